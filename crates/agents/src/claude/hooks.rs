@@ -1,0 +1,177 @@
+//! What Claude Code sends its hooks, and how it wants to be answered.
+//!
+//! These are its words, not ours: unknown events and fields are ignored, and a
+//! field of an unexpected type counts as absent, so nothing it adds can break
+//! us.
+
+use std::borrow::Cow;
+use std::fmt;
+
+use consort_core::hooks::HookCall;
+use consort_core::hooks::HookEvent;
+use consort_core::hooks::HookReply;
+use consort_core::hooks::ToolUse;
+use serde::Deserialize;
+use serde::Deserializer;
+use serde::Serialize;
+use serde::de::IgnoredAny;
+use serde::de::MapAccess;
+use serde::de::SeqAccess;
+use serde::de::Visitor;
+
+#[derive(Deserialize)]
+struct Payload<'a> {
+    #[serde(borrow)]
+    session_id: Cow<'a, str>,
+    #[serde(borrow)]
+    cwd: Cow<'a, str>,
+    #[serde(default)]
+    model: Text,
+    #[serde(default)]
+    tool_name: Text,
+    #[serde(default)]
+    tool_input: ToolInput,
+    #[serde(default)]
+    message: Text,
+    #[serde(default)]
+    notification_type: Text,
+    #[serde(default)]
+    error: Text,
+    #[serde(default)]
+    agent_id: Text,
+    #[serde(default)]
+    agent_type: Text,
+}
+
+#[derive(Default, Deserialize)]
+struct ToolInput {
+    #[serde(default)]
+    file_path: Text,
+    #[serde(default)]
+    notebook_path: Text,
+    #[serde(default)]
+    path: Text,
+    #[serde(default)]
+    command: Text,
+}
+
+pub(super) fn read(event: &str, payload: &[u8]) -> Option<HookCall> {
+    let payload: Payload<'_> = serde_json::from_slice(payload).ok()?;
+    let event = match event {
+        "SessionStart" => HookEvent::SessionStart,
+        "UserPromptSubmit" => HookEvent::Prompt,
+        "PreToolUse" => HookEvent::ToolBefore(tool_use(payload.tool_name, payload.tool_input)?),
+        "PostToolUse" | "PostToolUseFailure" => HookEvent::ToolAfter,
+        "PermissionRequest" => {
+            let tool = payload.tool_name.0.unwrap_or_else(|| "a tool".into());
+            HookEvent::Waiting(format!("permission for {tool}"))
+        }
+        // It has been idle for a minute: nothing is asked of the person.
+        "Notification" if payload.notification_type.is("idle_prompt") => HookEvent::TurnEnd,
+        "Notification" => HookEvent::Waiting(payload.message.0.unwrap_or_else(|| "your attention".into())),
+        "Stop" => HookEvent::TurnEnd,
+        "StopFailure" => HookEvent::TurnFailed(payload.error.0.unwrap_or_else(|| "an error".into())),
+        "SubagentStart" => HookEvent::SubagentStart {
+            id: payload.agent_id.0?,
+            kind: payload.agent_type.0.unwrap_or_else(|| "subagent".into()),
+        },
+        "SubagentStop" => HookEvent::SubagentStop { id: payload.agent_id.0? },
+        "PreCompact" => HookEvent::Compacting,
+        "SessionEnd" => HookEvent::SessionEnd,
+        _ => return None,
+    };
+    Some(HookCall {
+        session: payload.session_id.into_owned().into(),
+        cwd: payload.cwd.into_owned().into(),
+        model: payload.model.0,
+        event,
+    })
+}
+
+pub(super) fn write(event: &str, reply: &HookReply) -> Option<String> {
+    #[derive(Serialize)]
+    #[serde(rename_all = "camelCase")]
+    struct Reply<'a> {
+        hook_specific_output: Output<'a>,
+    }
+
+    #[derive(Serialize)]
+    #[serde(rename_all = "camelCase")]
+    struct Output<'a> {
+        hook_event_name: &'a str,
+        additional_context: &'a str,
+    }
+
+    match reply {
+        HookReply::Silence => None,
+        HookReply::Context(text) => {
+            let output = Output { hook_event_name: event, additional_context: text };
+            serde_json::to_string(&Reply { hook_specific_output: output }).ok()
+        }
+    }
+}
+
+fn tool_use(name: Text, input: ToolInput) -> Option<ToolUse> {
+    let path = input.file_path.0.or(input.notebook_path.0).or(input.path.0);
+    Some(ToolUse { name: name.0?, path: path.map(Into::into), command: input.command.0 })
+}
+
+/// Text where there is text; anything else counts as absent.
+#[derive(Default)]
+struct Text(Option<String>);
+
+impl Text {
+    fn is(&self, text: &str) -> bool {
+        self.0.as_deref() == Some(text)
+    }
+}
+
+impl<'de> Deserialize<'de> for Text {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct AnyText;
+
+        impl<'de> Visitor<'de> for AnyText {
+            type Value = Text;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("anything")
+            }
+
+            fn visit_str<E>(self, text: &str) -> Result<Text, E> {
+                Ok(Text(Some(text.to_owned())))
+            }
+
+            fn visit_bool<E>(self, _: bool) -> Result<Text, E> {
+                Ok(Text(None))
+            }
+
+            fn visit_i64<E>(self, _: i64) -> Result<Text, E> {
+                Ok(Text(None))
+            }
+
+            fn visit_u64<E>(self, _: u64) -> Result<Text, E> {
+                Ok(Text(None))
+            }
+
+            fn visit_f64<E>(self, _: f64) -> Result<Text, E> {
+                Ok(Text(None))
+            }
+
+            fn visit_unit<E>(self) -> Result<Text, E> {
+                Ok(Text(None))
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Text, A::Error> {
+                while map.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {}
+                Ok(Text(None))
+            }
+
+            fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Text, A::Error> {
+                while seq.next_element::<IgnoredAny>()?.is_some() {}
+                Ok(Text(None))
+            }
+        }
+
+        deserializer.deserialize_any(AnyText)
+    }
+}

@@ -1,0 +1,93 @@
+//! Claude Code. Seen with 2.1.325.
+
+mod hooks;
+mod live;
+
+use std::path::Path;
+use std::path::PathBuf;
+
+use consort_core::hooks::Dialect;
+use consort_core::hooks::HookCall;
+use consort_core::hooks::HookReply;
+use consort_core::presence::Agent;
+use consort_core::presence::Status;
+
+use crate::AgentCli;
+use crate::Connection;
+use crate::Level;
+use crate::SettingsError;
+use crate::connect;
+use crate::connect::hook_command;
+
+/// The events we ask for; the rest of its thirty-odd say nothing new.
+const EVENTS: &[&str] = &[
+    "SessionStart",
+    "UserPromptSubmit",
+    "PreToolUse",
+    "PostToolUse",
+    "PostToolUseFailure",
+    "Notification",
+    "PermissionRequest",
+    "Stop",
+    "StopFailure",
+    "SubagentStart",
+    "SubagentStop",
+    "PreCompact",
+    "SessionEnd",
+];
+
+pub struct Claude;
+
+impl Dialect for Claude {
+    fn kind(&self) -> &'static str {
+        "claude"
+    }
+
+    fn read(&self, event: &str, payload: &[u8]) -> Option<HookCall> {
+        hooks::read(event, payload)
+    }
+
+    fn write(&self, event: &str, reply: &HookReply) -> Option<String> {
+        hooks::write(event, reply)
+    }
+}
+
+impl AgentCli for Claude {
+    fn title(&self) -> &'static str {
+        "Claude Code"
+    }
+
+    fn program(&self) -> &'static str {
+        "claude"
+    }
+
+    fn session_variable(&self) -> &'static str {
+        "CLAUDE_CODE_SESSION_ID"
+    }
+
+    fn pid_variable(&self) -> Option<&'static str> {
+        Some("CLAUDE_PID")
+    }
+
+    fn settings_file(&self, level: Level<'_>) -> PathBuf {
+        match level {
+            Level::User(home) | Level::Project(home) => home.join(".claude/settings.json"),
+        }
+    }
+
+    fn connection(&self, settings: &str, program: &str) -> Result<Connection, SettingsError> {
+        connect::connection(settings, self.kind(), EVENTS, |event| hook_command(program, self.kind(), event))
+    }
+
+    fn connect(&self, settings: Option<&str>, program: &str) -> Result<String, SettingsError> {
+        connect::connect(settings, self.kind(), EVENTS, |event| hook_command(program, self.kind(), event))
+    }
+
+    fn disconnect(&self, settings: &str) -> Result<String, SettingsError> {
+        connect::disconnect(settings, self.kind())
+    }
+
+    fn live_state(&self, home: &Path, agent: &Agent) -> Option<(Status, Option<String>)> {
+        live::state(home, agent)
+    }
+}

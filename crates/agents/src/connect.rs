@@ -1,0 +1,176 @@
+//! Our entries among a CLI's hooks, for the CLIs that keep hooks as
+//! `{"hooks": {"Event": [{"hooks": [{"type": "command", "command": …}]}]}}`.
+
+use jsonc_parser::cst::CstArray;
+use jsonc_parser::cst::CstInputValue;
+use jsonc_parser::cst::CstNode;
+use jsonc_parser::cst::CstObject;
+
+use crate::SettingsError;
+use crate::settings::parse;
+
+/// Seconds after which a CLI may give up on a hook. Ours gives up on itself
+/// well before.
+const TIMEOUT: u32 = 10;
+
+/// How a settings file stands to us.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Connection {
+    Absent,
+    /// Connected by another version, from another place, or only in part.
+    Outdated,
+    Current,
+}
+
+/// The command line of one hook. A missing program must never stop an agent
+/// (two of the CLIs block every tool on it), so its absence is a success;
+/// `exec` spares a process.
+pub fn hook_command(program: &str, kind: &str, event: &str) -> String {
+    let program = quote(program);
+    let present = if program.contains('/') {
+        format!("[ -x {program} ]")
+    } else {
+        format!("command -v {program} >/dev/null 2>&1")
+    };
+    format!("{present} || exit 0; exec {program} hook {kind} {event}")
+}
+
+pub(crate) fn connection(
+    settings: &str,
+    kind: &str,
+    events: &[&str],
+    command: impl Fn(&str) -> String,
+) -> Result<Connection, SettingsError> {
+    let found = ours(&parse(settings)?.object_value(), kind)?;
+    if found.is_empty() {
+        return Ok(Connection::Absent);
+    }
+    let mut wanted: Vec<(String, String)> =
+        events.iter().map(|event| ((*event).to_owned(), command(event))).collect();
+    let mut found: Vec<(String, String)> = found.into_iter().map(|ours| (ours.event, ours.command)).collect();
+    wanted.sort();
+    found.sort();
+    Ok(if wanted == found { Connection::Current } else { Connection::Outdated })
+}
+
+pub(crate) fn connect(
+    settings: Option<&str>,
+    kind: &str,
+    events: &[&str],
+    command: impl Fn(&str) -> String,
+) -> Result<String, SettingsError> {
+    // An empty file is a file without settings, not a mistake.
+    let settings = settings.filter(|text| !text.trim().is_empty()).unwrap_or("{}\n");
+    if connection(settings, kind, events, &command)? == Connection::Current {
+        return Ok(settings.to_owned());
+    }
+    let settings = disconnect(settings, kind)?;
+    let root = parse(&settings)?;
+    let object = root.object_value_or_create().ok_or_else(|| unexpected("the whole file", "an object"))?;
+    let hooks = object.object_value_or_create("hooks").ok_or_else(|| unexpected("hooks", "an object"))?;
+    for event in events {
+        let entries = hooks
+            .array_value_or_create(event)
+            .ok_or_else(|| unexpected(&format!("hooks.{event}"), "an array"))?;
+        entries.ensure_multiline();
+        entries.append(CstInputValue::Object(vec![(
+            "hooks".into(),
+            CstInputValue::Array(vec![CstInputValue::Object(vec![
+                ("type".into(), CstInputValue::String("command".into())),
+                ("command".into(), CstInputValue::String(command(event))),
+                ("timeout".into(), CstInputValue::Number(TIMEOUT.to_string())),
+            ])]),
+        )]));
+    }
+    Ok(root.to_string())
+}
+
+pub(crate) fn disconnect(settings: &str, kind: &str) -> Result<String, SettingsError> {
+    let root = parse(settings)?;
+    let object = root.object_value();
+    for ours in ours(&object, kind)? {
+        ours.hook.remove();
+        if ours.group_hooks.elements().is_empty() {
+            ours.group.remove();
+        }
+        if ours.entries.elements().is_empty()
+            && let Some(property) = ours.hooks.get(&ours.event)
+        {
+            property.remove();
+        }
+        if ours.hooks.properties().is_empty()
+            && let Some(property) = object.as_ref().and_then(|object| object.get("hooks"))
+        {
+            property.remove();
+        }
+    }
+    Ok(root.to_string())
+}
+
+/// One of our hooks, with everything around it.
+struct Ours {
+    event: String,
+    command: String,
+    hook: CstObject,
+    group_hooks: CstArray,
+    group: CstObject,
+    entries: CstArray,
+    hooks: CstObject,
+}
+
+/// Every hook whose command is one of ours for this CLI. Shapes we do not
+/// know are somebody else's and passed over, except where we must add to them.
+fn ours(object: &Option<CstObject>, kind: &str) -> Result<Vec<Ours>, SettingsError> {
+    let Some(object) = object else {
+        return Err(unexpected("the whole file", "an object"));
+    };
+    let Some(property) = object.get("hooks") else { return Ok(Vec::new()) };
+    let hooks = property.object_value().ok_or_else(|| unexpected("hooks", "an object"))?;
+    let mut found = Vec::new();
+    for property in hooks.properties() {
+        let Some(event) = property.name().and_then(|name| name.decoded_value().ok()) else { continue };
+        let Some(entries) = property.array_value() else { continue };
+        for group in entries.elements().iter().filter_map(CstNode::as_object) {
+            let Some(group_hooks) = group.array_value("hooks") else { continue };
+            for hook in group_hooks.elements().iter().filter_map(CstNode::as_object) {
+                let command = hook.get("command").and_then(|command| {
+                    command.value()?.as_string_lit()?.decoded_value().ok()
+                });
+                if let Some(command) = command.filter(|command| is_ours(command, kind)) {
+                    found.push(Ours {
+                        event: event.clone(),
+                        command,
+                        hook,
+                        group_hooks: group_hooks.clone(),
+                        group: group.clone(),
+                        entries: entries.clone(),
+                        hooks: hooks.clone(),
+                    });
+                }
+            }
+        }
+    }
+    Ok(found)
+}
+
+/// `… exec …consort… hook <kind> <event>`: whatever the place and version.
+fn is_ours(command: &str, kind: &str) -> bool {
+    let mut words = command.rsplit(' ');
+    let (_event, found_kind, hook) = (words.next(), words.next(), words.next());
+    let program = words.next().unwrap_or_default().trim_matches('\'');
+    found_kind == Some(kind) && hook == Some("hook") && command.contains("exec ") && program.contains("consort")
+}
+
+/// As one word of a POSIX shell.
+fn quote(word: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "/._-+:@".contains(c);
+    if word.chars().all(plain) {
+        word.to_owned()
+    } else {
+        format!("'{}'", word.replace('\'', r"'\''"))
+    }
+}
+
+fn unexpected(key: &str, expected: &'static str) -> SettingsError {
+    SettingsError::Unexpected { key: key.to_owned(), expected }
+}

@@ -1,0 +1,66 @@
+//! All that is particular to one agent CLI, one folder per CLI.
+//!
+//! [`AgentCli`] is what differs; how Consort behaves is written elsewhere,
+//! once. Adding a CLI is adding a folder and a line in [`ALL`].
+
+pub mod claude;
+mod connect;
+mod settings;
+
+use std::path::Path;
+use std::path::PathBuf;
+
+use consort_core::hooks::Dialect;
+use consort_core::presence::Agent;
+use consort_core::presence::Status;
+
+pub use connect::Connection;
+pub use connect::hook_command;
+pub use settings::SettingsError;
+
+/// Every agent CLI there is a folder for.
+pub const ALL: &[&dyn AgentCli] = &[&claude::Claude];
+
+/// The agent CLI of that kind.
+pub fn find(kind: &str) -> Option<&'static dyn AgentCli> {
+    ALL.iter().copied().find(|cli| cli.kind() == kind)
+}
+
+/// One agent CLI.
+pub trait AgentCli: Dialect + Sync {
+    /// What people call it.
+    fn title(&self) -> &'static str;
+
+    /// The program to look for on `PATH`.
+    fn program(&self) -> &'static str;
+
+    /// Set to the session's id inside the session.
+    fn session_variable(&self) -> &'static str;
+
+    /// Set to the process that hosts the session, for its hooks.
+    fn pid_variable(&self) -> Option<&'static str>;
+
+    /// The file its hooks are configured in.
+    fn settings_file(&self, level: Level<'_>) -> PathBuf;
+
+    /// What that file says of us.
+    fn connection(&self, settings: &str, program: &str) -> Result<Connection, SettingsError>;
+
+    /// The file with our hooks in it; `None` starts a new one.
+    fn connect(&self, settings: Option<&str>, program: &str) -> Result<String, SettingsError>;
+
+    /// The file without our hooks.
+    fn disconnect(&self, settings: &str) -> Result<String, SettingsError>;
+
+    /// What the CLI itself publishes of a running session.
+    fn live_state(&self, home: &Path, agent: &Agent) -> Option<(Status, Option<String>)>;
+}
+
+/// For whom to connect.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Level<'a> {
+    /// Every session of this person, whose home is given.
+    User(&'a Path),
+    /// Every session in this worktree.
+    Project(&'a Path),
+}

@@ -1,0 +1,33 @@
+//! JSON files that belong to someone else: edited in place, so that every
+//! other key, comment, indent and blank line stays as it was.
+
+use jsonc_parser::ParseOptions;
+use jsonc_parser::cst::CstRootNode;
+use thiserror::Error;
+
+#[derive(Debug, Error)]
+pub enum SettingsError {
+    #[error("line {line}, column {column}: {message}")]
+    Malformed { line: usize, column: usize, message: String },
+    #[error("`{key}` is not {expected}")]
+    Unexpected { key: String, expected: &'static str },
+}
+
+/// JSON, with the comments and trailing commas that people leave in settings.
+pub(crate) fn parse(text: &str) -> Result<CstRootNode, SettingsError> {
+    let options = ParseOptions {
+        allow_comments: true,
+        allow_trailing_commas: true,
+        allow_loose_object_property_names: false,
+        allow_missing_commas: false,
+        allow_single_quoted_strings: false,
+        allow_hexadecimal_numbers: false,
+        allow_unary_plus_numbers: false,
+        ..Default::default()
+    };
+    CstRootNode::parse(text, &options).map_err(|error| SettingsError::Malformed {
+        line: error.line_display(),
+        column: error.column_display(),
+        message: error.kind().to_string(),
+    })
+}

@@ -1,0 +1,90 @@
+//! `consort hook <kind> <event>`: the path that must be quick and silent.
+//!
+//! No argument parser, no configuration file, no logger. **Whatever goes
+//! wrong, it prints nothing and exits 0**: an agent must never stand still
+//! because of us. What went wrong is one line in `hook.log`.
+
+use std::error::Error;
+use std::ffi::OsString;
+use std::fs;
+use std::io::Read as _;
+use std::io::Write as _;
+use std::os::unix::fs::OpenOptionsExt as _;
+use std::process::ExitCode;
+
+use consort_agents::AgentCli;
+use consort_core::App;
+use consort_core::host::Host as _;
+use consort_core::text;
+use consort_hook::Surroundings;
+use consort_host::Machine;
+use consort_host::Paths;
+use consort_host::env;
+use consort_sqlite::Access;
+use consort_sqlite::Store;
+
+/// More than any CLI sends; what is longer is not for us.
+const LONGEST_PAYLOAD: u64 = 64 << 20;
+
+/// The log starts anew when it is longer than this.
+const LONGEST_LOG: u64 = 256 << 10;
+
+pub(crate) fn run(mut arguments: impl Iterator<Item = OsString>) -> ExitCode {
+    std::panic::set_hook(Box::new(|panic| {
+        log(&format!("panic: {panic}"));
+        std::process::exit(0);
+    }));
+    let mut next = || arguments.next().and_then(|argument| argument.into_string().ok());
+    if let (Some(kind), Some(event)) = (next(), next())
+        && let Some(cli) = consort_agents::find(&kind)
+        && let Err(error) = answer(cli, &event)
+    {
+        log(&format!("{kind} {event}: {}", chain(error.as_ref())));
+    }
+    // Leaves without closing the store: there is nothing to flush, and the
+    // last one to close it would have to checkpoint.
+    std::process::exit(0);
+}
+
+fn answer(cli: &dyn AgentCli, event: &str) -> Result<(), Box<dyn Error>> {
+    let mut payload = Vec::with_capacity(4 << 10);
+    std::io::stdin().lock().take(LONGEST_PAYLOAD).read_to_end(&mut payload)?;
+    let Some(call) = cli.read(event, &payload) else { return Ok(()) };
+    let paths = Paths::from_environment().ok_or("neither CONSORT_HOME nor HOME is set")?;
+    let store = Store::new(paths.store(), Access::Hook);
+    let mut app = App::new(store, Machine::new(paths.bells()));
+    let around = Surroundings {
+        kind: cli.kind(),
+        pid: cli.pid_variable().and_then(env::get).and_then(|pid| pid.parse().ok()),
+        name: env::get(env::NAME),
+        terminal: env::terminal(),
+        environment: &env::get,
+    };
+    let reply = consort_hook::handle(&mut app, &call, &around)?;
+    if let Some(line) = cli.write(event, &reply) {
+        let mut stdout = std::io::stdout().lock();
+        stdout.write_all(line.as_bytes())?;
+        stdout.flush()?;
+    }
+    std::mem::forget(app);
+    Ok(())
+}
+
+/// The error and what caused it, on one line.
+fn chain(error: &dyn Error) -> String {
+    match error.source() {
+        Some(cause) => format!("{error}: {}", chain(cause)),
+        None => error.to_string(),
+    }
+}
+
+fn log(line: &str) {
+    let Some(paths) = Paths::from_environment() else { return };
+    let path = paths.hook_log();
+    let is_long = fs::metadata(&path).is_ok_and(|log| log.len() > LONGEST_LOG);
+    let file = fs::OpenOptions::new().create(true).append(!is_long).write(true).truncate(is_long).mode(0o600).open(path);
+    if let Ok(mut file) = file {
+        let now = Machine::new(paths.bells()).now().0;
+        let _ = file.write_all(format!("{now} {}\n", text::one_line(line, 1_000)).as_bytes());
+    }
+}

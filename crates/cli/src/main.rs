@@ -1,0 +1,16 @@
+//! `consort`: every door behind one program.
+//!
+//! `main` decides before it builds: a hook goes straight to its function, and
+//! only the rest gets an argument parser, configuration and output.
+
+mod hook;
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    let mut arguments = std::env::args_os().skip(1);
+    if arguments.next().is_some_and(|first| first == "hook") {
+        return hook::run(arguments);
+    }
+    ExitCode::SUCCESS
+}

@@ -1,0 +1,51 @@
+//! The API that all doors hold.
+
+use crate::Timestamp;
+use crate::engine::Engine;
+use crate::engine::StoreError;
+use crate::engine::Tx as _;
+use crate::host::Host;
+use crate::journal::Actor;
+use crate::journal::Change;
+use crate::journal::JournalStore as _;
+use crate::journal::NewEntry;
+use crate::project::ProjectId;
+
+/// An engine to keep state in and a host to live on. The verbs are in the
+/// rooms: `presence/ops.rs`, `journal/ops.rs`, `config/ops.rs`.
+pub struct App<E, H> {
+    pub(crate) engine: E,
+    pub(crate) host: H,
+}
+
+impl<E: Engine, H: Host> App<E, H> {
+    pub fn new(engine: E, host: H) -> Self {
+        Self { engine, host }
+    }
+
+    pub fn host(&self) -> &H {
+        &self.host
+    }
+
+    /// Ends a verb: records its changes as one entry, commits, and wakes those
+    /// who wait. Without changes only the volatile facts are committed.
+    pub(crate) fn conclude(
+        host: &H,
+        mut tx: E::Tx<'_>,
+        at: Timestamp,
+        project: Option<ProjectId>,
+        actor: Actor,
+        changes: Vec<Change>,
+    ) -> Result<(), StoreError> {
+        let news = !changes.is_empty();
+        let entry = NewEntry { at, project, actor, changes, random: host.random() };
+        if news {
+            tx.record(&entry)?;
+        }
+        tx.commit()?;
+        if news {
+            host.ring(entry.project.as_ref());
+        }
+        Ok(())
+    }
+}

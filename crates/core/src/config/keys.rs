@@ -1,0 +1,45 @@
+//! Every key there is.
+
+/// A setting: its dotted name, what it may hold, and what it does.
+#[derive(Debug)]
+pub struct Key {
+    pub name: &'static str,
+    pub kind: ValueKind,
+    /// Hooks need it, so it is published into the store.
+    pub for_hooks: bool,
+    pub about: &'static str,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ValueKind {
+    Flag,
+    Number { least: i64, most: i64 },
+    Choice(&'static [&'static str]),
+}
+
+pub const KEYS: &[Key] = &[
+    Key {
+        name: "presence.auto_register",
+        kind: ValueKind::Flag,
+        for_hooks: true,
+        about: "sessions join by themselves; off: dormant until `consort join`",
+    },
+    Key {
+        name: "context.mode",
+        kind: ValueKind::Choice(&["full", "minimal", "none"]),
+        for_hooks: true,
+        about: "how much sessions are told",
+    },
+    Key {
+        name: "context.registration",
+        kind: ValueKind::Flag,
+        for_hooks: true,
+        about: "tell a starting session its name and who is here (mode `full`)",
+    },
+    Key {
+        name: "journal.retention_days",
+        kind: ValueKind::Number { least: 1, most: 36_500 },
+        for_hooks: false,
+        about: "how long entries are kept that nothing depends on",
+    },
+];

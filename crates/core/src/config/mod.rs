@@ -1,0 +1,31 @@
+//! What the person has chosen.
+//!
+//! Five tiers, nearest first: flags, environment, the project's file, the
+//! user's file, the compiled-in `default.toml`. Every value knows where it
+//! came from. The few values hooks need are *published* into the store, where
+//! a hook reads them without parsing a file.
+//!
+//! **Every key is declared once, in [`KEYS`]; `default.toml` gives each its
+//! default, and a test holds the two together.**
+
+mod keys;
+mod model;
+mod ops;
+mod rules;
+mod store;
+
+pub use keys::KEYS;
+pub use keys::Key;
+pub use keys::ValueKind;
+pub use model::Config;
+pub use model::ConfigError;
+pub use model::ContextMode;
+pub use model::HookSettings;
+pub use model::Layer;
+pub use model::Setting;
+pub use model::Source;
+pub(crate) use ops::hook_settings;
+pub use rules::environment_name;
+pub use rules::key;
+pub use rules::resolve;
+pub use store::ConfigStore;

@@ -1,0 +1,118 @@
+//! Layers, settings and where they came from.
+
+use std::path::PathBuf;
+
+use serde::Serialize;
+use thiserror::Error;
+
+use super::Key;
+use super::ValueKind;
+use crate::explain::Explain;
+use crate::explain::Kind;
+
+/// Where a value came from, nearest first.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Source {
+    Flag,
+    Environment(String),
+    Project(PathBuf),
+    User(PathBuf),
+    Default,
+}
+
+impl std::fmt::Display for Source {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Flag => f.write_str("--set"),
+            Self::Environment(variable) => write!(f, "${variable}"),
+            Self::Project(path) | Self::User(path) => path.display().fmt(f),
+            Self::Default => f.write_str("default"),
+        }
+    }
+}
+
+/// One tier: raw values by dotted key.
+#[derive(Clone, Debug)]
+pub struct Layer {
+    pub source: Source,
+    pub values: Vec<(String, String)>,
+}
+
+/// A key, its value, and where that came from.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Setting {
+    pub key: &'static str,
+    pub value: String,
+    pub source: Source,
+}
+
+/// All settings, resolved.
+#[derive(Clone, Debug)]
+pub struct Config {
+    pub settings: Vec<Setting>,
+    /// What every tier says, nearest first, also where another one wins.
+    pub accepted: Vec<Setting>,
+    /// Keys and values that were passed over, and why.
+    pub warnings: Vec<ConfigError>,
+}
+
+impl Config {
+    /// Every key has a value: the default layer is complete (tested).
+    pub fn get(&self, key: &str) -> &str {
+        self.settings.iter().find(|setting| setting.key == key).map_or("", |setting| &setting.value)
+    }
+
+    pub fn retention_days(&self) -> u32 {
+        self.get("journal.retention_days").parse().unwrap_or(30)
+    }
+}
+
+/// What hooks need to know.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct HookSettings {
+    pub auto_register: bool,
+    pub context: ContextMode,
+    pub registration: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ContextMode {
+    Full,
+    Minimal,
+    None,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum ConfigError {
+    #[error("unknown key `{key}`")]
+    UnknownKey { key: String, nearest: Option<&'static str> },
+    #[error("`{value}` is not a value for `{}`", key.name)]
+    BadValue { key: &'static Key, value: String },
+}
+
+impl PartialEq for Key {
+    fn eq(&self, other: &Self) -> bool {
+        self.name == other.name
+    }
+}
+
+impl Eq for Key {}
+
+impl Explain for ConfigError {
+    fn kind(&self) -> Kind {
+        Kind::User
+    }
+
+    fn hints(&self) -> Vec<String> {
+        vec![match self {
+            Self::UnknownKey { nearest: Some(nearest), .. } => format!("did you mean `{nearest}`?"),
+            Self::UnknownKey { nearest: None, .. } => "`consort config list` shows every key".into(),
+            Self::BadValue { key, .. } => match key.kind {
+                ValueKind::Flag => "use `true` or `false`".into(),
+                ValueKind::Number { least, most } => format!("use a number from {least} to {most}"),
+                ValueKind::Choice(choices) => format!("use one of: {}", choices.join(", ")),
+            },
+        }]
+    }
+}

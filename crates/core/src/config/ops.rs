@@ -1,0 +1,62 @@
+//! Publishing settings, and reading what was published.
+
+use super::Config;
+use super::ConfigStore;
+use super::HookSettings;
+use super::KEYS;
+use super::Source;
+use super::environment_name;
+use crate::App;
+use crate::engine::Engine;
+use crate::engine::StoreError;
+use crate::engine::Tx as _;
+use crate::host::Host;
+use crate::project::ProjectId;
+
+impl<E: Engine, H: Host> App<E, H> {
+    /// Puts what the configuration files say where hooks can read it. Writes
+    /// only if something changed; says whether it did.
+    pub fn publish(&mut self, config: &Config, project: &ProjectId) -> Result<bool, StoreError> {
+        let from_files = |wanted: fn(&Source) -> bool| -> Vec<(String, String)> {
+            let mut values: Vec<(String, String)> = config
+                .accepted
+                .iter()
+                .filter(|setting| wanted(&setting.source))
+                .filter(|setting| KEYS.iter().any(|key| key.name == setting.key && key.for_hooks))
+                .map(|setting| (setting.key.to_owned(), setting.value.clone()))
+                .collect();
+            values.sort();
+            values
+        };
+        let user = from_files(|source| matches!(source, Source::User(_)));
+        let own = from_files(|source| matches!(source, Source::Project(_)));
+        let tx = self.engine.read()?;
+        if tx.published_in(None)? == user && tx.published_in(Some(project))? == own {
+            return Ok(false);
+        }
+        drop(tx);
+        let mut tx = self.engine.write()?;
+        tx.publish(None, &user)?;
+        tx.publish(Some(project), &own)?;
+        tx.commit()?;
+        Ok(true)
+    }
+}
+
+/// What applies to a hook: published values, then the environment's.
+pub(crate) fn hook_settings(
+    store: &impl ConfigStore,
+    project: Option<&ProjectId>,
+    environment: &dyn Fn(&str) -> Option<String>,
+) -> Result<HookSettings, StoreError> {
+    let mut settings = HookSettings::DEFAULT;
+    for (key, value) in store.published(project)? {
+        settings.set(&key, &value);
+    }
+    for key in KEYS.iter().filter(|key| key.for_hooks) {
+        if let Some(value) = environment(&environment_name(key.name)) {
+            settings.set(key.name, &value);
+        }
+    }
+    Ok(settings)
+}

@@ -1,0 +1,144 @@
+//! Which tier wins, and what is a value.
+
+use super::Config;
+use super::ConfigError;
+use super::ContextMode;
+use super::HookSettings;
+use super::KEYS;
+use super::Key;
+use super::Layer;
+use super::Setting;
+use super::ValueKind;
+use crate::text;
+
+/// Resolves the layers. What is unknown or unfit is passed over with a warning,
+/// so a mistake in one file never stops a command.
+pub fn resolve(mut layers: Vec<Layer>) -> Config {
+    layers.sort_by(|a, b| a.source.cmp(&b.source));
+    let mut warnings = Vec::new();
+    let mut accepted: Vec<Setting> = Vec::new();
+    for layer in layers {
+        for (name, value) in layer.values {
+            match key(&name).and_then(|key| Ok((key.name, key.check(&value)?))) {
+                Ok((key, value)) => accepted.push(Setting { key, value, source: layer.source.clone() }),
+                Err(error) => warnings.push(error),
+            }
+        }
+    }
+    let winner = |key: &Key| accepted.iter().find(|setting| setting.key == key.name).cloned();
+    let settings = KEYS.iter().filter_map(winner).collect();
+    Config { settings, accepted, warnings }
+}
+
+/// The key of that name.
+pub fn key(name: &str) -> Result<&'static Key, ConfigError> {
+    KEYS.iter().find(|key| key.name == name).ok_or_else(|| ConfigError::UnknownKey {
+        key: name.to_owned(),
+        nearest: text::nearest(name, KEYS.iter().map(|key| key.name)),
+    })
+}
+
+/// `context.mode` → `CONSORT_CONTEXT_MODE`.
+pub fn environment_name(key: &str) -> String {
+    format!("CONSORT_{}", key.to_uppercase().replace('.', "_"))
+}
+
+impl Key {
+    /// The value in its one spelling, if it is one.
+    pub fn check(&'static self, value: &str) -> Result<String, ConfigError> {
+        let bad = || ConfigError::BadValue { key: self, value: value.to_owned() };
+        match self.kind {
+            ValueKind::Flag => flag(value).map(|flag| flag.to_string()).ok_or_else(bad),
+            ValueKind::Number { least, most } => value
+                .parse::<i64>()
+                .ok()
+                .filter(|number| (least..=most).contains(number))
+                .map(|number| number.to_string())
+                .ok_or_else(bad),
+            ValueKind::Choice(choices) => {
+                choices.iter().find(|choice| **choice == value).map(|choice| (*choice).to_owned()).ok_or_else(bad)
+            }
+        }
+    }
+}
+
+impl HookSettings {
+    pub(super) const DEFAULT: Self =
+        Self { auto_register: true, context: ContextMode::Full, registration: true };
+
+    /// Takes over what `key` says; what it cannot understand changes nothing.
+    pub fn set(&mut self, key: &str, value: &str) {
+        match key {
+            "presence.auto_register" => self.auto_register = flag(value).unwrap_or(self.auto_register),
+            "context.registration" => self.registration = flag(value).unwrap_or(self.registration),
+            "context.mode" => {
+                self.context = match value {
+                    "full" => ContextMode::Full,
+                    "minimal" => ContextMode::Minimal,
+                    "none" => ContextMode::None,
+                    _ => self.context,
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+fn flag(value: &str) -> Option<bool> {
+    match value {
+        "true" | "1" | "on" | "yes" => Some(true),
+        "false" | "0" | "off" | "no" => Some(false),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Source;
+    use super::*;
+
+    fn layer(source: Source, values: &[(&str, &str)]) -> Layer {
+        let values = values.iter().map(|(k, v)| ((*k).to_owned(), (*v).to_owned())).collect();
+        Layer { source, values }
+    }
+
+    #[test]
+    fn the_nearest_tier_wins_and_says_so() {
+        let config = resolve(vec![
+            layer(Source::Default, &[("context.mode", "full"), ("journal.retention_days", "30")]),
+            layer(Source::User("/u".into()), &[("context.mode", "minimal")]),
+            layer(Source::Environment("CONSORT_CONTEXT_MODE".into()), &[("context.mode", "none")]),
+            layer(Source::Project("/p".into()), &[("context.mode", "full")]),
+        ]);
+        assert_eq!(config.get("context.mode"), "none");
+        let mode = config.settings.iter().find(|setting| setting.key == "context.mode").unwrap();
+        assert_eq!(mode.source, Source::Environment("CONSORT_CONTEXT_MODE".into()));
+        assert_eq!(config.retention_days(), 30);
+    }
+
+    #[test]
+    fn mistakes_are_passed_over_with_a_hint() {
+        let config = resolve(vec![
+            layer(Source::User("/u".into()), &[("context.mood", "full"), ("context.mode", "loud")]),
+            layer(Source::Default, &[("context.mode", "full")]),
+        ]);
+        assert_eq!(config.get("context.mode"), "full");
+        let hints: Vec<_> = config.warnings.iter().flat_map(crate::explain::Explain::hints).collect();
+        assert_eq!(hints, ["did you mean `context.mode`?", "use one of: full, minimal, none"]);
+    }
+
+    #[test]
+    fn hooks_know_every_key_published_for_them() {
+        for key in KEYS.iter().filter(|key| key.for_hooks) {
+            let unlike = |settings: HookSettings| settings != HookSettings::DEFAULT;
+            let mut settings = HookSettings::DEFAULT;
+            let other = match key.kind {
+                ValueKind::Flag => "false",
+                ValueKind::Choice(choices) => choices[choices.len() - 1],
+                ValueKind::Number { .. } => "7",
+            };
+            settings.set(key.name, other);
+            assert!(unlike(settings), "{} is published but hooks do not read it", key.name);
+        }
+    }
+}

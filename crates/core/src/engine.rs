@@ -1,0 +1,87 @@
+//! The port to whatever keeps and orders the shared state.
+//!
+//! An engine hands out transactions. A [`Tx`] is every room's store plus the
+//! journal; dropping it undoes it, [`Tx::commit`] makes it so. **One verb, one
+//! transaction.**
+
+use std::path::PathBuf;
+
+use thiserror::Error;
+
+use crate::config::ConfigStore;
+use crate::explain::Explain;
+use crate::explain::Kind;
+use crate::journal::JournalStore;
+use crate::presence::PresenceStore;
+use crate::presence::PulseStore;
+
+/// Hands out transactions on the shared state, and keeps what is volatile
+/// outside of them.
+pub trait Engine {
+    type Tx<'t>: Tx
+    where
+        Self: 't;
+    type Pulses: PulseStore;
+
+    /// A transaction that may write. It is the only writer from here on, so
+    /// what it reads stays true until it commits.
+    fn write(&mut self) -> Result<Self::Tx<'_>, StoreError>;
+
+    /// A consistent view for reading.
+    fn read(&mut self) -> Result<Self::Tx<'_>, StoreError>;
+
+    /// Where volatile facts are kept.
+    fn pulses(&self) -> Self::Pulses;
+}
+
+/// Everything a verb may ask or change.
+pub trait Tx: JournalStore + PresenceStore + ConfigStore {
+    fn commit(self) -> Result<(), StoreError>;
+}
+
+/// What can go wrong with the store, whatever the verb was.
+#[derive(Debug, Error)]
+pub enum StoreError {
+    #[error("the store at {path} cannot be used")]
+    Unusable {
+        path: PathBuf,
+        #[source]
+        source: Box<dyn std::error::Error + Send + Sync>,
+    },
+    #[error("the store stayed busy for {waited_ms} ms")]
+    Busy { waited_ms: u64 },
+    #[error("the store has schema {found}, written by a newer consort; this one knows {known} and only reads it")]
+    Newer { found: u32, known: u32 },
+    #[error("entry {seq} of the journal cannot be understood")]
+    Entry {
+        seq: i64,
+        #[source]
+        source: serde_json::Error,
+    },
+    #[error("the store failed")]
+    Failed(#[source] Box<dyn std::error::Error + Send + Sync>),
+}
+
+impl Explain for StoreError {
+    fn kind(&self) -> Kind {
+        match self {
+            Self::Unusable { .. } | Self::Newer { .. } => Kind::User,
+            Self::Busy { .. } => Kind::Busy,
+            Self::Entry { .. } => Kind::Damaged,
+            Self::Failed(_) => Kind::Internal,
+        }
+    }
+
+    fn hints(&self) -> Vec<String> {
+        match self {
+            Self::Unusable { path, .. } => vec![
+                format!("check that {} exists, is writable and has room", path.display()),
+                "set CONSORT_HOME to keep everything in a directory of your choice".into(),
+            ],
+            Self::Busy { .. } => vec!["try again; `consort doctor` tells who has it open".into()],
+            Self::Newer { .. } => vec!["update this consort to the version that other sessions run".into()],
+            Self::Entry { .. } => vec!["`consort journal verify` says what else is wrong".into()],
+            Self::Failed(_) => vec!["`consort doctor` checks the store".into()],
+        }
+    }
+}

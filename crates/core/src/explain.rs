@@ -1,0 +1,30 @@
+//! How an error presents itself at a door: its kind, and what to do next.
+
+use serde::Serialize;
+
+/// What sort of failure it is. Every door has its own table from kinds to
+/// whatever it reports (the CLI: exit codes).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Kind {
+    /// The request cannot be carried out as asked.
+    User,
+    /// Someone else holds what was asked for.
+    Conflict,
+    /// The store was busy past the caller's budget; trying again may work.
+    Busy,
+    /// What is stored contradicts itself.
+    Damaged,
+    /// Something the caller could not have caused or prevented.
+    Internal,
+}
+
+/// An error that knows its kind and the next steps.
+pub trait Explain: std::error::Error {
+    fn kind(&self) -> Kind;
+
+    /// Commands or facts that help, most useful first.
+    fn hints(&self) -> Vec<String> {
+        Vec::new()
+    }
+}

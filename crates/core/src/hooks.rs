@@ -1,0 +1,63 @@
+//! What an agent's hook tells us and what we may answer, in our words.
+//!
+//! Every agent CLI spells its events differently; its adapter turns them into
+//! a [`HookCall`] and our [`HookReply`] back into what it understands.
+//! Behaviour is written once per event, in the `hook` door.
+
+use std::path::PathBuf;
+
+use crate::presence::SessionId;
+
+/// One agent CLI's way of calling hooks.
+pub trait Dialect {
+    /// What it is called in `consort hook <kind> …` and in `who`.
+    fn kind(&self) -> &'static str;
+
+    /// Reads one call. `None` for events and payloads that mean nothing to us.
+    fn read(&self, event: &str, payload: &[u8]) -> Option<HookCall>;
+
+    /// Writes our answer to that event; `None` is silence.
+    fn write(&self, event: &str, reply: &HookReply) -> Option<String>;
+}
+
+/// One event of one session.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HookCall {
+    pub session: SessionId,
+    pub cwd: PathBuf,
+    pub model: Option<String>,
+    pub event: HookEvent,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum HookEvent {
+    SessionStart,
+    /// The person sent a prompt.
+    Prompt,
+    ToolBefore(ToolUse),
+    ToolAfter,
+    /// The agent waits for the person; the text says for what.
+    Waiting(String),
+    /// The turn is over and nothing is asked.
+    TurnEnd,
+    TurnFailed(String),
+    SubagentStart { id: String, kind: String },
+    SubagentStop { id: String },
+    Compacting,
+    SessionEnd,
+}
+
+/// A tool about to be used, and on what.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ToolUse {
+    pub name: String,
+    pub path: Option<PathBuf>,
+    pub command: Option<String>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum HookReply {
+    Silence,
+    /// Put before the model as data, not as the user's words.
+    Context(String),
+}

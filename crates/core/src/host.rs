@@ -1,0 +1,69 @@
+//! The port to this machine: its clock, its processes, its directories, and
+//! the bell that wakes whoever waits for news.
+
+use std::path::Path;
+use std::path::PathBuf;
+
+use serde::Deserialize;
+use serde::Serialize;
+
+use crate::Timestamp;
+use crate::project::ProjectId;
+
+/// What the rules need to know of the machine, and the one thing they do to
+/// it: ring the bell.
+pub trait Host {
+    fn now(&self) -> Timestamp;
+
+    /// Ten unpredictable bytes, for ids and names.
+    fn random(&self) -> [u8; 10];
+
+    /// This machine, as far as process ids mean the same thing on it.
+    fn name(&self) -> String;
+
+    /// The process with this id as it runs now.
+    fn process(&self, pid: u32) -> Option<Process>;
+
+    /// The caller's ancestors, nearest first.
+    fn ancestors(&self) -> Vec<Process>;
+
+    /// Where a directory belongs: its checkout, and what is checked out.
+    fn place(&self, dir: &Path) -> Place;
+
+    /// The branch checked out in a worktree now.
+    fn branch(&self, worktree: &Path) -> Option<String>;
+
+    /// The first commit of a repository; may start `git`.
+    fn root_commit(&self, worktree: &Path) -> Option<String>;
+
+    /// Wakes those who wait for entries of this project, and those who wait
+    /// for all of them. Called after the commit, never before.
+    fn ring(&self, project: Option<&ProjectId>);
+}
+
+/// One life of one process: ids are reused, so the start tells lives apart.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Process {
+    pub pid: u32,
+    /// Opaque: equal for the same life of the same process, never for another.
+    pub start: String,
+    /// The terminal it is attached to.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tty: Option<String>,
+    /// The program's short name.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub program: String,
+}
+
+/// A directory, placed: all worktrees of a repository share `repository`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// The root of the worktree, or of the marked or plain directory.
+    pub worktree: PathBuf,
+    /// The repository's common directory; without one, the worktree itself.
+    pub repository: PathBuf,
+    /// `remote.origin.url`, as configured.
+    pub origin: Option<String>,
+    pub branch: Option<String>,
+    pub is_git: bool,
+}

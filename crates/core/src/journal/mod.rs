@@ -1,0 +1,28 @@
+//! What happened, in order.
+//!
+//! Every change of shared state is a [`Change`] inside an [`Entry`]. Recording
+//! an entry appends it and applies its changes to the rooms' tables in the
+//! verb's transaction; nothing else writes those tables. So the tables are a
+//! projection that can be rebuilt, and feeds, audits and live screens are all
+//! "read the journal from seq N".
+//!
+//! Volatile facts (last heard from, current tool) are not news and are not
+//! journalled.
+//!
+//! **Applying the journal from its first entry gives the tables, row for row.**
+
+mod model;
+mod ops;
+mod store;
+
+pub use model::Actor;
+pub use model::Change;
+pub use model::Entry;
+pub use model::EntryId;
+pub use model::JournalChange;
+pub use model::NewEntry;
+pub use model::Seq;
+pub use model::TailRequest;
+pub use model::Verification;
+pub use ops::RETENTION_PAUSE;
+pub use store::JournalStore;

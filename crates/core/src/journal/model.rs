@@ -1,0 +1,178 @@
+//! Entries and the changes inside them.
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::Deserialize;
+use serde::Deserializer;
+use serde::Serialize;
+use serde::Serializer;
+
+use crate::Timestamp;
+use crate::presence::PresenceChange;
+use crate::presence::SessionId;
+use crate::project::ProjectId;
+
+/// The place of an entry in the journal: 1, 2, 3, … without gaps.
+pub type Seq = i64;
+
+/// Names an entry everywhere, whoever ordered it. Ids sort by time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct EntryId(pub [u8; 16]);
+
+impl EntryId {
+    pub fn new(at: Timestamp, random: [u8; 10]) -> Self {
+        let millis = u64::try_from(at.0).unwrap_or(0);
+        Self(*uuid::Builder::from_unix_timestamp_millis(millis, &random).as_uuid().as_bytes())
+    }
+}
+
+impl fmt::Display for EntryId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        uuid::Uuid::from_bytes(self.0).hyphenated().fmt(f)
+    }
+}
+
+impl Serialize for EntryId {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+/// Who did it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Actor {
+    Agent(SessionId),
+    /// The human at the keyboard.
+    Person,
+    /// Consort itself, tidying up.
+    Consort,
+}
+
+impl fmt::Display for Actor {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Agent(session) => write!(f, "agent:{session}"),
+            Self::Person => f.write_str("person"),
+            Self::Consort => f.write_str("consort"),
+        }
+    }
+}
+
+impl FromStr for Actor {
+    type Err = std::convert::Infallible;
+
+    /// Actors that a newer consort may know count as its own doing.
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        Ok(match text.split_once(':') {
+            Some(("agent", session)) => Self::Agent(session.into()),
+            _ if text == "person" => Self::Person,
+            _ => Self::Consort,
+        })
+    }
+}
+
+impl Serialize for Actor {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+/// An entry as it is kept.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Entry {
+    pub seq: Seq,
+    pub id: EntryId,
+    pub at: Timestamp,
+    pub project: Option<ProjectId>,
+    pub actor: Actor,
+    pub changes: Vec<Change>,
+}
+
+/// An entry about to be recorded; the engine gives it its place.
+#[derive(Clone, Debug)]
+pub struct NewEntry {
+    pub at: Timestamp,
+    pub project: Option<ProjectId>,
+    pub actor: Actor,
+    pub changes: Vec<Change>,
+    pub random: [u8; 10],
+}
+
+/// One change of shared state, by the room it belongs to.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Change {
+    Journal(JournalChange),
+    Presence(PresenceChange),
+    /// Written by a newer consort: shown as it is, never applied.
+    Unknown(serde_json::Value),
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum JournalChange {
+    /// Entries before `before` that nothing needs any more were dropped, so
+    /// gaps up to `through` are no damage.
+    Pruned { before: Timestamp, through: Seq },
+}
+
+/// The wire form: `{"presence":{"joined":{…}}}`.
+#[derive(Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum KnownChange<J, P> {
+    Journal(J),
+    Presence(P),
+}
+
+impl Serialize for Change {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Self::Journal(change) => KnownChange::<_, &()>::Journal(change).serialize(serializer),
+            Self::Presence(change) => KnownChange::<&(), _>::Presence(change).serialize(serializer),
+            Self::Unknown(value) => value.serialize(serializer),
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for Change {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let value = serde_json::Value::deserialize(deserializer)?;
+        Ok(match KnownChange::deserialize(&value) {
+            Ok(KnownChange::Journal(change)) => Self::Journal(change),
+            Ok(KnownChange::Presence(change)) => Self::Presence(change),
+            Err(_) => Self::Unknown(value),
+        })
+    }
+}
+
+/// Which part of the journal to read.
+#[derive(Clone, Debug, Default)]
+pub struct TailRequest {
+    /// Entries after this one; without it, the last `limit`.
+    pub after: Option<Seq>,
+    /// Entries from this moment on.
+    pub since: Option<Timestamp>,
+    pub project: Option<ProjectId>,
+    pub limit: usize,
+}
+
+/// What `verify` found.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Verification {
+    pub entries: usize,
+    pub last_seq: Seq,
+    /// Sequence numbers that should be there and are not (the first few).
+    pub missing: Vec<Seq>,
+    /// Entries that this version cannot apply (the first few).
+    pub unknown: Vec<Seq>,
+    /// Rows that differ between the tables and the journal replayed.
+    pub differences: Vec<String>,
+    /// What the engine's own integrity check complains about.
+    pub integrity: Vec<String>,
+}
+
+impl Verification {
+    pub fn is_sound(&self) -> bool {
+        self.missing.is_empty() && self.differences.is_empty() && self.integrity.is_empty()
+    }
+}

@@ -1,0 +1,36 @@
+//! What an engine must do for the journal.
+
+use super::Entry;
+use super::NewEntry;
+use super::Seq;
+use super::TailRequest;
+use super::Verification;
+use crate::Timestamp;
+use crate::engine::StoreError;
+
+pub trait JournalStore {
+    /// Appends the entry and applies its changes.
+    fn record(&mut self, entry: &NewEntry) -> Result<Seq, StoreError>;
+
+    /// Entries in order, oldest first.
+    fn entries(&self, request: &TailRequest) -> Result<Vec<Entry>, StoreError>;
+
+    fn last_seq(&self) -> Result<Seq, StoreError>;
+
+    /// Replays the journal beside the tables and compares.
+    fn verify(&self) -> Result<Verification, StoreError>;
+
+    /// Empties the rooms' tables and replays the journal into them.
+    fn rebuild(&mut self) -> Result<usize, StoreError>;
+
+    /// The last entry older than `before`.
+    fn last_before(&self, before: Timestamp) -> Result<Seq, StoreError>;
+
+    /// Deletes entries up to `through` that no row depends on any more.
+    fn drop_entries(&mut self, through: Seq) -> Result<usize, StoreError>;
+
+    /// When retention last ran.
+    fn last_pruned(&self) -> Result<Option<Timestamp>, StoreError>;
+
+    fn set_last_pruned(&mut self, at: Timestamp) -> Result<(), StoreError>;
+}

@@ -1,0 +1,21 @@
+//! What Consort is, without the machine it runs on.
+//!
+//! Rooms hold the rules; [`App`] is the API every door holds; [`engine`] and
+//! [`host`] are the ports that adapters implement. Nothing in here prints,
+//! reads the environment, starts a process or knows a database.
+
+mod app;
+pub mod config;
+pub mod engine;
+pub mod explain;
+pub mod hooks;
+pub mod host;
+mod id;
+pub mod journal;
+pub mod presence;
+pub mod project;
+pub mod text;
+mod time;
+
+pub use app::App;
+pub use time::Timestamp;

@@ -1,0 +1,51 @@
+//! Why a presence verb was refused.
+
+use thiserror::Error;
+
+use super::AgentName;
+use crate::engine::StoreError;
+use crate::explain::Explain;
+use crate::explain::Kind;
+
+#[derive(Debug, Error)]
+pub enum PresenceError {
+    #[error("`{name}` is not a valid name")]
+    InvalidName { name: String },
+    #[error("the name `{name}` belongs to another agent")]
+    NameTaken { name: AgentName },
+    #[error("this agent is called `{name}` already")]
+    SameName { name: AgentName },
+    #[error("no agent called `{name}` is here")]
+    NoSuchAgent { name: String, nearest: Option<String> },
+    #[error("the caller is not a registered agent")]
+    NotRegistered,
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+impl Explain for PresenceError {
+    fn kind(&self) -> Kind {
+        match self {
+            Self::NameTaken { .. } => Kind::Conflict,
+            Self::Store(error) => error.kind(),
+            _ => Kind::User,
+        }
+    }
+
+    fn hints(&self) -> Vec<String> {
+        match self {
+            Self::InvalidName { .. } => {
+                vec!["use letters, digits, `_` and `-`, starting with a letter or digit, at most 50".into()]
+            }
+            Self::NameTaken { .. } => vec!["`consort who --all` lists the names in use".into()],
+            Self::SameName { .. } => Vec::new(),
+            Self::NoSuchAgent { nearest: Some(nearest), .. } => vec![format!("did you mean `{nearest}`?")],
+            Self::NoSuchAgent { nearest: None, .. } => vec!["`consort who --all` lists who is here".into()],
+            Self::NotRegistered => vec![
+                "run this inside an agent session, or name the agent with `--agent <name>`".into(),
+                "`consort join` registers the agent session it is run in".into(),
+            ],
+            Self::Store(error) => error.hints(),
+        }
+    }
+}

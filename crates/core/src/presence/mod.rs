@@ -1,0 +1,53 @@
+//! Who is here.
+//!
+//! An [`Agent`] is one session of one agent CLI, known by its session id and
+//! called by a memorable name. It joins, may be renamed, and leaves; those are
+//! news and journalled. What it does from moment to moment is a [`Pulse`]:
+//! noted outside the journal, and cheap, because it comes with every tool call.
+//!
+//! The session id is the key because nothing else is stable: terminals are
+//! shared, process ids are reused, one process may host several sessions.
+//!
+//! **A name belongs to at most one present agent. An agent is present while
+//! its process lives; its leaving is recorded exactly once.**
+
+mod error;
+mod model;
+mod names;
+mod ops;
+mod rules;
+mod store;
+#[cfg(test)]
+mod tests;
+
+pub use error::PresenceError;
+pub use model::Agent;
+pub use model::AgentName;
+pub use model::Caller;
+pub use model::Departure;
+pub use model::Glimpse;
+pub use model::Heard;
+pub use model::JoinOutcome;
+pub use model::JoinRequest;
+pub use model::LeaveOutcome;
+pub use model::LeaveReason;
+pub use model::NameWish;
+pub use model::Point;
+pub use model::PresenceChange;
+pub use model::PromptFacts;
+pub use model::Pulse;
+pub use model::PulseOutcome;
+pub use model::Quadrant;
+pub use model::Rect;
+pub use model::RenameOutcome;
+pub use model::Scope;
+pub use model::Seen;
+pub use model::SessionId;
+pub use model::Status;
+pub use model::Subagent;
+pub use model::Terminal;
+pub use model::WhoOutcome;
+pub use names::is_valid_name;
+pub use rules::quadrant;
+pub use store::PresenceStore;
+pub use store::PulseStore;

@@ -1,0 +1,287 @@
+//! Agents, what is known of them, and what can be asked.
+
+use std::path::PathBuf;
+
+use serde::Deserialize;
+use serde::Serialize;
+
+use crate::Timestamp;
+use crate::host::Process;
+use crate::id::id;
+use crate::project::Project;
+
+id! {
+    /// One session of one agent CLI, as the CLI names it.
+    SessionId
+}
+
+id! {
+    /// What an agent is called: `SwiftRaven`.
+    AgentName
+}
+
+/// A registered agent: who it is and where it was started.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Agent {
+    pub session: SessionId,
+    pub name: AgentName,
+    /// Which agent CLI: `claude`, `codex`, …
+    pub kind: String,
+    pub process: Process,
+    pub host: String,
+    pub project: Project,
+    pub cwd: PathBuf,
+    pub worktree: PathBuf,
+    pub branch: Option<String>,
+    pub model: Option<String>,
+    pub terminal: Terminal,
+    pub joined_at: Timestamp,
+}
+
+/// Where its screen is, as far as its environment tells.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Terminal {
+    /// The tmux pane: `%3`.
+    pub pane: Option<String>,
+    /// The socket of that tmux server.
+    pub tmux: Option<PathBuf>,
+    /// The X11 window id.
+    pub window: Option<String>,
+    /// The terminal program, as it calls itself.
+    pub program: Option<String>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum PresenceChange {
+    /// A repository was seen for the first time; its identity is settled.
+    RepositorySeen { repository: PathBuf, project: Project },
+    Joined(Box<Agent>),
+    Renamed { session: SessionId, name: AgentName },
+    Left { session: SessionId, reason: LeaveReason },
+    /// Long gone, and dropped for good.
+    Forgotten { session: SessionId },
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum LeaveReason {
+    /// The session ended.
+    Ended,
+    /// It was asked to leave, and stays away until it joins again.
+    Asked,
+    /// Its process is gone.
+    Died,
+    /// On another machine, and not heard from.
+    Silent,
+}
+
+/// What an agent is doing. The order is the order of attention.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Status {
+    /// Waiting for the person.
+    Waiting,
+    Working,
+    Idle,
+    Gone,
+}
+
+/// What an agent does at this moment.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Pulse {
+    pub status: Status,
+    /// The tool in use and on what.
+    pub activity: Option<String>,
+    /// What it waits for.
+    pub waiting_for: Option<String>,
+    /// Set when a prompt began it.
+    pub prompt: Option<PromptFacts>,
+}
+
+/// What a prompt tells beside that it came; absent facts stay as they were.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct PromptFacts {
+    pub branch: Option<String>,
+    pub model: Option<String>,
+}
+
+impl Pulse {
+    pub fn of(status: Status) -> Self {
+        Self { status, activity: None, waiting_for: None, prompt: None }
+    }
+}
+
+/// All that pulses have told of an agent.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Heard {
+    pub last_active: Timestamp,
+    pub status: Status,
+    pub activity: Option<String>,
+    pub waiting_for: Option<String>,
+    pub prompts: u32,
+    pub branch: Option<String>,
+    pub model: Option<String>,
+    pub subagents: Vec<Subagent>,
+}
+
+/// What came of a pulse.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PulseOutcome {
+    Noted,
+    /// Never heard of, or gone: it would have to join.
+    Stranger,
+    /// It was asked to leave.
+    Dormant,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Subagent {
+    pub id: String,
+    pub kind: String,
+    pub started_at: Timestamp,
+}
+
+/// An agent as it is seen now.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Seen {
+    #[serde(flatten)]
+    pub agent: Agent,
+    pub status: Status,
+    pub activity: Option<String>,
+    pub waiting_for: Option<String>,
+    pub last_active: Timestamp,
+    pub prompts: u32,
+    pub quadrant: Option<Quadrant>,
+    pub subagents: Vec<Subagent>,
+    pub left: Option<Departure>,
+    /// Whether the caller is this agent.
+    pub you: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct Departure {
+    pub at: Timestamp,
+    pub reason: LeaveReason,
+}
+
+/// What can be seen of an agent from outside, now.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Glimpse {
+    /// What its CLI publishes of itself; beats what hooks last said, because
+    /// an interrupted turn fires no hook.
+    pub status: Option<(Status, Option<String>)>,
+    pub quadrant: Option<Quadrant>,
+}
+
+/// Where on the screen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Quadrant {
+    TopLeft,
+    TopRight,
+    BottomLeft,
+    BottomRight,
+    /// The whole left side, and so on.
+    Left,
+    Right,
+    Top,
+    Bottom,
+}
+
+impl Quadrant {
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::TopLeft => "top-left",
+            Self::TopRight => "top-right",
+            Self::BottomLeft => "bottom-left",
+            Self::BottomRight => "bottom-right",
+            Self::Left => "left",
+            Self::Right => "right",
+            Self::Top => "top",
+            Self::Bottom => "bottom",
+        }
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Point {
+    pub x: i32,
+    pub y: i32,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Rect {
+    pub origin: Point,
+    pub width: i32,
+    pub height: i32,
+}
+
+/// How a name comes about.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum NameWish {
+    /// The name it had, if free; else a fresh one.
+    Any,
+    /// This one, or one like it if it is taken.
+    Prefer(String),
+    /// This one or nothing.
+    Insist(String),
+}
+
+#[derive(Clone, Debug)]
+pub struct JoinRequest {
+    pub session: SessionId,
+    pub wish: NameWish,
+    pub kind: String,
+    pub process: Process,
+    pub cwd: PathBuf,
+    pub model: Option<String>,
+    pub terminal: Terminal,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct JoinOutcome {
+    pub agent: Agent,
+    /// False when it was here already.
+    pub joined: bool,
+    /// The other agents of this project, by attention.
+    pub others: Vec<Seen>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct LeaveOutcome {
+    pub session: SessionId,
+    pub name: AgentName,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct RenameOutcome {
+    pub session: SessionId,
+    pub from: AgentName,
+    pub to: AgentName,
+}
+
+/// Whom to look at.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Scope {
+    /// The present agents of the project that this directory belongs to.
+    Project(PathBuf),
+    /// Every project, and those who left within the last day.
+    Everywhere,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct WhoOutcome {
+    pub at: Timestamp,
+    /// Absent when every project was asked for.
+    pub project: Option<Project>,
+    pub agents: Vec<Seen>,
+}
+
+/// Who calls.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Caller {
+    Agent(Box<Agent>),
+    Person,
+}

@@ -1,0 +1,143 @@
+//! Decisions about presence. No store, no clock, no machine.
+
+use super::Agent;
+use super::Departure;
+use super::Glimpse;
+use super::Heard;
+use super::LeaveReason;
+use super::NameWish;
+use super::PresenceError;
+use super::Quadrant;
+use super::Rect;
+use super::Seen;
+use super::Status;
+use super::names;
+use crate::Timestamp;
+use crate::config::HookSettings;
+use crate::host::Process;
+
+/// An agent on another host that was silent this long is taken for gone.
+pub(super) const SILENCE: i64 = 2 * Timestamp::HOUR;
+
+/// Settles a name. `former` is the name the session had before, if any.
+pub(super) fn settle_name(
+    wish: &NameWish,
+    former: Option<&str>,
+    random: u64,
+    taken: &[&str],
+) -> Result<String, PresenceError> {
+    let is_taken = |name: &str| taken.iter().any(|taken| taken.eq_ignore_ascii_case(name));
+    match wish {
+        NameWish::Insist(name) if !names::is_valid_name(name) => {
+            Err(PresenceError::InvalidName { name: name.clone() })
+        }
+        NameWish::Insist(name) if is_taken(name) => {
+            Err(PresenceError::NameTaken { name: name.clone().into() })
+        }
+        NameWish::Insist(name) => Ok(name.clone()),
+        NameWish::Prefer(name) if names::is_valid_name(name) => Ok(if is_taken(name) {
+            names::numbered(name, is_taken)
+        } else {
+            name.clone()
+        }),
+        NameWish::Any | NameWish::Prefer(_) => Ok(match former.filter(|name| !is_taken(name)) {
+            Some(name) => name.to_owned(),
+            None => names::generate(random, is_taken),
+        }),
+    }
+}
+
+/// Whether a session that a hook has seen may join by itself. `known` is why
+/// it left, if it was here before; one that has not left is welcome back.
+pub(super) fn is_welcome(settings: &HookSettings, known: Option<Option<LeaveReason>>) -> bool {
+    match known {
+        Some(None) => true,
+        Some(Some(LeaveReason::Asked)) => false,
+        Some(Some(_)) | None => settings.auto_register,
+    }
+}
+
+/// Whether an agent registered with `registered` still runs, given the process
+/// that has its id now. Another start is another process.
+pub(super) fn same_life(registered: &Process, now: Option<&Process>) -> bool {
+    now.is_some_and(|now| now.pid == registered.pid && now.start == registered.start)
+}
+
+/// A present agent, as its pulse tells; without one, as it joined.
+pub(super) fn see(mut agent: Agent, heard: Option<Heard>) -> Seen {
+    let heard = heard.unwrap_or_else(|| Heard {
+        last_active: agent.joined_at,
+        status: Status::Idle,
+        activity: None,
+        waiting_for: None,
+        prompts: 0,
+        branch: None,
+        model: None,
+        subagents: Vec::new(),
+    });
+    agent.branch = heard.branch.or(agent.branch);
+    agent.model = heard.model.or(agent.model);
+    Seen {
+        agent,
+        status: heard.status,
+        activity: heard.activity,
+        waiting_for: heard.waiting_for,
+        last_active: heard.last_active,
+        prompts: heard.prompts,
+        quadrant: None,
+        subagents: heard.subagents,
+        left: None,
+        you: false,
+    }
+}
+
+/// One that left.
+pub(super) fn see_gone(agent: Agent, at: Timestamp, reason: LeaveReason) -> Seen {
+    let mut seen = see(agent, None);
+    seen.status = Status::Gone;
+    seen.last_active = at;
+    seen.left = Some(Departure { at, reason });
+    seen
+}
+
+/// What to show: its CLI's own word where there is one, else the hooks'.
+pub(super) fn look(mut seen: Seen, glimpse: Glimpse) -> Seen {
+    if let Some((status, waiting_for)) = glimpse.status {
+        if status != Status::Working {
+            seen.activity = None;
+        }
+        seen.status = status;
+        seen.waiting_for = waiting_for.or(seen.waiting_for.filter(|_| status == Status::Waiting));
+    }
+    seen.quadrant = glimpse.quadrant;
+    seen
+}
+
+/// Those who need the person first, then by name.
+pub(super) fn by_attention(a: &Seen, b: &Seen) -> std::cmp::Ordering {
+    (a.status, &a.agent.name).cmp(&(b.status, &b.agent.name))
+}
+
+/// Which part of `screen` a window fills: judged by its centre, except that a
+/// window as wide or as high as the screen has only one coordinate to tell.
+pub fn quadrant(window: Rect, screen: Rect) -> Option<Quadrant> {
+    let side = |origin: i32, length: i32, from: i32, whole: i32| {
+        // A tenth of the screen is left for bars and borders.
+        let spans = length.saturating_mul(10) >= whole.saturating_mul(9);
+        let is_first = 2 * (origin - from) + length < whole;
+        (!spans).then_some(is_first)
+    };
+    let left = side(window.origin.x, window.width, screen.origin.x, screen.width);
+    let top = side(window.origin.y, window.height, screen.origin.y, screen.height);
+    Some(match (top, left) {
+        (Some(true), Some(true)) => Quadrant::TopLeft,
+        (Some(true), Some(false)) => Quadrant::TopRight,
+        (Some(false), Some(true)) => Quadrant::BottomLeft,
+        (Some(false), Some(false)) => Quadrant::BottomRight,
+        (None, Some(true)) => Quadrant::Left,
+        (None, Some(false)) => Quadrant::Right,
+        (Some(true), None) => Quadrant::Top,
+        (Some(false), None) => Quadrant::Bottom,
+        (None, None) => return None,
+    })
+}

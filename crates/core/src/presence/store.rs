@@ -1,0 +1,53 @@
+//! What an engine must do for presence.
+
+use std::path::Path;
+
+use super::Agent;
+use super::Heard;
+use super::LeaveReason;
+use super::Pulse;
+use super::SessionId;
+use super::Subagent;
+use crate::Timestamp;
+use crate::engine::StoreError;
+use crate::project::Project;
+
+pub trait PresenceStore {
+    /// The agents that have not left.
+    fn present(&self) -> Result<Vec<Agent>, StoreError>;
+
+    /// Those who left at or after `since`, latest first.
+    fn left_since(&self, since: Timestamp) -> Result<Vec<(Agent, Timestamp, LeaveReason)>, StoreError>;
+
+    /// Sessions that left before `before`.
+    fn left_before(&self, before: Timestamp) -> Result<Vec<SessionId>, StoreError>;
+
+    /// One agent by session, present or gone; the reason says which.
+    fn agent(&self, session: &SessionId) -> Result<Option<(Agent, Option<LeaveReason>)>, StoreError>;
+
+    /// The present agents with this process id on this host.
+    fn by_pid(&self, host: &str, pid: u32) -> Result<Vec<Agent>, StoreError>;
+
+    /// What project a repository was found to be when first seen.
+    fn project_of(&self, repository: &Path) -> Result<Option<Project>, StoreError>;
+}
+
+/// Where volatile facts are kept, outside of any transaction. Losing one loses
+/// nothing that the next pulse does not tell.
+pub trait PulseStore {
+    /// Notes a pulse; false when this session's pulse is not taken.
+    fn note_pulse(&self, session: &SessionId, at: Timestamp, pulse: &Pulse) -> Result<bool, StoreError>;
+
+    /// Begins taking a session's pulse; one that is taken already goes on.
+    fn start_pulse(&self, session: &SessionId, at: Timestamp) -> Result<(), StoreError>;
+
+    /// Stops taking a session's pulse, its subagents' too.
+    fn end_pulse(&self, session: &SessionId) -> Result<(), StoreError>;
+
+    fn note_subagent(&self, session: &SessionId, subagent: &Subagent) -> Result<(), StoreError>;
+
+    fn end_subagent(&self, session: &SessionId, id: &str) -> Result<(), StoreError>;
+
+    /// What is known from a session's pulse.
+    fn heard(&self, session: &SessionId) -> Option<Heard>;
+}

@@ -1,0 +1,117 @@
+//! Text that people and agents read: one line, no surprises, near misses found.
+
+/// Makes `text` one line of at most `max` characters. Control characters
+/// become spaces, so what an agent or a file name says cannot move a cursor,
+/// end a line or close a block.
+pub fn one_line(text: &str, max: usize) -> String {
+    let mut line = String::with_capacity(text.len().min(max * 4));
+    let mut length = 0;
+    let mut gap = false;
+    for c in text.chars() {
+        if c.is_whitespace() || is_control(c) {
+            gap = !line.is_empty();
+            continue;
+        }
+        if length + usize::from(gap) + 1 > max {
+            while length + 1 > max {
+                line.pop();
+                length -= 1;
+            }
+            line.push('…');
+            return line;
+        }
+        if gap {
+            line.push(' ');
+            length += 1;
+            gap = false;
+        }
+        line.push(c);
+        length += 1;
+    }
+    line
+}
+
+/// Control characters, and the invisible ones that reorder or hide text.
+fn is_control(c: char) -> bool {
+    c.is_control()
+        || matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{2069}' | '\u{feff}')
+}
+
+/// How long ago, in one unit: `now`, `12s`, `3m`, `5h`, `2d`.
+pub fn age(milliseconds: i64) -> String {
+    let seconds = milliseconds / 1000;
+    match seconds {
+        ..2 => "now".into(),
+        2..60 => format!("{seconds}s"),
+        60..3_600 => format!("{}m", seconds / 60),
+        3_600..86_400 => format!("{}h", seconds / 3_600),
+        _ => format!("{}d", seconds / 86_400),
+    }
+}
+
+/// `1 agent`, `2 agents`.
+pub fn count(n: usize, noun: &str) -> String {
+    if n == 1 {
+        format!("1 {noun}")
+    } else {
+        format!("{n} {noun}s")
+    }
+}
+
+/// The candidate nearest to `word`, if it is near enough to be what was meant.
+pub fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    let word = word.to_lowercase();
+    candidates
+        .into_iter()
+        .map(|candidate| (distance(&word, &candidate.to_lowercase()), candidate))
+        .min_by_key(|(distance, _)| *distance)
+        .filter(|(distance, candidate)| *distance * 3 <= candidate.chars().count().max(3))
+        .map(|(_, candidate)| candidate)
+}
+
+/// Levenshtein distance in characters.
+fn distance(a: &str, b: &str) -> usize {
+    let b: Vec<char> = b.chars().collect();
+    let mut row: Vec<usize> = (0..=b.len()).collect();
+    for (i, ca) in a.chars().enumerate() {
+        let mut diagonal = row[0];
+        row[0] = i + 1;
+        for (j, cb) in b.iter().enumerate() {
+            let substitute = diagonal + usize::from(ca != *cb);
+            diagonal = row[j + 1];
+            row[j + 1] = substitute.min(row[j] + 1).min(diagonal + 1);
+        }
+    }
+    row[b.len()]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_has_no_control_characters_and_a_limit() {
+        assert_eq!(one_line("a\nb\t\u{1b}[31mc", 40), "a b [31mc");
+        assert_eq!(one_line("  spaced   out  ", 40), "spaced out");
+        assert_eq!(one_line("abcdef", 4), "abc…");
+        assert_eq!(one_line("abc def", 4), "abc…");
+        assert_eq!(one_line("abcd", 4), "abcd");
+        assert_eq!(one_line("evil\u{202e}txt", 40), "evil txt");
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn a_line_never_exceeds_its_limit(text: String, max in 1usize..60) {
+            let line = one_line(&text, max);
+            assert!(line.chars().count() <= max);
+            assert!(!line.chars().any(is_control));
+        }
+    }
+
+    #[test]
+    fn near_misses_are_found_and_far_ones_are_not() {
+        let keys = ["context.mode", "journal.retention_days"];
+        assert_eq!(nearest("context.mod", keys), Some("context.mode"));
+        assert_eq!(nearest("color", keys), None);
+    }
+}

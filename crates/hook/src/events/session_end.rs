@@ -1,0 +1,18 @@
+//! The session ended: the agent leaves.
+
+use consort_core::App;
+use consort_core::engine::Engine;
+use consort_core::hooks::HookCall;
+use consort_core::hooks::HookReply;
+use consort_core::host::Host;
+use consort_core::journal::Actor;
+use consort_core::presence::LeaveReason;
+use consort_core::presence::PresenceError;
+
+pub(crate) fn handle<E: Engine, H: Host>(
+    app: &mut App<E, H>,
+    call: &HookCall,
+) -> Result<HookReply, PresenceError> {
+    app.leave(&call.session, LeaveReason::Ended, Actor::Agent(call.session.clone()))?;
+    Ok(HookReply::Silence)
+}

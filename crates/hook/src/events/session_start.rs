@@ -1,0 +1,94 @@
+//! A session begins, or goes on after a resume or a compaction: it joins, and
+//! is told its name and who else is here.
+
+use std::fmt::Write as _;
+
+use consort_core::App;
+use consort_core::config::ContextMode;
+use consort_core::config::HookSettings;
+use consort_core::engine::Engine;
+use consort_core::hooks::HookCall;
+use consort_core::hooks::HookReply;
+use consort_core::host::Host;
+use consort_core::presence::Agent;
+use consort_core::presence::JoinOutcome;
+use consort_core::presence::PresenceError;
+use consort_core::presence::Seen;
+use consort_core::presence::Status;
+use consort_core::text;
+
+use crate::Surroundings;
+use crate::join_request;
+
+/// An agent's context is precious: more than this many are only counted.
+const SHOWN: usize = 8;
+
+pub(crate) fn handle<E: Engine, H: Host>(
+    app: &mut App<E, H>,
+    call: &HookCall,
+    around: &Surroundings<'_>,
+) -> Result<HookReply, PresenceError> {
+    let request = join_request(app.host(), call, around)?;
+    let (settings, outcome) = app.arrive(&request, around.environment)?;
+    let block = outcome.and_then(|outcome| block(&outcome, settings));
+    Ok(block.map_or(HookReply::Silence, HookReply::Context))
+}
+
+/// What the session is told. Facts, not instructions.
+fn block(outcome: &JoinOutcome, settings: HookSettings) -> Option<String> {
+    let JoinOutcome { agent: me, others, .. } = outcome;
+    let company = match others.len() {
+        0 => "no other agent is here".to_owned(),
+        1 => "1 other agent is here".to_owned(),
+        n => format!("{n} other agents are here"),
+    };
+    match settings.context {
+        ContextMode::None => return None,
+        ContextMode::Full if !settings.registration => return None,
+        ContextMode::Minimal => {
+            return Some(format!("[consort] You are {}; {company} (`consort who`).", me.name));
+        }
+        ContextMode::Full => {}
+    }
+    let mut block = format!("[consort] You are {} in {}", me.name, text::one_line(&me.project.name, 60));
+    if let Some(branch) = &me.branch {
+        let _ = write!(block, " on {}", text::one_line(branch, 60));
+    }
+    let _ = write!(block, "; {company}.");
+    for seen in others.iter().take(SHOWN) {
+        let _ = write!(block, "\n- {}", describe(seen, me));
+    }
+    if others.len() > SHOWN {
+        let _ = write!(block, "\n- and {} more", others.len() - SHOWN);
+    }
+    if !others.is_empty() {
+        block.push_str(
+            "\nThey work in this project at the same time as you. `consort who` shows what each is doing \
+             and where it runs; reach one through the person who started you.",
+        );
+    }
+    Some(block)
+}
+
+/// `GoldFalcon (claude), working: Edit src/auth.rs; on feat/x, in ../side`
+fn describe(seen: &Seen, me: &Agent) -> String {
+    let mut line = format!("{} ({}), ", seen.agent.name, text::one_line(&seen.agent.kind, 20));
+    line.push_str(match seen.status {
+        Status::Waiting => "waiting for the person",
+        Status::Working => "working",
+        Status::Idle => "idle",
+        Status::Gone => "gone",
+    });
+    if let Some(activity) = &seen.activity {
+        let _ = write!(line, ": {}", text::one_line(activity, 80));
+    }
+    if seen.agent.branch != me.branch
+        && let Some(branch) = &seen.agent.branch
+    {
+        let _ = write!(line, "; on {}", text::one_line(branch, 60));
+    }
+    if seen.agent.worktree != me.worktree {
+        let _ = write!(line, "; in {}", text::one_line(&seen.agent.worktree.to_string_lossy(), 80));
+    }
+    line
+}

@@ -1,0 +1,25 @@
+//! The agent waits for the person.
+
+use consort_core::App;
+use consort_core::engine::Engine;
+use consort_core::hooks::HookCall;
+use consort_core::hooks::HookReply;
+use consort_core::host::Host;
+use consort_core::presence::PresenceError;
+use consort_core::presence::Pulse;
+use consort_core::presence::Status;
+use consort_core::text;
+
+use super::pulse;
+use crate::Surroundings;
+
+pub(crate) fn handle<E: Engine, H: Host>(
+    app: &mut App<E, H>,
+    call: &HookCall,
+    around: &Surroundings<'_>,
+    what: &str,
+) -> Result<HookReply, PresenceError> {
+    let waiting = Pulse { waiting_for: Some(text::one_line(what, 120)), ..Pulse::of(Status::Waiting) };
+    pulse(app, call, around, &waiting)?;
+    Ok(HookReply::Silence)
+}

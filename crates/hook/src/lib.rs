@@ -1,0 +1,91 @@
+//! The door that agents' hooks come through.
+//!
+//! An agent CLI starts us on every event and waits. So: one open, one
+//! transaction where it can be one, and **any failure of ours is silence**; the
+//! caller turns every error and panic into exit 0 without a word.
+//!
+//! What happens on an event is in `events/`, one file per event.
+
+mod events;
+
+use consort_core::App;
+use consort_core::engine::Engine;
+use consort_core::engine::StoreError;
+use consort_core::hooks::HookCall;
+use consort_core::hooks::HookEvent;
+use consort_core::hooks::HookReply;
+use consort_core::host::Host;
+use consort_core::host::Process;
+use consort_core::presence::JoinRequest;
+use consort_core::presence::NameWish;
+use consort_core::presence::PresenceError;
+use consort_core::presence::Terminal;
+
+/// What surrounds a call and is not in it.
+pub struct Surroundings<'a> {
+    /// Which agent CLI calls.
+    pub kind: &'static str,
+    /// The process that CLI says hosts the session.
+    pub pid: Option<u32>,
+    /// The name the session prefers.
+    pub name: Option<String>,
+    pub terminal: Terminal,
+    pub environment: &'a dyn Fn(&str) -> Option<String>,
+}
+
+/// Carries out what an event means and says what to answer.
+pub fn handle<E: Engine, H: Host>(
+    app: &mut App<E, H>,
+    call: &HookCall,
+    around: &Surroundings<'_>,
+) -> Result<HookReply, PresenceError> {
+    match &call.event {
+        HookEvent::SessionStart => events::session_start::handle(app, call, around),
+        HookEvent::Prompt => events::prompt::handle(app, call, around),
+        HookEvent::ToolBefore(tool) => events::tool_before::handle(app, call, around, tool),
+        HookEvent::ToolAfter => events::tool_after::handle(app, call, around),
+        HookEvent::Waiting(what) => events::waiting::handle(app, call, around, what),
+        HookEvent::TurnEnd => events::turn_end::handle(app, call, around, None),
+        HookEvent::TurnFailed(error) => events::turn_end::handle(app, call, around, Some(error)),
+        HookEvent::Compacting => events::compacting::handle(app, call, around),
+        HookEvent::SubagentStart { id, kind } => {
+            app.subagent_started(&call.session, id, kind)?;
+            Ok(HookReply::Silence)
+        }
+        HookEvent::SubagentStop { id } => {
+            app.subagent_stopped(&call.session, id)?;
+            Ok(HookReply::Silence)
+        }
+        HookEvent::SessionEnd => events::session_end::handle(app, call),
+    }
+}
+
+/// What it takes to register the calling session.
+fn join_request(
+    host: &impl Host,
+    call: &HookCall,
+    around: &Surroundings<'_>,
+) -> Result<JoinRequest, PresenceError> {
+    let process = hosting_process(host.ancestors(), around.pid).ok_or_else(|| {
+        StoreError::Failed("the hook has no parent process that could be its agent".into())
+    })?;
+    Ok(JoinRequest {
+        session: call.session.clone(),
+        wish: around.name.clone().map_or(NameWish::Any, NameWish::Prefer),
+        kind: around.kind.to_owned(),
+        process,
+        cwd: call.cwd.clone(),
+        model: call.model.clone(),
+        terminal: around.terminal.clone(),
+    })
+}
+
+/// The ancestor the CLI names, else the nearest that is not a shell: hooks are
+/// run through one.
+fn hosting_process(mut ancestors: Vec<Process>, named: Option<u32>) -> Option<Process> {
+    const SHELLS: &[&str] = &["sh", "bash", "dash", "zsh", "fish", "ksh", "ash", "busybox"];
+    let by_name = ancestors.iter().position(|process| Some(process.pid) == named);
+    let no_shell = || ancestors.iter().position(|process| !SHELLS.contains(&process.program.as_str()));
+    let index = by_name.or_else(no_shell)?;
+    Some(ancestors.swap_remove(index))
+}

@@ -1,0 +1,212 @@
+//! The doorbell: wakes processes that wait for news, and only those.
+//!
+//! Whoever waits hangs a named pipe into the bells' directory; its name says
+//! which news it waits for. Whoever has committed news writes a byte into the
+//! pipes it concerns. A pipe per waiter has no limit on waiters (inotify stops
+//! at 128 per user), costs nothing while idle, and a ring before anyone listens
+//! is kept. A ringer killed between commit and ring is made up for by the
+//! waiter looking again every [`SAFETY`].
+//!
+//! **Ringing comes after the commit, so what a ring announces is there.**
+
+use std::fs;
+use std::fs::File;
+use std::io::Read as _;
+use std::io::Write as _;
+use std::os::fd::BorrowedFd;
+use std::os::unix::fs::DirBuilderExt as _;
+use std::os::unix::fs::MetadataExt as _;
+use std::os::unix::fs::OpenOptionsExt as _;
+use std::path::Path;
+use std::path::PathBuf;
+use std::sync::atomic::AtomicU32;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use consort_core::project::ProjectId;
+use rustix::event::PollFd;
+use rustix::event::PollFlags;
+use rustix::event::Timespec;
+use rustix::fs::CWD;
+use rustix::fs::FileType;
+use rustix::fs::Mode;
+
+/// How long a ring may be lost before the waiter looks by itself.
+pub const SAFETY: Duration = Duration::from_secs(2);
+
+/// The prefix of those who wait for everything.
+const ALL: &str = "all";
+
+/// A bell, hung; it is taken down when dropped.
+pub struct Bell {
+    dir: PathBuf,
+    project: Option<ProjectId>,
+    pipe: Pipe,
+}
+
+struct Pipe {
+    path: PathBuf,
+    inode: u64,
+    reader: File,
+    /// Held so that the reader never sees the end of the pipe.
+    _writer: File,
+}
+
+/// Why a wait ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Woken {
+    /// There is news.
+    Rung,
+    /// The other thing waited for is ready.
+    Other,
+    TimedOut,
+}
+
+impl Bell {
+    /// Hangs a bell for one project's news, or for all.
+    pub fn hang(dir: &Path, project: Option<&ProjectId>) -> std::io::Result<Self> {
+        let pipe = Pipe::open(dir, project)?;
+        Ok(Self { dir: dir.to_owned(), project: project.cloned(), pipe })
+    }
+
+    /// Sleeps until news, until `other` is readable, or for `timeout`.
+    pub fn wait(&mut self, other: Option<BorrowedFd<'_>>, timeout: Duration) -> std::io::Result<Woken> {
+        if !self.pipe.is_hung() {
+            self.pipe = Pipe::open(&self.dir, self.project.as_ref())?;
+            return Ok(Woken::Rung);
+        }
+        let mut ready = vec![PollFd::new(&self.pipe.reader, PollFlags::IN)];
+        ready.extend(other.as_ref().map(|other| PollFd::new(other, PollFlags::IN)));
+        let timeout = Timespec::try_from(timeout).unwrap_or(Timespec { tv_sec: 1, tv_nsec: 0 });
+        match rustix::event::poll(&mut ready, Some(&timeout)) {
+            Ok(_) | Err(rustix::io::Errno::INTR) => {}
+            Err(error) => return Err(error.into()),
+        }
+        let is_ready = |fd: &PollFd<'_>| !fd.revents().is_empty();
+        if is_ready(&ready[0]) {
+            drop(ready);
+            let mut rings = [0; 512];
+            while matches!((&self.pipe.reader).read(&mut rings), Ok(n) if n == rings.len()) {}
+            return Ok(Woken::Rung);
+        }
+        Ok(if ready.get(1).is_some_and(is_ready) { Woken::Other } else { Woken::TimedOut })
+    }
+}
+
+impl Pipe {
+    fn open(dir: &Path, project: Option<&ProjectId>) -> std::io::Result<Self> {
+        static NEXT: AtomicU32 = AtomicU32::new(0);
+        fs::DirBuilder::new().recursive(true).mode(0o700).create(dir)?;
+        let number = NEXT.fetch_add(1, Ordering::Relaxed);
+        let unique = format!("{}.{number}", std::process::id());
+        // Made under another name first: a ringer that met a pipe nobody reads
+        // would take it for a dead waiter's and remove it.
+        let hidden = dir.join(format!(".{unique}"));
+        let path = dir.join(format!("{}.{unique}", address(project)));
+        let _ = fs::remove_file(&hidden);
+        rustix::fs::mknodat(CWD, &hidden, FileType::Fifo, Mode::from_raw_mode(0o600), 0)?;
+        let nonblocking = rustix::fs::OFlags::NONBLOCK.bits() as i32;
+        let reader = fs::OpenOptions::new().read(true).custom_flags(nonblocking).open(&hidden)?;
+        let writer = fs::OpenOptions::new().write(true).custom_flags(nonblocking).open(&hidden)?;
+        let inode = reader.metadata()?.ino();
+        fs::rename(&hidden, &path)?;
+        Ok(Self { path, inode, reader, _writer: writer })
+    }
+
+    fn is_hung(&self) -> bool {
+        fs::metadata(&self.path).is_ok_and(|metadata| metadata.ino() == self.inode)
+    }
+}
+
+impl Drop for Pipe {
+    fn drop(&mut self) {
+        if self.is_hung() {
+            let _ = fs::remove_file(&self.path);
+        }
+    }
+}
+
+/// Rings the bells that news of `project` concerns; news of no project
+/// concerns everyone. Nothing that fails here is anyone's problem: waiters
+/// look by themselves before long.
+pub(crate) fn ring(dir: &Path, project: Option<&ProjectId>) {
+    let Ok(bells) = fs::read_dir(dir) else { return };
+    let wanted = project.map(|project| address(Some(project)));
+    for bell in bells.flatten() {
+        let name = bell.file_name();
+        let Some((address, _)) = name.to_str().and_then(|name| name.split_once('.')) else { continue };
+        let concerned = address == ALL || wanted.as_deref().is_none_or(|wanted| wanted == address);
+        if address.is_empty() || !concerned {
+            continue;
+        }
+        let nonblocking = rustix::fs::OFlags::NONBLOCK.bits() as i32;
+        match fs::OpenOptions::new().write(true).custom_flags(nonblocking).open(bell.path()) {
+            // A full pipe has been rung enough.
+            Ok(mut pipe) => drop(pipe.write(&[1])),
+            // Nobody reads it: its owner is dead.
+            Err(error) if error.raw_os_error() == Some(rustix::io::Errno::NXIO.raw_os_error()) => {
+                let _ = fs::remove_file(bell.path());
+            }
+            Err(_) => {}
+        }
+    }
+}
+
+/// A project's part of a bell's name: short, and safe in a file name (FNV-1a).
+fn address(project: Option<&ProjectId>) -> String {
+    let Some(project) = project else { return ALL.into() };
+    let hash = project
+        .as_str()
+        .bytes()
+        .fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3));
+    format!("{hash:016x}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SOON: Duration = Duration::from_secs(5);
+    const NEVER: Duration = Duration::from_millis(20);
+
+    #[test]
+    fn a_ring_wakes_those_it_concerns() {
+        let temp = tempfile::tempdir().unwrap();
+        let (a, b): (ProjectId, ProjectId) = ("a".into(), "b".into());
+        let mut for_a = Bell::hang(temp.path(), Some(&a)).unwrap();
+        let mut for_b = Bell::hang(temp.path(), Some(&b)).unwrap();
+        let mut for_all = Bell::hang(temp.path(), None).unwrap();
+        ring(temp.path(), Some(&a));
+        assert_eq!(for_a.wait(None, SOON).unwrap(), Woken::Rung);
+        assert_eq!(for_all.wait(None, SOON).unwrap(), Woken::Rung);
+        assert_eq!(for_b.wait(None, NEVER).unwrap(), Woken::TimedOut);
+        ring(temp.path(), None);
+        assert_eq!(for_b.wait(None, SOON).unwrap(), Woken::Rung);
+    }
+
+    #[test]
+    fn many_rings_before_a_look_are_one_waking() {
+        let temp = tempfile::tempdir().unwrap();
+        let mut bell = Bell::hang(temp.path(), None).unwrap();
+        for _ in 0..100_000 {
+            ring(temp.path(), None);
+        }
+        assert_eq!(bell.wait(None, SOON).unwrap(), Woken::Rung);
+        assert_eq!(bell.wait(None, NEVER).unwrap(), Woken::TimedOut);
+    }
+
+    #[test]
+    fn a_dead_waiters_bell_is_taken_down_and_a_lost_one_is_hung_again() {
+        let temp = tempfile::tempdir().unwrap();
+        let mut bell = Bell::hang(temp.path(), None).unwrap();
+        let dead = temp.path().join("all.1.0");
+        rustix::fs::mknodat(CWD, &dead, FileType::Fifo, Mode::from_raw_mode(0o600), 0).unwrap();
+        ring(temp.path(), None);
+        assert!(!dead.exists());
+
+        fs::remove_dir_all(temp.path()).unwrap();
+        assert_eq!(bell.wait(None, NEVER).unwrap(), Woken::Rung);
+        ring(temp.path(), None);
+        assert_eq!(bell.wait(None, SOON).unwrap(), Woken::Rung);
+    }
+}

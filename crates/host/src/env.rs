@@ -1,0 +1,27 @@
+//! Every environment variable Consort reads, declared once.
+
+use consort_core::presence::Terminal;
+
+/// Keep everything (store, configuration, logs) in this one directory.
+pub const HOME: &str = "CONSORT_HOME";
+/// The name a session prefers.
+pub const NAME: &str = "CONSORT_NAME";
+/// The session on whose behalf a call is made, where no registered agent is
+/// up the process tree: plugins and tests.
+pub const SESSION: &str = "CONSORT_SESSION";
+
+/// A variable that is set, is text and is not empty.
+pub fn get(name: &str) -> Option<String> {
+    std::env::var(name).ok().filter(|value| !value.is_empty())
+}
+
+/// Where this process's screen is, as far as its environment tells.
+pub fn terminal() -> Terminal {
+    let tmux = get("TMUX").and_then(|tmux| tmux.split(',').next().map(Into::into));
+    Terminal {
+        pane: get("TMUX_PANE").filter(|_| tmux.is_some()),
+        tmux,
+        window: get("WINDOWID"),
+        program: get("TERM_PROGRAM"),
+    }
+}

@@ -1,0 +1,150 @@
+//! Repositories, read from their files. Starting `git` costs more than a whole
+//! hook, and all that is asked of it here is in four small files.
+
+use std::fs;
+use std::path::Path;
+use std::path::PathBuf;
+use std::process::Command;
+use std::time::Duration;
+
+use consort_core::host::Place;
+
+use crate::run::run;
+
+/// The directory that marks a project without a repository.
+const MARKER: &str = ".consort";
+
+pub(crate) fn place(dir: &Path) -> Place {
+    let dir = fs::canonicalize(dir).unwrap_or_else(|_| dir.to_owned());
+    for worktree in dir.ancestors() {
+        if let Some(git_dir) = git_dir(worktree) {
+            let common = common_dir(&git_dir);
+            return Place {
+                worktree: text(worktree),
+                origin: origin(&common),
+                branch: head(&git_dir),
+                repository: text(&common),
+                is_git: true,
+            };
+        }
+    }
+    let marked = dir.ancestors().find(|dir| dir.join(MARKER).is_dir());
+    let root = text(marked.unwrap_or(&dir));
+    Place { worktree: root.clone(), repository: root, origin: None, branch: None, is_git: false }
+}
+
+/// The branch checked out now, or `@` and the commit's first digits.
+pub(crate) fn branch(worktree: &Path) -> Option<String> {
+    head(&git_dir(worktree)?)
+}
+
+/// The oldest root of the history; only `git` itself can tell.
+pub(crate) fn root_commit(worktree: &Path) -> Option<String> {
+    let mut git = Command::new("git");
+    git.arg("-C").arg(worktree).args(["rev-list", "--max-parents=0", "HEAD"]);
+    let roots = run(&mut git, Duration::from_secs(2))?;
+    roots.lines().last().map(str::to_owned)
+}
+
+/// The `.git` of a worktree: a directory, or a file that names one.
+fn git_dir(worktree: &Path) -> Option<PathBuf> {
+    let dot_git = worktree.join(".git");
+    if dot_git.join("HEAD").is_file() {
+        return Some(dot_git);
+    }
+    let link = fs::read_to_string(&dot_git).ok()?;
+    let target = link.strip_prefix("gitdir:")?.trim();
+    let target = worktree.join(target);
+    target.join("HEAD").is_file().then_some(target)
+}
+
+/// What all worktrees of a repository share.
+fn common_dir(git_dir: &Path) -> PathBuf {
+    let common = match fs::read_to_string(git_dir.join("commondir")) {
+        Ok(common) => git_dir.join(common.trim()),
+        Err(_) => git_dir.to_owned(),
+    };
+    fs::canonicalize(&common).unwrap_or(common)
+}
+
+fn head(git_dir: &Path) -> Option<String> {
+    let head = fs::read_to_string(git_dir.join("HEAD")).ok()?;
+    let head = head.trim();
+    Some(match head.strip_prefix("ref:") {
+        Some(name) => name.trim().trim_start_matches("refs/heads/").to_owned(),
+        None => format!("@{}", head.get(..7)?),
+    })
+}
+
+/// `url` in the section `[remote "origin"]`.
+fn origin(common: &Path) -> Option<String> {
+    let config = fs::read_to_string(common.join("config")).ok()?;
+    let mut in_origin = false;
+    for line in config.lines().map(str::trim) {
+        if line.starts_with('[') {
+            in_origin = line.to_lowercase().starts_with("[remote ") && line.contains("\"origin\"");
+        } else if let Some((key, value)) = line.split_once('=').filter(|_| in_origin)
+            && key.trim().eq_ignore_ascii_case("url")
+        {
+            return Some(value.trim().trim_matches('"').to_owned());
+        }
+    }
+    None
+}
+
+/// Shared state is text; a path that is not keeps its lossy spelling.
+fn text(path: &Path) -> PathBuf {
+    PathBuf::from(path.to_string_lossy().into_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn git(dir: &Path, args: &[&str]) {
+        let status = Command::new("git")
+            .current_dir(dir)
+            .args(["-c", "user.name=t", "-c", "user.email=t@t", "-c", "init.defaultBranch=main"])
+            .args(args)
+            .stdout(std::process::Stdio::null())
+            .stderr(std::process::Stdio::null())
+            .env("GIT_CONFIG_GLOBAL", "/dev/null")
+            .status()
+            .unwrap();
+        assert!(status.success(), "git {args:?}");
+    }
+
+    #[test]
+    fn worktrees_of_one_repository_are_one_place() {
+        let temp = tempfile::tempdir().unwrap();
+        let main = temp.path().join("main");
+        fs::create_dir_all(main.join("src")).unwrap();
+        git(&main, &["init", "-q"]);
+        git(&main, &["commit", "-q", "--allow-empty", "-m", "root"]);
+        git(&main, &["remote", "add", "origin", "git@example.com:a/b.git"]);
+        git(&main, &["worktree", "add", "-q", "-b", "feat/x", "../side"]);
+
+        let one = place(&main.join("src"));
+        let two = place(&temp.path().join("side"));
+        assert_eq!(one.repository, two.repository);
+        assert_ne!(one.worktree, two.worktree);
+        assert_eq!(one.origin.as_deref(), Some("git@example.com:a/b.git"));
+        assert_eq!(one.branch.as_deref(), Some("main"));
+        assert_eq!(two.branch.as_deref(), Some("feat/x"));
+        assert!(root_commit(&main).is_some());
+
+        git(&main, &["checkout", "-q", "--detach"]);
+        assert!(branch(&main).unwrap().starts_with('@'));
+    }
+
+    #[test]
+    fn without_a_repository_a_marker_or_the_folder_decides() {
+        let temp = tempfile::tempdir().unwrap();
+        let root = fs::canonicalize(temp.path()).unwrap();
+        fs::create_dir_all(root.join("marked/.consort")).unwrap();
+        fs::create_dir_all(root.join("marked/deep")).unwrap();
+        assert_eq!(place(&root.join("marked/deep")).worktree, root.join("marked"));
+        assert_eq!(place(&root).worktree, root);
+        assert!(!place(&root).is_git);
+    }
+}

@@ -1,0 +1,15 @@
+//! This machine: clock, paths, environment, processes, repositories, windows,
+//! and the bell that wakes a waiting process.
+
+pub mod bell;
+pub mod env;
+mod git;
+mod machine;
+mod paths;
+mod process;
+mod run;
+mod window;
+
+pub use machine::Machine;
+pub use paths::Paths;
+pub use window::quadrants;

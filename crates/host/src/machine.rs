@@ -1,0 +1,80 @@
+//! The host port, implemented.
+
+use std::cell::OnceCell;
+use std::path::Path;
+use std::path::PathBuf;
+use std::time::SystemTime;
+use std::time::UNIX_EPOCH;
+
+use consort_core::Timestamp;
+use consort_core::host::Host;
+use consort_core::host::Place;
+use consort_core::host::Process;
+use consort_core::project::ProjectId;
+
+use crate::bell;
+use crate::git;
+use crate::process;
+
+/// The machine this process runs on.
+pub struct Machine {
+    bells: PathBuf,
+    boot: OnceCell<String>,
+}
+
+impl Machine {
+    pub fn new(bells: PathBuf) -> Self {
+        Self { bells, boot: OnceCell::new() }
+    }
+
+    fn boot(&self) -> &str {
+        self.boot.get_or_init(process::boot)
+    }
+}
+
+impl Host for Machine {
+    #[expect(clippy::disallowed_methods, reason = "this is where time comes from")]
+    fn now(&self) -> Timestamp {
+        let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        Timestamp(i64::try_from(since.as_millis()).unwrap_or(i64::MAX))
+    }
+
+    fn random(&self) -> [u8; 10] {
+        let mut bytes = [0; 10];
+        // Ten bytes always come whole; were there none, time and pid still
+        // tell processes apart.
+        if rustix::rand::getrandom(&mut bytes, rustix::rand::GetRandomFlags::empty()).is_err() {
+            bytes[..8].copy_from_slice(&self.now().0.to_le_bytes());
+            bytes[6..].copy_from_slice(&std::process::id().to_le_bytes());
+        }
+        bytes
+    }
+
+    fn name(&self) -> String {
+        process::host_name()
+    }
+
+    fn process(&self, pid: u32) -> Option<Process> {
+        process::stat(pid, self.boot()).map(|stat| stat.process)
+    }
+
+    fn ancestors(&self) -> Vec<Process> {
+        process::ancestors(self.boot())
+    }
+
+    fn place(&self, dir: &Path) -> Place {
+        git::place(dir)
+    }
+
+    fn branch(&self, worktree: &Path) -> Option<String> {
+        git::branch(worktree)
+    }
+
+    fn root_commit(&self, worktree: &Path) -> Option<String> {
+        git::root_commit(worktree)
+    }
+
+    fn ring(&self, project: Option<&ProjectId>) {
+        bell::ring(&self.bells, project);
+    }
+}

@@ -1,0 +1,61 @@
+//! Where things are kept.
+
+use std::path::PathBuf;
+
+use crate::env;
+
+/// The directories of one user.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Paths {
+    /// The store and what belongs to it.
+    pub data: PathBuf,
+    /// `config.toml`.
+    pub config: PathBuf,
+    /// The person's home directory.
+    pub home: PathBuf,
+}
+
+impl Paths {
+    /// From the environment; `None` without `CONSORT_HOME` and `HOME`.
+    pub fn from_environment() -> Option<Self> {
+        let home = env::get("HOME").map(PathBuf::from);
+        if let Some(all) = env::get(env::HOME).map(PathBuf::from) {
+            let all = std::path::absolute(&all).unwrap_or(all);
+            return Some(Self { data: all.clone(), home: home.unwrap_or_else(|| all.clone()), config: all });
+        }
+        let home = home?;
+        let xdg = |variable: &str, fallback: &str| {
+            // The specification says to ignore relative paths.
+            let base = env::get(variable).map(PathBuf::from).filter(|path| path.is_absolute());
+            base.unwrap_or_else(|| home.join(fallback)).join("consort")
+        };
+        Some(Self {
+            data: xdg("XDG_DATA_HOME", ".local/share"),
+            config: xdg("XDG_CONFIG_HOME", ".config"),
+            home,
+        })
+    }
+
+    pub fn store(&self) -> PathBuf {
+        self.data.join("consort.db")
+    }
+
+    /// Where waiting processes hang their bells.
+    pub fn bells(&self) -> PathBuf {
+        self.data.join("bells")
+    }
+
+    /// What hooks could not say aloud.
+    pub fn hook_log(&self) -> PathBuf {
+        self.data.join("hook.log")
+    }
+
+    /// Copies of other tools' files from before we changed them.
+    pub fn backups(&self) -> PathBuf {
+        self.data.join("backups")
+    }
+
+    pub fn user_config(&self) -> PathBuf {
+        self.config.join("config.toml")
+    }
+}

@@ -1,0 +1,156 @@
+//! Processes: which life of which id, and who started whom.
+
+use consort_core::host::Process;
+
+/// No process tree is deeper than this; a loop in one must not hang us.
+const DEEPEST: usize = 64;
+
+pub(crate) struct Stat {
+    pub(crate) process: Process,
+    parent: u32,
+}
+
+/// The caller's ancestors, nearest first.
+pub(crate) fn ancestors(boot: &str) -> Vec<Process> {
+    let mut ancestors = Vec::new();
+    let mut next = rustix::process::getppid().map_or(0, |pid| pid.as_raw_nonzero().get() as u32);
+    while next > 1 && ancestors.len() < DEEPEST {
+        let Some(stat) = stat(next, boot) else { break };
+        next = stat.parent;
+        ancestors.push(stat.process);
+    }
+    ancestors
+}
+
+pub(crate) use platform::boot;
+pub(crate) use platform::host_name;
+pub(crate) use platform::stat;
+
+#[cfg(target_os = "linux")]
+mod platform {
+    use std::fs;
+
+    use super::Process;
+    use super::Stat;
+
+    /// Start times count from boot, so which boot is part of them.
+    pub(crate) fn boot() -> String {
+        let id = fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default();
+        id.chars().take(8).collect()
+    }
+
+    /// The host's name and, in a container, its process namespace: the same
+    /// id elsewhere is another process.
+    pub(crate) fn host_name() -> String {
+        /// The inode of the initial namespace, fixed in the kernel's sources.
+        const INITIAL: &str = "pid:[4026531836]";
+        let name = rustix::system::uname().nodename().to_string_lossy().into_owned();
+        match fs::read_link("/proc/self/ns/pid") {
+            Ok(namespace) if namespace.as_os_str() != INITIAL => {
+                format!("{name}/{}", namespace.display())
+            }
+            _ => name,
+        }
+    }
+
+    pub(crate) fn stat(pid: u32, boot: &str) -> Option<Stat> {
+        parse(pid, &fs::read(format!("/proc/{pid}/stat")).ok()?, boot)
+    }
+
+    /// `pid (program) state ppid pgrp session tty … starttime …`; the program
+    /// may contain spaces and parentheses, so look for the last one.
+    pub(super) fn parse(pid: u32, stat: &[u8], boot: &str) -> Option<Stat> {
+        let open = stat.iter().position(|byte| *byte == b'(')?;
+        let close = stat.iter().rposition(|byte| *byte == b')')?;
+        let program = String::from_utf8_lossy(stat.get(open + 1..close)?).into_owned();
+        let rest = std::str::from_utf8(stat.get(close + 2..)?).ok()?;
+        let fields: Vec<&str> = rest.split(' ').collect();
+        if matches!(*fields.first()?, "Z" | "X") {
+            return None;
+        }
+        let start = format!("{boot}-{}", fields.get(19)?);
+        let tty = terminal(fields.get(4)?.parse().ok()?);
+        let parent = fields.get(1)?.parse().ok()?;
+        Some(Stat { process: Process { pid, start, tty, program }, parent })
+    }
+
+    /// Device numbers of terminals, as `Documentation/admin-guide/devices.txt`
+    /// lists them.
+    fn terminal(device: u32) -> Option<String> {
+        let major = (device >> 8) & 0xfff;
+        let minor = (device & 0xff) | ((device >> 12) & 0xf_ff00);
+        match major {
+            136..=143 => Some(format!("/dev/pts/{}", (major - 136) * 256 + minor)),
+            4 if minor < 64 => Some(format!("/dev/tty{minor}")),
+            4 => Some(format!("/dev/ttyS{}", minor - 64)),
+            _ => None,
+        }
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+mod platform {
+    use std::process::Command;
+    use std::time::Duration;
+
+    use super::Process;
+    use super::Stat;
+    use crate::run::run;
+
+    pub(crate) fn boot() -> String {
+        String::new()
+    }
+
+    pub(crate) fn host_name() -> String {
+        rustix::system::uname().nodename().to_string_lossy().into_owned()
+    }
+
+    pub(crate) fn stat(pid: u32, _boot: &str) -> Option<Stat> {
+        let mut ps = Command::new("ps");
+        ps.args(["-o", "ppid=,stat=,lstart=,tty=,comm=", "-p", &pid.to_string()]);
+        parse(pid, &run(&mut ps, Duration::from_secs(2))?)
+    }
+
+    /// `1 Ss Sun Nov 15 02:15:56 2026 ttys001 /bin/zsh`
+    pub(super) fn parse(pid: u32, line: &str) -> Option<Stat> {
+        let words: Vec<&str> = line.split_whitespace().collect();
+        let [parent, state, rest @ ..] = words.as_slice() else { return None };
+        if state.starts_with('Z') || rest.len() < 7 {
+            return None;
+        }
+        let start = rest[..5].join(" ");
+        let tty = rest[5].starts_with("tty").then(|| format!("/dev/{}", rest[5]));
+        let program = rest[6..].join(" ");
+        let program = program.rsplit('/').next().unwrap_or(&program).to_owned();
+        Some(Stat { process: Process { pid, start, tty, program }, parent: parent.parse().ok()? })
+    }
+}
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_program_may_be_called_anything() {
+        let line = b"7 (a) b (c)) S 3 7 7 34817 7 0 0 0 0 0 0 0 0 0 20 0 1 0 4242 0 0";
+        let stat = platform::parse(7, line, "boot").unwrap();
+        assert_eq!(stat.process.program, "a) b (c)");
+        assert_eq!(stat.process.start, "boot-4242");
+        assert_eq!(stat.process.tty.as_deref(), Some("/dev/pts/1"));
+        assert_eq!(stat.parent, 3);
+    }
+
+    #[test]
+    fn a_zombie_is_dead() {
+        let line = b"7 (x) Z 3 7 7 0 7 0 0 0 0 0 0 0 0 0 20 0 1 0 4242 0 0";
+        assert!(platform::parse(7, line, "boot").is_none());
+    }
+
+    #[test]
+    fn this_process_has_one_life_and_ancestors() {
+        let boot = boot();
+        let mine = || stat(std::process::id(), &boot).unwrap().process;
+        assert_eq!(mine(), mine());
+        assert!(!ancestors(&boot).is_empty());
+    }
+}

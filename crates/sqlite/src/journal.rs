@@ -1,0 +1,183 @@
+//! The journal's table.
+
+use std::str::FromStr as _;
+
+use consort_core::Timestamp;
+use consort_core::engine::StoreError;
+use consort_core::journal::Actor;
+use consort_core::journal::Entry;
+use consort_core::journal::EntryId;
+use consort_core::journal::JournalStore;
+use consort_core::journal::NewEntry;
+use consort_core::journal::Seq;
+use consort_core::journal::TailRequest;
+use consort_core::journal::Verification;
+use rusqlite::Connection;
+use rusqlite::OptionalExtension as _;
+use rusqlite::params;
+
+use crate::SqliteTx;
+use crate::apply;
+use crate::apply::PROJECTIONS;
+use crate::verify;
+
+const COLUMNS: &str = "seq, id, at, project, actor, changes";
+
+impl JournalStore for SqliteTx<'_> {
+    fn record(&mut self, entry: &NewEntry) -> Result<Seq, StoreError> {
+        let changes =
+            serde_json::to_string(&entry.changes).map_err(|error| StoreError::Failed(Box::new(error)))?;
+        self.change(|tx| {
+            // The last entry is never deleted, so the next number is the last plus one.
+            tx.prepare_cached("INSERT INTO journal (id, at, project, actor, changes) VALUES (?1, ?2, ?3, ?4, ?5)")?
+                .execute(params![
+                    EntryId::new(entry.at, entry.random).0,
+                    entry.at.0,
+                    entry.project.as_ref().map(|project| project.as_str()),
+                    entry.actor.to_string(),
+                    changes,
+                ])?;
+            let seq = tx.last_insert_rowid();
+            entry.changes.iter().try_for_each(|change| apply::apply(tx, entry.at, change))?;
+            Ok(seq)
+        })
+    }
+
+    fn entries(&self, request: &TailRequest) -> Result<Vec<Entry>, StoreError> {
+        // With a start the oldest come first; without one, the latest are wanted.
+        let from_start = request.after.is_some() || request.since.is_some();
+        let order = if from_start { "ASC" } else { "DESC" };
+        let sql = format!(
+            "SELECT {COLUMNS} FROM journal
+             WHERE seq > ?1 AND at >= ?2 AND (?3 IS NULL OR project IS NULL OR project = ?3)
+             ORDER BY seq {order} LIMIT ?4"
+        );
+        let after = request.after.unwrap_or(0);
+        let since = request.since.map_or(i64::MIN, |since| since.0);
+        let project = request.project.as_ref().map(|project| project.as_str());
+        let limit = i64::try_from(request.limit).unwrap_or(i64::MAX);
+        let raw: Vec<Raw> = self.ask(|tx| {
+            let mut statement = tx.prepare_cached(&sql)?;
+            statement.query_map(params![after, since, project, limit], Raw::read)?.collect()
+        })?;
+        let mut entries = raw.into_iter().map(Raw::parse).collect::<Result<Vec<_>, _>>()?;
+        if !from_start {
+            entries.reverse();
+        }
+        Ok(entries)
+    }
+
+    fn last_seq(&self) -> Result<Seq, StoreError> {
+        self.ask(|tx| tx.query_row("SELECT coalesce(max(seq), 0) FROM journal", [], |row| row.get(0)))
+    }
+
+    fn verify(&self) -> Result<Verification, StoreError> {
+        verify::verify(&self.tx, |error| self.failed(error))
+    }
+
+    fn rebuild(&mut self) -> Result<usize, StoreError> {
+        self.change(|tx| {
+            PROJECTIONS.iter().try_for_each(|(table, _)| tx.execute(&format!("DELETE FROM {table}"), []).map(drop))
+        })?;
+        replay(&self.tx, &self.tx, |error| self.failed(error))
+    }
+
+    fn last_before(&self, before: Timestamp) -> Result<Seq, StoreError> {
+        // Entries are in order of time but for clocks set back: stop at the
+        // first that is young, so nothing young is ever looked at.
+        let sql = "SELECT coalesce((SELECT seq - 1 FROM journal WHERE at >= ?1 ORDER BY seq LIMIT 1),
+                                   (SELECT max(seq) FROM journal), 0)";
+        self.ask(|tx| tx.query_row(sql, [before.0], |row| row.get(0)))
+    }
+
+    fn drop_entries(&mut self, through: Seq) -> Result<usize, StoreError> {
+        let mut droppable = Vec::new();
+        for_each(&self.tx, through, &|error| self.failed(error), |entry| {
+            let is_needed = |change| apply::is_needed(&self.tx, change);
+            let needed = entry.changes.iter().map(is_needed).collect::<Result<Vec<_>, _>>();
+            if !needed.map_err(|error| self.failed(error))?.contains(&true) {
+                droppable.push(entry.seq);
+            }
+            Ok(())
+        })?;
+        self.change(|tx| {
+            let mut delete = tx.prepare("DELETE FROM journal WHERE seq = ?1")?;
+            droppable.iter().map(|seq| delete.execute([seq])).sum()
+        })
+    }
+
+    fn last_pruned(&self) -> Result<Option<Timestamp>, StoreError> {
+        let sql = "SELECT CAST(value AS INTEGER) FROM settings WHERE scope = ':consort' AND key = 'pruned_at'";
+        self.ask(|tx| tx.query_row(sql, [], |row| Ok(Timestamp(row.get(0)?))).optional())
+    }
+
+    fn set_last_pruned(&mut self, at: Timestamp) -> Result<(), StoreError> {
+        let sql = "REPLACE INTO settings VALUES (':consort', 'pruned_at', ?1)";
+        self.change(|tx| tx.execute(sql, [at.0.to_string()]).map(drop))
+    }
+}
+
+/// Applies every entry of `journal` to the tables of `target`, in order.
+pub(crate) fn replay(
+    journal: &Connection,
+    target: &Connection,
+    failed: impl Fn(rusqlite::Error) -> StoreError,
+) -> Result<usize, StoreError> {
+    let mut count = 0;
+    for_each(journal, Seq::MAX, &failed, |entry| {
+        count += 1;
+        entry.changes.iter().try_for_each(|change| apply::apply(target, entry.at, change)).map_err(&failed)
+    })?;
+    Ok(count)
+}
+
+/// Visits every entry up to `through` without holding them all.
+pub(crate) fn for_each(
+    connection: &Connection,
+    through: Seq,
+    failed: &impl Fn(rusqlite::Error) -> StoreError,
+    mut visit: impl FnMut(Entry) -> Result<(), StoreError>,
+) -> Result<(), StoreError> {
+    let sql = format!("SELECT {COLUMNS} FROM journal WHERE seq <= ?1 ORDER BY seq");
+    let mut statement = connection.prepare(&sql).map_err(failed)?;
+    let mut rows = statement.query([through]).map_err(failed)?;
+    while let Some(row) = rows.next().map_err(failed)? {
+        visit(Raw::read(row).map_err(failed)?.parse()?)?;
+    }
+    Ok(())
+}
+
+struct Raw {
+    seq: Seq,
+    id: [u8; 16],
+    at: i64,
+    project: Option<String>,
+    actor: String,
+    changes: String,
+}
+
+impl Raw {
+    fn read(row: &rusqlite::Row<'_>) -> rusqlite::Result<Self> {
+        Ok(Self {
+            seq: row.get(0)?,
+            id: row.get(1)?,
+            at: row.get(2)?,
+            project: row.get(3)?,
+            actor: row.get(4)?,
+            changes: row.get(5)?,
+        })
+    }
+
+    fn parse(self) -> Result<Entry, StoreError> {
+        let Ok(actor) = Actor::from_str(&self.actor);
+        Ok(Entry {
+            seq: self.seq,
+            id: EntryId(self.id),
+            at: Timestamp(self.at),
+            project: self.project.map(Into::into),
+            actor,
+            changes: serde_json::from_str(&self.changes)
+                .map_err(|source| StoreError::Entry { seq: self.seq, source })?,
+        })
+    }
+}

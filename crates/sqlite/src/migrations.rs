@@ -1,0 +1,28 @@
+//! How the schema comes to be: numbered, append-only, one after the other.
+//!
+//! A database says which one it is at (`user_version`). A newer binary runs
+//! what is missing, under a write lock while others wait; an older binary that
+//! meets a newer database goes on reading it.
+
+use rusqlite::Connection;
+use rusqlite::TransactionBehavior;
+
+const MIGRATIONS: &[&str] = &[include_str!("../migrations/0001_foundation.sql")];
+
+/// The schema this binary knows.
+pub const SCHEMA: u32 = MIGRATIONS.len() as u32;
+
+pub(crate) fn version(connection: &Connection) -> rusqlite::Result<u32> {
+    connection.query_row("PRAGMA user_version", [], |row| row.get(0))
+}
+
+/// Brings the schema up to date; does nothing if another process just has.
+pub(crate) fn run(connection: &mut Connection) -> rusqlite::Result<()> {
+    let tx = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+    let from = version(&tx)? as usize;
+    for (number, sql) in MIGRATIONS.iter().enumerate().skip(from) {
+        tx.execute_batch(sql)?;
+        tx.pragma_update(None, "user_version", number as u32 + 1)?;
+    }
+    tx.commit()
+}

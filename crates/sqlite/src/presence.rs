@@ -1,0 +1,129 @@
+//! Presence's tables: `agents` and `repositories`. What is only ever read whole
+//! is one JSON column. Pulses are not in the database: `pulses.rs`.
+
+use std::path::Path;
+
+use consort_core::Timestamp;
+use consort_core::engine::StoreError;
+use consort_core::presence::Agent;
+use consort_core::presence::LeaveReason;
+use consort_core::presence::PresenceChange;
+use consort_core::presence::PresenceStore;
+use consort_core::presence::SessionId;
+use consort_core::project::Project;
+use rusqlite::Connection;
+use rusqlite::OptionalExtension as _;
+use rusqlite::Row;
+use rusqlite::params;
+use rusqlite::types::Type;
+
+use crate::SqliteTx;
+
+const AGENT: &str = "agents.agent, agents.name, agents.left_at, agents.left_reason";
+
+pub(crate) fn apply(connection: &Connection, at: Timestamp, change: &PresenceChange) -> rusqlite::Result<()> {
+    match change {
+        PresenceChange::RepositorySeen { repository, project } => connection
+            .prepare_cached("INSERT OR IGNORE INTO repositories VALUES (?1, ?2, ?3)")?
+            .execute(params![path_text(repository), project.id.as_str(), project.name]),
+        PresenceChange::Joined(agent) => connection
+            .prepare_cached("REPLACE INTO agents VALUES (?1, ?2, ?3, ?4, ?5, NULL, NULL)")?
+            .execute(params![
+                agent.session.as_str(),
+                agent.name.as_str(),
+                agent.process.pid,
+                agent.host,
+                json(agent)?,
+            ]),
+        PresenceChange::Renamed { session, name } => connection
+            .execute("UPDATE agents SET name = ?2 WHERE session = ?1", [session.as_str(), name.as_str()]),
+        PresenceChange::Left { session, reason } => connection
+            .prepare_cached("UPDATE agents SET left_at = ?2, left_reason = ?3 WHERE session = ?1")?
+            .execute(params![session.as_str(), at.0, json(reason)?]),
+        PresenceChange::Forgotten { session } => {
+            connection.execute("DELETE FROM agents WHERE session = ?1", [session.as_str()])
+        }
+    }
+    .map(drop)
+}
+
+pub(crate) fn is_needed(connection: &Connection, change: &PresenceChange) -> rusqlite::Result<bool> {
+    let (sql, key) = match change {
+        PresenceChange::RepositorySeen { repository, .. } => {
+            ("SELECT 1 FROM repositories WHERE repository = ?1", path_text(repository))
+        }
+        PresenceChange::Joined(agent) => ("SELECT 1 FROM agents WHERE session = ?1", agent.session.to_string()),
+        PresenceChange::Renamed { session, .. }
+        | PresenceChange::Left { session, .. }
+        | PresenceChange::Forgotten { session } => {
+            ("SELECT 1 FROM agents WHERE session = ?1", session.to_string())
+        }
+    };
+    connection.prepare_cached(sql)?.exists([key])
+}
+
+impl PresenceStore for SqliteTx<'_> {
+    fn present(&self) -> Result<Vec<Agent>, StoreError> {
+        let sql = format!("SELECT {AGENT} FROM agents WHERE left_at IS NULL");
+        self.ask(|tx| tx.prepare_cached(&sql)?.query_map([], read_agent)?.collect())
+    }
+
+    fn left_since(&self, since: Timestamp) -> Result<Vec<(Agent, Timestamp, LeaveReason)>, StoreError> {
+        let sql = format!("SELECT {AGENT} FROM agents WHERE left_at >= ?1 ORDER BY left_at DESC");
+        let read = |row: &Row<'_>| {
+            let reason = read_reason(row)?.unwrap_or(LeaveReason::Ended);
+            Ok((read_agent(row)?, Timestamp(row.get(2)?), reason))
+        };
+        self.ask(|tx| tx.prepare(&sql)?.query_map([since.0], read)?.collect())
+    }
+
+    fn left_before(&self, before: Timestamp) -> Result<Vec<SessionId>, StoreError> {
+        let sql = "SELECT session FROM agents WHERE left_at < ?1 ORDER BY session";
+        let read = |row: &Row<'_>| Ok(row.get::<_, String>(0)?.into());
+        self.ask(|tx| tx.prepare(sql)?.query_map([before.0], read)?.collect())
+    }
+
+    fn agent(&self, session: &SessionId) -> Result<Option<(Agent, Option<LeaveReason>)>, StoreError> {
+        let sql = format!("SELECT {AGENT} FROM agents WHERE session = ?1");
+        let read = |row: &Row<'_>| Ok((read_agent(row)?, read_reason(row)?));
+        self.ask(|tx| tx.prepare_cached(&sql)?.query_row([session.as_str()], read).optional())
+    }
+
+    fn by_pid(&self, host: &str, pid: u32) -> Result<Vec<Agent>, StoreError> {
+        // A handful of rows: a scan beats an index that every join would maintain.
+        let sql = format!("SELECT {AGENT} FROM agents WHERE left_at IS NULL AND pid = ?1 AND host = ?2");
+        self.ask(|tx| tx.prepare_cached(&sql)?.query_map(params![pid, host], read_agent)?.collect())
+    }
+
+    fn project_of(&self, repository: &Path) -> Result<Option<Project>, StoreError> {
+        let sql = "SELECT project, name FROM repositories WHERE repository = ?1";
+        let read = |row: &Row<'_>| Ok(Project { id: row.get::<_, String>(0)?.into(), name: row.get(1)? });
+        self.ask(|tx| tx.prepare_cached(sql)?.query_row([path_text(repository)], read).optional())
+    }
+}
+
+/// The name column is the truth: a rename does not touch the JSON.
+fn read_agent(row: &Row<'_>) -> rusqlite::Result<Agent> {
+    let mut agent: Agent = parse(row.get_ref(0)?.as_str()?, 0)?;
+    agent.name = row.get::<_, String>(1)?.into();
+    Ok(agent)
+}
+
+fn read_reason(row: &Row<'_>) -> rusqlite::Result<Option<LeaveReason>> {
+    row.get_ref(3)?.as_str_or_null()?.map(|text| parse(text, 3)).transpose()
+}
+
+/// Paths are kept as text; one that is not UTF-8 keeps its place by its
+/// lossy spelling.
+fn path_text(path: &Path) -> String {
+    path.to_string_lossy().into_owned()
+}
+
+fn json(value: &impl serde::Serialize) -> rusqlite::Result<String> {
+    serde_json::to_string(value).map_err(|error| rusqlite::Error::ToSqlConversionFailure(Box::new(error)))
+}
+
+fn parse<T: serde::de::DeserializeOwned>(text: &str, column: usize) -> rusqlite::Result<T> {
+    serde_json::from_str(text)
+        .map_err(|error| rusqlite::Error::FromSqlConversionFailure(column, Type::Text, Box::new(error)))
+}

@@ -1,0 +1,206 @@
+//! Pulses: what each present agent does right now, in small files.
+//!
+//! A pulse comes with every tool call of every agent, twice. Through SQLite it
+//! would cost a write lock and, for a process that is alone, the replay of the
+//! WAL: two and a half times a bare process. A file of its own per session is
+//! 1.2 times, and no session ever waits for another.
+//!
+//! One directory per session. `now` is what it does, overwritten in place;
+//! `turn` is what its prompts told; `sub.<id>` is a subagent at work. Hooks of
+//! one session may run at once, so **no two events write the same file in
+//! ways that need both to survive**. A file caught half written reads as
+//! nothing, until the next look.
+
+use std::fmt::Write as _;
+use std::fs;
+use std::io::ErrorKind;
+use std::io::Write as _;
+use std::os::unix::fs::DirBuilderExt as _;
+use std::os::unix::fs::FileExt as _;
+use std::os::unix::fs::OpenOptionsExt as _;
+use std::path::Path;
+use std::path::PathBuf;
+
+use consort_core::Timestamp;
+use consort_core::engine::StoreError;
+use consort_core::presence::Heard;
+use consort_core::presence::PromptFacts;
+use consort_core::presence::Pulse;
+use consort_core::presence::PulseStore;
+use consort_core::presence::SessionId;
+use consort_core::presence::Status;
+use consort_core::presence::Subagent;
+use serde::Deserialize;
+use serde::Serialize;
+
+/// `now` has a fixed size, so that overwriting it leaves nothing of the last.
+const NOW_SIZE: usize = 1_024;
+
+/// The directory of pulses.
+#[derive(Clone, Debug)]
+pub struct Pulses {
+    dir: PathBuf,
+}
+
+#[derive(Serialize, Deserialize)]
+struct Now {
+    at: Timestamp,
+    status: Status,
+    activity: Option<String>,
+    waiting_for: Option<String>,
+}
+
+#[derive(Default, Serialize, Deserialize)]
+struct Turn {
+    prompts: u32,
+    branch: Option<String>,
+    model: Option<String>,
+}
+
+impl Pulses {
+    pub(crate) fn new(dir: PathBuf) -> Self {
+        Self { dir }
+    }
+
+    fn of(&self, session: &SessionId) -> PathBuf {
+        self.dir.join(file_name(session.as_str()))
+    }
+
+    fn failed(&self, error: std::io::Error) -> StoreError {
+        StoreError::Unusable { path: self.dir.clone(), source: error.into() }
+    }
+}
+
+impl PulseStore for Pulses {
+    fn note_pulse(&self, session: &SessionId, at: Timestamp, pulse: &Pulse) -> Result<bool, StoreError> {
+        let dir = self.of(session);
+        let file = match fs::OpenOptions::new().write(true).open(dir.join("now")) {
+            Ok(file) => file,
+            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(false),
+            Err(error) => return Err(self.failed(error)),
+        };
+        let Pulse { status, activity, waiting_for, prompt } = pulse;
+        let now = Now { at, status: *status, activity: activity.clone(), waiting_for: waiting_for.clone() };
+        file.write_all_at(&padded(&now), 0).map_err(|error| self.failed(error))?;
+        if let Some(facts) = prompt {
+            note_prompt(&dir.join("turn"), facts).map_err(|error| self.failed(error))?;
+        }
+        Ok(true)
+    }
+
+    fn start_pulse(&self, session: &SessionId, at: Timestamp) -> Result<(), StoreError> {
+        let dir = self.of(session);
+        let start = || {
+            fs::DirBuilder::new().recursive(true).mode(0o700).create(&dir)?;
+            let mut file = match create_new(&dir.join("now")) {
+                Ok(file) => file,
+                Err(error) if error.kind() == ErrorKind::AlreadyExists => return Ok(()),
+                Err(error) => return Err(error),
+            };
+            file.write_all(&padded(&Now { at, status: Status::Idle, activity: None, waiting_for: None }))
+        };
+        start().map_err(|error| self.failed(error))
+    }
+
+    fn end_pulse(&self, session: &SessionId) -> Result<(), StoreError> {
+        match fs::remove_dir_all(self.of(session)) {
+            Err(error) if error.kind() != ErrorKind::NotFound => Err(self.failed(error)),
+            _ => Ok(()),
+        }
+    }
+
+    fn note_subagent(&self, session: &SessionId, subagent: &Subagent) -> Result<(), StoreError> {
+        let path = self.of(session).join(format!("sub.{}", file_name(&subagent.id)));
+        match create_new(&path).and_then(|mut file| file.write_all(&json(subagent))) {
+            // Seen already, or its session is not here.
+            Err(error) if matches!(error.kind(), ErrorKind::AlreadyExists | ErrorKind::NotFound) => Ok(()),
+            result => result.map_err(|error| self.failed(error)),
+        }
+    }
+
+    fn end_subagent(&self, session: &SessionId, id: &str) -> Result<(), StoreError> {
+        match fs::remove_file(self.of(session).join(format!("sub.{}", file_name(id)))) {
+            Err(error) if error.kind() != ErrorKind::NotFound => Err(self.failed(error)),
+            _ => Ok(()),
+        }
+    }
+
+    fn heard(&self, session: &SessionId) -> Option<Heard> {
+        let dir = self.of(session);
+        let now: Now = read(&dir.join("now"))?;
+        let turn: Turn = read(&dir.join("turn")).unwrap_or_default();
+        let files = fs::read_dir(&dir).ok()?.flatten();
+        let mut subagents: Vec<Subagent> = files
+            .filter(|file| file.file_name().to_string_lossy().starts_with("sub."))
+            .filter_map(|file| read(&file.path()))
+            .collect();
+        subagents.sort_by(|a, b| (a.started_at, &a.id).cmp(&(b.started_at, &b.id)));
+        Some(Heard {
+            last_active: now.at,
+            status: now.status,
+            activity: now.activity,
+            waiting_for: now.waiting_for,
+            prompts: turn.prompts,
+            branch: turn.branch,
+            model: turn.model,
+            subagents,
+        })
+    }
+}
+
+/// Prompts of one session come one after the other, so reading and writing
+/// back loses none.
+fn note_prompt(path: &Path, facts: &PromptFacts) -> std::io::Result<()> {
+    let turn: Turn = read(path).unwrap_or_default();
+    let turn = Turn {
+        prompts: turn.prompts.saturating_add(1),
+        branch: facts.branch.clone().or(turn.branch),
+        model: facts.model.clone().or(turn.model),
+    };
+    fs::OpenOptions::new().create(true).truncate(true).write(true).mode(0o600).open(path)?.write_all(&json(&turn))
+}
+
+fn create_new(path: &Path) -> std::io::Result<fs::File> {
+    fs::OpenOptions::new().create_new(true).write(true).mode(0o600).open(path)
+}
+
+fn read<T: for<'de> Deserialize<'de>>(path: &Path) -> Option<T> {
+    serde_json::from_slice(&fs::read(path).ok()?).ok()
+}
+
+fn json(value: &impl Serialize) -> Vec<u8> {
+    serde_json::to_vec(value).unwrap_or_default()
+}
+
+/// JSON may end in spaces; what is too long even so is cut down to the facts
+/// that fit.
+fn padded(now: &Now) -> Vec<u8> {
+    let mut text = json(now);
+    if text.len() > NOW_SIZE {
+        text = json(&Now { activity: None, waiting_for: None, ..*now });
+    }
+    text.resize(NOW_SIZE, b' ');
+    text
+}
+
+/// Session ids are somebody else's text: whatever is not plainly a file name
+/// is escaped, and what is too long for one ends in a checksum (FNV-1a).
+fn file_name(id: &str) -> String {
+    const LONGEST: usize = 120;
+    let mut name = String::with_capacity(id.len().min(LONGEST));
+    for byte in id.bytes() {
+        if byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_' {
+            name.push(char::from(byte));
+        } else {
+            let _ = write!(name, "%{byte:02x}");
+        }
+        if name.len() > LONGEST {
+            let step = |hash: u64, byte| (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3);
+            let hash = id.bytes().fold(0xcbf2_9ce4_8422_2325, step);
+            name.truncate(LONGEST - 17);
+            let _ = write!(name, "-{hash:016x}");
+            break;
+        }
+    }
+    name
+}

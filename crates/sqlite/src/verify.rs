@@ -1,0 +1,111 @@
+//! Comparing the tables with the journal replayed.
+
+use std::collections::BTreeMap;
+
+use consort_core::engine::StoreError;
+use consort_core::journal::Change;
+use consort_core::journal::JournalChange;
+use consort_core::journal::Seq;
+use consort_core::journal::Verification;
+use rusqlite::Connection;
+use rusqlite::types::ValueRef;
+
+use crate::apply::PROJECTIONS;
+use crate::journal;
+use crate::migrations;
+
+/// No report names more than this many of a kind.
+const FEW: usize = 20;
+
+pub(crate) fn verify(
+    connection: &Connection,
+    failed: impl Fn(rusqlite::Error) -> StoreError,
+) -> Result<Verification, StoreError> {
+    let mut entries = 0;
+    let mut last_seq: Seq = 0;
+    let mut pruned_through: Seq = 0;
+    let mut missing = Vec::new();
+    let mut unknown = Vec::new();
+    journal::for_each(connection, Seq::MAX, &failed, |entry| {
+        entries += 1;
+        let skipped = last_seq + 1..entry.seq;
+        missing.extend(skipped.take(FEW));
+        last_seq = entry.seq;
+        for change in &entry.changes {
+            match change {
+                Change::Journal(JournalChange::Pruned { through, .. }) => {
+                    pruned_through = pruned_through.max(*through);
+                }
+                Change::Unknown(_) => unknown.push(entry.seq),
+                Change::Presence(_) => {}
+            }
+        }
+        Ok(())
+    })?;
+    missing.retain(|seq| *seq > pruned_through);
+    missing.truncate(FEW);
+    unknown.truncate(FEW);
+
+    let differences = differences(connection, &failed)?;
+    let integrity = integrity(connection).map_err(&failed)?;
+    Ok(Verification { entries, last_seq, missing, unknown, differences, integrity })
+}
+
+fn differences(
+    connection: &Connection,
+    failed: impl Fn(rusqlite::Error) -> StoreError,
+) -> Result<Vec<String>, StoreError> {
+    let mut replayed = Connection::open_in_memory().map_err(&failed)?;
+    migrations::run(&mut replayed).map_err(&failed)?;
+    // One transaction for all: a commit per change would be most of the work.
+    let replayed = replayed.transaction().map_err(&failed)?;
+    journal::replay(connection, &replayed, &failed)?;
+    let mut differences = Vec::new();
+    for (table, key) in PROJECTIONS {
+        let found = rows(connection, table, key).map_err(&failed)?;
+        let expected = rows(&replayed, table, key).map_err(&failed)?;
+        for (row, text) in &expected {
+            match found.get(row) {
+                None => differences.push(format!("{table}: {row} is missing")),
+                Some(other) if other != text => {
+                    differences.push(format!("{table}: {row} is {other}, the journal says {text}"));
+                }
+                Some(_) => {}
+            }
+        }
+        let extra = found.keys().filter(|row| !expected.contains_key(*row));
+        differences.extend(extra.map(|row| format!("{table}: {row} is not in the journal")));
+    }
+    differences.truncate(FEW);
+    Ok(differences)
+}
+
+/// SQLite's own check of the file; empty is sound.
+pub(crate) fn integrity(connection: &Connection) -> rusqlite::Result<Vec<String>> {
+    let mut statement = connection.prepare("PRAGMA integrity_check(20)")?;
+    let mut lines: Vec<String> = statement.query_map([], |row| row.get(0))?.collect::<Result<_, _>>()?;
+    lines.retain(|line| line != "ok");
+    Ok(lines)
+}
+
+/// A table's rows as text by key, so that any table can be compared.
+fn rows(connection: &Connection, table: &str, key: &str) -> rusqlite::Result<BTreeMap<String, String>> {
+    let mut statement = connection.prepare(&format!("SELECT {key}, * FROM {table}"))?;
+    let columns = statement.column_count();
+    statement
+        .query_map([], |row| {
+            let cells = (1..columns).map(|column| row.get_ref(column).map(cell));
+            Ok((row.get(0)?, cells.collect::<Result<Vec<_>, _>>()?.join(" | ")))
+        })?
+        .collect()
+}
+
+fn cell(value: ValueRef<'_>) -> String {
+    match value {
+        ValueRef::Null => "null".into(),
+        ValueRef::Integer(number) => number.to_string(),
+        ValueRef::Real(number) => number.to_string(),
+        ValueRef::Text(text) => String::from_utf8_lossy(text).into_owned(),
+        ValueRef::Blob(bytes) => format!("{bytes:02x?}"),
+    }
+}
