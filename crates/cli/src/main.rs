@@ -3,7 +3,17 @@
 //! `main` decides before it builds: a hook goes straight to its function, and
 //! only the rest gets an argument parser, configuration and output.
 
+mod args;
+mod commands;
+mod config;
+mod connect;
+mod error;
+mod exit;
 mod hook;
+mod out;
+mod render;
+mod sight;
+mod world;
 
 use std::process::ExitCode;
 
@@ -12,5 +22,5 @@ fn main() -> ExitCode {
     if arguments.next().is_some_and(|first| first == "hook") {
         return hook::run(arguments);
     }
-    ExitCode::SUCCESS
+    args::run()
 }

@@ -27,6 +27,10 @@ impl<E: Engine, H: Host> App<E, H> {
         &self.host
     }
 
+    pub fn engine_mut(&mut self) -> &mut E {
+        &mut self.engine
+    }
+
     /// Ends a verb: records its changes as one entry, commits, and wakes those
     /// who wait. Without changes only the volatile facts are committed.
     pub(crate) fn conclude(

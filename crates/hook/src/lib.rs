@@ -82,7 +82,7 @@ fn join_request(
 
 /// The ancestor the CLI names, else the nearest that is not a shell: hooks are
 /// run through one.
-fn hosting_process(mut ancestors: Vec<Process>, named: Option<u32>) -> Option<Process> {
+pub fn hosting_process(mut ancestors: Vec<Process>, named: Option<u32>) -> Option<Process> {
     const SHELLS: &[&str] = &["sh", "bash", "dash", "zsh", "fish", "ksh", "ash", "busybox"];
     let by_name = ancestors.iter().position(|process| Some(process.pid) == named);
     let no_shell = || ancestors.iter().position(|process| !SHELLS.contains(&process.program.as_str()));

@@ -97,8 +97,12 @@ impl PresenceStore for SqliteTx<'_> {
 
     fn project_of(&self, repository: &Path) -> Result<Option<Project>, StoreError> {
         let sql = "SELECT project, name FROM repositories WHERE repository = ?1";
-        let read = |row: &Row<'_>| Ok(Project { id: row.get::<_, String>(0)?.into(), name: row.get(1)? });
-        self.ask(|tx| tx.prepare_cached(sql)?.query_row([path_text(repository)], read).optional())
+        self.ask(|tx| tx.prepare_cached(sql)?.query_row([path_text(repository)], read_project).optional())
+    }
+
+    fn projects(&self) -> Result<Vec<Project>, StoreError> {
+        let sql = "SELECT DISTINCT project, name FROM repositories ORDER BY project, name";
+        self.ask(|tx| tx.prepare(sql)?.query_map([], read_project)?.collect())
     }
 }
 
@@ -107,6 +111,10 @@ fn read_agent(row: &Row<'_>) -> rusqlite::Result<Agent> {
     let mut agent: Agent = parse(row.get_ref(0)?.as_str()?, 0)?;
     agent.name = row.get::<_, String>(1)?.into();
     Ok(agent)
+}
+
+fn read_project(row: &Row<'_>) -> rusqlite::Result<Project> {
+    Ok(Project { id: row.get::<_, String>(0)?.into(), name: row.get(1)? })
 }
 
 fn read_reason(row: &Row<'_>) -> rusqlite::Result<Option<LeaveReason>> {

@@ -17,6 +17,8 @@ pub enum PresenceError {
     SameName { name: AgentName },
     #[error("no agent called `{name}` is here")]
     NoSuchAgent { name: String, nearest: Option<String> },
+    #[error("no project called `{named}` was ever seen")]
+    NoSuchProject { named: String, nearest: Option<String> },
     #[error("the caller is not a registered agent")]
     NotRegistered,
     #[error(transparent)]
@@ -39,8 +41,10 @@ impl Explain for PresenceError {
             }
             Self::NameTaken { .. } => vec!["`consort who --all` lists the names in use".into()],
             Self::SameName { .. } => Vec::new(),
-            Self::NoSuchAgent { nearest: Some(nearest), .. } => vec![format!("did you mean `{nearest}`?")],
+            Self::NoSuchAgent { nearest: Some(nearest), .. }
+            | Self::NoSuchProject { nearest: Some(nearest), .. } => vec![format!("did you mean `{nearest}`?")],
             Self::NoSuchAgent { nearest: None, .. } => vec!["`consort who --all` lists who is here".into()],
+            Self::NoSuchProject { nearest: None, .. } => vec!["`consort who --all` shows the projects".into()],
             Self::NotRegistered => vec![
                 "run this inside an agent session, or name the agent with `--agent <name>`".into(),
                 "`consort join` registers the agent session it is run in".into(),

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use super::Agent;
+use super::AgentName;
 use super::Caller;
 use super::Glimpse;
 use super::JoinOutcome;
@@ -303,6 +304,22 @@ impl<E: Engine, H: Host> App<E, H> {
         }
         let nearest = text::nearest(name, present.iter().map(|agent| agent.name.as_str())).map(str::to_owned);
         Err(PresenceError::NoSuchAgent { name: name.to_owned(), nearest })
+    }
+
+    /// What a session is called, present or gone.
+    pub fn name_of(&mut self, session: &SessionId) -> Result<Option<AgentName>, StoreError> {
+        Ok(self.engine.read()?.agent(session)?.map(|(agent, _)| agent.name))
+    }
+
+    /// The project with this name or id.
+    pub fn find_project(&mut self, named: &str) -> Result<ProjectId, PresenceError> {
+        let projects = self.engine.read()?.projects()?;
+        let is_it = |project: &&Project| project.id.as_str() == named || project.name == named;
+        if let Some(project) = projects.iter().find(is_it) {
+            return Ok(project.id.clone());
+        }
+        let nearest = text::nearest(named, projects.iter().map(|project| project.name.as_str()));
+        Err(PresenceError::NoSuchProject { named: named.to_owned(), nearest: nearest.map(str::to_owned) })
     }
 
     /// The project a directory belongs to.

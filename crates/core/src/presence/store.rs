@@ -30,6 +30,9 @@ pub trait PresenceStore {
 
     /// What project a repository was found to be when first seen.
     fn project_of(&self, repository: &Path) -> Result<Option<Project>, StoreError>;
+
+    /// Every project ever seen.
+    fn projects(&self) -> Result<Vec<Project>, StoreError>;
 }
 
 /// Where volatile facts are kept, outside of any transaction. Losing one loses

@@ -1,0 +1,109 @@
+//! The command line.
+
+use std::process::ExitCode;
+
+use clap::Parser;
+use clap::Subcommand;
+
+use crate::commands;
+use crate::error::CommandResult;
+use crate::out;
+use crate::world::World;
+
+const AFTER_HELP: &str = "\
+Exit codes: 0 done, 1 not as asked or something found, 2 wrong command line, 3 output closed,
+4 held by someone else, 5 store busy, 6 store damaged, 255 our fault.";
+
+/// Lets the coding agents on this machine see each other.
+#[derive(Parser)]
+#[command(name = "consort", version, about, after_help = AFTER_HELP, propagate_version = true)]
+pub(crate) struct Cli {
+    /// Override a setting for this command: `--set context.mode=none`
+    #[arg(long, global = true, value_name = "KEY=VALUE", value_parser = key_value)]
+    set: Vec<(String, String)>,
+
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Find the agent CLIs here, connect them, and watch who is here
+    Up(commands::up::Args),
+    /// List the agents of this project
+    Who(commands::who::Args),
+    /// Say who is calling
+    Whoami(commands::whoami::Args),
+    /// Show you, this project and the store at a glance
+    Status(commands::status::Args),
+    /// Register the agent session this is run in
+    Join(commands::join::Args),
+    /// Leave, and stay away until `join`
+    Leave(commands::leave::Args),
+    /// Change an agent's name
+    Rename(commands::rename::Args),
+    /// Connect Claude Code: add our hooks to its settings
+    Init(commands::init::Args),
+    /// Disconnect: give its settings back as they were
+    Uninit(commands::uninit::Args),
+    /// Check that everything is connected and sound
+    Doctor(commands::doctor::Args),
+    /// Read and change settings
+    #[command(subcommand)]
+    Config(commands::config::Command),
+    /// Read, check and rebuild the journal
+    #[command(subcommand)]
+    Journal(commands::journal::Command),
+    /// Print a shell's completion script
+    Completions(commands::completions::Args),
+    /// Answer an agent's hook (called by agent CLIs, not by people)
+    #[command(hide = true)]
+    Hook,
+}
+
+pub(crate) fn run() -> ExitCode {
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => {
+            // Clap knows whether it is help (stdout, 0) or a mistake (stderr, 2).
+            let _ = error.print();
+            return ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2));
+        }
+    };
+    match carry_out(cli) {
+        Ok(code) => code,
+        Err(error) => {
+            let text = error.render();
+            if !text.is_empty() {
+                out::note(text.trim_end());
+            }
+            ExitCode::from(error.exit_code())
+        }
+    }
+}
+
+fn carry_out(cli: Cli) -> Result<ExitCode, crate::error::CommandError> {
+    let world = World::new(cli.set)?;
+    let done = |result: CommandResult| result.map(|()| ExitCode::SUCCESS);
+    match cli.command {
+        Command::Up(args) => done(commands::up::run(&world, &args)),
+        Command::Who(args) => done(commands::who::run(&world, &args)),
+        Command::Whoami(args) => done(commands::whoami::run(&world, &args)),
+        Command::Status(args) => done(commands::status::run(&world, &args)),
+        Command::Join(args) => done(commands::join::run(&world, &args)),
+        Command::Leave(args) => done(commands::leave::run(&world, &args)),
+        Command::Rename(args) => done(commands::rename::run(&world, &args)),
+        Command::Init(args) => done(commands::init::run(&world, &args)),
+        Command::Uninit(args) => done(commands::uninit::run(&world, &args)),
+        Command::Doctor(args) => commands::doctor::run(&world, &args),
+        Command::Config(command) => done(commands::config::run(&world, &command)),
+        Command::Journal(command) => commands::journal::run(&world, &command),
+        Command::Completions(args) => done(commands::completions::run(&world, &args)),
+        Command::Hook => Ok(ExitCode::SUCCESS),
+    }
+}
+
+fn key_value(text: &str) -> Result<(String, String), String> {
+    let (key, value) = text.split_once('=').ok_or("expected KEY=VALUE")?;
+    Ok((key.trim().to_owned(), value.trim().to_owned()))
+}

@@ -1,0 +1,24 @@
+//! `consort config get`
+
+use consort_core::config;
+
+use crate::error::CommandResult;
+use crate::world::World;
+
+#[derive(clap::Args)]
+pub(crate) struct Args {
+    /// The setting: `context.mode`
+    key: String,
+    /// Print JSON, with where the value came from
+    #[arg(long)]
+    json: bool,
+}
+
+pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
+    let key = config::key(&args.key)?;
+    let config = world.open()?.config;
+    if args.json {
+        return world.out.json(&config.settings.iter().find(|setting| setting.key == key.name));
+    }
+    world.out.line(config.get(key.name))
+}

@@ -1,0 +1,34 @@
+//! `consort config list`
+
+use consort_core::config::KEYS;
+
+use crate::error::CommandResult;
+use crate::world::World;
+
+#[derive(clap::Args)]
+pub(crate) struct Args {
+    /// Say where each value came from
+    #[arg(long)]
+    sources: bool,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
+    let config = world.open()?.config;
+    if args.json {
+        return world.out.json(&config.settings);
+    }
+    let mut text = String::new();
+    for setting in &config.settings {
+        let line = format!("{} = {}", setting.key, setting.value);
+        let comment = if args.sources {
+            setting.source.to_string()
+        } else {
+            KEYS.iter().find(|key| key.name == setting.key).map_or("", |key| key.about).to_owned()
+        };
+        text.push_str(&format!("{line:34} {}\n", world.out.style.dim(&format!("# {comment}"))));
+    }
+    world.out.text(text)
+}

@@ -1,0 +1,30 @@
+//! `consort config …`
+
+mod get;
+mod list;
+mod path;
+mod set;
+
+use crate::error::CommandResult;
+use crate::world::World;
+
+#[derive(clap::Subcommand)]
+pub(crate) enum Command {
+    /// Print one setting
+    Get(get::Args),
+    /// Change a setting for yourself, or for this project
+    Set(set::Args),
+    /// Print every setting
+    List(list::Args),
+    /// Print where the settings are kept
+    Path(path::Args),
+}
+
+pub(crate) fn run(world: &World, command: &Command) -> CommandResult {
+    match command {
+        Command::Get(args) => get::run(world, args),
+        Command::Set(args) => set::run(world, args),
+        Command::List(args) => list::run(world, args),
+        Command::Path(args) => path::run(world, args),
+    }
+}

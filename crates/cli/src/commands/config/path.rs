@@ -1,0 +1,23 @@
+//! `consort config path`
+
+use serde_json::json;
+
+use crate::config::project_file;
+use crate::error::CommandResult;
+use crate::world::World;
+
+#[derive(clap::Args)]
+pub(crate) struct Args {
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
+    let user = world.paths.user_config();
+    let project = project_file(&world.open()?.place.worktree);
+    if args.json {
+        return world.out.json(&json!({ "user": user, "project": project }));
+    }
+    world.out.text(format!("user     {}\nproject  {}\n", user.display(), project.display()))
+}

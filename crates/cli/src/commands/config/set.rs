@@ -1,0 +1,51 @@
+//! `consort config set`
+
+use consort_core::config;
+
+use crate::config::project_file;
+use crate::config::with_value;
+use crate::connect::write_atomically;
+use crate::error::CommandError;
+use crate::error::CommandResult;
+use crate::out;
+use crate::world::World;
+
+#[derive(clap::Args)]
+pub(crate) struct Args {
+    /// The setting: `context.mode`
+    key: String,
+    value: String,
+    /// Change it for everyone in this project, in `.consort/config.toml`
+    #[arg(long)]
+    project: bool,
+}
+
+pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
+    let value = config::key(&args.key)?.check(&args.value)?;
+    let path = if args.project {
+        project_file(&world.app().project(&world.cwd)?.1.worktree)
+    } else {
+        world.paths.user_config()
+    };
+    let text = match std::fs::read_to_string(&path) {
+        Ok(text) => text,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => String::new(),
+        Err(error) => return Err(CommandError::file("cannot read", &path, error)),
+    };
+    let changed = with_value(&text, &args.key, &value).map_err(|error| {
+        CommandError::user(
+            format!("{} is not valid TOML\n{error}", path.display()),
+            "mend the file, then try again; nothing was changed",
+        )
+    })?;
+    write_atomically(&path, changed.as_bytes())?;
+    // Opening publishes what hooks need; it also says who overrides this.
+    let config = world.open()?.config;
+    let now = config.get(&args.key);
+    if now != value {
+        let winner = config.settings.iter().find(|setting| setting.key == args.key);
+        let source = winner.map_or_else(String::new, |setting| setting.source.to_string());
+        out::note(format_args!("Warning: `{}` stays `{now}`: {source} overrides it", args.key));
+    }
+    world.out.line(format!("{} = {value} in {}", args.key, path.display()))
+}

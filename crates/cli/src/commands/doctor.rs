@@ -1,0 +1,203 @@
+//! `consort doctor`
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
+use std::process::Command;
+use std::process::ExitCode;
+use std::process::Stdio;
+
+use serde::Serialize;
+
+use crate::config;
+use crate::connect;
+use crate::connect::State;
+use crate::error::CommandError;
+use crate::exit;
+use crate::world::World;
+
+#[derive(clap::Args)]
+pub(crate) struct Args {
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Serialize)]
+struct Finding {
+    check: String,
+    level: Severity,
+    detail: String,
+    /// The command that mends it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    mend: Option<String>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+enum Severity {
+    Ok,
+    Warning,
+    Problem,
+}
+
+pub(crate) fn run(world: &World, args: &Args) -> Result<ExitCode, CommandError> {
+    let mut findings = vec![program()];
+    findings.extend(store(world));
+    findings.extend(agents(world));
+    findings.extend(settings(world));
+    findings.push(hook_log(world));
+
+    if args.json {
+        world.out.json(&findings)?;
+    } else {
+        let style = world.out.style;
+        let mut text = String::new();
+        for finding in &findings {
+            let mark = match finding.level {
+                Severity::Ok => style.paint("32", "ok      "),
+                Severity::Warning => style.paint("33", "warning "),
+                Severity::Problem => style.paint("31", "problem "),
+            };
+            text.push_str(&format!("{mark} {}: {}\n", finding.check, finding.detail));
+            if let Some(mend) = &finding.mend {
+                text.push_str(&format!("         mend: {mend}\n"));
+            }
+        }
+        world.out.text(text)?;
+    }
+    let problem = findings.iter().any(|finding| finding.level == Severity::Problem);
+    Ok(ExitCode::from(if problem { exit::FOUND_SOMETHING } else { 0 }))
+}
+
+fn finding(check: &str, level: Severity, detail: impl Into<String>, mend: Option<&str>) -> Finding {
+    Finding { check: check.into(), level, detail: detail.into(), mend: mend.map(str::to_owned) }
+}
+
+fn program() -> Finding {
+    let version = concat!("consort ", env!("CARGO_PKG_VERSION"));
+    let this = std::env::current_exe().and_then(fs::canonicalize).ok();
+    let on_path = connect::find_program("consort");
+    match on_path.as_ref().and_then(|path| fs::canonicalize(path).ok()) {
+        Some(found) if Some(&found) == this.as_ref() => {
+            finding("program", Severity::Ok, format!("{version} is on PATH"), None)
+        }
+        Some(found) => finding(
+            "program",
+            Severity::Warning,
+            format!("{version}, but PATH finds another one: {}", found.display()),
+            Some("cargo install --path crates/cli"),
+        ),
+        None => finding(
+            "program",
+            Severity::Warning,
+            format!("{version} is not on PATH, so agents cannot call `consort`"),
+            Some("cargo install --path crates/cli"),
+        ),
+    }
+}
+
+fn store(world: &World) -> Vec<Finding> {
+    let path = world.paths.store();
+    let mut app = world.app();
+    let entries = match app.journal_last_seq() {
+        Ok(entries) => entries,
+        Err(error) => {
+            let error = CommandError::from(error);
+            let text = error.render();
+            let detail = text.lines().filter(|line| !line.starts_with("Hint")).collect::<Vec<_>>().join("; ");
+            let mend = format!("ls -ld {0}; df -h {0}", world.paths.data.display());
+            return vec![finding("store", Severity::Problem, detail, Some(&mend))];
+        }
+    };
+    let mut findings = Vec::new();
+    match app.engine_mut().newer_schema() {
+        Ok(Some(schema)) => findings.push(finding(
+            "store",
+            Severity::Problem,
+            format!("{} has schema {schema}, made by a newer consort; this one only reads it", path.display()),
+            Some("cargo install --path crates/cli"),
+        )),
+        _ => findings.push(finding(
+            "store",
+            Severity::Ok,
+            format!("{}, schema {}, {entries} entries", path.display(), consort_sqlite::SCHEMA),
+            None,
+        )),
+    }
+    if let Ok(metadata) = fs::metadata(&world.paths.data)
+        && metadata.permissions().mode() & 0o077 != 0
+    {
+        let mend = format!("chmod 700 {}", world.paths.data.display());
+        let detail = format!("{} can be read by others", world.paths.data.display());
+        findings.push(finding("permissions", Severity::Warning, detail, Some(&mend)));
+    }
+    findings
+}
+
+fn agents(world: &World) -> Vec<Finding> {
+    let worktree = world.app().project(&world.cwd).map_or_else(|_| world.cwd.clone(), |(_, place)| place.worktree);
+    connect::standings(world, &worktree)
+        .iter()
+        .map(|standing| {
+            let version = standing.program.as_deref().and_then(version_of);
+            let name = match version {
+                Some(version) => format!("{} {version}", standing.title),
+                None => standing.title.to_owned(),
+            };
+            let sentence = standing.sentence();
+            let malformed = matches!(standing.user, State::Malformed(_)) || matches!(standing.project, State::Malformed(_));
+            let both = standing.user != State::Absent && standing.project != State::Absent;
+            let installed = standing.program.is_some();
+            if malformed {
+                let mend = "mend the settings file, then `consort init`";
+                finding(&name, Severity::Problem, sentence, Some(mend))
+            } else if both {
+                let detail = "connected for you and in this project: every hook runs twice";
+                finding(&name, Severity::Warning, detail, Some("consort uninit --project"))
+            } else if standing.is_connected() {
+                finding(&name, Severity::Ok, sentence, None)
+            } else if standing.user == State::Outdated || standing.project == State::Outdated {
+                let flag = if standing.project == State::Outdated { " --project" } else { "" };
+                finding(&name, Severity::Problem, sentence, Some(&format!("consort init{flag}")))
+            } else if installed {
+                finding(&name, Severity::Warning, sentence, Some("consort init"))
+            } else {
+                finding(&name, Severity::Ok, sentence, None)
+            }
+        })
+        .collect()
+}
+
+/// The first line a program says of its version.
+fn version_of(program: &std::path::Path) -> Option<String> {
+    let output = Command::new(program).arg("--version").stdin(Stdio::null()).stderr(Stdio::null()).output().ok()?;
+    let text = String::from_utf8(output.stdout).ok()?;
+    text.split_whitespace().next().map(str::to_owned)
+}
+
+fn settings(world: &World) -> Vec<Finding> {
+    let worktree = world.app().project(&world.cwd).map_or_else(|_| world.cwd.clone(), |(_, place)| place.worktree);
+    match config::load(&world.paths, &worktree, &world.overrides) {
+        Ok(loaded) if loaded.warnings.is_empty() => {
+            vec![finding("settings", Severity::Ok, "every key is known", None)]
+        }
+        Ok(loaded) => loaded
+            .warnings
+            .iter()
+            .map(|warning| finding("settings", Severity::Warning, warning, Some("consort config path")))
+            .collect(),
+        Err(error) => vec![finding("settings", Severity::Problem, error.render(), Some("consort config path"))],
+    }
+}
+
+fn hook_log(world: &World) -> Finding {
+    let path = world.paths.hook_log();
+    match fs::read_to_string(&path) {
+        Ok(log) if !log.is_empty() => {
+            let (lines, last) = (log.lines().count(), log.lines().last().unwrap_or_default());
+            let detail = format!("{lines} failures in {}, the last: {last}", path.display());
+            finding("hooks", Severity::Warning, detail, Some(&format!("rm {}", path.display())))
+        }
+        _ => finding("hooks", Severity::Ok, "none has failed", None),
+    }
+}

@@ -1,0 +1,115 @@
+//! `consort init`
+
+use std::io::BufRead as _;
+use std::io::IsTerminal as _;
+use std::io::Write as _;
+
+use consort_agents::AgentCli;
+use consort_agents::Level;
+
+use crate::connect;
+use crate::connect::Plan;
+use crate::connect::State;
+use crate::error::CommandError;
+use crate::error::CommandResult;
+use crate::out;
+use crate::world::World;
+
+#[derive(clap::Args)]
+pub(crate) struct Args {
+    #[command(flatten)]
+    pub(crate) level: LevelArgs,
+    /// Show what would change, and change nothing
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+    /// Do not ask
+    #[arg(short, long)]
+    pub(crate) yes: bool,
+}
+
+#[derive(clap::Args)]
+pub(crate) struct LevelArgs {
+    /// For all your sessions (the default)
+    #[arg(long, conflicts_with = "project")]
+    user: bool,
+    /// For everyone's sessions in this project
+    #[arg(long)]
+    project: bool,
+}
+
+impl LevelArgs {
+    pub(crate) fn choose<'a>(&self, home: &'a std::path::Path, worktree: &'a std::path::Path) -> Level<'a> {
+        if self.project { Level::Project(worktree) } else { Level::User(home) }
+    }
+}
+
+pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
+    let worktree = world.app().project(&world.cwd)?.1.worktree;
+    let level = args.level.choose(&world.paths.home, &worktree);
+    for cli in consort_agents::ALL {
+        refuse_twice(world, *cli, level, &worktree)?;
+        let plan = connect::plan_connect(world, *cli, level)?;
+        if plan.changes_nothing() {
+            world.out.line(format!("{} is connected already: {}", cli.title(), plan.path.display()))?;
+            continue;
+        }
+        world.out.text(plan.diff())?;
+        if args.dry_run {
+            out::note("Nothing was changed: this was a dry run.");
+        } else if agree(args.yes, &format!("Connect {}?", cli.title())) {
+            carry_out(world, *cli, &plan)?;
+        } else {
+            out::note("Nothing was changed.");
+        }
+    }
+    Ok(())
+}
+
+pub(crate) fn carry_out(world: &World, cli: &dyn AgentCli, plan: &Plan) -> CommandResult {
+    plan.carry_out()?;
+    world.out.line(format!("Connected {}: {}", cli.title(), plan.path.display()))?;
+    if plan.backup().exists() {
+        out::note(format_args!("What was there before is kept in {}", plan.backup().display()));
+    }
+    out::note("Sessions started from now on join by themselves; `consort uninit` takes it back.");
+    Ok(())
+}
+
+/// Asks on a terminal; elsewhere the command itself was the answer.
+pub(crate) fn agree(yes: bool, question: &str) -> bool {
+    if yes || !std::io::stdin().is_terminal() || !std::io::stdout().is_terminal() {
+        return true;
+    }
+    let mut stdout = std::io::stdout();
+    let _ = write!(stdout, "{question} [Y/n] ");
+    let _ = stdout.flush();
+    let mut answer = String::new();
+    let read = std::io::stdin().lock().read_line(&mut answer);
+    // The end of input is not consent.
+    matches!(read, Ok(n) if n > 0) && matches!(answer.trim().to_lowercase().as_str(), "" | "y" | "yes")
+}
+
+/// Both levels at once would run every hook twice.
+fn refuse_twice(
+    world: &World,
+    cli: &dyn AgentCli,
+    level: Level<'_>,
+    worktree: &std::path::Path,
+) -> CommandResult {
+    let standings = connect::standings(world, worktree);
+    let Some(standing) = standings.iter().find(|standing| standing.kind == cli.kind()) else { return Ok(()) };
+    let (other, flag) = match level {
+        Level::User(_) => (&standing.project, "--project"),
+        Level::Project(_) => (&standing.user, "--user"),
+    };
+    if cli.settings_file(Level::User(&world.paths.home)) == cli.settings_file(Level::Project(worktree)) {
+        return Ok(());
+    }
+    if matches!(other, State::Current | State::Outdated) {
+        return Err(CommandError::user(
+            format!("{} is connected with `{flag}` already; both would run every hook twice", cli.title()),
+            format!("keep that, or `consort uninit {flag}` first"),
+        ));
+    }
+    Ok(())
+}

@@ -1,0 +1,84 @@
+//! `consort join`
+
+use consort_agents::AgentCli;
+use consort_core::host::Host as _;
+use consort_core::host::Process;
+use consort_core::presence::JoinRequest;
+use consort_core::presence::NameWish;
+use consort_core::presence::SessionId;
+use consort_core::text;
+use consort_host::env;
+
+use crate::error::CommandError;
+use crate::error::CommandResult;
+use crate::world::TheApp;
+use crate::world::World;
+
+#[derive(clap::Args)]
+pub(crate) struct Args {
+    /// The name to take; without it, CONSORT_NAME or a memorable one
+    #[arg(long)]
+    name: Option<String>,
+    /// What kind of agent joins, where no known agent CLI runs this
+    #[arg(long, requires = "pid")]
+    kind: Option<String>,
+    /// The process whose life is the agent's
+    #[arg(long)]
+    pid: Option<u32>,
+    /// Its session id, where the environment does not tell
+    #[arg(long)]
+    session: Option<String>,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
+    let mut room = world.open()?;
+    let (kind, process, session) = who_joins(&room.app, args)?;
+    let outcome = room.app.join(&JoinRequest {
+        session,
+        wish: match (&args.name, env::get(env::NAME)) {
+            (Some(name), _) => NameWish::Insist(name.clone()),
+            (None, Some(name)) => NameWish::Prefer(name),
+            (None, None) => NameWish::Any,
+        },
+        kind,
+        process,
+        cwd: world.cwd.clone(),
+        model: None,
+        terminal: env::terminal(),
+    })?;
+    if args.json {
+        return world.out.json(&outcome);
+    }
+    let verb = if outcome.joined { "Joined" } else { "Already here" };
+    let agent = &outcome.agent;
+    let branch = agent.branch.as_ref().map_or_else(String::new, |branch| format!(" on {branch}"));
+    let others = text::count(outcome.others.len(), "other agent");
+    world.out.line(format!("{verb} as {} in {}{branch}. {others} here.", agent.name, agent.project.name))
+}
+
+/// The agent CLI this runs in, or whatever the flags describe.
+fn who_joins(app: &TheApp, args: &Args) -> Result<(String, Process, SessionId), CommandError> {
+    if let Some(pid) = args.pid {
+        let process = app.host().process(pid).ok_or_else(|| {
+            CommandError::user(format!("no process {pid} runs here"), "give the id of a running process")
+        })?;
+        let session = args.session.clone().unwrap_or_else(|| format!("pid-{pid}-{}", process.start));
+        return Ok((args.kind.clone().unwrap_or_else(|| "other".into()), process, session.into()));
+    }
+    let inside = |cli: &&'static dyn AgentCli| Some((*cli, env::get(cli.session_variable())?));
+    let Some((cli, session)) = consort_agents::ALL.iter().find_map(inside) else {
+        return Err(CommandError::user(
+            "this is not run inside an agent session",
+            "run it in a session, or say which process: `consort join --pid <pid> --kind <kind>`",
+        ));
+    };
+    let named = cli.pid_variable().and_then(env::get).and_then(|pid| pid.parse().ok());
+    let process = consort_hook::hosting_process(app.host().ancestors(), named).ok_or_else(|| {
+        CommandError::user("the agent's process cannot be found", "say which it is with `--pid <pid>`")
+    })?;
+    let session = args.session.clone().unwrap_or(session);
+    Ok((cli.kind().to_owned(), process, session.into()))
+}

@@ -1,0 +1,28 @@
+//! `consort journal …`
+
+mod rebuild;
+mod tail;
+mod verify;
+
+use std::process::ExitCode;
+
+use crate::error::CommandError;
+use crate::world::World;
+
+#[derive(clap::Subcommand)]
+pub(crate) enum Command {
+    /// Print the latest entries, and go on as they come
+    Tail(tail::Args),
+    /// Replay the journal beside the tables and compare; exits 6 if they differ
+    Verify(verify::Args),
+    /// Empty the tables and replay the journal into them
+    Rebuild(rebuild::Args),
+}
+
+pub(crate) fn run(world: &World, command: &Command) -> Result<ExitCode, CommandError> {
+    match command {
+        Command::Tail(args) => tail::run(world, args).map(|()| ExitCode::SUCCESS),
+        Command::Verify(args) => verify::run(world, args),
+        Command::Rebuild(args) => rebuild::run(world, args).map(|()| ExitCode::SUCCESS),
+    }
+}

@@ -1,0 +1,15 @@
+//! `consort journal rebuild`
+
+use consort_core::text;
+
+use crate::error::CommandResult;
+use crate::world::World;
+
+#[derive(clap::Args)]
+pub(crate) struct Args {}
+
+pub(crate) fn run(world: &World, _args: &Args) -> CommandResult {
+    let entries = world.app().journal_rebuild()?;
+    let entries = text::count(entries, "entry").replace("entrys", "entries");
+    world.out.line(format!("Rebuilt the tables from {entries}."))
+}

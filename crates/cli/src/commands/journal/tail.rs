@@ -1,0 +1,172 @@
+//! `consort journal tail`
+
+use std::collections::HashMap;
+
+use consort_core::Timestamp;
+use consort_core::host::Host as _;
+use consort_core::journal::Actor;
+use consort_core::journal::Change;
+use consort_core::journal::Entry;
+use consort_core::journal::JournalChange;
+use consort_core::journal::Seq;
+use consort_core::journal::TailRequest;
+use consort_core::presence::LeaveReason;
+use consort_core::presence::PresenceChange;
+use consort_core::presence::SessionId;
+use consort_core::text;
+use consort_host::bell;
+use consort_host::bell::Bell;
+
+use crate::error::CommandError;
+use crate::error::CommandResult;
+use crate::world::Room;
+use crate::world::TheApp;
+use crate::world::World;
+
+#[derive(clap::Args)]
+pub(crate) struct Args {
+    /// Go on printing entries as they are recorded
+    #[arg(short, long)]
+    follow: bool,
+    /// How many of the latest entries to print
+    #[arg(short = 'n', long, default_value_t = 20, conflicts_with = "since")]
+    lines: usize,
+    /// Only entries since then: `2h`, `30m`, `2026-11-01`, `2026-11-01T12:00`
+    #[arg(long, value_name = "WHEN")]
+    since: Option<String>,
+    /// Only this project's entries: its name or id; without a value, the project here
+    #[arg(long, value_name = "PROJECT", num_args = 0..=1, default_missing_value = ".")]
+    project: Option<String>,
+    /// Print JSON, one entry a line
+    #[arg(long)]
+    json: bool,
+}
+
+pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
+    let mut room = world.open()?;
+    let project = match args.project.as_deref() {
+        None => None,
+        Some(".") => Some(room.project.id.clone()),
+        Some(named) => Some(room.app.find_project(named)?),
+    };
+    let now = room.app.host().now();
+    let since = args.since.as_deref().map(|text| parse_since(text, now)).transpose()?;
+    let limit = if since.is_some() { usize::MAX } else { args.lines };
+    let mut request = TailRequest { after: None, since, project, limit };
+
+    // Hung before the first look, so that nothing falls between the two.
+    let bell = args.follow.then(|| Bell::hang(&world.paths.bells(), request.project.as_ref()));
+    let bell = bell.transpose().map_err(|error| CommandError::file("cannot wait in", &world.paths.bells(), error))?;
+    let last = print(world, &mut room, args.json, &request)?;
+    let Some(mut bell) = bell else { return Ok(()) };
+
+    request = TailRequest { after: Some(last.unwrap_or(0)), since, limit: usize::MAX, ..request };
+    if last.is_none() && since.is_none() {
+        request.after = Some(room.app.journal_last_seq()?);
+    }
+    loop {
+        bell.wait(None, bell::SAFETY).map_err(|error| CommandError::file("cannot wait in", &world.paths.bells(), error))?;
+        if room.app.engine_mut().let_go_if_replaced() {
+            // Another store counts from the beginning.
+            request.after = Some(0);
+        }
+        if let Some(last) = print(world, &mut room, args.json, &request)? {
+            request.after = Some(last);
+        }
+    }
+}
+
+fn print(
+    world: &World,
+    room: &mut Room,
+    json: bool,
+    request: &TailRequest,
+) -> Result<Option<Seq>, CommandError> {
+    let entries = room.app.journal_tail(request)?;
+    let mut names = HashMap::new();
+    for entry in &entries {
+        if json {
+            world.out.json(entry)?;
+        } else {
+            let line = describe(&mut room.app, entry, &mut names)?;
+            world.out.line(line)?;
+        }
+    }
+    Ok(entries.last().map(|entry| entry.seq))
+}
+
+fn describe(
+    app: &mut TheApp,
+    entry: &Entry,
+    names: &mut HashMap<SessionId, String>,
+) -> Result<String, CommandError> {
+    let mut name = |session: &SessionId| -> Result<String, CommandError> {
+        if !names.contains_key(session) {
+            let name = app.name_of(session)?.map_or_else(|| session.to_string(), |name| name.to_string());
+            names.insert(session.clone(), name);
+        }
+        Ok(names[session].clone())
+    };
+    let mut parts = Vec::new();
+    for change in &entry.changes {
+        parts.push(match change {
+            Change::Presence(change) => match change {
+                PresenceChange::RepositorySeen { project, .. } => {
+                    format!("project {} seen first ({})", project.name, project.id)
+                }
+                PresenceChange::Joined(agent) => {
+                    let branch = agent.branch.as_ref().map_or_else(String::new, |branch| format!(" on {branch}"));
+                    format!("{} joined ({} in {}{branch})", agent.name, agent.kind, agent.project.name)
+                }
+                PresenceChange::Renamed { name: to, .. } => format!("renamed to {to}"),
+                PresenceChange::Left { session, reason } => {
+                    let why = match reason {
+                        LeaveReason::Ended => "left: session ended",
+                        LeaveReason::Asked => "left",
+                        LeaveReason::Died => "is gone: process ended",
+                        LeaveReason::Silent => "is gone: not heard from",
+                    };
+                    format!("{} {why}", name(session)?)
+                }
+                PresenceChange::Forgotten { session } => format!("session {session} forgotten"),
+            },
+            Change::Journal(JournalChange::Pruned { through, .. }) => format!("entries up to {through} pruned"),
+            Change::Unknown(value) => value.to_string(),
+        });
+    }
+    let actor = match &entry.actor {
+        Actor::Agent(session) => name(session)?,
+        Actor::Person => "you".into(),
+        Actor::Consort => "consort".into(),
+    };
+    let what = text::one_line(&format!("{actor}: {}", parts.join("; ")), 500);
+    Ok(format!("{:>6}  {}  {what}", entry.seq, local_time(entry.at)))
+}
+
+/// The time here, to the second.
+fn local_time(at: Timestamp) -> String {
+    match jiff::Timestamp::from_millisecond(at.0) {
+        Ok(at) => at.to_zoned(jiff::tz::TimeZone::system()).strftime("%Y-%m-%d %H:%M:%S").to_string(),
+        Err(_) => at.0.to_string(),
+    }
+}
+
+/// A span back from now, a moment, or a day or time here.
+fn parse_since(text: &str, now: Timestamp) -> Result<Timestamp, CommandError> {
+    let zone = jiff::tz::TimeZone::system;
+    if let Ok(span) = text.parse::<jiff::Span>()
+        && let Ok(now) = jiff::Timestamp::from_millisecond(now.0)
+        && let Ok(then) = now.to_zoned(zone()).checked_sub(span.abs())
+    {
+        return Ok(Timestamp(then.timestamp().as_millisecond()));
+    }
+    if let Ok(moment) = text.parse::<jiff::Timestamp>() {
+        return Ok(Timestamp(moment.as_millisecond()));
+    }
+    if let Ok(local) = text.parse::<jiff::civil::DateTime>()
+        && let Ok(then) = local.to_zoned(zone())
+    {
+        return Ok(Timestamp(then.timestamp().as_millisecond()));
+    }
+    Err(CommandError::user(format!("`{text}` is not a time"), "use `2h`, `30m`, `3d`, a day or a moment"))
+}

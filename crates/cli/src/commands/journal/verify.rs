@@ -1,0 +1,43 @@
+//! `consort journal verify`
+
+use std::process::ExitCode;
+
+use consort_core::explain::Kind;
+
+use crate::error::CommandError;
+use crate::exit;
+use crate::out;
+use crate::world::World;
+
+#[derive(clap::Args)]
+pub(crate) struct Args {
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+pub(crate) fn run(world: &World, args: &Args) -> Result<ExitCode, CommandError> {
+    let found = world.app().journal_verify()?;
+    let sound = found.is_sound();
+    if args.json {
+        world.out.json(&found)?;
+    } else if sound {
+        world.out.line(format!("Sound: {} entries, last {}.", found.entries, found.last_seq))?;
+    }
+    if !found.unknown.is_empty() {
+        let seqs = &found.unknown;
+        out::note(format_args!("Warning: a newer consort wrote entries {seqs:?}; they were passed over"));
+    }
+    if !sound && !args.json {
+        for seq in &found.missing {
+            world.out.line(format!("entry {seq} is missing"))?;
+        }
+        for line in found.differences.iter().chain(&found.integrity) {
+            world.out.line(line)?;
+        }
+        if found.integrity.is_empty() {
+            out::note("Hint: `consort journal rebuild` makes the tables say what the journal says");
+        }
+    }
+    Ok(ExitCode::from(if sound { 0 } else { exit::code(Kind::Damaged) }))
+}

@@ -1,0 +1,27 @@
+//! `consort leave`
+
+use consort_core::presence::LeaveReason;
+use consort_core::presence::PresenceError;
+
+use crate::error::CommandResult;
+use crate::world::World;
+
+#[derive(clap::Args)]
+pub(crate) struct Args {
+    /// The agent to send away (the person only)
+    #[arg(long, value_name = "NAME")]
+    agent: Option<String>,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
+    let mut room = world.open()?;
+    let (agent, actor) = room.subject(args.agent.as_deref())?;
+    let outcome = room.app.leave(&agent.session, LeaveReason::Asked, actor)?.ok_or(PresenceError::NotRegistered)?;
+    if args.json {
+        return world.out.json(&outcome);
+    }
+    world.out.line(format!("{} left. `consort join` in its session brings it back.", outcome.name))
+}

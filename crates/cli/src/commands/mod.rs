@@ -1,0 +1,15 @@
+//! One file per command: its arguments, what it asks of the app, what it prints.
+
+pub(crate) mod completions;
+pub(crate) mod config;
+pub(crate) mod doctor;
+pub(crate) mod init;
+pub(crate) mod join;
+pub(crate) mod journal;
+pub(crate) mod leave;
+pub(crate) mod rename;
+pub(crate) mod status;
+pub(crate) mod uninit;
+pub(crate) mod up;
+pub(crate) mod who;
+pub(crate) mod whoami;

@@ -1,0 +1,26 @@
+//! `consort rename`
+
+use crate::error::CommandResult;
+use crate::world::World;
+
+#[derive(clap::Args)]
+pub(crate) struct Args {
+    /// The new name
+    name: String,
+    /// The agent to rename (the person only)
+    #[arg(long, value_name = "NAME")]
+    agent: Option<String>,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
+    let mut room = world.open()?;
+    let (agent, actor) = room.subject(args.agent.as_deref())?;
+    let outcome = room.app.rename(&agent.session, &args.name, actor)?;
+    if args.json {
+        return world.out.json(&outcome);
+    }
+    world.out.line(format!("{} is now {}.", outcome.from, outcome.to))
+}

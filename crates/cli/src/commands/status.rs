@@ -1,0 +1,70 @@
+//! `consort status`
+
+use std::path::PathBuf;
+
+use consort_core::journal::Seq;
+use consort_core::presence::Caller;
+use consort_core::presence::WhoOutcome;
+use serde::Serialize;
+
+use super::who;
+use crate::connect;
+use crate::error::CommandResult;
+use crate::render;
+use crate::world::World;
+
+#[derive(clap::Args)]
+pub(crate) struct Args {
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Serialize)]
+struct Status {
+    you: Caller,
+    project: consort_core::project::Project,
+    worktree: PathBuf,
+    branch: Option<String>,
+    here: WhoOutcome,
+    store: PathBuf,
+    entries: Seq,
+    connected: Vec<connect::Standing>,
+}
+
+pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
+    let mut room = world.open()?;
+    let status = Status {
+        you: room.caller()?,
+        here: who::look(world, &mut room, false)?,
+        store: world.paths.store(),
+        entries: room.app.journal_last_seq()?,
+        connected: connect::standings(world, &room.place.worktree),
+        project: room.project,
+        worktree: room.place.worktree,
+        branch: room.place.branch,
+    };
+    if args.json {
+        return world.out.json(&status);
+    }
+    let you = match &status.you {
+        Caller::Agent(agent) => format!("{} ({}, session {})", agent.name, agent.kind, agent.session),
+        Caller::Person => "the person at the keyboard".to_owned(),
+    };
+    let branch = status.branch.map_or_else(String::new, |branch| format!(" on {branch}"));
+    let mut lines = vec![
+        ("You", you),
+        ("Project", format!("{}{branch}  ({})", status.project.name, status.project.id)),
+        ("Here", render::summary(&status.here.agents)),
+        ("Store", format!("{}, {} entries", status.store.display(), status.entries)),
+    ];
+    for standing in &status.connected {
+        lines.push((standing.title, standing.sentence()));
+    }
+    let width = lines.iter().map(|(label, _)| label.len()).max().unwrap_or(0);
+    let text: String = lines
+        .iter()
+        .map(|(label, value)| format!("{}  {value}\n", world.out.style.dim(&format!("{label:width$}"))))
+        .collect();
+    world.out.text(text)
+}

@@ -1,0 +1,42 @@
+//! `consort uninit`
+
+use super::init::LevelArgs;
+use super::init::agree;
+use crate::connect;
+use crate::error::CommandResult;
+use crate::out;
+use crate::world::World;
+
+#[derive(clap::Args)]
+pub(crate) struct Args {
+    #[command(flatten)]
+    level: LevelArgs,
+    /// Show what would change, and change nothing
+    #[arg(long)]
+    dry_run: bool,
+    /// Do not ask
+    #[arg(short, long)]
+    yes: bool,
+}
+
+pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
+    let worktree = world.app().project(&world.cwd)?.1.worktree;
+    let level = args.level.choose(&world.paths.home, &worktree);
+    for cli in consort_agents::ALL {
+        let plan = connect::plan_disconnect(world, *cli, level)?;
+        if plan.changes_nothing() {
+            world.out.line(format!("{} is not connected: {}", cli.title(), plan.path.display()))?;
+            continue;
+        }
+        world.out.text(plan.diff())?;
+        if args.dry_run {
+            out::note("Nothing was changed: this was a dry run.");
+        } else if agree(args.yes, &format!("Disconnect {}?", cli.title())) {
+            plan.carry_out()?;
+            world.out.line(format!("Disconnected {}: {}", cli.title(), plan.path.display()))?;
+        } else {
+            out::note("Nothing was changed.");
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,123 @@
+//! `consort up`
+
+use std::io::IsTerminal as _;
+use std::io::Read as _;
+use std::io::Write as _;
+use std::os::fd::AsFd as _;
+use std::time::Duration;
+
+use consort_agents::Level;
+use consort_core::text;
+use consort_host::bell::Bell;
+use consort_host::bell::Woken;
+use rustix::termios::LocalModes;
+use rustix::termios::OptionalActions;
+use rustix::termios::SpecialCodeIndex;
+use rustix::termios::Termios;
+
+use super::init;
+use super::who;
+use crate::connect;
+use crate::error::CommandError;
+use crate::error::CommandResult;
+use crate::out;
+use crate::render;
+use crate::world::Room;
+use crate::world::World;
+
+/// Ages and pulses move without news.
+const TICK: Duration = Duration::from_secs(1);
+
+#[derive(clap::Args)]
+pub(crate) struct Args {
+    /// Connect without asking
+    #[arg(short, long)]
+    yes: bool,
+    /// Every project
+    #[arg(long)]
+    all: bool,
+}
+
+pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
+    let mut room = world.open()?;
+    let interactive = world.out.is_terminal && std::io::stdin().is_terminal();
+    for standing in connect::standings(world, &room.place.worktree) {
+        let found = standing.program.as_ref().map_or_else(String::new, |path| format!(" ({})", path.display()));
+        world.out.line(format!("{}{found}: {}", standing.title, standing.sentence()))?;
+        let Some(cli) = consort_agents::find(standing.kind) else { continue };
+        if standing.is_connected() || standing.program.is_none() || !(interactive || args.yes) {
+            continue;
+        }
+        let plan = connect::plan_connect(world, cli, Level::User(&world.paths.home))?;
+        if init::agree(args.yes, &format!("Connect {} (adds hooks to {})?", cli.title(), plan.path.display())) {
+            init::carry_out(world, cli, &plan)?;
+        }
+    }
+    if !interactive {
+        let outcome = who::look(world, &mut room, args.all)?;
+        return world.out.text(render::agents(&outcome, world.out.style, world.out.width));
+    }
+    watch(world, &mut room, args.all)
+}
+
+/// Shows who is here until `q`.
+fn watch(world: &World, room: &mut Room, everywhere: bool) -> CommandResult {
+    let project = (!everywhere).then(|| room.project.id.clone());
+    let cannot_wait = |error| CommandError::file("cannot wait in", &world.paths.bells(), error);
+    let mut bell = Bell::hang(&world.paths.bells(), project.as_ref()).map_err(cannot_wait)?;
+    let _keys = Keys::take();
+    loop {
+        room.app.engine_mut().let_go_if_replaced();
+        let outcome = who::look(world, room, everywhere)?;
+        let place = outcome.project.as_ref().map_or("every project", |project| project.name.as_str());
+        let style = world.out.style;
+        let title = style.bold(&format!("consort · {}", text::one_line(place, 40)));
+        let table = render::agents(&outcome, style, out::columns());
+        let summary = render::summary(&outcome.agents);
+        let help = style.dim("q quits · new sessions appear by themselves");
+        // Home, and clear what is left of each line and of the screen: no flicker.
+        let screen = format!("{title}  {summary}\n\n{table}\n{help}\n").replace('\n', "\x1b[K\r\n");
+        world.out.text(format!("\x1b[H{screen}\x1b[J"))?;
+        let stdin = std::io::stdin();
+        if bell.wait(Some(stdin.as_fd()), TICK).map_err(cannot_wait)? == Woken::Other {
+            let mut key = [0; 16];
+            match stdin.lock().read(&mut key) {
+                Ok(0) | Err(_) => return Ok(()),
+                Ok(n) if key[..n].iter().any(|key| matches!(key, b'q' | b'Q' | 3 | 4)) => return Ok(()),
+                Ok(_) => {}
+            }
+        }
+    }
+}
+
+/// Keys as they are pressed, on a screen of their own; given back when dropped.
+struct Keys {
+    before: Option<Termios>,
+}
+
+impl Keys {
+    fn take() -> Self {
+        let stdin = std::io::stdin();
+        let before = rustix::termios::tcgetattr(&stdin).ok();
+        if let Some(before) = &before {
+            let mut raw = before.clone();
+            // Ctrl-C arrives as a key, so that the screen is given back too.
+            raw.local_modes.remove(LocalModes::ICANON | LocalModes::ECHO | LocalModes::ISIG);
+            raw.special_codes[SpecialCodeIndex::VMIN] = 1;
+            raw.special_codes[SpecialCodeIndex::VTIME] = 0;
+            let _ = rustix::termios::tcsetattr(&stdin, OptionalActions::Now, &raw);
+        }
+        let _ = write!(std::io::stdout(), "\x1b[?1049h\x1b[?25l");
+        Self { before }
+    }
+}
+
+impl Drop for Keys {
+    fn drop(&mut self) {
+        let _ = write!(std::io::stdout(), "\x1b[?25h\x1b[?1049l");
+        let _ = std::io::stdout().flush();
+        if let Some(before) = &self.before {
+            let _ = rustix::termios::tcsetattr(std::io::stdin(), OptionalActions::Now, before);
+        }
+    }
+}

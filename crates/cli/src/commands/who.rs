@@ -1,0 +1,47 @@
+//! `consort who`
+
+use consort_core::presence::Caller;
+use consort_core::presence::Scope;
+use consort_core::presence::WhoOutcome;
+use consort_core::text;
+
+use crate::error::CommandError;
+use crate::error::CommandResult;
+use crate::render;
+use crate::sight;
+use crate::world::Room;
+use crate::world::World;
+
+#[derive(clap::Args)]
+pub(crate) struct Args {
+    /// Every project, and those who left within a day
+    #[arg(long)]
+    all: bool,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
+    let mut room = world.open()?;
+    let outcome = look(world, &mut room, args.all)?;
+    if args.json {
+        return world.out.json(&outcome);
+    }
+    if let Some(project) = &outcome.project
+        && outcome.agents.is_empty()
+    {
+        return world.out.line(format!("No agents are in {}.", text::one_line(&project.name, 60)));
+    }
+    world.out.text(render::agents(&outcome, world.out.style, world.out.width))
+}
+
+/// Who is here, with all that can be seen.
+pub(crate) fn look(world: &World, room: &mut Room, everywhere: bool) -> Result<WhoOutcome, CommandError> {
+    let scope = if everywhere { Scope::Everywhere } else { Scope::Project(world.cwd.clone()) };
+    let you = match room.caller()? {
+        Caller::Agent(agent) => Some(agent.session),
+        Caller::Person => None,
+    };
+    Ok(room.app.who(&scope, you.as_ref(), |agents| sight::look(&world.paths.home, agents))?)
+}

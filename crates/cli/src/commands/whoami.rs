@@ -1,0 +1,24 @@
+//! `consort whoami`
+
+use consort_core::presence::Caller;
+
+use crate::error::CommandResult;
+use crate::world::World;
+
+#[derive(clap::Args)]
+pub(crate) struct Args {
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
+    let caller = world.open()?.caller()?;
+    if args.json {
+        return world.out.json(&caller);
+    }
+    world.out.line(match &caller {
+        Caller::Agent(agent) => format!("{} ({} in {})", agent.name, agent.kind, agent.project.name),
+        Caller::Person => "you, the person at the keyboard".to_owned(),
+    })
+}

@@ -1,0 +1,274 @@
+//! Connecting agent CLIs: changing their settings, and giving them back.
+//!
+//! Other people's files: merged, never rewritten; replaced in one step, never
+//! half written; and what was there before is kept. **What `init` changed,
+//! `uninit` gives back byte for byte, if nobody else changed it since.**
+
+use std::fs;
+use std::io::Write as _;
+use std::os::unix::fs::DirBuilderExt as _;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::Path;
+use std::path::PathBuf;
+
+use consort_agents::AgentCli;
+use consort_agents::Connection;
+use consort_agents::Level;
+use consort_agents::SettingsError;
+use consort_core::explain::Explain;
+use consort_core::explain::Kind;
+use consort_host::env;
+use serde::Serialize;
+
+use crate::error::CommandError;
+use crate::error::CommandResult;
+use crate::world::World;
+
+/// How one agent CLI stands to us at one level.
+#[derive(Clone, Debug, Serialize)]
+pub(crate) struct Standing {
+    pub(crate) kind: &'static str,
+    pub(crate) title: &'static str,
+    /// Where its program is, if it is on `PATH`.
+    pub(crate) program: Option<PathBuf>,
+    pub(crate) user: State,
+    pub(crate) project: State,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum State {
+    Absent,
+    Outdated,
+    Current,
+    /// The settings cannot be understood.
+    Malformed(String),
+}
+
+impl Standing {
+    pub(crate) fn is_connected(&self) -> bool {
+        self.user == State::Current || self.project == State::Current
+    }
+
+    pub(crate) fn sentence(&self) -> String {
+        match (&self.program, &self.user, &self.project) {
+            (_, State::Malformed(why), _) | (_, _, State::Malformed(why)) => format!("its settings are malformed: {why}"),
+            (_, State::Current, _) => "connected".into(),
+            (_, _, State::Current) => "connected in this project".into(),
+            (_, State::Outdated, _) | (_, _, State::Outdated) => {
+                "connected by another version: `consort init` renews it".into()
+            }
+            (Some(_), ..) => "not connected: `consort init` connects it".into(),
+            (None, ..) => "not installed".into(),
+        }
+    }
+}
+
+/// How every known agent CLI stands to us.
+pub(crate) fn standings(world: &World, worktree: &Path) -> Vec<Standing> {
+    let ours = hook_program();
+    let state = |cli: &dyn AgentCli, level| match fs::read_to_string(cli.settings_file(level)) {
+        Err(_) => State::Absent,
+        Ok(text) if text.trim().is_empty() => State::Absent,
+        Ok(text) => match cli.connection(&text, &ours) {
+            Ok(Connection::Absent) => State::Absent,
+            Ok(Connection::Outdated) => State::Outdated,
+            Ok(Connection::Current) => State::Current,
+            Err(error) => State::Malformed(error.to_string()),
+        },
+    };
+    consort_agents::ALL
+        .iter()
+        .map(|cli| Standing {
+            kind: cli.kind(),
+            title: cli.title(),
+            program: find_program(cli.program()),
+            user: state(*cli, Level::User(&world.paths.home)),
+            project: state(*cli, Level::Project(worktree)),
+        })
+        .collect()
+}
+
+/// A settings file, and what it is about to become.
+pub(crate) struct Plan {
+    /// The file itself: a link among someone's dotfiles stays a link.
+    pub(crate) path: PathBuf,
+    before: Option<String>,
+    pub(crate) after: Option<String>,
+    /// What `uninit` is to give back.
+    original: Option<String>,
+    record: PathBuf,
+}
+
+impl Plan {
+    pub(crate) fn changes_nothing(&self) -> bool {
+        self.before == self.after
+    }
+
+    /// What would change, as a unified diff.
+    pub(crate) fn diff(&self) -> String {
+        let (before, after) = (self.before.as_deref().unwrap_or(""), self.after.as_deref().unwrap_or(""));
+        let name = self.path.display().to_string();
+        let old = if self.before.is_some() { name.as_str() } else { "/dev/null" };
+        let new = if self.after.is_some() { name.as_str() } else { "/dev/null" };
+        similar::TextDiff::from_lines(before, after).unified_diff().header(old, new).to_string()
+    }
+
+    /// Makes it so, unless the file changed since it was read.
+    pub(crate) fn carry_out(&self) -> CommandResult {
+        if read(&self.path)? != self.before {
+            return Err(CommandError::user(
+                format!("{} was changed by someone else just now", self.path.display()),
+                "run the command again; nothing was changed",
+            ));
+        }
+        match &self.after {
+            Some(after) => {
+                if self.is_connecting() {
+                    self.keep_record(after)?;
+                }
+                write_atomically(&self.path, after.as_bytes())?;
+            }
+            None => fs::remove_file(&self.path).map_err(|error| CommandError::file("cannot remove", &self.path, error))?,
+        }
+        if !self.is_connecting() {
+            let _ = fs::remove_dir_all(&self.record);
+        }
+        Ok(())
+    }
+
+    /// Where the file from before is kept.
+    pub(crate) fn backup(&self) -> PathBuf {
+        self.record.join("original")
+    }
+
+    fn is_connecting(&self) -> bool {
+        self.after != self.original
+    }
+
+    fn keep_record(&self, written: &str) -> CommandResult {
+        private_dir(&self.record)?;
+        match &self.original {
+            Some(original) => write_atomically(&self.backup(), original.as_bytes())?,
+            None => drop(fs::remove_file(self.backup())),
+        }
+        write_atomically(&self.record.join("path"), self.path.as_os_str().as_encoded_bytes())?;
+        write_atomically(&self.record.join("written"), written.as_bytes())
+    }
+}
+
+/// What connecting would do to a CLI's settings.
+pub(crate) fn plan_connect(world: &World, cli: &dyn AgentCli, level: Level<'_>) -> Result<Plan, CommandError> {
+    let mut plan = plan(world, cli, level)?;
+    let after = cli.connect(plan.before.as_deref(), &hook_program()).map_err(|error| malformed(&plan.path, error))?;
+    plan.after = Some(after);
+    Ok(plan)
+}
+
+/// What disconnecting would do to a CLI's settings.
+pub(crate) fn plan_disconnect(world: &World, cli: &dyn AgentCli, level: Level<'_>) -> Result<Plan, CommandError> {
+    let mut plan = plan(world, cli, level)?;
+    plan.after = plan.original.clone();
+    Ok(plan)
+}
+
+fn plan(world: &World, cli: &dyn AgentCli, level: Level<'_>) -> Result<Plan, CommandError> {
+    let path = cli.settings_file(level);
+    let path = fs::canonicalize(&path).unwrap_or(path);
+    let before = read(&path)?;
+    let record = world.paths.backups().join(record_name(&path));
+    let written = fs::read_to_string(record.join("written")).ok();
+    let original = match &before {
+        None => None,
+        // Nobody touched it since: what was there before is what it was.
+        Some(before) if written.as_ref() == Some(before) => fs::read_to_string(record.join("original")).ok(),
+        Some(before) if before.trim().is_empty() => Some(before.clone()),
+        Some(before) => Some(cli.disconnect(before).map_err(|error| malformed(&path, error))?),
+    };
+    Ok(Plan { path, after: before.clone(), before, original, record })
+}
+
+/// Replaces a file in one step; its permissions stay, its directory is made.
+pub(crate) fn write_atomically(path: &Path, contents: &[u8]) -> CommandResult {
+    let path = &fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+    let write = || -> std::io::Result<()> {
+        let parent = path.parent().unwrap_or(Path::new("."));
+        fs::create_dir_all(parent)?;
+        let mode = fs::metadata(path).map_or(0o600, |metadata| metadata.permissions().mode() & 0o7777);
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        let temporary = parent.join(format!(".{name}.consort-{}", std::process::id()));
+        let result = (|| {
+            let mut file = fs::File::create(&temporary)?;
+            file.set_permissions(fs::Permissions::from_mode(mode))?;
+            file.write_all(contents)?;
+            file.sync_all()?;
+            fs::rename(&temporary, path)
+        })();
+        if result.is_err() {
+            let _ = fs::remove_file(&temporary);
+        }
+        result
+    };
+    write().map_err(|error| CommandError::file("cannot write", path, error))
+}
+
+/// How our hooks call us: by name where that finds this very program, by path
+/// otherwise.
+pub(crate) fn hook_program() -> String {
+    let Ok(this) = std::env::current_exe().and_then(fs::canonicalize) else { return "consort".into() };
+    let found = find_program("consort").and_then(|found| fs::canonicalize(found).ok());
+    if found.as_ref() == Some(&this) { "consort".into() } else { this.to_string_lossy().into_owned() }
+}
+
+/// The first program of that name on `PATH`.
+pub(crate) fn find_program(name: &str) -> Option<PathBuf> {
+    let is_program = |path: &PathBuf| {
+        fs::metadata(path).is_ok_and(|metadata| metadata.is_file() && metadata.permissions().mode() & 0o111 != 0)
+    };
+    let path = env::get("PATH")?;
+    std::env::split_paths(&path).map(|dir| dir.join(name)).find(is_program)
+}
+
+fn read(path: &Path) -> Result<Option<String>, CommandError> {
+    match fs::read_to_string(path) {
+        Ok(text) => Ok(Some(text)),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(CommandError::file("cannot read", path, error)),
+    }
+}
+
+fn private_dir(path: &Path) -> CommandResult {
+    let made = fs::DirBuilder::new().recursive(true).mode(0o700).create(path);
+    made.map_err(|error| CommandError::file("cannot make", path, error))
+}
+
+/// A file name for a path: readable, and its own.
+fn record_name(path: &Path) -> String {
+    let bytes = path.as_os_str().as_encoded_bytes();
+    let step = |hash: u64, byte: &u8| (hash ^ u64::from(*byte)).wrapping_mul(0x100_0000_01b3);
+    let hash = bytes.iter().fold(0xcbf2_9ce4_8422_2325, step);
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    format!("{name}-{hash:016x}")
+}
+
+/// A settings file we cannot change because we cannot understand it.
+#[derive(Debug, thiserror::Error)]
+#[error("{path} cannot be changed", path = path.display())]
+struct Malformed {
+    path: PathBuf,
+    source: SettingsError,
+}
+
+impl Explain for Malformed {
+    fn kind(&self) -> Kind {
+        Kind::User
+    }
+
+    fn hints(&self) -> Vec<String> {
+        vec!["mend the file, then try again; nothing was changed".into()]
+    }
+}
+
+fn malformed(path: &Path, source: SettingsError) -> CommandError {
+    Malformed { path: path.to_owned(), source }.into()
+}

@@ -1,0 +1,67 @@
+//! Errors as the person sees them: what, why, and what to do next.
+
+use std::error::Error;
+
+use consort_core::explain::Explain;
+use consort_core::explain::Kind;
+
+/// Any command's failure.
+#[derive(Debug)]
+pub(crate) enum CommandError {
+    /// Something went wrong and can be explained.
+    Explained { error: Box<dyn Error>, kind: Kind, hints: Vec<String> },
+    /// Our reader has gone; there is nobody left to explain to.
+    Pipe,
+}
+
+pub(crate) type CommandResult = Result<(), CommandError>;
+
+impl CommandError {
+    /// A mistake of the caller's, in a sentence, with the way out.
+    pub(crate) fn user(message: impl Into<String>, hint: impl Into<String>) -> Self {
+        let error: Box<dyn Error> = message.into().into();
+        Self::Explained { error, kind: Kind::User, hints: vec![hint.into()] }
+    }
+
+    /// A failure to do `what` to a file.
+    pub(crate) fn file(what: &str, path: &std::path::Path, source: std::io::Error) -> Self {
+        #[derive(Debug, thiserror::Error)]
+        #[error("{what} {path}")]
+        struct FileError {
+            what: String,
+            path: String,
+            source: std::io::Error,
+        }
+        let error = FileError { what: what.to_owned(), path: path.display().to_string(), source };
+        let hint = "check that the file and its directory are yours to change, and that the disk has room";
+        Self::Explained { error: Box::new(error), kind: Kind::User, hints: vec![hint.into()] }
+    }
+
+    /// `Error: …`, `Caused by: …`, `Hint: …`.
+    pub(crate) fn render(&self) -> String {
+        let Self::Explained { error, hints, .. } = self else { return String::new() };
+        let mut text = format!("Error: {error}\n");
+        let mut cause = error.source();
+        while let Some(error) = cause {
+            text.push_str(&format!("Caused by: {error}\n"));
+            cause = error.source();
+        }
+        for hint in hints {
+            text.push_str(&format!("Hint: {hint}\n"));
+        }
+        text
+    }
+
+    pub(crate) fn exit_code(&self) -> u8 {
+        match self {
+            Self::Explained { kind, .. } => crate::exit::code(*kind),
+            Self::Pipe => crate::exit::PIPE,
+        }
+    }
+}
+
+impl<E: Explain + 'static> From<E> for CommandError {
+    fn from(error: E) -> Self {
+        Self::Explained { kind: error.kind(), hints: error.hints(), error: Box::new(error) }
+    }
+}

@@ -1,0 +1,29 @@
+//! What the exit codes mean.
+//!
+//! | code | meaning |
+//! |---|---|
+//! | 0 | done |
+//! | 1 | it cannot be done as asked, or a check found something |
+//! | 2 | the command line is wrong |
+//! | 3 | whoever read our output stopped reading |
+//! | 4 | someone else holds what was asked for |
+//! | 5 | the store stayed busy; trying again may work |
+//! | 6 | what is stored contradicts itself |
+//! | 255 | our fault |
+//!
+//! A hook always exits 0.
+
+use consort_core::explain::Kind;
+
+pub(crate) const FOUND_SOMETHING: u8 = 1;
+pub(crate) const PIPE: u8 = 3;
+
+pub(crate) fn code(kind: Kind) -> u8 {
+    match kind {
+        Kind::User => 1,
+        Kind::Conflict => 4,
+        Kind::Busy => 5,
+        Kind::Damaged => 6,
+        Kind::Internal => 255,
+    }
+}

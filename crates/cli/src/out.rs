@@ -1,0 +1,90 @@
+//! Where commands write: data to stdout, everything else to stderr.
+
+use std::io::IsTerminal as _;
+use std::io::Write;
+
+use serde::Serialize;
+
+use crate::error::CommandError;
+use crate::error::CommandResult;
+
+/// Standard output, and what is known of whoever reads it.
+pub(crate) struct Out {
+    pub(crate) style: Style,
+    /// Columns to fill; unlimited where nobody looks.
+    pub(crate) width: usize,
+    pub(crate) is_terminal: bool,
+}
+
+/// Colours, or none. Nothing is said by colour alone.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Style {
+    colour: bool,
+}
+
+impl Style {
+    pub(crate) fn bold(self, text: &str) -> String {
+        self.paint("1", text)
+    }
+
+    pub(crate) fn dim(self, text: &str) -> String {
+        self.paint("2", text)
+    }
+
+    pub(crate) fn paint(self, code: &str, text: &str) -> String {
+        if self.colour && !text.is_empty() { format!("\x1b[{code}m{text}\x1b[0m") } else { text.to_owned() }
+    }
+}
+
+impl Out {
+    pub(crate) fn new() -> Self {
+        let is_terminal = std::io::stdout().is_terminal();
+        let no_colour = consort_host::env::get("NO_COLOR").is_some();
+        let dumb = consort_host::env::get("TERM").is_none_or(|term| term == "dumb");
+        Self {
+            style: Style { colour: is_terminal && !no_colour && !dumb },
+            width: if is_terminal { columns() } else { usize::MAX },
+            is_terminal,
+        }
+    }
+
+    /// Writes text as it is.
+    pub(crate) fn text(&self, text: impl AsRef<str>) -> CommandResult {
+        let mut stdout = std::io::stdout().lock();
+        let written = stdout.write_all(text.as_ref().as_bytes()).and_then(|()| stdout.flush());
+        match written {
+            Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => Err(CommandError::Pipe),
+            Err(error) => Err(CommandError::user(
+                format!("cannot write to standard output: {error}"),
+                "check where the output goes; the command itself was carried out",
+            )),
+            Ok(()) => Ok(()),
+        }
+    }
+
+    pub(crate) fn line(&self, line: impl AsRef<str>) -> CommandResult {
+        self.text(format!("{}\n", line.as_ref()))
+    }
+
+    /// An Outcome's own JSON, on one line.
+    pub(crate) fn json(&self, outcome: &impl Serialize) -> CommandResult {
+        match serde_json::to_string(outcome) {
+            Ok(json) => self.line(json),
+            Err(error) => Err(CommandError::user(format!("cannot write JSON: {error}"), "leave out `--json`")),
+        }
+    }
+}
+
+/// The terminal's columns now; it may have been resized since.
+pub(crate) fn columns() -> usize {
+    match rustix::termios::tcgetwinsize(rustix::stdio::stdout()) {
+        Ok(size) if size.ws_col > 0 => usize::from(size.ws_col),
+        _ => 80,
+    }
+}
+
+/// Says something to the person that is not the answer.
+pub(crate) fn note(message: impl std::fmt::Display) {
+    // `eprintln` would panic where stderr is closed.
+    let _ = writeln!(std::io::stderr(), "{message}");
+}

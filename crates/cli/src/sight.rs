@@ -1,0 +1,19 @@
+//! What can be seen of agents from outside: what their CLIs publish, and where
+//! their windows are.
+
+use std::path::Path;
+
+use consort_core::presence::Agent;
+use consort_core::presence::Glimpse;
+
+pub(crate) fn look(home: &Path, agents: &[Agent]) -> Vec<Glimpse> {
+    let quadrants = consort_host::quadrants(agents);
+    agents
+        .iter()
+        .zip(quadrants)
+        .map(|(agent, quadrant)| {
+            let cli = consort_agents::find(&agent.kind);
+            Glimpse { status: cli.and_then(|cli| cli.live_state(home, agent)), quadrant }
+        })
+        .collect()
+}

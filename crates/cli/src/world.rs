@@ -1,0 +1,113 @@
+//! What a command works with: the store, the caller, the project, the settings.
+
+use std::path::PathBuf;
+
+use consort_core::App;
+use consort_core::config::Config;
+use consort_core::host::Place;
+use consort_core::journal::Actor;
+use consort_core::presence::Agent;
+use consort_core::presence::Caller;
+use consort_core::presence::SessionId;
+use consort_core::project::Project;
+use consort_host::Machine;
+use consort_host::Paths;
+use consort_host::env;
+use consort_sqlite::Access;
+use consort_sqlite::Store;
+
+use crate::config;
+use crate::error::CommandError;
+use crate::out;
+use crate::out::Out;
+
+pub(crate) type TheApp = App<Store, Machine>;
+
+/// The paths and the output: all there is before the store is touched.
+pub(crate) struct World {
+    pub(crate) paths: Paths,
+    pub(crate) out: Out,
+    pub(crate) cwd: PathBuf,
+    /// `--set key=value`.
+    pub(crate) overrides: Vec<(String, String)>,
+}
+
+/// An opened world.
+pub(crate) struct Room {
+    pub(crate) app: TheApp,
+    pub(crate) project: Project,
+    pub(crate) place: Place,
+    pub(crate) config: Config,
+}
+
+impl World {
+    pub(crate) fn new(overrides: Vec<(String, String)>) -> Result<Self, CommandError> {
+        let paths = Paths::from_environment().ok_or_else(|| {
+            CommandError::user("neither HOME nor CONSORT_HOME is set", "set CONSORT_HOME to a directory of your choice")
+        })?;
+        let cwd = std::env::current_dir().map_err(|error| {
+            CommandError::user(
+                format!("the current directory cannot be used: {error}"),
+                "change to a directory that exists",
+            )
+        })?;
+        // Shared state is text.
+        let cwd = PathBuf::from(cwd.to_string_lossy().into_owned());
+        Ok(Self { paths, out: Out::new(), cwd, overrides })
+    }
+
+    pub(crate) fn app(&self) -> TheApp {
+        let store = Store::new(self.paths.store(), Access::Command);
+        App::new(store, Machine::new(self.paths.bells()))
+    }
+
+    /// Opens the store, resolves the settings, publishes what hooks need of
+    /// them, and lets retention have its daily look.
+    pub(crate) fn open(&self) -> Result<Room, CommandError> {
+        let mut app = self.app();
+        let (project, place) = app.project(&self.cwd)?;
+        let config = config::load(&self.paths, &place.worktree, &self.overrides)?;
+        for warning in &config.warnings {
+            out::note(format_args!("Warning: {warning}"));
+        }
+        // A store that can only be read is still worth reading.
+        let _ = app.publish(&config.resolved, &project.id);
+        let _ = app.journal_retain(config.resolved.retention_days());
+        Ok(Room { app, project, place, config: config.resolved })
+    }
+}
+
+impl Room {
+    pub(crate) fn caller(&mut self) -> Result<Caller, CommandError> {
+        Ok(self.app.caller(&claimed_sessions())?)
+    }
+
+    /// The agent a command is about: the caller, or the one the person names.
+    pub(crate) fn subject(&mut self, named: Option<&str>) -> Result<(Agent, Actor), CommandError> {
+        match (self.caller()?, named) {
+            (Caller::Agent(agent), None) => {
+                let actor = Actor::Agent(agent.session.clone());
+                Ok((*agent, actor))
+            }
+            (Caller::Agent(agent), Some(name)) if !agent.name.as_str().eq_ignore_ascii_case(name) => {
+                Err(CommandError::user(
+                    format!("{} cannot act for `{name}`", agent.name),
+                    "only the person at the keyboard can name another agent",
+                ))
+            }
+            (Caller::Agent(agent), Some(_)) => {
+                let actor = Actor::Agent(agent.session.clone());
+                Ok((*agent, actor))
+            }
+            (Caller::Person, Some(name)) => Ok((self.app.find_agent(name)?, Actor::Person)),
+            (Caller::Person, None) => Err(consort_core::presence::PresenceError::NotRegistered.into()),
+        }
+    }
+}
+
+/// Session ids the environment names: what an agent CLI sets for its own
+/// commands, then what a plugin says.
+pub(crate) fn claimed_sessions() -> Vec<SessionId> {
+    let variables = consort_agents::ALL.iter().map(|cli| cli.session_variable());
+    variables.chain([env::SESSION]).filter_map(env::get).map(SessionId::from).collect()
+}
