@@ -49,12 +49,12 @@ pub fn age(milliseconds: i64) -> String {
     }
 }
 
-/// `1 agent`, `2 agents`.
+/// `1 agent`, `2 agents`, `3 entries`.
 pub fn count(n: usize, noun: &str) -> String {
-    if n == 1 {
-        format!("1 {noun}")
-    } else {
-        format!("{n} {noun}s")
+    match noun.strip_suffix('y') {
+        _ if n == 1 => format!("1 {noun}"),
+        Some(stem) => format!("{n} {stem}ies"),
+        None => format!("{n} {noun}s"),
     }
 }
 

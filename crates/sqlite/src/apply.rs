@@ -16,11 +16,28 @@ pub(crate) fn apply(connection: &Connection, at: Timestamp, change: &Change) -> 
     }
 }
 
-/// Whether a row still depends on this change, so that it must be kept.
-pub(crate) fn is_needed(connection: &Connection, change: &Change) -> rusqlite::Result<bool> {
+/// What a change must be kept for.
+pub(crate) enum Keep {
+    /// Nothing depends on it.
+    Never,
+    /// As long as this row of a projection is there.
+    While(Subject),
+    /// It is not ours to judge.
+    Always,
+}
+
+/// A row: the table and the key.
+pub(crate) type Subject = (&'static str, String);
+
+pub(crate) fn keep(change: &Change) -> Keep {
     match change {
-        Change::Presence(change) => presence::is_needed(connection, change),
-        Change::Journal(_) => Ok(false),
-        Change::Unknown(_) => Ok(true),
+        Change::Presence(change) => Keep::While(presence::subject(change)),
+        Change::Journal(_) => Keep::Never,
+        Change::Unknown(_) => Keep::Always,
     }
+}
+
+pub(crate) fn exists(connection: &Connection, (table, key): &Subject) -> rusqlite::Result<bool> {
+    let column = PROJECTIONS.iter().find(|(name, _)| name == table).map_or("rowid", |(_, column)| column);
+    connection.prepare_cached(&format!("SELECT 1 FROM {table} WHERE {column} = ?1"))?.exists([key])
 }

@@ -1,5 +1,6 @@
 //! The journal's table.
 
+use std::collections::HashSet;
 use std::str::FromStr as _;
 
 use consort_core::Timestamp;
@@ -18,7 +19,9 @@ use rusqlite::params;
 
 use crate::SqliteTx;
 use crate::apply;
+use crate::apply::Keep;
 use crate::apply::PROJECTIONS;
+use crate::apply::Subject;
 use crate::verify;
 
 const COLUMNS: &str = "seq, id, at, project, actor, changes";
@@ -91,15 +94,12 @@ impl JournalStore for SqliteTx<'_> {
     }
 
     fn drop_entries(&mut self, through: Seq) -> Result<usize, StoreError> {
-        let mut droppable = Vec::new();
+        let mut candidates = Vec::new();
         for_each(&self.tx, through, &|error| self.failed(error), |entry| {
-            let is_needed = |change| apply::is_needed(&self.tx, change);
-            let needed = entry.changes.iter().map(is_needed).collect::<Result<Vec<_>, _>>();
-            if !needed.map_err(|error| self.failed(error))?.contains(&true) {
-                droppable.push(entry.seq);
-            }
+            candidates.push((entry.seq, entry.changes.iter().map(apply::keep).collect()));
             Ok(())
         })?;
+        let droppable = self.ask(|tx| droppable(tx, candidates))?;
         self.change(|tx| {
             let mut delete = tx.prepare("DELETE FROM journal WHERE seq = ?1")?;
             droppable.iter().map(|seq| delete.execute([seq])).sum()
@@ -114,6 +114,40 @@ impl JournalStore for SqliteTx<'_> {
     fn set_last_pruned(&mut self, at: Timestamp) -> Result<(), StoreError> {
         let sql = "REPLACE INTO settings VALUES (':consort', 'pruned_at', ?1)";
         self.change(|tx| tx.execute(sql, [at.0.to_string()]).map(drop))
+    }
+}
+
+/// The entries that nothing depends on. An entry is kept whole, and with it
+/// all others about its subjects: half of a story replays as another one.
+fn droppable(tx: &Connection, mut candidates: Vec<(Seq, Vec<Keep>)>) -> rusqlite::Result<Vec<Seq>> {
+    let mut kept: HashSet<Subject> = HashSet::new();
+    for (_, keeps) in &candidates {
+        for keep in keeps {
+            if let Keep::While(subject) = keep
+                && !kept.contains(subject)
+                && apply::exists(tx, subject)?
+            {
+                kept.insert(subject.clone());
+            }
+        }
+    }
+    loop {
+        let is_needed = |keep: &Keep| match keep {
+            Keep::Never => false,
+            Keep::While(subject) => kept.contains(subject),
+            Keep::Always => true,
+        };
+        let (needed, rest): (Vec<_>, Vec<_>) =
+            candidates.into_iter().partition(|(_, keeps)| keeps.iter().any(is_needed));
+        candidates = rest;
+        if needed.is_empty() {
+            return Ok(candidates.into_iter().map(|(seq, _)| seq).collect());
+        }
+        let subjects = needed.into_iter().flat_map(|(_, keeps)| keeps);
+        kept.extend(subjects.filter_map(|keep| match keep {
+            Keep::While(subject) => Some(subject),
+            Keep::Never | Keep::Always => None,
+        }));
     }
 }
 

@@ -18,6 +18,7 @@ use rusqlite::params;
 use rusqlite::types::Type;
 
 use crate::SqliteTx;
+use crate::apply::Subject;
 
 const AGENT: &str = "agents.agent, agents.name, agents.left_at, agents.left_reason";
 
@@ -47,19 +48,15 @@ pub(crate) fn apply(connection: &Connection, at: Timestamp, change: &PresenceCha
     .map(drop)
 }
 
-pub(crate) fn is_needed(connection: &Connection, change: &PresenceChange) -> rusqlite::Result<bool> {
-    let (sql, key) = match change {
-        PresenceChange::RepositorySeen { repository, .. } => {
-            ("SELECT 1 FROM repositories WHERE repository = ?1", path_text(repository))
-        }
-        PresenceChange::Joined(agent) => ("SELECT 1 FROM agents WHERE session = ?1", agent.session.to_string()),
+/// The row a change is about.
+pub(crate) fn subject(change: &PresenceChange) -> Subject {
+    match change {
+        PresenceChange::RepositorySeen { repository, .. } => ("repositories", path_text(repository)),
+        PresenceChange::Joined(agent) => ("agents", agent.session.to_string()),
         PresenceChange::Renamed { session, .. }
         | PresenceChange::Left { session, .. }
-        | PresenceChange::Forgotten { session } => {
-            ("SELECT 1 FROM agents WHERE session = ?1", session.to_string())
-        }
-    };
-    connection.prepare_cached(sql)?.exists([key])
+        | PresenceChange::Forgotten { session } => ("agents", session.to_string()),
+    }
 }
 
 impl PresenceStore for SqliteTx<'_> {

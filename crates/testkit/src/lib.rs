@@ -1,1 +1,17 @@
-//! x
+//! What tests stand on: a sealed world to run the real program in, a scripted
+//! model to run real agent CLIs against, and the promises of the workspace.
+
+#![expect(clippy::unwrap_used, reason = "a test helper that cannot go on should stop the test")]
+
+mod claude;
+mod host;
+mod model;
+pub mod story;
+mod world;
+
+pub use claude::Claude;
+pub use host::FakeHost;
+pub use model::Step;
+pub use model::StubModel;
+pub use world::Ran;
+pub use world::Sealed;

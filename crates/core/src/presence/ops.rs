@@ -34,6 +34,7 @@ use crate::engine::StoreError;
 use crate::engine::Tx as _;
 use crate::host::Host;
 use crate::host::Place;
+use crate::host::Process;
 use crate::journal::Actor;
 use crate::journal::Change;
 use crate::journal::JournalStore as _;
@@ -356,11 +357,15 @@ fn sort_out_the_dead(
     present: Vec<Agent>,
 ) -> (Vec<Agent>, Vec<(Agent, LeaveReason)>) {
     let (here, now) = (host.name(), host.now());
+    // One process may host many sessions: ask once.
+    let mut processes: BTreeMap<u32, Option<Process>> = BTreeMap::new();
     let mut alive = Vec::with_capacity(present.len());
     let mut dead = Vec::new();
     for agent in present {
         let reason = if agent.host == here {
-            let lives = rules::same_life(&agent.process, host.process(agent.process.pid).as_ref());
+            let pid = agent.process.pid;
+            let running = processes.entry(pid).or_insert_with(|| host.process(pid));
+            let lives = rules::same_life(&agent.process, running.as_ref());
             (!lives).then_some(LeaveReason::Died)
         } else {
             let heard = pulses.heard(&agent.session).map_or(agent.joined_at, |heard| heard.last_active);

@@ -10,6 +10,5 @@ pub(crate) struct Args {}
 
 pub(crate) fn run(world: &World, _args: &Args) -> CommandResult {
     let entries = world.app().journal_rebuild()?;
-    let entries = text::count(entries, "entry").replace("entrys", "entries");
-    world.out.line(format!("Rebuilt the tables from {entries}."))
+    world.out.line(format!("Rebuilt the tables from {}.", text::count(entries, "entry")))
 }

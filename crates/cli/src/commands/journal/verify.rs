@@ -3,6 +3,7 @@
 use std::process::ExitCode;
 
 use consort_core::explain::Kind;
+use consort_core::text;
 
 use crate::error::CommandError;
 use crate::exit;
@@ -22,7 +23,7 @@ pub(crate) fn run(world: &World, args: &Args) -> Result<ExitCode, CommandError> 
     if args.json {
         world.out.json(&found)?;
     } else if sound {
-        world.out.line(format!("Sound: {} entries, last {}.", found.entries, found.last_seq))?;
+        world.out.line(format!("Sound: {}, last {}.", text::count(found.entries, "entry"), found.last_seq))?;
     }
     if !found.unknown.is_empty() {
         let seqs = &found.unknown;

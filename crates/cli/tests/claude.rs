@@ -1,0 +1,104 @@
+//! The real Claude Code, connected by `consort init`.
+
+use std::process::Stdio;
+use std::time::Duration;
+
+use consort_testkit::Claude;
+use consort_testkit::Sealed;
+use consort_testkit::Step;
+use consort_testkit::StubModel;
+use serde_json::Value;
+use serde_json::json;
+
+/// Everything the model was told before the person's prompt was answered.
+fn told(turn: &Value) -> String {
+    turn["messages"].to_string()
+}
+
+#[test]
+fn a_headless_turn_is_seen_and_its_session_ends() {
+    let world = Sealed::new(env!("CARGO_BIN_EXE_consort"));
+    world.git_init();
+    let claude = Claude::installed();
+    assert_eq!(world.run("init --yes").code, 0);
+
+    // In the middle of its turn the session looks at itself.
+    let look = format!("{} who --json", env!("CARGO_BIN_EXE_consort"));
+    let model = StubModel::start([
+        Step::Use { tool: "Bash".into(), input: json!({ "command": look, "description": "look" }) },
+        Step::Say("Done.".into()),
+    ]);
+    let ran = world.ran(claude.headless(&world, &model, "please look").env("CONSORT_NAME", "Raven"));
+    assert_eq!(ran.code, 0, "{ran}");
+
+    let turns = model.turns();
+    assert_eq!(turns.len(), 2, "{ran}");
+    assert!(told(&turns[0]).contains("[consort] You are Raven in shop on main; no other agent is here."));
+    let seen = told(&turns[1]);
+    for fact in ["Raven", "working", "Bash $CONSORT who", "you", "main"] {
+        let fact = fact.replace("$CONSORT", env!("CARGO_BIN_EXE_consort"));
+        let fact: String = fact.chars().take(60).collect();
+        assert!(seen.contains(&fact), "{fact} is not in {seen}");
+    }
+
+    assert_eq!(world.run("who").stdout, "No agents are in shop.\n");
+    let journal = world.run("journal tail").stdout;
+    assert!(journal.contains("Raven joined (claude in shop on main)"), "{journal}");
+    assert!(journal.contains("Raven left: session ended"), "{journal}");
+    assert_eq!(world.run("journal verify").code, 0);
+    assert!(!world.data().join("hook.log").exists());
+}
+
+#[test]
+fn a_second_session_is_told_of_the_first() {
+    let world = Sealed::new(env!("CARGO_BIN_EXE_consort"));
+    world.git_init();
+    let claude = Claude::installed();
+    assert_eq!(world.run("init --yes").code, 0);
+
+    // The first session stays at work until the file appears.
+    let busy = "while [ ! -e stop ]; do sleep 0.05; done";
+    let first_model = StubModel::start([
+        Step::Use { tool: "Bash".into(), input: json!({ "command": busy, "description": "wait" }) },
+        Step::Say("Done.".into()),
+    ]);
+    let mut first = claude
+        .headless(&world, &first_model, "please wait")
+        .env("CONSORT_NAME", "Raven")
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    let seen = until(|| {
+        let who: Value = serde_json::from_str(&world.run("who --json").stdout).ok()?;
+        let agent = who["agents"].get(0)?.clone();
+        (agent["activity"] == json!(format!("Bash {busy}"))).then_some(agent)
+    });
+    assert_eq!(seen["name"], "Raven");
+    assert_eq!(seen["kind"], "claude");
+    assert_eq!(seen["status"], "working");
+    assert_eq!(seen["prompts"], 1);
+    assert_eq!(seen["process"]["pid"], first.id());
+
+    let second_model = StubModel::start([Step::Say("Done.".into())]);
+    let ran = world.ran(claude.headless(&world, &second_model, "who is here?").env("CONSORT_NAME", "Falcon"));
+    assert_eq!(ran.code, 0, "{ran}");
+    let told = told(&second_model.turns()[0]);
+    assert!(told.contains("You are Falcon in shop on main; 1 other agent is here."), "{told}");
+    assert!(told.contains(&format!("- Raven (claude), working: Bash {busy}")), "{told}");
+
+    std::fs::write(world.project().join("stop"), "").unwrap();
+    assert!(first.wait().unwrap().success());
+    assert_eq!(world.run("who").stdout, "No agents are in shop.\n");
+}
+
+/// Looks again until there is something to see.
+fn until<T>(mut look: impl FnMut() -> Option<T>) -> T {
+    for _ in 0..600 {
+        if let Some(seen) = look() {
+            return seen;
+        }
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    panic!("nothing was seen in thirty seconds");
+}

@@ -1,0 +1,211 @@
+//! The embedded engine keeps its promises.
+
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::Path;
+
+use consort_core::App;
+use consort_core::Timestamp;
+use consort_core::engine::Engine as _;
+use consort_core::engine::StoreError;
+use consort_core::journal::Actor;
+use consort_core::presence::LeaveReason;
+use consort_core::presence::NameWish;
+use consort_core::presence::Pulse;
+use consort_core::presence::Status;
+use consort_sqlite::Access;
+use consort_sqlite::SCHEMA;
+use consort_sqlite::Store;
+use consort_testkit::FakeHost;
+use consort_testkit::story;
+use consort_testkit::story::StoryApp;
+use proptest::prelude::*;
+
+fn app_at(dir: &Path) -> StoryApp<Store> {
+    App::new(Store::new(dir.join("consort.db"), Access::Command), FakeHost::default())
+}
+
+#[test]
+fn it_tells_the_story() {
+    let temp = tempfile::tempdir().unwrap();
+    story::store_story(Store::new(temp.path().join("new/consort.db"), Access::Command));
+}
+
+#[test]
+fn nobody_else_can_read_it() {
+    let temp = tempfile::tempdir().unwrap();
+    let dir = temp.path().join("data");
+    let mut app = app_at(&dir);
+    story::join(&mut app, "s", 1, NameWish::Any).unwrap();
+    let mode = |path: &Path| std::fs::metadata(path).unwrap().permissions().mode() & 0o777;
+    assert_eq!(mode(&dir), 0o700);
+    for file in ["consort.db", "consort.db-wal", "consort.db-shm", "pulses/s/now"] {
+        assert_eq!(mode(&dir.join(file)), 0o600, "{file}");
+    }
+}
+
+#[test]
+fn the_wal_stays_short_where_every_writer_is_alone() {
+    let temp = tempfile::tempdir().unwrap();
+    let mut longest = 0;
+    for n in 0..300 {
+        // A store of its own each time, as a hook has.
+        let mut app = app_at(temp.path());
+        story::join(&mut app, &format!("s{}", n % 5), 1, NameWish::Any).unwrap();
+        app.leave(&format!("s{}", n % 5).into(), LeaveReason::Ended, Actor::Consort).unwrap();
+        drop(app);
+        longest = longest.max(std::fs::metadata(temp.path().join("consort.db-wal")).unwrap().len());
+    }
+    assert!(longest < 500_000, "the WAL grew to {longest} bytes");
+}
+
+#[test]
+fn an_older_program_reads_a_newer_store_and_does_not_write_to_it() {
+    let temp = tempfile::tempdir().unwrap();
+    let mut app = app_at(temp.path());
+    story::join(&mut app, "s", 1, NameWish::Insist("Raven".into())).unwrap();
+    drop(app);
+    let newer = rusqlite::Connection::open_in_memory().unwrap();
+    newer
+        .execute("ATTACH ?1 AS store", [temp.path().join("consort.db").to_str().unwrap()])
+        .and_then(|_| newer.execute_batch("CREATE TABLE store.future (x); PRAGMA store.user_version = 99"))
+        .unwrap();
+
+    let mut app = app_at(temp.path());
+    app.host().start(1, "first");
+    assert_eq!(story::roll(&mut app), "Raven idle");
+    let refused = story::join(&mut app, "t", 2, NameWish::Any).unwrap_err().to_string();
+    assert!(refused.contains("schema 99") && refused.contains(&format!("knows {SCHEMA}")), "{refused}");
+}
+
+#[test]
+fn a_newcomer_waits_while_another_makes_the_store() {
+    let temp = tempfile::tempdir().unwrap();
+    let path = temp.path().join("consort.db");
+    let threads: Vec<_> = (0..32)
+        .map(|_| {
+            let path = path.clone();
+            std::thread::spawn(move || Store::new(path, Access::Hook).write().map(drop))
+        })
+        .collect();
+    for thread in threads {
+        thread.join().unwrap().unwrap();
+    }
+}
+
+#[test]
+fn a_replaced_store_is_let_go() {
+    let temp = tempfile::tempdir().unwrap();
+    let mut app = app_at(temp.path());
+    story::join(&mut app, "s", 1, NameWish::Any).unwrap();
+    assert!(!app.engine_mut().let_go_if_replaced());
+    for file in ["consort.db", "consort.db-wal", "consort.db-shm"] {
+        std::fs::remove_file(temp.path().join(file)).unwrap();
+    }
+    assert!(app.engine_mut().let_go_if_replaced());
+    assert_eq!(app.journal_last_seq().unwrap(), 0);
+}
+
+#[test]
+fn damage_is_found_and_mended() {
+    let temp = tempfile::tempdir().unwrap();
+    let mut app = app_at(temp.path());
+    story::join(&mut app, "s", 1, NameWish::Insist("Raven".into())).unwrap();
+    story::join(&mut app, "t", 1, NameWish::Insist("Bear".into())).unwrap();
+    drop(app);
+    let tamper = |sql: &str| {
+        let connection = rusqlite::Connection::open_in_memory().unwrap();
+        connection.execute("ATTACH ?1 AS store", [temp.path().join("consort.db").to_str().unwrap()]).unwrap();
+        connection.execute_batch(sql).unwrap();
+    };
+    tamper("UPDATE store.agents SET name = 'Crow' WHERE session = 's'; DELETE FROM store.agents WHERE session = 't'");
+    let mut app = app_at(temp.path());
+    let found = app.journal_verify().unwrap();
+    assert_eq!(found.differences.len(), 2, "{found:?}");
+    app.journal_rebuild().unwrap();
+    assert!(app.journal_verify().unwrap().is_sound());
+
+    tamper("DELETE FROM store.journal WHERE seq = 1");
+    assert_eq!(app.journal_verify().unwrap().missing, [1]);
+    tamper("UPDATE store.journal SET changes = 'not json'");
+    assert!(matches!(app.journal_verify(), Err(StoreError::Entry { seq: 2, .. })));
+}
+
+/// Anything that can be done to presence.
+#[derive(Clone, Debug)]
+enum Verb {
+    Join { session: u8, pid: u8, name: Option<u8> },
+    Leave { session: u8, asked: bool },
+    Rename { session: u8, name: u8 },
+    Pulse { session: u8 },
+    Kill { pid: u8 },
+    Reuse { pid: u8 },
+    Look,
+    Wait { days: u8 },
+    Retain { days: u8 },
+}
+
+fn verb() -> impl Strategy<Value = Verb> {
+    prop_oneof![
+        4 => (0u8..6, 1u8..5, proptest::option::of(0u8..4))
+            .prop_map(|(session, pid, name)| Verb::Join { session, pid, name }),
+        2 => (0u8..6, any::<bool>()).prop_map(|(session, asked)| Verb::Leave { session, asked }),
+        2 => (0u8..6, 0u8..4).prop_map(|(session, name)| Verb::Rename { session, name }),
+        1 => (0u8..6).prop_map(|session| Verb::Pulse { session }),
+        1 => (1u8..5).prop_map(|pid| Verb::Kill { pid }),
+        1 => (1u8..5).prop_map(|pid| Verb::Reuse { pid }),
+        2 => Just(Verb::Look),
+        1 => (1u8..40).prop_map(|days| Verb::Wait { days }),
+        1 => (1u8..40).prop_map(|days| Verb::Retain { days }),
+    ]
+}
+
+fn carry_out(app: &mut StoryApp<Store>, verb: &Verb) {
+    let session = |n: u8| format!("s{n}");
+    // Refusals are part of the game; the store must be sound after them too.
+    match *verb {
+        Verb::Join { session: s, pid, name } => {
+            let wish = name.map_or(NameWish::Any, |name| NameWish::Insist(format!("n{name}")));
+            let _ = story::join(app, &session(s), pid.into(), wish);
+        }
+        Verb::Leave { session: s, asked } => {
+            let reason = if asked { LeaveReason::Asked } else { LeaveReason::Ended };
+            let _ = app.leave(&session(s).into(), reason, Actor::Person);
+        }
+        Verb::Rename { session: s, name } => {
+            let _ = app.rename(&session(s).into(), &format!("n{name}"), Actor::Person);
+        }
+        Verb::Pulse { session: s } => drop(app.pulse(&session(s).into(), &Pulse::of(Status::Working))),
+        Verb::Kill { pid } => app.host().kill(pid.into()),
+        Verb::Reuse { pid } => drop(app.host().start(pid.into(), "another")),
+        Verb::Look => drop(story::who(app)),
+        Verb::Wait { days } => app.host().advance(i64::from(days) * Timestamp::DAY),
+        Verb::Retain { days } => drop(app.journal_retain(days.into()).unwrap()),
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 48, failure_persistence: None, ..Default::default() })]
+
+    /// The tables are what the journal says, after anything.
+    #[test]
+    fn replaying_the_journal_gives_the_tables(verbs in proptest::collection::vec(verb(), 1..60)) {
+        let temp = tempfile::tempdir().unwrap();
+        let mut app = app_at(temp.path());
+        for verb in &verbs {
+            carry_out(&mut app, verb);
+        }
+        let found = app.journal_verify().unwrap();
+        prop_assert!(found.is_sound(), "{found:?}");
+
+        let mut names: Vec<String> = story::who(&mut app)
+            .agents
+            .iter()
+            .filter(|seen| seen.left.is_none())
+            .map(|seen| seen.agent.name.as_str().to_lowercase())
+            .collect();
+        let all = names.len();
+        names.sort();
+        names.dedup();
+        prop_assert_eq!(names.len(), all, "a name belongs to one present agent");
+    }
+}

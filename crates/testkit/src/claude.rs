@@ -1,0 +1,59 @@
+//! The real Claude Code, pinned, against a scripted model.
+//!
+//! `scripts/test` installs it from npm into `.test-tools/claude`, with the
+//! Node it needs. Each run gets a scratch home, a cleared environment and a
+//! fake key; telemetry and updates are off.
+
+use std::path::PathBuf;
+use std::process::Command;
+
+use crate::Sealed;
+use crate::StubModel;
+
+/// The version whose behaviour the tests hold.
+const VERSION: &str = "2.1.325";
+
+pub struct Claude {
+    bin: PathBuf,
+}
+
+impl Claude {
+    /// The installed one. A machine without it fails the test, with the way out.
+    pub fn installed() -> Self {
+        let root = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../.test-tools/claude/node_modules/.bin");
+        let version = Command::new(root.join("claude")).env("PATH", path(&root)).arg("--version").output();
+        let version = version.map(|output| String::from_utf8_lossy(&output.stdout).into_owned());
+        assert!(
+            version.as_ref().is_ok_and(|version| version.starts_with(VERSION)),
+            "Claude Code {VERSION} is not in .test-tools: run `scripts/test-tools` ({version:?})"
+        );
+        Self { bin: root }
+    }
+
+    /// A headless turn in the sealed world's project.
+    pub fn headless(&self, world: &Sealed, model: &StubModel, prompt: &str) -> Command {
+        let mut claude = world.command(self.bin.join("claude"));
+        let scratch = world.path().join("tmp");
+        std::fs::create_dir_all(&scratch).unwrap();
+        claude
+            .env("PATH", path(&self.bin))
+            .env("TMPDIR", scratch)
+            .env("TERM", "xterm-256color")
+            .env("ANTHROPIC_BASE_URL", model.url())
+            .env("ANTHROPIC_API_KEY", "sk-fake")
+            .env("DISABLE_TELEMETRY", "1")
+            .env("DISABLE_ERROR_REPORTING", "1")
+            .env("DISABLE_AUTOUPDATER", "1")
+            .env("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "1")
+            .env("CLAUDE_CODE_DISABLE_OFFICIAL_MARKETPLACE_AUTOINSTALL", "1")
+            .env("CLAUDE_CODE_MAX_RETRIES", "0")
+            .args(["-p", prompt, "--output-format", "stream-json", "--verbose"])
+            .args(["--permission-mode", "acceptEdits", "--allowedTools", "Bash"])
+            .stdin(std::process::Stdio::null());
+        claude
+    }
+}
+
+fn path(bin: &std::path::Path) -> String {
+    format!("{}:/usr/local/bin:/usr/bin:/bin", bin.display())
+}

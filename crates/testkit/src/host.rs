@@ -1,0 +1,117 @@
+//! A machine that does what the test says.
+
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::rc::Rc;
+
+use consort_core::Timestamp;
+use consort_core::host::Host;
+use consort_core::host::Place;
+use consort_core::host::Process;
+use consort_core::project::ProjectId;
+
+/// Clones are the same machine.
+#[derive(Clone)]
+pub struct FakeHost(Rc<RefCell<Machine>>);
+
+struct Machine {
+    now: i64,
+    random: u64,
+    /// Running processes: id and which life of it.
+    processes: BTreeMap<u32, String>,
+    ancestors: Vec<u32>,
+    rings: Vec<Option<ProjectId>>,
+}
+
+impl Default for FakeHost {
+    fn default() -> Self {
+        Self(Rc::new(RefCell::new(Machine {
+            now: 1_000_000,
+            random: 0,
+            processes: BTreeMap::new(),
+            ancestors: Vec::new(),
+            rings: Vec::new(),
+        })))
+    }
+}
+
+impl FakeHost {
+    pub fn advance(&self, milliseconds: i64) {
+        self.0.borrow_mut().now += milliseconds;
+    }
+
+    /// Starts a process, or another life of one.
+    pub fn start(&self, pid: u32, life: &str) -> Process {
+        self.0.borrow_mut().processes.insert(pid, life.to_owned());
+        process(pid, life)
+    }
+
+    pub fn kill(&self, pid: u32) {
+        self.0.borrow_mut().processes.remove(&pid);
+    }
+
+    /// Who is above the caller, nearest first.
+    pub fn call_from(&self, ancestors: &[u32]) {
+        self.0.borrow_mut().ancestors = ancestors.to_vec();
+    }
+
+    pub fn rings(&self) -> usize {
+        self.0.borrow().rings.len()
+    }
+}
+
+fn process(pid: u32, life: &str) -> Process {
+    Process { pid, start: life.to_owned(), tty: None, program: "agent".into() }
+}
+
+impl Host for FakeHost {
+    fn now(&self) -> Timestamp {
+        Timestamp(self.0.borrow().now)
+    }
+
+    fn random(&self) -> [u8; 10] {
+        let mut machine = self.0.borrow_mut();
+        machine.random = machine.random.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut bytes = [0; 10];
+        bytes[2..].copy_from_slice(&machine.random.to_be_bytes());
+        bytes
+    }
+
+    fn name(&self) -> String {
+        "here".into()
+    }
+
+    fn process(&self, pid: u32) -> Option<Process> {
+        self.0.borrow().processes.get(&pid).map(|life| process(pid, life))
+    }
+
+    fn ancestors(&self) -> Vec<Process> {
+        let ancestors = self.0.borrow().ancestors.clone();
+        ancestors.into_iter().filter_map(|pid| self.process(pid)).collect()
+    }
+
+    /// The first part of a path is the repository, the second the worktree.
+    fn place(&self, dir: &Path) -> Place {
+        let parts: Vec<_> = dir.components().take(3).collect();
+        Place {
+            repository: parts.iter().take(2).collect(),
+            worktree: parts.iter().collect(),
+            origin: None,
+            branch: Some("main".into()),
+            is_git: false,
+        }
+    }
+
+    fn branch(&self, _worktree: &Path) -> Option<String> {
+        None
+    }
+
+    fn root_commit(&self, _worktree: &Path) -> Option<String> {
+        None
+    }
+
+    fn ring(&self, project: Option<&ProjectId>) {
+        self.0.borrow_mut().rings.push(project.cloned());
+    }
+}

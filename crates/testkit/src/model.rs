@@ -1,0 +1,182 @@
+//! A scripted model on loopback that speaks the Anthropic Messages API.
+//!
+//! Requests that offer tools are turns of the agent and take the next step of
+//! the script; the rest (titles, summaries) get a canned answer.
+
+use std::collections::VecDeque;
+use std::io::BufRead as _;
+use std::io::BufReader;
+use std::io::Read as _;
+use std::io::Write as _;
+use std::net::SocketAddr;
+use std::net::TcpListener;
+use std::net::TcpStream;
+use std::sync::Arc;
+use std::sync::Mutex;
+use std::sync::atomic::AtomicBool;
+use std::sync::atomic::Ordering;
+use std::thread::JoinHandle;
+
+use serde_json::Value;
+use serde_json::json;
+
+/// What the model does in one turn.
+#[derive(Clone, Debug)]
+pub enum Step {
+    Say(String),
+    Use { tool: String, input: Value },
+}
+
+/// The model; it stops when dropped.
+pub struct StubModel {
+    address: SocketAddr,
+    shared: Arc<Shared>,
+    server: Option<JoinHandle<()>>,
+}
+
+struct Shared {
+    script: Mutex<VecDeque<Step>>,
+    requests: Mutex<Vec<Value>>,
+    stopping: AtomicBool,
+}
+
+impl StubModel {
+    pub fn start(script: impl IntoIterator<Item = Step>) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = listener.local_addr().unwrap();
+        let shared = Arc::new(Shared {
+            script: Mutex::new(script.into_iter().collect()),
+            requests: Mutex::default(),
+            stopping: AtomicBool::new(false),
+        });
+        let for_server = Arc::clone(&shared);
+        let server = std::thread::spawn(move || {
+            for stream in listener.incoming().flatten() {
+                if for_server.stopping.load(Ordering::SeqCst) {
+                    break;
+                }
+                let shared = Arc::clone(&for_server);
+                std::thread::spawn(move || {
+                    let _ = serve(stream, &shared);
+                });
+            }
+        });
+        Self { address, shared, server: Some(server) }
+    }
+
+    pub fn url(&self) -> String {
+        format!("http://{}", self.address)
+    }
+
+    /// Adds a step to the end of the script.
+    pub fn then(&self, step: Step) {
+        self.shared.script.lock().unwrap().push_back(step);
+    }
+
+    /// The turns it was asked for, oldest first.
+    pub fn turns(&self) -> Vec<Value> {
+        self.shared.requests.lock().unwrap().clone()
+    }
+}
+
+impl Drop for StubModel {
+    fn drop(&mut self) {
+        self.shared.stopping.store(true, Ordering::SeqCst);
+        let _ = TcpStream::connect(self.address);
+        if let Some(server) = self.server.take() {
+            let _ = server.join();
+        }
+    }
+}
+
+fn serve(stream: TcpStream, shared: &Shared) -> std::io::Result<()> {
+    let mut reader = BufReader::new(stream.try_clone()?);
+    let mut line = String::new();
+    reader.read_line(&mut line)?;
+    let is_messages = line.starts_with("POST") && line.contains("/v1/messages") && !line.contains("count_tokens");
+    let mut length = 0;
+    loop {
+        line.clear();
+        if reader.read_line(&mut line)? == 0 || line.trim().is_empty() {
+            break;
+        }
+        if let Some((name, value)) = line.split_once(':')
+            && name.eq_ignore_ascii_case("content-length")
+        {
+            length = value.trim().parse().unwrap_or(0);
+        }
+    }
+    let mut body = vec![0; length];
+    reader.read_exact(&mut body)?;
+    let request: Value = serde_json::from_slice(&body).unwrap_or_default();
+    if !is_messages {
+        return reply(stream, "application/json", &json!({ "input_tokens": 1 }).to_string());
+    }
+    let is_turn = request["tools"].as_array().is_some_and(|tools| !tools.is_empty());
+    let step = if is_turn {
+        shared.requests.lock().unwrap().push(request.clone());
+        shared.script.lock().unwrap().pop_front()
+    } else {
+        None
+    };
+    let message = message(step.unwrap_or_else(|| Step::Say("Done.".into())), &request["model"]);
+    if request["stream"] == json!(true) {
+        reply(stream, "text/event-stream", &events(&message))
+    } else {
+        reply(stream, "application/json", &message.to_string())
+    }
+}
+
+fn message(step: Step, model: &Value) -> Value {
+    use std::sync::atomic::AtomicU32;
+    static NEXT: AtomicU32 = AtomicU32::new(1);
+    let number = NEXT.fetch_add(1, Ordering::Relaxed);
+    let (content, stop_reason) = match step {
+        Step::Say(text) => (json!({ "type": "text", "text": text }), "end_turn"),
+        Step::Use { tool, input } => (
+            json!({ "type": "tool_use", "id": format!("toolu_stub{number:06}"), "name": tool, "input": input }),
+            "tool_use",
+        ),
+    };
+    json!({
+        "id": format!("msg_stub{number:06}"), "type": "message", "role": "assistant", "model": model,
+        "content": [content], "stop_reason": stop_reason, "stop_sequence": null,
+        "usage": { "input_tokens": 100, "output_tokens": 20 },
+    })
+}
+
+/// The same message as the stream of events a client expects.
+fn events(message: &Value) -> String {
+    let mut opening = message.clone();
+    opening["content"] = json!([]);
+    opening["stop_reason"] = Value::Null;
+    let block = &message["content"][0];
+    let (start, delta) = if block["type"] == "text" {
+        (json!({ "type": "text", "text": "" }), json!({ "type": "text_delta", "text": block["text"] }))
+    } else {
+        let mut start = block.clone();
+        start["input"] = json!({});
+        (start, json!({ "type": "input_json_delta", "partial_json": block["input"].to_string() }))
+    };
+    let ending = json!({ "stop_reason": message["stop_reason"], "stop_sequence": null });
+    [
+        json!({ "type": "message_start", "message": opening }),
+        json!({ "type": "content_block_start", "index": 0, "content_block": start }),
+        json!({ "type": "content_block_delta", "index": 0, "delta": delta }),
+        json!({ "type": "content_block_stop", "index": 0 }),
+        json!({ "type": "message_delta", "delta": ending, "usage": { "output_tokens": 20 } }),
+        json!({ "type": "message_stop" }),
+    ]
+    .iter()
+    .map(|event| format!("event: {}\ndata: {event}\n\n", event["type"].as_str().unwrap_or_default()))
+    .collect()
+}
+
+fn reply(mut stream: TcpStream, kind: &str, body: &str) -> std::io::Result<()> {
+    write!(
+        stream,
+        "HTTP/1.1 200 OK\r\ncontent-type: {kind}\r\ncontent-length: {}\r\nconnection: close\r\n\r\n{body}",
+        body.len()
+    )?;
+    stream.flush()
+}

@@ -1,0 +1,150 @@
+//! The story every engine must tell the same way.
+
+use consort_core::App;
+use consort_core::Timestamp;
+use consort_core::engine::Engine;
+use consort_core::journal::Actor;
+use consort_core::journal::TailRequest;
+use consort_core::presence::Agent;
+use consort_core::presence::Caller;
+use consort_core::presence::Glimpse;
+use consort_core::presence::JoinOutcome;
+use consort_core::presence::JoinRequest;
+use consort_core::presence::LeaveReason;
+use consort_core::presence::NameWish;
+use consort_core::presence::PresenceError;
+use consort_core::presence::Pulse;
+use consort_core::presence::PulseOutcome;
+use consort_core::presence::Scope;
+use consort_core::presence::SessionId;
+use consort_core::presence::Status;
+use consort_core::presence::WhoOutcome;
+
+use crate::FakeHost;
+
+/// An app over any engine on the fake machine.
+pub type StoryApp<E> = App<E, FakeHost>;
+
+/// Asks to join from `/shop/main`, hosted by process `pid`, which is started.
+pub fn join<E: Engine>(
+    app: &mut StoryApp<E>,
+    session: &str,
+    pid: u32,
+    wish: NameWish,
+) -> Result<JoinOutcome, PresenceError> {
+    let process = app.host().start(pid, "first");
+    app.join(&JoinRequest {
+        session: session.into(),
+        wish,
+        kind: "test".into(),
+        process,
+        cwd: "/shop/main".into(),
+        model: None,
+        terminal: Default::default(),
+    })
+}
+
+/// Everyone, with no more than the store tells.
+pub fn who<E: Engine>(app: &mut StoryApp<E>) -> WhoOutcome {
+    app.who(&Scope::Everywhere, None, no_glimpse).unwrap()
+}
+
+fn no_glimpse(agents: &[Agent]) -> Vec<Glimpse> {
+    agents.iter().map(|_| Glimpse::default()).collect()
+}
+
+/// Names and states, by attention: `Bear working, Raven gone`.
+pub fn roll<E: Engine>(app: &mut StoryApp<E>) -> String {
+    let agents = who(app).agents;
+    let one = |seen: &consort_core::presence::Seen| {
+        format!("{} {}", seen.agent.name, format!("{:?}", seen.status).to_lowercase())
+    };
+    agents.iter().map(one).collect::<Vec<_>>().join(", ")
+}
+
+/// Presence and the journal, from an empty store on.
+pub fn store_story<E: Engine>(engine: E) {
+    let mut app = App::new(engine, FakeHost::default());
+    let host = app.host().clone();
+    let raven: SessionId = "s-raven".into();
+    assert_eq!(roll(&mut app), "");
+
+    // Joining: a name, one entry, one ring; joining again changes nothing.
+    let joined = join(&mut app, "s-raven", 10, NameWish::Insist("Raven".into())).unwrap();
+    assert!(joined.joined);
+    assert_eq!((app.journal_last_seq().unwrap(), host.rings()), (1, 1));
+    let again = join(&mut app, "s-raven", 10, NameWish::Prefer("Other".into())).unwrap();
+    assert!(!again.joined);
+    assert_eq!(again.agent.name.as_str(), "Raven");
+    assert_eq!(app.journal_last_seq().unwrap(), 1);
+
+    // Names are one's own, in any case.
+    let taken = join(&mut app, "s-bear", 11, NameWish::Insist("raven".into()));
+    assert!(matches!(taken, Err(PresenceError::NameTaken { .. })));
+    let bear = join(&mut app, "s-bear", 11, NameWish::Prefer("raven".into())).unwrap();
+    assert_eq!(bear.agent.name.as_str(), "raven2");
+    assert_eq!(bear.others.len(), 1);
+    app.rename(&"s-bear".into(), "Bear", Actor::Person).unwrap();
+    let same = app.rename(&"s-bear".into(), "Bear", Actor::Person);
+    assert!(matches!(same, Err(PresenceError::SameName { .. })));
+    let taken = app.rename(&"s-bear".into(), "RAVEN", Actor::Person);
+    assert!(matches!(taken, Err(PresenceError::NameTaken { .. })));
+
+    // Pulses are not news.
+    let before = app.journal_last_seq().unwrap();
+    assert_eq!(app.pulse(&raven, &Pulse::of(Status::Working)).unwrap(), PulseOutcome::Noted);
+    assert_eq!(app.pulse(&"nobody".into(), &Pulse::of(Status::Idle)).unwrap(), PulseOutcome::Stranger);
+    app.subagent_started(&raven, "a1", "Explore").unwrap();
+    assert_eq!(app.journal_last_seq().unwrap(), before);
+    assert_eq!(roll(&mut app), "Raven working, Bear idle");
+    assert_eq!(who(&mut app).agents[0].subagents[0].kind, "Explore");
+    app.subagent_stopped(&raven, "a1").unwrap();
+    assert!(who(&mut app).agents[0].subagents.is_empty());
+
+    // Who calls: the nearest registered ancestor, and only without one the environment.
+    host.call_from(&[99, 11, 10]);
+    let caller = app.caller(std::slice::from_ref(&raven)).unwrap();
+    assert!(matches!(caller, Caller::Agent(agent) if agent.name.as_str() == "Bear"));
+    host.call_from(&[99]);
+    let caller = app.caller(std::slice::from_ref(&raven)).unwrap();
+    assert!(matches!(caller, Caller::Agent(agent) if agent.name.as_str() == "Raven"));
+    assert_eq!(app.caller(&["nobody".into()]).unwrap(), Caller::Person);
+
+    // A reused process id is not life; a leaving is told once.
+    host.start(10, "second");
+    assert_eq!(roll(&mut app), "Bear idle, Raven gone");
+    let after_death = app.journal_last_seq().unwrap();
+    assert_eq!(roll(&mut app), "Bear idle, Raven gone");
+    assert_eq!(app.journal_last_seq().unwrap(), after_death);
+
+    // A session that comes back has its name back, unless someone took it.
+    host.kill(10);
+    let back = join(&mut app, "s-raven", 12, NameWish::Any).unwrap();
+    assert_eq!(back.agent.name.as_str(), "Raven");
+
+    // Asked to leave, it stays away until it asks to join.
+    app.leave(&raven, LeaveReason::Asked, Actor::Person).unwrap().unwrap();
+    assert_eq!(app.leave(&raven, LeaveReason::Asked, Actor::Person).unwrap(), None);
+    assert_eq!(app.pulse(&raven, &Pulse::of(Status::Working)).unwrap(), PulseOutcome::Dormant);
+    assert_eq!(roll(&mut app), "Bear idle, Raven gone");
+
+    // The journal tells it all, in order and without gaps.
+    let entries = app.journal_tail(&TailRequest { limit: 100, ..Default::default() }).unwrap();
+    let seqs: Vec<i64> = entries.iter().map(|entry| entry.seq).collect();
+    assert_eq!(seqs, (1..=i64::try_from(seqs.len()).unwrap()).collect::<Vec<_>>());
+    let since = TailRequest { after: Some(2), limit: 2, ..Default::default() };
+    assert_eq!(app.journal_tail(&since).unwrap().iter().map(|entry| entry.seq).collect::<Vec<_>>(), [3, 4]);
+    assert!(app.journal_verify().unwrap().is_sound());
+
+    // Retention forgets who left long ago, keeps what is needed, and says so.
+    host.advance(40 * Timestamp::DAY);
+    let dropped = app.journal_retain(30).unwrap();
+    assert!(dropped > 0);
+    assert_eq!(app.journal_retain(30).unwrap(), 0);
+    assert_eq!(roll(&mut app), "Bear idle");
+    let verification = app.journal_verify().unwrap();
+    assert!(verification.is_sound(), "{verification:?}");
+    let rebuilt = app.journal_rebuild().unwrap();
+    assert_eq!(rebuilt, verification.entries);
+    assert_eq!(roll(&mut app), "Bear idle");
+}

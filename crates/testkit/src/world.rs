@@ -1,0 +1,124 @@
+//! A sealed world: its own home, a cleared environment, a fixed width.
+
+use std::fs;
+use std::io::Write as _;
+use std::path::Path;
+use std::path::PathBuf;
+use std::process::Command;
+use std::process::Stdio;
+
+/// A home, a project and nothing else; deleted when dropped.
+pub struct Sealed {
+    temp: tempfile::TempDir,
+    program: PathBuf,
+}
+
+/// What a command did.
+#[derive(Clone, Debug)]
+pub struct Ran {
+    pub stdout: String,
+    pub stderr: String,
+    pub code: i32,
+}
+
+impl Sealed {
+    /// `program` is the `consort` under test.
+    pub fn new(program: &str) -> Self {
+        let temp = tempfile::tempdir().unwrap();
+        let sealed = Self { temp, program: program.into() };
+        fs::create_dir_all(sealed.home()).unwrap();
+        fs::create_dir_all(sealed.project()).unwrap();
+        sealed
+    }
+
+    pub fn home(&self) -> PathBuf {
+        self.temp.path().join("home")
+    }
+
+    pub fn project(&self) -> PathBuf {
+        self.temp.path().join("shop")
+    }
+
+    pub fn data(&self) -> PathBuf {
+        self.home().join(".local/share/consort")
+    }
+
+    pub fn path(&self) -> &Path {
+        self.temp.path()
+    }
+
+    /// Any program, sealed, in the project.
+    pub fn command(&self, program: impl AsRef<std::ffi::OsStr>) -> Command {
+        let mut command = Command::new(program);
+        command
+            .env_clear()
+            .env("HOME", self.home())
+            .env("PATH", "/usr/local/bin:/usr/bin:/bin")
+            .env("TZ", "UTC")
+            .env("COLUMNS", "100")
+            .current_dir(self.project());
+        command
+    }
+
+    /// `consort` with these arguments.
+    pub fn consort<'a>(&self, arguments: impl IntoIterator<Item = &'a str>) -> Command {
+        let mut command = self.command(&self.program);
+        command.args(arguments);
+        command
+    }
+
+    /// Runs `consort <line>`, split at spaces.
+    pub fn run(&self, line: &str) -> Ran {
+        self.ran(&mut self.consort(line.split_whitespace()))
+    }
+
+    /// Runs a hook as Claude Code would.
+    pub fn hook(&self, event: &str, payload: &serde_json::Value) -> Ran {
+        self.ran_with(&mut self.consort(["hook", "claude", event]), payload.to_string().as_bytes())
+    }
+
+    pub fn ran(&self, command: &mut Command) -> Ran {
+        self.ran_with(command, b"")
+    }
+
+    /// Runs a command to its end with `input`, and hides what differs from run
+    /// to run: this world's place.
+    pub fn ran_with(&self, command: &mut Command, input: &[u8]) -> Ran {
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = command.spawn().unwrap();
+        // A hook that does not read its input is no failure.
+        let _ = child.stdin.take().unwrap().write_all(input);
+        let output = child.wait_with_output().unwrap();
+        let temp = fs::canonicalize(self.temp.path()).unwrap();
+        let hide = |bytes: Vec<u8>| {
+            let text = String::from_utf8(bytes).unwrap();
+            let text = text.replace(&*self.program.to_string_lossy(), "$CONSORT");
+            text.replace(&*temp.to_string_lossy(), "$WORLD").replace(&*self.temp.path().to_string_lossy(), "$WORLD")
+        };
+        Ran { stdout: hide(output.stdout), stderr: hide(output.stderr), code: output.status.code().unwrap_or(-1) }
+    }
+
+    /// Makes the project a repository with one commit.
+    pub fn git_init(&self) {
+        self.git(&["init", "-q", "-b", "main"]);
+        self.git(&["commit", "-q", "--allow-empty", "-m", "root"]);
+    }
+
+    pub fn git(&self, arguments: &[&str]) {
+        let mut git = self.command("git");
+        git.args(["-c", "user.name=t", "-c", "user.email=t@example.com"]).args(arguments);
+        let ran = self.ran(&mut git);
+        assert_eq!(ran.code, 0, "git {arguments:?}: {}", ran.stderr);
+    }
+}
+
+/// stdout, stderr and exit code together, as a snapshot.
+impl std::fmt::Display for Ran {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.stdout)?;
+        for line in self.stderr.lines() {
+            writeln!(f, "[stderr] {line}")?;
+        }
+        writeln!(f, "[exit {}]", self.code)
+    }
+}
