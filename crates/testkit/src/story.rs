@@ -69,14 +69,15 @@ pub fn store_story<E: Engine>(engine: E) {
     let raven: SessionId = "s-raven".into();
     assert_eq!(roll(&mut app), "");
 
-    // Joining: a name, one entry, one ring; joining again changes nothing.
+    // Joining: a name, one entry (and one for the new project), one ring;
+    // joining again changes nothing.
     let joined = join(&mut app, "s-raven", 10, NameWish::Insist("Raven".into())).unwrap();
     assert!(joined.joined);
-    assert_eq!((app.journal_last_seq().unwrap(), host.rings()), (1, 1));
+    assert_eq!((app.journal_last_seq().unwrap(), host.rings()), (2, 1));
     let again = join(&mut app, "s-raven", 10, NameWish::Prefer("Other".into())).unwrap();
     assert!(!again.joined);
     assert_eq!(again.agent.name.as_str(), "Raven");
-    assert_eq!(app.journal_last_seq().unwrap(), 1);
+    assert_eq!(app.journal_last_seq().unwrap(), 2);
 
     // Names are one's own, in any case.
     let taken = join(&mut app, "s-bear", 11, NameWish::Insist("raven".into()));

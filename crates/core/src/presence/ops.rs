@@ -72,7 +72,7 @@ impl<E: Engine, H: Host> App<E, H> {
         let now = self.host.now();
         let place = self.host.place(&request.cwd);
         let pulses = self.engine.pulses();
-        let tx = self.engine.write()?;
+        let mut tx = self.engine.write()?;
         let (project, first_sight) = identify(&self.host, &tx, &place)?;
         let settings = hook_settings(&tx, Some(&project.id), environment)?;
         let known = tx.agent(&request.session)?;
@@ -110,17 +110,24 @@ impl<E: Engine, H: Host> App<E, H> {
             terminal: request.terminal.clone(),
             joined_at: me.as_ref().map_or(now, |me| me.joined_at),
         };
-        let mut changes = Vec::new();
         if first_sight {
-            let repository = place.repository;
-            changes.push(PresenceChange::RepositorySeen { repository, project: project.clone() });
+            // An entry of its own: it is needed for longer than any agent's.
+            let (repository, project) = (place.repository, project.clone());
+            tx.record(&NewEntry {
+                at: now,
+                project: Some(project.id.clone()),
+                actor: Actor::Consort,
+                changes: vec![Change::Presence(PresenceChange::RepositorySeen { repository, project })],
+                random: self.host.random(),
+            })?;
         }
         let joined = me.is_none();
-        if me.as_ref() != Some(&agent) {
-            changes.push(PresenceChange::Joined(Box::new(agent.clone())));
-        }
+        let changes = if me.as_ref() == Some(&agent) {
+            Vec::new()
+        } else {
+            vec![Change::Presence(PresenceChange::Joined(Box::new(agent.clone())))]
+        };
         let actor = Actor::Agent(agent.session.clone());
-        let changes = changes.into_iter().map(Change::Presence).collect();
         Self::conclude(&self.host, tx, now, Some(project.id.clone()), actor, changes)?;
         pulses.start_pulse(&agent.session, now)?;
 
