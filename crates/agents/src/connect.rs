@@ -66,12 +66,12 @@ pub(crate) fn connect(
     }
     let settings = disconnect(settings, kind)?;
     let root = parse(&settings)?;
-    let object = root.object_value_or_create().ok_or_else(|| unexpected("the whole file", "an object"))?;
-    let hooks = object.object_value_or_create("hooks").ok_or_else(|| unexpected("hooks", "an object"))?;
+    let object = root.object_value_or_create().ok_or_else(|| unexpected("the file's content", "an object"))?;
+    let hooks = object.object_value_or_create("hooks").ok_or_else(|| unexpected("`hooks`", "an object"))?;
     for event in events {
         let entries = hooks
             .array_value_or_create(event)
-            .ok_or_else(|| unexpected(&format!("hooks.{event}"), "an array"))?;
+            .ok_or_else(|| unexpected(&format!("`hooks.{event}`"), "an array"))?;
         entries.ensure_multiline();
         entries.append(CstInputValue::Object(vec![(
             "hooks".into(),
@@ -122,10 +122,10 @@ struct Ours {
 /// know are somebody else's and passed over, except where we must add to them.
 fn ours(object: &Option<CstObject>, kind: &str) -> Result<Vec<Ours>, SettingsError> {
     let Some(object) = object else {
-        return Err(unexpected("the whole file", "an object"));
+        return Err(unexpected("the file's content", "an object"));
     };
     let Some(property) = object.get("hooks") else { return Ok(Vec::new()) };
-    let hooks = property.object_value().ok_or_else(|| unexpected("hooks", "an object"))?;
+    let hooks = property.object_value().ok_or_else(|| unexpected("`hooks`", "an object"))?;
     let mut found = Vec::new();
     for property in hooks.properties() {
         let Some(event) = property.name().and_then(|name| name.decoded_value().ok()) else { continue };

@@ -9,7 +9,7 @@ use thiserror::Error;
 pub enum SettingsError {
     #[error("line {line}, column {column}: {message}")]
     Malformed { line: usize, column: usize, message: String },
-    #[error("`{key}` is not {expected}")]
+    #[error("{key} is not {expected}")]
     Unexpected { key: String, expected: &'static str },
 }
 

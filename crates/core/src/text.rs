@@ -41,8 +41,8 @@ fn is_control(c: char) -> bool {
 pub fn age(milliseconds: i64) -> String {
     let seconds = milliseconds / 1000;
     match seconds {
-        ..2 => "now".into(),
-        2..60 => format!("{seconds}s"),
+        ..5 => "now".into(),
+        5..60 => format!("{seconds}s"),
         60..3_600 => format!("{}m", seconds / 60),
         3_600..86_400 => format!("{}h", seconds / 3_600),
         _ => format!("{}d", seconds / 86_400),

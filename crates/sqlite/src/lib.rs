@@ -6,6 +6,7 @@
 
 mod apply;
 mod config;
+mod gate;
 mod journal;
 mod migrations;
 mod open;
@@ -28,12 +29,14 @@ pub struct SqliteTx<'t> {
     tx: Transaction<'t>,
     budget_ms: u64,
     writable: Result<(), u32>,
+    /// Held by writers until the transaction is over.
+    _gate: Option<gate::Gate>,
 }
 
 impl Tx for SqliteTx<'_> {
     fn commit(self) -> Result<(), StoreError> {
-        let budget = self.budget_ms;
-        self.tx.commit().map_err(|error| translate(error, budget))
+        let Self { tx, budget_ms, _gate, .. } = self;
+        tx.commit().map_err(|error| translate(error, budget_ms))
     }
 }
 

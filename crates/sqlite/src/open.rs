@@ -2,9 +2,8 @@
 //!
 //! WAL lets readers and the writer go on side by side; `synchronous = NORMAL`
 //! means a commit is a write, not an fsync (a power cut may lose the last
-//! commits, a crash of ours never does). Waiting for the write lock is done in
-//! short naps: SQLite's own back-off grows to 100 ms and starves late comers
-//! when a hundred processes write at once.
+//! commits, a crash of ours never does). Who wants to write queues at the
+//! [`Gate`] first.
 //!
 //! **Closing never checkpoints** (several fsyncs, ten times a hook). Instead
 //! the commit that finds [`LONGEST_WAL`] frames checkpoints, whoever made it,
@@ -35,6 +34,7 @@ use rusqlite::hooks::Wal;
 use crate::Pulses;
 use crate::SCHEMA;
 use crate::SqliteTx;
+use crate::gate::Gate;
 use crate::migrations;
 use crate::translate;
 
@@ -57,6 +57,10 @@ impl Access {
             Self::Hook => Duration::from_millis(2_000),
             Self::Command => Duration::from_millis(10_000),
         }
+    }
+
+    fn budget_ms(self) -> u64 {
+        self.budget().as_millis() as u64
     }
 }
 
@@ -103,11 +107,11 @@ impl Store {
         }
     }
 
-    fn begin(&mut self, behavior: TransactionBehavior) -> Result<SqliteTx<'_>, StoreError> {
-        let budget_ms = self.access.budget().as_millis() as u64;
+    fn begin(&mut self, behavior: TransactionBehavior, gate: Option<Gate>) -> Result<SqliteTx<'_>, StoreError> {
+        let budget_ms = self.access.budget_ms();
         let Open { connection, newer, .. } = self.opened()?;
         let tx = Transaction::new(connection, behavior).map_err(|error| translate(error, budget_ms))?;
-        Ok(SqliteTx { tx, budget_ms, writable: newer.map_or(Ok(()), Err) })
+        Ok(SqliteTx { tx, budget_ms, writable: newer.map_or(Ok(()), Err), _gate: gate })
     }
 }
 
@@ -116,11 +120,13 @@ impl Engine for Store {
     type Pulses = Pulses;
 
     fn write(&mut self) -> Result<SqliteTx<'_>, StoreError> {
-        self.begin(TransactionBehavior::Immediate)
+        self.opened()?;
+        let gate = Gate::enter(&self.path, self.access.budget())?;
+        self.begin(TransactionBehavior::Immediate, Some(gate))
     }
 
     fn read(&mut self) -> Result<SqliteTx<'_>, StoreError> {
-        self.begin(TransactionBehavior::Deferred)
+        self.begin(TransactionBehavior::Deferred, None)
     }
 
     fn pulses(&self) -> Pulses {
@@ -134,7 +140,7 @@ fn open(path: &Path, access: Access) -> Result<Open, StoreError> {
         path: path.to_owned(),
         source,
     };
-    let sqlite = |error: rusqlite::Error| match translate(error, access.budget().as_millis() as u64) {
+    let sqlite = |error: rusqlite::Error| match translate(error, access.budget_ms()) {
         StoreError::Failed(source) => unusable(source),
         busy => busy,
     };
@@ -145,11 +151,11 @@ fn open(path: &Path, access: Access) -> Result<Open, StoreError> {
     let mut connection = connect(path, access).map_err(sqlite)?;
     let mut found = migrations::version(&connection).map_err(sqlite)?;
     if found < SCHEMA {
-        let lock = lock_beside(path).map_err(|error| unusable(error.into()))?;
-        // Switching to WAL does not wait for others, hence the lock.
+        // Switching to WAL does not wait for others, hence the gate.
+        let gate = Gate::enter(path, access.budget())?;
         connection.pragma_update(None, "journal_mode", "WAL").map_err(sqlite)?;
         migrations::run(&mut connection).map_err(sqlite)?;
-        drop(lock);
+        drop(gate);
         found = SCHEMA;
     }
     Ok(Open { connection, newer: (found > SCHEMA).then_some(found), identity })
@@ -177,7 +183,8 @@ thread_local! {
     static IN_A_HURRY: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Sleeps for a tenth to a whole millisecond, until the budget is used up.
+/// Sleeps for a tenth to a whole millisecond, until the budget is used up. Past
+/// the gate there is hardly ever anyone to wait for: a checkpoint, a recovery.
 fn nap(tries: i32, budget: Duration) -> bool {
     let now = Instant::now();
     let since = if tries == 0 { now } else { WAITING_SINCE.get().unwrap_or(now) };
@@ -210,18 +217,6 @@ fn create(path: &Path) -> std::io::Result<(u64, u64)> {
     }
     fs::OpenOptions::new().create(true).truncate(false).write(true).mode(0o600).open(path)?;
     identity(path).ok_or_else(|| std::io::ErrorKind::NotFound.into())
-}
-
-/// Waits for its turn to make or migrate the store; the lock ends with the file.
-fn lock_beside(path: &Path) -> std::io::Result<fs::File> {
-    let file = fs::OpenOptions::new()
-        .create(true)
-        .truncate(false)
-        .write(true)
-        .mode(0o600)
-        .open(path.with_extension("lock"))?;
-    rustix::fs::flock(&file, rustix::fs::FlockOperation::LockExclusive)?;
-    Ok(file)
 }
 
 fn identity(path: &Path) -> Option<(u64, u64)> {

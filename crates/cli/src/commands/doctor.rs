@@ -6,6 +6,7 @@ use std::process::Command;
 use std::process::ExitCode;
 use std::process::Stdio;
 
+use consort_core::text;
 use serde::Serialize;
 
 use crate::config;
@@ -194,8 +195,9 @@ fn hook_log(world: &World) -> Finding {
     let path = world.paths.hook_log();
     match fs::read_to_string(&path) {
         Ok(log) if !log.is_empty() => {
-            let (lines, last) = (log.lines().count(), log.lines().last().unwrap_or_default());
-            let detail = format!("{lines} failures in {}, the last: {last}", path.display());
+            let failures = text::count(log.lines().count(), "failure");
+            let last = log.lines().last().unwrap_or_default();
+            let detail = format!("{failures} in {}, the last: {last}", path.display());
             finding("hooks", Severity::Warning, detail, Some(&format!("rm {}", path.display())))
         }
         _ => finding("hooks", Severity::Ok, "none has failed", None),

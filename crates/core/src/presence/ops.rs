@@ -283,17 +283,22 @@ impl<E: Engine, H: Host> App<E, H> {
 
     /// Who calls: the registered agent nearest up the process tree. Only where
     /// there is none does `claimed`, a session id from the environment, decide.
-    /// Where one process hosts several sessions, `claimed` tells them apart.
+    /// Where one process hosts several sessions, `claimed` tells them apart, or
+    /// else which was heard from last.
     pub fn caller(&mut self, claimed: &[SessionId]) -> Result<Caller, StoreError> {
         let ancestors = self.host.ancestors();
         let host_name = self.host.name();
+        let pulses = self.engine.pulses();
         let tx = self.engine.read()?;
         for ancestor in &ancestors {
             let mut agents = tx.by_pid(&host_name, ancestor.pid)?;
             agents.retain(|agent| rules::same_life(&agent.process, Some(ancestor)));
-            let claimed = agents.iter().position(|agent| claimed.contains(&agent.session));
-            if !agents.is_empty() {
-                return Ok(Caller::Agent(Box::new(agents.swap_remove(claimed.unwrap_or(0)))));
+            let likeliest = agents.into_iter().max_by_key(|agent| {
+                let last_active = pulses.heard(&agent.session).map(|heard| heard.last_active);
+                (claimed.contains(&agent.session), last_active)
+            });
+            if let Some(agent) = likeliest {
+                return Ok(Caller::Agent(Box::new(agent)));
             }
         }
         for session in claimed {

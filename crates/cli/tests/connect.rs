@@ -1,0 +1,260 @@
+//! `init`, `uninit`, `doctor`: changing other people's files, and giving them back.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
+
+use consort_testkit::Sealed;
+use expect_test::expect;
+use serde_json::Value;
+
+/// Settings as people leave them: odd order, odd spacing, a comment.
+const THEIRS: &str = r#"{
+    // my settings
+    "model": "opus",
+    "hooks": {
+        "Stop": [ { "hooks": [ {"type": "command", "command": "say done"} ] } ]
+    },
+    "permissions":   { "allow": ["Bash(ls)"] }
+}
+"#;
+
+fn world() -> Sealed {
+    let world = Sealed::new(env!("CARGO_BIN_EXE_consort"));
+    fs::create_dir_all(world.home().join(".claude")).unwrap();
+    world
+}
+
+fn settings(world: &Sealed) -> std::path::PathBuf {
+    world.home().join(".claude/settings.json")
+}
+
+#[test]
+fn our_lines_go_in_and_out_and_nothing_else_moves() {
+    let world = world();
+    let path = settings(&world);
+    fs::write(&path, THEIRS).unwrap();
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o640)).unwrap();
+
+    let dry = world.run("init --dry-run");
+    assert_eq!(dry.code, 0);
+    let command = r#""command": "[ -x $CONSORT ] || exit 0; exec $CONSORT hook claude SessionStart""#;
+    assert!(dry.stdout.contains(command), "{dry}");
+    assert_eq!(fs::read_to_string(&path).unwrap(), THEIRS);
+
+    assert_eq!(world.run("init").code, 0);
+    let connected = fs::read_to_string(&path).unwrap();
+    // Ours follow theirs in the array that both are in; the rest is untouched.
+    let (before_stop, after_stop) = THEIRS.split_once("\"Stop\"").unwrap();
+    assert!(connected.starts_with(before_stop), "{connected}");
+    assert!(connected.ends_with(after_stop.split_once("},\n").unwrap().1), "{connected}");
+    assert!(connected.contains(r#"{ "hooks": [ {"type": "command", "command": "say done"} ] }"#), "{connected}");
+    assert_eq!(connected.matches(" hook claude ").count(), 13);
+    assert_eq!(connected.matches("say done").count(), 1);
+    assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o640);
+
+    // Again: nothing to do.
+    assert!(world.run("init").stdout.starts_with("Claude Code is connected already"));
+    assert_eq!(fs::read_to_string(&path).unwrap(), connected);
+
+    assert_eq!(world.run("uninit").code, 0);
+    assert_eq!(fs::read_to_string(&path).unwrap(), THEIRS);
+    assert!(world.run("uninit").stdout.starts_with("Claude Code is not connected"));
+}
+
+#[test]
+fn what_others_changed_meanwhile_stays() {
+    let world = world();
+    fs::write(settings(&world), THEIRS).unwrap();
+    world.run("init");
+    let changed = fs::read_to_string(settings(&world)).unwrap().replace("opus", "haiku");
+    fs::write(settings(&world), &changed).unwrap();
+    assert_eq!(world.run("uninit").code, 0);
+    let left = fs::read_to_string(settings(&world)).unwrap();
+    assert!(!left.contains("hook claude"), "{left}");
+    assert!(left.contains("haiku") && left.contains("// my settings") && left.contains("say done"), "{left}");
+    assert_eq!(left.matches("\"Stop\"").count(), 1);
+    assert!(!left.contains("SessionStart"), "{left}");
+}
+
+#[test]
+fn a_file_we_made_goes_and_a_link_stays_a_link() {
+    let world = world();
+    world.run("init");
+    assert!(settings(&world).exists());
+    world.run("uninit");
+    assert!(!settings(&world).exists());
+
+    let dotfiles = world.home().join("dotfiles.json");
+    fs::write(&dotfiles, "{}").unwrap();
+    std::os::unix::fs::symlink(&dotfiles, settings(&world)).unwrap();
+    world.run("init");
+    assert!(fs::symlink_metadata(settings(&world)).unwrap().is_symlink());
+    assert!(fs::read_to_string(&dotfiles).unwrap().contains("hook claude"));
+    world.run("uninit");
+    assert_eq!(fs::read_to_string(&dotfiles).unwrap(), "{}");
+}
+
+#[test]
+fn a_malformed_file_is_named_and_left_alone() {
+    let world = world();
+    for (text, expected) in [
+        (
+            "{\n  \"model\": \"opus\"\n  \"x\": 1\n}",
+            expect![[r#"
+                [stderr] Error: $WORLD/home/.claude/settings.json cannot be changed
+                [stderr] Caused by: line 2, column 18: Expected comma
+                [stderr] Hint: mend the file, then try again; nothing was changed
+                [exit 1]
+            "#]],
+        ),
+        (
+            "[1]",
+            expect![[r#"
+                [stderr] Error: $WORLD/home/.claude/settings.json cannot be changed
+                [stderr] Caused by: the file's content is not an object
+                [stderr] Hint: mend the file, then try again; nothing was changed
+                [exit 1]
+            "#]],
+        ),
+        (
+            r#"{"hooks": []}"#,
+            expect![[r#"
+                [stderr] Error: $WORLD/home/.claude/settings.json cannot be changed
+                [stderr] Caused by: `hooks` is not an object
+                [stderr] Hint: mend the file, then try again; nothing was changed
+                [exit 1]
+            "#]],
+        ),
+        (
+            r#"{"hooks": {"Stop": "x"}}"#,
+            expect![[r#"
+                [stderr] Error: $WORLD/home/.claude/settings.json cannot be changed
+                [stderr] Caused by: `hooks.Stop` is not an array
+                [stderr] Hint: mend the file, then try again; nothing was changed
+                [exit 1]
+            "#]],
+        ),
+    ] {
+        fs::write(settings(&world), text).unwrap();
+        expected.assert_eq(&world.run("init").to_string());
+        assert_eq!(fs::read_to_string(settings(&world)).unwrap(), text);
+    }
+}
+
+#[test]
+fn empty_settings_are_settings() {
+    let world = world();
+    fs::write(settings(&world), "\n").unwrap();
+    assert_eq!(world.run("init").code, 0);
+    assert!(fs::read_to_string(settings(&world)).unwrap().contains("hook claude"));
+    world.run("uninit");
+    assert_eq!(fs::read_to_string(settings(&world)).unwrap(), "\n");
+}
+
+#[test]
+fn one_level_at_a_time() {
+    let world = world();
+    assert_eq!(world.run("init --project").code, 0);
+    assert!(world.project().join(".claude/settings.json").exists());
+    expect![[r#"
+        [stderr] Error: Claude Code is connected with `--project` already; both would run every hook twice
+        [stderr] Hint: keep that, or `consort uninit --project` first
+        [exit 1]
+    "#]].assert_eq(&world.run("init").to_string());
+    assert_eq!(world.run("uninit --project").code, 0);
+    assert_eq!(world.run("init --user").code, 0);
+}
+
+#[test]
+fn a_hook_whose_program_is_gone_is_a_success() {
+    let world = world();
+    world.run("init");
+    let text = fs::read_to_string(settings(&world)).unwrap();
+    let settings: Value = serde_json::from_str(&text).unwrap();
+    let hooks = settings["hooks"].as_object().unwrap();
+    for (event, entries) in hooks {
+        let command = entries[0]["hooks"][0]["command"].as_str().unwrap();
+        let gone = command.replace(env!("CARGO_BIN_EXE_consort"), "/nowhere/consort");
+        for line in [gone.as_str(), "command -v consort-gone >/dev/null 2>&1 || exit 0; exec consort-gone hook"] {
+            let ran = world.ran(world.command("sh").args(["-c", line]));
+            assert_eq!((ran.stdout.as_str(), ran.stderr.as_str(), ran.code), ("", "", 0), "{event}");
+        }
+    }
+}
+
+#[test]
+fn an_older_connection_is_renewed() {
+    let world = world();
+    world.run("init");
+    let older = fs::read_to_string(settings(&world)).unwrap().replace(env!("CARGO_BIN_EXE_consort"), "/old/consort");
+    fs::write(settings(&world), older).unwrap();
+    let doctor = world.run("doctor");
+    assert!(doctor.stdout.contains("mend: consort init\n"), "{doctor}");
+    assert_eq!(doctor.code, 1);
+    world.run("init");
+    assert!(!fs::read_to_string(settings(&world)).unwrap().contains("/old/"));
+    assert_eq!(world.run("doctor").code, 0);
+    world.run("uninit");
+    let left: Value = serde_json::from_str(&fs::read_to_string(settings(&world)).unwrap()).unwrap();
+    assert_eq!(left, serde_json::json!({}));
+}
+
+#[test]
+fn doctor_says_what_to_do() {
+    let world = world();
+    let hide_version = |text: String| text.replace(env!("CARGO_PKG_VERSION"), "$VERSION");
+    expect![[r#"
+        warning  program: consort $VERSION is not on PATH, so agents cannot call `consort`
+                 mend: cargo install --path crates/cli
+        ok       store: $WORLD/home/.local/share/consort/consort.db, schema 1, 0 entries
+        ok       Claude Code: not installed
+        ok       settings: every key is known
+        ok       hooks: none has failed
+        [exit 0]
+    "#]].assert_eq(&hide_version(world.run("doctor").to_string()));
+    let findings: Value = serde_json::from_str(&world.run("doctor --json").stdout).unwrap();
+    assert!(findings.as_array().unwrap().iter().all(|finding| finding["level"].is_string()));
+
+    fs::write(settings(&world), "{").unwrap();
+    fs::write(world.data().join("hook.log"), "1 claude Stop: it failed\n").unwrap();
+    fs::create_dir_all(world.home().join(".config/consort")).unwrap();
+    fs::write(world.home().join(".config/consort/config.toml"), "[contxt]\nmode = 1\n").unwrap();
+    fs::set_permissions(world.data(), fs::Permissions::from_mode(0o755)).unwrap();
+    expect![[r#"
+        warning  program: consort $VERSION is not on PATH, so agents cannot call `consort`
+                 mend: cargo install --path crates/cli
+        ok       store: $WORLD/home/.local/share/consort/consort.db, schema 1, 0 entries
+        warning  permissions: $WORLD/home/.local/share/consort can be read by others
+                 mend: chmod 700 $WORLD/home/.local/share/consort
+        problem  Claude Code: its settings are malformed: line 1, column 1: Unterminated object
+                 mend: mend the settings file, then `consort init`
+        warning  settings: unknown key `contxt.mode` (did you mean `context.mode`?)
+                 mend: consort config path
+        warning  hooks: 1 failure in $WORLD/home/.local/share/consort/hook.log, the last: 1 claude Stop: it failed
+                 mend: rm $WORLD/home/.local/share/consort/hook.log
+        [exit 1]
+    "#]].assert_eq(&hide_version(world.run("doctor").to_string()));
+}
+
+#[test]
+fn up_without_a_terminal_says_what_it_found() {
+    let world = world();
+    expect![[r#"
+        Claude Code: not installed
+        No agents are here.
+        [exit 0]
+    "#]].assert_eq(&world.run("up").to_string());
+    let bin = world.path().join("bin");
+    fs::create_dir(&bin).unwrap();
+    fs::write(bin.join("claude"), "#!/bin/sh\n").unwrap();
+    fs::set_permissions(bin.join("claude"), fs::Permissions::from_mode(0o755)).unwrap();
+    let path = format!("{}:/usr/bin:/bin", bin.display());
+    expect![[r#"
+        Claude Code ($WORLD/bin/claude): not connected: `consort init` connects it
+        No agents are here.
+        [exit 0]
+    "#]].assert_eq(&world.ran(world.consort(["up"]).env("PATH", &path)).to_string());
+    assert!(!settings(&world).exists());
+    world.ran(world.consort(["up", "--yes"]).env("PATH", &path));
+    assert!(settings(&world).exists());
+}

@@ -1,0 +1,217 @@
+//! Hooks, as an agent CLI calls them.
+
+use consort_testkit::Sealed;
+use serde_json::Value;
+use serde_json::json;
+
+fn world() -> Sealed {
+    let world = Sealed::new(env!("CARGO_BIN_EXE_consort"));
+    world.git_init();
+    world
+}
+
+fn payload(world: &Sealed, more: Value) -> Value {
+    let mut payload = json!({ "session_id": "s1", "cwd": world.project(), "transcript_path": "/x" });
+    payload.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+    payload
+}
+
+/// Runs a hook that has nothing to say.
+fn silent(world: &Sealed, event: &str, more: Value) {
+    let ran = world.hook(event, &payload(world, more));
+    assert_eq!((ran.stdout.as_str(), ran.stderr.as_str(), ran.code), ("", "", 0), "{event}");
+}
+
+fn seen(world: &Sealed) -> Value {
+    let who: Value = serde_json::from_str(&world.run("who --json").stdout).unwrap();
+    who["agents"].get(0).cloned().unwrap_or_default()
+}
+
+fn context(world: &Sealed, environment: &[(&str, &str)]) -> Option<String> {
+    let mut hook = world.consort(["hook", "claude", "SessionStart"]);
+    hook.envs(environment.iter().copied());
+    let ran = world.ran_with(&mut hook, payload(world, json!({ "source": "startup" })).to_string().as_bytes());
+    assert_eq!((ran.stderr.as_str(), ran.code), ("", 0));
+    if ran.stdout.is_empty() {
+        return None;
+    }
+    let reply: Value = serde_json::from_str(&ran.stdout).unwrap();
+    assert_eq!(reply["hookSpecificOutput"]["hookEventName"], "SessionStart");
+    reply["hookSpecificOutput"]["additionalContext"].as_str().map(str::to_owned)
+}
+
+#[test]
+fn a_session_from_start_to_end() {
+    let world = world();
+    let told = context(&world, &[("CONSORT_NAME", "Raven")]).unwrap();
+    assert_eq!(told, "[consort] You are Raven in shop on main; no other agent is here.");
+    assert_eq!((&seen(&world)["status"], &seen(&world)["prompts"]), (&json!("idle"), &json!(0)));
+
+    silent(&world, "UserPromptSubmit", json!({ "prompt": "fix it" }));
+    assert_eq!((&seen(&world)["status"], &seen(&world)["prompts"]), (&json!("working"), &json!(1)));
+
+    let file = world.project().join("src/a.rs");
+    silent(&world, "PreToolUse", json!({ "tool_name": "Edit", "tool_input": { "file_path": file } }));
+    assert_eq!(seen(&world)["activity"], "Edit src/a.rs");
+    silent(&world, "PostToolUse", json!({ "tool_name": "Edit", "tool_response": { "ok": true } }));
+    assert_eq!(seen(&world)["activity"], Value::Null);
+
+    silent(&world, "PermissionRequest", json!({ "tool_name": "Bash", "tool_input": { "command": "rm x" } }));
+    assert_eq!(seen(&world)["waiting_for"], "permission for Bash");
+    let asks = json!({ "message": "Claude needs your permission", "notification_type": "permission_prompt" });
+    silent(&world, "Notification", asks);
+    assert_eq!(seen(&world)["status"], "waiting");
+    silent(&world, "PostToolUseFailure", json!({ "tool_name": "Bash", "error": "Exit code 1" }));
+    assert_eq!((&seen(&world)["status"], &seen(&world)["waiting_for"]), (&json!("working"), &Value::Null));
+
+    silent(&world, "SubagentStart", json!({ "agent_id": "a1", "agent_type": "Explore" }));
+    assert_eq!(seen(&world)["subagents"][0]["kind"], "Explore");
+    assert!(world.run("who").stdout.contains("└ Explore"));
+    silent(&world, "SubagentStop", json!({ "agent_id": "a1", "agent_type": "Explore" }));
+    assert_eq!(seen(&world)["subagents"], json!([]));
+
+    silent(&world, "PreCompact", json!({ "trigger": "auto" }));
+    assert_eq!(seen(&world)["activity"], "compacting");
+    silent(&world, "StopFailure", json!({ "error": "rate_limit" }));
+    assert_eq!(seen(&world)["activity"], "stopped by rate_limit");
+    silent(&world, "Stop", json!({ "stop_hook_active": false }));
+    assert_eq!((&seen(&world)["status"], &seen(&world)["activity"]), (&json!("idle"), &Value::Null));
+    silent(&world, "Notification", json!({ "message": "waiting", "notification_type": "idle_prompt" }));
+    assert_eq!(seen(&world)["status"], "idle");
+
+    silent(&world, "SessionEnd", json!({ "reason": "other" }));
+    assert_eq!(seen(&world), Value::Null);
+    assert!(!world.data().join("hook.log").exists());
+    assert_eq!(world.run("journal verify").code, 0);
+}
+
+#[test]
+fn what_nobody_knows_is_ignored() {
+    let world = world();
+    context(&world, &[]);
+    silent(&world, "FutureEvent", json!({ "anything": [1, 2] }));
+    // Fields of another type than they had count as absent.
+    silent(&world, "Notification", json!({ "message": { "text": "x" }, "notification_type": 7 }));
+    assert_eq!(seen(&world)["waiting_for"], "your attention");
+    silent(&world, "PreToolUse", json!({ "tool_name": "New", "tool_input": { "file_path": ["a"], "x": 1 } }));
+    assert_eq!(seen(&world)["activity"], "New");
+    for garbage in ["", "{", "[]", "null", "\u{0}"] {
+        let ran = world.ran_with(&mut world.consort(["hook", "claude", "PreToolUse"]), garbage.as_bytes());
+        assert_eq!((ran.stdout.as_str(), ran.stderr.as_str(), ran.code), ("", "", 0), "{garbage:?}");
+    }
+    for line in ["hook", "hook claude", "hook nobody PreToolUse"] {
+        let ran = world.run(line);
+        assert_eq!((ran.stdout.as_str(), ran.stderr.as_str(), ran.code), ("", "", 0), "{line}");
+    }
+}
+
+#[test]
+fn hooks_that_were_installed_while_a_session_ran_register_it() {
+    let world = world();
+    silent(&world, "PreToolUse", json!({ "tool_name": "Read", "tool_input": { "file_path": "/x/y" } }));
+    assert_eq!((&seen(&world)["status"], &seen(&world)["activity"]), (&json!("working"), &json!("Read /x/y")));
+}
+
+#[test]
+fn how_much_a_session_is_told_is_the_persons_choice() {
+    let world = world();
+    let name = ("CONSORT_NAME", "Raven");
+    assert!(context(&world, &[name]).is_some());
+    let minimal = context(&world, &[name, ("CONSORT_CONTEXT_MODE", "minimal")]).unwrap();
+    assert_eq!(minimal, "[consort] You are Raven; no other agent is here (`consort who`).");
+    assert_eq!(context(&world, &[name, ("CONSORT_CONTEXT_MODE", "none")]), None);
+    assert_eq!(context(&world, &[name, ("CONSORT_CONTEXT_REGISTRATION", "off")]), None);
+
+    // Published by the command that changed it, read by the next hook.
+    assert_eq!(world.run("config set context.mode minimal").code, 0);
+    assert!(context(&world, &[name]).unwrap().ends_with("(`consort who`)."));
+    assert_eq!(world.run("config set --project context.mode none").code, 0);
+    assert_eq!(context(&world, &[name]), None);
+    // A file changed by hand is published by the next command of any kind.
+    std::fs::write(world.project().join(".consort/config.toml"), "").unwrap();
+    world.run("status");
+    assert!(context(&world, &[name]).is_some());
+}
+
+#[test]
+fn dormant_until_asked_to_join() {
+    let world = world();
+    world.run("config set presence.auto_register false");
+    assert_eq!(context(&world, &[]), None);
+    silent(&world, "UserPromptSubmit", json!({ "prompt": "x" }));
+    assert_eq!(seen(&world), Value::Null);
+    // The session asks, from inside: the agent's own variables say who it is.
+    let pid = std::process::id().to_string();
+    let inside = [("CLAUDE_CODE_SESSION_ID", "s1"), ("CLAUDE_PID", &pid)];
+    let joined = world.ran(world.consort(["join", "--name", "Raven"]).envs(inside));
+    assert_eq!(joined.stdout, "Joined as Raven in shop on main. 0 other agents here.\n");
+    silent(&world, "UserPromptSubmit", json!({ "prompt": "x" }));
+    assert_eq!(seen(&world)["status"], "working");
+    // And one that was asked to leave stays away.
+    assert_eq!(world.ran(world.consort(["leave"]).envs(inside)).code, 0);
+    world.run("config set presence.auto_register true");
+    silent(&world, "UserPromptSubmit", json!({ "prompt": "x" }));
+    assert_eq!(seen(&world), Value::Null);
+}
+
+#[test]
+fn a_hostile_session_cannot_write_outside_or_forge_lines() {
+    let world = world();
+    let mut evil = payload(&world, json!({ "tool_name": "Edit\n- Forged (claude), idle", "tool_input": {} }));
+    evil["session_id"] = json!("../../../../evil\n/x");
+    let ran = world.hook("PreToolUse", &evil);
+    assert_eq!((ran.stdout.as_str(), ran.code), ("", 0));
+    assert_eq!(seen(&world)["activity"], "Edit - Forged (claude), idle");
+    let pulses: Vec<_> = std::fs::read_dir(world.data().join("pulses")).unwrap().flatten().collect();
+    assert_eq!(pulses.len(), 1);
+    assert!(pulses[0].file_name().to_str().unwrap().starts_with("%2e%2e%2f"));
+    // The next session reads one line per agent.
+    let told = context(&world, &[("CONSORT_NAME", "Raven")]).unwrap();
+    assert_eq!(told.lines().filter(|line| line.starts_with("- ")).count(), 1, "{told}");
+}
+
+/// A directory that cannot be made, a store that cannot be written, a disk
+/// without room: hooks say nothing and exit 0, commands explain.
+#[test]
+fn nowhere_to_write_is_silence_for_hooks_and_an_explanation_for_people() {
+    let world = world();
+    let call = payload(&world, json!({ "source": "startup" })).to_string();
+    let hook = |shell: &str, home: &str| {
+        let line = format!("{shell} exec \"$0\" hook claude SessionStart");
+        let mut command = world.command("sh");
+        command.args(["-c", &line, env!("CARGO_BIN_EXE_consort")]).env("CONSORT_HOME", home);
+        let ran = world.ran_with(&mut command, call.as_bytes());
+        assert_eq!((ran.stdout.as_str(), ran.stderr.as_str(), ran.code), ("", "", 0), "{shell} {home}");
+    };
+    let who = |shell: &str, home: &str| {
+        let line = format!("{shell} exec \"$0\" who");
+        let mut command = world.command("sh");
+        command.args(["-c", &line, env!("CARGO_BIN_EXE_consort")]).env("CONSORT_HOME", home);
+        let ran = world.ran(&mut command);
+        assert_eq!(ran.code, 1, "{ran}");
+        for part in ["Error: the store at", "Caused by: ", "Hint: "] {
+            assert!(ran.stderr.contains(part), "{ran}");
+        }
+    };
+    hook("", "/proc/consort");
+    who("", "/proc/consort");
+
+    let file = world.path().join("file");
+    std::fs::write(&file, "").unwrap();
+    let below_a_file = file.join("home").display().to_string();
+    hook("", &below_a_file);
+    who("", &below_a_file);
+
+    // No file may grow: what a full disk looks like to a program.
+    let full = "trap '' XFSZ; ulimit -f 0;";
+    let fresh = world.path().join("fresh").display().to_string();
+    hook(full, &fresh);
+    who(full, &fresh);
+
+    let garbage = world.path().join("garbage");
+    std::fs::create_dir(&garbage).unwrap();
+    std::fs::write(garbage.join("consort.db"), "this is not a database, and longer than a header would be".repeat(99)).unwrap();
+    hook("", &garbage.display().to_string());
+    who("", &garbage.display().to_string());
+    assert!(std::fs::read_to_string(garbage.join("hook.log")).unwrap().contains("not a database"));
+}

@@ -1,0 +1,261 @@
+//! Who is here, as people and agents see it.
+
+use consort_testkit::Ran;
+use consort_testkit::Sealed;
+use expect_test::Expect;
+use expect_test::expect;
+use serde_json::Value;
+
+fn world() -> Sealed {
+    let world = Sealed::new(env!("CARGO_BIN_EXE_consort"));
+    world.git_init();
+    world
+}
+
+/// Joins this test's process as an agent of that name.
+fn join(world: &Sealed, name: &str) -> Ran {
+    let pid = std::process::id();
+    world.run(&format!("join --pid {pid} --kind test --session s-{name} --name {name}"))
+}
+
+fn check(ran: &Ran, expected: Expect) {
+    expected.assert_eq(&ran.to_string());
+}
+
+#[test]
+fn joining_and_looking() {
+    let world = world();
+    check(&world.run("who"), expect![[r#"
+        No agents are in shop.
+        [exit 0]
+    "#]]);
+    check(&join(&world, "Raven"), expect![[r#"
+        Joined as Raven in shop on main. 0 other agents here.
+        [exit 0]
+    "#]]);
+    check(&join(&world, "Raven"), expect![[r#"
+        Already here as Raven in shop on main. 0 other agents here.
+        [exit 0]
+    "#]]);
+    check(&join(&world, "Bear"), expect![[r#"
+        Joined as Bear in shop on main. 1 other agent here.
+        [exit 0]
+    "#]]);
+    check(&world.run("who"), expect![[r#"
+        AGENT       KIND  STATUS  DOING  BRANCH  WHERE  ACTIVE
+        Bear (you)  test  idle           main           now
+        Raven       test  idle           main           now
+        [exit 0]
+    "#]]);
+    check(&world.run("who --all"), expect![[r#"
+        AGENT       KIND  STATUS  DOING  PROJECT  BRANCH  WHERE  ACTIVE
+        Bear (you)  test  idle           shop     main           now
+        Raven       test  idle           shop     main           now
+        [exit 0]
+    "#]]);
+}
+
+#[test]
+fn mistakes_have_a_next_step() {
+    let world = world();
+    world.run("join --pid 1 --kind test --session s1 --name Raven");
+    let other = world.run("join --pid 1 --kind test --session s2 --name raven");
+    check(&other, expect![[r#"
+        [stderr] Error: the name `raven` belongs to another agent
+        [stderr] Hint: `consort who --all` lists the names in use
+        [exit 4]
+    "#]]);
+    check(&world.run("join --pid 999999999 --kind test"), expect![[r#"
+        [stderr] Error: no process 999999999 runs here
+        [stderr] Hint: give the id of a running process
+        [exit 1]
+    "#]]);
+    check(&world.run("rename --agent Ravn Crow"), expect![[r#"
+        [stderr] Error: no agent called `Ravn` is here
+        [stderr] Hint: did you mean `Raven`?
+        [exit 1]
+    "#]]);
+    check(&world.run("rename Crow --agent nobody-at-all"), expect![[r#"
+        [stderr] Error: no agent called `nobody-at-all` is here
+        [stderr] Hint: `consort who --all` lists who is here
+        [exit 1]
+    "#]]);
+    check(&world.run("join --name x"), expect![[r#"
+        [stderr] Error: this is not run inside an agent session
+        [stderr] Hint: run it in a session, or say which process: `consort join --pid <pid> --kind <kind>`
+        [exit 1]
+    "#]]);
+    check(&world.run("frobnicate"), expect![[r#"
+        [stderr] error: unrecognized subcommand 'frobnicate'
+        [stderr] 
+        [stderr] Usage: consort [OPTIONS] <COMMAND>
+        [stderr] 
+        [stderr] For more information, try '--help'.
+        [exit 2]
+    "#]]);
+}
+
+#[test]
+fn an_agent_is_the_caller_inside_its_session() {
+    let world = world();
+    check(&world.run("whoami"), expect![[r#"
+        you, the person at the keyboard
+        [exit 0]
+    "#]]);
+    join(&world, "Raven");
+    // This test hosts the agent, so what it starts is called from inside.
+    check(&world.run("whoami"), expect![[r#"
+        Raven (test in shop)
+        [exit 0]
+    "#]]);
+    check(&world.run("rename Crow"), expect![[r#"
+        Raven is now Crow.
+        [exit 0]
+    "#]]);
+    check(&world.run("leave"), expect![[r#"
+        Crow left. `consort join` in its session brings it back.
+        [exit 0]
+    "#]]);
+    check(&world.run("leave"), expect![[r#"
+        [stderr] Error: the caller is not a registered agent
+        [stderr] Hint: run this inside an agent session, or name the agent with `--agent <name>`
+        [stderr] Hint: `consort join` registers the agent session it is run in
+        [exit 1]
+    "#]]);
+}
+
+#[test]
+fn an_agent_cannot_act_for_another() {
+    let world = world();
+    join(&world, "Raven");
+    let refused = world.ran(world.consort(["leave", "--agent", "Bear"]).env("CONSORT_SESSION", "s-Bear"));
+    check(&refused, expect![[r#"
+        [stderr] Error: Raven cannot act for `Bear`
+        [stderr] Hint: only the person at the keyboard can name another agent
+        [exit 1]
+    "#]]);
+}
+
+#[test]
+fn without_a_registered_ancestor_the_environment_decides() {
+    let world = world();
+    world.run("join --pid 1 --kind test --session s-init --name Init");
+    let whoami = |session: &str| world.ran(world.consort(["whoami"]).env("CONSORT_SESSION", session)).stdout;
+    assert_eq!(whoami("s-init"), "Init (test in shop)\n");
+    assert_eq!(whoami("s-other"), "you, the person at the keyboard\n");
+    // With one, it does not.
+    join(&world, "Raven");
+    assert_eq!(whoami("s-init"), "Raven (test in shop)\n");
+}
+
+#[test]
+fn an_agent_whose_process_died_is_gone_at_the_next_look() {
+    let world = world();
+    let mut process = world.command("sleep").arg("60").spawn().unwrap();
+    let pid = process.id();
+    world.run(&format!("join --pid {pid} --kind test --session s --name Raven"));
+    assert!(world.run("who").stdout.contains("Raven"));
+    process.kill().unwrap();
+    process.wait().unwrap();
+    assert_eq!(world.run("who").stdout, "No agents are in shop.\n");
+    assert!(world.run("who --all").stdout.contains("process ended"));
+    let journal = world.run("journal tail").stdout;
+    assert_eq!(journal.matches("Raven is gone: process ended").count(), 1, "{journal}");
+}
+
+#[test]
+fn two_worktrees_are_one_project_and_two_projects_are_two() {
+    let world = world();
+    world.git(&["worktree", "add", "-q", "-b", "side", "../side"]);
+    join(&world, "Raven");
+    let in_dir = |dir: &str, line: &str| {
+        let mut command = world.consort(line.split(' '));
+        world.ran(command.current_dir(world.path().join(dir)))
+    };
+    let pid = std::process::id();
+    in_dir("side", &format!("join --pid {pid} --kind test --session s-side --name Side"));
+    std::fs::create_dir(world.path().join("other")).unwrap();
+    in_dir("other", &format!("join --pid {pid} --kind test --session s-other --name Other"));
+    let who = |dir: &str| {
+        let who: Value = serde_json::from_str(&in_dir(dir, "who --json").stdout).unwrap();
+        let names = who["agents"].as_array().unwrap().iter().map(|agent| agent["name"].as_str().unwrap().to_owned());
+        names.collect::<Vec<_>>()
+    };
+    assert_eq!(who("shop"), ["Raven", "Side"]);
+    assert_eq!(who("side"), ["Raven", "Side"]);
+    assert_eq!(who("other"), ["Other"]);
+}
+
+#[test]
+fn the_json_is_a_contract() {
+    let world = world();
+    join(&world, "Raven");
+    let mut who: Value = serde_json::from_str(&world.run("who --json").stdout).unwrap();
+    // What differs from run to run.
+    who["at"] = 0.into();
+    let agent = &mut who["agents"][0];
+    for key in ["joined_at", "last_active"] {
+        agent[key] = 0.into();
+    }
+    agent["process"] = serde_json::json!({ "pid": 0, "start": "…", "program": "…" });
+    agent["host"] = "…".into();
+    let project = agent["project"]["id"].as_str().unwrap();
+    assert!(project.starts_with("commit:"), "{project}");
+    agent["project"]["id"] = "commit:…".into();
+    who["project"]["id"] = "commit:…".into();
+    expect![[r#"
+        {
+          "agents": [
+            {
+              "activity": null,
+              "branch": "main",
+              "cwd": "$WORLD/shop",
+              "host": "…",
+              "joined_at": 0,
+              "kind": "test",
+              "last_active": 0,
+              "left": null,
+              "model": null,
+              "name": "Raven",
+              "process": {
+                "pid": 0,
+                "program": "…",
+                "start": "…"
+              },
+              "project": {
+                "id": "commit:…",
+                "name": "shop"
+              },
+              "prompts": 0,
+              "quadrant": null,
+              "session": "s-Raven",
+              "status": "idle",
+              "subagents": [],
+              "terminal": {
+                "pane": null,
+                "program": null,
+                "tmux": null,
+                "window": null
+              },
+              "waiting_for": null,
+              "worktree": "$WORLD/shop",
+              "you": true
+            }
+          ],
+          "at": 0,
+          "project": {
+            "id": "commit:…",
+            "name": "shop"
+          }
+        }"#]].assert_eq(&serde_json::to_string_pretty(&who).unwrap());
+}
+
+#[test]
+fn closed_and_broken_outputs_are_no_disaster() {
+    let world = world();
+    let shell = |line: &str| world.ran(world.command("sh").args(["-c", line, env!("CARGO_BIN_EXE_consort")]));
+    assert_eq!(shell("\"$0\" who >&-").code, 0);
+    assert_eq!(shell("\"$0\" who >&- 2>&-").code, 0);
+    assert_eq!(shell("{ sleep 0.3; \"$0\" who; echo $? >code; } | true; cat code").stdout, "3\n");
+    assert_eq!(shell("\"$0\" who >/dev/full").code, 1);
+}

@@ -1,0 +1,89 @@
+//! Many real processes on one store.
+
+use std::collections::BTreeSet;
+use std::io::Read as _;
+use std::process::Stdio;
+use std::sync::Arc;
+use std::sync::Mutex;
+use std::time::Duration;
+
+use consort_testkit::Sealed;
+use serde_json::Value;
+
+/// Starts `n` threads at once and waits for them all.
+fn at_once(n: usize, run: impl Fn(usize) + Sync) {
+    let gate = std::sync::Barrier::new(n);
+    std::thread::scope(|scope| {
+        for i in 0..n {
+            let (gate, run) = (&gate, &run);
+            scope.spawn(move || {
+                gate.wait();
+                run(i);
+            });
+        }
+    });
+}
+
+#[test]
+fn sixty_four_sessions_that_want_one_name_get_sixty_four() {
+    let world = Sealed::new(env!("CARGO_BIN_EXE_consort"));
+    let names = Mutex::new(BTreeSet::new());
+    at_once(64, |i| {
+        let session = format!("s{i}");
+        let arguments = ["join", "--pid", "1", "--kind", "test", "--session", &session, "--json"];
+        let ran = world.ran(world.consort(arguments).env("CONSORT_NAME", "Raven"));
+        let outcome: Value = serde_json::from_str(&ran.stdout).unwrap_or_else(|_| panic!("{ran}"));
+        let name = outcome["agent"]["name"].as_str().unwrap().to_owned();
+        assert!(names.lock().unwrap().insert(name.clone()), "{name} was given twice");
+    });
+    let names = names.into_inner().unwrap();
+    let expected: BTreeSet<String> =
+        std::iter::once("Raven".to_owned()).chain((2..=64).map(|n| format!("Raven{n}"))).collect();
+    assert_eq!(names, expected);
+}
+
+#[test]
+fn what_was_acknowledged_survives_a_third_of_the_writers_being_killed() {
+    let world = Sealed::new(env!("CARGO_BIN_EXE_consort"));
+    world.run("status");
+    let acknowledged = Arc::new(Mutex::new(BTreeSet::new()));
+    let killed = std::sync::atomic::AtomicUsize::new(0);
+    at_once(128, |i| {
+        for round in 0..6 {
+            let session = format!("s{i}-{round}");
+            let arguments = ["join", "--pid", "1", "--kind", "test", "--session", &session];
+            let mut child = world.consort(arguments).stdout(Stdio::piped()).spawn().unwrap();
+            if (i + round) % 3 == 0 {
+                // At any moment of its life, spread over those of all.
+                std::thread::sleep(Duration::from_micros((i * 7_919 + round * 104_729) as u64 % 60_000));
+                let _ = child.kill();
+            }
+            let mut said = String::new();
+            child.stdout.take().unwrap().read_to_string(&mut said).unwrap();
+            let status = child.wait().unwrap();
+            if said.starts_with("Joined as ") {
+                acknowledged.lock().unwrap().insert(session);
+            } else {
+                // Only a killed one may have said nothing.
+                assert!(!status.success() && status.code().is_none(), "{session}: {said} {status}");
+                killed.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+            }
+        }
+    });
+    let killed = killed.into_inner();
+    assert!(killed > 10, "only {killed} died in time: this tried nothing");
+
+    let verify: Value = serde_json::from_str(&world.run("journal verify --json").stdout).unwrap();
+    for check in ["missing", "differences", "integrity", "unknown"] {
+        assert_eq!(verify[check], serde_json::json!([]), "{check}");
+    }
+    let journal = world.run("journal tail -n 100000 --json").stdout;
+    let recorded: BTreeSet<String> = journal
+        .lines()
+        .map(|line| serde_json::from_str::<Value>(line).unwrap())
+        .filter_map(|entry| entry["changes"][0]["presence"]["joined"]["session"].as_str().map(str::to_owned))
+        .collect();
+    let acknowledged = acknowledged.lock().unwrap();
+    let lost: Vec<_> = acknowledged.difference(&recorded).collect();
+    assert!(lost.is_empty(), "acknowledged and lost: {lost:?}");
+}

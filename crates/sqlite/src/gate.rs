@@ -1,0 +1,64 @@
+//! The queue of those who want to write.
+//!
+//! SQLite's lock is taken by whoever asks at the right moment. With a hundred
+//! processes asking, the asking takes all the time there is and some never get
+//! a turn: 128 writers that napped and asked again were refused after ten
+//! seconds. A lock on a file beside the database is a queue in the kernel:
+//! nobody asks twice, the first to come is the first to go, and the kernel
+//! opens it when its holder dies.
+//!
+//! **Waiting has an end**: a holder that hangs costs everyone else their
+//! budget, not their life.
+
+use std::fs;
+use std::fs::File;
+use std::os::unix::fs::OpenOptionsExt as _;
+use std::path::Path;
+use std::sync::mpsc;
+use std::time::Duration;
+
+use consort_core::engine::StoreError;
+use rustix::fs::FlockOperation;
+use rustix::fs::flock;
+use rustix::io::Errno;
+
+/// A turn to write; it ends when dropped.
+pub(crate) struct Gate {
+    _file: File,
+}
+
+impl Gate {
+    /// Takes its turn to write to the store at `path`.
+    pub(crate) fn enter(path: &Path, budget: Duration) -> Result<Self, StoreError> {
+        let unusable = |error: std::io::Error| StoreError::Unusable { path: path.to_owned(), source: error.into() };
+        let mut options = fs::OpenOptions::new();
+        options.create(true).truncate(false).write(true).mode(0o600);
+        let file = options.open(path.with_extension("lock")).map_err(unusable)?;
+        match flock(&file, FlockOperation::NonBlockingLockExclusive) {
+            Ok(()) => Ok(Self { _file: file }),
+            Err(Errno::WOULDBLOCK) => wait(file, budget).map_err(unusable)?.ok_or(StoreError::Busy {
+                waited_ms: budget.as_millis() as u64,
+            }),
+            Err(error) => Err(unusable(error.into())),
+        }
+    }
+}
+
+/// Queues in a thread of its own, because the queue itself knows no time. One
+/// that gives up leaves its thread in the queue; its turn passes at once.
+fn wait(file: File, budget: Duration) -> std::io::Result<Option<Gate>> {
+    let (sender, receiver) = mpsc::channel();
+    std::thread::Builder::new().stack_size(64 << 10).spawn(move || {
+        let turn = loop {
+            match flock(&file, FlockOperation::LockExclusive) {
+                Err(Errno::INTR) => {}
+                result => break result.map(|()| Gate { _file: file }),
+            }
+        };
+        let _ = sender.send(turn);
+    })?;
+    match receiver.recv_timeout(budget) {
+        Ok(turn) => Ok(Some(turn?)),
+        Err(_) => Ok(None),
+    }
+}
