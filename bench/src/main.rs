@@ -1,1 +1,164 @@
-fn main(){}
+//! Benchmarks: candidates interleaved in one run, reported as ratios to the
+//! cost of a process that does nothing.
+//!
+//! `cargo build --release --workspace && cargo run --release -p consort-bench`
+
+#![expect(clippy::print_stdout, reason = "its output is its purpose")]
+#![expect(clippy::unwrap_used, reason = "a benchmark that cannot go on should stop")]
+
+use std::path::Path;
+use std::process::Command;
+use std::time::Duration;
+use std::time::Instant;
+
+use consort_bench::Home;
+use consort_bench::Sample;
+use consort_bench::once;
+use consort_bench::release;
+use consort_bench::sealed;
+use consort_core::App;
+use consort_core::journal::Actor;
+use consort_core::presence::LeaveReason;
+use consort_host::Machine;
+use consort_sqlite::Access;
+use consort_sqlite::Store;
+
+fn main() {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    if let [mode, home, sessions] = arguments.as_slice()
+        && mode == WORKER
+    {
+        return work(home.as_ref(), sessions);
+    }
+    let quick = arguments.contains(&"--quick".to_owned());
+    let rounds = if quick { 60 } else { 1_000 };
+    hooks(rounds, if quick { 20_000 } else { 1_000_000 });
+    for processes in [32, 128] {
+        writers(processes, if quick { 5 } else { 50 });
+    }
+}
+
+/// One hook after the other, each beside everything it is compared with.
+fn hooks(rounds: usize, many: usize) {
+    let small = Home::new(50, 10_000);
+    let large = Home::new(50, many);
+    let (in_small, in_large) = (small.payload("s7"), large.payload("s7"));
+    let mut candidates: Vec<(String, Command)> = vec![
+        ("floor: a process that does nothing".into(), floor(&in_small)),
+        ("PreToolUse, 10,000 entries".into(), small.hook("PreToolUse", &in_small)),
+        (format!("PreToolUse, {many} entries"), large.hook("PreToolUse", &in_large)),
+        ("PostToolUse, 10,000 entries".into(), small.hook("PostToolUse", &in_small)),
+        ("UserPromptSubmit, 10,000 entries".into(), small.hook("UserPromptSubmit", &in_small)),
+        (format!("UserPromptSubmit, {many} entries"), large.hook("UserPromptSubmit", &in_large)),
+        ("SessionStart (told of 49 others)".into(), small.hook("SessionStart", &in_small)),
+        ("python3 -c pass".into(), program("python3", &["-c", "pass"], &in_small)),
+    ];
+    // The direct peer, where it is installed: HCOM=/path/to/venv/bin/hcom
+    if let Ok(hcom) = std::env::var("HCOM") {
+        let mut peer = program(&hcom, &["pre"], &in_small);
+        peer.env("HOME", small.dir.path());
+        candidates.push(("hcom PreToolUse".into(), peer));
+    }
+    let mut taken: Vec<Vec<Duration>> = candidates.iter().map(|_| Vec::with_capacity(rounds)).collect();
+    for round in 0..rounds {
+        for ((_, command), taken) in candidates.iter_mut().zip(&mut taken) {
+            // What is slow needs fewer rounds to be known.
+            if round < 20 || taken[0] < Duration::from_millis(8) {
+                command.stdin(std::fs::File::open(&in_small).unwrap());
+                taken.push(once(command));
+            }
+        }
+    }
+    println!("hooks, {rounds} rounds interleaved, spawn + wait, µs");
+    println!("{:38} {:>8} {:>8} {:>8}", "", "median", "p95", "ratio");
+    let samples: Vec<Sample> = taken.into_iter().map(Sample::new).collect();
+    let floor = samples[0].quantile(0.5);
+    for ((name, _), sample) in candidates.iter().zip(&samples) {
+        let (median, p95) = (sample.quantile(0.5), sample.quantile(0.95));
+        println!("{name:38} {median:8.0} {p95:8.0} {:8.2}", median / floor);
+    }
+    println!();
+}
+
+/// Many processes at once, each ending `each` sessions: one recorded entry per
+/// session. First the processes record all theirs in one life, as a server
+/// does; then every entry has a process of its own, as hooks do.
+fn writers(processes: usize, each: usize) {
+    let total = processes * each;
+    let home = Home::new(2 * total, 0);
+    let payloads: Vec<_> = (0..2 * total).map(|n| home.payload(&format!("s{n}"))).collect();
+    let before = home.last_seq();
+    let (noop, noop_took) = at_once(processes, each, |_, _| floor(&payloads[0]));
+    let (lives, lives_took) = at_once(processes, 1, |p, _| {
+        let sessions = (p * each..(p + 1) * each).map(|n| format!("s{n}")).collect::<Vec<_>>().join(",");
+        let mut worker = Command::new(release("bench"));
+        sealed(worker.args([WORKER, home.dir.path().to_str().unwrap(), &sessions]), &payloads[0]);
+        worker
+    });
+    let end = |p: usize, n: usize| home.hook("SessionEnd", &payloads[total + p * each + n]);
+    let (hooks, hooks_took) = at_once(processes, each, end);
+
+    println!("{processes} processes × {each} entries");
+    let rate = |took: Duration| total as f64 / took.as_secs_f64();
+    for (name, took, durations) in [
+        ("no-op processes", noop_took, noop),
+        ("entries, all of a process's in one life", lives_took, lives),
+        ("entries, a process (SessionEnd) each", hooks_took, hooks),
+    ] {
+        let sample = Sample::new(durations);
+        println!(
+            "{name:40} {:6.0}/s  {:4.0} %   process p50 {:6.1}  p99 {:6.1}  max {:6.1} ms",
+            rate(took),
+            100.0 * rate(took) / rate(noop_took),
+            sample.quantile(0.5) / 1e3,
+            sample.quantile(0.99) / 1e3,
+            sample.quantile(1.0) / 1e3,
+        );
+    }
+    let refused = std::fs::read_to_string(home.dir.path().join("hook.log")).unwrap_or_default();
+    println!(
+        "{} of {} recorded, {} refused, journal {}\n",
+        home.last_seq() - before,
+        2 * total,
+        refused.lines().count(),
+        if home.is_sound() { "sound and gap-free" } else { "DAMAGED" },
+    );
+}
+
+const WORKER: &str = "worker";
+
+/// Ends these sessions, one verb and one transaction each.
+fn work(home: &Path, sessions: &str) {
+    let store = Store::new(home.join("consort.db"), Access::Command);
+    let mut app = App::new(store, Machine::new(home.join("bells")));
+    for session in sessions.split(',') {
+        app.leave(&session.into(), LeaveReason::Ended, Actor::Person).unwrap().unwrap();
+    }
+}
+
+/// `processes` threads, each running `turns` commands one after the other:
+/// process `p`'s `n`-th. Every command's duration, and that of all together.
+fn at_once(
+    processes: usize,
+    turns: usize,
+    command: impl Fn(usize, usize) -> Command + Sync,
+) -> (Vec<Duration>, Duration) {
+    let start = Instant::now();
+    let durations = std::thread::scope(|scope| {
+        let command = &command;
+        let run = move |p: usize| (0..turns).map(|n| once(&mut command(p, n))).collect::<Vec<_>>();
+        let threads: Vec<_> = (0..processes).map(|p| scope.spawn(move || run(p))).collect();
+        threads.into_iter().flat_map(|thread| thread.join().unwrap()).collect()
+    });
+    (durations, start.elapsed())
+}
+
+fn floor(stdin: &Path) -> Command {
+    program(release("floor").to_str().unwrap(), &[], stdin)
+}
+
+fn program(name: &str, arguments: &[&str], stdin: &Path) -> Command {
+    let mut command = Command::new(name);
+    sealed(command.args(arguments), stdin);
+    command
+}

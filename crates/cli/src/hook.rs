@@ -7,7 +7,6 @@
 use std::error::Error;
 use std::ffi::OsString;
 use std::fs;
-use std::io::Read as _;
 use std::io::Write as _;
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::process::ExitCode;
@@ -24,7 +23,7 @@ use consort_sqlite::Access;
 use consort_sqlite::Store;
 
 /// More than any CLI sends; what is longer is not for us.
-const LONGEST_PAYLOAD: u64 = 64 << 20;
+const LONGEST_PAYLOAD: usize = 64 << 20;
 
 /// The log starts anew when it is longer than this.
 const LONGEST_LOG: u64 = 256 << 10;
@@ -47,8 +46,7 @@ pub(crate) fn run(mut arguments: impl Iterator<Item = OsString>) -> ExitCode {
 }
 
 fn answer(cli: &dyn AgentCli, event: &str) -> Result<(), Box<dyn Error>> {
-    let mut payload = Vec::with_capacity(4 << 10);
-    std::io::stdin().lock().take(LONGEST_PAYLOAD).read_to_end(&mut payload)?;
+    let payload = read_stdin()?;
     let Some(call) = cli.read(event, &payload) else { return Ok(()) };
     let paths = Paths::from_environment().ok_or("neither CONSORT_HOME nor HOME is set")?;
     let store = Store::new(paths.store(), Access::Hook);
@@ -68,6 +66,21 @@ fn answer(cli: &dyn AgentCli, event: &str) -> Result<(), Box<dyn Error>> {
     }
     std::mem::forget(app);
     Ok(())
+}
+
+/// All of standard input. The standard library's handle would add a buffer
+/// that is touched once.
+fn read_stdin() -> std::io::Result<Vec<u8>> {
+    let mut payload = Vec::with_capacity(2 << 10);
+    while payload.len() < LONGEST_PAYLOAD {
+        payload.reserve(1 << 10);
+        match rustix::io::read(rustix::stdio::stdin(), rustix::buffer::spare_capacity(&mut payload)) {
+            Ok(0) => break,
+            Ok(_) | Err(rustix::io::Errno::INTR) => {}
+            Err(error) => return Err(error.into()),
+        }
+    }
+    Ok(payload)
 }
 
 /// The error and what caused it, on one line.

@@ -86,6 +86,11 @@ impl PresenceStore for SqliteTx<'_> {
         self.ask(|tx| tx.prepare_cached(&sql)?.query_row([session.as_str()], read).optional())
     }
 
+    fn by_name(&self, name: &str) -> Result<Option<Agent>, StoreError> {
+        let sql = format!("SELECT {AGENT} FROM agents WHERE name = ?1 AND left_at IS NULL");
+        self.ask(|tx| tx.prepare_cached(&sql)?.query_row([name], read_agent).optional())
+    }
+
     fn by_pid(&self, host: &str, pid: u32) -> Result<Vec<Agent>, StoreError> {
         // A handful of rows: a scan beats an index that every join would maintain.
         let sql = format!("SELECT {AGENT} FROM agents WHERE left_at IS NULL AND pid = ?1 AND host = ?2");

@@ -5,10 +5,10 @@
 //! WAL: two and a half times a bare process. A file of its own per session is
 //! 1.2 times, and no session ever waits for another.
 //!
-//! One directory per session. `now` is what it does, overwritten in place;
-//! `turn` is what its prompts told; `sub.<id>` is a subagent at work. Hooks of
-//! one session may run at once, so **no two events write the same file in
-//! ways that need both to survive**. A file caught half written reads as
+//! `<session>.now` is what it does, overwritten in place; `<session>.turn` is
+//! what its prompts told; `<session>.subs/` has a file per subagent at work.
+//! Hooks of one session may run at once, so **no two events write the same file
+//! in ways that need both to survive**. A file caught half written reads as
 //! nothing, until the next look.
 
 use std::fmt::Write as _;
@@ -32,6 +32,10 @@ use consort_core::presence::Status;
 use consort_core::presence::Subagent;
 use serde::Deserialize;
 use serde::Serialize;
+
+const NOW: &str = ".now";
+const TURN: &str = ".turn";
+const SUBAGENTS: &str = ".subs";
 
 /// `now` has a fixed size, so that overwriting it leaves nothing of the last.
 const NOW_SIZE: usize = 1_024;
@@ -62,8 +66,8 @@ impl Pulses {
         Self { dir }
     }
 
-    fn of(&self, session: &SessionId) -> PathBuf {
-        self.dir.join(file_name(session.as_str()))
+    fn of(&self, session: &SessionId, what: &str) -> PathBuf {
+        self.dir.join(file_name(session.as_str()) + what)
     }
 
     fn failed(&self, error: std::io::Error) -> StoreError {
@@ -73,8 +77,7 @@ impl Pulses {
 
 impl PulseStore for Pulses {
     fn note_pulse(&self, session: &SessionId, at: Timestamp, pulse: &Pulse) -> Result<bool, StoreError> {
-        let dir = self.of(session);
-        let file = match fs::OpenOptions::new().write(true).open(dir.join("now")) {
+        let file = match fs::OpenOptions::new().write(true).open(self.of(session, NOW)) {
             Ok(file) => file,
             Err(error) if error.kind() == ErrorKind::NotFound => return Ok(false),
             Err(error) => return Err(self.failed(error)),
@@ -83,16 +86,15 @@ impl PulseStore for Pulses {
         let now = Now { at, status: *status, activity: activity.clone(), waiting_for: waiting_for.clone() };
         file.write_all_at(&padded(&now), 0).map_err(|error| self.failed(error))?;
         if let Some(facts) = prompt {
-            note_prompt(&dir.join("turn"), facts).map_err(|error| self.failed(error))?;
+            note_prompt(&self.of(session, TURN), facts).map_err(|error| self.failed(error))?;
         }
         Ok(true)
     }
 
     fn start_pulse(&self, session: &SessionId, at: Timestamp) -> Result<(), StoreError> {
-        let dir = self.of(session);
         let start = || {
-            fs::DirBuilder::new().recursive(true).mode(0o700).create(&dir)?;
-            let mut file = match create_new(&dir.join("now")) {
+            private_dir(&self.dir)?;
+            let mut file = match create_new(&self.of(session, NOW)) {
                 Ok(file) => file,
                 Err(error) if error.kind() == ErrorKind::AlreadyExists => return Ok(()),
                 Err(error) => return Err(error),
@@ -103,37 +105,40 @@ impl PulseStore for Pulses {
     }
 
     fn end_pulse(&self, session: &SessionId) -> Result<(), StoreError> {
-        match fs::remove_dir_all(self.of(session)) {
-            Err(error) if error.kind() != ErrorKind::NotFound => Err(self.failed(error)),
-            _ => Ok(()),
-        }
+        let ended = [
+            fs::remove_file(self.of(session, NOW)),
+            fs::remove_file(self.of(session, TURN)),
+            fs::remove_dir_all(self.of(session, SUBAGENTS)),
+        ];
+        ended.into_iter().try_for_each(unless_absent).map_err(|error| self.failed(error))
     }
 
     fn note_subagent(&self, session: &SessionId, subagent: &Subagent) -> Result<(), StoreError> {
-        let path = self.of(session).join(format!("sub.{}", file_name(&subagent.id)));
-        match create_new(&path).and_then(|mut file| file.write_all(&json(subagent))) {
-            // Seen already, or its session is not here.
-            Err(error) if matches!(error.kind(), ErrorKind::AlreadyExists | ErrorKind::NotFound) => Ok(()),
-            result => result.map_err(|error| self.failed(error)),
-        }
+        let note = || {
+            if !self.of(session, NOW).exists() {
+                return Ok(());
+            }
+            let dir = self.of(session, SUBAGENTS);
+            private_dir(&dir)?;
+            match create_new(&dir.join(file_name(&subagent.id))) {
+                Ok(mut file) => file.write_all(&json(subagent)),
+                Err(error) if error.kind() == ErrorKind::AlreadyExists => Ok(()),
+                Err(error) => Err(error),
+            }
+        };
+        note().map_err(|error| self.failed(error))
     }
 
     fn end_subagent(&self, session: &SessionId, id: &str) -> Result<(), StoreError> {
-        match fs::remove_file(self.of(session).join(format!("sub.{}", file_name(id)))) {
-            Err(error) if error.kind() != ErrorKind::NotFound => Err(self.failed(error)),
-            _ => Ok(()),
-        }
+        let path = self.of(session, SUBAGENTS).join(file_name(id));
+        unless_absent(fs::remove_file(path)).map_err(|error| self.failed(error))
     }
 
     fn heard(&self, session: &SessionId) -> Option<Heard> {
-        let dir = self.of(session);
-        let now: Now = read(&dir.join("now"))?;
-        let turn: Turn = read(&dir.join("turn")).unwrap_or_default();
-        let files = fs::read_dir(&dir).ok()?.flatten();
-        let mut subagents: Vec<Subagent> = files
-            .filter(|file| file.file_name().to_string_lossy().starts_with("sub."))
-            .filter_map(|file| read(&file.path()))
-            .collect();
+        let now: Now = read(&self.of(session, NOW))?;
+        let turn: Turn = read(&self.of(session, TURN)).unwrap_or_default();
+        let files = fs::read_dir(self.of(session, SUBAGENTS)).into_iter().flatten().flatten();
+        let mut subagents: Vec<Subagent> = files.filter_map(|file| read(&file.path())).collect();
         subagents.sort_by(|a, b| (a.started_at, &a.id).cmp(&(b.started_at, &b.id)));
         Some(Heard {
             last_active: now.at,
@@ -158,6 +163,15 @@ fn note_prompt(path: &Path, facts: &PromptFacts) -> std::io::Result<()> {
         model: facts.model.clone().or(turn.model),
     };
     fs::OpenOptions::new().create(true).truncate(true).write(true).mode(0o600).open(path)?.write_all(&json(&turn))
+}
+
+fn private_dir(dir: &Path) -> std::io::Result<()> {
+    fs::DirBuilder::new().recursive(true).mode(0o700).create(dir)
+}
+
+/// What is not there need not be removed.
+fn unless_absent(removed: std::io::Result<()>) -> std::io::Result<()> {
+    removed.or_else(|error| if error.kind() == ErrorKind::NotFound { Ok(()) } else { Err(error) })
 }
 
 fn create_new(path: &Path) -> std::io::Result<fs::File> {

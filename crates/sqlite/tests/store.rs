@@ -38,7 +38,7 @@ fn nobody_else_can_read_it() {
     story::join(&mut app, "s", 1, NameWish::Any).unwrap();
     let mode = |path: &Path| std::fs::metadata(path).unwrap().permissions().mode() & 0o777;
     assert_eq!(mode(&dir), 0o700);
-    for file in ["consort.db", "consort.db-wal", "consort.db-shm", "pulses/s/now"] {
+    for file in ["consort.db", "consort.db-wal", "consort.db-shm", "pulses/s.now"] {
         assert_eq!(mode(&dir.join(file)), 0o600, "{file}");
     }
 }

@@ -166,23 +166,27 @@ impl<E: Engine, H: Host> App<E, H> {
         name: &str,
         actor: Actor,
     ) -> Result<RenameOutcome, PresenceError> {
-        self.bury()?;
         let now = self.host.now();
+        let pulses = self.engine.pulses();
         let tx = self.engine.write()?;
-        let present = tx.present()?;
-        let Some(me) = present.iter().find(|agent| agent.session == *session) else {
+        let Some((me, None)) = tx.agent(session)? else {
             return Err(PresenceError::NotRegistered);
         };
         if me.name.as_str() == name {
-            return Err(PresenceError::SameName { name: me.name.clone() });
+            return Err(PresenceError::SameName { name: me.name });
         }
-        let others = present.iter().filter(|agent| agent.session != *session);
-        let taken: Vec<&str> = others.map(|agent| agent.name.as_str()).collect();
+        let holder = tx.by_name(name)?.filter(|holder| holder.session != *session);
+        if holder.clone().is_some_and(|holder| !sort_out_the_dead(&self.host, &pulses, vec![holder]).1.is_empty()) {
+            drop(tx);
+            self.bury()?;
+            return self.rename(session, name, actor);
+        }
+        let taken: Vec<&str> = holder.iter().map(|holder| holder.name.as_str()).collect();
         let to = rules::settle_name(&NameWish::Insist(name.to_owned()), None, 0, &taken)?;
         let renamed = PresenceChange::Renamed { session: session.clone(), name: to.clone().into() };
         let changes = vec![Change::Presence(renamed)];
-        Self::conclude(&self.host, tx, now, Some(me.project.id.clone()), actor, changes)?;
-        Ok(RenameOutcome { session: session.clone(), from: me.name.clone(), to: to.into() })
+        Self::conclude(&self.host, tx, now, Some(me.project.id), actor, changes)?;
+        Ok(RenameOutcome { session: session.clone(), from: me.name, to: to.into() })
     }
 
     /// Notes what an agent does. The hot path: it comes with every tool call,
@@ -311,10 +315,11 @@ impl<E: Engine, H: Host> App<E, H> {
 
     /// The present agent with this name, in any case.
     pub fn find_agent(&mut self, name: &str) -> Result<Agent, PresenceError> {
-        let present = self.engine.read()?.present()?;
-        if let Some(agent) = present.iter().find(|agent| agent.name.as_str().eq_ignore_ascii_case(name)) {
-            return Ok(agent.clone());
+        let tx = self.engine.read()?;
+        if let Some(agent) = tx.by_name(name)? {
+            return Ok(agent);
         }
+        let present = tx.present()?;
         let nearest = text::nearest(name, present.iter().map(|agent| agent.name.as_str())).map(str::to_owned);
         Err(PresenceError::NoSuchAgent { name: name.to_owned(), nearest })
     }

@@ -25,6 +25,9 @@ pub trait PresenceStore {
     /// One agent by session, present or gone; the reason says which.
     fn agent(&self, session: &SessionId) -> Result<Option<(Agent, Option<LeaveReason>)>, StoreError>;
 
+    /// The present agent with this name, in any case.
+    fn by_name(&self, name: &str) -> Result<Option<Agent>, StoreError>;
+
     /// The present agents with this process id on this host.
     fn by_pid(&self, host: &str, pid: u32) -> Result<Vec<Agent>, StoreError>;
 

@@ -1,0 +1,163 @@
+//! What benchmarks and counter tests share: stores of a given size, and hooks
+//! run the way an agent CLI runs them.
+
+#![expect(clippy::unwrap_used, reason = "a benchmark that cannot go on should stop")]
+
+use std::fs;
+use std::fs::File;
+use std::path::Path;
+use std::path::PathBuf;
+use std::process::Command;
+use std::process::Stdio;
+use std::time::Duration;
+use std::time::Instant;
+
+use consort_core::engine::Engine as _;
+use consort_core::engine::Tx as _;
+use consort_core::host::Host as _;
+use consort_core::journal::Actor;
+use consort_core::journal::Change;
+use consort_core::journal::JournalStore as _;
+use consort_core::journal::NewEntry;
+use consort_core::presence::Agent;
+use consort_core::presence::PresenceChange;
+use consort_core::presence::PulseStore as _;
+use consort_core::project::Project;
+use consort_host::Machine;
+use consort_sqlite::Access;
+use consort_sqlite::Store;
+
+/// A program of this workspace, built for release. Build it first:
+/// `cargo build --release --workspace`.
+pub fn release(program: &str) -> PathBuf {
+    let here = std::env::current_exe().unwrap();
+    let target = here.ancestors().find(|dir| dir.join("release").is_dir() || dir.ends_with("release")).unwrap();
+    let dir = if target.ends_with("release") { target.to_owned() } else { target.join("release") };
+    let path = dir.join(program);
+    assert!(path.exists(), "{} is missing: run `cargo build --release --workspace`", path.display());
+    path
+}
+
+/// A home with a store of `agents` present agents (`s0`, `s1`, …) and at least
+/// `entries` journal entries.
+pub struct Home {
+    pub dir: tempfile::TempDir,
+}
+
+impl Home {
+    pub fn new(agents: usize, entries: usize) -> Self {
+        let dir = tempfile::tempdir().unwrap();
+        let mut store = Store::new(dir.path().join("consort.db"), Access::Command);
+        let machine = Machine::new(dir.path().join("bells"));
+        let project = Project { id: "example.com/acme/shop".into(), name: "shop".into() };
+        let cwd = dir.path().join("shop");
+        fs::create_dir(&cwd).unwrap();
+        let now = machine.now();
+        let pulses = store.pulses();
+        let mut tx = store.write().unwrap();
+        let entry = |change: PresenceChange| NewEntry {
+            at: now,
+            project: Some(project.id.clone()),
+            actor: Actor::Person,
+            changes: vec![Change::Presence(change)],
+            random: machine.random(),
+        };
+        let repository = fs::canonicalize(&cwd).unwrap();
+        tx.record(&entry(PresenceChange::RepositorySeen { repository, project: project.clone() })).unwrap();
+        for n in 0..agents {
+            let agent = Agent {
+                session: format!("s{n}").into(),
+                name: format!("Agent{n}").into(),
+                kind: "claude".into(),
+                process: machine.process(std::process::id()).unwrap(),
+                host: machine.name(),
+                project: project.clone(),
+                cwd: cwd.clone(),
+                worktree: cwd.clone(),
+                branch: Some("main".into()),
+                model: None,
+                terminal: Default::default(),
+                joined_at: now,
+            };
+            pulses.start_pulse(&agent.session, now).unwrap();
+            tx.record(&entry(PresenceChange::Joined(Box::new(agent)))).unwrap();
+        }
+        for n in agents..entries {
+            let session = format!("s{}", n % agents.max(1)).into();
+            let name = format!("Agent{}", n % agents.max(1)).into();
+            tx.record(&entry(PresenceChange::Renamed { session, name })).unwrap();
+        }
+        tx.commit().unwrap();
+        Self { dir }
+    }
+
+    /// What Claude Code would send for this session.
+    pub fn payload(&self, session: &str) -> PathBuf {
+        let path = self.dir.path().join(format!("{session}.json"));
+        let cwd = self.dir.path().join("shop");
+        let payload = serde_json::json!({
+            "session_id": session, "cwd": cwd, "transcript_path": "/tmp/transcript.jsonl",
+            "permission_mode": "default", "prompt": "please fix the login", "tool_name": "Edit",
+            "tool_input": { "file_path": cwd.join("src/login.rs"), "old_string": "a", "new_string": "b" },
+            "tool_use_id": "toolu_0123456789",
+        });
+        fs::write(&path, payload.to_string()).unwrap();
+        path
+    }
+
+    /// A hook of this home, reading `payload`.
+    pub fn hook(&self, event: &str, payload: &Path) -> Command {
+        let mut hook = Command::new(release("consort"));
+        hook.args(["hook", "claude", event]);
+        sealed(&mut hook, payload);
+        hook.env("CONSORT_HOME", self.dir.path());
+        hook
+    }
+
+    pub fn last_seq(&self) -> i64 {
+        let mut store = Store::new(self.dir.path().join("consort.db"), Access::Command);
+        store.read().unwrap().last_seq().unwrap()
+    }
+
+    pub fn is_sound(&self) -> bool {
+        let mut store = Store::new(self.dir.path().join("consort.db"), Access::Command);
+        store.read().unwrap().verify().unwrap().is_sound()
+    }
+}
+
+/// The same small environment for every program that is compared.
+pub fn sealed(command: &mut Command, stdin: &Path) {
+    command
+        .env_clear()
+        .env("PATH", "/usr/local/bin:/usr/bin:/bin")
+        .env("HOME", "/nonexistent")
+        .stdin(File::open(stdin).unwrap())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null());
+}
+
+/// Spawn and wait.
+pub fn once(command: &mut Command) -> Duration {
+    let start = Instant::now();
+    let status = command.status().unwrap();
+    let took = start.elapsed();
+    assert!(status.success(), "{command:?}: {status}");
+    took
+}
+
+/// A sample of durations, sorted.
+pub struct Sample(Vec<Duration>);
+
+impl Sample {
+    pub fn new(mut durations: Vec<Duration>) -> Self {
+        durations.sort();
+        Self(durations)
+    }
+
+    /// The duration below which this share of the sample lies, in µs.
+    pub fn quantile(&self, share: f64) -> f64 {
+        let index = ((self.0.len() - 1) as f64 * share).round() as usize;
+        self.0[index].as_secs_f64() * 1e6
+    }
+}
+

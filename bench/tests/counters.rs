@@ -1,0 +1,129 @@
+//! What noise cannot touch: how much a hook does. The measure is a machine's
+//! limits as they were found for such a hook, with a third on top.
+//!
+//! These need the release build (`cargo build --release --workspace`), strace
+//! and valgrind; `scripts/test` brings all three.
+
+use std::path::Path;
+use std::process::Command;
+
+use consort_bench::Home;
+use consort_bench::sealed;
+
+/// Of a hook that opens no database.
+const PAGE_FAULTS: u64 = 45 * 13 / 10;
+const SYSCALLS: usize = 35 * 13 / 10;
+const INSTRUCTIONS: u64 = 60_000 * 13 / 10;
+
+/// Of one that does.
+const PAGE_FAULTS_WITH_STORE: u64 = 120 * 13 / 10;
+const SYSCALLS_WITH_STORE: usize = 90 * 13 / 10;
+const INSTRUCTIONS_WITH_STORE: u64 = 1_000_000 * 13 / 10;
+
+#[test]
+fn a_pre_tool_use_hook_does_little() {
+    let home = Home::new(50, 10_000);
+    let payload = home.payload("s7");
+    let hook = || home.hook("PreToolUse", &payload);
+    let calls = syscalls(&hook(), &payload);
+    assert!(calls.len() <= SYSCALLS, "{} syscalls:\n{}", calls.len(), calls.join("\n"));
+    assert!(!calls.iter().any(|call| call.contains("sync(")), "{calls:#?}");
+    let faults = page_faults(hook());
+    assert!(faults <= PAGE_FAULTS, "{faults} page faults");
+    let instructions = instructions(&hook(), &payload);
+    assert!(instructions <= INSTRUCTIONS, "{instructions} instructions");
+}
+
+/// The end of a session is one entry in the store.
+#[test]
+fn a_hook_that_records_an_entry_does_not_do_much() {
+    let home = Home::new(50, 10_000);
+    // Somebody has the store open, as somebody has wherever two agents are at work.
+    let _holder = Holder::open(&home);
+    let payload = home.payload("s1");
+    let calls = syscalls(&home.hook("SessionEnd", &payload), &payload);
+    assert!(calls.len() <= SYSCALLS_WITH_STORE, "{} syscalls:\n{}", calls.len(), calls.join("\n"));
+    assert!(!calls.iter().any(|call| call.contains("sync(")), "{calls:#?}");
+    let faults = page_faults(home.hook("SessionEnd", &home.payload("s2")));
+    assert!(faults <= PAGE_FAULTS_WITH_STORE, "{faults} page faults");
+    let payload = home.payload("s3");
+    let instructions = instructions(&home.hook("SessionEnd", &payload), &payload);
+    assert!(instructions <= INSTRUCTIONS_WITH_STORE, "{instructions} instructions");
+}
+
+/// The cost of a hook does not grow with the journal.
+#[test]
+fn history_costs_a_hook_nothing() {
+    let count = |entries| {
+        let home = Home::new(50, entries);
+        let payload = home.payload("s7");
+        let hook = |event: &str| instructions(&home.hook(event, &payload), &payload);
+        [hook("PreToolUse"), hook("UserPromptSubmit"), hook("SessionEnd")]
+    };
+    let (few, many) = (count(1_000), count(100_000));
+    for (few, many) in few.into_iter().zip(many) {
+        assert!(many * 10 <= few * 12, "{many} instructions with a long journal, {few} with a short one");
+    }
+}
+
+struct Holder {
+    process: std::process::Child,
+}
+
+impl Holder {
+    fn open(home: &Home) -> Self {
+        use std::io::BufRead as _;
+        let mut follow = Command::new(consort_bench::release("consort"));
+        follow.args(["journal", "tail", "--follow", "-n", "1"]).env_clear().env("CONSORT_HOME", home.dir.path());
+        let mut process = follow.stdout(std::process::Stdio::piped()).spawn().unwrap();
+        let mut line = String::new();
+        std::io::BufReader::new(process.stdout.take().unwrap()).read_line(&mut line).unwrap();
+        Self { process }
+    }
+}
+
+impl Drop for Holder {
+    fn drop(&mut self) {
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
+}
+
+/// The same command under another program.
+fn under(program: &str, arguments: &[&str], command: &Command, stdin: &Path) -> Command {
+    let mut outer = Command::new(program);
+    outer.args(arguments).arg(command.get_program()).args(command.get_args());
+    sealed(&mut outer, stdin);
+    outer.envs(command.get_envs().filter_map(|(key, value)| Some((key, value?))));
+    outer
+}
+
+fn syscalls(command: &Command, stdin: &Path) -> Vec<String> {
+    let log = tempfile::NamedTempFile::new().unwrap();
+    let arguments = ["-f", "-o", log.path().to_str().unwrap()];
+    assert!(under("strace", &arguments, command, stdin).status().unwrap().success());
+    let text = std::fs::read_to_string(log.path()).unwrap();
+    text.lines().filter(|line| line.contains('(')).map(str::to_owned).collect()
+}
+
+fn instructions(command: &Command, stdin: &Path) -> u64 {
+    let arguments = ["--tool=callgrind", "--callgrind-out-file=/dev/null"];
+    let mut valgrind = under("valgrind", &arguments, command, stdin);
+    let output = valgrind.stderr(std::process::Stdio::piped()).output().unwrap();
+    let text = String::from_utf8(output.stderr).unwrap();
+    let line = text.lines().find_map(|line| line.split("Collected : ").nth(1));
+    line.unwrap_or_else(|| panic!("{text}")).trim().parse().unwrap()
+}
+
+/// Read off the process after its end and before it is reaped.
+fn page_faults(mut command: Command) -> u64 {
+    use rustix::process::WaitId;
+    use rustix::process::WaitIdOptions;
+    let mut child = command.spawn().unwrap();
+    let pid = rustix::process::Pid::from_child(&child);
+    rustix::process::waitid(WaitId::Pid(pid), WaitIdOptions::EXITED | WaitIdOptions::NOWAIT).unwrap();
+    let stat = std::fs::read_to_string(format!("/proc/{}/stat", child.id())).unwrap();
+    child.wait().unwrap();
+    let fields: Vec<&str> = stat.rsplit(") ").next().unwrap().split(' ').collect();
+    fields[7].parse().unwrap()
+}

@@ -1,0 +1,159 @@
+//! Promises about the workspace itself, kept by tests.
+
+use std::collections::BTreeMap;
+use std::collections::BTreeSet;
+use std::path::Path;
+use std::path::PathBuf;
+use std::process::Command;
+
+use serde_json::Value;
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().unwrap()
+}
+
+/// Every package with what it needs at run time, by name.
+fn graph() -> BTreeMap<String, BTreeSet<String>> {
+    let output = Command::new(env!("CARGO"))
+        .current_dir(root())
+        .args(["metadata", "--format-version", "1", "--offline", "--filter-platform", "x86_64-unknown-linux-gnu"])
+        .output()
+        .unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let metadata: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let name_of: BTreeMap<&str, &str> = metadata["packages"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|package| (package["id"].as_str().unwrap(), package["name"].as_str().unwrap()))
+        .collect();
+    let is_normal = |dependency: &&Value| {
+        let kinds = dependency["dep_kinds"].as_array().unwrap();
+        kinds.iter().any(|kind| kind["kind"].is_null())
+    };
+    let nodes = metadata["resolve"]["nodes"].as_array().unwrap();
+    nodes
+        .iter()
+        .map(|node| {
+            let needs = node["deps"].as_array().unwrap().iter().filter(is_normal);
+            let needs = needs.map(|dependency| name_of[dependency["pkg"].as_str().unwrap()].to_owned());
+            (name_of[node["id"].as_str().unwrap()].to_owned(), needs.collect())
+        })
+        .collect()
+}
+
+/// All that a package brings into the program, itself left out. Procedural
+/// macros run in the compiler only.
+fn closure(graph: &BTreeMap<String, BTreeSet<String>>, package: &str) -> BTreeSet<String> {
+    const AT_COMPILE_TIME: &[&str] = &["serde_derive", "thiserror-impl"];
+    let mut found = BTreeSet::new();
+    let mut open = vec![package.to_owned()];
+    while let Some(package) = open.pop() {
+        for need in &graph[&package] {
+            if !AT_COMPILE_TIME.contains(&need.as_str()) && found.insert(need.clone()) {
+                open.push(need.clone());
+            }
+        }
+    }
+    found
+}
+
+#[test]
+fn crates_depend_only_downwards() {
+    const MAY: &[(&str, &[&str])] = &[
+        ("consort-core", &[]),
+        ("consort-sqlite", &["consort-core"]),
+        ("consort-host", &["consort-core"]),
+        ("consort-agents", &["consort-core"]),
+        ("consort-hook", &["consort-core"]),
+        ("consort-testkit", &["consort-core"]),
+        ("consort-cli", &["consort-agents", "consort-core", "consort-hook", "consort-host", "consort-sqlite"]),
+        ("consort-bench", &["consort-core", "consort-host", "consort-sqlite"]),
+    ];
+    let graph = graph();
+    let ours = graph.keys().filter(|name| name.starts_with("consort-"));
+    assert_eq!(ours.cloned().collect::<BTreeSet<_>>(), MAY.iter().map(|(name, _)| (*name).to_owned()).collect());
+    for (package, may) in MAY {
+        let needs = graph[*package].iter().filter(|need| need.starts_with("consort-"));
+        for need in needs {
+            assert!(may.contains(&need.as_str()), "{package} must not depend on {need}");
+        }
+    }
+}
+
+#[test]
+fn core_is_kept_free_of_machinery() {
+    let allowed = ["itoa", "memchr", "serde", "serde_core", "serde_json", "thiserror", "uuid", "zmij"];
+    assert_allowed("consort-core", &allowed);
+}
+
+/// Everything that a hook can run: the door, the engine, the machine, the
+/// agents. No argument parser, no runtime, no regular expressions, no logger.
+#[test]
+fn a_hook_brings_little() {
+    let base = ["consort-core", "itoa", "memchr", "serde", "serde_core", "serde_json", "thiserror", "uuid", "zmij"];
+    assert_allowed("consort-hook", &base);
+    let with = |more: &[&'static str]| [&base, more].concat();
+    let system = ["bitflags", "errno", "libc", "linux-raw-sys", "rustix"];
+    assert_allowed("consort-host", &with(&system));
+    let sqlite = [
+        "bitflags", "errno", "fallible-iterator", "fallible-streaming-iterator", "foldhash", "hashbrown",
+        "hashlink", "libc", "libsqlite3-sys", "linux-raw-sys", "rusqlite", "rustix", "smallvec",
+    ];
+    assert_allowed("consort-sqlite", &with(&sqlite));
+    // The settings editor, for `init`; no hook touches it.
+    assert_allowed("consort-agents", &with(&["jsonc-parser"]));
+}
+
+fn assert_allowed(package: &str, allowed: &[&str]) {
+    let found = closure(&graph(), package);
+    let extra: Vec<_> = found.iter().filter(|name| !allowed.contains(&name.as_str())).collect();
+    assert!(extra.is_empty(), "{package} brings {extra:?}: is that worth it?");
+}
+
+#[test]
+fn the_lock_file_stays_small() {
+    let lock = std::fs::read_to_string(root().join("Cargo.lock")).unwrap();
+    let packages = lock.matches("[[package]]").count();
+    assert!(packages <= 110, "{packages} packages: a new dependency is a decision");
+}
+
+#[test]
+fn files_stay_readable() {
+    let mut long = Vec::new();
+    visit(&root().join("crates"), &mut |path| {
+        let lines = std::fs::read_to_string(path).unwrap().lines().count();
+        if lines > 500 {
+            long.push(format!("{} has {lines} lines", path.display()));
+        }
+    });
+    assert!(long.is_empty(), "{long:#?}: is there a verb to split by?");
+}
+
+#[test]
+fn sql_is_in_one_crate_and_every_variable_is_declared() {
+    visit(&root().join("crates"), &mut |path| {
+        let source = path.components().any(|part| part.as_os_str() == "src");
+        let text = std::fs::read_to_string(path).unwrap();
+        if source && !path.starts_with(root().join("crates/sqlite")) {
+            for word in ["rusqlite", "SELECT ", "INSERT INTO"] {
+                assert!(!text.contains(word), "{word} in {}", path.display());
+            }
+        }
+        let declares = path.ends_with("host/src/env.rs") || path.starts_with(root().join("crates/testkit"));
+        if source && !declares {
+            assert!(!text.contains("env::var("), "an undeclared variable in {}", path.display());
+        }
+    });
+}
+
+fn visit(dir: &Path, check: &mut impl FnMut(&Path)) {
+    for entry in std::fs::read_dir(dir).unwrap().flatten() {
+        let path = entry.path();
+        if path.is_dir() {
+            visit(&path, check);
+        } else if path.extension().is_some_and(|extension| extension == "rs") {
+            check(&path);
+        }
+    }
+}
