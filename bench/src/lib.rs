@@ -31,7 +31,8 @@ use consort_sqlite::Store;
 /// `cargo build --release --workspace`.
 pub fn release(program: &str) -> PathBuf {
     let here = std::env::current_exe().unwrap();
-    let target = here.ancestors().find(|dir| dir.join("release").is_dir() || dir.ends_with("release")).unwrap();
+    let target =
+        here.ancestors().find(|dir| dir.join("release").is_dir() || dir.ends_with("release")).unwrap();
     let dir = if target.ends_with("release") { target.to_owned() } else { target.join("release") };
     let path = dir.join(program);
     assert!(path.exists(), "{} is missing: run `cargo build --release --workspace`", path.display());
@@ -160,4 +161,3 @@ impl Sample {
         self.0[index].as_secs_f64() * 1e6
     }
 }
-

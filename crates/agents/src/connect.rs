@@ -66,7 +66,8 @@ pub(crate) fn connect(
     }
     let settings = disconnect(settings, kind)?;
     let root = parse(&settings)?;
-    let object = root.object_value_or_create().ok_or_else(|| unexpected("the file's content", "an object"))?;
+    let object =
+        root.object_value_or_create().ok_or_else(|| unexpected("the file's content", "an object"))?;
     let hooks = object.object_value_or_create("hooks").ok_or_else(|| unexpected("`hooks`", "an object"))?;
     for event in events {
         let entries = hooks
@@ -133,9 +134,9 @@ fn ours(object: &Option<CstObject>, kind: &str) -> Result<Vec<Ours>, SettingsErr
         for group in entries.elements().iter().filter_map(CstNode::as_object) {
             let Some(group_hooks) = group.array_value("hooks") else { continue };
             for hook in group_hooks.elements().iter().filter_map(CstNode::as_object) {
-                let command = hook.get("command").and_then(|command| {
-                    command.value()?.as_string_lit()?.decoded_value().ok()
-                });
+                let command = hook
+                    .get("command")
+                    .and_then(|command| command.value()?.as_string_lit()?.decoded_value().ok());
                 if let Some(command) = command.filter(|command| is_ours(command, kind)) {
                     found.push(Ours {
                         event: event.clone(),
@@ -158,17 +159,16 @@ fn is_ours(command: &str, kind: &str) -> bool {
     let mut words = command.rsplit(' ');
     let (_event, found_kind, hook) = (words.next(), words.next(), words.next());
     let program = words.next().unwrap_or_default().trim_matches('\'');
-    found_kind == Some(kind) && hook == Some("hook") && command.contains("exec ") && program.contains("consort")
+    found_kind == Some(kind)
+        && hook == Some("hook")
+        && command.contains("exec ")
+        && program.contains("consort")
 }
 
 /// As one word of a POSIX shell.
 fn quote(word: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "/._-+:@".contains(c);
-    if word.chars().all(plain) {
-        word.to_owned()
-    } else {
-        format!("'{}'", word.replace('\'', r"'\''"))
-    }
+    if word.chars().all(plain) { word.to_owned() } else { format!("'{}'", word.replace('\'', r"'\''")) }
 }
 
 fn unexpected(key: &str, expected: &'static str) -> SettingsError {

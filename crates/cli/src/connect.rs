@@ -52,7 +52,9 @@ impl Standing {
 
     pub(crate) fn sentence(&self) -> String {
         match (&self.program, &self.user, &self.project) {
-            (_, State::Malformed(why), _) | (_, _, State::Malformed(why)) => format!("its settings are malformed: {why}"),
+            (_, State::Malformed(why), _) | (_, _, State::Malformed(why)) => {
+                format!("its settings are malformed: {why}")
+            }
             (_, State::Current, _) => "connected".into(),
             (_, _, State::Current) => "connected in this project".into(),
             (_, State::Outdated, _) | (_, _, State::Outdated) => {
@@ -129,7 +131,8 @@ impl Plan {
                 }
                 write_atomically(&self.path, after.as_bytes())?;
             }
-            None => fs::remove_file(&self.path).map_err(|error| CommandError::file("cannot remove", &self.path, error))?,
+            None => fs::remove_file(&self.path)
+                .map_err(|error| CommandError::file("cannot remove", &self.path, error))?,
         }
         if !self.is_connecting() {
             let _ = fs::remove_dir_all(&self.record);
@@ -158,15 +161,24 @@ impl Plan {
 }
 
 /// What connecting would do to a CLI's settings.
-pub(crate) fn plan_connect(world: &World, cli: &dyn AgentCli, level: Level<'_>) -> Result<Plan, CommandError> {
+pub(crate) fn plan_connect(
+    world: &World,
+    cli: &dyn AgentCli,
+    level: Level<'_>,
+) -> Result<Plan, CommandError> {
     let mut plan = plan(world, cli, level)?;
-    let after = cli.connect(plan.before.as_deref(), &hook_program()).map_err(|error| malformed(&plan.path, error))?;
+    let after =
+        cli.connect(plan.before.as_deref(), &hook_program()).map_err(|error| malformed(&plan.path, error))?;
     plan.after = Some(after);
     Ok(plan)
 }
 
 /// What disconnecting would do to a CLI's settings.
-pub(crate) fn plan_disconnect(world: &World, cli: &dyn AgentCli, level: Level<'_>) -> Result<Plan, CommandError> {
+pub(crate) fn plan_disconnect(
+    world: &World,
+    cli: &dyn AgentCli,
+    level: Level<'_>,
+) -> Result<Plan, CommandError> {
     let mut plan = plan(world, cli, level)?;
     plan.after = plan.original.clone();
     Ok(plan)
@@ -223,7 +235,8 @@ pub(crate) fn hook_program() -> String {
 /// The first program of that name on `PATH`.
 pub(crate) fn find_program(name: &str) -> Option<PathBuf> {
     let is_program = |path: &PathBuf| {
-        fs::metadata(path).is_ok_and(|metadata| metadata.is_file() && metadata.permissions().mode() & 0o111 != 0)
+        fs::metadata(path)
+            .is_ok_and(|metadata| metadata.is_file() && metadata.permissions().mode() & 0o111 != 0)
     };
     let path = env::get("PATH")?;
     std::env::split_paths(&path).map(|dir| dir.join(name)).find(is_program)

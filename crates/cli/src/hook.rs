@@ -14,6 +14,7 @@ use std::process::ExitCode;
 use consort_agents::AgentCli;
 use consort_core::App;
 use consort_core::host::Host as _;
+use consort_core::presence::Terminal;
 use consort_core::text;
 use consort_hook::Surroundings;
 use consort_host::Machine;
@@ -45,20 +46,13 @@ pub(crate) fn run(mut arguments: impl Iterator<Item = OsString>) -> ExitCode {
     std::process::exit(0);
 }
 
-fn answer(cli: &dyn AgentCli, event: &str) -> Result<(), Box<dyn Error>> {
+fn answer(cli: &'static dyn AgentCli, event: &str) -> Result<(), Box<dyn Error>> {
     let payload = read_stdin()?;
     let Some(call) = cli.read(event, &payload) else { return Ok(()) };
     let paths = Paths::from_environment().ok_or("neither CONSORT_HOME nor HOME is set")?;
     let store = Store::new(paths.store(), Access::Hook);
     let mut app = App::new(store, Machine::new(paths.bells()));
-    let around = Surroundings {
-        kind: cli.kind(),
-        pid: cli.pid_variable().and_then(env::get).and_then(|pid| pid.parse().ok()),
-        name: env::get(env::NAME),
-        terminal: env::terminal(),
-        environment: &env::get,
-    };
-    let reply = consort_hook::handle(&mut app, &call, &around)?;
+    let reply = consort_hook::handle(&mut app, &call, &Process(cli))?;
     if let Some(line) = cli.write(event, &reply) {
         let mut stdout = std::io::stdout().lock();
         stdout.write_all(line.as_bytes())?;
@@ -66,6 +60,31 @@ fn answer(cli: &dyn AgentCli, event: &str) -> Result<(), Box<dyn Error>> {
     }
     std::mem::forget(app);
     Ok(())
+}
+
+/// This process, started by that agent CLI.
+struct Process(&'static dyn AgentCli);
+
+impl Surroundings for Process {
+    fn kind(&self) -> &'static str {
+        self.0.kind()
+    }
+
+    fn pid(&self) -> Option<u32> {
+        self.0.pid_variable().and_then(env::get)?.parse().ok()
+    }
+
+    fn name(&self) -> Option<String> {
+        env::get(env::NAME)
+    }
+
+    fn terminal(&self) -> Terminal {
+        env::terminal()
+    }
+
+    fn variable(&self, name: &str) -> Option<String> {
+        env::get(name)
+    }
 }
 
 /// All of standard input. The standard library's handle would add a buffer
@@ -95,7 +114,13 @@ fn log(line: &str) {
     let Some(paths) = Paths::from_environment() else { return };
     let path = paths.hook_log();
     let is_long = fs::metadata(&path).is_ok_and(|log| log.len() > LONGEST_LOG);
-    let file = fs::OpenOptions::new().create(true).append(!is_long).write(true).truncate(is_long).mode(0o600).open(path);
+    let file = fs::OpenOptions::new()
+        .create(true)
+        .append(!is_long)
+        .write(true)
+        .truncate(is_long)
+        .mode(0o600)
+        .open(path);
     if let Ok(mut file) = file {
         let now = Machine::new(paths.bells()).now().0;
         let _ = file.write_all(format!("{now} {}\n", text::one_line(line, 1_000)).as_bytes());

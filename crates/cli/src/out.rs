@@ -70,7 +70,9 @@ impl Out {
     pub(crate) fn json(&self, outcome: &impl Serialize) -> CommandResult {
         match serde_json::to_string(outcome) {
             Ok(json) => self.line(json),
-            Err(error) => Err(CommandError::user(format!("cannot write JSON: {error}"), "leave out `--json`")),
+            Err(error) => {
+                Err(CommandError::user(format!("cannot write JSON: {error}"), "leave out `--json`"))
+            }
         }
     }
 }

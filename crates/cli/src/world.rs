@@ -43,7 +43,10 @@ pub(crate) struct Room {
 impl World {
     pub(crate) fn new(overrides: Vec<(String, String)>) -> Result<Self, CommandError> {
         let paths = Paths::from_environment().ok_or_else(|| {
-            CommandError::user("neither HOME nor CONSORT_HOME is set", "set CONSORT_HOME to a directory of your choice")
+            CommandError::user(
+                "neither HOME nor CONSORT_HOME is set",
+                "set CONSORT_HOME to a directory of your choice",
+            )
         })?;
         let cwd = std::env::current_dir().map_err(|error| {
             CommandError::user(

@@ -14,7 +14,8 @@ fn the_nearest_tier_wins_and_is_named() {
         context.registration = true        # tell a starting session its name and who is here (mode `full`)
         journal.retention_days = 30        # how long entries are kept that nothing depends on
         [exit 0]
-    "#]].assert_eq(&world.run("config list").to_string());
+    "#]]
+    .assert_eq(&world.run("config list").to_string());
     world.run("config set journal.retention_days 7");
     world.run("config set --project context.mode minimal");
     let list = world.ran(
@@ -28,16 +29,19 @@ fn the_nearest_tier_wins_and_is_named() {
         context.registration = false       # $CONSORT_CONTEXT_REGISTRATION
         journal.retention_days = 7         # $WORLD/home/.config/consort/config.toml
         [exit 0]
-    "#]].assert_eq(&list.to_string());
+    "#]]
+    .assert_eq(&list.to_string());
     expect![[r#"
         {"key":"context.mode","value":"minimal","source":{"project":"$WORLD/shop/.consort/config.toml"}}
         [exit 0]
-    "#]].assert_eq(&world.run("config get context.mode --json").to_string());
+    "#]]
+    .assert_eq(&world.run("config get context.mode --json").to_string());
     expect![[r#"
         user     $WORLD/home/.config/consort/config.toml
         project  $WORLD/shop/.consort/config.toml
         [exit 0]
-    "#]].assert_eq(&world.run("config path").to_string());
+    "#]]
+    .assert_eq(&world.run("config path").to_string());
 }
 
 #[test]
@@ -47,23 +51,27 @@ fn mistakes_are_explained() {
         [stderr] Error: unknown key `context.mod`
         [stderr] Hint: did you mean `context.mode`?
         [exit 1]
-    "#]].assert_eq(&world.run("config get context.mod").to_string());
+    "#]]
+    .assert_eq(&world.run("config get context.mod").to_string());
     expect![[r#"
         [stderr] Error: `never` is not a value for `journal.retention_days`
         [stderr] Hint: use a number from 1 to 36500
         [exit 1]
-    "#]].assert_eq(&world.run("config set journal.retention_days never").to_string());
+    "#]]
+    .assert_eq(&world.run("config set journal.retention_days never").to_string());
     expect![[r#"
         [stderr] Error: `loud` is not a value for `context.mode`
         [stderr] Hint: use one of: full, minimal, none
         [exit 1]
-    "#]].assert_eq(&world.run("who --set context.mode=loud").to_string());
+    "#]]
+    .assert_eq(&world.run("who --set context.mode=loud").to_string());
     expect![[r#"
         [stderr] error: invalid value 'context.mode' for '--set <KEY=VALUE>': expected KEY=VALUE
         [stderr] 
         [stderr] For more information, try '--help'.
         [exit 2]
-    "#]].assert_eq(&world.run("who --set context.mode").to_string());
+    "#]]
+    .assert_eq(&world.run("who --set context.mode").to_string());
 
     // In a file they are warnings: a typo must not stop an agent.
     let config = world.home().join(".config/consort");
@@ -73,7 +81,8 @@ fn mistakes_are_explained() {
         full
         [stderr] Warning: unknown key `context.mdoe` (did you mean `context.mode`?)
         [exit 0]
-    "#]].assert_eq(&world.run("config get context.mode").to_string());
+    "#]]
+    .assert_eq(&world.run("config get context.mode").to_string());
     fs::write(config.join("config.toml"), "[context\n").unwrap();
     expect![[r#"
         full
@@ -90,19 +99,20 @@ fn mistakes_are_explained() {
         [stderr] 
         [stderr] Hint: mend the file, then try again; nothing was changed
         [exit 1]
-    "#]].assert_eq(&world.run("config set context.mode none").to_string());
+    "#]]
+    .assert_eq(&world.run("config set context.mode none").to_string());
     assert_eq!(fs::read_to_string(config.join("config.toml")).unwrap(), "[context\n");
 }
 
 #[test]
 fn a_value_that_is_overridden_says_so() {
     let world = Sealed::new(env!("CARGO_BIN_EXE_consort"));
-    let ran = world.ran(
-        world.consort(["config", "set", "context.mode", "none"]).env("CONSORT_CONTEXT_MODE", "minimal"),
-    );
+    let ran = world
+        .ran(world.consort(["config", "set", "context.mode", "none"]).env("CONSORT_CONTEXT_MODE", "minimal"));
     expect![[r#"
         context.mode = none in $WORLD/home/.config/consort/config.toml
         [stderr] Warning: `context.mode` stays `minimal`: $CONSORT_CONTEXT_MODE overrides it
         [exit 0]
-    "#]].assert_eq(&ran.to_string());
+    "#]]
+    .assert_eq(&ran.to_string());
 }

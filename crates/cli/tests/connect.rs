@@ -1,5 +1,7 @@
 //! `init`, `uninit`, `doctor`: changing other people's files, and giving them back.
 
+#![expect(clippy::unwrap_used, reason = "a helper that cannot go on should stop the test")]
+
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 
@@ -47,7 +49,10 @@ fn our_lines_go_in_and_out_and_nothing_else_moves() {
     let (before_stop, after_stop) = THEIRS.split_once("\"Stop\"").unwrap();
     assert!(connected.starts_with(before_stop), "{connected}");
     assert!(connected.ends_with(after_stop.split_once("},\n").unwrap().1), "{connected}");
-    assert!(connected.contains(r#"{ "hooks": [ {"type": "command", "command": "say done"} ] }"#), "{connected}");
+    assert!(
+        connected.contains(r#"{ "hooks": [ {"type": "command", "command": "say done"} ] }"#),
+        "{connected}"
+    );
     assert_eq!(connected.matches(" hook claude ").count(), 13);
     assert_eq!(connected.matches("say done").count(), 1);
     assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o640);
@@ -160,7 +165,8 @@ fn one_level_at_a_time() {
         [stderr] Error: Claude Code is connected with `--project` already; both would run every hook twice
         [stderr] Hint: keep that, or `consort uninit --project` first
         [exit 1]
-    "#]].assert_eq(&world.run("init").to_string());
+    "#]]
+    .assert_eq(&world.run("init").to_string());
     assert_eq!(world.run("uninit --project").code, 0);
     assert_eq!(world.run("init --user").code, 0);
 }
@@ -175,7 +181,9 @@ fn a_hook_whose_program_is_gone_is_a_success() {
     for (event, entries) in hooks {
         let command = entries[0]["hooks"][0]["command"].as_str().unwrap();
         let gone = command.replace(env!("CARGO_BIN_EXE_consort"), "/nowhere/consort");
-        for line in [gone.as_str(), "command -v consort-gone >/dev/null 2>&1 || exit 0; exec consort-gone hook"] {
+        for line in
+            [gone.as_str(), "command -v consort-gone >/dev/null 2>&1 || exit 0; exec consort-gone hook"]
+        {
             let ran = world.ran(world.command("sh").args(["-c", line]));
             assert_eq!((ran.stdout.as_str(), ran.stderr.as_str(), ran.code), ("", "", 0), "{event}");
         }
@@ -186,7 +194,8 @@ fn a_hook_whose_program_is_gone_is_a_success() {
 fn an_older_connection_is_renewed() {
     let world = world();
     world.run("init");
-    let older = fs::read_to_string(settings(&world)).unwrap().replace(env!("CARGO_BIN_EXE_consort"), "/old/consort");
+    let older =
+        fs::read_to_string(settings(&world)).unwrap().replace(env!("CARGO_BIN_EXE_consort"), "/old/consort");
     fs::write(settings(&world), older).unwrap();
     let doctor = world.run("doctor");
     assert!(doctor.stdout.contains("mend: consort init\n"), "{doctor}");
@@ -211,7 +220,8 @@ fn doctor_says_what_to_do() {
         ok       settings: every key is known
         ok       hooks: none has failed
         [exit 0]
-    "#]].assert_eq(&hide_version(world.run("doctor").to_string()));
+    "#]]
+    .assert_eq(&hide_version(world.run("doctor").to_string()));
     let findings: Value = serde_json::from_str(&world.run("doctor --json").stdout).unwrap();
     assert!(findings.as_array().unwrap().iter().all(|finding| finding["level"].is_string()));
 
@@ -243,7 +253,8 @@ fn up_without_a_terminal_says_what_it_found() {
         Claude Code: not installed
         No agents are here.
         [exit 0]
-    "#]].assert_eq(&world.run("up").to_string());
+    "#]]
+    .assert_eq(&world.run("up").to_string());
     let bin = world.path().join("bin");
     fs::create_dir(&bin).unwrap();
     fs::write(bin.join("claude"), "#!/bin/sh\n").unwrap();
@@ -253,7 +264,8 @@ fn up_without_a_terminal_says_what_it_found() {
         Claude Code ($WORLD/bin/claude): not connected: `consort init` connects it
         No agents are here.
         [exit 0]
-    "#]].assert_eq(&world.ran(world.consort(["up"]).env("PATH", &path)).to_string());
+    "#]]
+    .assert_eq(&world.ran(world.consort(["up"]).env("PATH", &path)).to_string());
     assert!(!settings(&world).exists());
     world.ran(world.consort(["up", "--yes"]).env("PATH", &path));
     assert!(settings(&world).exists());

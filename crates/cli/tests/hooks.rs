@@ -1,5 +1,7 @@
 //! Hooks, as an agent CLI calls them.
 
+#![expect(clippy::unwrap_used, reason = "a helper that cannot go on should stop the test")]
+
 use consort_testkit::Sealed;
 use serde_json::Value;
 use serde_json::json;
@@ -30,7 +32,8 @@ fn seen(world: &Sealed) -> Value {
 fn context(world: &Sealed, environment: &[(&str, &str)]) -> Option<String> {
     let mut hook = world.consort(["hook", "claude", "SessionStart"]);
     hook.envs(environment.iter().copied());
-    let ran = world.ran_with(&mut hook, payload(world, json!({ "source": "startup" })).to_string().as_bytes());
+    let ran =
+        world.ran_with(&mut hook, payload(world, json!({ "source": "startup" })).to_string().as_bytes());
     assert_eq!((ran.stderr.as_str(), ran.code), ("", 0));
     if ran.stdout.is_empty() {
         return None;
@@ -109,7 +112,10 @@ fn what_nobody_knows_is_ignored() {
 fn hooks_that_were_installed_while_a_session_ran_register_it() {
     let world = world();
     silent(&world, "PreToolUse", json!({ "tool_name": "Read", "tool_input": { "file_path": "/x/y" } }));
-    assert_eq!((&seen(&world)["status"], &seen(&world)["activity"]), (&json!("working"), &json!("Read /x/y")));
+    assert_eq!(
+        (&seen(&world)["status"], &seen(&world)["activity"]),
+        (&json!("working"), &json!("Read /x/y"))
+    );
 }
 
 #[test]
@@ -210,7 +216,11 @@ fn nowhere_to_write_is_silence_for_hooks_and_an_explanation_for_people() {
 
     let garbage = world.path().join("garbage");
     std::fs::create_dir(&garbage).unwrap();
-    std::fs::write(garbage.join("consort.db"), "this is not a database, and longer than a header would be".repeat(99)).unwrap();
+    std::fs::write(
+        garbage.join("consort.db"),
+        "this is not a database, and longer than a header would be".repeat(99),
+    )
+    .unwrap();
     hook("", &garbage.display().to_string());
     who("", &garbage.display().to_string());
     assert!(std::fs::read_to_string(garbage.join("hook.log")).unwrap().contains("not a database"));

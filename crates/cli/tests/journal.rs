@@ -1,5 +1,7 @@
 //! The journal, read as it grows.
 
+#![expect(clippy::unwrap_used, reason = "a helper that cannot go on should stop the test")]
+
 use std::fs;
 use std::io::BufRead as _;
 use std::io::BufReader;
@@ -42,14 +44,16 @@ impl Follower {
         let follower = Self { child, lines };
         // Hung before the first look, so once it hangs nothing is missed.
         let bells = world.data().join("bells");
-        while fs::read_dir(&bells).map_or(0, |bells| bells.flatten().filter(|bell| !hidden(bell)).count()) == 0 {
+        while fs::read_dir(&bells).map_or(0, |bells| bells.flatten().filter(|bell| !hidden(bell)).count())
+            == 0
+        {
             std::thread::sleep(Duration::from_millis(5));
         }
         follower
     }
 
     fn next(&self) -> (Instant, Value) {
-        let (at, line) = self.lines.recv_timeout(Duration::from_secs(20)).expect("an entry");
+        let (at, line) = self.lines.recv_timeout(Duration::from_secs(20)).unwrap();
         (at, serde_json::from_str(&line).unwrap())
     }
 }
@@ -75,7 +79,8 @@ fn it_tells_what_happened() {
     let tail = world.run("journal tail").to_string();
     // Times differ from run to run.
     let at = |line: &str| line.get(8..27).is_some_and(|at| at.as_bytes()[4] == b'-');
-    let lines = tail.lines().map(|line| if at(line) { line.replace(&line[8..27], "<time>") } else { line.into() });
+    let lines =
+        tail.lines().map(|line| if at(line) { line.replace(&line[8..27], "<time>") } else { line.into() });
     expect![[r#"
              1  <time>  consort: project shop seen first (path:$WORLD/shop)
              2  <time>  Crow: Raven joined (test in shop)
@@ -83,7 +88,8 @@ fn it_tells_what_happened() {
              4  <time>  you: renamed to Crow
              5  <time>  you: Bear left
         [exit 0]
-    "#]].assert_eq(&lines.map(|line| line + "\n").collect::<String>());
+    "#]]
+    .assert_eq(&lines.map(|line| line + "\n").collect::<String>());
 
     assert_eq!(world.run("journal tail -n 1 --json").stdout.lines().count(), 1);
     assert_eq!(world.run("journal tail --since 1h").stdout.lines().count(), 5);
@@ -93,12 +99,14 @@ fn it_tells_what_happened() {
         [stderr] Error: `yesterdayish` is not a time
         [stderr] Hint: use `2h`, `30m`, `3d`, a day or a moment
         [exit 1]
-    "#]].assert_eq(&world.run("journal tail --since yesterdayish").to_string());
+    "#]]
+    .assert_eq(&world.run("journal tail --since yesterdayish").to_string());
     expect![[r#"
         [stderr] Error: no project called `shp` was ever seen
         [stderr] Hint: did you mean `shop`?
         [exit 1]
-    "#]].assert_eq(&world.run("journal tail --project shp").to_string());
+    "#]]
+    .assert_eq(&world.run("journal tail --project shp").to_string());
 }
 
 #[test]
@@ -145,7 +153,8 @@ fn waiting_costs_nothing() {
     std::thread::sleep(Duration::from_millis(300));
     let ticks = || {
         let stat = fs::read_to_string(format!("/proc/{}/stat", follower.child.id())).unwrap();
-        let fields: Vec<u64> = stat.rsplit(") ").next().unwrap().split(' ').filter_map(|f| f.parse().ok()).collect();
+        let fields: Vec<u64> =
+            stat.rsplit(") ").next().unwrap().split(' ').filter_map(|f| f.parse().ok()).collect();
         // utime and stime, in hundredths of a second.
         fields[10] + fields[11]
     };
@@ -161,7 +170,8 @@ fn damage_has_an_exit_code_and_a_cure() {
     expect![[r#"
         Sound: 2 entries, last 2.
         [exit 0]
-    "#]].assert_eq(&world.run("journal verify").to_string());
+    "#]]
+    .assert_eq(&world.run("journal verify").to_string());
     let mut sqlite = world.command("python3");
     let script = "import sqlite3,sys; c=sqlite3.connect(sys.argv[1]); c.execute(\"update agents set name='X'\"); c.commit()";
     let ran = world.ran(sqlite.args(["-c", script]).arg(world.data().join("consort.db")));
@@ -173,6 +183,7 @@ fn damage_has_an_exit_code_and_a_cure() {
     expect![[r#"
         Rebuilt the tables from 2 entries.
         [exit 0]
-    "#]].assert_eq(&world.run("journal rebuild").to_string());
+    "#]]
+    .assert_eq(&world.run("journal rebuild").to_string());
     assert_eq!(world.run("journal verify").code, 0);
 }

@@ -25,34 +25,52 @@ fn check(ran: &Ran, expected: Expect) {
 #[test]
 fn joining_and_looking() {
     let world = world();
-    check(&world.run("who"), expect![[r#"
+    check(
+        &world.run("who"),
+        expect![[r#"
         No agents are in shop.
         [exit 0]
-    "#]]);
-    check(&join(&world, "Raven"), expect![[r#"
+    "#]],
+    );
+    check(
+        &join(&world, "Raven"),
+        expect![[r#"
         Joined as Raven in shop on main. 0 other agents here.
         [exit 0]
-    "#]]);
-    check(&join(&world, "Raven"), expect![[r#"
+    "#]],
+    );
+    check(
+        &join(&world, "Raven"),
+        expect![[r#"
         Already here as Raven in shop on main. 0 other agents here.
         [exit 0]
-    "#]]);
-    check(&join(&world, "Bear"), expect![[r#"
+    "#]],
+    );
+    check(
+        &join(&world, "Bear"),
+        expect![[r#"
         Joined as Bear in shop on main. 1 other agent here.
         [exit 0]
-    "#]]);
-    check(&world.run("who"), expect![[r#"
+    "#]],
+    );
+    check(
+        &world.run("who"),
+        expect![[r#"
         AGENT       KIND  STATUS  DOING  BRANCH  WHERE  ACTIVE
         Bear (you)  test  idle           main           now
         Raven       test  idle           main           now
         [exit 0]
-    "#]]);
-    check(&world.run("who --all"), expect![[r#"
+    "#]],
+    );
+    check(
+        &world.run("who --all"),
+        expect![[r#"
         AGENT       KIND  STATUS  DOING  PROJECT  BRANCH  WHERE  ACTIVE
         Bear (you)  test  idle           shop     main           now
         Raven       test  idle           shop     main           now
         [exit 0]
-    "#]]);
+    "#]],
+    );
 }
 
 #[test]
@@ -60,68 +78,101 @@ fn mistakes_have_a_next_step() {
     let world = world();
     world.run("join --pid 1 --kind test --session s1 --name Raven");
     let other = world.run("join --pid 1 --kind test --session s2 --name raven");
-    check(&other, expect![[r#"
+    check(
+        &other,
+        expect![[r#"
         [stderr] Error: the name `raven` belongs to another agent
         [stderr] Hint: `consort who --all` lists the names in use
         [exit 4]
-    "#]]);
-    check(&world.run("join --pid 999999999 --kind test"), expect![[r#"
+    "#]],
+    );
+    check(
+        &world.run("join --pid 999999999 --kind test"),
+        expect![[r#"
         [stderr] Error: no process 999999999 runs here
         [stderr] Hint: give the id of a running process
         [exit 1]
-    "#]]);
-    check(&world.run("rename --agent Ravn Crow"), expect![[r#"
+    "#]],
+    );
+    check(
+        &world.run("rename --agent Ravn Crow"),
+        expect![[r#"
         [stderr] Error: no agent called `Ravn` is here
         [stderr] Hint: did you mean `Raven`?
         [exit 1]
-    "#]]);
-    check(&world.run("rename Crow --agent nobody-at-all"), expect![[r#"
+    "#]],
+    );
+    check(
+        &world.run("rename Crow --agent nobody-at-all"),
+        expect![[r#"
         [stderr] Error: no agent called `nobody-at-all` is here
         [stderr] Hint: `consort who --all` lists who is here
         [exit 1]
-    "#]]);
-    check(&world.run("join --name x"), expect![[r#"
+    "#]],
+    );
+    check(
+        &world.run("join --name x"),
+        expect![[r#"
         [stderr] Error: this is not run inside an agent session
         [stderr] Hint: run it in a session, or say which process: `consort join --pid <pid> --kind <kind>`
         [exit 1]
-    "#]]);
-    check(&world.run("frobnicate"), expect![[r#"
+    "#]],
+    );
+    check(
+        &world.run("frobnicate"),
+        expect![[r#"
         [stderr] error: unrecognized subcommand 'frobnicate'
         [stderr] 
         [stderr] Usage: consort [OPTIONS] <COMMAND>
         [stderr] 
         [stderr] For more information, try '--help'.
         [exit 2]
-    "#]]);
+    "#]],
+    );
 }
 
 #[test]
 fn an_agent_is_the_caller_inside_its_session() {
     let world = world();
-    check(&world.run("whoami"), expect![[r#"
+    check(
+        &world.run("whoami"),
+        expect![[r#"
         you, the person at the keyboard
         [exit 0]
-    "#]]);
+    "#]],
+    );
     join(&world, "Raven");
     // This test hosts the agent, so what it starts is called from inside.
-    check(&world.run("whoami"), expect![[r#"
+    check(
+        &world.run("whoami"),
+        expect![[r#"
         Raven (test in shop)
         [exit 0]
-    "#]]);
-    check(&world.run("rename Crow"), expect![[r#"
+    "#]],
+    );
+    check(
+        &world.run("rename Crow"),
+        expect![[r#"
         Raven is now Crow.
         [exit 0]
-    "#]]);
-    check(&world.run("leave"), expect![[r#"
+    "#]],
+    );
+    check(
+        &world.run("leave"),
+        expect![[r#"
         Crow left. `consort join` in its session brings it back.
         [exit 0]
-    "#]]);
-    check(&world.run("leave"), expect![[r#"
+    "#]],
+    );
+    check(
+        &world.run("leave"),
+        expect![[r#"
         [stderr] Error: the caller is not a registered agent
         [stderr] Hint: run this inside an agent session, or name the agent with `--agent <name>`
         [stderr] Hint: `consort join` registers the agent session it is run in
         [exit 1]
-    "#]]);
+    "#]],
+    );
 }
 
 #[test]
@@ -129,11 +180,14 @@ fn an_agent_cannot_act_for_another() {
     let world = world();
     join(&world, "Raven");
     let refused = world.ran(world.consort(["leave", "--agent", "Bear"]).env("CONSORT_SESSION", "s-Bear"));
-    check(&refused, expect![[r#"
+    check(
+        &refused,
+        expect![[r#"
         [stderr] Error: Raven cannot act for `Bear`
         [stderr] Hint: only the person at the keyboard can name another agent
         [exit 1]
-    "#]]);
+    "#]],
+    );
 }
 
 #[test]
@@ -178,7 +232,8 @@ fn two_worktrees_are_one_project_and_two_projects_are_two() {
     in_dir("other", &format!("join --pid {pid} --kind test --session s-other --name Other"));
     let who = |dir: &str| {
         let who: Value = serde_json::from_str(&in_dir(dir, "who --json").stdout).unwrap();
-        let names = who["agents"].as_array().unwrap().iter().map(|agent| agent["name"].as_str().unwrap().to_owned());
+        let names =
+            who["agents"].as_array().unwrap().iter().map(|agent| agent["name"].as_str().unwrap().to_owned());
         names.collect::<Vec<_>>()
     };
     assert_eq!(who("shop"), ["Raven", "Side"]);
@@ -247,7 +302,8 @@ fn the_json_is_a_contract() {
             "id": "commit:…",
             "name": "shop"
           }
-        }"#]].assert_eq(&serde_json::to_string_pretty(&who).unwrap());
+        }"#]]
+    .assert_eq(&serde_json::to_string_pretty(&who).unwrap());
 }
 
 #[test]

@@ -41,8 +41,13 @@ pub enum HookEvent {
     /// The turn is over and nothing is asked.
     TurnEnd,
     TurnFailed(String),
-    SubagentStart { id: String, kind: String },
-    SubagentStop { id: String },
+    SubagentStart {
+        id: String,
+        kind: String,
+    },
+    SubagentStop {
+        id: String,
+    },
     Compacting,
     SessionEnd,
 }

@@ -21,23 +21,28 @@ use consort_core::presence::NameWish;
 use consort_core::presence::PresenceError;
 use consort_core::presence::Terminal;
 
-/// What surrounds a call and is not in it.
-pub struct Surroundings<'a> {
+/// What surrounds a call and is not in it, asked for only when it matters.
+pub trait Surroundings {
     /// Which agent CLI calls.
-    pub kind: &'static str,
+    fn kind(&self) -> &'static str;
+
     /// The process that CLI says hosts the session.
-    pub pid: Option<u32>,
+    fn pid(&self) -> Option<u32>;
+
     /// The name the session prefers.
-    pub name: Option<String>,
-    pub terminal: Terminal,
-    pub environment: &'a dyn Fn(&str) -> Option<String>,
+    fn name(&self) -> Option<String>;
+
+    fn terminal(&self) -> Terminal;
+
+    /// A variable of the environment.
+    fn variable(&self, name: &str) -> Option<String>;
 }
 
 /// Carries out what an event means and says what to answer.
 pub fn handle<E: Engine, H: Host>(
     app: &mut App<E, H>,
     call: &HookCall,
-    around: &Surroundings<'_>,
+    around: &dyn Surroundings,
 ) -> Result<HookReply, PresenceError> {
     match &call.event {
         HookEvent::SessionStart => events::session_start::handle(app, call, around),
@@ -64,19 +69,18 @@ pub fn handle<E: Engine, H: Host>(
 fn join_request(
     host: &impl Host,
     call: &HookCall,
-    around: &Surroundings<'_>,
+    around: &dyn Surroundings,
 ) -> Result<JoinRequest, PresenceError> {
-    let process = hosting_process(host.ancestors(), around.pid).ok_or_else(|| {
-        StoreError::Failed("the hook has no parent process that could be its agent".into())
-    })?;
+    let process = hosting_process(host.ancestors(), around.pid())
+        .ok_or_else(|| StoreError::Failed("the hook has no parent process that could be its agent".into()))?;
     Ok(JoinRequest {
         session: call.session.clone(),
-        wish: around.name.clone().map_or(NameWish::Any, NameWish::Prefer),
-        kind: around.kind.to_owned(),
+        wish: around.name().map_or(NameWish::Any, NameWish::Prefer),
+        kind: around.kind().to_owned(),
         process,
         cwd: call.cwd.clone(),
         model: call.model.clone(),
-        terminal: around.terminal.clone(),
+        terminal: around.terminal(),
     })
 }
 

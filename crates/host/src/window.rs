@@ -41,7 +41,8 @@ pub fn quadrants<'a>(agents: &'a [Agent]) -> Vec<Option<Quadrant>> {
 
 /// Every pane of a tmux server with its place in its window, in one call.
 fn tmux_panes(socket: &Path) -> BTreeMap<String, (Rect, Rect)> {
-    const FORMAT: &str = "#{pane_id} #{pane_left} #{pane_top} #{pane_width} #{pane_height} #{window_width} #{window_height}";
+    const FORMAT: &str =
+        "#{pane_id} #{pane_left} #{pane_top} #{pane_width} #{pane_height} #{window_width} #{window_height}";
     let mut tmux = Command::new("tmux");
     tmux.arg("-S").arg(socket).args(["list-panes", "-a", "-F", FORMAT]);
     let panes = run(&mut tmux, PATIENCE).unwrap_or_default();
@@ -64,9 +65,8 @@ fn x11_screen() -> Option<Rect> {
 
 fn x11_window(window: &str) -> Option<Rect> {
     let geometry = run(Command::new("xdotool").args(["getwindowgeometry", "--shell", window]), PATIENCE)?;
-    let value = |key: &str| {
-        geometry.lines().find_map(|line| line.strip_prefix(key)?.strip_prefix('=')?.parse().ok())
-    };
+    let value =
+        |key: &str| geometry.lines().find_map(|line| line.strip_prefix(key)?.strip_prefix('=')?.parse().ok());
     Some(rect(value("X")?, value("Y")?, value("WIDTH")?, value("HEIGHT")?))
 }
 
@@ -93,7 +93,10 @@ fn mac_window(program: Option<&str>, tty: &str) -> Option<(Rect, Rect)> {
     };
     let script = |body: &str| {
         let mut osascript = Command::new("osascript");
-        osascript.arg("-e").arg(format!("on run argv\nset wanted to item 1 of argv\n{body}\nend run")).arg(tty);
+        osascript
+            .arg("-e")
+            .arg(format!("on run argv\nset wanted to item 1 of argv\n{body}\nend run"))
+            .arg(tty);
         run(&mut osascript, PATIENCE).as_deref().and_then(parse_bounds)
     };
     Some((script(ask)?, script("tell application \"Finder\" to return bounds of window of desktop")?))

@@ -17,7 +17,11 @@ impl ConfigStore for SqliteTx<'_> {
         self.pairs("SELECT key, value FROM settings WHERE scope = ?1 ORDER BY key", project)
     }
 
-    fn publish(&mut self, project: Option<&ProjectId>, values: &[(String, String)]) -> Result<(), StoreError> {
+    fn publish(
+        &mut self,
+        project: Option<&ProjectId>,
+        values: &[(String, String)],
+    ) -> Result<(), StoreError> {
         self.change(|tx| {
             tx.execute("DELETE FROM settings WHERE scope = ?1", [scope(project)])?;
             let mut insert = tx.prepare("INSERT INTO settings VALUES (?1, ?2, ?3)")?;

@@ -30,15 +30,16 @@ pub(crate) struct Gate {
 impl Gate {
     /// Takes its turn to write to the store at `path`.
     pub(crate) fn enter(path: &Path, budget: Duration) -> Result<Self, StoreError> {
-        let unusable = |error: std::io::Error| StoreError::Unusable { path: path.to_owned(), source: error.into() };
+        let unusable =
+            |error: std::io::Error| StoreError::Unusable { path: path.to_owned(), source: error.into() };
         let mut options = fs::OpenOptions::new();
         options.create(true).truncate(false).write(true).mode(0o600);
         let file = options.open(path.with_extension("lock")).map_err(unusable)?;
         match flock(&file, FlockOperation::NonBlockingLockExclusive) {
             Ok(()) => Ok(Self { _file: file }),
-            Err(Errno::WOULDBLOCK) => wait(file, budget).map_err(unusable)?.ok_or(StoreError::Busy {
-                waited_ms: budget.as_millis() as u64,
-            }),
+            Err(Errno::WOULDBLOCK) => wait(file, budget)
+                .map_err(unusable)?
+                .ok_or(StoreError::Busy { waited_ms: budget.as_millis() as u64 }),
             Err(error) => Err(unusable(error.into())),
         }
     }

@@ -32,14 +32,16 @@ impl JournalStore for SqliteTx<'_> {
             serde_json::to_string(&entry.changes).map_err(|error| StoreError::Failed(Box::new(error)))?;
         self.change(|tx| {
             // The last entry is never deleted, so the next number is the last plus one.
-            tx.prepare_cached("INSERT INTO journal (id, at, project, actor, changes) VALUES (?1, ?2, ?3, ?4, ?5)")?
-                .execute(params![
-                    EntryId::new(entry.at, entry.random).0,
-                    entry.at.0,
-                    entry.project.as_ref().map(|project| project.as_str()),
-                    entry.actor.to_string(),
-                    changes,
-                ])?;
+            tx.prepare_cached(
+                "INSERT INTO journal (id, at, project, actor, changes) VALUES (?1, ?2, ?3, ?4, ?5)",
+            )?
+            .execute(params![
+                EntryId::new(entry.at, entry.random).0,
+                entry.at.0,
+                entry.project.as_ref().map(|project| project.as_str()),
+                entry.actor.to_string(),
+                changes,
+            ])?;
             let seq = tx.last_insert_rowid();
             entry.changes.iter().try_for_each(|change| apply::apply(tx, entry.at, change))?;
             Ok(seq)
@@ -80,7 +82,9 @@ impl JournalStore for SqliteTx<'_> {
 
     fn rebuild(&mut self) -> Result<usize, StoreError> {
         self.change(|tx| {
-            PROJECTIONS.iter().try_for_each(|(table, _)| tx.execute(&format!("DELETE FROM {table}"), []).map(drop))
+            PROJECTIONS
+                .iter()
+                .try_for_each(|(table, _)| tx.execute(&format!("DELETE FROM {table}"), []).map(drop))
         })?;
         replay(&self.tx, &self.tx, |error| self.failed(error))
     }
@@ -107,7 +111,8 @@ impl JournalStore for SqliteTx<'_> {
     }
 
     fn last_pruned(&self) -> Result<Option<Timestamp>, StoreError> {
-        let sql = "SELECT CAST(value AS INTEGER) FROM settings WHERE scope = ':consort' AND key = 'pruned_at'";
+        let sql =
+            "SELECT CAST(value AS INTEGER) FROM settings WHERE scope = ':consort' AND key = 'pruned_at'";
         self.ask(|tx| tx.query_row(sql, [], |row| Ok(Timestamp(row.get(0)?))).optional())
     }
 

@@ -23,13 +23,13 @@ use std::time::Instant;
 
 use consort_core::engine::Engine;
 use consort_core::engine::StoreError;
-use rusqlite::wal::CheckpointMode;
 use rusqlite::Connection;
 use rusqlite::OpenFlags;
 use rusqlite::Transaction;
 use rusqlite::TransactionBehavior;
 use rusqlite::config::DbConfig;
 use rusqlite::hooks::Wal;
+use rusqlite::wal::CheckpointMode;
 
 use crate::Pulses;
 use crate::SCHEMA;
@@ -107,7 +107,11 @@ impl Store {
         }
     }
 
-    fn begin(&mut self, behavior: TransactionBehavior, gate: Option<Gate>) -> Result<SqliteTx<'_>, StoreError> {
+    fn begin(
+        &mut self,
+        behavior: TransactionBehavior,
+        gate: Option<Gate>,
+    ) -> Result<SqliteTx<'_>, StoreError> {
         let budget_ms = self.access.budget_ms();
         let Open { connection, newer, .. } = self.opened()?;
         let tx = Transaction::new(connection, behavior).map_err(|error| translate(error, budget_ms))?;

@@ -162,7 +162,13 @@ fn note_prompt(path: &Path, facts: &PromptFacts) -> std::io::Result<()> {
         branch: facts.branch.clone().or(turn.branch),
         model: facts.model.clone().or(turn.model),
     };
-    fs::OpenOptions::new().create(true).truncate(true).write(true).mode(0o600).open(path)?.write_all(&json(&turn))
+    fs::OpenOptions::new()
+        .create(true)
+        .truncate(true)
+        .write(true)
+        .mode(0o600)
+        .open(path)?
+        .write_all(&json(&turn))
 }
 
 fn private_dir(dir: &Path) -> std::io::Result<()> {

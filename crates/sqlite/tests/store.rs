@@ -1,5 +1,7 @@
 //! The embedded engine keeps its promises.
 
+#![expect(clippy::unwrap_used, reason = "a helper that cannot go on should stop the test")]
+
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 
@@ -117,7 +119,9 @@ fn damage_is_found_and_mended() {
         connection.execute("ATTACH ?1 AS store", [temp.path().join("consort.db").to_str().unwrap()]).unwrap();
         connection.execute_batch(sql).unwrap();
     };
-    tamper("UPDATE store.agents SET name = 'Crow' WHERE session = 's'; DELETE FROM store.agents WHERE session = 't'");
+    tamper(
+        "UPDATE store.agents SET name = 'Crow' WHERE session = 's'; DELETE FROM store.agents WHERE session = 't'",
+    );
     let mut app = app_at(temp.path());
     let found = app.journal_verify().unwrap();
     assert_eq!(found.differences.len(), 2, "{found:?}");

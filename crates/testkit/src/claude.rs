@@ -20,7 +20,8 @@ pub struct Claude {
 impl Claude {
     /// The installed one. A machine without it fails the test, with the way out.
     pub fn installed() -> Self {
-        let root = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../.test-tools/claude/node_modules/.bin");
+        let root =
+            PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../.test-tools/claude/node_modules/.bin");
         let version = Command::new(root.join("claude")).env("PATH", path(&root)).arg("--version").output();
         let version = version.map(|output| String::from_utf8_lossy(&output.stdout).into_owned());
         assert!(
@@ -33,24 +34,48 @@ impl Claude {
     /// A headless turn in the sealed world's project.
     pub fn headless(&self, world: &Sealed, model: &StubModel, prompt: &str) -> Command {
         let mut claude = world.command(self.bin.join("claude"));
-        let scratch = world.path().join("tmp");
-        std::fs::create_dir_all(&scratch).unwrap();
         claude
-            .env("PATH", path(&self.bin))
-            .env("TMPDIR", scratch)
-            .env("TERM", "xterm-256color")
-            .env("ANTHROPIC_BASE_URL", model.url())
-            .env("ANTHROPIC_API_KEY", "sk-fake")
-            .env("DISABLE_TELEMETRY", "1")
-            .env("DISABLE_ERROR_REPORTING", "1")
-            .env("DISABLE_AUTOUPDATER", "1")
-            .env("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "1")
-            .env("CLAUDE_CODE_DISABLE_OFFICIAL_MARKETPLACE_AUTOINSTALL", "1")
-            .env("CLAUDE_CODE_MAX_RETRIES", "0")
+            .envs(self.environment(world, model))
             .args(["-p", prompt, "--output-format", "stream-json", "--verbose"])
             .args(["--permission-mode", "acceptEdits", "--allowedTools", "Bash"])
             .stdin(std::process::Stdio::null());
         claude
+    }
+
+    /// The program and its environment for an interactive session that asks
+    /// none of its first-run questions.
+    pub fn interactive(&self, world: &Sealed, model: &StubModel) -> (String, Vec<(String, String)>) {
+        let project = world.project().canonicalize().unwrap();
+        let state = serde_json::json!({
+            "hasCompletedOnboarding": true, "lastOnboardingVersion": VERSION, "theme": "dark", "numStartups": 5,
+            "hasSeenAutoDefaultNudge": true, "hasSeenAutoModeEntryWarning": true,
+            "customApiKeyResponses": { "approved": ["sk-fake"], "rejected": [] },
+            "projects": { project.display().to_string(): {
+                "hasTrustDialogAccepted": true, "hasCompletedProjectOnboarding": true,
+            } },
+        });
+        std::fs::write(world.home().join(".claude.json"), state.to_string()).unwrap();
+        (self.bin.join("claude").display().to_string(), self.environment(world, model))
+    }
+
+    fn environment(&self, world: &Sealed, model: &StubModel) -> Vec<(String, String)> {
+        let scratch = world.path().join("tmp");
+        std::fs::create_dir_all(&scratch).unwrap();
+        [
+            ("PATH", path(&self.bin)),
+            ("TMPDIR", scratch.display().to_string()),
+            ("TERM", "xterm-256color".into()),
+            ("ANTHROPIC_BASE_URL", model.url()),
+            ("ANTHROPIC_API_KEY", "sk-fake".into()),
+            ("DISABLE_TELEMETRY", "1".into()),
+            ("DISABLE_ERROR_REPORTING", "1".into()),
+            ("DISABLE_AUTOUPDATER", "1".into()),
+            ("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "1".into()),
+            ("CLAUDE_CODE_DISABLE_OFFICIAL_MARKETPLACE_AUTOINSTALL", "1".into()),
+            ("CLAUDE_CODE_MAX_RETRIES", "0".into()),
+        ]
+        .map(|(name, value)| (name.to_owned(), value))
+        .into()
     }
 }
 

@@ -24,7 +24,12 @@ use serde_json::json;
 #[derive(Clone, Debug)]
 pub enum Step {
     Say(String),
-    Use { tool: String, input: Value },
+    Use {
+        tool: String,
+        input: Value,
+    },
+    /// Takes the request and never answers.
+    Stall,
 }
 
 /// The model; it stops when dropped.
@@ -93,7 +98,8 @@ fn serve(stream: TcpStream, shared: &Shared) -> std::io::Result<()> {
     let mut reader = BufReader::new(stream.try_clone()?);
     let mut line = String::new();
     reader.read_line(&mut line)?;
-    let is_messages = line.starts_with("POST") && line.contains("/v1/messages") && !line.contains("count_tokens");
+    let is_messages =
+        line.starts_with("POST") && line.contains("/v1/messages") && !line.contains("count_tokens");
     let mut length = 0;
     loop {
         line.clear();
@@ -119,6 +125,11 @@ fn serve(stream: TcpStream, shared: &Shared) -> std::io::Result<()> {
     } else {
         None
     };
+    if matches!(step, Some(Step::Stall)) {
+        // Until the client hangs up.
+        let _ = reader.read(&mut [0]);
+        return Ok(());
+    }
     let message = message(step.unwrap_or_else(|| Step::Say("Done.".into())), &request["model"]);
     if request["stream"] == json!(true) {
         reply(stream, "text/event-stream", &events(&message))
@@ -137,6 +148,7 @@ fn message(step: Step, model: &Value) -> Value {
             json!({ "type": "tool_use", "id": format!("toolu_stub{number:06}"), "name": tool, "input": input }),
             "tool_use",
         ),
+        Step::Stall => (json!({ "type": "text", "text": "" }), "end_turn"),
     };
     json!({
         "id": format!("msg_stub{number:06}"), "type": "message", "role": "assistant", "model": model,

@@ -93,9 +93,14 @@ impl Sealed {
         let hide = |bytes: Vec<u8>| {
             let text = String::from_utf8(bytes).unwrap();
             let text = text.replace(&*self.program.to_string_lossy(), "$CONSORT");
-            text.replace(&*temp.to_string_lossy(), "$WORLD").replace(&*self.temp.path().to_string_lossy(), "$WORLD")
+            text.replace(&*temp.to_string_lossy(), "$WORLD")
+                .replace(&*self.temp.path().to_string_lossy(), "$WORLD")
         };
-        Ran { stdout: hide(output.stdout), stderr: hide(output.stderr), code: output.status.code().unwrap_or(-1) }
+        Ran {
+            stdout: hide(output.stdout),
+            stderr: hide(output.stderr),
+            code: output.status.code().unwrap_or(-1),
+        }
     }
 
     /// Makes the project a repository with one commit.

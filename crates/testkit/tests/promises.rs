@@ -1,5 +1,7 @@
 //! Promises about the workspace itself, kept by tests.
 
+#![expect(clippy::unwrap_used, reason = "a helper that cannot go on should stop the test")]
+
 use std::collections::BTreeMap;
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -16,7 +18,14 @@ fn root() -> PathBuf {
 fn graph() -> BTreeMap<String, BTreeSet<String>> {
     let output = Command::new(env!("CARGO"))
         .current_dir(root())
-        .args(["metadata", "--format-version", "1", "--offline", "--filter-platform", "x86_64-unknown-linux-gnu"])
+        .args([
+            "metadata",
+            "--format-version",
+            "1",
+            "--offline",
+            "--filter-platform",
+            "x86_64-unknown-linux-gnu",
+        ])
         .output()
         .unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
@@ -67,12 +76,18 @@ fn crates_depend_only_downwards() {
         ("consort-agents", &["consort-core"]),
         ("consort-hook", &["consort-core"]),
         ("consort-testkit", &["consort-core"]),
-        ("consort-cli", &["consort-agents", "consort-core", "consort-hook", "consort-host", "consort-sqlite"]),
+        (
+            "consort-cli",
+            &["consort-agents", "consort-core", "consort-hook", "consort-host", "consort-sqlite"],
+        ),
         ("consort-bench", &["consort-core", "consort-host", "consort-sqlite"]),
     ];
     let graph = graph();
     let ours = graph.keys().filter(|name| name.starts_with("consort-"));
-    assert_eq!(ours.cloned().collect::<BTreeSet<_>>(), MAY.iter().map(|(name, _)| (*name).to_owned()).collect());
+    assert_eq!(
+        ours.cloned().collect::<BTreeSet<_>>(),
+        MAY.iter().map(|(name, _)| (*name).to_owned()).collect()
+    );
     for (package, may) in MAY {
         let needs = graph[*package].iter().filter(|need| need.starts_with("consort-"));
         for need in needs {
@@ -91,14 +106,26 @@ fn core_is_kept_free_of_machinery() {
 /// agents. No argument parser, no runtime, no regular expressions, no logger.
 #[test]
 fn a_hook_brings_little() {
-    let base = ["consort-core", "itoa", "memchr", "serde", "serde_core", "serde_json", "thiserror", "uuid", "zmij"];
+    let base =
+        ["consort-core", "itoa", "memchr", "serde", "serde_core", "serde_json", "thiserror", "uuid", "zmij"];
     assert_allowed("consort-hook", &base);
     let with = |more: &[&'static str]| [&base, more].concat();
     let system = ["bitflags", "errno", "libc", "linux-raw-sys", "rustix"];
     assert_allowed("consort-host", &with(&system));
     let sqlite = [
-        "bitflags", "errno", "fallible-iterator", "fallible-streaming-iterator", "foldhash", "hashbrown",
-        "hashlink", "libc", "libsqlite3-sys", "linux-raw-sys", "rusqlite", "rustix", "smallvec",
+        "bitflags",
+        "errno",
+        "fallible-iterator",
+        "fallible-streaming-iterator",
+        "foldhash",
+        "hashbrown",
+        "hashlink",
+        "libc",
+        "libsqlite3-sys",
+        "linux-raw-sys",
+        "rusqlite",
+        "rustix",
+        "smallvec",
     ];
     assert_allowed("consort-sqlite", &with(&sqlite));
     // The settings editor, for `init`; no hook touches it.

@@ -115,7 +115,10 @@ fn store(world: &World) -> Vec<Finding> {
         Ok(Some(schema)) => findings.push(finding(
             "store",
             Severity::Problem,
-            format!("{} has schema {schema}, made by a newer consort; this one only reads it", path.display()),
+            format!(
+                "{} has schema {schema}, made by a newer consort; this one only reads it",
+                path.display()
+            ),
             Some("cargo install --path crates/cli"),
         )),
         _ => findings.push(finding(
@@ -136,7 +139,8 @@ fn store(world: &World) -> Vec<Finding> {
 }
 
 fn agents(world: &World) -> Vec<Finding> {
-    let worktree = world.app().project(&world.cwd).map_or_else(|_| world.cwd.clone(), |(_, place)| place.worktree);
+    let worktree =
+        world.app().project(&world.cwd).map_or_else(|_| world.cwd.clone(), |(_, place)| place.worktree);
     connect::standings(world, &worktree)
         .iter()
         .map(|standing| {
@@ -146,7 +150,8 @@ fn agents(world: &World) -> Vec<Finding> {
                 None => standing.title.to_owned(),
             };
             let sentence = standing.sentence();
-            let malformed = matches!(standing.user, State::Malformed(_)) || matches!(standing.project, State::Malformed(_));
+            let malformed = matches!(standing.user, State::Malformed(_))
+                || matches!(standing.project, State::Malformed(_));
             let both = standing.user != State::Absent && standing.project != State::Absent;
             let installed = standing.program.is_some();
             if malformed {
@@ -171,13 +176,15 @@ fn agents(world: &World) -> Vec<Finding> {
 
 /// The first line a program says of its version.
 fn version_of(program: &std::path::Path) -> Option<String> {
-    let output = Command::new(program).arg("--version").stdin(Stdio::null()).stderr(Stdio::null()).output().ok()?;
+    let output =
+        Command::new(program).arg("--version").stdin(Stdio::null()).stderr(Stdio::null()).output().ok()?;
     let text = String::from_utf8(output.stdout).ok()?;
     text.split_whitespace().next().map(str::to_owned)
 }
 
 fn settings(world: &World) -> Vec<Finding> {
-    let worktree = world.app().project(&world.cwd).map_or_else(|_| world.cwd.clone(), |(_, place)| place.worktree);
+    let worktree =
+        world.app().project(&world.cwd).map_or_else(|_| world.cwd.clone(), |(_, place)| place.worktree);
     match config::load(&world.paths, &worktree, &world.overrides) {
         Ok(loaded) if loaded.warnings.is_empty() => {
             vec![finding("settings", Severity::Ok, "every key is known", None)]
@@ -187,7 +194,9 @@ fn settings(world: &World) -> Vec<Finding> {
             .iter()
             .map(|warning| finding("settings", Severity::Warning, warning, Some("consort config path")))
             .collect(),
-        Err(error) => vec![finding("settings", Severity::Problem, error.render(), Some("consort config path"))],
+        Err(error) => {
+            vec![finding("settings", Severity::Problem, error.render(), Some("consort config path"))]
+        }
     }
 }
 

@@ -19,7 +19,8 @@ pub(crate) struct Args {
 pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
     let mut room = world.open()?;
     let (agent, actor) = room.subject(args.agent.as_deref())?;
-    let outcome = room.app.leave(&agent.session, LeaveReason::Asked, actor)?.ok_or(PresenceError::NotRegistered)?;
+    let outcome =
+        room.app.leave(&agent.session, LeaveReason::Asked, actor)?.ok_or(PresenceError::NotRegistered)?;
     if args.json {
         return world.out.json(&outcome);
     }

@@ -42,14 +42,16 @@ pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
     let mut room = world.open()?;
     let interactive = world.out.is_terminal && std::io::stdin().is_terminal();
     for standing in connect::standings(world, &room.place.worktree) {
-        let found = standing.program.as_ref().map_or_else(String::new, |path| format!(" ({})", path.display()));
+        let found =
+            standing.program.as_ref().map_or_else(String::new, |path| format!(" ({})", path.display()));
         world.out.line(format!("{}{found}: {}", standing.title, standing.sentence()))?;
         let Some(cli) = consort_agents::find(standing.kind) else { continue };
         if standing.is_connected() || standing.program.is_none() || !(interactive || args.yes) {
             continue;
         }
         let plan = connect::plan_connect(world, cli, Level::User(&world.paths.home))?;
-        if init::agree(args.yes, &format!("Connect {} (adds hooks to {})?", cli.title(), plan.path.display())) {
+        if init::agree(args.yes, &format!("Connect {} (adds hooks to {})?", cli.title(), plan.path.display()))
+        {
             init::carry_out(world, cli, &plan)?;
         }
     }

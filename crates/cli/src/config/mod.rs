@@ -100,7 +100,8 @@ fn flatten(text: &str) -> Result<Vec<(String, String)>, toml_edit::TomlError> {
             let name = if prefix.is_empty() { key.to_owned() } else { format!("{prefix}.{key}") };
             match item {
                 Item::Value(value) => {
-                    let text = value.as_str().map_or_else(|| value.to_string().trim().to_owned(), str::to_owned);
+                    let text =
+                        value.as_str().map_or_else(|| value.to_string().trim().to_owned(), str::to_owned);
                     match value.as_inline_table() {
                         Some(table) => walk(&name, table, values),
                         None => values.push((name, text)),

@@ -55,9 +55,11 @@ impl Key {
                 .filter(|number| (least..=most).contains(number))
                 .map(|number| number.to_string())
                 .ok_or_else(bad),
-            ValueKind::Choice(choices) => {
-                choices.iter().find(|choice| **choice == value).map(|choice| (*choice).to_owned()).ok_or_else(bad)
-            }
+            ValueKind::Choice(choices) => choices
+                .iter()
+                .find(|choice| **choice == value)
+                .map(|choice| (*choice).to_owned())
+                .ok_or_else(bad),
         }
     }
 }

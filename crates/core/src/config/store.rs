@@ -9,7 +9,8 @@ pub trait ConfigStore {
     fn published(&self, project: Option<&ProjectId>) -> Result<Vec<(String, String)>, StoreError>;
 
     /// Replaces what is published in one scope.
-    fn publish(&mut self, project: Option<&ProjectId>, values: &[(String, String)]) -> Result<(), StoreError>;
+    fn publish(&mut self, project: Option<&ProjectId>, values: &[(String, String)])
+    -> Result<(), StoreError>;
 
     /// What is published in exactly this scope.
     fn published_in(&self, project: Option<&ProjectId>) -> Result<Vec<(String, String)>, StoreError>;

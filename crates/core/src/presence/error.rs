@@ -42,9 +42,13 @@ impl Explain for PresenceError {
             Self::NameTaken { .. } => vec!["`consort who --all` lists the names in use".into()],
             Self::SameName { .. } => Vec::new(),
             Self::NoSuchAgent { nearest: Some(nearest), .. }
-            | Self::NoSuchProject { nearest: Some(nearest), .. } => vec![format!("did you mean `{nearest}`?")],
+            | Self::NoSuchProject { nearest: Some(nearest), .. } => {
+                vec![format!("did you mean `{nearest}`?")]
+            }
             Self::NoSuchAgent { nearest: None, .. } => vec!["`consort who --all` lists who is here".into()],
-            Self::NoSuchProject { nearest: None, .. } => vec!["`consort who --all` shows the projects".into()],
+            Self::NoSuchProject { nearest: None, .. } => {
+                vec!["`consort who --all` shows the projects".into()]
+            }
             Self::NotRegistered => vec![
                 "run this inside an agent session, or name the agent with `--agent <name>`".into(),
                 "`consort join` registers the agent session it is run in".into(),

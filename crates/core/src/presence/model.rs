@@ -55,12 +55,23 @@ pub struct Terminal {
 #[serde(rename_all = "snake_case")]
 pub enum PresenceChange {
     /// A repository was seen for the first time; its identity is settled.
-    RepositorySeen { repository: PathBuf, project: Project },
+    RepositorySeen {
+        repository: PathBuf,
+        project: Project,
+    },
     Joined(Box<Agent>),
-    Renamed { session: SessionId, name: AgentName },
-    Left { session: SessionId, reason: LeaveReason },
+    Renamed {
+        session: SessionId,
+        name: AgentName,
+    },
+    Left {
+        session: SessionId,
+        reason: LeaveReason,
+    },
     /// Long gone, and dropped for good.
-    Forgotten { session: SessionId },
+    Forgotten {
+        session: SessionId,
+    },
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]

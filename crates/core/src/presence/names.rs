@@ -1,15 +1,15 @@
 //! Memorable names: 25 adjectives × 26 nouns.
 
 const ADJECTIVES: [&str; 25] = [
-    "Amber", "Bold", "Bright", "Calm", "Clear", "Clever", "Deep", "Eager", "Fair", "Fleet", "Gold",
-    "Grand", "Iron", "Jade", "Keen", "Lucky", "Merry", "Noble", "Quick", "Quiet", "Silver", "Swift",
-    "Vivid", "Wise", "Zen",
+    "Amber", "Bold", "Bright", "Calm", "Clear", "Clever", "Deep", "Eager", "Fair", "Fleet", "Gold", "Grand",
+    "Iron", "Jade", "Keen", "Lucky", "Merry", "Noble", "Quick", "Quiet", "Silver", "Swift", "Vivid", "Wise",
+    "Zen",
 ];
 
 const NOUNS: [&str; 26] = [
-    "Arrow", "Bear", "Castle", "Drum", "Ember", "Falcon", "Grove", "Harbor", "Island", "Jaguar",
-    "Knight", "Lantern", "Maple", "Nebula", "Otter", "Piper", "Quartz", "Raven", "Summit", "Tiger",
-    "Umber", "Viola", "Willow", "Xenon", "Yew", "Zenith",
+    "Arrow", "Bear", "Castle", "Drum", "Ember", "Falcon", "Grove", "Harbor", "Island", "Jaguar", "Knight",
+    "Lantern", "Maple", "Nebula", "Otter", "Piper", "Quartz", "Raven", "Summit", "Tiger", "Umber", "Viola",
+    "Willow", "Xenon", "Yew", "Zenith",
 ];
 
 const COMBINATIONS: usize = ADJECTIVES.len() * NOUNS.len();

@@ -176,7 +176,10 @@ impl<E: Engine, H: Host> App<E, H> {
             return Err(PresenceError::SameName { name: me.name });
         }
         let holder = tx.by_name(name)?.filter(|holder| holder.session != *session);
-        if holder.clone().is_some_and(|holder| !sort_out_the_dead(&self.host, &pulses, vec![holder]).1.is_empty()) {
+        if holder
+            .clone()
+            .is_some_and(|holder| !sort_out_the_dead(&self.host, &pulses, vec![holder]).1.is_empty())
+        {
             drop(tx);
             self.bury()?;
             return self.rename(session, name, actor);

@@ -35,11 +35,9 @@ pub(super) fn settle_name(
             Err(PresenceError::NameTaken { name: name.clone().into() })
         }
         NameWish::Insist(name) => Ok(name.clone()),
-        NameWish::Prefer(name) if names::is_valid_name(name) => Ok(if is_taken(name) {
-            names::numbered(name, is_taken)
-        } else {
-            name.clone()
-        }),
+        NameWish::Prefer(name) if names::is_valid_name(name) => {
+            Ok(if is_taken(name) { names::numbered(name, is_taken) } else { name.clone() })
+        }
         NameWish::Any | NameWish::Prefer(_) => Ok(match former.filter(|name| !is_taken(name)) {
             Some(name) => name.to_owned(),
             None => names::generate(random, is_taken),

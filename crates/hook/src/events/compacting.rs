@@ -15,7 +15,7 @@ use crate::Surroundings;
 pub(crate) fn handle<E: Engine, H: Host>(
     app: &mut App<E, H>,
     call: &HookCall,
-    around: &Surroundings<'_>,
+    around: &dyn Surroundings,
 ) -> Result<HookReply, PresenceError> {
     let compacting = Pulse { activity: Some("compacting".into()), ..Pulse::of(Status::Working) };
     pulse(app, call, around, &compacting)?;

@@ -25,12 +25,12 @@ use crate::join_request;
 fn pulse<E: Engine, H: Host>(
     app: &mut App<E, H>,
     call: &HookCall,
-    around: &Surroundings<'_>,
+    around: &dyn Surroundings,
     pulse: &Pulse,
 ) -> Result<(), PresenceError> {
     if app.pulse(&call.session, pulse)? == PulseOutcome::Stranger {
         let request = join_request(app.host(), call, around)?;
-        let (_, outcome) = app.arrive(&request, around.environment)?;
+        let (_, outcome) = app.arrive(&request, &|name| around.variable(name))?;
         if outcome.is_some() {
             app.pulse(&call.session, pulse)?;
         }

@@ -16,7 +16,7 @@ use crate::Surroundings;
 pub(crate) fn handle<E: Engine, H: Host>(
     app: &mut App<E, H>,
     call: &HookCall,
-    around: &Surroundings<'_>,
+    around: &dyn Surroundings,
 ) -> Result<HookReply, PresenceError> {
     let facts = PromptFacts { branch: app.host().branch(&call.cwd), model: call.model.clone() };
     pulse(app, call, around, &Pulse { prompt: Some(facts), ..Pulse::of(Status::Working) })?;

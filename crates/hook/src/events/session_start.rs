@@ -26,10 +26,10 @@ const SHOWN: usize = 8;
 pub(crate) fn handle<E: Engine, H: Host>(
     app: &mut App<E, H>,
     call: &HookCall,
-    around: &Surroundings<'_>,
+    around: &dyn Surroundings,
 ) -> Result<HookReply, PresenceError> {
     let request = join_request(app.host(), call, around)?;
-    let (settings, outcome) = app.arrive(&request, around.environment)?;
+    let (settings, outcome) = app.arrive(&request, &|name| around.variable(name))?;
     let block = outcome.and_then(|outcome| block(&outcome, settings));
     Ok(block.map_or(HookReply::Silence, HookReply::Context))
 }

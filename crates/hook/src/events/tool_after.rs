@@ -15,7 +15,7 @@ use crate::Surroundings;
 pub(crate) fn handle<E: Engine, H: Host>(
     app: &mut App<E, H>,
     call: &HookCall,
-    around: &Surroundings<'_>,
+    around: &dyn Surroundings,
 ) -> Result<HookReply, PresenceError> {
     pulse(app, call, around, &Pulse::of(Status::Working))?;
     Ok(HookReply::Silence)

@@ -4,11 +4,11 @@ use consort_core::App;
 use consort_core::engine::Engine;
 use consort_core::hooks::HookCall;
 use consort_core::hooks::HookReply;
+use consort_core::hooks::ToolUse;
 use consort_core::host::Host;
 use consort_core::presence::PresenceError;
 use consort_core::presence::Pulse;
 use consort_core::presence::Status;
-use consort_core::hooks::ToolUse;
 use consort_core::text;
 
 use super::pulse;
@@ -17,7 +17,7 @@ use crate::Surroundings;
 pub(crate) fn handle<E: Engine, H: Host>(
     app: &mut App<E, H>,
     call: &HookCall,
-    around: &Surroundings<'_>,
+    around: &dyn Surroundings,
     tool: &ToolUse,
 ) -> Result<HookReply, PresenceError> {
     let working = Pulse { activity: Some(describe(call, tool)), ..Pulse::of(Status::Working) };

@@ -16,7 +16,7 @@ use crate::Surroundings;
 pub(crate) fn handle<E: Engine, H: Host>(
     app: &mut App<E, H>,
     call: &HookCall,
-    around: &Surroundings<'_>,
+    around: &dyn Surroundings,
     error: Option<&str>,
 ) -> Result<HookReply, PresenceError> {
     let failed = error.map(|error| format!("stopped by {}", text::one_line(error, 80)));

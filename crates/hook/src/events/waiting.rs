@@ -16,7 +16,7 @@ use crate::Surroundings;
 pub(crate) fn handle<E: Engine, H: Host>(
     app: &mut App<E, H>,
     call: &HookCall,
-    around: &Surroundings<'_>,
+    around: &dyn Surroundings,
     what: &str,
 ) -> Result<HookReply, PresenceError> {
     let waiting = Pulse { waiting_for: Some(text::one_line(what, 120)), ..Pulse::of(Status::Waiting) };

@@ -56,7 +56,9 @@ pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
 
     // Hung before the first look, so that nothing falls between the two.
     let bell = args.follow.then(|| Bell::hang(&world.paths.bells(), request.project.as_ref()));
-    let bell = bell.transpose().map_err(|error| CommandError::file("cannot wait in", &world.paths.bells(), error))?;
+    let bell = bell
+        .transpose()
+        .map_err(|error| CommandError::file("cannot wait in", &world.paths.bells(), error))?;
     let last = print(world, &mut room, args.json, &request)?;
     let Some(mut bell) = bell else { return Ok(()) };
 
@@ -65,7 +67,8 @@ pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
         request.after = Some(room.app.journal_last_seq()?);
     }
     loop {
-        bell.wait(None, bell::SAFETY).map_err(|error| CommandError::file("cannot wait in", &world.paths.bells(), error))?;
+        bell.wait(None, bell::SAFETY)
+            .map_err(|error| CommandError::file("cannot wait in", &world.paths.bells(), error))?;
         if room.app.engine_mut().let_go_if_replaced() {
             // Another store counts from the beginning.
             request.after = Some(0);
@@ -115,7 +118,8 @@ fn describe(
                     format!("project {} seen first ({})", project.name, project.id)
                 }
                 PresenceChange::Joined(agent) => {
-                    let branch = agent.branch.as_ref().map_or_else(String::new, |branch| format!(" on {branch}"));
+                    let branch =
+                        agent.branch.as_ref().map_or_else(String::new, |branch| format!(" on {branch}"));
                     format!("{} joined ({} in {}{branch})", agent.name, agent.kind, agent.project.name)
                 }
                 PresenceChange::Renamed { name: to, .. } => format!("renamed to {to}"),
@@ -130,7 +134,9 @@ fn describe(
                 }
                 PresenceChange::Forgotten { session } => format!("session {session} forgotten"),
             },
-            Change::Journal(JournalChange::Pruned { through, .. }) => format!("entries up to {through} pruned"),
+            Change::Journal(JournalChange::Pruned { through, .. }) => {
+                format!("entries up to {through} pruned")
+            }
             Change::Unknown(value) => value.to_string(),
         });
     }

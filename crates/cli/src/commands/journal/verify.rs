@@ -23,7 +23,11 @@ pub(crate) fn run(world: &World, args: &Args) -> Result<ExitCode, CommandError> 
     if args.json {
         world.out.json(&found)?;
     } else if sound {
-        world.out.line(format!("Sound: {}, last {}.", text::count(found.entries, "entry"), found.last_seq))?;
+        world.out.line(format!(
+            "Sound: {}, last {}.",
+            text::count(found.entries, "entry"),
+            found.last_seq
+        ))?;
     }
     if !found.unknown.is_empty() {
         let seqs = &found.unknown;

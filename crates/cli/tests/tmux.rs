@@ -1,0 +1,180 @@
+//! A real terminal: panes, the live view, and the real Claude Code's screen.
+
+#![expect(clippy::unwrap_used, reason = "a helper that cannot go on should stop the test")]
+
+use std::process::Command;
+use std::process::Stdio;
+use std::time::Duration;
+
+use consort_testkit::Claude;
+use consort_testkit::Sealed;
+use consort_testkit::Step;
+use consort_testkit::StubModel;
+use serde_json::Value;
+use serde_json::json;
+
+/// A tmux server of its own; it ends when dropped.
+struct Tmux<'w> {
+    world: &'w Sealed,
+    socket: String,
+}
+
+impl<'w> Tmux<'w> {
+    /// Starts `command` in a window of 100 × 30 with this environment.
+    fn start(world: &'w Sealed, environment: &[(String, String)], command: &[&str]) -> Self {
+        let socket = world.path().join("tmux.sock").display().to_string();
+        let tmux = Self { world, socket };
+        let mut new = tmux.command(&["new-session", "-d", "-x", "100", "-y", "30"]);
+        for (name, value) in environment {
+            new.args(["-e", &format!("{name}={value}")]);
+        }
+        assert!(new.args(command).status().unwrap().success());
+        tmux
+    }
+
+    fn command(&self, arguments: &[&str]) -> Command {
+        let mut tmux = self.world.command("tmux");
+        tmux.args(["-f", "/dev/null", "-S", &self.socket]).args(arguments).env("TERM", "xterm-256color");
+        tmux.stdin(Stdio::null());
+        tmux
+    }
+
+    fn run(&self, arguments: &[&str]) -> String {
+        let output = self.command(arguments).output().unwrap();
+        assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
+        String::from_utf8(output.stdout).unwrap()
+    }
+
+    fn screen(&self) -> String {
+        self.run(&["capture-pane", "-p"])
+    }
+
+    /// Waits until the screen shows this.
+    fn shows(&self, text: &str) {
+        until(text, || self.screen(), |screen| screen.contains(text));
+    }
+}
+
+impl Drop for Tmux<'_> {
+    fn drop(&mut self) {
+        let _ = self.command(&["kill-server"]).status();
+    }
+}
+
+/// Looks again until it is as wanted.
+fn until<T: std::fmt::Debug>(what: &str, mut look: impl FnMut() -> T, is_so: impl Fn(&T) -> bool) -> T {
+    let mut last = None;
+    for _ in 0..400 {
+        let seen = look();
+        if is_so(&seen) {
+            return seen;
+        }
+        last = Some(seen);
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    panic!("never came about: {what}\nlast seen: {last:?}");
+}
+
+fn agents(world: &Sealed) -> Vec<Value> {
+    let who: Value = serde_json::from_str(&world.run("who --json").stdout).unwrap();
+    who["agents"].as_array().unwrap().clone()
+}
+
+#[test]
+fn an_agent_in_a_pane_is_found_on_the_screen() {
+    let world = Sealed::new(env!("CARGO_BIN_EXE_consort"));
+    // Each pane's shell is an agent, for as long as it reads.
+    let pane = |name: &str| {
+        format!(
+            "{} join --pid $$ --kind test --name {name} >/dev/null; read wait",
+            env!("CARGO_BIN_EXE_consort")
+        )
+    };
+    let tmux = Tmux::start(&world, &[], &["sh", "-c", &pane("Left")]);
+    let alone = until("one agent", || agents(&world), |agents| agents.len() == 1);
+    assert_eq!(alone[0]["quadrant"], Value::Null, "a pane that fills its window is in no part of it");
+
+    tmux.run(&["split-window", "-h", "-t", "0", "sh", "-c", &pane("TopRight")]);
+    tmux.run(&["split-window", "-v", "-t", "1", "sh", "-c", &pane("BottomRight")]);
+    let seen = until("three agents", || agents(&world), |agents| agents.len() == 3);
+    let quadrants: Vec<_> =
+        seen.iter().map(|agent| (agent["name"].clone(), agent["quadrant"].clone())).collect();
+    for (name, quadrant) in [("BottomRight", "bottom-right"), ("Left", "left"), ("TopRight", "top-right")] {
+        assert!(quadrants.contains(&(json!(name), json!(quadrant))), "{quadrants:?}");
+    }
+    assert!(
+        seen.iter()
+            .all(|agent| agent["process"]["tty"].as_str().is_some_and(|tty| tty.starts_with("/dev/pts/")))
+    );
+}
+
+#[test]
+fn up_shows_who_comes_and_goes() {
+    let world = Sealed::new(env!("CARGO_BIN_EXE_consort"));
+    let tmux =
+        Tmux::start(&world, &[], &["sh", "-c", &format!("{} up; read wait", env!("CARGO_BIN_EXE_consort"))]);
+    tmux.shows("No agents are here.");
+    let mut agent = world.command("sleep").arg("60").spawn().unwrap();
+    world.run(&format!("join --pid {} --kind test --session s --name Raven", agent.id()));
+    tmux.shows("Raven");
+    tmux.shows("1 agent: 1 idle");
+    agent.kill().unwrap();
+    agent.wait().unwrap();
+    tmux.shows("No agents are here.");
+    tmux.run(&["send-keys", "q"]);
+    // The screen from before is back, and so are the shell's keys.
+    tmux.shows("Claude Code: not installed");
+    until("the end", || tmux.screen(), |screen| !screen.contains("q quits"));
+}
+
+#[test]
+fn up_offers_to_connect_and_takes_no_for_an_answer() {
+    let world = Sealed::new(env!("CARGO_BIN_EXE_consort"));
+    let claude = world.home().join("claude");
+    std::fs::write(&claude, "#!/bin/sh\n").unwrap();
+    let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+    std::fs::set_permissions(&claude, mode).unwrap();
+    let path = format!("PATH={}:/usr/bin:/bin", world.home().display());
+    let settings = world.home().join(".claude/settings.json");
+
+    for (answer, connected) in [("n", false), ("y", true)] {
+        let tmux = Tmux::start(&world, &[], &["env", &path, env!("CARGO_BIN_EXE_consort"), "up"]);
+        tmux.shows("[Y/n]");
+        tmux.run(&["send-keys", answer, "Enter"]);
+        tmux.shows("q quits");
+        assert_eq!(settings.exists(), connected);
+    }
+}
+
+/// A turn that the person interrupts fires no hook: only what Claude Code
+/// publishes of itself tells that it is idle.
+#[test]
+fn an_interrupted_session_is_seen_to_be_idle() {
+    let world = Sealed::new(env!("CARGO_BIN_EXE_consort"));
+    let claude = Claude::installed();
+    assert_eq!(world.run("init --yes").code, 0);
+    let model = StubModel::start([Step::Stall]);
+    let (program, environment) = claude.interactive(&world, &model);
+    let tmux = Tmux::start(&world, &environment, &[&program]);
+    tmux.shows("mode on");
+    let idle = until("a session", || agents(&world), |agents| agents.len() == 1);
+    assert_eq!(idle[0]["status"], "idle");
+
+    tmux.run(&["send-keys", "-l", "please think"]);
+    tmux.shows("please think");
+    std::thread::sleep(Duration::from_millis(700));
+    tmux.run(&["send-keys", "Enter"]);
+    let is =
+        |status: &'static str| move |agents: &Vec<Value>| agents.len() == 1 && agents[0]["status"] == status;
+    until("work", || agents(&world), is("working"));
+    until("the request", || model.turns().len(), |turns| *turns > 0);
+    tmux.run(&["send-keys", "Escape"]);
+    until("idleness", || agents(&world), is("idle"));
+    // The hooks alone would still say that it works.
+    let pulses = std::fs::read_dir(world.data().join("pulses")).unwrap().flatten();
+    let now = pulses
+        .map(|file| file.path())
+        .find(|path| path.extension().is_some_and(|kind| kind == "now"))
+        .unwrap();
+    assert!(std::fs::read_to_string(now).unwrap().contains("\"working\""));
+}
