@@ -20,6 +20,7 @@ use consort_core::journal::Change;
 use consort_core::journal::JournalStore as _;
 use consort_core::journal::NewEntry;
 use consort_core::presence::Agent;
+use consort_core::presence::AgentName;
 use consort_core::presence::PresenceChange;
 use consort_core::presence::PulseStore as _;
 use consort_core::project::Project;
@@ -85,8 +86,8 @@ impl Home {
         }
         for n in agents..entries {
             let session = format!("s{}", n % agents.max(1)).into();
-            let name = format!("Agent{}", n % agents.max(1)).into();
-            tx.record(&entry(PresenceChange::Renamed { session, name })).unwrap();
+            let name: AgentName = format!("Agent{}", n % agents.max(1)).into();
+            tx.record(&entry(PresenceChange::Renamed { session, from: name.clone(), name })).unwrap();
         }
         tx.commit().unwrap();
         Self { dir }

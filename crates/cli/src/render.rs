@@ -115,7 +115,7 @@ impl Row {
     }
 
     fn subagent(kind: &str, age: String, with_project: bool) -> Self {
-        let mut cells = vec![format!("  └ {kind}"), "subagent".into(), "working".into()];
+        let mut cells = vec![format!("└ {kind}"), "subagent".into(), "working".into()];
         cells.resize(if with_project { 7 } else { 6 }, String::new());
         cells.push(age);
         Self { kind: RowKind::Subagent, cells }

@@ -83,9 +83,9 @@ fn it_tells_what_happened() {
         tail.lines().map(|line| if at(line) { line.replace(&line[8..27], "<time>") } else { line.into() });
     expect![[r#"
              1  <time>  consort: project shop seen first (path:$WORLD/shop)
-             2  <time>  Crow: Raven joined (test in shop)
-             3  <time>  Bear: Bear joined (test in shop)
-             4  <time>  you: renamed to Crow
+             2  <time>  Raven joined (test in shop)
+             3  <time>  Bear joined (test in shop)
+             4  <time>  you: Raven is now Crow
              5  <time>  you: Bear left
         [exit 0]
     "#]]

@@ -36,7 +36,7 @@ pub(crate) fn apply(connection: &Connection, at: Timestamp, change: &PresenceCha
                 agent.host,
                 json(agent)?,
             ]),
-        PresenceChange::Renamed { session, name } => connection
+        PresenceChange::Renamed { session, name, .. } => connection
             .execute("UPDATE agents SET name = ?2 WHERE session = ?1", [session.as_str(), name.as_str()]),
         PresenceChange::Left { session, reason } => connection
             .prepare_cached("UPDATE agents SET left_at = ?2, left_reason = ?3 WHERE session = ?1")?

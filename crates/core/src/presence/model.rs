@@ -62,6 +62,7 @@ pub enum PresenceChange {
     Joined(Box<Agent>),
     Renamed {
         session: SessionId,
+        from: AgentName,
         name: AgentName,
     },
     Left {

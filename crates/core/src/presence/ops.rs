@@ -186,7 +186,11 @@ impl<E: Engine, H: Host> App<E, H> {
         }
         let taken: Vec<&str> = holder.iter().map(|holder| holder.name.as_str()).collect();
         let to = rules::settle_name(&NameWish::Insist(name.to_owned()), None, 0, &taken)?;
-        let renamed = PresenceChange::Renamed { session: session.clone(), name: to.clone().into() };
+        let renamed = PresenceChange::Renamed {
+            session: session.clone(),
+            from: me.name.clone(),
+            name: to.clone().into(),
+        };
         let changes = vec![Change::Presence(renamed)];
         Self::conclude(&self.host, tx, now, Some(me.project.id), actor, changes)?;
         Ok(RenameOutcome { session: session.clone(), from: me.name, to: to.into() })

@@ -122,7 +122,7 @@ fn describe(
                         agent.branch.as_ref().map_or_else(String::new, |branch| format!(" on {branch}"));
                     format!("{} joined ({} in {}{branch})", agent.name, agent.kind, agent.project.name)
                 }
-                PresenceChange::Renamed { name: to, .. } => format!("renamed to {to}"),
+                PresenceChange::Renamed { from, name, .. } => format!("{from} is now {name}"),
                 PresenceChange::Left { session, reason } => {
                     let why = match reason {
                         LeaveReason::Ended => "left: session ended",
@@ -140,12 +140,13 @@ fn describe(
             Change::Unknown(value) => value.to_string(),
         });
     }
+    // An agent's own doings name it already.
     let actor = match &entry.actor {
-        Actor::Agent(session) => name(session)?,
-        Actor::Person => "you".into(),
-        Actor::Consort => "consort".into(),
+        Actor::Agent(_) => "",
+        Actor::Person => "you: ",
+        Actor::Consort => "consort: ",
     };
-    let what = text::one_line(&format!("{actor}: {}", parts.join("; ")), 500);
+    let what = text::one_line(&format!("{actor}{}", parts.join("; ")), 500);
     Ok(format!("{:>6}  {}  {what}", entry.seq, local_time(entry.at)))
 }
 
