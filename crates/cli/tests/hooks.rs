@@ -225,3 +225,42 @@ fn nowhere_to_write_is_silence_for_hooks_and_an_explanation_for_people() {
     who("", &garbage.display().to_string());
     assert!(std::fs::read_to_string(garbage.join("hook.log")).unwrap().contains("not a database"));
 }
+
+/// A store that may be read and not written: hooks are silent, a look works,
+/// a change is explained.
+#[test]
+fn a_read_only_store_can_still_be_read() {
+    let world = world();
+    world.run("join --pid 1 --kind test --session s --name Raven");
+    // For root nothing is read-only, so root becomes nobody here.
+    let is_root = world.ran(world.command("id").arg("-u")).stdout == "0\n";
+    let program = world.path().join("consort");
+    std::fs::copy(env!("CARGO_BIN_EXE_consort"), &program).unwrap();
+    let mode = if is_root { "chmod -R a+rX" } else { "chmod -R a-w" };
+    let open = format!(
+        "{mode} {0}; chmod a+rx {1} {2}",
+        world.data().display(),
+        world.path().display(),
+        program.display()
+    );
+    assert_eq!(world.ran(world.command("sh").args(["-c", &open])).code, 0);
+    let run = |arguments: &[&str], input: &str| {
+        let mut command = world.command(if is_root { "setpriv" } else { "env" });
+        if is_root {
+            command.args(["--reuid=65534", "--clear-groups"]);
+        }
+        world.ran_with(
+            command.arg(&program).args(arguments).env("CONSORT_HOME", world.data()),
+            input.as_bytes(),
+        )
+    };
+    assert!(run(&["who"], "").stdout.contains("Raven"));
+    let refused = run(&["rename", "--agent", "Raven", "Crow"], "");
+    assert_eq!(refused.code, 1, "{refused}");
+    assert!(refused.stderr.contains("Permission denied") && refused.stderr.contains("Hint: "), "{refused}");
+    let hook = run(
+        &["hook", "claude", "SessionStart"],
+        &payload(&world, json!({ "source": "startup" })).to_string(),
+    );
+    assert_eq!((hook.stdout.as_str(), hook.stderr.as_str(), hook.code), ("", "", 0));
+}

@@ -18,6 +18,7 @@ use rustix::termios::Termios;
 use super::init;
 use super::who;
 use crate::connect;
+use crate::connect::State;
 use crate::error::CommandError;
 use crate::error::CommandResult;
 use crate::out;
@@ -49,7 +50,18 @@ pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
         if standing.is_connected() || standing.program.is_none() || !(interactive || args.yes) {
             continue;
         }
-        let plan = connect::plan_connect(world, cli, Level::User(&world.paths.home))?;
+        let level = match standing.project {
+            State::Absent => Level::User(&world.paths.home),
+            _ => Level::Project(&room.place.worktree),
+        };
+        let plan = match connect::plan_connect(world, cli, level) {
+            Ok(plan) => plan,
+            // The rest of the screen is worth seeing all the same.
+            Err(error) => {
+                out::note(error.render().trim_end());
+                continue;
+            }
+        };
         if init::agree(args.yes, &format!("Connect {} (adds hooks to {})?", cli.title(), plan.path.display()))
         {
             init::carry_out(world, cli, &plan)?;

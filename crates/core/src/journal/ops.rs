@@ -62,14 +62,16 @@ impl<E: Engine, H: Host> App<E, H> {
         let (project, actor, random) = (None, Actor::Consort, self.host.random());
         tx.record(&NewEntry { at: now, project, actor, changes, random })?;
         let dropped = tx.drop_entries(through)?;
-        if dropped == 0 && !forgets {
-            // Nothing to say, so nothing is said.
+        let news = forgets || dropped > 0;
+        if !news {
             drop(tx);
             tx = self.engine.write()?;
         }
         tx.set_last_pruned(now)?;
         tx.commit()?;
-        self.host.ring(None);
+        if news {
+            self.host.ring(None);
+        }
         Ok(dropped)
     }
 }
