@@ -231,28 +231,23 @@ fn nowhere_to_write_is_silence_for_hooks_and_an_explanation_for_people() {
 #[test]
 fn a_read_only_store_can_still_be_read() {
     let world = world();
-    world.run("join --pid 1 --kind test --session s --name Raven");
+    let store = world.path().join("store");
+    let join = ["join", "--pid", "1", "--kind", "test", "--session", "s", "--name", "Raven"];
+    assert_eq!(world.ran(world.consort(join).env("CONSORT_HOME", &store)).code, 0);
     // For root nothing is read-only, so root becomes nobody here.
     let is_root = world.ran(world.command("id").arg("-u")).stdout == "0\n";
     let program = world.path().join("consort");
     std::fs::copy(env!("CARGO_BIN_EXE_consort"), &program).unwrap();
     let mode = if is_root { "chmod -R a+rX" } else { "chmod -R a-w" };
-    let open = format!(
-        "{mode} {0}; chmod a+rx {1} {2}",
-        world.data().display(),
-        world.path().display(),
-        program.display()
-    );
+    let open =
+        format!("{mode} {0}; chmod a+rx {1} {2}", store.display(), world.path().display(), program.display());
     assert_eq!(world.ran(world.command("sh").args(["-c", &open])).code, 0);
     let run = |arguments: &[&str], input: &str| {
         let mut command = world.command(if is_root { "setpriv" } else { "env" });
         if is_root {
             command.args(["--reuid=65534", "--clear-groups"]);
         }
-        world.ran_with(
-            command.arg(&program).args(arguments).env("CONSORT_HOME", world.data()),
-            input.as_bytes(),
-        )
+        world.ran_with(command.arg(&program).args(arguments).env("CONSORT_HOME", &store), input.as_bytes())
     };
     assert!(run(&["who"], "").stdout.contains("Raven"));
     let refused = run(&["rename", "--agent", "Raven", "Crow"], "");
