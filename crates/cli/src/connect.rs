@@ -17,6 +17,7 @@ use consort_agents::Level;
 use consort_agents::SettingsError;
 use consort_core::explain::Explain;
 use consort_core::explain::Kind;
+use consort_core::text;
 use consort_host::env;
 use serde::Serialize;
 
@@ -257,11 +258,8 @@ fn private_dir(path: &Path) -> CommandResult {
 
 /// A file name for a path: readable, and its own.
 fn record_name(path: &Path) -> String {
-    let bytes = path.as_os_str().as_encoded_bytes();
-    let step = |hash: u64, byte: &u8| (hash ^ u64::from(*byte)).wrapping_mul(0x100_0000_01b3);
-    let hash = bytes.iter().fold(0xcbf2_9ce4_8422_2325, step);
     let name = path.file_name().unwrap_or_default().to_string_lossy();
-    format!("{name}-{hash:016x}")
+    format!("{name}-{:016x}", text::checksum(path.as_os_str().as_encoded_bytes()))
 }
 
 /// A settings file we cannot change because we cannot understand it.

@@ -24,6 +24,7 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use consort_core::project::ProjectId;
+use consort_core::text;
 use rustix::event::PollFd;
 use rustix::event::PollFlags;
 use rustix::event::Timespec;
@@ -152,14 +153,9 @@ pub(crate) fn ring(dir: &Path, project: Option<&ProjectId>) {
     }
 }
 
-/// A project's part of a bell's name: short, and safe in a file name (FNV-1a).
+/// A project's part of a bell's name: short, and safe in a file name.
 fn address(project: Option<&ProjectId>) -> String {
-    let Some(project) = project else { return ALL.into() };
-    let hash = project
-        .as_str()
-        .bytes()
-        .fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3));
-    format!("{hash:016x}")
+    project.map_or_else(|| ALL.into(), |project| format!("{:016x}", text::checksum(project.as_str().as_bytes())))
 }
 
 #[cfg(test)]

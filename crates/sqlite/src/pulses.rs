@@ -30,6 +30,7 @@ use consort_core::presence::PulseStore;
 use consort_core::presence::SessionId;
 use consort_core::presence::Status;
 use consort_core::presence::Subagent;
+use consort_core::text;
 use serde::Deserialize;
 use serde::Serialize;
 
@@ -204,7 +205,7 @@ fn padded(now: &Now) -> Vec<u8> {
 }
 
 /// Session ids are somebody else's text: whatever is not plainly a file name
-/// is escaped, and what is too long for one ends in a checksum (FNV-1a).
+/// is escaped, and what is too long for one ends in a checksum.
 fn file_name(id: &str) -> String {
     const LONGEST: usize = 120;
     let mut name = String::with_capacity(id.len().min(LONGEST));
@@ -215,10 +216,8 @@ fn file_name(id: &str) -> String {
             let _ = write!(name, "%{byte:02x}");
         }
         if name.len() > LONGEST {
-            let step = |hash: u64, byte| (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3);
-            let hash = id.bytes().fold(0xcbf2_9ce4_8422_2325, step);
             name.truncate(LONGEST - 17);
-            let _ = write!(name, "-{hash:016x}");
+            let _ = write!(name, "-{:016x}", text::checksum(id.as_bytes()));
             break;
         }
     }
