@@ -43,28 +43,28 @@ fn hooks(rounds: usize, many: usize) {
     let small = Home::new(50, 10_000);
     let large = Home::new(50, many);
     let (in_small, in_large) = (small.payload("s7"), large.payload("s7"));
-    let mut candidates: Vec<(String, Command)> = vec![
-        ("floor: a process that does nothing".into(), floor(&in_small)),
-        ("PreToolUse, 10,000 entries".into(), small.hook("PreToolUse", &in_small)),
-        (format!("PreToolUse, {many} entries"), large.hook("PreToolUse", &in_large)),
-        ("PostToolUse, 10,000 entries".into(), small.hook("PostToolUse", &in_small)),
-        ("UserPromptSubmit, 10,000 entries".into(), small.hook("UserPromptSubmit", &in_small)),
-        (format!("UserPromptSubmit, {many} entries"), large.hook("UserPromptSubmit", &in_large)),
-        ("SessionStart (told of 49 others)".into(), small.hook("SessionStart", &in_small)),
-        ("python3 -c pass".into(), program("python3", &["-c", "pass"], &in_small)),
+    let mut candidates: Vec<(String, Command, &Path)> = vec![
+        ("floor: a process that does nothing".into(), floor(&in_small), &in_small),
+        ("PreToolUse, 10,000 entries".into(), small.hook("PreToolUse", &in_small), &in_small),
+        (format!("PreToolUse, {many} entries"), large.hook("PreToolUse", &in_large), &in_large),
+        ("PostToolUse, 10,000 entries".into(), small.hook("PostToolUse", &in_small), &in_small),
+        ("UserPromptSubmit, 10,000 entries".into(), small.hook("UserPromptSubmit", &in_small), &in_small),
+        (format!("UserPromptSubmit, {many} entries"), large.hook("UserPromptSubmit", &in_large), &in_large),
+        ("SessionStart (told of 49 others)".into(), small.hook("SessionStart", &in_small), &in_small),
+        ("python3 -c pass".into(), program("python3", &["-c", "pass"], &in_small), &in_small),
     ];
     // The direct peer, where it is installed: HCOM=/path/to/venv/bin/hcom
     if let Ok(hcom) = std::env::var("HCOM") {
         let mut peer = program(&hcom, &["pre"], &in_small);
         peer.env("HOME", small.dir.path());
-        candidates.push(("hcom PreToolUse".into(), peer));
+        candidates.push(("hcom PreToolUse".into(), peer, &in_small));
     }
     let mut taken: Vec<Vec<Duration>> = candidates.iter().map(|_| Vec::with_capacity(rounds)).collect();
     for round in 0..rounds {
-        for ((_, command), taken) in candidates.iter_mut().zip(&mut taken) {
+        for ((_, command, stdin), taken) in candidates.iter_mut().zip(&mut taken) {
             // What is slow needs fewer rounds to be known.
             if round < 20 || taken[0] < Duration::from_millis(8) {
-                command.stdin(std::fs::File::open(&in_small).unwrap());
+                command.stdin(std::fs::File::open(stdin).unwrap());
                 taken.push(once(command));
             }
         }
@@ -73,7 +73,7 @@ fn hooks(rounds: usize, many: usize) {
     println!("{:38} {:>8} {:>8} {:>8}", "", "median", "p95", "ratio");
     let samples: Vec<Sample> = taken.into_iter().map(Sample::new).collect();
     let floor = samples[0].quantile(0.5);
-    for ((name, _), sample) in candidates.iter().zip(&samples) {
+    for ((name, ..), sample) in candidates.iter().zip(&samples) {
         let (median, p95) = (sample.quantile(0.5), sample.quantile(0.95));
         println!("{name:38} {median:8.0} {p95:8.0} {:8.2}", median / floor);
     }

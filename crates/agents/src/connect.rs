@@ -25,7 +25,7 @@ pub enum Connection {
 /// The command line of one hook. A missing program must never stop an agent
 /// (two of the CLIs block every tool on it), so its absence is a success;
 /// `exec` spares a process.
-pub fn hook_command(program: &str, kind: &str, event: &str) -> String {
+pub(crate) fn hook_command(program: &str, kind: &str, event: &str) -> String {
     let program = quote(program);
     let present = if program.contains('/') {
         format!("[ -x {program} ]")
@@ -154,15 +154,12 @@ fn ours(object: &Option<CstObject>, kind: &str) -> Result<Vec<Ours>, SettingsErr
     Ok(found)
 }
 
-/// `… exec …consort… hook <kind> <event>`: whatever the place and version.
+/// `… || exit 0; exec <program> hook <kind> <event>`: whatever the program's
+/// name, place and version.
 fn is_ours(command: &str, kind: &str) -> bool {
     let mut words = command.rsplit(' ');
     let (_event, found_kind, hook) = (words.next(), words.next(), words.next());
-    let program = words.next().unwrap_or_default().trim_matches('\'');
-    found_kind == Some(kind)
-        && hook == Some("hook")
-        && command.contains("exec ")
-        && program.contains("consort")
+    found_kind == Some(kind) && hook == Some("hook") && command.contains("|| exit 0; exec ")
 }
 
 /// As one word of a POSIX shell.

@@ -15,7 +15,6 @@ use consort_core::presence::Agent;
 use consort_core::presence::Status;
 
 pub use connect::Connection;
-pub use connect::hook_command;
 pub use settings::SettingsError;
 
 /// Every agent CLI there is a folder for.
@@ -40,6 +39,9 @@ pub trait AgentCli: Dialect + Sync {
     /// Set to the process that hosts the session, for its hooks.
     fn pid_variable(&self) -> Option<&'static str>;
 
+    /// Where it keeps its own things for a person with this home.
+    fn config_dir(&self, home: &Path, environment: &dyn Fn(&str) -> Option<String>) -> PathBuf;
+
     /// The file its hooks are configured in.
     fn settings_file(&self, level: Level<'_>) -> PathBuf;
 
@@ -52,14 +54,14 @@ pub trait AgentCli: Dialect + Sync {
     /// The file without our hooks.
     fn disconnect(&self, settings: &str) -> Result<String, SettingsError>;
 
-    /// What the CLI itself publishes of a running session.
-    fn live_state(&self, home: &Path, agent: &Agent) -> Option<(Status, Option<String>)>;
+    /// What the CLI itself publishes of a running session in its own place.
+    fn live_state(&self, config_dir: &Path, agent: &Agent) -> Option<(Status, Option<String>)>;
 }
 
 /// For whom to connect.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Level<'a> {
-    /// Every session of this person, whose home is given.
+    /// Every session of this person, whose [`AgentCli::config_dir`] is given.
     User(&'a Path),
     /// Every session in this worktree.
     Project(&'a Path),

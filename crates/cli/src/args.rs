@@ -56,9 +56,6 @@ enum Command {
     Journal(commands::journal::Command),
     /// Print a shell's completion script
     Completions(commands::completions::Args),
-    /// Answer an agent's hook (called by agent CLIs, not by people)
-    #[command(hide = true)]
-    Hook,
 }
 
 pub(crate) fn run() -> ExitCode {
@@ -99,7 +96,6 @@ fn carry_out(cli: Cli) -> Result<ExitCode, crate::error::CommandError> {
         Command::Config(command) => done(commands::config::run(&world, &command)),
         Command::Journal(command) => commands::journal::run(&world, &command),
         Command::Completions(args) => done(commands::completions::run(&world, &args)),
-        Command::Hook => Ok(ExitCode::SUCCESS),
     }
 }
 

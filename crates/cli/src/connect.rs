@@ -25,6 +25,12 @@ use crate::error::CommandError;
 use crate::error::CommandResult;
 use crate::world::World;
 
+/// What a record holds: the file from before, or that there was none, and what
+/// we made of it.
+const ORIGINAL: &str = "original";
+const NO_ORIGINAL: &str = "no-original";
+const WRITTEN: &str = "written";
+
 /// How one agent CLI stands to us at one level.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct Standing {
@@ -54,12 +60,13 @@ impl Standing {
     pub(crate) fn sentence(&self) -> String {
         match (&self.program, &self.user, &self.project) {
             (_, State::Malformed(why), _) | (_, _, State::Malformed(why)) => {
-                format!("its settings are malformed: {why}")
+                format!("its settings cannot be understood: {why}")
             }
             (_, State::Current, _) => "connected".into(),
             (_, _, State::Current) => "connected in this project".into(),
-            (_, State::Outdated, _) | (_, _, State::Outdated) => {
-                "connected by another version: `consort init` renews it".into()
+            (_, State::Outdated, _) => "connected by another version: `consort init` renews it".into(),
+            (_, _, State::Outdated) => {
+                "connected by another version: `consort init --project` renews it".into()
             }
             (Some(_), ..) => "not connected: `consort init` connects it".into(),
             (None, ..) => "not installed".into(),
@@ -70,24 +77,29 @@ impl Standing {
 /// How every known agent CLI stands to us.
 pub(crate) fn standings(world: &World, worktree: &Path) -> Vec<Standing> {
     let ours = hook_program();
-    let state = |cli: &dyn AgentCli, level| match fs::read_to_string(cli.settings_file(level)) {
+    let state = |cli: &dyn AgentCli, path: &Path| match fs::read_to_string(path) {
         Err(_) => State::Absent,
         Ok(text) if text.trim().is_empty() => State::Absent,
         Ok(text) => match cli.connection(&text, &ours) {
             Ok(Connection::Absent) => State::Absent,
             Ok(Connection::Outdated) => State::Outdated,
             Ok(Connection::Current) => State::Current,
-            Err(error) => State::Malformed(error.to_string()),
+            Err(error) => State::Malformed(format!("{}, {error}", path.display())),
         },
     };
     consort_agents::ALL
         .iter()
-        .map(|cli| Standing {
-            kind: cli.kind(),
-            title: cli.title(),
-            program: find_program(cli.program()),
-            user: state(*cli, Level::User(&world.paths.home)),
-            project: state(*cli, Level::Project(worktree)),
+        .map(|cli| {
+            let user = resolve(&cli.settings_file(Level::User(&world.config_dir(*cli))));
+            let project = resolve(&cli.settings_file(Level::Project(worktree)));
+            Standing {
+                kind: cli.kind(),
+                title: cli.title(),
+                program: find_program(cli.program()),
+                user: state(*cli, &user),
+                // In one's home they are one file.
+                project: if user == project { State::Absent } else { state(*cli, &project) },
+            }
         })
         .collect()
 }
@@ -143,7 +155,7 @@ impl Plan {
 
     /// Where the file from before is kept.
     pub(crate) fn backup(&self) -> PathBuf {
-        self.record.join("original")
+        self.record.join(ORIGINAL)
     }
 
     fn is_connecting(&self) -> bool {
@@ -151,13 +163,15 @@ impl Plan {
     }
 
     fn keep_record(&self, written: &str) -> CommandResult {
+        // Begun anew and finished last by `written`: a record cut short is none.
+        let _ = fs::remove_dir_all(&self.record);
         private_dir(&self.record)?;
         match &self.original {
             Some(original) => write_atomically(&self.backup(), original.as_bytes())?,
-            None => drop(fs::remove_file(self.backup())),
+            None => write_atomically(&self.record.join(NO_ORIGINAL), b"")?,
         }
         write_atomically(&self.record.join("path"), self.path.as_os_str().as_encoded_bytes())?;
-        write_atomically(&self.record.join("written"), written.as_bytes())
+        write_atomically(&self.record.join(WRITTEN), written.as_bytes())
     }
 }
 
@@ -186,15 +200,16 @@ pub(crate) fn plan_disconnect(
 }
 
 fn plan(world: &World, cli: &dyn AgentCli, level: Level<'_>) -> Result<Plan, CommandError> {
-    let path = cli.settings_file(level);
-    let path = fs::canonicalize(&path).unwrap_or(path);
+    let path = resolve(&cli.settings_file(level));
     let before = read(&path)?;
     let record = world.paths.backups().join(record_name(&path));
-    let written = fs::read_to_string(record.join("written")).ok();
+    let untouched = before.is_some() && fs::read_to_string(record.join(WRITTEN)).ok() == before;
+    let kept = fs::read_to_string(record.join(ORIGINAL)).ok();
     let original = match &before {
         None => None,
         // Nobody touched it since: what was there before is what it was.
-        Some(before) if written.as_ref() == Some(before) => fs::read_to_string(record.join("original")).ok(),
+        Some(_) if untouched && kept.is_some() => kept,
+        Some(_) if untouched && record.join(NO_ORIGINAL).exists() => None,
         Some(before) if before.trim().is_empty() => Some(before.clone()),
         Some(before) => Some(cli.disconnect(before).map_err(|error| malformed(&path, error))?),
     };
@@ -203,7 +218,7 @@ fn plan(world: &World, cli: &dyn AgentCli, level: Level<'_>) -> Result<Plan, Com
 
 /// Replaces a file in one step; its permissions stay, its directory is made.
 pub(crate) fn write_atomically(path: &Path, contents: &[u8]) -> CommandResult {
-    let path = &fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+    let path = &resolve(path);
     let write = || -> std::io::Result<()> {
         let parent = path.parent().unwrap_or(Path::new("."));
         fs::create_dir_all(parent)?;
@@ -243,6 +258,14 @@ pub(crate) fn find_program(name: &str) -> Option<PathBuf> {
     std::env::split_paths(&path).map(|dir| dir.join(name)).find(is_program)
 }
 
+/// The file behind a path: what a link points to, even if that is not there yet.
+fn resolve(path: &Path) -> PathBuf {
+    fs::canonicalize(path).unwrap_or_else(|_| match (fs::read_link(path), path.parent()) {
+        (Ok(target), Some(parent)) => parent.join(target),
+        _ => path.to_owned(),
+    })
+}
+
 fn read(path: &Path) -> Result<Option<String>, CommandError> {
     match fs::read_to_string(path) {
         Ok(text) => Ok(Some(text)),
@@ -251,7 +274,7 @@ fn read(path: &Path) -> Result<Option<String>, CommandError> {
     }
 }
 
-fn private_dir(path: &Path) -> CommandResult {
+pub(crate) fn private_dir(path: &Path) -> CommandResult {
     let made = fs::DirBuilder::new().recursive(true).mode(0o700).create(path);
     made.map_err(|error| CommandError::file("cannot make", path, error))
 }

@@ -8,6 +8,7 @@ use std::error::Error;
 use std::ffi::OsString;
 use std::fs;
 use std::io::Write as _;
+use std::os::unix::fs::DirBuilderExt as _;
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::process::ExitCode;
 
@@ -113,6 +114,7 @@ fn chain(error: &dyn Error) -> String {
 fn log(line: &str) {
     let Some(paths) = Paths::from_environment() else { return };
     let path = paths.hook_log();
+    let _ = fs::DirBuilder::new().recursive(true).mode(0o700).create(&paths.data);
     let is_long = fs::metadata(&path).is_ok_and(|log| log.len() > LONGEST_LOG);
     let file = fs::OpenOptions::new()
         .create(true)

@@ -3,6 +3,7 @@
 use std::io::IsTerminal as _;
 use std::io::Write;
 
+use consort_core::text;
 use serde::Serialize;
 
 use crate::error::CommandError;
@@ -43,7 +44,7 @@ impl Out {
         let dumb = consort_host::env::get("TERM").is_none_or(|term| term == "dumb");
         Self {
             style: Style { colour: is_terminal && !no_colour && !dumb },
-            width: if is_terminal { columns() } else { usize::MAX },
+            width: if is_terminal { size().0 } else { usize::MAX },
             is_terminal,
         }
     }
@@ -56,14 +57,15 @@ impl Out {
             Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => Err(CommandError::Pipe),
             Err(error) => Err(CommandError::user(
                 format!("cannot write to standard output: {error}"),
-                "check where the output goes; the command itself was carried out",
+                "check where the output goes",
             )),
             Ok(()) => Ok(()),
         }
     }
 
+    /// Writes plain text: whatever names and paths are in it, it stays text.
     pub(crate) fn line(&self, line: impl AsRef<str>) -> CommandResult {
-        self.text(format!("{}\n", line.as_ref()))
+        self.text(text::printable(line.as_ref()) + "\n")
     }
 
     /// An Outcome's own JSON, on one line.
@@ -77,16 +79,16 @@ impl Out {
     }
 }
 
-/// The terminal's columns now; it may have been resized since.
-pub(crate) fn columns() -> usize {
+/// The terminal's columns and rows now; it may have been resized since.
+pub(crate) fn size() -> (usize, usize) {
     match rustix::termios::tcgetwinsize(rustix::stdio::stdout()) {
-        Ok(size) if size.ws_col > 0 => usize::from(size.ws_col),
-        _ => 80,
+        Ok(size) if size.ws_col > 0 && size.ws_row > 0 => (size.ws_col.into(), size.ws_row.into()),
+        _ => (80, 24),
     }
 }
 
 /// Says something to the person that is not the answer.
 pub(crate) fn note(message: impl std::fmt::Display) {
     // `eprintln` would panic where stderr is closed.
-    let _ = writeln!(std::io::stderr(), "{message}");
+    let _ = writeln!(std::io::stderr(), "{}", text::printable(&message.to_string()));
 }

@@ -5,6 +5,7 @@ use std::path::Path;
 
 use consort_core::presence::Agent;
 use consort_core::presence::Glimpse;
+use consort_host::env;
 
 pub(crate) fn look(home: &Path, agents: &[Agent]) -> Vec<Glimpse> {
     let quadrants = consort_host::quadrants(agents);
@@ -13,7 +14,8 @@ pub(crate) fn look(home: &Path, agents: &[Agent]) -> Vec<Glimpse> {
         .zip(quadrants)
         .map(|(agent, quadrant)| {
             let cli = consort_agents::find(&agent.kind);
-            Glimpse { status: cli.and_then(|cli| cli.live_state(home, agent)), quadrant }
+            let live = cli.and_then(|cli| cli.live_state(&cli.config_dir(home, &env::get), agent));
+            Glimpse { status: live, quadrant }
         })
         .collect()
 }

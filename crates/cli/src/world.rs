@@ -2,8 +2,10 @@
 
 use std::path::PathBuf;
 
+use consort_agents::AgentCli;
 use consort_core::App;
 use consort_core::config::Config;
+use consort_core::host::Host as _;
 use consort_core::host::Place;
 use consort_core::journal::Actor;
 use consort_core::presence::Agent;
@@ -64,6 +66,16 @@ impl World {
         App::new(store, Machine::new(self.paths.bells()))
     }
 
+    /// Where an agent CLI keeps this person's things.
+    pub(crate) fn config_dir(&self, cli: &dyn AgentCli) -> PathBuf {
+        cli.config_dir(&self.paths.home, &env::get)
+    }
+
+    /// Where we are, without asking the store.
+    pub(crate) fn place(&self) -> Place {
+        Machine::new(self.paths.bells()).place(&self.cwd)
+    }
+
     /// Opens the store, resolves the settings, publishes what hooks need of
     /// them, and lets retention have its daily look.
     pub(crate) fn open(&self) -> Result<Room, CommandError> {
@@ -73,44 +85,29 @@ impl World {
         for warning in &config.warnings {
             out::note(format_args!("Warning: {warning}"));
         }
-        // A store that can only be read is still worth reading.
-        let _ = app.publish(&config.resolved, &project.id);
+        // A store that can only be read is still worth reading. A file that
+        // cannot be understood is not published: the last good one stands.
+        if !config.is_partial {
+            let _ = app.publish(&config.resolved, &place.worktree);
+        }
         let _ = app.journal_retain(config.resolved.retention_days());
         Ok(Room { app, project, place, config: config.resolved })
     }
 }
 
 impl Room {
+    /// Who calls. What an agent CLI sets for its own commands only tells
+    /// sessions of one process apart: it leaks into whatever is started there.
     pub(crate) fn caller(&mut self) -> Result<Caller, CommandError> {
-        Ok(self.app.caller(&claimed_sessions())?)
+        let hints = consort_agents::ALL.iter().filter_map(|cli| env::get(cli.session_variable()));
+        let hints: Vec<SessionId> = hints.map(SessionId::from).collect();
+        let claimed = env::get(env::SESSION).map(SessionId::from);
+        Ok(self.app.caller(claimed.as_ref(), &hints)?)
     }
 
     /// The agent a command is about: the caller, or the one the person names.
     pub(crate) fn subject(&mut self, named: Option<&str>) -> Result<(Agent, Actor), CommandError> {
-        match (self.caller()?, named) {
-            (Caller::Agent(agent), None) => {
-                let actor = Actor::Agent(agent.session.clone());
-                Ok((*agent, actor))
-            }
-            (Caller::Agent(agent), Some(name)) if !agent.name.as_str().eq_ignore_ascii_case(name) => {
-                Err(CommandError::user(
-                    format!("{} cannot act for `{name}`", agent.name),
-                    "only the person at the keyboard can name another agent",
-                ))
-            }
-            (Caller::Agent(agent), Some(_)) => {
-                let actor = Actor::Agent(agent.session.clone());
-                Ok((*agent, actor))
-            }
-            (Caller::Person, Some(name)) => Ok((self.app.find_agent(name)?, Actor::Person)),
-            (Caller::Person, None) => Err(consort_core::presence::PresenceError::NotRegistered.into()),
-        }
+        let caller = self.caller()?;
+        Ok(self.app.subject(caller, named)?)
     }
-}
-
-/// Session ids the environment names: what an agent CLI sets for its own
-/// commands, then what a plugin says.
-pub(crate) fn claimed_sessions() -> Vec<SessionId> {
-    let variables = consort_agents::ALL.iter().map(|cli| cli.session_variable());
-    variables.chain([env::SESSION]).filter_map(env::get).map(SessionId::from).collect()
 }

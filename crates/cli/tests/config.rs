@@ -79,7 +79,7 @@ fn mistakes_are_explained() {
     fs::write(config.join("config.toml"), "[context]\nmdoe = \"none\"\n").unwrap();
     expect![[r#"
         full
-        [stderr] Warning: unknown key `context.mdoe` (did you mean `context.mode`?)
+        [stderr] Warning: $WORLD/home/.config/consort/config.toml: unknown key `context.mdoe` (did you mean `context.mode`?)
         [exit 0]
     "#]]
     .assert_eq(&world.run("config get context.mode").to_string());
@@ -90,13 +90,11 @@ fn mistakes_are_explained() {
         [exit 0]
     "#]].assert_eq(&world.run("config get context.mode").to_string());
     expect![[r#"
-        [stderr] Error: $WORLD/home/.config/consort/config.toml is not valid TOML
-        [stderr] TOML parse error at line 1, column 9
+        [stderr] Error: $WORLD/home/.config/consort/config.toml cannot be changed: TOML parse error at line 1, column 9
         [stderr]   |
         [stderr] 1 | [context
         [stderr]   |         ^
         [stderr] unclosed table, expected `]`
-        [stderr] 
         [stderr] Hint: mend the file, then try again; nothing was changed
         [exit 1]
     "#]]

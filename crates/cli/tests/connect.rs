@@ -236,9 +236,9 @@ fn doctor_says_what_to_do() {
         ok       store: $WORLD/home/.local/share/consort/consort.db, schema 1, 0 entries
         warning  permissions: $WORLD/home/.local/share/consort can be read by others
                  mend: chmod 700 $WORLD/home/.local/share/consort
-        problem  Claude Code: its settings are malformed: line 1, column 1: Unterminated object
+        problem  Claude Code: its settings cannot be understood: $WORLD/home/.claude/settings.json, line 1, column 1: Unterminated object
                  mend: mend the settings file, then `consort init`
-        warning  settings: unknown key `contxt.mode` (did you mean `context.mode`?)
+        warning  settings: $WORLD/home/.config/consort/config.toml: unknown key `contxt.mode` (did you mean `context.mode`?)
                  mend: consort config path
         warning  hooks: 1 failure in $WORLD/home/.local/share/consort/hook.log, the last: 1 claude Stop: it failed
                  mend: rm $WORLD/home/.local/share/consort/hook.log
@@ -269,4 +269,61 @@ fn up_without_a_terminal_says_what_it_found() {
     assert!(!settings(&world).exists());
     world.ran(world.consort(["up", "--yes"]).env("PATH", &path));
     assert!(settings(&world).exists());
+}
+
+#[test]
+fn in_ones_home_the_two_levels_are_one() {
+    let world = world();
+    world.run("init");
+    let at_home = |line: &str| world.ran(world.consort(line.split(' ')).current_dir(world.home()));
+    let doctor = at_home("doctor");
+    assert!(doctor.stdout.contains("Claude Code: connected"), "{doctor}");
+    assert!(at_home("init").stdout.contains("is connected already"));
+}
+
+#[test]
+fn hooks_can_be_removed_when_the_store_is_broken() {
+    let world = world();
+    world.run("init");
+    fs::create_dir_all(world.data()).unwrap();
+    fs::write(world.data().join("consort.db"), "garbage".repeat(1_000)).unwrap();
+    assert_eq!(world.run("uninit").code, 0);
+    assert!(!settings(&world).exists());
+    let doctor = world.run("doctor");
+    assert!(doctor.stdout.contains("problem  store: ") && doctor.code == 1, "{doctor}");
+    assert_eq!(world.run("who").code, 6);
+}
+
+#[test]
+fn a_lost_backup_never_costs_the_settings() {
+    let world = world();
+    fs::write(settings(&world), THEIRS).unwrap();
+    world.run("init");
+    for record in fs::read_dir(world.data().join("backups")).unwrap().flatten() {
+        fs::remove_file(record.path().join("original")).unwrap();
+    }
+    assert_eq!(world.run("uninit").code, 0);
+    let left = fs::read_to_string(settings(&world)).unwrap();
+    assert!(left.contains("say done") && !left.contains("hook claude"), "{left}");
+}
+
+#[test]
+fn a_dangling_link_is_followed() {
+    let world = world();
+    let target = world.home().join("elsewhere.json");
+    std::os::unix::fs::symlink(&target, settings(&world)).unwrap();
+    world.run("init");
+    assert!(fs::symlink_metadata(settings(&world)).unwrap().is_symlink());
+    assert!(fs::read_to_string(&target).unwrap().contains("hook claude"));
+}
+
+#[test]
+fn claude_may_keep_its_things_elsewhere() {
+    let world = world();
+    let elsewhere = world.path().join("claude-config");
+    let run = |line: &str| world.ran(world.consort(line.split(' ')).env("CLAUDE_CONFIG_DIR", &elsewhere));
+    assert_eq!(run("init").code, 0);
+    assert!(elsewhere.join("settings.json").exists() && !settings(&world).exists());
+    assert_eq!(run("uninit").code, 0);
+    assert!(!elsewhere.join("settings.json").exists());
 }

@@ -189,30 +189,30 @@ fn nowhere_to_write_is_silence_for_hooks_and_an_explanation_for_people() {
         let ran = world.ran_with(&mut command, call.as_bytes());
         assert_eq!((ran.stdout.as_str(), ran.stderr.as_str(), ran.code), ("", "", 0), "{shell} {home}");
     };
-    let who = |shell: &str, home: &str| {
+    let who = |shell: &str, home: &str, code: i32| {
         let line = format!("{shell} exec \"$0\" who");
         let mut command = world.command("sh");
         command.args(["-c", &line, env!("CARGO_BIN_EXE_consort")]).env("CONSORT_HOME", home);
         let ran = world.ran(&mut command);
-        assert_eq!(ran.code, 1, "{ran}");
+        assert_eq!(ran.code, code, "{ran}");
         for part in ["Error: the store at", "Caused by: ", "Hint: "] {
             assert!(ran.stderr.contains(part), "{ran}");
         }
     };
     hook("", "/proc/consort");
-    who("", "/proc/consort");
+    who("", "/proc/consort", 1);
 
     let file = world.path().join("file");
     std::fs::write(&file, "").unwrap();
     let below_a_file = file.join("home").display().to_string();
     hook("", &below_a_file);
-    who("", &below_a_file);
+    who("", &below_a_file, 1);
 
     // No file may grow: what a full disk looks like to a program.
     let full = "trap '' XFSZ; ulimit -f 0;";
     let fresh = world.path().join("fresh").display().to_string();
     hook(full, &fresh);
-    who(full, &fresh);
+    who(full, &fresh, 1);
 
     let garbage = world.path().join("garbage");
     std::fs::create_dir(&garbage).unwrap();
@@ -222,7 +222,7 @@ fn nowhere_to_write_is_silence_for_hooks_and_an_explanation_for_people() {
     )
     .unwrap();
     hook("", &garbage.display().to_string());
-    who("", &garbage.display().to_string());
+    who("", &garbage.display().to_string(), 6);
     assert!(std::fs::read_to_string(garbage.join("hook.log")).unwrap().contains("not a database"));
 }
 
@@ -232,7 +232,7 @@ fn nowhere_to_write_is_silence_for_hooks_and_an_explanation_for_people() {
 fn a_read_only_store_can_still_be_read() {
     let world = world();
     let store = world.path().join("store");
-    let join = ["join", "--pid", "1", "--kind", "test", "--session", "s", "--name", "Raven"];
+    let join = ["join", "--pid", "$OTHER", "--kind", "test", "--session", "s", "--name", "Raven"];
     assert_eq!(world.ran(world.consort(join).env("CONSORT_HOME", &store)).code, 0);
     // For root nothing is read-only, so root becomes nobody here.
     let is_root = world.ran(world.command("id").arg("-u")).stdout == "0\n";
@@ -258,4 +258,91 @@ fn a_read_only_store_can_still_be_read() {
         &payload(&world, json!({ "source": "startup" })).to_string(),
     );
     assert_eq!((hook.stdout.as_str(), hook.stderr.as_str(), hook.code), ("", "", 0));
+}
+
+#[test]
+fn a_session_outlives_the_store_that_knew_it() {
+    let world = world();
+    context(&world, &[]);
+    for file in ["consort.db", "consort.db-wal", "consort.db-shm"] {
+        std::fs::remove_file(world.data().join(file)).unwrap();
+    }
+    // Someone makes a new store; the session's next event brings it back.
+    assert_eq!(seen(&world), Value::Null);
+    silent(&world, "UserPromptSubmit", json!({ "prompt": "x" }));
+    assert_eq!(seen(&world)["status"], "working");
+}
+
+#[test]
+fn a_new_life_begins_with_nothing_of_the_last() {
+    let world = world();
+    context(&world, &[]);
+    silent(&world, "UserPromptSubmit", json!({ "prompt": "x" }));
+    silent(&world, "PermissionRequest", json!({ "tool_name": "Bash" }));
+    let pulse = world.data().join("pulses/s1.now");
+    let stale = std::fs::read(&pulse).unwrap();
+    silent(&world, "SessionEnd", json!({ "reason": "other" }));
+    // As if the end had been cut short after its entry.
+    std::fs::write(&pulse, stale).unwrap();
+    context(&world, &[]);
+    let seen = seen(&world);
+    assert_eq!(
+        (&seen["status"], &seen["waiting_for"], &seen["prompts"]),
+        (&json!("idle"), &Value::Null, &json!(0))
+    );
+}
+
+#[test]
+fn compacting_ends_and_is_no_second_joining() {
+    let world = world();
+    context(&world, &[]);
+    silent(&world, "PreCompact", json!({ "trigger": "manual" }));
+    world.git(&["checkout", "-q", "-b", "elsewhere"]);
+    assert!(context(&world, &[]).unwrap().contains("on elsewhere"));
+    assert_eq!(seen(&world)["activity"], Value::Null);
+    assert_eq!(seen(&world)["branch"], "elsewhere");
+    let journal = world.run("journal tail").stdout;
+    assert_eq!(journal.matches(" joined ").count(), 1, "{journal}");
+}
+
+#[test]
+fn each_worktree_has_its_own_settings() {
+    let world = world();
+    world.git(&["worktree", "add", "-q", "-b", "side", "../side"]);
+    world.run("config set --project presence.auto_register false");
+    let side = world.path().join("side");
+    world.ran(world.consort(["who"]).current_dir(&side));
+    assert_eq!(context(&world, &[]), None);
+    // A file that cannot be understood changes nothing.
+    std::fs::write(world.project().join(".consort/config.toml"), "[presence").unwrap();
+    world.run("who");
+    assert_eq!(context(&world, &[]), None);
+}
+
+#[test]
+fn a_full_disk_is_explained() {
+    let world = world();
+    world.run("join --pid $OTHER --kind test --session s --name Raven");
+    let line = "trap '' XFSZ; ulimit -f 0; exec \"$0\" rename --agent Raven Crow";
+    let ran = world.ran(world.command("sh").args(["-c", line, env!("CARGO_BIN_EXE_consort")]));
+    assert_eq!(ran.code, 1, "{ran}");
+    assert!(ran.stderr.contains("is writable and has room"), "{ran}");
+    assert_eq!(world.run("journal verify").code, 0);
+}
+
+#[test]
+fn a_hostile_project_cannot_drive_the_terminal() {
+    let world = world();
+    std::fs::create_dir(world.project().join(".consort")).unwrap();
+    let config = "\"\\u001b]0;owned\\u0007\\nError: forged\" = 1\n";
+    std::fs::write(world.project().join(".consort/config.toml"), config).unwrap();
+    let ran = world.run("who");
+    assert!(ran.stderr.contains("Warning: "), "{ran}");
+    assert!(!ran.stderr.contains('\u{1b}') && ran.stderr.lines().count() == 1, "{ran:?}");
+    let kind =
+        world.consort(["join", "--pid", "$OTHER", "--kind", "\u{1b}[31mred\n", "--name", "Raven"]).output();
+    assert!(kind.unwrap().status.success());
+    for line in ["who", "journal tail", "who --all"] {
+        assert!(!world.run(line).stdout.contains('\u{1b}'), "{line}");
+    }
 }

@@ -20,7 +20,7 @@ fn world() -> Sealed {
 }
 
 fn join(world: &Sealed, name: &str) {
-    let ran = world.run(&format!("join --pid 1 --kind test --session s-{name} --name {name}"));
+    let ran = world.run(&format!("join --pid $OTHER --kind test --session s-{name} --name {name}"));
     assert_eq!(ran.code, 0, "{ran}");
 }
 

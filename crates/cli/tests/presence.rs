@@ -76,8 +76,8 @@ fn joining_and_looking() {
 #[test]
 fn mistakes_have_a_next_step() {
     let world = world();
-    world.run("join --pid 1 --kind test --session s1 --name Raven");
-    let other = world.run("join --pid 1 --kind test --session s2 --name raven");
+    world.run("join --pid $OTHER --kind test --session s1 --name Raven");
+    let other = world.run("join --pid $OTHER --kind test --session s2 --name raven");
     check(
         &other,
         expect![[r#"
@@ -193,7 +193,7 @@ fn an_agent_cannot_act_for_another() {
 #[test]
 fn without_a_registered_ancestor_the_environment_decides() {
     let world = world();
-    world.run("join --pid 1 --kind test --session s-init --name Init");
+    world.run("join --pid $OTHER --kind test --session s-init --name Init");
     let whoami = |session: &str| world.ran(world.consort(["whoami"]).env("CONSORT_SESSION", session)).stdout;
     assert_eq!(whoami("s-init"), "Init (test in shop)\n");
     assert_eq!(whoami("s-other"), "you, the person at the keyboard\n");

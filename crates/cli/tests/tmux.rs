@@ -4,6 +4,8 @@
 
 use std::process::Command;
 use std::process::Stdio;
+use std::sync::atomic::AtomicU32;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use consort_testkit::Claude;
@@ -22,7 +24,10 @@ struct Tmux<'w> {
 impl<'w> Tmux<'w> {
     /// Starts `command` in a window of 100 × 30 with this environment.
     fn start(world: &'w Sealed, environment: &[(String, String)], command: &[&str]) -> Self {
-        let socket = world.path().join("tmux.sock").display().to_string();
+        // A server that was told to end may still have its socket.
+        static NEXT: AtomicU32 = AtomicU32::new(0);
+        let number = NEXT.fetch_add(1, Ordering::Relaxed);
+        let socket = world.path().join(format!("tmux{number}.sock")).display().to_string();
         let tmux = Self { world, socket };
         let mut new = tmux.command(&["new-session", "-d", "-x", "100", "-y", "30"]);
         for (name, value) in environment {

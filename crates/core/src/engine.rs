@@ -60,6 +60,12 @@ pub enum StoreError {
         #[source]
         source: serde_json::Error,
     },
+    #[error("the store at {path} is damaged")]
+    Damaged {
+        path: PathBuf,
+        #[source]
+        source: Box<dyn std::error::Error + Send + Sync>,
+    },
     #[error("the store failed")]
     Failed(#[source] Box<dyn std::error::Error + Send + Sync>),
 }
@@ -69,7 +75,7 @@ impl Explain for StoreError {
         match self {
             Self::Unusable { .. } | Self::Newer { .. } => Kind::User,
             Self::Busy { .. } => Kind::Busy,
-            Self::Entry { .. } => Kind::Damaged,
+            Self::Entry { .. } | Self::Damaged { .. } => Kind::Damaged,
             Self::Failed(_) => Kind::Internal,
         }
     }
@@ -80,9 +86,15 @@ impl Explain for StoreError {
                 format!("check that {} exists, is writable and has room", path.display()),
                 "set CONSORT_HOME to keep everything in a directory of your choice".into(),
             ],
-            Self::Busy { .. } => vec!["try again; `consort doctor` tells who has it open".into()],
+            Self::Busy { .. } => {
+                vec!["try again in a moment: many processes write, or one hangs while writing".into()]
+            }
             Self::Newer { .. } => vec!["update this consort to the version that other sessions run".into()],
             Self::Entry { .. } => vec!["`consort journal verify` says what else is wrong".into()],
+            Self::Damaged { path, .. } => vec![format!(
+                "keep a copy: mv {0} {0}.damaged; the next command starts a new one",
+                path.display()
+            )],
             Self::Failed(_) => vec!["`consort doctor` checks the store".into()],
         }
     }

@@ -24,6 +24,10 @@ pub trait Host {
     /// The process with this id as it runs now.
     fn process(&self, pid: u32) -> Option<Process>;
 
+    /// Whether that very life of that process goes on. What cannot be told
+    /// counts as alive: a full table of files is not a death.
+    fn is_alive(&self, process: &Process) -> bool;
+
     /// The caller's ancestors, nearest first.
     fn ancestors(&self) -> Vec<Process>;
 

@@ -31,10 +31,16 @@ pub fn one_line(text: &str, max: usize) -> String {
     line
 }
 
+/// Keeps the lines of `text` and their layout, but nothing that could move a
+/// cursor or hide what follows.
+pub fn printable(text: &str) -> String {
+    text.chars().map(|c| if c != '\n' && is_control(c) { ' ' } else { c }).collect()
+}
+
 /// Control characters, and the invisible ones that reorder or hide text.
 fn is_control(c: char) -> bool {
     c.is_control()
-        || matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{2069}' | '\u{feff}')
+        || matches!(c, '\u{61c}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{2069}' | '\u{feff}' | '\u{e0000}'..='\u{e007f}')
 }
 
 /// How long ago, in one unit: `now`, `12s`, `3m`, `5h`, `2d`.

@@ -15,11 +15,11 @@ use consort_core::hooks::HookCall;
 use consort_core::hooks::HookEvent;
 use consort_core::hooks::HookReply;
 use consort_core::host::Host;
-use consort_core::host::Process;
 use consort_core::presence::JoinRequest;
 use consort_core::presence::NameWish;
 use consort_core::presence::PresenceError;
 use consort_core::presence::Terminal;
+use consort_core::presence::hosting_process;
 
 /// What surrounds a call and is not in it, asked for only when it matters.
 pub trait Surroundings {
@@ -53,14 +53,8 @@ pub fn handle<E: Engine, H: Host>(
         HookEvent::TurnEnd => events::turn_end::handle(app, call, around, None),
         HookEvent::TurnFailed(error) => events::turn_end::handle(app, call, around, Some(error)),
         HookEvent::Compacting => events::compacting::handle(app, call, around),
-        HookEvent::SubagentStart { id, kind } => {
-            app.subagent_started(&call.session, id, kind)?;
-            Ok(HookReply::Silence)
-        }
-        HookEvent::SubagentStop { id } => {
-            app.subagent_stopped(&call.session, id)?;
-            Ok(HookReply::Silence)
-        }
+        HookEvent::SubagentStart { id, kind } => events::subagent::started(app, call, id, kind),
+        HookEvent::SubagentStop { id } => events::subagent::stopped(app, call, id),
         HookEvent::SessionEnd => events::session_end::handle(app, call),
     }
 }
@@ -82,14 +76,4 @@ fn join_request(
         model: call.model.clone(),
         terminal: around.terminal(),
     })
-}
-
-/// The ancestor the CLI names, else the nearest that is not a shell: hooks are
-/// run through one.
-pub fn hosting_process(mut ancestors: Vec<Process>, named: Option<u32>) -> Option<Process> {
-    const SHELLS: &[&str] = &["sh", "bash", "dash", "zsh", "fish", "ksh", "ash", "busybox"];
-    let by_name = ancestors.iter().position(|process| Some(process.pid) == named);
-    let no_shell = || ancestors.iter().position(|process| !SHELLS.contains(&process.program.as_str()));
-    let index = by_name.or_else(no_shell)?;
-    Some(ancestors.swap_remove(index))
 }

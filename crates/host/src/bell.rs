@@ -28,9 +28,6 @@ use consort_core::text;
 use rustix::event::PollFd;
 use rustix::event::PollFlags;
 use rustix::event::Timespec;
-use rustix::fs::CWD;
-use rustix::fs::FileType;
-use rustix::fs::Mode;
 
 /// How long a ring may be lost before the waiter looks by itself.
 pub const SAFETY: Duration = Duration::from_secs(2);
@@ -105,7 +102,7 @@ impl Pipe {
         let hidden = dir.join(format!(".{unique}"));
         let path = dir.join(format!("{}.{unique}", address(project)));
         let _ = fs::remove_file(&hidden);
-        rustix::fs::mknodat(CWD, &hidden, FileType::Fifo, Mode::from_raw_mode(0o600), 0)?;
+        make_pipe(&hidden)?;
         let nonblocking = rustix::fs::OFlags::NONBLOCK.bits() as i32;
         let reader = fs::OpenOptions::new().read(true).custom_flags(nonblocking).open(&hidden)?;
         let writer = fs::OpenOptions::new().write(true).custom_flags(nonblocking).open(&hidden)?;
@@ -153,9 +150,23 @@ pub(crate) fn ring(dir: &Path, project: Option<&ProjectId>) {
     }
 }
 
+#[cfg(target_os = "linux")]
+fn make_pipe(path: &Path) -> std::io::Result<()> {
+    let mode = rustix::fs::Mode::from_raw_mode(0o600);
+    Ok(rustix::fs::mknodat(rustix::fs::CWD, path, rustix::fs::FileType::Fifo, mode, 0)?)
+}
+
+/// Elsewhere there is no safe call for it, and every system has the program.
+#[cfg(not(target_os = "linux"))]
+fn make_pipe(path: &Path) -> std::io::Result<()> {
+    let status = std::process::Command::new("mkfifo").args(["-m", "600"]).arg(path).status()?;
+    status.success().then_some(()).ok_or_else(|| std::io::ErrorKind::Other.into())
+}
+
 /// A project's part of a bell's name: short, and safe in a file name.
 fn address(project: Option<&ProjectId>) -> String {
-    project.map_or_else(|| ALL.into(), |project| format!("{:016x}", text::checksum(project.as_str().as_bytes())))
+    project
+        .map_or_else(|| ALL.into(), |project| format!("{:016x}", text::checksum(project.as_str().as_bytes())))
 }
 
 #[cfg(test)]
@@ -196,7 +207,7 @@ mod tests {
         let temp = tempfile::tempdir().unwrap();
         let mut bell = Bell::hang(temp.path(), None).unwrap();
         let dead = temp.path().join("all.1.0");
-        rustix::fs::mknodat(CWD, &dead, FileType::Fifo, Mode::from_raw_mode(0o600), 0).unwrap();
+        make_pipe(&dead).unwrap();
         ring(temp.path(), None);
         assert!(!dead.exists());
 

@@ -11,8 +11,11 @@ use consort_core::host::Place;
 
 use crate::run::run;
 
-/// The directory that marks a project without a repository.
-const MARKER: &str = ".consort";
+/// What marks a project without a repository.
+const MARKER: &str = ".consort/config.toml";
+
+/// What a directory called `.consort` has that is our own home instead.
+const NOT_A_MARKER: &str = ".consort/consort.db";
 
 pub(crate) fn place(dir: &Path) -> Place {
     let dir = fs::canonicalize(dir).unwrap_or_else(|_| dir.to_owned());
@@ -28,7 +31,8 @@ pub(crate) fn place(dir: &Path) -> Place {
             };
         }
     }
-    let marked = dir.ancestors().find(|dir| dir.join(MARKER).is_dir());
+    let is_marked = |dir: &&Path| dir.join(MARKER).is_file() && !dir.join(NOT_A_MARKER).exists();
+    let marked = dir.ancestors().find(is_marked);
     let root = text(marked.unwrap_or(&dir));
     Place { worktree: root.clone(), repository: root, origin: None, branch: None, is_git: false }
 }
@@ -42,7 +46,11 @@ pub(crate) fn branch(worktree: &Path) -> Option<String> {
 pub(crate) fn root_commit(worktree: &Path) -> Option<String> {
     let mut git = Command::new("git");
     git.arg("-C").arg(worktree).args(["rev-list", "--max-parents=0", "HEAD"]);
-    let roots = run(&mut git, Duration::from_secs(2))?;
+    // Inside a git hook these name the repository of that hook.
+    for variable in ["GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_COMMON_DIR", "GIT_NAMESPACE"] {
+        git.env_remove(variable);
+    }
+    let roots = run(&mut git, Duration::from_secs(1))?;
     roots.lines().last().map(str::to_owned)
 }
 
@@ -143,8 +151,13 @@ mod tests {
         let root = fs::canonicalize(temp.path()).unwrap();
         fs::create_dir_all(root.join("marked/.consort")).unwrap();
         fs::create_dir_all(root.join("marked/deep")).unwrap();
+        assert_eq!(place(&root.join("marked/deep")).worktree, root.join("marked/deep"));
+        fs::write(root.join("marked/.consort/config.toml"), "").unwrap();
         assert_eq!(place(&root.join("marked/deep")).worktree, root.join("marked"));
         assert_eq!(place(&root).worktree, root);
         assert!(!place(&root).is_git);
+        // Our own home is no marker.
+        fs::write(root.join("marked/.consort/consort.db"), "").unwrap();
+        assert_eq!(place(&root.join("marked/deep")).worktree, root.join("marked/deep"));
     }
 }

@@ -12,4 +12,5 @@ mod window;
 
 pub use machine::Machine;
 pub use paths::Paths;
+pub use run::ask_version;
 pub use window::quadrants;

@@ -41,9 +41,8 @@ impl Host for Machine {
 
     fn random(&self) -> [u8; 10] {
         let mut bytes = [0; 10];
-        // Ten bytes always come whole; were there none, time and pid still
-        // tell processes apart.
-        if rustix::rand::getrandom(&mut bytes, rustix::rand::GetRandomFlags::empty()).is_err() {
+        // Were there no randomness, time and pid would still tell processes apart.
+        if fill_random(&mut bytes).is_err() {
             bytes[..8].copy_from_slice(&self.now().0.to_le_bytes());
             bytes[6..].copy_from_slice(&std::process::id().to_le_bytes());
         }
@@ -55,7 +54,15 @@ impl Host for Machine {
     }
 
     fn process(&self, pid: u32) -> Option<Process> {
-        process::stat(pid, self.boot()).map(|stat| stat.process)
+        process::stat(pid, self.boot()).ok().flatten().map(|stat| stat.process)
+    }
+
+    fn is_alive(&self, process: &Process) -> bool {
+        match process::stat(process.pid, self.boot()) {
+            Ok(Some(now)) => now.process.start == process.start,
+            Ok(None) => false,
+            Err(_) => true,
+        }
     }
 
     fn ancestors(&self) -> Vec<Process> {
@@ -77,4 +84,16 @@ impl Host for Machine {
     fn ring(&self, project: Option<&ProjectId>) {
         bell::ring(&self.bells, project);
     }
+}
+
+#[cfg(target_os = "linux")]
+fn fill_random(bytes: &mut [u8]) -> std::io::Result<()> {
+    rustix::rand::getrandom(bytes, rustix::rand::GetRandomFlags::empty())?;
+    Ok(())
+}
+
+#[cfg(not(target_os = "linux"))]
+fn fill_random(bytes: &mut [u8]) -> std::io::Result<()> {
+    use std::io::Read as _;
+    std::fs::File::open("/dev/urandom")?.read_exact(bytes)
 }

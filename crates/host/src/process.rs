@@ -14,8 +14,9 @@ pub(crate) struct Stat {
 pub(crate) fn ancestors(boot: &str) -> Vec<Process> {
     let mut ancestors = Vec::new();
     let mut next = rustix::process::getppid().map_or(0, |pid| pid.as_raw_nonzero().get() as u32);
-    while next > 1 && ancestors.len() < DEEPEST {
-        let Some(stat) = stat(next, boot) else { break };
+    // The first process of a container may well be an agent.
+    while next > 0 && ancestors.len() < DEEPEST {
+        let Ok(Some(stat)) = stat(next, boot) else { break };
         next = stat.parent;
         ancestors.push(stat.process);
     }
@@ -53,8 +54,19 @@ mod platform {
         }
     }
 
-    pub(crate) fn stat(pid: u32, boot: &str) -> Option<Stat> {
-        parse(pid, &fs::read(format!("/proc/{pid}/stat")).ok()?, boot)
+    /// `Ok(None)` where there is no such process; an error where it cannot be told.
+    pub(crate) fn stat(pid: u32, boot: &str) -> std::io::Result<Option<Stat>> {
+        match fs::read(format!("/proc/{pid}/stat")) {
+            Ok(stat) => Ok(parse(pid, &stat, boot)),
+            Err(error) if is_gone(&error) => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// The second may come of a process that ends while its file is read.
+    fn is_gone(error: &std::io::Error) -> bool {
+        error.kind() == std::io::ErrorKind::NotFound
+            || error.raw_os_error() == Some(rustix::io::Errno::SRCH.raw_os_error())
     }
 
     /// `pid (program) state ppid pgrp session tty … starttime …`; the program
@@ -105,10 +117,18 @@ mod platform {
         rustix::system::uname().nodename().to_string_lossy().into_owned()
     }
 
-    pub(crate) fn stat(pid: u32, _boot: &str) -> Option<Stat> {
+    /// `Ok(None)` where there is no such process; an error where it cannot be told.
+    pub(crate) fn stat(pid: u32, _boot: &str) -> std::io::Result<Option<Stat>> {
         let mut ps = Command::new("ps");
         ps.args(["-o", "ppid=,stat=,lstart=,tty=,comm=", "-p", &pid.to_string()]);
-        parse(pid, &run(&mut ps, Duration::from_secs(2))?)
+        // The start is compared as text: it must not depend on who asks.
+        ps.env("LC_ALL", "C").env("TZ", "UTC");
+        match run(&mut ps, Duration::from_secs(2)) {
+            Some(line) => Ok(parse(pid, &line)),
+            // It exits 1 for no such process, which is also how it says that it failed.
+            None if run(&mut Command::new("true"), Duration::from_secs(2)).is_some() => Ok(None),
+            None => Err(std::io::ErrorKind::Other.into()),
+        }
     }
 
     /// `1 Ss Sun Nov 15 02:15:56 2026 ttys001 /bin/zsh`
@@ -149,7 +169,7 @@ mod tests {
     #[test]
     fn this_process_has_one_life_and_ancestors() {
         let boot = boot();
-        let mine = || stat(std::process::id(), &boot).unwrap().process;
+        let mine = || stat(std::process::id(), &boot).unwrap().unwrap().process;
         assert_eq!(mine(), mine());
         assert!(!ancestors(&boot).is_empty());
     }

@@ -1,10 +1,16 @@
 //! Asking another program, without ever waiting for it for long.
 
 use std::io::Read as _;
+use std::path::Path;
 use std::process::Command;
 use std::process::Stdio;
 use std::sync::mpsc;
 use std::time::Duration;
+
+/// What a program says when asked for its version.
+pub fn ask_version(program: &Path) -> Option<String> {
+    run(Command::new(program).arg("--version"), Duration::from_secs(10))
+}
 
 /// What a program prints, if it succeeds in time; it is ended otherwise.
 pub(crate) fn run(command: &mut Command, timeout: Duration) -> Option<String> {
@@ -17,10 +23,18 @@ pub(crate) fn run(command: &mut Command, timeout: Duration) -> Option<String> {
         let read = stdout.read_to_string(&mut output);
         let _ = sender.send(read.is_ok().then_some(output));
     });
-    let output = receiver.recv_timeout(timeout);
-    if output.is_err() {
-        let _ = child.kill();
+    let output = receiver.recv_timeout(timeout).ok().flatten();
+    // One that closed its output ends by itself in a moment, or is ended.
+    for _ in 0..50 {
+        if output.is_none() {
+            break;
+        }
+        if let Some(status) = child.try_wait().ok()? {
+            return output.filter(|_| status.success());
+        }
+        std::thread::sleep(Duration::from_millis(2));
     }
-    let status = child.wait().ok()?;
-    output.ok().flatten().filter(|_| status.success())
+    let _ = child.kill();
+    let _ = child.wait();
+    None
 }

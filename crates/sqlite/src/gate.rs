@@ -13,14 +13,15 @@
 use std::fs;
 use std::fs::File;
 use std::os::unix::fs::OpenOptionsExt as _;
-use std::path::Path;
 use std::sync::mpsc;
-use std::time::Duration;
+use std::time::Instant;
 
 use consort_core::engine::StoreError;
 use rustix::fs::FlockOperation;
 use rustix::fs::flock;
 use rustix::io::Errno;
+
+use crate::Place;
 
 /// A turn to write; it ends when dropped.
 pub(crate) struct Gate {
@@ -28,18 +29,18 @@ pub(crate) struct Gate {
 }
 
 impl Gate {
-    /// Takes its turn to write to the store at `path`.
-    pub(crate) fn enter(path: &Path, budget: Duration) -> Result<Self, StoreError> {
+    /// Takes its turn to write to the store, before the deadline.
+    pub(crate) fn enter(place: &Place, deadline: Instant) -> Result<Self, StoreError> {
         let unusable =
-            |error: std::io::Error| StoreError::Unusable { path: path.to_owned(), source: error.into() };
+            |error: std::io::Error| StoreError::Unusable { path: place.path.clone(), source: error.into() };
         let mut options = fs::OpenOptions::new();
         options.create(true).truncate(false).write(true).mode(0o600);
-        let file = options.open(path.with_extension("lock")).map_err(unusable)?;
+        let file = options.open(place.path.with_extension("lock")).map_err(unusable)?;
         match flock(&file, FlockOperation::NonBlockingLockExclusive) {
             Ok(()) => Ok(Self { _file: file }),
-            Err(Errno::WOULDBLOCK) => wait(file, budget)
+            Err(Errno::WOULDBLOCK) => wait(file, deadline)
                 .map_err(unusable)?
-                .ok_or(StoreError::Busy { waited_ms: budget.as_millis() as u64 }),
+                .ok_or(StoreError::Busy { waited_ms: place.budget.as_millis() as u64 }),
             Err(error) => Err(unusable(error.into())),
         }
     }
@@ -47,7 +48,7 @@ impl Gate {
 
 /// Queues in a thread of its own, because the queue itself knows no time. One
 /// that gives up leaves its thread in the queue; its turn passes at once.
-fn wait(file: File, budget: Duration) -> std::io::Result<Option<Gate>> {
+fn wait(file: File, deadline: Instant) -> std::io::Result<Option<Gate>> {
     let (sender, receiver) = mpsc::channel();
     std::thread::Builder::new().stack_size(64 << 10).spawn(move || {
         let turn = loop {
@@ -58,7 +59,7 @@ fn wait(file: File, budget: Duration) -> std::io::Result<Option<Gate>> {
         };
         let _ = sender.send(turn);
     })?;
-    match receiver.recv_timeout(budget) {
+    match receiver.recv_timeout(deadline.saturating_duration_since(Instant::now())) {
         Ok(turn) => Ok(Some(turn?)),
         Err(_) => Ok(None),
     }

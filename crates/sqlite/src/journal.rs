@@ -76,6 +76,10 @@ impl JournalStore for SqliteTx<'_> {
         self.ask(|tx| tx.query_row("SELECT coalesce(max(seq), 0) FROM journal", [], |row| row.get(0)))
     }
 
+    fn integrity(&self) -> Result<Vec<String>, StoreError> {
+        self.ask(verify::integrity)
+    }
+
     fn verify(&self) -> Result<Verification, StoreError> {
         verify::verify(&self.tx, |error| self.failed(error))
     }
@@ -97,16 +101,22 @@ impl JournalStore for SqliteTx<'_> {
         self.ask(|tx| tx.query_row(sql, [before.0], |row| row.get(0)))
     }
 
-    fn drop_entries(&mut self, through: Seq) -> Result<usize, StoreError> {
+    fn droppable(&self, through: Seq) -> Result<Vec<Seq>, StoreError> {
         let mut candidates = Vec::new();
         for_each(&self.tx, through, &|error| self.failed(error), |entry| {
-            candidates.push((entry.seq, entry.changes.iter().map(apply::keep).collect()));
+            // What cannot be read is not ours to drop.
+            if let Ok(entry) = entry {
+                candidates.push((entry.seq, entry.changes.iter().map(apply::keep).collect()));
+            }
             Ok(())
         })?;
-        let droppable = self.ask(|tx| droppable(tx, candidates))?;
+        self.ask(|tx| droppable(tx, candidates))
+    }
+
+    fn drop_entries(&mut self, entries: &[Seq]) -> Result<usize, StoreError> {
         self.change(|tx| {
-            let mut delete = tx.prepare("DELETE FROM journal WHERE seq = ?1")?;
-            droppable.iter().map(|seq| delete.execute([seq])).sum()
+            let mut delete = tx.prepare_cached("DELETE FROM journal WHERE seq = ?1")?;
+            entries.iter().map(|seq| delete.execute([seq])).sum()
         })
     }
 
@@ -164,6 +174,7 @@ pub(crate) fn replay(
 ) -> Result<usize, StoreError> {
     let mut count = 0;
     for_each(journal, Seq::MAX, &failed, |entry| {
+        let entry = entry?;
         count += 1;
         entry.changes.iter().try_for_each(|change| apply::apply(target, entry.at, change)).map_err(&failed)
     })?;
@@ -175,13 +186,13 @@ pub(crate) fn for_each(
     connection: &Connection,
     through: Seq,
     failed: &impl Fn(rusqlite::Error) -> StoreError,
-    mut visit: impl FnMut(Entry) -> Result<(), StoreError>,
+    mut visit: impl FnMut(Result<Entry, StoreError>) -> Result<(), StoreError>,
 ) -> Result<(), StoreError> {
     let sql = format!("SELECT {COLUMNS} FROM journal WHERE seq <= ?1 ORDER BY seq");
     let mut statement = connection.prepare(&sql).map_err(failed)?;
     let mut rows = statement.query([through]).map_err(failed)?;
     while let Some(row) = rows.next().map_err(failed)? {
-        visit(Raw::read(row).map_err(failed)?.parse()?)?;
+        visit(Raw::read(row).map_err(failed)?.parse())?;
     }
     Ok(())
 }

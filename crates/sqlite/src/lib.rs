@@ -19,6 +19,9 @@ pub use open::Access;
 pub use open::Store;
 pub use pulses::Pulses;
 
+use std::path::PathBuf;
+use std::time::Duration;
+
 use consort_core::engine::StoreError;
 use consort_core::engine::Tx;
 use rusqlite::Connection;
@@ -27,16 +30,21 @@ use rusqlite::Transaction;
 /// A transaction: every room's store, and the journal.
 pub struct SqliteTx<'t> {
     tx: Transaction<'t>,
-    budget_ms: u64,
-    writable: Result<(), u32>,
+    store: &'t Place,
     /// Held by writers until the transaction is over.
     _gate: Option<gate::Gate>,
 }
 
+/// Where the store is, and how long its callers may wait: what errors tell.
+pub(crate) struct Place {
+    pub(crate) path: PathBuf,
+    pub(crate) budget: Duration,
+}
+
 impl Tx for SqliteTx<'_> {
     fn commit(self) -> Result<(), StoreError> {
-        let Self { tx, budget_ms, _gate, .. } = self;
-        tx.commit().map_err(|error| translate(error, budget_ms))
+        let Self { tx, store, _gate } = self;
+        tx.commit().map_err(|error| store.translate(error))
     }
 }
 
@@ -47,23 +55,43 @@ impl SqliteTx<'_> {
     }
 
     /// Changes something, unless a newer consort has shaped the store: what it
-    /// keeps there is not ours to break.
+    /// keeps there is not ours to break. It may have come while we ran, so
+    /// every transaction looks.
     fn change<T>(&self, change: impl FnOnce(&Connection) -> rusqlite::Result<T>) -> Result<T, StoreError> {
-        self.writable.map_err(|found| StoreError::Newer { found, known: SCHEMA })?;
+        let found = self.ask(migrations::version)?;
+        if found > SCHEMA {
+            return Err(StoreError::Newer { found, known: SCHEMA });
+        }
         self.ask(change)
     }
 
     fn failed(&self, error: rusqlite::Error) -> StoreError {
-        translate(error, self.budget_ms)
+        self.store.translate(error)
     }
 }
 
-/// Turns SQLite's "busy" into ours; everything else is a failure.
-pub(crate) fn translate(error: rusqlite::Error, budget_ms: u64) -> StoreError {
-    match error.sqlite_error_code() {
-        Some(rusqlite::ErrorCode::DatabaseBusy | rusqlite::ErrorCode::DatabaseLocked) => {
-            StoreError::Busy { waited_ms: budget_ms }
+impl Place {
+    /// What SQLite complains about, in our words.
+    pub(crate) fn translate(&self, error: rusqlite::Error) -> StoreError {
+        use rusqlite::ErrorCode;
+        // Its own chain of causes says the same thing twice.
+        let source = || error.to_string().into();
+        let path = self.path.clone();
+        match error.sqlite_error_code() {
+            Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => {
+                StoreError::Busy { waited_ms: self.budget.as_millis() as u64 }
+            }
+            Some(
+                ErrorCode::DiskFull
+                | ErrorCode::ReadOnly
+                | ErrorCode::CannotOpen
+                | ErrorCode::SystemIoFailure
+                | ErrorCode::PermissionDenied,
+            ) => StoreError::Unusable { path, source: source() },
+            Some(ErrorCode::NotADatabase | ErrorCode::DatabaseCorrupt) => {
+                StoreError::Damaged { path, source: source() }
+            }
+            _ => StoreError::Failed(source()),
         }
-        _ => StoreError::Failed(Box::new(error)),
     }
 }

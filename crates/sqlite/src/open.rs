@@ -31,12 +31,12 @@ use rusqlite::config::DbConfig;
 use rusqlite::hooks::Wal;
 use rusqlite::wal::CheckpointMode;
 
+use crate::Place;
 use crate::Pulses;
 use crate::SCHEMA;
 use crate::SqliteTx;
 use crate::gate::Gate;
 use crate::migrations;
-use crate::translate;
 
 /// A lone opener replays the WAL at about 2.5 µs a frame; a checkpoint is two
 /// fsyncs. Sixty-four frames are some twenty entries.
@@ -58,37 +58,36 @@ impl Access {
             Self::Command => Duration::from_millis(10_000),
         }
     }
-
-    fn budget_ms(self) -> u64 {
-        self.budget().as_millis() as u64
-    }
 }
 
 /// The store. The database is opened when it is first asked for: most hooks
 /// never ask.
 pub struct Store {
-    path: PathBuf,
+    place: Place,
     access: Access,
+    /// Until when to wait for others. A hook has one deadline for its whole
+    /// life, a command one for each transaction.
+    deadline: Instant,
     open: Option<Open>,
 }
 
 struct Open {
     connection: Connection,
-    /// The schema found, where it is newer than ours.
-    newer: Option<u32>,
     /// Which file was opened, to notice when it is replaced.
     identity: (u64, u64),
 }
 
 impl Store {
     pub fn new(path: PathBuf, access: Access) -> Self {
-        Self { path, access, open: None }
+        let budget = access.budget();
+        Self { place: Place { path, budget }, access, deadline: Instant::now() + budget, open: None }
     }
 
     /// Lets go of a file that was deleted or replaced; the next transaction
     /// opens the one that is there then.
     pub fn let_go_if_replaced(&mut self) -> bool {
-        let replaced = self.open.as_ref().is_some_and(|open| Some(open.identity) != identity(&self.path));
+        let replaced =
+            self.open.as_ref().is_some_and(|open| Some(open.identity) != identity(&self.place.path));
         if replaced {
             self.open = None;
         }
@@ -97,25 +96,27 @@ impl Store {
 
     /// The schema of the store, where a newer consort made it.
     pub fn newer_schema(&mut self) -> Result<Option<u32>, StoreError> {
-        Ok(self.opened()?.newer)
+        let tx = self.read()?;
+        let found = tx.ask(migrations::version)?;
+        Ok((found > SCHEMA).then_some(found))
     }
 
-    fn opened(&mut self) -> Result<&mut Open, StoreError> {
-        match &mut self.open {
-            Some(open) => Ok(open),
-            none => Ok(none.insert(open(&self.path, self.access)?)),
+    fn begin(&mut self, behavior: TransactionBehavior) -> Result<SqliteTx<'_>, StoreError> {
+        if self.access == Access::Command {
+            self.deadline = Instant::now() + self.place.budget;
         }
-    }
-
-    fn begin(
-        &mut self,
-        behavior: TransactionBehavior,
-        gate: Option<Gate>,
-    ) -> Result<SqliteTx<'_>, StoreError> {
-        let budget_ms = self.access.budget_ms();
-        let Open { connection, newer, .. } = self.opened()?;
-        let tx = Transaction::new(connection, behavior).map_err(|error| translate(error, budget_ms))?;
-        Ok(SqliteTx { tx, budget_ms, writable: newer.map_or(Ok(()), Err), _gate: gate })
+        DEADLINE.set(Some(self.deadline));
+        let Self { place, open, deadline, .. } = self;
+        let open = match open {
+            Some(open) => open,
+            none => none.insert(open_or_create(place, *deadline)?),
+        };
+        let gate = match behavior {
+            TransactionBehavior::Deferred => None,
+            _ => Some(Gate::enter(place, *deadline)?),
+        };
+        let tx = Transaction::new(&mut open.connection, behavior).map_err(|error| place.translate(error))?;
+        Ok(SqliteTx { tx, store: place, _gate: gate })
     }
 }
 
@@ -124,56 +125,43 @@ impl Engine for Store {
     type Pulses = Pulses;
 
     fn write(&mut self) -> Result<SqliteTx<'_>, StoreError> {
-        self.opened()?;
-        let gate = Gate::enter(&self.path, self.access.budget())?;
-        self.begin(TransactionBehavior::Immediate, Some(gate))
+        self.begin(TransactionBehavior::Immediate)
     }
 
     fn read(&mut self) -> Result<SqliteTx<'_>, StoreError> {
-        self.begin(TransactionBehavior::Deferred, None)
+        self.begin(TransactionBehavior::Deferred)
     }
 
     fn pulses(&self) -> Pulses {
-        Pulses::new(self.path.with_file_name("pulses"))
+        Pulses::beside(&self.place.path)
     }
 }
 
 /// Opens the database, making or migrating it where needed.
-fn open(path: &Path, access: Access) -> Result<Open, StoreError> {
-    let unusable = |source: Box<dyn std::error::Error + Send + Sync>| StoreError::Unusable {
-        path: path.to_owned(),
-        source,
-    };
-    let sqlite = |error: rusqlite::Error| match translate(error, access.budget_ms()) {
-        StoreError::Failed(source) => unusable(source),
-        busy => busy,
-    };
-    let identity = match identity(path) {
+fn open_or_create(place: &Place, deadline: Instant) -> Result<Open, StoreError> {
+    let unusable =
+        |error: std::io::Error| StoreError::Unusable { path: place.path.clone(), source: error.into() };
+    let sqlite = |error| place.translate(error);
+    let identity = match identity(&place.path) {
         Some(identity) => identity,
-        None => create(path).map_err(|error| unusable(error.into()))?,
+        None => create(&place.path).map_err(unusable)?,
     };
-    let mut connection = connect(path, access).map_err(sqlite)?;
-    let mut found = migrations::version(&connection).map_err(sqlite)?;
-    if found < SCHEMA {
+    let mut connection = connect(&place.path).map_err(sqlite)?;
+    if migrations::version(&connection).map_err(sqlite)? < SCHEMA {
         // Switching to WAL does not wait for others, hence the gate.
-        let gate = Gate::enter(path, access.budget())?;
+        let _gate = Gate::enter(place, deadline)?;
         connection.pragma_update(None, "journal_mode", "WAL").map_err(sqlite)?;
         migrations::run(&mut connection).map_err(sqlite)?;
-        drop(gate);
-        found = SCHEMA;
     }
-    Ok(Open { connection, newer: (found > SCHEMA).then_some(found), identity })
+    Ok(Open { connection, identity })
 }
 
 #[expect(clippy::disallowed_methods, reason = "this is the one place")]
-fn connect(path: &Path, access: Access) -> rusqlite::Result<Connection> {
+fn connect(path: &Path) -> rusqlite::Result<Connection> {
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let mut connection = Connection::open_with_flags(path, flags)?;
     // First of all, before anything that takes a lock.
-    connection.busy_handler(Some(match access {
-        Access::Hook => |tries| nap(tries, Access::Hook.budget()),
-        Access::Command => |tries| nap(tries, Access::Command.budget()),
-    }))?;
+    connection.busy_handler(Some(nap))?;
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
     connection.execute_batch("PRAGMA synchronous = NORMAL")?;
     connection.wal_hook(Some(keep_short))?;
@@ -181,19 +169,17 @@ fn connect(path: &Path, access: Access) -> rusqlite::Result<Connection> {
 }
 
 thread_local! {
-    /// When the current wait for a lock began.
-    static WAITING_SINCE: Cell<Option<Instant>> = const { Cell::new(None) };
+    /// Until when this thread may wait for a lock.
+    static DEADLINE: Cell<Option<Instant>> = const { Cell::new(None) };
     /// Set while checkpointing: that is a favour, and waits for nobody.
     static IN_A_HURRY: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Sleeps for a tenth to a whole millisecond, until the budget is used up. Past
-/// the gate there is hardly ever anyone to wait for: a checkpoint, a recovery.
-fn nap(tries: i32, budget: Duration) -> bool {
-    let now = Instant::now();
-    let since = if tries == 0 { now } else { WAITING_SINCE.get().unwrap_or(now) };
-    WAITING_SINCE.set(Some(since));
-    if IN_A_HURRY.get() || now.duration_since(since) >= budget {
+/// Sleeps for a tenth to a whole millisecond, until the deadline. Past the gate
+/// there is hardly ever anyone to wait for: a checkpoint, a recovery.
+fn nap(tries: i32) -> bool {
+    let is_late = DEADLINE.get().is_none_or(|deadline| Instant::now() >= deadline);
+    if IN_A_HURRY.get() || is_late {
         return false;
     }
     // Spread by process and try, so that those who wait do not wake as one.
@@ -219,6 +205,8 @@ fn create(path: &Path) -> std::io::Result<(u64, u64)> {
     if let Some(directory) = path.parent() {
         fs::DirBuilder::new().recursive(true).mode(0o700).create(directory)?;
     }
+    // What was known of sessions belongs to the store that is gone.
+    Pulses::beside(path).clear()?;
     fs::OpenOptions::new().create(true).truncate(false).write(true).mode(0o600).open(path)?;
     identity(path).ok_or_else(|| std::io::ErrorKind::NotFound.into())
 }

@@ -120,7 +120,9 @@ fn read_project(row: &Row<'_>) -> rusqlite::Result<Project> {
 }
 
 fn read_reason(row: &Row<'_>) -> rusqlite::Result<Option<LeaveReason>> {
-    row.get_ref(3)?.as_str_or_null()?.map(|text| parse(text, 3)).transpose()
+    // A reason that only a newer consort knows is an end all the same.
+    let reason = row.get_ref(3)?.as_str_or_null()?;
+    Ok(reason.map(|text| parse(text, 3).unwrap_or(LeaveReason::Ended)))
 }
 
 /// Paths are kept as text; one that is not UTF-8 keeps its place by its

@@ -14,7 +14,6 @@
 use std::fmt::Write as _;
 use std::fs;
 use std::io::ErrorKind;
-use std::io::Write as _;
 use std::os::unix::fs::DirBuilderExt as _;
 use std::os::unix::fs::FileExt as _;
 use std::os::unix::fs::OpenOptionsExt as _;
@@ -24,7 +23,6 @@ use std::path::PathBuf;
 use consort_core::Timestamp;
 use consort_core::engine::StoreError;
 use consort_core::presence::Heard;
-use consort_core::presence::PromptFacts;
 use consort_core::presence::Pulse;
 use consort_core::presence::PulseStore;
 use consort_core::presence::SessionId;
@@ -38,8 +36,8 @@ const NOW: &str = ".now";
 const TURN: &str = ".turn";
 const SUBAGENTS: &str = ".subs";
 
-/// `now` has a fixed size, so that overwriting it leaves nothing of the last.
-const NOW_SIZE: usize = 1_024;
+/// What is overwritten in place has a fixed size.
+const SIZE: usize = 1_024;
 
 /// The directory of pulses.
 #[derive(Clone, Debug)]
@@ -58,13 +56,18 @@ struct Now {
 #[derive(Default, Serialize, Deserialize)]
 struct Turn {
     prompts: u32,
-    branch: Option<String>,
     model: Option<String>,
 }
 
 impl Pulses {
-    pub(crate) fn new(dir: PathBuf) -> Self {
-        Self { dir }
+    /// The pulses that belong to the store at `path`.
+    pub(crate) fn beside(path: &Path) -> Self {
+        Self { dir: path.with_file_name("pulses") }
+    }
+
+    /// Forgets them all.
+    pub(crate) fn clear(&self) -> std::io::Result<()> {
+        unless_absent(fs::remove_dir_all(&self.dir))
     }
 
     fn of(&self, session: &SessionId, what: &str) -> PathBuf {
@@ -83,24 +86,21 @@ impl PulseStore for Pulses {
             Err(error) if error.kind() == ErrorKind::NotFound => return Ok(false),
             Err(error) => return Err(self.failed(error)),
         };
-        let Pulse { status, activity, waiting_for, prompt } = pulse;
+        let Pulse { status, activity, waiting_for, prompt, model } = pulse;
         let now = Now { at, status: *status, activity: activity.clone(), waiting_for: waiting_for.clone() };
         file.write_all_at(&padded(&now), 0).map_err(|error| self.failed(error))?;
-        if let Some(facts) = prompt {
-            note_prompt(&self.of(session, TURN), facts).map_err(|error| self.failed(error))?;
+        if *prompt {
+            note_prompt(&self.of(session, TURN), model.as_ref()).map_err(|error| self.failed(error))?;
         }
         Ok(true)
     }
 
     fn start_pulse(&self, session: &SessionId, at: Timestamp) -> Result<(), StoreError> {
+        self.end_pulse(session)?;
+        let now = Now { at, status: Status::Idle, activity: None, waiting_for: None };
         let start = || {
             private_dir(&self.dir)?;
-            let mut file = match create_new(&self.of(session, NOW)) {
-                Ok(file) => file,
-                Err(error) if error.kind() == ErrorKind::AlreadyExists => return Ok(()),
-                Err(error) => return Err(error),
-            };
-            file.write_all(&padded(&Now { at, status: Status::Idle, activity: None, waiting_for: None }))
+            open_or_create(&self.of(session, NOW))?.write_all_at(&padded(&now), 0)
         };
         start().map_err(|error| self.failed(error))
     }
@@ -121,11 +121,7 @@ impl PulseStore for Pulses {
             }
             let dir = self.of(session, SUBAGENTS);
             private_dir(&dir)?;
-            match create_new(&dir.join(file_name(&subagent.id))) {
-                Ok(mut file) => file.write_all(&json(subagent)),
-                Err(error) if error.kind() == ErrorKind::AlreadyExists => Ok(()),
-                Err(error) => Err(error),
-            }
+            open_or_create(&dir.join(file_name(&subagent.id)))?.write_all_at(&json(subagent), 0)
         };
         note().map_err(|error| self.failed(error))
     }
@@ -136,7 +132,9 @@ impl PulseStore for Pulses {
     }
 
     fn heard(&self, session: &SessionId) -> Option<Heard> {
-        let now: Now = read(&self.of(session, NOW))?;
+        // Caught in the middle of a write, it is whole a moment later.
+        let path = self.of(session, NOW);
+        let now: Now = read(&path).or_else(|| read(&path))?;
         let turn: Turn = read(&self.of(session, TURN)).unwrap_or_default();
         let files = fs::read_dir(self.of(session, SUBAGENTS)).into_iter().flatten().flatten();
         let mut subagents: Vec<Subagent> = files.filter_map(|file| read(&file.path())).collect();
@@ -147,7 +145,6 @@ impl PulseStore for Pulses {
             activity: now.activity,
             waiting_for: now.waiting_for,
             prompts: turn.prompts,
-            branch: turn.branch,
             model: turn.model,
             subagents,
         })
@@ -156,20 +153,11 @@ impl PulseStore for Pulses {
 
 /// Prompts of one session come one after the other, so reading and writing
 /// back loses none.
-fn note_prompt(path: &Path, facts: &PromptFacts) -> std::io::Result<()> {
+fn note_prompt(path: &Path, model: Option<&String>) -> std::io::Result<()> {
     let turn: Turn = read(path).unwrap_or_default();
-    let turn = Turn {
-        prompts: turn.prompts.saturating_add(1),
-        branch: facts.branch.clone().or(turn.branch),
-        model: facts.model.clone().or(turn.model),
-    };
-    fs::OpenOptions::new()
-        .create(true)
-        .truncate(true)
-        .write(true)
-        .mode(0o600)
-        .open(path)?
-        .write_all(&json(&turn))
+    let prompts = turn.prompts.saturating_add(1);
+    let turn = Turn { prompts, model: model.cloned().or(turn.model) };
+    open_or_create(path)?.write_all_at(&padded_json(&turn), 0)
 }
 
 fn private_dir(dir: &Path) -> std::io::Result<()> {
@@ -181,8 +169,9 @@ fn unless_absent(removed: std::io::Result<()>) -> std::io::Result<()> {
     removed.or_else(|error| if error.kind() == ErrorKind::NotFound { Ok(()) } else { Err(error) })
 }
 
-fn create_new(path: &Path) -> std::io::Result<fs::File> {
-    fs::OpenOptions::new().create_new(true).write(true).mode(0o600).open(path)
+/// Never truncates: a writer killed after that would leave nothing.
+fn open_or_create(path: &Path) -> std::io::Result<fs::File> {
+    fs::OpenOptions::new().create(true).truncate(false).write(true).mode(0o600).open(path)
 }
 
 fn read<T: for<'de> Deserialize<'de>>(path: &Path) -> Option<T> {
@@ -193,14 +182,19 @@ fn json(value: &impl Serialize) -> Vec<u8> {
     serde_json::to_vec(value).unwrap_or_default()
 }
 
-/// JSON may end in spaces; what is too long even so is cut down to the facts
-/// that fit.
+/// What is too long even for us is cut down to the facts that fit.
 fn padded(now: &Now) -> Vec<u8> {
-    let mut text = json(now);
-    if text.len() > NOW_SIZE {
-        text = json(&Now { activity: None, waiting_for: None, ..*now });
+    let text = padded_json(now);
+    if text.len() > SIZE {
+        return padded_json(&Now { activity: None, waiting_for: None, ..*now });
     }
-    text.resize(NOW_SIZE, b' ');
+    text
+}
+
+/// JSON may end in spaces, so what is shorter than the last leaves nothing of it.
+fn padded_json(value: &impl Serialize) -> Vec<u8> {
+    let mut text = json(value);
+    text.resize(text.len().max(SIZE), b' ');
     text
 }
 

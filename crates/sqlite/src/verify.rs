@@ -21,34 +21,50 @@ pub(crate) fn verify(
     connection: &Connection,
     failed: impl Fn(rusqlite::Error) -> StoreError,
 ) -> Result<Verification, StoreError> {
-    let mut entries = 0;
-    let mut last_seq: Seq = 0;
+    let mut found = Verification {
+        entries: 0,
+        last_seq: 0,
+        missing: Vec::new(),
+        unknown: Vec::new(),
+        unreadable: Vec::new(),
+        differences: Vec::new(),
+        integrity: integrity(connection).map_err(&failed)?,
+    };
     let mut pruned_through: Seq = 0;
-    let mut missing = Vec::new();
-    let mut unknown = Vec::new();
+    let mut gaps = Vec::new();
     journal::for_each(connection, Seq::MAX, &failed, |entry| {
-        entries += 1;
-        let skipped = last_seq + 1..entry.seq;
-        missing.extend(skipped.take(FEW));
-        last_seq = entry.seq;
-        for change in &entry.changes {
+        let (seq, changes) = match entry {
+            Ok(entry) => (entry.seq, entry.changes),
+            Err(StoreError::Entry { seq, .. }) => {
+                found.unreadable.push(seq);
+                (seq, Vec::new())
+            }
+            Err(error) => return Err(error),
+        };
+        if seq > found.last_seq + 1 {
+            gaps.push(found.last_seq + 1..seq);
+        }
+        found.entries += 1;
+        found.last_seq = seq;
+        for change in &changes {
             match change {
                 Change::Journal(JournalChange::Pruned { through, .. }) => {
                     pruned_through = pruned_through.max(*through);
                 }
-                Change::Unknown(_) => unknown.push(entry.seq),
+                Change::Unknown(_) => found.unknown.push(seq),
                 Change::Presence(_) => {}
             }
         }
         Ok(())
     })?;
-    missing.retain(|seq| *seq > pruned_through);
-    missing.truncate(FEW);
-    unknown.truncate(FEW);
-
-    let differences = differences(connection, &failed)?;
-    let integrity = integrity(connection).map_err(&failed)?;
-    Ok(Verification { entries, last_seq, missing, unknown, differences, integrity })
+    let missing = gaps.into_iter().flat_map(|gap| gap.start.max(pruned_through + 1)..gap.end);
+    found.missing = missing.take(FEW).collect();
+    found.unknown.truncate(FEW);
+    if found.unreadable.is_empty() {
+        found.differences = differences(connection, &failed)?;
+    }
+    found.unreadable.truncate(FEW);
+    Ok(found)
 }
 
 fn differences(

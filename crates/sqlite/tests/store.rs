@@ -75,6 +75,7 @@ fn an_older_program_reads_a_newer_store_and_does_not_write_to_it() {
     let mut app = app_at(temp.path());
     app.host().start(1, "first");
     assert_eq!(story::roll(&mut app), "Raven idle");
+    // Also where it was opened before the newer one came.
     let refused = story::join(&mut app, "t", 2, NameWish::Any).unwrap_err().to_string();
     assert!(refused.contains("schema 99") && refused.contains(&format!("knows {SCHEMA}")), "{refused}");
 }
@@ -130,8 +131,18 @@ fn damage_is_found_and_mended() {
 
     tamper("DELETE FROM store.journal WHERE seq = 1");
     assert_eq!(app.journal_verify().unwrap().missing, [1]);
+    // What was pruned may be missing; what came after may not.
+    let pruned = r#"'[{"journal":{"pruned":{"before":0,"through":1}}}]'"#;
+    tamper(&format!(
+        "INSERT INTO store.journal VALUES (9, x'00112233445566778899aabbccddeeff', 0, NULL, 'consort', {pruned})"
+    ));
+    assert_eq!(app.journal_verify().unwrap().missing, [4, 5, 6, 7, 8]);
+    tamper("DELETE FROM store.journal WHERE seq = 9");
     tamper("UPDATE store.journal SET changes = 'not json'");
-    assert!(matches!(app.journal_verify(), Err(StoreError::Entry { seq: 2, .. })));
+    let found = app.journal_verify().unwrap();
+    assert_eq!(found.unreadable, [2, 3]);
+    assert!(!found.is_sound());
+    assert!(matches!(app.journal_rebuild(), Err(StoreError::Entry { seq: 2, .. })));
 }
 
 /// Anything that can be done to presence.

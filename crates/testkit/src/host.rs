@@ -86,6 +86,10 @@ impl Host for FakeHost {
         self.0.borrow().processes.get(&pid).map(|life| process(pid, life))
     }
 
+    fn is_alive(&self, process: &Process) -> bool {
+        self.process(process.pid).is_some_and(|now| now.start == process.start)
+    }
+
     fn ancestors(&self) -> Vec<Process> {
         let ancestors = self.0.borrow().ancestors.clone();
         ancestors.into_iter().filter_map(|pid| self.process(pid)).collect()

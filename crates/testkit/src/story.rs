@@ -104,12 +104,12 @@ pub fn store_story<E: Engine>(engine: E) {
 
     // Who calls: the nearest registered ancestor, and only without one the environment.
     host.call_from(&[99, 11, 10]);
-    let caller = app.caller(std::slice::from_ref(&raven)).unwrap();
+    let caller = app.caller(Some(&raven), &[]).unwrap();
     assert!(matches!(caller, Caller::Agent(agent) if agent.name.as_str() == "Bear"));
     host.call_from(&[99]);
-    let caller = app.caller(std::slice::from_ref(&raven)).unwrap();
+    let caller = app.caller(Some(&raven), &[]).unwrap();
     assert!(matches!(caller, Caller::Agent(agent) if agent.name.as_str() == "Raven"));
-    assert_eq!(app.caller(&["nobody".into()]).unwrap(), Caller::Person);
+    assert_eq!(app.caller(Some(&"nobody".into()), &[]).unwrap(), Caller::Person);
 
     // A reused process id is not life; a leaving is told once.
     host.start(10, "second");

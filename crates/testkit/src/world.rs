@@ -4,14 +4,20 @@ use std::fs;
 use std::io::Write as _;
 use std::path::Path;
 use std::path::PathBuf;
+use std::process::Child;
 use std::process::Command;
 use std::process::Stdio;
+use std::sync::OnceLock;
 
 /// A home, a project and nothing else; deleted when dropped.
 pub struct Sealed {
     temp: tempfile::TempDir,
     program: PathBuf,
+    other: OnceLock<Child>,
 }
+
+/// In arguments: a process that lives as long as the world and starts nothing.
+const OTHER: &str = "$OTHER";
 
 /// What a command did.
 #[derive(Clone, Debug)]
@@ -25,7 +31,7 @@ impl Sealed {
     /// `program` is the `consort` under test.
     pub fn new(program: &str) -> Self {
         let temp = tempfile::tempdir().unwrap();
-        let sealed = Self { temp, program: program.into() };
+        let sealed = Self { temp, program: program.into(), other: OnceLock::new() };
         fs::create_dir_all(sealed.home()).unwrap();
         fs::create_dir_all(sealed.project()).unwrap();
         sealed
@@ -60,10 +66,18 @@ impl Sealed {
         command
     }
 
-    /// `consort` with these arguments.
+    /// `consort` with these arguments; `$OTHER` is the id of a process that
+    /// hosts an agent without being an ancestor of anything.
     pub fn consort<'a>(&self, arguments: impl IntoIterator<Item = &'a str>) -> Command {
         let mut command = self.command(&self.program);
-        command.args(arguments);
+        let sleep = || self.command("sleep").arg("600").stdin(Stdio::null()).spawn().unwrap();
+        for argument in arguments {
+            if argument == OTHER {
+                command.arg(self.other.get_or_init(sleep).id().to_string());
+            } else {
+                command.arg(argument);
+            }
+        }
         command
     }
 
@@ -114,6 +128,15 @@ impl Sealed {
         git.args(["-c", "user.name=t", "-c", "user.email=t@example.com"]).args(arguments);
         let ran = self.ran(&mut git);
         assert_eq!(ran.code, 0, "git {arguments:?}: {}", ran.stderr);
+    }
+}
+
+impl Drop for Sealed {
+    fn drop(&mut self) {
+        if let Some(other) = self.other.get_mut() {
+            let _ = other.kill();
+            let _ = other.wait();
+        }
     }
 }
 

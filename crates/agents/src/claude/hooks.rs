@@ -30,7 +30,7 @@ struct Payload<'a> {
     #[serde(default)]
     tool_name: Text,
     #[serde(default)]
-    tool_input: ToolInput,
+    tool_input: Option<ToolInput>,
     #[serde(default)]
     message: Text,
     #[serde(default)]
@@ -111,7 +111,8 @@ pub(super) fn write(event: &str, reply: &HookReply) -> Option<String> {
     }
 }
 
-fn tool_use(name: Text, input: ToolInput) -> Option<ToolUse> {
+fn tool_use(name: Text, input: Option<ToolInput>) -> Option<ToolUse> {
+    let input = input.unwrap_or_default();
     let path = input.file_path.0.or(input.notebook_path.0).or(input.path.0);
     Some(ToolUse { name: name.0?, path: path.map(Into::into), command: input.command.0 })
 }

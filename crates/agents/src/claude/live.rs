@@ -17,8 +17,8 @@ struct SessionFile {
     waiting_for: Option<String>,
 }
 
-pub(super) fn state(home: &Path, agent: &Agent) -> Option<(Status, Option<String>)> {
-    let path = home.join(format!(".claude/sessions/{}.json", agent.process.pid));
+pub(super) fn state(config_dir: &Path, agent: &Agent) -> Option<(Status, Option<String>)> {
+    let path = config_dir.join(format!("sessions/{}.json", agent.process.pid));
     parse(&fs::read(path).ok()?, agent.session.as_str())
 }
 

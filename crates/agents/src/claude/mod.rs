@@ -69,9 +69,14 @@ impl AgentCli for Claude {
         Some("CLAUDE_PID")
     }
 
+    fn config_dir(&self, home: &Path, environment: &dyn Fn(&str) -> Option<String>) -> PathBuf {
+        environment("CLAUDE_CONFIG_DIR").map_or_else(|| home.join(".claude"), PathBuf::from)
+    }
+
     fn settings_file(&self, level: Level<'_>) -> PathBuf {
         match level {
-            Level::User(home) | Level::Project(home) => home.join(".claude/settings.json"),
+            Level::User(config_dir) => config_dir.join("settings.json"),
+            Level::Project(worktree) => worktree.join(".claude/settings.json"),
         }
     }
 
@@ -87,7 +92,7 @@ impl AgentCli for Claude {
         connect::disconnect(settings, self.kind())
     }
 
-    fn live_state(&self, home: &Path, agent: &Agent) -> Option<(Status, Option<String>)> {
-        live::state(home, agent)
+    fn live_state(&self, config_dir: &Path, agent: &Agent) -> Option<(Status, Option<String>)> {
+        live::state(config_dir, agent)
     }
 }

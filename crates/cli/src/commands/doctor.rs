@@ -2,9 +2,7 @@
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
-use std::process::Command;
 use std::process::ExitCode;
-use std::process::Stdio;
 
 use consort_core::text;
 use serde::Serialize;
@@ -111,6 +109,21 @@ fn store(world: &World) -> Vec<Finding> {
         }
     };
     let mut findings = Vec::new();
+    match app.store_integrity() {
+        Ok(complaints) if complaints.is_empty() => {}
+        Ok(complaints) => findings.push(finding(
+            "store",
+            Severity::Problem,
+            complaints.join("; "),
+            Some(&format!("mv {0} {0}.damaged", path.display())),
+        )),
+        Err(error) => findings.push(finding(
+            "store",
+            Severity::Problem,
+            error.to_string(),
+            Some("consort journal verify"),
+        )),
+    }
     match app.engine_mut().newer_schema() {
         Ok(Some(schema)) => findings.push(finding(
             "store",
@@ -139,8 +152,7 @@ fn store(world: &World) -> Vec<Finding> {
 }
 
 fn agents(world: &World) -> Vec<Finding> {
-    let worktree =
-        world.app().project(&world.cwd).map_or_else(|_| world.cwd.clone(), |(_, place)| place.worktree);
+    let worktree = world.place().worktree;
     connect::standings(world, &worktree)
         .iter()
         .map(|standing| {
@@ -174,17 +186,13 @@ fn agents(world: &World) -> Vec<Finding> {
         .collect()
 }
 
-/// The first line a program says of its version.
+/// The first word a program says of its version.
 fn version_of(program: &std::path::Path) -> Option<String> {
-    let output =
-        Command::new(program).arg("--version").stdin(Stdio::null()).stderr(Stdio::null()).output().ok()?;
-    let text = String::from_utf8(output.stdout).ok()?;
-    text.split_whitespace().next().map(str::to_owned)
+    consort_host::ask_version(program)?.split_whitespace().next().map(str::to_owned)
 }
 
 fn settings(world: &World) -> Vec<Finding> {
-    let worktree =
-        world.app().project(&world.cwd).map_or_else(|_| world.cwd.clone(), |(_, place)| place.worktree);
+    let worktree = world.place().worktree;
     match config::load(&world.paths, &worktree, &world.overrides) {
         Ok(loaded) if loaded.warnings.is_empty() => {
             vec![finding("settings", Severity::Ok, "every key is known", None)]

@@ -3,6 +3,7 @@
 use std::io::BufRead as _;
 use std::io::IsTerminal as _;
 use std::io::Write as _;
+use std::path::Path;
 
 use consort_agents::AgentCli;
 use consort_agents::Level;
@@ -38,15 +39,16 @@ pub(crate) struct LevelArgs {
 }
 
 impl LevelArgs {
-    pub(crate) fn choose<'a>(&self, home: &'a std::path::Path, worktree: &'a std::path::Path) -> Level<'a> {
-        if self.project { Level::Project(worktree) } else { Level::User(home) }
+    pub(crate) fn choose<'a>(&self, config_dir: &'a Path, worktree: &'a Path) -> Level<'a> {
+        if self.project { Level::Project(worktree) } else { Level::User(config_dir) }
     }
 }
 
 pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
-    let worktree = world.app().project(&world.cwd)?.1.worktree;
-    let level = args.level.choose(&world.paths.home, &worktree);
+    let worktree = world.place().worktree;
     for cli in consort_agents::ALL {
+        let config_dir = world.config_dir(*cli);
+        let level = args.level.choose(&config_dir, &worktree);
         refuse_twice(world, *cli, level, &worktree)?;
         let plan = connect::plan_connect(world, *cli, level)?;
         if plan.changes_nothing() {
@@ -90,21 +92,13 @@ pub(crate) fn agree(yes: bool, question: &str) -> bool {
 }
 
 /// Both levels at once would run every hook twice.
-fn refuse_twice(
-    world: &World,
-    cli: &dyn AgentCli,
-    level: Level<'_>,
-    worktree: &std::path::Path,
-) -> CommandResult {
+fn refuse_twice(world: &World, cli: &dyn AgentCli, level: Level<'_>, worktree: &Path) -> CommandResult {
     let standings = connect::standings(world, worktree);
     let Some(standing) = standings.iter().find(|standing| standing.kind == cli.kind()) else { return Ok(()) };
     let (other, flag) = match level {
         Level::User(_) => (&standing.project, "--project"),
         Level::Project(_) => (&standing.user, "--user"),
     };
-    if cli.settings_file(Level::User(&world.paths.home)) == cli.settings_file(Level::Project(worktree)) {
-        return Ok(());
-    }
     if matches!(other, State::Current | State::Outdated) {
         return Err(CommandError::user(
             format!("{} is connected with `{flag}` already; both would run every hook twice", cli.title()),

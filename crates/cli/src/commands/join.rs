@@ -6,6 +6,7 @@ use consort_core::host::Process;
 use consort_core::presence::JoinRequest;
 use consort_core::presence::NameWish;
 use consort_core::presence::SessionId;
+use consort_core::presence::hosting_process;
 use consort_core::text;
 use consort_host::env;
 
@@ -76,7 +77,7 @@ fn who_joins(app: &TheApp, args: &Args) -> Result<(String, Process, SessionId), 
         ));
     };
     let named = cli.pid_variable().and_then(env::get).and_then(|pid| pid.parse().ok());
-    let process = consort_hook::hosting_process(app.host().ancestors(), named).ok_or_else(|| {
+    let process = hosting_process(app.host().ancestors(), named).ok_or_else(|| {
         CommandError::user("the agent's process cannot be found", "say which it is with `--pid <pid>`")
     })?;
     let session = args.session.clone().unwrap_or(session);

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use consort_core::journal::Seq;
 use consort_core::presence::Caller;
 use consort_core::presence::WhoOutcome;
+use consort_core::text;
 use serde::Serialize;
 
 use super::who;
@@ -64,7 +65,10 @@ pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
     let width = lines.iter().map(|(label, _)| label.len()).max().unwrap_or(0);
     let text: String = lines
         .iter()
-        .map(|(label, value)| format!("{}  {value}\n", world.out.style.dim(&format!("{label:width$}"))))
+        .map(|(label, value)| {
+            let label = world.out.style.dim(&format!("{label:width$}"));
+            format!("{label}  {}\n", text::one_line(value, 300))
+        })
         .collect();
     world.out.text(text)
 }

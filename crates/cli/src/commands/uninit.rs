@@ -20,9 +20,10 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
-    let worktree = world.app().project(&world.cwd)?.1.worktree;
-    let level = args.level.choose(&world.paths.home, &worktree);
+    let worktree = world.place().worktree;
     for cli in consort_agents::ALL {
+        let config_dir = world.config_dir(*cli);
+        let level = args.level.choose(&config_dir, &worktree);
         let plan = connect::plan_disconnect(world, *cli, level)?;
         if plan.changes_nothing() {
             world.out.line(format!("{} is not connected: {}", cli.title(), plan.path.display()))?;

@@ -50,8 +50,9 @@ pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
         if standing.is_connected() || standing.program.is_none() || !(interactive || args.yes) {
             continue;
         }
+        let config_dir = world.config_dir(cli);
         let level = match standing.project {
-            State::Absent => Level::User(&world.paths.home),
+            State::Absent => Level::User(&config_dir),
             _ => Level::Project(&room.place.worktree),
         };
         let plan = match connect::plan_connect(world, cli, level) {
@@ -86,7 +87,8 @@ fn watch(world: &World, room: &mut Room, everywhere: bool) -> CommandResult {
         let place = outcome.project.as_ref().map_or("every project", |project| project.name.as_str());
         let style = world.out.style;
         let title = style.bold(&format!("consort · {}", text::one_line(place, 40)));
-        let table = render::agents(&outcome, style, out::columns());
+        let (columns, rows) = out::size();
+        let table = fit(&render::agents(&outcome, style, columns), rows.saturating_sub(5));
         let summary = render::summary(&outcome.agents);
         let help = style.dim("q quits · new sessions appear by themselves");
         // Home, and clear what is left of each line and of the screen: no flicker.
@@ -102,6 +104,16 @@ fn watch(world: &World, room: &mut Room, everywhere: bool) -> CommandResult {
             }
         }
     }
+}
+
+/// The first lines of a table: those who need the person come first.
+fn fit(table: &str, rows: usize) -> String {
+    let lines: Vec<&str> = table.lines().collect();
+    if lines.len() <= rows {
+        return table.to_owned();
+    }
+    let shown = rows.saturating_sub(1);
+    format!("{}\nand {} more: `consort who`\n", lines[..shown].join("\n"), lines.len() - shown)
 }
 
 /// Keys as they are pressed, on a screen of their own; given back when dropped.

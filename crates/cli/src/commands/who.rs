@@ -38,7 +38,7 @@ pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
 
 /// Who is here, with all that can be seen.
 pub(crate) fn look(world: &World, room: &mut Room, everywhere: bool) -> Result<WhoOutcome, CommandError> {
-    let scope = if everywhere { Scope::Everywhere } else { Scope::Project(world.cwd.clone()) };
+    let scope = if everywhere { Scope::Everywhere } else { Scope::Project(room.project.clone()) };
     let you = match room.caller()? {
         Caller::Agent(agent) => Some(agent.session),
         Caller::Person => None,

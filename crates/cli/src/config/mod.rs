@@ -10,6 +10,7 @@ use consort_core::config::KEYS;
 use consort_core::config::Layer;
 use consort_core::config::Source;
 use consort_core::explain::Explain as _;
+use consort_core::text;
 use consort_host::Paths;
 use consort_host::env;
 use toml_edit::DocumentMut;
@@ -24,6 +25,8 @@ const DEFAULT: &str = include_str!("../default.toml");
 pub(crate) struct Loaded {
     pub(crate) resolved: Config,
     pub(crate) warnings: Vec<String>,
+    /// A file could not be understood at all.
+    pub(crate) is_partial: bool,
 }
 
 /// Where a project keeps its settings.
@@ -42,8 +45,10 @@ pub(crate) fn load(
         config::key(name)?.check(value)?;
     }
     let mut warnings = Vec::new();
+    // The last of two flags wins.
+    let overrides = overrides.iter().rev().cloned().collect();
     let mut layers = vec![
-        Layer { source: Source::Flag, values: overrides.to_vec() },
+        Layer { source: Source::Flag, values: overrides },
         Layer { source: Source::Default, values: flatten(DEFAULT).unwrap_or_default() },
     ];
     for key in KEYS {
@@ -53,42 +58,50 @@ pub(crate) fn load(
             layers.push(Layer { source: Source::Environment(variable), values });
         }
     }
-    let project = project_file(worktree);
-    let user = paths.user_config();
-    for source in [Source::Project(project.clone()), Source::User(user.clone())] {
-        let path = if matches!(source, Source::Project(_)) { &project } else { &user };
-        match fs::read_to_string(path) {
-            Ok(text) => match flatten(&text) {
-                Ok(values) => layers.push(Layer { source, values }),
-                Err(error) => warnings.push(format!("{} is ignored: {}", path.display(), one_line(&error))),
-            },
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
-            Err(error) => warnings.push(format!("{} is ignored: {error}", path.display())),
+    let (project, user) = (project_file(worktree), paths.user_config());
+    let mut files = vec![(Source::User(user.clone()), user.clone())];
+    // In one's home they may be one file; then it is the user's.
+    if project != user {
+        files.push((Source::Project(project.clone()), project));
+    }
+    for (source, path) in files {
+        let text = match fs::read_to_string(&path) {
+            Ok(text) => text,
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => continue,
+            Err(error) => {
+                warnings.push(format!("{} is ignored: {error}", path.display()));
+                continue;
+            }
+        };
+        match flatten(&text) {
+            Ok(values) => layers.push(Layer { source, values }),
+            Err(error) => warnings.push(format!("{} is ignored: {}", path.display(), one_line(&error))),
         }
     }
+    let is_partial = !warnings.is_empty();
     let resolved = config::resolve(layers);
-    warnings.extend(resolved.warnings.iter().map(|warning| {
+    warnings.extend(resolved.warnings.iter().map(|(source, warning)| {
         let hint = warning.hints().into_iter().next().unwrap_or_default();
-        format!("{warning} ({hint})")
+        format!("{source}: {warning} ({hint})")
     }));
-    Ok(Loaded { resolved, warnings })
+    let warnings = warnings.iter().map(|warning| text::one_line(warning, 500)).collect();
+    Ok(Loaded { resolved, warnings, is_partial })
 }
 
 /// The file with one value changed, everything else as it was.
-pub(crate) fn with_value(text: &str, key: &str, value: &str) -> Result<String, toml_edit::TomlError> {
-    let mut document: DocumentMut = text.parse()?;
+pub(crate) fn with_value(text: &str, key: &str, value: &str) -> Result<String, String> {
+    let mut document: DocumentMut = text.parse().map_err(|error: toml_edit::TomlError| error.to_string())?;
     let value = value.parse::<toml_edit::Value>().unwrap_or_else(|_| value.into());
-    let (table, key) = key.split_once('.').unwrap_or(("", key));
-    let entry = document.entry(table).or_insert_with(toml_edit::table);
-    if let Some(table) = entry.as_table_like_mut() {
-        match table.get_mut(key).and_then(Item::as_value_mut) {
-            Some(old) => {
-                let decor = old.decor().clone();
-                *old = value;
-                *old.decor_mut() = decor;
-            }
-            None => drop(table.insert(key, Item::Value(value))),
+    let (section, key) = key.split_once('.').unwrap_or(("", key));
+    let entry = document.entry(section).or_insert_with(toml_edit::table);
+    let table = entry.as_table_like_mut().ok_or_else(|| format!("`{section}` is not a table"))?;
+    match table.get_mut(key).and_then(Item::as_value_mut) {
+        Some(old) => {
+            let decor = old.decor().clone();
+            *old = value;
+            *old.decor_mut() = decor;
         }
+        None => drop(table.insert(key, Item::Value(value))),
     }
     Ok(document.to_string())
 }

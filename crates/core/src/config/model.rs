@@ -54,7 +54,7 @@ pub struct Config {
     /// What every tier says, nearest first, also where another one wins.
     pub accepted: Vec<Setting>,
     /// Keys and values that were passed over, and why.
-    pub warnings: Vec<ConfigError>,
+    pub warnings: Vec<(Source, ConfigError)>,
 }
 
 impl Config {

@@ -1,5 +1,7 @@
 //! Publishing settings, and reading what was published.
 
+use std::path::Path;
+
 use super::Config;
 use super::ConfigStore;
 use super::HookSettings;
@@ -11,12 +13,11 @@ use crate::engine::Engine;
 use crate::engine::StoreError;
 use crate::engine::Tx as _;
 use crate::host::Host;
-use crate::project::ProjectId;
 
 impl<E: Engine, H: Host> App<E, H> {
     /// Puts what the configuration files say where hooks can read it. Writes
     /// only if something changed; says whether it did.
-    pub fn publish(&mut self, config: &Config, project: &ProjectId) -> Result<bool, StoreError> {
+    pub fn publish(&mut self, config: &Config, worktree: &Path) -> Result<bool, StoreError> {
         let from_files = |wanted: fn(&Source) -> bool| -> Vec<(String, String)> {
             let mut values: Vec<(String, String)> = config
                 .accepted
@@ -31,13 +32,13 @@ impl<E: Engine, H: Host> App<E, H> {
         let user = from_files(|source| matches!(source, Source::User(_)));
         let own = from_files(|source| matches!(source, Source::Project(_)));
         let tx = self.engine.read()?;
-        if tx.published_in(None)? == user && tx.published_in(Some(project))? == own {
+        if tx.published_in(None)? == user && tx.published_in(Some(worktree))? == own {
             return Ok(false);
         }
         drop(tx);
         let mut tx = self.engine.write()?;
         tx.publish(None, &user)?;
-        tx.publish(Some(project), &own)?;
+        tx.publish(Some(worktree), &own)?;
         tx.commit()?;
         Ok(true)
     }
@@ -46,11 +47,11 @@ impl<E: Engine, H: Host> App<E, H> {
 /// What applies to a hook: published values, then the environment's.
 pub(crate) fn hook_settings(
     store: &impl ConfigStore,
-    project: Option<&ProjectId>,
+    worktree: &Path,
     environment: &dyn Fn(&str) -> Option<String>,
 ) -> Result<HookSettings, StoreError> {
     let mut settings = HookSettings::DEFAULT;
-    for (key, value) in store.published(project)? {
+    for (key, value) in store.published(Some(worktree))? {
         settings.set(&key, &value);
     }
     for key in KEYS.iter().filter(|key| key.for_hooks) {

@@ -21,7 +21,7 @@ pub fn resolve(mut layers: Vec<Layer>) -> Config {
         for (name, value) in layer.values {
             match key(&name).and_then(|key| Ok((key.name, key.check(&value)?))) {
                 Ok((key, value)) => accepted.push(Setting { key, value, source: layer.source.clone() }),
-                Err(error) => warnings.push(error),
+                Err(error) => warnings.push((layer.source.clone(), error)),
             }
         }
     }
@@ -125,7 +125,8 @@ mod tests {
             layer(Source::Default, &[("context.mode", "full")]),
         ]);
         assert_eq!(config.get("context.mode"), "full");
-        let hints: Vec<_> = config.warnings.iter().flat_map(crate::explain::Explain::hints).collect();
+        let hints: Vec<_> =
+            config.warnings.iter().flat_map(|(_, warning)| crate::explain::Explain::hints(warning)).collect();
         assert_eq!(hints, ["did you mean `context.mode`?", "use one of: full, minimal, none"]);
     }
 

@@ -24,5 +24,4 @@ pub use model::NewEntry;
 pub use model::Seq;
 pub use model::TailRequest;
 pub use model::Verification;
-pub use ops::RETENTION_PAUSE;
 pub use store::JournalStore;

@@ -165,6 +165,8 @@ pub struct Verification {
     pub missing: Vec<Seq>,
     /// Entries that this version cannot apply (the first few).
     pub unknown: Vec<Seq>,
+    /// Entries that nobody can read (the first few).
+    pub unreadable: Vec<Seq>,
     /// Rows that differ between the tables and the journal replayed.
     pub differences: Vec<String>,
     /// What the engine's own integrity check complains about.
@@ -173,6 +175,9 @@ pub struct Verification {
 
 impl Verification {
     pub fn is_sound(&self) -> bool {
-        self.missing.is_empty() && self.differences.is_empty() && self.integrity.is_empty()
+        self.missing.is_empty()
+            && self.unreadable.is_empty()
+            && self.differences.is_empty()
+            && self.integrity.is_empty()
     }
 }

@@ -5,7 +5,6 @@ use super::Change;
 use super::Entry;
 use super::JournalChange;
 use super::JournalStore as _;
-use super::NewEntry;
 use super::Seq;
 use super::TailRequest;
 use super::Verification;
@@ -15,11 +14,13 @@ use crate::engine::Engine;
 use crate::engine::StoreError;
 use crate::engine::Tx as _;
 use crate::host::Host;
-use crate::presence::PresenceChange;
-use crate::presence::PresenceStore as _;
+use crate::presence;
+
+/// How many entries one transaction of retention drops.
+const STEP: usize = 500;
 
 /// Retention is worth a look once a day.
-pub const RETENTION_PAUSE: i64 = Timestamp::DAY;
+const RETENTION_PAUSE: i64 = Timestamp::DAY;
 
 impl<E: Engine, H: Host> App<E, H> {
     pub fn journal_tail(&mut self, request: &TailRequest) -> Result<Vec<Entry>, StoreError> {
@@ -32,6 +33,11 @@ impl<E: Engine, H: Host> App<E, H> {
 
     pub fn journal_verify(&mut self) -> Result<Verification, StoreError> {
         self.engine.read()?.verify()
+    }
+
+    /// Whatever the engine finds wrong with its own files.
+    pub fn store_integrity(&mut self) -> Result<Vec<String>, StoreError> {
+        self.engine.read()?.integrity()
     }
 
     pub fn journal_rebuild(&mut self) -> Result<usize, StoreError> {
@@ -50,27 +56,25 @@ impl<E: Engine, H: Host> App<E, H> {
             return Ok(0);
         }
         let before = now.minus(i64::from(days) * Timestamp::DAY);
+
         let mut tx = self.engine.write()?;
-        let through = tx.last_before(before)?;
-        let mut changes: Vec<Change> = tx
-            .left_before(before)?
-            .into_iter()
-            .map(|session| Change::Presence(PresenceChange::Forgotten { session }))
-            .collect();
-        let forgets = !changes.is_empty();
-        changes.push(Change::Journal(JournalChange::Pruned { before, through }));
-        let (project, actor, random) = (None, Actor::Consort, self.host.random());
-        tx.record(&NewEntry { at: now, project, actor, changes, random })?;
-        let dropped = tx.drop_entries(through)?;
-        let news = forgets || dropped > 0;
-        if !news {
-            drop(tx);
-            tx = self.engine.write()?;
-        }
         tx.set_last_pruned(now)?;
-        tx.commit()?;
-        if news {
-            self.host.ring(None);
+        let forgotten = presence::forget_before(&tx, before)?;
+        Self::conclude(&self.host, tx, now, None, Actor::Consort, forgotten)?;
+
+        // The long look is a read, and the rest is done in small steps: nobody
+        // waits for housekeeping.
+        let tx = self.engine.read()?;
+        let through = tx.last_before(before)?;
+        let droppable = tx.droppable(through)?;
+        drop(tx);
+        let mut news = vec![Change::Journal(JournalChange::Pruned { before, through })];
+        let mut dropped = 0;
+        for some in droppable.chunks(STEP) {
+            let mut tx = self.engine.write()?;
+            dropped += tx.drop_entries(some)?;
+            let news = std::mem::take(&mut news);
+            Self::conclude(&self.host, tx, now, None, Actor::Consort, news)?;
         }
         Ok(dropped)
     }

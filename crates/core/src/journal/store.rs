@@ -17,6 +17,9 @@ pub trait JournalStore {
 
     fn last_seq(&self) -> Result<Seq, StoreError>;
 
+    /// Whatever the engine finds wrong with its own files; empty is sound.
+    fn integrity(&self) -> Result<Vec<String>, StoreError>;
+
     /// Replays the journal beside the tables and compares.
     fn verify(&self) -> Result<Verification, StoreError>;
 
@@ -26,8 +29,10 @@ pub trait JournalStore {
     /// The last entry older than `before`.
     fn last_before(&self, before: Timestamp) -> Result<Seq, StoreError>;
 
-    /// Deletes entries up to `through` that no row depends on any more.
-    fn drop_entries(&mut self, through: Seq) -> Result<usize, StoreError>;
+    /// The entries up to `through` that no row depends on any more.
+    fn droppable(&self, through: Seq) -> Result<Vec<Seq>, StoreError>;
+
+    fn drop_entries(&mut self, entries: &[Seq]) -> Result<usize, StoreError>;
 
     /// When retention last ran.
     fn last_pruned(&self) -> Result<Option<Timestamp>, StoreError>;

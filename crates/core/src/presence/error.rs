@@ -19,6 +19,8 @@ pub enum PresenceError {
     NoSuchAgent { name: String, nearest: Option<String> },
     #[error("no project called `{named}` was ever seen")]
     NoSuchProject { named: String, nearest: Option<String> },
+    #[error("{caller} cannot act for `{name}`")]
+    NotTheCaller { caller: AgentName, name: String },
     #[error("the caller is not a registered agent")]
     NotRegistered,
     #[error(transparent)]
@@ -48,6 +50,9 @@ impl Explain for PresenceError {
             Self::NoSuchAgent { nearest: None, .. } => vec!["`consort who --all` lists who is here".into()],
             Self::NoSuchProject { nearest: None, .. } => {
                 vec!["`consort who --all` shows the projects".into()]
+            }
+            Self::NotTheCaller { .. } => {
+                vec!["only the person at the keyboard can name another agent".into()]
             }
             Self::NotRegistered => vec![
                 "run this inside an agent session, or name the agent with `--agent <name>`".into(),

@@ -108,19 +108,14 @@ pub struct Pulse {
     /// What it waits for.
     pub waiting_for: Option<String>,
     /// Set when a prompt began it.
-    pub prompt: Option<PromptFacts>,
-}
-
-/// What a prompt tells beside that it came; absent facts stay as they were.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct PromptFacts {
-    pub branch: Option<String>,
+    pub prompt: bool,
+    /// The model, where it is known; it stays as it was otherwise.
     pub model: Option<String>,
 }
 
 impl Pulse {
     pub fn of(status: Status) -> Self {
-        Self { status, activity: None, waiting_for: None, prompt: None }
+        Self { status, activity: None, waiting_for: None, prompt: false, model: None }
     }
 }
 
@@ -132,7 +127,6 @@ pub struct Heard {
     pub activity: Option<String>,
     pub waiting_for: Option<String>,
     pub prompts: u32,
-    pub branch: Option<String>,
     pub model: Option<String>,
     pub subagents: Vec<Subagent>,
 }
@@ -276,8 +270,8 @@ pub struct RenameOutcome {
 /// Whom to look at.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Scope {
-    /// The present agents of the project that this directory belongs to.
-    Project(PathBuf),
+    /// The present agents of one project.
+    Project(Project),
     /// Every project, and those who left within the last day.
     Everywhere,
 }

@@ -34,7 +34,6 @@ use crate::engine::StoreError;
 use crate::engine::Tx as _;
 use crate::host::Host;
 use crate::host::Place;
-use crate::host::Process;
 use crate::journal::Actor;
 use crate::journal::Change;
 use crate::journal::JournalStore as _;
@@ -72,13 +71,23 @@ impl<E: Engine, H: Host> App<E, H> {
         let now = self.host.now();
         let place = self.host.place(&request.cwd);
         let pulses = self.engine.pulses();
-        let mut tx = self.engine.write()?;
-        let (project, first_sight) = identify(&self.host, &tx, &place)?;
-        let settings = hook_settings(&tx, Some(&project.id), environment)?;
+
+        // Whoever is not welcome does not queue, and `git` does not run while
+        // everyone else waits.
+        let tx = self.engine.read()?;
+        let settings = hook_settings(&tx, &place.worktree, environment)?;
         let known = tx.agent(&request.session)?;
-        if !welcome(&settings, known.as_ref().map(|(_, reason)| *reason)) {
+        if !welcome(&settings, known.map(|(_, reason)| reason)) {
             return Ok((settings, None));
         }
+        let (project, _) = identify(&self.host, &tx, &place)?;
+        drop(tx);
+
+        let mut tx = self.engine.write()?;
+        let settled = tx.project_of(&place.repository)?;
+        let first_sight = settled.is_none();
+        let project = settled.unwrap_or(project);
+        let known = tx.agent(&request.session)?;
         let (mut others, dead) = sort_out_the_dead(&self.host, &pulses, tx.present()?);
         if !dead.is_empty() {
             // Their names are free, and their leaving is news of its own.
@@ -122,21 +131,21 @@ impl<E: Engine, H: Host> App<E, H> {
             })?;
         }
         let joined = me.is_none();
-        let changes = if me.as_ref() == Some(&agent) {
+        // Branch and model move on while it is here; that alone is no news.
+        let as_registered =
+            me.map(|me| Agent { branch: agent.branch.clone(), model: agent.model.clone(), ..me });
+        let changes = if as_registered.as_ref() == Some(&agent) {
             Vec::new()
         } else {
             vec![Change::Presence(PresenceChange::Joined(Box::new(agent.clone())))]
         };
         let actor = Actor::Agent(agent.session.clone());
         Self::conclude(&self.host, tx, now, Some(project.id.clone()), actor, changes)?;
-        pulses.start_pulse(&agent.session, now)?;
-
+        if joined || pulses.heard(&agent.session).is_none() {
+            pulses.start_pulse(&agent.session, now)?;
+        }
         others.retain(|agent| agent.project.id == project.id);
-        let see = |agent: Agent| {
-            let heard = pulses.heard(&agent.session);
-            rules::see(agent, heard)
-        };
-        let mut others: Vec<Seen> = others.into_iter().map(see).collect();
+        let mut others: Vec<Seen> = others.into_iter().map(|agent| see(&self.host, &pulses, agent)).collect();
         others.sort_by(rules::by_attention);
         Ok((settings, Some(JoinOutcome { agent, joined, others })))
     }
@@ -229,7 +238,7 @@ impl<E: Engine, H: Host> App<E, H> {
         let pulses = self.engine.pulses();
         let tx = self.engine.read()?;
         let project = match scope {
-            Scope::Project(dir) => Some(identify(&self.host, &tx, &self.host.place(dir))?.0),
+            Scope::Project(project) => Some(project.clone()),
             Scope::Everywhere => None,
         };
         let (mut alive, dead) = sort_out_the_dead(&self.host, &pulses, tx.present()?);
@@ -246,12 +255,7 @@ impl<E: Engine, H: Host> App<E, H> {
         let mut agents: Vec<Seen> = alive
             .into_iter()
             .zip(glimpses)
-            .map(|(agent, glimpse)| {
-                let heard = pulses.heard(&agent.session);
-                let mut seen = rules::look(rules::see(agent, heard), glimpse);
-                seen.agent.branch = self.host.branch(&seen.agent.worktree).or(seen.agent.branch);
-                seen
-            })
+            .map(|(agent, glimpse)| rules::look(see(&self.host, &pulses, agent), glimpse))
             .collect();
         agents.sort_by(rules::by_attention);
         if *scope == Scope::Everywhere {
@@ -294,30 +298,44 @@ impl<E: Engine, H: Host> App<E, H> {
 
     /// Who calls: the registered agent nearest up the process tree. Only where
     /// there is none does `claimed`, a session id from the environment, decide.
-    /// Where one process hosts several sessions, `claimed` tells them apart, or
+    /// Where one process hosts several sessions, `hints` tell them apart, or
     /// else which was heard from last.
-    pub fn caller(&mut self, claimed: &[SessionId]) -> Result<Caller, StoreError> {
+    pub fn caller(&mut self, claimed: Option<&SessionId>, hints: &[SessionId]) -> Result<Caller, StoreError> {
         let ancestors = self.host.ancestors();
         let host_name = self.host.name();
         let pulses = self.engine.pulses();
         let tx = self.engine.read()?;
         for ancestor in &ancestors {
             let mut agents = tx.by_pid(&host_name, ancestor.pid)?;
-            agents.retain(|agent| rules::same_life(&agent.process, Some(ancestor)));
+            agents.retain(|agent| agent.process.start == ancestor.start);
             let likeliest = agents.into_iter().max_by_key(|agent| {
                 let last_active = pulses.heard(&agent.session).map(|heard| heard.last_active);
-                (claimed.contains(&agent.session), last_active)
+                (hints.contains(&agent.session), last_active)
             });
             if let Some(agent) = likeliest {
                 return Ok(Caller::Agent(Box::new(agent)));
             }
         }
-        for session in claimed {
-            if let Some((agent, None)) = tx.agent(session)? {
-                return Ok(Caller::Agent(Box::new(agent)));
+        let Some(claimed) = claimed else { return Ok(Caller::Person) };
+        let present = tx.agent(claimed)?.and_then(|(agent, left)| left.is_none().then_some(agent));
+        let alive = present.and_then(|agent| sort_out_the_dead(&self.host, &pulses, vec![agent]).0.pop());
+        Ok(alive.map_or(Caller::Person, |agent| Caller::Agent(Box::new(agent))))
+    }
+
+    /// Whom a verb is about: the caller itself, or the agent that the person
+    /// names. An agent speaks for itself only.
+    pub fn subject(&mut self, caller: Caller, named: Option<&str>) -> Result<(Agent, Actor), PresenceError> {
+        match (caller, named) {
+            (Caller::Agent(agent), Some(name)) if !agent.name.as_str().eq_ignore_ascii_case(name) => {
+                Err(PresenceError::NotTheCaller { caller: agent.name, name: name.to_owned() })
             }
+            (Caller::Agent(agent), _) => {
+                let actor = Actor::Agent(agent.session.clone());
+                Ok((*agent, actor))
+            }
+            (Caller::Person, Some(name)) => Ok((self.find_agent(name)?, Actor::Person)),
+            (Caller::Person, None) => Err(PresenceError::NotRegistered),
         }
-        Ok(Caller::Person)
     }
 
     /// The present agent with this name, in any case.
@@ -369,7 +387,12 @@ fn identify(
         None if place.is_git => host.root_commit(&place.worktree),
         _ => None,
     };
-    let project = Project::identify(place.origin.as_deref(), root_commit.as_deref(), &place.worktree);
+    // A side worktree is not what the repository is called after.
+    let main = match place.repository.parent() {
+        Some(main) if place.repository.ends_with(".git") => main,
+        _ => &place.worktree,
+    };
+    let project = Project::identify(place.origin.as_deref(), root_commit.as_deref(), main);
     Ok((project, true))
 }
 
@@ -382,14 +405,13 @@ fn sort_out_the_dead(
 ) -> (Vec<Agent>, Vec<(Agent, LeaveReason)>) {
     let (here, now) = (host.name(), host.now());
     // One process may host many sessions: ask once.
-    let mut processes: BTreeMap<u32, Option<Process>> = BTreeMap::new();
+    let mut lives: BTreeMap<(u32, String), bool> = BTreeMap::new();
     let mut alive = Vec::with_capacity(present.len());
     let mut dead = Vec::new();
     for agent in present {
         let reason = if agent.host == here {
-            let pid = agent.process.pid;
-            let running = processes.entry(pid).or_insert_with(|| host.process(pid));
-            let lives = rules::same_life(&agent.process, running.as_ref());
+            let life = (agent.process.pid, agent.process.start.clone());
+            let lives = *lives.entry(life).or_insert_with(|| host.is_alive(&agent.process));
             (!lives).then_some(LeaveReason::Died)
         } else {
             let heard = pulses.heard(&agent.session).map_or(agent.joined_at, |heard| heard.last_active);
@@ -401,6 +423,24 @@ fn sort_out_the_dead(
         }
     }
     (alive, dead)
+}
+
+/// An agent as its pulse tells it, on the branch that is checked out now.
+fn see(host: &impl Host, pulses: &impl PulseStore, mut agent: Agent) -> Seen {
+    if agent.host == host.name() {
+        agent.branch = host.branch(&agent.worktree).or(agent.branch);
+    }
+    let heard = pulses.heard(&agent.session);
+    rules::see(agent, heard)
+}
+
+/// What it takes to forget those who left before then.
+pub(crate) fn forget_before(
+    store: &impl PresenceStore,
+    before: Timestamp,
+) -> Result<Vec<Change>, StoreError> {
+    let sessions = store.left_before(before)?.into_iter();
+    Ok(sessions.map(|session| Change::Presence(PresenceChange::Forgotten { session })).collect())
 }
 
 fn random_number(host: &impl Host) -> u64 {

@@ -55,10 +55,14 @@ pub(super) fn is_welcome(settings: &HookSettings, known: Option<Option<LeaveReas
     }
 }
 
-/// Whether an agent registered with `registered` still runs, given the process
-/// that has its id now. Another start is another process.
-pub(super) fn same_life(registered: &Process, now: Option<&Process>) -> bool {
-    now.is_some_and(|now| now.pid == registered.pid && now.start == registered.start)
+/// The process that hosts a session: the ancestor its CLI names, else the
+/// nearest that is not a shell, because hooks are run through one.
+pub fn hosting_process(mut ancestors: Vec<Process>, named: Option<u32>) -> Option<Process> {
+    const SHELLS: &[&str] = &["sh", "bash", "dash", "zsh", "fish", "ksh", "ash", "busybox"];
+    let by_name = ancestors.iter().position(|process| Some(process.pid) == named);
+    let no_shell = || ancestors.iter().position(|process| !SHELLS.contains(&process.program.as_str()));
+    let index = by_name.or_else(no_shell)?;
+    Some(ancestors.swap_remove(index))
 }
 
 /// A present agent, as its pulse tells; without one, as it joined.
@@ -69,11 +73,9 @@ pub(super) fn see(mut agent: Agent, heard: Option<Heard>) -> Seen {
         activity: None,
         waiting_for: None,
         prompts: 0,
-        branch: None,
         model: None,
         subagents: Vec::new(),
     });
-    agent.branch = heard.branch.or(agent.branch);
     agent.model = heard.model.or(agent.model);
     Seen {
         agent,

@@ -44,7 +44,7 @@ pub trait PulseStore {
     /// Notes a pulse; false when this session's pulse is not taken.
     fn note_pulse(&self, session: &SessionId, at: Timestamp, pulse: &Pulse) -> Result<bool, StoreError>;
 
-    /// Begins taking a session's pulse; one that is taken already goes on.
+    /// Begins taking a session's pulse anew; what was known of it is forgotten.
     fn start_pulse(&self, session: &SessionId, at: Timestamp) -> Result<(), StoreError>;
 
     /// Stops taking a session's pulse, its subagents' too.

@@ -4,6 +4,7 @@ pub(crate) mod compacting;
 pub(crate) mod prompt;
 pub(crate) mod session_end;
 pub(crate) mod session_start;
+pub(crate) mod subagent;
 pub(crate) mod tool_after;
 pub(crate) mod tool_before;
 pub(crate) mod turn_end;

@@ -6,7 +6,6 @@ use consort_core::hooks::HookCall;
 use consort_core::hooks::HookReply;
 use consort_core::host::Host;
 use consort_core::presence::PresenceError;
-use consort_core::presence::PromptFacts;
 use consort_core::presence::Pulse;
 use consort_core::presence::Status;
 
@@ -18,7 +17,7 @@ pub(crate) fn handle<E: Engine, H: Host>(
     call: &HookCall,
     around: &dyn Surroundings,
 ) -> Result<HookReply, PresenceError> {
-    let facts = PromptFacts { branch: app.host().branch(&call.cwd), model: call.model.clone() };
-    pulse(app, call, around, &Pulse { prompt: Some(facts), ..Pulse::of(Status::Working) })?;
+    let prompt = Pulse { prompt: true, model: call.model.clone(), ..Pulse::of(Status::Working) };
+    pulse(app, call, around, &prompt)?;
     Ok(HookReply::Silence)
 }

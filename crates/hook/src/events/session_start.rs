@@ -13,6 +13,7 @@ use consort_core::host::Host;
 use consort_core::presence::Agent;
 use consort_core::presence::JoinOutcome;
 use consort_core::presence::PresenceError;
+use consort_core::presence::Pulse;
 use consort_core::presence::Seen;
 use consort_core::presence::Status;
 use consort_core::text;
@@ -30,6 +31,10 @@ pub(crate) fn handle<E: Engine, H: Host>(
 ) -> Result<HookReply, PresenceError> {
     let request = join_request(app.host(), call, around)?;
     let (settings, outcome) = app.arrive(&request, &|name| around.variable(name))?;
+    if outcome.as_ref().is_some_and(|outcome| !outcome.joined) {
+        // What it was doing before, compacting above all, is over.
+        app.pulse(&call.session, &Pulse::of(Status::Idle))?;
+    }
     let block = outcome.and_then(|outcome| block(&outcome, settings));
     Ok(block.map_or(HookReply::Silence, HookReply::Context))
 }

@@ -1,6 +1,7 @@
 //! `consort config list`
 
 use consort_core::config::KEYS;
+use consort_core::text;
 
 use crate::error::CommandResult;
 use crate::world::World;
@@ -24,7 +25,7 @@ pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
     for setting in &config.settings {
         let line = format!("{} = {}", setting.key, setting.value);
         let comment = if args.sources {
-            setting.source.to_string()
+            text::one_line(&setting.source.to_string(), 200)
         } else {
             KEYS.iter().find(|key| key.name == setting.key).map_or("", |key| key.about).to_owned()
         };

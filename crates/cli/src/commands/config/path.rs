@@ -15,7 +15,7 @@ pub(crate) struct Args {
 
 pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
     let user = world.paths.user_config();
-    let project = project_file(&world.open()?.place.worktree);
+    let project = project_file(&world.place().worktree);
     if args.json {
         return world.out.json(&json!({ "user": user, "project": project }));
     }

@@ -4,6 +4,7 @@ use consort_core::config;
 
 use crate::config::project_file;
 use crate::config::with_value;
+use crate::connect::private_dir;
 use crate::connect::write_atomically;
 use crate::error::CommandError;
 use crate::error::CommandResult;
@@ -22,11 +23,7 @@ pub(crate) struct Args {
 
 pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
     let value = config::key(&args.key)?.check(&args.value)?;
-    let path = if args.project {
-        project_file(&world.app().project(&world.cwd)?.1.worktree)
-    } else {
-        world.paths.user_config()
-    };
+    let path = if args.project { project_file(&world.place().worktree) } else { world.paths.user_config() };
     let text = match std::fs::read_to_string(&path) {
         Ok(text) => text,
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => String::new(),
@@ -34,10 +31,13 @@ pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
     };
     let changed = with_value(&text, &args.key, &value).map_err(|error| {
         CommandError::user(
-            format!("{} is not valid TOML\n{error}", path.display()),
+            format!("{} cannot be changed: {}", path.display(), error.trim_end()),
             "mend the file, then try again; nothing was changed",
         )
     })?;
+    if !args.project {
+        private_dir(&world.paths.config)?;
+    }
     write_atomically(&path, changed.as_bytes())?;
     // Opening publishes what hooks need; it also says who overrides this.
     let config = world.open()?.config;

@@ -59,13 +59,12 @@ pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
     let bell = bell
         .transpose()
         .map_err(|error| CommandError::file("cannot wait in", &world.paths.bells(), error))?;
+    // Read before the first look: what comes in between is after this.
+    let before = if args.lines == 0 { room.app.journal_last_seq()? } else { 0 };
     let last = print(world, &mut room, args.json, &request)?;
     let Some(mut bell) = bell else { return Ok(()) };
 
-    request = TailRequest { after: Some(last.unwrap_or(0)), since, limit: usize::MAX, ..request };
-    if last.is_none() && since.is_none() {
-        request.after = Some(room.app.journal_last_seq()?);
-    }
+    request = TailRequest { after: Some(last.unwrap_or(before)), since, limit: usize::MAX, ..request };
     loop {
         bell.wait(None, bell::SAFETY)
             .map_err(|error| CommandError::file("cannot wait in", &world.paths.bells(), error))?;

@@ -40,8 +40,16 @@ pub(crate) fn run(world: &World, args: &Args) -> Result<ExitCode, CommandError> 
         for line in found.differences.iter().chain(&found.integrity) {
             world.out.line(line)?;
         }
-        if found.integrity.is_empty() {
+        for seq in &found.unreadable {
+            world.out.line(format!("entry {seq} cannot be read"))?;
+        }
+        // Rebuilding from a journal with holes would lose what the tables still know.
+        if found.missing.is_empty() && found.unreadable.is_empty() && found.integrity.is_empty() {
             out::note("Hint: `consort journal rebuild` makes the tables say what the journal says");
+        } else {
+            out::note(
+                "Hint: keep a copy of the store before anything else; `consort doctor` says where it is",
+            );
         }
     }
     Ok(ExitCode::from(if sound { 0 } else { exit::code(Kind::Damaged) }))
