@@ -32,6 +32,11 @@ struct Follower {
 
 impl Follower {
     fn start(world: &Sealed, arguments: &[&str]) -> Self {
+        let bells = || {
+            let bells = fs::read_dir(world.data().join("bells")).into_iter().flatten().flatten();
+            bells.filter(|bell| !hidden(bell)).count()
+        };
+        let before = bells();
         let mut command = world.consort(["journal", "tail", "--follow", "--json"]);
         let mut child = command.args(arguments).stdout(Stdio::piped()).spawn().unwrap();
         let stdout = BufReader::new(child.stdout.take().unwrap());
@@ -42,11 +47,8 @@ impl Follower {
             }
         });
         let follower = Self { child, lines };
-        // Hung before the first look, so once it hangs nothing is missed.
-        let bells = world.data().join("bells");
-        while fs::read_dir(&bells).map_or(0, |bells| bells.flatten().filter(|bell| !hidden(bell)).count())
-            == 0
-        {
+        // Once its bell hangs, nothing is missed.
+        while bells() == before {
             std::thread::sleep(Duration::from_millis(5));
         }
         follower

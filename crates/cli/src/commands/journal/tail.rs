@@ -54,26 +54,25 @@ pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
     let limit = if since.is_some() { usize::MAX } else { args.lines };
     let mut request = TailRequest { after: None, since, project, limit };
 
+    // `-n 0` begins with whatever comes from now on.
+    let begin = if args.lines == 0 { Some(room.app.journal_last_seq()?) } else { None };
+    let cannot_wait = |error| CommandError::file("cannot wait in", &world.paths.bells(), error);
     // Hung before the first look, so that nothing falls between the two.
     let bell = args.follow.then(|| Bell::hang(&world.paths.bells(), request.project.as_ref()));
-    let bell = bell
-        .transpose()
-        .map_err(|error| CommandError::file("cannot wait in", &world.paths.bells(), error))?;
-    // Read before the first look: what comes in between is after this.
-    let before = if args.lines == 0 { room.app.journal_last_seq()? } else { 0 };
-    let last = print(world, &mut room, args.json, &request)?;
+    let bell = bell.transpose().map_err(cannot_wait)?;
+    let mut last = match begin {
+        Some(seq) => seq,
+        None => print(world, &mut room, args.json, &request)?.unwrap_or(0),
+    };
     let Some(mut bell) = bell else { return Ok(()) };
-
-    request = TailRequest { after: Some(last.unwrap_or(before)), since, limit: usize::MAX, ..request };
+    request.limit = usize::MAX;
     loop {
-        bell.wait(None, bell::SAFETY)
-            .map_err(|error| CommandError::file("cannot wait in", &world.paths.bells(), error))?;
+        request.after = Some(last);
+        last = print(world, &mut room, args.json, &request)?.unwrap_or(last);
+        bell.wait(None, bell::SAFETY).map_err(cannot_wait)?;
         if room.app.engine_mut().let_go_if_replaced() {
             // Another store counts from the beginning.
-            request.after = Some(0);
-        }
-        if let Some(last) = print(world, &mut room, args.json, &request)? {
-            request.after = Some(last);
+            last = 0;
         }
     }
 }
