@@ -19,6 +19,8 @@ pub enum Connection {
     Absent,
     /// Connected by another version, from another place, or only in part.
     Outdated,
+    /// Connected, but the CLI is told to run no hooks.
+    SwitchedOff,
     Current,
 }
 

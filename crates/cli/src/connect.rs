@@ -30,6 +30,7 @@ use crate::world::World;
 const ORIGINAL: &str = "original";
 const NO_ORIGINAL: &str = "no-original";
 const WRITTEN: &str = "written";
+const OUR_DIRECTORY: &[u8] = b"directory";
 
 /// How one agent CLI stands to us at one level.
 #[derive(Clone, Debug, Serialize)]
@@ -47,6 +48,8 @@ pub(crate) struct Standing {
 pub(crate) enum State {
     Absent,
     Outdated,
+    /// Connected, but the CLI is told to run no hooks.
+    SwitchedOff,
     Current,
     /// The settings cannot be understood.
     Malformed(String),
@@ -62,11 +65,17 @@ impl Standing {
             (_, State::Malformed(why), _) | (_, _, State::Malformed(why)) => {
                 format!("its settings cannot be understood: {why}")
             }
+            (_, State::SwitchedOff, _) | (_, _, State::SwitchedOff) => {
+                "connected, but its settings switch all hooks off".into()
+            }
             (_, State::Current, _) => "connected".into(),
             (_, _, State::Current) => "connected in this project".into(),
-            (_, State::Outdated, _) => "connected by another version: `consort init` renews it".into(),
+            (_, State::Outdated, _) => {
+                "connected to a consort elsewhere or of another version: `consort init` renews it".into()
+            }
             (_, _, State::Outdated) => {
-                "connected by another version: `consort init --project` renews it".into()
+                "connected to a consort elsewhere or of another version: `consort init --project` renews it"
+                    .into()
             }
             (Some(_), ..) => "not connected: `consort init` connects it".into(),
             (None, ..) => "not installed".into(),
@@ -76,29 +85,37 @@ impl Standing {
 
 /// How every known agent CLI stands to us.
 pub(crate) fn standings(world: &World, worktree: &Path) -> Vec<Standing> {
-    let ours = hook_program();
-    let state = |cli: &dyn AgentCli, path: &Path| match fs::read_to_string(path) {
-        Err(_) => State::Absent,
-        Ok(text) if text.trim().is_empty() => State::Absent,
-        Ok(text) => match cli.connection(&text, &ours) {
+    let state = |cli: &dyn AgentCli, path: &Path, level: Level<'_>| {
+        let ours = hook_program(level);
+        let text = match read(path) {
+            Ok(text) => text.filter(|text| !text.trim().is_empty()),
+            Err(error) => {
+                return State::Malformed(error.render().lines().take(2).collect::<Vec<_>>().join("; "));
+            }
+        };
+        let Some(text) = text else { return State::Absent };
+        // What could not be connected is worth knowing before it is tried.
+        match cli.connection(&text, &ours).and_then(|found| cli.connect(Some(&text), &ours).map(|_| found)) {
             Ok(Connection::Absent) => State::Absent,
             Ok(Connection::Outdated) => State::Outdated,
+            Ok(Connection::SwitchedOff) => State::SwitchedOff,
             Ok(Connection::Current) => State::Current,
             Err(error) => State::Malformed(format!("{}, {error}", path.display())),
-        },
+        }
     };
     consort_agents::ALL
         .iter()
         .map(|cli| {
-            let user = resolve(&cli.settings_file(Level::User(&world.config_dir(*cli))));
-            let project = resolve(&cli.settings_file(Level::Project(worktree)));
+            let config_dir = world.config_dir(*cli);
+            let levels = [Level::User(&config_dir), Level::Project(worktree)];
+            let [user, project] = levels.map(|level| resolve(&cli.settings_file(level)));
             Standing {
                 kind: cli.kind(),
                 title: cli.title(),
                 program: find_program(cli.program()),
-                user: state(*cli, &user),
+                user: state(*cli, &user, levels[0]),
                 // In one's home they are one file.
-                project: if user == project { State::Absent } else { state(*cli, &project) },
+                project: if user == project { State::Absent } else { state(*cli, &project, levels[1]) },
             }
         })
         .collect()
@@ -113,6 +130,7 @@ pub(crate) struct Plan {
     /// What `uninit` is to give back.
     original: Option<String>,
     record: PathBuf,
+    pub(crate) is_for_project: bool,
 }
 
 impl Plan {
@@ -144,8 +162,15 @@ impl Plan {
                 }
                 write_atomically(&self.path, after.as_bytes())?;
             }
-            None => fs::remove_file(&self.path)
-                .map_err(|error| CommandError::file("cannot remove", &self.path, error))?,
+            None => {
+                fs::remove_file(&self.path)
+                    .map_err(|error| CommandError::file("cannot remove", &self.path, error))?;
+                let made = fs::read(self.record.join(NO_ORIGINAL)).is_ok_and(|note| note == OUR_DIRECTORY);
+                if let Some(parent) = self.path.parent().filter(|_| made) {
+                    // Only if it is empty.
+                    let _ = fs::remove_dir(parent);
+                }
+            }
         }
         if !self.is_connecting() {
             let _ = fs::remove_dir_all(&self.record);
@@ -168,7 +193,11 @@ impl Plan {
         private_dir(&self.record)?;
         match &self.original {
             Some(original) => write_atomically(&self.backup(), original.as_bytes())?,
-            None => write_atomically(&self.record.join(NO_ORIGINAL), b"")?,
+            // Whether its directory is ours too.
+            None if self.path.parent().is_some_and(Path::exists) => {
+                write_atomically(&self.record.join(NO_ORIGINAL), b"")?;
+            }
+            None => write_atomically(&self.record.join(NO_ORIGINAL), OUR_DIRECTORY)?,
         }
         write_atomically(&self.record.join("path"), self.path.as_os_str().as_encoded_bytes())?;
         write_atomically(&self.record.join(WRITTEN), written.as_bytes())
@@ -182,8 +211,9 @@ pub(crate) fn plan_connect(
     level: Level<'_>,
 ) -> Result<Plan, CommandError> {
     let mut plan = plan(world, cli, level)?;
-    let after =
-        cli.connect(plan.before.as_deref(), &hook_program()).map_err(|error| malformed(&plan.path, error))?;
+    let after = cli
+        .connect(plan.before.as_deref(), &hook_program(level))
+        .map_err(|error| malformed(&plan.path, error))?;
     plan.after = Some(after);
     Ok(plan)
 }
@@ -213,7 +243,8 @@ fn plan(world: &World, cli: &dyn AgentCli, level: Level<'_>) -> Result<Plan, Com
         Some(before) if before.trim().is_empty() => Some(before.clone()),
         Some(before) => Some(cli.disconnect(before).map_err(|error| malformed(&path, error))?),
     };
-    Ok(Plan { path, after: before.clone(), before, original, record })
+    let is_for_project = matches!(level, Level::Project(_));
+    Ok(Plan { path, after: before.clone(), before, original, record, is_for_project })
 }
 
 /// Replaces a file in one step; its permissions stay, its directory is made.
@@ -241,11 +272,15 @@ pub(crate) fn write_atomically(path: &Path, contents: &[u8]) -> CommandResult {
 }
 
 /// How our hooks call us: by name where that finds this very program, by path
-/// otherwise.
-pub(crate) fn hook_program() -> String {
-    let Ok(this) = std::env::current_exe().and_then(fs::canonicalize) else { return "consort".into() };
+/// otherwise. In a file that others share, by name always.
+fn hook_program(level: Level<'_>) -> String {
+    let by_name = "consort".to_owned();
+    let Ok(this) = std::env::current_exe().and_then(fs::canonicalize) else { return by_name };
     let found = find_program("consort").and_then(|found| fs::canonicalize(found).ok());
-    if found.as_ref() == Some(&this) { "consort".into() } else { this.to_string_lossy().into_owned() }
+    match level {
+        Level::User(_) if found.as_ref() != Some(&this) => this.to_string_lossy().into_owned(),
+        _ => by_name,
+    }
 }
 
 /// The first program of that name on `PATH`.

@@ -32,8 +32,11 @@ impl CommandError {
             path: String,
             source: std::io::Error,
         }
+        let hint = match source.kind() {
+            std::io::ErrorKind::InvalidData => "it is not UTF-8 text: mend it or move it away",
+            _ => "check that the file and its directory are yours to change, and that the disk has room",
+        };
         let error = FileError { what: what.to_owned(), path: path.display().to_string(), source };
-        let hint = "check that the file and its directory are yours to change, and that the disk has room";
         Self::Explained { error: Box::new(error), kind: Kind::User, hints: vec![hint.into()] }
     }
 

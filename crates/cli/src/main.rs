@@ -13,6 +13,7 @@ mod hook;
 mod out;
 mod render;
 mod sight;
+mod time;
 mod world;
 
 use std::process::ExitCode;

@@ -7,13 +7,19 @@ use consort_core::presence::Status;
 use consort_core::presence::WhoOutcome;
 use consort_core::text;
 
+use unicode_width::UnicodeWidthChar as _;
+use unicode_width::UnicodeWidthStr as _;
+
 use crate::out::Style;
 
-/// The narrowest `DOING` column worth having.
-const NARROWEST: usize = 12;
+/// What gives way when the screen is narrow: first these are cut, in this
+/// order and down to this width, then the last of [`DROPPED`] go.
+const CUT: &[(&str, usize)] =
+    &[("DOING", 12), ("BRANCH", 8), ("WHERE", 8), ("PROJECT", 8), ("AGENT", 12), ("DOING", 6)];
+const DROPPED: &[&str] = &["KIND", "WHERE", "PROJECT", "BRANCH", "ACTIVE", "DOING"];
 
-/// A table of agents, no wider than `width`.
-pub(crate) fn agents(outcome: &WhoOutcome, style: Style, width: usize) -> String {
+/// A table of agents, no wider than `width` and no longer than `height`.
+pub(crate) fn agents(outcome: &WhoOutcome, style: Style, width: usize, height: usize) -> String {
     if outcome.agents.is_empty() {
         return "No agents are here.\n".into();
     }
@@ -26,26 +32,22 @@ pub(crate) fn agents(outcome: &WhoOutcome, style: Style, width: usize) -> String
             rows.push(Row::subagent(&text::one_line(&subagent.kind, 30), age, with_project));
         }
     }
-    let columns = rows[0].cells.len();
-    let doing = 3;
-    let mut widths: Vec<usize> = (0..columns)
-        .map(|column| rows.iter().map(|row| row.cells[column].chars().count()).max().unwrap_or(0))
-        .collect();
-    let rest: usize = widths.iter().enumerate().filter(|(i, _)| *i != doing).map(|(_, w)| w + 2).sum();
-    widths[doing] = widths[doing].min(width.saturating_sub(rest).max(NARROWEST));
+    let hidden =
+        if rows.len() > height { rows.split_off(height.saturating_sub(1).max(1)) } else { Vec::new() };
+    let columns = fit(&rows, width);
 
     let mut table = String::new();
-    for row in rows {
+    for row in &rows {
         let mut line = String::new();
-        for (column, cell) in row.cells.iter().enumerate() {
-            let cell = text::one_line(cell, widths[column]);
-            let padding = widths[column].saturating_sub(cell.chars().count()) + 2;
-            let painted = match (&row.kind, column) {
+        for (column, width) in &columns {
+            let cell = cut(&row.cells[*column], *width);
+            let padding = width.saturating_sub(cell.width()) + 2;
+            let painted = match (&row.kind, *column) {
                 (RowKind::Header, _) => style.dim(&cell),
+                (RowKind::Agent(Status::Gone), _) | (RowKind::Subagent, _) => style.dim(&cell),
                 (RowKind::Agent(_), 0) => style.bold(&cell),
                 (RowKind::Agent(Status::Waiting), 2) => style.paint("33", &cell),
                 (RowKind::Agent(Status::Working), 2) => style.paint("32", &cell),
-                (RowKind::Agent(Status::Gone), _) | (RowKind::Subagent, _) => style.dim(&cell),
                 _ => cell,
             };
             line.push_str(&painted);
@@ -54,7 +56,54 @@ pub(crate) fn agents(outcome: &WhoOutcome, style: Style, width: usize) -> String
         table.push_str(line.trim_end());
         table.push('\n');
     }
+    let hidden = hidden.iter().filter(|row| matches!(row.kind, RowKind::Agent(_))).count();
+    if hidden > 0 {
+        table.push_str(&format!("and {hidden} more\n"));
+    }
     table
+}
+
+/// Which columns to show, and how wide each is.
+fn fit(rows: &[Row], width: usize) -> Vec<(usize, usize)> {
+    let header = &rows[0].cells;
+    let widest = |column: usize| rows.iter().map(|row| row.cells[column].width()).max().unwrap_or(0);
+    let mut columns: Vec<(usize, usize)> = (0..header.len()).map(|column| (column, widest(column))).collect();
+    let excess = |columns: &[(usize, usize)]| {
+        let taken: usize = columns.iter().map(|(_, width)| width + 2).sum();
+        taken.saturating_sub(2).saturating_sub(width)
+    };
+    let cuts = |columns: &mut Vec<(usize, usize)>| {
+        for (name, least) in CUT {
+            let over = excess(columns);
+            let column = columns.iter_mut().find(|(column, _)| header[*column] == *name);
+            if let Some((_, width)) = column.filter(|_| over > 0) {
+                *width = width.saturating_sub(over).max((*width).min(*least));
+            }
+        }
+    };
+    cuts(&mut columns);
+    for name in DROPPED {
+        if excess(&columns) > 0 {
+            columns.retain(|(column, _)| header[*column] != *name);
+            cuts(&mut columns);
+        }
+    }
+    columns
+}
+
+/// At most `width` cells of a text.
+fn cut(text: &str, width: usize) -> String {
+    if text.width() <= width {
+        return text.to_owned();
+    }
+    let mut cut = String::new();
+    for c in text.chars() {
+        if cut.width() + c.width().unwrap_or(0) + 1 > width {
+            break;
+        }
+        cut.push(c);
+    }
+    cut + "…"
 }
 
 /// `3 agents: 1 waiting for you, 2 idle`.
@@ -88,12 +137,16 @@ struct Row {
 }
 
 impl Row {
+    fn new(kind: RowKind, cells: Vec<String>) -> Self {
+        Self { kind, cells: cells.iter().map(|cell| text::one_line(cell, 200)).collect() }
+    }
+
     fn header(with_project: bool) -> Self {
         let mut cells = vec!["AGENT", "KIND", "STATUS", "DOING", "BRANCH", "WHERE", "ACTIVE"];
         if with_project {
             cells.insert(4, "PROJECT");
         }
-        Self { kind: RowKind::Header, cells: cells.into_iter().map(str::to_owned).collect() }
+        Self::new(RowKind::Header, cells.into_iter().map(str::to_owned).collect())
     }
 
     fn of(seen: &Seen, now: Timestamp, with_project: bool) -> Self {
@@ -111,14 +164,14 @@ impl Row {
         if with_project {
             cells.insert(4, agent.project.name.clone());
         }
-        Self { kind: RowKind::Agent(seen.status), cells }
+        Self::new(RowKind::Agent(seen.status), cells)
     }
 
     fn subagent(kind: &str, age: String, with_project: bool) -> Self {
         let mut cells = vec![format!("└ {kind}"), "subagent".into(), "working".into()];
         cells.resize(if with_project { 7 } else { 6 }, String::new());
         cells.push(age);
-        Self { kind: RowKind::Subagent, cells }
+        Self::new(RowKind::Subagent, cells)
     }
 }
 
@@ -154,5 +207,43 @@ pub(crate) fn status(status: Status) -> &'static str {
         Status::Working => "working",
         Status::Idle => "idle",
         Status::Gone => "gone",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn row(cells: &[&str]) -> Row {
+        let cells = cells.iter().map(|cell| (*cell).to_owned()).collect();
+        Row::new(RowKind::Agent(Status::Idle), cells)
+    }
+
+    #[test]
+    fn a_table_fits_its_screen_and_keeps_what_matters() {
+        let long = "a very long thing that somebody does somewhere";
+        let wide = "日本語の長い名前";
+        for with_project in [false, true] {
+            let header = Row::header(with_project);
+            let names = header.cells.clone();
+            let cells: Vec<&str> =
+                names.iter().map(|name| if name == "DOING" { long } else { wide }).collect();
+            let rows = [header, row(&cells)];
+            for width in 16..200 {
+                let columns = fit(&rows, width);
+                let taken: usize = columns.iter().map(|(_, width)| width + 2).sum::<usize>() - 2;
+                let shown: Vec<&str> = columns.iter().map(|(column, _)| names[*column].as_str()).collect();
+                assert!(taken <= width.max(34), "{taken} of {width}: {shown:?}");
+                assert_eq!(shown[..1], ["AGENT"]);
+                assert!(shown.contains(&"STATUS"));
+            }
+        }
+    }
+
+    #[test]
+    fn wide_characters_take_two_cells() {
+        assert_eq!(cut("日本語", 6), "日本語");
+        assert_eq!(cut("日本語", 5), "日本…");
+        assert_eq!(cut("abc", 2), "a…");
     }
 }

@@ -214,7 +214,7 @@ fn doctor_says_what_to_do() {
     let hide_version = |text: String| text.replace(env!("CARGO_PKG_VERSION"), "$VERSION");
     expect![[r#"
         warning  program: consort $VERSION is not on PATH, so agents cannot call `consort`
-                 mend: cargo install --path crates/cli
+                 mend: export PATH="$BIN:$PATH"
         ok       store: $WORLD/home/.local/share/consort/consort.db, schema 1, 0 entries
         ok       Claude Code: not installed
         ok       settings: every key is known
@@ -232,16 +232,16 @@ fn doctor_says_what_to_do() {
     fs::set_permissions(world.data(), fs::Permissions::from_mode(0o755)).unwrap();
     expect![[r#"
         warning  program: consort $VERSION is not on PATH, so agents cannot call `consort`
-                 mend: cargo install --path crates/cli
+                 mend: export PATH="$BIN:$PATH"
         ok       store: $WORLD/home/.local/share/consort/consort.db, schema 1, 0 entries
         warning  permissions: $WORLD/home/.local/share/consort can be read by others
                  mend: chmod 700 $WORLD/home/.local/share/consort
         problem  Claude Code: its settings cannot be understood: $WORLD/home/.claude/settings.json, line 1, column 1: Unterminated object
-                 mend: mend the settings file, then `consort init`
+                 mend: mend that file by hand, then `consort init`
         warning  settings: $WORLD/home/.config/consort/config.toml: unknown key `contxt.mode` (did you mean `context.mode`?)
-                 mend: consort config path
-        warning  hooks: 1 failure in $WORLD/home/.local/share/consort/hook.log, the last: 1 claude Stop: it failed
-                 mend: rm $WORLD/home/.local/share/consort/hook.log
+                 mend: correct it in that file
+        warning  hooks: 1 failure, the last at 1970-01-01 00:00:00: claude Stop: it failed
+                 mend: read $WORLD/home/.local/share/consort/hook.log; remove it when that is understood
         [exit 1]
     "#]].assert_eq(&hide_version(world.run("doctor").to_string()));
 }
@@ -326,4 +326,32 @@ fn claude_may_keep_its_things_elsewhere() {
     assert!(elsewhere.join("settings.json").exists() && !settings(&world).exists());
     assert_eq!(run("uninit").code, 0);
     assert!(!elsewhere.join("settings.json").exists());
+}
+
+#[test]
+fn what_stands_in_the_way_is_found_before_it_is_tried() {
+    let world = world();
+    world.run("init");
+    let connected = fs::read_to_string(settings(&world)).unwrap();
+    fs::write(settings(&world), connected.replacen('{', "{\"disableAllHooks\": true,", 1)).unwrap();
+    let doctor = world.run("doctor");
+    assert!(doctor.stdout.contains("switch all hooks off") && doctor.code == 1, "{doctor}");
+    for text in [&b"{\"hooks\":{\"Stop\":null}}"[..], b"\xff\xfe{}"] {
+        fs::write(settings(&world), text).unwrap();
+        let doctor = world.run("doctor");
+        assert!(doctor.stdout.contains("cannot be understood") && doctor.code == 1, "{doctor}");
+        assert_eq!(world.run("init").code, 1);
+    }
+}
+
+#[test]
+fn a_shared_file_has_no_private_path() {
+    let world = world();
+    let ran = world.run("init --project");
+    let text = fs::read_to_string(world.project().join(".claude/settings.json")).unwrap();
+    assert!(!text.contains(env!("CARGO_BIN_EXE_consort")), "{text}");
+    assert!(ran.stderr.contains("`consort uninit --project` takes it back"), "{ran}");
+    world.run("uninit --project");
+    assert!(!world.project().join(".claude").exists());
+    assert!(world.home().join(".claude").exists());
 }

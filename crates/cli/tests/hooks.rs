@@ -339,10 +339,13 @@ fn a_hostile_project_cannot_drive_the_terminal() {
     let ran = world.run("who");
     assert!(ran.stderr.contains("Warning: "), "{ran}");
     assert!(!ran.stderr.contains('\u{1b}') && ran.stderr.lines().count() == 1, "{ran:?}");
-    let kind =
-        world.consort(["join", "--pid", "$OTHER", "--kind", "\u{1b}[31mred\n", "--name", "Raven"]).output();
-    assert!(kind.unwrap().status.success());
-    for line in ["who", "journal tail", "who --all"] {
+    let join = ["join", "--pid", "$OTHER", "--kind", "\u{1b}[31mred\n", "--name", "Raven"];
+    assert_eq!(world.ran(&mut world.consort(join)).code, 2);
+    let mut evil = payload(&world, json!({ "tool_name": "\u{1b}[31mEdit\u{202e}" }));
+    evil["session_id"] = json!("\u{1b}]0;owned\u{7}");
+    world.hook("PreToolUse", &evil);
+    assert_eq!(seen(&world)["activity"], "[31mEdit");
+    for line in ["who", "status", "whoami", "journal tail", "who --all"] {
         assert!(!world.run(line).stdout.contains('\u{1b}'), "{line}");
     }
 }

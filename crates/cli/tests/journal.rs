@@ -88,7 +88,7 @@ fn it_tells_what_happened() {
              2  <time>  Raven joined (test in shop)
              3  <time>  Bear joined (test in shop)
              4  <time>  you: Raven is now Crow
-             5  <time>  you: Bear left
+             5  <time>  you: Bear was sent away
         [exit 0]
     "#]]
     .assert_eq(&lines.map(|line| line + "\n").collect::<String>());
@@ -99,7 +99,7 @@ fn it_tells_what_happened() {
     assert_eq!(world.run("journal tail --project shop").stdout.lines().count(), 5);
     expect![[r#"
         [stderr] Error: `yesterdayish` is not a time
-        [stderr] Hint: use `2h`, `30m`, `3d`, a day or a moment
+        [stderr] Hint: use `2h`, `30m`, `3d`, `2026-11-01` or `2026-11-01T12:00`
         [exit 1]
     "#]]
     .assert_eq(&world.run("journal tail --since yesterdayish").to_string());

@@ -183,10 +183,10 @@ fn an_agent_cannot_act_for_another() {
     check(
         &refused,
         expect![[r#"
-        [stderr] Error: Raven cannot act for `Bear`
-        [stderr] Hint: only the person at the keyboard can name another agent
-        [exit 1]
-    "#]],
+            [stderr] Error: Raven cannot act for `Bear`
+            [stderr] Hint: only the person at the keyboard can act for another agent
+            [exit 1]
+        "#]],
     );
 }
 
@@ -239,6 +239,37 @@ fn two_worktrees_are_one_project_and_two_projects_are_two() {
     assert_eq!(who("shop"), ["Raven", "Side"]);
     assert_eq!(who("side"), ["Raven", "Side"]);
     assert_eq!(who("other"), ["Other"]);
+}
+
+#[test]
+fn a_clone_is_the_same_project_wherever_it_came_from() {
+    let world = world();
+    world.git(&["clone", "-q", ".", "../clone"]);
+    let project = |dir: &str| {
+        let mut command = world.consort(["status", "--json"]);
+        let ran = world.ran(command.current_dir(world.path().join(dir)));
+        let status: Value = serde_json::from_str(&ran.stdout).unwrap();
+        status["project"]["id"].as_str().unwrap().to_owned()
+    };
+    assert!(project("shop").starts_with("commit:"));
+    assert_eq!(project("shop"), project("clone"));
+}
+
+#[test]
+fn joining_again_changes_neither_name_nor_kind() {
+    let world = world();
+    world.run("join --pid $OTHER --kind codex --session s --name Bach");
+    check(
+        &world.run("join --pid $OTHER --session s --name Other"),
+        expect![[r#"
+        Already here as Bach in shop on main. 0 other agents here.
+        [stderr] It has a name already; `consort rename <name>` changes it.
+        [exit 0]
+    "#]],
+    );
+    assert_eq!(world.run("journal tail").stdout.matches(" joined ").count(), 1);
+    let bad = world.run("join --pid $OTHER --kind ! --session t");
+    assert_eq!(bad.code, 2, "{bad}");
 }
 
 #[test]

@@ -47,7 +47,7 @@ impl Project {
 
 /// `git@host:a/b.git`, `ssh://git@host:22/a/b` and `https://user:pw@HOST/a/b/`
 /// are one place: `host/a/b`. Local paths are none: they differ per machine.
-fn normalise_origin(url: &str) -> Option<String> {
+pub(crate) fn normalise_origin(url: &str) -> Option<String> {
     let url = url.trim();
     let (host, path) = if let Some((scheme, rest)) = url.split_once("://") {
         if scheme == "file" {

@@ -107,6 +107,8 @@ impl Sealed {
         let hide = |bytes: Vec<u8>| {
             let text = String::from_utf8(bytes).unwrap();
             let text = text.replace(&*self.program.to_string_lossy(), "$CONSORT");
+            let bin = self.program.parent().unwrap().to_string_lossy();
+            let text = text.replace(&*bin, "$BIN");
             text.replace(&*temp.to_string_lossy(), "$WORLD")
                 .replace(&*self.temp.path().to_string_lossy(), "$WORLD")
         };

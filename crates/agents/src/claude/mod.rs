@@ -18,6 +18,7 @@ use crate::Level;
 use crate::SettingsError;
 use crate::connect;
 use crate::connect::hook_command;
+use crate::settings;
 
 /// The events we ask for; the rest of its thirty-odd say nothing new.
 const EVENTS: &[&str] = &[
@@ -81,7 +82,14 @@ impl AgentCli for Claude {
     }
 
     fn connection(&self, settings: &str, program: &str) -> Result<Connection, SettingsError> {
-        connect::connection(settings, self.kind(), EVENTS, |event| hook_command(program, self.kind(), event))
+        let command = |event: &str| hook_command(program, self.kind(), event);
+        let found = connect::connection(settings, self.kind(), EVENTS, command)?;
+        let off = settings::parse(settings)?.object_value().and_then(|object| object.get("disableAllHooks"));
+        let off = off.and_then(|property| property.value()?.as_boolean_lit().map(|flag| flag.value()));
+        Ok(match (found, off) {
+            (Connection::Current, Some(true)) => Connection::SwitchedOff,
+            _ => found,
+        })
     }
 
     fn connect(&self, settings: Option<&str>, program: &str) -> Result<String, SettingsError> {

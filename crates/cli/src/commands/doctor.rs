@@ -4,6 +4,7 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 use std::process::ExitCode;
 
+use consort_core::Timestamp;
 use consort_core::text;
 use serde::Serialize;
 
@@ -12,6 +13,7 @@ use crate::connect;
 use crate::connect::State;
 use crate::error::CommandError;
 use crate::exit;
+use crate::time;
 use crate::world::World;
 
 #[derive(clap::Args)]
@@ -38,6 +40,9 @@ enum Severity {
     Warning,
     Problem,
 }
+
+/// How many entries are replayed for a check-up.
+const REPLAYED: i64 = 20_000;
 
 pub(crate) fn run(world: &World, args: &Args) -> Result<ExitCode, CommandError> {
     let mut findings = vec![program()];
@@ -84,15 +89,19 @@ fn program() -> Finding {
             "program",
             Severity::Warning,
             format!("{version}, but PATH finds another one: {}", found.display()),
-            Some("cargo install --path crates/cli"),
+            mend_path(this.as_deref()).as_deref(),
         ),
         None => finding(
             "program",
             Severity::Warning,
             format!("{version} is not on PATH, so agents cannot call `consort`"),
-            Some("cargo install --path crates/cli"),
+            mend_path(this.as_deref()).as_deref(),
         ),
     }
+}
+
+fn mend_path(this: Option<&std::path::Path>) -> Option<String> {
+    Some(format!("export PATH=\"{}:$PATH\"", this?.parent()?.display()))
 }
 
 fn store(world: &World) -> Vec<Finding> {
@@ -101,11 +110,11 @@ fn store(world: &World) -> Vec<Finding> {
     let entries = match app.journal_last_seq() {
         Ok(entries) => entries,
         Err(error) => {
-            let error = CommandError::from(error);
-            let text = error.render();
-            let detail = text.lines().filter(|line| !line.starts_with("Hint")).collect::<Vec<_>>().join("; ");
-            let mend = format!("ls -ld {0}; df -h {0}", world.paths.data.display());
-            return vec![finding("store", Severity::Problem, detail, Some(&mend))];
+            let mend = consort_core::explain::Explain::hints(&error).into_iter().next();
+            let error = CommandError::from(error).render();
+            let causes = error.lines().filter(|line| !line.starts_with("Hint"));
+            let detail = causes.map(|line| line.trim_start_matches("Error: ")).collect::<Vec<_>>().join("; ");
+            return vec![finding("store", Severity::Problem, detail, mend.as_deref())];
         }
     };
     let mut findings = Vec::new();
@@ -123,6 +132,14 @@ fn store(world: &World) -> Vec<Finding> {
             error.to_string(),
             Some("consort journal verify"),
         )),
+    }
+    // A long journal takes its time to replay; the command for that says so.
+    if entries <= REPLAYED
+        && let Ok(found) = app.journal_verify()
+        && !found.is_sound()
+    {
+        let detail = "the tables and the journal do not agree";
+        findings.push(finding("store", Severity::Problem, detail, Some("consort journal verify")));
     }
     match app.engine_mut().newer_schema() {
         Ok(Some(schema)) => findings.push(finding(
@@ -167,8 +184,19 @@ fn agents(world: &World) -> Vec<Finding> {
             let both = standing.user != State::Absent && standing.project != State::Absent;
             let installed = standing.program.is_some();
             if malformed {
-                let mend = "mend the settings file, then `consort init`";
-                finding(&name, Severity::Problem, sentence, Some(mend))
+                finding(
+                    &name,
+                    Severity::Problem,
+                    sentence,
+                    Some("mend that file by hand, then `consort init`"),
+                )
+            } else if standing.user == State::SwitchedOff || standing.project == State::SwitchedOff {
+                finding(
+                    &name,
+                    Severity::Problem,
+                    sentence,
+                    Some("remove `disableAllHooks` from its settings"),
+                )
             } else if both {
                 let detail = "connected for you and in this project: every hook runs twice";
                 finding(&name, Severity::Warning, detail, Some("consort uninit --project"))
@@ -200,7 +228,7 @@ fn settings(world: &World) -> Vec<Finding> {
         Ok(loaded) => loaded
             .warnings
             .iter()
-            .map(|warning| finding("settings", Severity::Warning, warning, Some("consort config path")))
+            .map(|warning| finding("settings", Severity::Warning, warning, Some("correct it in that file")))
             .collect(),
         Err(error) => {
             vec![finding("settings", Severity::Problem, error.render(), Some("consort config path"))]
@@ -214,8 +242,11 @@ fn hook_log(world: &World) -> Finding {
         Ok(log) if !log.is_empty() => {
             let failures = text::count(log.lines().count(), "failure");
             let last = log.lines().last().unwrap_or_default();
-            let detail = format!("{failures} in {}, the last: {last}", path.display());
-            finding("hooks", Severity::Warning, detail, Some(&format!("rm {}", path.display())))
+            let (at, what) = last.split_once(' ').unwrap_or(("", last));
+            let at = at.parse().map_or_else(|_| at.to_owned(), |at| time::local(Timestamp(at)));
+            let detail = format!("{failures}, the last at {at}: {what}");
+            let mend = format!("read {0}; remove it when that is understood", path.display());
+            finding("hooks", Severity::Warning, detail, Some(&mend))
         }
         _ => finding("hooks", Severity::Ok, "none has failed", None),
     }

@@ -73,18 +73,30 @@ pub(crate) fn carry_out(world: &World, cli: &dyn AgentCli, plan: &Plan) -> Comma
     if plan.backup().exists() {
         out::note(format_args!("What was there before is kept in {}", plan.backup().display()));
     }
-    out::note("Sessions started from now on join by themselves; `consort uninit` takes it back.");
+    if connect::find_program(cli.program()).is_none() {
+        out::note(format_args!("{} itself is not on PATH; it is connected for when it is.", cli.title()));
+    }
+    if connect::find_program("consort").is_none() {
+        out::note(
+            "`consort` is not on PATH: put it there, so that sessions can call it, and run this again.",
+        );
+    }
+    let flag = if plan.is_for_project { " --project" } else { "" };
+    out::note(format_args!(
+        "Sessions started from now on join by themselves; `consort uninit{flag}` takes it back."
+    ));
     Ok(())
 }
 
-/// Asks on a terminal; elsewhere the command itself was the answer.
+/// Asks the person at the terminal, also where the output goes elsewhere;
+/// without one the command itself was the answer.
 pub(crate) fn agree(yes: bool, question: &str) -> bool {
-    if yes || !std::io::stdin().is_terminal() || !std::io::stdout().is_terminal() {
+    if yes || !std::io::stdin().is_terminal() {
         return true;
     }
-    let mut stdout = std::io::stdout();
-    let _ = write!(stdout, "{question} [Y/n] ");
-    let _ = stdout.flush();
+    let mut stderr = std::io::stderr();
+    let _ = write!(stderr, "{question} [Y/n] ");
+    let _ = stderr.flush();
     let mut answer = String::new();
     let read = std::io::stdin().lock().read_line(&mut answer);
     // The end of input is not consent.

@@ -7,11 +7,13 @@ use consort_core::presence::JoinRequest;
 use consort_core::presence::NameWish;
 use consort_core::presence::SessionId;
 use consort_core::presence::hosting_process;
+use consort_core::presence::is_valid_name;
 use consort_core::text;
 use consort_host::env;
 
 use crate::error::CommandError;
 use crate::error::CommandResult;
+use crate::out;
 use crate::world::TheApp;
 use crate::world::World;
 
@@ -21,7 +23,7 @@ pub(crate) struct Args {
     #[arg(long)]
     name: Option<String>,
     /// What kind of agent joins, where no known agent CLI runs this
-    #[arg(long, requires = "pid")]
+    #[arg(long, requires = "pid", value_parser = kind)]
     kind: Option<String>,
     /// The process whose life is the agent's
     #[arg(long)]
@@ -50,6 +52,9 @@ pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
         model: None,
         terminal: env::terminal(),
     })?;
+    if args.name.as_deref().is_some_and(|name| name != outcome.agent.name.as_str()) {
+        out::note("It has a name already; `consort rename <name>` changes it.");
+    }
     if args.json {
         return world.out.json(&outcome);
     }
@@ -58,6 +63,14 @@ pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
     let branch = agent.branch.as_ref().map_or_else(String::new, |branch| format!(" on {branch}"));
     let others = text::count(outcome.others.len(), "other agent");
     world.out.line(format!("{verb} as {} in {}{branch}. {others} here.", agent.name, agent.project.name))
+}
+
+/// Kinds are words, as names are.
+fn kind(text: &str) -> Result<String, String> {
+    if is_valid_name(text) {
+        return Ok(text.to_owned());
+    }
+    Err("use letters, digits, `_` and `-`, starting with a letter or digit".into())
 }
 
 /// The agent CLI this runs in, or whatever the flags describe.

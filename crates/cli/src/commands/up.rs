@@ -41,11 +41,13 @@ pub(crate) struct Args {
 
 pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
     let mut room = world.open()?;
+    let mut connected = false;
     let interactive = world.out.is_terminal && std::io::stdin().is_terminal();
     for standing in connect::standings(world, &room.place.worktree) {
         let found =
             standing.program.as_ref().map_or_else(String::new, |path| format!(" ({})", path.display()));
         world.out.line(format!("{}{found}: {}", standing.title, standing.sentence()))?;
+        connected |= standing.is_connected();
         let Some(cli) = consort_agents::find(standing.kind) else { continue };
         if standing.is_connected() || standing.program.is_none() || !(interactive || args.yes) {
             continue;
@@ -63,20 +65,21 @@ pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
                 continue;
             }
         };
-        if init::agree(args.yes, &format!("Connect {} (adds hooks to {})?", cli.title(), plan.path.display()))
-        {
+        world.out.text(plan.diff())?;
+        if init::agree(args.yes, &format!("Connect {}?", cli.title())) {
             init::carry_out(world, cli, &plan)?;
+            connected = true;
         }
     }
     if !interactive {
         let outcome = who::look(world, &mut room, args.all)?;
-        return world.out.text(render::agents(&outcome, world.out.style, world.out.width));
+        return world.out.text(render::agents(&outcome, world.out.style, world.out.width, usize::MAX));
     }
-    watch(world, &mut room, args.all)
+    watch(world, &mut room, args.all, connected)
 }
 
 /// Shows who is here until `q`.
-fn watch(world: &World, room: &mut Room, everywhere: bool) -> CommandResult {
+fn watch(world: &World, room: &mut Room, everywhere: bool, connected: bool) -> CommandResult {
     let project = (!everywhere).then(|| room.project.id.clone());
     let cannot_wait = |error| CommandError::file("cannot wait in", &world.paths.bells(), error);
     let mut bell = Bell::hang(&world.paths.bells(), project.as_ref()).map_err(cannot_wait)?;
@@ -88,9 +91,14 @@ fn watch(world: &World, room: &mut Room, everywhere: bool) -> CommandResult {
         let style = world.out.style;
         let title = style.bold(&format!("consort · {}", text::one_line(place, 40)));
         let (columns, rows) = out::size();
-        let table = fit(&render::agents(&outcome, style, columns), rows.saturating_sub(5));
+        let table = render::agents(&outcome, style, columns, rows.saturating_sub(5));
         let summary = render::summary(&outcome.agents);
-        let help = style.dim("q quits · new sessions appear by themselves");
+        let news = if connected {
+            "new sessions appear by themselves"
+        } else {
+            "`consort init` connects Claude Code"
+        };
+        let help = style.dim(&format!("q quits · {news}"));
         // Home, and clear what is left of each line and of the screen: no flicker.
         let screen = format!("{title}  {summary}\n\n{table}\n{help}\n").replace('\n', "\x1b[K\r\n");
         world.out.text(format!("\x1b[H{screen}\x1b[J"))?;
@@ -104,16 +112,6 @@ fn watch(world: &World, room: &mut Room, everywhere: bool) -> CommandResult {
             }
         }
     }
-}
-
-/// The first lines of a table: those who need the person come first.
-fn fit(table: &str, rows: usize) -> String {
-    let lines: Vec<&str> = table.lines().collect();
-    if lines.len() <= rows {
-        return table.to_owned();
-    }
-    let shown = rows.saturating_sub(1);
-    format!("{}\nand {} more: `consort who`\n", lines[..shown].join("\n"), lines.len() - shown)
 }
 
 /// Keys as they are pressed, on a screen of their own; given back when dropped.

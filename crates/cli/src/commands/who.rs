@@ -33,7 +33,7 @@ pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
     {
         return world.out.line(format!("No agents are in {}.", text::one_line(&project.name, 60)));
     }
-    world.out.text(render::agents(&outcome, world.out.style, world.out.width))
+    world.out.text(render::agents(&outcome, world.out.style, world.out.width, usize::MAX))
 }
 
 /// Who is here, with all that can be seen.

@@ -43,8 +43,18 @@ pub struct Layer {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Setting {
     pub key: &'static str,
+    #[serde(serialize_with = "typed")]
     pub value: String,
     pub source: Source,
+}
+
+/// Flags and numbers as what they are, the rest as text.
+fn typed<S: serde::Serializer>(value: &str, serializer: S) -> Result<S::Ok, S::Error> {
+    match (value.parse::<bool>(), value.parse::<i64>()) {
+        (Ok(flag), _) => serializer.serialize_bool(flag),
+        (_, Ok(number)) => serializer.serialize_i64(number),
+        _ => serializer.serialize_str(value),
+    }
 }
 
 /// All settings, resolved.

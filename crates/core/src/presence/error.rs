@@ -52,7 +52,7 @@ impl Explain for PresenceError {
                 vec!["`consort who --all` shows the projects".into()]
             }
             Self::NotTheCaller { .. } => {
-                vec!["only the person at the keyboard can name another agent".into()]
+                vec!["only the person at the keyboard can act for another agent".into()]
             }
             Self::NotRegistered => vec![
                 "run this inside an agent session, or name the agent with `--agent <name>`".into(),

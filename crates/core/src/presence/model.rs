@@ -286,7 +286,7 @@ pub struct WhoOutcome {
 
 /// Who calls.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
+#[serde(tag = "caller", content = "agent", rename_all = "snake_case")]
 pub enum Caller {
     Agent(Box<Agent>),
     Person,

@@ -40,6 +40,7 @@ use crate::journal::JournalStore as _;
 use crate::journal::NewEntry;
 use crate::project::Project;
 use crate::project::ProjectId;
+use crate::project::normalise_origin;
 use crate::text;
 
 impl<E: Engine, H: Host> App<E, H> {
@@ -98,8 +99,8 @@ impl<E: Engine, H: Host> App<E, H> {
         let here = others.iter().position(|agent| agent.session == request.session);
         let me = here.map(|at| others.remove(at));
         let wish = match (&request.wish, &me) {
-            // A session that is here keeps its name, whatever the environment prefers.
-            (NameWish::Prefer(_), Some(_)) => &NameWish::Any,
+            // A session that is here keeps its name; `rename` changes it.
+            (_, Some(_)) => &NameWish::Any,
             (wish, _) => wish,
         };
         let former = known.as_ref().map(|(agent, _)| agent.name.as_str());
@@ -108,7 +109,7 @@ impl<E: Engine, H: Host> App<E, H> {
         let agent = Agent {
             session: request.session.clone(),
             name: name.into(),
-            kind: request.kind.clone(),
+            kind: me.as_ref().map_or_else(|| request.kind.clone(), |me| me.kind.clone()),
             process: request.process.clone(),
             host: self.host.name(),
             project: project.clone(),
@@ -383,10 +384,8 @@ fn identify(
     if let Some(project) = store.project_of(&place.repository)? {
         return Ok((project, false));
     }
-    let root_commit = match &place.origin {
-        None if place.is_git => host.root_commit(&place.worktree),
-        _ => None,
-    };
+    let has_address = place.origin.as_deref().and_then(normalise_origin).is_some();
+    let root_commit = if place.is_git && !has_address { host.root_commit(&place.worktree) } else { None };
     // A side worktree is not what the repository is called after.
     let main = match place.repository.parent() {
         Some(main) if place.repository.ends_with(".git") => main,

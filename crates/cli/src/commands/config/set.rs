@@ -15,6 +15,7 @@ use crate::world::World;
 pub(crate) struct Args {
     /// The setting: `context.mode`
     key: String,
+    /// Its new value; `consort config list` says what each key means
     value: String,
     /// Change it for everyone in this project, in `.consort/config.toml`
     #[arg(long)]

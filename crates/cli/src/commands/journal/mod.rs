@@ -11,7 +11,7 @@ use crate::world::World;
 
 #[derive(clap::Subcommand)]
 pub(crate) enum Command {
-    /// Print the latest entries, and go on as they come
+    /// Print the latest entries; with --follow, go on as they come
     Tail(tail::Args),
     /// Replay the journal beside the tables and compare; exits 6 if they differ
     Verify(verify::Args),

@@ -2,7 +2,6 @@
 
 use std::collections::HashMap;
 
-use consort_core::Timestamp;
 use consort_core::host::Host as _;
 use consort_core::journal::Actor;
 use consort_core::journal::Change;
@@ -19,6 +18,7 @@ use consort_host::bell::Bell;
 
 use crate::error::CommandError;
 use crate::error::CommandResult;
+use crate::time;
 use crate::world::Room;
 use crate::world::TheApp;
 use crate::world::World;
@@ -28,7 +28,7 @@ pub(crate) struct Args {
     /// Go on printing entries as they are recorded
     #[arg(short, long)]
     follow: bool,
-    /// How many of the latest entries to print
+    /// How many of the latest entries to print (not with --since)
     #[arg(short = 'n', long, default_value_t = 20, conflicts_with = "since")]
     lines: usize,
     /// Only entries since then: `2h`, `30m`, `2026-11-01`, `2026-11-01T12:00`
@@ -50,7 +50,7 @@ pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
         Some(named) => Some(room.app.find_project(named)?),
     };
     let now = room.app.host().now();
-    let since = args.since.as_deref().map(|text| parse_since(text, now)).transpose()?;
+    let since = args.since.as_deref().map(|text| time::parse_since(text, now)).transpose()?;
     let limit = if since.is_some() { usize::MAX } else { args.lines };
     let mut request = TailRequest { after: None, since, project, limit };
 
@@ -124,6 +124,7 @@ fn describe(
                 PresenceChange::Left { session, reason } => {
                     let why = match reason {
                         LeaveReason::Ended => "left: session ended",
+                        LeaveReason::Asked if entry.actor == Actor::Person => "was sent away",
                         LeaveReason::Asked => "left",
                         LeaveReason::Died => "is gone: process ended",
                         LeaveReason::Silent => "is gone: not heard from",
@@ -145,33 +146,5 @@ fn describe(
         Actor::Consort => "consort: ",
     };
     let what = text::one_line(&format!("{actor}{}", parts.join("; ")), 500);
-    Ok(format!("{:>6}  {}  {what}", entry.seq, local_time(entry.at)))
-}
-
-/// The time here, to the second.
-fn local_time(at: Timestamp) -> String {
-    match jiff::Timestamp::from_millisecond(at.0) {
-        Ok(at) => at.to_zoned(jiff::tz::TimeZone::system()).strftime("%Y-%m-%d %H:%M:%S").to_string(),
-        Err(_) => at.0.to_string(),
-    }
-}
-
-/// A span back from now, a moment, or a day or time here.
-fn parse_since(text: &str, now: Timestamp) -> Result<Timestamp, CommandError> {
-    let zone = jiff::tz::TimeZone::system;
-    if let Ok(span) = text.parse::<jiff::Span>()
-        && let Ok(now) = jiff::Timestamp::from_millisecond(now.0)
-        && let Ok(then) = now.to_zoned(zone()).checked_sub(span.abs())
-    {
-        return Ok(Timestamp(then.timestamp().as_millisecond()));
-    }
-    if let Ok(moment) = text.parse::<jiff::Timestamp>() {
-        return Ok(Timestamp(moment.as_millisecond()));
-    }
-    if let Ok(local) = text.parse::<jiff::civil::DateTime>()
-        && let Ok(then) = local.to_zoned(zone())
-    {
-        return Ok(Timestamp(then.timestamp().as_millisecond()));
-    }
-    Err(CommandError::user(format!("`{text}` is not a time"), "use `2h`, `30m`, `3d`, a day or a moment"))
+    Ok(format!("{:>6}  {}  {what}", entry.seq, time::local(entry.at)))
 }

@@ -38,7 +38,7 @@ pub(crate) fn run(world: &World, args: &Args) -> Result<ExitCode, CommandError> 
             world.out.line(format!("entry {seq} is missing"))?;
         }
         for line in found.differences.iter().chain(&found.integrity) {
-            world.out.line(line)?;
+            world.out.line(text::one_line(line, 300))?;
         }
         for seq in &found.unreadable {
             world.out.line(format!("entry {seq} cannot be read"))?;

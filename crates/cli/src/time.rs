@@ -1,0 +1,36 @@
+//! Times as people read and write them.
+
+use consort_core::Timestamp;
+
+use crate::error::CommandError;
+
+/// The time here, to the second.
+pub(crate) fn local(at: Timestamp) -> String {
+    match jiff::Timestamp::from_millisecond(at.0) {
+        Ok(at) => at.to_zoned(jiff::tz::TimeZone::system()).strftime("%Y-%m-%d %H:%M:%S").to_string(),
+        Err(_) => at.0.to_string(),
+    }
+}
+
+/// A span back from now, a moment, or a day or time here.
+pub(crate) fn parse_since(text: &str, now: Timestamp) -> Result<Timestamp, CommandError> {
+    let zone = jiff::tz::TimeZone::system;
+    if let Ok(span) = text.parse::<jiff::Span>()
+        && let Ok(now) = jiff::Timestamp::from_millisecond(now.0)
+        && let Ok(then) = now.to_zoned(zone()).checked_sub(span.abs())
+    {
+        return Ok(Timestamp(then.timestamp().as_millisecond()));
+    }
+    if let Ok(moment) = text.parse::<jiff::Timestamp>() {
+        return Ok(Timestamp(moment.as_millisecond()));
+    }
+    if let Ok(local) = text.parse::<jiff::civil::DateTime>()
+        && let Ok(then) = local.to_zoned(zone())
+    {
+        return Ok(Timestamp(then.timestamp().as_millisecond()));
+    }
+    Err(CommandError::user(
+        format!("`{text}` is not a time"),
+        "use `2h`, `30m`, `3d`, `2026-11-01` or `2026-11-01T12:00`",
+    ))
+}
