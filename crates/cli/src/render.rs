@@ -92,7 +92,7 @@ fn fit(rows: &[Row], width: usize) -> Vec<(usize, usize)> {
 }
 
 /// At most `width` cells of a text.
-fn cut(text: &str, width: usize) -> String {
+pub(crate) fn cut(text: &str, width: usize) -> String {
     if text.width() <= width {
         return text.to_owned();
     }

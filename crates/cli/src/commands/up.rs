@@ -89,18 +89,19 @@ fn watch(world: &World, room: &mut Room, everywhere: bool, connected: bool) -> C
         let outcome = who::look(world, room, everywhere)?;
         let place = outcome.project.as_ref().map_or("every project", |project| project.name.as_str());
         let style = world.out.style;
-        let title = style.bold(&format!("consort · {}", text::one_line(place, 40)));
         let (columns, rows) = out::size();
-        let table = render::agents(&outcome, style, columns, rows.saturating_sub(5));
         let summary = render::summary(&outcome.agents);
+        let title = format!("consort · {}  {summary}", text::one_line(place, 40));
+        let title = style.bold(&render::cut(&title, columns));
+        let table = render::agents(&outcome, style, columns, rows.saturating_sub(5));
         let news = if connected {
             "new sessions appear by themselves"
         } else {
             "`consort init` connects Claude Code"
         };
-        let help = style.dim(&format!("q quits · {news}"));
+        let help = style.dim(&render::cut(&format!("q quits · {news}"), columns));
         // Home, and clear what is left of each line and of the screen: no flicker.
-        let screen = format!("{title}  {summary}\n\n{table}\n{help}\n").replace('\n', "\x1b[K\r\n");
+        let screen = format!("{title}\n\n{table}\n{help}\n").replace('\n', "\x1b[K\r\n");
         world.out.text(format!("\x1b[H{screen}\x1b[J"))?;
         let stdin = std::io::stdin();
         if bell.wait(Some(stdin.as_fd()), TICK).map_err(cannot_wait)? == Woken::Other {
