@@ -12,7 +12,7 @@ use crate::journal::NewEntry;
 use crate::project::ProjectId;
 
 /// An engine to keep state in and a host to live on. The verbs are in the
-/// rooms: `presence/ops.rs`, `journal/ops.rs`, `config/ops.rs`.
+/// rooms: `presence/ops/`, `journal/ops.rs`, `config/ops.rs`.
 pub struct App<E, H> {
     pub(crate) engine: E,
     pub(crate) host: H,

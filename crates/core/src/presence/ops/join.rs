@@ -1,0 +1,135 @@
+//! Joining: because a session asked, or because a hook has seen it.
+
+use super::identify;
+use super::random_number;
+use super::see;
+use super::sort_out_the_dead;
+use crate::App;
+use crate::config::HookSettings;
+use crate::config::hook_settings;
+use crate::engine::Engine;
+use crate::host::Host;
+use crate::journal::Actor;
+use crate::journal::Change;
+use crate::journal::JournalStore as _;
+use crate::journal::NewEntry;
+use crate::presence::Agent;
+use crate::presence::JoinOutcome;
+use crate::presence::JoinRequest;
+use crate::presence::LeaveReason;
+use crate::presence::NameWish;
+use crate::presence::PresenceChange;
+use crate::presence::PresenceError;
+use crate::presence::PresenceStore as _;
+use crate::presence::PulseStore as _;
+use crate::presence::Seen;
+use crate::presence::rules;
+
+impl<E: Engine, H: Host> App<E, H> {
+    /// Registers a session because it asked, or refreshes it.
+    pub fn join(&mut self, request: &JoinRequest) -> Result<JoinOutcome, PresenceError> {
+        let (_, outcome) = self.admit(request, |_, _| true, &|_| None)?;
+        outcome.ok_or(PresenceError::NotRegistered)
+    }
+
+    /// Registers a session that a hook has seen, unless it was asked to leave
+    /// or sessions are to join only when asked. `environment` overrides
+    /// published settings.
+    pub fn arrive(
+        &mut self,
+        request: &JoinRequest,
+        environment: &dyn Fn(&str) -> Option<String>,
+    ) -> Result<(HookSettings, Option<JoinOutcome>), PresenceError> {
+        self.admit(request, rules::is_welcome, environment)
+    }
+
+    /// `welcome` decides from the settings and, if the session is known, why
+    /// it left (`None`: it has not).
+    fn admit(
+        &mut self,
+        request: &JoinRequest,
+        welcome: impl Fn(&HookSettings, Option<Option<LeaveReason>>) -> bool,
+        environment: &dyn Fn(&str) -> Option<String>,
+    ) -> Result<(HookSettings, Option<JoinOutcome>), PresenceError> {
+        let now = self.host.now();
+        let place = self.host.place(&request.cwd);
+        let pulses = self.engine.pulses();
+
+        // Whoever is not welcome does not queue, and `git` does not run while
+        // everyone else waits.
+        let tx = self.engine.read()?;
+        let settings = hook_settings(&tx, &place.worktree, environment)?;
+        let known = tx.agent(&request.session)?;
+        if !welcome(&settings, known.map(|(_, reason)| reason)) {
+            return Ok((settings, None));
+        }
+        let (project, _) = identify(&self.host, &tx, &place)?;
+        drop(tx);
+
+        let mut tx = self.engine.write()?;
+        let settled = tx.project_of(&place.repository)?;
+        let first_sight = settled.is_none();
+        let project = settled.unwrap_or(project);
+        let known = tx.agent(&request.session)?;
+        let (mut others, dead) = sort_out_the_dead(&self.host, &pulses, tx.present()?);
+        if !dead.is_empty() {
+            // Their names are free, and their leaving is news of its own.
+            drop(tx);
+            self.bury()?;
+            return self.admit(request, welcome, environment);
+        }
+        let here = others.iter().position(|agent| agent.session == request.session);
+        let me = here.map(|at| others.remove(at));
+        let wish = match (&request.wish, &me) {
+            // A session that is here keeps its name; `rename` changes it.
+            (_, Some(_)) => &NameWish::Any,
+            (wish, _) => wish,
+        };
+        let former = known.as_ref().map(|(agent, _)| agent.name.as_str());
+        let taken: Vec<&str> = others.iter().map(|agent| agent.name.as_str()).collect();
+        let name = rules::settle_name(wish, former, random_number(&self.host), &taken)?;
+        let agent = Agent {
+            session: request.session.clone(),
+            name: name.into(),
+            kind: me.as_ref().map_or_else(|| request.kind.clone(), |me| me.kind.clone()),
+            process: request.process.clone(),
+            host: self.host.name(),
+            project: project.clone(),
+            cwd: request.cwd.clone(),
+            worktree: place.worktree,
+            branch: place.branch,
+            model: request.model.clone().or_else(|| known.and_then(|(agent, _)| agent.model)),
+            terminal: request.terminal.clone(),
+            joined_at: me.as_ref().map_or(now, |me| me.joined_at),
+        };
+        if first_sight {
+            // An entry of its own: it is needed for longer than any agent's.
+            let (repository, project) = (place.repository, project.clone());
+            tx.record(&NewEntry {
+                at: now,
+                project: Some(project.id.clone()),
+                actor: Actor::Consort,
+                changes: vec![Change::Presence(PresenceChange::RepositorySeen { repository, project })],
+                random: self.host.random(),
+            })?;
+        }
+        let joined = me.is_none();
+        // Branch and model move on while it is here; that alone is no news.
+        let as_registered =
+            me.map(|me| Agent { branch: agent.branch.clone(), model: agent.model.clone(), ..me });
+        let changes = if as_registered.as_ref() == Some(&agent) {
+            Vec::new()
+        } else {
+            vec![Change::Presence(PresenceChange::Joined(Box::new(agent.clone())))]
+        };
+        let actor = Actor::Agent(agent.session.clone());
+        Self::conclude(&self.host, tx, now, Some(project.id.clone()), actor, changes)?;
+        if joined || pulses.heard(&agent.session).is_none() {
+            pulses.start_pulse(&agent.session, now)?;
+        }
+        others.retain(|agent| agent.project.id == project.id);
+        let mut others: Vec<Seen> = others.into_iter().map(|agent| see(&self.host, &pulses, agent)).collect();
+        others.sort_by(rules::by_attention);
+        Ok((settings, Some(JoinOutcome { agent, joined, others })))
+    }
+}

@@ -1,0 +1,71 @@
+//! Leaving: asked for, at the end of a session, or found dead.
+
+use std::collections::BTreeMap;
+
+use super::sort_out_the_dead;
+use crate::App;
+use crate::engine::Engine;
+use crate::engine::StoreError;
+use crate::engine::Tx as _;
+use crate::host::Host;
+use crate::journal::Actor;
+use crate::journal::Change;
+use crate::journal::JournalStore as _;
+use crate::journal::NewEntry;
+use crate::presence::LeaveOutcome;
+use crate::presence::LeaveReason;
+use crate::presence::PresenceChange;
+use crate::presence::PresenceError;
+use crate::presence::PresenceStore as _;
+use crate::presence::PulseStore as _;
+use crate::presence::SessionId;
+use crate::project::ProjectId;
+
+impl<E: Engine, H: Host> App<E, H> {
+    /// Ends a session's presence. `Ok(None)` when it was not here.
+    pub fn leave(
+        &mut self,
+        session: &SessionId,
+        reason: LeaveReason,
+        actor: Actor,
+    ) -> Result<Option<LeaveOutcome>, PresenceError> {
+        let now = self.host.now();
+        let tx = self.engine.write()?;
+        let Some((agent, None)) = tx.agent(session)? else {
+            return Ok(None);
+        };
+        let left = PresenceChange::Left { session: session.clone(), reason };
+        let changes = vec![Change::Presence(left)];
+        Self::conclude(&self.host, tx, now, Some(agent.project.id), actor, changes)?;
+        self.engine.pulses().end_pulse(session)?;
+        Ok(Some(LeaveOutcome { session: session.clone(), name: agent.name }))
+    }
+
+    /// Records the leaving of agents that died: once, and per project, so that
+    /// each project's news is its own.
+    pub(super) fn bury(&mut self) -> Result<(), StoreError> {
+        let now = self.host.now();
+        let pulses = self.engine.pulses();
+        let mut tx = self.engine.write()?;
+        let (_, dead) = sort_out_the_dead(&self.host, &pulses, tx.present()?);
+        let mut news: BTreeMap<ProjectId, Vec<Change>> = BTreeMap::new();
+        for (agent, reason) in &dead {
+            let left = PresenceChange::Left { session: agent.session.clone(), reason: *reason };
+            news.entry(agent.project.id.clone()).or_default().push(Change::Presence(left));
+        }
+        for (project, changes) in &news {
+            tx.record(&NewEntry {
+                at: now,
+                project: Some(project.clone()),
+                actor: Actor::Consort,
+                changes: changes.clone(),
+                random: self.host.random(),
+            })?;
+        }
+        tx.commit()?;
+        for project in news.keys() {
+            self.host.ring(Some(project));
+        }
+        dead.iter().try_for_each(|(agent, _)| pulses.end_pulse(&agent.session))
+    }
+}

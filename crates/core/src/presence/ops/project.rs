@@ -1,0 +1,36 @@
+//! Which project a directory or a word means.
+
+use std::path::Path;
+
+use super::identify;
+use crate::App;
+use crate::engine::Engine;
+use crate::engine::StoreError;
+use crate::host::Host;
+use crate::host::Place;
+use crate::presence::PresenceError;
+use crate::presence::PresenceStore as _;
+use crate::project::Project;
+use crate::project::ProjectId;
+use crate::text;
+
+impl<E: Engine, H: Host> App<E, H> {
+    /// The project a directory belongs to.
+    pub fn project(&mut self, dir: &Path) -> Result<(Project, Place), StoreError> {
+        let place = self.host.place(dir);
+        let tx = self.engine.read()?;
+        let (project, _) = identify(&self.host, &tx, &place)?;
+        Ok((project, place))
+    }
+
+    /// The project with this name or id.
+    pub fn find_project(&mut self, named: &str) -> Result<ProjectId, PresenceError> {
+        let projects = self.engine.read()?.projects()?;
+        let is_it = |project: &&Project| project.id.as_str() == named || project.name == named;
+        if let Some(project) = projects.iter().find(is_it) {
+            return Ok(project.id.clone());
+        }
+        let nearest = text::nearest(named, projects.iter().map(|project| project.name.as_str()));
+        Err(PresenceError::NoSuchProject { named: named.to_owned(), nearest: nearest.map(str::to_owned) })
+    }
+}

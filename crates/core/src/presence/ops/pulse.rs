@@ -1,0 +1,37 @@
+//! What an agent does, as its hooks tell it.
+
+use crate::App;
+use crate::engine::Engine;
+use crate::engine::StoreError;
+use crate::host::Host;
+use crate::presence::LeaveReason;
+use crate::presence::PresenceStore as _;
+use crate::presence::Pulse;
+use crate::presence::PulseOutcome;
+use crate::presence::PulseStore as _;
+use crate::presence::SessionId;
+use crate::presence::Subagent;
+
+impl<E: Engine, H: Host> App<E, H> {
+    /// Notes what an agent does. The hot path: it comes with every tool call,
+    /// so it opens no database unless the session is not known.
+    pub fn pulse(&mut self, session: &SessionId, pulse: &Pulse) -> Result<PulseOutcome, StoreError> {
+        if self.engine.pulses().note_pulse(session, self.host.now(), pulse)? {
+            return Ok(PulseOutcome::Noted);
+        }
+        Ok(match self.engine.read()?.agent(session)? {
+            Some((_, Some(LeaveReason::Asked))) => PulseOutcome::Dormant,
+            _ => PulseOutcome::Stranger,
+        })
+    }
+
+    pub fn subagent_started(&mut self, session: &SessionId, id: &str, kind: &str) -> Result<(), StoreError> {
+        let started_at = self.host.now();
+        let subagent = Subagent { id: id.into(), kind: kind.into(), started_at };
+        self.engine.pulses().note_subagent(session, &subagent)
+    }
+
+    pub fn subagent_stopped(&mut self, session: &SessionId, id: &str) -> Result<(), StoreError> {
+        self.engine.pulses().end_subagent(session, id)
+    }
+}

@@ -1,0 +1,53 @@
+//! Another name.
+
+use super::sort_out_the_dead;
+use crate::App;
+use crate::engine::Engine;
+use crate::host::Host;
+use crate::journal::Actor;
+use crate::journal::Change;
+use crate::presence::NameWish;
+use crate::presence::PresenceChange;
+use crate::presence::PresenceError;
+use crate::presence::PresenceStore as _;
+use crate::presence::RenameOutcome;
+use crate::presence::SessionId;
+use crate::presence::rules;
+
+impl<E: Engine, H: Host> App<E, H> {
+    pub fn rename(
+        &mut self,
+        session: &SessionId,
+        name: &str,
+        actor: Actor,
+    ) -> Result<RenameOutcome, PresenceError> {
+        let now = self.host.now();
+        let pulses = self.engine.pulses();
+        let tx = self.engine.write()?;
+        let Some((me, None)) = tx.agent(session)? else {
+            return Err(PresenceError::NotRegistered);
+        };
+        if me.name.as_str() == name {
+            return Err(PresenceError::SameName { name: me.name });
+        }
+        let holder = tx.by_name(name)?.filter(|holder| holder.session != *session);
+        if holder
+            .clone()
+            .is_some_and(|holder| !sort_out_the_dead(&self.host, &pulses, vec![holder]).1.is_empty())
+        {
+            drop(tx);
+            self.bury()?;
+            return self.rename(session, name, actor);
+        }
+        let taken: Vec<&str> = holder.iter().map(|holder| holder.name.as_str()).collect();
+        let to = rules::settle_name(&NameWish::Insist(name.to_owned()), None, 0, &taken)?;
+        let renamed = PresenceChange::Renamed {
+            session: session.clone(),
+            from: me.name.clone(),
+            name: to.clone().into(),
+        };
+        let changes = vec![Change::Presence(renamed)];
+        Self::conclude(&self.host, tx, now, Some(me.project.id), actor, changes)?;
+        Ok(RenameOutcome { session: session.clone(), from: me.name, to: to.into() })
+    }
+}

@@ -1,0 +1,79 @@
+//! Looking: who is here, and who is called what.
+
+use super::see;
+use super::sort_out_the_dead;
+use crate::App;
+use crate::Timestamp;
+use crate::engine::Engine;
+use crate::engine::StoreError;
+use crate::host::Host;
+use crate::presence::Agent;
+use crate::presence::AgentName;
+use crate::presence::Glimpse;
+use crate::presence::PresenceError;
+use crate::presence::PresenceStore as _;
+use crate::presence::Scope;
+use crate::presence::Seen;
+use crate::presence::SessionId;
+use crate::presence::WhoOutcome;
+use crate::presence::rules;
+use crate::text;
+
+impl<E: Engine, H: Host> App<E, H> {
+    /// Who is here. `glimpse` adds what can be seen of each from outside.
+    pub fn who(
+        &mut self,
+        scope: &Scope,
+        you: Option<&SessionId>,
+        glimpse: impl FnOnce(&[Agent]) -> Vec<Glimpse>,
+    ) -> Result<WhoOutcome, PresenceError> {
+        let now = self.host.now();
+        let pulses = self.engine.pulses();
+        let tx = self.engine.read()?;
+        let project = match scope {
+            Scope::Project(project) => Some(project.clone()),
+            Scope::Everywhere => None,
+        };
+        let (mut alive, dead) = sort_out_the_dead(&self.host, &pulses, tx.present()?);
+        drop(tx);
+        if !dead.is_empty() {
+            // A look must not fail because the store is read-only or busy;
+            // the next one buries them.
+            let _ = self.bury();
+        }
+        if let Some(project) = &project {
+            alive.retain(|agent| agent.project.id == project.id);
+        }
+        let glimpses = glimpse(&alive);
+        let mut agents: Vec<Seen> = alive
+            .into_iter()
+            .zip(glimpses)
+            .map(|(agent, glimpse)| rules::look(see(&self.host, &pulses, agent), glimpse))
+            .collect();
+        agents.sort_by(rules::by_attention);
+        if *scope == Scope::Everywhere {
+            let gone = self.engine.read()?.left_since(now.minus(Timestamp::DAY))?;
+            agents.extend(gone.into_iter().map(|(agent, at, reason)| rules::see_gone(agent, at, reason)));
+        }
+        for seen in &mut agents {
+            seen.you = Some(&seen.agent.session) == you;
+        }
+        Ok(WhoOutcome { at: now, project, agents })
+    }
+
+    /// The present agent with this name, in any case.
+    pub fn find_agent(&mut self, name: &str) -> Result<Agent, PresenceError> {
+        let tx = self.engine.read()?;
+        if let Some(agent) = tx.by_name(name)? {
+            return Ok(agent);
+        }
+        let present = tx.present()?;
+        let nearest = text::nearest(name, present.iter().map(|agent| agent.name.as_str())).map(str::to_owned);
+        Err(PresenceError::NoSuchAgent { name: name.to_owned(), nearest })
+    }
+
+    /// What a session is called, present or gone.
+    pub fn name_of(&mut self, session: &SessionId) -> Result<Option<AgentName>, StoreError> {
+        Ok(self.engine.read()?.agent(session)?.map(|(agent, _)| agent.name))
+    }
+}
