@@ -41,14 +41,14 @@ pub(crate) fn connection(
     settings: &str,
     kind: &str,
     events: &[&str],
-    command: impl Fn(&str) -> String,
+    program: &str,
 ) -> Result<Connection, SettingsError> {
-    let found = ours(&parse(settings)?.object_value(), kind)?;
+    let found = ours(&parse(settings)?.object_value(), kind, program)?;
     if found.is_empty() {
         return Ok(Connection::Absent);
     }
     let mut wanted: Vec<(String, String)> =
-        events.iter().map(|event| ((*event).to_owned(), command(event))).collect();
+        events.iter().map(|event| ((*event).to_owned(), hook_command(program, kind, event))).collect();
     let mut found: Vec<(String, String)> = found.into_iter().map(|ours| (ours.event, ours.command)).collect();
     wanted.sort();
     found.sort();
@@ -59,14 +59,14 @@ pub(crate) fn connect(
     settings: Option<&str>,
     kind: &str,
     events: &[&str],
-    command: impl Fn(&str) -> String,
+    program: &str,
 ) -> Result<String, SettingsError> {
     // An empty file is a file without settings, not a mistake.
     let settings = settings.filter(|text| !text.trim().is_empty()).unwrap_or("{}\n");
-    if connection(settings, kind, events, &command)? == Connection::Current {
+    if connection(settings, kind, events, program)? == Connection::Current {
         return Ok(settings.to_owned());
     }
-    let settings = disconnect(settings, kind)?;
+    let settings = disconnect(settings, kind, program)?;
     let root = parse(&settings)?;
     let object =
         root.object_value_or_create().ok_or_else(|| unexpected("the file's content", "an object"))?;
@@ -80,7 +80,7 @@ pub(crate) fn connect(
             "hooks".into(),
             CstInputValue::Array(vec![CstInputValue::Object(vec![
                 ("type".into(), CstInputValue::String("command".into())),
-                ("command".into(), CstInputValue::String(command(event))),
+                ("command".into(), CstInputValue::String(hook_command(program, kind, event))),
                 ("timeout".into(), CstInputValue::Number(TIMEOUT.to_string())),
             ])]),
         )]));
@@ -88,10 +88,10 @@ pub(crate) fn connect(
     Ok(root.to_string())
 }
 
-pub(crate) fn disconnect(settings: &str, kind: &str) -> Result<String, SettingsError> {
+pub(crate) fn disconnect(settings: &str, kind: &str, program: &str) -> Result<String, SettingsError> {
     let root = parse(settings)?;
     let object = root.object_value();
-    for ours in ours(&object, kind)? {
+    for ours in ours(&object, kind, program)? {
         ours.hook.remove();
         if ours.group_hooks.elements().is_empty() {
             ours.group.remove();
@@ -123,7 +123,7 @@ struct Ours {
 
 /// Every hook whose command is one of ours for this CLI. Shapes we do not
 /// know are somebody else's and passed over, except where we must add to them.
-fn ours(object: &Option<CstObject>, kind: &str) -> Result<Vec<Ours>, SettingsError> {
+fn ours(object: &Option<CstObject>, kind: &str, program: &str) -> Result<Vec<Ours>, SettingsError> {
     let Some(object) = object else {
         return Err(unexpected("the file's content", "an object"));
     };
@@ -139,7 +139,7 @@ fn ours(object: &Option<CstObject>, kind: &str) -> Result<Vec<Ours>, SettingsErr
                 let command = hook
                     .get("command")
                     .and_then(|command| command.value()?.as_string_lit()?.decoded_value().ok());
-                if let Some(command) = command.filter(|command| is_ours(command, kind)) {
+                if let Some(command) = command.filter(|command| is_ours(command, kind, program)) {
                     found.push(Ours {
                         event: event.clone(),
                         command,
@@ -156,12 +156,16 @@ fn ours(object: &Option<CstObject>, kind: &str) -> Result<Vec<Ours>, SettingsErr
     Ok(found)
 }
 
-/// `… || exit 0; exec <program> hook <kind> <event>`: whatever the program's
-/// name, place and version.
-fn is_ours(command: &str, kind: &str) -> bool {
-    let mut words = command.rsplit(' ');
-    let (_event, found_kind, hook) = (words.next(), words.next(), words.next());
-    found_kind == Some(kind) && hook == Some("hook") && command.contains("|| exit 0; exec ")
+/// Whether a command is what [`hook_command`] writes, for this program or for
+/// one called consort, wherever that is.
+fn is_ours(command: &str, kind: &str, program: &str) -> bool {
+    let Some((guard, exec)) = command.split_once(" || exit 0; exec ") else { return false };
+    let Some((found, call)) = exec.split_once(" hook ") else { return false };
+    let guarded = [format!("[ -x {found} ]"), format!("command -v {found} >/dev/null 2>&1")];
+    let name = found.trim_matches('\'').rsplit('/').next().unwrap_or_default();
+    guarded.iter().any(|expected| expected == guard)
+        && call.split(' ').next() == Some(kind)
+        && (name.contains("consort") || found == quote(program))
 }
 
 /// As one word of a POSIX shell.

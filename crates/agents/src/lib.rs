@@ -52,7 +52,7 @@ pub trait AgentCli: Dialect + Sync {
     fn connect(&self, settings: Option<&str>, program: &str) -> Result<String, SettingsError>;
 
     /// The file without our hooks.
-    fn disconnect(&self, settings: &str) -> Result<String, SettingsError>;
+    fn disconnect(&self, settings: &str, program: &str) -> Result<String, SettingsError>;
 
     /// What the CLI itself publishes of a running session in its own place.
     fn live_state(&self, config_dir: &Path, agent: &Agent) -> Option<(Status, Option<String>)>;

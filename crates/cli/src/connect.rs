@@ -41,6 +41,8 @@ pub(crate) struct Standing {
     pub(crate) program: Option<PathBuf>,
     pub(crate) user: State,
     pub(crate) project: State,
+    /// Where its settings are, for the user and in this project.
+    pub(crate) files: [PathBuf; 2],
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -56,6 +58,13 @@ pub(crate) enum State {
 }
 
 impl Standing {
+    /// The file that only a person can mend.
+    pub(crate) fn to_be_edited(&self) -> Option<&Path> {
+        let is_in_the_way = |state: &State| matches!(state, State::Malformed(_) | State::SwitchedOff);
+        let states = [&self.user, &self.project];
+        states.iter().position(|state| is_in_the_way(state)).map(|at| self.files[at].as_path())
+    }
+
     pub(crate) fn is_connected(&self) -> bool {
         self.user == State::Current || self.project == State::Current
     }
@@ -116,6 +125,7 @@ pub(crate) fn standings(world: &World, worktree: &Path) -> Vec<Standing> {
                 user: state(*cli, &user, levels[0]),
                 // In one's home they are one file.
                 project: if user == project { State::Absent } else { state(*cli, &project, levels[1]) },
+                files: [user, project],
             }
         })
         .collect()
@@ -241,7 +251,9 @@ fn plan(world: &World, cli: &dyn AgentCli, level: Level<'_>) -> Result<Plan, Com
         Some(_) if untouched && kept.is_some() => kept,
         Some(_) if untouched && record.join(NO_ORIGINAL).exists() => None,
         Some(before) if before.trim().is_empty() => Some(before.clone()),
-        Some(before) => Some(cli.disconnect(before).map_err(|error| malformed(&path, error))?),
+        Some(before) => {
+            Some(cli.disconnect(before, &hook_program(level)).map_err(|error| malformed(&path, error))?)
+        }
     };
     let is_for_project = matches!(level, Level::Project(_));
     Ok(Plan { path, after: before.clone(), before, original, record, is_for_project })
@@ -293,12 +305,16 @@ pub(crate) fn find_program(name: &str) -> Option<PathBuf> {
     std::env::split_paths(&path).map(|dir| dir.join(name)).find(is_program)
 }
 
-/// The file behind a path: what a link points to, even if that is not there yet.
+/// The file behind a path: what links point to, even if that is not there yet.
 fn resolve(path: &Path) -> PathBuf {
-    fs::canonicalize(path).unwrap_or_else(|_| match (fs::read_link(path), path.parent()) {
-        (Ok(target), Some(parent)) => parent.join(target),
+    if let Ok(path) = fs::canonicalize(path) {
+        return path;
+    }
+    match (path.parent(), path.file_name(), fs::read_link(path)) {
+        (Some(parent), _, Ok(target)) => parent.join(target),
+        (Some(parent), Some(name), Err(_)) => resolve(parent).join(name),
         _ => path.to_owned(),
-    })
+    }
 }
 
 fn read(path: &Path) -> Result<Option<String>, CommandError> {

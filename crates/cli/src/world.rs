@@ -83,7 +83,7 @@ impl World {
         let (project, place) = app.project(&self.cwd)?;
         let config = config::load(&self.paths, &place.worktree, &self.overrides)?;
         for warning in &config.warnings {
-            out::note(format_args!("Warning: {warning}"));
+            out::note(format_args!("Warning: {}", warning.text));
         }
         // A store that can only be read is still worth reading. A file that
         // cannot be understood is not published: the last good one stands.

@@ -237,11 +237,11 @@ fn doctor_says_what_to_do() {
         warning  permissions: $WORLD/home/.local/share/consort can be read by others
                  mend: chmod 700 $WORLD/home/.local/share/consort
         problem  Claude Code: its settings cannot be understood: $WORLD/home/.claude/settings.json, line 1, column 1: Unterminated object
-                 mend: mend that file by hand, then `consort init`
+                 mend: ${EDITOR:-vi} $WORLD/home/.claude/settings.json
         warning  settings: $WORLD/home/.config/consort/config.toml: unknown key `contxt.mode` (did you mean `context.mode`?)
-                 mend: correct it in that file
+                 mend: ${EDITOR:-vi} $WORLD/home/.config/consort/config.toml
         warning  hooks: 1 failure, the last at 1970-01-01 00:00:00: claude Stop: it failed
-                 mend: read $WORLD/home/.local/share/consort/hook.log; remove it when that is understood
+                 mend: less $WORLD/home/.local/share/consort/hook.log && rm $WORLD/home/.local/share/consort/hook.log
         [exit 1]
     "#]].assert_eq(&hide_version(world.run("doctor").to_string()));
 }
@@ -354,4 +354,32 @@ fn a_shared_file_has_no_private_path() {
     world.run("uninit --project");
     assert!(!world.project().join(".claude").exists());
     assert!(world.home().join(".claude").exists());
+}
+
+#[test]
+fn hooks_of_the_same_shape_that_are_not_ours_stay() {
+    let world = world();
+    let theirs = "command -v other >/dev/null 2>&1 || exit 0; exec other hook claude Stop";
+    let text =
+        serde_json::json!({ "hooks": { "Stop": [{ "hooks": [{ "type": "command", "command": theirs }] }] } });
+    fs::write(settings(&world), text.to_string()).unwrap();
+    world.run("init");
+    assert!(fs::read_to_string(settings(&world)).unwrap().contains(theirs));
+    // Changed by someone else meanwhile, so that the lines are taken out one by one.
+    let changed = fs::read_to_string(settings(&world)).unwrap() + "\n";
+    fs::write(settings(&world), changed).unwrap();
+    world.run("uninit");
+    let left = fs::read_to_string(settings(&world)).unwrap();
+    assert!(left.contains(theirs) && left.matches("exec ").count() == 1, "{left}");
+}
+
+#[test]
+fn a_home_that_is_a_link_is_given_back_too() {
+    let world = world();
+    let link = world.path().join("link");
+    std::os::unix::fs::symlink(world.home(), &link).unwrap();
+    let run = |line: &str| world.ran(world.consort(line.split(' ')).env("HOME", &link));
+    assert_eq!(run("init").code, 0);
+    assert_eq!(run("uninit").code, 0);
+    assert!(!settings(&world).exists());
 }

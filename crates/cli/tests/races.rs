@@ -87,3 +87,19 @@ fn what_was_acknowledged_survives_a_third_of_the_writers_being_killed() {
     let lost: Vec<_> = acknowledged.difference(&recorded).collect();
     assert!(lost.is_empty(), "acknowledged and lost: {lost:?}");
 }
+
+/// The first of many makes the store; none of them loses what another knows.
+#[test]
+fn forty_eight_sessions_start_on_a_new_machine_at_once() {
+    for _ in 0..4 {
+        let world = Sealed::new(env!("CARGO_BIN_EXE_consort"));
+        at_once(48, |i| {
+            let call = serde_json::json!({ "session_id": format!("s{i}"), "cwd": world.project() });
+            let ran = world.hook("SessionStart", &call);
+            assert!(ran.stdout.contains("You are "), "s{i} was told nothing");
+        });
+        let pulses = std::fs::read_dir(world.data().join("pulses")).unwrap().flatten();
+        assert_eq!(pulses.filter(|file| file.file_name().to_string_lossy().ends_with(".now")).count(), 48);
+        assert!(!world.data().join("hook.log").exists());
+    }
+}

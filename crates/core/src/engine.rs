@@ -91,10 +91,10 @@ impl Explain for StoreError {
             }
             Self::Newer { .. } => vec!["update this consort to the version that other sessions run".into()],
             Self::Entry { .. } => vec!["`consort journal verify` says what else is wrong".into()],
-            Self::Damaged { path, .. } => vec![format!(
-                "keep a copy: mv {0} {0}.damaged; the next command starts a new one",
-                path.display()
-            )],
+            Self::Damaged { path, .. } => {
+                let dir = path.parent().unwrap_or(path).display();
+                vec![format!("move it away, the next command starts a new one: mv {dir} {dir}.damaged")]
+            }
             Self::Failed(_) => vec!["`consort doctor` checks the store".into()],
         }
     }

@@ -27,8 +27,12 @@ impl Machine {
         Self { bells, boot: OnceCell::new() }
     }
 
-    fn boot(&self) -> &str {
-        self.boot.get_or_init(process::boot)
+    fn boot(&self) -> std::io::Result<&str> {
+        if let Some(boot) = self.boot.get() {
+            return Ok(boot);
+        }
+        let boot = process::boot()?;
+        Ok(self.boot.get_or_init(|| boot))
     }
 }
 
@@ -54,11 +58,11 @@ impl Host for Machine {
     }
 
     fn process(&self, pid: u32) -> Option<Process> {
-        process::stat(pid, self.boot()).ok().flatten().map(|stat| stat.process)
+        process::stat(pid, self.boot().ok()?).ok().flatten().map(|stat| stat.process)
     }
 
     fn is_alive(&self, process: &Process) -> bool {
-        match process::stat(process.pid, self.boot()) {
+        match self.boot().and_then(|boot| process::stat(process.pid, boot)) {
             Ok(Some(now)) => now.process.start == process.start,
             Ok(None) => false,
             Err(_) => true,
@@ -66,7 +70,7 @@ impl Host for Machine {
     }
 
     fn ancestors(&self) -> Vec<Process> {
-        process::ancestors(self.boot())
+        self.boot().map(process::ancestors).unwrap_or_default()
     }
 
     fn place(&self, dir: &Path) -> Place {

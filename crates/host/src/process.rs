@@ -35,9 +35,9 @@ mod platform {
     use super::Stat;
 
     /// Start times count from boot, so which boot is part of them.
-    pub(crate) fn boot() -> String {
-        let id = fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default();
-        id.chars().take(8).collect()
+    pub(crate) fn boot() -> std::io::Result<String> {
+        let id = fs::read_to_string("/proc/sys/kernel/random/boot_id")?;
+        Ok(id.chars().take(8).collect())
     }
 
     /// The host's name and, in a container, its process namespace: the same
@@ -109,8 +109,8 @@ mod platform {
     use super::Stat;
     use crate::run::run;
 
-    pub(crate) fn boot() -> String {
-        String::new()
+    pub(crate) fn boot() -> std::io::Result<String> {
+        Ok(String::new())
     }
 
     pub(crate) fn host_name() -> String {
@@ -168,7 +168,7 @@ mod tests {
 
     #[test]
     fn this_process_has_one_life_and_ancestors() {
-        let boot = boot();
+        let boot = boot().unwrap();
         let mine = || stat(std::process::id(), &boot).unwrap().unwrap().process;
         assert_eq!(mine(), mine());
         assert!(!ancestors(&boot).is_empty());

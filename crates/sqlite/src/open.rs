@@ -150,6 +150,11 @@ fn open_or_create(place: &Place, deadline: Instant) -> Result<Open, StoreError> 
     if migrations::version(&connection).map_err(sqlite)? < SCHEMA {
         // Switching to WAL does not wait for others, hence the gate.
         let _gate = Gate::enter(place, deadline)?;
+        if migrations::version(&connection).map_err(sqlite)? == 0 {
+            // What is known of sessions belongs to a store that is gone. Nobody
+            // can have joined this one yet.
+            let _ = Pulses::beside(&place.path).clear();
+        }
         connection.pragma_update(None, "journal_mode", "WAL").map_err(sqlite)?;
         migrations::run(&mut connection).map_err(sqlite)?;
     }
@@ -205,8 +210,6 @@ fn create(path: &Path) -> std::io::Result<(u64, u64)> {
     if let Some(directory) = path.parent() {
         fs::DirBuilder::new().recursive(true).mode(0o700).create(directory)?;
     }
-    // What was known of sessions belongs to the store that is gone.
-    Pulses::beside(path).clear()?;
     fs::OpenOptions::new().create(true).truncate(false).write(true).mode(0o600).open(path)?;
     identity(path).ok_or_else(|| std::io::ErrorKind::NotFound.into())
 }

@@ -121,7 +121,7 @@ impl PulseStore for Pulses {
             }
             let dir = self.of(session, SUBAGENTS);
             private_dir(&dir)?;
-            open_or_create(&dir.join(file_name(&subagent.id)))?.write_all_at(&json(subagent), 0)
+            open_or_create(&dir.join(file_name(&subagent.id)))?.write_all_at(&padded_json(subagent), 0)
         };
         note().map_err(|error| self.failed(error))
     }

@@ -17,7 +17,6 @@ use crate::Connection;
 use crate::Level;
 use crate::SettingsError;
 use crate::connect;
-use crate::connect::hook_command;
 use crate::settings;
 
 /// The events we ask for; the rest of its thirty-odd say nothing new.
@@ -82,8 +81,7 @@ impl AgentCli for Claude {
     }
 
     fn connection(&self, settings: &str, program: &str) -> Result<Connection, SettingsError> {
-        let command = |event: &str| hook_command(program, self.kind(), event);
-        let found = connect::connection(settings, self.kind(), EVENTS, command)?;
+        let found = connect::connection(settings, self.kind(), EVENTS, program)?;
         let off = settings::parse(settings)?.object_value().and_then(|object| object.get("disableAllHooks"));
         let off = off.and_then(|property| property.value()?.as_boolean_lit().map(|flag| flag.value()));
         Ok(match (found, off) {
@@ -93,11 +91,11 @@ impl AgentCli for Claude {
     }
 
     fn connect(&self, settings: Option<&str>, program: &str) -> Result<String, SettingsError> {
-        connect::connect(settings, self.kind(), EVENTS, |event| hook_command(program, self.kind(), event))
+        connect::connect(settings, self.kind(), EVENTS, program)
     }
 
-    fn disconnect(&self, settings: &str) -> Result<String, SettingsError> {
-        connect::disconnect(settings, self.kind())
+    fn disconnect(&self, settings: &str, program: &str) -> Result<String, SettingsError> {
+        connect::disconnect(settings, self.kind(), program)
     }
 
     fn live_state(&self, config_dir: &Path, agent: &Agent) -> Option<(Status, Option<String>)> {

@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
+use std::path::Path;
 use std::process::ExitCode;
 
 use consort_core::Timestamp;
@@ -100,7 +101,7 @@ fn program() -> Finding {
     }
 }
 
-fn mend_path(this: Option<&std::path::Path>) -> Option<String> {
+fn mend_path(this: Option<&Path>) -> Option<String> {
     Some(format!("export PATH=\"{}:$PATH\"", this?.parent()?.display()))
 }
 
@@ -124,7 +125,7 @@ fn store(world: &World) -> Vec<Finding> {
             "store",
             Severity::Problem,
             complaints.join("; "),
-            Some(&format!("mv {0} {0}.damaged", path.display())),
+            Some(&format!("mv {0} {0}.damaged", world.paths.data.display())),
         )),
         Err(error) => findings.push(finding(
             "store",
@@ -179,24 +180,10 @@ fn agents(world: &World) -> Vec<Finding> {
                 None => standing.title.to_owned(),
             };
             let sentence = standing.sentence();
-            let malformed = matches!(standing.user, State::Malformed(_))
-                || matches!(standing.project, State::Malformed(_));
             let both = standing.user != State::Absent && standing.project != State::Absent;
             let installed = standing.program.is_some();
-            if malformed {
-                finding(
-                    &name,
-                    Severity::Problem,
-                    sentence,
-                    Some("mend that file by hand, then `consort init`"),
-                )
-            } else if standing.user == State::SwitchedOff || standing.project == State::SwitchedOff {
-                finding(
-                    &name,
-                    Severity::Problem,
-                    sentence,
-                    Some("remove `disableAllHooks` from its settings"),
-                )
+            if let Some(file) = standing.to_be_edited() {
+                finding(&name, Severity::Problem, sentence, Some(&edit(file)))
             } else if both {
                 let detail = "connected for you and in this project: every hook runs twice";
                 finding(&name, Severity::Warning, detail, Some("consort uninit --project"))
@@ -215,8 +202,13 @@ fn agents(world: &World) -> Vec<Finding> {
 }
 
 /// The first word a program says of its version.
-fn version_of(program: &std::path::Path) -> Option<String> {
+fn version_of(program: &Path) -> Option<String> {
     consort_host::ask_version(program)?.split_whitespace().next().map(str::to_owned)
+}
+
+/// The command that opens a file for the person to mend.
+fn edit(file: &Path) -> String {
+    format!("${{EDITOR:-vi}} {}", file.display())
 }
 
 fn settings(world: &World) -> Vec<Finding> {
@@ -228,11 +220,12 @@ fn settings(world: &World) -> Vec<Finding> {
         Ok(loaded) => loaded
             .warnings
             .iter()
-            .map(|warning| finding("settings", Severity::Warning, warning, Some("correct it in that file")))
+            .map(|warning| {
+                let mend = warning.file.as_deref().map(edit);
+                finding("settings", Severity::Warning, &warning.text, mend.as_deref())
+            })
             .collect(),
-        Err(error) => {
-            vec![finding("settings", Severity::Problem, error.render(), Some("consort config path"))]
-        }
+        Err(error) => vec![finding("settings", Severity::Problem, error.render(), None)],
     }
 }
 
@@ -245,7 +238,7 @@ fn hook_log(world: &World) -> Finding {
             let (at, what) = last.split_once(' ').unwrap_or(("", last));
             let at = at.parse().map_or_else(|_| at.to_owned(), |at| time::local(Timestamp(at)));
             let detail = format!("{failures}, the last at {at}: {what}");
-            let mend = format!("read {0}; remove it when that is understood", path.display());
+            let mend = format!("less {0} && rm {0}", path.display());
             finding("hooks", Severity::Warning, detail, Some(&mend))
         }
         _ => finding("hooks", Severity::Ok, "none has failed", None),

@@ -65,6 +65,9 @@ pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
                 continue;
             }
         };
+        if plan.changes_nothing() {
+            continue;
+        }
         world.out.text(plan.diff())?;
         if init::agree(args.yes, &format!("Connect {}?", cli.title())) {
             init::carry_out(world, cli, &plan)?;

@@ -24,9 +24,15 @@ const DEFAULT: &str = include_str!("../default.toml");
 /// The settings, and what was wrong with the files they came from.
 pub(crate) struct Loaded {
     pub(crate) resolved: Config,
-    pub(crate) warnings: Vec<String>,
+    pub(crate) warnings: Vec<Warning>,
     /// A file could not be understood at all.
     pub(crate) is_partial: bool,
+}
+
+/// What is wrong, and in which file.
+pub(crate) struct Warning {
+    pub(crate) file: Option<PathBuf>,
+    pub(crate) text: String,
 }
 
 /// Where a project keeps its settings.
@@ -69,22 +75,31 @@ pub(crate) fn load(
             Ok(text) => text,
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => continue,
             Err(error) => {
-                warnings.push(format!("{} is ignored: {error}", path.display()));
+                warnings.push((Some(path.clone()), format!("{} is ignored: {error}", path.display())));
                 continue;
             }
         };
         match flatten(&text) {
             Ok(values) => layers.push(Layer { source, values }),
-            Err(error) => warnings.push(format!("{} is ignored: {}", path.display(), one_line(&error))),
+            Err(error) => {
+                let text = format!("{} is ignored: {}", path.display(), one_line(&error));
+                warnings.push((Some(path), text));
+            }
         }
     }
     let is_partial = !warnings.is_empty();
     let resolved = config::resolve(layers);
     warnings.extend(resolved.warnings.iter().map(|(source, warning)| {
         let hint = warning.hints().into_iter().next().unwrap_or_default();
-        format!("{source}: {warning} ({hint})")
+        let file = match source {
+            Source::User(file) | Source::Project(file) => Some(file.clone()),
+            Source::Flag | Source::Environment(_) | Source::Default => None,
+        };
+        (file, format!("{source}: {warning} ({hint})"))
     }));
-    let warnings = warnings.iter().map(|warning| text::one_line(warning, 500)).collect();
+    let said =
+        |(file, warning): (Option<PathBuf>, String)| Warning { file, text: text::one_line(&warning, 500) };
+    let warnings = warnings.into_iter().map(said).collect();
     Ok(Loaded { resolved, warnings, is_partial })
 }
 

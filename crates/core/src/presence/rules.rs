@@ -60,7 +60,9 @@ pub(super) fn is_welcome(settings: &HookSettings, known: Option<Option<LeaveReas
 pub fn hosting_process(mut ancestors: Vec<Process>, named: Option<u32>) -> Option<Process> {
     const SHELLS: &[&str] = &["sh", "bash", "dash", "zsh", "fish", "ksh", "ash", "busybox"];
     let by_name = ancestors.iter().position(|process| Some(process.pid) == named);
-    let no_shell = || ancestors.iter().position(|process| !SHELLS.contains(&process.program.as_str()));
+    // The first process of all adopts orphans; it hosts a session only if it is named.
+    let may_host = |process: &Process| process.pid != 1 && !SHELLS.contains(&process.program.as_str());
+    let no_shell = || ancestors.iter().position(may_host);
     let index = by_name.or_else(no_shell)?;
     Some(ancestors.swap_remove(index))
 }

@@ -6,11 +6,13 @@ use super::NameWish;
 use super::PresenceError;
 use super::Quadrant;
 use super::Rect;
+use super::hosting_process;
 use super::is_valid_name;
 use super::model::Point;
 use super::names;
 use super::quadrant;
 use super::rules;
+use crate::host::Process;
 
 fn rect(x: i32, y: i32, width: i32, height: i32) -> Rect {
     Rect { origin: Point { x, y }, width, height }
@@ -93,4 +95,18 @@ fn quadrants_of_a_screen_with_a_menu_bar() {
     assert_eq!(quadrant(rect(0, 25, 720, 875), screen), Some(Quadrant::Left));
     assert_eq!(quadrant(rect(0, 0, 1440, 400), screen), Some(Quadrant::Top));
     assert_eq!(quadrant(rect(0, 25, 1440, 875), screen), None);
+}
+
+#[test]
+fn a_session_is_hosted_by_whom_it_names_or_the_nearest_that_is_no_shell() {
+    let process =
+        |pid: u32, program: &str| Process { pid, start: "s".into(), tty: None, program: program.into() };
+    let ancestors = || vec![process(9, "sh"), process(8, "claude"), process(7, "zsh"), process(1, "init")];
+    let pid = |named| hosting_process(ancestors(), named).map(|process| process.pid);
+    assert_eq!(pid(Some(8)), Some(8));
+    assert_eq!(pid(Some(1)), Some(1));
+    assert_eq!(pid(Some(99)), Some(8));
+    assert_eq!(pid(None), Some(8));
+    // An orphan's parent is the first process of all, which hosts nobody.
+    assert_eq!(hosting_process(vec![process(9, "sh"), process(1, "init")], None), None);
 }
