@@ -136,7 +136,7 @@ pub(crate) struct Plan {
     /// The file itself: a link among someone's dotfiles stays a link.
     pub(crate) path: PathBuf,
     before: Option<String>,
-    pub(crate) after: Option<String>,
+    after: Option<String>,
     /// What `uninit` is to give back.
     original: Option<String>,
     record: PathBuf,
@@ -259,18 +259,21 @@ fn plan(world: &World, cli: &dyn AgentCli, level: Level<'_>) -> Result<Plan, Com
     Ok(Plan { path, after: before.clone(), before, original, record, is_for_project })
 }
 
-/// Replaces a file in one step; its permissions stay, its directory is made.
+/// Replaces a file in one step; its permissions stay, its directory is made. A
+/// new one has the permissions that any new file of this person has.
 pub(crate) fn write_atomically(path: &Path, contents: &[u8]) -> CommandResult {
     let path = &resolve(path);
     let write = || -> std::io::Result<()> {
         let parent = path.parent().unwrap_or(Path::new("."));
         fs::create_dir_all(parent)?;
-        let mode = fs::metadata(path).map_or(0o600, |metadata| metadata.permissions().mode() & 0o7777);
+        let permissions = fs::metadata(path).map(|metadata| metadata.permissions()).ok();
         let name = path.file_name().unwrap_or_default().to_string_lossy();
         let temporary = parent.join(format!(".{name}.consort-{}", std::process::id()));
         let result = (|| {
             let mut file = fs::File::create(&temporary)?;
-            file.set_permissions(fs::Permissions::from_mode(mode))?;
+            if let Some(permissions) = permissions {
+                file.set_permissions(permissions)?;
+            }
             file.write_all(contents)?;
             file.sync_all()?;
             fs::rename(&temporary, path)

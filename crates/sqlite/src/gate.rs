@@ -21,7 +21,7 @@ use rustix::fs::FlockOperation;
 use rustix::fs::flock;
 use rustix::io::Errno;
 
-use crate::Place;
+use crate::Location;
 
 /// A turn to write; it ends when dropped.
 pub(crate) struct Gate {
@@ -30,7 +30,7 @@ pub(crate) struct Gate {
 
 impl Gate {
     /// Takes its turn to write to the store, before the deadline.
-    pub(crate) fn enter(place: &Place, deadline: Instant) -> Result<Self, StoreError> {
+    pub(crate) fn enter(place: &Location, deadline: Instant) -> Result<Self, StoreError> {
         let unusable =
             |error: std::io::Error| StoreError::Unusable { path: place.path.clone(), source: error.into() };
         let mut options = fs::OpenOptions::new();

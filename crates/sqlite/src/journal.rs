@@ -95,9 +95,10 @@ impl JournalStore for SqliteTx<'_> {
 
     fn last_before(&self, before: Timestamp) -> Result<Seq, StoreError> {
         // Entries are in order of time but for clocks set back: stop at the
-        // first that is young, so nothing young is ever looked at.
+        // first that is young, so nothing young is ever looked at. The very
+        // last one stays, however old: the next number is counted from it.
         let sql = "SELECT coalesce((SELECT seq - 1 FROM journal WHERE at >= ?1 ORDER BY seq LIMIT 1),
-                                   (SELECT max(seq) FROM journal), 0)";
+                                   (SELECT max(seq) - 1 FROM journal), 0)";
         self.ask(|tx| tx.query_row(sql, [before.0], |row| row.get(0)))
     }
 

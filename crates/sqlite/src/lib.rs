@@ -30,13 +30,13 @@ use rusqlite::Transaction;
 /// A transaction: every room's store, and the journal.
 pub struct SqliteTx<'t> {
     tx: Transaction<'t>,
-    store: &'t Place,
+    store: &'t Location,
     /// Held by writers until the transaction is over.
     _gate: Option<gate::Gate>,
 }
 
 /// Where the store is, and how long its callers may wait: what errors tell.
-pub(crate) struct Place {
+pub(crate) struct Location {
     pub(crate) path: PathBuf,
     pub(crate) budget: Duration,
 }
@@ -70,7 +70,7 @@ impl SqliteTx<'_> {
     }
 }
 
-impl Place {
+impl Location {
     /// What SQLite complains about, in our words.
     pub(crate) fn translate(&self, error: rusqlite::Error) -> StoreError {
         use rusqlite::ErrorCode;

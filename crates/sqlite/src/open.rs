@@ -31,7 +31,7 @@ use rusqlite::config::DbConfig;
 use rusqlite::hooks::Wal;
 use rusqlite::wal::CheckpointMode;
 
-use crate::Place;
+use crate::Location;
 use crate::Pulses;
 use crate::SCHEMA;
 use crate::SqliteTx;
@@ -63,7 +63,7 @@ impl Access {
 /// The store. The database is opened when it is first asked for: most hooks
 /// never ask.
 pub struct Store {
-    place: Place,
+    place: Location,
     access: Access,
     /// Until when to wait for others. A hook has one deadline for its whole
     /// life, a command one for each transaction.
@@ -80,7 +80,7 @@ struct Open {
 impl Store {
     pub fn new(path: PathBuf, access: Access) -> Self {
         let budget = access.budget();
-        Self { place: Place { path, budget }, access, deadline: Instant::now() + budget, open: None }
+        Self { place: Location { path, budget }, access, deadline: Instant::now() + budget, open: None }
     }
 
     /// Lets go of a file that was deleted or replaced; the next transaction
@@ -138,7 +138,7 @@ impl Engine for Store {
 }
 
 /// Opens the database, making or migrating it where needed.
-fn open_or_create(place: &Place, deadline: Instant) -> Result<Open, StoreError> {
+fn open_or_create(place: &Location, deadline: Instant) -> Result<Open, StoreError> {
     let unusable =
         |error: std::io::Error| StoreError::Unusable { path: place.path.clone(), source: error.into() };
     let sqlite = |error| place.translate(error);

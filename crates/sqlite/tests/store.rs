@@ -145,6 +145,24 @@ fn damage_is_found_and_mended() {
     assert!(matches!(app.journal_rebuild(), Err(StoreError::Entry { seq: 2, .. })));
 }
 
+/// Numbers are given once, whatever retention takes away.
+#[test]
+fn the_last_entry_is_never_dropped() {
+    let temp = tempfile::tempdir().unwrap();
+    let mut app = app_at(temp.path());
+    story::join(&mut app, "s", 1, NameWish::Any).unwrap();
+    app.leave(&"s".into(), LeaveReason::Ended, Actor::Consort).unwrap();
+    let mut last = app.journal_last_seq().unwrap();
+    for _ in 0..4 {
+        app.host().advance(40 * Timestamp::DAY);
+        app.journal_retain(30).unwrap();
+        let now = app.journal_last_seq().unwrap();
+        assert!(now >= last, "from {last} back to {now}");
+        last = now;
+        assert!(app.journal_verify().unwrap().is_sound());
+    }
+}
+
 /// Anything that can be done to presence.
 #[derive(Clone, Debug)]
 enum Verb {
@@ -206,8 +224,12 @@ proptest! {
     fn replaying_the_journal_gives_the_tables(verbs in proptest::collection::vec(verb(), 1..60)) {
         let temp = tempfile::tempdir().unwrap();
         let mut app = app_at(temp.path());
+        let mut last = 0;
         for verb in &verbs {
             carry_out(&mut app, verb);
+            let now = app.journal_last_seq().unwrap();
+            prop_assert!(now >= last, "{verb:?} took the journal from {last} back to {now}");
+            last = now;
         }
         let found = app.journal_verify().unwrap();
         prop_assert!(found.is_sound(), "{found:?}");

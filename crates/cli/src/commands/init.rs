@@ -19,13 +19,13 @@ use crate::world::World;
 #[derive(clap::Args)]
 pub(crate) struct Args {
     #[command(flatten)]
-    pub(crate) level: LevelArgs,
+    level: LevelArgs,
     /// Show what would change, and change nothing
     #[arg(long)]
-    pub(crate) dry_run: bool,
+    dry_run: bool,
     /// Do not ask
     #[arg(short, long)]
-    pub(crate) yes: bool,
+    yes: bool,
 }
 
 #[derive(clap::Args)]
@@ -111,7 +111,7 @@ fn refuse_twice(world: &World, cli: &dyn AgentCli, level: Level<'_>, worktree: &
         Level::User(_) => (&standing.project, "--project"),
         Level::Project(_) => (&standing.user, "--user"),
     };
-    if matches!(other, State::Current | State::Outdated) {
+    if matches!(other, State::Current | State::Outdated | State::SwitchedOff) {
         return Err(CommandError::user(
             format!("{} is connected with `{flag}` already; both would run every hook twice", cli.title()),
             format!("keep that, or `consort uninit {flag}` first"),

@@ -26,7 +26,8 @@ pub trait JournalStore {
     /// Empties the rooms' tables and replays the journal into them.
     fn rebuild(&mut self) -> Result<usize, StoreError>;
 
-    /// The last entry older than `before`.
+    /// The last entry older than `before`, short of the last of all, which is
+    /// never dropped.
     fn last_before(&self, before: Timestamp) -> Result<Seq, StoreError>;
 
     /// The entries up to `through` that no row depends on any more.
