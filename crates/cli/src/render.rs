@@ -6,7 +6,6 @@ use consort_core::presence::Seen;
 use consort_core::presence::Status;
 use consort_core::presence::WhoOutcome;
 use consort_core::text;
-
 use unicode_width::UnicodeWidthChar as _;
 use unicode_width::UnicodeWidthStr as _;
 
