@@ -7,18 +7,23 @@ use std::fs;
 use std::fs::File;
 use std::path::Path;
 use std::path::PathBuf;
+use std::process::Child;
 use std::process::Command;
 use std::process::Stdio;
 use std::time::Duration;
 use std::time::Instant;
 
+use consort_core::App;
 use consort_core::engine::Engine as _;
 use consort_core::engine::Tx as _;
 use consort_core::host::Host as _;
 use consort_core::journal::Actor;
 use consort_core::journal::Change;
+use consort_core::journal::EntryId;
 use consort_core::journal::JournalStore as _;
 use consort_core::journal::NewEntry;
+use consort_core::messages::InboxRequest;
+use consort_core::messages::Letter;
 use consort_core::presence::Agent;
 use consort_core::presence::AgentName;
 use consort_core::presence::PresenceChange;
@@ -44,6 +49,15 @@ pub fn release(program: &str) -> PathBuf {
 /// `entries` journal entries.
 pub struct Home {
     pub dir: tempfile::TempDir,
+    /// Hosts all agents, and is nobody's ancestor.
+    host: Child,
+}
+
+impl Drop for Home {
+    fn drop(&mut self) {
+        let _ = self.host.kill();
+        let _ = self.host.wait();
+    }
 }
 
 impl Home {
@@ -54,15 +68,16 @@ impl Home {
         let project = Project { id: "example.com/acme/shop".into(), name: "shop".into() };
         let cwd = dir.path().join("shop");
         fs::create_dir(&cwd).unwrap();
+        let host = Command::new("sleep").arg("86400").stdin(Stdio::null()).spawn().unwrap();
         let now = machine.now();
         let pulses = store.pulses();
         let mut tx = store.write().unwrap();
         let entry = |change: PresenceChange| NewEntry {
+            id: EntryId::new(now, machine.random()),
             at: now,
             project: Some(project.id.clone()),
             actor: Actor::Person,
             changes: vec![Change::Presence(change)],
-            random: machine.random(),
         };
         let repository = fs::canonicalize(&cwd).unwrap();
         tx.record(&entry(PresenceChange::RepositorySeen { repository, project: project.clone() })).unwrap();
@@ -71,7 +86,7 @@ impl Home {
                 session: format!("s{n}").into(),
                 name: format!("Agent{n}").into(),
                 kind: "claude".into(),
-                process: machine.process(std::process::id()).unwrap(),
+                process: machine.process(host.id()).unwrap(),
                 host: machine.name(),
                 project: project.clone(),
                 cwd: cwd.clone(),
@@ -90,7 +105,7 @@ impl Home {
             tx.record(&entry(PresenceChange::Renamed { session, from: name.clone(), name })).unwrap();
         }
         tx.commit().unwrap();
-        Self { dir }
+        Self { dir, host }
     }
 
     /// What Claude Code would send for this session.
@@ -114,6 +129,27 @@ impl Home {
         sealed(&mut hook, payload);
         hook.env("CONSORT_HOME", self.dir.path());
         hook
+    }
+
+    /// `consort` in this home, as the agent `session` or, without one, as the person.
+    pub fn consort(&self, session: Option<&str>, arguments: &[&str]) -> Command {
+        let mut command = Command::new(release("consort"));
+        sealed(command.args(arguments), Path::new("/dev/null"));
+        command.env("CONSORT_HOME", self.dir.path());
+        command.envs(session.map(|session| ("CONSORT_SESSION", session)));
+        command
+    }
+
+    /// In this process, for what is not measured.
+    pub fn app(&self) -> App<Store, Machine> {
+        let store = Store::new(self.dir.path().join("consort.db"), Access::Command);
+        App::new(store, Machine::new(self.dir.path().join("bells")))
+    }
+
+    /// The letters that wait for a session.
+    pub fn waiting(&self, session: &str) -> Vec<Letter> {
+        let mailbox = Actor::Agent(session.into());
+        self.app().inbox(&InboxRequest { mailbox, from: None, peek: true }).unwrap()
     }
 
     pub fn last_seq(&self) -> i64 {
@@ -145,6 +181,23 @@ pub fn once(command: &mut Command) -> Duration {
     let took = start.elapsed();
     assert!(status.success(), "{command:?}: {status}");
     took
+}
+
+/// `processes` threads, each running `turns` commands one after the other:
+/// process `p`'s `n`-th. Every command's duration, and that of all together.
+pub fn at_once(
+    processes: usize,
+    turns: usize,
+    command: impl Fn(usize, usize) -> Command + Sync,
+) -> (Vec<Duration>, Duration) {
+    let start = Instant::now();
+    let durations = std::thread::scope(|scope| {
+        let command = &command;
+        let run = move |p: usize| (0..turns).map(|n| once(&mut command(p, n))).collect::<Vec<_>>();
+        let threads: Vec<_> = (0..processes).map(|p| scope.spawn(move || run(p))).collect();
+        threads.into_iter().flat_map(|thread| thread.join().unwrap()).collect()
+    });
+    (durations, start.elapsed())
 }
 
 /// A sample of durations, sorted.

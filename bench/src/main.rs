@@ -6,13 +6,15 @@
 #![expect(clippy::print_stdout, reason = "its output is its purpose")]
 #![expect(clippy::unwrap_used, reason = "a benchmark that cannot go on should stop")]
 
+mod messages;
+
 use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
-use std::time::Instant;
 
 use consort_bench::Home;
 use consort_bench::Sample;
+use consort_bench::at_once;
 use consort_bench::once;
 use consort_bench::release;
 use consort_bench::sealed;
@@ -30,8 +32,13 @@ fn main() {
     {
         return work(home.as_ref(), sessions);
     }
-    let quick = arguments.contains(&"--quick".to_owned());
+    let has = |word: &str| arguments.iter().any(|argument| argument == word);
+    let quick = has("--quick");
     let rounds = if quick { 60 } else { 1_000 };
+    messages::run(rounds, if quick { 5 } else { 20 });
+    if has("messages") {
+        return;
+    }
     hooks(rounds, if quick { 20_000 } else { 1_000_000 });
     for processes in [32, 128] {
         writers(processes, if quick { 5 } else { 50 });
@@ -134,23 +141,6 @@ fn work(home: &Path, sessions: &str) {
     for session in sessions.split(',') {
         app.leave(&session.into(), LeaveReason::Ended, Actor::Person).unwrap().unwrap();
     }
-}
-
-/// `processes` threads, each running `turns` commands one after the other:
-/// process `p`'s `n`-th. Every command's duration, and that of all together.
-fn at_once(
-    processes: usize,
-    turns: usize,
-    command: impl Fn(usize, usize) -> Command + Sync,
-) -> (Vec<Duration>, Duration) {
-    let start = Instant::now();
-    let durations = std::thread::scope(|scope| {
-        let command = &command;
-        let run = move |p: usize| (0..turns).map(|n| once(&mut command(p, n))).collect::<Vec<_>>();
-        let threads: Vec<_> = (0..processes).map(|p| scope.spawn(move || run(p))).collect();
-        threads.into_iter().flat_map(|thread| thread.join().unwrap()).collect()
-    });
-    (durations, start.elapsed())
 }
 
 fn floor(stdin: &Path) -> Command {

@@ -12,6 +12,7 @@ use std::path::PathBuf;
 
 use consort_core::hooks::Dialect;
 use consort_core::presence::Agent;
+use consort_core::presence::Heard;
 use consort_core::presence::Status;
 
 pub use connect::Connection;
@@ -53,6 +54,10 @@ pub trait AgentCli: Dialect + Sync {
 
     /// The file without our hooks.
     fn disconnect(&self, settings: &str, program: &str) -> Result<String, SettingsError>;
+
+    /// Wakes an idle session without typing into its terminal, so that its next
+    /// hook brings the mail; false where it cannot be done.
+    fn wake(&self, config_dir: &Path, agent: &Agent, heard: &Heard) -> bool;
 
     /// What the CLI itself publishes of a running session in its own place.
     fn live_state(&self, config_dir: &Path, agent: &Agent) -> Option<(Status, Option<String>)>;

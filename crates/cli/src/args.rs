@@ -6,6 +6,7 @@ use clap::Parser;
 use clap::Subcommand;
 
 use crate::commands;
+use crate::error::CommandError;
 use crate::error::CommandResult;
 use crate::out;
 use crate::world::World;
@@ -14,7 +15,7 @@ const AFTER_HELP: &str = "\
 Exit codes: 0 done, 1 not as asked or something found, 2 wrong command line, 3 output closed,
 4 held by someone else, 5 store busy, 6 store damaged, 255 our fault.";
 
-/// Lets the coding agents on this machine see each other.
+/// Lets the coding agents on this machine see each other and talk.
 #[derive(Parser)]
 #[command(name = "consort", version, about, after_help = AFTER_HELP, propagate_version = true)]
 pub(crate) struct Cli {
@@ -42,6 +43,16 @@ enum Command {
     Leave(commands::leave::Args),
     /// Change an agent's name
     Rename(commands::rename::Args),
+    /// Send a message to agents or to the person
+    Send(commands::messages::send::Args),
+    /// Read your messages
+    Inbox(commands::messages::inbox::Args),
+    /// Show what you sent, and who has read it
+    Sent(commands::messages::sent::Args),
+    /// Show a thread of messages
+    Thread(commands::messages::thread::Args),
+    /// Talk with one agent, line by line
+    Chat(commands::messages::chat::Args),
     /// Connect Claude Code: add our hooks to its settings
     Init(commands::init::Args),
     /// Disconnect: give its settings back as they were
@@ -67,7 +78,28 @@ pub(crate) fn run() -> ExitCode {
             return ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2));
         }
     };
-    match carry_out(cli) {
+    report(carry_out(cli))
+}
+
+/// `consort send …` without the parser for everything else. What it does not
+/// understand, help and mistakes above all, is left to that one.
+pub(crate) fn run_send() -> ExitCode {
+    #[derive(Parser)]
+    struct Send {
+        #[command(flatten)]
+        args: commands::messages::send::Args,
+    }
+    match Send::try_parse_from(std::env::args_os().skip(1)) {
+        Ok(Send { args }) => {
+            report(World::new(Vec::new()).and_then(|world| commands::messages::send::run(&world, &args)))
+        }
+        Err(_) => run(),
+    }
+}
+
+/// What a command came to, in words where it failed.
+fn report(result: Result<ExitCode, CommandError>) -> ExitCode {
+    match result {
         Ok(code) => code,
         Err(error) => {
             let text = error.render();
@@ -79,7 +111,7 @@ pub(crate) fn run() -> ExitCode {
     }
 }
 
-fn carry_out(cli: Cli) -> Result<ExitCode, crate::error::CommandError> {
+fn carry_out(cli: Cli) -> Result<ExitCode, CommandError> {
     let world = World::new(cli.set)?;
     let done = |result: CommandResult| result.map(|()| ExitCode::SUCCESS);
     match cli.command {
@@ -90,6 +122,11 @@ fn carry_out(cli: Cli) -> Result<ExitCode, crate::error::CommandError> {
         Command::Join(args) => done(commands::join::run(&world, &args)),
         Command::Leave(args) => done(commands::leave::run(&world, &args)),
         Command::Rename(args) => done(commands::rename::run(&world, &args)),
+        Command::Send(args) => commands::messages::send::run(&world, &args),
+        Command::Inbox(args) => commands::messages::inbox::run(&world, &args),
+        Command::Sent(args) => done(commands::messages::sent::run(&world, &args)),
+        Command::Thread(args) => done(commands::messages::thread::run(&world, &args)),
+        Command::Chat(args) => done(commands::messages::chat::run(&world, &args)),
         Command::Init(args) => done(commands::init::run(&world, &args)),
         Command::Uninit(args) => done(commands::uninit::run(&world, &args)),
         Command::Doctor(args) => commands::doctor::run(&world, &args),

@@ -53,11 +53,14 @@ fn answer(cli: &'static dyn AgentCli, event: &str) -> Result<(), Box<dyn Error>>
     let paths = Paths::from_environment().ok_or("neither CONSORT_HOME nor HOME is set")?;
     let store = Store::new(paths.store(), Access::Hook);
     let mut app = App::new(store, Machine::new(paths.bells()));
-    let reply = consort_hook::handle(&mut app, &call, &Process(cli))?;
-    if let Some(line) = cli.write(event, &reply) {
+    let answer = consort_hook::handle(&mut app, &call, &Process(cli))?;
+    if let Some(line) = cli.write(event, &answer.reply) {
         let mut stdout = std::io::stdout().lock();
         stdout.write_all(line.as_bytes())?;
         stdout.flush()?;
+    }
+    if let Some(mail) = &answer.mail {
+        app.shown(mail)?;
     }
     std::mem::forget(app);
     Ok(())

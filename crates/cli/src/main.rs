@@ -14,14 +14,16 @@ mod out;
 mod render;
 mod sight;
 mod time;
+mod wake;
 mod world;
 
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
     let mut arguments = std::env::args_os().skip(1);
-    if arguments.next().is_some_and(|first| first == "hook") {
-        return hook::run(arguments);
+    match arguments.next() {
+        Some(first) if first == "hook" => hook::run(arguments),
+        Some(first) if first == "send" => args::run_send(),
+        _ => args::run(),
     }
-    args::run()
 }

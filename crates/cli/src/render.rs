@@ -175,6 +175,15 @@ impl Row {
 }
 
 fn doing(seen: &Seen) -> String {
+    let doing = activity(seen);
+    let unread = match seen.unread {
+        0 => return doing,
+        n => format!("{n} unread"),
+    };
+    if doing.is_empty() { unread } else { format!("{doing} · {unread}") }
+}
+
+fn activity(seen: &Seen) -> String {
     match (seen.left, &seen.waiting_for, &seen.activity) {
         (Some(left), ..) => match left.reason {
             LeaveReason::Ended => "session ended",

@@ -1,5 +1,7 @@
 //! Times as people read and write them.
 
+use std::time::Duration;
+
 use consort_core::Timestamp;
 
 use crate::error::CommandError;
@@ -33,4 +35,13 @@ pub(crate) fn parse_since(text: &str, now: Timestamp) -> Result<Timestamp, Comma
         format!("`{text}` is not a time"),
         "use `2h`, `30m`, `3d`, `2026-11-01` or `2026-11-01T12:00`",
     ))
+}
+
+/// `30s`, `5m`, `1h30m`; a bare number counts seconds.
+pub(crate) fn parse_duration(text: &str) -> Result<Duration, String> {
+    if let Ok(seconds) = text.parse() {
+        return Ok(Duration::from_secs(seconds));
+    }
+    let span = text.parse::<jiff::SignedDuration>().ok();
+    span.and_then(|span| span.try_into().ok()).ok_or_else(|| "expected a time, as in `30s` or `5m`".into())
 }

@@ -10,6 +10,7 @@ use consort_core::host::Place;
 use consort_core::journal::Actor;
 use consort_core::presence::Agent;
 use consort_core::presence::Caller;
+use consort_core::presence::CallerFacts;
 use consort_core::presence::SessionId;
 use consort_core::project::Project;
 use consort_host::Machine;
@@ -90,24 +91,35 @@ impl World {
         if !config.is_partial {
             let _ = app.publish(&config.resolved, &place.worktree);
         }
-        let _ = app.journal_retain(config.resolved.retention_days());
+        let _ = app.retain(config.resolved.retention());
         Ok(Room { app, project, place, config: config.resolved })
     }
 }
 
 impl Room {
-    /// Who calls. What an agent CLI sets for its own commands only tells
-    /// sessions of one process apart: it leaks into whatever is started there.
     pub(crate) fn caller(&mut self) -> Result<Caller, CommandError> {
-        let hints = consort_agents::ALL.iter().filter_map(|cli| env::get(cli.session_variable()));
-        let hints: Vec<SessionId> = hints.map(SessionId::from).collect();
-        let claimed = env::get(env::SESSION).map(SessionId::from);
-        Ok(self.app.caller(claimed.as_ref(), &hints)?)
+        let facts = caller_facts(self.app.host());
+        Ok(self.app.caller(&facts)?)
     }
 
     /// The agent a command is about: the caller, or the one the person names.
     pub(crate) fn subject(&mut self, named: Option<&str>) -> Result<(Agent, Actor), CommandError> {
         let caller = self.caller()?;
         Ok(self.app.subject(caller, named)?)
+    }
+}
+
+/// What tells who calls. What an agent CLI sets for its own commands only tells
+/// sessions of one process apart: it leaks into whatever is started there.
+pub(crate) fn caller_facts(machine: &Machine) -> CallerFacts {
+    let ancestors = machine.ancestors();
+    let is_agent = |program: &str| consort_agents::ALL.iter().any(|cli| cli.program() == program);
+    let hints = consort_agents::ALL.iter().filter_map(|cli| env::get(cli.session_variable()));
+    CallerFacts {
+        host: machine.name(),
+        claimed: env::get(env::SESSION).map(SessionId::from),
+        hints: hints.map(SessionId::from).collect(),
+        in_agent: ancestors.iter().any(|ancestor| is_agent(&ancestor.program)),
+        ancestors,
     }
 }

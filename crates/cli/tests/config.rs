@@ -12,6 +12,10 @@ fn the_nearest_tier_wins_and_is_named() {
         presence.auto_register = true      # sessions join by themselves; off: dormant until `consort join`
         context.mode = full                # how much sessions are told
         context.registration = true        # tell a starting session its name and who is here (mode `full`)
+        context.reply_hint = true          # say how to reply to a message (modes `full` and `minimal`)
+        context.sender_details = true      # say where a sender works when it first writes (mode `full`)
+        messages.wake_idle = true          # wake an idle session for a message, where its CLI can be woken
+        messages.retention_days = 30       # how long messages are kept that everyone has read
         journal.retention_days = 30        # how long entries are kept that nothing depends on
         [exit 0]
     "#]]
@@ -27,6 +31,10 @@ fn the_nearest_tier_wins_and_is_named() {
         presence.auto_register = false     # --set
         context.mode = minimal             # $WORLD/shop/.consort/config.toml
         context.registration = false       # $CONSORT_CONTEXT_REGISTRATION
+        context.reply_hint = true          # default
+        context.sender_details = true      # default
+        messages.wake_idle = true          # default
+        messages.retention_days = 30       # default
         journal.retention_days = 7         # $WORLD/home/.config/consort/config.toml
         [exit 0]
     "#]]

@@ -323,6 +323,7 @@ fn the_json_is_a_contract() {
                 "tmux": null,
                 "window": null
               },
+              "unread": 0,
               "waiting_for": null,
               "worktree": "$WORLD/shop",
               "you": true

@@ -5,14 +5,17 @@ use crate::engine::Engine;
 use crate::engine::StoreError;
 use crate::engine::Tx as _;
 use crate::host::Host;
+use crate::host::Topic;
 use crate::journal::Actor;
 use crate::journal::Change;
+use crate::journal::EntryId;
 use crate::journal::JournalStore as _;
 use crate::journal::NewEntry;
+use crate::journal::Seq;
 use crate::project::ProjectId;
 
 /// An engine to keep state in and a host to live on. The verbs are in the
-/// rooms: `presence/ops/`, `journal/ops.rs`, `config/ops.rs`.
+/// rooms: `presence/ops/`, `messages/ops/`, `journal/ops.rs`, `config/ops.rs`.
 pub struct App<E, H> {
     pub(crate) engine: E,
     pub(crate) host: H,
@@ -40,16 +43,16 @@ impl<E: Engine, H: Host> App<E, H> {
         project: Option<ProjectId>,
         actor: Actor,
         changes: Vec<Change>,
-    ) -> Result<(), StoreError> {
-        let news = !changes.is_empty();
-        let entry = NewEntry { at, project, actor, changes, random: host.random() };
-        if news {
-            tx.record(&entry)?;
+    ) -> Result<Option<Seq>, StoreError> {
+        if changes.is_empty() {
+            tx.commit()?;
+            return Ok(None);
         }
+        let id = EntryId::new(at, host.random());
+        let entry = NewEntry { id, at, project, actor, changes };
+        let seq = tx.record(&entry)?;
         tx.commit()?;
-        if news {
-            host.ring(entry.project.as_ref());
-        }
-        Ok(())
+        host.ring(&Topic::of(&entry));
+        Ok(Some(seq))
     }
 }

@@ -11,7 +11,10 @@ use thiserror::Error;
 use crate::config::ConfigStore;
 use crate::explain::Explain;
 use crate::explain::Kind;
+use crate::journal::EntryId;
 use crate::journal::JournalStore;
+use crate::messages::FlagStore;
+use crate::messages::MessageStore;
 use crate::presence::PresenceStore;
 use crate::presence::PulseStore;
 
@@ -22,21 +25,51 @@ pub trait Engine {
     where
         Self: 't;
     type Pulses: PulseStore;
+    type Flags: FlagStore;
 
     /// A transaction that may write. It is the only writer from here on, so
     /// what it reads stays true until it commits.
     fn write(&mut self) -> Result<Self::Tx<'_>, StoreError>;
+
+    /// A turn to write for a request that any process can carry out. While
+    /// another one writes, the request lies on the desk, and whoever gets a
+    /// turn first takes along all that lie there. Hundreds of short-lived
+    /// processes need not open the store one after the other.
+    fn write_or_leave(&mut self, id: EntryId, request: &[u8]) -> Result<Turn<Self::Tx<'_>>, StoreError>;
+
+    /// A turn to write if nobody else has one and requests lie on the desk.
+    fn write_for_others(&mut self) -> Result<Option<Self::Tx<'_>>, StoreError>;
 
     /// A consistent view for reading.
     fn read(&mut self) -> Result<Self::Tx<'_>, StoreError>;
 
     /// Where volatile facts are kept.
     fn pulses(&self) -> Self::Pulses;
+
+    /// Where hooks find out whether there is mail.
+    fn flags(&self) -> Self::Flags;
+}
+
+/// What came of asking for a turn.
+pub enum Turn<T> {
+    Mine(T),
+    /// Ours at last, but another process took the request and gave no answer:
+    /// it may have been carried out.
+    Unsure(T),
+    /// Another process has carried the request out.
+    Answered(Vec<u8>),
 }
 
 /// Everything a verb may ask or change.
-pub trait Tx: JournalStore + PresenceStore + ConfigStore {
+pub trait Tx: JournalStore + PresenceStore + MessageStore + ConfigStore {
     fn commit(self) -> Result<(), StoreError>;
+
+    /// Takes the requests that others have left. What is taken is carried out
+    /// in this transaction or not at all.
+    fn take_requests(&mut self) -> Vec<(EntryId, Vec<u8>)>;
+
+    /// Tells whoever left a request, once this is committed.
+    fn answer(&mut self, id: EntryId, answer: Vec<u8>);
 }
 
 /// What can go wrong with the store, whatever the verb was.

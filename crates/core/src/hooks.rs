@@ -26,6 +26,10 @@ pub struct HookCall {
     pub session: SessionId,
     pub cwd: PathBuf,
     pub model: Option<String>,
+    /// A subagent's event: what is said in answer reaches it, not the session.
+    pub in_subagent: bool,
+    /// Whether the session asks before it acts, where the call tells.
+    pub asks_first: Option<bool>,
     pub event: HookEvent,
 }
 
@@ -38,8 +42,10 @@ pub enum HookEvent {
     ToolAfter,
     /// The agent waits for the person; the text says for what.
     Waiting(String),
-    /// The turn is over and nothing is asked.
-    TurnEnd,
+    /// The turn is over and nothing is asked. Some can be kept going, once.
+    TurnEnd {
+        may_go_on: bool,
+    },
     TurnFailed(String),
     SubagentStart {
         id: String,
@@ -65,4 +71,6 @@ pub enum HookReply {
     Silence,
     /// Put before the model as data, not as the user's words.
     Context(String),
+    /// The same, at the end of a turn, which then goes on.
+    GoOn(String),
 }

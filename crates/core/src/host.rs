@@ -8,6 +8,10 @@ use serde::Deserialize;
 use serde::Serialize;
 
 use crate::Timestamp;
+use crate::journal::Actor;
+use crate::journal::Change;
+use crate::journal::NewEntry;
+use crate::messages::MessageChange;
 use crate::project::ProjectId;
 
 /// What the rules need to know of the machine, and the one thing they do to
@@ -40,9 +44,41 @@ pub trait Host {
     /// The first commit of a repository; may start `git`.
     fn root_commit(&self, worktree: &Path) -> Option<String>;
 
-    /// Wakes those who wait for entries of this project, and those who wait
-    /// for all of them. Called after the commit, never before.
-    fn ring(&self, project: Option<&ProjectId>);
+    /// This process.
+    fn me(&self) -> Option<Process>;
+
+    /// Wakes those who wait for any of these, and those who wait for
+    /// everything. Called after the commit, never before.
+    fn ring(&self, topics: &[Topic]);
+}
+
+/// What one may wait for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Topic {
+    /// News that concern everyone.
+    Everyone,
+    Project(ProjectId),
+    Mailbox(Actor),
+}
+
+impl Topic {
+    /// Whom an entry concerns.
+    pub fn of(entry: &NewEntry) -> Vec<Self> {
+        let project = entry.project.clone().map_or(Self::Everyone, Self::Project);
+        let mut topics = vec![project];
+        for change in &entry.changes {
+            match change {
+                Change::Messages(MessageChange::Sent(sent)) => {
+                    topics.extend(sent.to.iter().cloned().map(Self::Mailbox));
+                }
+                Change::Messages(MessageChange::Inherited { to, .. }) => {
+                    topics.push(Self::Mailbox(to.clone()));
+                }
+                _ => {}
+            }
+        }
+        topics
+    }
 }
 
 /// One life of one process: ids are reused, so the start tells lives apart.

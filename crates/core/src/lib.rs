@@ -12,6 +12,7 @@ pub mod hooks;
 pub mod host;
 mod id;
 pub mod journal;
+pub mod messages;
 pub mod presence;
 pub mod project;
 pub mod text;

@@ -15,6 +15,7 @@ use consort_core::hooks::HookCall;
 use consort_core::hooks::HookEvent;
 use consort_core::hooks::HookReply;
 use consort_core::host::Host;
+use consort_core::messages::Batch;
 use consort_core::presence::JoinRequest;
 use consort_core::presence::NameWish;
 use consort_core::presence::PresenceError;
@@ -38,20 +39,32 @@ pub trait Surroundings {
     fn variable(&self, name: &str) -> Option<String>;
 }
 
+/// What to answer, and the mail that is in it: once it was written out in
+/// full, [`App::shown`] must be told.
+#[derive(Debug)]
+pub struct Answer {
+    pub reply: HookReply,
+    pub mail: Option<Batch>,
+}
+
+impl Answer {
+    const SILENCE: Self = Self { reply: HookReply::Silence, mail: None };
+}
+
 /// Carries out what an event means and says what to answer.
 pub fn handle<E: Engine, H: Host>(
     app: &mut App<E, H>,
     call: &HookCall,
     around: &dyn Surroundings,
-) -> Result<HookReply, PresenceError> {
+) -> Result<Answer, PresenceError> {
     match &call.event {
         HookEvent::SessionStart => events::session_start::handle(app, call, around),
         HookEvent::Prompt => events::prompt::handle(app, call, around),
         HookEvent::ToolBefore(tool) => events::tool_before::handle(app, call, around, tool),
         HookEvent::ToolAfter => events::tool_after::handle(app, call, around),
         HookEvent::Waiting(what) => events::waiting::handle(app, call, around, what),
-        HookEvent::TurnEnd => events::turn_end::handle(app, call, around, None),
-        HookEvent::TurnFailed(error) => events::turn_end::handle(app, call, around, Some(error)),
+        HookEvent::TurnEnd { may_go_on } => events::turn_end::handle(app, call, around, *may_go_on),
+        HookEvent::TurnFailed(error) => events::turn_end::failed(app, call, around, error),
         HookEvent::Compacting => events::compacting::handle(app, call, around),
         HookEvent::SubagentStart { id, kind } => events::subagent::started(app, call, id, kind),
         HookEvent::SubagentStop { id } => events::subagent::stopped(app, call, id),

@@ -23,7 +23,7 @@ use std::sync::atomic::AtomicU32;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use consort_core::project::ProjectId;
+use consort_core::host::Topic;
 use consort_core::text;
 use rustix::event::PollFd;
 use rustix::event::PollFlags;
@@ -38,7 +38,7 @@ const ALL: &str = "all";
 /// A bell, hung; it is taken down when dropped.
 pub struct Bell {
     dir: PathBuf,
-    project: Option<ProjectId>,
+    address: String,
     pipe: Pipe,
 }
 
@@ -61,16 +61,17 @@ pub enum Woken {
 }
 
 impl Bell {
-    /// Hangs a bell for one project's news, or for all.
-    pub fn hang(dir: &Path, project: Option<&ProjectId>) -> std::io::Result<Self> {
-        let pipe = Pipe::open(dir, project)?;
-        Ok(Self { dir: dir.to_owned(), project: project.cloned(), pipe })
+    /// Hangs a bell for news of one kind, or of every kind.
+    pub fn hang(dir: &Path, topic: Option<&Topic>) -> std::io::Result<Self> {
+        let address = topic.map_or_else(|| ALL.into(), address);
+        let pipe = Pipe::open(dir, &address)?;
+        Ok(Self { dir: dir.to_owned(), address, pipe })
     }
 
     /// Sleeps until news, until `other` is readable, or for `timeout`.
     pub fn wait(&mut self, other: Option<BorrowedFd<'_>>, timeout: Duration) -> std::io::Result<Woken> {
         if !self.pipe.is_hung() {
-            self.pipe = Pipe::open(&self.dir, self.project.as_ref())?;
+            self.pipe = Pipe::open(&self.dir, &self.address)?;
             return Ok(Woken::Rung);
         }
         let mut ready = vec![PollFd::new(&self.pipe.reader, PollFlags::IN)];
@@ -92,7 +93,7 @@ impl Bell {
 }
 
 impl Pipe {
-    fn open(dir: &Path, project: Option<&ProjectId>) -> std::io::Result<Self> {
+    fn open(dir: &Path, address: &str) -> std::io::Result<Self> {
         static NEXT: AtomicU32 = AtomicU32::new(0);
         fs::DirBuilder::new().recursive(true).mode(0o700).create(dir)?;
         let number = NEXT.fetch_add(1, Ordering::Relaxed);
@@ -100,7 +101,7 @@ impl Pipe {
         // Made under another name first: a ringer that met a pipe nobody reads
         // would take it for a dead waiter's and remove it.
         let hidden = dir.join(format!(".{unique}"));
-        let path = dir.join(format!("{}.{unique}", address(project)));
+        let path = dir.join(format!("{address}.{unique}"));
         let _ = fs::remove_file(&hidden);
         make_pipe(&hidden)?;
         let nonblocking = rustix::fs::OFlags::NONBLOCK.bits() as i32;
@@ -124,16 +125,16 @@ impl Drop for Pipe {
     }
 }
 
-/// Rings the bells that news of `project` concerns; news of no project
-/// concerns everyone. Nothing that fails here is anyone's problem: waiters
-/// look by themselves before long.
-pub(crate) fn ring(dir: &Path, project: Option<&ProjectId>) {
+/// Rings the bells that news of these topics concern. Nothing that fails here
+/// is anyone's problem: waiters look by themselves before long.
+pub(crate) fn ring(dir: &Path, topics: &[Topic]) {
     let Ok(bells) = fs::read_dir(dir) else { return };
-    let wanted = project.map(|project| address(Some(project)));
+    let wanted: Vec<String> = topics.iter().map(address).collect();
+    let for_all = topics.contains(&Topic::Everyone);
     for bell in bells.flatten() {
         let name = bell.file_name();
         let Some((address, _)) = name.to_str().and_then(|name| name.split_once('.')) else { continue };
-        let concerned = address == ALL || wanted.as_deref().is_none_or(|wanted| wanted == address);
+        let concerned = for_all || address == ALL || wanted.iter().any(|wanted| wanted == address);
         if address.is_empty() || !concerned {
             continue;
         }
@@ -163,14 +164,20 @@ fn make_pipe(path: &Path) -> std::io::Result<()> {
     status.success().then_some(()).ok_or_else(|| std::io::ErrorKind::Other.into())
 }
 
-/// A project's part of a bell's name: short, and safe in a file name.
-fn address(project: Option<&ProjectId>) -> String {
-    project
-        .map_or_else(|| ALL.into(), |project| format!("{:016x}", text::checksum(project.as_str().as_bytes())))
+/// A topic's part of a bell's name: short, and safe in a file name.
+fn address(topic: &Topic) -> String {
+    let (kind, of) = match topic {
+        Topic::Everyone => return ALL.into(),
+        Topic::Project(project) => ('p', project.to_string()),
+        Topic::Mailbox(who) => ('m', who.to_string()),
+    };
+    format!("{kind}{:016x}", text::checksum(of.as_bytes()))
 }
 
 #[cfg(test)]
 mod tests {
+    use consort_core::journal::Actor;
+
     use super::*;
 
     const SOON: Duration = Duration::from_secs(5);
@@ -179,15 +186,15 @@ mod tests {
     #[test]
     fn a_ring_wakes_those_it_concerns() {
         let temp = tempfile::tempdir().unwrap();
-        let (a, b): (ProjectId, ProjectId) = ("a".into(), "b".into());
+        let (a, b) = (Topic::Project("a".into()), Topic::Mailbox(Actor::Person));
         let mut for_a = Bell::hang(temp.path(), Some(&a)).unwrap();
         let mut for_b = Bell::hang(temp.path(), Some(&b)).unwrap();
         let mut for_all = Bell::hang(temp.path(), None).unwrap();
-        ring(temp.path(), Some(&a));
+        ring(temp.path(), &[a]);
         assert_eq!(for_a.wait(None, SOON).unwrap(), Woken::Rung);
         assert_eq!(for_all.wait(None, SOON).unwrap(), Woken::Rung);
         assert_eq!(for_b.wait(None, NEVER).unwrap(), Woken::TimedOut);
-        ring(temp.path(), None);
+        ring(temp.path(), &[Topic::Everyone]);
         assert_eq!(for_b.wait(None, SOON).unwrap(), Woken::Rung);
     }
 
@@ -196,7 +203,7 @@ mod tests {
         let temp = tempfile::tempdir().unwrap();
         let mut bell = Bell::hang(temp.path(), None).unwrap();
         for _ in 0..100_000 {
-            ring(temp.path(), None);
+            ring(temp.path(), &[Topic::Everyone]);
         }
         assert_eq!(bell.wait(None, SOON).unwrap(), Woken::Rung);
         assert_eq!(bell.wait(None, NEVER).unwrap(), Woken::TimedOut);
@@ -208,12 +215,12 @@ mod tests {
         let mut bell = Bell::hang(temp.path(), None).unwrap();
         let dead = temp.path().join("all.1.0");
         make_pipe(&dead).unwrap();
-        ring(temp.path(), None);
+        ring(temp.path(), &[Topic::Everyone]);
         assert!(!dead.exists());
 
         fs::remove_dir_all(temp.path()).unwrap();
         assert_eq!(bell.wait(None, NEVER).unwrap(), Woken::Rung);
-        ring(temp.path(), None);
+        ring(temp.path(), &[Topic::Everyone]);
         assert_eq!(bell.wait(None, SOON).unwrap(), Woken::Rung);
     }
 }

@@ -10,7 +10,7 @@ use consort_core::Timestamp;
 use consort_core::host::Host;
 use consort_core::host::Place;
 use consort_core::host::Process;
-use consort_core::project::ProjectId;
+use consort_core::host::Topic;
 
 use crate::bell;
 use crate::git;
@@ -85,8 +85,13 @@ impl Host for Machine {
         git::root_commit(worktree)
     }
 
-    fn ring(&self, project: Option<&ProjectId>) {
-        bell::ring(&self.bells, project);
+    fn me(&self) -> Option<Process> {
+        let process = self.process(std::process::id())?;
+        Some(Process { tty: None, program: String::new(), ..process })
+    }
+
+    fn ring(&self, topics: &[Topic]) {
+        bell::ring(&self.bells, topics);
     }
 }
 

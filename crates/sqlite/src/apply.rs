@@ -2,16 +2,31 @@
 
 use consort_core::Timestamp;
 use consort_core::journal::Change;
+use consort_core::journal::Seq;
 use rusqlite::Connection;
+use rusqlite::types::Type;
 
+use crate::messages;
 use crate::presence;
 
 /// The tables that are projections, with a key to order their rows by.
-pub(crate) const PROJECTIONS: &[(&str, &str)] = &[("repositories", "repository"), ("agents", "session")];
+pub(crate) const PROJECTIONS: &[(&str, &str)] = &[
+    ("repositories", "repository"),
+    ("agents", "session"),
+    ("messages", "number"),
+    ("letters", "number || ' to ' || recipient"),
+];
 
-pub(crate) fn apply(connection: &Connection, at: Timestamp, change: &Change) -> rusqlite::Result<()> {
+/// Applies one change of the entry `seq`.
+pub(crate) fn apply(
+    connection: &Connection,
+    seq: Seq,
+    at: Timestamp,
+    change: &Change,
+) -> rusqlite::Result<()> {
     match change {
         Change::Presence(change) => presence::apply(connection, at, change),
+        Change::Messages(change) => messages::apply(connection, seq, at, change),
         Change::Journal(_) | Change::Unknown(_) => Ok(()),
     }
 }
@@ -20,8 +35,10 @@ pub(crate) fn apply(connection: &Connection, at: Timestamp, change: &Change) -> 
 pub(crate) enum Keep {
     /// Nothing depends on it.
     Never,
-    /// As long as this row of a projection is there.
-    While(Subject),
+    /// With all others about this row of a projection, as long as it is there.
+    Story(Subject),
+    /// As long as one of these rows is there.
+    WhileAny(Vec<Subject>),
     /// It is not ours to judge.
     Always,
 }
@@ -29,9 +46,10 @@ pub(crate) enum Keep {
 /// A row: the table and the key.
 pub(crate) type Subject = (&'static str, String);
 
-pub(crate) fn keep(change: &Change) -> Keep {
+pub(crate) fn keep(seq: Seq, change: &Change) -> Keep {
     match change {
-        Change::Presence(change) => Keep::While(presence::subject(change)),
+        Change::Presence(change) => Keep::Story(presence::subject(change)),
+        Change::Messages(change) => messages::keep(seq, change),
         Change::Journal(_) => Keep::Never,
         Change::Unknown(_) => Keep::Always,
     }
@@ -40,4 +58,13 @@ pub(crate) fn keep(change: &Change) -> Keep {
 pub(crate) fn exists(connection: &Connection, (table, key): &Subject) -> rusqlite::Result<bool> {
     let column = PROJECTIONS.iter().find(|(name, _)| name == table).map_or("rowid", |(_, column)| column);
     connection.prepare_cached(&format!("SELECT 1 FROM {table} WHERE {column} = ?1"))?.exists([key])
+}
+
+pub(crate) fn json(value: &impl serde::Serialize) -> rusqlite::Result<String> {
+    serde_json::to_string(value).map_err(|error| rusqlite::Error::ToSqlConversionFailure(Box::new(error)))
+}
+
+pub(crate) fn parse<T: serde::de::DeserializeOwned>(text: &str, column: usize) -> rusqlite::Result<T> {
+    serde_json::from_str(text)
+        .map_err(|error| rusqlite::Error::FromSqlConversionFailure(column, Type::Text, Box::new(error)))
 }

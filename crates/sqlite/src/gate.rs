@@ -31,19 +31,33 @@ pub(crate) struct Gate {
 impl Gate {
     /// Takes its turn to write to the store, before the deadline.
     pub(crate) fn enter(place: &Location, deadline: Instant) -> Result<Self, StoreError> {
-        let unusable =
-            |error: std::io::Error| StoreError::Unusable { path: place.path.clone(), source: error.into() };
-        let mut options = fs::OpenOptions::new();
-        options.create(true).truncate(false).write(true).mode(0o600);
-        let file = options.open(place.path.with_extension("lock")).map_err(unusable)?;
-        match flock(&file, FlockOperation::NonBlockingLockExclusive) {
-            Ok(()) => Ok(Self { _file: file }),
-            Err(Errno::WOULDBLOCK) => wait(file, deadline)
-                .map_err(unusable)?
-                .ok_or(StoreError::Busy { waited_ms: place.budget.as_millis() as u64 }),
-            Err(error) => Err(unusable(error.into())),
+        let unusable = |error| unusable(place, error);
+        match step_up(place).map_err(unusable)? {
+            Ok(gate) => Ok(gate),
+            Err(file) => wait(file, deadline).map_err(unusable)?.ok_or_else(|| place.busy()),
         }
     }
+
+    /// A turn now, or none.
+    pub(crate) fn try_enter(place: &Location) -> Result<Option<Self>, StoreError> {
+        step_up(place).map(Result::ok).map_err(|error| unusable(place, error))
+    }
+}
+
+/// The gate if it is open, else the file to wait at.
+fn step_up(place: &Location) -> std::io::Result<Result<Gate, File>> {
+    let mut options = fs::OpenOptions::new();
+    options.create(true).truncate(false).write(true).mode(0o600);
+    let file = options.open(place.path.with_extension("lock"))?;
+    match flock(&file, FlockOperation::NonBlockingLockExclusive) {
+        Ok(()) => Ok(Ok(Gate { _file: file })),
+        Err(Errno::WOULDBLOCK) => Ok(Err(file)),
+        Err(error) => Err(error.into()),
+    }
+}
+
+fn unusable(place: &Location, error: std::io::Error) -> StoreError {
+    StoreError::Unusable { path: place.path.clone(), source: error.into() }
 }
 
 /// Queues in a thread of its own, because the queue itself knows no time. One

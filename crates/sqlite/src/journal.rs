@@ -36,14 +36,14 @@ impl JournalStore for SqliteTx<'_> {
                 "INSERT INTO journal (id, at, project, actor, changes) VALUES (?1, ?2, ?3, ?4, ?5)",
             )?
             .execute(params![
-                EntryId::new(entry.at, entry.random).0,
+                entry.id.0,
                 entry.at.0,
                 entry.project.as_ref().map(|project| project.as_str()),
                 entry.actor.to_string(),
                 changes,
             ])?;
             let seq = tx.last_insert_rowid();
-            entry.changes.iter().try_for_each(|change| apply::apply(tx, entry.at, change))?;
+            entry.changes.iter().try_for_each(|change| apply::apply(tx, seq, entry.at, change))?;
             Ok(seq)
         })
     }
@@ -70,6 +70,15 @@ impl JournalStore for SqliteTx<'_> {
             entries.reverse();
         }
         Ok(entries)
+    }
+
+    fn recent(&self, id: EntryId) -> Result<Option<Entry>, StoreError> {
+        let sql = format!(
+            "SELECT {COLUMNS} FROM journal
+             WHERE seq > (SELECT max(seq) - 5000 FROM journal) AND id = ?1"
+        );
+        let raw = self.ask(|tx| tx.prepare(&sql)?.query_row([id.0], Raw::read).optional())?;
+        raw.map(Raw::parse).transpose()
     }
 
     fn last_seq(&self) -> Result<Seq, StoreError> {
@@ -107,7 +116,8 @@ impl JournalStore for SqliteTx<'_> {
         for_each(&self.tx, through, &|error| self.failed(error), |entry| {
             // What cannot be read is not ours to drop.
             if let Ok(entry) = entry {
-                candidates.push((entry.seq, entry.changes.iter().map(apply::keep).collect()));
+                let keeps = entry.changes.iter().map(|change| apply::keep(entry.seq, change));
+                candidates.push((entry.seq, keeps.collect()));
             }
             Ok(())
         })?;
@@ -134,15 +144,17 @@ impl JournalStore for SqliteTx<'_> {
 }
 
 /// The entries that nothing depends on. An entry is kept whole, and with it
-/// all others about its subjects: half of a story replays as another one.
+/// all others of its stories: half of a story replays as another one.
 fn droppable(tx: &Connection, mut candidates: Vec<(Seq, Vec<Keep>)>) -> rusqlite::Result<Vec<Seq>> {
     let mut kept: HashSet<Subject> = HashSet::new();
-    for (_, keeps) in &candidates {
-        for keep in keeps {
-            if let Keep::While(subject) = keep
-                && !kept.contains(subject)
-                && apply::exists(tx, subject)?
-            {
+    for keep in candidates.iter().flat_map(|(_, keeps)| keeps) {
+        let subjects = match keep {
+            Keep::Story(subject) => std::slice::from_ref(subject),
+            Keep::WhileAny(subjects) => subjects,
+            Keep::Never | Keep::Always => &[],
+        };
+        for subject in subjects {
+            if !kept.contains(subject) && apply::exists(tx, subject)? {
                 kept.insert(subject.clone());
             }
         }
@@ -150,7 +162,8 @@ fn droppable(tx: &Connection, mut candidates: Vec<(Seq, Vec<Keep>)>) -> rusqlite
     loop {
         let is_needed = |keep: &Keep| match keep {
             Keep::Never => false,
-            Keep::While(subject) => kept.contains(subject),
+            Keep::Story(subject) => kept.contains(subject),
+            Keep::WhileAny(subjects) => subjects.iter().any(|subject| kept.contains(subject)),
             Keep::Always => true,
         };
         let (needed, rest): (Vec<_>, Vec<_>) =
@@ -161,8 +174,8 @@ fn droppable(tx: &Connection, mut candidates: Vec<(Seq, Vec<Keep>)>) -> rusqlite
         }
         let subjects = needed.into_iter().flat_map(|(_, keeps)| keeps);
         kept.extend(subjects.filter_map(|keep| match keep {
-            Keep::While(subject) => Some(subject),
-            Keep::Never | Keep::Always => None,
+            Keep::Story(subject) => Some(subject),
+            Keep::Never | Keep::WhileAny(_) | Keep::Always => None,
         }));
     }
 }
@@ -177,7 +190,8 @@ pub(crate) fn replay(
     for_each(journal, Seq::MAX, &failed, |entry| {
         let entry = entry?;
         count += 1;
-        entry.changes.iter().try_for_each(|change| apply::apply(target, entry.at, change)).map_err(&failed)
+        let Entry { seq, at, changes, .. } = entry;
+        changes.iter().try_for_each(|change| apply::apply(target, seq, at, change)).map_err(&failed)
     })?;
     Ok(count)
 }

@@ -6,14 +6,18 @@
 
 mod apply;
 mod config;
+mod desk;
+mod flags;
 mod gate;
 mod journal;
+mod messages;
 mod migrations;
 mod open;
 mod presence;
 mod pulses;
 mod verify;
 
+pub use flags::Flags;
 pub use migrations::SCHEMA;
 pub use open::Access;
 pub use open::Store;
@@ -24,6 +28,9 @@ use std::time::Duration;
 
 use consort_core::engine::StoreError;
 use consort_core::engine::Tx;
+use consort_core::journal::EntryId;
+use consort_core::messages::Flag;
+use consort_core::presence::SessionId;
 use rusqlite::Connection;
 use rusqlite::Transaction;
 
@@ -31,8 +38,18 @@ use rusqlite::Transaction;
 pub struct SqliteTx<'t> {
     tx: Transaction<'t>,
     store: &'t Location,
+    flags: Flags,
+    desk: desk::Desk,
+    after: After,
     /// Held by writers until the transaction is over.
     _gate: Option<gate::Gate>,
+}
+
+/// What is to be done once a transaction is committed.
+#[derive(Default)]
+struct After {
+    flags: Vec<(SessionId, Flag)>,
+    answers: Vec<(EntryId, Vec<u8>)>,
 }
 
 /// Where the store is, and how long its callers may wait: what errors tell.
@@ -43,8 +60,21 @@ pub(crate) struct Location {
 
 impl Tx for SqliteTx<'_> {
     fn commit(self) -> Result<(), StoreError> {
-        let Self { tx, store, _gate } = self;
-        tx.commit().map_err(|error| store.translate(error))
+        let Self { tx, store, flags, desk, after, _gate } = self;
+        tx.commit().map_err(|error| store.translate(error))?;
+        // A flag that cannot be lowered says too much, which is no harm.
+        after.flags.iter().for_each(|(session, flag)| drop(flags.set(session, *flag)));
+        drop(_gate);
+        after.answers.iter().for_each(|(id, answer)| desk.answer(*id, answer));
+        Ok(())
+    }
+
+    fn take_requests(&mut self) -> Vec<(EntryId, Vec<u8>)> {
+        self.desk.take_all()
+    }
+
+    fn answer(&mut self, id: EntryId, answer: Vec<u8>) {
+        self.after.answers.push((id, answer));
     }
 }
 
@@ -71,6 +101,10 @@ impl SqliteTx<'_> {
 }
 
 impl Location {
+    pub(crate) fn busy(&self) -> StoreError {
+        StoreError::Busy { waited_ms: self.budget.as_millis() as u64 }
+    }
+
     /// What SQLite complains about, in our words.
     pub(crate) fn translate(&self, error: rusqlite::Error) -> StoreError {
         use rusqlite::ErrorCode;
@@ -78,9 +112,7 @@ impl Location {
         let source = || error.to_string().into();
         let path = self.path.clone();
         match error.sqlite_error_code() {
-            Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => {
-                StoreError::Busy { waited_ms: self.budget.as_millis() as u64 }
-            }
+            Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => self.busy(),
             Some(
                 ErrorCode::DiskFull
                 | ErrorCode::ReadOnly

@@ -7,7 +7,8 @@
 use rusqlite::Connection;
 use rusqlite::TransactionBehavior;
 
-const MIGRATIONS: &[&str] = &[include_str!("../migrations/0001_foundation.sql")];
+const MIGRATIONS: &[&str] =
+    &[include_str!("../migrations/0001_foundation.sql"), include_str!("../migrations/0002_messages.sql")];
 
 /// The schema this binary knows.
 pub const SCHEMA: u32 = MIGRATIONS.len() as u32;

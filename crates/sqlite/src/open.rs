@@ -23,6 +23,8 @@ use std::time::Instant;
 
 use consort_core::engine::Engine;
 use consort_core::engine::StoreError;
+use consort_core::engine::Turn;
+use consort_core::journal::EntryId;
 use rusqlite::Connection;
 use rusqlite::OpenFlags;
 use rusqlite::Transaction;
@@ -31,10 +33,12 @@ use rusqlite::config::DbConfig;
 use rusqlite::hooks::Wal;
 use rusqlite::wal::CheckpointMode;
 
+use crate::Flags;
 use crate::Location;
 use crate::Pulses;
 use crate::SCHEMA;
 use crate::SqliteTx;
+use crate::desk::Desk;
 use crate::gate::Gate;
 use crate::migrations;
 
@@ -101,44 +105,107 @@ impl Store {
         Ok((found > SCHEMA).then_some(found))
     }
 
-    fn begin(&mut self, behavior: TransactionBehavior) -> Result<SqliteTx<'_>, StoreError> {
+    fn begin(
+        &mut self,
+        behavior: TransactionBehavior,
+        gate: Option<Gate>,
+    ) -> Result<SqliteTx<'_>, StoreError> {
+        self.set_out();
+        let Self { place, open, deadline, .. } = self;
+        let open = match open {
+            Some(open) => open,
+            none => none.insert(open_or_create(place, gate.as_ref(), *deadline)?),
+        };
+        let gate = match (behavior, gate) {
+            (TransactionBehavior::Deferred, _) => None,
+            (_, None) => Some(Gate::enter(place, *deadline)?),
+            (_, gate) => gate,
+        };
+        let tx = Transaction::new(&mut open.connection, behavior).map_err(|error| place.translate(error))?;
+        let (flags, desk) = (Flags::beside(&place.path), Desk::beside(&place.path));
+        Ok(SqliteTx { tx, store: place, flags, desk, after: Default::default(), _gate: gate })
+    }
+
+    /// Begins to count the time of a transaction.
+    fn set_out(&mut self) {
         if self.access == Access::Command {
             self.deadline = Instant::now() + self.place.budget;
         }
         DEADLINE.set(Some(self.deadline));
-        let Self { place, open, deadline, .. } = self;
-        let open = match open {
-            Some(open) => open,
-            none => none.insert(open_or_create(place, *deadline)?),
+    }
+
+    /// Leaves a request and sleeps until it was carried out, or until there is
+    /// a turn to do it oneself.
+    fn leave(&mut self, id: EntryId, request: &[u8]) -> Result<Turn<SqliteTx<'_>>, StoreError> {
+        let Ok(left) = Desk::beside(&self.place.path).leave(id, request) else {
+            return self.write().map(Turn::Mine);
         };
-        let gate = match behavior {
-            TransactionBehavior::Deferred => None,
-            _ => Some(Gate::enter(place, *deadline)?),
-        };
-        let tx = Transaction::new(&mut open.connection, behavior).map_err(|error| place.translate(error))?;
-        Ok(SqliteTx { tx, store: place, _gate: gate })
+        let mut pause = Duration::from_millis(4);
+        loop {
+            if let Some(gate) = Gate::try_enter(&self.place)? {
+                // Nobody takes requests now but us.
+                let is_taken = !left.take_back();
+                if is_taken && let Some(answer) = left.wait(Duration::ZERO) {
+                    return Ok(Turn::Answered(answer));
+                }
+                let tx = self.begin(TransactionBehavior::Immediate, Some(gate))?;
+                return Ok(if is_taken { Turn::Unsure(tx) } else { Turn::Mine(tx) });
+            }
+            if let Some(answer) = left.wait(pause) {
+                return Ok(Turn::Answered(answer));
+            }
+            if Instant::now() >= self.deadline && left.take_back() {
+                return Err(self.place.busy());
+            }
+            pause = (pause * 2).min(Duration::from_millis(64));
+        }
     }
 }
 
 impl Engine for Store {
     type Tx<'t> = SqliteTx<'t>;
     type Pulses = Pulses;
+    type Flags = Flags;
 
     fn write(&mut self) -> Result<SqliteTx<'_>, StoreError> {
-        self.begin(TransactionBehavior::Immediate)
+        self.begin(TransactionBehavior::Immediate, None)
+    }
+
+    fn write_or_leave(&mut self, id: EntryId, request: &[u8]) -> Result<Turn<SqliteTx<'_>>, StoreError> {
+        self.set_out();
+        match Gate::try_enter(&self.place) {
+            Ok(Some(gate)) => self.begin(TransactionBehavior::Immediate, Some(gate)).map(Turn::Mine),
+            Ok(None) => self.leave(id, request),
+            // There is no store yet, or it cannot be used, which opening it tells.
+            Err(_) => self.write().map(Turn::Mine),
+        }
+    }
+
+    fn write_for_others(&mut self) -> Result<Option<SqliteTx<'_>>, StoreError> {
+        if Desk::beside(&self.place.path).is_clear() {
+            return Ok(None);
+        }
+        match Gate::try_enter(&self.place)? {
+            Some(gate) => self.begin(TransactionBehavior::Immediate, Some(gate)).map(Some),
+            None => Ok(None),
+        }
     }
 
     fn read(&mut self) -> Result<SqliteTx<'_>, StoreError> {
-        self.begin(TransactionBehavior::Deferred)
+        self.begin(TransactionBehavior::Deferred, None)
     }
 
     fn pulses(&self) -> Pulses {
         Pulses::beside(&self.place.path)
     }
+
+    fn flags(&self) -> Flags {
+        Flags::beside(&self.place.path)
+    }
 }
 
 /// Opens the database, making or migrating it where needed.
-fn open_or_create(place: &Location, deadline: Instant) -> Result<Open, StoreError> {
+fn open_or_create(place: &Location, held: Option<&Gate>, deadline: Instant) -> Result<Open, StoreError> {
     let unusable =
         |error: std::io::Error| StoreError::Unusable { path: place.path.clone(), source: error.into() };
     let sqlite = |error| place.translate(error);
@@ -149,7 +216,7 @@ fn open_or_create(place: &Location, deadline: Instant) -> Result<Open, StoreErro
     let mut connection = connect(&place.path).map_err(sqlite)?;
     if migrations::version(&connection).map_err(sqlite)? < SCHEMA {
         // Switching to WAL does not wait for others, hence the gate.
-        let _gate = Gate::enter(place, deadline)?;
+        let _gate = if held.is_none() { Some(Gate::enter(place, deadline)?) } else { None };
         if migrations::version(&connection).map_err(sqlite)? == 0 {
             // What is known of sessions belongs to a store that is gone. Nobody
             // can have joined this one yet.

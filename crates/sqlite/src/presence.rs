@@ -15,10 +15,11 @@ use rusqlite::Connection;
 use rusqlite::OptionalExtension as _;
 use rusqlite::Row;
 use rusqlite::params;
-use rusqlite::types::Type;
 
 use crate::SqliteTx;
 use crate::apply::Subject;
+use crate::apply::json;
+use crate::apply::parse;
 
 const AGENT: &str = "agents.agent, agents.name, agents.left_at, agents.left_reason";
 
@@ -91,6 +92,13 @@ impl PresenceStore for SqliteTx<'_> {
         self.ask(|tx| tx.prepare_cached(&sql)?.query_row([name], read_agent).optional())
     }
 
+    fn gone_by_name(&self, name: &str) -> Result<Vec<Agent>, StoreError> {
+        let sql = format!(
+            "SELECT {AGENT} FROM agents WHERE name = ?1 AND left_at IS NOT NULL ORDER BY left_at, session"
+        );
+        self.ask(|tx| tx.prepare_cached(&sql)?.query_map([name], read_agent)?.collect())
+    }
+
     fn by_pid(&self, host: &str, pid: u32) -> Result<Vec<Agent>, StoreError> {
         // A handful of rows: a scan beats an index that every join would maintain.
         let sql = format!("SELECT {AGENT} FROM agents WHERE left_at IS NULL AND pid = ?1 AND host = ?2");
@@ -129,13 +137,4 @@ fn read_reason(row: &Row<'_>) -> rusqlite::Result<Option<LeaveReason>> {
 /// lossy spelling.
 fn path_text(path: &Path) -> String {
     path.to_string_lossy().into_owned()
-}
-
-fn json(value: &impl serde::Serialize) -> rusqlite::Result<String> {
-    serde_json::to_string(value).map_err(|error| rusqlite::Error::ToSqlConversionFailure(Box::new(error)))
-}
-
-fn parse<T: serde::de::DeserializeOwned>(text: &str, column: usize) -> rusqlite::Result<T> {
-    serde_json::from_str(text)
-        .map_err(|error| rusqlite::Error::FromSqlConversionFailure(column, Type::Text, Box::new(error)))
 }

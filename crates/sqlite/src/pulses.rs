@@ -57,6 +57,7 @@ struct Now {
 struct Turn {
     prompts: u32,
     model: Option<String>,
+    asks_first: Option<bool>,
 }
 
 impl Pulses {
@@ -86,11 +87,11 @@ impl PulseStore for Pulses {
             Err(error) if error.kind() == ErrorKind::NotFound => return Ok(false),
             Err(error) => return Err(self.failed(error)),
         };
-        let Pulse { status, activity, waiting_for, prompt, model } = pulse;
+        let Pulse { status, activity, waiting_for, prompt, .. } = pulse;
         let now = Now { at, status: *status, activity: activity.clone(), waiting_for: waiting_for.clone() };
         file.write_all_at(&padded(&now), 0).map_err(|error| self.failed(error))?;
         if *prompt {
-            note_prompt(&self.of(session, TURN), model.as_ref()).map_err(|error| self.failed(error))?;
+            note_prompt(&self.of(session, TURN), pulse).map_err(|error| self.failed(error))?;
         }
         Ok(true)
     }
@@ -146,6 +147,7 @@ impl PulseStore for Pulses {
             waiting_for: now.waiting_for,
             prompts: turn.prompts,
             model: turn.model,
+            asks_first: turn.asks_first,
             subagents,
         })
     }
@@ -153,19 +155,22 @@ impl PulseStore for Pulses {
 
 /// Prompts of one session come one after the other, so reading and writing
 /// back loses none.
-fn note_prompt(path: &Path, model: Option<&String>) -> std::io::Result<()> {
+fn note_prompt(path: &Path, pulse: &Pulse) -> std::io::Result<()> {
     let turn: Turn = read(path).unwrap_or_default();
-    let prompts = turn.prompts.saturating_add(1);
-    let turn = Turn { prompts, model: model.cloned().or(turn.model) };
+    let turn = Turn {
+        prompts: turn.prompts.saturating_add(1),
+        model: pulse.model.clone().or(turn.model),
+        asks_first: pulse.asks_first.or(turn.asks_first),
+    };
     open_or_create(path)?.write_all_at(&padded_json(&turn), 0)
 }
 
-fn private_dir(dir: &Path) -> std::io::Result<()> {
+pub(crate) fn private_dir(dir: &Path) -> std::io::Result<()> {
     fs::DirBuilder::new().recursive(true).mode(0o700).create(dir)
 }
 
 /// What is not there need not be removed.
-fn unless_absent(removed: std::io::Result<()>) -> std::io::Result<()> {
+pub(crate) fn unless_absent(removed: std::io::Result<()>) -> std::io::Result<()> {
     removed.or_else(|error| if error.kind() == ErrorKind::NotFound { Ok(()) } else { Err(error) })
 }
 
@@ -200,7 +205,7 @@ fn padded_json(value: &impl Serialize) -> Vec<u8> {
 
 /// Session ids are somebody else's text: whatever is not plainly a file name
 /// is escaped, and what is too long for one ends in a checksum.
-fn file_name(id: &str) -> String {
+pub(crate) fn file_name(id: &str) -> String {
     const LONGEST: usize = 120;
     let mut name = String::with_capacity(id.len().min(LONGEST));
     for byte in id.bytes() {

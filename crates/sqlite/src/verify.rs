@@ -52,7 +52,7 @@ pub(crate) fn verify(
                     pruned_through = pruned_through.max(*through);
                 }
                 Change::Unknown(_) => found.unknown.push(seq),
-                Change::Presence(_) => {}
+                Change::Presence(_) | Change::Messages(_) => {}
             }
         }
         Ok(())
@@ -106,7 +106,7 @@ pub(crate) fn integrity(connection: &Connection) -> rusqlite::Result<Vec<String>
 
 /// A table's rows as text by key, so that any table can be compared.
 fn rows(connection: &Connection, table: &str, key: &str) -> rusqlite::Result<BTreeMap<String, String>> {
-    let mut statement = connection.prepare(&format!("SELECT {key}, * FROM {table}"))?;
+    let mut statement = connection.prepare(&format!("SELECT CAST({key} AS TEXT), * FROM {table}"))?;
     let columns = statement.column_count();
     statement
         .query_map([], |row| {

@@ -7,6 +7,7 @@ use std::path::Path;
 
 use consort_core::App;
 use consort_core::Timestamp;
+use consort_core::config::Retention;
 use consort_core::engine::Engine as _;
 use consort_core::engine::StoreError;
 use consort_core::journal::Actor;
@@ -155,7 +156,7 @@ fn the_last_entry_is_never_dropped() {
     let mut last = app.journal_last_seq().unwrap();
     for _ in 0..4 {
         app.host().advance(40 * Timestamp::DAY);
-        app.journal_retain(30).unwrap();
+        app.retain(story::MONTH).unwrap();
         let now = app.journal_last_seq().unwrap();
         assert!(now >= last, "from {last} back to {now}");
         last = now;
@@ -212,7 +213,9 @@ fn carry_out(app: &mut StoryApp<Store>, verb: &Verb) {
         Verb::Reuse { pid } => drop(app.host().start(pid.into(), "another")),
         Verb::Look => drop(story::who(app)),
         Verb::Wait { days } => app.host().advance(i64::from(days) * Timestamp::DAY),
-        Verb::Retain { days } => drop(app.journal_retain(days.into()).unwrap()),
+        Verb::Retain { days } => {
+            drop(app.retain(Retention { journal_days: days.into(), message_days: days.into() }).unwrap())
+        }
     }
 }
 

@@ -9,7 +9,7 @@ use consort_core::Timestamp;
 use consort_core::host::Host;
 use consort_core::host::Place;
 use consort_core::host::Process;
-use consort_core::project::ProjectId;
+use consort_core::host::Topic;
 
 /// Clones are the same machine.
 #[derive(Clone)]
@@ -21,7 +21,9 @@ struct Machine {
     /// Running processes: id and which life of it.
     processes: BTreeMap<u32, String>,
     ancestors: Vec<u32>,
-    rings: Vec<Option<ProjectId>>,
+    rings: Vec<Vec<Topic>>,
+    /// Which process the test is at the moment.
+    me: u32,
 }
 
 impl Default for FakeHost {
@@ -32,6 +34,7 @@ impl Default for FakeHost {
             processes: BTreeMap::new(),
             ancestors: Vec::new(),
             rings: Vec::new(),
+            me: 0,
         })))
     }
 }
@@ -56,8 +59,19 @@ impl FakeHost {
         self.0.borrow_mut().ancestors = ancestors.to_vec();
     }
 
+    /// Goes on as this process.
+    pub fn be(&self, pid: u32) {
+        self.start(pid, "first");
+        self.0.borrow_mut().me = pid;
+    }
+
     pub fn rings(&self) -> usize {
         self.0.borrow().rings.len()
+    }
+
+    /// The last ring.
+    pub fn last_ring(&self) -> Vec<Topic> {
+        self.0.borrow().rings.last().cloned().unwrap_or_default()
     }
 }
 
@@ -115,7 +129,12 @@ impl Host for FakeHost {
         None
     }
 
-    fn ring(&self, project: Option<&ProjectId>) {
-        self.0.borrow_mut().rings.push(project.cloned());
+    fn me(&self) -> Option<Process> {
+        let me = self.0.borrow().me;
+        self.process(me)
+    }
+
+    fn ring(&self, topics: &[Topic]) {
+        self.0.borrow_mut().rings.push(topics.to_vec());
     }
 }

@@ -2,11 +2,14 @@
 
 use consort_core::App;
 use consort_core::Timestamp;
+use consort_core::config::Retention;
 use consort_core::engine::Engine;
+use consort_core::host::Host as _;
 use consort_core::journal::Actor;
 use consort_core::journal::TailRequest;
 use consort_core::presence::Agent;
 use consort_core::presence::Caller;
+use consort_core::presence::CallerFacts;
 use consort_core::presence::Glimpse;
 use consort_core::presence::JoinOutcome;
 use consort_core::presence::JoinRequest;
@@ -21,6 +24,9 @@ use consort_core::presence::Status;
 use consort_core::presence::WhoOutcome;
 
 use crate::FakeHost;
+
+/// Everything is kept for a month.
+pub const MONTH: Retention = Retention { journal_days: 30, message_days: 30 };
 
 /// An app over any engine on the fake machine.
 pub type StoryApp<E> = App<E, FakeHost>;
@@ -42,6 +48,12 @@ pub fn join<E: Engine>(
         model: None,
         terminal: Default::default(),
     })
+}
+
+/// What a call from the current place tells of its caller.
+pub fn facts(host: &FakeHost, claimed: Option<&str>) -> CallerFacts {
+    let (name, ancestors) = (host.name(), host.ancestors());
+    CallerFacts { host: name, ancestors, claimed: claimed.map(Into::into), ..Default::default() }
 }
 
 /// Everyone, with no more than the store tells.
@@ -104,12 +116,15 @@ pub fn store_story<E: Engine>(engine: E) {
 
     // Who calls: the nearest registered ancestor, and only without one the environment.
     host.call_from(&[99, 11, 10]);
-    let caller = app.caller(Some(&raven), &[]).unwrap();
+    let caller = app.caller(&facts(&host, Some("s-raven"))).unwrap();
     assert!(matches!(caller, Caller::Agent(agent) if agent.name.as_str() == "Bear"));
     host.call_from(&[99]);
-    let caller = app.caller(Some(&raven), &[]).unwrap();
+    let caller = app.caller(&facts(&host, Some("s-raven"))).unwrap();
     assert!(matches!(caller, Caller::Agent(agent) if agent.name.as_str() == "Raven"));
-    assert_eq!(app.caller(Some(&"nobody".into()), &[]).unwrap(), Caller::Person);
+    let nobody = facts(&host, Some("nobody"));
+    assert_eq!(app.caller(&nobody).unwrap(), Caller::Person);
+    let in_agent = CallerFacts { in_agent: true, ..nobody };
+    assert_eq!(app.caller(&in_agent).unwrap(), Caller::Stranger);
 
     // A reused process id is not life; a leaving is told once.
     host.start(10, "second");
@@ -139,9 +154,9 @@ pub fn store_story<E: Engine>(engine: E) {
 
     // Retention forgets who left long ago, keeps what is needed, and says so.
     host.advance(40 * Timestamp::DAY);
-    let dropped = app.journal_retain(30).unwrap();
+    let dropped = app.retain(MONTH).unwrap();
     assert!(dropped > 0);
-    assert_eq!(app.journal_retain(30).unwrap(), 0);
+    assert_eq!(app.retain(MONTH).unwrap(), 0);
     assert_eq!(roll(&mut app), "Bear idle");
     let verification = app.journal_verify().unwrap();
     assert!(verification.is_sound(), "{verification:?}");

@@ -38,6 +38,10 @@ struct Payload<'a> {
     #[serde(default)]
     error: Text,
     #[serde(default)]
+    stop_hook_active: Text,
+    #[serde(default)]
+    permission_mode: Text,
+    #[serde(default)]
     agent_id: Text,
     #[serde(default)]
     agent_type: Text,
@@ -57,6 +61,7 @@ struct ToolInput {
 
 pub(super) fn read(event: &str, payload: &[u8]) -> Option<HookCall> {
     let payload: Payload<'_> = serde_json::from_slice(payload).ok()?;
+    let in_subagent = payload.agent_id.0.is_some();
     let event = match event {
         "SessionStart" => HookEvent::SessionStart,
         "UserPromptSubmit" => HookEvent::Prompt,
@@ -67,9 +72,11 @@ pub(super) fn read(event: &str, payload: &[u8]) -> Option<HookCall> {
             HookEvent::Waiting(format!("permission for {tool}"))
         }
         // It has been idle for a minute: nothing is asked of the person.
-        "Notification" if payload.notification_type.is("idle_prompt") => HookEvent::TurnEnd,
+        "Notification" if payload.notification_type.is("idle_prompt") => {
+            HookEvent::TurnEnd { may_go_on: false }
+        }
         "Notification" => HookEvent::Waiting(payload.message.0.unwrap_or_else(|| "your attention".into())),
-        "Stop" => HookEvent::TurnEnd,
+        "Stop" => HookEvent::TurnEnd { may_go_on: !payload.stop_hook_active.is("true") },
         "StopFailure" => HookEvent::TurnFailed(payload.error.0.unwrap_or_else(|| "an error".into())),
         "SubagentStart" => HookEvent::SubagentStart {
             id: payload.agent_id.0?,
@@ -84,6 +91,8 @@ pub(super) fn read(event: &str, payload: &[u8]) -> Option<HookCall> {
         session: payload.session_id.into_owned().into(),
         cwd: payload.cwd.into_owned().into(),
         model: payload.model.0,
+        in_subagent,
+        asks_first: payload.permission_mode.0.map(|mode| mode != "bypassPermissions"),
         event,
     })
 }
@@ -102,12 +111,20 @@ pub(super) fn write(event: &str, reply: &HookReply) -> Option<String> {
         additional_context: &'a str,
     }
 
+    #[derive(Serialize)]
+    struct Block<'a> {
+        decision: &'static str,
+        reason: &'a str,
+    }
+
     match reply {
         HookReply::Silence => None,
         HookReply::Context(text) => {
             let output = Output { hook_event_name: event, additional_context: text };
             serde_json::to_string(&Reply { hook_specific_output: output }).ok()
         }
+        // What it blocks is the stopping.
+        HookReply::GoOn(text) => serde_json::to_string(&Block { decision: "block", reason: text }).ok(),
     }
 }
 
@@ -117,7 +134,7 @@ fn tool_use(name: Text, input: Option<ToolInput>) -> Option<ToolUse> {
     Some(ToolUse { name: name.0?, path: path.map(Into::into), command: input.command.0 })
 }
 
-/// Text where there is text; anything else counts as absent.
+/// Text where there is text or a flag; anything else counts as absent.
 #[derive(Default)]
 struct Text(Option<String>);
 
@@ -142,8 +159,8 @@ impl<'de> Deserialize<'de> for Text {
                 Ok(Text(Some(text.to_owned())))
             }
 
-            fn visit_bool<E>(self, _: bool) -> Result<Text, E> {
-                Ok(Text(None))
+            fn visit_bool<E>(self, flag: bool) -> Result<Text, E> {
+                Ok(Text(Some(flag.to_string())))
             }
 
             fn visit_i64<E>(self, _: i64) -> Result<Text, E> {

@@ -2,6 +2,7 @@
 
 mod hooks;
 mod live;
+mod wake;
 
 use std::path::Path;
 use std::path::PathBuf;
@@ -10,6 +11,7 @@ use consort_core::hooks::Dialect;
 use consort_core::hooks::HookCall;
 use consort_core::hooks::HookReply;
 use consort_core::presence::Agent;
+use consort_core::presence::Heard;
 use consort_core::presence::Status;
 
 use crate::AgentCli;
@@ -96,6 +98,10 @@ impl AgentCli for Claude {
 
     fn disconnect(&self, settings: &str, program: &str) -> Result<String, SettingsError> {
         connect::disconnect(settings, self.kind(), program)
+    }
+
+    fn wake(&self, config_dir: &Path, agent: &Agent, heard: &Heard) -> bool {
+        wake::wake(config_dir, agent, heard)
     }
 
     fn live_state(&self, config_dir: &Path, agent: &Agent) -> Option<(Status, Option<String>)> {

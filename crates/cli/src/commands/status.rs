@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use consort_core::journal::Actor;
 use consort_core::journal::Seq;
 use consort_core::presence::Caller;
 use consort_core::presence::WhoOutcome;
@@ -27,6 +28,8 @@ struct Status {
     project: consort_core::project::Project,
     worktree: PathBuf,
     branch: Option<String>,
+    /// Messages you have not read.
+    unread: usize,
     here: WhoOutcome,
     store: PathBuf,
     entries: Seq,
@@ -35,8 +38,15 @@ struct Status {
 
 pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
     let mut room = world.open()?;
+    let you = room.caller()?;
+    let unread = match &you {
+        Caller::Agent(agent) => room.app.unread_count(&Actor::Agent(agent.session.clone()))?,
+        Caller::Person => room.app.unread_count(&Actor::Person)?,
+        Caller::Stranger => 0,
+    };
     let status = Status {
-        you: room.caller()?,
+        you,
+        unread,
         here: who::look(world, &mut room, false)?,
         store: world.paths.store(),
         entries: room.app.journal_last_seq()?,
@@ -50,6 +60,7 @@ pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
     }
     let you = match &status.you {
         Caller::Agent(agent) => format!("{} ({}, session {})", agent.name, agent.kind, agent.session),
+        Caller::Stranger => "an agent session that has not joined".to_owned(),
         Caller::Person => "the person at the keyboard".to_owned(),
     };
     let branch = status.branch.map_or_else(String::new, |branch| format!(" on {branch}"));
@@ -57,6 +68,7 @@ pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
         ("You", you),
         ("Project", format!("{}{branch}  ({})", status.project.name, status.project.id)),
         ("Here", render::summary(&status.here.agents)),
+        ("Mail", format!("{} unread", text::count(status.unread, "message"))),
         ("Store", format!("{}, {} entries", status.store.display(), status.entries)),
     ];
     for standing in &status.connected {

@@ -7,6 +7,8 @@ use std::os::fd::AsFd as _;
 use std::time::Duration;
 
 use consort_agents::Level;
+use consort_core::host::Topic;
+use consort_core::journal::Actor;
 use consort_core::text;
 use consort_host::bell::Bell;
 use consort_host::bell::Woken;
@@ -83,7 +85,7 @@ pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
 
 /// Shows who is here until `q`.
 fn watch(world: &World, room: &mut Room, everywhere: bool, connected: bool) -> CommandResult {
-    let project = (!everywhere).then(|| room.project.id.clone());
+    let project = (!everywhere).then(|| Topic::Project(room.project.id.clone()));
     let cannot_wait = |error| CommandError::file("cannot wait in", &world.paths.bells(), error);
     let mut bell = Bell::hang(&world.paths.bells(), project.as_ref()).map_err(cannot_wait)?;
     let _keys = Keys::take();
@@ -96,13 +98,17 @@ fn watch(world: &World, room: &mut Room, everywhere: bool, connected: bool) -> C
         let summary = render::summary(&outcome.agents);
         let title = format!("consort · {}  {summary}", text::one_line(place, 40));
         let title = style.bold(&render::cut(&title, columns));
+        let mail = match room.app.unread_count(&Actor::Person)? {
+            0 => String::new(),
+            n => format!(" · {} for you: `consort inbox`", text::count(n, "message")),
+        };
         let table = render::agents(&outcome, style, columns, rows.saturating_sub(5));
         let news = if connected {
             "new sessions appear by themselves"
         } else {
             "`consort init` connects Claude Code"
         };
-        let help = style.dim(&render::cut(&format!("q quits · {news}"), columns));
+        let help = style.dim(&render::cut(&format!("q quits{mail} · {news}"), columns));
         // Home, and clear what is left of each line and of the screen: no flicker.
         let screen = format!("{title}\n\n{table}\n{help}\n").replace('\n', "\x1b[K\r\n");
         world.out.text(format!("\x1b[H{screen}\x1b[J"))?;

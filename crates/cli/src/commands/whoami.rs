@@ -19,6 +19,7 @@ pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
     }
     world.out.line(match &caller {
         Caller::Agent(agent) => format!("{} ({} in {})", agent.name, agent.kind, agent.project.name),
+        Caller::Stranger => "an agent session that has not joined (`consort join`)".to_owned(),
         Caller::Person => "you, the person at the keyboard".to_owned(),
     })
 }

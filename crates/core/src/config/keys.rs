@@ -37,6 +37,30 @@ pub const KEYS: &[Key] = &[
         about: "tell a starting session its name and who is here (mode `full`)",
     },
     Key {
+        name: "context.reply_hint",
+        kind: ValueKind::Flag,
+        for_hooks: true,
+        about: "say how to reply to a message (modes `full` and `minimal`)",
+    },
+    Key {
+        name: "context.sender_details",
+        kind: ValueKind::Flag,
+        for_hooks: true,
+        about: "say where a sender works when it first writes (mode `full`)",
+    },
+    Key {
+        name: "messages.wake_idle",
+        kind: ValueKind::Flag,
+        for_hooks: true,
+        about: "wake an idle session for a message, where its CLI can be woken",
+    },
+    Key {
+        name: "messages.retention_days",
+        kind: ValueKind::Number { least: 1, most: 36_500 },
+        for_hooks: false,
+        about: "how long messages are kept that everyone has read",
+    },
+    Key {
         name: "journal.retention_days",
         kind: ValueKind::Number { least: 1, most: 36_500 },
         for_hooks: false,

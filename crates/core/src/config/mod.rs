@@ -22,6 +22,7 @@ pub use model::ConfigError;
 pub use model::ContextMode;
 pub use model::HookSettings;
 pub use model::Layer;
+pub use model::Retention;
 pub use model::Setting;
 pub use model::Source;
 pub(crate) use ops::hook_settings;

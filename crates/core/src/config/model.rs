@@ -73,9 +73,20 @@ impl Config {
         self.settings.iter().find(|setting| setting.key == key).map_or("", |setting| &setting.value)
     }
 
-    pub fn retention_days(&self) -> u32 {
-        self.get("journal.retention_days").parse().unwrap_or(30)
+    pub fn retention(&self) -> Retention {
+        let days = |key| self.get(key).parse().unwrap_or(30);
+        Retention {
+            journal_days: days("journal.retention_days"),
+            message_days: days("messages.retention_days"),
+        }
     }
+}
+
+/// How long things are kept that nothing depends on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Retention {
+    pub journal_days: u32,
+    pub message_days: u32,
 }
 
 /// What hooks need to know.
@@ -84,6 +95,9 @@ pub struct HookSettings {
     pub auto_register: bool,
     pub context: ContextMode,
     pub registration: bool,
+    pub reply_hint: bool,
+    pub sender_details: bool,
+    pub wake_idle: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -65,13 +65,32 @@ impl Key {
 }
 
 impl HookSettings {
-    pub(super) const DEFAULT: Self =
-        Self { auto_register: true, context: ContextMode::Full, registration: true };
+    pub const DEFAULT: Self = Self {
+        auto_register: true,
+        context: ContextMode::Full,
+        registration: true,
+        reply_hint: true,
+        sender_details: true,
+        wake_idle: true,
+    };
+
+    /// Whether messages come with how to reply.
+    pub fn hints_at_replies(&self) -> bool {
+        self.context != ContextMode::None && self.reply_hint
+    }
+
+    /// Whether a sender is introduced when it first writes.
+    pub fn introduces(&self) -> bool {
+        self.context == ContextMode::Full && self.sender_details
+    }
 
     /// Takes over what `key` says; what it cannot understand changes nothing.
     pub fn set(&mut self, key: &str, value: &str) {
         match key {
             "presence.auto_register" => self.auto_register = flag(value).unwrap_or(self.auto_register),
+            "context.reply_hint" => self.reply_hint = flag(value).unwrap_or(self.reply_hint),
+            "context.sender_details" => self.sender_details = flag(value).unwrap_or(self.sender_details),
+            "messages.wake_idle" => self.wake_idle = flag(value).unwrap_or(self.wake_idle),
             "context.registration" => self.registration = flag(value).unwrap_or(self.registration),
             "context.mode" => {
                 self.context = match value {
@@ -115,7 +134,7 @@ mod tests {
         assert_eq!(config.get("context.mode"), "none");
         let mode = config.settings.iter().find(|setting| setting.key == "context.mode").unwrap();
         assert_eq!(mode.source, Source::Environment("CONSORT_CONTEXT_MODE".into()));
-        assert_eq!(config.retention_days(), 30);
+        assert_eq!(config.retention().journal_days, 30);
     }
 
     #[test]

@@ -9,6 +9,7 @@ use serde::Serialize;
 use serde::Serializer;
 
 use crate::Timestamp;
+use crate::messages::MessageChange;
 use crate::presence::PresenceChange;
 use crate::presence::SessionId;
 use crate::project::ProjectId;
@@ -17,7 +18,7 @@ use crate::project::ProjectId;
 pub type Seq = i64;
 
 /// Names an entry everywhere, whoever ordered it. Ids sort by time.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct EntryId(pub [u8; 16]);
 
 impl EntryId {
@@ -39,8 +40,8 @@ impl Serialize for EntryId {
     }
 }
 
-/// Who did it.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// Who did it, or for whom it is.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Actor {
     Agent(SessionId),
     /// The human at the keyboard.
@@ -78,6 +79,13 @@ impl Serialize for Actor {
     }
 }
 
+impl<'de> Deserialize<'de> for Actor {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let Ok(actor) = String::deserialize(deserializer)?.parse();
+        Ok(actor)
+    }
+}
+
 /// An entry as it is kept.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Entry {
@@ -92,11 +100,11 @@ pub struct Entry {
 /// An entry about to be recorded; the engine gives it its place.
 #[derive(Clone, Debug)]
 pub struct NewEntry {
+    pub id: EntryId,
     pub at: Timestamp,
     pub project: Option<ProjectId>,
     pub actor: Actor,
     pub changes: Vec<Change>,
-    pub random: [u8; 10],
 }
 
 /// One change of shared state, by the room it belongs to.
@@ -104,6 +112,7 @@ pub struct NewEntry {
 pub enum Change {
     Journal(JournalChange),
     Presence(PresenceChange),
+    Messages(MessageChange),
     /// Written by a newer consort: shown as it is, never applied.
     Unknown(serde_json::Value),
 }
@@ -119,16 +128,18 @@ pub enum JournalChange {
 /// The wire form: `{"presence":{"joined":{…}}}`.
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-enum KnownChange<J, P> {
+enum KnownChange<J, P, M> {
     Journal(J),
     Presence(P),
+    Messages(M),
 }
 
 impl Serialize for Change {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match self {
-            Self::Journal(change) => KnownChange::<_, &()>::Journal(change).serialize(serializer),
-            Self::Presence(change) => KnownChange::<&(), _>::Presence(change).serialize(serializer),
+            Self::Journal(change) => KnownChange::<_, &(), &()>::Journal(change).serialize(serializer),
+            Self::Presence(change) => KnownChange::<&(), _, &()>::Presence(change).serialize(serializer),
+            Self::Messages(change) => KnownChange::<&(), &(), _>::Messages(change).serialize(serializer),
             Self::Unknown(value) => value.serialize(serializer),
         }
     }
@@ -140,6 +151,7 @@ impl<'de> Deserialize<'de> for Change {
         Ok(match KnownChange::deserialize(&value) {
             Ok(KnownChange::Journal(change)) => Self::Journal(change),
             Ok(KnownChange::Presence(change)) => Self::Presence(change),
+            Ok(KnownChange::Messages(change)) => Self::Messages(change),
             Err(_) => Self::Unknown(value),
         })
     }

@@ -10,10 +10,12 @@ use super::TailRequest;
 use super::Verification;
 use crate::App;
 use crate::Timestamp;
+use crate::config::Retention;
 use crate::engine::Engine;
 use crate::engine::StoreError;
 use crate::engine::Tx as _;
 use crate::host::Host;
+use crate::messages;
 use crate::presence;
 
 /// How many entries one transaction of retention drops.
@@ -47,20 +49,26 @@ impl<E: Engine, H: Host> App<E, H> {
         Ok(entries)
     }
 
-    /// Forgets agents that left before the retention began, then drops the
-    /// entries that nothing depends on. At most once a day.
-    pub fn journal_retain(&mut self, days: u32) -> Result<usize, StoreError> {
+    /// Forgets agents that left and messages that were read before the
+    /// retention began, then drops the entries that nothing depends on. At most
+    /// once a day.
+    pub fn retain(&mut self, retention: Retention) -> Result<usize, StoreError> {
         let now = self.host.now();
         let due = |last: Option<Timestamp>| last.is_none_or(|last| now.since(last) >= RETENTION_PAUSE);
         if !due(self.engine.read()?.last_pruned()?) {
             return Ok(0);
         }
-        let before = now.minus(i64::from(days) * Timestamp::DAY);
+        let days_ago = |days: u32| now.minus(i64::from(days) * Timestamp::DAY);
+        let before = days_ago(retention.journal_days);
 
         let mut tx = self.engine.write()?;
         tx.set_last_pruned(now)?;
-        let forgotten = presence::forget_before(&tx, before)?;
-        Self::conclude(&self.host, tx, now, None, Actor::Consort, forgotten)?;
+        // Each in an entry of its own: they are needed for different times.
+        let letters = messages::forget_before(&tx, days_ago(retention.message_days))?;
+        Self::conclude(&self.host, tx, now, None, Actor::Consort, letters)?;
+        let tx = self.engine.write()?;
+        let agents = presence::forget_before(&tx, before)?;
+        Self::conclude(&self.host, tx, now, None, Actor::Consort, agents)?;
 
         // The long look is a read, and the rest is done in small steps: nobody
         // waits for housekeeping.

@@ -1,6 +1,7 @@
 //! What an engine must do for the journal.
 
 use super::Entry;
+use super::EntryId;
 use super::NewEntry;
 use super::Seq;
 use super::TailRequest;
@@ -14,6 +15,9 @@ pub trait JournalStore {
 
     /// Entries in order, oldest first.
     fn entries(&self, request: &TailRequest) -> Result<Vec<Entry>, StoreError>;
+
+    /// The entry with this id, if it is among the latest few thousand.
+    fn recent(&self, id: EntryId) -> Result<Option<Entry>, StoreError>;
 
     fn last_seq(&self) -> Result<Seq, StoreError>;
 

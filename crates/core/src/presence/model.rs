@@ -111,11 +111,13 @@ pub struct Pulse {
     pub prompt: bool,
     /// The model, where it is known; it stays as it was otherwise.
     pub model: Option<String>,
+    /// Whether it asks the person before it acts; as with the model.
+    pub asks_first: Option<bool>,
 }
 
 impl Pulse {
     pub fn of(status: Status) -> Self {
-        Self { status, activity: None, waiting_for: None, prompt: false, model: None }
+        Self { status, activity: None, waiting_for: None, prompt: false, model: None, asks_first: None }
     }
 }
 
@@ -128,6 +130,7 @@ pub struct Heard {
     pub waiting_for: Option<String>,
     pub prompts: u32,
     pub model: Option<String>,
+    pub asks_first: Option<bool>,
     pub subagents: Vec<Subagent>,
 }
 
@@ -161,6 +164,8 @@ pub struct Seen {
     pub quadrant: Option<Quadrant>,
     pub subagents: Vec<Subagent>,
     pub left: Option<Departure>,
+    /// Messages it has not read.
+    pub unread: usize,
     /// Whether the caller is this agent.
     pub you: bool,
 }
@@ -284,10 +289,26 @@ pub struct WhoOutcome {
     pub agents: Vec<Seen>,
 }
 
+/// What tells who calls, gathered by the calling process itself.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CallerFacts {
+    pub host: String,
+    /// Nearest first.
+    pub ancestors: Vec<Process>,
+    /// A session id from the environment, for where no ancestor is registered.
+    pub claimed: Option<SessionId>,
+    /// Which of the sessions that one process hosts is the likeliest.
+    pub hints: Vec<SessionId>,
+    /// Whether an ancestor is an agent CLI, registered or not.
+    pub in_agent: bool,
+}
+
 /// Who calls.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(tag = "caller", content = "agent", rename_all = "snake_case")]
 pub enum Caller {
     Agent(Box<Agent>),
+    /// An agent session that has not joined. It is not the person.
+    Stranger,
     Person,
 }

@@ -76,6 +76,7 @@ pub(super) fn see(mut agent: Agent, heard: Option<Heard>) -> Seen {
         waiting_for: None,
         prompts: 0,
         model: None,
+        asks_first: None,
         subagents: Vec::new(),
     });
     agent.model = heard.model.or(agent.model);
@@ -89,6 +90,7 @@ pub(super) fn see(mut agent: Agent, heard: Option<Heard>) -> Seen {
         quadrant: None,
         subagents: heard.subagents,
         left: None,
+        unread: 0,
         you: false,
     }
 }

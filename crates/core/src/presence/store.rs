@@ -28,6 +28,9 @@ pub trait PresenceStore {
     /// The present agent with this name, in any case.
     fn by_name(&self, name: &str) -> Result<Option<Agent>, StoreError>;
 
+    /// Those who were called so when they left, in any case.
+    fn gone_by_name(&self, name: &str) -> Result<Vec<Agent>, StoreError>;
+
     /// The present agents with this process id on this host.
     fn by_pid(&self, host: &str, pid: u32) -> Result<Vec<Agent>, StoreError>;
 

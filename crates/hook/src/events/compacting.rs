@@ -3,21 +3,21 @@
 use consort_core::App;
 use consort_core::engine::Engine;
 use consort_core::hooks::HookCall;
-use consort_core::hooks::HookReply;
 use consort_core::host::Host;
 use consort_core::presence::PresenceError;
 use consort_core::presence::Pulse;
 use consort_core::presence::Status;
 
 use super::pulse;
+use crate::Answer;
 use crate::Surroundings;
 
 pub(crate) fn handle<E: Engine, H: Host>(
     app: &mut App<E, H>,
     call: &HookCall,
     around: &dyn Surroundings,
-) -> Result<HookReply, PresenceError> {
+) -> Result<Answer, PresenceError> {
     let compacting = Pulse { activity: Some("compacting".into()), ..Pulse::of(Status::Working) };
     pulse(app, call, around, &compacting)?;
-    Ok(HookReply::Silence)
+    Ok(Answer::SILENCE)
 }

@@ -13,11 +13,15 @@ pub(crate) mod waiting;
 use consort_core::App;
 use consort_core::engine::Engine;
 use consort_core::hooks::HookCall;
+use consort_core::hooks::HookReply;
 use consort_core::host::Host;
+use consort_core::messages::Batch;
+use consort_core::messages::Moment;
 use consort_core::presence::PresenceError;
 use consort_core::presence::Pulse;
 use consort_core::presence::PulseOutcome;
 
+use crate::Answer;
 use crate::Surroundings;
 use crate::join_request;
 
@@ -37,4 +41,24 @@ fn pulse<E: Engine, H: Host>(
         }
     }
     Ok(())
+}
+
+/// The mail for a session at this moment.
+fn mail<E: Engine, H: Host>(
+    app: &mut App<E, H>,
+    call: &HookCall,
+    around: &dyn Surroundings,
+    moment: Moment,
+) -> Result<Option<Batch>, PresenceError> {
+    // A subagent's context is thrown away with it.
+    if call.in_subagent {
+        return Ok(None);
+    }
+    Ok(app.collect(&call.session, moment, &|name| around.variable(name))?)
+}
+
+/// Mail as an answer.
+fn told(mail: Option<Batch>) -> Answer {
+    let reply = mail.as_ref().map_or(HookReply::Silence, |mail| HookReply::Context(mail.text.clone()));
+    Answer { reply, mail }
 }

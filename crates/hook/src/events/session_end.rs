@@ -3,16 +3,17 @@
 use consort_core::App;
 use consort_core::engine::Engine;
 use consort_core::hooks::HookCall;
-use consort_core::hooks::HookReply;
 use consort_core::host::Host;
 use consort_core::journal::Actor;
 use consort_core::presence::LeaveReason;
 use consort_core::presence::PresenceError;
 
+use crate::Answer;
+
 pub(crate) fn handle<E: Engine, H: Host>(
     app: &mut App<E, H>,
     call: &HookCall,
-) -> Result<HookReply, PresenceError> {
+) -> Result<Answer, PresenceError> {
     app.leave(&call.session, LeaveReason::Ended, Actor::Agent(call.session.clone()))?;
-    Ok(HookReply::Silence)
+    Ok(Answer::SILENCE)
 }

@@ -1,5 +1,5 @@
-//! A session begins, or goes on after a resume or a compaction: it joins, and
-//! is told its name and who else is here.
+//! A session begins, or goes on after a resume or a compaction: it joins, is
+//! told its name and who else is here, and hears what waited for it.
 
 use std::fmt::Write as _;
 
@@ -10,6 +10,7 @@ use consort_core::engine::Engine;
 use consort_core::hooks::HookCall;
 use consort_core::hooks::HookReply;
 use consort_core::host::Host;
+use consort_core::messages::Moment;
 use consort_core::presence::Agent;
 use consort_core::presence::JoinOutcome;
 use consort_core::presence::PresenceError;
@@ -18,6 +19,8 @@ use consort_core::presence::Seen;
 use consort_core::presence::Status;
 use consort_core::text;
 
+use super::mail;
+use crate::Answer;
 use crate::Surroundings;
 use crate::join_request;
 
@@ -28,15 +31,19 @@ pub(crate) fn handle<E: Engine, H: Host>(
     app: &mut App<E, H>,
     call: &HookCall,
     around: &dyn Surroundings,
-) -> Result<HookReply, PresenceError> {
+) -> Result<Answer, PresenceError> {
     let request = join_request(app.host(), call, around)?;
     let (settings, outcome) = app.arrive(&request, &|name| around.variable(name))?;
     if outcome.as_ref().is_some_and(|outcome| !outcome.joined) {
         // What it was doing before, compacting above all, is over.
         app.pulse(&call.session, &Pulse::of(Status::Idle))?;
     }
-    let block = outcome.and_then(|outcome| block(&outcome, settings));
-    Ok(block.map_or(HookReply::Silence, HookReply::Context))
+    let Some(outcome) = outcome else { return Ok(Answer::SILENCE) };
+    let mail = mail(app, call, around, Moment::Start)?;
+    let parts: Vec<String> =
+        block(&outcome, settings).into_iter().chain(mail.iter().map(|mail| mail.text.clone())).collect();
+    let reply = if parts.is_empty() { HookReply::Silence } else { HookReply::Context(parts.join("\n\n")) };
+    Ok(Answer { reply, mail })
 }
 
 /// What the session is told. Facts, not instructions.
@@ -69,7 +76,8 @@ fn block(outcome: &JoinOutcome, settings: HookSettings) -> Option<String> {
     if !others.is_empty() {
         block.push_str(
             "\nThey work in this project at the same time as you. `consort who` shows what each is doing \
-             and where it runs; reach one through the person who started you.",
+             and where it runs; `consort send <name> \"<text>\"` reaches one, `all` or the person (`@me`). \
+             What they send you comes with your tools' results.",
         );
     }
     Some(block)

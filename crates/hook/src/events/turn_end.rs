@@ -1,25 +1,41 @@
-//! The turn is over, well or badly.
+//! The turn is over, well or badly; or it goes on, because there is mail.
 
 use consort_core::App;
 use consort_core::engine::Engine;
 use consort_core::hooks::HookCall;
 use consort_core::hooks::HookReply;
 use consort_core::host::Host;
+use consort_core::messages::Moment;
 use consort_core::presence::PresenceError;
 use consort_core::presence::Pulse;
 use consort_core::presence::Status;
 use consort_core::text;
 
+use super::mail;
 use super::pulse;
+use crate::Answer;
 use crate::Surroundings;
 
 pub(crate) fn handle<E: Engine, H: Host>(
     app: &mut App<E, H>,
     call: &HookCall,
     around: &dyn Surroundings,
-    error: Option<&str>,
-) -> Result<HookReply, PresenceError> {
-    let failed = error.map(|error| format!("stopped by {}", text::one_line(error, 80)));
-    pulse(app, call, around, &Pulse { activity: failed, ..Pulse::of(Status::Idle) })?;
-    Ok(HookReply::Silence)
+    may_go_on: bool,
+) -> Result<Answer, PresenceError> {
+    let mail = mail(app, call, around, Moment::End { may_go_on })?;
+    let status = if mail.is_some() { Status::Working } else { Status::Idle };
+    pulse(app, call, around, &Pulse::of(status))?;
+    let reply = mail.as_ref().map_or(HookReply::Silence, |mail| HookReply::GoOn(mail.text.clone()));
+    Ok(Answer { reply, mail })
+}
+
+pub(crate) fn failed<E: Engine, H: Host>(
+    app: &mut App<E, H>,
+    call: &HookCall,
+    around: &dyn Surroundings,
+    error: &str,
+) -> Result<Answer, PresenceError> {
+    let why = format!("stopped by {}", text::one_line(error, 80));
+    pulse(app, call, around, &Pulse { activity: Some(why), ..Pulse::of(Status::Idle) })?;
+    Ok(Answer::SILENCE)
 }

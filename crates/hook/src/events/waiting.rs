@@ -3,7 +3,6 @@
 use consort_core::App;
 use consort_core::engine::Engine;
 use consort_core::hooks::HookCall;
-use consort_core::hooks::HookReply;
 use consort_core::host::Host;
 use consort_core::presence::PresenceError;
 use consort_core::presence::Pulse;
@@ -11,6 +10,7 @@ use consort_core::presence::Status;
 use consort_core::text;
 
 use super::pulse;
+use crate::Answer;
 use crate::Surroundings;
 
 pub(crate) fn handle<E: Engine, H: Host>(
@@ -18,8 +18,8 @@ pub(crate) fn handle<E: Engine, H: Host>(
     call: &HookCall,
     around: &dyn Surroundings,
     what: &str,
-) -> Result<HookReply, PresenceError> {
+) -> Result<Answer, PresenceError> {
     let waiting = Pulse { waiting_for: Some(text::one_line(what, 120)), ..Pulse::of(Status::Waiting) };
     pulse(app, call, around, &waiting)?;
-    Ok(HookReply::Silence)
+    Ok(Answer::SILENCE)
 }

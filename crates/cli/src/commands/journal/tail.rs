@@ -3,12 +3,14 @@
 use std::collections::HashMap;
 
 use consort_core::host::Host as _;
+use consort_core::host::Topic;
 use consort_core::journal::Actor;
 use consort_core::journal::Change;
 use consort_core::journal::Entry;
 use consort_core::journal::JournalChange;
 use consort_core::journal::Seq;
 use consort_core::journal::TailRequest;
+use consort_core::messages::MessageChange;
 use consort_core::presence::LeaveReason;
 use consort_core::presence::PresenceChange;
 use consort_core::presence::SessionId;
@@ -58,7 +60,10 @@ pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
     let begin = if args.lines == 0 { Some(room.app.journal_last_seq()?) } else { None };
     let cannot_wait = |error| CommandError::file("cannot wait in", &world.paths.bells(), error);
     // Hung before the first look, so that nothing falls between the two.
-    let bell = args.follow.then(|| Bell::hang(&world.paths.bells(), request.project.as_ref()));
+    let bell = args.follow.then(|| {
+        let topic = request.project.clone().map(Topic::Project);
+        Bell::hang(&world.paths.bells(), topic.as_ref())
+    });
     let bell = bell.transpose().map_err(cannot_wait)?;
     let mut last = match begin {
         Some(seq) => seq,
@@ -133,6 +138,11 @@ fn describe(
                 }
                 PresenceChange::Forgotten { session } => format!("session {session} forgotten"),
             },
+            Change::Messages(change) => message(change, entry.seq, &mut |who| match who {
+                Actor::Agent(session) => name(session),
+                Actor::Person => Ok("you".into()),
+                Actor::Consort => Ok("consort".into()),
+            })?,
             Change::Journal(JournalChange::Pruned { through, .. }) => {
                 format!("entries up to {through} pruned")
             }
@@ -142,9 +152,41 @@ fn describe(
     // An agent's own doings name it already.
     let actor = match &entry.actor {
         Actor::Agent(_) => "",
+        Actor::Person if says_who(&entry.changes) => "",
         Actor::Person => "you: ",
         Actor::Consort => "consort: ",
     };
     let what = text::one_line(&format!("{actor}{}", parts.join("; ")), 500);
     Ok(format!("{:>6}  {}  {what}", entry.seq, time::local(entry.at)))
+}
+
+/// Whether the line begins with who did it.
+fn says_who(changes: &[Change]) -> bool {
+    matches!(changes.first(), Some(Change::Messages(_)))
+}
+
+fn message(
+    change: &MessageChange,
+    seq: Seq,
+    name: &mut dyn FnMut(&Actor) -> Result<String, CommandError>,
+) -> Result<String, CommandError> {
+    let list =
+        |numbers: &[Seq]| numbers.iter().map(|number| format!("#{number}")).collect::<Vec<_>>().join(", ");
+    Ok(match change {
+        MessageChange::Sent(sent) => {
+            let to = sent.to.iter().map(name).collect::<Result<Vec<_>, _>>()?.join(", ");
+            let what = text::one_line(&sent.text, 120);
+            format!("{} to {to}: #{seq} {}: {what}", sent.from.name, sent.kind.as_str())
+        }
+        MessageChange::Delivered { to, numbers, .. } => format!("{} was handed {}", name(to)?, list(numbers)),
+        MessageChange::Read { to, numbers } => format!("{} has read {}", name(to)?, list(numbers)),
+        MessageChange::Inherited { from, to, numbers } => {
+            let (from, to) = (name(from)?, name(to)?);
+            format!("{to} takes over what waited for {from} before: {}", list(numbers))
+        }
+        MessageChange::Dropped { to, numbers } => {
+            format!("{} is gone and never read {}", name(to)?, list(numbers))
+        }
+        MessageChange::Forgotten { numbers } => format!("forgotten: {}", list(numbers)),
+    })
 }

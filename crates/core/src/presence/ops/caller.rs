@@ -1,6 +1,6 @@
 //! Who calls, and for whom it may speak.
 
-use super::sort_out_the_dead;
+use super::is_alive;
 use crate::App;
 use crate::engine::Engine;
 use crate::engine::StoreError;
@@ -8,36 +8,15 @@ use crate::host::Host;
 use crate::journal::Actor;
 use crate::presence::Agent;
 use crate::presence::Caller;
+use crate::presence::CallerFacts;
 use crate::presence::PresenceError;
-use crate::presence::PresenceStore as _;
-use crate::presence::PulseStore as _;
-use crate::presence::SessionId;
+use crate::presence::PresenceStore;
+use crate::presence::PulseStore;
 
 impl<E: Engine, H: Host> App<E, H> {
-    /// Who calls: the registered agent nearest up the process tree. Only where
-    /// there is none does `claimed`, a session id from the environment, decide.
-    /// Where one process hosts several sessions, `hints` tell them apart, or
-    /// else which was heard from last.
-    pub fn caller(&mut self, claimed: Option<&SessionId>, hints: &[SessionId]) -> Result<Caller, StoreError> {
-        let ancestors = self.host.ancestors();
-        let host_name = self.host.name();
+    pub fn caller(&mut self, facts: &CallerFacts) -> Result<Caller, StoreError> {
         let pulses = self.engine.pulses();
-        let tx = self.engine.read()?;
-        for ancestor in &ancestors {
-            let mut agents = tx.by_pid(&host_name, ancestor.pid)?;
-            agents.retain(|agent| agent.process.start == ancestor.start);
-            let likeliest = agents.into_iter().max_by_key(|agent| {
-                let last_active = pulses.heard(&agent.session).map(|heard| heard.last_active);
-                (hints.contains(&agent.session), last_active)
-            });
-            if let Some(agent) = likeliest {
-                return Ok(Caller::Agent(Box::new(agent)));
-            }
-        }
-        let Some(claimed) = claimed else { return Ok(Caller::Person) };
-        let present = tx.agent(claimed)?.and_then(|(agent, left)| left.is_none().then_some(agent));
-        let alive = present.and_then(|agent| sort_out_the_dead(&self.host, &pulses, vec![agent]).0.pop());
-        Ok(alive.map_or(Caller::Person, |agent| Caller::Agent(Box::new(agent))))
+        who_calls(&self.host, &pulses, &self.engine.read()?, facts)
     }
 
     /// Whom a verb is about: the caller itself, or the agent that the person
@@ -52,7 +31,41 @@ impl<E: Engine, H: Host> App<E, H> {
                 Ok((*agent, actor))
             }
             (Caller::Person, Some(name)) => Ok((self.find_agent(name)?, Actor::Person)),
-            (Caller::Person, None) => Err(PresenceError::NotRegistered),
+            (Caller::Person, None) | (Caller::Stranger, _) => Err(PresenceError::NotRegistered),
         }
     }
+}
+
+/// Who calls: the registered agent nearest up the process tree. Only where
+/// there is none does the session id from the environment decide. Where one
+/// process hosts several sessions, the hints tell them apart, or else which was
+/// heard from last.
+pub(crate) fn who_calls(
+    host: &impl Host,
+    pulses: &impl PulseStore,
+    store: &impl PresenceStore,
+    facts: &CallerFacts,
+) -> Result<Caller, StoreError> {
+    for ancestor in &facts.ancestors {
+        let mut agents = store.by_pid(&facts.host, ancestor.pid)?;
+        agents.retain(|agent| agent.process.start == ancestor.start);
+        let likeliest = if agents.len() > 1 {
+            agents.into_iter().max_by_key(|agent| {
+                let last_active = pulses.heard(&agent.session).map(|heard| heard.last_active);
+                (facts.hints.contains(&agent.session), last_active)
+            })
+        } else {
+            agents.pop()
+        };
+        if let Some(agent) = likeliest {
+            return Ok(Caller::Agent(Box::new(agent)));
+        }
+    }
+    if let Some(claimed) = &facts.claimed
+        && let Some((agent, None)) = store.agent(claimed)?
+        && is_alive(host, pulses, &agent)
+    {
+        return Ok(Caller::Agent(Box::new(agent)));
+    }
+    Ok(if facts.in_agent { Caller::Stranger } else { Caller::Person })
 }

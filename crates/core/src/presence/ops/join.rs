@@ -11,8 +11,10 @@ use crate::engine::Engine;
 use crate::host::Host;
 use crate::journal::Actor;
 use crate::journal::Change;
+use crate::journal::EntryId;
 use crate::journal::JournalStore as _;
 use crate::journal::NewEntry;
+use crate::messages;
 use crate::presence::Agent;
 use crate::presence::JoinOutcome;
 use crate::presence::JoinRequest;
@@ -106,22 +108,25 @@ impl<E: Engine, H: Host> App<E, H> {
             // An entry of its own: it is needed for longer than any agent's.
             let (repository, project) = (place.repository, project.clone());
             tx.record(&NewEntry {
+                id: EntryId::new(now, self.host.random()),
                 at: now,
                 project: Some(project.id.clone()),
                 actor: Actor::Consort,
                 changes: vec![Change::Presence(PresenceChange::RepositorySeen { repository, project })],
-                random: self.host.random(),
             })?;
         }
         let joined = me.is_none();
         // Branch and model move on while it is here; that alone is no news.
         let as_registered =
             me.map(|me| Agent { branch: agent.branch.clone(), model: agent.model.clone(), ..me });
-        let changes = if as_registered.as_ref() == Some(&agent) {
+        let mut changes = if as_registered.as_ref() == Some(&agent) {
             Vec::new()
         } else {
             vec![Change::Presence(PresenceChange::Joined(Box::new(agent.clone())))]
         };
+        // Who asks for a name by name has the letters that wait for it.
+        let asked_for = joined && !matches!(wish, NameWish::Any);
+        changes.extend(messages::bequeath(&mut tx, &agent, asked_for)?);
         let actor = Actor::Agent(agent.session.clone());
         Self::conclude(&self.host, tx, now, Some(project.id.clone()), actor, changes)?;
         if joined || pulses.heard(&agent.session).is_none() {

@@ -8,10 +8,13 @@ use crate::engine::Engine;
 use crate::engine::StoreError;
 use crate::engine::Tx as _;
 use crate::host::Host;
+use crate::host::Topic;
 use crate::journal::Actor;
 use crate::journal::Change;
+use crate::journal::EntryId;
 use crate::journal::JournalStore as _;
 use crate::journal::NewEntry;
+use crate::messages::FlagStore as _;
 use crate::presence::LeaveOutcome;
 use crate::presence::LeaveReason;
 use crate::presence::PresenceChange;
@@ -37,6 +40,7 @@ impl<E: Engine, H: Host> App<E, H> {
         let left = PresenceChange::Left { session: session.clone(), reason };
         let changes = vec![Change::Presence(left)];
         Self::conclude(&self.host, tx, now, Some(agent.project.id), actor, changes)?;
+        self.engine.flags().clear(session);
         self.engine.pulses().end_pulse(session)?;
         Ok(Some(LeaveOutcome { session: session.clone(), name: agent.name }))
     }
@@ -55,17 +59,19 @@ impl<E: Engine, H: Host> App<E, H> {
         }
         for (project, changes) in &news {
             tx.record(&NewEntry {
+                id: EntryId::new(now, self.host.random()),
                 at: now,
                 project: Some(project.clone()),
                 actor: Actor::Consort,
                 changes: changes.clone(),
-                random: self.host.random(),
             })?;
         }
         tx.commit()?;
-        for project in news.keys() {
-            self.host.ring(Some(project));
-        }
-        dead.iter().try_for_each(|(agent, _)| pulses.end_pulse(&agent.session))
+        self.host.ring(&news.into_keys().map(Topic::Project).collect::<Vec<_>>());
+        let flags = self.engine.flags();
+        dead.iter().try_for_each(|(agent, _)| {
+            flags.clear(&agent.session);
+            pulses.end_pulse(&agent.session)
+        })
     }
 }

@@ -8,6 +8,8 @@ mod pulse;
 mod rename;
 mod who;
 
+pub(crate) use caller::who_calls;
+
 use std::collections::BTreeMap;
 
 use crate::Timestamp;
@@ -21,6 +23,7 @@ use crate::presence::PresenceChange;
 use crate::presence::PresenceStore;
 use crate::presence::PulseStore;
 use crate::presence::Seen;
+use crate::presence::SessionId;
 use crate::presence::rules;
 use crate::project::Project;
 use crate::project::normalise_origin;
@@ -72,6 +75,21 @@ pub(super) fn sort_out_the_dead(
         }
     }
     (alive, dead)
+}
+
+/// Whether an agent lives, or was heard from.
+pub(crate) fn is_alive(host: &impl Host, pulses: &impl PulseStore, agent: &Agent) -> bool {
+    sort_out_the_dead(host, pulses, vec![agent.clone()]).1.is_empty()
+}
+
+/// Whether a session left before then, or was forgotten long ago.
+pub(crate) fn is_forgettable(
+    store: &impl PresenceStore,
+    session: &SessionId,
+    before: Timestamp,
+) -> Result<bool, StoreError> {
+    let is_known = store.agent(session)?.is_some();
+    Ok(!is_known || store.left_before(before)?.contains(session))
 }
 
 /// An agent as its pulse tells it, on the branch that is checked out now.

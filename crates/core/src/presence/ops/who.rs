@@ -7,6 +7,8 @@ use crate::Timestamp;
 use crate::engine::Engine;
 use crate::engine::StoreError;
 use crate::host::Host;
+use crate::journal::Actor;
+use crate::messages;
 use crate::presence::Agent;
 use crate::presence::AgentName;
 use crate::presence::Glimpse;
@@ -34,6 +36,7 @@ impl<E: Engine, H: Host> App<E, H> {
             Scope::Project(project) => Some(project.clone()),
             Scope::Everywhere => None,
         };
+        let unread = messages::unread_counts(&tx)?;
         let (mut alive, dead) = sort_out_the_dead(&self.host, &pulses, tx.present()?);
         drop(tx);
         if !dead.is_empty() {
@@ -57,6 +60,7 @@ impl<E: Engine, H: Host> App<E, H> {
         }
         for seen in &mut agents {
             seen.you = Some(&seen.agent.session) == you;
+            seen.unread = unread.get(&Actor::Agent(seen.agent.session.clone())).copied().unwrap_or(0);
         }
         Ok(WhoOutcome { at: now, project, agents })
     }

@@ -1,0 +1,132 @@
+//! Messages: what sending, delivering and waiting cost.
+
+use std::collections::BTreeSet;
+use std::io::BufRead as _;
+use std::io::BufReader;
+use std::path::Path;
+use std::process::Command;
+use std::process::Stdio;
+use std::time::Duration;
+use std::time::Instant;
+
+use consort_bench::Home;
+use consort_bench::Sample;
+use consort_bench::at_once;
+use consort_bench::once;
+use consort_bench::release;
+use consort_bench::sealed;
+
+pub(crate) fn run(rounds: usize, each: usize) {
+    one_by_one(rounds);
+    woken(rounds.min(300));
+    crowd(128, each);
+}
+
+fn one_by_one(rounds: usize) {
+    let home = Home::new(50, 10_000);
+    let (empty, full) = (home.payload("s9"), home.payload("s11"));
+    let mut taken: Vec<Vec<Duration>> = vec![Vec::new(); 5];
+    for round in 0..rounds {
+        let text = format!("message {round}: the login is ready for review");
+        taken[0].push(once(&mut floor()));
+        taken[1].push(once(&mut noop()));
+        taken[2].push(once(&mut home.consort(Some("s0"), &["send", "Agent7", &text])));
+        taken[3].push(once(&mut home.hook("PostToolUse", &empty)));
+        // Twenty wait; then the model has seen them.
+        for n in 0..if round < 200 { 20 } else { 0 } {
+            once(&mut home.consort(Some("s1"), &["send", "Agent11", &format!("{n}: {text}")]));
+        }
+        if round < 200 {
+            taken[4].push(once(&mut home.hook("PostToolUse", &full)));
+            once(&mut home.hook("PreToolUse", &full));
+            assert!(home.waiting("s11").is_empty());
+        }
+    }
+    println!("messages, {rounds} rounds interleaved, spawn + wait, µs");
+    println!("{:38} {:>8} {:>8} {:>8}", "", "median", "p95", "ratio");
+    let names = [
+        "floor: a process that does nothing",
+        "consort, doing nothing",
+        "send",
+        "PostToolUse, no mail",
+        "PostToolUse, delivering 20",
+    ];
+    let samples: Vec<Sample> = taken.into_iter().map(Sample::new).collect();
+    let floor = samples[0].quantile(0.5);
+    for (name, sample) in names.iter().zip(&samples) {
+        let (median, p95) = (sample.quantile(0.5), sample.quantile(0.95));
+        println!("{name:38} {median:8.0} {p95:8.0} {:8.2}", median / floor);
+    }
+    println!();
+}
+
+/// From the start of `send` to the line that a blocked `inbox --wait` prints.
+fn woken(rounds: usize) {
+    let home = Home::new(2, 100);
+    let (mut floors, mut sends, mut arrivals) = (Vec::new(), Vec::new(), Vec::new());
+    for _ in 0..rounds {
+        let mut waiter = home.consort(Some("s1"), &["inbox", "--wait"]);
+        let mut waiter = waiter.stdout(Stdio::piped()).spawn().unwrap();
+        let mut lines = BufReader::new(waiter.stdout.take().unwrap());
+        while std::fs::read_dir(home.dir.path().join("bells")).map_or(0, Iterator::count) == 0 {
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        // It has hung its bell and now looks; then it sleeps.
+        std::thread::sleep(Duration::from_millis(10));
+        floors.push(once(&mut floor()));
+        let start = Instant::now();
+        let mut send = home.consort(Some("s0"), &["send", "Agent1", "wake up"]).spawn().unwrap();
+        let mut line = String::new();
+        lines.read_line(&mut line).unwrap();
+        arrivals.push(start.elapsed());
+        send.wait().unwrap();
+        sends.push(start.elapsed());
+        waiter.wait().unwrap();
+    }
+    let (floors, sends, arrivals) = (Sample::new(floors), Sample::new(sends), Sample::new(arrivals));
+    let ms = |sample: &Sample, share| sample.quantile(share) / 1e3;
+    println!("send to a blocked `inbox --wait`, {rounds} rounds, ms: median (p95)");
+    println!("  floor {:.2} ({:.2}), send ended {:.2} ({:.2}), printed {:.2} ({:.2})\n",
+        ms(&floors, 0.5), ms(&floors, 0.95), ms(&sends, 0.5), ms(&sends, 0.95), ms(&arrivals, 0.5), ms(&arrivals, 0.95));
+}
+
+/// Many senders to one inbox, a process for each message.
+fn crowd(processes: usize, each: usize) {
+    let home = Home::new(50, 1_000);
+    let total = processes * each;
+    let rate = |took: Duration| total as f64 / took.as_secs_f64();
+    println!("{processes} processes × {each} messages to one inbox");
+    let (idle, idle_took) = at_once(processes, each, |_, _| noop());
+    let send = |p: usize, n: usize| home.consort(Some("s0"), &["send", "Agent1", &format!("{p} {n}")]);
+    let (sent, sent_took) = at_once(processes, each, send);
+    for (name, took, durations) in [("consort, doing nothing", idle_took, idle), ("send", sent_took, sent)] {
+        let sample = Sample::new(durations);
+        println!(
+            "{name:24} {:6.0}/s  {:4.0} %   process p50 {:6.1}  p99 {:6.1}  max {:6.1} ms",
+            rate(took),
+            100.0 * rate(took) / rate(idle_took),
+            sample.quantile(0.5) / 1e3,
+            sample.quantile(0.99) / 1e3,
+            sample.quantile(1.0) / 1e3,
+        );
+    }
+    let letters = home.waiting("s1");
+    let texts: BTreeSet<&str> = letters.iter().map(|letter| letter.message.sent.text.as_str()).collect();
+    let sound = if home.is_sound() { "sound" } else { "DAMAGED" };
+    println!("{} of {total} arrived, {} different, journal {sound}\n", letters.len(), texts.len());
+}
+
+fn floor() -> Command {
+    alone(&release("floor"), &[])
+}
+
+/// The same program, with nothing to do.
+fn noop() -> Command {
+    alone(&release("consort"), &["hook"])
+}
+
+fn alone(program: &Path, arguments: &[&str]) -> Command {
+    let mut command = Command::new(program);
+    sealed(command.args(arguments), Path::new("/dev/null"));
+    command
+}

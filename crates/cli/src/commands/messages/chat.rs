@@ -1,0 +1,116 @@
+//! `consort chat <agent>`: what it says as it comes, what you type as you
+//! press Enter.
+
+use std::io::BufRead as _;
+use std::io::BufReader;
+use std::os::fd::AsFd as _;
+
+use consort_core::host::Host as _;
+use consort_core::host::Topic;
+use consort_core::journal::Actor;
+use consort_core::messages::Correspondent;
+use consort_core::messages::InboxRequest;
+use consort_core::messages::MessageType;
+use consort_core::messages::Recipients;
+use consort_core::messages::SendRequest;
+use consort_core::messages::quote_letter;
+use consort_core::messages::quote_message;
+use consort_core::presence::Agent;
+use consort_host::bell;
+use consort_host::bell::Bell;
+use consort_host::bell::Woken;
+
+use super::mailbox;
+use crate::error::CommandError;
+use crate::error::CommandResult;
+use crate::out;
+use crate::wake;
+use crate::world::Room;
+use crate::world::World;
+use crate::world::caller_facts;
+
+#[derive(clap::Args)]
+pub(crate) struct Args {
+    /// The agent to talk with
+    agent: String,
+}
+
+/// How much of what was said before is shown.
+const BEFORE: usize = 10;
+
+pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
+    let mut room = world.open()?;
+    let me = mailbox(&mut room)?;
+    let other = room.app.find_agent(&args.agent)?;
+    let who = Actor::Agent(other.session.clone());
+    let from = Some(Correspondent::Only(who.clone()));
+    let request = InboxRequest { mailbox: me.clone(), from, peek: false };
+    let cannot_wait = |error| CommandError::file("cannot wait in", &world.paths.bells(), error);
+    let mut bell =
+        Bell::hang(&world.paths.bells(), Some(&Topic::Mailbox(me.clone()))).map_err(cannot_wait)?;
+
+    let new: Vec<_> = room.app.inbox(&InboxRequest { peek: true, ..request.clone() })?;
+    for post in room.app.between(&me, &who, BEFORE)? {
+        // What is new is shown as such in a moment.
+        if !new.iter().any(|letter| letter.message.number == post.message.number) {
+            world.out.text(quote_message(&post.message, room.app.host().now()))?;
+        }
+    }
+    out::note(format_args!("With {}. Enter sends a line; Ctrl-D ends.", other.name));
+    let mut stdin = BufReader::new(std::io::stdin());
+    loop {
+        room.app.engine_mut().let_go_if_replaced();
+        let letters = room.app.inbox(&request)?;
+        let now = room.app.host().now();
+        letters.iter().try_for_each(|letter| world.out.text(quote_letter(letter, now)))?;
+        if !letters.is_empty() {
+            room.app.has_read(&me, &letters)?;
+        }
+        let has_line = !stdin.buffer().is_empty();
+        let input = std::io::stdin();
+        if has_line || bell.wait(Some(input.as_fd()), bell::SAFETY).map_err(cannot_wait)? == Woken::Other {
+            let mut line = String::new();
+            match stdin.read_line(&mut line) {
+                Ok(0) => return Ok(()),
+                Ok(_) => say(world, &mut room, &other, line.trim())?,
+                Err(error) => {
+                    return Err(CommandError::user(
+                        format!("standard input cannot be read: {error}"),
+                        "type lines of UTF-8 text",
+                    ));
+                }
+            }
+        }
+    }
+}
+
+fn say(world: &World, room: &mut Room, other: &Agent, line: &str) -> CommandResult {
+    if line.is_empty() {
+        return Ok(());
+    }
+    // It may have been renamed since.
+    let name =
+        room.app.name_of(&other.session)?.map_or_else(|| other.name.to_string(), |name| name.to_string());
+    let request = SendRequest {
+        caller: caller_facts(room.app.host()),
+        as_agent: None,
+        to: Recipients::Named(vec![name]),
+        kind: MessageType::Info,
+        priority: None,
+        text: line.to_owned(),
+        reply_to: None,
+        key: None,
+        repository: None,
+    };
+    match room.app.send(&request) {
+        Ok(outcome) => {
+            wake::wake(world, &mut room.app, &request, &outcome).iter().for_each(out::note);
+            Ok(())
+        }
+        // One line that is too long is no reason to end the talk.
+        Err(error) => {
+            out::note(CommandError::from(error).render().trim_end());
+            Ok(())
+        }
+    }
+}

@@ -1,0 +1,105 @@
+//! `consort inbox`
+
+use std::process::ExitCode;
+use std::time::Duration;
+use std::time::Instant;
+
+use consort_core::host::Host as _;
+use consort_core::host::Topic;
+use consort_core::messages::Correspondent;
+use consort_core::messages::InboxRequest;
+use consort_core::messages::Letter;
+use consort_core::messages::quote_letter;
+use consort_host::bell;
+use consort_host::bell::Bell;
+
+use super::mailbox;
+use crate::error::CommandError;
+use crate::exit;
+use crate::out;
+use crate::time;
+use crate::world::Room;
+use crate::world::World;
+
+#[derive(clap::Args)]
+pub(crate) struct Args {
+    /// Wait for a message if there is none
+    #[arg(long)]
+    wait: bool,
+    /// How long to wait: `30s`, `5m`; exits 1 when nothing came
+    #[arg(long, value_name = "TIME", requires = "wait", value_parser = time::parse_duration)]
+    timeout: Option<Duration>,
+    /// Look without marking anything as read
+    #[arg(long)]
+    peek: bool,
+    /// Only from this sender; `you` is the person
+    #[arg(long, value_name = "NAME")]
+    from: Option<String>,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// How often a wait goes on after the store failed, a second the first time and
+/// twice as long each time after.
+const TRIES: u32 = 5;
+
+pub(crate) fn run(world: &World, args: &Args) -> Result<ExitCode, CommandError> {
+    let mut room = world.open()?;
+    let mailbox = mailbox(&mut room)?;
+    let from = args.from.clone().map(Correspondent::Named);
+    let request = InboxRequest { mailbox: mailbox.clone(), from, peek: args.peek };
+    let letters =
+        if args.wait { wait(world, &mut room, args, &request)? } else { room.app.inbox(&request)? };
+    if args.json {
+        world.out.json(&letters)?;
+    } else {
+        let now = room.app.host().now();
+        let shown: String = letters.iter().map(|letter| quote_letter(letter, now)).collect();
+        world.out.text(shown)?;
+    }
+    if letters.is_empty() {
+        out::note(if args.wait { "No message came in time." } else { "No new messages." });
+        return Ok(ExitCode::from(if args.wait { exit::FOUND_SOMETHING } else { 0 }));
+    }
+    if !args.peek {
+        room.app.has_read(&mailbox, &letters)?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Sleeps until there is something. A store that fails meanwhile may come back.
+fn wait(
+    world: &World,
+    room: &mut Room,
+    args: &Args,
+    request: &InboxRequest,
+) -> Result<Vec<Letter>, CommandError> {
+    let until = args.timeout.map(|timeout| Instant::now() + timeout);
+    let cannot_wait = |error| CommandError::file("cannot wait in", &world.paths.bells(), error);
+    // Hung before the first look, so that nothing falls between the two.
+    let topic = Topic::Mailbox(request.mailbox.clone());
+    let mut bell = Bell::hang(&world.paths.bells(), Some(&topic)).map_err(cannot_wait)?;
+    let mut failures = 0;
+    loop {
+        let mut nap = bell::SAFETY;
+        match room.app.inbox(request) {
+            Ok(letters) if letters.is_empty() => failures = 0,
+            Ok(letters) => return Ok(letters),
+            Err(error) if failures < TRIES => {
+                nap = Duration::from_secs(1 << failures);
+                failures += 1;
+                out::note(format_args!("Warning: {error}; trying again in {} s", nap.as_secs()));
+                std::thread::sleep(nap);
+                nap = Duration::ZERO;
+            }
+            Err(error) => return Err(error.into()),
+        }
+        let left = until.map_or(nap, |until| until.saturating_duration_since(Instant::now()));
+        if left.is_zero() && until.is_some() {
+            return Ok(Vec::new());
+        }
+        bell.wait(None, nap.min(left)).map_err(cannot_wait)?;
+        room.app.engine_mut().let_go_if_replaced();
+    }
+}

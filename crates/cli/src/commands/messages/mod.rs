@@ -1,0 +1,62 @@
+//! `consort send`, `inbox`, `sent`, `thread` and `chat`.
+
+pub(crate) mod chat;
+pub(crate) mod inbox;
+pub(crate) mod send;
+pub(crate) mod sent;
+pub(crate) mod thread;
+
+use consort_core::Timestamp;
+use consort_core::journal::Actor;
+use consort_core::journal::Seq;
+use consort_core::messages::Post;
+use consort_core::messages::Receipt;
+use consort_core::messages::Refusal;
+use consort_core::messages::State;
+use consort_core::messages::quote_message;
+use consort_core::presence::Caller;
+use consort_core::text;
+
+use crate::error::CommandError;
+use crate::world::Room;
+
+/// Whose mailbox a command is about: the caller's own.
+fn mailbox(room: &mut Room) -> Result<Actor, CommandError> {
+    match room.caller()? {
+        Caller::Agent(agent) => Ok(Actor::Agent(agent.session)),
+        Caller::Person => Ok(Actor::Person),
+        Caller::Stranger => Err(Refusal::NotRegistered.into()),
+    }
+}
+
+/// A message's number, with or without its `#`.
+fn number(text: &str) -> Result<Seq, String> {
+    let digits = text.strip_prefix('#').unwrap_or(text);
+    digits.parse().map_err(|_| "expected a number, as in `41` or `#41`".into())
+}
+
+/// Messages whole, each with how far it has come.
+fn posts(posts: &[Post], now: Timestamp) -> String {
+    let mut shown = String::new();
+    for post in posts {
+        shown.push_str(&quote_message(&post.message, now));
+        let receipts: Vec<String> = post.receipts.iter().map(|receipt| describe(receipt, now)).collect();
+        shown.push_str(&format!("  to {}\n", receipts.join(", ")));
+    }
+    shown
+}
+
+/// `Falcon (read 3m ago)`
+fn describe(receipt: &Receipt, now: Timestamp) -> String {
+    let name = text::one_line(&receipt.name, 60);
+    let state = match receipt.state {
+        State::Waiting => "waiting",
+        State::Delivered => "delivered",
+        State::Read => "read",
+    };
+    match receipt.at.map(|at| text::age(now.since(at))).as_deref() {
+        None => format!("{name} ({state})"),
+        Some("now") => format!("{name} ({state} just now)"),
+        Some(age) => format!("{name} ({state} {age} ago)"),
+    }
+}

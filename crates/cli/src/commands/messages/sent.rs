@@ -1,0 +1,32 @@
+//! `consort sent`
+
+use consort_core::host::Host as _;
+
+use super::mailbox;
+use super::posts;
+use crate::error::CommandResult;
+use crate::out;
+use crate::world::World;
+
+#[derive(clap::Args)]
+pub(crate) struct Args {
+    /// How many of the latest to show
+    #[arg(short = 'n', long, default_value_t = 10)]
+    lines: usize,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
+    let mut room = world.open()?;
+    let me = mailbox(&mut room)?;
+    let sent = room.app.sent(&me, args.lines)?;
+    if args.json {
+        return world.out.json(&sent);
+    }
+    if sent.is_empty() {
+        out::note("You have sent nothing.");
+    }
+    world.out.text(posts(&sent, room.app.host().now()))
+}

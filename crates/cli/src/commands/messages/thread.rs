@@ -1,0 +1,28 @@
+//! `consort thread`
+
+use consort_core::host::Host as _;
+use consort_core::journal::Seq;
+
+use super::number;
+use super::posts;
+use crate::error::CommandResult;
+use crate::world::World;
+
+#[derive(clap::Args)]
+pub(crate) struct Args {
+    /// Any message of the thread
+    #[arg(value_parser = number)]
+    number: Seq,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
+    let mut room = world.open()?;
+    let thread = room.app.thread(args.number)?;
+    if args.json {
+        return world.out.json(&thread);
+    }
+    world.out.text(posts(&thread, room.app.host().now()))
+}

@@ -1,0 +1,27 @@
+//! Waking the recipients of a message that sit idle, where their CLI has a way
+//! to be woken that types nothing into anyone's terminal.
+
+use consort_core::messages::SendOutcome;
+use consort_core::messages::SendRequest;
+
+use crate::world::TheApp;
+use crate::world::World;
+
+/// Wakes who can be woken; says who sleeps on. The message is sent whatever
+/// happens here.
+pub(crate) fn wake(
+    world: &World,
+    app: &mut TheApp,
+    request: &SendRequest,
+    outcome: &SendOutcome,
+) -> Vec<String> {
+    let mut lines = Vec::new();
+    for (agent, heard) in app.asleep(request, outcome).unwrap_or_default() {
+        let Some(cli) = consort_agents::find(&agent.kind) else { continue };
+        lines.push(match cli.wake(&world.config_dir(cli), &agent, &heard) {
+            true => format!("{} was idle and is being woken.", agent.name),
+            false => format!("{} is idle and sees it with its next prompt.", agent.name),
+        });
+    }
+    lines
+}

@@ -1,0 +1,101 @@
+//! Why a message verb was refused.
+
+use serde::Deserialize;
+use serde::Serialize;
+use thiserror::Error;
+
+use super::rules::LONGEST_TEXT;
+use crate::engine::StoreError;
+use crate::explain::Explain;
+use crate::explain::Kind;
+use crate::journal::Seq;
+
+#[derive(Debug, Error)]
+pub enum MessageError {
+    #[error(transparent)]
+    Refused(#[from] Refusal),
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+/// Why a request cannot be carried out as asked. Plain facts, because whoever
+/// carries a request out for another process hands it the refusal as well.
+#[derive(Clone, Debug, PartialEq, Eq, Error, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Refusal {
+    #[error("no agent called `{name}` is here")]
+    NoSuchAgent { name: String, nearest: Option<String> },
+    #[error("`{name}` is gone")]
+    Gone { name: String },
+    #[error("`{name}` cannot send to itself")]
+    ToSelf { name: String },
+    #[error("no other agent is here")]
+    Alone,
+    #[error("no recipient is named")]
+    Nobody,
+    #[error("the message is empty")]
+    Empty,
+    #[error("the message is {bytes} bytes long; {LONGEST_TEXT} is the limit")]
+    TooLong { bytes: usize },
+    #[error("there is no message #{number}")]
+    NoSuchMessage { number: Seq },
+    #[error("the key `{key}` was used for another message, #{number}")]
+    KeyUsed { key: String, number: Seq },
+    #[error("this agent session has not joined")]
+    NotRegistered,
+    #[error("{caller} cannot send as `{name}`")]
+    NotTheCaller { caller: String, name: String },
+}
+
+impl Explain for MessageError {
+    fn kind(&self) -> Kind {
+        match self {
+            Self::Refused(refusal) => refusal.kind(),
+            Self::Store(error) => error.kind(),
+        }
+    }
+
+    fn hints(&self) -> Vec<String> {
+        match self {
+            Self::Refused(refusal) => refusal.hints(),
+            Self::Store(error) => error.hints(),
+        }
+    }
+}
+
+impl Explain for Refusal {
+    fn kind(&self) -> Kind {
+        match self {
+            Self::KeyUsed { .. } => Kind::Conflict,
+            _ => Kind::User,
+        }
+    }
+
+    fn hints(&self) -> Vec<String> {
+        vec![match self {
+            Self::NoSuchAgent { nearest: Some(nearest), .. } => format!("did you mean `{nearest}`?"),
+            Self::NoSuchAgent { name, nearest: None } if !is_a_word(name) => {
+                "the text is the last argument: put it in quotes, after the names".into()
+            }
+            Self::NoSuchAgent { nearest: None, .. } => {
+                "`consort who --all` lists who is here; the text is the last argument, in quotes".into()
+            }
+            Self::Gone { .. } => "`consort who --all` lists who is here and who left".into(),
+            Self::ToSelf { .. } => "`consort who` lists the others".into(),
+            Self::Alone => "`--everywhere` reaches the agents of other projects, `@me` the person".into(),
+            Self::Nobody => {
+                "name an agent, `all` or `@me`; `--reply` alone answers whoever wrote that message".into()
+            }
+            Self::Empty => "give the text as the last argument, or `-` to read it from standard input".into(),
+            Self::TooLong { .. } => "put it in a file and send the path".into(),
+            Self::NoSuchMessage { .. } => "`consort inbox --peek` and `consort sent` show numbers".into(),
+            Self::KeyUsed { .. } => "use another key for another text".into(),
+            Self::NotRegistered => "`consort join` registers the agent session it is run in".into(),
+            Self::NotTheCaller { .. } => "only the person can send for an agent".into(),
+        }]
+    }
+}
+
+fn is_a_word(name: &str) -> bool {
+    crate::presence::is_valid_name(name)
+}

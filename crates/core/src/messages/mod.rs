@@ -1,0 +1,52 @@
+//! What agents say to each other, and what each has read.
+//!
+//! A [`Message`] is known by its number, which is its entry's place in the
+//! journal; its text is kept there and nowhere else. Each recipient has a
+//! *letter* of its own: waiting, then delivered (handed to it, by a process
+//! that is named), then read.
+//!
+//! Whoever hands a letter over records that first, shows it, and only then has
+//! it read: by a hook's next event, or at once where the reader asked for it.
+//! A letter whose handing was cut short is handed again, and says so.
+//!
+//! **A message that was acknowledged is read once by each recipient; what is
+//! shown twice is marked as shown again.**
+
+mod error;
+mod model;
+mod ops;
+mod quote;
+mod rules;
+mod store;
+#[cfg(test)]
+mod tests;
+
+pub use error::MessageError;
+pub use error::Refusal;
+pub use model::Batch;
+pub use model::Correspondent;
+pub use model::Flag;
+pub use model::InboxRequest;
+pub use model::Letter;
+pub use model::Message;
+pub use model::MessageChange;
+pub use model::MessageType;
+pub use model::Moment;
+pub use model::Post;
+pub use model::Priority;
+pub use model::Receipt;
+pub use model::Recipient;
+pub use model::Recipients;
+pub use model::SendOutcome;
+pub use model::SendRequest;
+pub use model::Sender;
+pub use model::Sent;
+pub use model::State;
+pub(crate) use ops::bequeath;
+pub(crate) use ops::forget_before;
+pub(crate) use ops::unread_counts;
+pub use quote::letter as quote_letter;
+pub use quote::message as quote_message;
+pub use rules::LONGEST_TEXT;
+pub use store::FlagStore;
+pub use store::MessageStore;

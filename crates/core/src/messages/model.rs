@@ -1,0 +1,267 @@
+//! Messages, letters, and what can be asked of them.
+
+use std::path::PathBuf;
+
+use serde::Deserialize;
+use serde::Serialize;
+
+use super::Refusal;
+use crate::Timestamp;
+use crate::host::Process;
+use crate::journal::Actor;
+use crate::journal::Seq;
+use crate::presence::CallerFacts;
+use crate::presence::SessionId;
+use crate::project::ProjectId;
+
+/// What a message is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum MessageType {
+    /// Something to know.
+    Info,
+    /// An answer is wanted.
+    Question,
+    /// The sender works on something.
+    Claim,
+    /// The sender is done with something.
+    Release,
+    /// Work is proposed.
+    Delegate,
+    /// Work is handed over with all that is known of it.
+    Handoff,
+    /// An answer to what was asked or proposed.
+    Ack,
+    /// Something is stuck.
+    Block,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Priority {
+    /// Never keeps a turn going.
+    Low,
+    Normal,
+    High,
+    Urgent,
+}
+
+/// Who wrote it, as it was when it was written.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Sender {
+    pub who: Actor,
+    /// `you` for the person.
+    pub name: String,
+    /// Which agent CLI.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub kind: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub project: Option<ProjectId>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub branch: Option<String>,
+    /// Where it works and with which model, for those who meet it first.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub details: Option<String>,
+}
+
+/// A message as it is recorded.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Sent {
+    pub from: Sender,
+    pub to: Vec<Actor>,
+    #[serde(rename = "type")]
+    pub kind: MessageType,
+    pub priority: Priority,
+    pub text: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reply_to: Option<Seq>,
+    /// The first message of the thread, unless this is it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub thread: Option<Seq>,
+    /// Sent only once by that sender.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub key: Option<String>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum MessageChange {
+    Sent(Box<Sent>),
+    /// Handed over by that process.
+    Delivered {
+        to: Actor,
+        numbers: Vec<Seq>,
+        hand: Process,
+    },
+    Read {
+        to: Actor,
+        numbers: Vec<Seq>,
+    },
+    /// Who took the name of one that is gone has its waiting letters.
+    Inherited {
+        from: Actor,
+        to: Actor,
+        numbers: Vec<Seq>,
+    },
+    /// Never read, and given up: its recipient is gone for good.
+    Dropped {
+        to: Actor,
+        numbers: Vec<Seq>,
+    },
+    /// Read by all, and old.
+    Forgotten {
+        numbers: Vec<Seq>,
+    },
+}
+
+/// A message with its number.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Message {
+    pub number: Seq,
+    pub at: Timestamp,
+    #[serde(flatten)]
+    pub sent: Sent,
+}
+
+impl Message {
+    pub fn thread(&self) -> Seq {
+        self.sent.thread.unwrap_or(self.number)
+    }
+}
+
+/// One recipient's copy that it has not read.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Letter {
+    #[serde(flatten)]
+    pub message: Message,
+    pub delivered_at: Option<Timestamp>,
+    /// Who handed it over.
+    #[serde(skip)]
+    pub hand: Option<Process>,
+    /// Whether it was shown before and may have been seen.
+    pub again: bool,
+}
+
+/// How far a recipient's copy has come.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Receipt {
+    pub to: Actor,
+    pub name: String,
+    pub state: State,
+    /// When it came to that.
+    pub at: Option<Timestamp>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum State {
+    Waiting,
+    Delivered,
+    Read,
+}
+
+/// A message and how far it has come.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Post {
+    #[serde(flatten)]
+    pub message: Message,
+    pub receipts: Vec<Receipt>,
+}
+
+/// For whom a message is meant.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Recipients {
+    /// Names of agents; `@me` is the person, `all` the project.
+    Named(Vec<String>),
+    /// Every agent on this machine.
+    Everywhere,
+    /// Whoever wrote what this replies to.
+    Sender,
+}
+
+/// All that sending needs to know: whoever holds the store carries it out.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SendRequest {
+    pub caller: CallerFacts,
+    /// The agent the person speaks for.
+    pub as_agent: Option<String>,
+    pub to: Recipients,
+    pub kind: MessageType,
+    /// Without it, the type's own.
+    pub priority: Option<Priority>,
+    pub text: String,
+    pub reply_to: Option<Seq>,
+    pub key: Option<String>,
+    /// The repository the call comes from, where `all` depends on it.
+    pub repository: Option<PathBuf>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SendOutcome {
+    pub number: Seq,
+    /// It had been sent before under the same key; nothing was sent now.
+    pub duplicate: bool,
+    pub to: Vec<Recipient>,
+    /// Who was named and could not be reached, and why.
+    pub failed: Vec<Refusal>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Recipient {
+    pub who: Actor,
+    pub name: String,
+}
+
+/// Which letters to read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct InboxRequest {
+    pub mailbox: Actor,
+    pub from: Option<Correspondent>,
+    /// Look without reading.
+    pub peek: bool,
+}
+
+/// Whose letters are wanted.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Correspondent {
+    /// Of whoever had this name when it wrote.
+    Named(String),
+    Only(Actor),
+}
+
+/// When a hook asks for mail.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Moment {
+    /// The session begins or goes on.
+    Start,
+    /// A turn begins.
+    Prompt,
+    /// The model has answered: what was handed over before has been seen.
+    BeforeTool,
+    AfterTool,
+    /// The turn ends; the model has answered. It may be kept going.
+    End {
+        may_go_on: bool,
+    },
+}
+
+/// What a hook puts before its session.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Batch {
+    pub text: String,
+    pub session: SessionId,
+    pub hand: Process,
+}
+
+/// What a hook finds beside the store, so that one with nothing to do opens no
+/// database. It may say too much, never too little.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Flag {
+    /// There is mail to hand over.
+    pub new: bool,
+    /// There is mail to hand over at the beginning of a turn only.
+    pub later: bool,
+    /// What was handed over has not been noted as seen.
+    pub handed: bool,
+}

@@ -1,0 +1,93 @@
+//! Handing letters to a session through its hooks.
+
+use super::fate;
+use crate::App;
+use crate::config::hook_settings;
+use crate::engine::Engine;
+use crate::engine::StoreError;
+use crate::host::Host;
+use crate::host::Process;
+use crate::journal::Actor;
+use crate::journal::Change;
+use crate::messages::Batch;
+use crate::messages::FlagStore as _;
+use crate::messages::MessageChange;
+use crate::messages::MessageStore as _;
+use crate::messages::Moment;
+use crate::messages::quote;
+use crate::messages::rules;
+use crate::presence::PresenceStore as _;
+use crate::presence::SessionId;
+
+/// What one hook puts before its session at most, in bytes. Claude Code keeps
+/// only the beginning of what is longer than ten thousand characters.
+const BUDGET: usize = 8_000;
+
+impl<E: Engine, H: Host> App<E, H> {
+    /// What a hook hands to its session at this moment, recorded as delivered;
+    /// [`App::shown`] must follow once it was written out. Notes what was handed
+    /// over before as read where the moment proves it. With nothing to do it
+    /// opens no database.
+    pub fn collect(
+        &mut self,
+        session: &SessionId,
+        moment: Moment,
+        environment: &dyn Fn(&str) -> Option<String>,
+    ) -> Result<Option<Batch>, StoreError> {
+        let flags = self.engine.flags();
+        if !moment.concerns(flags.flag(session)) {
+            return Ok(None);
+        }
+        let now = self.host.now();
+        let mailbox = Actor::Agent(session.clone());
+        // At the start a look is enough: as a rule there is nothing.
+        if moment == Moment::Start && !self.engine.read()?.has_unread(&mailbox)? {
+            return Ok(None);
+        }
+        let mut tx = self.engine.write()?;
+        let Some((me, None)) = tx.agent(session)? else { return Ok(None) };
+        let fate = |hand: &Process| fate(&self.host, &flags, &mailbox, hand);
+        let letters = tx.unread(&mailbox)?;
+        let shown: Vec<Process> = letters.iter().filter_map(|letter| letter.hand.clone()).collect();
+        let plan = rules::plan(letters, moment, now, fate);
+
+        let mut changes = Vec::new();
+        if !plan.read.is_empty() {
+            let (to, numbers) = (mailbox.clone(), plan.read.clone());
+            changes.push(Change::Messages(MessageChange::Read { to, numbers }));
+        }
+        let mut batch = None;
+        let mut handed = 0;
+        if !plan.hand.is_empty()
+            && let Some(hand) = self.host.me()
+        {
+            let settings = hook_settings(&tx, &me.worktree, environment)?;
+            let known = if settings.introduces() { flags.introduced(session) } else { Vec::new() };
+            let is_stranger = |who: &Actor| !known.contains(&who.to_string());
+            let (text, count) = quote::batch(&plan.hand, settings, is_stranger, now, BUDGET);
+            handed = count;
+            let now_handed = &plan.hand[..count];
+            let numbers = now_handed.iter().map(|letter| letter.message.number).collect();
+            let delivered = MessageChange::Delivered { to: mailbox.clone(), numbers, hand: hand.clone() };
+            changes.push(Change::Messages(delivered));
+            if settings.introduces() {
+                let senders: Vec<String> =
+                    now_handed.iter().map(|letter| letter.message.sent.from.who.to_string()).collect();
+                // Introduced twice is no harm.
+                let _ = flags.introduce(session, &senders);
+            }
+            batch = Some(Batch { text, session: session.clone(), hand });
+        }
+        tx.set_flag(session, rules::flag_after(&plan, handed, now));
+        Self::conclude(&self.host, tx, now, Some(me.project.id), mailbox, changes)?;
+        if !plan.read.is_empty() {
+            shown.iter().for_each(|hand| flags.forget_shown(session, hand));
+        }
+        Ok(batch)
+    }
+
+    /// Notes that a batch was written out in full, to the last byte.
+    pub fn shown(&mut self, batch: &Batch) -> Result<(), StoreError> {
+        self.engine.flags().note_shown(&batch.session, &batch.hand)
+    }
+}

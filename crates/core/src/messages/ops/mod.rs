@@ -1,0 +1,105 @@
+//! The verbs of messages, one file each; and what other rooms ask of us.
+
+mod deliver;
+mod inbox;
+mod look;
+mod send;
+mod wake;
+
+use std::collections::BTreeMap;
+
+use crate::Timestamp;
+use crate::engine::StoreError;
+use crate::engine::Tx;
+use crate::host::Host;
+use crate::host::Process;
+use crate::journal::Actor;
+use crate::journal::Change;
+use crate::journal::Seq;
+use crate::messages::FlagStore;
+use crate::messages::MessageChange;
+use crate::messages::MessageStore;
+use crate::messages::State;
+use crate::messages::rules::Hand;
+use crate::presence;
+use crate::presence::Agent;
+use crate::presence::PresenceStore;
+
+/// What a joining agent finds: its own letters, and those that wait for one of
+/// its name in its project that is gone. Its hooks are told.
+pub(crate) fn bequeath(tx: &mut impl Tx, agent: &Agent, has_asked: bool) -> Result<Vec<Change>, StoreError> {
+    let to = Actor::Agent(agent.session.clone());
+    let mut changes = Vec::new();
+    if has_asked {
+        let former = tx.gone_by_name(agent.name.as_str())?;
+        let is_kin = |gone: &Agent| gone.project.id == agent.project.id && gone.session != agent.session;
+        for gone in former.into_iter().filter(is_kin) {
+            let from = Actor::Agent(gone.session);
+            let numbers: Vec<Seq> = tx.unread(&from)?.iter().map(|letter| letter.message.number).collect();
+            if !numbers.is_empty() {
+                let to = to.clone();
+                changes.push(Change::Messages(MessageChange::Inherited { from, to, numbers }));
+            }
+        }
+    }
+    if !changes.is_empty() || tx.has_unread(&to)? {
+        tx.raise_flag(&agent.session)?;
+    }
+    Ok(changes)
+}
+
+/// What it takes to forget messages sent before then that everyone has read.
+/// What was never read is given up only with its recipient, and in so many
+/// words.
+pub(crate) fn forget_before(tx: &impl Tx, before: Timestamp) -> Result<Vec<Change>, StoreError> {
+    let mut forgotten = Vec::new();
+    let mut dropped: BTreeMap<Actor, Vec<Seq>> = BTreeMap::new();
+    for post in tx.sent_before(before)? {
+        let mut is_needed = false;
+        for receipt in &post.receipts {
+            match &receipt.to {
+                _ if receipt.state == State::Read => {}
+                Actor::Agent(session) if presence::is_forgettable(tx, session, before)? => {
+                    dropped.entry(receipt.to.clone()).or_default().push(post.message.number);
+                }
+                _ => is_needed = true,
+            }
+        }
+        if !is_needed {
+            forgotten.push(post.message.number);
+        }
+    }
+    let mut changes: Vec<Change> = dropped
+        .into_iter()
+        .map(|(to, numbers)| Change::Messages(MessageChange::Dropped { to, numbers }))
+        .collect();
+    if !forgotten.is_empty() {
+        changes.push(Change::Messages(MessageChange::Forgotten { numbers: forgotten }));
+    }
+    Ok(changes)
+}
+
+/// How many letters each mailbox has not read.
+pub(crate) fn unread_counts(store: &impl MessageStore) -> Result<BTreeMap<Actor, usize>, StoreError> {
+    store.unread_counts()
+}
+
+/// What became of whoever handed over a letter of this mailbox.
+fn fate(host: &impl Host, flags: &impl FlagStore, mailbox: &Actor, hand: &Process) -> Hand {
+    match mailbox {
+        Actor::Agent(session) if flags.was_shown(session, hand) => Hand::Shown,
+        _ if host.is_alive(hand) => Hand::Busy,
+        _ => Hand::CutShort,
+    }
+}
+
+/// What a mailbox's owner is called.
+fn name_of(store: &impl PresenceStore, who: &Actor) -> Result<String, StoreError> {
+    Ok(match who {
+        Actor::Person => "you".into(),
+        Actor::Consort => "consort".into(),
+        Actor::Agent(session) => {
+            store.agent(session)?.map_or_else(|| session.to_string(), |(agent, _)| agent.name.to_string())
+        }
+    })
+}

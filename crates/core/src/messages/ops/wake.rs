@@ -1,0 +1,48 @@
+//! Whom a message should wake.
+
+use crate::App;
+use crate::config::hook_settings;
+use crate::engine::Engine;
+use crate::engine::StoreError;
+use crate::host::Host;
+use crate::journal::Actor;
+use crate::messages::SendOutcome;
+use crate::messages::SendRequest;
+use crate::messages::rules;
+use crate::presence::Agent;
+use crate::presence::Heard;
+use crate::presence::PresenceStore as _;
+use crate::presence::PulseStore as _;
+use crate::presence::Status;
+
+impl<E: Engine, H: Host> App<E, H> {
+    /// The recipients that sit idle after a turn, and would not hear of this
+    /// message until the person speaks to them. One that was never spoken to is
+    /// left alone.
+    pub fn asleep(
+        &mut self,
+        request: &SendRequest,
+        outcome: &SendOutcome,
+    ) -> Result<Vec<(Agent, Heard)>, StoreError> {
+        let priority = request.priority.unwrap_or_else(|| request.kind.priority());
+        if outcome.duplicate || !rules::is_worth_waking(request.kind, priority, outcome.to.len()) {
+            return Ok(Vec::new());
+        }
+        let pulses = self.engine.pulses();
+        let mut asleep = Vec::new();
+        for recipient in &outcome.to {
+            let Actor::Agent(session) = &recipient.who else { continue };
+            let heard =
+                pulses.heard(session).filter(|heard| heard.status == Status::Idle && heard.prompts > 0);
+            let Some(heard) = heard else { continue };
+            let tx = self.engine.read()?;
+            if let Some((agent, None)) = tx.agent(session)?
+                && agent.host == self.host.name()
+                && hook_settings(&tx, &agent.worktree, &|_| None)?.wake_idle
+            {
+                asleep.push((agent, heard));
+            }
+        }
+        Ok(asleep)
+    }
+}

@@ -1,0 +1,207 @@
+//! Decisions about messages. No store, no clock, no machine.
+
+use super::Flag;
+use super::Letter;
+use super::MessageType;
+use super::Moment;
+use super::Priority;
+use super::Refusal;
+use crate::Timestamp;
+use crate::host::Process;
+use crate::journal::Seq;
+
+/// In bytes. What is longer belongs in a file.
+pub const LONGEST_TEXT: usize = 16 << 10;
+
+pub(super) fn check_text(text: &str) -> Result<(), Refusal> {
+    match text {
+        _ if text.trim().is_empty() => Err(Refusal::Empty),
+        _ if text.len() > LONGEST_TEXT => Err(Refusal::TooLong { bytes: text.len() }),
+        _ => Ok(()),
+    }
+}
+
+impl MessageType {
+    pub const ALL: [Self; 8] = [
+        Self::Info,
+        Self::Question,
+        Self::Claim,
+        Self::Release,
+        Self::Delegate,
+        Self::Handoff,
+        Self::Ack,
+        Self::Block,
+    ];
+
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Info => "info",
+            Self::Question => "question",
+            Self::Claim => "claim",
+            Self::Release => "release",
+            Self::Delegate => "delegate",
+            Self::Handoff => "handoff",
+            Self::Ack => "ack",
+            Self::Block => "block",
+        }
+    }
+
+    pub fn named(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|kind| kind.as_str() == name)
+    }
+
+    pub(super) fn priority(self) -> Priority {
+        match self {
+            Self::Handoff | Self::Block => Priority::Urgent,
+            _ => Priority::Normal,
+        }
+    }
+
+    /// How long it is worth interrupting a turn for; it waits for ever.
+    fn lifetime(self) -> Option<i64> {
+        let minutes = match self {
+            Self::Info => 30,
+            Self::Question => 15,
+            Self::Delegate | Self::Handoff => 10,
+            Self::Release | Self::Ack => 5,
+            Self::Claim | Self::Block => return None,
+        };
+        Some(minutes * Timestamp::MINUTE)
+    }
+}
+
+impl Priority {
+    pub const ALL: [Self; 4] = [Self::Low, Self::Normal, Self::High, Self::Urgent];
+
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Low => "low",
+            Self::Normal => "normal",
+            Self::High => "high",
+            Self::Urgent => "urgent",
+        }
+    }
+
+    pub fn named(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|priority| priority.as_str() == name)
+    }
+}
+
+/// Whether a message is worth waking an idle session for. One to many is so
+/// only if it is urgent, and what asks for nothing never is: two polite agents
+/// would thank each other for ever.
+pub(super) fn is_worth_waking(kind: MessageType, priority: Priority, recipients: usize) -> bool {
+    let least = if recipients > 1 { Priority::High } else { Priority::Normal };
+    priority >= least && !matches!(kind, MessageType::Ack | MessageType::Claim | MessageType::Release)
+}
+
+impl Flag {
+    pub const NEW: Self = Self { new: true, later: false, handed: false };
+
+    pub fn is_down(self) -> bool {
+        self == Self::default()
+    }
+}
+
+impl Moment {
+    /// Whether a hook at this moment has anything to do.
+    pub(super) fn concerns(self, flag: Flag) -> bool {
+        match self {
+            Self::Start => true,
+            Self::Prompt => flag.new || flag.later,
+            Self::BeforeTool => flag.handed,
+            Self::AfterTool => flag.new,
+            Self::End { may_go_on } => flag.handed || (flag.new && may_go_on),
+        }
+    }
+
+    /// Whether the model has answered since it was last told something.
+    fn has_seen(self) -> bool {
+        matches!(self, Self::BeforeTool | Self::End { .. })
+    }
+
+    fn hands_over(self) -> bool {
+        !matches!(self, Self::BeforeTool | Self::End { may_go_on: false })
+    }
+
+    /// Whether a letter that waits is worth it now.
+    fn is_for(self, letter: &Letter, now: Timestamp) -> bool {
+        let sent = &letter.message.sent;
+        let age = now.since(letter.message.at);
+        let fresh = sent.kind.lifetime().is_none_or(|lifetime| age < lifetime);
+        match self {
+            Self::Start | Self::Prompt => true,
+            Self::AfterTool => fresh,
+            Self::End { may_go_on } => may_go_on && fresh && sent.priority > Priority::Low,
+            Self::BeforeTool => false,
+        }
+    }
+}
+
+/// What became of whoever handed a letter over.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Hand {
+    /// It has shown it all.
+    Shown,
+    /// It is at it.
+    Busy,
+    /// It ended before it was done.
+    CutShort,
+}
+
+/// What a hook has to do with the letters that are not read.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(super) struct Plan {
+    /// Seen.
+    pub(super) read: Vec<Seq>,
+    /// To hand over now, most urgent first, then in order of sending.
+    pub(super) hand: Vec<Letter>,
+    /// To hand over at another moment.
+    pub(super) rest: Vec<Letter>,
+    /// Handed over before and not seen yet, as far as anyone knows.
+    pub(super) pending: bool,
+}
+
+pub(super) fn plan(
+    letters: Vec<Letter>,
+    moment: Moment,
+    now: Timestamp,
+    hand: impl Fn(&Process) -> Hand,
+) -> Plan {
+    let mut plan = Plan::default();
+    for mut letter in letters {
+        match letter.hand.as_ref().map(&hand) {
+            Some(Hand::Shown) if moment.has_seen() => {
+                plan.read.push(letter.message.number);
+                continue;
+            }
+            Some(Hand::Shown | Hand::Busy) => {
+                plan.pending = true;
+                continue;
+            }
+            Some(Hand::CutShort) => letter.again = true,
+            None => {}
+        }
+        if moment.hands_over() && moment.is_for(&letter, now) {
+            plan.hand.push(letter);
+        } else {
+            plan.rest.push(letter);
+        }
+    }
+    most_urgent_first(&mut plan.hand);
+    plan
+}
+
+pub(super) fn most_urgent_first(letters: &mut [Letter]) {
+    letters.sort_by_key(|letter| (std::cmp::Reverse(letter.message.sent.priority), letter.message.number));
+}
+
+/// What is left for hooks once a plan was carried out up to `handed` letters.
+pub(super) fn flag_after(plan: &Plan, handed: usize, now: Timestamp) -> Flag {
+    let left = || plan.hand.iter().skip(handed).chain(&plan.rest);
+    Flag {
+        new: left().any(|letter| Moment::AfterTool.is_for(letter, now)),
+        later: left().next().is_some(),
+        handed: plan.pending || handed > 0,
+    }
+}

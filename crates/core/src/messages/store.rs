@@ -1,0 +1,68 @@
+//! What an engine must do for messages.
+
+use std::collections::BTreeMap;
+
+use super::Flag;
+use super::Letter;
+use super::Message;
+use super::Post;
+use crate::Timestamp;
+use crate::engine::StoreError;
+use crate::host::Process;
+use crate::journal::Actor;
+use crate::journal::Seq;
+use crate::presence::SessionId;
+
+pub trait MessageStore {
+    /// The letters a mailbox has not read, in the order they were sent.
+    fn unread(&self, mailbox: &Actor) -> Result<Vec<Letter>, StoreError>;
+
+    fn has_unread(&self, mailbox: &Actor) -> Result<bool, StoreError>;
+
+    /// How many letters each mailbox has not read.
+    fn unread_counts(&self) -> Result<BTreeMap<Actor, usize>, StoreError>;
+
+    fn message(&self, number: Seq) -> Result<Option<Message>, StoreError>;
+
+    /// What that sender has sent under this key.
+    fn by_key(&self, from: &Actor, key: &str) -> Result<Option<Message>, StoreError>;
+
+    /// The last messages of a sender, oldest first.
+    fn sent_by(&self, from: &Actor, limit: usize) -> Result<Vec<Post>, StoreError>;
+
+    /// A thread, by its first message.
+    fn thread(&self, first: Seq) -> Result<Vec<Post>, StoreError>;
+
+    /// The last messages between two, oldest first.
+    fn between(&self, one: &Actor, other: &Actor, limit: usize) -> Result<Vec<Post>, StoreError>;
+
+    /// Messages sent before then.
+    fn sent_before(&self, before: Timestamp) -> Result<Vec<Post>, StoreError>;
+
+    /// Says to a mailbox's hooks, before the commit, that there is mail.
+    fn raise_flag(&mut self, session: &SessionId) -> Result<(), StoreError>;
+
+    /// Says what is left to do, once this transaction is committed and before
+    /// the next one begins.
+    fn set_flag(&mut self, session: &SessionId, flag: Flag);
+}
+
+/// Notes beside the store, for hooks.
+pub trait FlagStore {
+    fn flag(&self, session: &SessionId) -> Flag;
+
+    /// Notes that a process has shown all it handed to a session.
+    fn note_shown(&self, session: &SessionId, hand: &Process) -> Result<(), StoreError>;
+
+    fn was_shown(&self, session: &SessionId, hand: &Process) -> bool;
+
+    fn forget_shown(&self, session: &SessionId, hand: &Process);
+
+    /// Who was introduced to a session; the senders' own words for themselves.
+    fn introduced(&self, session: &SessionId) -> Vec<String>;
+
+    fn introduce(&self, session: &SessionId, senders: &[String]) -> Result<(), StoreError>;
+
+    /// Forgets all of it: the session is over.
+    fn clear(&self, session: &SessionId);
+}

@@ -1,0 +1,239 @@
+//! Messages and letters. Texts are read from the journal.
+
+use std::collections::BTreeMap;
+use std::str::FromStr as _;
+
+use consort_core::Timestamp;
+use consort_core::engine::StoreError;
+use consort_core::host::Process;
+use consort_core::journal::Actor;
+use consort_core::journal::Change;
+use consort_core::journal::Seq;
+use consort_core::messages::Flag;
+use consort_core::messages::FlagStore as _;
+use consort_core::messages::Letter;
+use consort_core::messages::Message;
+use consort_core::messages::MessageChange;
+use consort_core::messages::MessageStore;
+use consort_core::messages::Post;
+use consort_core::messages::Receipt;
+use consort_core::messages::Sent;
+use consort_core::messages::State;
+use consort_core::presence::SessionId;
+use rusqlite::Connection;
+use rusqlite::Params;
+use rusqlite::Row;
+use rusqlite::params;
+
+use crate::SqliteTx;
+use crate::apply::Keep;
+use crate::apply::json;
+
+pub(crate) fn apply(
+    connection: &Connection,
+    seq: Seq,
+    at: Timestamp,
+    change: &MessageChange,
+) -> rusqlite::Result<()> {
+    // Whatever is not there (any more) is passed over: entries about a message
+    // outlive it.
+    let each = |sql: &str, numbers: &[Seq], values: &[&dyn rusqlite::ToSql]| {
+        let mut statement = connection.prepare_cached(sql)?;
+        numbers.iter().try_for_each(|number| {
+            let parameters: Vec<&dyn rusqlite::ToSql> =
+                std::iter::once(number as &dyn rusqlite::ToSql).chain(values.iter().copied()).collect();
+            statement.execute(parameters.as_slice()).map(drop)
+        })
+    };
+    match change {
+        MessageChange::Sent(sent) => {
+            connection.prepare_cached("REPLACE INTO messages VALUES (?1, ?2, ?3, ?4)")?.execute(params![
+                seq,
+                sent.from.who.to_string(),
+                sent.thread.unwrap_or(seq),
+                sent.key,
+            ])?;
+            let mut insert =
+                connection.prepare_cached("REPLACE INTO letters VALUES (?1, ?2, NULL, NULL, NULL)")?;
+            sent.to.iter().try_for_each(|to| insert.execute(params![seq, to.to_string()]).map(drop))
+        }
+        MessageChange::Delivered { to, numbers, hand } => each(
+            "UPDATE letters SET delivered_at = ?3, hand = ?4
+             WHERE number = ?1 AND recipient = ?2 AND read_at IS NULL",
+            numbers,
+            &[&to.to_string(), &at.0, &json(hand)?],
+        ),
+        MessageChange::Read { to, numbers } => each(
+            "UPDATE letters SET delivered_at = coalesce(delivered_at, ?3), hand = NULL, read_at = ?3
+             WHERE number = ?1 AND recipient = ?2 AND read_at IS NULL",
+            numbers,
+            &[&to.to_string(), &at.0],
+        ),
+        MessageChange::Inherited { from, to, numbers } => each(
+            "UPDATE OR REPLACE letters SET recipient = ?3, delivered_at = NULL, hand = NULL
+             WHERE number = ?1 AND recipient = ?2",
+            numbers,
+            &[&from.to_string(), &to.to_string()],
+        ),
+        MessageChange::Dropped { to, numbers } => {
+            each("DELETE FROM letters WHERE number = ?1 AND recipient = ?2", numbers, &[&to.to_string()])
+        }
+        MessageChange::Forgotten { numbers } => {
+            each("DELETE FROM letters WHERE number = ?1", numbers, &[])?;
+            each("DELETE FROM messages WHERE number = ?1", numbers, &[])
+        }
+    }
+}
+
+/// An entry about messages is needed while one of them is there; alone it does
+/// no harm. A message is forgotten after it was sent, and entries are dropped
+/// oldest first, so its forgetting is never needed once both are old.
+pub(crate) fn keep(seq: Seq, change: &MessageChange) -> Keep {
+    let while_any = |numbers: &[Seq]| {
+        Keep::WhileAny(numbers.iter().map(|number| ("messages", number.to_string())).collect())
+    };
+    match change {
+        MessageChange::Sent(_) => while_any(&[seq]),
+        MessageChange::Delivered { numbers, .. }
+        | MessageChange::Read { numbers, .. }
+        | MessageChange::Inherited { numbers, .. }
+        | MessageChange::Dropped { numbers, .. } => while_any(numbers),
+        MessageChange::Forgotten { .. } => Keep::WhileAny(Vec::new()),
+    }
+}
+
+impl MessageStore for SqliteTx<'_> {
+    fn unread(&self, mailbox: &Actor) -> Result<Vec<Letter>, StoreError> {
+        let sql = "SELECT journal.seq, journal.at, journal.changes, delivered_at, hand
+                   FROM letters JOIN journal ON seq = number
+                   WHERE recipient = ?1 AND read_at IS NULL ORDER BY number";
+        let read = |row: &Row<'_>| {
+            let delivered_at: Option<i64> = row.get(3)?;
+            let hand = row.get_ref(4)?.as_str_or_null()?.and_then(|hand| serde_json::from_str(hand).ok());
+            Ok((Raw::read(row)?, delivered_at.map(Timestamp), hand))
+        };
+        let rows: Vec<(Raw, Option<Timestamp>, Option<Process>)> =
+            self.ask(|tx| tx.prepare_cached(sql)?.query_map([mailbox.to_string()], read)?.collect())?;
+        let letter = |(raw, delivered_at, hand): (Raw, _, _)| {
+            Ok(Letter { message: raw.parse()?, delivered_at, hand, again: false })
+        };
+        rows.into_iter().map(letter).collect()
+    }
+
+    fn has_unread(&self, mailbox: &Actor) -> Result<bool, StoreError> {
+        let sql = "SELECT 1 FROM letters WHERE recipient = ?1 AND read_at IS NULL";
+        self.ask(|tx| tx.prepare_cached(sql)?.exists([mailbox.to_string()]))
+    }
+
+    fn unread_counts(&self) -> Result<BTreeMap<Actor, usize>, StoreError> {
+        let sql = "SELECT recipient, count(*) FROM letters WHERE read_at IS NULL GROUP BY recipient";
+        let read = |row: &Row<'_>| {
+            let Ok(who) = Actor::from_str(row.get_ref(0)?.as_str()?);
+            Ok((who, row.get::<_, u32>(1)? as usize))
+        };
+        self.ask(|tx| tx.prepare(sql)?.query_map([], read)?.collect())
+    }
+
+    fn message(&self, number: Seq) -> Result<Option<Message>, StoreError> {
+        Ok(self.messages("WHERE number = ?1", [number])?.pop())
+    }
+
+    fn by_key(&self, from: &Actor, key: &str) -> Result<Option<Message>, StoreError> {
+        Ok(self.messages("WHERE sender = ?1 AND key = ?2", [&from.to_string(), key])?.pop())
+    }
+
+    fn sent_by(&self, from: &Actor, limit: usize) -> Result<Vec<Post>, StoreError> {
+        let tail = "WHERE number IN
+            (SELECT number FROM messages WHERE sender = ?1 ORDER BY number DESC LIMIT ?2) ORDER BY number";
+        self.posts(tail, params![from.to_string(), count(limit)])
+    }
+
+    fn thread(&self, first: Seq) -> Result<Vec<Post>, StoreError> {
+        self.posts("WHERE thread = ?1 ORDER BY number", [first])
+    }
+
+    fn between(&self, one: &Actor, other: &Actor, limit: usize) -> Result<Vec<Post>, StoreError> {
+        let tail = "WHERE number IN
+            (SELECT number FROM messages JOIN letters USING (number)
+             WHERE (sender = ?1 AND recipient = ?2) OR (sender = ?2 AND recipient = ?1)
+             ORDER BY number DESC LIMIT ?3) ORDER BY number";
+        self.posts(tail, params![one.to_string(), other.to_string(), count(limit)])
+    }
+
+    fn sent_before(&self, before: Timestamp) -> Result<Vec<Post>, StoreError> {
+        self.posts("WHERE at < ?1 ORDER BY number", [before.0])
+    }
+
+    fn raise_flag(&mut self, session: &SessionId) -> Result<(), StoreError> {
+        let flag = self.flags.flag(session);
+        if flag.new {
+            return Ok(());
+        }
+        self.flags.set(session, Flag { new: true, ..flag })
+    }
+
+    fn set_flag(&mut self, session: &SessionId, flag: Flag) {
+        self.after.flags.push((session.clone(), flag));
+    }
+}
+
+impl SqliteTx<'_> {
+    fn messages(&self, tail: &str, parameters: impl Params) -> Result<Vec<Message>, StoreError> {
+        let sql = format!(
+            "SELECT journal.seq, journal.at, journal.changes FROM messages JOIN journal ON seq = number {tail}"
+        );
+        let rows: Vec<Raw> =
+            self.ask(|tx| tx.prepare_cached(&sql)?.query_map(parameters, Raw::read)?.collect())?;
+        rows.into_iter().map(Raw::parse).collect()
+    }
+
+    fn posts(&self, tail: &str, parameters: impl Params) -> Result<Vec<Post>, StoreError> {
+        let sql = "SELECT recipient, delivered_at, read_at FROM letters WHERE number = ?1 ORDER BY recipient";
+        let read = |row: &Row<'_>| {
+            let Ok(to) = Actor::from_str(row.get_ref(0)?.as_str()?);
+            let (delivered, read): (Option<i64>, Option<i64>) = (row.get(1)?, row.get(2)?);
+            let state = match (delivered, read) {
+                (_, Some(_)) => State::Read,
+                (Some(_), None) => State::Delivered,
+                (None, None) => State::Waiting,
+            };
+            Ok(Receipt { name: to.to_string(), to, state, at: read.or(delivered).map(Timestamp) })
+        };
+        let messages = self.messages(tail, parameters)?;
+        let post = |message: Message| {
+            let receipts =
+                self.ask(|tx| tx.prepare_cached(sql)?.query_map([message.number], read)?.collect())?;
+            Ok(Post { message, receipts })
+        };
+        messages.into_iter().map(post).collect()
+    }
+}
+
+/// An entry that a message was sent with.
+struct Raw {
+    seq: Seq,
+    at: i64,
+    changes: String,
+}
+
+impl Raw {
+    fn read(row: &Row<'_>) -> rusqlite::Result<Self> {
+        Ok(Self { seq: row.get(0)?, at: row.get(1)?, changes: row.get(2)? })
+    }
+
+    fn parse(self) -> Result<Message, StoreError> {
+        let broken = |source| StoreError::Entry { seq: self.seq, source };
+        let changes: Vec<Change> = serde_json::from_str(&self.changes).map_err(broken)?;
+        let sent = changes.into_iter().find_map(|change| match change {
+            Change::Messages(MessageChange::Sent(sent)) => Some(*sent),
+            _ => None,
+        });
+        let none = || broken(serde::de::Error::custom("it sent no message"));
+        let sent: Sent = sent.ok_or_else(none)?;
+        Ok(Message { number: self.seq, at: Timestamp(self.at), sent })
+    }
+}
+
+fn count(limit: usize) -> i64 {
+    i64::try_from(limit).unwrap_or(i64::MAX)
+}
