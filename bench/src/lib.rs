@@ -24,8 +24,11 @@ use consort_core::journal::JournalStore as _;
 use consort_core::journal::NewEntry;
 use consort_core::messages::InboxRequest;
 use consort_core::messages::Letter;
+use consort_core::messages::Recipients;
+use consort_core::messages::SendRequest;
 use consort_core::presence::Agent;
 use consort_core::presence::AgentName;
+use consort_core::presence::CallerFacts;
 use consort_core::presence::PresenceChange;
 use consort_core::presence::PulseStore as _;
 use consort_core::project::Project;
@@ -46,10 +49,11 @@ pub fn release(program: &str) -> PathBuf {
 }
 
 /// A home with a store of `agents` present agents (`s0`, `s1`, …) and at least
-/// `entries` journal entries.
+/// `entries` journal entries. This process hosts `s0`, and so whatever it starts
+/// is `s0`'s doing.
 pub struct Home {
     pub dir: tempfile::TempDir,
-    /// Hosts all agents, and is nobody's ancestor.
+    /// Hosts the other agents, and is nobody's ancestor.
     host: Child,
 }
 
@@ -62,6 +66,16 @@ impl Drop for Home {
 
 impl Home {
     pub fn new(agents: usize, entries: usize) -> Self {
+        Self::with(agents, entries, true)
+    }
+
+    /// The same without this process being anyone: what it starts is the
+    /// person's doing.
+    pub fn apart(agents: usize, entries: usize) -> Self {
+        Self::with(agents, entries, false)
+    }
+
+    fn with(agents: usize, entries: usize, hosts: bool) -> Self {
         let dir = tempfile::tempdir().unwrap();
         let mut store = Store::new(dir.path().join("consort.db"), Access::Command);
         let machine = Machine::new(dir.path().join("bells"));
@@ -86,7 +100,9 @@ impl Home {
                 session: format!("s{n}").into(),
                 name: format!("Agent{n}").into(),
                 kind: "claude".into(),
-                process: machine.process(host.id()).unwrap(),
+                process: machine
+                    .process(if hosts && n == 0 { std::process::id() } else { host.id() })
+                    .unwrap(),
                 host: machine.name(),
                 project: project.clone(),
                 cwd: cwd.clone(),
@@ -131,13 +147,22 @@ impl Home {
         hook
     }
 
-    /// `consort` in this home, as the agent `session` or, without one, as the person.
-    pub fn consort(&self, session: Option<&str>, arguments: &[&str]) -> Command {
+    /// `consort` in this home.
+    pub fn consort(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(release("consort"));
         sealed(command.args(arguments), Path::new("/dev/null"));
         command.env("CONSORT_HOME", self.dir.path());
-        command.envs(session.map(|session| ("CONSORT_SESSION", session)));
         command
+    }
+
+    /// Sends as another agent, in this process: what is not measured.
+    pub fn send(&self, from: &str, to: &str, text: &str) {
+        let mut app = self.app();
+        let caller =
+            CallerFacts { host: app.host().name(), claimed: Some(from.into()), ..Default::default() };
+        let to = Recipients::Named(vec![to.into()]);
+        let request = SendRequest { caller, to, text: text.into(), ..Default::default() };
+        app.send(&request).unwrap();
     }
 
     /// In this process, for what is not measured.

@@ -17,9 +17,9 @@ use consort_bench::release;
 use consort_bench::sealed;
 
 pub(crate) fn run(rounds: usize, each: usize) {
+    crowd(128, each);
     one_by_one(rounds);
     woken(rounds.min(300));
-    crowd(128, each);
 }
 
 fn one_by_one(rounds: usize) {
@@ -30,11 +30,11 @@ fn one_by_one(rounds: usize) {
         let text = format!("message {round}: the login is ready for review");
         taken[0].push(once(&mut floor()));
         taken[1].push(once(&mut noop()));
-        taken[2].push(once(&mut home.consort(Some("s0"), &["send", "Agent7", &text])));
+        taken[2].push(once(&mut home.consort(&["send", "Agent7", &text])));
         taken[3].push(once(&mut home.hook("PostToolUse", &empty)));
         // Twenty wait; then the model has seen them.
         for n in 0..if round < 200 { 20 } else { 0 } {
-            once(&mut home.consort(Some("s1"), &["send", "Agent11", &format!("{n}: {text}")]));
+            home.send("s1", "Agent11", &format!("{n}: {text}"));
         }
         if round < 200 {
             taken[4].push(once(&mut home.hook("PostToolUse", &full)));
@@ -62,11 +62,11 @@ fn one_by_one(rounds: usize) {
 
 /// From the start of `send` to the line that a blocked `inbox --wait` prints.
 fn woken(rounds: usize) {
-    let home = Home::new(2, 100);
+    let home = Home::apart(2, 100);
     let (mut floors, mut sends, mut arrivals) = (Vec::new(), Vec::new(), Vec::new());
     for _ in 0..rounds {
-        let mut waiter = home.consort(Some("s1"), &["inbox", "--wait"]);
-        let mut waiter = waiter.stdout(Stdio::piped()).spawn().unwrap();
+        let mut waiter = home.consort(&["inbox", "--wait"]);
+        let mut waiter = waiter.env("CONSORT_SESSION", "s1").stdout(Stdio::piped()).spawn().unwrap();
         let mut lines = BufReader::new(waiter.stdout.take().unwrap());
         while std::fs::read_dir(home.dir.path().join("bells")).map_or(0, Iterator::count) == 0 {
             std::thread::sleep(Duration::from_millis(1));
@@ -75,7 +75,7 @@ fn woken(rounds: usize) {
         std::thread::sleep(Duration::from_millis(10));
         floors.push(once(&mut floor()));
         let start = Instant::now();
-        let mut send = home.consort(Some("s0"), &["send", "Agent1", "wake up"]).spawn().unwrap();
+        let mut send = home.consort(&["send", "Agent1", "wake up"]).spawn().unwrap();
         let mut line = String::new();
         lines.read_line(&mut line).unwrap();
         arrivals.push(start.elapsed());
@@ -86,25 +86,46 @@ fn woken(rounds: usize) {
     let (floors, sends, arrivals) = (Sample::new(floors), Sample::new(sends), Sample::new(arrivals));
     let ms = |sample: &Sample, share| sample.quantile(share) / 1e3;
     println!("send to a blocked `inbox --wait`, {rounds} rounds, ms: median (p95)");
-    println!("  floor {:.2} ({:.2}), send ended {:.2} ({:.2}), printed {:.2} ({:.2})\n",
-        ms(&floors, 0.5), ms(&floors, 0.95), ms(&sends, 0.5), ms(&sends, 0.95), ms(&arrivals, 0.5), ms(&arrivals, 0.95));
+    println!(
+        "  floor {:.2} ({:.2}), send ended {:.2} ({:.2}), printed {:.2} ({:.2})\n",
+        ms(&floors, 0.5),
+        ms(&floors, 0.95),
+        ms(&sends, 0.5),
+        ms(&sends, 0.95),
+        ms(&arrivals, 0.5),
+        ms(&arrivals, 0.95)
+    );
 }
 
-/// Many senders to one inbox, a process for each message.
+/// Many senders to one inbox, a process for each message; in turns with as many
+/// processes that do nothing.
 fn crowd(processes: usize, each: usize) {
     let home = Home::new(50, 1_000);
     let total = processes * each;
+    println!("{processes} processes × {each} messages to one inbox, in {TURNS} turns");
+    let mut taken = [(Vec::new(), Duration::ZERO), (Vec::new(), Duration::ZERO)];
+    for turn in 0..TURNS {
+        let first = turn * each / TURNS;
+        let turns = (turn + 1) * each / TURNS - first;
+        let text = |p: usize, n: usize| format!("{p} {}", first + n);
+        let send = |p, n| home.consort(&["send", "Agent1", &text(p, n)]);
+        for (result, (all, whole)) in
+            [at_once(processes, turns, |_, _| noop()), at_once(processes, turns, send)]
+                .into_iter()
+                .zip(&mut taken)
+        {
+            all.extend(result.0);
+            *whole += result.1;
+        }
+    }
     let rate = |took: Duration| total as f64 / took.as_secs_f64();
-    println!("{processes} processes × {each} messages to one inbox");
-    let (idle, idle_took) = at_once(processes, each, |_, _| noop());
-    let send = |p: usize, n: usize| home.consort(Some("s0"), &["send", "Agent1", &format!("{p} {n}")]);
-    let (sent, sent_took) = at_once(processes, each, send);
-    for (name, took, durations) in [("consort, doing nothing", idle_took, idle), ("send", sent_took, sent)] {
+    let spawned = rate(taken[0].1);
+    for (name, (durations, took)) in ["consort, doing nothing", "send"].into_iter().zip(taken) {
         let sample = Sample::new(durations);
         println!(
             "{name:24} {:6.0}/s  {:4.0} %   process p50 {:6.1}  p99 {:6.1}  max {:6.1} ms",
             rate(took),
-            100.0 * rate(took) / rate(idle_took),
+            100.0 * rate(took) / spawned,
             sample.quantile(0.5) / 1e3,
             sample.quantile(0.99) / 1e3,
             sample.quantile(1.0) / 1e3,
@@ -115,6 +136,8 @@ fn crowd(processes: usize, each: usize) {
     let sound = if home.is_sound() { "sound" } else { "DAMAGED" };
     println!("{} of {total} arrived, {} different, journal {sound}\n", letters.len(), texts.len());
 }
+
+const TURNS: usize = 5;
 
 fn floor() -> Command {
     alone(&release("floor"), &[])

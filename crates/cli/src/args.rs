@@ -84,16 +84,11 @@ pub(crate) fn run() -> ExitCode {
 /// `consort send …` without the parser for everything else. What it does not
 /// understand, help and mistakes above all, is left to that one.
 pub(crate) fn run_send() -> ExitCode {
-    #[derive(Parser)]
-    struct Send {
-        #[command(flatten)]
-        args: commands::messages::send::Args,
-    }
-    match Send::try_parse_from(std::env::args_os().skip(1)) {
-        Ok(Send { args }) => {
+    match commands::messages::send::Args::quick(std::env::args_os().skip(2)) {
+        Some(args) => {
             report(World::new(Vec::new()).and_then(|world| commands::messages::send::run(&world, &args)))
         }
-        Err(_) => run(),
+        None => run(),
     }
 }
 

@@ -35,10 +35,11 @@ pub trait Engine {
     /// another one writes, the request lies on the desk, and whoever gets a
     /// turn first takes along all that lie there. Hundreds of short-lived
     /// processes need not open the store one after the other.
-    fn write_or_leave(&mut self, id: EntryId, request: &[u8]) -> Result<Turn<Self::Tx<'_>>, StoreError>;
-
-    /// A turn to write if nobody else has one and requests lie on the desk.
-    fn write_for_others(&mut self) -> Result<Option<Self::Tx<'_>>, StoreError>;
+    fn write_or_leave(
+        &mut self,
+        id: EntryId,
+        request: &dyn Fn() -> Vec<u8>,
+    ) -> Result<Turn<Self::Tx<'_>>, StoreError>;
 
     /// A consistent view for reading.
     fn read(&mut self) -> Result<Self::Tx<'_>, StoreError>;
@@ -63,6 +64,9 @@ pub enum Turn<T> {
 /// Everything a verb may ask or change.
 pub trait Tx: JournalStore + PresenceStore + MessageStore + ConfigStore {
     fn commit(self) -> Result<(), StoreError>;
+
+    /// Commits, and begins anew without giving the turn away.
+    fn commit_and_go_on(&mut self) -> Result<(), StoreError>;
 
     /// Takes the requests that others have left. What is taken is carried out
     /// in this transaction or not at all.

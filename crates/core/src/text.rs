@@ -4,6 +4,10 @@
 /// become spaces, so what an agent or a file name says cannot move a cursor,
 /// end a line or close a block.
 pub fn one_line(text: &str, max: usize) -> String {
+    // Names, branches and most paths: nothing to look at twice.
+    if text.len() <= max && text.bytes().all(|byte| byte.is_ascii_graphic()) {
+        return text.to_owned();
+    }
     let mut line = String::with_capacity(text.len().min(max * 4));
     let mut length = 0;
     let mut gap = false;

@@ -20,11 +20,12 @@ use crate::process;
 pub struct Machine {
     bells: PathBuf,
     boot: OnceCell<String>,
+    name: OnceCell<String>,
 }
 
 impl Machine {
     pub fn new(bells: PathBuf) -> Self {
-        Self { bells, boot: OnceCell::new() }
+        Self { bells, boot: OnceCell::new(), name: OnceCell::new() }
     }
 
     fn boot(&self) -> std::io::Result<&str> {
@@ -54,7 +55,7 @@ impl Host for Machine {
     }
 
     fn name(&self) -> String {
-        process::host_name()
+        self.name.get_or_init(process::host_name).clone()
     }
 
     fn process(&self, pid: u32) -> Option<Process> {

@@ -1,19 +1,12 @@
--- A message is known by its entry's number, and its text is in that entry.
-
-CREATE TABLE messages (
-    number INTEGER PRIMARY KEY,
-    sender TEXT NOT NULL,
-    thread INTEGER NOT NULL,
-    key    TEXT
-);
-
-CREATE UNIQUE INDEX messages_key ON messages (sender, key) WHERE key IS NOT NULL;
-
--- One for each recipient.
+-- One letter for each recipient of a message. A message is known by its entry's
+-- number, and its text is in that entry.
 
 CREATE TABLE letters (
     number       INTEGER NOT NULL,
     recipient    TEXT NOT NULL,
+    sender       TEXT NOT NULL,
+    thread       INTEGER NOT NULL,
+    key          TEXT,
     delivered_at INTEGER,
     hand         TEXT,
     read_at      INTEGER,
@@ -21,3 +14,5 @@ CREATE TABLE letters (
 ) WITHOUT ROWID;
 
 CREATE INDEX letters_unread ON letters (recipient) WHERE read_at IS NULL;
+
+CREATE INDEX letters_key ON letters (key) WHERE key IS NOT NULL;

@@ -9,12 +9,12 @@ use rusqlite::types::Type;
 use crate::messages;
 use crate::presence;
 
-/// The tables that are projections, with a key to order their rows by.
-pub(crate) const PROJECTIONS: &[(&str, &str)] = &[
-    ("repositories", "repository"),
-    ("agents", "session"),
-    ("messages", "number"),
-    ("letters", "number || ' to ' || recipient"),
+/// The tables that are projections: what their subjects are told apart by, and
+/// what their rows are.
+pub(crate) const PROJECTIONS: &[(&str, &str, &str)] = &[
+    ("repositories", "repository", "repository"),
+    ("agents", "session", "session"),
+    ("letters", "number", "number || ' to ' || recipient"),
 ];
 
 /// Applies one change of the entry `seq`.
@@ -43,7 +43,7 @@ pub(crate) enum Keep {
     Always,
 }
 
-/// A row: the table and the key.
+/// What a change is about: the table and the subject.
 pub(crate) type Subject = (&'static str, String);
 
 pub(crate) fn keep(seq: Seq, change: &Change) -> Keep {
@@ -56,7 +56,7 @@ pub(crate) fn keep(seq: Seq, change: &Change) -> Keep {
 }
 
 pub(crate) fn exists(connection: &Connection, (table, key): &Subject) -> rusqlite::Result<bool> {
-    let column = PROJECTIONS.iter().find(|(name, _)| name == table).map_or("rowid", |(_, column)| column);
+    let column = PROJECTIONS.iter().find(|(name, ..)| name == table).map_or("rowid", |(_, column, _)| column);
     connection.prepare_cached(&format!("SELECT 1 FROM {table} WHERE {column} = ?1"))?.exists([key])
 }
 

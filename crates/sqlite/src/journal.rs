@@ -97,7 +97,7 @@ impl JournalStore for SqliteTx<'_> {
         self.change(|tx| {
             PROJECTIONS
                 .iter()
-                .try_for_each(|(table, _)| tx.execute(&format!("DELETE FROM {table}"), []).map(drop))
+                .try_for_each(|(table, ..)| tx.execute(&format!("DELETE FROM {table}"), []).map(drop))
         })?;
         replay(&self.tx, &self.tx, |error| self.failed(error))
     }

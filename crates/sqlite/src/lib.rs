@@ -40,6 +40,8 @@ pub struct SqliteTx<'t> {
     store: &'t Location,
     flags: Flags,
     desk: desk::Desk,
+    /// Taken from the desk before the transaction began.
+    requests: desk::Requests,
     after: After,
     /// Held by writers until the transaction is over.
     _gate: Option<gate::Gate>,
@@ -58,19 +60,40 @@ pub(crate) struct Location {
     pub(crate) budget: Duration,
 }
 
+impl After {
+    /// Before anyone else has a turn. A flag that stays up says too much, which
+    /// is no harm.
+    fn lower(&self, flags: &Flags) {
+        self.flags.iter().for_each(|(session, flag)| drop(flags.set(session, *flag)));
+    }
+
+    fn answer(&self, desk: &desk::Desk) {
+        self.answers.iter().for_each(|(id, answer)| desk.answer(*id, answer));
+    }
+}
+
 impl Tx for SqliteTx<'_> {
     fn commit(self) -> Result<(), StoreError> {
-        let Self { tx, store, flags, desk, after, _gate } = self;
+        let Self { tx, store, flags, desk, after, _gate, .. } = self;
         tx.commit().map_err(|error| store.translate(error))?;
-        // A flag that cannot be lowered says too much, which is no harm.
-        after.flags.iter().for_each(|(session, flag)| drop(flags.set(session, *flag)));
+        after.lower(&flags);
         drop(_gate);
-        after.answers.iter().for_each(|(id, answer)| desk.answer(*id, answer));
+        after.answer(&desk);
+        Ok(())
+    }
+
+    fn commit_and_go_on(&mut self) -> Result<(), StoreError> {
+        self.ask(|tx| tx.execute_batch("COMMIT; BEGIN IMMEDIATE"))?;
+        let after = std::mem::take(&mut self.after);
+        after.lower(&self.flags);
+        after.answer(&self.desk);
         Ok(())
     }
 
     fn take_requests(&mut self) -> Vec<(EntryId, Vec<u8>)> {
-        self.desk.take_all()
+        let mut requests = std::mem::take(&mut self.requests);
+        requests.extend(self.desk.take_all());
+        requests
     }
 
     fn answer(&mut self, id: EntryId, answer: Vec<u8>) {

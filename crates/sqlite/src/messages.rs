@@ -7,7 +7,6 @@ use consort_core::Timestamp;
 use consort_core::engine::StoreError;
 use consort_core::host::Process;
 use consort_core::journal::Actor;
-use consort_core::journal::Change;
 use consort_core::journal::Seq;
 use consort_core::messages::Flag;
 use consort_core::messages::FlagStore as _;
@@ -17,13 +16,13 @@ use consort_core::messages::MessageChange;
 use consort_core::messages::MessageStore;
 use consort_core::messages::Post;
 use consort_core::messages::Receipt;
-use consort_core::messages::Sent;
 use consort_core::messages::State;
 use consort_core::presence::SessionId;
 use rusqlite::Connection;
 use rusqlite::Params;
 use rusqlite::Row;
 use rusqlite::params;
+use serde::Deserialize;
 
 use crate::SqliteTx;
 use crate::apply::Keep;
@@ -39,23 +38,22 @@ pub(crate) fn apply(
     // outlive it.
     let each = |sql: &str, numbers: &[Seq], values: &[&dyn rusqlite::ToSql]| {
         let mut statement = connection.prepare_cached(sql)?;
+        for (n, value) in values.iter().enumerate() {
+            statement.raw_bind_parameter(n + 2, value)?;
+        }
         numbers.iter().try_for_each(|number| {
-            let parameters: Vec<&dyn rusqlite::ToSql> =
-                std::iter::once(number as &dyn rusqlite::ToSql).chain(values.iter().copied()).collect();
-            statement.execute(parameters.as_slice()).map(drop)
+            statement.raw_bind_parameter(1, number)?;
+            statement.raw_execute().map(drop)
         })
     };
     match change {
         MessageChange::Sent(sent) => {
-            connection.prepare_cached("REPLACE INTO messages VALUES (?1, ?2, ?3, ?4)")?.execute(params![
-                seq,
-                sent.from.who.to_string(),
-                sent.thread.unwrap_or(seq),
-                sent.key,
-            ])?;
-            let mut insert =
-                connection.prepare_cached("REPLACE INTO letters VALUES (?1, ?2, NULL, NULL, NULL)")?;
-            sent.to.iter().try_for_each(|to| insert.execute(params![seq, to.to_string()]).map(drop))
+            let mut insert = connection
+                .prepare_cached("REPLACE INTO letters VALUES (?1, ?2, ?3, ?4, ?5, NULL, NULL, NULL)")?;
+            let (sender, thread) = (sent.from.who.to_string(), sent.thread.unwrap_or(seq));
+            sent.to.iter().try_for_each(|to| {
+                insert.execute(params![seq, to.to_string(), sender, thread, sent.key]).map(drop)
+            })
         }
         MessageChange::Delivered { to, numbers, hand } => each(
             "UPDATE letters SET delivered_at = ?3, hand = ?4
@@ -78,10 +76,7 @@ pub(crate) fn apply(
         MessageChange::Dropped { to, numbers } => {
             each("DELETE FROM letters WHERE number = ?1 AND recipient = ?2", numbers, &[&to.to_string()])
         }
-        MessageChange::Forgotten { numbers } => {
-            each("DELETE FROM letters WHERE number = ?1", numbers, &[])?;
-            each("DELETE FROM messages WHERE number = ?1", numbers, &[])
-        }
+        MessageChange::Forgotten { numbers } => each("DELETE FROM letters WHERE number = ?1", numbers, &[]),
     }
 }
 
@@ -90,7 +85,7 @@ pub(crate) fn apply(
 /// oldest first, so its forgetting is never needed once both are old.
 pub(crate) fn keep(seq: Seq, change: &MessageChange) -> Keep {
     let while_any = |numbers: &[Seq]| {
-        Keep::WhileAny(numbers.iter().map(|number| ("messages", number.to_string())).collect())
+        Keep::WhileAny(numbers.iter().map(|number| ("letters", number.to_string())).collect())
     };
     match change {
         MessageChange::Sent(_) => while_any(&[seq]),
@@ -135,33 +130,32 @@ impl MessageStore for SqliteTx<'_> {
     }
 
     fn message(&self, number: Seq) -> Result<Option<Message>, StoreError> {
-        Ok(self.messages("WHERE number = ?1", [number])?.pop())
+        Ok(self.messages("number = ?1", [number])?.pop())
     }
 
     fn by_key(&self, from: &Actor, key: &str) -> Result<Option<Message>, StoreError> {
-        Ok(self.messages("WHERE sender = ?1 AND key = ?2", [&from.to_string(), key])?.pop())
+        Ok(self.messages("key = ?1 AND sender = ?2", [key, &from.to_string()])?.pop())
     }
 
     fn sent_by(&self, from: &Actor, limit: usize) -> Result<Vec<Post>, StoreError> {
-        let tail = "WHERE number IN
-            (SELECT number FROM messages WHERE sender = ?1 ORDER BY number DESC LIMIT ?2) ORDER BY number";
-        self.posts(tail, params![from.to_string(), count(limit)])
+        let latest = "SELECT DISTINCT number FROM letters WHERE sender = ?1 ORDER BY number DESC LIMIT ?2";
+        self.posts(&format!("number IN ({latest})"), params![from.to_string(), count(limit)])
     }
 
     fn thread(&self, first: Seq) -> Result<Vec<Post>, StoreError> {
-        self.posts("WHERE thread = ?1 ORDER BY number", [first])
+        self.posts("thread = ?1", [first])
     }
 
     fn between(&self, one: &Actor, other: &Actor, limit: usize) -> Result<Vec<Post>, StoreError> {
-        let tail = "WHERE number IN
-            (SELECT number FROM messages JOIN letters USING (number)
-             WHERE (sender = ?1 AND recipient = ?2) OR (sender = ?2 AND recipient = ?1)
-             ORDER BY number DESC LIMIT ?3) ORDER BY number";
-        self.posts(tail, params![one.to_string(), other.to_string(), count(limit)])
+        let latest = "SELECT number FROM letters
+            WHERE (sender = ?1 AND recipient = ?2) OR (sender = ?2 AND recipient = ?1)
+            ORDER BY number DESC LIMIT ?3";
+        let parameters = params![one.to_string(), other.to_string(), count(limit)];
+        self.posts(&format!("number IN ({latest})"), parameters)
     }
 
     fn sent_before(&self, before: Timestamp) -> Result<Vec<Post>, StoreError> {
-        self.posts("WHERE at < ?1 ORDER BY number", [before.0])
+        self.posts("journal.at < ?1", [before.0])
     }
 
     fn raise_flag(&mut self, session: &SessionId) -> Result<(), StoreError> {
@@ -178,16 +172,18 @@ impl MessageStore for SqliteTx<'_> {
 }
 
 impl SqliteTx<'_> {
-    fn messages(&self, tail: &str, parameters: impl Params) -> Result<Vec<Message>, StoreError> {
+    /// Messages in order, each once.
+    fn messages(&self, which: &str, parameters: impl Params) -> Result<Vec<Message>, StoreError> {
         let sql = format!(
-            "SELECT journal.seq, journal.at, journal.changes FROM messages JOIN journal ON seq = number {tail}"
+            "SELECT journal.seq, journal.at, journal.changes FROM letters JOIN journal ON seq = number
+             WHERE {which} GROUP BY number ORDER BY number"
         );
         let rows: Vec<Raw> =
             self.ask(|tx| tx.prepare_cached(&sql)?.query_map(parameters, Raw::read)?.collect())?;
         rows.into_iter().map(Raw::parse).collect()
     }
 
-    fn posts(&self, tail: &str, parameters: impl Params) -> Result<Vec<Post>, StoreError> {
+    fn posts(&self, which: &str, parameters: impl Params) -> Result<Vec<Post>, StoreError> {
         let sql = "SELECT recipient, delivered_at, read_at FROM letters WHERE number = ?1 ORDER BY recipient";
         let read = |row: &Row<'_>| {
             let Ok(to) = Actor::from_str(row.get_ref(0)?.as_str()?);
@@ -199,7 +195,7 @@ impl SqliteTx<'_> {
             };
             Ok(Receipt { name: to.to_string(), to, state, at: read.or(delivered).map(Timestamp) })
         };
-        let messages = self.messages(tail, parameters)?;
+        let messages = self.messages(which, parameters)?;
         let post = |message: Message| {
             let receipts =
                 self.ask(|tx| tx.prepare_cached(sql)?.query_map([message.number], read)?.collect())?;
@@ -221,16 +217,21 @@ impl Raw {
         Ok(Self { seq: row.get(0)?, at: row.get(1)?, changes: row.get(2)? })
     }
 
+    /// A message has an entry of its own, so there is no need to ask what else
+    /// it might be: a hook reads dozens.
     fn parse(self) -> Result<Message, StoreError> {
+        #[derive(Deserialize)]
+        struct Only {
+            messages: MessageChange,
+        }
         let broken = |source| StoreError::Entry { seq: self.seq, source };
-        let changes: Vec<Change> = serde_json::from_str(&self.changes).map_err(broken)?;
-        let sent = changes.into_iter().find_map(|change| match change {
-            Change::Messages(MessageChange::Sent(sent)) => Some(*sent),
-            _ => None,
-        });
-        let none = || broken(serde::de::Error::custom("it sent no message"));
-        let sent: Sent = sent.ok_or_else(none)?;
-        Ok(Message { number: self.seq, at: Timestamp(self.at), sent })
+        let [Only { messages }] = serde_json::from_str(&self.changes).map_err(broken)?;
+        match messages {
+            MessageChange::Sent(sent) => {
+                Ok(Message { number: self.seq, at: Timestamp(self.at), sent: *sent })
+            }
+            _ => Err(broken(serde::de::Error::custom("it sent no message"))),
+        }
     }
 }
 

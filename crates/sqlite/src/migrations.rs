@@ -14,7 +14,7 @@ const MIGRATIONS: &[&str] =
 pub const SCHEMA: u32 = MIGRATIONS.len() as u32;
 
 pub(crate) fn version(connection: &Connection) -> rusqlite::Result<u32> {
-    connection.query_row("PRAGMA user_version", [], |row| row.get(0))
+    connection.prepare_cached("PRAGMA user_version")?.query_row([], |row| row.get(0))
 }
 
 /// Brings the schema up to date; does nothing if another process just has.

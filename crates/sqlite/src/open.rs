@@ -46,6 +46,11 @@ use crate::migrations;
 /// fsyncs. Sixty-four frames are some twenty entries.
 const LONGEST_WAL: i32 = 64;
 
+/// How long one who left a request sleeps before it tries the gate again: first
+/// and at last. As a rule the answer comes first.
+const SHORTEST_PAUSE: Duration = Duration::from_millis(8);
+const LONGEST_PAUSE: Duration = Duration::from_millis(64);
+
 /// Who opens, and how long it may wait for others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Access {
@@ -123,7 +128,15 @@ impl Store {
         };
         let tx = Transaction::new(&mut open.connection, behavior).map_err(|error| place.translate(error))?;
         let (flags, desk) = (Flags::beside(&place.path), Desk::beside(&place.path));
-        Ok(SqliteTx { tx, store: place, flags, desk, after: Default::default(), _gate: gate })
+        Ok(SqliteTx {
+            tx,
+            store: place,
+            flags,
+            desk,
+            requests: Vec::new(),
+            after: Default::default(),
+            _gate: gate,
+        })
     }
 
     /// Begins to count the time of a transaction.
@@ -137,27 +150,33 @@ impl Store {
     /// Leaves a request and sleeps until it was carried out, or until there is
     /// a turn to do it oneself.
     fn leave(&mut self, id: EntryId, request: &[u8]) -> Result<Turn<SqliteTx<'_>>, StoreError> {
-        let Ok(left) = Desk::beside(&self.place.path).leave(id, request) else {
-            return self.write().map(Turn::Mine);
-        };
-        let mut pause = Duration::from_millis(4);
+        let desk = Desk::beside(&self.place.path);
+        let Ok(left) = desk.leave(id, request) else { return self.write().map(Turn::Mine) };
+        let mut pause = SHORTEST_PAUSE;
         loop {
             if let Some(gate) = Gate::try_enter(&self.place)? {
                 // Nobody takes requests now but us.
-                let is_taken = !left.take_back();
+                let mut requests = desk.take_all();
+                let lay_there = requests.len();
+                requests.retain(|(other, _)| *other != id);
+                let is_taken = requests.len() == lay_there;
                 if is_taken && let Some(answer) = left.wait(Duration::ZERO) {
+                    // Those we took wait no longer than if we had not come.
+                    requests.iter().for_each(|(id, request)| desk.put_back(*id, request));
                     return Ok(Turn::Answered(answer));
                 }
-                let tx = self.begin(TransactionBehavior::Immediate, Some(gate))?;
+                let mut tx = self.begin(TransactionBehavior::Immediate, Some(gate))?;
+                tx.requests = requests;
                 return Ok(if is_taken { Turn::Unsure(tx) } else { Turn::Mine(tx) });
             }
             if let Some(answer) = left.wait(pause) {
                 return Ok(Turn::Answered(answer));
             }
-            if Instant::now() >= self.deadline && left.take_back() {
+            if Instant::now() >= self.deadline {
+                left.take_back();
                 return Err(self.place.busy());
             }
-            pause = (pause * 2).min(Duration::from_millis(64));
+            pause = (pause * 2).min(LONGEST_PAUSE);
         }
     }
 }
@@ -171,23 +190,17 @@ impl Engine for Store {
         self.begin(TransactionBehavior::Immediate, None)
     }
 
-    fn write_or_leave(&mut self, id: EntryId, request: &[u8]) -> Result<Turn<SqliteTx<'_>>, StoreError> {
+    fn write_or_leave(
+        &mut self,
+        id: EntryId,
+        request: &dyn Fn() -> Vec<u8>,
+    ) -> Result<Turn<SqliteTx<'_>>, StoreError> {
         self.set_out();
         match Gate::try_enter(&self.place) {
             Ok(Some(gate)) => self.begin(TransactionBehavior::Immediate, Some(gate)).map(Turn::Mine),
-            Ok(None) => self.leave(id, request),
+            Ok(None) => self.leave(id, &request()),
             // There is no store yet, or it cannot be used, which opening it tells.
             Err(_) => self.write().map(Turn::Mine),
-        }
-    }
-
-    fn write_for_others(&mut self) -> Result<Option<SqliteTx<'_>>, StoreError> {
-        if Desk::beside(&self.place.path).is_clear() {
-            return Ok(None);
-        }
-        match Gate::try_enter(&self.place)? {
-            Some(gate) => self.begin(TransactionBehavior::Immediate, Some(gate)).map(Some),
-            None => Ok(None),
         }
     }
 

@@ -132,6 +132,10 @@ impl PulseStore for Pulses {
         unless_absent(fs::remove_file(path)).map_err(|error| self.failed(error))
     }
 
+    fn status(&self, session: &SessionId) -> Option<Status> {
+        read::<Now>(&self.of(session, NOW)).map(|now| now.status)
+    }
+
     fn heard(&self, session: &SessionId) -> Option<Heard> {
         // Caught in the middle of a write, it is whole a moment later.
         let path = self.of(session, NOW);
@@ -180,7 +184,7 @@ fn open_or_create(path: &Path) -> std::io::Result<fs::File> {
 }
 
 fn read<T: for<'de> Deserialize<'de>>(path: &Path) -> Option<T> {
-    serde_json::from_slice(&fs::read(path).ok()?).ok()
+    serde_json::from_slice(fs::read(path).ok()?.trim_ascii_end()).ok()
 }
 
 fn json(value: &impl Serialize) -> Vec<u8> {

@@ -77,7 +77,7 @@ fn differences(
     let replayed = replayed.transaction().map_err(&failed)?;
     journal::replay(connection, &replayed, &failed)?;
     let mut differences = Vec::new();
-    for (table, key) in PROJECTIONS {
+    for (table, _, key) in PROJECTIONS {
         let found = rows(connection, table, key).map_err(&failed)?;
         let expected = rows(&replayed, table, key).map_err(&failed)?;
         for (row, text) in &expected {

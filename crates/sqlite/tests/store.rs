@@ -214,7 +214,8 @@ fn carry_out(app: &mut StoryApp<Store>, verb: &Verb) {
         Verb::Look => drop(story::who(app)),
         Verb::Wait { days } => app.host().advance(i64::from(days) * Timestamp::DAY),
         Verb::Retain { days } => {
-            drop(app.retain(Retention { journal_days: days.into(), message_days: days.into() }).unwrap())
+            let retention = Retention { journal_days: days.into(), message_days: days.into() };
+            app.retain(retention).unwrap();
         }
     }
 }

@@ -15,10 +15,11 @@ use crate::presence::SessionId;
 use crate::project::ProjectId;
 
 /// What a message is for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum MessageType {
     /// Something to know.
+    #[default]
     Info,
     /// An answer is wanted.
     Question,
@@ -169,7 +170,7 @@ pub struct Post {
 }
 
 /// For whom a message is meant.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Recipients {
     /// Names of agents; `@me` is the person, `all` the project.
@@ -177,11 +178,12 @@ pub enum Recipients {
     /// Every agent on this machine.
     Everywhere,
     /// Whoever wrote what this replies to.
+    #[default]
     Sender,
 }
 
 /// All that sending needs to know: whoever holds the store carries it out.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SendRequest {
     pub caller: CallerFacts,
     /// The agent the person speaks for.

@@ -7,6 +7,7 @@ use super::Heard;
 use super::LeaveReason;
 use super::Pulse;
 use super::SessionId;
+use super::Status;
 use super::Subagent;
 use crate::Timestamp;
 use crate::engine::StoreError;
@@ -31,8 +32,8 @@ pub trait PresenceStore {
     /// Those who were called so when they left, in any case.
     fn gone_by_name(&self, name: &str) -> Result<Vec<Agent>, StoreError>;
 
-    /// The present agents with this process id on this host.
-    fn by_pid(&self, host: &str, pid: u32) -> Result<Vec<Agent>, StoreError>;
+    /// The present agents with one of these process ids on this host.
+    fn by_pids(&self, host: &str, pids: &[u32]) -> Result<Vec<Agent>, StoreError>;
 
     /// What project a repository was found to be when first seen.
     fn project_of(&self, repository: &Path) -> Result<Option<Project>, StoreError>;
@@ -56,6 +57,9 @@ pub trait PulseStore {
     fn note_subagent(&self, session: &SessionId, subagent: &Subagent) -> Result<(), StoreError>;
 
     fn end_subagent(&self, session: &SessionId, id: &str) -> Result<(), StoreError>;
+
+    /// What it does, and nothing else.
+    fn status(&self, session: &SessionId) -> Option<Status>;
 
     /// What is known from a session's pulse.
     fn heard(&self, session: &SessionId) -> Option<Heard>;

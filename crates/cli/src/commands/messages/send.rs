@@ -3,6 +3,7 @@
 //! Agents run it in the middle of their work, many at once, so it takes the
 //! short way: no configuration is read and nothing is tidied up.
 
+use std::ffi::OsString;
 use std::io::Read as _;
 use std::process::ExitCode;
 
@@ -28,7 +29,7 @@ use crate::world::caller_facts;
 /// What is longer is refused without being read to its end.
 const LONGEST_INPUT: u64 = 16 << 20;
 
-#[derive(clap::Args)]
+#[derive(clap::Args, Debug, Default, PartialEq)]
 pub(crate) struct Args {
     /// Agents' names, `all` in this project or `@me` for the person; then the text, or `-` to read it
     #[arg(required = true, value_name = "TO> <TEXT")]
@@ -54,6 +55,37 @@ pub(crate) struct Args {
     /// Print JSON
     #[arg(long)]
     json: bool,
+}
+
+impl Args {
+    /// The common forms of the command line, without a parser: that one costs as
+    /// much as the rest of an ordinary call. `None` is for the parser to judge.
+    pub(crate) fn quick(arguments: impl Iterator<Item = OsString>) -> Option<Self> {
+        let mut args = Self::default();
+        let mut kind = None;
+        let mut arguments = arguments.map(|argument| argument.into_string().ok());
+        while let Some(argument) = arguments.next() {
+            let argument = argument?;
+            let mut value =
+                || arguments.next().flatten().filter(|value| !value.is_empty() && !value.starts_with('-'));
+            // An option given twice is a mistake, and the parser says so.
+            match argument.as_str() {
+                "--everywhere" if !args.everywhere => args.everywhere = true,
+                "--json" if !args.json => args.json = true,
+                "-t" | "--type" if kind.is_none() => kind = Some(MessageType::named(&value()?)?),
+                "-p" | "--priority" if args.priority.is_none() => {
+                    args.priority = Some(Priority::named(&value()?)?);
+                }
+                "-r" | "--reply" if args.reply.is_none() => args.reply = Some(number(&value()?).ok()?),
+                "--key" if args.key.is_none() => args.key = Some(value()?),
+                "--from" if args.from.is_none() => args.from = Some(value()?),
+                option if option.starts_with('-') && option != "-" => return None,
+                _ => args.words.push(argument),
+            }
+        }
+        args.kind = kind.unwrap_or_default();
+        (!args.words.is_empty()).then_some(args)
+    }
 }
 
 fn message_type() -> impl TypedValueParser<Value = MessageType> {
@@ -133,4 +165,63 @@ fn read_stdin() -> Result<String, CommandError> {
     })?;
     text.truncate(text.trim_end_matches('\n').len());
     Ok(text)
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser;
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[derive(Parser)]
+    struct Slow {
+        #[command(flatten)]
+        args: Args,
+    }
+
+    proptest! {
+        /// The short way understands nothing that the parser does not, and
+        /// nothing differently.
+        #[test]
+        fn the_short_way_is_a_way(words in proptest::collection::vec(word(), 0..8)) {
+            let arguments = || words.iter().map(OsString::from);
+            if let Some(quick) = Args::quick(arguments()) {
+                let slow = Slow::try_parse_from(std::iter::once("send".into()).chain(arguments()));
+                prop_assert_eq!(Some(quick), slow.ok().map(|slow| slow.args));
+            }
+        }
+    }
+
+    fn word() -> impl Strategy<Value = String> {
+        let known = [
+            "--everywhere",
+            "--json",
+            "-t",
+            "--type",
+            "question",
+            "-p",
+            "--priority",
+            "urgent",
+            "-r",
+            "--reply",
+            "7",
+            "#7",
+            "--key",
+            "--from",
+            "Falcon",
+            "all",
+            "@me",
+            "-",
+            "--",
+            "-x",
+            "--help",
+            "",
+            "a text",
+            "--type=ack",
+            "-tack",
+            "-1",
+        ];
+        prop_oneof![proptest::sample::select(known.to_vec()).prop_map(str::to_owned), ".{0,4}"]
+    }
 }

@@ -30,8 +30,8 @@ use crate::presence::PulseStore;
 use crate::project::ProjectId;
 use crate::text;
 
-/// How often a process goes on to serve others after it has sent its own.
-const FAVOURS: usize = 4;
+/// How often a process goes on to serve others before it lets the next one.
+const FAVOURS: usize = 16;
 
 type Verdict = Result<SendOutcome, Refusal>;
 
@@ -43,7 +43,8 @@ impl<E: Engine, H: Host> App<E, H> {
         let now = self.host.now();
         let id = EntryId::new(now, self.host.random());
         let pulses = self.engine.pulses();
-        let written = serde_json::to_vec(request).map_err(|error| StoreError::Failed(error.into()))?;
+        // Plain data is always JSON.
+        let written = || serde_json::to_vec(request).unwrap_or_default();
         let (mut tx, is_unsure) = match self.engine.write_or_leave(id, &written)? {
             Turn::Answered(answer) => {
                 let verdict: Verdict =
@@ -59,38 +60,49 @@ impl<E: Engine, H: Host> App<E, H> {
             Some(outcome) => Ok(outcome),
             None => carry_out(&self.host, &pulses, &mut tx, id, now, request, &mut topics)?,
         };
-        serve(&self.host, &pulses, &mut tx, &mut topics)?;
-        tx.commit()?;
-        self.host.ring(&topics);
-
-        // Ours is sent; whatever befalls a favour is not our failure.
+        // Where there is a crowd, the store that is open serves it better than
+        // one that each would open. Once ours is sent, what befalls a favour is
+        // not our failure.
+        let mut is_sent = false;
         for _ in 0..FAVOURS {
-            let Ok(Some(mut tx)) = self.engine.write_for_others() else { break };
-            let mut topics = Vec::new();
-            if serve(&self.host, &pulses, &mut tx, &mut topics).and_then(|()| tx.commit()).is_err() {
-                break;
+            match serve(&self.host, &pulses, &mut tx, &mut topics) {
+                Ok(0) => break,
+                Ok(_) => {}
+                Err(_) if is_sent => return Ok(verdict?),
+                Err(error) => return Err(error.into()),
             }
-            self.host.ring(&topics);
+            match tx.commit_and_go_on() {
+                Ok(()) => is_sent = true,
+                Err(_) if is_sent => return Ok(verdict?),
+                Err(error) => return Err(error.into()),
+            }
+            self.host.ring(&std::mem::take(&mut topics));
+        }
+        match tx.commit() {
+            Err(error) if !is_sent => return Err(error.into()),
+            _ => self.host.ring(&topics),
         }
         Ok(verdict?)
     }
 }
 
-/// Carries out what others have left on the desk.
+/// Carries out what others have left on the desk; says how many there were.
 fn serve<T: Tx>(
     host: &impl Host,
     pulses: &impl PulseStore,
     tx: &mut T,
     topics: &mut Vec<Topic>,
-) -> Result<(), StoreError> {
-    for (id, request) in tx.take_requests() {
+) -> Result<usize, StoreError> {
+    let requests = tx.take_requests();
+    let count = requests.len();
+    for (id, request) in requests {
         // Not ours to judge: its owner will see to it.
         let Ok(request) = serde_json::from_slice::<SendRequest>(&request) else { continue };
         let verdict = carry_out(host, pulses, tx, id, host.now(), &request, topics)?;
         let answer = serde_json::to_vec(&verdict).map_err(|error| StoreError::Failed(error.into()))?;
         tx.answer(id, answer);
     }
-    Ok(())
+    Ok(count)
 }
 
 /// Decides and records one request; a refusal records nothing.

@@ -32,9 +32,10 @@ impl<E: Engine, H: Host> App<E, H> {
         let mut asleep = Vec::new();
         for recipient in &outcome.to {
             let Actor::Agent(session) = &recipient.who else { continue };
-            let heard =
-                pulses.heard(session).filter(|heard| heard.status == Status::Idle && heard.prompts > 0);
-            let Some(heard) = heard else { continue };
+            if pulses.status(session) != Some(Status::Idle) {
+                continue;
+            }
+            let Some(heard) = pulses.heard(session).filter(|heard| heard.prompts > 0) else { continue };
             let tx = self.engine.read()?;
             if let Some((agent, None)) = tx.agent(session)?
                 && agent.host == self.host.name()

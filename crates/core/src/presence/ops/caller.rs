@@ -46,19 +46,17 @@ pub(crate) fn who_calls(
     store: &impl PresenceStore,
     facts: &CallerFacts,
 ) -> Result<Caller, StoreError> {
+    let pids: Vec<u32> = facts.ancestors.iter().map(|ancestor| ancestor.pid).collect();
+    let agents = store.by_pids(&facts.host, &pids)?;
     for ancestor in &facts.ancestors {
-        let mut agents = store.by_pid(&facts.host, ancestor.pid)?;
-        agents.retain(|agent| agent.process.start == ancestor.start);
-        let likeliest = if agents.len() > 1 {
-            agents.into_iter().max_by_key(|agent| {
-                let last_active = pulses.heard(&agent.session).map(|heard| heard.last_active);
-                (facts.hints.contains(&agent.session), last_active)
-            })
-        } else {
-            agents.pop()
-        };
+        let is_it =
+            |agent: &&Agent| agent.process.pid == ancestor.pid && agent.process.start == ancestor.start;
+        let likeliest = agents.iter().filter(is_it).max_by_key(|agent| {
+            let last_active = pulses.heard(&agent.session).map(|heard| heard.last_active);
+            (facts.hints.contains(&agent.session), last_active)
+        });
         if let Some(agent) = likeliest {
-            return Ok(Caller::Agent(Box::new(agent)));
+            return Ok(Caller::Agent(Box::new(agent.clone())));
         }
     }
     if let Some(claimed) = &facts.claimed
