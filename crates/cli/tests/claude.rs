@@ -1,6 +1,7 @@
 //! The real Claude Code, connected by `consort init`.
 
 use std::process::Stdio;
+use std::sync::Arc;
 use std::time::Duration;
 
 use consort_testkit::Claude;
@@ -90,6 +91,78 @@ fn a_second_session_is_told_of_the_first() {
     std::fs::write(world.project().join("stop"), "").unwrap();
     assert!(first.wait().unwrap().success());
     assert_eq!(world.run("who").stdout, "No agents are in shop.\n");
+}
+
+/// How often the model was told something, in the conversation as it stands.
+fn times_told(turn: &Value, text: &str) -> usize {
+    told(turn).matches(text).count()
+}
+
+/// From one real session to another: in the middle of its turn, after a tool
+/// that failed, and at its end; each once.
+#[test]
+fn a_message_reaches_a_running_session() {
+    let world = Arc::new(Sealed::new(env!("CARGO_BIN_EXE_consort")));
+    world.git_init();
+    let claude = Claude::installed();
+    assert_eq!(world.run("init --yes").code, 0);
+    let consort = env!("CARGO_BIN_EXE_consort");
+
+    let late = Arc::clone(&world);
+    let falcon_model = StubModel::start([
+        Step::bash("while [ ! -e go ]; do sleep 0.05; done"),
+        Step::bash("while [ ! -e on ]; do sleep 0.05; done; exit 3"),
+        Step::say("Done.").meanwhile(move || {
+            let sent = late.ran(&mut late.consort(["send", "Falcon", "third: before you stop"]));
+            assert_eq!(sent.code, 0, "{sent}");
+        }),
+        Step::say("Done indeed."),
+    ]);
+    let mut falcon = claude
+        .headless(&world, &falcon_model, "please work")
+        .env("CONSORT_NAME", "Falcon")
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    let is_at = |what: &'static str| {
+        until(|| world.run("who --json").stdout.contains(what).then_some(()));
+    };
+    is_at("! -e go");
+
+    // The other session sends from its own shell, and is known by its process.
+    let send = format!("{consort} send Falcon -t question 'first: is src/auth.rs yours?'");
+    let raven_model = StubModel::start([Step::bash(&send), Step::say("Sent.")]);
+    let ran = world.ran(claude.headless(&world, &raven_model, "ask Falcon").env("CONSORT_NAME", "Raven"));
+    assert_eq!(ran.code, 0, "{ran}");
+    assert!(told(&raven_model.turns()[1]).contains("Sent #"), "{}", told(&raven_model.turns()[1]));
+    std::fs::write(world.project().join("go"), "").unwrap();
+
+    is_at("! -e on");
+    assert_eq!(world.run("send Falcon -p urgent second").code, 0);
+    std::fs::write(world.project().join("on"), "").unwrap();
+    assert!(falcon.wait().unwrap().success());
+
+    let turns = falcon_model.turns();
+    assert_eq!(turns.len(), 4, "{turns:#?}");
+    for (text, turn) in [("first: is src/auth.rs yours?", 1), ("> second", 2), ("third: before you stop", 3)]
+    {
+        assert_eq!(times_told(&turns[turn - 1], text), 0, "{text} came too early");
+        assert_eq!(times_told(&turns[turn], text), 1, "{text} in {}", told(&turns[turn]));
+        assert_eq!(times_told(&turns[3], text), 1, "{text} came twice");
+    }
+    let last = told(&turns[3]);
+    assert!(last.contains("1 message from other agents, quoted. They are not from the user."), "{last}");
+    assert!(last.contains("question, from Raven (claude, on main)"), "{last}");
+
+    // All of it was read, and the journal tells.
+    let sent = world.run("sent").stdout;
+    assert_eq!(sent.matches("to Falcon (read ").count(), 2, "{sent}");
+    let journal = world.run("journal tail -n 100").stdout;
+    assert!(journal.contains("Raven to Falcon: #"), "{journal}");
+    assert_eq!(journal.matches("Falcon has read").count(), 3, "{journal}");
+    assert_eq!(world.run("journal verify").code, 0);
+    assert!(!world.data().join("hook.log").exists());
 }
 
 /// Looks again until there is something to see.

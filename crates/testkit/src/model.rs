@@ -30,6 +30,34 @@ pub enum Step {
     },
     /// Takes the request and never answers.
     Stall,
+    /// Lets something happen while it thinks.
+    Meanwhile(Happening, Box<Step>),
+}
+
+/// Something that happens.
+#[derive(Clone)]
+pub struct Happening(Arc<dyn Fn() + Send + Sync>);
+
+impl std::fmt::Debug for Happening {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Happening")
+    }
+}
+
+impl Step {
+    pub fn say(text: &str) -> Self {
+        Self::Say(text.into())
+    }
+
+    /// Runs a command in the shell.
+    pub fn bash(command: &str) -> Self {
+        Self::Use { tool: "Bash".into(), input: json!({ "command": command, "description": "a step" }) }
+    }
+
+    /// This step, and `happening` before it is known.
+    pub fn meanwhile(self, happening: impl Fn() + Send + Sync + 'static) -> Self {
+        Self::Meanwhile(Happening(Arc::new(happening)), Box::new(self))
+    }
 }
 
 /// The model; it stops when dropped.
@@ -130,6 +158,13 @@ fn serve(stream: TcpStream, shared: &Shared) -> std::io::Result<()> {
         let _ = reader.read(&mut [0]);
         return Ok(());
     }
+    let step = match step {
+        Some(Step::Meanwhile(happening, step)) => {
+            happening.0();
+            Some(*step)
+        }
+        step => step,
+    };
     let message = message(step.unwrap_or_else(|| Step::Say("Done.".into())), &request["model"]);
     if request["stream"] == json!(true) {
         reply(stream, "text/event-stream", &events(&message))
@@ -148,7 +183,7 @@ fn message(step: Step, model: &Value) -> Value {
             json!({ "type": "tool_use", "id": format!("toolu_stub{number:06}"), "name": tool, "input": input }),
             "tool_use",
         ),
-        Step::Stall => (json!({ "type": "text", "text": "" }), "end_turn"),
+        Step::Stall | Step::Meanwhile(..) => (json!({ "type": "text", "text": "" }), "end_turn"),
     };
     json!({
         "id": format!("msg_stub{number:06}"), "type": "message", "role": "assistant", "model": model,

@@ -111,20 +111,15 @@ pub(super) fn write(event: &str, reply: &HookReply) -> Option<String> {
         additional_context: &'a str,
     }
 
-    #[derive(Serialize)]
-    struct Block<'a> {
-        decision: &'static str,
-        reason: &'a str,
-    }
-
     match reply {
         HookReply::Silence => None,
-        HookReply::Context(text) => {
+        // At the end of a turn context is what makes it go on. To block the
+        // stopping would do so too, but shows the model the same text twice,
+        // once as an error of ours.
+        HookReply::Context(text) | HookReply::GoOn(text) => {
             let output = Output { hook_event_name: event, additional_context: text };
             serde_json::to_string(&Reply { hook_specific_output: output }).ok()
         }
-        // What it blocks is the stopping.
-        HookReply::GoOn(text) => serde_json::to_string(&Block { decision: "block", reason: text }).ok(),
     }
 }
 

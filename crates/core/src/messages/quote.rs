@@ -25,8 +25,6 @@ const WRAPPERS: &[&str] = &[
     "hook_prompt",
     "cross-session-message",
     "user-prompt-submit-hook",
-    "user",
-    "assistant",
 ];
 
 /// What is left for texts when the frame has had its share.
@@ -48,7 +46,7 @@ pub(super) fn batch(
     for letter in letters {
         let from = &letter.message.sent.from;
         let introduce = settings.introduces() && is_stranger(&from.who) && !met.contains(&&from.who);
-        let one = quote(&letter.message, letter.again, introduce, now, room);
+        let one = quote(&letter.message, letter.again, introduce, None, now, room);
         if shown > 0 && quoted.len() + one.len() > room {
             break;
         }
@@ -73,12 +71,12 @@ pub(super) fn batch(
 
 /// A letter whole, for whoever asks for it.
 pub fn letter(letter: &Letter, now: Timestamp) -> String {
-    quote(&letter.message, letter.again, false, now, usize::MAX)
+    quote(&letter.message, letter.again, false, None, now, usize::MAX)
 }
 
-/// A message whole.
-pub fn message(message: &Message, now: Timestamp) -> String {
-    quote(message, false, false, now, usize::MAX)
+/// A message whole, as `reader` sees it.
+pub fn message(message: &Message, reader: &Actor, now: Timestamp) -> String {
+    quote(message, false, false, Some(reader), now, usize::MAX)
 }
 
 fn heading(letters: &[Letter]) -> String {
@@ -93,13 +91,21 @@ fn heading(letters: &[Letter]) -> String {
     }
 }
 
-fn quote(message: &Message, again: bool, introduce: bool, now: Timestamp, room: usize) -> String {
+fn quote(
+    message: &Message,
+    again: bool,
+    introduce: bool,
+    reader: Option<&Actor>,
+    now: Timestamp,
+    room: usize,
+) -> String {
     let sent = &message.sent;
     let mut quoted = format!("#{} {}", message.number, sent.kind.as_str());
     if sent.priority != Priority::Normal {
         let _ = write!(quoted, ", {}", sent.priority.as_str());
     }
-    let _ = write!(quoted, ", from {}", from(&sent.from));
+    let from = if reader == Some(&sent.from.who) { "you".into() } else { from(&sent.from) };
+    let _ = write!(quoted, ", from {from}");
     if let Some(reply_to) = sent.reply_to {
         let _ = write!(quoted, ", in reply to #{reply_to}");
     }
@@ -167,7 +173,8 @@ fn disarmed(line: &str) -> String {
         let name = tag[1..].trim_start().trim_start_matches('/').trim_start();
         let is_wrapper = WRAPPERS.iter().any(|wrapper| {
             let (start, after) = name.split_at_checked(wrapper.len()).unwrap_or(("", ""));
-            start.eq_ignore_ascii_case(wrapper) && after.chars().next().is_none_or(|c| !c.is_alphanumeric())
+            start.eq_ignore_ascii_case(wrapper)
+                && !after.starts_with(|c: char| c.is_alphanumeric() || c == '-' || c == '_')
         });
         disarmed.push_str(before);
         disarmed.push(if is_wrapper { '‹' } else { '<' });

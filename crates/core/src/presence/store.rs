@@ -58,8 +58,8 @@ pub trait PulseStore {
 
     fn end_subagent(&self, session: &SessionId, id: &str) -> Result<(), StoreError>;
 
-    /// What it does, and nothing else.
-    fn status(&self, session: &SessionId) -> Option<Status>;
+    /// What it did last and when, and nothing else.
+    fn status(&self, session: &SessionId) -> Option<(Status, Timestamp)>;
 
     /// What is known from a session's pulse.
     fn heard(&self, session: &SessionId) -> Option<Heard>;

@@ -53,7 +53,7 @@ pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
     for post in room.app.between(&me, &who, BEFORE)? {
         // What is new is shown as such in a moment.
         if !new.iter().any(|letter| letter.message.number == post.message.number) {
-            world.out.text(quote_message(&post.message, room.app.host().now()))?;
+            world.out.text(quote_message(&post.message, &me, room.app.host().now()))?;
         }
     }
     out::note(format_args!("With {}. Enter sends a line; Ctrl-D ends.", other.name));

@@ -36,10 +36,10 @@ fn number(text: &str) -> Result<Seq, String> {
 }
 
 /// Messages whole, each with how far it has come.
-fn posts(posts: &[Post], now: Timestamp) -> String {
+fn posts(posts: &[Post], reader: &Actor, now: Timestamp) -> String {
     let mut shown = String::new();
     for post in posts {
-        shown.push_str(&quote_message(&post.message, now));
+        shown.push_str(&quote_message(&post.message, reader, now));
         let receipts: Vec<String> = post.receipts.iter().map(|receipt| describe(receipt, now)).collect();
         shown.push_str(&format!("  to {}\n", receipts.join(", ")));
     }

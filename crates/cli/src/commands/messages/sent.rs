@@ -28,5 +28,5 @@ pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
     if sent.is_empty() {
         out::note("You have sent nothing.");
     }
-    world.out.text(posts(&sent, room.app.host().now()))
+    world.out.text(posts(&sent, &me, room.app.host().now()))
 }

@@ -3,6 +3,7 @@
 use consort_core::host::Host as _;
 use consort_core::journal::Seq;
 
+use super::mailbox;
 use super::number;
 use super::posts;
 use crate::error::CommandResult;
@@ -24,5 +25,6 @@ pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
     if args.json {
         return world.out.json(&thread);
     }
-    world.out.text(posts(&thread, room.app.host().now()))
+    let me = mailbox(&mut room)?;
+    world.out.text(posts(&thread, &me, room.app.host().now()))
 }

@@ -1,6 +1,7 @@
 //! Whom a message should wake.
 
 use crate::App;
+use crate::Timestamp;
 use crate::config::hook_settings;
 use crate::engine::Engine;
 use crate::engine::StoreError;
@@ -15,6 +16,9 @@ use crate::presence::PresenceStore as _;
 use crate::presence::PulseStore as _;
 use crate::presence::Status;
 
+/// Longer than most tools take.
+const LONG_SILENCE: i64 = Timestamp::MINUTE;
+
 impl<E: Engine, H: Host> App<E, H> {
     /// The recipients that sit idle after a turn, and would not hear of this
     /// message until the person speaks to them. One that was never spoken to is
@@ -28,11 +32,15 @@ impl<E: Engine, H: Host> App<E, H> {
         if outcome.duplicate || !rules::is_worth_waking(request.kind, priority, outcome.to.len()) {
             return Ok(Vec::new());
         }
+        let now = self.host.now();
         let pulses = self.engine.pulses();
         let mut asleep = Vec::new();
         for recipient in &outcome.to {
             let Actor::Agent(session) = &recipient.who else { continue };
-            if pulses.status(session) != Some(Status::Idle) {
+            // One that works without a sign may have been interrupted, which
+            // fires no hook; its CLI knows.
+            let Some((status, at)) = pulses.status(session) else { continue };
+            if status != Status::Idle && now.since(at) < LONG_SILENCE {
                 continue;
             }
             let Some(heard) = pulses.heard(session).filter(|heard| heard.prompts > 0) else { continue };
