@@ -183,3 +183,42 @@ fn an_interrupted_session_is_seen_to_be_idle() {
         .unwrap();
     assert!(std::fs::read_to_string(now).unwrap().contains("\"working\""));
 }
+
+/// A message begins a turn in a session that sits idle, and nothing is typed
+/// into its terminal: a draft of the person's stays as it was.
+#[test]
+fn an_idle_session_is_woken_by_a_message() {
+    let world = Sealed::new(env!("CARGO_BIN_EXE_consort"));
+    let claude = Claude::installed();
+    assert_eq!(world.run("init --yes").code, 0);
+    let model = StubModel::start([Step::say("Hello."), Step::say("I will look at it.")]);
+    let (program, mut environment) = claude.interactive(&world, &model);
+    environment.push(("CONSORT_NAME".into(), "Falcon".into()));
+    let tmux = Tmux::start(&world, &environment, &[&program]);
+    tmux.shows("mode on");
+    until("a session", || agents(&world), |agents| agents.len() == 1);
+    // Never spoken to, it is left alone.
+    let ran = world.run("send Falcon early");
+    assert!(ran.stdout.starts_with("Sent #") && ran.stdout.lines().count() == 1, "{ran}");
+
+    tmux.run(&["send-keys", "-l", "please wait"]);
+    tmux.shows("please wait");
+    std::thread::sleep(Duration::from_millis(700));
+    tmux.run(&["send-keys", "Enter"]);
+    until("a turn", || model.turns().len(), |turns| *turns == 1);
+    tmux.shows("Hello.");
+    until("idleness", || agents(&world), |agents| agents[0]["status"] == "idle");
+    tmux.run(&["send-keys", "-l", "my draft"]);
+    tmux.shows("my draft");
+
+    let ran = world.run("send Falcon -t question late");
+    assert!(ran.stdout.contains("Falcon was idle and is being woken."), "{ran}");
+    until("another turn", || model.turns().len(), |turns| *turns == 2);
+    let told = model.turns()[1]["messages"].to_string();
+    assert!(told.contains("consort quotes it with this prompt"), "{told}");
+    for text in ["> early", "> late"] {
+        assert_eq!(told.matches(text).count(), 1, "{text} in {told}");
+    }
+    tmux.shows("my draft");
+    until("a receipt", || world.run("sent").stdout, |sent| sent.matches("Falcon (read").count() == 2);
+}
