@@ -11,6 +11,8 @@ use consort_core::config::Retention;
 use consort_core::engine::Engine as _;
 use consort_core::engine::StoreError;
 use consort_core::journal::Actor;
+use consort_core::messages::InboxRequest;
+use consort_core::messages::Moment;
 use consort_core::presence::LeaveReason;
 use consort_core::presence::NameWish;
 use consort_core::presence::Pulse;
@@ -19,6 +21,7 @@ use consort_sqlite::Access;
 use consort_sqlite::SCHEMA;
 use consort_sqlite::Store;
 use consort_testkit::FakeHost;
+use consort_testkit::mail_story;
 use consort_testkit::story;
 use consort_testkit::story::StoryApp;
 use proptest::prelude::*;
@@ -31,6 +34,12 @@ fn app_at(dir: &Path) -> StoryApp<Store> {
 fn it_tells_the_story() {
     let temp = tempfile::tempdir().unwrap();
     story::store_story(Store::new(temp.path().join("new/consort.db"), Access::Command));
+}
+
+#[test]
+fn it_tells_the_story_of_mail() {
+    let temp = tempfile::tempdir().unwrap();
+    mail_story::mail_story(Store::new(temp.path().join("consort.db"), Access::Command));
 }
 
 #[test]
@@ -176,6 +185,9 @@ enum Verb {
     Look,
     Wait { days: u8 },
     Retain { days: u8 },
+    Send { pid: u8, to: Option<u8> },
+    Collect { session: u8, moment: u8, shown: bool },
+    Read { session: u8, to_its_end: bool },
 }
 
 fn verb() -> impl Strategy<Value = Verb> {
@@ -190,6 +202,11 @@ fn verb() -> impl Strategy<Value = Verb> {
         2 => Just(Verb::Look),
         1 => (1u8..40).prop_map(|days| Verb::Wait { days }),
         1 => (1u8..40).prop_map(|days| Verb::Retain { days }),
+        4 => (0u8..5, proptest::option::of(0u8..4)).prop_map(|(pid, to)| Verb::Send { pid, to }),
+        3 => (0u8..6, 0u8..4, any::<bool>())
+            .prop_map(|(session, moment, shown)| Verb::Collect { session, moment, shown }),
+        1 => (0u8..6, any::<bool>())
+            .prop_map(|(session, to_its_end)| Verb::Read { session, to_its_end }),
     ]
 }
 
@@ -216,6 +233,37 @@ fn carry_out(app: &mut StoryApp<Store>, verb: &Verb) {
         Verb::Retain { days } => {
             let retention = Retention { journal_days: days.into(), message_days: days.into() };
             app.retain(retention).unwrap();
+        }
+        Verb::Send { pid, to } => {
+            app.host().call_from(&[pid.into()]);
+            let to =
+                to.map_or_else(|| vec!["all".to_owned(), "@me".to_owned()], |name| vec![format!("n{name}")]);
+            let to: Vec<&str> = to.iter().map(String::as_str).collect();
+            let _ = app.send(&mail_story::request(app, &to, "hello"));
+        }
+        Verb::Collect { session: s, moment, shown } => {
+            let moment = match moment {
+                0 => Moment::Start,
+                1 => Moment::BeforeTool,
+                2 => Moment::AfterTool,
+                _ => Moment::End { may_go_on: true },
+            };
+            app.host().be(1_000);
+            let batch = app.collect(&session(s).into(), moment, &|_| None).unwrap();
+            if let Some(batch) = batch.filter(|_| shown) {
+                app.shown(&batch).unwrap();
+            }
+            app.host().kill(1_000);
+        }
+        Verb::Read { session: s, to_its_end } => {
+            app.host().be(1_001);
+            let mailbox = if s == 0 { Actor::Person } else { Actor::Agent(session(s).into()) };
+            let request = InboxRequest { mailbox, from: None, peek: false };
+            let letters = app.inbox(&request).unwrap();
+            if to_its_end && !letters.is_empty() {
+                app.has_read(&request.mailbox, &letters).unwrap();
+            }
+            app.host().kill(1_001);
         }
     }
 }

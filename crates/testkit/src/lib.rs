@@ -5,6 +5,7 @@
 
 mod claude;
 mod host;
+pub mod mail_story;
 mod model;
 pub mod story;
 mod world;

@@ -108,7 +108,7 @@ impl Moment {
     pub(super) fn concerns(self, flag: Flag) -> bool {
         match self {
             Self::Start => true,
-            Self::Prompt => flag.new || flag.later,
+            Self::Prompt => !flag.is_down(),
             Self::BeforeTool => flag.handed,
             Self::AfterTool => flag.new,
             Self::End { may_go_on } => flag.handed || (flag.new && may_go_on),

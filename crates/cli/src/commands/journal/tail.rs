@@ -178,8 +178,14 @@ fn message(
             let what = text::one_line(&sent.text, 120);
             format!("{} to {to}: #{seq} {}: {what}", sent.from.name, sent.kind.as_str())
         }
-        MessageChange::Delivered { to, numbers, .. } => format!("{} was handed {}", name(to)?, list(numbers)),
-        MessageChange::Read { to, numbers } => format!("{} has read {}", name(to)?, list(numbers)),
+        MessageChange::Delivered { to, numbers, .. } => {
+            let was = if *to == Actor::Person { "were" } else { "was" };
+            format!("{} {was} handed {}", name(to)?, list(numbers))
+        }
+        MessageChange::Read { to, numbers } => {
+            let has = if *to == Actor::Person { "have" } else { "has" };
+            format!("{} {has} read {}", name(to)?, list(numbers))
+        }
         MessageChange::Inherited { from, to, numbers } => {
             let (from, to) = (name(from)?, name(to)?);
             format!("{to} takes over what waited for {from} before: {}", list(numbers))

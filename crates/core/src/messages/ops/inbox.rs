@@ -48,6 +48,9 @@ impl<E: Engine, H: Host> App<E, H> {
 
     /// Notes that letters were shown to whoever asked for them.
     pub fn has_read(&mut self, mailbox: &Actor, letters: &[Letter]) -> Result<(), StoreError> {
+        if letters.is_empty() {
+            return Ok(());
+        }
         let now = self.host.now();
         let mut tx = self.engine.write()?;
         let numbers = numbers(letters);

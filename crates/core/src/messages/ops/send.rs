@@ -226,6 +226,11 @@ fn decide(
             }
         }
     }
+    // A name that nobody ever had is a mistake, perhaps a text without quotes:
+    // then nobody gets anything. Who is gone just is not reached.
+    if let Some(mistake) = failed.iter().find(|refusal| matches!(refusal, Refusal::NoSuchAgent { .. })) {
+        return Ok(Err(mistake.clone()));
+    }
     if to.is_empty() {
         let nobody = match &request.to {
             Recipients::Named(names) if names.is_empty() => Refusal::Nobody,

@@ -1,0 +1,196 @@
+//! The story of messages every engine must tell the same way.
+
+use consort_core::App;
+use consort_core::Timestamp;
+use consort_core::engine::Engine;
+use consort_core::host::Topic;
+use consort_core::journal::Actor;
+use consort_core::journal::Change;
+use consort_core::journal::Seq;
+use consort_core::journal::TailRequest;
+use consort_core::messages::Batch;
+use consort_core::messages::InboxRequest;
+use consort_core::messages::MessageChange;
+use consort_core::messages::MessageError;
+use consort_core::messages::Moment;
+use consort_core::messages::Recipients;
+use consort_core::messages::Refusal;
+use consort_core::messages::SendRequest;
+use consort_core::presence::LeaveReason;
+use consort_core::presence::NameWish;
+
+use crate::FakeHost;
+use crate::story::MONTH;
+use crate::story::StoryApp;
+use crate::story::facts;
+use crate::story::join;
+
+/// A request from wherever the host says the call comes from.
+pub fn request<E: Engine>(app: &StoryApp<E>, to: &[&str], text: &str) -> SendRequest {
+    let to = Recipients::Named(to.iter().map(|name| (*name).to_owned()).collect());
+    SendRequest { caller: facts(app.host(), None), to, text: text.into(), ..Default::default() }
+}
+
+/// Sends; `from` is the process that hosts the sender, 0 for the person.
+fn send<E: Engine>(app: &mut StoryApp<E>, from: u32, to: &[&str], text: &str) -> Result<Seq, Refusal> {
+    app.host().call_from(&[from]);
+    let request = request(app, to, text);
+    refusal(app.send(&request).map(|outcome| outcome.number))
+}
+
+fn refusal<T>(result: Result<T, MessageError>) -> Result<T, Refusal> {
+    result.map_err(|error| match error {
+        MessageError::Refused(refusal) => refusal,
+        MessageError::Store(error) => panic!("{error}"),
+    })
+}
+
+fn who(session: &str) -> Actor {
+    Actor::Agent(session.into())
+}
+
+/// Reads a mailbox to its end: numbers, in order.
+fn read<E: Engine>(app: &mut StoryApp<E>, mailbox: &Actor) -> Vec<Seq> {
+    app.host().be(99);
+    let letters = app.inbox(&InboxRequest { mailbox: mailbox.clone(), from: None, peek: false }).unwrap();
+    app.has_read(mailbox, &letters).unwrap();
+    letters.iter().map(|letter| letter.message.number).collect()
+}
+
+/// What a hook of this session hands over, as the process `pid`.
+fn collect<E: Engine>(app: &mut StoryApp<E>, pid: u32, session: &str, moment: Moment) -> Option<Batch> {
+    app.host().be(pid);
+    app.collect(&session.into(), moment, &|_| None).unwrap()
+}
+
+/// `Bear read, you waiting`
+fn receipts<E: Engine>(app: &mut StoryApp<E>, from: &Actor) -> String {
+    let last = app.sent(from, 1).unwrap().pop().unwrap();
+    let one = |receipt: &consort_core::messages::Receipt| {
+        format!("{} {}", receipt.name, format!("{:?}", receipt.state).to_lowercase())
+    };
+    last.receipts.iter().map(one).collect::<Vec<_>>().join(", ")
+}
+
+pub fn mail_story<E: Engine>(engine: E) {
+    let mut app = App::new(engine, FakeHost::default());
+    let host = app.host().clone();
+    for (session, pid, name) in [("raven", 10, "Raven"), ("bear", 11, "Bear")] {
+        join(&mut app, session, pid, NameWish::Insist(name.into())).unwrap();
+    }
+
+    // Refusals change nothing.
+    let before = app.journal_last_seq().unwrap();
+    assert_eq!(send(&mut app, 10, &["Bear"], " "), Err(Refusal::Empty));
+    let unknown = Refusal::NoSuchAgent { name: "Bea".into(), nearest: Some("Bear".into()) };
+    assert_eq!(send(&mut app, 10, &["Bea"], "hi"), Err(unknown));
+    assert_eq!(send(&mut app, 10, &["raven"], "hi"), Err(Refusal::ToSelf { name: "Raven".into() }));
+    assert_eq!(send(&mut app, 10, &[], "hi"), Err(Refusal::Nobody));
+    let as_bear = SendRequest { as_agent: Some("Bear".into()), ..request(&app, &["@me"], "forged") };
+    assert!(matches!(refusal(app.send(&as_bear)), Err(Refusal::NotTheCaller { .. })));
+    assert_eq!(app.journal_last_seq().unwrap(), before);
+
+    // One entry, one letter, and only those it concerns are rung.
+    let first = send(&mut app, 10, &["bear"], "hello").unwrap();
+    assert_eq!(first, before + 1);
+    assert!(host.last_ring().contains(&Topic::Mailbox(who("bear"))));
+    assert!(!host.last_ring().contains(&Topic::Mailbox(Actor::Person)));
+    assert_eq!(receipts(&mut app, &who("raven")), "Bear waiting");
+    let peek = InboxRequest { mailbox: who("bear"), from: None, peek: true };
+    assert_eq!(app.inbox(&peek).unwrap().len(), 1);
+    assert_eq!(read(&mut app, &who("bear")), [first]);
+    assert_eq!(read(&mut app, &who("bear")), [0; 0]);
+    assert_eq!(receipts(&mut app, &who("raven")), "Bear read");
+
+    // A key is used once; another text under it is refused.
+    host.call_from(&[10]);
+    let keyed = SendRequest { key: Some("k".into()), ..request(&app, &["Bear"], "once") };
+    let outcome = app.send(&keyed).unwrap();
+    let again = app.send(&keyed).unwrap();
+    assert!(!outcome.duplicate && again.duplicate && again.number == outcome.number);
+    let other = SendRequest { text: "other".into(), ..keyed };
+    assert!(matches!(refusal(app.send(&other)), Err(Refusal::KeyUsed { .. })));
+    assert_eq!(read(&mut app, &who("bear")), [outcome.number]);
+
+    // A reply without names finds whoever wrote, under any name; it is one thread.
+    app.rename(&"raven".into(), "Crow", Actor::Person).unwrap();
+    host.call_from(&[11]);
+    let reply =
+        SendRequest { to: Recipients::Sender, reply_to: Some(first), ..request(&app, &[], "hello yourself") };
+    let reply = app.send(&reply).unwrap();
+    assert_eq!(reply.to[0].name, "Crow");
+    let thread: Vec<Seq> = app.thread(reply.number).unwrap().iter().map(|post| post.message.number).collect();
+    assert_eq!(thread, [first, reply.number]);
+    assert_eq!(read(&mut app, &who("raven")), [reply.number]);
+
+    // The person is written to and writes; `all` are the others.
+    let to_person = send(&mut app, 11, &["@me"], "look").unwrap();
+    assert_eq!(read(&mut app, &Actor::Person), [to_person]);
+    let to_all = send(&mut app, 11, &["all"], "everyone").unwrap();
+    assert_eq!(receipts(&mut app, &who("bear")), "Crow waiting");
+    assert_eq!(read(&mut app, &who("raven")), [to_all]);
+
+    // A hook: handed over, shown, and read once the model has answered.
+    assert_eq!(collect(&mut app, 50, "bear", Moment::AfterTool), None);
+    let one = send(&mut app, 10, &["Bear"], "one").unwrap();
+    assert_eq!(collect(&mut app, 50, "bear", Moment::BeforeTool), None);
+    let batch = collect(&mut app, 50, "bear", Moment::AfterTool).unwrap();
+    assert!(batch.text.contains("> one") && batch.text.contains("from Crow"), "{}", batch.text);
+    assert_eq!(receipts(&mut app, &who("raven")), "Bear delivered");
+    app.shown(&batch).unwrap();
+    host.kill(50);
+    assert_eq!(collect(&mut app, 51, "bear", Moment::AfterTool), None);
+    assert_eq!(receipts(&mut app, &who("raven")), "Bear delivered");
+    assert_eq!(collect(&mut app, 52, "bear", Moment::BeforeTool), None);
+    assert_eq!(receipts(&mut app, &who("raven")), "Bear read");
+
+    // Killed before it was shown: handed over again, with a word. Still at it: not.
+    let two = send(&mut app, 10, &["Bear"], "two").unwrap();
+    collect(&mut app, 60, "bear", Moment::AfterTool).unwrap();
+    assert_eq!(collect(&mut app, 61, "bear", Moment::AfterTool), None);
+    host.kill(60);
+    let batch = collect(&mut app, 62, "bear", Moment::Prompt).unwrap();
+    assert!(batch.text.contains("shown again"), "{}", batch.text);
+    app.shown(&batch).unwrap();
+    assert_eq!(collect(&mut app, 63, "bear", Moment::End { may_go_on: true }), None);
+    assert_eq!(receipts(&mut app, &who("raven")), "Bear read");
+    assert!(two > one);
+
+    // What waits for one that is gone waits for who takes its name by name.
+    let three = send(&mut app, 10, &["Bear"], "three").unwrap();
+    host.kill(11);
+    assert_eq!(send(&mut app, 10, &["Bear"], "late"), Err(Refusal::Gone { name: "Bear".into() }));
+    join(&mut app, "wolf", 12, NameWish::Prefer("Wolf".into())).unwrap();
+    assert_eq!(read(&mut app, &who("wolf")), [0; 0]);
+    join(&mut app, "bear-2", 13, NameWish::Prefer("Bear".into())).unwrap();
+    assert_eq!(receipts(&mut app, &who("raven")), "Bear waiting");
+    assert!(collect(&mut app, 70, "bear-2", Moment::Start).unwrap().text.contains("> three"));
+    host.kill(70);
+    // And what was cut short, for the session when it comes back.
+    app.leave(&"bear-2".into(), LeaveReason::Ended, Actor::Person).unwrap();
+    join(&mut app, "bear-2", 14, NameWish::Any).unwrap();
+    assert_eq!(read(&mut app, &who("bear-2")), [three]);
+
+    // What was read is forgotten in time; what was not, only with its recipient
+    // and in so many words.
+    let four = send(&mut app, 10, &["Wolf"], "four").unwrap();
+    let kept = send(&mut app, 10, &["@me"], "kept").unwrap();
+    host.kill(12);
+    crate::story::roll(&mut app);
+    host.advance(31 * Timestamp::DAY);
+    app.retain(MONTH).unwrap();
+    let entries = app.journal_tail(&TailRequest { limit: 1_000, ..Default::default() }).unwrap();
+    let mut news = entries.iter().flat_map(|entry| &entry.changes);
+    let dropped = MessageChange::Dropped { to: who("wolf"), numbers: vec![four] };
+    assert!(news.any(|change| *change == Change::Messages(dropped.clone())));
+    assert!(matches!(refusal(app.thread(three)), Err(Refusal::NoSuchMessage { .. })));
+    assert_eq!(app.unread_count(&Actor::Person).unwrap(), 1);
+
+    let verification = app.journal_verify().unwrap();
+    assert!(verification.is_sound(), "{verification:?}");
+    app.journal_rebuild().unwrap();
+    assert_eq!(read(&mut app, &Actor::Person), [kept]);
+    host.advance(62 * Timestamp::DAY);
+    app.retain(MONTH).unwrap();
+    assert!(app.journal_verify().unwrap().is_sound());
+}
