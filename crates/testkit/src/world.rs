@@ -86,6 +86,34 @@ impl Sealed {
         self.ran(&mut self.consort(line.split_whitespace()))
     }
 
+    /// Runs `consort` with these arguments as the agent `session`, or as the
+    /// person.
+    pub fn run_as(&self, session: Option<&str>, arguments: &[&str]) -> Ran {
+        let mut command = self.consort(arguments.iter().copied());
+        self.ran(command.envs(session.map(|session| ("CONSORT_SESSION", session))))
+    }
+
+    /// What a hook of this session puts before the model; `more` is added to
+    /// its call.
+    pub fn told(&self, session: &str, event: &str, more: &serde_json::Value) -> Option<String> {
+        let mut call =
+            serde_json::json!({ "session_id": session, "cwd": self.project(), "tool_name": "Bash" });
+        call.as_object_mut().unwrap().extend(more.as_object().cloned().unwrap_or_default());
+        let ran = self.hook(event, &call);
+        assert_eq!((ran.code, ran.stderr.as_str()), (0, ""));
+        let answer: serde_json::Value = serde_json::from_str(&ran.stdout).ok()?;
+        Some(answer["hookSpecificOutput"]["additionalContext"].as_str().unwrap().to_owned())
+    }
+
+    /// Falcon (`s1`) and Raven (`s2`) join, hosted elsewhere.
+    pub fn with_falcon_and_raven(self) -> Self {
+        for (session, name) in [("s1", "Falcon"), ("s2", "Raven")] {
+            let line = format!("join --pid $OTHER --kind claude --session {session} --name {name}");
+            assert_eq!(self.run(&line).code, 0);
+        }
+        self
+    }
+
     /// Runs a hook as Claude Code would.
     pub fn hook(&self, event: &str, payload: &serde_json::Value) -> Ran {
         self.ran_with(&mut self.consort(["hook", "claude", event]), payload.to_string().as_bytes())
