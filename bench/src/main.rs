@@ -35,7 +35,7 @@ fn main() {
     let has = |word: &str| arguments.iter().any(|argument| argument == word);
     let quick = has("--quick");
     let rounds = if quick { 60 } else { 1_000 };
-    messages::run(rounds, if quick { 20 } else { 20 });
+    messages::run(rounds);
     if has("messages") {
         return;
     }

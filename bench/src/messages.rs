@@ -6,6 +6,8 @@ use std::io::BufReader;
 use std::path::Path;
 use std::process::Command;
 use std::process::Stdio;
+use std::sync::atomic::AtomicUsize;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 use std::time::Instant;
 
@@ -16,8 +18,11 @@ use consort_bench::once;
 use consort_bench::release;
 use consort_bench::sealed;
 
-pub(crate) fn run(rounds: usize, each: usize) {
-    crowd(128, each);
+pub(crate) fn run(rounds: usize) {
+    crowd(128, 20);
+    if let Ok(hcom) = std::env::var("HCOM") {
+        peer(&hcom, 128, 4);
+    }
     one_by_one(rounds);
     woken(rounds.min(300));
 }
@@ -135,6 +140,40 @@ fn crowd(processes: usize, each: usize) {
     let texts: BTreeSet<&str> = letters.iter().map(|letter| letter.message.sent.text.as_str()).collect();
     let sound = if home.is_sound() { "sound" } else { "DAMAGED" };
     println!("{} of {total} arrived, {} different, journal {sound}\n", letters.len(), texts.len());
+}
+
+/// The same with hcom, where it is installed: HCOM=/path/to/venv/bin/hcom
+fn peer(hcom: &str, processes: usize, each: usize) {
+    let home = tempfile::tempdir().unwrap();
+    let hcom = |arguments: &[&str]| {
+        let mut command = alone(Path::new(hcom), arguments);
+        command.env("HOME", home.path()).env("HCOM_DIR", home.path().join("hcom"));
+        command
+    };
+    let joined = hcom(&["start"]).stdout(Stdio::piped()).output().unwrap();
+    let joined = String::from_utf8_lossy(&joined.stdout).into_owned();
+    let Some(name) = joined.split("[hcom:").nth(1).and_then(|rest| rest.split(']').next()) else {
+        println!("hcom gave no name: {joined}");
+        return;
+    };
+    let refused = AtomicUsize::new(0);
+    let start = Instant::now();
+    std::thread::scope(|scope| {
+        for p in 0..processes {
+            let (hcom, refused) = (&hcom, &refused);
+            scope.spawn(move || {
+                for n in 0..each {
+                    let (to, text) = (format!("@{name}"), format!("{p} {n}"));
+                    let sent =
+                        hcom(&["send", "--from", "bench", "--quiet", &to, "--", &text]).status().unwrap();
+                    refused.fetch_add(usize::from(!sent.success()), Ordering::Relaxed);
+                }
+            });
+        }
+    });
+    let total = processes * each;
+    let rate = total as f64 / start.elapsed().as_secs_f64();
+    println!("hcom send, {total} messages {rate:6.0}/s, {} refused\n", refused.into_inner());
 }
 
 const TURNS: usize = 5;

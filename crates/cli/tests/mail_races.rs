@@ -1,5 +1,7 @@
 //! Mail under fire: many real processes, some killed at any moment.
 
+#![expect(clippy::unwrap_used, reason = "a helper that cannot go on should stop the test")]
+
 use std::collections::BTreeMap;
 use std::collections::BTreeSet;
 use std::io::Read as _;
@@ -190,9 +192,9 @@ fn mail_follows_a_session_through_its_names() {
                     let who: Value =
                         serde_json::from_str(&as_session(&session, &["who", "--json"]).stdout).unwrap();
                     let agents = who["agents"].as_array().unwrap().iter();
-                    let name =
+                    let mut name =
                         agents.filter(|agent| agent["you"] == json!(false)).map(|agent| &agent["name"]);
-                    let to = name.last().unwrap().as_str().unwrap();
+                    let to = name.next_back().unwrap().as_str().unwrap();
                     // It may be called otherwise by now: then it is refused.
                     let text = format!("{session} to {other}");
                     if as_session(&session, &["send", to, &text]).code == 0 {

@@ -4,18 +4,29 @@ use std::path::Path;
 
 use consort_core::config::ConfigStore;
 use consort_core::engine::StoreError;
+use rusqlite::Row;
 use rusqlite::params;
 
 use crate::SqliteTx;
 
 impl ConfigStore for SqliteTx<'_> {
     fn published(&self, worktree: Option<&Path>) -> Result<Vec<(String, String)>, StoreError> {
-        // The user's come first, so that the worktree's override them.
-        self.pairs("SELECT key, value FROM settings WHERE scope IN ('', ?1) ORDER BY scope", worktree)
+        // A handful of rows: the short statement is the quick one. The user's
+        // come first, so that the worktree's override them.
+        let read = |row: &Row<'_>| Ok((row.get(0)?, (row.get(1)?, row.get(2)?)));
+        let mut all: Vec<(String, (String, String))> = self.ask(|tx| {
+            tx.prepare_cached("SELECT scope, key, value FROM settings")?.query_map([], read)?.collect()
+        })?;
+        let here = scope(worktree);
+        all.retain(|(scope, _)| scope.is_empty() || *scope == here);
+        all.sort_by(|(one, _), (other, _)| one.cmp(other));
+        Ok(all.into_iter().map(|(_, pair)| pair).collect())
     }
 
     fn published_in(&self, worktree: Option<&Path>) -> Result<Vec<(String, String)>, StoreError> {
-        self.pairs("SELECT key, value FROM settings WHERE scope = ?1 ORDER BY key", worktree)
+        let sql = "SELECT key, value FROM settings WHERE scope = ?1 ORDER BY key";
+        let read = |row: &Row<'_>| Ok((row.get(0)?, row.get(1)?));
+        self.ask(|tx| tx.prepare_cached(sql)?.query_map([scope(worktree)], read)?.collect())
     }
 
     fn publish(&mut self, worktree: Option<&Path>, values: &[(String, String)]) -> Result<(), StoreError> {
@@ -26,15 +37,6 @@ impl ConfigStore for SqliteTx<'_> {
                 insert.execute(params![scope(worktree), key, value])?;
             }
             Ok(())
-        })
-    }
-}
-
-impl SqliteTx<'_> {
-    fn pairs(&self, sql: &str, worktree: Option<&Path>) -> Result<Vec<(String, String)>, StoreError> {
-        self.ask(|tx| {
-            let mut statement = tx.prepare_cached(sql)?;
-            statement.query_map([scope(worktree)], |row| Ok((row.get(0)?, row.get(1)?)))?.collect()
         })
     }
 }

@@ -4,6 +4,7 @@
 //! it cannot end the block, forge a header, move a cursor, or close the marks
 //! that an agent CLI puts around a hook's words.
 
+use std::borrow::Cow;
 use std::fmt::Write as _;
 
 use super::Letter;
@@ -147,14 +148,18 @@ fn from(from: &Sender) -> String {
 fn lines(text: &str, room: usize) -> (String, bool) {
     let mut quoted = String::with_capacity(text.len().min(room) + 64);
     for line in text.trim_end().split(is_line_break) {
-        let line = disarmed(&text::printable(line));
+        // Most lines hold nothing to worry about.
+        let is_plain = line.bytes().all(|byte| matches!(byte, b' '..=b'~') && byte != b'<');
+        let line: Cow<'_, str> = if is_plain { line.into() } else { disarmed(&text::printable(line)).into() };
         let left = room.saturating_sub(quoted.len() + 3);
         if line.len() > left {
             let end = line.floor_char_boundary(left);
             let _ = writeln!(quoted, "> {}…", &line[..end]);
             return (quoted, true);
         }
-        let _ = writeln!(quoted, "> {}", line.trim_end());
+        quoted.push_str("> ");
+        quoted.push_str(line.trim_end());
+        quoted.push('\n');
     }
     (quoted, false)
 }

@@ -12,6 +12,7 @@ use crate::journal::Actor;
 use crate::journal::Change;
 use crate::journal::EntryId;
 use crate::journal::NewEntry;
+use crate::messages::Message;
 use crate::messages::MessageChange;
 use crate::messages::MessageError;
 use crate::messages::Recipient;
@@ -33,6 +34,7 @@ use crate::text;
 /// How often a process goes on to serve others before it lets the next one.
 const FAVOURS: usize = 16;
 
+/// What can be handed to whoever asked, in whichever process.
 type Verdict = Result<SendOutcome, Refusal>;
 
 impl<E: Engine, H: Host> App<E, H> {
@@ -42,7 +44,7 @@ impl<E: Engine, H: Host> App<E, H> {
         rules::check_text(&request.text)?;
         let now = self.host.now();
         let id = EntryId::new(now, self.host.random());
-        let pulses = self.engine.pulses();
+        let office = Office { host: &self.host, pulses: &self.engine.pulses() };
         // Plain data is always JSON.
         let written = || serde_json::to_vec(request).unwrap_or_default();
         let (mut tx, is_unsure) = match self.engine.write_or_leave(id, &written)? {
@@ -58,21 +60,19 @@ impl<E: Engine, H: Host> App<E, H> {
         let done = if is_unsure { already_done(&tx, id)? } else { None };
         let verdict = match done {
             Some(outcome) => Ok(outcome),
-            None => carry_out(&self.host, &pulses, &mut tx, id, now, request, &mut topics)?,
+            None => office.carry_out(&mut tx, id, now, request, &mut topics)?,
         };
         // Where there is a crowd, the store that is open serves it better than
         // one that each would open. Once ours is sent, what befalls a favour is
         // not our failure.
         let mut is_sent = false;
         for _ in 0..FAVOURS {
-            match serve(&self.host, &pulses, &mut tx, &mut topics) {
-                Ok(0) => break,
-                Ok(_) => {}
-                Err(_) if is_sent => return Ok(verdict?),
-                Err(error) => return Err(error.into()),
-            }
-            match tx.commit_and_go_on() {
-                Ok(()) => is_sent = true,
+            match office.serve(&mut tx, &mut topics).and_then(|count| match count {
+                0 => Ok(false),
+                _ => tx.commit_and_go_on().map(|()| true),
+            }) {
+                Ok(true) => is_sent = true,
+                Ok(false) => break,
                 Err(_) if is_sent => return Ok(verdict?),
                 Err(error) => return Err(error.into()),
             }
@@ -86,59 +86,13 @@ impl<E: Engine, H: Host> App<E, H> {
     }
 }
 
-/// Carries out what others have left on the desk; says how many there were.
-fn serve<T: Tx>(
-    host: &impl Host,
-    pulses: &impl PulseStore,
-    tx: &mut T,
-    topics: &mut Vec<Topic>,
-) -> Result<usize, StoreError> {
-    let requests = tx.take_requests();
-    let count = requests.len();
-    for (id, request) in requests {
-        // Not ours to judge: its owner will see to it.
-        let Ok(request) = serde_json::from_slice::<SendRequest>(&request) else { continue };
-        let verdict = carry_out(host, pulses, tx, id, host.now(), &request, topics)?;
-        let answer = serde_json::to_vec(&verdict).map_err(|error| StoreError::Failed(error.into()))?;
-        tx.answer(id, answer);
-    }
-    Ok(count)
+/// What it takes to carry requests out, one's own and others'.
+struct Office<'a, H, P> {
+    host: &'a H,
+    pulses: &'a P,
 }
 
-/// Decides and records one request; a refusal records nothing.
-fn carry_out<T: Tx>(
-    host: &impl Host,
-    pulses: &impl PulseStore,
-    tx: &mut T,
-    id: EntryId,
-    now: Timestamp,
-    request: &SendRequest,
-    topics: &mut Vec<Topic>,
-) -> Result<Verdict, StoreError> {
-    let draft = match decide(host, pulses, tx, request)? {
-        Ok(Decision::Send(draft)) => draft,
-        Ok(Decision::Sent(outcome)) => return Ok(Ok(outcome)),
-        Err(refusal) => return Ok(Err(refusal)),
-    };
-    for recipient in &draft.to {
-        if let Actor::Agent(session) = &recipient.who {
-            tx.raise_flag(session)?;
-        }
-    }
-    let actor = draft.sent.from.who.clone();
-    let changes = vec![Change::Messages(MessageChange::Sent(Box::new(draft.sent)))];
-    let entry = NewEntry { id, at: now, project: draft.project, actor, changes };
-    let number = tx.record(&entry)?;
-    topics.extend(Topic::of(&entry));
-    Ok(Ok(SendOutcome { number, duplicate: false, to: draft.to, failed: draft.failed }))
-}
-
-enum Decision {
-    Send(Draft),
-    /// It had been sent under the same key.
-    Sent(SendOutcome),
-}
-
+/// A message that is about to be recorded.
 struct Draft {
     sent: Sent,
     project: Option<ProjectId>,
@@ -146,185 +100,237 @@ struct Draft {
     failed: Vec<Refusal>,
 }
 
-fn decide(
-    host: &impl Host,
-    pulses: &impl PulseStore,
-    tx: &impl Tx,
-    request: &SendRequest,
-) -> Result<Result<Decision, Refusal>, StoreError> {
-    let caller = presence::who_calls(host, pulses, tx, &request.caller)?;
-    let (from, me) = match sender(host, tx, caller, request.as_agent.as_deref())? {
-        Ok(sender) => sender,
-        Err(refusal) => return Ok(Err(refusal)),
-    };
-    if let Some(key) = &request.key
-        && let Some(message) = tx.by_key(&from.who, key)?
-    {
-        if message.sent.text != request.text {
-            return Ok(Err(Refusal::KeyUsed { key: key.clone(), number: message.number }));
+impl<H: Host, P: PulseStore> Office<'_, H, P> {
+    /// Carries out what others have left on the desk; says how many there were.
+    fn serve(&self, tx: &mut impl Tx, topics: &mut Vec<Topic>) -> Result<usize, StoreError> {
+        let requests = tx.take_requests();
+        let count = requests.len();
+        for (id, request) in requests {
+            // Not ours to judge: its owner will see to it.
+            let Ok(request) = serde_json::from_slice::<SendRequest>(&request) else { continue };
+            let verdict = self.carry_out(tx, id, self.host.now(), &request, topics)?;
+            let answer = serde_json::to_vec(&verdict).map_err(|error| StoreError::Failed(error.into()))?;
+            tx.answer(id, answer);
         }
-        let to = recipients(tx, &message.sent.to)?;
-        return Ok(Ok(Decision::Sent(SendOutcome {
-            number: message.number,
-            duplicate: true,
-            to,
-            failed: Vec::new(),
-        })));
-    }
-    let answered = match request.reply_to {
-        None => None,
-        Some(number) => match tx.message(number)? {
-            None => return Ok(Err(Refusal::NoSuchMessage { number })),
-            some => some,
-        },
-    };
-    let mut project = me.as_ref().map(|me| me.project.id.clone());
-    if project.is_none()
-        && let Some(repository) = &request.repository
-    {
-        project = tx.project_of(repository)?.map(|project| project.id);
+        Ok(count)
     }
 
-    let is_alive = |agent: &Agent| presence::is_alive(host, pulses, agent);
-    let is_me = |agent: &Agent| me.as_ref().is_some_and(|me| me.session == agent.session);
-    let mut to: Vec<Recipient> = Vec::new();
-    let mut failed = Vec::new();
-    let mut add = |recipient: Recipient| {
-        if !to.iter().any(|known: &Recipient| known.who == recipient.who) {
-            to.push(recipient);
+    /// Decides and records one request; a refusal records nothing.
+    fn carry_out(
+        &self,
+        tx: &mut impl Tx,
+        id: EntryId,
+        now: Timestamp,
+        request: &SendRequest,
+        topics: &mut Vec<Topic>,
+    ) -> Result<Verdict, StoreError> {
+        match self.try_carry_out(tx, id, now, request, topics) {
+            Ok(outcome) => Ok(Ok(outcome)),
+            Err(MessageError::Refused(refusal)) => Ok(Err(refusal)),
+            Err(MessageError::Store(error)) => Err(error),
         }
-    };
-    let everyone = |project: Option<&ProjectId>| -> Result<Vec<Recipient>, StoreError> {
-        let mut agents = tx.present()?;
-        agents.retain(|agent| project.is_none_or(|project| agent.project.id == *project));
-        agents.retain(|agent| !is_me(agent) && is_alive(agent));
-        Ok(agents.iter().map(recipient).collect())
-    };
-    match &request.to {
-        Recipients::Everywhere => everyone(None)?.into_iter().for_each(&mut add),
-        Recipients::Sender => match &answered {
-            None => return Ok(Err(Refusal::Nobody)),
-            Some(message) => match reach(tx, &message.sent.from, &is_me, &is_alive)? {
-                Ok(recipient) => add(recipient),
-                Err(refusal) => failed.push(refusal),
-            },
-        },
-        Recipients::Named(names) => {
-            for name in names {
-                if name.eq_ignore_ascii_case("all") {
-                    // Without a project nobody is here.
-                    let project = project.clone().unwrap_or_else(|| "".into());
-                    everyone(Some(&project))?.into_iter().for_each(&mut add);
-                } else if name == "@me" {
-                    add(person());
-                } else {
-                    match find(tx, name, &is_me, &is_alive)? {
-                        Ok(recipient) => add(recipient),
-                        Err(refusal) => failed.push(refusal),
-                    }
+    }
+
+    fn try_carry_out(
+        &self,
+        tx: &mut impl Tx,
+        id: EntryId,
+        now: Timestamp,
+        request: &SendRequest,
+        topics: &mut Vec<Topic>,
+    ) -> Result<SendOutcome, MessageError> {
+        let caller = presence::who_calls(self.host, self.pulses, tx, &request.caller)?;
+        let me = speaker(tx, caller, request.as_agent.as_deref())?;
+        let from = self.sender(me.as_ref());
+        if let Some(key) = &request.key
+            && let Some(message) = tx.by_key(&from.who, key)?
+        {
+            return sent_before(tx, &message, key, &request.text);
+        }
+        let draft = self.draft(tx, request, me.as_ref(), from)?;
+        for recipient in &draft.to {
+            if let Actor::Agent(session) = &recipient.who {
+                tx.raise_flag(session)?;
+            }
+        }
+        let actor = draft.sent.from.who.clone();
+        let changes = vec![Change::Messages(MessageChange::Sent(Box::new(draft.sent)))];
+        let entry = NewEntry { id, at: now, project: draft.project, actor, changes };
+        let number = tx.record(&entry)?;
+        topics.extend(Topic::of(&entry));
+        Ok(SendOutcome { number, duplicate: false, to: draft.to, failed: draft.failed })
+    }
+
+    fn draft(
+        &self,
+        tx: &impl Tx,
+        request: &SendRequest,
+        me: Option<&Agent>,
+        from: Sender,
+    ) -> Result<Draft, MessageError> {
+        let answered = match request.reply_to {
+            None => None,
+            Some(number) => Some(tx.message(number)?.ok_or(Refusal::NoSuchMessage { number })?),
+        };
+        let mut project = me.map(|me| me.project.id.clone());
+        if project.is_none()
+            && let Some(repository) = &request.repository
+        {
+            project = tx.project_of(repository)?.map(|project| project.id);
+        }
+        let (to, failed) = self.recipients(tx, request, me, project.as_ref(), answered.as_ref())?;
+        if project.is_none()
+            && let Actor::Agent(session) = &to[0].who
+        {
+            project = tx.agent(session)?.map(|(agent, _)| agent.project.id);
+        }
+        let sent = Sent {
+            from,
+            to: to.iter().map(|recipient| recipient.who.clone()).collect(),
+            kind: request.kind,
+            priority: request.priority.unwrap_or_else(|| request.kind.priority()),
+            text: request.text.clone(),
+            reply_to: request.reply_to,
+            thread: answered.map(|message| message.thread()),
+            key: request.key.clone(),
+        };
+        Ok(Draft { sent, project, to, failed })
+    }
+
+    /// Who is reached, at least one, and who is not.
+    fn recipients(
+        &self,
+        tx: &impl Tx,
+        request: &SendRequest,
+        me: Option<&Agent>,
+        project: Option<&ProjectId>,
+        answered: Option<&Message>,
+    ) -> Result<(Vec<Recipient>, Vec<Refusal>), MessageError> {
+        let mut to: Vec<Recipient> = Vec::new();
+        let mut failed = Vec::new();
+        let mut add = |found: Result<Vec<Recipient>, MessageError>| {
+            match found {
+                Ok(found) => to.extend(found),
+                // A name that nobody ever had is a mistake, perhaps a text
+                // without quotes: then nobody gets anything. Who is gone just
+                // is not reached.
+                Err(MessageError::Refused(refusal))
+                    if !matches!(refusal, Refusal::NoSuchAgent { .. } | Refusal::Nobody) =>
+                {
+                    failed.push(refusal);
+                }
+                Err(error) => return Err(error),
+            }
+            Ok(())
+        };
+        match &request.to {
+            Recipients::Everywhere => add(self.others(tx, me, None))?,
+            Recipients::Sender => {
+                let from = answered.map(|message| &message.sent.from).ok_or(Refusal::Nobody)?;
+                add(self.writer(tx, me, from))?;
+            }
+            Recipients::Named(names) if names.is_empty() => return Err(Refusal::Nobody.into()),
+            Recipients::Named(names) => {
+                for name in names {
+                    add(match (name.as_str(), project) {
+                        ("all", Some(project)) => self.others(tx, me, Some(project)),
+                        ("all", None) => Ok(Vec::new()),
+                        ("@me", _) => Ok(vec![person()]),
+                        (name, _) => self.named(tx, me, name),
+                    })?;
                 }
             }
         }
+        let mut known = Vec::new();
+        to.retain(|recipient| {
+            let is_new = !known.contains(&recipient.who);
+            known.push(recipient.who.clone());
+            is_new
+        });
+        match failed.first() {
+            Some(refusal) if to.is_empty() => Err(refusal.clone().into()),
+            None if to.is_empty() => Err(Refusal::Alone.into()),
+            _ => Ok((to, failed)),
+        }
     }
-    // A name that nobody ever had is a mistake, perhaps a text without quotes:
-    // then nobody gets anything. Who is gone just is not reached.
-    if let Some(mistake) = failed.iter().find(|refusal| matches!(refusal, Refusal::NoSuchAgent { .. })) {
-        return Ok(Err(mistake.clone()));
+
+    /// Everyone else that is present, in that project or anywhere.
+    fn others(
+        &self,
+        tx: &impl Tx,
+        me: Option<&Agent>,
+        project: Option<&ProjectId>,
+    ) -> Result<Vec<Recipient>, MessageError> {
+        let mut agents = tx.present()?;
+        agents.retain(|agent| {
+            project.is_none_or(|project| agent.project.id == *project)
+                && me.is_none_or(|me| me.session != agent.session)
+                && presence::is_alive(self.host, self.pulses, agent)
+        });
+        Ok(agents.iter().map(recipient).collect())
     }
-    if to.is_empty() {
-        let nobody = match &request.to {
-            Recipients::Named(names) if names.is_empty() => Refusal::Nobody,
-            _ => Refusal::Alone,
+
+    /// The agent of that name.
+    fn named(&self, tx: &impl Tx, me: Option<&Agent>, name: &str) -> Result<Vec<Recipient>, MessageError> {
+        let Some(agent) = tx.by_name(name)? else { return Err(unknown(tx, name)?.into()) };
+        let name = agent.name.to_string();
+        if me.is_some_and(|me| me.session == agent.session) {
+            return Err(Refusal::ToSelf { name }.into());
+        }
+        if !presence::is_alive(self.host, self.pulses, &agent) {
+            return Err(Refusal::Gone { name }.into());
+        }
+        Ok(vec![recipient(&agent)])
+    }
+
+    /// Whoever wrote a message, as it is called now; if it is gone, the one that
+    /// has its name.
+    fn writer(
+        &self,
+        tx: &impl Tx,
+        me: Option<&Agent>,
+        sender: &Sender,
+    ) -> Result<Vec<Recipient>, MessageError> {
+        let Actor::Agent(session) = &sender.who else { return Ok(vec![person()]) };
+        match tx.agent(session)? {
+            Some((agent, None)) => self.named(tx, me, agent.name.as_str()),
+            _ => self.named(tx, me, &sender.name),
+        }
+    }
+
+    /// An agent, or the person, as those it writes to see it.
+    fn sender(&self, me: Option<&Agent>) -> Sender {
+        let Some(me) = me else {
+            let (who, name) = (Actor::Person, "you".into());
+            return Sender { who, name, kind: None, project: None, branch: None, details: None };
         };
-        return Ok(Err(failed.into_iter().next().unwrap_or(nobody)));
+        let place = format!("in {}", me.cwd.display());
+        let details = me.model.as_ref().map_or_else(|| place.clone(), |model| format!("{model}, {place}"));
+        Sender {
+            who: Actor::Agent(me.session.clone()),
+            name: me.name.to_string(),
+            kind: Some(me.kind.clone()),
+            project: Some(me.project.id.clone()),
+            branch: self.host.branch(&me.worktree).or_else(|| me.branch.clone()),
+            details: Some(text::one_line(&details, 200)),
+        }
     }
-    let sent = Sent {
-        from,
-        to: to.iter().map(|recipient| recipient.who.clone()).collect(),
-        kind: request.kind,
-        priority: request.priority.unwrap_or_else(|| request.kind.priority()),
-        text: request.text.clone(),
-        reply_to: request.reply_to,
-        thread: answered.map(|message| message.thread()),
-        key: request.key.clone(),
-    };
-    if project.is_none() {
-        project = match &to[0].who {
-            Actor::Agent(session) => tx.agent(session)?.map(|(agent, _)| agent.project.id),
-            Actor::Person | Actor::Consort => None,
-        };
-    }
-    Ok(Ok(Decision::Send(Draft { sent, project, to, failed })))
 }
 
-/// Who sends. An agent speaks for itself only.
-fn sender(
-    host: &impl Host,
-    tx: &impl Tx,
-    caller: Caller,
-    as_agent: Option<&str>,
-) -> Result<Result<(Sender, Option<Agent>), Refusal>, StoreError> {
-    let agent = match (caller, as_agent) {
-        (Caller::Stranger, _) => return Ok(Err(Refusal::NotRegistered)),
+/// Who speaks; `None` is the person. An agent speaks for itself only.
+fn speaker(tx: &impl Tx, caller: Caller, as_agent: Option<&str>) -> Result<Option<Agent>, MessageError> {
+    match (caller, as_agent) {
+        (Caller::Stranger, _) => Err(Refusal::NotRegistered.into()),
         (Caller::Agent(agent), Some(name)) if !agent.name.as_str().eq_ignore_ascii_case(name) => {
-            let caller = agent.name.to_string();
-            return Ok(Err(Refusal::NotTheCaller { caller, name: name.to_owned() }));
+            Err(Refusal::NotTheCaller { caller: agent.name.to_string(), name: name.to_owned() }.into())
         }
-        (Caller::Agent(agent), _) => *agent,
+        (Caller::Agent(agent), _) => Ok(Some(*agent)),
+        (Caller::Person, None) => Ok(None),
         (Caller::Person, Some(name)) => match tx.by_name(name)? {
-            Some(agent) => agent,
-            None => return Ok(Err(unknown(tx, name)?)),
+            Some(agent) => Ok(Some(agent)),
+            None => Err(unknown(tx, name)?.into()),
         },
-        (Caller::Person, None) => {
-            let name = name_of(tx, &Actor::Person)?;
-            let (who, kind, project, branch, details) = (Actor::Person, None, None, None, None);
-            return Ok(Ok((Sender { who, name, kind, project, branch, details }, None)));
-        }
-    };
-    let branch = host.branch(&agent.worktree).or_else(|| agent.branch.clone());
-    let place = format!("in {}", agent.cwd.display());
-    let details = agent.model.as_ref().map_or_else(|| place.clone(), |model| format!("{model}, {place}"));
-    let from = Sender {
-        who: Actor::Agent(agent.session.clone()),
-        name: agent.name.to_string(),
-        kind: Some(agent.kind.clone()),
-        project: Some(agent.project.id.clone()),
-        branch,
-        details: Some(text::one_line(&details, 200)),
-    };
-    Ok(Ok((from, Some(agent))))
-}
-
-/// The agent of that name, if it can be reached.
-fn find(
-    tx: &impl Tx,
-    name: &str,
-    is_me: &impl Fn(&Agent) -> bool,
-    is_alive: &impl Fn(&Agent) -> bool,
-) -> Result<Result<Recipient, Refusal>, StoreError> {
-    Ok(match tx.by_name(name)? {
-        Some(agent) if is_me(&agent) => Err(Refusal::ToSelf { name: agent.name.to_string() }),
-        Some(agent) if !is_alive(&agent) => Err(Refusal::Gone { name: agent.name.to_string() }),
-        Some(agent) => Ok(recipient(&agent)),
-        None => Err(unknown(tx, name)?),
-    })
-}
-
-/// Whoever wrote a message, as it is called now; gone, the one that has its
-/// name.
-fn reach(
-    tx: &impl Tx,
-    sender: &Sender,
-    is_me: &impl Fn(&Agent) -> bool,
-    is_alive: &impl Fn(&Agent) -> bool,
-) -> Result<Result<Recipient, Refusal>, StoreError> {
-    if let Actor::Agent(session) = &sender.who {
-        return match tx.agent(session)? {
-            Some((agent, None)) => find(tx, agent.name.as_str(), is_me, is_alive),
-            _ => find(tx, &sender.name, is_me, is_alive),
-        };
     }
-    Ok(Ok(person()))
 }
 
 /// Why nobody present has this name.
@@ -337,16 +343,14 @@ fn unknown(tx: &impl Tx, name: &str) -> Result<Refusal, StoreError> {
     Ok(Refusal::NoSuchAgent { name: text::one_line(name, 60), nearest: nearest.map(str::to_owned) })
 }
 
-fn recipient(agent: &Agent) -> Recipient {
-    Recipient { who: Actor::Agent(agent.session.clone()), name: agent.name.to_string() }
-}
-
-fn person() -> Recipient {
-    Recipient { who: Actor::Person, name: "you".into() }
-}
-
-fn recipients(tx: &impl Tx, to: &[Actor]) -> Result<Vec<Recipient>, StoreError> {
-    to.iter().map(|who| Ok(Recipient { who: who.clone(), name: name_of(tx, who)? })).collect()
+/// What was sent under the same key already.
+fn sent_before(tx: &impl Tx, message: &Message, key: &str, text: &str) -> Result<SendOutcome, MessageError> {
+    let number = message.number;
+    if message.sent.text != text {
+        return Err(Refusal::KeyUsed { key: key.to_owned(), number }.into());
+    }
+    let to = recipients_of(tx, &message.sent)?;
+    Ok(SendOutcome { number, duplicate: true, to, failed: Vec::new() })
 }
 
 /// What came of a request that another process took and gave no answer to.
@@ -357,6 +361,18 @@ fn already_done(tx: &impl Tx, id: EntryId) -> Result<Option<SendOutcome>, StoreE
         _ => None,
     });
     let Some(sent) = sent else { return Ok(None) };
-    let to = recipients(tx, &sent.to)?;
+    let to = recipients_of(tx, &sent)?;
     Ok(Some(SendOutcome { number: entry.seq, duplicate: false, to, failed: Vec::new() }))
+}
+
+fn recipients_of(tx: &impl Tx, sent: &Sent) -> Result<Vec<Recipient>, StoreError> {
+    sent.to.iter().map(|who| Ok(Recipient { who: who.clone(), name: name_of(tx, who)? })).collect()
+}
+
+fn recipient(agent: &Agent) -> Recipient {
+    Recipient { who: Actor::Agent(agent.session.clone()), name: agent.name.to_string() }
+}
+
+fn person() -> Recipient {
+    Recipient { who: Actor::Person, name: "you".into() }
 }
