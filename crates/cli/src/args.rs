@@ -44,6 +44,7 @@ enum Command {
     /// Change an agent's name
     Rename(commands::rename::Args),
     /// Send a message to agents or to the person
+    #[command(override_usage = "consort send [OPTIONS] <TO>... <TEXT>")]
     Send(commands::messages::send::Args),
     /// Read your messages
     Inbox(commands::messages::inbox::Args),

@@ -63,9 +63,9 @@ fn an_exchange() {
     check(
         &world.run_as(Some("s2"), &["send", "@me", "Falcon renames login()."]),
         &expect![[r#"
-        Sent #8 to you.
-        [exit 0]
-    "#]],
+            Sent #8 to the person.
+            [exit 0]
+        "#]],
     );
     check(
         &world.run_as(None, &["send", "Falcon", "Raven", "-p", "high", "Tests first, please."]),
@@ -104,15 +104,15 @@ fn an_exchange() {
     check(
         &world.run_as(Some("s1"), &["thread", "#7"]),
         &expect![[r#"
-        #4 question, from you, now:
-        > Is src/auth.rs yours?
-        > I would rename login().
-          to Raven (read just now)
-        #7 ack, from Raven (claude, on main), in reply to #4, now:
-        > Go ahead.
-          to Falcon (read just now)
-        [exit 0]
-    "#]],
+            #4 question, from you, now:
+            > Is src/auth.rs yours?
+            > I would rename login().
+              to Raven (read just now)
+            #7 ack, from Raven (claude, on main), in reply to #4, now:
+            > Go ahead.
+              to you (read just now)
+            [exit 0]
+        "#]],
     );
     check(
         &world.run_as(None, &["sent"]),

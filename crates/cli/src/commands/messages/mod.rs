@@ -40,15 +40,16 @@ fn posts(posts: &[Post], reader: &Actor, now: Timestamp) -> String {
     let mut shown = String::new();
     for post in posts {
         shown.push_str(&quote_message(&post.message, reader, now));
-        let receipts: Vec<String> = post.receipts.iter().map(|receipt| describe(receipt, now)).collect();
+        let receipts: Vec<String> =
+            post.receipts.iter().map(|receipt| describe(receipt, reader, now)).collect();
         shown.push_str(&format!("  to {}\n", receipts.join(", ")));
     }
     shown
 }
 
 /// `Falcon (read 3m ago)`
-fn describe(receipt: &Receipt, now: Timestamp) -> String {
-    let name = text::one_line(&receipt.name, 60);
+fn describe(receipt: &Receipt, reader: &Actor, now: Timestamp) -> String {
+    let name = if receipt.to == *reader { "you".into() } else { text::one_line(&receipt.name, 60) };
     let state = match receipt.state {
         State::Waiting => "waiting",
         State::Delivered => "delivered",

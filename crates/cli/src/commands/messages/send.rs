@@ -32,7 +32,7 @@ const LONGEST_INPUT: u64 = 16 << 20;
 #[derive(clap::Args, Debug, Default, PartialEq)]
 pub(crate) struct Args {
     /// Agents' names, `all` in this project or `@me` for the person; then the text, or `-` to read it
-    #[arg(required = true, value_name = "TO> <TEXT")]
+    #[arg(required = true, value_name = "TO>... <TEXT")]
     words: Vec<String>,
     /// To every agent on this machine; give only the text
     #[arg(long)]

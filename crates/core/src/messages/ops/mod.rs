@@ -96,7 +96,7 @@ fn fate(host: &impl Host, flags: &impl FlagStore, mailbox: &Actor, hand: &Proces
 /// What a mailbox's owner is called.
 fn name_of(store: &impl PresenceStore, who: &Actor) -> Result<String, StoreError> {
     Ok(match who {
-        Actor::Person => "you".into(),
+        Actor::Person => "the person".into(),
         Actor::Consort => "consort".into(),
         Actor::Agent(session) => {
             store.agent(session)?.map_or_else(|| session.to_string(), |(agent, _)| agent.name.to_string())

@@ -374,5 +374,5 @@ fn recipient(agent: &Agent) -> Recipient {
 }
 
 fn person() -> Recipient {
-    Recipient { who: Actor::Person, name: "you".into() }
+    Recipient { who: Actor::Person, name: "the person".into() }
 }
