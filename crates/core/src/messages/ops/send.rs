@@ -1,5 +1,9 @@
 //! Sending.
 
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
 use crate::App;
 use crate::Timestamp;
 use crate::engine::Engine;
@@ -28,6 +32,7 @@ use crate::presence;
 use crate::presence::Agent;
 use crate::presence::Caller;
 use crate::presence::PulseStore;
+use crate::presence::SessionId;
 use crate::project::ProjectId;
 use crate::text;
 
@@ -44,7 +49,8 @@ impl<E: Engine, H: Host> App<E, H> {
         rules::check_text(&request.text)?;
         let now = self.host.now();
         let id = EntryId::new(now, self.host.random());
-        let office = Office { host: &self.host, pulses: &self.engine.pulses() };
+        let pulses = self.engine.pulses();
+        let office = Office::new(&self.host, &pulses);
         // Plain data is always JSON.
         let written = || serde_json::to_vec(request).unwrap_or_default();
         let (mut tx, is_unsure) = match self.engine.write_or_leave(id, &written)? {
@@ -86,10 +92,13 @@ impl<E: Engine, H: Host> App<E, H> {
     }
 }
 
-/// What it takes to carry requests out, one's own and others'.
+/// What it takes to carry requests out, one's own and others'. What the machine
+/// was asked a moment ago it is not asked again.
 struct Office<'a, H, P> {
     host: &'a H,
     pulses: &'a P,
+    alive: RefCell<BTreeMap<SessionId, bool>>,
+    branches: RefCell<BTreeMap<PathBuf, Option<String>>>,
 }
 
 /// A message that is about to be recorded.
@@ -100,7 +109,21 @@ struct Draft {
     failed: Vec<Refusal>,
 }
 
-impl<H: Host, P: PulseStore> Office<'_, H, P> {
+impl<'a, H: Host, P: PulseStore> Office<'a, H, P> {
+    fn new(host: &'a H, pulses: &'a P) -> Self {
+        Self { host, pulses, alive: Default::default(), branches: Default::default() }
+    }
+
+    fn is_alive(&self, agent: &Agent) -> bool {
+        let ask = || presence::is_alive(self.host, self.pulses, agent);
+        *self.alive.borrow_mut().entry(agent.session.clone()).or_insert_with(ask)
+    }
+
+    fn branch(&self, agent: &Agent) -> Option<String> {
+        let ask = || self.host.branch(&agent.worktree).or_else(|| agent.branch.clone());
+        self.branches.borrow_mut().entry(agent.worktree.clone()).or_insert_with(ask).clone()
+    }
+
     /// Carries out what others have left on the desk; says how many there were.
     fn serve(&self, tx: &mut impl Tx, topics: &mut Vec<Topic>) -> Result<usize, StoreError> {
         let requests = tx.take_requests();
@@ -265,7 +288,7 @@ impl<H: Host, P: PulseStore> Office<'_, H, P> {
         agents.retain(|agent| {
             project.is_none_or(|project| agent.project.id == *project)
                 && me.is_none_or(|me| me.session != agent.session)
-                && presence::is_alive(self.host, self.pulses, agent)
+                && self.is_alive(agent)
         });
         Ok(agents.iter().map(recipient).collect())
     }
@@ -277,7 +300,7 @@ impl<H: Host, P: PulseStore> Office<'_, H, P> {
         if me.is_some_and(|me| me.session == agent.session) {
             return Err(Refusal::ToSelf { name }.into());
         }
-        if !presence::is_alive(self.host, self.pulses, &agent) {
+        if !self.is_alive(&agent) {
             return Err(Refusal::Gone { name }.into());
         }
         Ok(vec![recipient(&agent)])
@@ -311,7 +334,7 @@ impl<H: Host, P: PulseStore> Office<'_, H, P> {
             name: me.name.to_string(),
             kind: Some(me.kind.clone()),
             project: Some(me.project.id.clone()),
-            branch: self.host.branch(&me.worktree).or_else(|| me.branch.clone()),
+            branch: self.branch(me),
             details: Some(text::one_line(&details, 200)),
         }
     }
