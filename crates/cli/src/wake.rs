@@ -3,6 +3,7 @@
 
 use consort_core::messages::SendOutcome;
 use consort_core::messages::SendRequest;
+use consort_core::presence::Status;
 
 use crate::world::TheApp;
 use crate::world::World;
@@ -18,10 +19,11 @@ pub(crate) fn wake(
     let mut lines = Vec::new();
     for (agent, heard) in app.asleep(request, outcome).unwrap_or_default() {
         let Some(cli) = consort_agents::find(&agent.kind) else { continue };
-        lines.push(match cli.wake(&world.config_dir(cli), &agent, &heard) {
-            true => format!("{} was idle and is being woken.", agent.name),
-            false => format!("{} is idle and sees it with its next prompt.", agent.name),
-        });
+        if cli.wake(&world.config_dir(cli), &agent, &heard) {
+            lines.push(format!("{} was idle and is being woken.", agent.name));
+        } else if heard.status == Status::Idle {
+            lines.push(format!("{} is idle and sees it with its next prompt.", agent.name));
+        }
     }
     lines
 }

@@ -160,7 +160,7 @@ fn a_message_reaches_a_running_session() {
     assert_eq!(sent.matches("to Falcon (read ").count(), 2, "{sent}");
     let journal = world.run("journal tail -n 100").stdout;
     assert!(journal.contains("Raven to Falcon: #"), "{journal}");
-    assert_eq!(journal.matches("Falcon has read").count(), 3, "{journal}");
+    assert!(journal.contains("Falcon has read #"), "{journal}");
     assert_eq!(world.run("journal verify").code, 0);
     assert!(!world.data().join("hook.log").exists());
 }

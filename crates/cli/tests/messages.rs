@@ -302,6 +302,21 @@ fn an_agent_session_that_has_not_joined_is_not_the_person() {
     );
 }
 
+/// Set free of its session, a command is still that session's.
+#[test]
+fn an_orphan_is_not_the_person() {
+    let world = world();
+    let send = format!("sleep 0.3; {} send Raven 'do as I say'; true", env!("CARGO_BIN_EXE_consort"));
+    for (session, from) in [("s1", "from Falcon"), ("unknown", "No new messages")] {
+        let mut free = world.command("setsid");
+        free.args(["-f", "sh", "-c", &send]).env("CLAUDE_CODE_SESSION_ID", session);
+        assert!(free.stdout(Stdio::null()).stderr(Stdio::null()).status().unwrap().success());
+        let heard = world.run_as(Some("s2"), &["inbox", "--wait", "--timeout", "2s"]).to_string();
+        assert!(heard.contains(from) || heard.contains("No message came"), "{heard}");
+        assert_eq!(heard.contains("do as I say"), session == "s1", "{heard}");
+    }
+}
+
 #[test]
 fn a_key_sends_once() {
     let world = world();
@@ -373,7 +388,10 @@ fn the_json_is_a_contract() {
             "priority": "urgent",
             "text": "stuck",
             "to": [
-              "agent:s1"
+              {
+                "name": "Falcon",
+                "who": "agent:s1"
+              }
             ],
             "type": "block"
           }
@@ -399,7 +417,10 @@ fn the_json_is_a_contract() {
             ],
             "text": "stuck",
             "to": [
-              "agent:s1"
+              {
+                "name": "Falcon",
+                "who": "agent:s1"
+              }
             ],
             "type": "block"
           }

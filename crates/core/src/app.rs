@@ -5,7 +5,6 @@ use crate::engine::Engine;
 use crate::engine::StoreError;
 use crate::engine::Tx as _;
 use crate::host::Host;
-use crate::host::Topic;
 use crate::journal::Actor;
 use crate::journal::Change;
 use crate::journal::EntryId;
@@ -52,7 +51,7 @@ impl<E: Engine, H: Host> App<E, H> {
         let entry = NewEntry { id, at, project, actor, changes };
         let seq = tx.record(&entry)?;
         tx.commit()?;
-        host.ring(&Topic::of(&entry));
+        host.ring(&entry.topics());
         Ok(Some(seq))
     }
 }

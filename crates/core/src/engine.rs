@@ -1,13 +1,14 @@
 //! The port to whatever keeps and orders the shared state.
 //!
 //! An engine hands out transactions. A [`Tx`] is every room's store plus the
-//! journal; dropping it undoes it, [`Tx::commit`] makes it so. **One verb, one
-//! transaction.**
+//! journal; dropping it undoes it, [`Tx::commit`] makes it so. **What a verb
+//! decides and what it records are one transaction.**
 
 use std::path::PathBuf;
 
 use thiserror::Error;
 
+use crate::Timestamp;
 use crate::config::ConfigStore;
 use crate::explain::Explain;
 use crate::explain::Kind;
@@ -65,12 +66,13 @@ pub enum Turn<T> {
 pub trait Tx: JournalStore + PresenceStore + MessageStore + ConfigStore {
     fn commit(self) -> Result<(), StoreError>;
 
-    /// Commits, and begins anew without giving the turn away.
-    fn commit_and_go_on(&mut self) -> Result<(), StoreError>;
+    /// Commits, and begins anew without giving the turn away. False: committed,
+    /// and that was all.
+    fn commit_and_go_on(&mut self) -> Result<bool, StoreError>;
 
     /// Takes the requests that others have left. What is taken is carried out
     /// in this transaction or not at all.
-    fn take_requests(&mut self) -> Vec<(EntryId, Vec<u8>)>;
+    fn take_requests(&mut self, now: Timestamp) -> Vec<(EntryId, Vec<u8>)>;
 
     /// Tells whoever left a request, once this is committed.
     fn answer(&mut self, id: EntryId, answer: Vec<u8>);

@@ -46,6 +46,8 @@ pub enum HookEvent {
     TurnEnd {
         may_go_on: bool,
     },
+    /// Nothing has happened for a while.
+    Idle,
     TurnFailed(String),
     SubagentStart {
         id: String,

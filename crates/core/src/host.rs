@@ -9,9 +9,6 @@ use serde::Serialize;
 
 use crate::Timestamp;
 use crate::journal::Actor;
-use crate::journal::Change;
-use crate::journal::NewEntry;
-use crate::messages::MessageChange;
 use crate::project::ProjectId;
 
 /// What the rules need to know of the machine, and the one thing they do to
@@ -59,26 +56,6 @@ pub enum Topic {
     Everyone,
     Project(ProjectId),
     Mailbox(Actor),
-}
-
-impl Topic {
-    /// Whom an entry concerns.
-    pub fn of(entry: &NewEntry) -> Vec<Self> {
-        let project = entry.project.clone().map_or(Self::Everyone, Self::Project);
-        let mut topics = vec![project];
-        for change in &entry.changes {
-            match change {
-                Change::Messages(MessageChange::Sent(sent)) => {
-                    topics.extend(sent.to.iter().cloned().map(Self::Mailbox));
-                }
-                Change::Messages(MessageChange::Inherited { to, .. }) => {
-                    topics.push(Self::Mailbox(to.clone()));
-                }
-                _ => {}
-            }
-        }
-        topics
-    }
 }
 
 /// One life of one process: ids are reused, so the start tells lives apart.

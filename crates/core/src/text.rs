@@ -1,5 +1,7 @@
 //! Text that people and agents read: one line, no surprises, near misses found.
 
+use std::borrow::Cow;
+
 /// Makes `text` one line of at most `max` characters. Control characters
 /// become spaces, so what an agent or a file name says cannot move a cursor,
 /// end a line or close a block.
@@ -45,6 +47,42 @@ pub fn printable(text: &str) -> String {
 fn is_control(c: char) -> bool {
     c.is_control()
         || matches!(c, '\u{61c}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{2069}' | '\u{feff}' | '\u{e0000}'..='\u{e007f}')
+}
+
+/// What agent CLIs wrap around what a hook says. A text that closed one of
+/// these could pass for the CLI's own words.
+const WRAPPERS: &[&str] = &[
+    "system-reminder",
+    "system_reminder",
+    "system",
+    "hook_context",
+    "hook_prompt",
+    "cross-session-message",
+    "user-prompt-submit-hook",
+];
+
+/// The text without marks of [`WRAPPERS`]: their `<` becomes `‹`. What is put
+/// before a model goes through this, whoever wrote it.
+pub fn disarm(text: &str) -> Cow<'_, str> {
+    if !text.contains('<') {
+        return text.into();
+    }
+    let mut disarmed = String::with_capacity(text.len() + 16);
+    let mut rest = text;
+    while let Some(at) = rest.find('<') {
+        let (before, tag) = rest.split_at(at);
+        let name = tag[1..].trim_start().trim_start_matches('/').trim_start();
+        let is_wrapper = WRAPPERS.iter().any(|wrapper| {
+            let (start, after) = name.split_at_checked(wrapper.len()).unwrap_or(("", ""));
+            start.eq_ignore_ascii_case(wrapper)
+                && !after.starts_with(|c: char| c.is_alphanumeric() || c == '-' || c == '_')
+        });
+        disarmed.push_str(before);
+        disarmed.push(if is_wrapper { '‹' } else { '<' });
+        rest = &tag[1..];
+    }
+    disarmed.push_str(rest);
+    disarmed.into()
 }
 
 /// How long ago, in one unit: `now`, `12s`, `3m`, `5h`, `2d`.

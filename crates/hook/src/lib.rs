@@ -64,6 +64,7 @@ pub fn handle<E: Engine, H: Host>(
         HookEvent::ToolAfter => events::tool_after::handle(app, call, around),
         HookEvent::Waiting(what) => events::waiting::handle(app, call, around, what),
         HookEvent::TurnEnd { may_go_on } => events::turn_end::handle(app, call, around, *may_go_on),
+        HookEvent::Idle => events::turn_end::idle(app, call, around),
         HookEvent::TurnFailed(error) => events::turn_end::failed(app, call, around, error),
         HookEvent::Compacting => events::compacting::handle(app, call, around),
         HookEvent::SubagentStart { id, kind } => events::subagent::started(app, call, id, kind),

@@ -14,7 +14,9 @@
 //! may have been, and its owner looks for it in the journal once it has a turn
 //! of its own.
 
+use std::cell::Cell;
 use std::fs;
+use std::io::ErrorKind;
 use std::io::Read as _;
 use std::io::Write as _;
 use std::os::unix::fs::OpenOptionsExt as _;
@@ -24,14 +26,26 @@ use std::path::Path;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use consort_core::Timestamp;
 use consort_core::journal::EntryId;
 use consort_core::text;
 use rustix::fs::FlockOperation;
 use rustix::fs::flock;
+use rustix::io::Errno;
+
+use crate::pulses::unless_absent;
 
 /// The longest answer: a broadcast to some hundreds. Whoever gets none finds
 /// what became of its request by itself.
 const LONGEST_ANSWER: usize = 32 << 10;
+
+/// How often adding a line is tried while another process reads them. That takes
+/// a moment, unless it is stopped in the middle of it.
+const PATIENCE: usize = 50;
+
+/// As long as a command waits for its turn, in milliseconds. Whoever left an
+/// older request has given up, or is dead.
+const LONGEST_WAIT: i64 = 10_000;
 
 /// Requests, oldest first.
 pub(crate) type Requests = Vec<(EntryId, Vec<u8>)>;
@@ -46,6 +60,7 @@ pub(crate) struct Left {
     desk: Desk,
     id: EntryId,
     socket: UnixDatagram,
+    is_settled: Cell<bool>,
 }
 
 impl Desk {
@@ -57,7 +72,7 @@ impl Desk {
     /// Leaves a request, which is one line of text.
     pub(crate) fn leave(&self, id: EntryId, request: &[u8]) -> std::io::Result<Left> {
         let socket = UnixDatagram::bind_addr(&self.address(id)?)?;
-        let left = Left { desk: self.clone(), id, socket };
+        let left = Left { desk: self.clone(), id, socket, is_settled: Cell::new(false) };
         self.add(id, request)?;
         Ok(left)
     }
@@ -67,28 +82,39 @@ impl Desk {
         let _ = self.add(id, request);
     }
 
-    /// Takes everything. Only for whoever holds the gate.
-    pub(crate) fn take_all(&self) -> Requests {
-        self.take().unwrap_or_default()
-    }
-
-    fn take(&self) -> std::io::Result<Requests> {
-        let mut file = fs::OpenOptions::new().read(true).write(true).open(&self.path)?;
-        if file.metadata()?.len() == 0 {
-            return Ok(Requests::new());
+    /// Takes everything that is not too old to be waited for. Only for whoever
+    /// holds the gate. `None` while someone is adding to it: whoever holds the
+    /// gate waits for nobody.
+    pub(crate) fn take(&self, now: Timestamp) -> Option<Requests> {
+        let mut file = match fs::OpenOptions::new().read(true).write(true).open(&self.path) {
+            Ok(file) => file,
+            Err(error) => return (error.kind() == ErrorKind::NotFound).then(Requests::new),
+        };
+        if file.metadata().ok()?.len() == 0 {
+            return Some(Requests::new());
         }
         // Nobody adds to it between the reading and the clearing.
-        flock(&file, FlockOperation::LockExclusive)?;
+        flock(&file, FlockOperation::NonBlockingLockExclusive).ok()?;
         let mut lines = Vec::new();
-        file.read_to_end(&mut lines)?;
-        file.set_len(0)?;
-        Ok(parse(&lines))
+        file.read_to_end(&mut lines).ok()?;
+        file.set_len(0).ok()?;
+        let mut requests = parse(&lines);
+        requests.retain(|(id, _)| now.since(id.at()) < LONGEST_WAIT);
+        Some(requests)
+    }
+
+    /// Forgets everything: the store is gone that it was meant for.
+    pub(crate) fn clear(&self) -> std::io::Result<()> {
+        unless_absent(fs::remove_file(&self.path))
     }
 
     /// Answers a request; whoever left it may be gone.
     pub(crate) fn answer(&self, id: EntryId, answer: &[u8]) {
         // What proves that it comes from one who can read the desk.
         let signed = [&id.0, answer].concat();
+        if signed.len() > LONGEST_ANSWER {
+            return;
+        }
         if let (Ok(address), Ok(socket)) = (self.address(id), UnixDatagram::unbound()) {
             let _ = socket.set_nonblocking(true);
             let _ = socket.send_to_addr(&signed, &address);
@@ -102,8 +128,14 @@ impl Desk {
         line.extend_from_slice(text);
         line.push(b'\n');
         let mut file = fs::OpenOptions::new().create(true).append(true).mode(0o600).open(&self.path)?;
-        flock(&file, FlockOperation::LockShared)?;
-        file.write_all(&line)
+        for _ in 0..PATIENCE {
+            match flock(&file, FlockOperation::NonBlockingLockShared) {
+                Ok(()) => return file.write_all(&line),
+                Err(Errno::WOULDBLOCK) => std::thread::sleep(Duration::from_micros(200)),
+                Err(error) => return Err(error.into()),
+            }
+        }
+        Err(ErrorKind::WouldBlock.into())
     }
 
     /// Where the answer to a request is awaited. Anyone may see the name; only
@@ -127,18 +159,32 @@ impl Left {
         let mut answer = vec![0; LONGEST_ANSWER];
         let length = self.socket.recv(&mut answer).ok()?;
         answer.truncate(length);
-        answer.starts_with(&self.id.0).then(|| answer.split_off(self.id.0.len()))
+        if !answer.starts_with(&self.id.0) {
+            return None;
+        }
+        self.settle();
+        Some(answer.split_off(self.id.0.len()))
     }
 
     /// Asks whoever comes to take the request not to carry it out.
     pub(crate) fn take_back(&self) {
+        self.settle();
         let _ = self.desk.add(self.id, b"");
+    }
+
+    /// Nothing of it lies on the desk any more.
+    pub(crate) fn settle(&self) {
+        self.is_settled.set(true);
     }
 }
 
-#[cfg(not(target_os = "linux"))]
+/// Whoever comes to take a request whose owner has given up is told so.
 impl Drop for Left {
     fn drop(&mut self) {
+        if !self.is_settled.get() {
+            self.take_back();
+        }
+        #[cfg(not(target_os = "linux"))]
         if let Some(path) = self.desk.address(self.id).ok().as_ref().and_then(SocketAddr::as_pathname) {
             let _ = fs::remove_file(path);
         }
@@ -167,44 +213,56 @@ fn parse(lines: &[u8]) -> Requests {
 mod tests {
     use super::*;
 
+    const NOW: Timestamp = Timestamp(1_000_000);
+
+    fn id(n: u8) -> EntryId {
+        EntryId::new(NOW, [n; 10])
+    }
+
     #[test]
     fn a_request_is_taken_once_and_answered() {
         let temp = tempfile::tempdir().unwrap();
         let desk = Desk::beside(&temp.path().join("consort.db"));
-        assert_eq!(desk.take_all(), []);
-        let id = EntryId([7; 16]);
-        let left = desk.leave(id, b"{}").unwrap();
-        assert_eq!(desk.take_all(), [(id, b"{}".to_vec())]);
-        assert_eq!(desk.take_all(), []);
+        assert_eq!(desk.take(NOW), Some(vec![]));
+        let left = desk.leave(id(1), b"{}").unwrap();
+        assert_eq!(desk.take(NOW), Some(vec![(id(1), b"{}".to_vec())]));
+        assert_eq!(desk.take(NOW), Some(vec![]));
         assert_eq!(left.wait(Duration::ZERO), None);
-        desk.answer(id, b"done");
+        desk.answer(id(1), b"done");
         assert_eq!(left.wait(Duration::from_secs(5)), Some(b"done".to_vec()));
     }
 
     #[test]
-    fn what_is_taken_back_or_torn_is_passed_over() {
+    fn what_is_given_up_torn_or_too_old_is_passed_over() {
         let temp = tempfile::tempdir().unwrap();
         let desk = Desk::beside(&temp.path().join("consort.db"));
-        let left = desk.leave(EntryId([6; 16]), b"{}").unwrap();
-        left.take_back();
-        std::fs::OpenOptions::new()
-            .append(true)
-            .open(&desk.path)
-            .unwrap()
-            .write_all(b"\n0707 {\"to")
-            .unwrap();
-        let other = EntryId([8; 16]);
-        let _other = desk.leave(other, b"[]").unwrap();
-        assert_eq!(desk.take_all(), [(other, b"[]".to_vec())]);
+        drop(desk.leave(id(2), b"{}").unwrap());
+        fs::OpenOptions::new().append(true).open(&desk.path).unwrap().write_all(b"\n0707 {\"to").unwrap();
+        let _waits = desk.leave(id(3), b"[]").unwrap();
+        let old = EntryId::new(NOW.minus(LONGEST_WAIT), [4; 10]);
+        let _old = desk.leave(old, b"[]").unwrap();
+        assert_eq!(desk.take(NOW), Some(vec![(id(3), b"[]".to_vec())]));
+    }
+
+    #[test]
+    fn one_that_is_stopped_in_the_middle_holds_nobody_up() {
+        let temp = tempfile::tempdir().unwrap();
+        let desk = Desk::beside(&temp.path().join("consort.db"));
+        let _left = desk.leave(id(5), b"{}").unwrap();
+        let stopped = fs::File::open(&desk.path).unwrap();
+        flock(&stopped, FlockOperation::LockShared).unwrap();
+        assert_eq!(desk.take(NOW), None);
+        flock(&stopped, FlockOperation::LockExclusive).unwrap();
+        assert!(desk.leave(id(6), b"{}").is_err());
     }
 
     #[test]
     fn an_answer_from_someone_who_cannot_read_the_desk_is_none() {
         let temp = tempfile::tempdir().unwrap();
         let desk = Desk::beside(&temp.path().join("consort.db"));
-        let left = desk.leave(EntryId([9; 16]), b"{}").unwrap();
+        let left = desk.leave(id(7), b"{}").unwrap();
         let forger = UnixDatagram::unbound().unwrap();
-        forger.send_to_addr(b"sent, believe me", &desk.address(EntryId([9; 16])).unwrap()).unwrap();
+        forger.send_to_addr(b"sent, believe me", &desk.address(id(7)).unwrap()).unwrap();
         assert_eq!(left.wait(Duration::from_millis(200)), None);
     }
 }

@@ -45,6 +45,16 @@ impl Flags {
         StoreError::Unusable { path: self.dir.clone(), source: error.into() }
     }
 
+    /// Forgets all of a session.
+    pub(crate) fn clear(&self, session: &SessionId) {
+        let _ = fs::remove_dir_all(self.of(session, ""));
+    }
+
+    /// Forgets everything.
+    pub(crate) fn clear_all(&self) -> std::io::Result<()> {
+        unless_absent(fs::remove_dir_all(&self.dir))
+    }
+
     pub(crate) fn set(&self, session: &SessionId, flag: Flag) -> Result<(), StoreError> {
         let path = self.of(session, "flag");
         let set = if flag.is_down() {
@@ -70,7 +80,10 @@ impl FlagStore for Flags {
     }
 
     fn note_shown(&self, session: &SessionId, hand: &Process) -> Result<(), StoreError> {
-        write(&self.shown(session, hand), b"", false).map_err(|error| self.failed(error))
+        // No directory, no session.
+        let noted =
+            fs::OpenOptions::new().create(true).append(true).mode(0o600).open(self.shown(session, hand));
+        unless_absent(noted.map(drop)).map_err(|error| self.failed(error))
     }
 
     fn was_shown(&self, session: &SessionId, hand: &Process) -> bool {
@@ -90,10 +103,6 @@ impl FlagStore for Flags {
     fn introduce(&self, session: &SessionId, senders: &[String]) -> Result<(), StoreError> {
         let lines: String = senders.iter().map(|sender| format!("{sender}\n")).collect();
         write(&self.of(session, "met"), lines.as_bytes(), true).map_err(|error| self.failed(error))
-    }
-
-    fn clear(&self, session: &SessionId) {
-        let _ = fs::remove_dir_all(self.of(session, ""));
     }
 }
 

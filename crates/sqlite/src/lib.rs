@@ -26,6 +26,7 @@ pub use pulses::Pulses;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use consort_core::Timestamp;
 use consort_core::engine::StoreError;
 use consort_core::engine::Tx;
 use consort_core::journal::EntryId;
@@ -51,6 +52,7 @@ pub struct SqliteTx<'t> {
 #[derive(Default)]
 struct After {
     flags: Vec<(SessionId, Flag)>,
+    over: Vec<SessionId>,
     answers: Vec<(EntryId, Vec<u8>)>,
 }
 
@@ -65,6 +67,7 @@ impl After {
     /// is no harm.
     fn lower(&self, flags: &Flags) {
         self.flags.iter().for_each(|(session, flag)| drop(flags.set(session, *flag)));
+        self.over.iter().for_each(|session| flags.clear(session));
     }
 
     fn answer(&self, desk: &desk::Desk) {
@@ -82,17 +85,17 @@ impl Tx for SqliteTx<'_> {
         Ok(())
     }
 
-    fn commit_and_go_on(&mut self) -> Result<(), StoreError> {
-        self.ask(|tx| tx.execute_batch("COMMIT; BEGIN IMMEDIATE"))?;
+    fn commit_and_go_on(&mut self) -> Result<bool, StoreError> {
+        self.ask(|tx| tx.execute_batch("COMMIT"))?;
         let after = std::mem::take(&mut self.after);
         after.lower(&self.flags);
         after.answer(&self.desk);
-        Ok(())
+        Ok(self.tx.execute_batch("BEGIN IMMEDIATE").is_ok())
     }
 
-    fn take_requests(&mut self) -> Vec<(EntryId, Vec<u8>)> {
+    fn take_requests(&mut self, now: Timestamp) -> Vec<(EntryId, Vec<u8>)> {
         let mut requests = std::mem::take(&mut self.requests);
-        requests.extend(self.desk.take_all());
+        requests.extend(self.desk.take(now).unwrap_or_default());
         requests
     }
 

@@ -52,7 +52,7 @@ pub(crate) fn apply(
                 .prepare_cached("REPLACE INTO letters VALUES (?1, ?2, ?3, ?4, ?5, NULL, NULL, NULL)")?;
             let (sender, thread) = (sent.from.who.to_string(), sent.thread.unwrap_or(seq));
             sent.to.iter().try_for_each(|to| {
-                insert.execute(params![seq, to.to_string(), sender, thread, sent.key]).map(drop)
+                insert.execute(params![seq, to.who.to_string(), sender, thread, sent.key]).map(drop)
             })
         }
         MessageChange::Delivered { to, numbers, hand } => each(
@@ -67,12 +67,17 @@ pub(crate) fn apply(
             numbers,
             &[&to.to_string(), &at.0],
         ),
-        MessageChange::Inherited { from, to, numbers } => each(
-            "UPDATE OR REPLACE letters SET recipient = ?3, delivered_at = NULL, hand = NULL
-             WHERE number = ?1 AND recipient = ?2",
-            numbers,
-            &[&from.to_string(), &to.to_string()],
-        ),
+        MessageChange::Inherited { from, to, numbers } => {
+            // Whoever has a copy of its own keeps that one.
+            let (from, to) = (from.to_string(), to.to_string());
+            each(
+                "UPDATE OR IGNORE letters SET recipient = ?3, delivered_at = NULL, hand = NULL
+                 WHERE number = ?1 AND recipient = ?2",
+                numbers,
+                &[&from, &to],
+            )?;
+            each("DELETE FROM letters WHERE number = ?1 AND recipient = ?2", numbers, &[&from])
+        }
         MessageChange::Dropped { to, numbers } => {
             each("DELETE FROM letters WHERE number = ?1 AND recipient = ?2", numbers, &[&to.to_string()])
         }
@@ -168,6 +173,10 @@ impl MessageStore for SqliteTx<'_> {
 
     fn set_flag(&mut self, session: &SessionId, flag: Flag) {
         self.after.flags.push((session.clone(), flag));
+    }
+
+    fn clear_notes(&mut self, session: &SessionId) {
+        self.after.over.push(session.clone());
     }
 }
 

@@ -151,14 +151,16 @@ impl Store {
     /// a turn to do it oneself.
     fn leave(&mut self, id: EntryId, request: &[u8]) -> Result<Turn<SqliteTx<'_>>, StoreError> {
         let desk = Desk::beside(&self.place.path);
-        let Ok(left) = desk.leave(id, request) else { return self.write().map(Turn::Mine) };
+        let Ok(left) = desk.leave(id, request) else { return self.write().map(Turn::Unsure) };
         let mut pause = SHORTEST_PAUSE;
         loop {
-            if let Some(gate) = Gate::try_enter(&self.place)? {
+            if let Some(gate) = Gate::try_enter(&self.place)?
+                && let Some(mut requests) = desk.take(id.at())
+            {
                 // Nobody takes requests now but us.
-                let mut requests = desk.take_all();
                 let lay_there = requests.len();
                 requests.retain(|(other, _)| *other != id);
+                left.settle();
                 let is_taken = requests.len() == lay_there;
                 if is_taken && let Some(answer) = left.wait(Duration::ZERO) {
                     // Those we took wait no longer than if we had not come.
@@ -173,8 +175,10 @@ impl Store {
                 return Ok(Turn::Answered(answer));
             }
             if Instant::now() >= self.deadline {
+                let busy = self.place.busy();
+                // Taken back; but it may have been taken a moment before.
                 left.take_back();
-                return Err(self.place.busy());
+                return left.wait(LONGEST_PAUSE).map(Turn::Answered).ok_or(busy);
             }
             pause = (pause * 2).min(LONGEST_PAUSE);
         }
@@ -234,6 +238,8 @@ fn open_or_create(place: &Location, held: Option<&Gate>, deadline: Instant) -> R
             // What is known of sessions belongs to a store that is gone. Nobody
             // can have joined this one yet.
             let _ = Pulses::beside(&place.path).clear();
+            let _ = Flags::beside(&place.path).clear_all();
+            let _ = Desk::beside(&place.path).clear();
         }
         connection.pragma_update(None, "journal_mode", "WAL").map_err(sqlite)?;
         migrations::run(&mut connection).map_err(sqlite)?;

@@ -141,6 +141,7 @@ pub fn mail_story<E: Engine>(engine: E) {
     host.kill(50);
     assert_eq!(collect(&mut app, 51, "bear", Moment::AfterTool), None);
     assert_eq!(receipts(&mut app, &who("raven")), "Bear delivered");
+    host.advance(1_000);
     assert_eq!(collect(&mut app, 52, "bear", Moment::BeforeTool), None);
     assert_eq!(receipts(&mut app, &who("raven")), "Bear read");
 

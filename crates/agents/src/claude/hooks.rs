@@ -72,9 +72,7 @@ pub(super) fn read(event: &str, payload: &[u8]) -> Option<HookCall> {
             HookEvent::Waiting(format!("permission for {tool}"))
         }
         // It has been idle for a minute: nothing is asked of the person.
-        "Notification" if payload.notification_type.is("idle_prompt") => {
-            HookEvent::TurnEnd { may_go_on: false }
-        }
+        "Notification" if payload.notification_type.is("idle_prompt") => HookEvent::Idle,
         "Notification" => HookEvent::Waiting(payload.message.0.unwrap_or_else(|| "your attention".into())),
         "Stop" => HookEvent::TurnEnd { may_go_on: !payload.stop_hook_active.is("true") },
         "StopFailure" => HookEvent::TurnFailed(payload.error.0.unwrap_or_else(|| "an error".into())),

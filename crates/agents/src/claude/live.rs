@@ -4,6 +4,7 @@
 
 use std::fs;
 use std::path::Path;
+use std::path::PathBuf;
 
 use consort_core::presence::Agent;
 use consort_core::presence::Status;
@@ -11,35 +12,49 @@ use serde::Deserialize;
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct SessionFile {
+pub(super) struct SessionFile {
     session_id: String,
     status: Option<String>,
     waiting_for: Option<String>,
+    /// Where other sessions write to it, and in which version of their language.
+    pub(super) messaging_socket_path: Option<PathBuf>,
+    pub(super) peer_protocol: Option<u64>,
 }
 
-pub(super) fn state(config_dir: &Path, agent: &Agent) -> Option<(Status, Option<String>)> {
-    let path = config_dir.join(format!("sessions/{}.json", agent.process.pid));
-    parse(&fs::read(path).ok()?, agent.session.as_str())
-}
-
-/// `None` where it speaks of another session or in words we do not know.
-fn parse(file: &[u8], session: &str) -> Option<(Status, Option<String>)> {
-    let file: SessionFile = serde_json::from_slice(file).ok()?;
-    if file.session_id != session {
-        return None;
+impl SessionFile {
+    /// `None` where there is none or it speaks of another session.
+    pub(super) fn read(config_dir: &Path, agent: &Agent) -> Option<Self> {
+        let path = config_dir.join(format!("sessions/{}.json", agent.process.pid));
+        Self::parse(&fs::read(path).ok()?, agent.session.as_str())
     }
-    let status = match file.status.as_deref()? {
-        "idle" => Status::Idle,
-        "busy" => Status::Working,
-        "waiting" => Status::Waiting,
-        _ => return None,
-    };
-    Some((status, file.waiting_for.filter(|_| status == Status::Waiting)))
+
+    pub(super) fn parse(file: &[u8], session: &str) -> Option<Self> {
+        serde_json::from_slice::<Self>(file).ok().filter(|file| file.session_id == session)
+    }
+
+    /// `None` where it speaks in words we do not know.
+    pub(super) fn status(&self) -> Option<Status> {
+        match self.status.as_deref()? {
+            "idle" => Some(Status::Idle),
+            "busy" => Some(Status::Working),
+            "waiting" => Some(Status::Waiting),
+            _ => None,
+        }
+    }
+
+    pub(super) fn state(self) -> Option<(Status, Option<String>)> {
+        let status = self.status()?;
+        Some((status, self.waiting_for.filter(|_| status == Status::Waiting)))
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn parse(file: &[u8], session: &str) -> Option<(Status, Option<String>)> {
+        SessionFile::parse(file, session).and_then(SessionFile::state)
+    }
 
     #[test]
     fn only_the_sessions_own_word_counts() {

@@ -105,6 +105,6 @@ impl AgentCli for Claude {
     }
 
     fn live_state(&self, config_dir: &Path, agent: &Agent) -> Option<(Status, Option<String>)> {
-        live::state(config_dir, agent)
+        live::SessionFile::read(config_dir, agent).and_then(live::SessionFile::state)
     }
 }

@@ -8,7 +8,6 @@
 //! **A session that asks for no permissions is left alone**: there the line
 //! would be held in a dialog that takes the composer from the person.
 
-use std::fs;
 use std::io::Read as _;
 use std::io::Write as _;
 use std::net::Shutdown;
@@ -19,35 +18,25 @@ use std::time::Duration;
 
 use consort_core::presence::Agent;
 use consort_core::presence::Heard;
-use serde::Deserialize;
+use consort_core::presence::Status;
 use serde_json::json;
 
-const PATIENCE: Duration = Duration::from_millis(500);
+use super::live::SessionFile;
 
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct SessionFile {
-    session_id: String,
-    status: Option<String>,
-    messaging_socket_path: Option<PathBuf>,
-    #[serde(default)]
-    peer_protocol: Option<u64>,
-}
+const PATIENCE: Duration = Duration::from_millis(500);
 
 /// Whether the session was told.
 pub(super) fn wake(config_dir: &Path, agent: &Agent, heard: &Heard) -> bool {
     if heard.asks_first != Some(true) {
         return false;
     }
-    let file = config_dir.join(format!("sessions/{}.json", agent.process.pid));
-    let socket = fs::read(file).ok().and_then(|file| idle_socket(&file, agent.session.as_str()));
+    let socket = SessionFile::read(config_dir, agent).and_then(idle_socket);
     socket.is_some_and(|socket| tell(&socket).is_ok())
 }
 
 /// The socket of a session that is idle by its own word and speaks our protocol.
-fn idle_socket(file: &[u8], session: &str) -> Option<PathBuf> {
-    let file: SessionFile = serde_json::from_slice(file).ok()?;
-    let is_idle = file.session_id == session && file.status.as_deref() == Some("idle");
+fn idle_socket(file: SessionFile) -> Option<PathBuf> {
+    let is_idle = file.status() == Some(Status::Idle);
     let is_known = file.peer_protocol.is_none_or(|protocol| protocol == 1);
     file.messaging_socket_path.filter(|_| is_idle && is_known)
 }
@@ -78,7 +67,8 @@ mod tests {
             json!({ "sessionId": "s1", "status": status, "messagingSocketPath": "/s", "peerProtocol": protocol })
                 .to_string()
         };
-        let socket = |file: String, session| idle_socket(file.as_bytes(), session);
+        let socket =
+            |file: String, session| SessionFile::parse(file.as_bytes(), session).and_then(idle_socket);
         assert_eq!(socket(file("idle", 1), "s1"), Some("/s".into()));
         assert_eq!(socket(file("busy", 1), "s1"), None);
         assert_eq!(socket(file("waiting", 1), "s1"), None);

@@ -9,6 +9,7 @@ use serde::Serialize;
 use serde::Serializer;
 
 use crate::Timestamp;
+use crate::host::Topic;
 use crate::messages::MessageChange;
 use crate::presence::PresenceChange;
 use crate::presence::SessionId;
@@ -25,6 +26,14 @@ impl EntryId {
     pub fn new(at: Timestamp, random: [u8; 10]) -> Self {
         let millis = u64::try_from(at.0).unwrap_or(0);
         Self(*uuid::Builder::from_unix_timestamp_millis(millis, &random).as_uuid().as_bytes())
+    }
+}
+
+impl EntryId {
+    /// When it was made.
+    pub fn at(self) -> Timestamp {
+        let millis = self.0[..6].iter().fold(0, |millis, byte| millis << 8 | i64::from(*byte));
+        Timestamp(millis)
     }
 }
 
@@ -105,6 +114,29 @@ pub struct NewEntry {
     pub project: Option<ProjectId>,
     pub actor: Actor,
     pub changes: Vec<Change>,
+}
+
+impl NewEntry {
+    /// Whom it concerns. What belongs to no project concerns everyone, unless
+    /// it is somebody's mail.
+    pub fn topics(&self) -> Vec<Topic> {
+        let mut topics: Vec<Topic> = self.project.clone().map(Topic::Project).into_iter().collect();
+        for change in &self.changes {
+            match change {
+                Change::Messages(MessageChange::Sent(sent)) => {
+                    topics.extend(sent.to.iter().map(|to| Topic::Mailbox(to.who.clone())));
+                }
+                Change::Messages(
+                    MessageChange::Inherited { to, .. }
+                    | MessageChange::Delivered { to, .. }
+                    | MessageChange::Read { to, .. },
+                ) => topics.push(Topic::Mailbox(to.clone())),
+                _ if self.project.is_none() => topics.push(Topic::Everyone),
+                _ => {}
+            }
+        }
+        topics
+    }
 }
 
 /// One change of shared state, by the room it belongs to.

@@ -45,6 +45,7 @@ impl<E: Engine, H: Host> App<E, H> {
     pub fn journal_rebuild(&mut self) -> Result<usize, StoreError> {
         let mut tx = self.engine.write()?;
         let entries = tx.rebuild()?;
+        messages::announce(&mut tx)?;
         tx.commit()?;
         Ok(entries)
     }
@@ -63,15 +64,17 @@ impl<E: Engine, H: Host> App<E, H> {
 
         let mut tx = self.engine.write()?;
         tx.set_last_pruned(now)?;
-        // Each in an entry of its own: they are needed for different times.
-        let letters = messages::forget_before(&tx, days_ago(retention.message_days))?;
-        Self::conclude(&self.host, tx, now, None, Actor::Consort, letters)?;
-        let tx = self.engine.write()?;
-        let agents = presence::forget_before(&tx, before)?;
-        Self::conclude(&self.host, tx, now, None, Actor::Consort, agents)?;
+        tx.commit()?;
 
-        // The long look is a read, and the rest is done in small steps: nobody
-        // waits for housekeeping.
+        // The long looks are reads, and the rest is done in small steps: nobody
+        // waits for housekeeping. Each in an entry of its own: they are needed
+        // for different times.
+        let letters = messages::forget_before(&self.engine.read()?, days_ago(retention.message_days))?;
+        let agents = presence::forget_before(&self.engine.read()?, before)?;
+        for changes in [letters, agents] {
+            let tx = self.engine.write()?;
+            Self::conclude(&self.host, tx, now, None, Actor::Consort, changes)?;
+        }
         let tx = self.engine.read()?;
         let through = tx.last_before(before)?;
         let droppable = tx.droppable(through)?;

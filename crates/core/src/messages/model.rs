@@ -69,7 +69,7 @@ pub struct Sender {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Sent {
     pub from: Sender,
-    pub to: Vec<Actor>,
+    pub to: Vec<Recipient>,
     #[serde(rename = "type")]
     pub kind: MessageType,
     pub priority: Priority,
@@ -209,6 +209,7 @@ pub struct SendOutcome {
     pub failed: Vec<Refusal>,
 }
 
+/// For whom, and what it was called then.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Recipient {
     pub who: Actor,
@@ -239,7 +240,7 @@ pub enum Moment {
     Start,
     /// A turn begins.
     Prompt,
-    /// The model has answered: what was handed over before has been seen.
+    /// A tool is called. What was handed over a while before has been seen.
     BeforeTool,
     AfterTool,
     /// The turn ends; the model has answered. It may be kept going.

@@ -16,18 +16,6 @@ use crate::config::HookSettings;
 use crate::journal::Actor;
 use crate::text;
 
-/// What agent CLIs wrap around what a hook says. A text that closed one of
-/// these could pass for the CLI's own words.
-const WRAPPERS: &[&str] = &[
-    "system-reminder",
-    "system_reminder",
-    "system",
-    "hook_context",
-    "hook_prompt",
-    "cross-session-message",
-    "user-prompt-submit-hook",
-];
-
 /// What is left for texts when the frame has had its share.
 const SMALLEST_EXCERPT: usize = 200;
 
@@ -123,6 +111,8 @@ fn quote(
     if introduce && let Some(details) = &sent.from.details {
         let _ = writeln!(quoted, "({}: {})", sent.from.name, text::one_line(details, 200));
     }
+    // A branch or a directory may be called anything.
+    quoted = text::disarm(&quoted).into_owned();
     let (lines, is_cut) = lines(&sent.text, room.saturating_sub(quoted.len()).max(SMALLEST_EXCERPT));
     quoted.push_str(&lines);
     if is_cut {
@@ -149,11 +139,11 @@ fn lines(text: &str, room: usize) -> (String, bool) {
     let mut quoted = String::with_capacity(text.len().min(room) + 64);
     for line in text.trim_end().split(is_line_break) {
         // Most lines hold nothing to worry about.
-        let is_plain = line.bytes().all(|byte| matches!(byte, b' '..=b'~') && byte != b'<');
-        let line: Cow<'_, str> = if is_plain { line.into() } else { disarmed(&text::printable(line)).into() };
-        let left = room.saturating_sub(quoted.len() + 3);
-        if line.len() > left {
-            let end = line.floor_char_boundary(left);
+        let is_plain = line.bytes().all(|byte| matches!(byte, b' '..=b'~'));
+        let line: Cow<'_, str> = if is_plain { line.into() } else { text::printable(line).into() };
+        let line = text::disarm(&line);
+        if quoted.len() + line.len() + 3 > room {
+            let end = line.floor_char_boundary(room.saturating_sub(quoted.len() + 6));
             let _ = writeln!(quoted, "> {}…", &line[..end]);
             return (quoted, true);
         }
@@ -167,23 +157,4 @@ fn lines(text: &str, room: usize) -> (String, bool) {
 /// Everything that any reader may take for the end of a line.
 fn is_line_break(c: char) -> bool {
     matches!(c, '\n' | '\r' | '\u{b}' | '\u{c}' | '\u{85}' | '\u{2028}' | '\u{2029}')
-}
-
-/// The text without the marks of [`WRAPPERS`]: their `<` becomes `‹`.
-fn disarmed(line: &str) -> String {
-    let mut disarmed = String::with_capacity(line.len());
-    let mut rest = line;
-    while let Some(at) = rest.find('<') {
-        let (before, tag) = rest.split_at(at);
-        let name = tag[1..].trim_start().trim_start_matches('/').trim_start();
-        let is_wrapper = WRAPPERS.iter().any(|wrapper| {
-            let (start, after) = name.split_at_checked(wrapper.len()).unwrap_or(("", ""));
-            start.eq_ignore_ascii_case(wrapper)
-                && !after.starts_with(|c: char| c.is_alphanumeric() || c == '-' || c == '_')
-        });
-        disarmed.push_str(before);
-        disarmed.push(if is_wrapper { '‹' } else { '<' });
-        rest = &tag[1..];
-    }
-    disarmed + rest
 }

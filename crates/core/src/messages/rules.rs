@@ -13,6 +13,10 @@ use crate::journal::Seq;
 /// In bytes. What is longer belongs in a file.
 pub const LONGEST_TEXT: usize = 16 << 10;
 
+/// A tool that starts sooner after another has ended comes from the same answer
+/// of the model; no model gives another one that fast.
+const SHORTEST_ANSWER: i64 = 250;
+
 pub(super) fn check_text(text: &str) -> Result<(), Refusal> {
     match text {
         _ if text.trim().is_empty() => Err(Refusal::Empty),
@@ -96,14 +100,19 @@ pub(super) fn is_worth_waking(kind: MessageType, priority: Priority, recipients:
 }
 
 impl Flag {
-    pub const NEW: Self = Self { new: true, later: false, handed: false };
-
     pub fn is_down(self) -> bool {
         self == Self::default()
     }
 }
 
 impl Moment {
+    /// What one hook puts before its session at most, in bytes. Claude Code
+    /// keeps only the beginning of what is longer than ten thousand characters,
+    /// and at the start there is more to be said.
+    pub(super) fn budget(self) -> usize {
+        if self == Self::Start { 6_000 } else { 8_000 }
+    }
+
     /// Whether a hook at this moment has anything to do.
     pub(super) fn concerns(self, flag: Flag) -> bool {
         match self {
@@ -111,13 +120,17 @@ impl Moment {
             Self::Prompt => !flag.is_down(),
             Self::BeforeTool => flag.handed,
             Self::AfterTool => flag.new,
-            Self::End { may_go_on } => flag.handed || (flag.new && may_go_on),
+            Self::End { may_go_on } => flag.handed || (flag.later && may_go_on),
         }
     }
 
-    /// Whether the model has answered since it was last told something.
-    fn has_seen(self) -> bool {
-        matches!(self, Self::BeforeTool | Self::End { .. })
+    /// Whether the model has answered since it was told something then.
+    fn proves_an_answer(self, told_at: Option<Timestamp>, now: Timestamp) -> bool {
+        match self {
+            Self::BeforeTool => told_at.is_some_and(|told_at| now.since(told_at) >= SHORTEST_ANSWER),
+            Self::End { .. } => true,
+            Self::Start | Self::Prompt | Self::AfterTool => false,
+        }
     }
 
     fn hands_over(self) -> bool {
@@ -132,7 +145,8 @@ impl Moment {
         match self {
             Self::Start | Self::Prompt => true,
             Self::AfterTool => fresh,
-            Self::End { may_go_on } => may_go_on && fresh && sent.priority > Priority::Low,
+            // The last chance before it sleeps, however long the tool took.
+            Self::End { may_go_on } => may_go_on && sent.priority > Priority::Low,
             Self::BeforeTool => false,
         }
     }
@@ -171,7 +185,7 @@ pub(super) fn plan(
     let mut plan = Plan::default();
     for mut letter in letters {
         match letter.hand.as_ref().map(&hand) {
-            Some(Hand::Shown) if moment.has_seen() => {
+            Some(Hand::Shown) if moment.proves_an_answer(letter.delivered_at, now) => {
                 plan.read.push(letter.message.number);
                 continue;
             }

@@ -45,6 +45,10 @@ pub trait MessageStore {
     /// Says what is left to do, once this transaction is committed and before
     /// the next one begins.
     fn set_flag(&mut self, session: &SessionId, flag: Flag);
+
+    /// Forgets all that is noted beside the store for a session that is over,
+    /// at the same moment.
+    fn clear_notes(&mut self, session: &SessionId);
 }
 
 /// Notes beside the store, for hooks.
@@ -62,7 +66,4 @@ pub trait FlagStore {
     fn introduced(&self, session: &SessionId) -> Vec<String>;
 
     fn introduce(&self, session: &SessionId, senders: &[String]) -> Result<(), StoreError>;
-
-    /// Forgets all of it: the session is over.
-    fn clear(&self, session: &SessionId);
 }

@@ -32,7 +32,7 @@ fn letter(number: Seq, kind: MessageType, priority: Priority, age: i64, text: &s
         branch: Some("feat/login".into()),
         details: Some("opus, in /home/you/shop".into()),
     };
-    let (text, to) = (text.to_owned(), vec![Actor::Person]);
+    let (text, to) = (text.to_owned(), Vec::new());
     let sent = Sent { from, to, kind, priority, text, reply_to: None, thread: None, key: None };
     let message = Message { number, at: NOW.minus(age), sent };
     Letter { message, delivered_at: None, hand: None, again: false }
@@ -43,6 +43,7 @@ fn info(number: Seq, text: &str) -> Letter {
 }
 
 fn handed(mut letter: Letter, pid: u32) -> Letter {
+    letter.delivered_at = Some(NOW.minus(1_000));
     letter.hand = Some(Process { pid, start: "x".into(), tty: None, program: String::new() });
     letter
 }
@@ -96,7 +97,7 @@ fn a_turn_is_interrupted_only_for_what_is_fresh_and_kept_going_only_for_what_mat
         ]
     };
     assert_eq!(numbers(&plan(letters(), Moment::AfterTool).hand), [2, 4, 3]);
-    assert_eq!(numbers(&plan(letters(), Moment::End { may_go_on: true }).hand), [2, 4]);
+    assert_eq!(numbers(&plan(letters(), Moment::End { may_go_on: true }).hand), [1, 2, 4]);
     assert_eq!(numbers(&plan(letters(), Moment::Prompt).hand), [1, 2, 4, 3]);
     assert_eq!(numbers(&plan(letters(), Moment::Start).hand), [1, 2, 4, 3]);
     assert_eq!(numbers(&plan(letters(), Moment::BeforeTool).hand), [0; 0]);
@@ -116,6 +117,10 @@ fn what_was_shown_is_read_when_the_model_has_answered_and_what_was_cut_short_is_
     let next = plan(letters(), Moment::BeforeTool);
     assert_eq!((next.read.as_slice(), numbers(&next.hand)), (&[1][..], vec![]));
     assert_eq!(rules::flag_after(&next, 0, NOW), Flag { new: true, later: true, handed: true });
+    // A tool of the same answer proves nothing.
+    let mut just_now = handed(info(1, "shown"), 1);
+    just_now.delivered_at = Some(NOW.minus(20));
+    assert!(plan(vec![just_now], Moment::BeforeTool).pending);
     let done = plan(vec![handed(info(1, "shown"), 1)], Moment::End { may_go_on: true });
     assert!(rules::flag_after(&done, 0, NOW).is_down());
 }

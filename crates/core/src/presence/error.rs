@@ -39,7 +39,10 @@ impl Explain for PresenceError {
     fn hints(&self) -> Vec<String> {
         match self {
             Self::InvalidName { .. } => {
-                vec!["use letters, digits, `_` and `-`, starting with a letter or digit, at most 50".into()]
+                vec![
+                    "use letters, digits, `_` and `-`, starting with a letter or digit, at most 50".into(),
+                    "`you`, `me`, `all`, `user`, `person` and `consort` mean somebody else".into(),
+                ]
             }
             Self::NameTaken { .. } => vec!["`consort who --all` lists the names in use".into()],
             Self::SameName { .. } => Vec::new(),

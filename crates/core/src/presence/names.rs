@@ -15,9 +15,14 @@ const NOUNS: [&str; 26] = [
 const COMBINATIONS: usize = ADJECTIVES.len() * NOUNS.len();
 const LONGEST: usize = 50;
 
-/// Letters, digits, `_` and `-`; the first a letter or digit; at most 50.
+/// Words that mean somebody else.
+const RESERVED: &[&str] = &["all", "consort", "me", "person", "user", "you"];
+
+/// Letters, digits, `_` and `-`; the first a letter or digit; at most 50; and
+/// not a word that means somebody else.
 pub fn is_valid_name(name: &str) -> bool {
     name.len() <= LONGEST
+        && !RESERVED.iter().any(|word| name.eq_ignore_ascii_case(word))
         && name.starts_with(|c: char| c.is_ascii_alphanumeric())
         && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_' || c == '-')
 }

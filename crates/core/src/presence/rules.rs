@@ -55,16 +55,27 @@ pub(super) fn is_welcome(settings: &HookSettings, known: Option<Option<LeaveReas
     }
 }
 
+/// What stands between a command and whoever had it run.
+const SHELLS: &[&str] = &["sh", "bash", "dash", "zsh", "fish", "ksh", "ash", "busybox"];
+
 /// The process that hosts a session: the ancestor its CLI names, else the
 /// nearest that is not a shell, because hooks are run through one.
 pub fn hosting_process(mut ancestors: Vec<Process>, named: Option<u32>) -> Option<Process> {
-    const SHELLS: &[&str] = &["sh", "bash", "dash", "zsh", "fish", "ksh", "ash", "busybox"];
     let by_name = ancestors.iter().position(|process| Some(process.pid) == named);
     // The first process of all adopts orphans; it hosts a session only if it is named.
     let may_host = |process: &Process| process.pid != 1 && !SHELLS.contains(&process.program.as_str());
     let no_shell = || ancestors.iter().position(may_host);
     let index = by_name.or_else(no_shell)?;
     Some(ancestors.swap_remove(index))
+}
+
+/// Whether a process was orphaned, or its shell was: then no ancestor tells
+/// whose it was.
+pub(super) fn is_orphan(ancestors: &[Process]) -> bool {
+    const REAPERS: &[&str] = &["init", "systemd", "launchd", "tini", "dumb-init"];
+    let is_shell = |process: &&Process| SHELLS.contains(&process.program.as_str());
+    let owner = ancestors.iter().find(|process| !is_shell(process));
+    owner.is_none_or(|owner| owner.pid == 1 || REAPERS.contains(&owner.program.as_str()))
 }
 
 /// A present agent, as its pulse tells; without one, as it joined.

@@ -40,8 +40,8 @@ pub(crate) fn handle<E: Engine, H: Host>(
     }
     let Some(outcome) = outcome else { return Ok(Answer::SILENCE) };
     let mail = mail(app, call, around, Moment::Start)?;
-    let parts: Vec<String> =
-        block(&outcome, settings).into_iter().chain(mail.iter().map(|mail| mail.text.clone())).collect();
+    let told = block(&outcome, settings).map(|block| text::disarm(&block).into_owned());
+    let parts: Vec<String> = told.into_iter().chain(mail.iter().map(|mail| mail.text.clone())).collect();
     let reply = if parts.is_empty() { HookReply::Silence } else { HookReply::Context(parts.join("\n\n")) };
     Ok(Answer { reply, mail })
 }

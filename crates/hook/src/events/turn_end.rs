@@ -22,11 +22,25 @@ pub(crate) fn handle<E: Engine, H: Host>(
     around: &dyn Surroundings,
     may_go_on: bool,
 ) -> Result<Answer, PresenceError> {
+    // First of all, so that a sender that finds it idle wakes it, and one that
+    // does not has raised the flag that is looked at next.
+    pulse(app, call, around, &Pulse::of(Status::Idle))?;
     let mail = mail(app, call, around, Moment::End { may_go_on })?;
-    let status = if mail.is_some() { Status::Working } else { Status::Idle };
-    pulse(app, call, around, &Pulse::of(status))?;
+    if mail.is_some() {
+        pulse(app, call, around, &Pulse::of(Status::Working))?;
+    }
     let reply = mail.as_ref().map_or(HookReply::Silence, |mail| HookReply::GoOn(mail.text.clone()));
     Ok(Answer { reply, mail })
+}
+
+/// It has been idle for a while.
+pub(crate) fn idle<E: Engine, H: Host>(
+    app: &mut App<E, H>,
+    call: &HookCall,
+    around: &dyn Surroundings,
+) -> Result<Answer, PresenceError> {
+    pulse(app, call, around, &Pulse::of(Status::Idle))?;
+    Ok(Answer::SILENCE)
 }
 
 pub(crate) fn failed<E: Engine, H: Host>(

@@ -11,6 +11,7 @@ use consort_core::journal::JournalChange;
 use consort_core::journal::Seq;
 use consort_core::journal::TailRequest;
 use consort_core::messages::MessageChange;
+use consort_core::messages::Recipient;
 use consort_core::presence::LeaveReason;
 use consort_core::presence::PresenceChange;
 use consort_core::presence::SessionId;
@@ -174,7 +175,11 @@ fn message(
         |numbers: &[Seq]| numbers.iter().map(|number| format!("#{number}")).collect::<Vec<_>>().join(", ");
     Ok(match change {
         MessageChange::Sent(sent) => {
-            let to = sent.to.iter().map(name).collect::<Result<Vec<_>, _>>()?.join(", ");
+            let called = |to: &Recipient| match to.who {
+                Actor::Person => "you".to_owned(),
+                _ => to.name.clone(),
+            };
+            let to = sent.to.iter().map(called).collect::<Vec<_>>().join(", ");
             let what = text::one_line(&sent.text, 120);
             format!("{} to {to}: #{seq} {}: {what}", sent.from.name, sent.kind.as_str())
         }

@@ -12,6 +12,7 @@ use consort_core::messages::Correspondent;
 use consort_core::messages::InboxRequest;
 use consort_core::messages::MessageType;
 use consort_core::messages::Recipients;
+use consort_core::messages::Refusal;
 use consort_core::messages::SendRequest;
 use consort_core::messages::quote_letter;
 use consort_core::messages::quote_message;
@@ -91,6 +92,9 @@ fn say(world: &World, room: &mut Room, other: &Agent, line: &str) -> CommandResu
     // It may have been renamed since.
     let name =
         room.app.name_of(&other.session)?.map_or_else(|| other.name.to_string(), |name| name.to_string());
+    if room.app.find_agent(&name).map(|agent| agent.session).ok().as_ref() != Some(&other.session) {
+        return Err(Refusal::Gone { name }.into());
+    }
     let request = SendRequest {
         caller: caller_facts(room.app.host()),
         as_agent: None,

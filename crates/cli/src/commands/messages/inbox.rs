@@ -6,10 +6,12 @@ use std::time::Instant;
 
 use consort_core::host::Host as _;
 use consort_core::host::Topic;
+use consort_core::journal::Actor;
 use consort_core::messages::Correspondent;
 use consort_core::messages::InboxRequest;
 use consort_core::messages::Letter;
 use consort_core::messages::quote_letter;
+use consort_core::presence::Caller;
 use consort_host::bell;
 use consort_host::bell::Bell;
 
@@ -47,7 +49,10 @@ const TRIES: u32 = 5;
 pub(crate) fn run(world: &World, args: &Args) -> Result<ExitCode, CommandError> {
     let mut room = world.open()?;
     let mailbox = mailbox(&mut room)?;
-    let from = args.from.clone().map(Correspondent::Named);
+    let from = args.from.clone().map(|name| match name.as_str() {
+        "you" | "@me" => Correspondent::Only(Actor::Person),
+        _ => Correspondent::Named(name),
+    });
     let request = InboxRequest { mailbox: mailbox.clone(), from, peek: args.peek };
     let letters =
         if args.wait { wait(world, &mut room, args, &request)? } else { room.app.inbox(&request)? };
@@ -75,7 +80,12 @@ fn wait(
     args: &Args,
     request: &InboxRequest,
 ) -> Result<Vec<Letter>, CommandError> {
-    let until = args.timeout.map(|timeout| Instant::now() + timeout);
+    // One that is too far off is none.
+    let until = args.timeout.and_then(|timeout| Instant::now().checked_add(timeout));
+    let session = match room.caller()? {
+        Caller::Agent(agent) => Some(agent.process),
+        Caller::Person | Caller::Stranger => None,
+    };
     let cannot_wait = |error| CommandError::file("cannot wait in", &world.paths.bells(), error);
     // Hung before the first look, so that nothing falls between the two.
     let topic = Topic::Mailbox(request.mailbox.clone());
@@ -101,5 +111,12 @@ fn wait(
         }
         bell.wait(None, nap.min(left)).map_err(cannot_wait)?;
         room.app.engine_mut().let_go_if_replaced();
+        // Left behind by its session, it would take mail that nobody sees.
+        if session.as_ref().is_some_and(|session| !room.app.host().is_alive(session)) {
+            return Err(CommandError::user(
+                "the session this waited for has ended",
+                "`consort inbox --wait` belongs into the session that reads it",
+            ));
+        }
     }
 }

@@ -9,6 +9,7 @@ use crate::host::Host;
 use crate::host::Process;
 use crate::journal::Actor;
 use crate::journal::Change;
+use crate::journal::Seq;
 use crate::messages::Batch;
 use crate::messages::FlagStore as _;
 use crate::messages::MessageChange;
@@ -18,10 +19,6 @@ use crate::messages::quote;
 use crate::messages::rules;
 use crate::presence::PresenceStore as _;
 use crate::presence::SessionId;
-
-/// What one hook puts before its session at most, in bytes. Claude Code keeps
-/// only the beginning of what is longer than ten thousand characters.
-const BUDGET: usize = 8_000;
 
 impl<E: Engine, H: Host> App<E, H> {
     /// What a hook hands to its session at this moment, recorded as delivered;
@@ -48,7 +45,8 @@ impl<E: Engine, H: Host> App<E, H> {
         let Some((me, None)) = tx.agent(session)? else { return Ok(None) };
         let fate = |hand: &Process| fate(&self.host, &flags, &mailbox, hand);
         let letters = tx.unread(&mailbox)?;
-        let shown: Vec<Process> = letters.iter().filter_map(|letter| letter.hand.clone()).collect();
+        let hands: Vec<(Seq, Process)> =
+            letters.iter().filter_map(|letter| Some((letter.message.number, letter.hand.clone()?))).collect();
         let plan = rules::plan(letters, moment, now, fate);
 
         let mut changes = Vec::new();
@@ -64,25 +62,27 @@ impl<E: Engine, H: Host> App<E, H> {
             let settings = hook_settings(&tx, &me.worktree, environment)?;
             let known = if settings.introduces() { flags.introduced(session) } else { Vec::new() };
             let is_stranger = |who: &Actor| !known.contains(&who.to_string());
-            let (text, count) = quote::batch(&plan.hand, settings, is_stranger, now, BUDGET);
+            let (text, count) = quote::batch(&plan.hand, settings, is_stranger, now, moment.budget());
             handed = count;
             let now_handed = &plan.hand[..count];
             let numbers = now_handed.iter().map(|letter| letter.message.number).collect();
             let delivered = MessageChange::Delivered { to: mailbox.clone(), numbers, hand: hand.clone() };
             changes.push(Change::Messages(delivered));
             if settings.introduces() {
-                let senders: Vec<String> =
-                    now_handed.iter().map(|letter| letter.message.sent.from.who.to_string()).collect();
+                let senders = now_handed.iter().map(|letter| &letter.message.sent.from.who);
+                let mut met: Vec<String> =
+                    senders.filter(|who| is_stranger(who)).map(ToString::to_string).collect();
+                met.sort();
+                met.dedup();
                 // Introduced twice is no harm.
-                let _ = flags.introduce(session, &senders);
+                let _ = flags.introduce(session, &met);
             }
             batch = Some(Batch { text, session: session.clone(), hand });
         }
         tx.set_flag(session, rules::flag_after(&plan, handed, now));
         Self::conclude(&self.host, tx, now, Some(me.project.id), mailbox, changes)?;
-        if !plan.read.is_empty() {
-            shown.iter().for_each(|hand| flags.forget_shown(session, hand));
-        }
+        let done = hands.iter().filter(|(number, _)| plan.read.contains(number));
+        done.for_each(|(_, hand)| flags.forget_shown(session, hand));
         Ok(batch)
     }
 

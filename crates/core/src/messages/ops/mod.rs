@@ -52,6 +52,7 @@ pub(crate) fn bequeath(tx: &mut impl Tx, agent: &Agent, has_asked: bool) -> Resu
 /// What was never read is given up only with its recipient, and in so many
 /// words.
 pub(crate) fn forget_before(tx: &impl Tx, before: Timestamp) -> Result<Vec<Change>, StoreError> {
+    let long_gone = presence::gone_before(tx, before)?;
     let mut forgotten = Vec::new();
     let mut dropped: BTreeMap<Actor, Vec<Seq>> = BTreeMap::new();
     for post in tx.sent_before(before)? {
@@ -59,7 +60,7 @@ pub(crate) fn forget_before(tx: &impl Tx, before: Timestamp) -> Result<Vec<Chang
         for receipt in &post.receipts {
             match &receipt.to {
                 _ if receipt.state == State::Read => {}
-                Actor::Agent(session) if presence::is_forgettable(tx, session, before)? => {
+                Actor::Agent(session) if long_gone(session)? => {
                     dropped.entry(receipt.to.clone()).or_default().push(post.message.number);
                 }
                 _ => is_needed = true,
@@ -79,6 +80,16 @@ pub(crate) fn forget_before(tx: &impl Tx, before: Timestamp) -> Result<Vec<Chang
     Ok(changes)
 }
 
+/// Tells the hooks of everyone who has unread letters.
+pub(crate) fn announce(tx: &mut impl Tx) -> Result<(), StoreError> {
+    for mailbox in tx.unread_counts()?.into_keys() {
+        if let Actor::Agent(session) = mailbox {
+            tx.raise_flag(&session)?;
+        }
+    }
+    Ok(())
+}
+
 /// How many letters each mailbox has not read.
 pub(crate) fn unread_counts(store: &impl MessageStore) -> Result<BTreeMap<Actor, usize>, StoreError> {
     store.unread_counts()
@@ -86,9 +97,11 @@ pub(crate) fn unread_counts(store: &impl MessageStore) -> Result<BTreeMap<Actor,
 
 /// What became of whoever handed over a letter of this mailbox.
 fn fate(host: &impl Host, flags: &impl FlagStore, mailbox: &Actor, hand: &Process) -> Hand {
+    // In this order: it notes that it has shown all, and then it ends.
+    let is_alive = host.is_alive(hand);
     match mailbox {
         Actor::Agent(session) if flags.was_shown(session, hand) => Hand::Shown,
-        _ if host.is_alive(hand) => Hand::Busy,
+        _ if is_alive => Hand::Busy,
         _ => Hand::CutShort,
     }
 }

@@ -26,7 +26,6 @@ use crate::messages::SendOutcome;
 use crate::messages::SendRequest;
 use crate::messages::Sender;
 use crate::messages::Sent;
-use crate::messages::ops::name_of;
 use crate::messages::rules;
 use crate::presence;
 use crate::presence::Agent;
@@ -69,24 +68,28 @@ impl<E: Engine, H: Host> App<E, H> {
             None => office.carry_out(&mut tx, id, now, request, &mut topics)?,
         };
         // Where there is a crowd, the store that is open serves it better than
-        // one that each would open. Once ours is sent, what befalls a favour is
+        // one that each would open. Ours is sent first: what befalls a favour is
         // not our failure.
         let mut is_sent = false;
         for _ in 0..FAVOURS {
-            match office.serve(&mut tx, &mut topics).and_then(|count| match count {
-                0 => Ok(false),
-                _ => tx.commit_and_go_on().map(|()| true),
-            }) {
-                Ok(true) => is_sent = true,
-                Ok(false) => break,
-                Err(_) if is_sent => return Ok(verdict?),
-                Err(error) => return Err(error.into()),
+            let requests = tx.take_requests(self.host.now());
+            if requests.is_empty() {
+                break;
             }
+            let goes_on = match tx.commit_and_go_on() {
+                Err(error) if !is_sent => return Err(error.into()),
+                goes_on => goes_on.unwrap_or(false),
+            };
+            is_sent = true;
             self.host.ring(&std::mem::take(&mut topics));
+            if !goes_on || office.serve(&mut tx, requests, &mut topics).is_err() {
+                return Ok(verdict?);
+            }
         }
         match tx.commit() {
             Err(error) if !is_sent => return Err(error.into()),
-            _ => self.host.ring(&topics),
+            Err(_) => {}
+            Ok(()) => self.host.ring(&topics),
         }
         Ok(verdict?)
     }
@@ -105,7 +108,6 @@ struct Office<'a, H, P> {
 struct Draft {
     sent: Sent,
     project: Option<ProjectId>,
-    to: Vec<Recipient>,
     failed: Vec<Refusal>,
 }
 
@@ -124,10 +126,13 @@ impl<'a, H: Host, P: PulseStore> Office<'a, H, P> {
         self.branches.borrow_mut().entry(agent.worktree.clone()).or_insert_with(ask).clone()
     }
 
-    /// Carries out what others have left on the desk; says how many there were.
-    fn serve(&self, tx: &mut impl Tx, topics: &mut Vec<Topic>) -> Result<usize, StoreError> {
-        let requests = tx.take_requests();
-        let count = requests.len();
+    /// Carries out what others have left on the desk.
+    fn serve(
+        &self,
+        tx: &mut impl Tx,
+        requests: Vec<(EntryId, Vec<u8>)>,
+        topics: &mut Vec<Topic>,
+    ) -> Result<(), StoreError> {
         for (id, request) in requests {
             // Not ours to judge: its owner will see to it.
             let Ok(request) = serde_json::from_slice::<SendRequest>(&request) else { continue };
@@ -135,7 +140,7 @@ impl<'a, H: Host, P: PulseStore> Office<'a, H, P> {
             let answer = serde_json::to_vec(&verdict).map_err(|error| StoreError::Failed(error.into()))?;
             tx.answer(id, answer);
         }
-        Ok(count)
+        Ok(())
     }
 
     /// Decides and records one request; a refusal records nothing.
@@ -165,23 +170,26 @@ impl<'a, H: Host, P: PulseStore> Office<'a, H, P> {
         let caller = presence::who_calls(self.host, self.pulses, tx, &request.caller)?;
         let me = speaker(tx, caller, request.as_agent.as_deref())?;
         let from = self.sender(me.as_ref());
-        if let Some(key) = &request.key
-            && let Some(message) = tx.by_key(&from.who, key)?
-        {
-            return sent_before(tx, &message, key, &request.text);
+        let former = match &request.key {
+            Some(key) => tx.by_key(&from.who, key)?.map(|message| (key, message)),
+            None => None,
+        };
+        let draft = self.draft(tx, request, me.as_ref(), from);
+        if let Some((key, former)) = former {
+            return sent_before(key, former, &request.text, draft.ok().as_ref());
         }
-        let draft = self.draft(tx, request, me.as_ref(), from)?;
-        for recipient in &draft.to {
+        let draft = draft?;
+        for recipient in &draft.sent.to {
             if let Actor::Agent(session) = &recipient.who {
                 tx.raise_flag(session)?;
             }
         }
-        let actor = draft.sent.from.who.clone();
+        let (actor, to) = (draft.sent.from.who.clone(), draft.sent.to.clone());
         let changes = vec![Change::Messages(MessageChange::Sent(Box::new(draft.sent)))];
         let entry = NewEntry { id, at: now, project: draft.project, actor, changes };
         let number = tx.record(&entry)?;
-        topics.extend(Topic::of(&entry));
-        Ok(SendOutcome { number, duplicate: false, to: draft.to, failed: draft.failed })
+        topics.extend(entry.topics());
+        Ok(SendOutcome { number, duplicate: false, to, failed: draft.failed })
     }
 
     fn draft(
@@ -209,7 +217,7 @@ impl<'a, H: Host, P: PulseStore> Office<'a, H, P> {
         }
         let sent = Sent {
             from,
-            to: to.iter().map(|recipient| recipient.who.clone()).collect(),
+            to,
             kind: request.kind,
             priority: request.priority.unwrap_or_else(|| request.kind.priority()),
             text: request.text.clone(),
@@ -217,7 +225,7 @@ impl<'a, H: Host, P: PulseStore> Office<'a, H, P> {
             thread: answered.map(|message| message.thread()),
             key: request.key.clone(),
         };
-        Ok(Draft { sent, project, to, failed })
+        Ok(Draft { sent, project, failed })
     }
 
     /// Who is reached, at least one, and who is not.
@@ -255,11 +263,11 @@ impl<'a, H: Host, P: PulseStore> Office<'a, H, P> {
             Recipients::Named(names) if names.is_empty() => return Err(Refusal::Nobody.into()),
             Recipients::Named(names) => {
                 for name in names {
-                    add(match (name.as_str(), project) {
+                    add(match (name.to_lowercase().as_str(), project) {
                         ("all", Some(project)) => self.others(tx, me, Some(project)),
                         ("all", None) => Ok(Vec::new()),
                         ("@me", _) => Ok(vec![person()]),
-                        (name, _) => self.named(tx, me, name),
+                        _ => self.named(tx, me, name),
                     })?;
                 }
             }
@@ -315,9 +323,14 @@ impl<'a, H: Host, P: PulseStore> Office<'a, H, P> {
         sender: &Sender,
     ) -> Result<Vec<Recipient>, MessageError> {
         let Actor::Agent(session) = &sender.who else { return Ok(vec![person()]) };
-        match tx.agent(session)? {
-            Some((agent, None)) => self.named(tx, me, agent.name.as_str()),
-            _ => self.named(tx, me, &sender.name),
+        if let Some((agent, None)) = tx.agent(session)? {
+            return self.named(tx, me, agent.name.as_str());
+        }
+        // A namesake elsewhere is somebody else.
+        let heir = tx.by_name(&sender.name)?.filter(|heir| Some(&heir.project.id) == sender.project.as_ref());
+        match heir {
+            Some(heir) => self.named(tx, me, heir.name.as_str()),
+            None => Err(Refusal::Gone { name: sender.name.clone() }.into()),
         }
     }
 
@@ -366,14 +379,19 @@ fn unknown(tx: &impl Tx, name: &str) -> Result<Refusal, StoreError> {
     Ok(Refusal::NoSuchAgent { name: text::one_line(name, 60), nearest: nearest.map(str::to_owned) })
 }
 
-/// What was sent under the same key already.
-fn sent_before(tx: &impl Tx, message: &Message, key: &str, text: &str) -> Result<SendOutcome, MessageError> {
-    let number = message.number;
-    if message.sent.text != text {
+/// What was sent under the same key already, if it was the same. Whom it could
+/// not reach any more is no difference.
+fn sent_before(
+    key: &str,
+    former: Message,
+    text: &str,
+    draft: Option<&Draft>,
+) -> Result<SendOutcome, MessageError> {
+    let Message { number, sent, .. } = former;
+    if sent.text != text || draft.is_some_and(|draft| draft.sent.to != sent.to) {
         return Err(Refusal::KeyUsed { key: key.to_owned(), number }.into());
     }
-    let to = recipients_of(tx, &message.sent)?;
-    Ok(SendOutcome { number, duplicate: true, to, failed: Vec::new() })
+    Ok(SendOutcome { number, duplicate: true, to: sent.to, failed: Vec::new() })
 }
 
 /// What came of a request that another process took and gave no answer to.
@@ -383,13 +401,13 @@ fn already_done(tx: &impl Tx, id: EntryId) -> Result<Option<SendOutcome>, StoreE
         Change::Messages(MessageChange::Sent(sent)) => Some(sent),
         _ => None,
     });
-    let Some(sent) = sent else { return Ok(None) };
-    let to = recipients_of(tx, &sent)?;
-    Ok(Some(SendOutcome { number: entry.seq, duplicate: false, to, failed: Vec::new() }))
-}
-
-fn recipients_of(tx: &impl Tx, sent: &Sent) -> Result<Vec<Recipient>, StoreError> {
-    sent.to.iter().map(|who| Ok(Recipient { who: who.clone(), name: name_of(tx, who)? })).collect()
+    let outcome = |sent: Box<Sent>| SendOutcome {
+        number: entry.seq,
+        duplicate: false,
+        to: sent.to,
+        failed: Vec::new(),
+    };
+    Ok(sent.map(outcome))
 }
 
 fn recipient(agent: &Agent) -> Recipient {

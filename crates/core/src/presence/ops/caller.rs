@@ -12,6 +12,7 @@ use crate::presence::CallerFacts;
 use crate::presence::PresenceError;
 use crate::presence::PresenceStore;
 use crate::presence::PulseStore;
+use crate::presence::rules;
 
 impl<E: Engine, H: Host> App<E, H> {
     pub fn caller(&mut self, facts: &CallerFacts) -> Result<Caller, StoreError> {
@@ -59,11 +60,15 @@ pub(crate) fn who_calls(
             return Ok(Caller::Agent(Box::new(agent.clone())));
         }
     }
-    if let Some(claimed) = &facts.claimed
+    // What an agent CLI tells its own commands leaks into whatever is started
+    // there, so it counts only where there is nobody to ask. But one that was
+    // set free of its session does not become the person.
+    let leaked = facts.hints.first().filter(|_| rules::is_orphan(&facts.ancestors));
+    if let Some(claimed) = leaked.or(facts.claimed.as_ref())
         && let Some((agent, None)) = store.agent(claimed)?
         && is_alive(host, pulses, &agent)
     {
         return Ok(Caller::Agent(Box::new(agent)));
     }
-    Ok(if facts.in_agent { Caller::Stranger } else { Caller::Person })
+    Ok(if facts.in_agent || leaked.is_some() { Caller::Stranger } else { Caller::Person })
 }

@@ -125,7 +125,12 @@ impl<E: Engine, H: Host> App<E, H> {
             vec![Change::Presence(PresenceChange::Joined(Box::new(agent.clone())))]
         };
         // Who asks for a name by name has the letters that wait for it.
-        let asked_for = joined && !matches!(wish, NameWish::Any);
+        let asked_for = match wish {
+            NameWish::Prefer(name) | NameWish::Insist(name) => {
+                joined && agent.name.as_str().eq_ignore_ascii_case(name)
+            }
+            NameWish::Any => false,
+        };
         changes.extend(messages::bequeath(&mut tx, &agent, asked_for)?);
         let actor = Actor::Agent(agent.session.clone());
         Self::conclude(&self.host, tx, now, Some(project.id.clone()), actor, changes)?;

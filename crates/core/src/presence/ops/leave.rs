@@ -14,7 +14,7 @@ use crate::journal::Change;
 use crate::journal::EntryId;
 use crate::journal::JournalStore as _;
 use crate::journal::NewEntry;
-use crate::messages::FlagStore as _;
+use crate::messages::MessageStore as _;
 use crate::presence::LeaveOutcome;
 use crate::presence::LeaveReason;
 use crate::presence::PresenceChange;
@@ -33,14 +33,14 @@ impl<E: Engine, H: Host> App<E, H> {
         actor: Actor,
     ) -> Result<Option<LeaveOutcome>, PresenceError> {
         let now = self.host.now();
-        let tx = self.engine.write()?;
+        let mut tx = self.engine.write()?;
         let Some((agent, None)) = tx.agent(session)? else {
             return Ok(None);
         };
+        tx.clear_notes(session);
         let left = PresenceChange::Left { session: session.clone(), reason };
         let changes = vec![Change::Presence(left)];
         Self::conclude(&self.host, tx, now, Some(agent.project.id), actor, changes)?;
-        self.engine.flags().clear(session);
         self.engine.pulses().end_pulse(session)?;
         Ok(Some(LeaveOutcome { session: session.clone(), name: agent.name }))
     }
@@ -54,6 +54,7 @@ impl<E: Engine, H: Host> App<E, H> {
         let (_, dead) = sort_out_the_dead(&self.host, &pulses, tx.present()?);
         let mut news: BTreeMap<ProjectId, Vec<Change>> = BTreeMap::new();
         for (agent, reason) in &dead {
+            tx.clear_notes(&agent.session);
             let left = PresenceChange::Left { session: agent.session.clone(), reason: *reason };
             news.entry(agent.project.id.clone()).or_default().push(Change::Presence(left));
         }
@@ -68,10 +69,6 @@ impl<E: Engine, H: Host> App<E, H> {
         }
         tx.commit()?;
         self.host.ring(&news.into_keys().map(Topic::Project).collect::<Vec<_>>());
-        let flags = self.engine.flags();
-        dead.iter().try_for_each(|(agent, _)| {
-            flags.clear(&agent.session);
-            pulses.end_pulse(&agent.session)
-        })
+        dead.iter().try_for_each(|(agent, _)| pulses.end_pulse(&agent.session))
     }
 }

@@ -11,6 +11,7 @@ mod who;
 pub(crate) use caller::who_calls;
 
 use std::collections::BTreeMap;
+use std::collections::BTreeSet;
 
 use crate::Timestamp;
 use crate::engine::StoreError;
@@ -82,14 +83,13 @@ pub(crate) fn is_alive(host: &impl Host, pulses: &impl PulseStore, agent: &Agent
     sort_out_the_dead(host, pulses, vec![agent.clone()]).1.is_empty()
 }
 
-/// Whether a session left before then, or was forgotten long ago.
-pub(crate) fn is_forgettable(
-    store: &impl PresenceStore,
-    session: &SessionId,
+/// Tells of a session whether it left before then, or was forgotten long ago.
+pub(crate) fn gone_before<S: PresenceStore>(
+    store: &S,
     before: Timestamp,
-) -> Result<bool, StoreError> {
-    let is_known = store.agent(session)?.is_some();
-    Ok(!is_known || store.left_before(before)?.contains(session))
+) -> Result<impl Fn(&SessionId) -> Result<bool, StoreError> + '_, StoreError> {
+    let left: BTreeSet<SessionId> = store.left_before(before)?.into_iter().collect();
+    Ok(move |session: &SessionId| Ok(left.contains(session) || store.agent(session)?.is_none()))
 }
 
 /// An agent as its pulse tells it, on the branch that is checked out now.

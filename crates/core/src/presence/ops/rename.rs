@@ -6,6 +6,8 @@ use crate::engine::Engine;
 use crate::host::Host;
 use crate::journal::Actor;
 use crate::journal::Change;
+use crate::messages;
+use crate::presence::Agent;
 use crate::presence::NameWish;
 use crate::presence::PresenceChange;
 use crate::presence::PresenceError;
@@ -23,7 +25,7 @@ impl<E: Engine, H: Host> App<E, H> {
     ) -> Result<RenameOutcome, PresenceError> {
         let now = self.host.now();
         let pulses = self.engine.pulses();
-        let tx = self.engine.write()?;
+        let mut tx = self.engine.write()?;
         let Some((me, None)) = tx.agent(session)? else {
             return Err(PresenceError::NotRegistered);
         };
@@ -46,7 +48,10 @@ impl<E: Engine, H: Host> App<E, H> {
             from: me.name.clone(),
             name: to.clone().into(),
         };
-        let changes = vec![Change::Presence(renamed)];
+        let mut changes = vec![Change::Presence(renamed)];
+        // What waited for the last one of that name is its own now.
+        let renamed = Agent { name: to.clone().into(), ..me.clone() };
+        changes.extend(messages::bequeath(&mut tx, &renamed, true)?);
         Self::conclude(&self.host, tx, now, Some(me.project.id), actor, changes)?;
         Ok(RenameOutcome { session: session.clone(), from: me.name, to: to.into() })
     }
