@@ -43,7 +43,7 @@ fn one_by_one(rounds: usize) {
         }
         if round < 200 {
             taken[4].push(once(&mut home.hook("PostToolUse", &full)));
-            once(&mut home.hook("PreToolUse", &full));
+            once(&mut home.hook("Stop", &full));
             assert!(home.waiting("s11").is_empty());
         }
     }

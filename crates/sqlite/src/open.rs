@@ -46,10 +46,11 @@ use crate::migrations;
 /// fsyncs. Sixty-four frames are some twenty entries.
 const LONGEST_WAL: i32 = 64;
 
-/// How long one who left a request sleeps before it tries the gate again: first
-/// and at last. As a rule the answer comes first.
-const SHORTEST_PAUSE: Duration = Duration::from_millis(8);
-const LONGEST_PAUSE: Duration = Duration::from_millis(64);
+/// How long one who left a request sleeps before it tries the gate again: first,
+/// because it may have been a hook that was just leaving, and later, when there
+/// is a crowd and the answer will come.
+const SHORTEST_PAUSE: Duration = Duration::from_millis(3);
+const LONGEST_PAUSE: Duration = Duration::from_millis(50);
 
 /// Who opens, and how long it may wait for others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -180,7 +181,7 @@ impl Store {
                 left.take_back();
                 return left.wait(LONGEST_PAUSE).map(Turn::Answered).ok_or(busy);
             }
-            pause = (pause * 2).min(LONGEST_PAUSE);
+            pause = LONGEST_PAUSE;
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Handing letters to a session through its hooks.
 
-use super::fate;
+use super::fates;
 use crate::App;
 use crate::config::hook_settings;
 use crate::engine::Engine;
@@ -43,11 +43,10 @@ impl<E: Engine, H: Host> App<E, H> {
         }
         let mut tx = self.engine.write()?;
         let Some((me, None)) = tx.agent(session)? else { return Ok(None) };
-        let fate = |hand: &Process| fate(&self.host, &flags, &mailbox, hand);
         let letters = tx.unread(&mailbox)?;
         let hands: Vec<(Seq, Process)> =
             letters.iter().filter_map(|letter| Some((letter.message.number, letter.hand.clone()?))).collect();
-        let plan = rules::plan(letters, moment, now, fate);
+        let plan = rules::plan(letters, moment, now, fates(&self.host, &flags, &mailbox));
 
         let mut changes = Vec::new();
         if !plan.read.is_empty() {

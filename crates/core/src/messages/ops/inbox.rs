@@ -1,6 +1,6 @@
 //! Reading one's letters because one asks for them.
 
-use super::fate;
+use super::fates;
 use crate::App;
 use crate::engine::Engine;
 use crate::engine::StoreError;
@@ -81,8 +81,9 @@ fn waiting(
     request: &InboxRequest,
 ) -> Result<Vec<Letter>, StoreError> {
     let mut letters = tx.unread(&request.mailbox)?;
+    let fate = fates(host, flags, &request.mailbox);
     letters.retain_mut(|letter| {
-        let fate = letter.hand.as_ref().map(|hand| fate(host, flags, &request.mailbox, hand));
+        let fate = letter.hand.as_ref().map(&fate);
         letter.again = fate == Some(Hand::CutShort);
         let from = &letter.message.sent.from;
         let is_wanted = match &request.from {

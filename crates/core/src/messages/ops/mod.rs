@@ -6,6 +6,7 @@ mod look;
 mod send;
 mod wake;
 
+use std::cell::RefCell;
 use std::collections::BTreeMap;
 
 use crate::Timestamp;
@@ -95,14 +96,27 @@ pub(crate) fn unread_counts(store: &impl MessageStore) -> Result<BTreeMap<Actor,
     store.unread_counts()
 }
 
-/// What became of whoever handed over a letter of this mailbox.
-fn fate(host: &impl Host, flags: &impl FlagStore, mailbox: &Actor, hand: &Process) -> Hand {
-    // In this order: it notes that it has shown all, and then it ends.
-    let is_alive = host.is_alive(hand);
-    match mailbox {
-        Actor::Agent(session) if flags.was_shown(session, hand) => Hand::Shown,
-        _ if is_alive => Hand::Busy,
-        _ => Hand::CutShort,
+/// Tells what became of whoever handed over a letter of this mailbox; each is
+/// asked after once.
+fn fates<'a>(
+    host: &'a impl Host,
+    flags: &'a impl FlagStore,
+    mailbox: &'a Actor,
+) -> impl Fn(&Process) -> Hand + 'a {
+    let known: RefCell<Vec<(Process, Hand)>> = RefCell::default();
+    move |hand| {
+        if let Some((_, fate)) = known.borrow().iter().find(|(process, _)| process == hand) {
+            return *fate;
+        }
+        // In this order: it notes that it has shown all, and then it ends.
+        let is_alive = host.is_alive(hand);
+        let fate = match mailbox {
+            Actor::Agent(session) if flags.was_shown(session, hand) => Hand::Shown,
+            _ if is_alive => Hand::Busy,
+            _ => Hand::CutShort,
+        };
+        known.borrow_mut().push((hand.clone(), fate));
+        fate
     }
 }
 
