@@ -10,6 +10,7 @@ use std::path::PathBuf;
 use std::process::Child;
 use std::process::Command;
 use std::process::Stdio;
+use std::sync::OnceLock;
 use std::time::Duration;
 use std::time::Instant;
 
@@ -36,9 +37,22 @@ use consort_host::Machine;
 use consort_sqlite::Access;
 use consort_sqlite::Store;
 
-/// A program of this workspace, built for release. Build it first:
-/// `cargo build --release --workspace`.
+/// A program of this workspace, built for release and copied, as installing it
+/// does: what a linker has written piece by piece takes a twelfth longer to
+/// start. Build it first: `cargo build --release --workspace`.
 pub fn release(program: &str) -> PathBuf {
+    static INSTALLED: OnceLock<tempfile::TempDir> = OnceLock::new();
+    let installed = INSTALLED.get_or_init(|| tempfile::tempdir().unwrap()).path().join(program);
+    if !installed.exists() {
+        // Under another name first: another thread may want it too.
+        let copy = installed.with_extension(format!("{:?}", std::thread::current().id()));
+        fs::copy(built(program), &copy).unwrap();
+        fs::rename(copy, &installed).unwrap();
+    }
+    installed
+}
+
+fn built(program: &str) -> PathBuf {
     let here = std::env::current_exe().unwrap();
     let target =
         here.ancestors().find(|dir| dir.join("release").is_dir() || dir.ends_with("release")).unwrap();
