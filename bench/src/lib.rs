@@ -40,14 +40,14 @@ use consort_sqlite::Store;
 /// A program of this workspace, built for release and copied, as installing it
 /// does: what a linker has written piece by piece takes a twelfth longer to
 /// start. Build it first: `cargo build --release --workspace`.
+///
+/// To be called for each before there are threads: a file that is still open
+/// for writing in a process that one of them has just forked cannot be started.
 pub fn release(program: &str) -> PathBuf {
     static INSTALLED: OnceLock<tempfile::TempDir> = OnceLock::new();
     let installed = INSTALLED.get_or_init(|| tempfile::tempdir().unwrap()).path().join(program);
     if !installed.exists() {
-        // Under another name first: another thread may want it too.
-        let copy = installed.with_extension(format!("{:?}", std::thread::current().id()));
-        fs::copy(built(program), &copy).unwrap();
-        fs::rename(copy, &installed).unwrap();
+        fs::copy(built(program), &installed).unwrap();
     }
     installed
 }

@@ -32,6 +32,7 @@ fn main() {
     {
         return work(home.as_ref(), sessions);
     }
+    let _ = ["consort", "floor", "bench"].map(release);
     let has = |word: &str| arguments.iter().any(|argument| argument == word);
     let quick = has("--quick");
     let rounds = if quick { 60 } else { 1_000 };
