@@ -22,6 +22,9 @@ use crate::pulses::file_name;
 use crate::pulses::private_dir;
 use crate::pulses::unless_absent;
 
+/// What was shown so long ago was noted as read long ago.
+const LONGEST_NOTES: u64 = 32 << 10;
+
 #[derive(Clone, Debug)]
 pub struct Flags {
     dir: PathBuf,
@@ -35,10 +38,6 @@ impl Flags {
 
     fn of(&self, session: &SessionId, what: &str) -> PathBuf {
         self.dir.join(file_name(session.as_str())).join(what)
-    }
-
-    fn shown(&self, session: &SessionId, hand: &Process) -> PathBuf {
-        self.of(session, &format!("shown-{}-{}", hand.pid, file_name(&hand.start)))
     }
 
     fn failed(&self, error: std::io::Error) -> StoreError {
@@ -56,14 +55,10 @@ impl Flags {
     }
 
     pub(crate) fn set(&self, session: &SessionId, flag: Flag) -> Result<(), StoreError> {
-        let path = self.of(session, "flag");
-        let set = if flag.is_down() {
-            unless_absent(fs::remove_file(path))
-        } else {
-            let mark = |is_set, mark| if is_set { mark } else { b'-' };
-            write(&path, &[mark(flag.new, b'n'), mark(flag.later, b'l'), mark(flag.handed, b'h')], false)
-        };
-        set.map_err(|error| self.failed(error))
+        // It is written over, never removed: files that come and go are slow.
+        let mark = |is_set, mark| if is_set { mark } else { b'-' };
+        let marks = [mark(flag.new, b'n'), mark(flag.later, b'l'), mark(flag.handed, b'h')];
+        write(&self.of(session, "flag"), &marks, false).map_err(|error| self.failed(error))
     }
 }
 
@@ -81,18 +76,21 @@ impl FlagStore for Flags {
 
     fn note_shown(&self, session: &SessionId, hand: &Process) -> Result<(), StoreError> {
         // No directory, no session.
-        let noted =
-            fs::OpenOptions::new().create(true).append(true).mode(0o600).open(self.shown(session, hand));
-        unless_absent(noted.map(drop)).map_err(|error| self.failed(error))
+        let note = || {
+            let mut options = fs::OpenOptions::new();
+            let mut file = options.create(true).append(true).mode(0o600).open(self.of(session, "shown"))?;
+            if file.metadata()?.len() > LONGEST_NOTES {
+                file.set_len(0)?;
+            }
+            file.write_all(format!("{}\n", shown_by(hand)).as_bytes())
+        };
+        unless_absent(note()).map_err(|error| self.failed(error))
     }
 
     fn was_shown(&self, session: &SessionId, hand: &Process) -> bool {
-        self.shown(session, hand).exists()
-    }
-
-    fn forget_shown(&self, session: &SessionId, hand: &Process) {
-        // One that stays is in nobody's way.
-        let _ = fs::remove_file(self.shown(session, hand));
+        let notes = fs::read_to_string(self.of(session, "shown")).unwrap_or_default();
+        let wanted = shown_by(hand);
+        notes.lines().any(|line| line == wanted)
     }
 
     fn introduced(&self, session: &SessionId) -> Vec<String> {
@@ -104,6 +102,11 @@ impl FlagStore for Flags {
         let lines: String = senders.iter().map(|sender| format!("{sender}\n")).collect();
         write(&self.of(session, "met"), lines.as_bytes(), true).map_err(|error| self.failed(error))
     }
+}
+
+/// The line by which a process says that it has shown what it had to.
+fn shown_by(hand: &Process) -> String {
+    format!("{} {}", hand.pid, file_name(&hand.start))
 }
 
 /// Writes over a file or adds to it, making the session's directory if it is

@@ -60,8 +60,6 @@ pub trait FlagStore {
 
     fn was_shown(&self, session: &SessionId, hand: &Process) -> bool;
 
-    fn forget_shown(&self, session: &SessionId, hand: &Process);
-
     /// Who was introduced to a session; the senders' own words for themselves.
     fn introduced(&self, session: &SessionId) -> Vec<String>;
 

@@ -6,10 +6,8 @@ use crate::config::hook_settings;
 use crate::engine::Engine;
 use crate::engine::StoreError;
 use crate::host::Host;
-use crate::host::Process;
 use crate::journal::Actor;
 use crate::journal::Change;
-use crate::journal::Seq;
 use crate::messages::Batch;
 use crate::messages::FlagStore as _;
 use crate::messages::MessageChange;
@@ -44,8 +42,6 @@ impl<E: Engine, H: Host> App<E, H> {
         let mut tx = self.engine.write()?;
         let Some((me, None)) = tx.agent(session)? else { return Ok(None) };
         let letters = tx.unread(&mailbox)?;
-        let hands: Vec<(Seq, Process)> =
-            letters.iter().filter_map(|letter| Some((letter.message.number, letter.hand.clone()?))).collect();
         let plan = rules::plan(letters, moment, now, fates(&self.host, &flags, &mailbox));
 
         let mut changes = Vec::new();
@@ -80,8 +76,6 @@ impl<E: Engine, H: Host> App<E, H> {
         }
         tx.set_flag(session, rules::flag_after(&plan, handed, now));
         Self::conclude(&self.host, tx, now, Some(me.project.id), mailbox, changes)?;
-        let done = hands.iter().filter(|(number, _)| plan.read.contains(number));
-        done.for_each(|(_, hand)| flags.forget_shown(session, hand));
         Ok(batch)
     }
 
