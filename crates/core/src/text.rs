@@ -61,7 +61,7 @@ const WRAPPERS: &[&str] = &[
     "user-prompt-submit-hook",
 ];
 
-/// The text without marks of [`WRAPPERS`]: their `<` becomes `‹`. What is put
+/// The text without the marks that agent CLIs wrap around hooks: their `<` becomes `‹`. What is put
 /// before a model goes through this, whoever wrote it.
 pub fn disarm(text: &str) -> Cow<'_, str> {
     if !text.contains('<') {

@@ -70,7 +70,9 @@ impl<E: Engine, H: Host> App<E, H> {
                 met.sort();
                 met.dedup();
                 // Introduced twice is no harm.
-                let _ = flags.introduce(session, &met);
+                if !met.is_empty() {
+                    let _ = flags.introduce(session, &met);
+                }
             }
             batch = Some(Batch { text, session: session.clone(), hand });
         }
