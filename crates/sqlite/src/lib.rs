@@ -86,7 +86,10 @@ impl Tx for SqliteTx<'_> {
     }
 
     fn commit_and_go_on(&mut self) -> Result<bool, StoreError> {
-        self.ask(|tx| tx.execute_batch("COMMIT"))?;
+        open::GOES_ON.set(true);
+        let committed = self.ask(|tx| tx.execute_batch("COMMIT"));
+        open::GOES_ON.set(false);
+        committed?;
         let after = std::mem::take(&mut self.after);
         after.lower(&self.flags);
         after.answer(&self.desk);

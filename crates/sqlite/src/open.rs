@@ -263,6 +263,9 @@ fn connect(path: &Path) -> rusqlite::Result<Connection> {
 thread_local! {
     /// Until when this thread may wait for a lock.
     static DEADLINE: Cell<Option<Instant>> = const { Cell::new(None) };
+    /// Set for a commit that others wait behind and that is not the last: it
+    /// leaves the WAL to that one.
+    pub(crate) static GOES_ON: Cell<bool> = const { Cell::new(false) };
     /// Set while checkpointing: that is a favour, and waits for nobody.
     static IN_A_HURRY: Cell<bool> = const { Cell::new(false) };
 }
@@ -283,7 +286,7 @@ fn nap(tries: i32) -> bool {
 /// After a commit that left a long WAL: checkpoints and empties it. Where
 /// others are in the way it does what it can; a later commit does the rest.
 fn keep_short(wal: &mut Wal, frames: i32) -> rusqlite::Result<()> {
-    if frames >= LONGEST_WAL {
+    if frames >= LONGEST_WAL && !GOES_ON.get() {
         IN_A_HURRY.set(true);
         let _ = wal.checkpoint_v2(CheckpointMode::TRUNCATE);
         IN_A_HURRY.set(false);
