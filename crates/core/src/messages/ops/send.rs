@@ -65,7 +65,7 @@ impl<E: Engine, H: Host> App<E, H> {
         let done = if is_unsure { already_done(&tx, id)? } else { None };
         let verdict = match done {
             Some(outcome) => Ok(outcome),
-            None => office.carry_out(&mut tx, id, now, request, &mut topics)?,
+            None => verdict(office.carry_out(&mut tx, id, now, request, &mut topics))?,
         };
         // Where there is a crowd, the store that is open serves it better than
         // one that each would open. Ours is sent first: what befalls a favour is
@@ -92,6 +92,15 @@ impl<E: Engine, H: Host> App<E, H> {
             Ok(()) => self.host.ring(&topics),
         }
         Ok(verdict?)
+    }
+}
+
+/// A refusal is an answer; a store that fails is none.
+fn verdict(result: Result<SendOutcome, MessageError>) -> Result<Verdict, StoreError> {
+    match result {
+        Ok(outcome) => Ok(Ok(outcome)),
+        Err(MessageError::Refused(refusal)) => Ok(Err(refusal)),
+        Err(MessageError::Store(error)) => Err(error),
     }
 }
 
@@ -136,7 +145,7 @@ impl<'a, H: Host, P: PulseStore> Office<'a, H, P> {
         for (id, request) in requests {
             // Not ours to judge: its owner will see to it.
             let Ok(request) = serde_json::from_slice::<SendRequest>(&request) else { continue };
-            let verdict = self.carry_out(tx, id, self.host.now(), &request, topics)?;
+            let verdict = verdict(self.carry_out(tx, id, self.host.now(), &request, topics))?;
             let answer = serde_json::to_vec(&verdict).map_err(|error| StoreError::Failed(error.into()))?;
             tx.answer(id, answer);
         }
@@ -145,21 +154,6 @@ impl<'a, H: Host, P: PulseStore> Office<'a, H, P> {
 
     /// Decides and records one request; a refusal records nothing.
     fn carry_out(
-        &self,
-        tx: &mut impl Tx,
-        id: EntryId,
-        now: Timestamp,
-        request: &SendRequest,
-        topics: &mut Vec<Topic>,
-    ) -> Result<Verdict, StoreError> {
-        match self.try_carry_out(tx, id, now, request, topics) {
-            Ok(outcome) => Ok(Ok(outcome)),
-            Err(MessageError::Refused(refusal)) => Ok(Err(refusal)),
-            Err(MessageError::Store(error)) => Err(error),
-        }
-    }
-
-    fn try_carry_out(
         &self,
         tx: &mut impl Tx,
         id: EntryId,
