@@ -104,11 +104,19 @@ impl PresenceStore for SqliteTx<'_> {
         // maintain. A bit for each id, modulo 64, sifts out nearly all of them
         // at the price of one short statement.
         let sieve = pids.iter().fold(0i64, |sieve, pid| sieve | 1 << (pid & 63));
-        let sql = format!("SELECT {AGENT} FROM agents WHERE (?1 >> (pid & 63)) & 1 AND left_at IS NULL");
-        let mut agents: Vec<Agent> =
-            self.ask(|tx| tx.prepare_cached(&sql)?.query_map([sieve], read_agent)?.collect())?;
-        agents.retain(|agent| pids.contains(&agent.process.pid) && agent.host == host);
-        Ok(agents)
+        let sql =
+            format!("SELECT {AGENT}, pid, host FROM agents WHERE (?1 >> (pid & 63)) & 1 AND left_at IS NULL");
+        self.ask(|tx| {
+            let mut statement = tx.prepare_cached(&sql)?;
+            let mut rows = statement.query([sieve])?;
+            let mut agents = Vec::new();
+            while let Some(row) = rows.next()? {
+                if pids.contains(&row.get(4)?) && row.get_ref(5)?.as_str()? == host {
+                    agents.push(read_agent(row)?);
+                }
+            }
+            Ok(agents)
+        })
     }
 
     fn project_of(&self, repository: &Path) -> Result<Option<Project>, StoreError> {

@@ -132,10 +132,6 @@ impl PulseStore for Pulses {
         unless_absent(fs::remove_file(path)).map_err(|error| self.failed(error))
     }
 
-    fn status(&self, session: &SessionId) -> Option<(Status, Timestamp)> {
-        read::<Now>(&self.of(session, NOW)).map(|now| (now.status, now.at))
-    }
-
     fn heard(&self, session: &SessionId) -> Option<Heard> {
         // Caught in the middle of a write, it is whole a moment later.
         let path = self.of(session, NOW);

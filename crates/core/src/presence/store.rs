@@ -7,7 +7,6 @@ use super::Heard;
 use super::LeaveReason;
 use super::Pulse;
 use super::SessionId;
-use super::Status;
 use super::Subagent;
 use crate::Timestamp;
 use crate::engine::StoreError;
@@ -57,9 +56,6 @@ pub trait PulseStore {
     fn note_subagent(&self, session: &SessionId, subagent: &Subagent) -> Result<(), StoreError>;
 
     fn end_subagent(&self, session: &SessionId, id: &str) -> Result<(), StoreError>;
-
-    /// What it did last and when, and nothing else.
-    fn status(&self, session: &SessionId) -> Option<(Status, Timestamp)>;
 
     /// What is known from a session's pulse.
     fn heard(&self, session: &SessionId) -> Option<Heard>;

@@ -39,11 +39,11 @@ impl<E: Engine, H: Host> App<E, H> {
             let Actor::Agent(session) = &recipient.who else { continue };
             // One that works without a sign may have been interrupted, which
             // fires no hook; its CLI knows.
-            let Some((status, at)) = pulses.status(session) else { continue };
-            if status != Status::Idle && now.since(at) < LONG_SILENCE {
+            let Some(heard) = pulses.heard(session) else { continue };
+            let is_busy = heard.status != Status::Idle && now.since(heard.last_active) < LONG_SILENCE;
+            if is_busy || heard.prompts == 0 {
                 continue;
             }
-            let Some(heard) = pulses.heard(session).filter(|heard| heard.prompts > 0) else { continue };
             let tx = self.engine.read()?;
             if let Some((agent, None)) = tx.agent(session)?
                 && agent.host == self.host.name()

@@ -52,10 +52,14 @@ pub(crate) fn who_calls(
     for ancestor in &facts.ancestors {
         let is_it =
             |agent: &&Agent| agent.process.pid == ancestor.pid && agent.process.start == ancestor.start;
-        let likeliest = agents.iter().filter(is_it).max_by_key(|agent| {
-            let last_active = pulses.heard(&agent.session).map(|heard| heard.last_active);
-            (facts.hints.contains(&agent.session), last_active)
-        });
+        let likelier = |a: &&Agent, b: &&Agent| {
+            let rank = |agent: &Agent| {
+                let last_active = pulses.heard(&agent.session).map(|heard| heard.last_active);
+                (facts.hints.contains(&agent.session), last_active)
+            };
+            rank(a).cmp(&rank(b))
+        };
+        let likeliest = agents.iter().filter(is_it).max_by(likelier);
         if let Some(agent) = likeliest {
             return Ok(Caller::Agent(Box::new(agent.clone())));
         }
