@@ -125,6 +125,7 @@ impl Home {
                 model: None,
                 terminal: Default::default(),
                 joined_at: now,
+                spec: None,
             };
             pulses.start_pulse(&agent.session, now).unwrap();
             tx.record(&entry(PresenceChange::Joined(Box::new(agent)))).unwrap();

@@ -4,6 +4,7 @@ use std::process::ExitCode;
 
 use clap::Parser;
 use clap::Subcommand;
+use consort_core::claims::Strength;
 
 use crate::commands;
 use crate::error::CommandError;
@@ -54,6 +55,31 @@ enum Command {
     Thread(commands::messages::thread::Args),
     /// Talk with one agent, line by line
     Chat(commands::messages::chat::Args),
+    /// Say what you work on, so that others know
+    Claim(commands::claims::claim::Args),
+    /// Ask for what another holds
+    Contest(commands::claims::contest::Args),
+    /// Let go of what you hold
+    Release(commands::claims::release::Args),
+    /// List what is held, and by whom
+    Claims(commands::claims::list::Args),
+    /// Keep others from writing files while you work on them
+    Reserve(commands::claims::reserve::Args),
+    /// Let others write them again
+    Unreserve(commands::claims::release::Args),
+    /// List what is reserved
+    Reservations(commands::claims::list::Args),
+    /// Say who holds a path, why, and what you may do
+    Explain(commands::claims::explain::Args),
+    /// Wait until a path may be written
+    Wait(commands::claims::wait::Args),
+    /// Let everyone write a path for a while, whoever has reserved it
+    Override(commands::claims::lift::Args),
+    /// List the tasks of a spec, and who has them
+    Tasks(commands::tasks::list::Args),
+    /// Claim, complete or give back a task
+    #[command(subcommand)]
+    Task(commands::tasks::one::Command),
     /// Connect Claude Code: add our hooks to its settings
     Init(commands::init::Args),
     /// Disconnect: give its settings back as they were
@@ -123,6 +149,20 @@ fn carry_out(cli: Cli) -> Result<ExitCode, CommandError> {
         Command::Sent(args) => done(commands::messages::sent::run(&world, &args)),
         Command::Thread(args) => done(commands::messages::thread::run(&world, &args)),
         Command::Chat(args) => done(commands::messages::chat::run(&world, &args)),
+        Command::Claim(args) => done(commands::claims::claim::run(&world, &args)),
+        Command::Contest(args) => done(commands::claims::contest::run(&world, &args)),
+        Command::Release(args) => done(commands::claims::release::run(&world, &args, None)),
+        Command::Claims(args) => done(commands::claims::list::claims(&world, &args)),
+        Command::Reserve(args) => done(commands::claims::reserve::run(&world, &args)),
+        Command::Unreserve(args) => {
+            done(commands::claims::release::run(&world, &args, Some(Strength::Blocking)))
+        }
+        Command::Reservations(args) => done(commands::claims::list::reservations(&world, &args)),
+        Command::Explain(args) => done(commands::claims::explain::run(&world, &args)),
+        Command::Wait(args) => commands::claims::wait::run(&world, &args),
+        Command::Override(args) => done(commands::claims::lift::run(&world, &args)),
+        Command::Tasks(args) => done(commands::tasks::list::run(&world, &args)),
+        Command::Task(command) => done(commands::tasks::one::run(&world, &command)),
         Command::Init(args) => done(commands::init::run(&world, &args)),
         Command::Uninit(args) => done(commands::uninit::run(&world, &args)),
         Command::Doctor(args) => commands::doctor::run(&world, &args),

@@ -14,6 +14,10 @@ fn the_nearest_tier_wins_and_is_named() {
         context.registration = true        # tell a starting session its name and who is here (mode `full`)
         context.reply_hint = true          # say how to reply to a message (modes `full` and `minimal`)
         context.sender_details = true      # say where a sender works when it first writes (mode `full`)
+        context.stale_reads = true         # say when a file that a session has read was changed by others (modes `full` and `minimal`)
+        claims.enforcement = block         # what becomes of a write to what another agent has reserved
+        claims.contest_seconds = 120       # how long a holder has to answer a contest
+        claims.auto_minutes = 10           # how long others are told that an agent has edited a file; 0: not at all
         messages.wake_idle = true          # wake an idle session for a message, where its CLI can be woken
         messages.retention_days = 30       # how long messages are kept that everyone has read
         journal.retention_days = 30        # how long entries are kept that nothing depends on
@@ -33,6 +37,10 @@ fn the_nearest_tier_wins_and_is_named() {
         context.registration = false       # $CONSORT_CONTEXT_REGISTRATION
         context.reply_hint = true          # default
         context.sender_details = true      # default
+        context.stale_reads = true         # default
+        claims.enforcement = block         # default
+        claims.contest_seconds = 120       # default
+        claims.auto_minutes = 10           # default
         messages.wake_idle = true          # default
         messages.retention_days = 30       # default
         journal.retention_days = 7         # $WORLD/home/.config/consort/config.toml

@@ -9,6 +9,8 @@ use std::path::PathBuf;
 use thiserror::Error;
 
 use crate::Timestamp;
+use crate::claims::ClaimStore;
+use crate::claims::PathNotes;
 use crate::config::ConfigStore;
 use crate::explain::Explain;
 use crate::explain::Kind;
@@ -18,6 +20,7 @@ use crate::messages::FlagStore;
 use crate::messages::MessageStore;
 use crate::presence::PresenceStore;
 use crate::presence::PulseStore;
+use crate::tasks::TaskStore;
 
 /// Hands out transactions on the shared state, and keeps what is volatile
 /// outside of them.
@@ -27,6 +30,7 @@ pub trait Engine {
         Self: 't;
     type Pulses: PulseStore;
     type Flags: FlagStore;
+    type Notes: PathNotes;
 
     /// A transaction that may write. It is the only writer from here on, so
     /// what it reads stays true until it commits.
@@ -50,6 +54,9 @@ pub trait Engine {
 
     /// Where hooks find out whether there is mail.
     fn flags(&self) -> Self::Flags;
+
+    /// Where hooks find out what is held, and note what is written and seen.
+    fn notes(&self) -> Self::Notes;
 }
 
 /// What came of asking for a turn.
@@ -63,7 +70,7 @@ pub enum Turn<T> {
 }
 
 /// Everything a verb may ask or change.
-pub trait Tx: JournalStore + PresenceStore + MessageStore + ConfigStore {
+pub trait Tx: JournalStore + PresenceStore + MessageStore + ClaimStore + TaskStore + ConfigStore {
     fn commit(self) -> Result<(), StoreError>;
 
     /// Commits, and begins anew without giving the turn away. False: committed,

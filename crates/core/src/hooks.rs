@@ -39,7 +39,10 @@ pub enum HookEvent {
     /// The person sent a prompt.
     Prompt,
     ToolBefore(ToolUse),
-    ToolAfter,
+    ToolAfter {
+        tool: ToolUse,
+        failed: bool,
+    },
     /// The agent waits for the person; the text says for what.
     Waiting(String),
     /// The turn is over and nothing is asked. Some can be kept going, once.
@@ -60,12 +63,24 @@ pub enum HookEvent {
     SessionEnd,
 }
 
-/// A tool about to be used, and on what.
+/// A tool, and on what it is used.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ToolUse {
     pub name: String,
-    pub path: Option<PathBuf>,
-    pub command: Option<String>,
+    pub act: Act,
+}
+
+/// What a tool does, in our words.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Act {
+    Reads(PathBuf),
+    Writes(Vec<PathBuf>),
+    /// A command for the shell.
+    Runs(String),
+    /// Something else, with this path.
+    Visits(PathBuf),
+    #[default]
+    Other,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -75,4 +90,6 @@ pub enum HookReply {
     Context(String),
     /// The same, at the end of a turn, which then goes on.
     GoOn(String),
+    /// The tool is not to be used, and why.
+    Deny(String),
 }

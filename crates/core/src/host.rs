@@ -8,6 +8,9 @@ use serde::Deserialize;
 use serde::Serialize;
 
 use crate::Timestamp;
+use crate::claims::Case;
+use crate::claims::Pattern;
+use crate::claims::Stamp;
 use crate::journal::Actor;
 use crate::project::ProjectId;
 
@@ -40,6 +43,25 @@ pub trait Host {
 
     /// The first commit of a repository; may start `git`.
     fn root_commit(&self, worktree: &Path) -> Option<String>;
+
+    /// Where a path really is, as far as it exists.
+    fn locate(&self, path: &Path) -> Located;
+
+    /// Whether two spellings that differ in case only are one file here.
+    fn case(&self) -> Case;
+
+    /// Whether anything that the pattern means is uncommitted; may start `git`.
+    fn has_changes(&self, worktree: &Path, pattern: &Pattern) -> bool;
+
+    /// The state a file is in.
+    fn stamp(&self, path: &Path) -> Stamp;
+
+    /// The files below a directory of a worktree, relative to it, at most so
+    /// many; or that file.
+    fn files(&self, worktree: &Path, below: &str, most: usize) -> Vec<String>;
+
+    /// A file's text.
+    fn text(&self, path: &Path) -> std::io::Result<String>;
 
     /// This process.
     fn me(&self) -> Option<Process>;
@@ -83,4 +105,17 @@ pub struct Place {
     pub origin: Option<String>,
     pub branch: Option<String>,
     pub is_git: bool,
+}
+
+/// A path, located: symbolic links are followed, `.` and `..` are gone.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Located {
+    /// The repository's common directory, if it is in one.
+    pub repository: Option<PathBuf>,
+    /// The root of its worktree; outside of any repository, of the file system.
+    pub worktree: PathBuf,
+    /// Relative to the worktree; outside of any repository, absolute.
+    pub path: String,
+    pub exists: bool,
+    pub is_dir: bool,
 }

@@ -5,6 +5,7 @@
 //! reads the environment, starts a process or knows a database.
 
 mod app;
+pub mod claims;
 pub mod config;
 pub mod engine;
 pub mod explain;
@@ -15,6 +16,7 @@ pub mod journal;
 pub mod messages;
 pub mod presence;
 pub mod project;
+pub mod tasks;
 pub mod text;
 mod time;
 

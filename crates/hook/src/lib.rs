@@ -61,7 +61,7 @@ pub fn handle<E: Engine, H: Host>(
         HookEvent::SessionStart => events::session_start::handle(app, call, around),
         HookEvent::Prompt => events::prompt::handle(app, call, around),
         HookEvent::ToolBefore(tool) => events::tool_before::handle(app, call, around, tool),
-        HookEvent::ToolAfter => events::tool_after::handle(app, call, around),
+        HookEvent::ToolAfter { tool, failed } => events::tool_after::handle(app, call, around, tool, *failed),
         HookEvent::Waiting(what) => events::waiting::handle(app, call, around, what),
         HookEvent::TurnEnd { may_go_on } => events::turn_end::handle(app, call, around, *may_go_on),
         HookEvent::Idle => events::turn_end::idle(app, call, around),
@@ -89,5 +89,6 @@ fn join_request(
         cwd: call.cwd.clone(),
         model: call.model.clone(),
         terminal: around.terminal(),
+        spec: None,
     })
 }

@@ -7,6 +7,7 @@ use std::path::PathBuf;
 use std::process::Command;
 use std::time::Duration;
 
+use consort_core::claims::Pattern;
 use consort_core::host::Place;
 
 use crate::run::run;
@@ -44,18 +45,37 @@ pub(crate) fn branch(worktree: &Path) -> Option<String> {
 
 /// The oldest root of the history; only `git` itself can tell.
 pub(crate) fn root_commit(worktree: &Path) -> Option<String> {
-    let mut git = Command::new("git");
-    git.arg("-C").arg(worktree).args(["rev-list", "--max-parents=0", "HEAD"]);
-    // Inside a git hook these name the repository of that hook.
-    for variable in ["GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_COMMON_DIR", "GIT_NAMESPACE"] {
-        git.env_remove(variable);
-    }
-    let roots = run(&mut git, Duration::from_secs(1))?;
+    let roots = run(git(worktree).args(["rev-list", "--max-parents=0", "HEAD"]), Duration::from_secs(1))?;
     roots.lines().last().map(str::to_owned)
 }
 
+/// Whether anything that the pattern means differs from the last commit. What
+/// cannot be told counts as changed.
+pub(crate) fn has_changes(worktree: &Path, pattern: &Pattern) -> bool {
+    // Git knows no braces: then everything below what is plain.
+    let pathspec = match pattern.literal() {
+        Some(path) => format!(":(literal,top){path}"),
+        None if pattern.as_str().contains('{') => format!(":(literal,top){}", pattern.stem()),
+        None => format!(":(glob,top){}", pattern.as_str().trim_end_matches('/')),
+    };
+    let mut command = git(worktree);
+    // Looking must not take the lock that someone's commit needs.
+    command.args(["--no-optional-locks", "status", "--porcelain", "--no-renames", "--", &pathspec]);
+    run(&mut command, Duration::from_secs(2)).is_none_or(|changes| !changes.trim().is_empty())
+}
+
+/// `git` in that worktree, whatever hook of whatever repository we are in.
+fn git(worktree: &Path) -> Command {
+    let mut git = Command::new("git");
+    git.arg("-C").arg(worktree);
+    for variable in ["GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_COMMON_DIR", "GIT_NAMESPACE"] {
+        git.env_remove(variable);
+    }
+    git
+}
+
 /// The `.git` of a worktree: a directory, or a file that names one.
-fn git_dir(worktree: &Path) -> Option<PathBuf> {
+pub(crate) fn git_dir(worktree: &Path) -> Option<PathBuf> {
     let dot_git = worktree.join(".git");
     if dot_git.join("HEAD").is_file() {
         return Some(dot_git);
@@ -67,7 +87,7 @@ fn git_dir(worktree: &Path) -> Option<PathBuf> {
 }
 
 /// What all worktrees of a repository share.
-fn common_dir(git_dir: &Path) -> PathBuf {
+pub(crate) fn common_dir(git_dir: &Path) -> PathBuf {
     let common = match fs::read_to_string(git_dir.join("commondir")) {
         Ok(common) => git_dir.join(common.trim()),
         Err(_) => git_dir.to_owned(),
@@ -101,7 +121,7 @@ fn origin(common: &Path) -> Option<String> {
 }
 
 /// Shared state is text; a path that is not keeps its lossy spelling.
-fn text(path: &Path) -> PathBuf {
+pub(crate) fn text(path: &Path) -> PathBuf {
     PathBuf::from(path.to_string_lossy().into_owned())
 }
 
@@ -109,7 +129,7 @@ fn text(path: &Path) -> PathBuf {
 mod tests {
     use super::*;
 
-    fn git(dir: &Path, args: &[&str]) {
+    fn do_git(dir: &Path, args: &[&str]) {
         let status = Command::new("git")
             .current_dir(dir)
             .args(["-c", "user.name=t", "-c", "user.email=t@t", "-c", "init.defaultBranch=main"])
@@ -127,10 +147,10 @@ mod tests {
         let temp = tempfile::tempdir().unwrap();
         let main = temp.path().join("main");
         fs::create_dir_all(main.join("src")).unwrap();
-        git(&main, &["init", "-q"]);
-        git(&main, &["commit", "-q", "--allow-empty", "-m", "root"]);
-        git(&main, &["remote", "add", "origin", "git@example.com:a/b.git"]);
-        git(&main, &["worktree", "add", "-q", "-b", "feat/x", "../side"]);
+        do_git(&main, &["init", "-q"]);
+        do_git(&main, &["commit", "-q", "--allow-empty", "-m", "root"]);
+        do_git(&main, &["remote", "add", "origin", "git@example.com:a/b.git"]);
+        do_git(&main, &["worktree", "add", "-q", "-b", "feat/x", "../side"]);
 
         let one = place(&main.join("src"));
         let two = place(&temp.path().join("side"));
@@ -141,7 +161,7 @@ mod tests {
         assert_eq!(two.branch.as_deref(), Some("feat/x"));
         assert!(root_commit(&main).is_some());
 
-        git(&main, &["checkout", "-q", "--detach"]);
+        do_git(&main, &["checkout", "-q", "--detach"]);
         assert!(branch(&main).unwrap().starts_with('@'));
     }
 

@@ -3,6 +3,7 @@
 
 pub mod bell;
 pub mod env;
+mod files;
 mod git;
 mod machine;
 mod paths;

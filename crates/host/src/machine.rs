@@ -7,12 +7,17 @@ use std::time::SystemTime;
 use std::time::UNIX_EPOCH;
 
 use consort_core::Timestamp;
+use consort_core::claims::Case;
+use consort_core::claims::Pattern;
+use consort_core::claims::Stamp;
 use consort_core::host::Host;
+use consort_core::host::Located;
 use consort_core::host::Place;
 use consort_core::host::Process;
 use consort_core::host::Topic;
 
 use crate::bell;
+use crate::files;
 use crate::git;
 use crate::process;
 
@@ -84,6 +89,30 @@ impl Host for Machine {
 
     fn root_commit(&self, worktree: &Path) -> Option<String> {
         git::root_commit(worktree)
+    }
+
+    fn locate(&self, path: &Path) -> Located {
+        files::locate(path)
+    }
+
+    fn case(&self) -> Case {
+        if cfg!(target_os = "macos") { Case::Ignored } else { Case::Matters }
+    }
+
+    fn has_changes(&self, worktree: &Path, pattern: &Pattern) -> bool {
+        git::has_changes(worktree, pattern)
+    }
+
+    fn stamp(&self, path: &Path) -> Stamp {
+        files::stamp(path)
+    }
+
+    fn files(&self, worktree: &Path, below: &str, most: usize) -> Vec<String> {
+        files::below(worktree, below, most)
+    }
+
+    fn text(&self, path: &Path) -> std::io::Result<String> {
+        Ok(String::from_utf8_lossy(&std::fs::read(path)?).into_owned())
     }
 
     fn me(&self) -> Option<Process> {

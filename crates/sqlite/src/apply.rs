@@ -6,8 +6,10 @@ use consort_core::journal::Seq;
 use rusqlite::Connection;
 use rusqlite::types::Type;
 
+use crate::claims;
 use crate::messages;
 use crate::presence;
+use crate::tasks;
 
 /// The tables that are projections: what their subjects are told apart by, and
 /// what their rows are.
@@ -15,6 +17,8 @@ pub(crate) const PROJECTIONS: &[(&str, &str, &str)] = &[
     ("repositories", "repository", "repository"),
     ("agents", "session", "session"),
     ("letters", "number", "number || ' to ' || recipient"),
+    ("holds", "resource", "resource || ' of ' || holder || ' in ' || project"),
+    ("tasks", "task", "task"),
 ];
 
 /// Applies one change of the entry `seq`.
@@ -27,6 +31,8 @@ pub(crate) fn apply(
     match change {
         Change::Presence(change) => presence::apply(connection, at, change),
         Change::Messages(change) => messages::apply(connection, seq, at, change),
+        Change::Claims(change) => claims::apply(connection, seq, change),
+        Change::Tasks(change) => tasks::apply(connection, seq, change),
         Change::Journal(_) | Change::Unknown(_) => Ok(()),
     }
 }
@@ -50,6 +56,8 @@ pub(crate) fn keep(seq: Seq, change: &Change) -> Keep {
     match change {
         Change::Presence(change) => Keep::Story(presence::subject(change)),
         Change::Messages(change) => messages::keep(seq, change),
+        Change::Claims(change) => claims::keep(change),
+        Change::Tasks(change) => tasks::keep(change),
         Change::Journal(_) => Keep::Never,
         Change::Unknown(_) => Keep::Always,
     }

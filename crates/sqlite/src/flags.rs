@@ -36,7 +36,7 @@ impl Flags {
         Self { dir: path.with_file_name("mail") }
     }
 
-    fn of(&self, session: &SessionId, what: &str) -> PathBuf {
+    pub(crate) fn of(&self, session: &SessionId, what: &str) -> PathBuf {
         self.dir.join(file_name(session.as_str())).join(what)
     }
 
@@ -111,7 +111,7 @@ fn shown_by(hand: &Process) -> String {
 
 /// Writes over a file or adds to it, making the session's directory if it is
 /// the first.
-fn write(path: &Path, bytes: &[u8], append: bool) -> std::io::Result<()> {
+pub(crate) fn write(path: &Path, bytes: &[u8], append: bool) -> std::io::Result<()> {
     let open = || {
         let mut options = fs::OpenOptions::new();
         options.create(true).mode(0o600).write(true).append(append).truncate(false).open(path)

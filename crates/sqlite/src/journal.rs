@@ -22,6 +22,7 @@ use crate::apply;
 use crate::apply::Keep;
 use crate::apply::PROJECTIONS;
 use crate::apply::Subject;
+use crate::held;
 use crate::verify;
 
 const COLUMNS: &str = "seq, id, at, project, actor, changes";
@@ -30,6 +31,12 @@ impl JournalStore for SqliteTx<'_> {
     fn record(&mut self, entry: &NewEntry) -> Result<Seq, StoreError> {
         let changes =
             serde_json::to_string(&entry.changes).map_err(|error| StoreError::Failed(Box::new(error)))?;
+        if entry.changes.iter().any(held::concerns) {
+            let file = held::file(&self.store.path);
+            held::announce(&self.tx, &file, &entry.changes)
+                .map_err(|error| StoreError::Unusable { path: file, source: error.into() })?;
+            self.after.holds = true;
+        }
         self.change(|tx| {
             // The last entry is never deleted, so the next number is the last plus one.
             tx.prepare_cached(
@@ -94,6 +101,7 @@ impl JournalStore for SqliteTx<'_> {
     }
 
     fn rebuild(&mut self) -> Result<usize, StoreError> {
+        self.after.holds = true;
         self.change(|tx| {
             PROJECTIONS
                 .iter()

@@ -5,20 +5,25 @@
 //! SQL.
 
 mod apply;
+mod claims;
 mod config;
 mod desk;
 mod flags;
 mod gate;
+mod held;
 mod journal;
 mod messages;
 mod migrations;
+mod notes;
 mod open;
 mod presence;
 mod pulses;
+mod tasks;
 mod verify;
 
 pub use flags::Flags;
 pub use migrations::SCHEMA;
+pub use notes::Notes;
 pub use open::Access;
 pub use open::Store;
 pub use pulses::Pulses;
@@ -54,6 +59,8 @@ struct After {
     flags: Vec<(SessionId, Flag)>,
     over: Vec<SessionId>,
     answers: Vec<(EntryId, Vec<u8>)>,
+    /// What is held has changed.
+    holds: bool,
 }
 
 /// Where the store is, and how long its callers may wait: what errors tell.
@@ -77,8 +84,10 @@ impl After {
 
 impl Tx for SqliteTx<'_> {
     fn commit(self) -> Result<(), StoreError> {
+        let held = self.held_by_then()?;
         let Self { tx, store, flags, desk, after, _gate, .. } = self;
         tx.commit().map_err(|error| store.translate(error))?;
+        held.inspect(|text| held::replace(&held::file(&store.path), text));
         after.lower(&flags);
         drop(_gate);
         after.answer(&desk);
@@ -86,10 +95,12 @@ impl Tx for SqliteTx<'_> {
     }
 
     fn commit_and_go_on(&mut self) -> Result<bool, StoreError> {
+        let held = self.held_by_then()?;
         open::GOES_ON.set(true);
         let committed = self.ask(|tx| tx.execute_batch("COMMIT"));
         open::GOES_ON.set(false);
         committed?;
+        held.inspect(|text| held::replace(&held::file(&self.store.path), text));
         let after = std::mem::take(&mut self.after);
         after.lower(&self.flags);
         after.answer(&self.desk);
@@ -108,6 +119,11 @@ impl Tx for SqliteTx<'_> {
 }
 
 impl SqliteTx<'_> {
+    /// What hooks are to read once this is committed, if it is something else.
+    fn held_by_then(&self) -> Result<Option<String>, StoreError> {
+        if self.after.holds { self.ask(held::render).map(Some) } else { Ok(None) }
+    }
+
     /// Asks something.
     fn ask<T>(&self, question: impl FnOnce(&Connection) -> rusqlite::Result<T>) -> Result<T, StoreError> {
         question(&self.tx).map_err(|error| self.failed(error))

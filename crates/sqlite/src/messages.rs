@@ -226,17 +226,27 @@ impl Raw {
         Ok(Self { seq: row.get(0)?, at: row.get(1)?, changes: row.get(2)? })
     }
 
-    /// A message has an entry of its own, so there is no need to ask what else
-    /// it might be: a hook reads dozens.
+    /// Most messages have an entry of their own, so it is not asked first what
+    /// else it might be: a hook reads dozens. A few came about with something.
     fn parse(self) -> Result<Message, StoreError> {
         #[derive(Deserialize)]
         struct Only {
             messages: MessageChange,
         }
+        #[derive(Deserialize)]
+        struct Any {
+            messages: Option<MessageChange>,
+        }
         let broken = |source| StoreError::Entry { seq: self.seq, source };
-        let [Only { messages }] = serde_json::from_str(&self.changes).map_err(broken)?;
+        let messages = match serde_json::from_str::<[Only; 1]>(&self.changes) {
+            Ok([Only { messages }]) => Some(messages),
+            Err(_) => {
+                let all: Vec<Any> = serde_json::from_str(&self.changes).map_err(broken)?;
+                all.into_iter().find_map(|any| any.messages)
+            }
+        };
         match messages {
-            MessageChange::Sent(sent) => {
+            Some(MessageChange::Sent(sent)) => {
                 Ok(Message { number: self.seq, at: Timestamp(self.at), sent: *sent })
             }
             _ => Err(broken(serde::de::Error::custom("it sent no message"))),

@@ -7,8 +7,11 @@
 use rusqlite::Connection;
 use rusqlite::TransactionBehavior;
 
-const MIGRATIONS: &[&str] =
-    &[include_str!("../migrations/0001_foundation.sql"), include_str!("../migrations/0002_messages.sql")];
+const MIGRATIONS: &[&str] = &[
+    include_str!("../migrations/0001_foundation.sql"),
+    include_str!("../migrations/0002_messages.sql"),
+    include_str!("../migrations/0003_claims.sql"),
+];
 
 /// The schema this binary knows.
 pub const SCHEMA: u32 = MIGRATIONS.len() as u32;

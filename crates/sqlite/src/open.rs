@@ -35,6 +35,7 @@ use rusqlite::wal::CheckpointMode;
 
 use crate::Flags;
 use crate::Location;
+use crate::Notes;
 use crate::Pulses;
 use crate::SCHEMA;
 use crate::SqliteTx;
@@ -190,6 +191,7 @@ impl Engine for Store {
     type Tx<'t> = SqliteTx<'t>;
     type Pulses = Pulses;
     type Flags = Flags;
+    type Notes = Notes;
 
     fn write(&mut self) -> Result<SqliteTx<'_>, StoreError> {
         self.begin(TransactionBehavior::Immediate, None)
@@ -220,6 +222,10 @@ impl Engine for Store {
     fn flags(&self) -> Flags {
         Flags::beside(&self.place.path)
     }
+
+    fn notes(&self) -> Notes {
+        Notes::beside(&self.place.path)
+    }
 }
 
 /// Opens the database, making or migrating it where needed.
@@ -241,6 +247,7 @@ fn open_or_create(place: &Location, held: Option<&Gate>, deadline: Instant) -> R
             let _ = Pulses::beside(&place.path).clear();
             let _ = Flags::beside(&place.path).clear_all();
             let _ = Desk::beside(&place.path).clear();
+            Notes::beside(&place.path).clear();
         }
         connection.pragma_update(None, "journal_mode", "WAL").map_err(sqlite)?;
         migrations::run(&mut connection).map_err(sqlite)?;

@@ -52,7 +52,7 @@ pub(crate) fn verify(
                     pruned_through = pruned_through.max(*through);
                 }
                 Change::Unknown(_) => found.unknown.push(seq),
-                Change::Presence(_) | Change::Messages(_) => {}
+                Change::Presence(_) | Change::Messages(_) | Change::Claims(_) | Change::Tasks(_) => {}
             }
         }
         Ok(())

@@ -21,6 +21,7 @@ use consort_sqlite::Access;
 use consort_sqlite::SCHEMA;
 use consort_sqlite::Store;
 use consort_testkit::FakeHost;
+use consort_testkit::claim_story;
 use consort_testkit::mail_story;
 use consort_testkit::story;
 use consort_testkit::story::StoryApp;
@@ -40,6 +41,18 @@ fn it_tells_the_story() {
 fn it_tells_the_story_of_mail() {
     let temp = tempfile::tempdir().unwrap();
     mail_story::mail_story(Store::new(temp.path().join("consort.db"), Access::Command));
+}
+
+#[test]
+fn it_tells_the_story_of_claims() {
+    let temp = tempfile::tempdir().unwrap();
+    claim_story::claim_story(Store::new(temp.path().join("consort.db"), Access::Command));
+}
+
+#[test]
+fn it_tells_the_story_of_tasks() {
+    let temp = tempfile::tempdir().unwrap();
+    claim_story::task_story(Store::new(temp.path().join("consort.db"), Access::Command));
 }
 
 #[test]

@@ -3,10 +3,15 @@
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::path::Path;
+use std::path::PathBuf;
 use std::rc::Rc;
 
 use consort_core::Timestamp;
+use consort_core::claims::Case;
+use consort_core::claims::Pattern;
+use consort_core::claims::Stamp;
 use consort_core::host::Host;
+use consort_core::host::Located;
 use consort_core::host::Place;
 use consort_core::host::Process;
 use consort_core::host::Topic;
@@ -24,6 +29,8 @@ struct Machine {
     rings: Vec<Vec<Topic>>,
     /// Which process the test is at the moment.
     me: u32,
+    /// Files that were written, and when, in nanoseconds.
+    files: BTreeMap<PathBuf, (String, i64)>,
 }
 
 impl Default for FakeHost {
@@ -35,6 +42,7 @@ impl Default for FakeHost {
             ancestors: Vec::new(),
             rings: Vec::new(),
             me: 0,
+            files: BTreeMap::new(),
         })))
     }
 }
@@ -63,6 +71,13 @@ impl FakeHost {
     pub fn be(&self, pid: u32) {
         self.start(pid, "first");
         self.0.borrow_mut().me = pid;
+    }
+
+    /// Writes a file.
+    pub fn write(&self, path: &str, text: &str) {
+        let mut machine = self.0.borrow_mut();
+        let now = machine.now * 1_000_000;
+        machine.files.insert(path.into(), (text.to_owned(), now));
     }
 
     pub fn rings(&self) -> usize {
@@ -127,6 +142,40 @@ impl Host for FakeHost {
 
     fn root_commit(&self, _worktree: &Path) -> Option<String> {
         None
+    }
+
+    /// The same parts as in [`Host::place`]; nothing exists but what was made.
+    fn locate(&self, path: &Path) -> Located {
+        let Place { worktree, repository, .. } = self.place(path);
+        let rest = path.strip_prefix(&worktree).unwrap_or(path).to_string_lossy().into_owned();
+        let is_dir = rest.is_empty();
+        Located { repository: Some(repository), worktree, path: rest, exists: is_dir, is_dir }
+    }
+
+    fn case(&self) -> Case {
+        Case::Matters
+    }
+
+    fn has_changes(&self, _worktree: &Path, _pattern: &Pattern) -> bool {
+        true
+    }
+
+    fn stamp(&self, path: &Path) -> Stamp {
+        let changed = self.0.borrow().files.get(path).map_or(0, |(_, changed)| *changed);
+        Stamp { changed, size: 0 }
+    }
+
+    fn files(&self, _worktree: &Path, _below: &str, _most: usize) -> Vec<String> {
+        Vec::new()
+    }
+
+    fn text(&self, path: &Path) -> std::io::Result<String> {
+        let machine = self.0.borrow();
+        machine
+            .files
+            .get(path)
+            .map(|(text, _)| text.clone())
+            .ok_or_else(|| std::io::ErrorKind::NotFound.into())
     }
 
     fn me(&self) -> Option<Process> {

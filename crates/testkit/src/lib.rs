@@ -3,6 +3,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test helper that cannot go on should stop the test")]
 
+pub mod claim_story;
 mod claude;
 mod host;
 pub mod mail_story;

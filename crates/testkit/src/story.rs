@@ -47,6 +47,7 @@ pub fn join<E: Engine>(
         cwd: "/shop/main".into(),
         model: None,
         terminal: Default::default(),
+        spec: None,
     })
 }
 

@@ -6,7 +6,9 @@
 
 use std::borrow::Cow;
 use std::fmt;
+use std::path::PathBuf;
 
+use consort_core::hooks::Act;
 use consort_core::hooks::HookCall;
 use consort_core::hooks::HookEvent;
 use consort_core::hooks::HookReply;
@@ -66,7 +68,10 @@ pub(super) fn read(event: &str, payload: &[u8]) -> Option<HookCall> {
         "SessionStart" => HookEvent::SessionStart,
         "UserPromptSubmit" => HookEvent::Prompt,
         "PreToolUse" => HookEvent::ToolBefore(tool_use(payload.tool_name, payload.tool_input)?),
-        "PostToolUse" | "PostToolUseFailure" => HookEvent::ToolAfter,
+        "PostToolUse" | "PostToolUseFailure" => HookEvent::ToolAfter {
+            failed: event == "PostToolUseFailure",
+            tool: tool_use(payload.tool_name, payload.tool_input).unwrap_or_default(),
+        },
         "PermissionRequest" => {
             let tool = payload.tool_name.0.unwrap_or_else(|| "a tool".into());
             HookEvent::Waiting(format!("permission for {tool}"))
@@ -106,25 +111,45 @@ pub(super) fn write(event: &str, reply: &HookReply) -> Option<String> {
     #[serde(rename_all = "camelCase")]
     struct Output<'a> {
         hook_event_name: &'a str,
-        additional_context: &'a str,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        additional_context: Option<&'a str>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        permission_decision: Option<&'a str>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        permission_decision_reason: Option<&'a str>,
     }
 
+    let mut output = Output {
+        hook_event_name: event,
+        additional_context: None,
+        permission_decision: None,
+        permission_decision_reason: None,
+    };
     match reply {
-        HookReply::Silence => None,
+        HookReply::Silence => return None,
+        HookReply::Deny(reason) => {
+            output.permission_decision = Some("deny");
+            output.permission_decision_reason = Some(reason);
+        }
         // At the end of a turn context is what makes it go on. To block the
         // stopping would do so too, but shows the model the same text twice,
         // once as an error of ours.
-        HookReply::Context(text) | HookReply::GoOn(text) => {
-            let output = Output { hook_event_name: event, additional_context: text };
-            serde_json::to_string(&Reply { hook_specific_output: output }).ok()
-        }
+        HookReply::Context(text) | HookReply::GoOn(text) => output.additional_context = Some(text),
     }
+    serde_json::to_string(&Reply { hook_specific_output: output }).ok()
 }
 
 fn tool_use(name: Text, input: Option<ToolInput>) -> Option<ToolUse> {
-    let input = input.unwrap_or_default();
-    let path = input.file_path.0.or(input.notebook_path.0).or(input.path.0);
-    Some(ToolUse { name: name.0?, path: path.map(Into::into), command: input.command.0 })
+    let (name, input) = (name.0?, input.unwrap_or_default());
+    let path: Option<PathBuf> = input.file_path.0.or(input.notebook_path.0).or(input.path.0).map(Into::into);
+    let act = match (name.as_str(), path, input.command.0) {
+        ("Edit" | "Write" | "MultiEdit" | "NotebookEdit", Some(path), _) => Act::Writes(vec![path]),
+        ("Read", Some(path), _) => Act::Reads(path),
+        ("Bash", _, Some(command)) => Act::Runs(command),
+        (_, Some(path), _) => Act::Visits(path),
+        _ => Act::Other,
+    };
+    Some(ToolUse { name, act })
 }
 
 /// Text where there is text or a flag; anything else counts as absent.

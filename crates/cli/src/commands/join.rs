@@ -1,5 +1,7 @@
 //! `consort join`
 
+use std::path::PathBuf;
+
 use consort_agents::AgentCli;
 use consort_core::host::Host as _;
 use consort_core::host::Process;
@@ -31,6 +33,9 @@ pub(crate) struct Args {
     /// Its session id, where the environment does not tell
     #[arg(long)]
     session: Option<String>,
+    /// The spec to take tasks from
+    #[arg(long, value_name = "FILE")]
+    spec: Option<PathBuf>,
     /// Print JSON
     #[arg(long)]
     json: bool,
@@ -51,9 +56,15 @@ pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
         cwd: world.cwd.clone(),
         model: None,
         terminal: env::terminal(),
+        spec: args.spec.clone(),
     })?;
     if args.name.as_deref().is_some_and(|name| name != outcome.agent.name.as_str()) {
         out::note("It has a name already; `consort rename <name>` changes it.");
+    }
+    if let Some(spec) = &args.spec
+        && !world.cwd.join(spec).is_file()
+    {
+        out::note(format_args!("Warning: there is no spec at {}", spec.display()));
     }
     if args.json {
         return world.out.json(&outcome);

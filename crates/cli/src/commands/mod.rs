@@ -1,5 +1,6 @@
 //! One file per command: its arguments, what it asks of the app, what it prints.
 
+pub(crate) mod claims;
 pub(crate) mod completions;
 pub(crate) mod config;
 pub(crate) mod doctor;
@@ -10,6 +11,7 @@ pub(crate) mod leave;
 pub(crate) mod messages;
 pub(crate) mod rename;
 pub(crate) mod status;
+pub(crate) mod tasks;
 pub(crate) mod uninit;
 pub(crate) mod up;
 pub(crate) mod who;

@@ -49,6 +49,30 @@ pub const KEYS: &[Key] = &[
         about: "say where a sender works when it first writes (mode `full`)",
     },
     Key {
+        name: "context.stale_reads",
+        kind: ValueKind::Flag,
+        for_hooks: true,
+        about: "say when a file that a session has read was changed by others (modes `full` and `minimal`)",
+    },
+    Key {
+        name: "claims.enforcement",
+        kind: ValueKind::Choice(&["block", "warn", "off"]),
+        for_hooks: true,
+        about: "what becomes of a write to what another agent has reserved",
+    },
+    Key {
+        name: "claims.contest_seconds",
+        kind: ValueKind::Number { least: 0, most: 86_400 },
+        for_hooks: false,
+        about: "how long a holder has to answer a contest",
+    },
+    Key {
+        name: "claims.auto_minutes",
+        kind: ValueKind::Number { least: 0, most: 1_440 },
+        for_hooks: true,
+        about: "how long others are told that an agent has edited a file; 0: not at all",
+    },
+    Key {
         name: "messages.wake_idle",
         kind: ValueKind::Flag,
         for_hooks: true,

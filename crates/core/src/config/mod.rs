@@ -20,6 +20,7 @@ pub use keys::ValueKind;
 pub use model::Config;
 pub use model::ConfigError;
 pub use model::ContextMode;
+pub use model::Enforcement;
 pub use model::HookSettings;
 pub use model::Layer;
 pub use model::Retention;

@@ -73,6 +73,16 @@ impl Config {
         self.settings.iter().find(|setting| setting.key == key).map_or("", |setting| &setting.value)
     }
 
+    /// How long a holder has to answer a contest.
+    pub fn contest_seconds(&self) -> i64 {
+        self.get("claims.contest_seconds").parse().unwrap_or(120)
+    }
+
+    /// How long a file that was edited is its editor's, in milliseconds.
+    pub fn auto_claims_last(&self) -> i64 {
+        self.get("claims.auto_minutes").parse().unwrap_or(10) * crate::Timestamp::MINUTE
+    }
+
     pub fn retention(&self) -> Retention {
         let days = |key| self.get(key).parse().unwrap_or(30);
         Retention {
@@ -98,6 +108,27 @@ pub struct HookSettings {
     pub reply_hint: bool,
     pub sender_details: bool,
     pub wake_idle: bool,
+    pub stale_reads: bool,
+    pub enforcement: Enforcement,
+    pub auto_claim_minutes: i64,
+}
+
+/// What becomes of a write to what another agent has reserved.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Enforcement {
+    Block,
+    Warn,
+    Off,
+}
+
+impl Enforcement {
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Block => "block",
+            Self::Warn => "warn",
+            Self::Off => "off",
+        }
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

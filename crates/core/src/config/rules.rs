@@ -3,6 +3,7 @@
 use super::Config;
 use super::ConfigError;
 use super::ContextMode;
+use super::Enforcement;
 use super::HookSettings;
 use super::KEYS;
 use super::Key;
@@ -72,6 +73,9 @@ impl HookSettings {
         reply_hint: true,
         sender_details: true,
         wake_idle: true,
+        stale_reads: true,
+        enforcement: Enforcement::Block,
+        auto_claim_minutes: 10,
     };
 
     /// Whether messages come with how to reply.
@@ -84,6 +88,11 @@ impl HookSettings {
         self.context == ContextMode::Full && self.sender_details
     }
 
+    /// Whether a session hears that what it has read was changed.
+    pub fn tells_stale_reads(&self) -> bool {
+        self.context != ContextMode::None && self.stale_reads
+    }
+
     /// Takes over what `key` says; what it cannot understand changes nothing.
     pub fn set(&mut self, key: &str, value: &str) {
         match key {
@@ -91,6 +100,18 @@ impl HookSettings {
             "context.reply_hint" => self.reply_hint = flag(value).unwrap_or(self.reply_hint),
             "context.sender_details" => self.sender_details = flag(value).unwrap_or(self.sender_details),
             "messages.wake_idle" => self.wake_idle = flag(value).unwrap_or(self.wake_idle),
+            "context.stale_reads" => self.stale_reads = flag(value).unwrap_or(self.stale_reads),
+            "claims.auto_minutes" => {
+                self.auto_claim_minutes = value.parse().unwrap_or(self.auto_claim_minutes);
+            }
+            "claims.enforcement" => {
+                self.enforcement = match value {
+                    "block" => Enforcement::Block,
+                    "warn" => Enforcement::Warn,
+                    "off" => Enforcement::Off,
+                    _ => self.enforcement,
+                }
+            }
             "context.registration" => self.registration = flag(value).unwrap_or(self.registration),
             "context.mode" => {
                 self.context = match value {

@@ -9,11 +9,13 @@ use serde::Serialize;
 use serde::Serializer;
 
 use crate::Timestamp;
+use crate::claims::ClaimChange;
 use crate::host::Topic;
 use crate::messages::MessageChange;
 use crate::presence::PresenceChange;
 use crate::presence::SessionId;
 use crate::project::ProjectId;
+use crate::tasks::TaskChange;
 
 /// The place of an entry in the journal: 1, 2, 3, … without gaps.
 pub type Seq = i64;
@@ -145,6 +147,8 @@ pub enum Change {
     Journal(JournalChange),
     Presence(PresenceChange),
     Messages(MessageChange),
+    Claims(ClaimChange),
+    Tasks(TaskChange),
     /// Written by a newer consort: shown as it is, never applied.
     Unknown(serde_json::Value),
 }
@@ -160,20 +164,32 @@ pub enum JournalChange {
 /// The wire form: `{"presence":{"joined":{…}}}`.
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-enum KnownChange<J, P, M> {
+enum KnownChange<J, P, M, C, T> {
     Journal(J),
     Presence(P),
     Messages(M),
+    Claims(C),
+    Tasks(T),
 }
 
 impl Serialize for Change {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        type Known<'a> = KnownChange<
+            &'a JournalChange,
+            &'a PresenceChange,
+            &'a MessageChange,
+            &'a ClaimChange,
+            &'a TaskChange,
+        >;
         match self {
-            Self::Journal(change) => KnownChange::<_, &(), &()>::Journal(change).serialize(serializer),
-            Self::Presence(change) => KnownChange::<&(), _, &()>::Presence(change).serialize(serializer),
-            Self::Messages(change) => KnownChange::<&(), &(), _>::Messages(change).serialize(serializer),
-            Self::Unknown(value) => value.serialize(serializer),
+            Self::Journal(change) => Known::Journal(change),
+            Self::Presence(change) => Known::Presence(change),
+            Self::Messages(change) => Known::Messages(change),
+            Self::Claims(change) => Known::Claims(change),
+            Self::Tasks(change) => Known::Tasks(change),
+            Self::Unknown(value) => return value.serialize(serializer),
         }
+        .serialize(serializer)
     }
 }
 
@@ -184,6 +200,8 @@ impl<'de> Deserialize<'de> for Change {
             Ok(KnownChange::Journal(change)) => Self::Journal(change),
             Ok(KnownChange::Presence(change)) => Self::Presence(change),
             Ok(KnownChange::Messages(change)) => Self::Messages(change),
+            Ok(KnownChange::Claims(change)) => Self::Claims(change),
+            Ok(KnownChange::Tasks(change)) => Self::Tasks(change),
             Err(_) => Self::Unknown(value),
         })
     }

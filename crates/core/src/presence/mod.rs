@@ -51,6 +51,7 @@ pub use names::is_valid_name;
 pub(crate) use ops::forget_before;
 pub(crate) use ops::gone_before;
 pub(crate) use ops::is_alive;
+pub(crate) use ops::settle;
 pub(crate) use ops::who_calls;
 pub use rules::hosting_process;
 pub use rules::quadrant;

@@ -9,6 +9,7 @@ use crate::Timestamp;
 use crate::host::Process;
 use crate::id::id;
 use crate::project::Project;
+use crate::tasks::SpecRef;
 
 id! {
     /// One session of one agent CLI, as the CLI names it.
@@ -36,6 +37,9 @@ pub struct Agent {
     pub model: Option<String>,
     pub terminal: Terminal,
     pub joined_at: Timestamp,
+    /// The spec it takes its tasks from.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub spec: Option<SpecRef>,
 }
 
 /// Where its screen is, as far as its environment tells.
@@ -248,6 +252,8 @@ pub struct JoinRequest {
     pub cwd: PathBuf,
     pub model: Option<String>,
     pub terminal: Terminal,
+    /// The spec to take tasks from, as typed; without it, the one it had.
+    pub spec: Option<PathBuf>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]

@@ -57,8 +57,24 @@ fn mail<E: Engine, H: Host>(
     Ok(app.collect(&call.session, moment, &|name| around.variable(name))?)
 }
 
-/// Mail as an answer.
-fn told(mail: Option<Batch>) -> Answer {
-    let reply = mail.as_ref().map_or(HookReply::Silence, |mail| HookReply::Context(mail.text.clone()));
+/// Which of the files that a session has seen are not what they were.
+fn news<E: Engine, H: Host>(
+    app: &mut App<E, H>,
+    call: &HookCall,
+    around: &dyn Surroundings,
+    after_own_command: bool,
+) -> Result<Vec<String>, PresenceError> {
+    if call.in_subagent {
+        return Ok(Vec::new());
+    }
+    let environment = |name: &str| around.variable(name);
+    let changed = app.changed_since_seen(&call.session, after_own_command, &environment)?;
+    Ok(changed.into_iter().collect())
+}
+
+/// What there is to say, and the mail, as an answer.
+fn told(mut words: Vec<String>, mail: Option<Batch>) -> Answer {
+    words.extend(mail.as_ref().map(|mail| mail.text.clone()));
+    let reply = if words.is_empty() { HookReply::Silence } else { HookReply::Context(words.join("\n\n")) };
     Answer { reply, mail }
 }

@@ -10,6 +10,7 @@ use consort_core::presence::Pulse;
 use consort_core::presence::Status;
 
 use super::mail;
+use super::news;
 use super::pulse;
 use super::told;
 use crate::Answer;
@@ -27,5 +28,6 @@ pub(crate) fn handle<E: Engine, H: Host>(
         ..Pulse::of(Status::Working)
     };
     pulse(app, call, around, &prompt)?;
-    Ok(told(mail(app, call, around, Moment::Prompt)?))
+    let words = news(app, call, around, false)?;
+    Ok(told(words, mail(app, call, around, Moment::Prompt)?))
 }

@@ -2,6 +2,10 @@
 
 use std::collections::HashMap;
 
+use consort_core::claims::ClaimChange;
+use consort_core::claims::Mode;
+use consort_core::claims::Release;
+use consort_core::claims::Strength;
 use consort_core::host::Host as _;
 use consort_core::host::Topic;
 use consort_core::journal::Actor;
@@ -15,6 +19,8 @@ use consort_core::messages::Recipient;
 use consort_core::presence::LeaveReason;
 use consort_core::presence::PresenceChange;
 use consort_core::presence::SessionId;
+use consort_core::tasks::TaskChange;
+use consort_core::tasks::TaskKey;
 use consort_core::text;
 use consort_host::bell;
 use consort_host::bell::Bell;
@@ -144,6 +150,8 @@ fn describe(
                 Actor::Person => Ok("you".into()),
                 Actor::Consort => Ok("consort".into()),
             })?,
+            Change::Claims(change) => hold(change, entry.seq),
+            Change::Tasks(change) => task(change, &entry.actor, &mut name)?,
             Change::Journal(JournalChange::Pruned { through, .. }) => {
                 format!("entries up to {through} pruned")
             }
@@ -163,7 +171,61 @@ fn describe(
 
 /// Whether the line begins with who did it.
 fn says_who(changes: &[Change]) -> bool {
-    matches!(changes.first(), Some(Change::Messages(_)))
+    matches!(changes.first(), Some(Change::Messages(_) | Change::Claims(_) | Change::Tasks(_)))
+}
+
+fn hold(change: &ClaimChange, seq: Seq) -> String {
+    match change {
+        ClaimChange::Held(hold) => {
+            let (label, resource) = (&hold.label, hold.resource.shown());
+            let verb = match hold.strength {
+                Strength::Advisory => "claims",
+                Strength::Blocking => "reserves",
+                Strength::Lifted => return format!("{label} lets everyone write {resource}"),
+            };
+            let again = if hold.generation == 0 || hold.generation == seq { "" } else { " again" };
+            let mode = if hold.mode == Mode::Shared { " (shared)" } else { "" };
+            let reason = hold.reason.as_ref().map_or_else(String::new, |reason| format!(": {reason}"));
+            format!("{label} {verb} {resource}{again}{mode}{reason}")
+        }
+        ClaimChange::Contested { key, contest } => {
+            let reason = contest.reason.as_ref().map_or_else(String::new, |reason| format!(": {reason}"));
+            format!("{} contests {}{reason}", contest.label, key.resource.shown())
+        }
+        ClaimChange::Released { key, why } => {
+            let why = match why {
+                Release::Asked => "released",
+                Release::HolderGone => "free: its holder is gone",
+                Release::Expired => "free: its time was up",
+                Release::Forced => "taken from its holder",
+            };
+            format!("{} is {why}", key.resource.shown())
+        }
+    }
+}
+
+fn task(
+    change: &TaskChange,
+    actor: &Actor,
+    name: &mut dyn FnMut(&SessionId) -> Result<String, CommandError>,
+) -> Result<String, CommandError> {
+    let TaskKey { spec, id } = change.key();
+    let what = format!("{id} of {}", spec.path);
+    Ok(match change {
+        TaskChange::Claimed { worker, .. } => {
+            let reason = worker.words.as_ref().map_or_else(String::new, |reason| format!(": {reason}"));
+            format!("{} claims {what}{reason}", worker.name)
+        }
+        TaskChange::Completed { worker, .. } => {
+            let notes = worker.words.as_ref().map_or_else(String::new, |notes| format!(": {notes}"));
+            format!("{} completes {what}{notes}", worker.name)
+        }
+        TaskChange::Freed { holder_gone: true, .. } => format!("{what} is free: its worker is gone"),
+        TaskChange::Freed { worker: Actor::Agent(session), .. } if actor != &Actor::Person => {
+            format!("{} gives back {what}", name(session)?)
+        }
+        TaskChange::Freed { .. } => format!("{what} is given back"),
+    })
 }
 
 fn message(

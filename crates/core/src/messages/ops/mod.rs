@@ -20,6 +20,10 @@ use crate::journal::Seq;
 use crate::messages::FlagStore;
 use crate::messages::MessageChange;
 use crate::messages::MessageStore;
+use crate::messages::MessageType;
+use crate::messages::Priority;
+use crate::messages::Recipient;
+use crate::messages::Sent;
 use crate::messages::State;
 use crate::messages::rules::Hand;
 use crate::presence;
@@ -47,6 +51,24 @@ pub(crate) fn bequeath(tx: &mut impl Tx, agent: &Agent, has_asked: bool) -> Resu
         tx.raise_flag(&agent.session)?;
     }
     Ok(changes)
+}
+
+/// What it takes to tell an agent something that came about in the same entry.
+/// There can be one such message in an entry: its number is the entry's.
+pub(crate) fn notice(
+    tx: &mut impl Tx,
+    host: &impl Host,
+    from: Option<&Agent>,
+    to: &Agent,
+    kind: MessageType,
+    priority: Priority,
+    text: String,
+) -> Result<Change, StoreError> {
+    tx.raise_flag(&to.session)?;
+    let to = vec![Recipient { who: Actor::Agent(to.session.clone()), name: to.name.to_string() }];
+    let from = send::sender(from, |from| host.branch(&from.worktree).or_else(|| from.branch.clone()));
+    let sent = Sent { from, to, kind, priority, text, reply_to: None, thread: None, key: None };
+    Ok(Change::Messages(MessageChange::Sent(Box::new(sent))))
 }
 
 /// What it takes to forget messages sent before then that everyone has read.

@@ -163,7 +163,7 @@ impl<'a, H: Host, P: PulseStore> Office<'a, H, P> {
     ) -> Result<SendOutcome, MessageError> {
         let caller = presence::who_calls(self.host, self.pulses, tx, &request.caller)?;
         let me = speaker(tx, caller, request.as_agent.as_deref())?;
-        let from = self.sender(me.as_ref());
+        let from = sender(me.as_ref(), |me| self.branch(me));
         let former = match &request.key {
             Some(key) => tx.by_key(&from.who, key)?.map(|message| (key, message)),
             None => None,
@@ -327,23 +327,23 @@ impl<'a, H: Host, P: PulseStore> Office<'a, H, P> {
             None => Err(Refusal::Gone { name: sender.name.clone() }.into()),
         }
     }
+}
 
-    /// An agent, or the person, as those it writes to see it.
-    fn sender(&self, me: Option<&Agent>) -> Sender {
-        let Some(me) = me else {
-            let (who, name) = (Actor::Person, "you".into());
-            return Sender { who, name, kind: None, project: None, branch: None, details: None };
-        };
-        let place = format!("in {}", me.cwd.display());
-        let details = me.model.as_ref().map_or_else(|| place.clone(), |model| format!("{model}, {place}"));
-        Sender {
-            who: Actor::Agent(me.session.clone()),
-            name: me.name.to_string(),
-            kind: Some(me.kind.clone()),
-            project: Some(me.project.id.clone()),
-            branch: self.branch(me),
-            details: Some(text::one_line(&details, 200)),
-        }
+/// An agent, or the person, as those it writes to see it.
+pub(super) fn sender(me: Option<&Agent>, branch: impl Fn(&Agent) -> Option<String>) -> Sender {
+    let Some(me) = me else {
+        let (who, name) = (Actor::Person, "you".into());
+        return Sender { who, name, kind: None, project: None, branch: None, details: None };
+    };
+    let place = format!("in {}", me.cwd.display());
+    let details = me.model.as_ref().map_or_else(|| place.clone(), |model| format!("{model}, {place}"));
+    Sender {
+        who: Actor::Agent(me.session.clone()),
+        name: me.name.to_string(),
+        kind: Some(me.kind.clone()),
+        project: Some(me.project.id.clone()),
+        branch: branch(me),
+        details: Some(text::one_line(&details, 200)),
     }
 }
 

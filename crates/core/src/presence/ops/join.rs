@@ -26,6 +26,7 @@ use crate::presence::PresenceStore as _;
 use crate::presence::PulseStore as _;
 use crate::presence::Seen;
 use crate::presence::rules;
+use crate::tasks;
 
 impl<E: Engine, H: Host> App<E, H> {
     /// Registers a session because it asked, or refreshes it.
@@ -90,6 +91,10 @@ impl<E: Engine, H: Host> App<E, H> {
         let former = known.as_ref().map(|(agent, _)| agent.name.as_str());
         let taken: Vec<&str> = others.iter().map(|agent| agent.name.as_str()).collect();
         let name = rules::settle_name(wish, former, random_number(&self.host), &taken)?;
+        let spec = match &request.spec {
+            Some(path) => Some(tasks::spec_at(&self.host, &mut tx, &request.cwd.join(path), now)?),
+            None => known.as_ref().and_then(|(agent, _)| agent.spec.clone()),
+        };
         let agent = Agent {
             session: request.session.clone(),
             name: name.into(),
@@ -103,6 +108,7 @@ impl<E: Engine, H: Host> App<E, H> {
             model: request.model.clone().or_else(|| known.and_then(|(agent, _)| agent.model)),
             terminal: request.terminal.clone(),
             joined_at: me.as_ref().map_or(now, |me| me.joined_at),
+            spec,
         };
         if first_sight {
             // An entry of its own: it is needed for longer than any agent's.

@@ -4,9 +4,10 @@ use std::collections::BTreeMap;
 
 use super::sort_out_the_dead;
 use crate::App;
+use crate::claims;
 use crate::engine::Engine;
 use crate::engine::StoreError;
-use crate::engine::Tx as _;
+use crate::engine::Tx;
 use crate::host::Host;
 use crate::host::Topic;
 use crate::journal::Actor;
@@ -23,6 +24,14 @@ use crate::presence::PresenceStore as _;
 use crate::presence::PulseStore as _;
 use crate::presence::SessionId;
 use crate::project::ProjectId;
+use crate::tasks;
+
+/// Whoever leaves holds nothing any more.
+fn let_go(tx: &impl Tx, session: &SessionId) -> Result<Vec<Change>, StoreError> {
+    let mut changes = claims::let_go(tx, session)?;
+    changes.extend(tasks::let_go(tx, session)?);
+    Ok(changes)
+}
 
 impl<E: Engine, H: Host> App<E, H> {
     /// Ends a session's presence. `Ok(None)` when it was not here.
@@ -39,7 +48,8 @@ impl<E: Engine, H: Host> App<E, H> {
         };
         tx.clear_notes(session);
         let left = PresenceChange::Left { session: session.clone(), reason };
-        let changes = vec![Change::Presence(left)];
+        let mut changes = vec![Change::Presence(left)];
+        changes.extend(let_go(&tx, session)?);
         Self::conclude(&self.host, tx, now, Some(agent.project.id), actor, changes)?;
         self.engine.pulses().end_pulse(session)?;
         Ok(Some(LeaveOutcome { session: session.clone(), name: agent.name }))
@@ -56,7 +66,9 @@ impl<E: Engine, H: Host> App<E, H> {
         for (agent, reason) in &dead {
             tx.clear_notes(&agent.session);
             let left = PresenceChange::Left { session: agent.session.clone(), reason: *reason };
-            news.entry(agent.project.id.clone()).or_default().push(Change::Presence(left));
+            let news = news.entry(agent.project.id.clone()).or_default();
+            news.push(Change::Presence(left));
+            news.extend(let_go(&tx, &agent.session)?);
         }
         for (project, changes) in &news {
             tx.record(&NewEntry {

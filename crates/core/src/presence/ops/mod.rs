@@ -12,12 +12,17 @@ pub(crate) use caller::who_calls;
 
 use std::collections::BTreeMap;
 use std::collections::BTreeSet;
+use std::path::Path;
 
 use crate::Timestamp;
 use crate::engine::StoreError;
+use crate::engine::Tx;
 use crate::host::Host;
 use crate::host::Place;
+use crate::journal::Actor;
 use crate::journal::Change;
+use crate::journal::EntryId;
+use crate::journal::NewEntry;
 use crate::presence::Agent;
 use crate::presence::LeaveReason;
 use crate::presence::PresenceChange;
@@ -27,6 +32,7 @@ use crate::presence::Seen;
 use crate::presence::SessionId;
 use crate::presence::rules;
 use crate::project::Project;
+use crate::project::ProjectId;
 use crate::project::normalise_origin;
 
 /// The project of a place, and whether it is seen for the first time.
@@ -47,6 +53,30 @@ pub(super) fn identify(
     };
     let project = Project::identify(place.origin.as_deref(), root_commit.as_deref(), main);
     Ok((project, true))
+}
+
+/// The project of a directory, recorded if it was never seen before.
+pub(crate) fn settle(
+    host: &impl Host,
+    tx: &mut impl Tx,
+    dir: &Path,
+    now: Timestamp,
+) -> Result<ProjectId, StoreError> {
+    let place = host.place(dir);
+    let (project, is_new) = identify(host, tx, &place)?;
+    let id = project.id.clone();
+    if is_new {
+        // An entry of its own: it is needed for longer than any agent's.
+        let change = PresenceChange::RepositorySeen { repository: place.repository, project };
+        tx.record(&NewEntry {
+            id: EntryId::new(now, host.random()),
+            at: now,
+            project: Some(id.clone()),
+            actor: Actor::Consort,
+            changes: vec![Change::Presence(change)],
+        })?;
+    }
+    Ok(id)
 }
 
 /// Parts those whose process lives (or, elsewhere, who were heard from) from

@@ -1,0 +1,29 @@
+//! `consort claim`
+
+use consort_core::claims::Strength;
+
+use super::Terms;
+use super::hold;
+use crate::error::CommandResult;
+use crate::world::World;
+
+#[derive(clap::Args)]
+pub(crate) struct Args {
+    /// What you work on: `file:src/auth.py`, `topic:auth`, `port:3000`, any words
+    #[arg(required = true)]
+    resource: Vec<String>,
+    #[command(flatten)]
+    terms: Terms,
+}
+
+pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
+    let mut room = world.open()?;
+    let outcome = hold(world, &mut room, &args.resource, Strength::Advisory, &args.terms)?;
+    if args.terms.json {
+        return world.out.json(&outcome);
+    }
+    for hold in &outcome.holds {
+        world.out.line(format!("Claimed `{}` (#{}).", hold.resource.shown(), hold.generation))?;
+    }
+    Ok(())
+}

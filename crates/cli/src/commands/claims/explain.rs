@@ -1,0 +1,80 @@
+//! `consort explain`
+
+use consort_core::claims::PathOutcome;
+use consort_core::claims::Strength;
+use consort_core::journal::Actor;
+use consort_core::text;
+
+use super::ago;
+use super::describe;
+use crate::error::CommandResult;
+use crate::world::World;
+use crate::world::caller_facts;
+
+#[derive(clap::Args)]
+pub(crate) struct Args {
+    /// A file, a directory or a glob
+    path: String,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
+    let mut room = world.open()?;
+    let caller = caller_facts(room.app.host());
+    let outcome = room.app.explain_path(&caller, &world.cwd, &args.path)?;
+    if args.json {
+        return world.out.json(&outcome);
+    }
+    for line in lines(&outcome) {
+        world.out.line(line)?;
+    }
+    Ok(())
+}
+
+fn lines(outcome: &PathOutcome) -> Vec<String> {
+    let path = text::one_line(&outcome.path, 200);
+    let path = if path.is_empty() { "this worktree".to_owned() } else { path };
+    let mut lines = Vec::new();
+    if outcome.holds.is_empty() {
+        lines.push(format!("Nobody holds {path}."));
+    }
+    for seen in &outcome.holds {
+        let verb = match seen.hold.strength {
+            Strength::Blocking => "Reserved",
+            _ => "Claimed",
+        };
+        lines.push(format!("{verb}: {}", describe(seen, outcome.at)));
+    }
+    for seen in &outcome.touched {
+        let who = if seen.yours { "You" } else { seen.name.as_str() };
+        lines.push(format!("{who} edited it {}.", ago(outcome.at.since(seen.touch.at))));
+    }
+    if let Some(until) = outcome.lifted_until {
+        let left = text::age(until.since(outcome.at));
+        lines.push(format!("By the person's word everyone may write it for another {left}."));
+    }
+    let other = outcome.holds.iter().find(|seen| !seen.yours);
+    lines.push(match other {
+        None => "You may write it.".into(),
+        Some(_) if outcome.enforcement != "block" => {
+            format!(
+                "You may write it: enforcement is `{}` here. Talk to whoever holds it first.",
+                outcome.enforcement
+            )
+        }
+        Some(_) if outcome.writable => "You may write it.".into(),
+        Some(seen) => {
+            let ask = match seen.hold.holder {
+                Actor::Agent(_) => seen.name.as_str(),
+                _ => "@me",
+            };
+            format!(
+                "You may not write it. Ask: consort send {ask} \"…\"; wait: consort wait '{path}'; \
+                 need it: consort contest '{path}'."
+            )
+        }
+    });
+    lines
+}

@@ -1,0 +1,72 @@
+//! `consort claims` and `consort reservations`
+
+use consort_core::claims::HoldSeen;
+use consort_core::claims::Strength;
+use consort_core::text;
+
+use super::ago;
+use super::describe;
+use crate::error::CommandResult;
+use crate::world::World;
+use crate::world::caller_facts;
+
+#[derive(clap::Args)]
+pub(crate) struct Args {
+    /// Every project
+    #[arg(long)]
+    all: bool,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// All that is held: claims, what was edited lately, and reservations.
+pub(crate) fn claims(world: &World, args: &Args) -> CommandResult {
+    run(world, args, |_| true, true)
+}
+
+pub(crate) fn reservations(world: &World, args: &Args) -> CommandResult {
+    run(world, args, |seen| seen.hold.strength != Strength::Advisory, false)
+}
+
+fn run(
+    world: &World,
+    args: &Args,
+    is_meant: impl Fn(&HoldSeen) -> bool,
+    with_touched: bool,
+) -> CommandResult {
+    let mut room = world.open()?;
+    let caller = caller_facts(room.app.host());
+    let project = (!args.all).then(|| room.project.id.clone());
+    let lasts = if with_touched { room.config.auto_claims_last() } else { 0 };
+    let mut outcome = room.app.holds(&caller, project.as_ref(), lasts)?;
+    outcome.holds.retain(is_meant);
+    if args.json {
+        return world.out.json(&outcome);
+    }
+    if outcome.holds.is_empty() && outcome.touched.is_empty() {
+        return world.out.line("Nothing is held.");
+    }
+    for (title, strength) in [
+        ("Reserved:", Strength::Blocking),
+        ("Claimed:", Strength::Advisory),
+        ("Open to everyone by your word:", Strength::Lifted),
+    ] {
+        let holds = outcome.holds.iter().filter(|seen| seen.hold.strength == strength).collect::<Vec<_>>();
+        if !holds.is_empty() {
+            world.out.line(world.out.style.bold(title))?;
+        }
+        for seen in holds {
+            world.out.line(format!("  {}", describe(seen, outcome.at)))?;
+        }
+    }
+    if !outcome.touched.is_empty() {
+        world.out.line(world.out.style.bold("Edited lately:"))?;
+    }
+    for seen in &outcome.touched {
+        let who = if seen.yours { "you" } else { seen.name.as_str() };
+        let age = ago(outcome.at.since(seen.touch.at));
+        world.out.line(format!("  {}  {who}, {age}", text::one_line(&seen.touch.path, 120)))?;
+    }
+    Ok(())
+}

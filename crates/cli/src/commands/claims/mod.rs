@@ -1,0 +1,107 @@
+//! `consort claim`, `contest`, `release`, `claims`, `reserve`, `unreserve`,
+//! `reservations`, `override`, `explain` and `wait`.
+
+pub(crate) mod claim;
+pub(crate) mod contest;
+pub(crate) mod explain;
+pub(crate) mod lift;
+pub(crate) mod list;
+pub(crate) mod release;
+pub(crate) mod reserve;
+pub(crate) mod wait;
+
+use std::time::Duration;
+
+use consort_core::Timestamp;
+use consort_core::claims::Hold;
+use consort_core::claims::HoldOutcome;
+use consort_core::claims::HoldRequest;
+use consort_core::claims::HoldSeen;
+use consort_core::claims::Mode;
+use consort_core::claims::Strength;
+use consort_core::text;
+
+use crate::error::CommandError;
+use crate::time;
+use crate::world::Room;
+use crate::world::World;
+use crate::world::caller_facts;
+
+/// What `claim` and `reserve` have in common.
+#[derive(clap::Args)]
+struct Terms {
+    /// Share it with others who share it
+    #[arg(long)]
+    shared: bool,
+    /// Why: others read it
+    #[arg(long)]
+    reason: Option<String>,
+    /// Let go by itself after this time: `30m`, `2h`; claiming again renews it
+    #[arg(long, value_name = "TIME", value_parser = time::parse_duration)]
+    ttl: Option<Duration>,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+fn hold(
+    world: &World,
+    room: &mut Room,
+    what: &[String],
+    strength: Strength,
+    terms: &Terms,
+) -> Result<HoldOutcome, CommandError> {
+    Ok(room.app.hold(&HoldRequest {
+        caller: caller_facts(room.app.host()),
+        cwd: world.cwd.clone(),
+        what: what.to_vec(),
+        strength,
+        mode: if terms.shared { Mode::Shared } else { Mode::Exclusive },
+        reason: terms.reason.clone(),
+        ttl: terms.ttl.map(|ttl| i64::try_from(ttl.as_millis()).unwrap_or(i64::MAX / 4)),
+    })?)
+}
+
+/// `src/auth/  GoldFalcon (claude on main), 3m, exclusive: "rewriting"`
+fn describe(seen: &HoldSeen, now: Timestamp) -> String {
+    let hold = &seen.hold;
+    let who = match seen.yours {
+        true => "you".to_owned(),
+        false => text::one_line(&hold.label, 80),
+    };
+    let mut line = format!("{}  {who}, {}", text::one_line(&hold.resource.shown(), 120), terms(hold, now));
+    if let Some(task) = &seen.task {
+        line.push_str(&format!(", on {}", text::one_line(task, 60)));
+    }
+    if let Some(reason) = &hold.reason {
+        line.push_str(&format!(": \"{}\"", text::one_line(reason, 120)));
+    }
+    if let Some(contest) = &hold.contest {
+        let age = ago(now.since(contest.at));
+        line.push_str(&format!(" [contested by {} {age}]", text::one_line(&contest.label, 80)));
+    }
+    line
+}
+
+/// `exclusive for 3m, 27m left`
+fn terms(hold: &Hold, now: Timestamp) -> String {
+    let mode = match (hold.strength, hold.mode) {
+        (Strength::Lifted, _) => "open to everyone",
+        (_, Mode::Exclusive) => "exclusive",
+        (_, Mode::Shared) => "shared",
+    };
+    let age = match text::age(now.since(hold.since)).as_str() {
+        "now" => "since just now".to_owned(),
+        age => format!("for {age}"),
+    };
+    let left =
+        hold.until.map(|until| format!(", {} left", text::age(until.since(now)).replace("now", "moments")));
+    format!("{mode} {age}{}, #{}", left.unwrap_or_default(), hold.generation)
+}
+
+fn ago(milliseconds: i64) -> String {
+    match text::age(milliseconds).as_str() {
+        "now" => "just now".to_owned(),
+        age => format!("{age} ago"),
+    }
+}

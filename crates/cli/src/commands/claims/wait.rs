@@ -1,0 +1,61 @@
+//! `consort wait`
+
+use std::process::ExitCode;
+use std::time::Duration;
+use std::time::Instant;
+
+use consort_host::bell;
+use consort_host::bell::Bell;
+
+use crate::error::CommandError;
+use crate::exit;
+use crate::out;
+use crate::time;
+use crate::world::World;
+use crate::world::caller_facts;
+
+#[derive(clap::Args)]
+pub(crate) struct Args {
+    /// The path to wait for
+    path: String,
+    /// How long: `30s`, `5m`; exits 1 when it is still held
+    #[arg(long, value_name = "TIME", value_parser = time::parse_duration)]
+    timeout: Option<Duration>,
+}
+
+/// How often the holder is looked after: its process may end without a word.
+const LOOK: Duration = Duration::from_secs(1);
+
+pub(crate) fn run(world: &World, args: &Args) -> Result<ExitCode, CommandError> {
+    let mut room = world.open()?;
+    let until = args.timeout.and_then(|timeout| Instant::now().checked_add(timeout));
+    let cannot_wait = |error| CommandError::file("cannot wait in", &world.paths.bells(), error);
+    // Hung before the first look, so that nothing falls between the two.
+    let mut bell = Bell::hang(&world.paths.bells(), None).map_err(cannot_wait)?;
+    let mut has_said = false;
+    loop {
+        let caller = caller_facts(room.app.host());
+        let outcome = room.app.explain_path(&caller, &world.cwd, &args.path)?;
+        if outcome.writable {
+            world.out.line(format!("{} is free.", outcome.path))?;
+            return Ok(ExitCode::SUCCESS);
+        }
+        if let Some(seen) = outcome.holds.iter().find(|seen| !seen.yours)
+            && !has_said
+        {
+            out::note(format_args!(
+                "Waiting for {} to let go of {}.",
+                seen.hold.label,
+                seen.hold.resource.shown()
+            ));
+            has_said = true;
+        }
+        let left = until.map_or(bell::SAFETY, |until| until.saturating_duration_since(Instant::now()));
+        if left.is_zero() {
+            out::note(format_args!("{} is still held.", outcome.path));
+            return Ok(ExitCode::from(exit::FOUND_SOMETHING));
+        }
+        bell.wait(None, left.min(LOOK)).map_err(cannot_wait)?;
+        room.app.engine_mut().let_go_if_replaced();
+    }
+}

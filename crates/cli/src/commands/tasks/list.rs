@@ -1,0 +1,101 @@
+//! `consort tasks`
+
+use std::path::PathBuf;
+
+use consort_core::Timestamp;
+use consort_core::tasks::TaskRecord;
+use consort_core::tasks::TaskSeen;
+use consort_core::tasks::TaskState;
+use consort_core::text;
+
+use super::request;
+use super::shown;
+use crate::error::CommandError;
+use crate::error::CommandResult;
+use crate::out;
+use crate::world::World;
+
+#[derive(clap::Args)]
+pub(crate) struct Args {
+    /// Only those that can be claimed now
+    #[arg(long)]
+    ready: bool,
+    /// The spec; without it, the one you joined with, or all that agents here have
+    #[arg(long, value_name = "FILE")]
+    spec: Option<PathBuf>,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
+    let mut room = world.open()?;
+    let first = room.app.tasks(&request(world, &room, args.spec.as_ref(), None, None));
+    let outcomes = match first {
+        Ok(outcome) => vec![outcome],
+        // The person has joined with none: then whatever is worked on here.
+        Err(consort_core::tasks::TaskError::NoSpec) => {
+            let specs = room.app.specs()?;
+            let mut outcomes = Vec::new();
+            for spec in
+                specs.iter().filter(|spec| spec.project.as_ref().is_none_or(|id| *id == room.project.id))
+            {
+                let file = room.place.worktree.join(&spec.path);
+                outcomes.push(room.app.tasks(&request(world, &room, Some(&file), None, None))?);
+            }
+            if outcomes.is_empty() {
+                return Err(CommandError::from(consort_core::tasks::TaskError::NoSpec));
+            }
+            outcomes
+        }
+        Err(error) => return Err(error.into()),
+    };
+    for mut outcome in outcomes {
+        let all = outcome.tasks.len();
+        if args.ready {
+            outcome.tasks.retain(|task| task.ready);
+        }
+        let name = shown(&outcome.spec, &room.place.worktree, &world.cwd);
+        for error in &outcome.errors {
+            out::note(format_args!("{name}:{}: {error}", error.line()));
+        }
+        if args.json {
+            world.out.json(&outcome)?;
+            continue;
+        }
+        world.out.line(format!("{}: {} of {all} done", world.out.style.bold(&name), outcome.done))?;
+        let widest = outcome.tasks.iter().map(|task| task.id.chars().count()).max().unwrap_or(0);
+        for task in &outcome.tasks {
+            let (id, state) = (text::one_line(&task.id, 64), state(task, outcome.at));
+            let title = text::one_line(task.title.as_deref().unwrap_or("(not in the spec)"), 80);
+            world.out.line(format!("  {id:widest$}  {title}  [{state}]"))?;
+        }
+        if !outcome.idle.is_empty() {
+            world.out.line(format!("Without a task: {}", outcome.idle.join(", ")))?;
+        }
+    }
+    Ok(())
+}
+
+fn state(task: &TaskSeen, now: Timestamp) -> String {
+    match &task.record {
+        Some(TaskRecord { state: TaskState::Done(worker), .. }) => {
+            let notes = worker
+                .words
+                .as_ref()
+                .map_or_else(String::new, |notes| format!(": {}", text::one_line(notes, 80)));
+            format!("done by {}{notes}", worker.name)
+        }
+        Some(TaskRecord { state: TaskState::Claimed(worker), generation, .. }) => {
+            let who = if task.yours { "you" } else { worker.name.as_str() };
+            let reason = worker
+                .words
+                .as_ref()
+                .map_or_else(String::new, |why| format!(": {}", text::one_line(why, 80)));
+            format!("{who}, {}, #{generation}{reason}", text::age(now.since(worker.at)))
+        }
+        _ if task.ticked => "done".into(),
+        _ if task.ready => "ready".into(),
+        _ => format!("waits for {}", task.waits_for.join(", ")),
+    }
+}

@@ -1,0 +1,39 @@
+//! `consort tasks` and `consort task`
+
+pub(crate) mod list;
+pub(crate) mod one;
+
+use std::path::Path;
+use std::path::PathBuf;
+
+use consort_core::tasks::SpecRef;
+use consort_core::tasks::TaskRequest;
+
+use crate::world::Room;
+use crate::world::World;
+use crate::world::caller_facts;
+
+fn request(
+    world: &World,
+    room: &Room,
+    spec: Option<&PathBuf>,
+    id: Option<&String>,
+    words: Option<&String>,
+) -> TaskRequest {
+    TaskRequest {
+        caller: caller_facts(room.app.host()),
+        cwd: world.cwd.clone(),
+        spec: spec.cloned(),
+        id: id.cloned(),
+        words: words.cloned(),
+    }
+}
+
+/// A spec as one would type it here: `./feature.md`.
+fn shown(spec: &SpecRef, worktree: &Path, cwd: &Path) -> String {
+    let whole = worktree.join(&spec.path);
+    match whole.strip_prefix(cwd) {
+        Ok(short) => format!("./{}", short.display()),
+        Err(_) => spec.path.clone(),
+    }
+}

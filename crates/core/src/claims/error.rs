@@ -1,0 +1,96 @@
+//! Why a claims verb was refused.
+
+use thiserror::Error;
+
+use super::HoldSeen;
+use super::PatternError;
+use crate::engine::StoreError;
+use crate::explain::Explain;
+use crate::explain::Kind;
+use crate::text;
+
+#[derive(Debug, Error)]
+pub enum ClaimError {
+    #[error("{}", describe(.0))]
+    Held(Vec<HoldSeen>),
+    #[error("nobody holds `{resource}`")]
+    NotHeld { resource: String, nearest: Option<String> },
+    #[error("`{resource}` is held by {holder}, not by you")]
+    NotYours { resource: String, holder: String },
+    #[error("`{resource}` is yours")]
+    Yours { resource: String },
+    #[error("`{resource}` is held by {holder} and was never contested")]
+    NotContested { resource: String, holder: String },
+    #[error("`{resource}` is contested, and {holder} has {seconds} s left to answer")]
+    TooEarly { resource: String, holder: String, seconds: i64 },
+    #[error("nothing is named")]
+    Nothing,
+    #[error("the name is {length} characters long; {limit} is the limit")]
+    TooLong { length: usize, limit: usize },
+    #[error(transparent)]
+    Pattern(#[from] PatternError),
+    #[error("this agent session has not joined")]
+    NotRegistered,
+    #[error("only the person can lift a reservation")]
+    NotThePerson,
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+fn describe(conflicts: &[HoldSeen]) -> String {
+    let one = |seen: &HoldSeen| {
+        let reason = seen.hold.reason.as_ref();
+        let reason = reason.map_or_else(String::new, |reason| format!(": {}", text::one_line(reason, 120)));
+        format!(
+            "`{}` is held by {}{reason}",
+            text::one_line(&seen.hold.resource.shown(), 200),
+            seen.hold.label
+        )
+    };
+    conflicts.iter().map(one).collect::<Vec<_>>().join("; ")
+}
+
+impl Explain for ClaimError {
+    fn kind(&self) -> Kind {
+        match self {
+            Self::Held(_) | Self::NotYours { .. } | Self::NotContested { .. } | Self::TooEarly { .. } => {
+                Kind::Conflict
+            }
+            Self::Store(error) => error.kind(),
+            _ => Kind::User,
+        }
+    }
+
+    fn hints(&self) -> Vec<String> {
+        vec![match self {
+            Self::Held(conflicts) => {
+                let Some(seen) = conflicts.first() else { return Vec::new() };
+                let resource = seen.hold.resource.shown();
+                if seen.hold.holder == crate::journal::Actor::Person {
+                    "the person holds it; ask: consort send @me \"…\"".to_owned()
+                } else {
+                    format!("ask {0}: consort send {0} \"…\"; or: consort contest '{resource}'", seen.name)
+                }
+            }
+            Self::NotHeld { nearest: Some(nearest), .. } => format!("did you mean `{nearest}`?"),
+            Self::NotHeld { nearest: None, .. } => {
+                "`consort claims` and `consort reservations` list what is held".into()
+            }
+            Self::NotYours { resource, .. } | Self::NotContested { resource, .. } => format!(
+                "`consort contest '{resource}'` asks for it; after that `consort release --force '{resource}'`"
+            ),
+            Self::TooEarly { resource, .. } => {
+                format!("then: consort release --force '{resource}'; the person need not wait")
+            }
+            Self::Yours { resource } => format!("`consort release '{resource}'` lets it go"),
+            Self::Nothing => "name a path, or any words for what you work on".into(),
+            Self::TooLong { .. } | Self::Pattern(_) => "use a shorter or a simpler one".into(),
+            Self::NotRegistered => "`consort join` registers the agent session it is run in".into(),
+            Self::NotThePerson => {
+                "ask the person: consort send @me \"…\"; or ask the holder, `consort explain <path>` names it"
+                    .into()
+            }
+            Self::Store(error) => return error.hints(),
+        }]
+    }
+}

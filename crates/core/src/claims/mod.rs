@@ -1,0 +1,57 @@
+//! Who works on what: advisory claims and blocking reservations.
+//!
+//! Both are [`Hold`]s: one resource in one pair of hands, from a moment on,
+//! exclusively or shared. A claim tells others; a reservation keeps them from
+//! writing, at the moment they would. Whoever needs what another holds contests
+//! it; a holder that does not answer within the time loses it, one that is gone
+//! holds nothing.
+//!
+//! What comes with every tool call is not recorded but noted beside the store:
+//! who wrote which file last ([`Touch`]), and which files a session has seen in
+//! which state ([`Sight`]).
+//!
+//! **No two that live hold overlapping resources, unless both share them.**
+
+mod error;
+mod model;
+mod ops;
+mod pattern;
+mod rules;
+mod store;
+#[cfg(test)]
+mod tests;
+mod told;
+
+pub use error::ClaimError;
+pub use model::ClaimChange;
+pub use model::Contest;
+pub use model::Extent;
+pub use model::Held;
+pub use model::HeldLine;
+pub use model::Hold;
+pub use model::HoldKey;
+pub use model::HoldOutcome;
+pub use model::HoldRequest;
+pub use model::HoldSeen;
+pub use model::HoldsOutcome;
+pub use model::Mode;
+pub use model::Obstacle;
+pub use model::PathOutcome;
+pub use model::Release;
+pub use model::ReleaseOutcome;
+pub use model::ReleaseRequest;
+pub use model::Resource;
+pub use model::Sight;
+pub use model::Stamp;
+pub use model::Strength;
+pub use model::Target;
+pub use model::Touch;
+pub use model::TouchSeen;
+pub use model::Verdict;
+pub use model::Which;
+pub(crate) use ops::let_go;
+pub use pattern::Case;
+pub use pattern::Pattern;
+pub use pattern::PatternError;
+pub use store::ClaimStore;
+pub use store::PathNotes;

@@ -1,0 +1,358 @@
+//! What is held, by whom, and what can be asked.
+
+use std::fmt;
+use std::path::PathBuf;
+
+use serde::Deserialize;
+use serde::Deserializer;
+use serde::Serialize;
+use serde::Serializer;
+
+use super::Pattern;
+use crate::Timestamp;
+use crate::journal::Actor;
+use crate::journal::Seq;
+use crate::presence::CallerFacts;
+use crate::presence::SessionId;
+use crate::project::ProjectId;
+
+/// What one may hold: paths, or anything that has a name.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Resource {
+    /// `file:src/auth/`
+    Paths(Pattern),
+    /// `topic:auth`, `port:3000`, any words.
+    Named(String),
+}
+
+const FILE: &str = "file:";
+
+impl Resource {
+    /// The one that is kept under this spelling.
+    pub fn parse(text: &str) -> Self {
+        let pattern = text.strip_prefix(FILE).and_then(|pattern| Pattern::new(pattern).ok());
+        pattern.map_or_else(|| Self::Named(text.to_owned()), Self::Paths)
+    }
+
+    /// What stands for paths in what was typed, if it does.
+    pub fn path_in(text: &str) -> Option<&str> {
+        text.strip_prefix(FILE)
+    }
+
+    /// Whether it means the same on the whole machine, whatever the project.
+    pub fn is_of_the_machine(name: &str) -> bool {
+        ["port:", "docker:"].iter().any(|kind| name.starts_with(kind))
+    }
+
+    pub fn pattern(&self) -> Option<&Pattern> {
+        match self {
+            Self::Paths(pattern) => Some(pattern),
+            Self::Named(_) => None,
+        }
+    }
+
+    /// As people read it: a path without its `file:`.
+    pub fn shown(&self) -> String {
+        match self {
+            Self::Paths(pattern) => pattern.shown(),
+            Self::Named(name) => name.clone(),
+        }
+    }
+}
+
+impl fmt::Display for Resource {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Paths(pattern) => write!(f, "{FILE}{}", pattern.as_str()),
+            Self::Named(name) => f.write_str(name),
+        }
+    }
+}
+
+impl Serialize for Resource {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+impl<'de> Deserialize<'de> for Resource {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Ok(Self::parse(&String::deserialize(deserializer)?))
+    }
+}
+
+/// How much a hold asks of others.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Strength {
+    /// A claim: others are told.
+    Advisory,
+    /// A reservation: others' writes are refused.
+    Blocking,
+    /// The person lets everyone write, whoever holds it.
+    Lifted,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Mode {
+    #[default]
+    Exclusive,
+    /// With others who share it.
+    Shared,
+}
+
+/// One resource in one pair of hands.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Hold {
+    /// Absent: it means the same on the whole machine, and paths are absolute.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub project: Option<ProjectId>,
+    pub resource: Resource,
+    pub holder: Actor,
+    /// Who that was, in words: `GoldFalcon (claude on feat/auth)`.
+    pub label: String,
+    pub strength: Strength,
+    pub mode: Mode,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+    pub since: Timestamp,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub until: Option<Timestamp>,
+    /// Grows with every new holder: the number of the entry that granted it.
+    #[serde(default)]
+    pub generation: Seq,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub contest: Option<Contest>,
+}
+
+/// Someone else needs it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Contest {
+    pub by: Actor,
+    pub label: String,
+    pub at: Timestamp,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+}
+
+/// Which hold.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct HoldKey {
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub project: Option<ProjectId>,
+    pub resource: Resource,
+    pub holder: Actor,
+}
+
+impl Hold {
+    pub fn key(&self) -> HoldKey {
+        let Self { project, resource, holder, .. } = self.clone();
+        HoldKey { project, resource, holder }
+    }
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ClaimChange {
+    /// Granted, or renewed on other terms. Generation 0 is this entry's number.
+    Held(Box<Hold>),
+    Contested {
+        #[serde(flatten)]
+        key: HoldKey,
+        contest: Contest,
+    },
+    Released {
+        #[serde(flatten)]
+        key: HoldKey,
+        why: Release,
+    },
+}
+
+/// How a hold came to its end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Release {
+    /// By its holder, or by the person.
+    Asked,
+    /// Its holder's session ended, or its process.
+    HolderGone,
+    /// Its time was up.
+    Expired,
+    /// Contested for long enough.
+    Forced,
+}
+
+/// What to hold, all of it or nothing.
+#[derive(Clone, Debug)]
+pub struct HoldRequest {
+    pub caller: CallerFacts,
+    pub cwd: PathBuf,
+    pub what: Vec<String>,
+    pub strength: Strength,
+    pub mode: Mode,
+    pub reason: Option<String>,
+    /// Milliseconds.
+    pub ttl: Option<i64>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct HoldOutcome {
+    pub holds: Vec<Hold>,
+}
+
+/// Which holds to let go.
+#[derive(Clone, Debug)]
+pub struct ReleaseRequest {
+    pub caller: CallerFacts,
+    pub cwd: PathBuf,
+    pub what: Which,
+    pub strength: Option<Strength>,
+    /// Also another's, where that may be.
+    pub force: bool,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Which {
+    These(Vec<String>),
+    /// All that the caller holds.
+    Mine,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct ReleaseOutcome {
+    pub released: Vec<Hold>,
+}
+
+/// A hold as it is seen now.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct HoldSeen {
+    #[serde(flatten)]
+    pub hold: Hold,
+    /// What its holder is called now.
+    pub name: String,
+    /// What its holder works on.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub task: Option<String>,
+    pub yours: bool,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct HoldsOutcome {
+    pub at: Timestamp,
+    pub holds: Vec<HoldSeen>,
+    /// Who changed what lately, and may not be done with it.
+    pub touched: Vec<TouchSeen>,
+}
+
+/// A write about to happen.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Target {
+    pub path: PathBuf,
+    pub extent: Extent,
+    /// What writes: `Edit`, `sed`.
+    pub by: String,
+}
+
+/// How far a write reaches.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Extent {
+    File,
+    /// That file, or everything below that directory.
+    Tree,
+    Glob,
+    /// Whatever is uncommitted in that worktree.
+    Changes,
+    /// Any file of that worktree.
+    Worktree,
+}
+
+/// A write that someone else's hold is in the way of.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Obstacle {
+    /// The path as the caller would write it.
+    pub path: String,
+    pub extent: Extent,
+    pub by: String,
+    pub held: HoldSeen,
+}
+
+/// What is to become of a write.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    Free,
+    /// It goes on, and the agent is told.
+    Warned(String),
+    Denied(String),
+}
+
+/// Why a path may be written or not.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct PathOutcome {
+    pub at: Timestamp,
+    pub path: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub project: Option<ProjectId>,
+    /// Whether the caller may write it now.
+    pub writable: bool,
+    pub enforcement: &'static str,
+    pub holds: Vec<HoldSeen>,
+    /// By whose word it may be written in spite of them, and until when.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub lifted_until: Option<Timestamp>,
+    pub touched: Vec<TouchSeen>,
+}
+
+/// A path that a session has written, as a note beside the store.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Touch {
+    pub session: SessionId,
+    pub at: Timestamp,
+    pub worktree: PathBuf,
+    /// Relative to the worktree.
+    pub path: String,
+}
+
+/// A touch, and whose it was.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct TouchSeen {
+    #[serde(flatten)]
+    pub touch: Touch,
+    pub name: String,
+    pub yours: bool,
+}
+
+/// A file as a session has seen it last.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Sight {
+    pub path: PathBuf,
+    pub at: Timestamp,
+    pub stamp: Stamp,
+}
+
+/// What tells one state of a file from another; absent files have none.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Stamp {
+    /// Nanoseconds since the epoch.
+    pub changed: i64,
+    pub size: u64,
+}
+
+/// What hooks read instead of the store: every exclusive hold on paths. It may
+/// say too much, never too little.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Held {
+    /// Repositories on this machine, and whose they are.
+    pub repositories: Vec<(PathBuf, ProjectId)>,
+    pub holds: Vec<HeldLine>,
+    /// Something could not be read: the store must be asked.
+    pub is_partial: bool,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HeldLine {
+    pub project: Option<ProjectId>,
+    pub holder: Actor,
+    pub until: Option<Timestamp>,
+    pub pattern: Pattern,
+}

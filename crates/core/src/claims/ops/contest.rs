@@ -1,0 +1,92 @@
+//! Asking for what another holds.
+
+use std::path::Path;
+
+use super::Standing;
+use super::actor;
+use super::label;
+use super::meanings;
+use super::speaker;
+use crate::App;
+use crate::claims::ClaimChange;
+use crate::claims::ClaimError;
+use crate::claims::ClaimStore as _;
+use crate::claims::Contest;
+use crate::claims::Hold;
+use crate::claims::Strength;
+use crate::claims::rules;
+use crate::engine::Engine;
+use crate::host::Host;
+use crate::journal::Change;
+use crate::messages;
+use crate::messages::MessageType;
+use crate::messages::Priority;
+use crate::presence;
+use crate::presence::CallerFacts;
+use crate::text;
+
+impl<E: Engine, H: Host> App<E, H> {
+    /// Contests what another holds; the holder gets an urgent message in the
+    /// same entry. A second contest changes nothing: the first one's time runs.
+    pub fn contest(
+        &mut self,
+        caller: &CallerFacts,
+        cwd: &Path,
+        what: &str,
+        reason: Option<&str>,
+    ) -> Result<Hold, ClaimError> {
+        let now = self.host.now();
+        let (pulses, case) = (self.engine.pulses(), self.host.case());
+        let mut tx = self.engine.write()?;
+        let me = speaker(presence::who_calls(&self.host, &pulses, &tx, caller)?)?;
+        let holder = actor(me.as_ref());
+        let standing = Standing::new(&self.host, &pulses, &tx, tx.all_holds()?, now)?;
+        let meant = meanings(&self.host, &mut tx, cwd, what, None, now)?;
+        let is_meant = |hold: &&Hold| {
+            hold.strength != Strength::Lifted && meant.iter().any(|one| rules::meets(hold, one, case))
+        };
+        let mut found: Vec<&Hold> = standing.holds.iter().filter(is_meant).collect();
+        // Another's before one's own, the very thing before what merely overlaps.
+        found.sort_by_key(|hold| {
+            (hold.holder == holder, !meant.iter().any(|one| one.resource == hold.resource))
+        });
+        let Some(mut hold) = found.first().map(|hold| (*hold).clone()) else {
+            return Err(ClaimError::NotHeld { resource: what.to_owned(), nearest: None });
+        };
+        if hold.holder == holder {
+            return Err(ClaimError::Yours { resource: hold.resource.shown() });
+        }
+        if hold.contest.is_some() {
+            return Ok(hold);
+        }
+        let contest = Contest {
+            by: holder.clone(),
+            label: label(&self.host, me.as_ref()),
+            at: now,
+            reason: reason.map(|reason| text::one_line(reason, 500)),
+        };
+        let mut changes = standing.notices();
+        changes.push(Change::Claims(ClaimChange::Contested { key: hold.key(), contest: contest.clone() }));
+        if let Some(agent) = standing.holder(&hold) {
+            let why = contest.reason.as_ref().map_or_else(String::new, |reason| format!(": {reason}"));
+            let resource = hold.resource.shown();
+            let text = format!(
+                "I need `{resource}`, which you hold{why}. If you are done with it: consort release '{resource}'. \
+                 If not, tell me when; without an answer it may be taken."
+            );
+            changes.push(messages::notice(
+                &mut tx,
+                &self.host,
+                me.as_ref(),
+                agent,
+                MessageType::Question,
+                Priority::Urgent,
+                text,
+            )?);
+        }
+        let project = hold.project.clone().or_else(|| me.as_ref().map(|me| me.project.id.clone()));
+        Self::conclude(&self.host, tx, now, project, holder, changes)?;
+        hold.contest = Some(contest);
+        Ok(hold)
+    }
+}

@@ -1,0 +1,88 @@
+//! Claiming and reserving.
+
+use super::Standing;
+use super::actor;
+use super::concerned;
+use super::label;
+use super::speaker;
+use super::wanted;
+use crate::App;
+use crate::claims::ClaimChange;
+use crate::claims::ClaimError;
+use crate::claims::ClaimStore as _;
+use crate::claims::Hold;
+use crate::claims::HoldOutcome;
+use crate::claims::HoldRequest;
+use crate::claims::HoldSeen;
+use crate::claims::rules;
+use crate::claims::rules::Wanted;
+use crate::engine::Engine;
+use crate::host::Host;
+use crate::journal::Change;
+use crate::presence;
+use crate::text;
+
+impl<E: Engine, H: Host> App<E, H> {
+    /// Takes hold of all that is asked for, or of nothing. What the caller
+    /// holds already is renewed.
+    pub fn hold(&mut self, request: &HoldRequest) -> Result<HoldOutcome, ClaimError> {
+        let now = self.host.now();
+        let (pulses, case) = (self.engine.pulses(), self.host.case());
+        let mut tx = self.engine.write()?;
+        let me = speaker(presence::who_calls(&self.host, &pulses, &tx, &request.caller)?)?;
+        let (holder, label) = (actor(me.as_ref()), label(&self.host, me.as_ref()));
+        if request.what.is_empty() {
+            return Err(ClaimError::Nothing);
+        }
+        let mut asked: Vec<Wanted> = Vec::new();
+        for text in &request.what {
+            let one = wanted(&self.host, &mut tx, &request.cwd, text, request.strength, now)?;
+            if !asked.contains(&one) {
+                asked.push(one);
+            }
+        }
+        let standing = Standing::new(&self.host, &pulses, &tx, tx.all_holds()?, now)?;
+        let mut conflicts: Vec<HoldSeen> = Vec::new();
+        let mut holds = Vec::new();
+        for one in &asked {
+            for hold in rules::conflicts(&standing.holds, one, &holder, request.mode, case) {
+                conflicts.push(standing.see(&tx, hold, &holder)?);
+            }
+            let mine = |hold: &&Hold| {
+                hold.holder == holder && hold.project == one.project && hold.resource == one.resource
+            };
+            let former = standing.holds.iter().find(mine);
+            holds.push(Hold {
+                project: one.project.clone(),
+                resource: one.resource.clone(),
+                holder: holder.clone(),
+                label: label.clone(),
+                strength: request.strength,
+                mode: request.mode,
+                reason: request
+                    .reason
+                    .as_ref()
+                    .map(|reason| text::one_line(reason, 500))
+                    .or_else(|| former.and_then(|hold| hold.reason.clone())),
+                since: former.map_or(now, |hold| hold.since),
+                until: request.ttl.map(|ttl| now.minus(-ttl)),
+                generation: former.map_or(0, |hold| hold.generation),
+                contest: former.and_then(|hold| hold.contest.clone()),
+            });
+        }
+        if !conflicts.is_empty() {
+            conflicts.dedup_by(|one, other| one.hold == other.hold);
+            return Err(ClaimError::Held(conflicts));
+        }
+        let mut changes = standing.notices();
+        changes.extend(holds.iter().map(|hold| Change::Claims(ClaimChange::Held(Box::new(hold.clone())))));
+        let project = concerned(&asked, me.as_ref());
+        let number = Self::conclude(&self.host, tx, now, project, holder, changes)?;
+        for hold in &mut holds {
+            if hold.generation == 0 {
+                hold.generation = number.unwrap_or(0);
+            }
+        }
+        Ok(HoldOutcome { holds })
+    }
+}

@@ -1,0 +1,54 @@
+//! The person's word above all holds.
+
+use std::path::Path;
+
+use super::wanted;
+use crate::App;
+use crate::Timestamp;
+use crate::claims::ClaimChange;
+use crate::claims::ClaimError;
+use crate::claims::Hold;
+use crate::claims::Mode;
+use crate::claims::Strength;
+use crate::engine::Engine;
+use crate::host::Host;
+use crate::journal::Actor;
+use crate::journal::Change;
+use crate::presence;
+use crate::presence::Caller;
+use crate::presence::CallerFacts;
+
+impl<E: Engine, H: Host> App<E, H> {
+    /// Lets everyone write a path for a while, whoever holds it.
+    pub fn lift(
+        &mut self,
+        caller: &CallerFacts,
+        cwd: &Path,
+        path: &str,
+        minutes: u32,
+    ) -> Result<Hold, ClaimError> {
+        let now = self.host.now();
+        let pulses = self.engine.pulses();
+        let mut tx = self.engine.write()?;
+        if presence::who_calls(&self.host, &pulses, &tx, caller)? != Caller::Person {
+            return Err(ClaimError::NotThePerson);
+        }
+        let one = wanted(&self.host, &mut tx, cwd, path, Strength::Lifted, now)?;
+        let hold = Hold {
+            project: one.project.clone(),
+            resource: one.resource,
+            holder: Actor::Consort,
+            label: "the person".into(),
+            strength: Strength::Lifted,
+            mode: Mode::Shared,
+            reason: None,
+            since: now,
+            until: Some(now.minus(-(i64::from(minutes) * Timestamp::MINUTE))),
+            generation: 0,
+            contest: None,
+        };
+        let changes = vec![Change::Claims(ClaimChange::Held(Box::new(hold.clone())))];
+        Self::conclude(&self.host, tx, now, one.project, Actor::Person, changes)?;
+        Ok(hold)
+    }
+}

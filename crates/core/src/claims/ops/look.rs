@@ -1,0 +1,129 @@
+//! What is held, and why a path may be written or not.
+
+use std::path::Path;
+
+use super::Standing;
+use super::actor;
+use super::locate;
+use crate::App;
+use crate::Timestamp;
+use crate::claims::ClaimError;
+use crate::claims::ClaimStore as _;
+use crate::claims::HoldSeen;
+use crate::claims::HoldsOutcome;
+use crate::claims::PathNotes as _;
+use crate::claims::PathOutcome;
+use crate::claims::Strength;
+use crate::claims::TouchSeen;
+use crate::claims::rules;
+use crate::config::Enforcement;
+use crate::config::hook_settings;
+use crate::engine::Engine;
+use crate::engine::StoreError;
+use crate::host::Host;
+use crate::journal::Actor;
+use crate::presence;
+use crate::presence::Caller;
+use crate::presence::CallerFacts;
+use crate::presence::PresenceStore as _;
+use crate::project::ProjectId;
+
+impl<E: Engine, H: Host> App<E, H> {
+    /// All that is held in a project and on the machine, or everywhere; and who
+    /// has written what since then.
+    pub fn holds(
+        &mut self,
+        caller: &CallerFacts,
+        project: Option<&ProjectId>,
+        touched_for: i64,
+    ) -> Result<HoldsOutcome, StoreError> {
+        let now = self.host.now();
+        let (pulses, notes) = (self.engine.pulses(), self.engine.notes());
+        let tx = self.engine.read()?;
+        let me = whoever(presence::who_calls(&self.host, &pulses, &tx, caller)?);
+        let all = match project {
+            Some(project) => tx.holds(Some(project))?,
+            None => tx.all_holds()?,
+        };
+        let standing = Standing::new(&self.host, &pulses, &tx, all, now)?;
+        let mut holds = Vec::new();
+        for hold in &standing.holds {
+            holds.push(standing.see(&tx, hold, &me)?);
+        }
+        let mut touched = Vec::new();
+        for touch in notes.all_touched(now.minus(touched_for)) {
+            let Some((agent, None)) = tx.agent(&touch.session)? else { continue };
+            if project.is_none_or(|project| agent.project.id == *project)
+                && presence::is_alive(&self.host, &pulses, &agent)
+            {
+                let yours = me == Actor::Agent(agent.session.clone());
+                touched.push(TouchSeen { touch, name: agent.name.to_string(), yours });
+            }
+        }
+        touched.sort_by(|one, other| other.touch.at.cmp(&one.touch.at));
+        Ok(HoldsOutcome { at: now, holds, touched })
+    }
+
+    /// Who holds a path, why, since when, and whether the caller may write it.
+    pub fn explain_path(
+        &mut self,
+        caller: &CallerFacts,
+        cwd: &Path,
+        path: &str,
+    ) -> Result<PathOutcome, ClaimError> {
+        let (now, case) = (self.host.now(), self.host.case());
+        let (pulses, notes) = (self.engine.pulses(), self.engine.notes());
+        let (located, pattern) = locate(&self.host, cwd, path)?;
+        let tx = self.engine.read()?;
+        let me = whoever(presence::who_calls(&self.host, &pulses, &tx, caller)?);
+        let project = match &located.repository {
+            Some(repository) => tx.project_of(repository)?.map(|project| project.id),
+            None => None,
+        };
+        let standing = Standing::new(&self.host, &pulses, &tx, tx.all_holds()?, now)?;
+        let is_it = |seen: &HoldSeen| {
+            seen.hold.project == project
+                && seen.hold.resource.pattern().is_some_and(|held| held.overlaps(&pattern, case))
+        };
+        let mut holds = Vec::new();
+        for hold in standing.holds.iter().filter(|hold| hold.strength != Strength::Lifted) {
+            holds.push(standing.see(&tx, hold, &me)?);
+        }
+        holds.retain(is_it);
+        let lifted_until = rules::lifted_until(&standing.holds, project.as_ref(), &pattern, case);
+        let enforcement = hook_settings(&tx, &located.worktree, &|_| None)?.enforcement;
+        let is_blocked = holds
+            .iter()
+            .any(|seen| !seen.yours && rules::blocks(&seen.hold, project.as_ref(), &pattern, case));
+        let mut touched = Vec::new();
+        if let Some(touch) = notes.touched(&located.worktree, &located.path)
+            && let Some((agent, _)) = tx.agent(&touch.session)?
+            && now.since(touch.at) < Timestamp::DAY
+        {
+            let yours = me == Actor::Agent(agent.session.clone());
+            touched.push(TouchSeen { touch, name: agent.name.to_string(), yours });
+        }
+        Ok(PathOutcome {
+            at: now,
+            path: pattern.shown(),
+            project,
+            writable: !is_blocked
+                || lifted_until.is_some()
+                || enforcement != Enforcement::Block
+                || me == Actor::Person,
+            enforcement: enforcement.as_str(),
+            holds,
+            lifted_until,
+            touched,
+        })
+    }
+}
+
+/// Who looks; a stranger is nobody in particular.
+fn whoever(caller: Caller) -> Actor {
+    match caller {
+        Caller::Agent(agent) => actor(Some(&agent)),
+        Caller::Person => Actor::Person,
+        Caller::Stranger => Actor::Consort,
+    }
+}

@@ -1,0 +1,259 @@
+//! The verbs of claims, one file each; and what they share.
+
+mod aftermath;
+mod contest;
+mod guard;
+mod hold;
+mod lift;
+mod look;
+mod release;
+mod sights;
+mod touch;
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::path::PathBuf;
+
+use crate::Timestamp;
+use crate::claims::ClaimChange;
+use crate::claims::ClaimError;
+use crate::claims::ClaimStore;
+use crate::claims::Extent;
+use crate::claims::Hold;
+use crate::claims::HoldSeen;
+use crate::claims::Pattern;
+use crate::claims::PatternError;
+use crate::claims::Release;
+use crate::claims::Resource;
+use crate::claims::Strength;
+use crate::claims::Target;
+use crate::claims::pattern::is_glob;
+use crate::claims::rules;
+use crate::claims::rules::Wanted;
+use crate::engine::StoreError;
+use crate::engine::Tx;
+use crate::host::Host;
+use crate::host::Located;
+use crate::journal::Actor;
+use crate::journal::Change;
+use crate::presence;
+use crate::presence::Agent;
+use crate::presence::Caller;
+use crate::presence::PresenceStore;
+use crate::presence::PulseStore;
+use crate::presence::SessionId;
+use crate::project::ProjectId;
+use crate::tasks;
+
+/// Who calls: an agent, or the person.
+fn speaker(caller: Caller) -> Result<Option<Agent>, ClaimError> {
+    match caller {
+        Caller::Agent(agent) => Ok(Some(*agent)),
+        Caller::Person => Ok(None),
+        Caller::Stranger => Err(ClaimError::NotRegistered),
+    }
+}
+
+fn actor(me: Option<&Agent>) -> Actor {
+    me.map_or(Actor::Person, |me| Actor::Agent(me.session.clone()))
+}
+
+/// `GoldFalcon (claude on feat/auth)`
+fn label(host: &impl Host, me: Option<&Agent>) -> String {
+    let Some(me) = me else { return "the person".into() };
+    let branch = host.branch(&me.worktree).or_else(|| me.branch.clone());
+    match branch {
+        Some(branch) => format!("{} ({} on {branch})", me.name, me.kind),
+        None => format!("{} ({})", me.name, me.kind),
+    }
+}
+
+/// What was typed, as what is meant. Paths are kept as they really are, relative
+/// to their worktree's root; outside of any repository they are absolute.
+fn wanted(
+    host: &impl Host,
+    tx: &mut impl Tx,
+    cwd: &Path,
+    text: &str,
+    strength: Strength,
+    now: Timestamp,
+) -> Result<Wanted, ClaimError> {
+    let typed = match (Resource::path_in(text), strength) {
+        (Some(path), _) => path,
+        (None, Strength::Blocking | Strength::Lifted) => text,
+        (None, Strength::Advisory) => {
+            let name = rules::name(text);
+            let length = name.chars().count();
+            if name.is_empty() {
+                return Err(ClaimError::Nothing);
+            }
+            if length > rules::LONGEST_NAME {
+                return Err(ClaimError::TooLong { length, limit: rules::LONGEST_NAME });
+            }
+            let project = match Resource::is_of_the_machine(&name) {
+                true => None,
+                false => Some(presence::settle(host, tx, cwd, now)?),
+            };
+            return Ok(Wanted { project, resource: Resource::Named(name) });
+        }
+    };
+    if typed.trim().is_empty() {
+        return Err(ClaimError::Nothing);
+    }
+    let (located, pattern) = locate(host, cwd, typed)?;
+    let project = match &located.repository {
+        Some(_) => Some(presence::settle(host, tx, &located.worktree, now)?),
+        None => None,
+    };
+    Ok(Wanted { project, resource: Resource::Paths(pattern) })
+}
+
+/// All that something typed may mean among what is held: a name, or a path.
+fn meanings(
+    host: &impl Host,
+    tx: &mut impl Tx,
+    cwd: &Path,
+    text: &str,
+    strength: Option<Strength>,
+    now: Timestamp,
+) -> Result<Vec<Wanted>, ClaimError> {
+    let path = wanted(host, tx, cwd, text, Strength::Blocking, now)?;
+    if strength == Some(Strength::Blocking) {
+        return Ok(vec![path]);
+    }
+    let name = wanted(host, tx, cwd, text, Strength::Advisory, now)?;
+    Ok(vec![name, path])
+}
+
+/// Where a typed path or glob is, and the pattern that means it. What exists
+/// under the very name that was typed is that, also if it looks like a glob.
+fn locate(host: &impl Host, cwd: &Path, typed: &str) -> Result<(Located, Pattern), ClaimError> {
+    let whole = host.locate(&cwd.join(typed));
+    if whole.exists || !is_glob(typed) {
+        let is_dir = whole.is_dir || typed.ends_with('/');
+        let pattern = if is_dir { Pattern::tree(&whole.path) } else { Pattern::file(&whole.path) };
+        // Held to the same limits as what is typed.
+        Pattern::new(pattern.as_str())?;
+        return Ok((whole, pattern));
+    }
+    let parts: Vec<&str> = typed.split('/').collect();
+    let plain = parts.iter().take_while(|part| !is_glob(part)).count();
+    let (stem, rest) = parts.split_at(plain);
+    if rest.contains(&"..") {
+        return Err(PatternError::Upwards { pattern: typed.to_owned() }.into());
+    }
+    let stem: PathBuf = match stem {
+        // An absolute path begins with an empty part.
+        [""] => "/".into(),
+        stem => stem.join("/").into(),
+    };
+    let base = host.locate(&cwd.join(stem));
+    let rest: Vec<&str> = rest.iter().copied().filter(|part| *part != ".").collect();
+    let rest = rest.join("/");
+    let pattern = match Pattern::file(&base.path).as_str() {
+        "" => rest,
+        base => format!("{}/{rest}", base.trim_end_matches('/')),
+    };
+    Ok((base, Pattern::new(&pattern)?))
+}
+
+/// Where a write goes, and the paths that it reaches.
+fn reach(host: &impl Host, target: &Target) -> Result<(Located, Pattern), ClaimError> {
+    if target.extent == Extent::Glob {
+        return locate(host, Path::new("/"), &target.path.to_string_lossy());
+    }
+    let located = host.locate(&target.path);
+    let paths = match target.extent {
+        Extent::File => Pattern::file(&located.path),
+        Extent::Tree => Pattern::tree(&located.path),
+        _ => Pattern::tree(""),
+    };
+    Ok((located, paths))
+}
+
+/// Holds that stand, each with its holder, and those that are over.
+struct Standing {
+    holds: Vec<Hold>,
+    /// Holders that are agents, by session.
+    holders: BTreeMap<SessionId, Agent>,
+    over: Vec<(Hold, Release)>,
+}
+
+impl Standing {
+    fn new<T: PresenceStore>(
+        host: &impl Host,
+        pulses: &impl PulseStore,
+        store: &T,
+        all: Vec<Hold>,
+        now: Timestamp,
+    ) -> Result<Self, StoreError> {
+        let mut known: BTreeMap<SessionId, Option<Agent>> = BTreeMap::new();
+        let (mut holds, mut over) = (Vec::new(), Vec::new());
+        for hold in all {
+            if let Actor::Agent(session) = &hold.holder
+                && !known.contains_key(session)
+            {
+                let agent = match store.agent(session)? {
+                    Some((agent, None)) if presence::is_alive(host, pulses, &agent) => Some(agent),
+                    _ => None,
+                };
+                known.insert(session.clone(), agent);
+            }
+            let is_gone = matches!(&hold.holder, Actor::Agent(session) if known[session].is_none());
+            if is_gone {
+                over.push((hold, Release::HolderGone));
+            } else if rules::is_over(&hold, now) {
+                over.push((hold, Release::Expired));
+            } else {
+                holds.push(hold);
+            }
+        }
+        let holders = known.into_iter().filter_map(|(session, agent)| Some((session, agent?))).collect();
+        Ok(Self { holds, holders, over })
+    }
+
+    fn holder(&self, hold: &Hold) -> Option<&Agent> {
+        match &hold.holder {
+            Actor::Agent(session) => self.holders.get(session),
+            _ => None,
+        }
+    }
+
+    /// A hold as the caller sees it.
+    fn see<T: Tx>(&self, tx: &T, hold: &Hold, me: &Actor) -> Result<HoldSeen, StoreError> {
+        let holder = self.holder(hold);
+        let task = match &holder {
+            Some(agent) => tasks::current(tx, &agent.session)?,
+            None => None,
+        };
+        Ok(HoldSeen {
+            hold: hold.clone(),
+            name: holder.map_or_else(|| "the person".into(), |agent| agent.name.to_string()),
+            task,
+            yours: hold.holder == *me,
+        })
+    }
+
+    /// What it takes to note that some holds are over.
+    fn notices(&self) -> Vec<Change> {
+        self.over.iter().map(|(hold, why)| released(hold, *why)).collect()
+    }
+}
+
+fn released(hold: &Hold, why: Release) -> Change {
+    Change::Claims(ClaimChange::Released { key: hold.key(), why })
+}
+
+/// What it takes for one that leaves to let go of all it holds.
+pub(crate) fn let_go(store: &impl ClaimStore, session: &SessionId) -> Result<Vec<Change>, StoreError> {
+    let holder = Actor::Agent(session.clone());
+    let mut holds = store.all_holds()?;
+    holds.retain(|hold| hold.holder == holder);
+    Ok(holds.iter().map(|hold| released(hold, Release::HolderGone)).collect())
+}
+
+/// The project to tell of a change.
+fn concerned(wanted: &[Wanted], me: Option<&Agent>) -> Option<ProjectId> {
+    let named = wanted.iter().find_map(|wanted| wanted.project.clone());
+    named.or_else(|| me.map(|me| me.project.id.clone()))
+}

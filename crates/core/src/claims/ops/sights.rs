@@ -1,0 +1,70 @@
+//! Files that changed under a session's eyes.
+
+use std::path::Path;
+
+use crate::App;
+use crate::claims::PathNotes as _;
+use crate::claims::Sight;
+use crate::claims::told;
+use crate::config::hook_settings;
+use crate::engine::Engine;
+use crate::engine::StoreError;
+use crate::host::Host;
+use crate::presence::PresenceStore as _;
+use crate::presence::SessionId;
+
+/// How many of the files a session has seen are looked after.
+const LOOKED_AFTER: usize = 32;
+
+impl<E: Engine, H: Host> App<E, H> {
+    /// A session has read a file.
+    pub fn saw(&mut self, session: &SessionId, path: &Path) -> Result<(), StoreError> {
+        let sight = Sight { path: path.to_owned(), at: self.host.now(), stamp: self.host.stamp(path) };
+        self.engine.notes().saw(session, &[sight])
+    }
+
+    /// Which of the files that a session has seen were changed by others since:
+    /// said once. What changed while its own command ran counts as its own
+    /// doing, unless another one has said that it wrote it.
+    pub fn changed_since_seen(
+        &mut self,
+        session: &SessionId,
+        after_own_command: bool,
+        environment: &dyn Fn(&str) -> Option<String>,
+    ) -> Result<Option<String>, StoreError> {
+        let (now, notes) = (self.host.now(), self.engine.notes());
+        let (mut seen_anew, mut strange) = (Vec::new(), Vec::new());
+        for sight in notes.sights(session).into_iter().take(LOOKED_AFTER) {
+            let stamp = self.host.stamp(&sight.path);
+            if stamp == sight.stamp {
+                continue;
+            }
+            let located = self.host.locate(&sight.path);
+            let touch = notes.touched(&located.worktree, &located.path).filter(|touch| touch.at >= sight.at);
+            let is_own = touch.as_ref().map_or(after_own_command, |touch| touch.session == *session);
+            seen_anew.push(Sight { path: sight.path.clone(), at: now, stamp });
+            let what = format!("changed {} {} {}", stamp.changed, stamp.size, sight.path.display());
+            if !is_own && !notes.told_before(session, &what) {
+                strange.push((located, touch, stamp));
+            }
+        }
+        if seen_anew.is_empty() {
+            return Ok(None);
+        }
+        notes.saw(session, &seen_anew)?;
+        let Some((first, ..)) = strange.first() else { return Ok(None) };
+        let tx = self.engine.read()?;
+        if !hook_settings(&tx, &first.worktree, environment)?.tells_stale_reads() {
+            return Ok(None);
+        }
+        let mut changes = Vec::new();
+        for (located, touch, stamp) in &strange {
+            let by = match touch {
+                Some(touch) => tx.agent(&touch.session)?.map(|(agent, _)| agent.name.to_string()),
+                None => None,
+            };
+            changes.push((located.path.as_str(), by, *stamp));
+        }
+        Ok(Some(told::changed(&changes, now)))
+    }
+}

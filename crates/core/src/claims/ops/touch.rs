@@ -1,0 +1,96 @@
+//! Who wrote which file last: the claims that come by themselves.
+
+use std::path::PathBuf;
+
+use super::Standing;
+use crate::App;
+use crate::Timestamp;
+use crate::claims::Extent;
+use crate::claims::PathNotes as _;
+use crate::claims::Pattern;
+use crate::claims::Sight;
+use crate::claims::Target;
+use crate::claims::Touch;
+use crate::claims::told;
+use crate::config::hook_settings;
+use crate::engine::Engine;
+use crate::engine::StoreError;
+use crate::host::Host;
+use crate::presence;
+use crate::presence::PresenceStore as _;
+use crate::presence::SessionId;
+
+impl<E: Engine, H: Host> App<E, H> {
+    /// A session has written files: they are its own for a while, and it has
+    /// seen them as they are now.
+    pub fn wrote(&mut self, session: &SessionId, paths: &[PathBuf]) -> Result<(), StoreError> {
+        let (now, notes) = (self.host.now(), self.engine.notes());
+        let mut sights = Vec::new();
+        for path in paths {
+            let located = self.host.locate(path);
+            notes.touch(&Touch {
+                session: session.clone(),
+                at: now,
+                worktree: located.worktree,
+                path: located.path,
+            })?;
+            sights.push(Sight { path: path.clone(), at: now, stamp: self.host.stamp(path) });
+        }
+        notes.saw(session, &sights)
+    }
+
+    /// Before a session writes files: has another one, that lives, changed them
+    /// a short while ago and not committed them? Said once for each change.
+    pub fn recently_touched(
+        &mut self,
+        session: &SessionId,
+        targets: &[Target],
+        environment: &dyn Fn(&str) -> Option<String>,
+    ) -> Result<Option<String>, StoreError> {
+        let (now, notes) = (self.host.now(), self.engine.notes());
+        let mut found = Vec::new();
+        for target in targets.iter().filter(|target| target.extent == Extent::File) {
+            let located = self.host.locate(&target.path);
+            let touch = notes.touched(&located.worktree, &located.path);
+            found.extend(
+                touch.filter(|touch| touch.session != *session && now.since(touch.at) < Timestamp::DAY),
+            );
+        }
+        if found.is_empty() {
+            return Ok(None);
+        }
+        let pulses = self.engine.pulses();
+        let tx = self.engine.read()?;
+        let mut told = Vec::new();
+        for touch in found {
+            let lasts =
+                hook_settings(&tx, &touch.worktree, environment)?.auto_claim_minutes * Timestamp::MINUTE;
+            let Some((agent, None)) = tx.agent(&touch.session)? else { continue };
+            let what = format!("touched {} {} {}", touch.session, touch.at.0 / lasts.max(1), touch.path);
+            if now.since(touch.at) < lasts
+                && presence::is_alive(&self.host, &pulses, &agent)
+                && self.host.has_changes(&touch.worktree, &Pattern::file(&touch.path))
+                && !notes.told_before(session, &what)
+            {
+                told.push(told::touched(&touch, agent.name.as_str(), now));
+            }
+        }
+        Ok((!told.is_empty()).then(|| told.join("\n")))
+    }
+
+    /// A command of a session begins, whose doings its text does not tell.
+    pub fn begin_command(&mut self, session: &SessionId) -> Result<(), StoreError> {
+        let notes = self.engine.notes();
+        if notes.held().holds.is_empty() {
+            return Ok(());
+        }
+        notes.begin(session, self.host.now())
+    }
+}
+
+impl Standing {
+    /// Whether the holder itself has written that file since then.
+    pub(super) fn is_holders_own(touch: Option<&Touch>, holder: &SessionId, since: Timestamp) -> bool {
+        touch.is_some_and(|touch| touch.session == *holder && touch.at >= since)
+    }
+}

@@ -1,0 +1,343 @@
+//! Which paths a reservation means.
+//!
+//! A pattern is a directory (`src/auth/`, everything below it), a file
+//! (`config.yaml`) or a glob (`src/**/*.rs`), relative to the worktree's root.
+//! Matching a path is overlapping with the pattern that means that path alone,
+//! so **what overlaps and what matches can never disagree**. No library decides
+//! whether two globs can meet, and compiling hundreds of them for one look
+//! would cost more than the whole hook; hence this one.
+
+use serde::Deserialize;
+use serde::Serialize;
+use thiserror::Error;
+
+/// More than anyone types; what is longer is refused, so that deciding stays
+/// cheap.
+const LONGEST: usize = 1_024;
+const MOST_PARTS: usize = 64;
+const MOST_ALTERNATIVES: usize = 64;
+
+/// A pattern in its one spelling.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Pattern(String);
+
+#[derive(Clone, Debug, PartialEq, Eq, Error, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum PatternError {
+    #[error("a pattern is empty")]
+    Empty,
+    #[error("the pattern is {length} characters long; {LONGEST} is the limit")]
+    TooLong { length: usize },
+    #[error("the pattern `{pattern}` has a `..` after a glob")]
+    Upwards { pattern: String },
+    #[error("the pattern `{pattern}` stands for too many alternatives; {MOST_ALTERNATIVES} is the limit")]
+    TooMany { pattern: String },
+}
+
+impl Pattern {
+    /// Reads a pattern that is relative to the root already.
+    pub fn new(text: &str) -> Result<Self, PatternError> {
+        if text.is_empty() {
+            return Err(PatternError::Empty);
+        }
+        let length = text.chars().count();
+        let parts = text.split('/').count();
+        if length > LONGEST || parts > MOST_PARTS {
+            return Err(PatternError::TooLong { length });
+        }
+        if !is_glob(text) {
+            return Ok(Self(escape(&unescape(text))));
+        }
+        if alternatives(text).is_none() {
+            return Err(PatternError::TooMany { pattern: text.to_owned() });
+        }
+        Ok(Self(text.to_owned()))
+    }
+
+    /// That file and nothing else, whatever characters are in its name.
+    pub fn file(path: &str) -> Self {
+        Self(escape(path))
+    }
+
+    /// Everything below that directory, and itself; the empty one is the root.
+    pub fn tree(path: &str) -> Self {
+        Self(if path.is_empty() { "**".to_owned() } else { escape(path.trim_end_matches('/')) + "/" })
+    }
+
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// As people write it: no backslash where there is nothing to tell apart.
+    pub fn shown(&self) -> String {
+        if is_glob(&self.0) { self.0.clone() } else { unescape(&self.0) }
+    }
+
+    /// The one file it means, if it is that.
+    pub fn literal(&self) -> Option<String> {
+        (!is_glob(&self.0) && !self.0.ends_with('/')).then(|| unescape(&self.0))
+    }
+
+    /// The directory above all that it means.
+    pub fn stem(&self) -> String {
+        let parts: Vec<&str> = self.0.split('/').collect();
+        let plain = parts.iter().take(parts.len() - 1).take_while(|part| !is_glob(part));
+        plain.map(|part| unescape(part)).collect::<Vec<_>>().join("/")
+    }
+
+    /// Whether any path is meant by both.
+    pub fn overlaps(&self, other: &Self, case: Case) -> bool {
+        let (one, two) = (self.folded(case), other.folded(case));
+        if !is_glob(&one) && !is_glob(&two) {
+            return plainly_overlap(&one, &two);
+        }
+        let (one, two) = (compile(&one), compile(&two));
+        one.iter().any(|one| two.iter().any(|two| parts_meet(one, two)))
+    }
+
+    fn folded(&self, case: Case) -> std::borrow::Cow<'_, str> {
+        match case {
+            Case::Matters => self.0.as_str().into(),
+            Case::Ignored => self.0.to_lowercase().into(),
+        }
+    }
+}
+
+/// Whether two spellings that differ in case only are one file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Case {
+    Matters,
+    Ignored,
+}
+
+/// A directory or a file against another: no glob in either.
+fn plainly_overlap(one: &str, two: &str) -> bool {
+    let holds = |dir: &str, path: &str| {
+        let dir = dir.strip_suffix('/');
+        dir.is_some_and(|dir| {
+            path.strip_prefix(dir).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+        })
+    };
+    one == two || holds(one, two) || holds(two, one)
+}
+
+/// One part of a path: anything at all, or what its tokens say.
+enum Part {
+    /// `**`: any number of parts, also none.
+    Any,
+    Some(Vec<Token>),
+}
+
+enum Token {
+    /// `*`: any number of characters, also none.
+    Star,
+    /// One of these, as ranges.
+    One(Vec<(char, char)>),
+}
+
+/// Compiles a pattern that was accepted; one for each alternative.
+fn compile(pattern: &str) -> Vec<Vec<Part>> {
+    let compile_one = |text: String| {
+        let is_dir = text.ends_with('/');
+        let parts = text.trim_end_matches('/').split('/');
+        let mut parts: Vec<Part> =
+            parts.map(|part| if part == "**" { Part::Any } else { Part::Some(tokens(part)) }).collect();
+        if is_dir {
+            parts.push(Part::Any);
+        }
+        parts
+    };
+    alternatives(pattern).unwrap_or_default().into_iter().map(compile_one).collect()
+}
+
+fn tokens(part: &str) -> Vec<Token> {
+    let chars: Vec<char> = part.chars().collect();
+    let mut tokens = Vec::new();
+    let mut at = 0;
+    while at < chars.len() {
+        match chars[at] {
+            '*' => tokens.push(Token::Star),
+            '?' => tokens.push(Token::One(vec![('\0', char::MAX)])),
+            '\\' if at + 1 < chars.len() => {
+                at += 1;
+                tokens.push(Token::One(vec![(chars[at], chars[at])]));
+            }
+            '[' => match class(&chars[at + 1..]) {
+                Some((ranges, length)) => {
+                    at += length;
+                    tokens.push(Token::One(ranges));
+                }
+                None => tokens.push(Token::One(vec![('[', '[')])),
+            },
+            other => tokens.push(Token::One(vec![(other, other)])),
+        }
+        at += 1;
+    }
+    tokens
+}
+
+/// `a-z_]` after a `[`: what it allows, and how long it is. One that is not
+/// closed is no class.
+fn class(chars: &[char]) -> Option<(Vec<(char, char)>, usize)> {
+    let is_negated = matches!(chars.first(), Some('!' | '^'));
+    let mut at = usize::from(is_negated);
+    let first = at;
+    let mut ranges = Vec::new();
+    loop {
+        let mut low = *chars.get(at)?;
+        if low == ']' && at > first {
+            break;
+        }
+        if low == '\\' {
+            at += 1;
+            low = *chars.get(at)?;
+        }
+        let is_range = chars.get(at + 1) == Some(&'-') && chars.get(at + 2).is_some_and(|high| *high != ']');
+        let high = if is_range { chars[at + 2] } else { low };
+        at += if is_range { 3 } else { 1 };
+        ranges.push((low.min(high), low.max(high)));
+    }
+    Some((if is_negated { complement(ranges) } else { ranges }, at + 1))
+}
+
+fn complement(mut ranges: Vec<(char, char)>) -> Vec<(char, char)> {
+    ranges.sort_unstable();
+    let mut free = Vec::new();
+    let mut next = Some('\0');
+    for (low, high) in ranges {
+        if let Some(start) = next.filter(|start| *start < low)
+            && let Some(before) = (start..low).next_back()
+        {
+            free.push((start, before));
+        }
+        let after = (high..=char::MAX).nth(1);
+        next = next.and_then(|next| after.map(|after| after.max(next)));
+    }
+    free.extend(next.map(|start| (start, char::MAX)));
+    free
+}
+
+/// Whether some path is meant by both.
+fn parts_meet(one: &[Part], two: &[Part]) -> bool {
+    meet(
+        one,
+        two,
+        |part| matches!(part, Part::Any),
+        |one, two| match (one, two) {
+            (Part::Some(one), Part::Some(two)) => meet(
+                one,
+                two,
+                |token| matches!(token, Token::Star),
+                |one, two| match (one, two) {
+                    (Token::One(one), Token::One(two)) => {
+                        one.iter().any(|a| two.iter().any(|b| a.0 <= b.1 && b.0 <= a.1))
+                    }
+                    _ => true,
+                },
+            ),
+            _ => true,
+        },
+    )
+}
+
+/// Whether two sequences, in which some items stand for any number of items,
+/// can be the same one.
+fn meet<T>(one: &[T], two: &[T], is_any: impl Fn(&T) -> bool, same: impl Fn(&T, &T) -> bool) -> bool {
+    // Whether the rests from here on can be the same, from the end backwards.
+    let mut below = vec![false; two.len() + 1];
+    for at in (0..=one.len()).rev() {
+        let mut row = vec![false; two.len() + 1];
+        for to in (0..=two.len()).rev() {
+            let (a, b) = (one.get(at), two.get(to));
+            row[to] = match (a, b) {
+                (None, None) => true,
+                (Some(a), _) if is_any(a) => below[to] || (to < two.len() && row[to + 1]),
+                (_, Some(b)) if is_any(b) => row[to + 1] || (at < one.len() && below[to]),
+                (Some(a), Some(b)) => below[to + 1] && same(a, b),
+                _ => false,
+            };
+        }
+        below = row;
+    }
+    below[0]
+}
+
+/// The texts that the braces in it stand for; `None` for too many.
+fn alternatives(text: &str) -> Option<Vec<String>> {
+    let mut open = vec![text.to_owned()];
+    let mut done = Vec::new();
+    while let Some(text) = open.pop() {
+        match split_braces(&text) {
+            None => done.push(text),
+            Some((before, choices, after)) => {
+                open.extend(choices.iter().rev().map(|choice| format!("{before}{choice}{after}")));
+            }
+        }
+        if open.len() + done.len() > MOST_ALTERNATIVES {
+            return None;
+        }
+    }
+    Some(done)
+}
+
+/// The first `{a,b}`, and what is around it.
+fn split_braces(text: &str) -> Option<(&str, Vec<&str>, &str)> {
+    let (mut start, mut depth, mut cuts) = (0, 0, Vec::new());
+    let mut is_escaped = false;
+    for (at, character) in text.char_indices() {
+        match character {
+            _ if is_escaped => {
+                is_escaped = false;
+                continue;
+            }
+            '\\' => is_escaped = true,
+            '{' => {
+                if depth == 0 {
+                    start = at;
+                    cuts = vec![at];
+                }
+                depth += 1;
+            }
+            ',' if depth == 1 => cuts.push(at),
+            '}' if depth == 1 && cuts.len() > 1 => {
+                cuts.push(at);
+                let choices = cuts.windows(2).map(|cut| &text[cut[0] + 1..cut[1]]).collect();
+                return Some((&text[..start], choices, &text[at + 1..]));
+            }
+            '}' if depth > 0 => depth -= 1,
+            _ => {}
+        }
+    }
+    None
+}
+
+/// Whether anything in it stands for more than itself.
+pub(super) fn is_glob(text: &str) -> bool {
+    let mut is_escaped = false;
+    text.chars().any(|character| {
+        let counts = !is_escaped && matches!(character, '*' | '?' | '[' | '{');
+        is_escaped = !is_escaped && character == '\\';
+        counts
+    })
+}
+
+fn escape(text: &str) -> String {
+    let mut escaped = String::with_capacity(text.len());
+    for character in text.chars() {
+        if matches!(character, '*' | '?' | '[' | '{' | '\\') {
+            escaped.push('\\');
+        }
+        escaped.push(character);
+    }
+    escaped
+}
+
+fn unescape(text: &str) -> String {
+    let mut plain = String::with_capacity(text.len());
+    let mut chars = text.chars();
+    while let Some(character) = chars.next() {
+        plain.push(if character == '\\' { chars.next().unwrap_or(character) } else { character });
+    }
+    plain
+}

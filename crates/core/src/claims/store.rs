@@ -1,0 +1,53 @@
+//! What an engine must do for claims.
+
+use std::path::Path;
+
+use super::Held;
+use super::Hold;
+use super::Sight;
+use super::Touch;
+use crate::Timestamp;
+use crate::engine::StoreError;
+use crate::presence::SessionId;
+use crate::project::ProjectId;
+
+pub trait ClaimStore {
+    /// All that is held in a project, and on the whole machine.
+    fn holds(&self, project: Option<&ProjectId>) -> Result<Vec<Hold>, StoreError>;
+
+    /// All that is held anywhere.
+    fn all_holds(&self) -> Result<Vec<Hold>, StoreError>;
+}
+
+/// Notes beside the store: what hooks read instead of it, and what comes too
+/// often to be recorded.
+pub trait PathNotes {
+    fn held(&self) -> Held;
+
+    /// A session has written a path.
+    fn touch(&self, touch: &Touch) -> Result<(), StoreError>;
+
+    /// Who wrote that path last, in that worktree.
+    fn touched(&self, worktree: &Path, path: &str) -> Option<Touch>;
+
+    /// Everything written since then.
+    fn all_touched(&self, since: Timestamp) -> Vec<Touch>;
+
+    /// Forgets what was written before then.
+    fn forget_touched(&self, before: Timestamp);
+
+    /// The files a session has seen last, newest first.
+    fn sights(&self, session: &SessionId) -> Vec<Sight>;
+
+    /// A session has seen files.
+    fn saw(&self, session: &SessionId, sights: &[Sight]) -> Result<(), StoreError>;
+
+    /// Whether a session was told this already; from now on it was.
+    fn told_before(&self, session: &SessionId, what: &str) -> bool;
+
+    /// A command of a session has begun.
+    fn begin(&self, session: &SessionId, at: Timestamp) -> Result<(), StoreError>;
+
+    /// When that was.
+    fn begun(&self, session: &SessionId) -> Option<Timestamp>;
+}

@@ -1,0 +1,138 @@
+//! What an agent reads when a hold is in its way: short, and what to do next.
+
+use super::Extent;
+use super::Obstacle;
+use super::Stamp;
+use super::Touch;
+use crate::Timestamp;
+use crate::journal::Actor;
+use crate::text;
+
+/// More than this many are only counted.
+const SHOWN: usize = 4;
+
+pub(super) fn denial(obstacles: &[Obstacle], now: Timestamp) -> String {
+    let mut told = format!("[consort] Refused: {}", facts(obstacles, now));
+    if let Some(first) = obstacles.first() {
+        let path = first.held.hold.resource.shown();
+        let ask = match &first.held.hold.holder {
+            Actor::Agent(_) => format!("consort send {} \"…\"", first.held.name),
+            _ => "consort send @me \"…\"".into(),
+        };
+        told.push_str(&format!(
+            "\nAsk for it: {ask}. Wait until it is free: consort wait '{}'. Or work on something else. \
+             Do not write it by other means.",
+            text::one_line(&path, 200)
+        ));
+    }
+    text::disarm(&told).into_owned()
+}
+
+pub(super) fn warning(obstacles: &[Obstacle], now: Timestamp) -> String {
+    let told =
+        format!("[consort] {}\nNobody keeps you from writing; talk to them first.", facts(obstacles, now));
+    text::disarm(&told).into_owned()
+}
+
+fn facts(obstacles: &[Obstacle], now: Timestamp) -> String {
+    let mut lines: Vec<String> = Vec::new();
+    for obstacle in obstacles {
+        let line = fact(obstacle, now);
+        if !lines.contains(&line) {
+            lines.push(line);
+        }
+    }
+    let more = lines.len().saturating_sub(SHOWN);
+    lines.truncate(SHOWN);
+    if more > 0 {
+        lines.push(format!("And {more} more."));
+    }
+    lines.join("\n")
+}
+
+/// ``src/auth/login.rs (of src/auth/) is reserved by GoldFalcon (claude on
+/// feat/x) for 12m, working on TASK-01: "rewriting the login".``
+fn fact(obstacle: &Obstacle, now: Timestamp) -> String {
+    let hold = &obstacle.held.hold;
+    let (path, held) = (text::one_line(&obstacle.path, 200), text::one_line(&hold.resource.shown(), 200));
+    let by = text::one_line(&obstacle.by, 40);
+    let what = match obstacle.extent {
+        Extent::Changes => format!("`{by}` takes along all that is uncommitted here, and {held}"),
+        Extent::Worktree => format!("`{by}` changes the whole worktree, and {held}"),
+        _ if path == held => path,
+        _ => format!("{path} (of {held})"),
+    };
+    let since = match text::age(now.since(hold.since)).as_str() {
+        "now" => "since just now".to_owned(),
+        age => format!("for {age}"),
+    };
+    let task = obstacle.held.task.as_ref();
+    let task = task.map_or_else(String::new, |task| format!(", working on {}", text::one_line(task, 60)));
+    let reason = hold.reason.as_ref();
+    let reason = reason.map_or_else(String::new, |reason| format!(": \"{}\"", text::one_line(reason, 120)));
+    let way_out = if obstacle.extent == Extent::Changes { " Name your own paths instead." } else { "" };
+    format!("{what} is reserved by {} {since}{task}{reason}.{way_out}", text::one_line(&hold.label, 80))
+}
+
+/// Another one has written this file a short while ago.
+pub(super) fn touched(touch: &Touch, name: &str, now: Timestamp) -> String {
+    let told = format!(
+        "[consort] {name} edited {} {} and has not committed it. It may not be done: ask with `consort send {name} \"…\"` \
+         before you change the same lines.",
+        text::one_line(&touch.path, 200),
+        ago(now.since(touch.at)),
+    );
+    text::disarm(&told).into_owned()
+}
+
+/// Files that a session has read and that are not what they were.
+pub(super) fn changed(changes: &[(&str, Option<String>, Stamp)], now: Timestamp) -> String {
+    let one = |(path, by, stamp): &(&str, Option<String>, Stamp)| {
+        let path = text::one_line(path, 200);
+        let by = by.as_deref().unwrap_or("someone else");
+        match stamp.changed {
+            0 => format!("{path} (removed by {by})"),
+            changed => format!("{path} (by {by}, {})", ago(now.since(Timestamp(changed / 1_000_000)))),
+        }
+    };
+    let mut lines: Vec<String> = changes.iter().take(SHOWN).map(one).collect();
+    if changes.len() > SHOWN {
+        lines.push(format!("and {} more", changes.len() - SHOWN));
+    }
+    let told = format!(
+        "[consort] Changed since you read it: {}. Read again before you rely on it.",
+        lines.join(", ")
+    );
+    text::disarm(&told).into_owned()
+}
+
+/// A command has changed what others hold.
+pub(super) fn trespass(obstacles: &[Obstacle], now: Timestamp) -> String {
+    let told = format!(
+        "[consort] While your command ran, files changed that others hold. {}\nThey have been told. Do not \
+         undo it on your own: agree with them on what to do.",
+        facts(obstacles, now)
+    );
+    text::disarm(&told).into_owned()
+}
+
+/// The same, to a holder.
+pub(super) fn trespassed(paths: &[&str], command: &str) -> String {
+    let shown: Vec<String> = paths.iter().take(SHOWN).map(|path| text::one_line(path, 200)).collect();
+    let more = match paths.len().saturating_sub(SHOWN) {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    format!(
+        "A command of mine changed what you hold: {}{more}. It was: {}",
+        shown.join(", "),
+        text::one_line(command, 200)
+    )
+}
+
+fn ago(milliseconds: i64) -> String {
+    match text::age(milliseconds).as_str() {
+        "now" => "just now".to_owned(),
+        age => format!("{age} ago"),
+    }
+}

@@ -1,0 +1,33 @@
+//! Tasks that wait for each other. Of cycles that share a task one is told:
+//! there may be more than anyone could list.
+
+/// Cycles, each from its first task on.
+pub(super) fn cycles(depends: &[Vec<usize>]) -> Vec<Vec<usize>> {
+    let mut cycles = Vec::new();
+    let mut steps = vec![None; depends.len()];
+    for start in 0..depends.len() {
+        let mut path = Vec::new();
+        let mut next = Some(start);
+        loop {
+            match next.map(|task| (task, steps[task])) {
+                Some((task, None)) => {
+                    steps[task] = Some(path.len());
+                    path.push((task, depends[task].iter()));
+                }
+                Some((task, Some(step))) if path.get(step).is_some_and(|(other, _)| *other == task) => {
+                    let mut cycle: Vec<usize> = path.drain(step..).map(|(task, _)| task).collect();
+                    let first = (0..cycle.len()).min_by_key(|at| cycle[*at]);
+                    cycle.rotate_left(first.unwrap_or(0));
+                    cycles.push(cycle);
+                }
+                _ => {}
+            }
+            let Some((_, rest)) = path.last_mut() else { break };
+            next = rest.next().copied();
+            if next.is_none() {
+                path.pop();
+            }
+        }
+    }
+    cycles
+}

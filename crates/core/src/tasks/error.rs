@@ -1,0 +1,90 @@
+//! Why a task verb was refused.
+
+use std::path::PathBuf;
+
+use thiserror::Error;
+
+use crate::engine::StoreError;
+use crate::explain::Explain;
+use crate::explain::Kind;
+use crate::journal::Seq;
+
+#[derive(Debug, Error)]
+pub enum TaskError {
+    #[error("no spec is given, and you have joined with none")]
+    NoSpec,
+    #[error("the spec {path} cannot be read")]
+    Unreadable {
+        path: PathBuf,
+        #[source]
+        source: std::io::Error,
+    },
+    #[error("there is no task `{id}` in {spec}")]
+    NoSuchTask { id: String, spec: String, nearest: Option<String> },
+    #[error("no task is named, and you have none in hand")]
+    NoTask,
+    #[error("you have `{id}` of {spec} in hand already")]
+    AlreadyHaveClaim { id: String, spec: String },
+    #[error("`{id}` is claimed by {by}")]
+    AlreadyClaimed { id: String, by: String },
+    #[error("`{id}` is not claimed")]
+    NotClaimed { id: String },
+    #[error("`{id}` is not yours: {by} has it")]
+    NotYours { id: String, by: String },
+    #[error("`{id}` was completed by {by}")]
+    AlreadyCompleted { id: String, by: String },
+    #[error("`{id}` waits for {}", waits_for.join(", "))]
+    NotReady { id: String, waits_for: Vec<String> },
+    #[error("nothing is ready in {spec}: {why}")]
+    NothingReady { spec: String, why: String },
+    #[error("your claim on `{id}` (generation {yours}) is over; it is at generation {now}{}", with.as_ref().map_or_else(String::new, |with| format!(", with {with}")))]
+    TooLate { id: String, yours: Seq, now: Seq, with: Option<String> },
+    #[error("this agent session has not joined")]
+    NotRegistered,
+    #[error("only the person can complete what another has in hand")]
+    NotThePerson,
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+impl Explain for TaskError {
+    fn kind(&self) -> Kind {
+        match self {
+            Self::AlreadyHaveClaim { .. }
+            | Self::AlreadyClaimed { .. }
+            | Self::NotYours { .. }
+            | Self::AlreadyCompleted { .. }
+            | Self::NotReady { .. }
+            | Self::NothingReady { .. }
+            | Self::TooLate { .. } => Kind::Conflict,
+            Self::Store(error) => error.kind(),
+            _ => Kind::User,
+        }
+    }
+
+    fn hints(&self) -> Vec<String> {
+        vec![match self {
+            Self::NoSpec => "`--spec <file>` names one; `consort join --spec <file>` joins with one".into(),
+            Self::Unreadable { .. } => "check the path; it is relative to where you are".into(),
+            Self::NoSuchTask { nearest: Some(nearest), .. } => format!("did you mean `{nearest}`?"),
+            Self::NoSuchTask { nearest: None, .. } => "`consort tasks` lists them".into(),
+            Self::NoTask => "`consort task next` claims the first that is ready".into(),
+            Self::AlreadyHaveClaim { id, .. } => {
+                format!("`consort task complete {id}` or `consort task unclaim {id}` first")
+            }
+            Self::AlreadyClaimed { .. } | Self::NotReady { .. } | Self::AlreadyCompleted { .. } => {
+                "`consort task next` claims the first that is ready".into()
+            }
+            Self::NotClaimed { id } => format!("`consort task claim {id}` claims it"),
+            Self::NotYours { by, .. } => format!("ask: consort send {by} \"…\""),
+            Self::NothingReady { .. } => "`consort tasks` shows who has what".into(),
+            Self::TooLate { id, .. } => format!(
+                "your process had ended, so the task was given back; do not repeat what is done: `consort tasks` shows \
+                 how it stands, and the person can say `consort task complete {id} --take-anyway`"
+            ),
+            Self::NotRegistered => "`consort join` registers the agent session it is run in".into(),
+            Self::NotThePerson => "`--take-anyway` is the person's; ask: consort send @me \"…\"".into(),
+            Self::Store(error) => return error.hints(),
+        }]
+    }
+}

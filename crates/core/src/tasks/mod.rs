@@ -1,0 +1,37 @@
+//! What is to be done from a spec, and by whom.
+//!
+//! A spec is a Markdown file whose headings and checkboxes name tasks; the file
+//! says what there is to do, the journal who does it. A task is free, in one
+//! pair of hands, or done. A worker that is gone has nothing in hand: its task
+//! is free again, under a higher generation, so that a word from the past is
+//! recognised.
+//!
+//! **A task is in at most one pair of hands, an agent has at most one task, and
+//! what is done stays done.**
+
+mod cycles;
+mod error;
+mod model;
+mod ops;
+mod rules;
+mod spec;
+mod store;
+
+pub use error::TaskError;
+pub use model::CompleteRequest;
+pub use model::SpecRef;
+pub use model::TaskChange;
+pub use model::TaskKey;
+pub use model::TaskOutcome;
+pub use model::TaskRecord;
+pub use model::TaskRequest;
+pub use model::TaskSeen;
+pub use model::TaskState;
+pub use model::TasksOutcome;
+pub use model::Worker;
+pub(crate) use ops::current;
+pub(crate) use ops::let_go;
+pub(crate) use ops::spec_at;
+pub use spec::SpecError;
+pub use spec::SpecTask;
+pub use store::TaskStore;

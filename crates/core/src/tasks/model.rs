@@ -1,0 +1,154 @@
+//! Specs, tasks, and what can be asked of them.
+
+use std::path::PathBuf;
+
+use serde::Deserialize;
+use serde::Serialize;
+
+use super::SpecError;
+use crate::Timestamp;
+use crate::journal::Actor;
+use crate::journal::Seq;
+use crate::presence::CallerFacts;
+use crate::project::ProjectId;
+
+/// A spec by where it really is, so that no two spellings are two specs.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct SpecRef {
+    /// Absent: it is in no repository, and its path is absolute.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub project: Option<ProjectId>,
+    /// Relative to the worktree's root.
+    pub path: String,
+}
+
+/// Which task.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct TaskKey {
+    pub spec: SpecRef,
+    /// As the spec writes it; case does not tell tasks apart.
+    pub id: String,
+}
+
+/// What has happened to a task.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TaskRecord {
+    #[serde(flatten)]
+    pub key: TaskKey,
+    pub state: TaskState,
+    /// Grows whenever it changes hands: the number of the entry that did it.
+    pub generation: Seq,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum TaskState {
+    /// Nobody's; it was someone's before, under another generation.
+    Free {
+        last: Option<(Actor, Seq)>,
+    },
+    Claimed(Worker),
+    Done(Worker),
+}
+
+/// Who has a task in hand or has done it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Worker {
+    pub who: Actor,
+    /// What it was called then.
+    pub name: String,
+    pub at: Timestamp,
+    /// Why it was taken, or what came of it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub words: Option<String>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum TaskChange {
+    Claimed {
+        #[serde(flatten)]
+        key: TaskKey,
+        worker: Worker,
+    },
+    /// Given back, or left behind by one that is gone.
+    Freed {
+        #[serde(flatten)]
+        key: TaskKey,
+        worker: Actor,
+        holder_gone: bool,
+    },
+    Completed {
+        #[serde(flatten)]
+        key: TaskKey,
+        worker: Worker,
+    },
+}
+
+impl TaskChange {
+    pub fn key(&self) -> &TaskKey {
+        match self {
+            Self::Claimed { key, .. } | Self::Freed { key, .. } | Self::Completed { key, .. } => key,
+        }
+    }
+}
+
+/// Which task of which spec.
+#[derive(Clone, Debug)]
+pub struct TaskRequest {
+    pub caller: CallerFacts,
+    pub cwd: PathBuf,
+    /// Without it, the spec that the caller has joined with.
+    pub spec: Option<PathBuf>,
+    /// Without it, the first that is ready, or the one in hand.
+    pub id: Option<String>,
+    /// Why, or what came of it.
+    pub words: Option<String>,
+}
+
+#[derive(Clone, Debug)]
+pub struct CompleteRequest {
+    pub task: TaskRequest,
+    /// The generation under which it was claimed.
+    pub generation: Option<Seq>,
+    /// The person's word that it is done, whoever has it.
+    pub take_anyway: bool,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct TaskOutcome {
+    #[serde(flatten)]
+    pub key: TaskKey,
+    pub title: Option<String>,
+    pub generation: Seq,
+}
+
+/// A task as it stands.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct TaskSeen {
+    pub id: String,
+    pub title: Option<String>,
+    /// Free, and nothing is in its way.
+    pub ready: bool,
+    /// What must be done before.
+    pub waits_for: Vec<String>,
+    pub depends: Vec<String>,
+    /// Ticked in the file, whatever the journal says.
+    pub ticked: bool,
+    pub record: Option<TaskRecord>,
+    pub yours: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub line: Option<usize>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct TasksOutcome {
+    pub at: Timestamp,
+    pub spec: SpecRef,
+    pub title: Option<String>,
+    pub done: usize,
+    pub tasks: Vec<TaskSeen>,
+    pub errors: Vec<SpecError>,
+    /// Agents that take their tasks from this spec and have none.
+    pub idle: Vec<String>,
+}

@@ -1,0 +1,40 @@
+//! Taking a task in hand.
+
+use super::Board;
+use crate::App;
+use crate::engine::Engine;
+use crate::host::Host;
+use crate::journal::Change;
+use crate::tasks::TaskChange;
+use crate::tasks::TaskError;
+use crate::tasks::TaskOutcome;
+use crate::tasks::TaskRequest;
+use crate::tasks::rules;
+
+impl<E: Engine, H: Host> App<E, H> {
+    /// Claims the task that is named, or the first that is ready.
+    pub fn claim_task(&mut self, request: &TaskRequest) -> Result<TaskOutcome, TaskError> {
+        let now = self.host.now();
+        let pulses = self.engine.pulses();
+        let mut tx = self.engine.write()?;
+        let mut board = Board::new(&self.host, &pulses, &mut tx, request, now)?;
+        if let Some(record) = &board.in_hand {
+            let (id, spec) = (record.key.id.clone(), record.key.spec.path.clone());
+            return Err(TaskError::AlreadyHaveClaim { id, spec });
+        }
+        let task = match &request.id {
+            Some(id) => board.find(id)?,
+            None => board.tasks.iter().find(|task| task.ready).cloned().ok_or_else(|| {
+                TaskError::NothingReady { spec: board.spec.path.clone(), why: rules::why_none(&board.tasks) }
+            })?,
+        };
+        rules::may_claim(&task)?;
+        let key = board.key(&task);
+        let worker = board.worker(now, request.words.as_ref());
+        let mut changes = std::mem::take(&mut board.changes);
+        changes.push(Change::Tasks(TaskChange::Claimed { key: key.clone(), worker }));
+        let (project, actor) = (board.project(), board.actor.clone());
+        let number = Self::conclude(&self.host, tx, now, project, actor, changes)?;
+        Ok(TaskOutcome { key, title: task.title, generation: number.unwrap_or(0) })
+    }
+}

@@ -1,0 +1,45 @@
+//! How a spec stands.
+
+use super::Board;
+use crate::App;
+use crate::engine::Engine;
+use crate::engine::StoreError;
+use crate::host::Host;
+use crate::presence;
+use crate::presence::PresenceStore as _;
+use crate::tasks::SpecRef;
+use crate::tasks::TaskError;
+use crate::tasks::TaskRequest;
+use crate::tasks::TaskStore as _;
+use crate::tasks::TasksOutcome;
+use crate::tasks::rules;
+
+impl<E: Engine, H: Host> App<E, H> {
+    /// The tasks of a spec as they stand.
+    pub fn tasks(&mut self, request: &TaskRequest) -> Result<TasksOutcome, TaskError> {
+        let now = self.host.now();
+        let pulses = self.engine.pulses();
+        let mut tx = self.engine.write()?;
+        let Board { spec, read, tasks, .. } = Board::new(&self.host, &pulses, &mut tx, request, now)?;
+        let mut idle = Vec::new();
+        for agent in tx.present()? {
+            if agent.spec.as_ref() == Some(&spec)
+                && presence::is_alive(&self.host, &pulses, &agent)
+                && tx.task_of(&agent.session)?.is_none()
+            {
+                idle.push(agent.name.to_string());
+            }
+        }
+        let done = tasks.iter().filter(|task| rules::is_done(task)).count();
+        Ok(TasksOutcome { at: now, spec, title: read.title, done, tasks, errors: read.errors, idle })
+    }
+
+    /// The specs that agents who are here take their tasks from.
+    pub fn specs(&mut self) -> Result<Vec<SpecRef>, StoreError> {
+        let mut specs: Vec<SpecRef> =
+            self.engine.read()?.present()?.into_iter().filter_map(|agent| agent.spec).collect();
+        specs.sort();
+        specs.dedup();
+        Ok(specs)
+    }
+}

@@ -1,0 +1,17 @@
+//! What an engine must do for tasks.
+
+use super::SpecRef;
+use super::TaskRecord;
+use crate::engine::StoreError;
+use crate::presence::SessionId;
+
+pub trait TaskStore {
+    /// What has happened to the tasks of a spec.
+    fn tasks(&self, spec: &SpecRef) -> Result<Vec<TaskRecord>, StoreError>;
+
+    /// All tasks that are in someone's hands.
+    fn claimed_tasks(&self) -> Result<Vec<TaskRecord>, StoreError>;
+
+    /// The task that a session has in hand.
+    fn task_of(&self, session: &SessionId) -> Result<Option<TaskRecord>, StoreError>;
+}

@@ -1,0 +1,150 @@
+//! Where files really are, and what state they are in.
+
+use std::ffi::OsStr;
+use std::fs;
+use std::os::unix::fs::MetadataExt as _;
+use std::path::Component;
+use std::path::Path;
+use std::path::PathBuf;
+
+use consort_core::claims::Stamp;
+use consort_core::host::Located;
+
+use crate::git;
+
+/// How many links that lead nowhere are followed, one after the other.
+const MOST_LINKS: usize = 16;
+
+pub(crate) fn locate(path: &Path) -> Located {
+    let real = real_path(path, MOST_LINKS);
+    let metadata = fs::metadata(&real).ok();
+    let (exists, is_dir) = (metadata.is_some(), metadata.is_some_and(|metadata| metadata.is_dir()));
+    for worktree in real.ancestors().skip(usize::from(exists && !is_dir)) {
+        if let Some(git_dir) = git::git_dir(worktree) {
+            let repository = Some(git::text(&git::common_dir(&git_dir)));
+            let path = real.strip_prefix(worktree).unwrap_or(&real).to_string_lossy().into_owned();
+            return Located { repository, worktree: git::text(worktree), path, exists, is_dir };
+        }
+    }
+    let path = real.to_string_lossy().into_owned();
+    Located { repository: None, worktree: "/".into(), path, exists, is_dir }
+}
+
+/// The path without links, `.` and `..`, also where its end does not exist yet.
+fn real_path(path: &Path, links: usize) -> PathBuf {
+    let path = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+    let parts: Vec<Component<'_>> = path.components().collect();
+    for end in (1..=parts.len()).rev() {
+        let Ok(mut real) = fs::canonicalize(parts[..end].iter().collect::<PathBuf>()) else { continue };
+        let mut rest = parts[end..].iter();
+        // A link that leads nowhere is written through.
+        if let Some(name) = rest.clone().next()
+            && let Ok(target) = fs::read_link(real.join(name))
+            && links > 0
+        {
+            let tail: PathBuf = rest.skip(1).collect();
+            return real_path(&real.join(target).join(tail), links - 1);
+        }
+        for part in rest.by_ref() {
+            match part {
+                Component::ParentDir => drop(real.pop()),
+                Component::CurDir => {}
+                part => real.push(part),
+            }
+        }
+        return real;
+    }
+    path
+}
+
+pub(crate) fn stamp(path: &Path) -> Stamp {
+    match fs::metadata(path) {
+        Ok(file) => Stamp {
+            changed: file.mtime().saturating_mul(1_000_000_000).saturating_add(file.mtime_nsec()),
+            size: file.size(),
+        },
+        Err(_) => Stamp::default(),
+    }
+}
+
+/// The files below a directory, breadth first, without what is git's own.
+pub(crate) fn below(worktree: &Path, below: &str, most: usize) -> Vec<String> {
+    let start = worktree.join(below);
+    let mut open = std::collections::VecDeque::from([start.clone()]);
+    let mut found = Vec::new();
+    let relative = |path: &Path| path.strip_prefix(worktree).unwrap_or(path).to_string_lossy().into_owned();
+    if start.is_file() {
+        return vec![relative(&start)];
+    }
+    while let Some(dir) = open.pop_front() {
+        for entry in fs::read_dir(&dir).into_iter().flatten().flatten() {
+            match entry.file_type() {
+                Ok(kind) if kind.is_dir() && entry.file_name() != OsStr::new(".git") => {
+                    open.push_back(entry.path())
+                }
+                Ok(kind) if kind.is_file() => found.push(relative(&entry.path())),
+                _ => {}
+            }
+            if found.len() >= most || open.len() > most {
+                return found;
+            }
+        }
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::symlink;
+
+    use super::*;
+
+    /// A repository at `repo`, known by its `HEAD`.
+    fn world() -> (tempfile::TempDir, PathBuf) {
+        let temp = tempfile::tempdir().unwrap();
+        let root = fs::canonicalize(temp.path()).unwrap();
+        fs::create_dir_all(root.join("repo/.git")).unwrap();
+        fs::write(root.join("repo/.git/HEAD"), "ref: refs/heads/main\n").unwrap();
+        fs::create_dir_all(root.join("repo/src/auth")).unwrap();
+        fs::write(root.join("repo/src/auth/login.rs"), "").unwrap();
+        (temp, root)
+    }
+
+    #[test]
+    fn every_spelling_of_a_path_is_one_place() {
+        let (_temp, root) = world();
+        symlink("src/auth", root.join("repo/link")).unwrap();
+        symlink("src/new.rs", root.join("repo/dangling")).unwrap();
+        symlink(root.join("repo"), root.join("elsewhere")).unwrap();
+        for (spelled, path) in [
+            ("repo/src/auth/login.rs", "src/auth/login.rs"),
+            ("repo/./src/../src/auth/login.rs", "src/auth/login.rs"),
+            ("repo/link/login.rs", "src/auth/login.rs"),
+            ("elsewhere/link/login.rs", "src/auth/login.rs"),
+            ("repo/link/new/../new.rs", "src/auth/new.rs"),
+            ("repo/dangling", "src/new.rs"),
+            ("repo/src/auth/", "src/auth"),
+            ("repo", ""),
+            ("repo/not/there/a\nb", "not/there/a\nb"),
+        ] {
+            let located = locate(&root.join(spelled));
+            assert_eq!(located.path, path, "{spelled}");
+            assert_eq!(located.worktree, root.join("repo"), "{spelled}");
+            assert_eq!(located.repository, Some(root.join("repo/.git")), "{spelled}");
+        }
+        let outside = locate(&root.join("plain.txt"));
+        assert_eq!((outside.repository, outside.worktree), (None, PathBuf::from("/")));
+        assert_eq!(outside.path, root.join("plain.txt").to_string_lossy());
+    }
+
+    #[test]
+    fn a_walk_is_bounded_and_leaves_git_alone() {
+        let (_temp, root) = world();
+        assert_eq!(below(&root.join("repo"), "", 10), ["src/auth/login.rs"]);
+        assert_eq!(below(&root.join("repo"), "src/auth/login.rs", 10), ["src/auth/login.rs"]);
+        for n in 0..20 {
+            fs::write(root.join(format!("repo/src/{n}")), "").unwrap();
+        }
+        assert_eq!(below(&root.join("repo"), "src", 10).len(), 10);
+    }
+}

@@ -1,0 +1,106 @@
+//! `{a,b}` and `{1..3}`: the one expansion that the text tells in full.
+
+use crate::words::Piece;
+
+/// More words than this are not spelt out.
+const MOST: usize = 64;
+
+/// The words that the braces make; `None` if there are too many or a range is
+/// of a kind that is not spelt out.
+pub(crate) fn expand(pieces: &[Piece]) -> Option<Vec<Vec<Piece>>> {
+    let Some(group) = first_group(pieces) else { return Some(vec![pieces.to_vec()]) };
+    let inner = &pieces[group.open + 1..group.close];
+    let middles = if group.commas.is_empty() { range(inner)? } else { list(pieces, &group)? };
+    let ends = expand(&pieces[group.close + 1..])?;
+    if middles.len() * ends.len() > MOST {
+        return None;
+    }
+    let start = &pieces[..group.open];
+    let words = middles.iter().flat_map(|middle| ends.iter().map(move |end| [start, middle, end].concat()));
+    Some(words.collect())
+}
+
+struct Group {
+    open: usize,
+    close: usize,
+    commas: Vec<usize>,
+}
+
+/// The first brace that is matched and holds a comma or `..` of its own.
+fn first_group(pieces: &[Piece]) -> Option<Group> {
+    let is_bare = |at: usize, c: char| pieces.get(at) == Some(&Piece::Bare(c));
+    // Braces that are open, each with its commas and whether it has dots.
+    let mut open: Vec<(usize, Vec<usize>, bool)> = Vec::new();
+    let mut found: Option<Group> = None;
+    for at in 0..pieces.len() {
+        if is_bare(at, '{') {
+            open.push((at, Vec::new(), false));
+        } else if is_bare(at, '}') {
+            let Some((start, commas, has_dots)) = open.pop() else { continue };
+            let is_group = !commas.is_empty() || has_dots;
+            if is_group && found.as_ref().is_none_or(|found| start < found.open) {
+                found = Some(Group { open: start, close: at, commas });
+            }
+        } else if let Some((_, commas, has_dots)) = open.last_mut() {
+            if is_bare(at, ',') {
+                commas.push(at);
+            }
+            *has_dots |= is_bare(at, '.') && is_bare(at + 1, '.');
+        }
+    }
+    found
+}
+
+fn list(pieces: &[Piece], group: &Group) -> Option<Vec<Vec<Piece>>> {
+    let mut words = Vec::new();
+    let mut start = group.open + 1;
+    for end in group.commas.iter().copied().chain([group.close]) {
+        words.extend(expand(&pieces[start..end])?);
+        if words.len() > MOST {
+            return None;
+        }
+        start = end + 1;
+    }
+    Some(words)
+}
+
+/// `1..3`, `a..e`, `1..10..2`.
+fn range(inner: &[Piece]) -> Option<Vec<Vec<Piece>>> {
+    let text: String = inner.iter().map(|piece| piece.char()).collect();
+    let mut ends = text.split("..");
+    let (from, to) = (ends.next()?, ends.next()?);
+    let step = ends.next().map_or(Some(1), |step| step.parse::<i64>().ok())?.unsigned_abs().max(1);
+    if ends.next().is_some() {
+        return None;
+    }
+    let numbers = |from: i64, to: i64| -> Option<Vec<i64>> {
+        let steps = usize::try_from(from.abs_diff(to) / step).ok().filter(|steps| *steps < MOST)?;
+        let step = i64::try_from(step).ok()?;
+        let step = if from <= to { step } else { -step };
+        (0..=steps).map(|n| from.checked_add(step.checked_mul(i64::try_from(n).ok()?)?)).collect()
+    };
+    if let (Some(from), Some(to)) = (number(from), number(to)) {
+        return Some(numbers(from, to)?.into_iter().map(|n| quoted(&n.to_string())).collect());
+    }
+    let (from, to) = (letter(from)?, letter(to)?);
+    if from.is_ascii_lowercase() != to.is_ascii_lowercase() {
+        return None;
+    }
+    let letters = numbers(i64::from(u32::from(from)), i64::from(u32::from(to)))?;
+    let letter = |n: i64| u32::try_from(n).ok().and_then(char::from_u32);
+    letters.into_iter().map(|n| Some(vec![Piece::Quoted(letter(n)?)])).collect()
+}
+
+/// A number that is written back as it stands; `01` would be padded.
+fn number(text: &str) -> Option<i64> {
+    text.parse().ok().filter(|n: &i64| n.to_string() == text)
+}
+
+fn letter(text: &str) -> Option<char> {
+    let mut chars = text.chars();
+    chars.next().filter(|c| c.is_ascii_alphabetic() && chars.next().is_none())
+}
+
+fn quoted(text: &str) -> Vec<Piece> {
+    text.chars().map(Piece::Quoted).collect()
+}

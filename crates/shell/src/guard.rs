@@ -1,0 +1,92 @@
+//! Keeps the grammar to texts that it reads quickly and with the stack there is.
+//!
+//! The grammar's parser recurses where the text nests, builds lists that are as
+//! deep as they are long, and tries some things twice: 100 bytes of alternating
+//! `` ` `` and `$(` keep it busy for seconds, 6 KB of `{` and `\a` likewise, and
+//! 500 `(` take 16 MB of stack in a debug build (measured with rable 0.2.2). So
+//! what can nest or repeat is counted first, wherever it stands: **the counts
+//! hold for any text**, because nothing in it can hide from them.
+//!
+//! Files that agents write with `cat <<EOF` are long and full of such
+//! characters. Their bodies are no commands, so they are taken out when a text
+//! is too wild with them in it.
+
+use crate::heredocs;
+use crate::heredocs::Trimmed;
+
+/// Longer commands are not looked at.
+const LONGEST: usize = 256 * 1024;
+/// What may be left of one when the here-documents are out.
+const LONGEST_CODE: usize = 16 * 1024;
+/// `$(`, `<(` and `>(`: each level is parsed again for the level above.
+const MOST_SUBSTITUTIONS: usize = 32;
+/// Backticks: each pair is tried as a command first, and then as text.
+const MOST_BACKTICKS: usize = 24;
+/// Whatever may open a level.
+const MOST_OPENERS: usize = 1000;
+/// Braces are matched against every quote of their word, at every character.
+const MOST_BRACE_WORK: usize = 300_000_000;
+
+/// What is read on the stack that there is.
+const SHALLOW_OPENERS: usize = 24;
+const SHALLOW_LENGTH: usize = 4 * 1024;
+const SHALLOW_ARITHMETIC: usize = 256;
+/// What is set aside for the rest; only what is used is ever taken.
+const ROOM: usize = 64 * 1024 * 1024;
+
+/// The text as the grammar may have it; `None` if it may not.
+pub(crate) fn tame(command: &str) -> Option<Trimmed> {
+    if command.len() > LONGEST {
+        return None;
+    }
+    if is_tame(command) {
+        return Some(Trimmed::untouched(command));
+    }
+    heredocs::trim(command).filter(|trimmed| is_tame(&trimmed.text))
+}
+
+/// Does `work` on `text` where it has the stack for it. `None` if the machine
+/// has no thread to spare.
+pub(crate) fn with_room<R: Send>(text: &str, work: impl FnOnce() -> R + Send) -> Option<R> {
+    let is_shallow = text.len() <= SHALLOW_LENGTH
+        && openers(text) <= SHALLOW_OPENERS
+        && (text.len() <= SHALLOW_ARITHMETIC || !text.contains("(("));
+    if is_shallow {
+        return Some(work());
+    }
+    std::thread::scope(|scope| {
+        let thread = std::thread::Builder::new().stack_size(ROOM).spawn_scoped(scope, work).ok()?;
+        thread.join().ok()
+    })
+}
+
+fn is_tame(text: &str) -> bool {
+    text.len() <= LONGEST_CODE
+        && count(text, b"`") <= MOST_BACKTICKS
+        && substitutions(text) <= MOST_SUBSTITUTIONS
+        && openers(text) <= MOST_OPENERS
+        && brace_work(text) <= MOST_BRACE_WORK
+}
+
+/// How often something stands in the text that may open a level. A line that
+/// goes on after a backslash could split a keyword in two.
+fn openers(text: &str) -> usize {
+    const KEYWORDS: [&str; 9] =
+        ["if", "while", "until", "for", "case", "select", "function", "coproc", "\\\n"];
+    let keywords: usize = KEYWORDS.iter().map(|keyword| text.matches(keyword).count()).sum();
+    keywords + count(text, b"({`!")
+}
+
+fn substitutions(text: &str) -> usize {
+    text.as_bytes().windows(2).filter(|pair| matches!(*pair, b"$(" | b"<(" | b">(")).count()
+}
+
+fn brace_work(text: &str) -> usize {
+    let braces = count(text, b"{") - text.matches("${").count();
+    let marks = 1 + count(text, b"\\'\"$`[(");
+    braces.saturating_mul(marks).saturating_mul(text.len())
+}
+
+fn count(text: &str, any: &[u8]) -> usize {
+    text.bytes().filter(|byte| any.contains(byte)).count()
+}

@@ -1,0 +1,67 @@
+//! What a shell command would write, read from its text alone.
+//!
+//! Nothing is run, and no disk is looked at. The text goes through bash's own
+//! grammar, because quoting, here-documents, substitutions and `[[ a > b ]]`
+//! are grammar: a pattern that finds `> b` in a line also finds it in a commit
+//! message, and misses it in `tee`. Then every program that is known is asked
+//! what it does with its operands, `cd` is followed, and wrappers (`sudo`,
+//! `bash -c`, `xargs`) are looked through.
+//!
+//! **What it reports is surely written if the command runs to its end as it
+//! stands; what it cannot tell it says it cannot tell.** A variable, a program
+//! nobody described, a text that does not parse: [`Reading::is_certain`] is
+//! false, and no guess is made.
+//!
+//! It is also bounded: any text is answered, quickly and without a deep stack
+//! (see `guard`).
+
+mod braces;
+mod guard;
+mod heredocs;
+mod nodes;
+mod place;
+mod programs;
+mod walk;
+mod words;
+
+use walk::Walk;
+
+/// What a command would write, as far as its text tells.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Reading {
+    pub writes: Vec<Write>,
+    /// False: something in it may write what the text does not tell.
+    pub is_certain: bool,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Write {
+    /// Relative to where the command starts, or absolute; `cd` is followed.
+    /// `.` and `..` are resolved as text. In a glob, a backslash stands before
+    /// each `*`, `?`, `[`, `]` and `\` that was quoted and so means itself.
+    pub path: String,
+    pub extent: Extent,
+    /// The program: `sed`, `git stash`, `>`.
+    pub by: String,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Extent {
+    /// That file.
+    File,
+    /// That file, or everything below that directory.
+    Tree,
+    /// What matches that glob. `**` reaches across directories.
+    Glob,
+    /// Whatever is uncommitted in the worktree of that directory.
+    Changes,
+    /// Any file of the worktree of that directory.
+    Worktree,
+}
+
+/// Reads `command` as bash would; `home` is what `~` stands for.
+pub fn read(command: &str, home: Option<&str>) -> Reading {
+    let mut walk = Walk::new(home);
+    walk.script(command);
+    walk.into_reading()
+}

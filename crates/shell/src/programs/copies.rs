@@ -1,0 +1,150 @@
+//! Programs that put something somewhere: `mv`, `cp`, `ln`, `install`.
+
+use crate::Extent;
+use crate::programs::args::Args;
+use crate::programs::args::Options;
+use crate::walk::Walk;
+use crate::words::Word;
+use crate::words::escape;
+
+pub(super) fn run(walk: &mut Walk<'_>, name: &str, words: &[Word]) -> bool {
+    match name {
+        "mv" => move_files(walk, name, words),
+        "cp" => copy(walk, words),
+        "ln" => link(walk, words),
+        "install" => install(walk, words),
+        "rsync" => sync(walk, words),
+        _ => return false,
+    }
+    true
+}
+
+/// `mv`, and `git mv`.
+pub(super) fn move_files(walk: &mut Walk<'_>, name: &str, words: &[Word]) {
+    let args = Args::read(words, &Options::with("tS", &["--target-directory", "--suffix"]));
+    let Some((sources, target)) = split(&args) else { return };
+    sources.iter().for_each(|source| walk.write(source, Extent::Tree, name));
+    put(walk, name, &args, sources, target, Extent::Tree);
+}
+
+fn copy(walk: &mut Walk<'_>, words: &[Word]) {
+    let args = Args::read(words, &Options::with("tS", &["--target-directory", "--suffix"]));
+    let Some((sources, target)) = split(&args) else { return };
+    let is_recursive = args.has(&["-r", "-R", "-a", "--recursive", "--archive"]);
+    let extent = if is_recursive { Extent::Tree } else { Extent::File };
+    put(walk, "cp", &args, sources, target, extent);
+}
+
+fn link(walk: &mut Walk<'_>, words: &[Word]) {
+    let args = Args::read(words, &Options::with("tS", &["--target-directory", "--suffix"]));
+    match split(&args) {
+        Some((sources, target)) => put(walk, "ln", &args, sources, target, Extent::File),
+        // The link stands here, under the name of what it leads to.
+        None => {
+            let here = Word::Text(".".into());
+            args.operands.iter().for_each(|source| walk.write(&child(&here, source), Extent::File, "ln"));
+        }
+    }
+}
+
+fn install(walk: &mut Walk<'_>, words: &[Word]) {
+    const LONG: &[&str] = &["--target-directory", "--suffix", "--mode", "--owner", "--group"];
+    let args = Args::read(words, &Options::with("tSmog", LONG));
+    if args.has(&["-d", "--directory"]) {
+        return;
+    }
+    if let Some((sources, target)) = split(&args) {
+        put(walk, "install", &args, sources, target, Extent::File);
+    }
+}
+
+fn sync(walk: &mut Walk<'_>, words: &[Word]) {
+    const LONG: &[&str] = &[
+        "--exclude",
+        "--include",
+        "--filter",
+        "--rsh",
+        "--files-from",
+        "--exclude-from",
+        "--include-from",
+        "--chmod",
+        "--backup-dir",
+        "--log-file",
+        "--bwlimit",
+        "--max-size",
+        "--min-size",
+        "--timeout",
+        "--port",
+        "--out-format",
+        "--compare-dest",
+        "--copy-dest",
+        "--link-dest",
+        "--partial-dir",
+        "--temp-dir",
+        "--suffix",
+    ];
+    let args = Args::read(words, &Options::with("efBTM", LONG));
+    if args.has(&["-n", "--dry-run", "--list-only"]) {
+        return;
+    }
+    // These write more than the target.
+    if args.has(&["--remove-source-files", "--backup-dir", "--log-file", "--partial-dir", "--write-batch"]) {
+        walk.doubt();
+    }
+    match args.operands.as_slice() {
+        [_, .., Word::Text(target)] if is_remote(target) => {}
+        [_, .., target] => walk.write(target, Extent::Tree, "rsync"),
+        _ => {}
+    }
+}
+
+fn is_remote(target: &str) -> bool {
+    target.split('/').next().is_some_and(|host| host.contains(':'))
+}
+
+/// The sources and where they go: `-t`, or the last operand.
+fn split<'a, 'w>(args: &'a Args<'w>) -> Option<(&'a [&'w Word], &'a Word)> {
+    if let Some(target) = args.value(&["-t", "--target-directory"]) {
+        return Some((&args.operands, target));
+    }
+    match args.operands.split_last() {
+        Some((target, sources)) if !sources.is_empty() => Some((sources, target)),
+        _ => None,
+    }
+}
+
+/// Each source becomes the target, or goes below it if that is a directory.
+/// The text tells which only if there is no way for it to be a file.
+fn put(walk: &mut Walk<'_>, by: &str, args: &Args<'_>, sources: &[&Word], target: &Word, extent: Extent) {
+    let is_directory = sources.len() > 1
+        || matches!(sources, [Word::Glob(_)])
+        || args.has(&["-t", "--target-directory"])
+        || target.text().is_some_and(names_directory);
+    if !is_directory {
+        walk.write(target, extent, by);
+    }
+    let is_device = target.text().is_some_and(|target| target.starts_with("/dev/"));
+    if !is_device && !args.has(&["-T", "--no-target-directory"]) {
+        sources.iter().for_each(|source| walk.write(&child(target, source), extent, by));
+    }
+}
+
+fn names_directory(path: &str) -> bool {
+    path.ends_with('/') || matches!(path.rsplit('/').next(), Some("." | ".."))
+}
+
+/// `source` under its own name in `directory`. What is called `.` has no name,
+/// and fills the directory itself.
+fn child(directory: &Word, source: &Word) -> Word {
+    let Some(name) = source.shape().map(|shape| shape.trim_end_matches('/')) else { return Word::Unknown };
+    let name = name.rsplit('/').next().unwrap_or(name);
+    if matches!(name, "" | "." | "..") {
+        return directory.clone();
+    }
+    match (directory, source) {
+        (Word::Text(directory), Word::Text(_)) => Word::Text(format!("{directory}/{name}")),
+        (Word::Text(directory), Word::Glob(_)) => Word::Glob(format!("{}/{name}", escape(directory))),
+        // A pattern for the target matches one directory, and who knows which.
+        _ => Word::Unknown,
+    }
+}

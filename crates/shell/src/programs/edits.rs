@@ -1,0 +1,135 @@
+//! Programs that change files in place by a script: `sed`, `perl`, `awk`, `yq`.
+
+use crate::Extent;
+use crate::programs::args::Args;
+use crate::programs::args::Options;
+use crate::walk::Walk;
+use crate::words::Word;
+
+pub(super) fn run(walk: &mut Walk<'_>, name: &str, words: &[Word]) -> bool {
+    match name {
+        "sed" | "gsed" => sed(walk, name, words),
+        "perl" => perl(walk, words),
+        "awk" | "gawk" | "mawk" | "nawk" => awk(walk, name, words),
+        "yq" => yq(walk, words),
+        _ => return false,
+    }
+    true
+}
+
+fn sed(walk: &mut Walk<'_>, name: &str, words: &[Word]) {
+    const LONG: &[&str] = &["--expression", "--file", "--line-length"];
+    let args = Args::read(words, &Options { values: "efl", suffixes: "i", long: LONG });
+    let is_in_place = args.has(&["-i", "--in-place"]);
+    let mut operands = args.operands.as_slice();
+    // On a Mac the suffix of `-i` is a word of its own, and often an empty one.
+    if is_in_place && operands.first().and_then(|word| word.text()).is_some_and(is_suffix) {
+        if operands.first().and_then(|word| word.text()).is_some_and(|suffix| !suffix.is_empty()) {
+            walk.doubt();
+        }
+        operands = &operands[1..];
+    }
+    let mut scripts: Vec<&Word> = args.values(&["-e", "--expression"]).collect();
+    let has_file = args.has(&["-f", "--file"]);
+    if scripts.is_empty() && !has_file {
+        let Some((script, files)) = operands.split_first() else { return };
+        scripts.push(script);
+        operands = files;
+    }
+    if has_file || scripts.iter().any(|script| script.text().is_some_and(writes_files)) {
+        walk.doubt();
+    }
+    if is_in_place {
+        edit(walk, name, operands, args.value(&["-i", "--in-place"]));
+    }
+}
+
+fn is_suffix(word: &str) -> bool {
+    word.is_empty() || word.starts_with('.')
+}
+
+/// Whether a script of sed has a `w` that is a command or a flag.
+fn writes_files(script: &str) -> bool {
+    let bytes = script.as_bytes();
+    let is_command = |at: usize| {
+        let before = at.checked_sub(1).map_or(b';', |before| bytes[before]);
+        before.is_ascii_digit() || b" \t\n;/|#,{}$!gpiI".contains(&before)
+    };
+    (0..bytes.len()).any(|at| {
+        matches!(bytes[at], b'w' | b'W') && matches!(bytes.get(at + 1), Some(b' ' | b'\t')) && is_command(at)
+    })
+}
+
+/// The files, and the copies that are kept of them.
+fn edit(walk: &mut Walk<'_>, by: &str, files: &[&Word], suffix: Option<&Word>) {
+    for file in files {
+        walk.write(file, Extent::File, by);
+        match suffix {
+            None => {}
+            // `*` stands for the name, and a slash for another directory.
+            Some(Word::Text(suffix)) if !suffix.contains(['*', '/']) => {
+                walk.write(&file.append(suffix), Extent::File, by);
+            }
+            Some(_) => walk.doubt(),
+        }
+    }
+}
+
+fn perl(walk: &mut Walk<'_>, words: &[Word]) {
+    let args = Args::read(words, &Options { values: "eEIMm", suffixes: "iFCDx", long: &[] });
+    let mut scripts = args.values(&["-e", "-E"]).peekable();
+    if scripts.peek().is_none() {
+        return walk.doubt();
+    }
+    if !scripts.all(|script| script.text().is_some_and(only_computes)) {
+        walk.doubt();
+    }
+    if args.has(&["-i"]) {
+        edit(walk, "perl", &args.operands, args.value(&["-i"]));
+    }
+}
+
+/// Whether a script does nothing but change text, as far as its words tell.
+fn only_computes(script: &str) -> bool {
+    const REACHES_OUT: &[&str] = &[
+        "open", "system", "exec", "unlink", "rename", "require", "use ", "eval", "qx", "`", ">", "mkdir",
+        "link",
+    ];
+    !REACHES_OUT.iter().any(|word| script.contains(word))
+}
+
+fn awk(walk: &mut Walk<'_>, name: &str, words: &[Word]) {
+    const LONG: &[&str] = &["--file", "--field-separator", "--assign", "--include"];
+    let args = Args::read(words, &Options::with("fFvi", LONG));
+    let is_in_place = args
+        .values(&["-i", "--include"])
+        .any(|library| matches!(library.text(), Some("inplace" | "inplace.awk")));
+    let (program, files) = match args.operands.split_first() {
+        Some((program, files)) if !args.has(&["-f", "--file"]) => (program.text(), files),
+        _ => (None, args.operands.as_slice()),
+    };
+    if !program.is_some_and(only_prints) {
+        walk.doubt();
+    }
+    if is_in_place {
+        edit(walk, name, files, None);
+    }
+}
+
+/// Whether a program of awk writes only to where its output goes.
+fn only_prints(program: &str) -> bool {
+    !program.contains(['>', '@']) && !program.contains("system") && !program.replace("||", "").contains('|')
+}
+
+fn yq(walk: &mut Walk<'_>, words: &[Word]) {
+    let args =
+        Args::read(words, &Options::with("pos", &["--input-format", "--output-format", "--split-exp"]));
+    if args.has(&["-s", "--split-exp"]) {
+        walk.doubt();
+    }
+    if args.has(&["-i", "--inplace", "--in-place"])
+        && let Some((_, files)) = args.operands.split_first()
+    {
+        edit(walk, "yq", files, None);
+    }
+}

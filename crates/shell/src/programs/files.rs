@@ -1,0 +1,168 @@
+//! Programs that write the files they are given, or the file an option names.
+
+use crate::Extent;
+use crate::programs::args::Args;
+use crate::programs::args::Options;
+use crate::walk::Walk;
+use crate::words::Word;
+
+pub(super) fn run(walk: &mut Walk<'_>, name: &str, words: &[Word]) -> bool {
+    match name {
+        "tee" => each(walk, name, words, &Options::NONE, Extent::File),
+        "rm" => remove(walk, words),
+        "rmdir" | "unlink" | "sponge" => each(walk, name, words, &Options::NONE, Extent::File),
+        "truncate" => {
+            each(walk, name, words, &Options::with("sr", &["--size", "--reference"]), Extent::File);
+        }
+        "touch" => {
+            let options = Options::with("drt", &["--date", "--reference", "--time"]);
+            each(walk, name, words, &options, Extent::File);
+        }
+        "shred" => {
+            let options = Options::with("ns", &["--iterations", "--size", "--random-source"]);
+            each(walk, name, words, &options, Extent::File);
+        }
+        "dd" => dd(walk, words),
+        "patch" => patch(walk, words),
+        "curl" => curl(walk, words),
+        "wget" => wget(walk, words),
+        "sort" | "shuf" | "tree" => output_option(walk, name, words),
+        "uniq" | "xxd" => second_operand(walk, name, words),
+        _ => return false,
+    }
+    true
+}
+
+fn each(walk: &mut Walk<'_>, name: &str, words: &[Word], options: &Options, extent: Extent) {
+    let args = Args::read(words, options);
+    let files = args.operands.iter().filter(|word| word.text() != Some("-"));
+    files.for_each(|file| walk.write(file, extent, name));
+}
+
+fn remove(walk: &mut Walk<'_>, words: &[Word]) {
+    let args = Args::read(words, &Options::NONE);
+    let is_recursive = args.has(&["-r", "-R", "--recursive"]);
+    let extent = if is_recursive { Extent::Tree } else { Extent::File };
+    args.operands.iter().for_each(|file| walk.write(file, extent, "rm"));
+}
+
+fn dd(walk: &mut Walk<'_>, words: &[Word]) {
+    for word in words {
+        match word.shape() {
+            Some(shape) => match shape.strip_prefix("of=") {
+                // Whether this `~` was quoted is no longer known.
+                Some(file) if file.starts_with('~') => walk.doubt(),
+                Some(file) => walk.write(&word.with(file), Extent::File, "dd"),
+                None => {}
+            },
+            None => walk.doubt(),
+        }
+    }
+}
+
+fn patch(walk: &mut Walk<'_>, words: &[Word]) {
+    const LONG: &[&str] =
+        &["--input", "--output", "--directory", "--strip", "--fuzz", "--reject-file", "--prefix"];
+    let args = Args::read(words, &Options::with("iodpFrBDgVYz", LONG));
+    if args.has(&["--dry-run", "-C"]) {
+        return;
+    }
+    if args.has(&["-d", "--directory", "-o", "--output", "-r", "--reject-file", "-b", "--backup"]) {
+        return walk.doubt();
+    }
+    match args.operands.first() {
+        Some(file) => walk.write(file, Extent::File, "patch"),
+        None => walk.doubt(),
+    }
+}
+
+fn curl(walk: &mut Walk<'_>, words: &[Word]) {
+    const WRITES: &[&str] = &[
+        "-o",
+        "--output",
+        "-D",
+        "--dump-header",
+        "-c",
+        "--cookie-jar",
+        "--trace",
+        "--trace-ascii",
+        "--stderr",
+        "--etag-save",
+        "--hsts",
+        "--alt-svc",
+    ];
+    const LONG: &[&str] = &[
+        "--output",
+        "--dump-header",
+        "--cookie-jar",
+        "--trace",
+        "--trace-ascii",
+        "--stderr",
+        "--etag-save",
+        "--hsts",
+        "--alt-svc",
+        "--config",
+        "--output-dir",
+        "--data",
+        "--data-raw",
+        "--data-binary",
+        "--data-urlencode",
+        "--json",
+        "--header",
+        "--user-agent",
+        "--request",
+        "--user",
+        "--form",
+        "--write-out",
+        "--url",
+        "--cookie",
+        "--range",
+    ];
+    let args = Args::read(words, &Options::with("AbcCdDeEFHKmoPQrtTuUwxXyYz", LONG));
+    if args.has(&["-O", "--remote-name", "--remote-name-all", "-K", "--config", "--output-dir"]) {
+        return walk.doubt();
+    }
+    let files = args.values(WRITES).filter(|word| word.text() != Some("-"));
+    files.for_each(|file| walk.write(file, Extent::File, "curl"));
+    // What an option would be is not known of these.
+    if args.operands.iter().any(|word| **word == Word::Unknown) && args.operands.len() > 1 {
+        walk.doubt();
+    }
+}
+
+fn wget(walk: &mut Walk<'_>, words: &[Word]) {
+    const LONG: &[&str] =
+        &["--output-document", "--output-file", "--append-output", "--header", "--user-agent"];
+    let args = Args::read(words, &Options::with("OoaiPUtTwQeABDIlX", LONG));
+    let logs = args.values(&["-o", "--output-file", "-a", "--append-output"]);
+    logs.for_each(|file| walk.write(file, Extent::File, "wget"));
+    match args.value(&["-O", "--output-document"]) {
+        Some(file) if file.text() == Some("-") => {}
+        Some(file) => walk.write(file, Extent::File, "wget"),
+        None if args.has(&["--spider", "--version", "--help"]) => {}
+        None => walk.doubt(),
+    }
+}
+
+fn output_option(walk: &mut Walk<'_>, name: &str, words: &[Word]) {
+    let letters = match name {
+        "sort" => "oktST",
+        "shuf" => "on",
+        _ => "oLPI",
+    };
+    let args = Args::read(words, &Options::with(letters, &["--output", "--key", "--field-separator"]));
+    args.values(&["-o", "--output"]).for_each(|file| walk.write(file, Extent::File, name));
+}
+
+/// The first operand is read, the second one is written.
+fn second_operand(walk: &mut Walk<'_>, name: &str, words: &[Word]) {
+    let args = match name {
+        "uniq" => {
+            Args::read(words, &Options::with("fsw", &["--skip-fields", "--skip-chars", "--check-chars"]))
+        }
+        _ => Args::read(words, &Options::with("closgnR", &[])),
+    };
+    if let Some(file) = args.operands.get(1).filter(|word| word.text() != Some("-")) {
+        walk.write(file, Extent::File, name);
+    }
+}

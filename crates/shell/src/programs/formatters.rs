@@ -1,0 +1,197 @@
+//! Programs that rewrite source files to their taste. They differ in data only.
+
+use crate::Extent;
+use crate::braces;
+use crate::walk::Walk;
+use crate::words::Piece;
+use crate::words::Word;
+
+struct Formatter {
+    name: &'static str,
+    /// The first word after the name, if it takes one to format.
+    verbs: &'static [&'static str],
+    /// It writes only with one of these. Empty: it writes anyway.
+    writes_with: &'static [&'static str],
+    /// With one of these it only looks.
+    looks_with: &'static [&'static str],
+    /// Options whose value is a word of its own.
+    values: &'static [&'static str],
+    /// What it formats when no path is given.
+    bare: Bare,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Bare {
+    /// Nothing, or what comes in.
+    Nothing,
+    /// Everything below where it runs.
+    Everything,
+}
+
+const fn formatter(
+    name: &'static str,
+    verbs: &'static [&'static str],
+    writes_with: &'static [&'static str],
+    looks_with: &'static [&'static str],
+    values: &'static [&'static str],
+    bare: Bare,
+) -> Formatter {
+    Formatter { name, verbs, writes_with, looks_with, values, bare }
+}
+
+const CHECK: &[&str] = &["--check", "--diff"];
+const FMT: &[&str] = &["fmt"];
+
+#[rustfmt::skip]
+const FORMATTERS: &[Formatter] = &[
+    formatter("autopep8", &[], &["-i", "--in-place"], &["-d", "--diff"],
+        &["--max-line-length", "--select", "--ignore", "-j", "--jobs", "-p", "--global-config", "--indent-size"], Bare::Nothing),
+    formatter("biome", &["format", "check", "lint"], &["--write", "--fix", "--apply", "--apply-unsafe"], &[],
+        &["--config-path", "--max-diagnostics", "--log-level", "--only", "--skip", "--since", "--reporter"], Bare::Everything),
+    formatter("black", &[], &[], &["--check", "--diff", "-c", "--code"],
+        &["-l", "--line-length", "-t", "--target-version", "--include", "--exclude", "--extend-exclude", "--force-exclude",
+          "--config", "-W", "--workers", "--stdin-filename", "-c", "--code", "--line-ranges"], Bare::Nothing),
+    formatter("cargo", FMT, &[], &["--check"], &["-p", "--package", "--manifest-path", "--message-format"], Bare::Everything),
+    formatter("clang-format", &[], &["-i"], &["-n", "--dry-run"], &[], Bare::Nothing),
+    formatter("dart", &["format"], &[], &["-o", "--output"], &["-l", "--line-length", "-o", "--output"], Bare::Nothing),
+    formatter("deno", FMT, &[], &["--check"],
+        &["--ext", "--ignore", "-c", "--config", "--line-width", "--indent-width"], Bare::Everything),
+    formatter("dprint", FMT, &[], &["--diff"], &["-c", "--config", "--excludes", "--plugins"], Bare::Everything),
+    formatter("eslint", &[], &["--fix"], &["--fix-dry-run"],
+        &["-c", "--config", "--ext", "--rule", "--ignore-path", "--ignore-pattern", "-f", "--format", "--parser",
+          "--plugin", "--cache-location", "--max-warnings", "--env", "--global", "--parser-options", "--fix-type"],
+        Bare::Everything),
+    formatter("gofmt", &[], &["-w"], &[], &["-r", "-cpuprofile"], Bare::Nothing),
+    formatter("gofumpt", &[], &["-w"], &[], &["-lang", "-modpath"], Bare::Nothing),
+    formatter("goimports", &[], &["-w"], &[], &["-local", "-srcdir"], Bare::Nothing),
+    formatter("google-java-format", &[], &["-i", "-r", "--replace"], &["-n", "--dry-run"],
+        &["--lines", "-lines", "--offset", "--length"], Bare::Nothing),
+    formatter("isort", &[], &[], &["-c", "--check", "--check-only", "--diff"],
+        &["-l", "--line-length", "-w", "--line-width", "--profile", "--sp", "--settings-path", "-p", "--project",
+          "--src", "-s", "--skip", "--sg", "--skip-glob", "--py", "-m", "--multi-line", "-j", "--jobs"], Bare::Nothing),
+    formatter("ktlint", &[], &["-F", "--format"], &[], &["--reporter", "-R", "--ruleset", "--editorconfig"], Bare::Everything),
+    formatter("nixfmt", &[], &[], &["-c", "--check"], &["-w", "--width"], Bare::Nothing),
+    formatter("php-cs-fixer", &["fix"], &[], &["--dry-run"], &["--config", "--rules", "--cache-file"], Bare::Everything),
+    formatter("prettier", &[], &["--write", "-w"], &[],
+        &["--config", "--ignore-path", "--parser", "--plugin", "--log-level", "--print-width", "--tab-width",
+          "--config-precedence", "--end-of-line", "--prose-wrap", "--trailing-comma", "--cache-location"], Bare::Nothing),
+    formatter("rubocop", &[], &["-a", "-A", "--autocorrect", "--autocorrect-all", "-x"], &[],
+        &["-c", "--config", "--only", "--except", "-f", "--format"], Bare::Everything),
+    formatter("ruff", &["format"], &[], CHECK,
+        &["--config", "--line-length", "--target-version", "--exclude", "--stdin-filename", "--cache-dir", "--range"],
+        Bare::Everything),
+    formatter("ruff", &["check"], &["--fix", "--fix-only", "--add-noqa"], &["--diff"],
+        &["--config", "--line-length", "--target-version", "--exclude", "--stdin-filename", "--cache-dir", "--select",
+          "--ignore", "--extend-select", "--output-format", "--per-file-ignores", "--fixable", "--unfixable"],
+        Bare::Everything),
+    formatter("rustfmt", &[], &[], &["--check", "--emit", "--print-config"],
+        &["--edition", "--config", "--config-path", "--color", "--style-edition", "--emit", "--print-config"], Bare::Nothing),
+    formatter("shfmt", &[], &["-w", "--write"], &["-d", "--diff"],
+        &["-i", "--indent", "-ln", "--language-dialect", "--filename"], Bare::Nothing),
+    formatter("stylelint", &[], &["--fix"], &[],
+        &["--config", "--config-basedir", "--custom-syntax", "-f", "--formatter", "--ignore-path", "--max-warnings"],
+        Bare::Nothing),
+    formatter("stylua", &[], &[], &["--check"], &["-f", "--config-path", "-g", "--glob", "--color"], Bare::Nothing),
+    formatter("swiftformat", &[], &[], &["--lint", "--dryrun"],
+        &["--rules", "--disable", "--enable", "--config", "--exclude", "--swiftversion", "--indent", "--cache",
+          "--lintonly", "--maxwidth", "--header", "--self", "--report", "--reporter", "--commas", "--wraparguments"],
+        Bare::Nothing),
+    formatter("taplo", &["fmt", "format"], &[], CHECK, &["-c", "--config", "-o", "--option"], Bare::Everything),
+    formatter("terraform", FMT, &[], &["-check", "-write=false"], &[], Bare::Everything),
+    formatter("tofu", FMT, &[], &["-check", "-write=false"], &[], Bare::Everything),
+    formatter("yapf", &[], &["-i", "--in-place"], &["-d", "--diff", "-q", "--quiet"],
+        &["--style", "-e", "--exclude", "-l", "--lines"], Bare::Nothing),
+    formatter("zig", FMT, &[], &["--check"], &["--exclude"], Bare::Nothing),
+];
+
+/// These, with what they are given, write more than the paths say.
+const REACHES_FURTHER: &[(&str, &[&str])] = &[
+    // It goes from a file to its modules.
+    ("rustfmt", &[]),
+    ("cargo", &["-p", "--package", "--manifest-path"]),
+    ("eslint", &["-o", "--output-file"]),
+    ("ruff", &["-o", "--output-file"]),
+];
+
+const EXPANDS: &[&str] = &["eslint", "ktlint", "prettier", "stylelint"];
+
+pub(super) fn run(walk: &mut Walk<'_>, name: &str, words: &[Word]) -> bool {
+    let mut kin = FORMATTERS.iter().filter(|formatter| formatter.name == name).peekable();
+    if kin.peek().is_none() {
+        return false;
+    }
+    let verb = words.first().and_then(Word::text).unwrap_or_default();
+    let Some(formatter) = kin.find(|one| one.verbs.is_empty() || one.verbs.contains(&verb)) else {
+        // Another verb of it: who knows.
+        return matches!(verb, "--version" | "-V" | "--help");
+    };
+    let (by, words) = match formatter.verbs {
+        [] => (name.to_owned(), words),
+        _ => (format!("{name} {verb}"), &words[1..]),
+    };
+    let (flags, paths) = split(words, formatter.values);
+    let has = |names: &[&str]| {
+        flags.iter().any(|flag| names.contains(flag) || names.contains(&before_equals(flag)))
+    };
+    let writes = formatter.writes_with.is_empty() || has(formatter.writes_with);
+    let only_tells = has(&["--version", "--help", "-h", "-V"]);
+    if !writes || only_tells || has(formatter.looks_with) {
+        return true;
+    }
+    let reaches = |(one, flags): &(&str, &[&str])| *one == name && (flags.is_empty() || has(flags));
+    if REACHES_FURTHER.iter().any(reaches) && !(paths.is_empty() && formatter.bare == Bare::Nothing) {
+        walk.doubt();
+        if name == "cargo" {
+            return true;
+        }
+    }
+    match formatter.bare {
+        Bare::Everything if paths.is_empty() => walk.write_here(Extent::Tree, &by),
+        _ => paths.iter().for_each(|path| write(walk, path, name, &by)),
+    }
+    true
+}
+
+/// Those that are made for the web expand patterns themselves.
+fn write(walk: &mut Walk<'_>, path: &Word, name: &str, by: &str) {
+    let text = path.text().filter(|text| text.contains(['*', '{', '!']));
+    let Some(pattern) = text.filter(|_| EXPANDS.contains(&name)) else {
+        return walk.write(path, Extent::Tree, by);
+    };
+    let pieces: Vec<Piece> = pattern.chars().map(Piece::Bare).collect();
+    match braces::expand(&pieces) {
+        Some(patterns) if !pattern.contains('!') => {
+            for pattern in patterns {
+                walk.write(&Word::Glob(pattern.into_iter().map(Piece::char).collect()), Extent::Glob, by);
+            }
+        }
+        _ => walk.doubt(),
+    }
+}
+
+/// Options as they stand, for many of these have long ones with one dash, and
+/// paths.
+fn split<'w>(words: &'w [Word], values: &[&str]) -> (Vec<&'w str>, Vec<&'w Word>) {
+    let (mut flags, mut paths) = (Vec::new(), Vec::new());
+    let mut only_paths = false;
+    let mut words = words.iter();
+    while let Some(word) = words.next() {
+        match word.shape() {
+            Some("-") => {}
+            // `cargo fmt -- --check` hands the options on.
+            Some("--") => only_paths = !words.as_slice().iter().any(|word| word.text() == Some("--check")),
+            Some(flag) if flag.starts_with('-') && !only_paths => {
+                flags.push(flag);
+                if values.contains(&flag) {
+                    words.next();
+                }
+            }
+            _ => paths.push(word),
+        }
+    }
+    (flags, paths)
+}
+
+fn before_equals(flag: &str) -> &str {
+    flag.split_once('=').map_or(flag, |(name, _)| name)
+}

@@ -1,0 +1,262 @@
+//! `git`: the paths its commands write, and those that put uncommitted work at
+//! stake.
+
+use crate::Extent;
+use crate::place::Place;
+use crate::programs::args::Args;
+use crate::programs::args::Options;
+use crate::programs::copies;
+use crate::walk::Walk;
+use crate::words::Word;
+
+/// Commands that leave the files of the worktree alone.
+#[rustfmt::skip]
+const READS: &[&str] = &[
+    "annotate", "blame", "branch", "cat-file", "check-attr", "check-ignore", "cherry", "config", "count-objects",
+    "describe", "diff", "diff-files", "diff-index", "diff-tree", "fetch", "for-each-ref", "fsck", "gc", "grep",
+    "hash-object", "help", "init", "log", "ls-files", "ls-remote", "ls-tree", "merge-base", "name-rev", "notes",
+    "push", "range-diff", "reflog", "remote", "rev-list", "rev-parse", "shortlog", "show", "show-branch", "show-ref",
+    "status", "symbolic-ref", "tag", "update-index", "update-ref", "var", "verify-commit", "verify-tag", "version",
+    "whatchanged",
+];
+
+pub(super) fn run(walk: &mut Walk<'_>, name: &str, words: &[Word]) -> bool {
+    if name == "git" {
+        git(walk, words);
+    }
+    name == "git"
+}
+
+fn git(walk: &mut Walk<'_>, words: &[Word]) {
+    const LONG: &[&str] = &["--git-dir", "--work-tree", "--namespace", "--super-prefix", "--config-env"];
+    let (args, rest) = Args::leading(words, &Options::with("Cc", LONG));
+    if args.has(&["--git-dir", "--work-tree", "--bare"])
+        || args.values(&["-c"]).any(|set| set.text().is_none())
+    {
+        walk.doubt();
+    }
+    walk.aside(|walk| {
+        for directory in args.values(&["-C"]) {
+            let place = directory.text().map(|directory| walk.place.enter(directory));
+            walk.place = place.unwrap_or_else(Place::unknown);
+        }
+        subcommand(walk, rest);
+    });
+}
+
+fn subcommand(walk: &mut Walk<'_>, words: &[Word]) {
+    let Some((verb, words)) = words.split_first() else { return };
+    match verb.text() {
+        Some("add" | "stage") => add(walk, words),
+        Some("checkout") => checkout(walk, words),
+        Some("clean") => clean(walk, words),
+        Some("commit") => commit(walk, words),
+        Some("mv") => copies::move_files(walk, "git mv", words),
+        Some("reset") => reset(walk, words),
+        Some("restore") => restore(walk, words),
+        Some("rm") => remove(walk, words),
+        Some("stash") => stash(walk, words),
+        Some("switch") => switch(walk, words),
+        Some(verb) if READS.contains(&verb) => read_only(walk, verb, words),
+        _ => walk.doubt(),
+    }
+}
+
+fn read_only(walk: &mut Walk<'_>, verb: &str, words: &[Word]) {
+    let args = Args::read(words, &Options::with("", &["--output"]));
+    let by = format!("git {verb}");
+    args.values(&["--output"]).for_each(|file| walk.write(file, Extent::File, &by));
+    // The configuration of another file than the repository's own.
+    if verb == "config" && args.has(&["-f", "--file"]) {
+        walk.doubt();
+    }
+}
+
+fn add(walk: &mut Walk<'_>, words: &[Word]) {
+    let args = Args::read(words, &Options::with("", &["--chmod", "--pathspec-from-file"]));
+    if args.has(&["-n", "--dry-run"]) {
+        return;
+    }
+    if args.has(&["-p", "--patch", "-i", "--interactive", "-e", "--edit", "--pathspec-from-file"]) {
+        return walk.doubt();
+    }
+    let is_all = args.has(&["-A", "--all", "-u", "--update", "--no-ignore-removal"]);
+    if is_all && args.operands.is_empty() {
+        return walk.write_here(Extent::Changes, "git add");
+    }
+    for path in &args.operands {
+        match path.shape() {
+            Some("." | "./" | "*" | ":/") => walk.write_here(Extent::Changes, "git add"),
+            _ => pathspec(walk, path, "git add"),
+        }
+    }
+}
+
+fn commit(walk: &mut Walk<'_>, words: &[Word]) {
+    const LONG: &[&str] = &[
+        "--message",
+        "--file",
+        "--author",
+        "--date",
+        "--fixup",
+        "--squash",
+        "--trailer",
+        "--cleanup",
+        "--template",
+        "--reuse-message",
+        "--reedit-message",
+        "--pathspec-from-file",
+    ];
+    let args = Args::read(words, &Options { values: "mFCct", suffixes: "Su", long: LONG });
+    if args.has(&["--dry-run", "--short", "--porcelain"]) {
+        return;
+    }
+    if args.has(&["-p", "--patch", "--interactive", "--pathspec-from-file"]) {
+        return walk.doubt();
+    }
+    if args.has(&["-a", "--all"]) {
+        walk.write_here(Extent::Changes, "git commit");
+    }
+    args.operands.iter().for_each(|path| pathspec(walk, path, "git commit"));
+}
+
+fn checkout(walk: &mut Walk<'_>, words: &[Word]) {
+    const BY: &str = "git checkout";
+    let args = Args::read(words, &Options::with("bB", &["--orphan", "--conflict", "--pathspec-from-file"]));
+    if args.has(&["-p", "--patch", "--pathspec-from-file"]) {
+        return walk.doubt();
+    }
+    if let Some(count) = args.dashes
+        && args.operands.len() > count
+    {
+        return args.operands[count..].iter().for_each(|path| pathspec(walk, path, BY));
+    }
+    match args.operands.as_slice() {
+        [] if args.has(&["-f", "--force"]) => walk.write_here(Extent::Changes, BY),
+        [] => {}
+        [Word::Unknown] => walk.doubt(),
+        [path] if is_path(path) && args.dashes.is_none() => pathspec(walk, path, BY),
+        [_] => walk.write_here(Extent::Worktree, BY),
+        // The start of a new branch.
+        _ if args.has(&["-b", "-B", "--orphan"]) => walk.write_here(Extent::Worktree, BY),
+        [first, paths @ ..] => {
+            match first.text() {
+                Some(text) if is_revision(text) => {}
+                _ if is_path(first) => pathspec(walk, first, BY),
+                _ => walk.doubt(),
+            }
+            paths.iter().for_each(|path| pathspec(walk, path, BY));
+        }
+    }
+}
+
+/// What cannot be the name of a branch.
+fn is_path(word: &Word) -> bool {
+    match word {
+        Word::Text(text) => {
+            matches!(text.as_str(), "." | "..") || text.starts_with(['/', '.', ':']) || text.ends_with('/')
+        }
+        Word::Glob(_) => true,
+        Word::Unknown => false,
+    }
+}
+
+/// What is hardly the name of a file.
+fn is_revision(text: &str) -> bool {
+    matches!(text, "HEAD" | "@" | "main" | "master" | "ORIG_HEAD" | "MERGE_HEAD" | "FETCH_HEAD")
+        || text.contains(['~', '^'])
+        || text.contains("@{")
+        || text.starts_with("origin/")
+        || (text.len() >= 7 && text.bytes().all(|byte| byte.is_ascii_hexdigit()))
+}
+
+fn switch(walk: &mut Walk<'_>, words: &[Word]) {
+    let args =
+        Args::read(words, &Options::with("cC", &["--create", "--force-create", "--orphan", "--conflict"]));
+    let is_orphan = args.has(&["--orphan"]);
+    match args.operands.as_slice() {
+        [] if !is_orphan => {}
+        [Word::Unknown] => walk.doubt(),
+        _ => walk.write_here(Extent::Worktree, "git switch"),
+    }
+}
+
+fn restore(walk: &mut Walk<'_>, words: &[Word]) {
+    let args = Args::read(words, &Options::with("s", &["--source", "--conflict", "--pathspec-from-file"]));
+    let only_index = args.has(&["-S", "--staged"]) && !args.has(&["-W", "--worktree"]);
+    if only_index {
+        return;
+    }
+    if args.has(&["-p", "--patch", "--pathspec-from-file"]) {
+        return walk.doubt();
+    }
+    args.operands.iter().for_each(|path| pathspec(walk, path, "git restore"));
+}
+
+fn stash(walk: &mut Walk<'_>, words: &[Word]) {
+    let verb = match words.first() {
+        Some(Word::Text(verb)) if !verb.starts_with('-') => verb.as_str(),
+        Some(Word::Text(_)) | None => "",
+        Some(Word::Glob(_) | Word::Unknown) => return walk.doubt(),
+    };
+    let rest = if verb.is_empty() { words } else { &words[1..] };
+    let args = Args::read(rest, &Options::with("m", &["--message", "--pathspec-from-file"]));
+    let is_partial = args.has(&["-p", "--patch", "--pathspec-from-file"]);
+    match verb {
+        "list" | "show" | "drop" | "clear" | "create" | "store" => {}
+        "" | "push" | "save" if is_partial => walk.doubt(),
+        "" | "push" if !args.operands.is_empty() => {
+            args.operands.iter().for_each(|path| pathspec(walk, path, "git stash"));
+        }
+        "" | "push" | "save" | "pop" | "apply" => walk.write_here(Extent::Changes, "git stash"),
+        _ => walk.doubt(),
+    }
+}
+
+fn reset(walk: &mut Walk<'_>, words: &[Word]) {
+    let args = Args::read(words, &Options::with("", &["--pathspec-from-file"]));
+    if !args.has(&["--hard", "--merge", "--keep"]) {
+        return;
+    }
+    walk.write_here(Extent::Changes, "git reset");
+    // Another commit brings other files.
+    match args.operands.first().map(|commit| commit.text()) {
+        None | Some(Some("HEAD" | "@")) => {}
+        Some(_) => walk.write_here(Extent::Worktree, "git reset"),
+    }
+}
+
+fn clean(walk: &mut Walk<'_>, words: &[Word]) {
+    let args = Args::read(words, &Options::with("e", &["--exclude"]));
+    if args.has(&["-i", "--interactive"]) {
+        return walk.doubt();
+    }
+    // Git refuses to clean unless it is told to.
+    if args.has(&["-n", "--dry-run"]) || !args.has(&["-f", "--force"]) {
+        return;
+    }
+    if args.operands.is_empty() {
+        return walk.write_here(Extent::Changes, "git clean");
+    }
+    args.operands.iter().for_each(|path| pathspec(walk, path, "git clean"));
+}
+
+fn remove(walk: &mut Walk<'_>, words: &[Word]) {
+    let args = Args::read(words, &Options::with("", &["--pathspec-from-file"]));
+    if args.has(&["--cached", "-n", "--dry-run"]) {
+        return;
+    }
+    if args.has(&["--pathspec-from-file"]) {
+        walk.doubt();
+    }
+    args.operands.iter().for_each(|path| pathspec(walk, path, "git rm"));
+}
+
+/// A path as git takes it. It has patterns and magic of its own, which reach
+/// further than the shell's.
+fn pathspec(walk: &mut Walk<'_>, path: &Word, by: &str) {
+    match path.text() {
+        Some(text) if text.starts_with(':') || text.contains(['*', '?', '[']) => walk.doubt(),
+        _ => walk.write(path, Extent::Tree, by),
+    }
+}

@@ -1,0 +1,42 @@
+//! Programs that write no file, whatever they are given.
+
+use crate::walk::Walk;
+use crate::words::Word;
+
+/// `mkdir`, `chmod` and `chown` are here: no content changes by them.
+#[rustfmt::skip]
+const HARMLESS: &[&str] = &[
+    // The shell's own.
+    ":", "[", "alias", "bg", "bind", "break", "caller", "complete", "continue", "declare", "dirs", "disown", "echo",
+    "enable", "exit", "export", "false", "fg", "getopts", "hash", "history", "jobs", "kill", "let", "local", "logout",
+    "mapfile", "printf", "pwd", "read", "readarray", "readonly", "return", "set", "shift", "shopt", "test", "times",
+    "true", "type", "typeset", "ulimit", "umask", "unalias", "unset", "wait",
+    // Text.
+    "ack", "ag", "base32", "base64", "bat", "bc", "cat", "cksum", "cmp", "column", "comm", "cut", "diff", "egrep",
+    "expand", "expr", "fgrep", "fmt", "fold", "grep", "head", "hexdump", "iconv", "join", "jq", "less", "md5", "md5sum",
+    "more", "nl", "numfmt", "od", "paste", "rev", "rg", "seq", "sha1sum", "sha224sum", "sha256sum", "sha384sum",
+    "sha512sum", "shasum", "b2sum", "strings", "sum", "tac", "tail", "tr", "tsort", "unexpand", "wc", "yes", "zcat",
+    "zgrep",
+    // Files and directories.
+    "basename", "chgrp", "chmod", "chown", "cloc", "df", "dirname", "du", "exa", "eza", "file", "ls", "lsd", "mkdir",
+    "mktemp", "pathchk", "readlink", "realpath", "stat", "sync", "tokei", "whereis", "which",
+    // The machine.
+    "arch", "cal", "clear", "date", "dig", "free", "getconf", "getent", "groups", "host", "hostname", "id", "locale",
+    "lscpu", "lsof", "man", "netstat", "nproc", "nslookup", "pgrep", "ping", "pkill", "printenv", "ps", "pstree",
+    "sleep", "ss", "sw_vers", "tput", "tty", "uname", "uptime", "users", "w", "who", "whoami",
+    // This one.
+    "consort",
+];
+
+pub(super) fn run(walk: &mut Walk<'_>, name: &str, words: &[Word]) -> bool {
+    if name == "fd" || name == "fdfind" {
+        let runs = |word: &Word| {
+            word.shape().is_none_or(|shape| matches!(shape, "-x" | "-X") || shape.starts_with("--exec"))
+        };
+        if words.iter().any(runs) {
+            walk.doubt();
+        }
+        return true;
+    }
+    HARMLESS.contains(&name)
+}

@@ -1,0 +1,79 @@
+//! What the programs that are known do with what they are given.
+//!
+//! Each file asks its programs one question: which of the operands are written?
+//! **A program that nobody described may write anything**, and so may one whose
+//! options the text does not tell.
+
+mod archives;
+mod args;
+mod copies;
+mod edits;
+mod files;
+mod formatters;
+mod git;
+mod harmless;
+mod scripts;
+mod wrappers;
+
+use crate::place::Place;
+use crate::walk::Walk;
+use crate::words::Word;
+
+/// A program and its arguments.
+pub(crate) fn run(walk: &mut Walk<'_>, words: &[Word]) {
+    let Some((program, args)) = words.split_first() else { return };
+    let Some(name) = program.text().and_then(known_name) else { return walk.doubt() };
+    if walk.calls(name) {
+        return;
+    }
+    let is_known = change_place(walk, name, args)
+        || wrappers::run(walk, name, args)
+        || scripts::run(walk, name, args)
+        || git::run(walk, name, args)
+        || edits::run(walk, name, args)
+        || copies::run(walk, name, args)
+        || files::run(walk, name, args)
+        || archives::run(walk, name, args)
+        || formatters::run(walk, name, args)
+        || harmless::run(walk, name, args);
+    if !is_known {
+        walk.doubt();
+    }
+}
+
+/// Whether an assignment sends git to another worktree.
+pub(crate) fn moves_git(assignment: &str) -> bool {
+    assignment.starts_with("GIT_DIR=") || assignment.starts_with("GIT_WORK_TREE=")
+}
+
+/// The name by which a program is known. One from a directory of programs is
+/// the program; `./rm` is whatever somebody put there.
+fn known_name(path: &str) -> Option<&str> {
+    match path.rsplit_once('/') {
+        None => Some(path),
+        Some((directory, name)) => {
+            let is_installed = directory.starts_with('/') && directory.ends_with("/bin");
+            (is_installed || directory.ends_with("node_modules/.bin")).then_some(name)
+        }
+    }
+}
+
+fn change_place(walk: &mut Walk<'_>, name: &str, args: &[Word]) -> bool {
+    let is_cd = match name {
+        "cd" => true,
+        "pushd" => false,
+        "popd" => {
+            walk.place = Place::unknown();
+            return true;
+        }
+        _ => return false,
+    };
+    let is_option = |word: &&Word| matches!(word.text(), Some("--" | "-L" | "-P" | "-e" | "-@" | "-n"));
+    let operands: Vec<&Word> = args.iter().skip_while(is_option).collect();
+    walk.place = match operands.as_slice() {
+        [] if is_cd => walk.home(),
+        [Word::Text(directory)] if !directory.starts_with(['-', '+']) => walk.place.enter(directory),
+        _ => Place::unknown(),
+    };
+    true
+}

@@ -1,0 +1,285 @@
+//! The static value of words: what they are once the shell has read them, as
+//! far as the text tells.
+
+use rable::Node;
+use rable::NodeKind;
+
+use crate::braces;
+
+/// One argument, as the program gets it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Word {
+    Text(String),
+    /// A pattern that the shell expands. What was quoted is escaped in it.
+    Glob(String),
+    /// It holds an expansion: none, one or many arguments.
+    Unknown,
+}
+
+impl Word {
+    /// The text, if it is known exactly.
+    pub(crate) fn text(&self) -> Option<&str> {
+        match self {
+            Self::Text(text) => Some(text),
+            Self::Glob(_) | Self::Unknown => None,
+        }
+    }
+
+    /// The text or the pattern: enough to see an option in it.
+    pub(crate) fn shape(&self) -> Option<&str> {
+        match self {
+            Self::Text(text) | Self::Glob(text) => Some(text),
+            Self::Unknown => None,
+        }
+    }
+
+    /// The same kind of word with other text.
+    pub(crate) fn with(&self, text: &str) -> Self {
+        match self {
+            Self::Text(_) => Self::Text(text.into()),
+            Self::Glob(_) => Self::Glob(text.into()),
+            Self::Unknown => Self::Unknown,
+        }
+    }
+
+    /// The word with `suffix` at its end.
+    pub(crate) fn append(&self, suffix: &str) -> Self {
+        match self {
+            Self::Text(text) => Self::Text(format!("{text}{suffix}")),
+            Self::Glob(pattern) => Self::Glob(format!("{pattern}{}", escape(suffix))),
+            Self::Unknown => Self::Unknown,
+        }
+    }
+}
+
+/// A character of a word, and whether the shell may still see more in it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Piece {
+    Quoted(char),
+    Bare(char),
+}
+
+/// The arguments that `word` becomes.
+pub(crate) fn fields(word: &Node, home: Option<&str>) -> Vec<Word> {
+    let NodeKind::Word { parts, .. } = &word.kind else {
+        return vec![Word::Unknown];
+    };
+    // Bash hands a path under /dev/fd to the program; that is no file of ours.
+    if let [Node { kind: NodeKind::ProcessSubstitution { .. }, .. }] = parts.as_slice() {
+        return vec![Word::Text("/dev/fd/63".into())];
+    }
+    let Some(pieces) = pieces(parts) else { return vec![Word::Unknown] };
+    match braces::expand(&pieces) {
+        Some(fields) => fields.into_iter().map(|field| value(&field, home)).collect(),
+        None => vec![Word::Unknown],
+    }
+}
+
+/// `text` as a pattern that matches only itself.
+pub(crate) fn escape(text: &str) -> String {
+    let mut pattern = String::with_capacity(text.len());
+    for c in text.chars() {
+        push_escaped(&mut pattern, c);
+    }
+    pattern
+}
+
+fn push_escaped(pattern: &mut String, c: char) {
+    if matches!(c, '*' | '?' | '[' | ']' | '\\') {
+        pattern.push('\\');
+    }
+    pattern.push(c);
+}
+
+/// The characters of a word without its quotes; `None` if an expansion is in it.
+fn pieces(parts: &[Node]) -> Option<Vec<Piece>> {
+    let mut reader = Reader { pieces: Vec::new(), quote: Quote::None };
+    for part in parts {
+        match &part.kind {
+            NodeKind::WordLiteral { value } => reader.read(value)?,
+            NodeKind::BraceExpansion { content } | NodeKind::LocaleString { content, .. } => {
+                reader.read(content)?;
+            }
+            NodeKind::AnsiCQuote { decoded, .. } => reader.pieces.extend(decoded.chars().map(Piece::Quoted)),
+            _ => return None,
+        }
+    }
+    Some(reader.pieces)
+}
+
+enum Quote {
+    None,
+    Single,
+    Double,
+}
+
+/// Takes the quotes off. A word comes in parts, and a quote may span several.
+struct Reader {
+    pieces: Vec<Piece>,
+    quote: Quote,
+}
+
+impl Reader {
+    fn read(&mut self, raw: &str) -> Option<()> {
+        let mut chars = raw.chars().peekable();
+        while let Some(c) = chars.next() {
+            let next = chars.peek().copied();
+            match (&self.quote, c) {
+                (Quote::Single, '\'') | (Quote::Double, '"') => self.quote = Quote::None,
+                (Quote::Single, c) => self.pieces.push(Piece::Quoted(c)),
+                (Quote::None, '\'') => self.quote = Quote::Single,
+                (Quote::None, '"') => self.quote = Quote::Double,
+                (Quote::None, '\\') => self.pieces.extend(chars.next().map(Piece::Quoted)),
+                (Quote::Double, '\\') if matches!(next, Some('$' | '`' | '"' | '\\')) => {
+                    self.pieces.extend(chars.next().map(Piece::Quoted));
+                }
+                (_, '`') => return None,
+                (Quote::None, '$') if next.is_some_and(|c| opens_expansion(c) || c == '\'' || c == '"') => {
+                    return None;
+                }
+                (Quote::Double, '$') if next.is_some_and(opens_expansion) => return None,
+                (Quote::Double, c) => self.pieces.push(Piece::Quoted(c)),
+                // Only an extended glob or an array has these in a word.
+                (Quote::None, '(' | ')') => return None,
+                (Quote::None, c) => self.pieces.push(Piece::Bare(c)),
+            }
+        }
+        Some(())
+    }
+}
+
+fn opens_expansion(c: char) -> bool {
+    c.is_ascii_alphanumeric() || "_@*#?-$!({[".contains(c)
+}
+
+fn value(pieces: &[Piece], home: Option<&str>) -> Word {
+    match (pieces, home) {
+        ([Piece::Bare('~')], Some(home)) => Word::Text(home.into()),
+        ([Piece::Bare('~'), rest @ ..], Some(home)) if rest.first() == Some(&Piece::Bare('/')) => {
+            let mut path: Vec<Piece> = home.trim_end_matches('/').chars().map(Piece::Quoted).collect();
+            path.extend(rest);
+            plain(&path)
+        }
+        ([Piece::Bare('~'), ..], _) => Word::Unknown,
+        _ => plain(pieces),
+    }
+}
+
+fn plain(pieces: &[Piece]) -> Word {
+    if !is_glob(pieces) {
+        return Word::Text(pieces.iter().map(|piece| piece.char()).collect());
+    }
+    let mut pattern = String::new();
+    for piece in pieces {
+        match piece {
+            Piece::Quoted(c) => push_escaped(&mut pattern, *c),
+            Piece::Bare(c) => pattern.push(*c),
+        }
+    }
+    Word::Glob(pattern)
+}
+
+/// A `[` alone is the name of a program.
+fn is_glob(pieces: &[Piece]) -> bool {
+    let closes = pieces.iter().rposition(|piece| piece.char() == ']');
+    pieces.iter().enumerate().any(|(at, piece)| match piece {
+        Piece::Bare('*' | '?') => true,
+        Piece::Bare('[') => closes.is_some_and(|closes| closes > at + 1),
+        _ => false,
+    })
+}
+
+impl Piece {
+    pub(crate) fn char(self) -> char {
+        match self {
+            Self::Quoted(c) | Self::Bare(c) => c,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn words(command: &str) -> Vec<Word> {
+        let nodes = rable::parse(&format!("x {command}"), false).unwrap();
+        let NodeKind::Command { words, .. } = &nodes[0].kind else { panic!("{command} is no command") };
+        words[1..].iter().flat_map(|word| fields(word, Some("/home/me"))).collect()
+    }
+
+    fn text(text: &str) -> Word {
+        Word::Text(text.into())
+    }
+
+    fn glob(pattern: &str) -> Word {
+        Word::Glob(pattern.into())
+    }
+
+    #[test]
+    fn quotes_come_off() {
+        for (word, expected) in [
+            ("a", "a"),
+            ("'a b'", "a b"),
+            ("\"a b\"", "a b"),
+            ("a\\ b", "a b"),
+            ("a'b'\"c\"d", "abcd"),
+            ("''", ""),
+            ("'it'\\''s'", "it's"),
+            ("$'a\\nb\\x41'", "a\nbA"),
+            ("\"a\\$b\\\"c\\d\"", "a$b\"c\\d"),
+            ("'$x `y`'", "$x `y`"),
+            ("\"$\"", "$"),
+            ("\"a$'b'\"", "a$'b'"),
+            ("a$", "a$"),
+            ("$\"hi\"", "hi"),
+            ("naïve/日本語.txt", "naïve/日本語.txt"),
+            ("'a\nb'", "a\nb"),
+            ("[", "["),
+            ("a[", "a["),
+            ("'*'", "*"),
+            ("~/x", "/home/me/x"),
+            ("~", "/home/me"),
+            ("'~/x'", "~/x"),
+            ("a~", "a~"),
+        ] {
+            assert_eq!(words(word), [text(expected)], "{word}");
+        }
+    }
+
+    #[test]
+    fn expansions_are_not_guessed() {
+        for word in [
+            "$x", "\"$x\"", "a${x}b", "$(y)", "`y`", "\"`y`\"", "$((1+1))", "$[1]", "~other/x", "~+",
+            "{$a,b}", "$@", "\"a $1\"", "+(a)", "a<(b)",
+        ] {
+            assert_eq!(words(word), [Word::Unknown], "{word}");
+        }
+    }
+
+    #[test]
+    fn a_glob_keeps_what_was_quoted_apart() {
+        assert_eq!(words("*.rs"), [glob("*.rs")]);
+        assert_eq!(words("'a*'?"), [glob("a\\*?")]);
+        assert_eq!(words("a[0-9]"), [glob("a[0-9]")]);
+        assert_eq!(words("~/*.txt"), [glob("/home/me/*.txt")]);
+        assert_eq!(words("\\*"), [text("*")]);
+    }
+
+    #[test]
+    fn braces_become_words() {
+        assert_eq!(words("a{b,c}d"), [text("abd"), text("acd")]);
+        assert_eq!(words("{a,{b,c}}x"), [text("ax"), text("bx"), text("cx")]);
+        assert_eq!(words("{a,'b,c'}"), [text("a"), text("b,c")]);
+        assert_eq!(words("x{,.bak}"), [text("x"), text("x.bak")]);
+        assert_eq!(words("{1..3}"), [text("1"), text("2"), text("3")]);
+        assert_eq!(words("{c..a}"), [text("c"), text("b"), text("a")]);
+        assert_eq!(words("{1..7..3}"), [text("1"), text("4"), text("7")]);
+        assert_eq!(words("{a,b}*"), [glob("a*"), glob("b*")]);
+        assert_eq!(words("'{a,b}'"), [text("{a,b}")]);
+        assert_eq!(words("{a}"), [text("{a}")]);
+        assert_eq!(words("{}"), [text("{}")]);
+        assert_eq!(words("{1..100000}"), [Word::Unknown]);
+        assert_eq!(words("{01..10}"), [Word::Unknown]);
+        assert_eq!(words("{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}"), [Word::Unknown]);
+    }
+}

@@ -1,0 +1,68 @@
+//! Commands and what they write, as data: `corpus.txt`.
+
+#![expect(clippy::unwrap_used, reason = "a helper that cannot go on should stop the test")]
+
+use std::fmt::Write as _;
+
+use consort_shell::Extent;
+use consort_shell::Reading;
+use consort_shell::read;
+
+const CORPUS: &str = include_str!("corpus.txt");
+const HOME: Option<&str> = Some("/home/me");
+
+#[test]
+fn every_command_is_read_as_the_corpus_says() {
+    let cases = cases();
+    assert!(cases.len() >= 200, "only {} cases", cases.len());
+    let mut wrong = String::new();
+    for (command, expected) in cases {
+        let found = tell(&read(&command, HOME));
+        if found != expected {
+            writeln!(wrong, "{command}\n  expected: {expected:?}\n  found:    {found:?}\n").unwrap();
+        }
+    }
+    assert!(wrong.is_empty(), "\n{wrong}");
+}
+
+/// A case is a command, of any number of lines, and then its `=> ` lines.
+/// Empty lines and `## ` headings between cases are for the reader.
+fn cases() -> Vec<(String, Vec<String>)> {
+    let mut cases: Vec<(String, Vec<String>)> = Vec::new();
+    let mut is_open = false;
+    for line in CORPUS.lines() {
+        if let Some(expected) = line.strip_prefix("=> ") {
+            is_open = false;
+            cases.last_mut().unwrap().1.push(expected.into());
+        } else if is_open {
+            let (command, _) = cases.last_mut().unwrap();
+            command.push('\n');
+            command.push_str(line);
+        } else if !line.is_empty() && !line.starts_with("## ") {
+            is_open = true;
+            cases.push((line.into(), Vec::new()));
+        }
+    }
+    cases
+}
+
+fn tell(reading: &Reading) -> Vec<String> {
+    let mut lines = Vec::new();
+    for write in &reading.writes {
+        let extent = match write.extent {
+            Extent::File => "file",
+            Extent::Tree => "tree",
+            Extent::Glob => "glob",
+            Extent::Changes => "changes",
+            Extent::Worktree => "worktree",
+        };
+        lines.push(format!("{extent} {} by {}", write.path.replace('\n', "\\n"), write.by));
+    }
+    if !reading.is_certain {
+        lines.push("unknown".into());
+    }
+    if lines.is_empty() {
+        lines.push("nothing".into());
+    }
+    lines
+}

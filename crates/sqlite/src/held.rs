@@ -1,0 +1,191 @@
+//! What is held, written out for hooks: one small file instead of a database.
+//!
+//! Whoever takes hold adds its line before the commit; after the commit the
+//! file is written anew as the tables have it, while nobody else can write. A
+//! crash in between leaves a line too many. So **it may say too much, never too
+//! little**, and whoever finds itself hindered by it asks the store.
+
+use std::fmt::Write as _;
+use std::fs;
+use std::io::ErrorKind;
+use std::io::Write as _;
+use std::os::unix::fs::OpenOptionsExt as _;
+use std::path::Path;
+use std::path::PathBuf;
+use std::str::FromStr as _;
+
+use consort_core::Timestamp;
+use consort_core::claims::ClaimChange;
+use consort_core::claims::Held;
+use consort_core::claims::HeldLine;
+use consort_core::claims::Hold;
+use consort_core::claims::Mode;
+use consort_core::claims::Pattern;
+use consort_core::claims::Strength;
+use consort_core::journal::Actor;
+use consort_core::journal::Change;
+use consort_core::presence::PresenceChange;
+use rusqlite::Connection;
+
+use crate::claims;
+
+const REPOSITORY: &str = "in";
+const HOLD: &str = "by";
+
+/// Where it is, for the store at `path`.
+pub(crate) fn file(path: &Path) -> PathBuf {
+    path.with_file_name("held")
+}
+
+/// Whether a change can make a difference to it.
+pub(crate) fn concerns(change: &Change) -> bool {
+    matches!(change, Change::Claims(_) | Change::Presence(PresenceChange::RepositorySeen { .. }))
+}
+
+/// Adds what a change takes hold of, before it is committed.
+pub(crate) fn announce(connection: &Connection, file: &Path, changes: &[Change]) -> std::io::Result<()> {
+    let mut lines = String::new();
+    for change in changes {
+        match change {
+            Change::Claims(ClaimChange::Held(hold)) => {
+                if let Some(line) = line(hold) {
+                    let project = hold.project.as_ref().map_or("", |project| project.as_str());
+                    lines.push_str(&repositories(connection, project).map_err(std::io::Error::other)?);
+                    lines.push_str(&line);
+                }
+            }
+            // Without a file nothing is held.
+            Change::Presence(PresenceChange::RepositorySeen { repository, project }) if file.exists() => {
+                lines.push_str(&repository_line(project.id.as_str(), &repository.to_string_lossy()));
+            }
+            _ => {}
+        }
+    }
+    if lines.is_empty() {
+        return Ok(());
+    }
+    let mut options = fs::OpenOptions::new();
+    options.create(true).append(true).mode(0o600).open(file)?.write_all(lines.as_bytes())
+}
+
+/// The whole file as the tables have it now.
+pub(crate) fn render(connection: &Connection) -> rusqlite::Result<String> {
+    let mut text = String::new();
+    let mut projects: Vec<String> = Vec::new();
+    for hold in claims::all(connection)? {
+        let Some(line) = line(&hold) else { continue };
+        let project = hold.project.as_ref().map_or_else(String::new, ToString::to_string);
+        if !projects.contains(&project) {
+            text.push_str(&repositories(connection, &project)?);
+            projects.push(project);
+        }
+        text.push_str(&line);
+    }
+    Ok(text)
+}
+
+/// Puts it in place of the one that is there. One that cannot be replaced says
+/// too much, which is no harm.
+pub(crate) fn replace(file: &Path, text: &str) {
+    let temporary = file.with_extension("new");
+    let write = || {
+        let mut options = fs::OpenOptions::new();
+        let mut new = options.create(true).write(true).truncate(true).mode(0o600).open(&temporary)?;
+        new.write_all(text.as_bytes())?;
+        fs::rename(&temporary, file)
+    };
+    let _ = if text.is_empty() { fs::remove_file(file) } else { write() };
+}
+
+pub(crate) fn read(file: &Path) -> Held {
+    let mut held = Held::default();
+    let text = match fs::read_to_string(file) {
+        Ok(text) => text,
+        Err(error) => {
+            held.is_partial = error.kind() != ErrorKind::NotFound;
+            return held;
+        }
+    };
+    // Caught in the middle of a write, or written by another version.
+    held.is_partial = !(text.is_empty() || text.ends_with('\n'));
+    for line in text.lines() {
+        let cells: Vec<&str> = line.split('\t').collect();
+        match cells[..] {
+            [REPOSITORY, project, repository] => {
+                held.repositories.push((plain(repository).into(), plain(project).into()));
+            }
+            [HOLD, holder, until, project, pattern] => match Pattern::new(&plain(pattern)) {
+                Ok(pattern) => {
+                    let Ok(holder) = Actor::from_str(&plain(holder));
+                    let project = (!project.is_empty()).then(|| plain(project).into());
+                    let until = until.parse().ok().map(Timestamp);
+                    held.holds.push(HeldLine { project, holder, until, pattern });
+                }
+                Err(_) => held.is_partial = true,
+            },
+            _ => held.is_partial = true,
+        }
+    }
+    held
+}
+
+/// Only what is exclusive and about paths is ever in a hook's way.
+fn line(hold: &Hold) -> Option<String> {
+    let pattern = hold.resource.pattern()?;
+    if hold.mode != Mode::Exclusive || hold.strength == Strength::Lifted {
+        return None;
+    }
+    let until = hold.until.map_or_else(|| "-".to_owned(), |until| until.0.to_string());
+    let project = hold.project.as_ref().map_or("", |project| project.as_str());
+    let cells = [&hold.holder.to_string(), &until, project, pattern.as_str()].map(escaped);
+    Some(format!("{HOLD}\t{}\n", cells.join("\t")))
+}
+
+fn repositories(connection: &Connection, project: &str) -> rusqlite::Result<String> {
+    let mut statement =
+        connection.prepare_cached("SELECT repository FROM repositories WHERE project = ?1")?;
+    let mut rows = statement.query([project])?;
+    let mut lines = String::new();
+    while let Some(row) = rows.next()? {
+        lines.push_str(&repository_line(project, row.get_ref(0)?.as_str()?));
+    }
+    Ok(lines)
+}
+
+fn repository_line(project: &str, repository: &str) -> String {
+    format!("{REPOSITORY}\t{}\t{}\n", escaped(project), escaped(repository))
+}
+
+/// Without a tab or a line end.
+pub(crate) fn escaped(text: &str) -> String {
+    let mut escaped = String::with_capacity(text.len());
+    for character in text.chars() {
+        match character {
+            '\t' | '\n' | '\r' | '%' => {
+                let _ = write!(escaped, "%{:02x}", u32::from(character));
+            }
+            other => escaped.push(other),
+        }
+    }
+    escaped
+}
+
+pub(crate) fn plain(escaped: &str) -> String {
+    let mut text = String::with_capacity(escaped.len());
+    let mut rest = escaped;
+    while let Some((before, after)) = rest.split_once('%') {
+        text.push_str(before);
+        let code = after.get(..2).and_then(|code| u8::from_str_radix(code, 16).ok());
+        match code {
+            Some(code) => {
+                text.push(char::from(code));
+                rest = &after[2..];
+            }
+            None => {
+                text.push('%');
+                rest = after;
+            }
+        }
+    }
+    text + rest
+}

@@ -1,0 +1,176 @@
+//! What comes too often for the database: which file was written by whom, what
+//! each session has seen, and what it was told.
+//!
+//! A file for each path that was written, overwritten by whoever writes it
+//! next; the rest lies with the session's other notes (`flags.rs`) and goes
+//! with them. **Nothing here is ever needed to be right**: what is lost is a
+//! hint that is not given.
+
+use std::fs;
+use std::io::Write as _;
+use std::os::unix::fs::OpenOptionsExt as _;
+use std::path::Path;
+use std::path::PathBuf;
+
+use consort_core::Timestamp;
+use consort_core::claims::Held;
+use consort_core::claims::PathNotes;
+use consort_core::claims::Sight;
+use consort_core::claims::Stamp;
+use consort_core::claims::Touch;
+use consort_core::engine::StoreError;
+use consort_core::presence::SessionId;
+use consort_core::text;
+
+use crate::flags;
+use crate::flags::Flags;
+use crate::held;
+use crate::pulses::private_dir;
+
+/// A session's list of what it has seen or was told starts anew beyond this.
+const LONGEST: u64 = 64 << 10;
+
+/// How many sights are carried over then.
+const CARRIED: usize = 64;
+
+#[derive(Clone, Debug)]
+pub struct Notes {
+    held: PathBuf,
+    touched: PathBuf,
+    flags: Flags,
+}
+
+impl Notes {
+    /// The notes that belong to the store at `path`.
+    pub(crate) fn beside(path: &Path) -> Self {
+        Self { held: held::file(path), touched: path.with_file_name("touched"), flags: Flags::beside(path) }
+    }
+
+    /// Forgets everything.
+    pub(crate) fn clear(&self) {
+        let _ = fs::remove_file(&self.held);
+        let _ = fs::remove_dir_all(&self.touched);
+    }
+
+    fn of(&self, worktree: &Path, path: &str) -> PathBuf {
+        let place = [worktree.as_os_str().as_encoded_bytes(), b"\0", path.as_bytes()].concat();
+        self.touched.join(format!("{:016x}", text::checksum(&place)))
+    }
+
+    fn failed(&self, error: std::io::Error) -> StoreError {
+        StoreError::Unusable { path: self.touched.clone(), source: error.into() }
+    }
+
+    fn append(&self, session: &SessionId, what: &str, lines: &str) -> Result<(), StoreError> {
+        let path = self.flags.of(session, what);
+        flags::write(&path, lines.as_bytes(), true).map_err(|error| self.failed(error))
+    }
+}
+
+impl PathNotes for Notes {
+    fn held(&self) -> Held {
+        held::read(&self.held)
+    }
+
+    fn touch(&self, touch: &Touch) -> Result<(), StoreError> {
+        let path = self.of(&touch.worktree, &touch.path);
+        let write = || {
+            let mut options = fs::OpenOptions::new();
+            let mut open = || options.create(true).write(true).truncate(true).mode(0o600).open(&path);
+            let file = match open() {
+                Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+                    private_dir(&self.touched)?;
+                    open()
+                }
+                opened => opened,
+            };
+            file?.write_all(&serde_json::to_vec(touch).unwrap_or_default())
+        };
+        write().map_err(|error| self.failed(error))
+    }
+
+    fn touched(&self, worktree: &Path, path: &str) -> Option<Touch> {
+        read_touch(&self.of(worktree, path)).filter(|touch| touch.worktree == worktree && touch.path == path)
+    }
+
+    fn all_touched(&self, since: Timestamp) -> Vec<Touch> {
+        let files = fs::read_dir(&self.touched).into_iter().flatten().flatten();
+        files.filter_map(|file| read_touch(&file.path())).filter(|touch| touch.at >= since).collect()
+    }
+
+    fn forget_touched(&self, before: Timestamp) {
+        for file in fs::read_dir(&self.touched).into_iter().flatten().flatten() {
+            if read_touch(&file.path()).is_none_or(|touch| touch.at < before) {
+                let _ = fs::remove_file(file.path());
+            }
+        }
+    }
+
+    fn sights(&self, session: &SessionId) -> Vec<Sight> {
+        let text = fs::read_to_string(self.flags.of(session, "seen")).unwrap_or_default();
+        let mut sights: Vec<Sight> = Vec::new();
+        for sight in text.lines().rev().filter_map(read_sight) {
+            if sights.iter().all(|newer| newer.path != sight.path) {
+                sights.push(sight);
+            }
+            if sights.len() == CARRIED {
+                break;
+            }
+        }
+        sights
+    }
+
+    fn saw(&self, session: &SessionId, sights: &[Sight]) -> Result<(), StoreError> {
+        let path = self.flags.of(session, "seen");
+        let is_long = fs::metadata(&path).is_ok_and(|file| file.len() > LONGEST);
+        let carried = if is_long { self.sights(session) } else { Vec::new() };
+        if is_long {
+            let _ = fs::remove_file(&path);
+        }
+        let all = carried.iter().rev().chain(sights);
+        self.append(session, "seen", &all.map(sight_line).collect::<String>())
+    }
+
+    fn told_before(&self, session: &SessionId, what: &str) -> bool {
+        let path = self.flags.of(session, "told");
+        let line = format!("{:016x}\n", text::checksum(what.as_bytes()));
+        let told = fs::read_to_string(&path).unwrap_or_default();
+        if told.contains(&line) {
+            return true;
+        }
+        if told.len() as u64 > LONGEST {
+            let _ = fs::remove_file(&path);
+        }
+        let _ = self.append(session, "told", &line);
+        false
+    }
+
+    fn begin(&self, session: &SessionId, at: Timestamp) -> Result<(), StoreError> {
+        // Thirteen digits, for some three hundred years: written over as a whole.
+        let path = self.flags.of(session, "begun");
+        flags::write(&path, format!("{:013}", at.0).as_bytes(), false).map_err(|error| self.failed(error))
+    }
+
+    fn begun(&self, session: &SessionId) -> Option<Timestamp> {
+        let text = fs::read_to_string(self.flags.of(session, "begun")).ok()?;
+        text.trim().parse().ok().map(Timestamp)
+    }
+}
+
+fn read_touch(path: &Path) -> Option<Touch> {
+    serde_json::from_slice(&fs::read(path).ok()?).ok()
+}
+
+/// A path that is not text keeps its lossy spelling, which is nobody's.
+fn sight_line(sight: &Sight) -> String {
+    let Sight { path, at, stamp } = sight;
+    format!("{}\t{}\t{}\t{}\n", stamp.changed, stamp.size, at.0, held::escaped(&path.to_string_lossy()))
+}
+
+fn read_sight(line: &str) -> Option<Sight> {
+    let mut cells = line.splitn(4, '\t');
+    let changed = cells.next()?.parse().ok()?;
+    let size = cells.next()?.parse().ok()?;
+    let at = Timestamp(cells.next()?.parse().ok()?);
+    Some(Sight { path: held::plain(cells.next()?).into(), at, stamp: Stamp { changed, size } })
+}

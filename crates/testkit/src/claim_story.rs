@@ -1,0 +1,290 @@
+//! The story of claims and tasks every engine must tell the same way.
+
+use consort_core::App;
+use consort_core::Timestamp;
+use consort_core::claims::Case;
+use consort_core::claims::ClaimError;
+use consort_core::claims::Extent;
+use consort_core::claims::Hold;
+use consort_core::claims::HoldRequest;
+use consort_core::claims::Mode;
+use consort_core::claims::ReleaseRequest;
+use consort_core::claims::Strength;
+use consort_core::claims::Target;
+use consort_core::claims::Verdict;
+use consort_core::claims::Which;
+use consort_core::engine::Engine;
+use consort_core::journal::Actor;
+use consort_core::messages::InboxRequest;
+use consort_core::presence::LeaveReason;
+use consort_core::presence::NameWish;
+use consort_core::tasks::CompleteRequest;
+use consort_core::tasks::TaskError;
+use consort_core::tasks::TaskRequest;
+
+use crate::FakeHost;
+use crate::story::StoryApp;
+use crate::story::facts;
+use crate::story::join;
+
+/// How long a contest lasts, in seconds.
+pub const CONTEST: i64 = 120;
+
+const HERE: &str = "/shop/main";
+
+/// Takes hold as the agent that process `pid` hosts; 0 is the person.
+pub fn hold<E: Engine>(
+    app: &mut StoryApp<E>,
+    pid: u32,
+    what: &[&str],
+    strength: Strength,
+    mode: Mode,
+) -> Result<Vec<Hold>, ClaimError> {
+    app.host().call_from(&[pid]);
+    let what = what.iter().map(|what| (*what).to_owned()).collect();
+    let (caller, cwd) = (facts(app.host(), None), HERE.into());
+    let request = HoldRequest { caller, cwd, what, strength, mode, reason: None, ttl: None };
+    app.hold(&request).map(|outcome| outcome.holds)
+}
+
+pub fn reserve<E: Engine>(app: &mut StoryApp<E>, pid: u32, what: &[&str]) -> Result<Vec<Hold>, ClaimError> {
+    hold(app, pid, what, Strength::Blocking, Mode::Exclusive)
+}
+
+pub fn release<E: Engine>(
+    app: &mut StoryApp<E>,
+    pid: u32,
+    what: &str,
+    force: bool,
+) -> Result<usize, ClaimError> {
+    app.host().call_from(&[pid]);
+    let what = Which::These(vec![what.to_owned()]);
+    let (caller, cwd) = (facts(app.host(), None), HERE.into());
+    let request = ReleaseRequest { caller, cwd, what, strength: None, force };
+    app.release(&request, CONTEST).map(|outcome| outcome.released.len())
+}
+
+fn contest<E: Engine>(app: &mut StoryApp<E>, pid: u32, what: &str) -> Result<Hold, ClaimError> {
+    app.host().call_from(&[pid]);
+    let caller = facts(app.host(), None);
+    app.contest(&caller, HERE.as_ref(), what, Some("urgent"))
+}
+
+/// Everything that stands now.
+pub fn standing<E: Engine>(app: &mut StoryApp<E>) -> Vec<Hold> {
+    let caller = facts(app.host(), None);
+    app.holds(&caller, None, 0).unwrap().holds.into_iter().map(|seen| seen.hold).collect()
+}
+
+/// **The invariant**: of all that stand, no two of different holders overlap
+/// unless both are shared.
+pub fn assert_nobody_is_in_anybodys_way(holds: &[Hold]) {
+    for (at, one) in holds.iter().enumerate() {
+        for other in &holds[at + 1..] {
+            let overlap = match (one.resource.pattern(), other.resource.pattern()) {
+                (Some(a), Some(b)) => a.overlaps(b, Case::Matters),
+                _ => one.resource == other.resource,
+            };
+            let is_shared = one.mode == Mode::Shared && other.mode == Mode::Shared;
+            assert!(
+                !overlap || is_shared || one.holder == other.holder || one.project != other.project,
+                "{one:#?}\nand\n{other:#?}"
+            );
+        }
+    }
+}
+
+/// What becomes of a write by `session`.
+fn write<E: Engine>(app: &mut StoryApp<E>, session: &str, path: &str) -> Verdict {
+    let target = Target { path: format!("{HERE}/{path}").into(), extent: Extent::File, by: "Edit".into() };
+    app.guard(&session.into(), &[target], &|_| None).unwrap()
+}
+
+fn is_held<T>(result: Result<T, ClaimError>) -> bool {
+    matches!(result, Err(ClaimError::Held(_)))
+}
+
+/// Claims and reservations, from an empty store on.
+pub fn claim_story<E: Engine>(engine: E) {
+    let mut app = App::new(engine, FakeHost::default());
+    let host = app.host().clone();
+    join(&mut app, "s1", 1, NameWish::Insist("Falcon".into())).unwrap();
+    join(&mut app, "s2", 2, NameWish::Insist("Raven".into())).unwrap();
+
+    // All or none, and every conflict is named.
+    let first = reserve(&mut app, 1, &["src/auth/", "config.yaml"]).unwrap();
+    assert_eq!(first.len(), 2);
+    let Err(ClaimError::Held(conflicts)) = reserve(&mut app, 2, &["docs/", "src/*/login.rs", "config.yaml"])
+    else {
+        panic!("granted twice")
+    };
+    let named: Vec<String> = conflicts.iter().map(|seen| seen.hold.resource.shown()).collect();
+    assert_eq!(named, ["src/auth/", "config.yaml"]);
+    assert_eq!(standing(&mut app).len(), 2, "nothing was taken on the way");
+    reserve(&mut app, 2, &["src/authentication/"]).unwrap();
+
+    // Another's write is refused, one's own and a free one pass.
+    assert!(
+        matches!(write(&mut app, "s2", "src/auth/login.rs"), Verdict::Denied(why) if why.contains("Falcon"))
+    );
+    assert_eq!(write(&mut app, "s1", "src/auth/login.rs"), Verdict::Free);
+    assert_eq!(write(&mut app, "s2", "src/authentication/x.rs"), Verdict::Free);
+    assert_eq!(write(&mut app, "s2", "README.md"), Verdict::Free);
+
+    // The person lifts it, for a while; an agent cannot.
+    host.call_from(&[2]);
+    let caller = facts(&host, None);
+    assert!(matches!(app.lift(&caller, HERE.as_ref(), "config.yaml", 5), Err(ClaimError::NotThePerson)));
+    host.call_from(&[]);
+    let caller = facts(&host, None);
+    app.lift(&caller, HERE.as_ref(), "config.yaml", 5).unwrap();
+    assert_eq!(write(&mut app, "s2", "config.yaml"), Verdict::Free);
+    host.advance(5 * Timestamp::MINUTE);
+    assert!(matches!(write(&mut app, "s2", "config.yaml"), Verdict::Denied(_)));
+
+    // Claims: shared with those who share, contested, taken after the time.
+    hold(&mut app, 1, &["topic:auth"], Strength::Advisory, Mode::Shared).unwrap();
+    hold(&mut app, 2, &["topic:auth"], Strength::Advisory, Mode::Shared).unwrap();
+    assert!(is_held(hold(&mut app, 2, &["topic:auth"], Strength::Advisory, Mode::Exclusive)));
+    release(&mut app, 1, "topic:auth", false).unwrap();
+    let sole = hold(&mut app, 2, &["topic:auth"], Strength::Advisory, Mode::Exclusive).unwrap();
+    assert!(is_held(hold(&mut app, 1, &["topic:auth"], Strength::Advisory, Mode::Shared)));
+    assert!(matches!(release(&mut app, 1, "topic:auth", false), Err(ClaimError::NotYours { .. })));
+    assert!(matches!(release(&mut app, 1, "topic:auth", true), Err(ClaimError::NotContested { .. })));
+    assert!(matches!(contest(&mut app, 2, "topic:auth"), Err(ClaimError::Yours { .. })));
+    contest(&mut app, 1, "topic:auth").unwrap();
+    let mailbox = Actor::Agent("s2".into());
+    let letters = app.inbox(&InboxRequest { mailbox, from: None, peek: true }).unwrap();
+    assert!(
+        letters.iter().any(|letter| letter.message.sent.text.contains("topic:auth")),
+        "the holder is told"
+    );
+    host.advance(19_500);
+    let again = contest(&mut app, 1, "topic:auth").unwrap();
+    assert_eq!(again.contest.unwrap().at, Timestamp(host_now(&app) - 19_500), "the first one's time runs");
+    assert!(matches!(
+        release(&mut app, 1, "topic:auth", true),
+        Err(ClaimError::TooEarly { seconds: 101, .. })
+    ));
+    host.advance(CONTEST * Timestamp::SECOND);
+    assert_eq!(release(&mut app, 1, "topic:auth", true).unwrap(), 1);
+    let mine = hold(&mut app, 1, &["topic:auth"], Strength::Advisory, Mode::Exclusive).unwrap();
+    assert!(mine[0].generation > sole[0].generation, "a new holder, a higher generation");
+    let renewed = hold(&mut app, 1, &["topic:auth"], Strength::Advisory, Mode::Exclusive).unwrap();
+    assert_eq!(renewed[0].generation, mine[0].generation, "the same holder, the same generation");
+
+    // Whoever leaves or dies holds nothing, at once.
+    app.leave(&"s2".into(), LeaveReason::Ended, Actor::Consort).unwrap();
+    reserve(&mut app, 1, &["src/authentication/"]).unwrap();
+    join(&mut app, "s3", 3, NameWish::Insist("Bear".into())).unwrap();
+    assert!(is_held(reserve(&mut app, 3, &["src/auth/login.rs"])));
+    host.kill(1);
+    assert_eq!(write(&mut app, "s3", "src/auth/login.rs"), Verdict::Free);
+    reserve(&mut app, 3, &["src/auth/login.rs"]).unwrap();
+    assert_nobody_is_in_anybodys_way(&standing(&mut app));
+
+    // The person's own reservation holds agents off until it is released.
+    reserve(&mut app, 0, &["secrets/"]).unwrap();
+    assert!(matches!(write(&mut app, "s3", "secrets/key"), Verdict::Denied(why) if why.contains("@me")));
+    assert!(matches!(release(&mut app, 3, "secrets/", true), Err(ClaimError::NotYours { .. })));
+    release(&mut app, 0, "secrets/", false).unwrap();
+    assert_eq!(write(&mut app, "s3", "secrets/key"), Verdict::Free);
+
+    assert!(matches!(release(&mut app, 3, "nothing", false), Err(ClaimError::NotHeld { .. })));
+    assert!(app.journal_verify().unwrap().is_sound());
+}
+
+fn host_now<E: Engine>(app: &StoryApp<E>) -> i64 {
+    use consort_core::host::Host as _;
+    app.host().now().0
+}
+
+const SPEC: &str = "# The login
+
+## TASK-01: Model
+## TASK-02: Service
+depends: TASK-01
+- [ ] TASK-03: Docs (depends: TASK-01, TASK-02)
+- [x] TASK-04: Chores
+";
+
+fn task<E: Engine>(app: &StoryApp<E>, pid: u32, id: Option<&str>) -> TaskRequest {
+    app.host().call_from(&[pid]);
+    TaskRequest {
+        caller: facts(app.host(), None),
+        cwd: HERE.into(),
+        spec: Some("spec.md".into()),
+        id: id.map(str::to_owned),
+        words: None,
+    }
+}
+
+fn complete<E: Engine>(
+    app: &mut StoryApp<E>,
+    pid: u32,
+    id: &str,
+    generation: Option<i64>,
+) -> Result<i64, TaskError> {
+    let task = task(app, pid, Some(id));
+    app.complete_task(&CompleteRequest { task, generation, take_anyway: false }).map(|done| done.generation)
+}
+
+/// Tasks, from an empty store on.
+pub fn task_story<E: Engine>(engine: E) {
+    let mut app = App::new(engine, FakeHost::default());
+    let host = app.host().clone();
+    host.write("/shop/main/spec.md", SPEC);
+    join(&mut app, "s1", 1, NameWish::Insist("Falcon".into())).unwrap();
+    join(&mut app, "s2", 2, NameWish::Insist("Raven".into())).unwrap();
+    let mut claim = |pid, id| {
+        let request = task(&app, pid, id);
+        app.claim_task(&request).map(|claimed| (claimed.key.id, claimed.generation))
+    };
+
+    let (id, old) = claim(1, None).unwrap();
+    assert_eq!(id, "TASK-01");
+    assert!(matches!(claim(1, Some("TASK-02")), Err(TaskError::AlreadyHaveClaim { .. })));
+    assert!(matches!(claim(2, Some("task-01")), Err(TaskError::AlreadyClaimed { by, .. }) if by == "Falcon"));
+    assert!(matches!(claim(2, Some("TASK-02")), Err(TaskError::NotReady { .. })));
+    assert!(matches!(claim(2, None), Err(TaskError::NothingReady { .. })));
+    assert!(matches!(claim(2, Some("TASK-04")), Err(TaskError::AlreadyCompleted { .. })));
+    assert!(matches!(claim(2, Some("TASK-0")), Err(TaskError::NoSuchTask { nearest: Some(_), .. })));
+    assert!(matches!(complete(&mut app, 2, "TASK-01", None), Err(TaskError::NotYours { .. })));
+    assert!(matches!(complete(&mut app, 2, "TASK-02", None), Err(TaskError::NotClaimed { .. })));
+
+    // A dead worker's task is free again, under a higher generation; its word
+    // from the past is refused.
+    host.kill(1);
+    let request = task(&app, 2, None);
+    let new = app.claim_task(&request).unwrap().generation;
+    assert!(new > old);
+    join(&mut app, "s1", 4, NameWish::Any).unwrap();
+    assert!(matches!(complete(&mut app, 4, "TASK-01", Some(old)), Err(TaskError::TooLate { .. })));
+    assert!(matches!(complete(&mut app, 4, "TASK-01", None), Err(TaskError::NotYours { .. })));
+    let request = task(&app, 2, Some("TASK-01"));
+    app.unclaim_task(&request).unwrap();
+    assert!(matches!(app.unclaim_task(&request), Err(TaskError::NotClaimed { .. })));
+    assert!(matches!(complete(&mut app, 2, "TASK-01", None), Err(TaskError::TooLate { .. })));
+
+    // Only the person may say that it is done in spite of that.
+    let anyway = |task| CompleteRequest { task, generation: None, take_anyway: true };
+    let request = anyway(task(&app, 2, Some("TASK-01")));
+    assert!(matches!(app.complete_task(&request), Err(TaskError::NotThePerson)));
+    let request = anyway(task(&app, 0, Some("TASK-01")));
+    app.complete_task(&request).unwrap();
+    assert!(matches!(app.complete_task(&request), Err(TaskError::AlreadyCompleted { .. })));
+
+    // What it was in the way of is ready now.
+    let request = task(&app, 2, None);
+    assert_eq!(app.claim_task(&request).unwrap().key.id, "TASK-02");
+    complete(&mut app, 2, "TASK-02", None).unwrap();
+    let request = task(&app, 2, None);
+    assert_eq!(app.claim_task(&request).unwrap().key.id, "TASK-03");
+    app.leave(&"s2".into(), LeaveReason::Ended, Actor::Consort).unwrap();
+    let request = task(&app, 4, None);
+    let outcome = app.tasks(&request).unwrap();
+    let ready: Vec<&str> =
+        outcome.tasks.iter().filter(|task| task.ready).map(|task| task.id.as_str()).collect();
+    assert_eq!((ready, outcome.done), (vec!["TASK-03"], 3));
+    assert!(app.journal_verify().unwrap().is_sound());
+}
