@@ -165,6 +165,66 @@ fn a_message_reaches_a_running_session() {
     assert!(!world.data().join("hook.log").exists());
 }
 
+#[test]
+fn what_one_session_has_reserved_another_cannot_write() {
+    let world = Arc::new(Sealed::new(env!("CARGO_BIN_EXE_consort")));
+    world.git_init();
+    std::fs::create_dir_all(world.project().join("src/auth")).unwrap();
+    std::fs::write(world.project().join("src/auth/old.rs"), "old\n").unwrap();
+    let claude = Claude::installed();
+    assert_eq!(world.run("init --yes").code, 0);
+
+    let consort = env!("CARGO_BIN_EXE_consort");
+    let busy = format!(
+        "{consort} reserve src/auth/ --reason 'the login' && while [ ! -e stop ]; do sleep 0.05; done"
+    );
+    let falcon_model = StubModel::start([Step::bash(&busy), Step::say("Done.")]);
+    let falcon = claude
+        .headless(&world, &falcon_model, "please reserve")
+        .env("CONSORT_NAME", "Falcon")
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    until(|| world.run("reservations").stdout.contains("src/auth/").then_some(()));
+
+    let write = || Step::Use {
+        tool: "Write".into(),
+        input: json!({ "file_path": world.project().join("src/auth/login.rs"), "content": "fn login() {}\n" }),
+    };
+    let falcon = std::sync::Mutex::new(falcon);
+    let project = world.project();
+    let raven_model = StubModel::start([
+        write(),
+        Step::bash("sed -i s/old/new/ src/auth/old.rs"),
+        write().meanwhile(move || {
+            std::fs::write(project.join("stop"), "").unwrap();
+            assert!(falcon.lock().unwrap().wait().unwrap().success());
+        }),
+        Step::say("Done."),
+    ]);
+    let ran =
+        world.ran(claude.headless(&world, &raven_model, "write the login").env("CONSORT_NAME", "Raven"));
+    assert_eq!(ran.code, 0, "{ran}");
+
+    let turns = raven_model.turns();
+    assert_eq!(turns.len(), 4, "{turns:#?}");
+    let reason = "src/auth/login.rs (of src/auth/) is reserved by Falcon (claude on main)";
+    assert_eq!(times_told(&turns[1], reason), 1, "{}", told(&turns[1]));
+    assert!(told(&turns[1]).contains("consort send Falcon"), "{}", told(&turns[1]));
+    let reason = "src/auth/old.rs (of src/auth/) is reserved by Falcon (claude on main)";
+    assert_eq!(times_told(&turns[2], reason), 1, "{}", told(&turns[2]));
+    assert_eq!(std::fs::read_to_string(world.project().join("src/auth/old.rs")).unwrap(), "old\n");
+    // Its holder gone, it is free.
+    assert_eq!(
+        std::fs::read_to_string(world.project().join("src/auth/login.rs")).unwrap(),
+        "fn login() {}\n"
+    );
+    assert_eq!(world.run("reservations").stdout, "Nothing is held.\n");
+    assert_eq!(world.run("journal verify").code, 0);
+    assert!(!world.data().join("hook.log").exists());
+}
+
 /// Looks again until there is something to see.
 fn until<T>(mut look: impl FnMut() -> Option<T>) -> T {
     for _ in 0..600 {

@@ -22,7 +22,7 @@ pub(crate) struct Walk<'a> {
     is_certain: bool,
     functions: Vec<Function>,
     depth: usize,
-    /// How many here-documents there were.
+    /// How many here-documents this script had so far.
     pub(crate) heredocs: usize,
 }
 
@@ -147,11 +147,13 @@ impl<'a> Walk<'a> {
 
     fn read(&mut self, tamed: &Trimmed) {
         let Ok(nodes) = rable::parse(&tamed.text, false) else { return self.doubt() };
-        let (known, heredocs) = (self.writes.len(), self.heredocs);
+        let known = self.writes.len();
+        let outer = std::mem::take(&mut self.heredocs);
         for node in &nodes {
             self.walk(node);
         }
-        if tamed.emptied.is_some_and(|emptied| emptied != self.heredocs - heredocs) {
+        let found = std::mem::replace(&mut self.heredocs, outer);
+        if tamed.emptied.is_some_and(|emptied| emptied != found) {
             self.writes.truncate(known);
             self.doubt();
         }

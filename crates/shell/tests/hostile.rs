@@ -170,6 +170,9 @@ fn a_long_file_in_a_here_document_is_no_obstacle() {
         let told: Vec<_> = reading.writes.iter().map(|write| (write.path.as_str(), write.extent)).collect();
         assert_eq!(told, [("src/a.js", Extent::File), ("src/b", Extent::File)]);
         assert!(reading.is_certain);
+        let inner = "bash -c 'cat > b <<E\nx\nE'";
+        let reading = read_soon(&format!("cat > a.js <<'END'\n{body}END\n{inner}"));
+        assert_eq!((reading.writes.len(), reading.is_certain), (2, true));
         let reading = read_soon(&format!("cat > a.js <<END\n{body}END\n"));
         assert_eq!((reading.writes.len(), reading.is_certain), (1, false));
     }

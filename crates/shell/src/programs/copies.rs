@@ -116,6 +116,12 @@ fn split<'a, 'w>(args: &'a Args<'w>) -> Option<(&'a [&'w Word], &'a Word)> {
 /// Each source becomes the target, or goes below it if that is a directory.
 /// The text tells which only if there is no way for it to be a file.
 fn put(walk: &mut Walk<'_>, by: &str, args: &Args<'_>, sources: &[&Word], target: &Word, extent: Extent) {
+    if args.has(&["--parents"]) {
+        return walk.doubt();
+    }
+    if args.has(&["-b", "--backup"]) {
+        walk.doubt();
+    }
     let is_directory = sources.len() > 1
         || matches!(sources, [Word::Glob(_)])
         || args.has(&["-t", "--target-directory"])

@@ -26,7 +26,7 @@ pub(super) fn run(walk: &mut Walk<'_>, name: &str, words: &[Word]) -> bool {
         "patch" => patch(walk, words),
         "curl" => curl(walk, words),
         "wget" => wget(walk, words),
-        "sort" | "shuf" | "tree" => output_option(walk, name, words),
+        "base64" | "iconv" | "shuf" | "sort" | "tree" => output_option(walk, name, words),
         "uniq" | "xxd" => second_operand(walk, name, words),
         _ => return false,
     }
@@ -148,6 +148,8 @@ fn output_option(walk: &mut Walk<'_>, name: &str, words: &[Word]) {
     let letters = match name {
         "sort" => "oktST",
         "shuf" => "on",
+        "base64" => "ow",
+        "iconv" => "oft",
         _ => "oLPI",
     };
     let args = Args::read(words, &Options::with(letters, &["--output", "--key", "--field-separator"]));

@@ -120,6 +120,9 @@ pub(super) fn run(walk: &mut Walk<'_>, name: &str, words: &[Word]) -> bool {
     if kin.peek().is_none() {
         return false;
     }
+    // `cargo +nightly fmt`
+    let is_toolchain = |word: &Word| name == "cargo" && word.text().is_some_and(|text| text.starts_with('+'));
+    let words = if words.first().is_some_and(is_toolchain) { &words[1..] } else { words };
     let verb = words.first().and_then(Word::text).unwrap_or_default();
     let Some(formatter) = kin.find(|one| one.verbs.is_empty() || one.verbs.contains(&verb)) else {
         // Another verb of it: who knows.

@@ -12,16 +12,16 @@ const HARMLESS: &[&str] = &[
     "mapfile", "printf", "pwd", "read", "readarray", "readonly", "return", "set", "shift", "shopt", "test", "times",
     "true", "type", "typeset", "ulimit", "umask", "unalias", "unset", "wait",
     // Text.
-    "ack", "ag", "base32", "base64", "bat", "bc", "cat", "cksum", "cmp", "column", "comm", "cut", "diff", "egrep",
-    "expand", "expr", "fgrep", "fmt", "fold", "grep", "head", "hexdump", "iconv", "join", "jq", "less", "md5", "md5sum",
+    "ack", "ag", "base32", "bat", "bc", "cat", "cksum", "cmp", "column", "comm", "cut", "diff", "egrep",
+    "expand", "expr", "fgrep", "fmt", "fold", "grep", "head", "hexdump", "join", "jq", "less", "md5", "md5sum",
     "more", "nl", "numfmt", "od", "paste", "rev", "rg", "seq", "sha1sum", "sha224sum", "sha256sum", "sha384sum",
     "sha512sum", "shasum", "b2sum", "strings", "sum", "tac", "tail", "tr", "tsort", "unexpand", "wc", "yes", "zcat",
     "zgrep",
     // Files and directories.
-    "basename", "chgrp", "chmod", "chown", "cloc", "df", "dirname", "du", "exa", "eza", "file", "ls", "lsd", "mkdir",
+    "basename", "chgrp", "chmod", "chown", "df", "dirname", "du", "exa", "eza", "file", "ls", "lsd", "mkdir",
     "mktemp", "pathchk", "readlink", "realpath", "stat", "sync", "tokei", "whereis", "which",
     // The machine.
-    "arch", "cal", "clear", "date", "dig", "free", "getconf", "getent", "groups", "host", "hostname", "id", "locale",
+    "cal", "clear", "date", "dig", "free", "getconf", "getent", "groups", "host", "hostname", "id", "locale",
     "lscpu", "lsof", "man", "netstat", "nproc", "nslookup", "pgrep", "ping", "pkill", "printenv", "ps", "pstree",
     "sleep", "ss", "sw_vers", "tput", "tty", "uname", "uptime", "users", "w", "who", "whoami",
     // This one.

@@ -1,0 +1,228 @@
+//! What hooks do about other agents' files.
+
+use consort_testkit::Ran;
+use consort_testkit::Sealed;
+use expect_test::expect;
+use serde_json::Value;
+use serde_json::json;
+
+fn world() -> Sealed {
+    let world = Sealed::new(env!("CARGO_BIN_EXE_consort"));
+    world.git_init();
+    std::fs::create_dir_all(world.project().join("src/auth")).unwrap();
+    std::fs::write(world.project().join("src/auth/login.rs"), "fn login() {}\n").unwrap();
+    std::fs::write(world.project().join("README.md"), "shop\n").unwrap();
+    world.git(&["add", "-A"]);
+    world.git(&["commit", "-q", "-m", "files"]);
+    world.with_falcon_and_raven()
+}
+
+fn call(world: &Sealed, session: &str, event: &str, tool: &str, input: Value) -> Ran {
+    world.hook(
+        event,
+        &json!({ "session_id": session, "cwd": world.project(), "tool_name": tool, "tool_input": input }),
+    )
+}
+
+/// Why a tool may not be used, if it may not.
+fn refused(world: &Sealed, session: &str, tool: &str, input: Value) -> Option<String> {
+    let ran = call(world, session, "PreToolUse", tool, input);
+    assert_eq!((ran.code, ran.stderr.as_str()), (0, ""));
+    let answer: Value = serde_json::from_str(&ran.stdout).ok()?;
+    let output = &answer["hookSpecificOutput"];
+    let is_denied = output["permissionDecision"] == json!("deny");
+    is_denied.then(|| output["permissionDecisionReason"].as_str().unwrap().to_owned())
+}
+
+/// What is put before the model on an event.
+fn told(world: &Sealed, session: &str, event: &str, tool: &str, input: Value) -> Option<String> {
+    let ran = call(world, session, event, tool, input);
+    let answer: Value = serde_json::from_str(&ran.stdout).ok()?;
+    Some(answer["hookSpecificOutput"]["additionalContext"].as_str().unwrap_or_default().to_owned())
+}
+
+fn edit(world: &Sealed, path: &str) -> Value {
+    json!({ "file_path": world.project().join(path) })
+}
+
+fn bash(command: &str) -> Value {
+    json!({ "command": command })
+}
+
+fn reserve(world: &Sealed, session: &str, path: &str) {
+    let ran = world.run_as(Some(session), &["reserve", path, "--reason", "rewriting the login"]);
+    assert_eq!(ran.code, 0, "{ran}");
+}
+
+#[test]
+fn a_write_to_what_another_has_reserved_is_refused() {
+    let world = world();
+    reserve(&world, "s1", "src/auth/");
+    expect![[r#"
+        [consort] Refused: src/auth/login.rs (of src/auth/) is reserved by Falcon (claude on main) since just now: "rewriting the login".
+        Ask for it: consort send Falcon "…". Wait until it is free: consort wait 'src/auth/'. Or work on something else. Do not write it by other means."#]]
+    .assert_eq(&refused(&world, "s2", "Edit", edit(&world, "src/auth/login.rs")).unwrap());
+    for tool in ["Write", "MultiEdit"] {
+        assert!(refused(&world, "s2", tool, edit(&world, "src/auth/new.rs")).is_some(), "{tool}");
+    }
+    let notebook = json!({ "notebook_path": world.project().join("src/auth/x.ipynb") });
+    assert!(refused(&world, "s2", "NotebookEdit", notebook).is_some());
+
+    // One's own, a free one, and reading.
+    assert_eq!(refused(&world, "s1", "Edit", edit(&world, "src/auth/login.rs")), None);
+    assert_eq!(refused(&world, "s2", "Edit", edit(&world, "src/authentication.rs")), None);
+    assert_eq!(refused(&world, "s2", "Read", edit(&world, "src/auth/login.rs")), None);
+
+    // The target decides, whatever the spelling and wherever the session is.
+    std::os::unix::fs::symlink("src/auth", world.project().join("link")).unwrap();
+    for spelled in ["link/login.rs", "src/../src/./auth/login.rs", "src/auth/../auth/login.rs"] {
+        assert!(refused(&world, "s2", "Edit", edit(&world, spelled)).is_some(), "{spelled}");
+    }
+    let elsewhere = json!({ "session_id": "s2", "cwd": "/", "tool_name": "Edit",
+        "tool_input": edit(&world, "src/auth/login.rs") });
+    assert!(world.hook("PreToolUse", &elsewhere).stdout.contains("deny"));
+    world.git(&["worktree", "add", "-q", "-b", "side", "../side"]);
+    let side = json!({ "file_path": world.path().join("side/src/auth/login.rs") });
+    assert!(refused(&world, "s2", "Edit", side).is_some(), "another worktree is the same repository");
+
+    world.run_as(Some("s1"), &["unreserve"]);
+    assert_eq!(refused(&world, "s2", "Edit", edit(&world, "src/auth/login.rs")), None);
+}
+
+#[test]
+fn the_shell_is_no_way_around_it() {
+    let world = world();
+    reserve(&world, "s1", "src/auth/");
+    for command in [
+        "sed -i s/a/b/ src/auth/login.rs",
+        "cd src && echo x > auth/login.rs",
+        "cat <<EOF > src/auth/new.rs\nhello\nEOF",
+        "echo x | tee -a src/auth/login.rs",
+        "rm -rf src",
+        "mv src/auth/login.rs /tmp/",
+        "bash -c 'rm src/auth/login.rs'",
+        "rm src/auth/*.rs",
+        "git checkout -- src/auth/login.rs",
+        "git switch other",
+    ] {
+        assert!(refused(&world, "s2", "Bash", bash(command)).is_some(), "{command}");
+        assert_eq!(refused(&world, "s1", "Bash", bash(command)), None, "{command}");
+    }
+    for command in [
+        "cat src/auth/login.rs",
+        "echo 'rm -rf src'",
+        "rm src/auth/*.bak",
+        "sed -i s/a/b/ README.md",
+        "git add -A && git commit -m x",
+        "git stash",
+        "cargo test",
+        "rm $FILE",
+    ] {
+        assert_eq!(refused(&world, "s2", "Bash", bash(command)), None, "{command}");
+    }
+    // With the holder's work in the worktree, what sweeps it along is refused.
+    std::fs::write(world.project().join("src/auth/login.rs"), "changed\n").unwrap();
+    expect![[r#"
+        [consort] Refused: `git add` takes along all that is uncommitted here, and src/auth/ is reserved by Falcon (claude on main) since just now: "rewriting the login". Name your own paths instead.
+        Ask for it: consort send Falcon "…". Wait until it is free: consort wait 'src/auth/'. Or work on something else. Do not write it by other means."#]]
+    .assert_eq(&refused(&world, "s2", "Bash", bash("git add -A && git commit -m x")).unwrap());
+    assert!(refused(&world, "s2", "Bash", bash("git stash")).is_some());
+    assert_eq!(refused(&world, "s2", "Bash", bash("git add README.md && git commit -m x")), None);
+}
+
+#[test]
+fn what_cannot_be_told_before_is_looked_at_after() {
+    let world = world();
+    reserve(&world, "s1", "src/auth/");
+    let command = "python3 format.py";
+    assert_eq!(refused(&world, "s2", "Bash", bash(command)), None);
+    // The program does what nobody could tell from its name.
+    std::fs::write(world.project().join("src/auth/login.rs"), "formatted\n").unwrap();
+    expect![[r#"
+        [consort] While your command ran, files changed that others hold. src/auth/login.rs (of src/auth/) is reserved by Falcon (claude on main) since just now: "rewriting the login".
+        They have been told. Do not undo it on your own: agree with them on what to do."#]]
+    .assert_eq(&told(&world, "s2", "PostToolUse", "Bash", bash(command)).unwrap());
+    let letter = told(&world, "s1", "PostToolUse", "Read", json!({})).unwrap();
+    assert!(
+        letter.contains(
+            "A command of mine changed what you hold: src/auth/login.rs. It was: python3 format.py"
+        )
+    );
+
+    // The holder's own writing is not blamed on others, and nothing is said twice.
+    assert_eq!(refused(&world, "s2", "Bash", bash("make test")), None);
+    std::fs::write(world.project().join("src/auth/login.rs"), "by its holder\n").unwrap();
+    call(&world, "s1", "PostToolUse", "Edit", edit(&world, "src/auth/login.rs"));
+    assert_eq!(told(&world, "s2", "PostToolUse", "Bash", bash("make test")), None);
+}
+
+#[test]
+fn policy_is_the_persons() {
+    let world = world();
+    reserve(&world, "s1", "src/auth/");
+    let path = || edit(&world, "src/auth/login.rs");
+    assert_eq!(world.run("config set claims.enforcement warn").code, 0);
+    assert_eq!(refused(&world, "s2", "Edit", path()), None);
+    let warning = told(&world, "s2", "PreToolUse", "Edit", path()).unwrap();
+    assert!(warning.contains("reserved by Falcon") && warning.contains("talk to them"), "{warning}");
+    assert_eq!(world.run("config set claims.enforcement off").code, 0);
+    assert_eq!(told(&world, "s2", "PreToolUse", "Edit", path()), None);
+    assert_eq!(world.run("config set claims.enforcement block").code, 0);
+    assert!(refused(&world, "s2", "Edit", path()).is_some());
+    assert_eq!(world.run_as(Some("s2"), &["override", "src/auth/"]).code, 1);
+    assert_eq!(world.run("override src/auth/login.rs --minutes 5").code, 0);
+    assert_eq!(refused(&world, "s2", "Edit", path()), None);
+    assert!(refused(&world, "s2", "Edit", edit(&world, "src/auth/other.rs")).is_some());
+    let journal = world.run("journal tail").stdout;
+    assert!(journal.contains("the person lets everyone write src/auth/login.rs"), "{journal}");
+}
+
+#[test]
+fn who_edited_a_file_lately_is_said_once() {
+    let world = world();
+    let path = || edit(&world, "README.md");
+    assert_eq!(told(&world, "s1", "PreToolUse", "Edit", path()), None);
+    std::fs::write(world.project().join("README.md"), "edited\n").unwrap();
+    call(&world, "s1", "PostToolUse", "Edit", path());
+    expect![[r#"
+        [consort] Falcon edited README.md just now and has not committed it. It may not be done: ask with `consort send Falcon "…"` before you change the same lines."#]]
+    .assert_eq(&told(&world, "s2", "PreToolUse", "Edit", path()).unwrap());
+    assert_eq!(told(&world, "s2", "PreToolUse", "Edit", path()), None, "once");
+    assert_eq!(told(&world, "s1", "PreToolUse", "Edit", path()), None, "its own");
+    let claims = world.run("claims").stdout;
+    assert!(claims.contains("README.md  Falcon, just now"), "{claims}");
+    // Committed, it is nobody's.
+    world.git(&["commit", "-q", "-am", "done"]);
+    world.run("join --pid $OTHER --kind claude --session s3 --name Bear");
+    assert_eq!(told(&world, "s3", "PreToolUse", "Edit", path()), None);
+}
+
+#[test]
+fn a_file_that_changed_after_it_was_read_is_named_once() {
+    let world = world();
+    let read = |session: &str| call(&world, session, "PostToolUse", "Read", edit(&world, "README.md"));
+    read("s2");
+    assert_eq!(told(&world, "s2", "PreToolUse", "Glob", json!({})), None);
+    // Another agent edits it.
+    std::fs::write(world.project().join("README.md"), "by Falcon\n").unwrap();
+    call(&world, "s1", "PostToolUse", "Edit", edit(&world, "README.md"));
+    expect!["[consort] Changed since you read it: README.md (by Falcon, just now). Read again before you rely on it."]
+        .assert_eq(&told(&world, "s2", "PreToolUse", "Glob", json!({})).unwrap());
+    assert_eq!(told(&world, "s2", "PostToolUse", "Glob", json!({})), None, "once");
+    // The person does, or something else.
+    std::fs::write(world.project().join("README.md"), "by hand, at length\n").unwrap();
+    let news = told(&world, "s2", "UserPromptSubmit", "", json!({})).unwrap();
+    assert!(news.contains("README.md (by someone else"), "{news}");
+    // Its own doing is no news, by whatever tool.
+    std::fs::write(world.project().join("README.md"), "own").unwrap();
+    call(&world, "s2", "PostToolUse", "Edit", edit(&world, "README.md"));
+    assert_eq!(told(&world, "s2", "PreToolUse", "Glob", json!({})), None);
+    std::fs::write(world.project().join("README.md"), "by its own command").unwrap();
+    assert_eq!(told(&world, "s2", "PostToolUse", "Bash", bash("make docs")), None);
+    assert_eq!(told(&world, "s2", "PreToolUse", "Glob", json!({})), None);
+    // Removed.
+    std::fs::remove_file(world.project().join("README.md")).unwrap();
+    let news = told(&world, "s2", "PreToolUse", "Glob", json!({})).unwrap();
+    assert!(news.contains("README.md (removed by someone else)"), "{news}");
+    assert!(!world.data().join("hook.log").exists());
+}
