@@ -75,6 +75,8 @@ enum Command {
     Wait(commands::claims::wait::Args),
     /// Let everyone write a path for a while, whoever has reserved it
     Override(commands::claims::lift::Args),
+    /// Find work in different worktrees that will meet, and tell whoever does it
+    Overlaps(commands::claims::overlaps::Args),
     /// List the tasks of a spec, and who has them
     Tasks(commands::tasks::list::Args),
     /// Claim, complete or give back a task
@@ -92,6 +94,9 @@ enum Command {
     /// Read, check and rebuild the journal
     #[command(subcommand)]
     Journal(commands::journal::Command),
+    /// What git runs before a commit
+    #[command(hide = true)]
+    GitHook(commands::git_hook::Args),
     /// Print a shell's completion script
     Completions(commands::completions::Args),
 }
@@ -161,6 +166,7 @@ fn carry_out(cli: Cli) -> Result<ExitCode, CommandError> {
         Command::Explain(args) => done(commands::claims::explain::run(&world, &args)),
         Command::Wait(args) => commands::claims::wait::run(&world, &args),
         Command::Override(args) => done(commands::claims::lift::run(&world, &args)),
+        Command::Overlaps(args) => done(commands::claims::overlaps::run(&world, &args)),
         Command::Tasks(args) => done(commands::tasks::list::run(&world, &args)),
         Command::Task(command) => done(commands::tasks::one::run(&world, &command)),
         Command::Init(args) => done(commands::init::run(&world, &args)),
@@ -168,6 +174,7 @@ fn carry_out(cli: Cli) -> Result<ExitCode, CommandError> {
         Command::Doctor(args) => commands::doctor::run(&world, &args),
         Command::Config(command) => done(commands::config::run(&world, &command)),
         Command::Journal(command) => commands::journal::run(&world, &command),
+        Command::GitHook(args) => commands::git_hook::run(&world, &args),
         Command::Completions(args) => done(commands::completions::run(&world, &args)),
     }
 }

@@ -53,6 +53,10 @@ pub trait Host {
     /// Whether anything that the pattern means is uncommitted; may start `git`.
     fn has_changes(&self, worktree: &Path, pattern: &Pattern) -> bool;
 
+    /// What conflicts between the commits that two worktrees are at; starts
+    /// `git`.
+    fn merge_conflicts(&self, one: &Path, other: &Path) -> Vec<String>;
+
     /// The state a file is in.
     fn stamp(&self, path: &Path) -> Stamp;
 

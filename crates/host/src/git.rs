@@ -11,6 +11,7 @@ use consort_core::claims::Pattern;
 use consort_core::host::Place;
 
 use crate::run::run;
+use crate::run::run_for;
 
 /// What marks a project without a repository.
 const MARKER: &str = ".consort/config.toml";
@@ -62,6 +63,42 @@ pub(crate) fn has_changes(worktree: &Path, pattern: &Pattern) -> bool {
     // Looking must not take the lock that someone's commit needs.
     command.args(["--no-optional-locks", "status", "--porcelain", "--no-renames", "--", &pathspec]);
     run(&mut command, Duration::from_secs(2)).is_none_or(|changes| !changes.trim().is_empty())
+}
+
+/// The paths that cannot be merged between the commits of two worktrees of one
+/// repository. A `git` that cannot tell (before 2.38) tells of none.
+pub(crate) fn merge_conflicts(one: &Path, other: &Path) -> Vec<String> {
+    let head =
+        |dir: &Path| run(git(dir).args(["rev-parse", "--verify", "-q", "HEAD"]), Duration::from_secs(1));
+    let (Some(ours), Some(theirs)) = (head(one), head(other)) else { return Vec::new() };
+    let mut command = git(one);
+    command.args([
+        "merge-tree",
+        "--write-tree",
+        "--name-only",
+        "--no-messages",
+        "-z",
+        ours.trim(),
+        theirs.trim(),
+    ]);
+    // It exits 1 where there are conflicts: first the tree, then the paths.
+    let told = run_for(&mut command, Duration::from_secs(5), &[0, 1]).unwrap_or_default();
+    told.split('\0').skip(1).filter(|path| !path.is_empty()).map(str::to_owned).collect()
+}
+
+/// The paths that a commit would take, asked from within its own hook.
+pub fn staged(dir: &Path) -> Option<Vec<String>> {
+    // The index of that commit is in the environment, so it stays.
+    let mut git = Command::new("git");
+    git.arg("-C").arg(dir).args(["diff", "--cached", "--name-only", "--no-renames", "-z"]);
+    let paths = run(&mut git, Duration::from_secs(10))?;
+    Some(paths.split_terminator('\0').map(str::to_owned).collect())
+}
+
+/// Where a repository keeps its hooks.
+pub fn hooks_dir(dir: &Path) -> Option<PathBuf> {
+    let path = run(git(dir).args(["rev-parse", "--git-path", "hooks"]), Duration::from_secs(1))?;
+    Some(dir.join(path.trim_end_matches('\n')))
 }
 
 /// `git` in that worktree, whatever hook of whatever repository we are in.

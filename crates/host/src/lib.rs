@@ -11,6 +11,8 @@ mod process;
 mod run;
 mod window;
 
+pub use git::hooks_dir;
+pub use git::staged;
 pub use machine::Machine;
 pub use paths::Paths;
 pub use run::ask_version;

@@ -103,6 +103,10 @@ impl Host for Machine {
         git::has_changes(worktree, pattern)
     }
 
+    fn merge_conflicts(&self, one: &Path, other: &Path) -> Vec<String> {
+        git::merge_conflicts(one, other)
+    }
+
     fn stamp(&self, path: &Path) -> Stamp {
         files::stamp(path)
     }

@@ -14,6 +14,11 @@ pub fn ask_version(program: &Path) -> Option<String> {
 
 /// What a program prints, if it succeeds in time; it is ended otherwise.
 pub(crate) fn run(command: &mut Command, timeout: Duration) -> Option<String> {
+    run_for(command, timeout, &[0])
+}
+
+/// The same, where these exit codes are answers.
+pub(crate) fn run_for(command: &mut Command, timeout: Duration, codes: &[i32]) -> Option<String> {
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
     let mut child = command.spawn().ok()?;
     let mut stdout = child.stdout.take()?;
@@ -30,7 +35,7 @@ pub(crate) fn run(command: &mut Command, timeout: Duration) -> Option<String> {
             break;
         }
         if let Some(status) = child.try_wait().ok()? {
-            return output.filter(|_| status.success());
+            return output.filter(|_| status.code().is_some_and(|code| codes.contains(&code)));
         }
         std::thread::sleep(Duration::from_millis(2));
     }

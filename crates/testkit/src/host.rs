@@ -160,6 +160,10 @@ impl Host for FakeHost {
         true
     }
 
+    fn merge_conflicts(&self, _one: &Path, _other: &Path) -> Vec<String> {
+        Vec::new()
+    }
+
     fn stamp(&self, path: &Path) -> Stamp {
         let changed = self.0.borrow().files.get(path).map_or(0, |(_, changed)| *changed);
         Stamp { changed, size: 0 }

@@ -8,6 +8,7 @@ use std::path::Path;
 use consort_agents::AgentCli;
 use consort_agents::Level;
 
+use super::git_hook;
 use crate::connect;
 use crate::connect::Plan;
 use crate::connect::State;
@@ -20,6 +21,9 @@ use crate::world::World;
 pub(crate) struct Args {
     #[command(flatten)]
     level: LevelArgs,
+    /// Instead: check commits in this repository, by a pre-commit hook
+    #[arg(long, conflicts_with_all = ["user", "project"])]
+    git_hook: bool,
     /// Show what would change, and change nothing
     #[arg(long)]
     dry_run: bool,
@@ -46,6 +50,9 @@ impl LevelArgs {
 
 pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
     let worktree = world.place().worktree;
+    if args.git_hook {
+        return git_hook::install(world, &worktree, args.dry_run);
+    }
     for cli in consort_agents::ALL {
         let config_dir = world.config_dir(*cli);
         let level = args.level.choose(&config_dir, &worktree);

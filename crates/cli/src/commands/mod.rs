@@ -4,6 +4,7 @@ pub(crate) mod claims;
 pub(crate) mod completions;
 pub(crate) mod config;
 pub(crate) mod doctor;
+pub(crate) mod git_hook;
 pub(crate) mod init;
 pub(crate) mod join;
 pub(crate) mod journal;

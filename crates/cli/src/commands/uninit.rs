@@ -1,5 +1,6 @@
 //! `consort uninit`
 
+use super::git_hook;
 use super::init::LevelArgs;
 use super::init::agree;
 use crate::connect;
@@ -11,6 +12,9 @@ use crate::world::World;
 pub(crate) struct Args {
     #[command(flatten)]
     level: LevelArgs,
+    /// Instead: take the pre-commit hook of this repository away
+    #[arg(long, conflicts_with_all = ["user", "project"])]
+    git_hook: bool,
     /// Show what would change, and change nothing
     #[arg(long)]
     dry_run: bool,
@@ -21,6 +25,9 @@ pub(crate) struct Args {
 
 pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
     let worktree = world.place().worktree;
+    if args.git_hook {
+        return git_hook::remove(world, &worktree, args.dry_run);
+    }
     for cli in consort_agents::ALL {
         let config_dir = world.config_dir(*cli);
         let level = args.level.choose(&config_dir, &worktree);

@@ -5,6 +5,7 @@ use std::io::Read as _;
 use std::io::Write as _;
 use std::os::fd::AsFd as _;
 use std::time::Duration;
+use std::time::Instant;
 
 use consort_agents::Level;
 use consort_core::host::Topic;
@@ -30,6 +31,9 @@ use crate::world::World;
 
 /// Ages and pulses move without news.
 const TICK: Duration = Duration::from_secs(1);
+
+/// How often the work of different worktrees is held against each other.
+const COMPARE: Duration = Duration::from_secs(60);
 
 #[derive(clap::Args)]
 pub(crate) struct Args {
@@ -89,8 +93,14 @@ fn watch(world: &World, room: &mut Room, everywhere: bool, connected: bool) -> C
     let cannot_wait = |error| CommandError::file("cannot wait in", &world.paths.bells(), error);
     let mut bell = Bell::hang(&world.paths.bells(), project.as_ref()).map_err(cannot_wait)?;
     let _keys = Keys::take();
+    let mut compared: Option<Instant> = None;
     loop {
         room.app.engine_mut().let_go_if_replaced();
+        if compared.is_none_or(|last| last.elapsed() >= COMPARE) {
+            compared = Some(Instant::now());
+            let overlaps = room.app.overlaps((!everywhere).then_some(&room.project.id))?;
+            room.app.tell_overlaps(&overlaps)?;
+        }
         let outcome = who::look(world, room, everywhere)?;
         let place = outcome.project.as_ref().map_or("every project", |project| project.name.as_str());
         let style = world.out.style;

@@ -24,6 +24,7 @@ mod told;
 
 pub use error::ClaimError;
 pub use model::ClaimChange;
+pub use model::CommitOutcome;
 pub use model::Contest;
 pub use model::Extent;
 pub use model::Held;
@@ -36,6 +37,7 @@ pub use model::HoldSeen;
 pub use model::HoldsOutcome;
 pub use model::Mode;
 pub use model::Obstacle;
+pub use model::Overlap;
 pub use model::PathOutcome;
 pub use model::Release;
 pub use model::ReleaseOutcome;

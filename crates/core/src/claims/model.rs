@@ -12,6 +12,7 @@ use super::Pattern;
 use crate::Timestamp;
 use crate::journal::Actor;
 use crate::journal::Seq;
+use crate::presence::Agent;
 use crate::presence::CallerFacts;
 use crate::presence::SessionId;
 use crate::project::ProjectId;
@@ -284,6 +285,23 @@ pub enum Verdict {
     /// It goes on, and the agent is told.
     Warned(String),
     Denied(String),
+}
+
+/// What is to become of a commit.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct CommitOutcome {
+    pub is_refused: bool,
+    pub told: Vec<String>,
+}
+
+/// Two agents in different worktrees whose work will meet.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Overlap {
+    pub agents: [Agent; 2],
+    /// What both have written lately.
+    pub files: Vec<String>,
+    /// What conflicts between what they have committed.
+    pub conflicts: Vec<String>,
 }
 
 /// Why a path may be written or not.

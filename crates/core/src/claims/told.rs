@@ -2,10 +2,12 @@
 
 use super::Extent;
 use super::Obstacle;
+use super::Overlap;
 use super::Stamp;
 use super::Touch;
 use crate::Timestamp;
 use crate::journal::Actor;
+use crate::presence::Agent;
 use crate::text;
 
 /// More than this many are only counted.
@@ -104,6 +106,60 @@ pub(super) fn changed(changes: &[(&str, Option<String>, Stamp)], now: Timestamp)
         lines.join(", ")
     );
     text::disarm(&told).into_owned()
+}
+
+/// What a commit would take along that is others'.
+pub(super) fn commit(
+    obstacles: &[Obstacle],
+    swept: &[(String, String)],
+    is_refused: bool,
+    now: Timestamp,
+) -> Vec<String> {
+    let mut told = Vec::new();
+    if !obstacles.is_empty() {
+        let verdict = if is_refused { "Commit refused: " } else { "In this commit: " };
+        told.push(format!("[consort] {verdict}{}", facts(obstacles, now)));
+    }
+    if is_refused {
+        told.push("Leave them out: git restore --staged <path>; or ask their holder.".into());
+    }
+    let swept: Vec<_> =
+        swept.iter().filter(|(path, _)| obstacles.iter().all(|obstacle| obstacle.path != *path)).collect();
+    if !swept.is_empty() {
+        let mut files: Vec<String> = swept
+            .iter()
+            .take(SHOWN)
+            .map(|(path, name)| format!("{} ({name})", text::one_line(path, 200)))
+            .collect();
+        if swept.len() > SHOWN {
+            files.push(format!("{} more", swept.len() - SHOWN));
+        }
+        told.push(format!(
+            "[consort] This commit takes along what others edited last and you did not: {}.",
+            files.join(", ")
+        ));
+    }
+    told
+}
+
+/// Another one's work will meet with one's own when it is merged.
+pub(super) fn overlap(overlap: &Overlap, other: &Agent) -> String {
+    let list = |paths: &[String]| {
+        let mut shown: Vec<String> = paths.iter().take(SHOWN).map(|path| text::one_line(path, 200)).collect();
+        if paths.len() > SHOWN {
+            shown.push(format!("{} more", paths.len() - SHOWN));
+        }
+        shown.join(", ")
+    };
+    let branch = other.branch.as_ref().map_or_else(String::new, |branch| format!(" on {branch}"));
+    let mut told = format!("{}{branch} works in another worktree of this repository.", other.name);
+    if !overlap.files.is_empty() {
+        told.push_str(&format!(" You both have edited: {}.", list(&overlap.files)));
+    }
+    if !overlap.conflicts.is_empty() {
+        told.push_str(&format!(" Your branches conflict in: {}.", list(&overlap.conflicts)));
+    }
+    told + " Agree on who changes what before you merge."
 }
 
 /// A command has changed what others hold.

@@ -46,6 +46,7 @@ pub(crate) use ops::announce;
 pub(crate) use ops::bequeath;
 pub(crate) use ops::forget_before;
 pub(crate) use ops::notice;
+pub(crate) use ops::remark;
 pub(crate) use ops::unread_counts;
 pub use quote::letter as quote_letter;
 pub use quote::message as quote_message;

@@ -6,6 +6,7 @@ pub(crate) mod contest;
 pub(crate) mod explain;
 pub(crate) mod lift;
 pub(crate) mod list;
+pub(crate) mod overlaps;
 pub(crate) mod release;
 pub(crate) mod reserve;
 pub(crate) mod wait;

@@ -1,11 +1,13 @@
 //! The verbs of claims, one file each; and what they share.
 
 mod aftermath;
+mod commit;
 mod contest;
 mod guard;
 mod hold;
 mod lift;
 mod look;
+mod overlap;
 mod release;
 mod sights;
 mod touch;

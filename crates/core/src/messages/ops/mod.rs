@@ -23,6 +23,7 @@ use crate::messages::MessageStore;
 use crate::messages::MessageType;
 use crate::messages::Priority;
 use crate::messages::Recipient;
+use crate::messages::Sender;
 use crate::messages::Sent;
 use crate::messages::State;
 use crate::messages::rules::Hand;
@@ -69,6 +70,25 @@ pub(crate) fn notice(
     let from = send::sender(from, |from| host.branch(&from.worktree).or_else(|| from.branch.clone()));
     let sent = Sent { from, to, kind, priority, text, reply_to: None, thread: None, key: None };
     Ok(Change::Messages(MessageChange::Sent(Box::new(sent))))
+}
+
+/// What it takes for Consort itself to tell an agent something, once.
+pub(crate) fn remark(
+    tx: &mut impl Tx,
+    to: &Agent,
+    text: String,
+    key: String,
+) -> Result<Option<Change>, StoreError> {
+    if tx.by_key(&Actor::Consort, &key)?.is_some() {
+        return Ok(None);
+    }
+    tx.raise_flag(&to.session)?;
+    let who = Actor::Consort;
+    let from = Sender { who, name: "consort".into(), kind: None, project: None, branch: None, details: None };
+    let to = vec![Recipient { who: Actor::Agent(to.session.clone()), name: to.name.to_string() }];
+    let (kind, priority) = (MessageType::Info, Priority::Normal);
+    let sent = Sent { from, to, kind, priority, text, reply_to: None, thread: None, key: Some(key) };
+    Ok(Some(Change::Messages(MessageChange::Sent(Box::new(sent)))))
 }
 
 /// What it takes to forget messages sent before then that everyone has read.

@@ -1,0 +1,128 @@
+//! `consort git-hook`, and what `init --git-hook` and `uninit --git-hook` do.
+//!
+//! A hook that was there before is kept beside ours and runs first; taking ours
+//! away puts it back. **A commit never fails because of a failure of ours.**
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::Path;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use crate::connect;
+use crate::error::CommandError;
+use crate::error::CommandResult;
+use crate::out;
+use crate::world::World;
+use crate::world::caller_facts;
+
+#[derive(clap::Args)]
+pub(crate) struct Args {
+    #[arg(value_parser = ["pre-commit"])]
+    hook: String,
+}
+
+/// What tells our own hook from another's.
+const MARK: &str = "# Written by `consort init --git-hook`; `consort uninit --git-hook` takes it away.";
+
+/// Someone else holds what was asked for. Nothing else stops a commit.
+const REFUSED: u8 = 4;
+
+const BEFORE: &str = "pre-commit.before-consort";
+
+pub(crate) fn run(world: &World, _: &Args) -> Result<ExitCode, CommandError> {
+    let mut app = world.app();
+    let worktree = world.place().worktree;
+    let Some(staged) = consort_host::staged(&worktree) else { return Ok(ExitCode::SUCCESS) };
+    let caller = caller_facts(app.host());
+    let outcome = match app.check_commit(&caller, &worktree, &staged) {
+        Ok(outcome) => outcome,
+        Err(error) => {
+            out::note(format_args!("Warning: consort could not check this commit: {error}"));
+            return Ok(ExitCode::SUCCESS);
+        }
+    };
+    outcome.told.iter().for_each(out::note);
+    Ok(if outcome.is_refused { ExitCode::from(REFUSED) } else { ExitCode::SUCCESS })
+}
+
+pub(crate) fn install(world: &World, worktree: &Path, dry_run: bool) -> CommandResult {
+    let dir = hooks_dir(worktree)?;
+    let (hook, before) = (dir.join("pre-commit"), dir.join(BEFORE));
+    let program = connect::find_program("consort").map_or_else(std::env::current_exe, Ok);
+    let program = program.map_err(|error| CommandError::file("cannot find", Path::new("consort"), error))?;
+    let script = script(&program);
+    let found = read(&hook)?;
+    if found.as_deref() == Some(script.as_str()) {
+        return world.out.line(format!("The hook is there already: {}", hook.display()));
+    }
+    let is_anothers = found.is_some_and(|found| !found.contains(MARK));
+    if is_anothers && before.exists() {
+        return Err(CommandError::user(
+            format!("{} and {} are both there", hook.display(), before.display()),
+            "one of them is left over: move it away",
+        ));
+    }
+    if dry_run {
+        out::note(format_args!("Would write {}; nothing was changed: this was a dry run.", hook.display()));
+        return world.out.text(script);
+    }
+    let failed = |error| CommandError::file("cannot write", &hook, error);
+    fs::create_dir_all(&dir).map_err(failed)?;
+    if is_anothers {
+        // A copy, so that at no moment there is no hook.
+        fs::copy(&hook, &before).map_err(failed)?;
+        out::note(format_args!("The hook that was there runs first, from {}", before.display()));
+    }
+    let new = dir.join("pre-commit.new-consort");
+    fs::write(&new, &script).map_err(failed)?;
+    fs::set_permissions(&new, fs::Permissions::from_mode(0o755)).map_err(failed)?;
+    fs::rename(&new, &hook).map_err(failed)?;
+    world.out.line(format!("Commits in this repository are checked: {}", hook.display()))
+}
+
+pub(crate) fn remove(world: &World, worktree: &Path, dry_run: bool) -> CommandResult {
+    let dir = hooks_dir(worktree)?;
+    let (hook, before) = (dir.join("pre-commit"), dir.join(BEFORE));
+    if read(&hook)?.is_none_or(|found| !found.contains(MARK)) {
+        return world.out.line(format!("There is no hook of ours: {}", hook.display()));
+    }
+    if dry_run {
+        out::note(format_args!("Would remove {}; nothing was changed: this was a dry run.", hook.display()));
+        return Ok(());
+    }
+    let undone = if before.exists() { fs::rename(&before, &hook) } else { fs::remove_file(&hook) };
+    undone.map_err(|error| CommandError::file("cannot change", &hook, error))?;
+    world.out.line(format!("Commits in this repository are no longer checked: {}", hook.display()))
+}
+
+/// The directory of hooks, if it is the repository's own.
+fn hooks_dir(worktree: &Path) -> Result<PathBuf, CommandError> {
+    let Some(dir) = consort_host::hooks_dir(worktree) else {
+        return Err(CommandError::user("this is not a git repository", "run it inside of one"));
+    };
+    let is_tracked = dir.starts_with(worktree) && !dir.starts_with(worktree.join(".git"));
+    if is_tracked {
+        return Err(CommandError::user(
+            format!("the hooks of this repository are part of it: {}", dir.display()),
+            format!("add this line to {}: consort git-hook pre-commit", dir.join("pre-commit").display()),
+        ));
+    }
+    Ok(dir)
+}
+
+fn read(path: &Path) -> Result<Option<String>, CommandError> {
+    match fs::read(path) {
+        Ok(bytes) => Ok(Some(String::from_utf8_lossy(&bytes).into_owned())),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(CommandError::file("cannot read", path, error)),
+    }
+}
+
+fn script(program: &Path) -> String {
+    let program = program.display().to_string().replace('\'', r"'\''");
+    format!(
+        "#!/bin/sh\n{MARK}\nif [ -x \"$0.before-consort\" ]; then \"$0.before-consort\" \"$@\" || exit $?; fi\n\
+         [ -x '{program}' ] || exit 0\n'{program}' git-hook pre-commit\n[ $? -ne {REFUSED} ]\n"
+    )
+}

@@ -1,0 +1,81 @@
+//! Before a commit: does it take along what is another's?
+
+use std::path::Path;
+
+use super::Standing;
+use super::actor;
+use crate::App;
+use crate::Timestamp;
+use crate::claims::ClaimStore as _;
+use crate::claims::CommitOutcome;
+use crate::claims::Extent;
+use crate::claims::Obstacle;
+use crate::claims::PathNotes as _;
+use crate::claims::Pattern;
+use crate::claims::rules;
+use crate::claims::told;
+use crate::config::Enforcement;
+use crate::config::hook_settings;
+use crate::engine::Engine;
+use crate::engine::StoreError;
+use crate::host::Host;
+use crate::journal::Actor;
+use crate::presence;
+use crate::presence::Caller;
+use crate::presence::CallerFacts;
+use crate::presence::PresenceStore as _;
+
+impl<E: Engine, H: Host> App<E, H> {
+    /// Decides about a commit of these paths, relative to the worktree. An
+    /// agent's is refused for what another holds; the person is only told. Of
+    /// what another agent wrote and the caller never did, both are told.
+    pub fn check_commit(
+        &mut self,
+        caller: &CallerFacts,
+        worktree: &Path,
+        staged: &[String],
+    ) -> Result<CommitOutcome, StoreError> {
+        let (now, case, notes) = (self.host.now(), self.host.case(), self.engine.notes());
+        let pulses = self.engine.pulses();
+        let here = self.host.locate(worktree);
+        let tx = self.engine.read()?;
+        let me = match presence::who_calls(&self.host, &pulses, &tx, caller)? {
+            Caller::Agent(agent) => actor(Some(&agent)),
+            Caller::Person => Actor::Person,
+            Caller::Stranger => Actor::Consort,
+        };
+        let enforcement = hook_settings(&tx, &here.worktree, &|_| None)?.enforcement;
+        if enforcement == Enforcement::Off {
+            return Ok(CommitOutcome::default());
+        }
+        let project = match &here.repository {
+            Some(repository) => tx.project_of(repository)?.map(|project| project.id),
+            None => None,
+        };
+        let standing = Standing::new(&self.host, &pulses, &tx, tx.all_holds()?, now)?;
+        let mut obstacles = Vec::new();
+        let mut swept: Vec<(String, String)> = Vec::new();
+        for path in staged {
+            let file = Pattern::file(path);
+            let lifted = rules::lifted_until(&standing.holds, project.as_ref(), &file, case).is_some();
+            for hold in standing.holds.iter().filter(|hold| hold.holder != me && !lifted) {
+                if rules::blocks(hold, project.as_ref(), &file, case) {
+                    let held = standing.see(&tx, hold, &me)?;
+                    let (path, by) = (path.clone(), String::new());
+                    obstacles.push(Obstacle { path, extent: Extent::File, by, held });
+                }
+            }
+            let others = notes.touched(&here.worktree, path).filter(|touch| {
+                me != Actor::Agent(touch.session.clone()) && now.since(touch.at) < Timestamp::DAY
+            });
+            if let Some(touch) = others
+                && let Some((agent, None)) = tx.agent(&touch.session)?
+                && presence::is_alive(&self.host, &pulses, &agent)
+            {
+                swept.push((path.clone(), agent.name.to_string()));
+            }
+        }
+        let is_refused = enforcement == Enforcement::Block && me != Actor::Person && !obstacles.is_empty();
+        Ok(CommitOutcome { is_refused, told: told::commit(&obstacles, &swept, is_refused, now) })
+    }
+}

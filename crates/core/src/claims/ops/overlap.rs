@@ -1,0 +1,82 @@
+//! Work in different worktrees that will meet when it is merged.
+
+use std::collections::BTreeMap;
+use std::collections::BTreeSet;
+
+use crate::App;
+use crate::Timestamp;
+use crate::claims::Overlap;
+use crate::claims::PathNotes as _;
+use crate::claims::told;
+use crate::engine::Engine;
+use crate::engine::StoreError;
+use crate::host::Host;
+use crate::journal::Actor;
+use crate::messages;
+use crate::presence;
+use crate::presence::Agent;
+use crate::presence::PresenceStore as _;
+use crate::presence::SessionId;
+use crate::project::ProjectId;
+
+impl<E: Engine, H: Host> App<E, H> {
+    /// Agents in different worktrees of one repository that have written the
+    /// same files, or whose branches conflict. May start `git` for each pair:
+    /// not for hooks.
+    pub fn overlaps(&mut self, project: Option<&ProjectId>) -> Result<Vec<Overlap>, StoreError> {
+        let (now, notes, pulses) = (self.host.now(), self.engine.notes(), self.engine.pulses());
+        let mut files: BTreeMap<SessionId, BTreeSet<String>> = BTreeMap::new();
+        for touch in notes.all_touched(now.minus(Timestamp::DAY)) {
+            files.entry(touch.session).or_default().insert(touch.path);
+        }
+        let mut agents = self.engine.read()?.present()?;
+        agents.retain(|agent| {
+            project.is_none_or(|project| agent.project.id == *project)
+                && presence::is_alive(&self.host, &pulses, agent)
+        });
+        let none = BTreeSet::new();
+        let of = |agent: &Agent| files.get(&agent.session).unwrap_or(&none);
+        let mut overlaps = Vec::new();
+        // Several agents may share a worktree: its branches are compared once.
+        let mut compared: BTreeMap<(&std::path::Path, &std::path::Path), Vec<String>> = BTreeMap::new();
+        for (at, one) in agents.iter().enumerate() {
+            for other in &agents[at + 1..] {
+                if one.project.id != other.project.id || one.worktree == other.worktree {
+                    continue;
+                }
+                let files: Vec<String> = of(one).intersection(of(other)).cloned().collect();
+                let pair = (one.worktree.as_path(), other.worktree.as_path());
+                let conflicts =
+                    compared.entry(pair).or_insert_with(|| self.host.merge_conflicts(pair.0, pair.1));
+                if !files.is_empty() || !conflicts.is_empty() {
+                    let agents = [one.clone(), other.clone()];
+                    overlaps.push(Overlap { agents, files, conflicts: conflicts.clone() });
+                }
+            }
+        }
+        Ok(overlaps)
+    }
+
+    /// Tells both of each pair, once for the same files.
+    pub fn tell_overlaps(&mut self, overlaps: &[Overlap]) -> Result<usize, StoreError> {
+        let now = self.host.now();
+        let mut told = 0;
+        for overlap in overlaps {
+            for (me, other) in [(0, 1), (1, 0)].map(|(a, b)| (&overlap.agents[a], &overlap.agents[b])) {
+                let text = told::overlap(overlap, other);
+                let key = format!(
+                    "overlap {} {} {}",
+                    me.session,
+                    other.session,
+                    crate::text::checksum(text.as_bytes())
+                );
+                let mut tx = self.engine.write()?;
+                let Some(change) = messages::remark(&mut tx, me, text, key)? else { continue };
+                let project = Some(me.project.id.clone());
+                Self::conclude(&self.host, tx, now, project, Actor::Consort, vec![change])?;
+                told += 1;
+            }
+        }
+        Ok(told)
+    }
+}
