@@ -67,6 +67,8 @@ fn built(program: &str) -> PathBuf {
 /// is `s0`'s doing.
 pub struct Home {
     pub dir: tempfile::TempDir,
+    /// The project: a repository without a commit.
+    pub cwd: PathBuf,
     /// Hosts the other agents, and is nobody's ancestor.
     host: Child,
 }
@@ -94,8 +96,9 @@ impl Home {
         let mut store = Store::new(dir.path().join("consort.db"), Access::Command);
         let machine = Machine::new(dir.path().join("bells"));
         let project = Project { id: "example.com/acme/shop".into(), name: "shop".into() };
-        let cwd = dir.path().join("shop");
-        fs::create_dir(&cwd).unwrap();
+        let cwd = fs::canonicalize(dir.path()).unwrap().join("shop");
+        fs::create_dir_all(cwd.join(".git")).unwrap();
+        fs::write(cwd.join(".git/HEAD"), "ref: refs/heads/main\n").unwrap();
         let host = Command::new("sleep").arg("86400").stdin(Stdio::null()).spawn().unwrap();
         let now = machine.now();
         let pulses = store.pulses();
@@ -107,7 +110,7 @@ impl Home {
             actor: Actor::Person,
             changes: vec![Change::Presence(change)],
         };
-        let repository = fs::canonicalize(&cwd).unwrap();
+        let repository = cwd.join(".git");
         tx.record(&entry(PresenceChange::RepositorySeen { repository, project: project.clone() })).unwrap();
         for n in 0..agents {
             let agent = Agent {
@@ -136,13 +139,13 @@ impl Home {
             tx.record(&entry(PresenceChange::Renamed { session, from: name.clone(), name })).unwrap();
         }
         tx.commit().unwrap();
-        Self { dir, host }
+        Self { dir, cwd, host }
     }
 
     /// What Claude Code would send for this session.
     pub fn payload(&self, session: &str) -> PathBuf {
         let path = self.dir.path().join(format!("{session}.json"));
-        let cwd = self.dir.path().join("shop");
+        let cwd = &self.cwd;
         let payload = serde_json::json!({
             "session_id": session, "cwd": cwd, "transcript_path": "/tmp/transcript.jsonl",
             "permission_mode": "default", "prompt": "please fix the login", "tool_name": "Edit",

@@ -6,6 +6,7 @@
 #![expect(clippy::print_stdout, reason = "its output is its purpose")]
 #![expect(clippy::unwrap_used, reason = "a benchmark that cannot go on should stop")]
 
+mod claims;
 mod messages;
 
 use std::path::Path;
@@ -32,10 +33,21 @@ fn main() {
     {
         return work(home.as_ref(), sessions);
     }
+    if let [mode, what, home, session] = arguments.as_slice()
+        && mode == claims::RACER
+    {
+        return claims::be_a_racer(what, home.as_ref(), session);
+    }
     let _ = ["consort", "floor", "bench"].map(release);
     let has = |word: &str| arguments.iter().any(|argument| argument == word);
     let quick = has("--quick");
     let rounds = if quick { 60 } else { 1_000 };
+    if !has("messages") {
+        claims::run(rounds, if quick { 100 } else { 10_000 });
+    }
+    if has("claims") {
+        return;
+    }
     messages::run(rounds);
     if has("messages") {
         return;

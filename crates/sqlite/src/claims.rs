@@ -5,7 +5,9 @@ use consort_core::claims::ClaimStore;
 use consort_core::claims::Contest;
 use consort_core::claims::Hold;
 use consort_core::claims::HoldKey;
+use consort_core::claims::Resource;
 use consort_core::engine::StoreError;
+use consort_core::journal::Actor;
 use consort_core::journal::Seq;
 use consort_core::project::ProjectId;
 use rusqlite::Connection;
@@ -69,6 +71,23 @@ impl ClaimStore for SqliteTx<'_> {
         let sql = "SELECT hold FROM holds WHERE project = '' OR project = ?1";
         let project = project.map_or("", ProjectId::as_str);
         self.ask(|tx| tx.prepare_cached(sql)?.query_map([project], read)?.collect())
+    }
+
+    fn holds_on(&self, resources: &[Resource]) -> Result<Vec<Hold>, StoreError> {
+        // The person lifts in Consort's name.
+        let lifted = Actor::Consort.to_string();
+        self.ask(|tx| {
+            let mut holds: Vec<Hold> = tx
+                .prepare_cached("SELECT hold FROM holds WHERE holder = ?1")?
+                .query_map([lifted], read)?
+                .collect::<Result<_, _>>()?;
+            let mut on = tx.prepare_cached("SELECT hold FROM holds WHERE resource = ?1")?;
+            for resource in resources {
+                let found = on.query_map([resource.to_string()], read)?.collect::<Result<Vec<_>, _>>()?;
+                holds.extend(found);
+            }
+            Ok(holds)
+        })
     }
 
     fn all_holds(&self) -> Result<Vec<Hold>, StoreError> {

@@ -5,6 +5,7 @@
 //! crash in between leaves a line too many. So **it may say too much, never too
 //! little**, and whoever finds itself hindered by it asks the store.
 
+use std::borrow::Cow;
 use std::fmt::Write as _;
 use std::fs;
 use std::io::ErrorKind;
@@ -31,6 +32,7 @@ use crate::claims;
 
 const REPOSITORY: &str = "in";
 const HOLD: &str = "by";
+const HOLD_LINE: &str = "by\t";
 
 /// Where it is, for the store at `path`.
 pub(crate) fn file(path: &Path) -> PathBuf {
@@ -97,7 +99,9 @@ pub(crate) fn replace(file: &Path, text: &str) {
     let _ = if text.is_empty() { fs::remove_file(file) } else { write() };
 }
 
-pub(crate) fn read(file: &Path) -> Held {
+/// What it says of patterns that are near. There may be hundreds: the others
+/// are only glanced at.
+pub(crate) fn read(file: &Path, is_near: impl Fn(&str) -> bool) -> Held {
     let mut held = Held::default();
     let text = match fs::read_to_string(file) {
         Ok(text) => text,
@@ -109,15 +113,21 @@ pub(crate) fn read(file: &Path) -> Held {
     // Caught in the middle of a write, or written by another version.
     held.is_partial = !(text.is_empty() || text.ends_with('\n'));
     for line in text.lines() {
+        let last = line.rsplit_once('\t').map_or(line, |(_, last)| last);
+        let is_hold = line.starts_with(HOLD_LINE);
+        if is_hold && !is_near(&plain(last)) {
+            continue;
+        }
         let cells: Vec<&str> = line.split('\t').collect();
         match cells[..] {
             [REPOSITORY, project, repository] => {
-                held.repositories.push((plain(repository).into(), plain(project).into()));
+                let (repository, project) = (plain(repository), plain(project));
+                held.repositories.push((repository.into_owned().into(), project.into_owned().into()));
             }
             [HOLD, holder, until, project, pattern] => match Pattern::new(&plain(pattern)) {
                 Ok(pattern) => {
                     let Ok(holder) = Actor::from_str(&plain(holder));
-                    let project = (!project.is_empty()).then(|| plain(project).into());
+                    let project = (!project.is_empty()).then(|| plain(project).into_owned().into());
                     let until = until.parse().ok().map(Timestamp);
                     held.holds.push(HeldLine { project, holder, until, pattern });
                 }
@@ -170,7 +180,10 @@ pub(crate) fn escaped(text: &str) -> String {
     escaped
 }
 
-pub(crate) fn plain(escaped: &str) -> String {
+pub(crate) fn plain(escaped: &str) -> Cow<'_, str> {
+    if !escaped.contains('%') {
+        return escaped.into();
+    }
     let mut text = String::with_capacity(escaped.len());
     let mut rest = escaped;
     while let Some((before, after)) = rest.split_once('%') {
@@ -187,5 +200,5 @@ pub(crate) fn plain(escaped: &str) -> String {
             }
         }
     }
-    text + rest
+    (text + rest).into()
 }

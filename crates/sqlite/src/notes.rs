@@ -13,8 +13,10 @@ use std::path::Path;
 use std::path::PathBuf;
 
 use consort_core::Timestamp;
+use consort_core::claims::Case;
 use consort_core::claims::Held;
 use consort_core::claims::PathNotes;
+use consort_core::claims::Pattern;
 use consort_core::claims::Sight;
 use consort_core::claims::Stamp;
 use consort_core::claims::Touch;
@@ -68,8 +70,12 @@ impl Notes {
 }
 
 impl PathNotes for Notes {
-    fn held(&self) -> Held {
-        held::read(&self.held)
+    fn is_anything_held(&self) -> bool {
+        self.held.exists()
+    }
+
+    fn held_near(&self, paths: &[Pattern], case: Case) -> Held {
+        held::read(&self.held, |pattern| paths.iter().any(|path| path.may_meet(pattern, case)))
     }
 
     fn touch(&self, touch: &Touch) -> Result<(), StoreError> {
@@ -172,5 +178,5 @@ fn read_sight(line: &str) -> Option<Sight> {
     let changed = cells.next()?.parse().ok()?;
     let size = cells.next()?.parse().ok()?;
     let at = Timestamp(cells.next()?.parse().ok()?);
-    Some(Sight { path: held::plain(cells.next()?).into(), at, stamp: Stamp { changed, size } })
+    Some(Sight { path: held::plain(cells.next()?).into_owned().into(), at, stamp: Stamp { changed, size } })
 }

@@ -4,9 +4,11 @@
 
 use consort_core::App;
 use consort_core::Timestamp;
+use consort_core::claims::Case;
 use consort_core::claims::Extent;
 use consort_core::claims::Mode;
 use consort_core::claims::PathNotes as _;
+use consort_core::claims::Pattern;
 use consort_core::claims::Strength;
 use consort_core::claims::Target;
 use consort_core::claims::Verdict;
@@ -102,7 +104,8 @@ proptest! {
             go(&mut app, step);
             let standing = claim_story::standing(&mut app);
             claim_story::assert_nobody_is_in_anybodys_way(&standing);
-            let held = app.engine_mut().notes().held();
+            let everything = [Pattern::tree("")];
+            let held = app.engine_mut().notes().held_near(&everything, Case::Matters);
             prop_assert!(!held.is_partial);
             for hold in standing.iter().filter(|hold| hold.mode == Mode::Exclusive) {
                 if let Some(pattern) = hold.resource.pattern() {

@@ -2,8 +2,11 @@
 
 use std::path::Path;
 
+use super::Case;
 use super::Held;
 use super::Hold;
+use super::Pattern;
+use super::Resource;
 use super::Sight;
 use super::Touch;
 use crate::Timestamp;
@@ -15,6 +18,9 @@ pub trait ClaimStore {
     /// All that is held in a project, and on the whole machine.
     fn holds(&self, project: Option<&ProjectId>) -> Result<Vec<Hold>, StoreError>;
 
+    /// Those on these very resources, and what the person has lifted.
+    fn holds_on(&self, resources: &[Resource]) -> Result<Vec<Hold>, StoreError>;
+
     /// All that is held anywhere.
     fn all_holds(&self) -> Result<Vec<Hold>, StoreError>;
 }
@@ -22,7 +28,11 @@ pub trait ClaimStore {
 /// Notes beside the store: what hooks read instead of it, and what comes too
 /// often to be recorded.
 pub trait PathNotes {
-    fn held(&self) -> Held;
+    /// Whether anyone holds any paths exclusively.
+    fn is_anything_held(&self) -> bool;
+
+    /// Who holds paths that may meet these.
+    fn held_near(&self, paths: &[Pattern], case: Case) -> Held;
 
     /// A session has written a path.
     fn touch(&self, touch: &Touch) -> Result<(), StoreError>;

@@ -46,7 +46,7 @@ impl<E: Engine, H: Host> App<E, H> {
         let (now, case, notes) = (self.host.now(), self.host.case(), self.engine.notes());
         let me = Actor::Agent(session.clone());
         let Some(begun) = notes.begun(session).map(|begun| begun.minus(SLACK)) else { return Ok(None) };
-        if notes.held().holds.iter().all(|line| line.holder == me) {
+        if !notes.is_anything_held() {
             return Ok(None);
         }
         let here = self.host.locate(cwd);

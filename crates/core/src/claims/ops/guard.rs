@@ -3,7 +3,6 @@
 use super::Standing;
 use super::reach;
 use crate::App;
-use crate::Timestamp;
 use crate::claims::Case;
 use crate::claims::ClaimStore as _;
 use crate::claims::Extent;
@@ -13,6 +12,7 @@ use crate::claims::Hold;
 use crate::claims::Obstacle;
 use crate::claims::PathNotes as _;
 use crate::claims::Pattern;
+use crate::claims::Resource;
 use crate::claims::Target;
 use crate::claims::Verdict;
 use crate::claims::rules;
@@ -41,18 +41,21 @@ impl<E: Engine, H: Host> App<E, H> {
         targets: &[Target],
         environment: &dyn Fn(&str) -> Option<String>,
     ) -> Result<Verdict, StoreError> {
-        let held = self.engine.notes().held();
-        if targets.is_empty() || (held.holds.is_empty() && !held.is_partial) {
+        let notes = self.engine.notes();
+        if targets.is_empty() || !notes.is_anything_held() {
             return Ok(Verdict::Free);
         }
         let (me, now, case) = (Actor::Agent(session.clone()), self.host.now(), self.host.case());
         let mut doubtful: Vec<(&Target, Located, Pattern)> = Vec::new();
         for target in targets {
+            // What cannot be a path is written by nobody.
             let Ok((located, paths)) = reach(&self.host, target) else { continue };
-            if may_be_held(&held, &located, &paths, &me, now, case) {
-                doubtful.push((target, located, paths));
-            }
+            doubtful.push((target, located, paths));
         }
+        let all: Vec<Pattern> = doubtful.iter().map(|(.., paths)| paths.clone()).collect();
+        let mut held = notes.held_near(&all, case);
+        held.holds.retain(|line| line.holder != me && line.until.is_none_or(|until| until > now));
+        doubtful.retain(|(_, located, paths)| may_be_held(&held, located, paths, case));
         if doubtful.is_empty() {
             return Ok(Verdict::Free);
         }
@@ -62,7 +65,9 @@ impl<E: Engine, H: Host> App<E, H> {
         if settings.enforcement == Enforcement::Off {
             return Ok(Verdict::Free);
         }
-        let standing = Standing::new(&self.host, &pulses, &tx, tx.all_holds()?, now)?;
+        let named: Vec<Resource> = held.holds.into_iter().map(|line| Resource::Paths(line.pattern)).collect();
+        let all = if held.is_partial { tx.all_holds()? } else { tx.holds_on(&named)? };
+        let standing = Standing::new(&self.host, &pulses, &tx, all, now)?;
         let mut obstacles: Vec<Obstacle> = Vec::new();
         for (target, located, paths) in &doubtful {
             let project = project_of(&tx, located)?;
@@ -118,14 +123,7 @@ fn is_there_any(host: &impl Host, located: &Located, paths: &Pattern, held: &Pat
 }
 
 /// Whether the notes name another's hold on these paths.
-fn may_be_held(
-    held: &Held,
-    located: &Located,
-    paths: &Pattern,
-    me: &Actor,
-    now: Timestamp,
-    case: Case,
-) -> bool {
+fn may_be_held(held: &Held, located: &Located, paths: &Pattern, case: Case) -> bool {
     if held.is_partial {
         return true;
     }
@@ -137,12 +135,8 @@ fn may_be_held(
             None => return false,
         },
     };
-    let is_in_the_way = |line: &HeldLine| {
-        line.project.as_ref() == project
-            && line.holder != *me
-            && line.until.is_none_or(|until| until > now)
-            && line.pattern.overlaps(paths, case)
-    };
+    let is_in_the_way =
+        |line: &HeldLine| line.project.as_ref() == project && line.pattern.overlaps(paths, case);
     held.holds.iter().any(is_in_the_way)
 }
 

@@ -37,6 +37,7 @@ impl<E: Engine, H: Host> App<E, H> {
         let hold = Hold {
             project: one.project.clone(),
             resource: one.resource,
+            // In Consort's name, so that the person can hold the same path.
             holder: Actor::Consort,
             label: "the person".into(),
             strength: Strength::Lifted,

@@ -81,10 +81,7 @@ impl<E: Engine, H: Host> App<E, H> {
     /// A command of a session begins, whose doings its text does not tell.
     pub fn begin_command(&mut self, session: &SessionId) -> Result<(), StoreError> {
         let notes = self.engine.notes();
-        if notes.held().holds.is_empty() {
-            return Ok(());
-        }
-        notes.begin(session, self.host.now())
+        if notes.is_anything_held() { notes.begin(session, self.host.now()) } else { Ok(()) }
     }
 }
 
