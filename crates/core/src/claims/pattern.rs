@@ -57,7 +57,7 @@ impl Pattern {
 
     /// That file and nothing else, whatever characters are in its name.
     pub fn file(path: &str) -> Self {
-        Self(escape(path))
+        Self(escape(path.trim_end_matches('/')))
     }
 
     /// Everything below that directory, and itself; the empty one is the root.
