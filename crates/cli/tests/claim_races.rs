@@ -1,5 +1,7 @@
 //! Many real processes that want the same thing, some of them killed.
 
+#![expect(clippy::unwrap_used, reason = "a helper that cannot go on should stop the test")]
+
 use std::collections::BTreeSet;
 use std::process::Stdio;
 use std::sync::atomic::AtomicUsize;
@@ -53,7 +55,7 @@ fn a_path_has_one_holder_at_a_time_whoever_is_killed() {
             scope.spawn(move || {
                 for round in 0..25usize {
                     let seed = (agent * 7_919 + round * 104_729) as u64;
-                    let kill_after = (seed % 3 == 0).then_some(seed % 25_000);
+                    let kill_after = seed.is_multiple_of(3).then_some(seed % 25_000);
                     let what = ["the/only/one.rs", "the/only/", "the/**/*.rs"][round % 3];
                     match run(world, agent, &["reserve", what], kill_after) {
                         None => drop(killed.fetch_add(1, Ordering::SeqCst)),
@@ -92,7 +94,8 @@ fn every_task_is_done_once_whoever_is_killed() {
             scope.spawn(move || {
                 for round in 0..400usize {
                     let seed = (agent * 7_919 + round * 104_729) as u64;
-                    let kill_after = |salt: u64| ((seed + salt) % 4 == 0).then_some((seed + salt) % 25_000);
+                    let kill_after =
+                        |salt: u64| (seed + salt).is_multiple_of(4).then_some((seed + salt) % 25_000);
                     let next = ["task", "next", "--spec", "spec.md", "--json"];
                     if let Some((4, _)) = run(world, agent, &next, kill_after(0))
                         && world.run("tasks --spec spec.md").stdout.contains("60 of 60 done")

@@ -1,5 +1,7 @@
 //! What hooks do about other agents' files.
 
+#![expect(clippy::unwrap_used, reason = "a helper that cannot go on should stop the test")]
+
 use consort_testkit::Ran;
 use consort_testkit::Sealed;
 use expect_test::expect;
@@ -87,6 +89,17 @@ fn a_write_to_what_another_has_reserved_is_refused() {
 
     world.run_as(Some("s1"), &["unreserve"]);
     assert_eq!(refused(&world, "s2", "Edit", edit(&world, "src/auth/login.rs")), None);
+}
+
+#[test]
+fn a_starting_session_is_told_what_others_hold() {
+    let world = world();
+    reserve(&world, "s1", "src/auth/");
+    let start = json!({ "session_id": "s2", "cwd": world.project() });
+    let told = world.hook("SessionStart", &start).stdout;
+    assert!(told.contains(r"\nHeld: src/auth/ (Falcon)\n"), "{told}");
+    let start = json!({ "session_id": "s1", "cwd": world.project() });
+    assert!(!world.hook("SessionStart", &start).stdout.contains("Held:"));
 }
 
 #[test]

@@ -4,6 +4,7 @@
 use std::fmt::Write as _;
 
 use consort_core::App;
+use consort_core::claims::HoldSeen;
 use consort_core::config::ContextMode;
 use consort_core::config::HookSettings;
 use consort_core::engine::Engine;
@@ -40,14 +41,15 @@ pub(crate) fn handle<E: Engine, H: Host>(
     }
     let Some(outcome) = outcome else { return Ok(Answer::SILENCE) };
     let mail = mail(app, call, around, Moment::Start)?;
-    let told = block(&outcome, settings).map(|block| text::disarm(&block).into_owned());
+    let held = app.held_by_others(&outcome.agent)?;
+    let told = block(&outcome, &held, settings).map(|block| text::disarm(&block).into_owned());
     let parts: Vec<String> = told.into_iter().chain(mail.iter().map(|mail| mail.text.clone())).collect();
     let reply = if parts.is_empty() { HookReply::Silence } else { HookReply::Context(parts.join("\n\n")) };
     Ok(Answer { reply, mail })
 }
 
 /// What the session is told. Facts, not instructions.
-fn block(outcome: &JoinOutcome, settings: HookSettings) -> Option<String> {
+fn block(outcome: &JoinOutcome, held: &[HoldSeen], settings: HookSettings) -> Option<String> {
     let JoinOutcome { agent: me, others, .. } = outcome;
     let company = match others.len() {
         0 => "no other agent is here".to_owned(),
@@ -73,11 +75,21 @@ fn block(outcome: &JoinOutcome, settings: HookSettings) -> Option<String> {
     if others.len() > SHOWN {
         let _ = write!(block, "\n- and {} more", others.len() - SHOWN);
     }
+    if !held.is_empty() {
+        let one =
+            |seen: &HoldSeen| format!("{} ({})", text::one_line(&seen.hold.resource.shown(), 80), seen.name);
+        let shown: Vec<String> = held.iter().take(SHOWN).map(one).collect();
+        let _ = write!(block, "\nHeld: {}", shown.join(", "));
+        if held.len() > SHOWN {
+            let _ = write!(block, " and {} more: `consort claims`", held.len() - SHOWN);
+        }
+    }
     if !others.is_empty() {
         block.push_str(
             "\nThey work in this project at the same time as you. `consort who` shows what each is doing \
              and where it runs; `consort send <name> \"<text>\"` reaches one, `all` or the person (`@me`). \
-             What they send you comes with your tools' results.",
+             What they send you comes with your tools' results. `consort reserve <path>` keeps them from \
+             writing what you work on.",
         );
     }
     Some(block)

@@ -23,6 +23,7 @@ use crate::engine::StoreError;
 use crate::host::Host;
 use crate::journal::Actor;
 use crate::presence;
+use crate::presence::Agent;
 use crate::presence::Caller;
 use crate::presence::CallerFacts;
 use crate::presence::PresenceStore as _;
@@ -60,8 +61,22 @@ impl<E: Engine, H: Host> App<E, H> {
                 touched.push(TouchSeen { touch, name: agent.name.to_string(), yours });
             }
         }
-        touched.sort_by(|one, other| other.touch.at.cmp(&one.touch.at));
+        touched.sort_by_key(|seen| std::cmp::Reverse(seen.touch.at));
         Ok(HoldsOutcome { at: now, holds, touched })
+    }
+
+    /// What others hold in an agent's project.
+    pub fn held_by_others(&mut self, agent: &Agent) -> Result<Vec<HoldSeen>, StoreError> {
+        if !self.engine.notes().is_anything_held() {
+            return Ok(Vec::new());
+        }
+        let (now, pulses) = (self.host.now(), self.engine.pulses());
+        let me = actor(Some(agent));
+        let tx = self.engine.read()?;
+        let mut others = tx.holds(Some(&agent.project.id))?;
+        others.retain(|hold| hold.holder != me && hold.strength != Strength::Lifted);
+        let standing = Standing::new(&self.host, &pulses, &tx, others, now)?;
+        standing.holds.iter().map(|hold| standing.see(&tx, hold, &me)).collect()
     }
 
     /// Who holds a path, why, since when, and whether the caller may write it.

@@ -30,7 +30,7 @@ impl<E: Engine, H: Host> App<E, H> {
         }
         let refused = may_complete(&board, &task, request.generation);
         if let Err(error) = refused
-            && !(request.take_anyway && !matches!(error, TaskError::AlreadyCompleted { .. }))
+            && (!request.take_anyway || matches!(error, TaskError::AlreadyCompleted { .. }))
         {
             return Err(error);
         }
