@@ -99,6 +99,10 @@ impl Home {
         let cwd = fs::canonicalize(dir.path()).unwrap().join("shop");
         fs::create_dir_all(cwd.join(".git")).unwrap();
         fs::write(cwd.join(".git/HEAD"), "ref: refs/heads/main\n").unwrap();
+        fs::create_dir(cwd.join("src")).unwrap();
+        for file in ["login.rs", "free.rs", "file3.rs"] {
+            fs::write(cwd.join("src").join(file), "").unwrap();
+        }
         let host = Command::new("sleep").arg("86400").stdin(Stdio::null()).spawn().unwrap();
         let now = machine.now();
         let pulses = store.pulses();

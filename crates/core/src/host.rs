@@ -47,6 +47,9 @@ pub trait Host {
     /// Where a path really is, as far as it exists.
     fn locate(&self, path: &Path) -> Located;
 
+    /// The path without links, as far as it exists: less than [`Host::locate`].
+    fn real_path(&self, path: &Path) -> PathBuf;
+
     /// Whether two spellings that differ in case only are one file here.
     fn case(&self) -> Case;
 

@@ -16,7 +16,7 @@ use crate::git;
 const MOST_LINKS: usize = 16;
 
 pub(crate) fn locate(path: &Path) -> Located {
-    let real = real_path(path, MOST_LINKS);
+    let real = real_path(path);
     let metadata = fs::metadata(&real).ok();
     let (exists, is_dir) = (metadata.is_some(), metadata.is_some_and(|metadata| metadata.is_dir()));
     for worktree in real.ancestors().skip(usize::from(exists && !is_dir)) {
@@ -31,7 +31,12 @@ pub(crate) fn locate(path: &Path) -> Located {
 }
 
 /// The path without links, `.` and `..`, also where its end does not exist yet.
-fn real_path(path: &Path, links: usize) -> PathBuf {
+pub(crate) fn real_path(path: &Path) -> PathBuf {
+    fs::canonicalize(path).unwrap_or_else(|_| follow(path, MOST_LINKS))
+}
+
+/// The same, part by part.
+fn follow(path: &Path, links: usize) -> PathBuf {
     let path = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
     let parts: Vec<Component<'_>> = path.components().collect();
     for end in (1..=parts.len()).rev() {
@@ -43,7 +48,7 @@ fn real_path(path: &Path, links: usize) -> PathBuf {
             && links > 0
         {
             let tail: PathBuf = rest.skip(1).collect();
-            return real_path(&real.join(target).join(tail), links - 1);
+            return follow(&real.join(target).join(tail), links - 1);
         }
         for part in rest.by_ref() {
             match part {

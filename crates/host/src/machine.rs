@@ -95,6 +95,10 @@ impl Host for Machine {
         files::locate(path)
     }
 
+    fn real_path(&self, path: &Path) -> PathBuf {
+        files::real_path(path)
+    }
+
     fn case(&self) -> Case {
         if cfg!(target_os = "macos") { Case::Ignored } else { Case::Matters }
     }

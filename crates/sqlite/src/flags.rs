@@ -25,6 +25,9 @@ use crate::pulses::unless_absent;
 /// What was shown so long ago was noted as read long ago.
 const LONGEST_NOTES: u64 = 32 << 10;
 
+/// The notes of sessions.
+pub(crate) const DIR: &str = "mail";
+
 #[derive(Clone, Debug)]
 pub struct Flags {
     dir: PathBuf,
@@ -33,11 +36,11 @@ pub struct Flags {
 impl Flags {
     /// The flags that belong to the store at `path`.
     pub(crate) fn beside(path: &Path) -> Self {
-        Self { dir: path.with_file_name("mail") }
+        Self { dir: path.with_file_name(DIR) }
     }
 
-    pub(crate) fn of(&self, session: &SessionId, what: &str) -> PathBuf {
-        self.dir.join(file_name(session.as_str())).join(what)
+    fn of(&self, session: &SessionId, what: &str) -> PathBuf {
+        of(&self.dir, session, what)
     }
 
     fn failed(&self, error: std::io::Error) -> StoreError {
@@ -102,6 +105,11 @@ impl FlagStore for Flags {
         let lines: String = senders.iter().map(|sender| format!("{sender}\n")).collect();
         write(&self.of(session, "met"), lines.as_bytes(), true).map_err(|error| self.failed(error))
     }
+}
+
+/// A note of a session, by its name.
+pub(crate) fn of(dir: &Path, session: &SessionId, what: &str) -> PathBuf {
+    dir.join(file_name(session.as_str()) + "/" + what)
 }
 
 /// The line by which a process says that it has shown what it had to.

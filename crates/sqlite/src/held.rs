@@ -30,13 +30,15 @@ use rusqlite::Connection;
 
 use crate::claims;
 
+pub(crate) const FILE: &str = "held";
+
 const REPOSITORY: &str = "in";
 const HOLD: &str = "by";
 const HOLD_LINE: &str = "by\t";
 
 /// Where it is, for the store at `path`.
 pub(crate) fn file(path: &Path) -> PathBuf {
-    path.with_file_name("held")
+    path.with_file_name(FILE)
 }
 
 /// Whether a change can make a difference to it.

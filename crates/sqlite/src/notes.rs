@@ -25,67 +25,73 @@ use consort_core::presence::SessionId;
 use consort_core::text;
 
 use crate::flags;
-use crate::flags::Flags;
 use crate::held;
 use crate::pulses::private_dir;
 
 /// A session's list of what it has seen or was told starts anew beyond this.
 const LONGEST: u64 = 64 << 10;
 
+const TOUCHED: &str = "touched";
+
 /// How many sights are carried over then.
 const CARRIED: usize = 64;
 
 #[derive(Clone, Debug)]
 pub struct Notes {
-    held: PathBuf,
-    touched: PathBuf,
-    flags: Flags,
+    /// The directory of the store.
+    dir: PathBuf,
 }
 
 impl Notes {
     /// The notes that belong to the store at `path`.
     pub(crate) fn beside(path: &Path) -> Self {
-        Self { held: held::file(path), touched: path.with_file_name("touched"), flags: Flags::beside(path) }
+        Self { dir: path.parent().map(Path::to_owned).unwrap_or_default() }
     }
 
     /// Forgets everything.
     pub(crate) fn clear(&self) {
-        let _ = fs::remove_file(&self.held);
-        let _ = fs::remove_dir_all(&self.touched);
+        let _ = fs::remove_file(self.dir.join(held::FILE));
+        let _ = fs::remove_dir_all(self.dir.join(TOUCHED));
     }
 
-    fn of(&self, worktree: &Path, path: &str) -> PathBuf {
-        let place = [worktree.as_os_str().as_encoded_bytes(), b"\0", path.as_bytes()].concat();
-        self.touched.join(format!("{:016x}", text::checksum(&place)))
+    fn of(&self, path: &Path) -> PathBuf {
+        self.dir.join(format!("{TOUCHED}/{:016x}", text::checksum(path.as_os_str().as_encoded_bytes())))
+    }
+
+    /// A note with the others of a session.
+    fn noted(&self, session: &SessionId, what: &str) -> PathBuf {
+        flags::of(&self.dir.join(flags::DIR), session, what)
     }
 
     fn failed(&self, error: std::io::Error) -> StoreError {
-        StoreError::Unusable { path: self.touched.clone(), source: error.into() }
+        StoreError::Unusable { path: self.dir.clone(), source: error.into() }
     }
 
     fn append(&self, session: &SessionId, what: &str, lines: &str) -> Result<(), StoreError> {
-        let path = self.flags.of(session, what);
+        let path = self.noted(session, what);
         flags::write(&path, lines.as_bytes(), true).map_err(|error| self.failed(error))
     }
 }
 
 impl PathNotes for Notes {
     fn is_anything_held(&self) -> bool {
-        self.held.exists()
+        self.dir.join(held::FILE).exists()
     }
 
     fn held_near(&self, paths: &[Pattern], case: Case) -> Held {
-        held::read(&self.held, |pattern| paths.iter().any(|path| path.may_meet(pattern, case)))
+        held::read(&self.dir.join(held::FILE), |pattern| {
+            paths.iter().any(|path| path.may_meet(pattern, case))
+        })
     }
 
     fn touch(&self, touch: &Touch) -> Result<(), StoreError> {
-        let path = self.of(&touch.worktree, &touch.path);
+        let path = self.of(&touch.worktree.join(&touch.path));
         let write = || {
             let mut options = fs::OpenOptions::new();
             let mut open = || options.create(true).write(true).truncate(true).mode(0o600).open(&path);
             let file = match open() {
                 Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
-                    private_dir(&self.touched)?;
+                    private_dir(&self.dir.join(TOUCHED))?;
                     open()
                 }
                 opened => opened,
@@ -95,17 +101,17 @@ impl PathNotes for Notes {
         write().map_err(|error| self.failed(error))
     }
 
-    fn touched(&self, worktree: &Path, path: &str) -> Option<Touch> {
-        read_touch(&self.of(worktree, path)).filter(|touch| touch.worktree == worktree && touch.path == path)
+    fn touched(&self, path: &Path) -> Option<Touch> {
+        read_touch(&self.of(path)).filter(|touch| touch.worktree.join(&touch.path) == path)
     }
 
     fn all_touched(&self, since: Timestamp) -> Vec<Touch> {
-        let files = fs::read_dir(&self.touched).into_iter().flatten().flatten();
+        let files = fs::read_dir(self.dir.join(TOUCHED)).into_iter().flatten().flatten();
         files.filter_map(|file| read_touch(&file.path())).filter(|touch| touch.at >= since).collect()
     }
 
     fn forget_touched(&self, before: Timestamp) {
-        for file in fs::read_dir(&self.touched).into_iter().flatten().flatten() {
+        for file in fs::read_dir(self.dir.join(TOUCHED)).into_iter().flatten().flatten() {
             if read_touch(&file.path()).is_none_or(|touch| touch.at < before) {
                 let _ = fs::remove_file(file.path());
             }
@@ -113,7 +119,7 @@ impl PathNotes for Notes {
     }
 
     fn sights(&self, session: &SessionId) -> Vec<Sight> {
-        let text = fs::read_to_string(self.flags.of(session, "seen")).unwrap_or_default();
+        let text = fs::read_to_string(self.noted(session, "seen")).unwrap_or_default();
         let mut sights: Vec<Sight> = Vec::new();
         for sight in text.lines().rev().filter_map(read_sight) {
             if sights.iter().all(|newer| newer.path != sight.path) {
@@ -127,7 +133,7 @@ impl PathNotes for Notes {
     }
 
     fn saw(&self, session: &SessionId, sights: &[Sight]) -> Result<(), StoreError> {
-        let path = self.flags.of(session, "seen");
+        let path = self.noted(session, "seen");
         let is_long = fs::metadata(&path).is_ok_and(|file| file.len() > LONGEST);
         let carried = if is_long { self.sights(session) } else { Vec::new() };
         if is_long {
@@ -138,7 +144,7 @@ impl PathNotes for Notes {
     }
 
     fn told_before(&self, session: &SessionId, what: &str) -> bool {
-        let path = self.flags.of(session, "told");
+        let path = self.noted(session, "told");
         let line = format!("{:016x}\n", text::checksum(what.as_bytes()));
         let told = fs::read_to_string(&path).unwrap_or_default();
         if told.contains(&line) {
@@ -153,12 +159,12 @@ impl PathNotes for Notes {
 
     fn begin(&self, session: &SessionId, at: Timestamp) -> Result<(), StoreError> {
         // Thirteen digits, for some three hundred years: written over as a whole.
-        let path = self.flags.of(session, "begun");
+        let path = self.noted(session, "begun");
         flags::write(&path, format!("{:013}", at.0).as_bytes(), false).map_err(|error| self.failed(error))
     }
 
     fn begun(&self, session: &SessionId) -> Option<Timestamp> {
-        let text = fs::read_to_string(self.flags.of(session, "begun")).ok()?;
+        let text = fs::read_to_string(self.noted(session, "begun")).ok()?;
         text.trim().parse().ok().map(Timestamp)
     }
 }

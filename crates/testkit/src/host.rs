@@ -152,6 +152,10 @@ impl Host for FakeHost {
         Located { repository: Some(repository), worktree, path: rest, exists: is_dir, is_dir }
     }
 
+    fn real_path(&self, path: &Path) -> PathBuf {
+        path.to_owned()
+    }
+
     fn case(&self) -> Case {
         Case::Matters
     }

@@ -37,8 +37,8 @@ pub trait PathNotes {
     /// A session has written a path.
     fn touch(&self, touch: &Touch) -> Result<(), StoreError>;
 
-    /// Who wrote that path last, in that worktree.
-    fn touched(&self, worktree: &Path, path: &str) -> Option<Touch>;
+    /// Who wrote the file last that is really there.
+    fn touched(&self, path: &Path) -> Option<Touch>;
 
     /// Everything written since then.
     fn all_touched(&self, since: Timestamp) -> Vec<Touch>;

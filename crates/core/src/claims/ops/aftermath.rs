@@ -78,7 +78,7 @@ impl<E: Engine, H: Host> App<E, H> {
             };
             for path in files {
                 let changed = self.host.stamp(&here.worktree.join(&path)).changed / 1_000_000;
-                let touch = notes.touched(&here.worktree, &path);
+                let touch = notes.touched(&here.worktree.join(&path));
                 if changed >= begun.0
                     && pattern.overlaps(&Pattern::file(&path), case)
                     && !Standing::is_holders_own(touch.as_ref(), holder, begun)

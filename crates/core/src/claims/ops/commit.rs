@@ -65,7 +65,7 @@ impl<E: Engine, H: Host> App<E, H> {
                     obstacles.push(Obstacle { path, extent: Extent::File, by, held });
                 }
             }
-            let others = notes.touched(&here.worktree, path).filter(|touch| {
+            let others = notes.touched(&here.worktree.join(path)).filter(|touch| {
                 me != Actor::Agent(touch.session.clone()) && now.since(touch.at) < Timestamp::DAY
             });
             if let Some(touch) = others

@@ -111,7 +111,7 @@ impl<E: Engine, H: Host> App<E, H> {
             .iter()
             .any(|seen| !seen.yours && rules::blocks(&seen.hold, project.as_ref(), &pattern, case));
         let mut touched = Vec::new();
-        if let Some(touch) = notes.touched(&located.worktree, &located.path)
+        if let Some(touch) = notes.touched(&located.worktree.join(&located.path))
             && let Some((agent, _)) = tx.agent(&touch.session)?
             && now.since(touch.at) < Timestamp::DAY
         {

@@ -40,7 +40,8 @@ impl<E: Engine, H: Host> App<E, H> {
                 continue;
             }
             let located = self.host.locate(&sight.path);
-            let touch = notes.touched(&located.worktree, &located.path).filter(|touch| touch.at >= sight.at);
+            let touch =
+                notes.touched(&located.worktree.join(&located.path)).filter(|touch| touch.at >= sight.at);
             let is_own = touch.as_ref().map_or(after_own_command, |touch| touch.session == *session);
             seen_anew.push(Sight { path: sight.path.clone(), at: now, stamp });
             let what = format!("changed {} {} {}", stamp.changed, stamp.size, sight.path.display());

@@ -50,8 +50,7 @@ impl<E: Engine, H: Host> App<E, H> {
         let (now, notes) = (self.host.now(), self.engine.notes());
         let mut found = Vec::new();
         for target in targets.iter().filter(|target| target.extent == Extent::File) {
-            let located = self.host.locate(&target.path);
-            let touch = notes.touched(&located.worktree, &located.path);
+            let touch = notes.touched(&self.host.real_path(&target.path));
             found.extend(
                 touch.filter(|touch| touch.session != *session && now.since(touch.at) < Timestamp::DAY),
             );
