@@ -173,6 +173,7 @@ pub(crate) fn be_a_racer(what: &str, home: &Path, session: &str) {
         spec: Some("spec.md".into()),
         id: Some("TASK-01".into()),
         words: None,
+        is_for_new: false,
     };
     let (mut stdin, mut stdout) = (std::io::stdin(), std::io::stdout());
     let mut has_won = false;
@@ -194,8 +195,7 @@ pub(crate) fn be_a_racer(what: &str, home: &Path, session: &str) {
             _ if has_won => {
                 let what = Which::Mine;
                 let (caller, cwd) = (caller(&app, session), cwd.clone());
-                app.release(&ReleaseRequest { caller, cwd, what, strength: None, force: false }, 120)
-                    .unwrap();
+                app.release(&ReleaseRequest { caller, cwd, what, strength: None, force: false }).unwrap();
                 b'k'
             }
             _ => b'k',

@@ -133,6 +133,7 @@ impl Home {
                 terminal: Default::default(),
                 joined_at: now,
                 spec: None,
+                spec_file: None,
             };
             pulses.start_pulse(&agent.session, now).unwrap();
             tx.record(&entry(PresenceChange::Joined(Box::new(agent)))).unwrap();

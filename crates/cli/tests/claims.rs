@@ -45,7 +45,7 @@ fn a_claim_is_told_contested_and_taken() {
         [stderr] Hint: `consort contest 'topic:auth'` asks for it; after that `consort release --force 'topic:auth'`
         [exit 4]
         Raven$ consort contest topic:auth --reason the release
-        Contested `topic:auth`; Falcon (claude on main) was told. Without an answer, after 3600 s: consort release --force 'topic:auth'
+        Contested topic:auth; Falcon (claude on main) was asked. Without an answer, in 3600 s: consort release --force 'topic:auth'
         [exit 0]
         Raven$ consort release --force topic:auth
         [stderr] Error: `topic:auth` is contested, and Falcon (claude on main) has 3600 s left to answer
@@ -90,7 +90,7 @@ fn a_claim_is_told_contested_and_taken() {
     ));
     let letter = world.run_as(Some("s1"), &["inbox"]).stdout;
     assert!(letter.contains("question, urgent, from Raven"), "{letter}");
-    assert!(letter.contains("> I need `topic:auth`, which you hold: the release."), "{letter}");
+    assert!(letter.contains("> I need topic:auth, which you hold: the release."), "{letter}");
     assert_eq!(world.run("journal verify").code, 0);
 }
 
@@ -154,6 +154,60 @@ fn reservations_are_all_or_none_and_explained() {
             (raven, &["reserve", "a/*/../b"]),
         ],
     ));
+}
+
+#[test]
+fn to_ask_again_is_an_answer_and_weakens_nothing() {
+    let world = world();
+    let (falcon, raven) = (Some("s1"), Some("s2"));
+    world.run("config set claims.contest_seconds 0");
+    assert_eq!(world.run_as(falcon, &["reserve", "src/auth/"]).code, 0);
+    // Its own claim on the same does not weaken it.
+    assert_eq!(world.run_as(falcon, &["claim", "file:src/auth/"]).code, 0);
+    assert!(world.run("reservations").stdout.contains("src/auth/"));
+    assert_eq!(world.run_as(raven, &["contest", "src/auth/"]).code, 0);
+    assert_eq!(world.run_as(falcon, &["reserve", "src/auth/"]).code, 0);
+    let ran = world.run_as(raven, &["release", "--force", "src/auth/"]);
+    assert!(ran.stderr.contains("never contested"), "{ran}");
+    // Nor does anyone's environment shorten the time.
+    world.run("config set claims.contest_seconds 3600");
+    let mut contest = world.consort(["contest", "src/auth/"]);
+    contest.env("CONSORT_SESSION", "s2").env("CONSORT_CLAIMS_CONTEST_SECONDS", "0");
+    assert_eq!(world.ran(&mut contest).code, 0);
+    let mut force = world.consort(["release", "--force", "src/auth/"]);
+    force.env("CONSORT_SESSION", "s2").env("CONSORT_CLAIMS_CONTEST_SECONDS", "0");
+    assert_eq!(world.ran(&mut force).code, 4);
+    // A name is no path, and a part is not the whole.
+    assert_eq!(world.run("release --force topic:none").code, 1);
+    let ran = world.run("release --force src/auth/login.rs");
+    assert!(ran.stderr.contains("did you mean `src/auth/`?"), "{ran}");
+    // As it is shown, it is understood from anywhere.
+    let mut below = world.consort(["explain", "src/auth/"]);
+    let told = world.ran(below.current_dir(world.project().join("src")).env("CONSORT_SESSION", "s2"));
+    assert!(told.stdout.contains("You may not write it"), "{told}");
+    // What the person holds, the person decides.
+    assert_eq!(world.run("reserve README.md").code, 0);
+    let ran = world.run_as(raven, &["contest", "README.md"]);
+    assert_eq!(ran.stdout, "Contested README.md; the person was asked, and decides.\n");
+    assert!(world.run("inbox").stdout.contains("I need README.md"));
+}
+
+#[test]
+fn the_task_in_hand_is_known_whatever_its_spec() {
+    let world = world();
+    std::fs::write(world.project().join("one.md"), "## T-1: a\n").unwrap();
+    std::fs::write(world.project().join("two.md"), "## T-2: b\n").unwrap();
+    let line = "join --pid $OTHER --kind claude --session s1 --name Falcon --spec one.md";
+    assert_eq!(world.run(line).code, 0);
+    let falcon = Some("s1");
+    assert_eq!(world.run_as(falcon, &["task", "next", "--spec", "two.md"]).code, 0);
+    assert_eq!(world.run_as(falcon, &["task", "complete"]).stdout, "Completed T-2: b (#5).\n");
+    // A spec that is gone does not hide the others.
+    std::fs::remove_file(world.project().join("one.md")).unwrap();
+    let line = "join --pid $OTHER --kind claude --session s2 --name Raven --spec two.md";
+    assert_eq!(world.run(line).code, 0);
+    let ran = world.run("tasks");
+    assert!(ran.stdout.contains("./two.md: 1 of 1 done") && ran.stderr.contains("one.md"), "{ran}");
 }
 
 #[test]
@@ -289,6 +343,9 @@ fn a_commit_does_not_take_along_what_another_holds() {
     let executable = std::os::unix::fs::PermissionsExt::from_mode(0o755);
     std::fs::set_permissions(&before, executable).unwrap();
     let old = std::fs::read(&before).unwrap();
+    world.git(&["config", "core.hooksPath", "../elsewhere"]);
+    assert_eq!(world.run("init --git-hook").code, 1, "not its own");
+    world.git(&["config", "--unset", "core.hooksPath"]);
     assert_eq!(world.run("init --git-hook").code, 0);
     assert_eq!(
         world.run("init --git-hook").stdout,

@@ -62,7 +62,7 @@ fn a_write_to_what_another_has_reserved_is_refused() {
     reserve(&world, "s1", "src/auth/");
     expect![[r#"
         [consort] Refused: src/auth/login.rs (of src/auth/) is reserved by Falcon (claude on main) since just now: "rewriting the login".
-        Ask for it: consort send Falcon "…". Wait until it is free: consort wait 'src/auth/'. Or work on something else. Do not write it by other means."#]]
+        Ask for it: consort send Falcon "…". Wait until it is free: consort wait '$WORLD/shop/src/auth/login.rs'. Or work on something else. Do not write it by other means."#]]
     .assert_eq(&refused(&world, "s2", "Edit", edit(&world, "src/auth/login.rs")).unwrap());
     for tool in ["Write", "MultiEdit"] {
         assert!(refused(&world, "s2", tool, edit(&world, "src/auth/new.rs")).is_some(), "{tool}");
@@ -137,10 +137,104 @@ fn the_shell_is_no_way_around_it() {
     std::fs::write(world.project().join("src/auth/login.rs"), "changed\n").unwrap();
     expect![[r#"
         [consort] Refused: `git add` takes along all that is uncommitted here, and src/auth/ is reserved by Falcon (claude on main) since just now: "rewriting the login". Name your own paths instead.
-        Ask for it: consort send Falcon "…". Wait until it is free: consort wait 'src/auth/'. Or work on something else. Do not write it by other means."#]]
+        Ask for it: consort send Falcon "…". Wait until it is free: consort wait '$WORLD/shop/src/auth/'. Or work on something else. Do not write it by other means."#]]
     .assert_eq(&refused(&world, "s2", "Bash", bash("git add -A && git commit -m x")).unwrap());
     assert!(refused(&world, "s2", "Bash", bash("git stash")).is_some());
     assert_eq!(refused(&world, "s2", "Bash", bash("git add README.md && git commit -m x")), None);
+}
+
+#[test]
+fn neither_links_nor_odd_names_nor_other_repositories_are_a_way_around_it() {
+    let world = world();
+    let at = |path: &str| world.project().join(path);
+    // A link is itself an entry of its directory; what it leads to is another's.
+    std::fs::create_dir_all(at("shared")).unwrap();
+    std::fs::write(at("shared/a"), "").unwrap();
+    std::os::unix::fs::symlink("../shared/a", at("src/auth/a")).unwrap();
+    std::os::unix::fs::symlink("src/auth/login.rs", at("lnk")).unwrap();
+    // Directories that look like globs.
+    std::fs::create_dir_all(at("src/auth/[slug]")).unwrap();
+    std::fs::write(at("src/auth/[slug]/page.ts"), "").unwrap();
+    // A repository inside.
+    std::fs::create_dir_all(at("src/auth/sub")).unwrap();
+    std::fs::create_dir_all(at("vendor/sub/.git")).unwrap();
+    std::fs::write(at("vendor/sub/.git/HEAD"), "ref: refs/heads/main\n").unwrap();
+    std::fs::write(at("vendor/sub/f"), "").unwrap();
+    reserve(&world, "s1", "src/auth/");
+    let mut inside = world.consort(["reserve", "f"]);
+    assert_eq!(world.ran(inside.current_dir(at("vendor/sub")).env("CONSORT_SESSION", "s1")).code, 0);
+    for command in [
+        "rm src/auth/a",
+        "ln -sf x src/auth/a",
+        "mv -f README.md src/auth/a",
+        "sed -i s/x/y/ lnk",
+        "cd 'src/auth/[slug]' && rm *.ts",
+        "rm -rf vendor",
+        "rm -rf .",
+    ] {
+        assert!(refused(&world, "s2", "Bash", bash(command)).is_some(), "{command}");
+    }
+    let in_slug = json!({ "session_id": "s2", "cwd": at("src/auth/[slug]"), "tool_name": "Bash",
+        "tool_input": { "command": "rm *.ts" } });
+    assert!(world.hook("PreToolUse", &in_slug).stdout.contains("deny"));
+    assert_eq!(refused(&world, "s2", "Bash", bash("rm lnk")), None, "the link is free");
+    assert!(refused(&world, "s2", "Edit", edit(&world, "vendor/sub/f")).is_some());
+
+    // The outer repository's hold covers what is inside.
+    assert_eq!(world.run_as(Some("s1"), &["reserve", "vendor/"]).code, 0);
+    assert!(refused(&world, "s2", "Edit", edit(&world, "vendor/sub/other")).is_some());
+}
+
+#[test]
+fn what_harms_nobody_is_not_refused() {
+    let world = world();
+    let at = |path: &str| world.project().join(path);
+    std::fs::create_dir_all(at("docs")).unwrap();
+    std::fs::write(at("docs/a.md"), "").unwrap();
+    reserve(&world, "s1", "src/auth/");
+    // An untracked file of the holder's goes with `add`, not with `commit -a`.
+    std::fs::write(at("src/auth/new.rs"), "").unwrap();
+    for command in [
+        "git commit -am x",
+        "git stash",
+        "cd docs && git add .",
+        "git checkout README.md",
+        "git add README.md",
+    ] {
+        assert_eq!(refused(&world, "s2", "Bash", bash(command)), None, "{command}");
+    }
+    for command in ["git add -A", "git add .", "git add src", "git clean -fd"] {
+        assert!(refused(&world, "s2", "Bash", bash(command)).is_some(), "{command}");
+    }
+    // What is held in this worktree is no reason in another one.
+    world.git(&["worktree", "add", "-q", "-b", "side", "../side"]);
+    let side = json!({ "session_id": "s2", "cwd": world.path().join("side"), "tool_name": "Bash",
+        "tool_input": { "command": "git switch main || git reset --hard HEAD" } });
+    assert_eq!(world.hook("PreToolUse", &side).stdout, "");
+}
+
+#[test]
+fn a_hint_is_safe_to_paste() {
+    let world = world();
+    let name = "x'; touch pwned #";
+    std::fs::write(world.project().join(name), "").unwrap();
+    assert_eq!(world.run_as(Some("s1"), &["reserve", name]).code, 0);
+    let told = refused(&world, "s2", "Edit", edit(&world, name)).unwrap();
+    assert!(told.contains(r"x'\''; touch pwned #'."), "{told}");
+    let ran = world.run_as(Some("s2"), &["reserve", name]);
+    assert!(ran.stderr.contains(r"consort contest 'x'\''; touch pwned #'"), "{ran}");
+}
+
+#[test]
+fn a_note_that_cannot_be_written_stops_no_guard() {
+    let world = world();
+    reserve(&world, "s1", "src/auth/");
+    // Where notes of the session would be, there is a file.
+    let _ = std::fs::remove_dir_all(world.data().join("mail/s2"));
+    std::fs::create_dir_all(world.data().join("mail")).unwrap();
+    std::fs::write(world.data().join("mail/s2"), "in the way").unwrap();
+    assert!(refused(&world, "s2", "Bash", bash("./script; rm -rf src/auth")).is_some());
+    assert!(refused(&world, "s2", "Edit", edit(&world, "src/auth/login.rs")).is_some());
 }
 
 #[test]
@@ -161,6 +255,32 @@ fn what_cannot_be_told_before_is_looked_at_after() {
             "A command of mine changed what you hold: src/auth/login.rs. It was: python3 format.py"
         )
     );
+
+    // What was moved into place, and what was removed, by two commands at once.
+    let run = |event: &str, id: &str, command: &str| {
+        let call = json!({ "session_id": "s2", "cwd": world.project(), "tool_name": "Bash", "tool_use_id": id,
+            "tool_input": { "command": command } });
+        world.hook(event, &call).stdout
+    };
+    reserve(&world, "s1", "README.md");
+    std::fs::write(world.project().join("old"), "old\n").unwrap();
+    run("PreToolUse", "one", "./slow");
+    std::thread::sleep(std::time::Duration::from_millis(30));
+    std::fs::rename(world.project().join("old"), world.project().join("src/auth/login.rs")).unwrap();
+    std::thread::sleep(std::time::Duration::from_millis(30));
+    run("PreToolUse", "two", "./quick");
+    assert_eq!(run("PostToolUse", "two", "./quick"), "");
+    assert!(run("PostToolUse", "one", "./slow").contains("src/auth/login.rs"));
+    run("PreToolUse", "three", "./remove");
+    std::fs::remove_file(world.project().join("README.md")).unwrap();
+    assert!(run("PostToolUse", "three", "./remove").contains("README.md is reserved"));
+
+    // While the holder runs a command of its own, nobody can tell.
+    call(&world, "s1", "PreToolUse", "Bash", bash("cargo fmt"));
+    run("PreToolUse", "four", "cargo test");
+    std::fs::write(world.project().join("src/auth/login.rs"), "formatted again\n").unwrap();
+    assert_eq!(run("PostToolUse", "four", "cargo test"), "");
+    call(&world, "s1", "PostToolUse", "Bash", bash("cargo fmt"));
 
     // The holder's own writing is not blamed on others, and nothing is said twice.
     assert_eq!(refused(&world, "s2", "Bash", bash("make test")), None);
@@ -186,6 +306,10 @@ fn policy_is_the_persons() {
     assert_eq!(world.run("override src/auth/login.rs --minutes 5").code, 0);
     assert_eq!(refused(&world, "s2", "Edit", path()), None);
     assert!(refused(&world, "s2", "Edit", edit(&world, "src/auth/other.rs")).is_some());
+    // To lift one file lets nobody remove the others with it.
+    assert!(refused(&world, "s2", "Bash", bash("rm -rf src/auth")).is_some());
+    assert_eq!(world.run("override README.md").code, 0);
+    assert!(refused(&world, "s2", "Bash", bash("rm -rf .")).is_some());
     let journal = world.run("journal tail").stdout;
     assert!(journal.contains("the person lets everyone write src/auth/login.rs"), "{journal}");
 }

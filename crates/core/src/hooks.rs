@@ -66,6 +66,8 @@ pub enum HookEvent {
 /// A tool, and on what it is used.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ToolUse {
+    /// What tells this use from others at the same time.
+    pub id: String,
     pub name: String,
     pub act: Act,
 }

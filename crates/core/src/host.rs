@@ -47,14 +47,23 @@ pub trait Host {
     /// Where a path really is, as far as it exists.
     fn locate(&self, path: &Path) -> Located;
 
+    /// The same of an entry in a directory: a link is itself meant.
+    fn locate_entry(&self, path: &Path) -> Located {
+        let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else { return self.locate(path) };
+        let above = self.locate(parent);
+        let path = Path::new(&above.path).join(name).to_string_lossy().into_owned();
+        Located { path, is_dir: false, ..above }
+    }
+
     /// The path without links, as far as it exists: less than [`Host::locate`].
     fn real_path(&self, path: &Path) -> PathBuf;
 
     /// Whether two spellings that differ in case only are one file here.
     fn case(&self) -> Case;
 
-    /// Whether anything that the pattern means is uncommitted; may start `git`.
-    fn has_changes(&self, worktree: &Path, pattern: &Pattern) -> bool;
+    /// Whether anything that the pattern means is uncommitted, files that git
+    /// does not know included or not; starts `git`.
+    fn has_changes(&self, worktree: &Path, pattern: &Pattern, with_new: bool) -> bool;
 
     /// What conflicts between the commits that two worktrees are at; starts
     /// `git`.
@@ -63,9 +72,9 @@ pub trait Host {
     /// The state a file is in.
     fn stamp(&self, path: &Path) -> Stamp;
 
-    /// The files below a directory of a worktree, relative to it, at most so
-    /// many; or that file.
-    fn files(&self, worktree: &Path, below: &str, most: usize) -> Vec<String>;
+    /// The files below a directory of a worktree, relative to it, so many levels
+    /// deep and at most so many; and whether those are all.
+    fn files(&self, worktree: &Path, below: &str, depth: Option<usize>, most: usize) -> (Vec<String>, bool);
 
     /// A file's text.
     fn text(&self, path: &Path) -> std::io::Result<String>;

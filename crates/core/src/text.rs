@@ -97,6 +97,30 @@ pub fn age(milliseconds: i64) -> String {
     }
 }
 
+/// How long ago that was: `3m ago`, `just now`.
+pub fn ago(milliseconds: i64) -> String {
+    match age(milliseconds).as_str() {
+        "now" => "just now".to_owned(),
+        age => format!("{age} ago"),
+    }
+}
+
+/// The first few of many, and how many more there are.
+pub fn few(items: impl IntoIterator<Item = String>, most: usize) -> String {
+    let mut items: Vec<String> = items.into_iter().collect();
+    let more = items.len().saturating_sub(most);
+    items.truncate(most);
+    if more > 0 {
+        items.push(format!("{more} more"));
+    }
+    items.join(", ")
+}
+
+/// One word for a shell, whatever is in it: people and agents paste it.
+pub fn shell_quoted(word: &str) -> String {
+    format!("'{}'", one_line(word, 300).replace('\'', r"'\''"))
+}
+
 /// `1 agent`, `2 agents`, `3 entries`.
 pub fn count(n: usize, noun: &str) -> String {
     match noun.strip_suffix('y') {

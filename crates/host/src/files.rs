@@ -65,37 +65,41 @@ fn follow(path: &Path, links: usize) -> PathBuf {
 pub(crate) fn stamp(path: &Path) -> Stamp {
     match fs::metadata(path) {
         Ok(file) => Stamp {
-            changed: file.mtime().saturating_mul(1_000_000_000).saturating_add(file.mtime_nsec()),
+            // Also what was moved here, or is as old as it claims to be.
+            changed: file.ctime().saturating_mul(1_000_000_000).saturating_add(file.ctime_nsec()),
             size: file.size(),
         },
         Err(_) => Stamp::default(),
     }
 }
 
-/// The files below a directory, breadth first, without what is git's own.
-pub(crate) fn below(worktree: &Path, below: &str, most: usize) -> Vec<String> {
+/// The files below a directory, breadth first, without what is git's own; and
+/// whether those are all.
+pub(crate) fn below(worktree: &Path, below: &str, depth: Option<usize>, most: usize) -> (Vec<String>, bool) {
     let start = worktree.join(below);
-    let mut open = std::collections::VecDeque::from([start.clone()]);
-    let mut found = Vec::new();
     let relative = |path: &Path| path.strip_prefix(worktree).unwrap_or(path).to_string_lossy().into_owned();
     if start.is_file() {
-        return vec![relative(&start)];
+        return (vec![relative(&start)], true);
     }
-    while let Some(dir) = open.pop_front() {
+    let mut open = std::collections::VecDeque::from([(start, 1)]);
+    let mut found = Vec::new();
+    while let Some((dir, level)) = open.pop_front() {
         for entry in fs::read_dir(&dir).into_iter().flatten().flatten() {
             match entry.file_type() {
-                Ok(kind) if kind.is_dir() && entry.file_name() != OsStr::new(".git") => {
-                    open.push_back(entry.path())
+                Ok(kind) if kind.is_dir() => {
+                    if depth.is_none_or(|depth| level < depth) && entry.file_name() != OsStr::new(".git") {
+                        open.push_back((entry.path(), level + 1));
+                    }
                 }
-                Ok(kind) if kind.is_file() => found.push(relative(&entry.path())),
-                _ => {}
+                Ok(_) => found.push(relative(&entry.path())),
+                Err(_) => {}
             }
             if found.len() >= most || open.len() > most {
-                return found;
+                return (found, false);
             }
         }
     }
-    found
+    (found, true)
 }
 
 #[cfg(test)]
@@ -145,11 +149,13 @@ mod tests {
     #[test]
     fn a_walk_is_bounded_and_leaves_git_alone() {
         let (_temp, root) = world();
-        assert_eq!(below(&root.join("repo"), "", 10), ["src/auth/login.rs"]);
-        assert_eq!(below(&root.join("repo"), "src/auth/login.rs", 10), ["src/auth/login.rs"]);
+        assert_eq!(below(&root.join("repo"), "", None, 10), (vec!["src/auth/login.rs".into()], true));
+        assert_eq!(below(&root.join("repo"), "", Some(2), 10), (vec![], true));
+        assert_eq!(below(&root.join("repo"), "src/auth/login.rs", None, 10).0, ["src/auth/login.rs"]);
         for n in 0..20 {
             fs::write(root.join(format!("repo/src/{n}")), "").unwrap();
         }
-        assert_eq!(below(&root.join("repo"), "src", 10).len(), 10);
+        let (files, is_complete) = below(&root.join("repo"), "src", None, 10);
+        assert_eq!((files.len(), is_complete), (10, false));
     }
 }

@@ -52,7 +52,7 @@ pub(crate) fn root_commit(worktree: &Path) -> Option<String> {
 
 /// Whether anything that the pattern means differs from the last commit. What
 /// cannot be told counts as changed.
-pub(crate) fn has_changes(worktree: &Path, pattern: &Pattern) -> bool {
+pub(crate) fn has_changes(worktree: &Path, pattern: &Pattern, with_new: bool) -> bool {
     // Git knows no braces: then everything below what is plain.
     let pathspec = match pattern.literal() {
         Some(path) => format!(":(literal,top){path}"),
@@ -61,7 +61,8 @@ pub(crate) fn has_changes(worktree: &Path, pattern: &Pattern) -> bool {
     };
     let mut command = git(worktree);
     // Looking must not take the lock that someone's commit needs.
-    command.args(["--no-optional-locks", "status", "--porcelain", "--no-renames", "--", &pathspec]);
+    let new = if with_new { "-unormal" } else { "-uno" };
+    command.args(["--no-optional-locks", "status", "--porcelain", "--no-renames", new, "--", &pathspec]);
     run(&mut command, Duration::from_secs(2)).is_none_or(|changes| !changes.trim().is_empty())
 }
 
@@ -98,7 +99,13 @@ pub fn staged(dir: &Path) -> Option<Vec<String>> {
 /// Where a repository keeps its hooks.
 pub fn hooks_dir(dir: &Path) -> Option<PathBuf> {
     let path = run(git(dir).args(["rev-parse", "--git-path", "hooks"]), Duration::from_secs(1))?;
-    Some(dir.join(path.trim_end_matches('\n')))
+    let path = dir.join(path.trim_end_matches('\n'));
+    Some(fs::canonicalize(&path).unwrap_or(path))
+}
+
+/// What all worktrees of the repository of a worktree share.
+pub fn repository(worktree: &Path) -> Option<PathBuf> {
+    git_dir(worktree).map(|git_dir| common_dir(&git_dir))
 }
 
 /// `git` in that worktree, whatever hook of whatever repository we are in.

@@ -12,6 +12,7 @@ mod run;
 mod window;
 
 pub use git::hooks_dir;
+pub use git::repository;
 pub use git::staged;
 pub use machine::Machine;
 pub use paths::Paths;

@@ -103,8 +103,8 @@ impl Host for Machine {
         if cfg!(target_os = "macos") { Case::Ignored } else { Case::Matters }
     }
 
-    fn has_changes(&self, worktree: &Path, pattern: &Pattern) -> bool {
-        git::has_changes(worktree, pattern)
+    fn has_changes(&self, worktree: &Path, pattern: &Pattern, with_new: bool) -> bool {
+        git::has_changes(worktree, pattern, with_new)
     }
 
     fn merge_conflicts(&self, one: &Path, other: &Path) -> Vec<String> {
@@ -115,8 +115,8 @@ impl Host for Machine {
         files::stamp(path)
     }
 
-    fn files(&self, worktree: &Path, below: &str, most: usize) -> Vec<String> {
-        files::below(worktree, below, most)
+    fn files(&self, worktree: &Path, below: &str, depth: Option<usize>, most: usize) -> (Vec<String>, bool) {
+        files::below(worktree, below, depth, most)
     }
 
     fn text(&self, path: &Path) -> std::io::Result<String> {

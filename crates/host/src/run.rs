@@ -24,9 +24,10 @@ pub(crate) fn run_for(command: &mut Command, timeout: Duration, codes: &[i32]) -
     let mut stdout = child.stdout.take()?;
     let (sender, receiver) = mpsc::channel();
     std::thread::spawn(move || {
-        let mut output = String::new();
-        let read = stdout.read_to_string(&mut output);
-        let _ = sender.send(read.is_ok().then_some(output));
+        let mut output = Vec::new();
+        let read = stdout.read_to_end(&mut output);
+        let text = String::from_utf8_lossy(&output).into_owned();
+        let _ = sender.send(read.is_ok().then_some(text));
     });
     let output = receiver.recv_timeout(timeout).ok().flatten();
     // One that closed its output ends by itself in a moment, or is ended.

@@ -2,13 +2,14 @@
 //!
 //! Whoever takes hold adds its line before the commit; after the commit the
 //! file is written anew as the tables have it, while nobody else can write. A
-//! crash in between leaves a line too many. So **it may say too much, never too
-//! little**, and whoever finds itself hindered by it asks the store.
+//! crash in between leaves a line too many. One that is missing, empty or torn
+//! says that the store must be asked; where nothing is held, it is one empty
+//! line. So **it may say too much, never too little**, and whoever finds itself
+//! hindered by it asks the store.
 
 use std::borrow::Cow;
 use std::fmt::Write as _;
 use std::fs;
-use std::io::ErrorKind;
 use std::io::Write as _;
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::Path;
@@ -31,6 +32,9 @@ use rusqlite::Connection;
 use crate::claims;
 
 pub(crate) const FILE: &str = "held";
+
+/// What is written where nothing is held.
+const NOTHING: &[u8] = b"\n";
 
 const REPOSITORY: &str = "in";
 const HOLD: &str = "by";
@@ -58,8 +62,9 @@ pub(crate) fn announce(connection: &Connection, file: &Path, changes: &[Change])
                     lines.push_str(&line);
                 }
             }
-            // Without a file nothing is held.
-            Change::Presence(PresenceChange::RepositorySeen { repository, project }) if file.exists() => {
+            Change::Presence(PresenceChange::RepositorySeen { repository, project })
+                if is_anything_held(file) =>
+            {
                 lines.push_str(&repository_line(project.id.as_str(), &repository.to_string_lossy()));
             }
             _ => {}
@@ -68,6 +73,8 @@ pub(crate) fn announce(connection: &Connection, file: &Path, changes: &[Change])
     if lines.is_empty() {
         return Ok(());
     }
+    // On a line of its own, whatever was cut short before.
+    let lines = format!("\n{lines}");
     let mut options = fs::OpenOptions::new();
     options.create(true).append(true).mode(0o600).open(file)?.write_all(lines.as_bytes())
 }
@@ -95,29 +102,27 @@ pub(crate) fn replace(file: &Path, text: &str) {
     let write = || {
         let mut options = fs::OpenOptions::new();
         let mut new = options.create(true).write(true).truncate(true).mode(0o600).open(&temporary)?;
-        new.write_all(text.as_bytes())?;
+        new.write_all(if text.is_empty() { NOTHING } else { text.as_bytes() })?;
         fs::rename(&temporary, file)
     };
-    let _ = if text.is_empty() { fs::remove_file(file) } else { write() };
+    let _ = write();
+}
+
+/// Whether there is anything to look at, by a glance from outside.
+pub(crate) fn is_anything_held(file: &Path) -> bool {
+    fs::metadata(file).map_or(true, |file| file.len() != NOTHING.len() as u64)
 }
 
 /// What it says of patterns that are near. There may be hundreds: the others
 /// are only glanced at.
 pub(crate) fn read(file: &Path, is_near: impl Fn(&str) -> bool) -> Held {
     let mut held = Held::default();
-    let text = match fs::read_to_string(file) {
-        Ok(text) => text,
-        Err(error) => {
-            held.is_partial = error.kind() != ErrorKind::NotFound;
-            return held;
-        }
-    };
-    // Caught in the middle of a write, or written by another version.
-    held.is_partial = !(text.is_empty() || text.ends_with('\n'));
-    for line in text.lines() {
+    let text = fs::read_to_string(file).unwrap_or_default();
+    held.is_partial = !text.ends_with('\n');
+    for line in text.lines().filter(|line| !line.is_empty()) {
+        let tabs = line.bytes().filter(|byte| *byte == b'\t').count();
         let last = line.rsplit_once('\t').map_or(line, |(_, last)| last);
-        let is_hold = line.starts_with(HOLD_LINE);
-        if is_hold && !is_near(&plain(last)) {
+        if tabs == 4 && line.starts_with(HOLD_LINE) && !is_near(&plain(last)) {
             continue;
         }
         let cells: Vec<&str> = line.split('\t').collect();

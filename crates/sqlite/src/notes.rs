@@ -32,6 +32,7 @@ use crate::pulses::private_dir;
 const LONGEST: u64 = 64 << 10;
 
 const TOUCHED: &str = "touched";
+const RUNNING: &str = "running-";
 
 /// How many sights are carried over then.
 const CARRIED: usize = 64;
@@ -63,6 +64,11 @@ impl Notes {
         flags::of(&self.dir.join(flags::DIR), session, what)
     }
 
+    /// A command at work.
+    fn running(&self, session: &SessionId, call: &str) -> PathBuf {
+        self.noted(session, &format!("{RUNNING}{:016x}", text::checksum(call.as_bytes())))
+    }
+
     fn failed(&self, error: std::io::Error) -> StoreError {
         StoreError::Unusable { path: self.dir.clone(), source: error.into() }
     }
@@ -75,7 +81,7 @@ impl Notes {
 
 impl PathNotes for Notes {
     fn is_anything_held(&self) -> bool {
-        self.dir.join(held::FILE).exists()
+        held::is_anything_held(&self.dir.join(held::FILE))
     }
 
     fn held_near(&self, paths: &[Pattern], case: Case) -> Held {
@@ -143,30 +149,49 @@ impl PathNotes for Notes {
         self.append(session, "seen", &all.map(sight_line).collect::<String>())
     }
 
+    fn was_told(&self, session: &SessionId, what: &str) -> bool {
+        fs::read_to_string(self.noted(session, "told")).is_ok_and(|told| told.contains(&told_line(what)))
+    }
+
     fn told_before(&self, session: &SessionId, what: &str) -> bool {
-        let path = self.noted(session, "told");
-        let line = format!("{:016x}\n", text::checksum(what.as_bytes()));
-        let told = fs::read_to_string(&path).unwrap_or_default();
-        if told.contains(&line) {
+        if self.was_told(session, what) {
             return true;
         }
-        if told.len() as u64 > LONGEST {
+        let path = self.noted(session, "told");
+        if fs::metadata(&path).is_ok_and(|file| file.len() > LONGEST) {
             let _ = fs::remove_file(&path);
         }
-        let _ = self.append(session, "told", &line);
+        let _ = self.append(session, "told", &told_line(what));
         false
     }
 
-    fn begin(&self, session: &SessionId, at: Timestamp) -> Result<(), StoreError> {
-        // Thirteen digits, for some three hundred years: written over as a whole.
-        let path = self.noted(session, "begun");
-        flags::write(&path, format!("{:013}", at.0).as_bytes(), false).map_err(|error| self.failed(error))
+    fn begin(&self, session: &SessionId, call: &str, at: Timestamp) -> Result<(), StoreError> {
+        let path = self.running(session, call);
+        flags::write(&path, at.0.to_string().as_bytes(), false).map_err(|error| self.failed(error))
     }
 
-    fn begun(&self, session: &SessionId) -> Option<Timestamp> {
-        let text = fs::read_to_string(self.noted(session, "begun")).ok()?;
-        text.trim().parse().ok().map(Timestamp)
+    fn end(&self, session: &SessionId, call: &str, at: Timestamp) -> Option<Timestamp> {
+        let path = self.running(session, call);
+        let begun = read_time(&path)?;
+        let _ = fs::remove_file(&path);
+        // Thirteen digits, for some three hundred years: written over as a whole.
+        let _ = flags::write(&self.noted(session, "ran"), format!("{:013}", at.0).as_bytes(), false);
+        Some(begun)
     }
+
+    fn runs_or_ran(&self, session: &SessionId, since: Timestamp) -> bool {
+        let notes = fs::read_dir(self.noted(session, "")).into_iter().flatten().flatten();
+        let mut runs = notes.filter(|note| note.file_name().to_string_lossy().starts_with(RUNNING));
+        runs.next().is_some() || read_time(&self.noted(session, "ran")).is_some_and(|ran| ran >= since)
+    }
+}
+
+fn told_line(what: &str) -> String {
+    format!("{:016x}\n", text::checksum(what.as_bytes()))
+}
+
+fn read_time(path: &Path) -> Option<Timestamp> {
+    fs::read_to_string(path).ok()?.trim().parse().ok().map(Timestamp)
 }
 
 fn read_touch(path: &Path) -> Option<Touch> {

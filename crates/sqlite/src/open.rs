@@ -41,6 +41,7 @@ use crate::SCHEMA;
 use crate::SqliteTx;
 use crate::desk::Desk;
 use crate::gate::Gate;
+use crate::held;
 use crate::migrations;
 
 /// A lone opener replays the WAL at about 2.5 µs a frame; a checkpoint is two
@@ -251,6 +252,7 @@ fn open_or_create(place: &Location, held: Option<&Gate>, deadline: Instant) -> R
         }
         connection.pragma_update(None, "journal_mode", "WAL").map_err(sqlite)?;
         migrations::run(&mut connection).map_err(sqlite)?;
+        held::replace(&held::file(&place.path), &held::render(&connection).map_err(sqlite)?);
     }
     Ok(Open { connection, identity })
 }

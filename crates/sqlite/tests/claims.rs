@@ -130,22 +130,35 @@ fn notes_that_say_too_much_hinder_nobody() {
     let file = temp.path().join("held");
     let before = std::fs::read_to_string(&file).unwrap();
     claim_story::release(&mut app, 1, "src/", false).unwrap();
-    assert!(!file.exists(), "nothing is held, nothing is noted");
+    assert_eq!(std::fs::read_to_string(&file).unwrap(), "\n", "nothing is held");
     let mut write = |path: &str| {
-        let target =
-            Target { path: format!("/shop/main/{path}").into(), extent: Extent::File, by: String::new() };
+        let target = Target {
+            path: format!("/shop/main/{path}").into(),
+            extent: Extent::File,
+            by: String::new(),
+            is_entry: false,
+        };
         app.guard(&"s2".into(), &[target], &|_| None).unwrap()
     };
-    for left_behind in [before.as_str(), "by\tagent:s1\t-\thalf a li", "nonsense\n", "\u{0}\t\t\n"] {
+    for left_behind in [before.as_str(), "by\tagent:s1\t-\thalf a li", "nonsense\n", "\u{0}\t\t\n", ""] {
         std::fs::write(&file, left_behind).unwrap();
         assert_eq!(write("src/x.rs"), Verdict::Free, "{left_behind:?}");
     }
     // And one that says nothing because it cannot be read does not let through.
     std::fs::remove_file(&file).unwrap();
     claim_story::reserve(&mut app, 1, &["src/"]).unwrap();
-    std::fs::write(&file, "half a line").unwrap();
-    let target = Target { path: "/shop/main/src/x.rs".into(), extent: Extent::File, by: String::new() };
-    assert!(matches!(app.guard(&"s2".into(), &[target], &|_| None).unwrap(), Verdict::Denied(_)));
+    let whole = std::fs::read_to_string(&file).unwrap();
+    let glued = whole.replace("\nby\t", "by\t");
+    for torn in ["half a line", "", "by\tagent:s9\t-\tin\tp\t/r\n", &glued, "missing"] {
+        std::fs::write(&file, torn).unwrap();
+        if torn == "missing" {
+            std::fs::remove_file(&file).unwrap();
+        }
+        let path = "/shop/main/src/x.rs".into();
+        let target = Target { path, extent: Extent::File, by: String::new(), is_entry: false };
+        let verdict = app.guard(&"s2".into(), &[target], &|_| None).unwrap();
+        assert!(matches!(verdict, Verdict::Denied(_)), "{torn:?}");
+    }
 }
 
 #[test]
@@ -157,8 +170,12 @@ fn names_with_tabs_and_newlines_are_held_like_any_other() {
     story::join(&mut app, "s2", 2, NameWish::Any).unwrap();
     for name in ["a\tb", "a\nb", "100%", "%0a", "ü\r", "back\\slash"] {
         claim_story::reserve(&mut app, 1, &[name]).unwrap();
-        let target =
-            Target { path: format!("/shop/main/{name}").into(), extent: Extent::File, by: String::new() };
+        let target = Target {
+            path: format!("/shop/main/{name}").into(),
+            extent: Extent::File,
+            by: String::new(),
+            is_entry: false,
+        };
         let verdict = app.guard(&"s2".into(), &[target], &|_| None).unwrap();
         assert!(matches!(verdict, Verdict::Denied(_)), "{name:?}");
     }

@@ -28,7 +28,7 @@ use crate::story::facts;
 use crate::story::join;
 
 /// How long a contest lasts, in seconds.
-pub const CONTEST: i64 = 120;
+const CONTEST: i64 = 120;
 
 const HERE: &str = "/shop/main";
 
@@ -61,7 +61,7 @@ pub fn release<E: Engine>(
     let what = Which::These(vec![what.to_owned()]);
     let (caller, cwd) = (facts(app.host(), None), HERE.into());
     let request = ReleaseRequest { caller, cwd, what, strength: None, force };
-    app.release(&request, CONTEST).map(|outcome| outcome.released.len())
+    app.release(&request).map(|outcome| outcome.released.len())
 }
 
 fn contest<E: Engine>(app: &mut StoryApp<E>, pid: u32, what: &str) -> Result<Hold, ClaimError> {
@@ -96,7 +96,12 @@ pub fn assert_nobody_is_in_anybodys_way(holds: &[Hold]) {
 
 /// What becomes of a write by `session`.
 fn write<E: Engine>(app: &mut StoryApp<E>, session: &str, path: &str) -> Verdict {
-    let target = Target { path: format!("{HERE}/{path}").into(), extent: Extent::File, by: "Edit".into() };
+    let target = Target {
+        path: format!("{HERE}/{path}").into(),
+        extent: Extent::File,
+        by: String::new(),
+        is_entry: false,
+    };
     app.guard(&session.into(), &[target], &|_| None).unwrap()
 }
 
@@ -186,7 +191,7 @@ pub fn claim_story<E: Engine>(engine: E) {
     // The person's own reservation holds agents off until it is released.
     reserve(&mut app, 0, &["secrets/"]).unwrap();
     assert!(matches!(write(&mut app, "s3", "secrets/key"), Verdict::Denied(why) if why.contains("@me")));
-    assert!(matches!(release(&mut app, 3, "secrets/", true), Err(ClaimError::NotYours { .. })));
+    assert!(matches!(release(&mut app, 3, "secrets/", true), Err(ClaimError::ThePersons { .. })));
     release(&mut app, 0, "secrets/", false).unwrap();
     assert_eq!(write(&mut app, "s3", "secrets/key"), Verdict::Free);
 
@@ -216,6 +221,7 @@ fn task<E: Engine>(app: &StoryApp<E>, pid: u32, id: Option<&str>) -> TaskRequest
         spec: Some("spec.md".into()),
         id: id.map(str::to_owned),
         words: None,
+        is_for_new: false,
     }
 }
 

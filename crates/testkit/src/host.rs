@@ -160,7 +160,7 @@ impl Host for FakeHost {
         Case::Matters
     }
 
-    fn has_changes(&self, _worktree: &Path, _pattern: &Pattern) -> bool {
+    fn has_changes(&self, _worktree: &Path, _pattern: &Pattern, _with_new: bool) -> bool {
         true
     }
 
@@ -173,8 +173,8 @@ impl Host for FakeHost {
         Stamp { changed, size: 0 }
     }
 
-    fn files(&self, _worktree: &Path, _below: &str, _most: usize) -> Vec<String> {
-        Vec::new()
+    fn files(&self, _: &Path, _below: &str, _depth: Option<usize>, _most: usize) -> (Vec<String>, bool) {
+        (Vec::new(), true)
     }
 
     fn text(&self, path: &Path) -> std::io::Result<String> {

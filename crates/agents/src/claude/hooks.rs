@@ -44,6 +44,8 @@ struct Payload<'a> {
     #[serde(default)]
     permission_mode: Text,
     #[serde(default)]
+    tool_use_id: Text,
+    #[serde(default)]
     agent_id: Text,
     #[serde(default)]
     agent_type: Text,
@@ -67,10 +69,12 @@ pub(super) fn read(event: &str, payload: &[u8]) -> Option<HookCall> {
     let event = match event {
         "SessionStart" => HookEvent::SessionStart,
         "UserPromptSubmit" => HookEvent::Prompt,
-        "PreToolUse" => HookEvent::ToolBefore(tool_use(payload.tool_name, payload.tool_input)?),
+        "PreToolUse" => {
+            HookEvent::ToolBefore(tool_use(payload.tool_use_id, payload.tool_name, payload.tool_input)?)
+        }
         "PostToolUse" | "PostToolUseFailure" => HookEvent::ToolAfter {
             failed: event == "PostToolUseFailure",
-            tool: tool_use(payload.tool_name, payload.tool_input).unwrap_or_default(),
+            tool: tool_use(payload.tool_use_id, payload.tool_name, payload.tool_input).unwrap_or_default(),
         },
         "PermissionRequest" => {
             let tool = payload.tool_name.0.unwrap_or_else(|| "a tool".into());
@@ -139,7 +143,7 @@ pub(super) fn write(event: &str, reply: &HookReply) -> Option<String> {
     serde_json::to_string(&Reply { hook_specific_output: output }).ok()
 }
 
-fn tool_use(name: Text, input: Option<ToolInput>) -> Option<ToolUse> {
+fn tool_use(id: Text, name: Text, input: Option<ToolInput>) -> Option<ToolUse> {
     let (name, input) = (name.0?, input.unwrap_or_default());
     let path: Option<PathBuf> = input.file_path.0.or(input.notebook_path.0).or(input.path.0).map(Into::into);
     let act = match (name.as_str(), path, input.command.0) {
@@ -149,7 +153,7 @@ fn tool_use(name: Text, input: Option<ToolInput>) -> Option<ToolUse> {
         (_, Some(path), _) => Act::Visits(path),
         _ => Act::Other,
     };
-    Some(ToolUse { name, act })
+    Some(ToolUse { id: id.0.unwrap_or_default(), name, act })
 }
 
 /// Text where there is text or a flag; anything else counts as absent.

@@ -28,7 +28,7 @@ const MARK: &str = "# Written by `consort init --git-hook`; `consort uninit --gi
 /// Someone else holds what was asked for. Nothing else stops a commit.
 const REFUSED: u8 = 4;
 
-const BEFORE: &str = "pre-commit.before-consort";
+const BEFORE: &str = "before-consort/pre-commit";
 
 pub(crate) fn run(world: &World, _: &Args) -> Result<ExitCode, CommandError> {
     let mut app = world.app();
@@ -70,8 +70,9 @@ pub(crate) fn install(world: &World, worktree: &Path, dry_run: bool) -> CommandR
     let failed = |error| CommandError::file("cannot write", &hook, error);
     fs::create_dir_all(&dir).map_err(failed)?;
     if is_anothers {
-        // A copy, so that at no moment there is no hook.
-        fs::copy(&hook, &before).map_err(failed)?;
+        // Moved, so that it stays what it is: a link, a program of any kind.
+        before.parent().map_or(Ok(()), fs::create_dir_all).map_err(failed)?;
+        fs::rename(&hook, &before).map_err(failed)?;
         out::note(format_args!("The hook that was there runs first, from {}", before.display()));
     }
     let new = dir.join("pre-commit.new-consort");
@@ -91,7 +92,9 @@ pub(crate) fn remove(world: &World, worktree: &Path, dry_run: bool) -> CommandRe
         out::note(format_args!("Would remove {}; nothing was changed: this was a dry run.", hook.display()));
         return Ok(());
     }
-    let undone = if before.exists() { fs::rename(&before, &hook) } else { fs::remove_file(&hook) };
+    let has_before = fs::symlink_metadata(&before).is_ok();
+    let undone = if has_before { fs::rename(&before, &hook) } else { fs::remove_file(&hook) };
+    let _ = before.parent().map(fs::remove_dir);
     undone.map_err(|error| CommandError::file("cannot change", &hook, error))?;
     world.out.line(format!("Commits in this repository are no longer checked: {}", hook.display()))
 }
@@ -101,10 +104,10 @@ fn hooks_dir(worktree: &Path) -> Result<PathBuf, CommandError> {
     let Some(dir) = consort_host::hooks_dir(worktree) else {
         return Err(CommandError::user("this is not a git repository", "run it inside of one"));
     };
-    let is_tracked = dir.starts_with(worktree) && !dir.starts_with(worktree.join(".git"));
-    if is_tracked {
+    let own = consort_host::repository(worktree).is_some_and(|common| dir.starts_with(common));
+    if !own {
         return Err(CommandError::user(
-            format!("the hooks of this repository are part of it: {}", dir.display()),
+            format!("the hooks of this repository are not its own: {}", dir.display()),
             format!("add this line to {}: consort git-hook pre-commit", dir.join("pre-commit").display()),
         ));
     }
@@ -122,7 +125,7 @@ fn read(path: &Path) -> Result<Option<String>, CommandError> {
 fn script(program: &Path) -> String {
     let program = program.display().to_string().replace('\'', r"'\''");
     format!(
-        "#!/bin/sh\n{MARK}\nif [ -x \"$0.before-consort\" ]; then \"$0.before-consort\" \"$@\" || exit $?; fi\n\
+        "#!/bin/sh\n{MARK}\nbefore=\"${{0%/*}}/{BEFORE}\"\nif [ -x \"$before\" ]; then \"$before\" \"$@\" || exit $?; fi\n\
          [ -x '{program}' ] || exit 0\n'{program}' git-hook pre-commit\n[ $? -ne {REFUSED} ]\n"
     )
 }

@@ -98,8 +98,9 @@ fn watch(world: &World, room: &mut Room, everywhere: bool, connected: bool) -> C
         room.app.engine_mut().let_go_if_replaced();
         if compared.is_none_or(|last| last.elapsed() >= COMPARE) {
             compared = Some(Instant::now());
-            let overlaps = room.app.overlaps((!everywhere).then_some(&room.project.id))?;
-            room.app.tell_overlaps(&overlaps)?;
+            // The screen goes on where this cannot.
+            let overlaps = room.app.overlaps((!everywhere).then_some(&room.project.id)).unwrap_or_default();
+            let _ = room.app.tell_overlaps(&overlaps);
         }
         let outcome = who::look(world, room, everywhere)?;
         let place = outcome.project.as_ref().map_or("every project", |project| project.name.as_str());

@@ -23,6 +23,8 @@ pub enum ClaimError {
     NotContested { resource: String, holder: String },
     #[error("`{resource}` is contested, and {holder} has {seconds} s left to answer")]
     TooEarly { resource: String, holder: String, seconds: i64 },
+    #[error("`{resource}` is held by the person")]
+    ThePersons { resource: String },
     #[error("nothing is named")]
     Nothing,
     #[error("the name is {length} characters long; {limit} is the limit")]
@@ -53,9 +55,11 @@ fn describe(conflicts: &[HoldSeen]) -> String {
 impl Explain for ClaimError {
     fn kind(&self) -> Kind {
         match self {
-            Self::Held(_) | Self::NotYours { .. } | Self::NotContested { .. } | Self::TooEarly { .. } => {
-                Kind::Conflict
-            }
+            Self::Held(_)
+            | Self::NotYours { .. }
+            | Self::NotContested { .. }
+            | Self::ThePersons { .. }
+            | Self::TooEarly { .. } => Kind::Conflict,
             Self::Store(error) => error.kind(),
             _ => Kind::User,
         }
@@ -65,24 +69,31 @@ impl Explain for ClaimError {
         vec![match self {
             Self::Held(conflicts) => {
                 let Some(seen) = conflicts.first() else { return Vec::new() };
-                let resource = seen.hold.resource.shown();
+                let resource = text::shell_quoted(&seen.hold.resource.shown());
                 if seen.hold.holder == crate::journal::Actor::Person {
                     "the person holds it; ask: consort send @me \"…\"".to_owned()
                 } else {
-                    format!("ask {0}: consort send {0} \"…\"; or: consort contest '{resource}'", seen.name)
+                    format!("ask {0}: consort send {0} \"…\"; or: consort contest {resource}", seen.name)
                 }
             }
             Self::NotHeld { nearest: Some(nearest), .. } => format!("did you mean `{nearest}`?"),
             Self::NotHeld { nearest: None, .. } => {
                 "`consort claims` and `consort reservations` list what is held".into()
             }
-            Self::NotYours { resource, .. } | Self::NotContested { resource, .. } => format!(
-                "`consort contest '{resource}'` asks for it; after that `consort release --force '{resource}'`"
-            ),
-            Self::TooEarly { resource, .. } => {
-                format!("then: consort release --force '{resource}'; the person need not wait")
+            Self::NotYours { resource, .. } | Self::NotContested { resource, .. } => {
+                let resource = text::shell_quoted(resource);
+                format!(
+                    "`consort contest {resource}` asks for it; after that `consort release --force {resource}`"
+                )
             }
-            Self::Yours { resource } => format!("`consort release '{resource}'` lets it go"),
+            Self::ThePersons { .. } => "only the person lets it go; ask: consort send @me \"…\"".into(),
+            Self::TooEarly { resource, .. } => {
+                let resource = text::shell_quoted(resource);
+                format!("then: consort release --force {resource}; the person need not wait")
+            }
+            Self::Yours { resource } => {
+                format!("`consort release {}` lets it go", text::shell_quoted(resource))
+            }
             Self::Nothing => "name a path, or any words for what you work on".into(),
             Self::TooLong { .. } | Self::Pattern(_) => "use a shorter or a simpler one".into(),
             Self::NotRegistered => "`consort join` registers the agent session it is run in".into(),

@@ -120,6 +120,9 @@ pub struct Hold {
     pub since: Timestamp,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub until: Option<Timestamp>,
+    /// The worktree that its holder works in.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub worktree: Option<PathBuf>,
     /// Grows with every new holder: the number of the entry that granted it.
     #[serde(default)]
     pub generation: Seq,
@@ -133,6 +136,8 @@ pub struct Contest {
     pub by: Actor,
     pub label: String,
     pub at: Timestamp,
+    /// From then on it may be taken.
+    pub until: Timestamp,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
 }
@@ -251,8 +256,10 @@ pub struct HoldsOutcome {
 pub struct Target {
     pub path: PathBuf,
     pub extent: Extent,
-    /// What writes: `Edit`, `sed`.
+    /// What writes: `sed`, `git add`; nothing for a tool of the agent's own.
     pub by: String,
+    /// A link at the end of the path is itself meant, as `rm` does.
+    pub is_entry: bool,
 }
 
 /// How far a write reaches.
@@ -273,6 +280,8 @@ pub enum Extent {
 pub struct Obstacle {
     /// The path as the caller would write it.
     pub path: String,
+    /// The same, wherever one is.
+    pub place: PathBuf,
     pub extent: Extent,
     pub by: String,
     pub held: HoldSeen,
@@ -311,6 +320,8 @@ pub struct PathOutcome {
     pub path: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub project: Option<ProjectId>,
+    /// Whether another keeps it from being written.
+    pub reserved: bool,
     /// Whether the caller may write it now.
     pub writable: bool,
     pub enforcement: &'static str,

@@ -79,6 +79,16 @@ impl Pattern {
         (!is_glob(&self.0) && !self.0.ends_with('/')).then(|| unescape(&self.0))
     }
 
+    /// How many levels below its stem what it means can be; without an end for
+    /// directories and `**`.
+    pub fn depth(&self) -> Option<usize> {
+        let parts = self.0.split('/').count();
+        let stem = self.0.split('/').take(parts - 1).take_while(|part| !is_glob(part)).count();
+        let is_endless =
+            self.0.ends_with('/') || self.0.split('/').any(|part| part == "**" || part.contains('{'));
+        (!is_endless).then(|| parts - stem)
+    }
+
     /// The directory above all that it means.
     pub fn stem(&self) -> String {
         let parts: Vec<&str> = self.0.split('/').collect();
@@ -90,6 +100,16 @@ impl Pattern {
     /// too: a quick look that is wrong in one direction only.
     pub fn may_meet(&self, other: &str, case: Case) -> bool {
         case == Case::Ignored || begin_alike(&self.0, other)
+    }
+
+    /// Whether everything that the other means is meant by this one too. Where
+    /// that is hard to tell, it is not.
+    pub fn covers(&self, other: &Self, case: Case) -> bool {
+        let (one, two) = (self.folded(case), other.folded(case));
+        if one == two || one == "**" || other.literal().is_some() {
+            return self.overlaps(other, case);
+        }
+        !is_glob(&one) && one.ends_with('/') && two.starts_with(one.as_ref())
     }
 
     /// Whether any path is meant by both.
@@ -351,7 +371,7 @@ fn escape(text: &str) -> String {
     escaped
 }
 
-fn unescape(text: &str) -> String {
+pub(super) fn unescape(text: &str) -> String {
     let mut plain = String::with_capacity(text.len());
     let mut chars = text.chars();
     while let Some(character) = chars.next() {

@@ -1,5 +1,7 @@
 //! Who may hold what, and when it may be taken away.
 
+use std::path::PathBuf;
+
 use super::Case;
 use super::Hold;
 use super::Mode;
@@ -18,6 +20,15 @@ pub(super) const LONGEST_NAME: usize = 200;
 pub(super) struct Wanted {
     pub(super) project: Option<ProjectId>,
     pub(super) resource: Resource,
+    /// Where paths were found.
+    pub(super) worktree: Option<PathBuf>,
+}
+
+impl Wanted {
+    /// Whether a hold is on the very same thing.
+    pub(super) fn is_it(&self, hold: &Hold) -> bool {
+        hold.project == self.project && hold.resource == self.resource
+    }
 }
 
 /// Whether its time is up.
@@ -51,34 +62,32 @@ pub(super) fn meets(hold: &Hold, wanted: &Wanted, case: Case) -> bool {
         }
 }
 
-/// Whether a hold keeps others from writing these paths.
-pub(super) fn blocks(hold: &Hold, project: Option<&ProjectId>, paths: &Pattern, case: Case) -> bool {
-    hold.strength == Strength::Blocking
+/// Whether a hold of this strength is in the way of others who write these
+/// paths.
+pub(super) fn is_in_the_way(
+    hold: &Hold,
+    strength: Strength,
+    project: Option<&ProjectId>,
+    paths: &Pattern,
+    case: Case,
+) -> bool {
+    hold.strength == strength
         && hold.mode == Mode::Exclusive
         && hold.project.as_ref() == project
         && hold.resource.pattern().is_some_and(|pattern| pattern.overlaps(paths, case))
 }
 
-/// Until when the person lets everyone write these paths.
-pub(super) fn lifted_until(
-    standing: &[Hold],
-    project: Option<&ProjectId>,
-    paths: &Pattern,
-    case: Case,
-) -> Option<Timestamp> {
-    let lifted = standing.iter().filter(|hold| {
-        hold.strength == Strength::Lifted
-            && hold.project.as_ref() == project
-            && hold.resource.pattern().is_some_and(|pattern| pattern.overlaps(paths, case))
-    });
-    lifted.filter_map(|hold| hold.until).max()
-}
-
-/// How many seconds a holder has left to answer a contest; `None` where there
-/// is none.
-pub(super) fn seconds_left(hold: &Hold, now: Timestamp, timeout: i64) -> Option<i64> {
-    let contest = hold.contest.as_ref()?;
-    Some((timeout - now.since(contest.at) + Timestamp::SECOND - 1).div_euclid(Timestamp::SECOND).max(0))
+/// Until when the person lets everyone write these paths in spite of a hold: by
+/// lifting all of the one or all of the other. To lift one file of many lets
+/// nobody write the others.
+pub(super) fn lifted_until(standing: &[Hold], hold: &Hold, paths: &Pattern, case: Case) -> Option<Timestamp> {
+    let held = hold.resource.pattern()?;
+    let covers = |lift: &&Hold| {
+        lift.strength == Strength::Lifted
+            && lift.project == hold.project
+            && lift.resource.pattern().is_some_and(|lift| lift.covers(paths, case) || lift.covers(held, case))
+    };
+    standing.iter().filter(covers).filter_map(|lift| lift.until).max()
 }
 
 /// A name in its one spelling: without stray spaces.

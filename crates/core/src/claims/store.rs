@@ -52,12 +52,18 @@ pub trait PathNotes {
     /// A session has seen files.
     fn saw(&self, session: &SessionId, sights: &[Sight]) -> Result<(), StoreError>;
 
-    /// Whether a session was told this already; from now on it was.
+    /// Whether a session was told this.
+    fn was_told(&self, session: &SessionId, what: &str) -> bool;
+
+    /// The same; and from now on it was.
     fn told_before(&self, session: &SessionId, what: &str) -> bool;
 
     /// A command of a session has begun.
-    fn begin(&self, session: &SessionId, at: Timestamp) -> Result<(), StoreError>;
+    fn begin(&self, session: &SessionId, call: &str, at: Timestamp) -> Result<(), StoreError>;
 
-    /// When that was.
-    fn begun(&self, session: &SessionId) -> Option<Timestamp>;
+    /// It has ended; when it had begun.
+    fn end(&self, session: &SessionId, call: &str, at: Timestamp) -> Option<Timestamp>;
+
+    /// Whether a session runs a command, or has ended one since then.
+    fn runs_or_ran(&self, session: &SessionId, since: Timestamp) -> bool;
 }

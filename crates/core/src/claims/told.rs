@@ -1,9 +1,11 @@
-//! What an agent reads when a hold is in its way: short, and what to do next.
+//! What an agent reads of others' holds: short, and what to do next. Names of
+//! files are others' words: they are shown on one line and quoted for the shell.
 
 use super::Extent;
 use super::Obstacle;
 use super::Overlap;
 use super::Stamp;
+use super::Strength;
 use super::Touch;
 use crate::Timestamp;
 use crate::journal::Actor;
@@ -16,15 +18,14 @@ const SHOWN: usize = 4;
 pub(super) fn denial(obstacles: &[Obstacle], now: Timestamp) -> String {
     let mut told = format!("[consort] Refused: {}", facts(obstacles, now));
     if let Some(first) = obstacles.first() {
-        let path = first.held.hold.resource.shown();
         let ask = match &first.held.hold.holder {
-            Actor::Agent(_) => format!("consort send {} \"…\"", first.held.name),
-            _ => "consort send @me \"…\"".into(),
+            Actor::Agent(_) => first.held.name.as_str(),
+            _ => "@me",
         };
+        let place = text::shell_quoted(&first.place.to_string_lossy());
         told.push_str(&format!(
-            "\nAsk for it: {ask}. Wait until it is free: consort wait '{}'. Or work on something else. \
-             Do not write it by other means.",
-            text::one_line(&path, 200)
+            "\nAsk for it: consort send {ask} \"…\". Wait until it is free: consort wait {place}. Or work on \
+             something else. Do not write it by other means."
         ));
     }
     text::disarm(&told).into_owned()
@@ -62,7 +63,12 @@ fn fact(obstacle: &Obstacle, now: Timestamp) -> String {
         Extent::Changes => format!("`{by}` takes along all that is uncommitted here, and {held}"),
         Extent::Worktree => format!("`{by}` changes the whole worktree, and {held}"),
         _ if path == held => path,
+        _ if path.is_empty() => format!("everything here ({held} of it)"),
         _ => format!("{path} (of {held})"),
+    };
+    let verb = match hold.strength {
+        Strength::Advisory => "claimed",
+        _ => "reserved",
     };
     let since = match text::age(now.since(hold.since)).as_str() {
         "now" => "since just now".to_owned(),
@@ -73,16 +79,16 @@ fn fact(obstacle: &Obstacle, now: Timestamp) -> String {
     let reason = hold.reason.as_ref();
     let reason = reason.map_or_else(String::new, |reason| format!(": \"{}\"", text::one_line(reason, 120)));
     let way_out = if obstacle.extent == Extent::Changes { " Name your own paths instead." } else { "" };
-    format!("{what} is reserved by {} {since}{task}{reason}.{way_out}", text::one_line(&hold.label, 80))
+    format!("{what} is {verb} by {} {since}{task}{reason}.{way_out}", text::one_line(&hold.label, 80))
 }
 
 /// Another one has written this file a short while ago.
 pub(super) fn touched(touch: &Touch, name: &str, now: Timestamp) -> String {
     let told = format!(
-        "[consort] {name} edited {} {} and has not committed it. It may not be done: ask with `consort send {name} \"…\"` \
-         before you change the same lines.",
+        "[consort] {name} edited {} {} and has not committed it. It may not be done: ask with `consort send {name} \
+         \"…\"` before you change the same lines.",
         text::one_line(&touch.path, 200),
-        ago(now.since(touch.at)),
+        text::ago(now.since(touch.at)),
     );
     text::disarm(&told).into_owned()
 }
@@ -94,17 +100,11 @@ pub(super) fn changed(changes: &[(&str, Option<String>, Stamp)], now: Timestamp)
         let by = by.as_deref().unwrap_or("someone else");
         match stamp.changed {
             0 => format!("{path} (removed by {by})"),
-            changed => format!("{path} (by {by}, {})", ago(now.since(Timestamp(changed / 1_000_000)))),
+            changed => format!("{path} (by {by}, {})", text::ago(now.since(Timestamp(changed / 1_000_000)))),
         }
     };
-    let mut lines: Vec<String> = changes.iter().take(SHOWN).map(one).collect();
-    if changes.len() > SHOWN {
-        lines.push(format!("and {} more", changes.len() - SHOWN));
-    }
-    let told = format!(
-        "[consort] Changed since you read it: {}. Read again before you rely on it.",
-        lines.join(", ")
-    );
+    let files = text::few(changes.iter().map(one), SHOWN);
+    let told = format!("[consort] Changed since you read it: {files}. Read again before you rely on it.");
     text::disarm(&told).into_owned()
 }
 
@@ -123,20 +123,12 @@ pub(super) fn commit(
     if is_refused {
         told.push("Leave them out: git restore --staged <path>; or ask their holder.".into());
     }
-    let swept: Vec<_> =
-        swept.iter().filter(|(path, _)| obstacles.iter().all(|obstacle| obstacle.path != *path)).collect();
-    if !swept.is_empty() {
-        let mut files: Vec<String> = swept
-            .iter()
-            .take(SHOWN)
-            .map(|(path, name)| format!("{} ({name})", text::one_line(path, 200)))
-            .collect();
-        if swept.len() > SHOWN {
-            files.push(format!("{} more", swept.len() - SHOWN));
-        }
+    let is_new = |(path, _): &&(String, String)| obstacles.iter().all(|obstacle| obstacle.path != *path);
+    let one = |(path, name): &(String, String)| format!("{} ({name})", text::one_line(path, 200));
+    let files = text::few(swept.iter().filter(is_new).map(one), SHOWN);
+    if !files.is_empty() {
         told.push(format!(
-            "[consort] This commit takes along what others edited last and you did not: {}.",
-            files.join(", ")
+            "[consort] This commit takes along what others edited last and you did not: {files}."
         ));
     }
     told
@@ -144,13 +136,7 @@ pub(super) fn commit(
 
 /// Another one's work will meet with one's own when it is merged.
 pub(super) fn overlap(overlap: &Overlap, other: &Agent) -> String {
-    let list = |paths: &[String]| {
-        let mut shown: Vec<String> = paths.iter().take(SHOWN).map(|path| text::one_line(path, 200)).collect();
-        if paths.len() > SHOWN {
-            shown.push(format!("{} more", paths.len() - SHOWN));
-        }
-        shown.join(", ")
-    };
+    let list = |paths: &[String]| text::few(paths.iter().map(|path| text::one_line(path, 200)), SHOWN);
     let branch = other.branch.as_ref().map_or_else(String::new, |branch| format!(" on {branch}"));
     let mut told = format!("{}{branch} works in another worktree of this repository.", other.name);
     if !overlap.files.is_empty() {
@@ -173,22 +159,7 @@ pub(super) fn trespass(obstacles: &[Obstacle], now: Timestamp) -> String {
 }
 
 /// The same, to a holder.
-pub(super) fn trespassed(paths: &[&str], command: &str) -> String {
-    let shown: Vec<String> = paths.iter().take(SHOWN).map(|path| text::one_line(path, 200)).collect();
-    let more = match paths.len().saturating_sub(SHOWN) {
-        0 => String::new(),
-        more => format!(" and {more} more"),
-    };
-    format!(
-        "A command of mine changed what you hold: {}{more}. It was: {}",
-        shown.join(", "),
-        text::one_line(command, 200)
-    )
-}
-
-fn ago(milliseconds: i64) -> String {
-    match text::age(milliseconds).as_str() {
-        "now" => "just now".to_owned(),
-        age => format!("{age} ago"),
-    }
+pub(super) fn trespassed<'a>(paths: impl Iterator<Item = &'a str>, command: &str) -> String {
+    let files = text::few(paths.map(|path| text::one_line(path, 200)), SHOWN);
+    format!("A command of mine changed what you hold: {files}. It was: {}", text::one_line(command, 200))
 }

@@ -63,7 +63,7 @@ pub const KEYS: &[Key] = &[
     Key {
         name: "claims.contest_seconds",
         kind: ValueKind::Number { least: 0, most: 86_400 },
-        for_hooks: false,
+        for_hooks: true,
         about: "how long a holder has to answer a contest",
     },
     Key {

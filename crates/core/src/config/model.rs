@@ -73,11 +73,6 @@ impl Config {
         self.settings.iter().find(|setting| setting.key == key).map_or("", |setting| &setting.value)
     }
 
-    /// How long a holder has to answer a contest.
-    pub fn contest_seconds(&self) -> i64 {
-        self.get("claims.contest_seconds").parse().unwrap_or(120)
-    }
-
     /// How long a file that was edited is its editor's, in milliseconds.
     pub fn auto_claims_last(&self) -> i64 {
         self.get("claims.auto_minutes").parse().unwrap_or(10) * crate::Timestamp::MINUTE
@@ -110,6 +105,7 @@ pub struct HookSettings {
     pub wake_idle: bool,
     pub stale_reads: bool,
     pub enforcement: Enforcement,
+    pub contest_seconds: i64,
     pub auto_claim_minutes: i64,
 }
 

@@ -75,6 +75,7 @@ impl HookSettings {
         wake_idle: true,
         stale_reads: true,
         enforcement: Enforcement::Block,
+        contest_seconds: 120,
         auto_claim_minutes: 10,
     };
 
@@ -101,6 +102,9 @@ impl HookSettings {
             "context.sender_details" => self.sender_details = flag(value).unwrap_or(self.sender_details),
             "messages.wake_idle" => self.wake_idle = flag(value).unwrap_or(self.wake_idle),
             "context.stale_reads" => self.stale_reads = flag(value).unwrap_or(self.stale_reads),
+            "claims.contest_seconds" => {
+                self.contest_seconds = value.parse().unwrap_or(self.contest_seconds);
+            }
             "claims.auto_minutes" => {
                 self.auto_claim_minutes = value.parse().unwrap_or(self.auto_claim_minutes);
             }

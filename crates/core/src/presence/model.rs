@@ -40,6 +40,9 @@ pub struct Agent {
     /// The spec it takes its tasks from.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub spec: Option<SpecRef>,
+    /// The file that it was found in.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub spec_file: Option<PathBuf>,
 }
 
 /// Where its screen is, as far as its environment tells.

@@ -38,10 +38,12 @@ pub(super) fn settle_name(
         NameWish::Prefer(name) if names::is_valid_name(name) => {
             Ok(if is_taken(name) { names::numbered(name, is_taken) } else { name.clone() })
         }
-        NameWish::Any | NameWish::Prefer(_) => Ok(match former.filter(|name| !is_taken(name)) {
-            Some(name) => name.to_owned(),
-            None => names::generate(random, is_taken),
-        }),
+        NameWish::Any | NameWish::Prefer(_) => {
+            Ok(match former.filter(|name| names::is_valid_name(name) && !is_taken(name)) {
+                Some(name) => name.to_owned(),
+                None => names::generate(random, is_taken),
+            })
+        }
     }
 }
 

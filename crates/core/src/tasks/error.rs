@@ -79,8 +79,8 @@ impl Explain for TaskError {
             Self::NotYours { by, .. } => format!("ask: consort send {by} \"…\""),
             Self::NothingReady { .. } => "`consort tasks` shows who has what".into(),
             Self::TooLate { id, .. } => format!(
-                "your process had ended, so the task was given back; do not repeat what is done: `consort tasks` shows \
-                 how it stands, and the person can say `consort task complete {id} --take-anyway`"
+                "it was given back, by the person or because your process had ended; `consort tasks` shows how it \
+                 stands, and the person can say `consort task complete {id} --take-anyway`"
             ),
             Self::NotRegistered => "`consort join` registers the agent session it is run in".into(),
             Self::NotThePerson => "`--take-anyway` is the person's; ask: consort send @me \"…\"".into(),

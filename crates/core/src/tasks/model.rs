@@ -104,6 +104,8 @@ pub struct TaskRequest {
     pub id: Option<String>,
     /// Why, or what came of it.
     pub words: Option<String>,
+    /// Whether another than the one in hand is wanted.
+    pub is_for_new: bool,
 }
 
 #[derive(Clone, Debug)]

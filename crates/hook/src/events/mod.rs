@@ -57,19 +57,20 @@ fn mail<E: Engine, H: Host>(
     Ok(app.collect(&call.session, moment, &|name| around.variable(name))?)
 }
 
-/// Which of the files that a session has seen are not what they were.
+/// Which of the files that a session has seen are not what they were. A
+/// subagent hears of it only where its own command has to be told apart.
 fn news<E: Engine, H: Host>(
     app: &mut App<E, H>,
     call: &HookCall,
     around: &dyn Surroundings,
     after_own_command: bool,
-) -> Result<Vec<String>, PresenceError> {
-    if call.in_subagent {
-        return Ok(Vec::new());
+) -> Vec<String> {
+    if call.in_subagent && !after_own_command {
+        return Vec::new();
     }
     let environment = |name: &str| around.variable(name);
-    let changed = app.changed_since_seen(&call.session, after_own_command, &environment)?;
-    Ok(changed.into_iter().collect())
+    let changed = app.changed_since_seen(&call.session, after_own_command, &environment);
+    changed.ok().flatten().into_iter().collect()
 }
 
 /// What there is to say, and the mail, as an answer.

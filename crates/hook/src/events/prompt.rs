@@ -28,6 +28,6 @@ pub(crate) fn handle<E: Engine, H: Host>(
         ..Pulse::of(Status::Working)
     };
     pulse(app, call, around, &prompt)?;
-    let words = news(app, call, around, false)?;
+    let words = news(app, call, around, false);
     Ok(told(words, mail(app, call, around, Moment::Prompt)?))
 }

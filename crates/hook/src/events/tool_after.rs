@@ -32,24 +32,29 @@ pub(crate) fn handle<E: Engine, H: Host>(
 ) -> Result<Answer, PresenceError> {
     pulse(app, call, around, &Pulse::of(Status::Working))?;
     let mut words = Vec::new();
+    // What cannot be noted is a hint less, and keeps no mail back.
     match &tool.act {
-        Act::Writes(_) if failed => {}
-        Act::Writes(paths) => {
+        Act::Writes(paths) if !failed => {
             let paths: Vec<PathBuf> = paths.iter().map(|path| call.cwd.join(path)).collect();
-            app.wrote(&call.session, &paths)?;
+            let _ = app.wrote(&call.session, &paths);
         }
-        Act::Reads(path) if !call.in_subagent && !failed => app.saw(&call.session, &call.cwd.join(path))?,
+        Act::Reads(path) if !call.in_subagent && !failed => {
+            let _ = app.saw(&call.session, &call.cwd.join(path));
+        }
         Act::Runs(command) => {
             let (targets, is_certain) = targets(call, around, tool);
-            let files = targets.into_iter().filter(|target| target.extent == Extent::File);
-            app.wrote(&call.session, &files.map(|target| target.path).collect::<Vec<_>>())?;
+            let files = targets.iter().filter(|target| target.extent == Extent::File);
+            let _ = app.wrote(&call.session, &files.map(|target| target.path.clone()).collect::<Vec<_>>());
+            let environment = |name: &str| around.variable(name);
             if !is_certain {
-                let environment = |name: &str| around.variable(name);
-                words.extend(app.aftermath(&call.session, &call.cwd, command, &environment)?);
+                let found = app.end_command(&call.session, &tool.id, &call.cwd, command, &environment);
+                words.extend(found.ok().flatten());
+            } else if !targets.is_empty() {
+                app.end_known_command(&call.session, &tool.id);
             }
         }
-        Act::Reads(_) | Act::Visits(_) | Act::Other => {}
+        _ => {}
     }
-    words.extend(news(app, call, around, matches!(tool.act, Act::Runs(_)))?);
+    words.extend(news(app, call, around, matches!(tool.act, Act::Runs(_))));
     Ok(told(words, mail(app, call, around, Moment::AfterTool)?))
 }

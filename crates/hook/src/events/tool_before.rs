@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use consort_core::App;
 use consort_core::claims::Extent;
+use consort_core::claims::Pattern;
 use consort_core::claims::Target;
 use consort_core::claims::Verdict;
 use consort_core::engine::Engine;
@@ -35,12 +36,14 @@ pub(crate) fn handle<E: Engine, H: Host>(
 ) -> Result<Answer, PresenceError> {
     let working = Pulse { activity: Some(describe(call, tool)), ..Pulse::of(Status::Working) };
     pulse(app, call, around, &working)?;
-    let mut words = news(app, call, around, false)?;
-    match may_go_ahead(app, call, around, tool)? {
-        // Mail waits for the next hook: a refusal is read as one thing.
-        Verdict::Denied(reason) => return Ok(Answer { reply: HookReply::Deny(reason), mail: None }),
-        Verdict::Warned(warning) => words.push(warning),
-        Verdict::Free => {}
+    let verdict = may_go_ahead(app, call, around, tool)?;
+    // News and mail wait for the next hook: a refusal is read as one thing.
+    if let Verdict::Denied(reason) = verdict {
+        return Ok(Answer { reply: HookReply::Deny(reason), mail: None });
+    }
+    let mut words = news(app, call, around, false);
+    if let Verdict::Warned(warning) = verdict {
+        words.push(warning);
     }
     Ok(told(words, mail(app, call, around, Moment::BeforeTool)?))
 }
@@ -53,41 +56,56 @@ fn may_go_ahead<E: Engine, H: Host>(
 ) -> Result<Verdict, StoreError> {
     let environment = |name: &str| around.variable(name);
     let (targets, is_certain) = targets(call, around, tool);
-    if !is_certain {
-        app.begin_command(&call.session)?;
-    }
     let verdict = app.guard(&call.session, &targets, &environment)?;
-    if verdict != Verdict::Free {
+    if matches!(verdict, Verdict::Denied(_)) {
         return Ok(verdict);
     }
-    Ok(app.recently_touched(&call.session, &targets, &environment)?.map_or(Verdict::Free, Verdict::Warned))
+    // What cannot be noted is a hint less, and stops nothing.
+    if matches!(tool.act, Act::Runs(_)) && !(is_certain && targets.is_empty()) {
+        let _ = app.begin_command(&call.session, &tool.id);
+    }
+    let touched = app.recently_touched(&call.session, &targets, &environment).ok().flatten();
+    Ok(match (verdict, touched) {
+        (Verdict::Free, Some(touched)) => Verdict::Warned(touched),
+        (verdict, _) => verdict,
+    })
 }
 
 /// What a tool will write, and whether that is all.
 pub(super) fn targets(call: &HookCall, around: &dyn Surroundings, tool: &ToolUse) -> (Vec<Target>, bool) {
-    let at = |path: &PathBuf| call.cwd.join(path);
     match &tool.act {
         Act::Writes(paths) => {
-            let target = |path| Target { path: at(path), extent: Extent::File, by: String::new() };
+            let target = |path: &PathBuf| Target {
+                path: call.cwd.join(path),
+                extent: Extent::File,
+                by: String::new(),
+                is_entry: false,
+            };
             (paths.iter().map(target).collect(), true)
         }
         Act::Runs(command) => {
             let reading = consort_shell::read(command, around.variable("HOME").as_deref());
-            let target = |write: consort_shell::Write| Target {
-                path: at(&write.path.into()),
-                extent: match write.extent {
-                    consort_shell::Extent::File => Extent::File,
-                    consort_shell::Extent::Tree => Extent::Tree,
-                    consort_shell::Extent::Glob => Extent::Glob,
-                    consort_shell::Extent::Changes => Extent::Changes,
-                    consort_shell::Extent::Worktree => Extent::Worktree,
-                },
-                by: write.by,
-            };
-            (reading.writes.into_iter().map(target).collect(), reading.is_certain)
+            (reading.writes.into_iter().map(|write| target(call, write)).collect(), reading.is_certain)
         }
         Act::Reads(_) | Act::Visits(_) | Act::Other => (Vec::new(), true),
     }
+}
+
+fn target(call: &HookCall, write: consort_shell::Write) -> Target {
+    let extent = match write.extent {
+        consort_shell::Extent::File => Extent::File,
+        consort_shell::Extent::Tree => Extent::Tree,
+        consort_shell::Extent::Glob => Extent::Glob,
+        consort_shell::Extent::Changes => Extent::Changes,
+        consort_shell::Extent::Worktree => Extent::Worktree,
+    };
+    let cwd = match extent {
+        // Only what was typed is a glob.
+        Extent::Glob => PathBuf::from(Pattern::file(&call.cwd.to_string_lossy()).as_str()),
+        _ => call.cwd.clone(),
+    };
+    let is_entry = matches!(write.by.as_str(), "rm" | "rmdir" | "unlink" | "mv" | "ln");
+    Target { path: cwd.join(write.path), extent, by: write.by, is_entry }
 }
 
 /// The tool and its object: `Edit src/auth.rs`, `Bash cargo test`.

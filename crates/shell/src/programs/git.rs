@@ -86,7 +86,8 @@ fn add(walk: &mut Walk<'_>, words: &[Word]) {
     }
     for path in &args.operands {
         match path.shape() {
-            Some("." | "./" | "*" | ":/") => walk.write_here(Extent::Changes, "git add"),
+            Some(":/") => walk.write_here(Extent::Changes, "git add"),
+            Some("." | "./" | "*") => walk.write_here(Extent::Tree, "git add"),
             _ => pathspec(walk, path, "git add"),
         }
     }
@@ -150,11 +151,21 @@ fn checkout(walk: &mut Walk<'_>, words: &[Word]) {
     }
 }
 
-/// What cannot be the name of a branch.
+/// How files end, and branches do not.
+const ENDINGS: &[&str] = &[
+    "c", "cc", "cfg", "cjs", "cpp", "cs", "css", "go", "h", "hpp", "html", "ini", "java", "js", "json",
+    "jsx", "kt", "lock", "md", "mjs", "php", "proto", "py", "rb", "rs", "scss", "sh", "sql", "svelte",
+    "swift", "toml", "ts", "tsx", "txt", "vue", "xml", "yaml", "yml",
+];
+
+/// What cannot be the name of a branch, or hardly.
 fn is_path(word: &Word) -> bool {
     match word {
         Word::Text(text) => {
-            matches!(text.as_str(), "." | "..") || text.starts_with(['/', '.', ':']) || text.ends_with('/')
+            matches!(text.as_str(), "." | "..")
+                || text.starts_with(['/', '.', ':'])
+                || text.ends_with('/')
+                || text.rsplit_once('.').is_some_and(|(_, ending)| ENDINGS.contains(&ending))
         }
         Word::Glob(_) => true,
         Word::Unknown => false,

@@ -1,5 +1,10 @@
 //! `consort contest`
 
+use consort_core::Timestamp;
+use consort_core::host::Host as _;
+use consort_core::journal::Actor;
+use consort_core::text;
+
 use crate::error::CommandResult;
 use crate::world::World;
 use crate::world::caller_facts;
@@ -23,9 +28,15 @@ pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
     if args.json {
         return world.out.json(&hold);
     }
-    let (resource, seconds) = (hold.resource.shown(), room.config.contest_seconds());
+    let (resource, quoted) = (hold.resource.shown(), text::shell_quoted(&hold.resource.shown()));
+    if hold.holder == Actor::Person {
+        return world.out.line(format!("Contested {resource}; the person was asked, and decides."));
+    }
+    let left = hold
+        .contest
+        .map_or(0, |contest| (contest.until.since(room.app.host().now()) + 999) / Timestamp::SECOND);
     world.out.line(format!(
-        "Contested `{resource}`; {} was told. Without an answer, after {seconds} s: consort release --force '{resource}'",
+        "Contested {resource}; {} was asked. Without an answer, in {left} s: consort release --force {quoted}",
         hold.label
     ))
 }

@@ -5,7 +5,6 @@ use consort_core::claims::Strength;
 use consort_core::journal::Actor;
 use consort_core::text;
 
-use super::ago;
 use super::describe;
 use crate::error::CommandResult;
 use crate::world::World;
@@ -49,7 +48,7 @@ fn lines(outcome: &PathOutcome) -> Vec<String> {
     }
     for seen in &outcome.touched {
         let who = if seen.yours { "You" } else { seen.name.as_str() };
-        lines.push(format!("{who} edited it {}.", ago(outcome.at.since(seen.touch.at))));
+        lines.push(format!("{who} edited it {}.", text::ago(outcome.at.since(seen.touch.at))));
     }
     if let Some(until) = outcome.lifted_until {
         let left = text::age(until.since(outcome.at));
@@ -71,8 +70,9 @@ fn lines(outcome: &PathOutcome) -> Vec<String> {
                 _ => "@me",
             };
             format!(
-                "You may not write it. Ask: consort send {ask} \"…\"; wait: consort wait '{path}'; \
-                 need it: consort contest '{path}'."
+                "You may not write it. Ask: consort send {ask} \"…\"; wait: consort wait {path}; need it: \
+                 consort contest {path}.",
+                path = text::shell_quoted(&outcome.path)
             )
         }
     });

@@ -4,7 +4,6 @@ use consort_core::claims::HoldSeen;
 use consort_core::claims::Strength;
 use consort_core::text;
 
-use super::ago;
 use super::describe;
 use crate::error::CommandResult;
 use crate::world::World;
@@ -65,7 +64,7 @@ fn run(
     }
     for seen in &outcome.touched {
         let who = if seen.yours { "you" } else { seen.name.as_str() };
-        let age = ago(outcome.at.since(seen.touch.at));
+        let age = text::ago(outcome.at.since(seen.touch.at));
         world.out.line(format!("  {}  {who}, {age}", text::one_line(&seen.touch.path, 120)))?;
     }
     Ok(())

@@ -78,7 +78,7 @@ fn describe(seen: &HoldSeen, now: Timestamp) -> String {
         line.push_str(&format!(": \"{}\"", text::one_line(reason, 120)));
     }
     if let Some(contest) = &hold.contest {
-        let age = ago(now.since(contest.at));
+        let age = text::ago(now.since(contest.at));
         line.push_str(&format!(" [contested by {} {age}]", text::one_line(&contest.label, 80)));
     }
     line
@@ -98,11 +98,4 @@ fn terms(hold: &Hold, now: Timestamp) -> String {
     let left =
         hold.until.map(|until| format!(", {} left", text::age(until.since(now)).replace("now", "moments")));
     format!("{mode} {age}{}, #{}", left.unwrap_or_default(), hold.generation)
-}
-
-fn ago(milliseconds: i64) -> String {
-    match text::age(milliseconds).as_str() {
-        "now" => "just now".to_owned(),
-        age => format!("{age} ago"),
-    }
 }

@@ -31,7 +31,7 @@ pub(crate) fn run(world: &World, args: &Args, strength: Option<Strength>) -> Com
         strength,
         force: args.force,
     };
-    let outcome = room.app.release(&request, room.config.contest_seconds())?;
+    let outcome = room.app.release(&request)?;
     if args.json {
         return world.out.json(&outcome);
     }

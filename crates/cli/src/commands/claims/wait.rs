@@ -36,7 +36,7 @@ pub(crate) fn run(world: &World, args: &Args) -> Result<ExitCode, CommandError> 
     loop {
         let caller = caller_facts(room.app.host());
         let outcome = room.app.explain_path(&caller, &world.cwd, &args.path)?;
-        if outcome.writable {
+        if !outcome.reserved {
             world.out.line(format!("{} is free.", outcome.path))?;
             return Ok(ExitCode::SUCCESS);
         }

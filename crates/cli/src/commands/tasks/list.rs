@@ -3,7 +3,9 @@
 use std::path::PathBuf;
 
 use consort_core::Timestamp;
+use consort_core::tasks::TaskError;
 use consort_core::tasks::TaskRecord;
+use consort_core::tasks::TaskRequest;
 use consort_core::tasks::TaskSeen;
 use consort_core::tasks::TaskState;
 use consort_core::text;
@@ -30,21 +32,25 @@ pub(crate) struct Args {
 
 pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
     let mut room = world.open()?;
-    let first = room.app.tasks(&request(world, &room, args.spec.as_ref(), None, None));
+    let wanted = TaskRequest { is_for_new: true, ..request(world, &room, args.spec.as_ref(), None, None) };
+    let first = room.app.tasks(&wanted);
     let outcomes = match first {
         Ok(outcome) => vec![outcome],
         // The person has joined with none: then whatever is worked on here.
-        Err(consort_core::tasks::TaskError::NoSpec) => {
-            let specs = room.app.specs()?;
+        Err(TaskError::NoSpec) => {
             let mut outcomes = Vec::new();
-            for spec in
-                specs.iter().filter(|spec| spec.project.as_ref().is_none_or(|id| *id == room.project.id))
-            {
-                let file = room.place.worktree.join(&spec.path);
-                outcomes.push(room.app.tasks(&request(world, &room, Some(&file), None, None))?);
+            for (spec, file) in room.app.specs()? {
+                if spec.project.as_ref().is_some_and(|id| *id != room.project.id) {
+                    continue;
+                }
+                // One that is gone does not hide the others.
+                match room.app.tasks(&request(world, &room, Some(&file), None, None)) {
+                    Ok(outcome) => outcomes.push(outcome),
+                    Err(error) => out::note(format_args!("Warning: {error}")),
+                }
             }
             if outcomes.is_empty() {
-                return Err(CommandError::from(consort_core::tasks::TaskError::NoSpec));
+                return Err(CommandError::from(TaskError::NoSpec));
             }
             outcomes
         }

@@ -26,6 +26,7 @@ fn request(
         spec: spec.cloned(),
         id: id.cloned(),
         words: words.cloned(),
+        is_for_new: false,
     }
 }
 

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use consort_core::journal::Seq;
 use consort_core::tasks::CompleteRequest;
 use consort_core::tasks::TaskOutcome;
+use consort_core::tasks::TaskRequest;
 
 use super::request;
 use crate::error::CommandResult;
@@ -69,6 +70,7 @@ pub(crate) fn run(world: &World, command: &Command) -> CommandResult {
     let (common, verb, outcome) = match command {
         Command::Next { reason, common } => {
             let request = request(world, &room, common.spec.as_ref(), None, reason.as_ref());
+            let request = TaskRequest { is_for_new: true, ..request };
             (common, "Claimed", room.app.claim_task(&request)?)
         }
         Command::Claim { id, reason, common } => {

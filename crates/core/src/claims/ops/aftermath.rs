@@ -4,15 +4,17 @@
 use std::path::Path;
 
 use super::Standing;
+use super::project_of;
 use crate::App;
 use crate::Timestamp;
 use crate::claims::ClaimStore as _;
 use crate::claims::Extent;
-use crate::claims::Mode;
+use crate::claims::Hold;
 use crate::claims::Obstacle;
 use crate::claims::PathNotes as _;
 use crate::claims::Pattern;
 use crate::claims::Strength;
+use crate::claims::rules;
 use crate::claims::told;
 use crate::config::Enforcement;
 use crate::config::hook_settings;
@@ -30,69 +32,85 @@ use crate::presence::SessionId;
 const SEARCHED: usize = 500;
 
 /// Clocks of file systems run a little behind.
-const SLACK: i64 = 10;
+const SLACK: i64 = 20;
 
 impl<E: Engine, H: Host> App<E, H> {
-    /// Finds files that others hold and that changed while a command of this
-    /// session ran. Both are told: the session in answer, the holders by
-    /// message.
-    pub fn aftermath(
+    /// A command begins that may write something.
+    pub fn begin_command(&mut self, session: &SessionId, call: &str) -> Result<(), StoreError> {
+        self.engine.notes().begin(session, call, self.host.now())
+    }
+
+    /// One has ended that wrote what its text tells, and no more.
+    pub fn end_known_command(&mut self, session: &SessionId, call: &str) {
+        let _ = self.engine.notes().end(session, call, self.host.now());
+    }
+
+    /// One has ended whose text does not tell what it writes. Finds files that
+    /// others hold and that changed while it ran. Both are told: the session in answer, the holders by
+    /// message. While a holder runs commands of its own, nobody can tell whose
+    /// doing it was, and nothing is said.
+    pub fn end_command(
         &mut self,
         session: &SessionId,
+        call: &str,
         cwd: &Path,
         command: &str,
         environment: &dyn Fn(&str) -> Option<String>,
     ) -> Result<Option<String>, StoreError> {
         let (now, case, notes) = (self.host.now(), self.host.case(), self.engine.notes());
+        let begun = notes.end(session, call, now).map(|begun| begun.minus(SLACK));
+        let Some(begun) = begun.filter(|_| notes.is_anything_held()) else { return Ok(None) };
         let me = Actor::Agent(session.clone());
-        let Some(begun) = notes.begun(session).map(|begun| begun.minus(SLACK)) else { return Ok(None) };
-        if !notes.is_anything_held() {
-            return Ok(None);
-        }
         let here = self.host.locate(cwd);
         let pulses = self.engine.pulses();
         let tx = self.engine.read()?;
-        let project = match &here.repository {
-            Some(repository) => tx.project_of(repository)?.map(|project| project.id),
-            None => None,
-        };
+        let project = project_of(&tx, &here)?;
         if hook_settings(&tx, &here.worktree, environment)?.enforcement == Enforcement::Off {
             return Ok(None);
         }
         let standing = Standing::new(&self.host, &pulses, &tx, tx.all_holds()?, now)?;
+        let is_strange = |path: &str, hold: &Hold| {
+            let place = here.worktree.join(path);
+            let changed = self.host.stamp(&place).changed / 1_000_000;
+            // One that is gone has left its mark on its directory.
+            let changed = match (changed, place.parent()) {
+                (0, Some(above)) => self.host.stamp(above).changed / 1_000_000,
+                _ => changed,
+            };
+            let file = Pattern::file(path);
+            changed >= begun.max(hold.since.minus(SLACK)).0
+                && rules::is_in_the_way(hold, Strength::Blocking, project.as_ref(), &file, case)
+                && rules::lifted_until(&standing.holds, hold, &file, case).is_none()
+                && notes.touched(&place).is_none_or(|touch| touch.session == *session || touch.at < begun)
+        };
         let mut obstacles = Vec::new();
-        for hold in &standing.holds {
+        for hold in standing.holds.iter().filter(|hold| hold.holder != me) {
             let (Actor::Agent(holder), Some(pattern)) = (&hold.holder, hold.resource.pattern()) else {
                 continue;
             };
-            if hold.holder == me
-                || hold.project != project
-                || hold.strength != Strength::Blocking
-                || hold.mode != Mode::Exclusive
-            {
+            if notes.runs_or_ran(holder, begun) {
                 continue;
             }
             let files = match pattern.literal() {
                 Some(file) => vec![file],
-                None => self.host.files(&here.worktree, &pattern.stem(), SEARCHED),
+                None => self.host.files(&here.worktree, &pattern.stem(), pattern.depth(), SEARCHED).0,
             };
-            for path in files {
-                let changed = self.host.stamp(&here.worktree.join(&path)).changed / 1_000_000;
-                let touch = notes.touched(&here.worktree.join(&path));
-                if changed >= begun.0
-                    && pattern.overlaps(&Pattern::file(&path), case)
-                    && !Standing::is_holders_own(touch.as_ref(), holder, begun)
-                {
-                    let held = standing.see(&tx, hold, &me)?;
-                    obstacles.push(Obstacle { path, extent: Extent::File, by: String::new(), held });
-                }
+            for path in files.into_iter().filter(|path| is_strange(path, hold)) {
+                let held = standing.see(&tx, hold, &me)?;
+                let place = here.worktree.join(&path);
+                obstacles.push(Obstacle { path, place, extent: Extent::File, by: String::new(), held });
             }
         }
+        obstacles.retain(|obstacle| {
+            let stamp = self.host.stamp(&obstacle.place);
+            !notes.told_before(session, &format!("trespass {} {}", stamp.changed, obstacle.place.display()))
+        });
         drop(tx);
         if obstacles.is_empty() {
             return Ok(None);
         }
-        self.tell_holders(session, &obstacles, command, now)?;
+        // Whatever becomes of the message, the session is told.
+        let _ = self.tell_holders(session, &obstacles, command, now);
         Ok(Some(told::trespass(&obstacles, now)))
     }
 
@@ -104,26 +122,20 @@ impl<E: Engine, H: Host> App<E, H> {
         command: &str,
         now: Timestamp,
     ) -> Result<(), StoreError> {
-        let mut holders: Vec<&Actor> = Vec::new();
-        for obstacle in obstacles {
-            if !holders.contains(&&obstacle.held.hold.holder) {
-                holders.push(&obstacle.held.hold.holder);
-            }
-        }
+        let mut holders: Vec<&Actor> = obstacles.iter().map(|obstacle| &obstacle.held.hold.holder).collect();
+        holders.sort();
+        holders.dedup();
         for holder in holders {
-            let Actor::Agent(holder) = holder else { continue };
+            let Actor::Agent(holding) = holder else { continue };
             let mut tx = self.engine.write()?;
-            let (Some((me, None)), Some((agent, None))) = (tx.agent(session)?, tx.agent(holder)?) else {
+            let (Some((me, None)), Some((agent, None))) = (tx.agent(session)?, tx.agent(holding)?) else {
                 continue;
             };
-            let paths: Vec<&str> = obstacles
-                .iter()
-                .filter(|obstacle| obstacle.held.hold.holder == Actor::Agent(holder.clone()))
-                .map(|obstacle| obstacle.path.as_str())
-                .collect();
-            let text = told::trespassed(&paths, command);
+            let theirs = obstacles.iter().filter(|obstacle| obstacle.held.hold.holder == *holder);
+            let text = told::trespassed(theirs.map(|obstacle| obstacle.path.as_str()), command);
             let (kind, priority) = (MessageType::Info, Priority::High);
-            let change = messages::notice(&mut tx, &self.host, Some(&me), &agent, kind, priority, text)?;
+            let change =
+                messages::notice(&mut tx, &self.host, Some(&me), Some(&agent), kind, priority, text)?;
             let (project, actor) = (Some(me.project.id.clone()), Actor::Agent(session.clone()));
             Self::conclude(&self.host, tx, now, project, actor, vec![change])?;
         }

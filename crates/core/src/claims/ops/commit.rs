@@ -3,7 +3,8 @@
 use std::path::Path;
 
 use super::Standing;
-use super::actor;
+use super::project_of;
+use super::whoever;
 use crate::App;
 use crate::Timestamp;
 use crate::claims::ClaimStore as _;
@@ -12,6 +13,7 @@ use crate::claims::Extent;
 use crate::claims::Obstacle;
 use crate::claims::PathNotes as _;
 use crate::claims::Pattern;
+use crate::claims::Strength;
 use crate::claims::rules;
 use crate::claims::told;
 use crate::config::Enforcement;
@@ -21,7 +23,6 @@ use crate::engine::StoreError;
 use crate::host::Host;
 use crate::journal::Actor;
 use crate::presence;
-use crate::presence::Caller;
 use crate::presence::CallerFacts;
 use crate::presence::PresenceStore as _;
 
@@ -39,30 +40,24 @@ impl<E: Engine, H: Host> App<E, H> {
         let pulses = self.engine.pulses();
         let here = self.host.locate(worktree);
         let tx = self.engine.read()?;
-        let me = match presence::who_calls(&self.host, &pulses, &tx, caller)? {
-            Caller::Agent(agent) => actor(Some(&agent)),
-            Caller::Person => Actor::Person,
-            Caller::Stranger => Actor::Consort,
-        };
+        let me = whoever(presence::who_calls(&self.host, &pulses, &tx, caller)?);
         let enforcement = hook_settings(&tx, &here.worktree, &|_| None)?.enforcement;
         if enforcement == Enforcement::Off {
             return Ok(CommitOutcome::default());
         }
-        let project = match &here.repository {
-            Some(repository) => tx.project_of(repository)?.map(|project| project.id),
-            None => None,
-        };
+        let project = project_of(&tx, &here)?;
         let standing = Standing::new(&self.host, &pulses, &tx, tx.all_holds()?, now)?;
         let mut obstacles = Vec::new();
         let mut swept: Vec<(String, String)> = Vec::new();
         for path in staged {
             let file = Pattern::file(path);
-            let lifted = rules::lifted_until(&standing.holds, project.as_ref(), &file, case).is_some();
-            for hold in standing.holds.iter().filter(|hold| hold.holder != me && !lifted) {
-                if rules::blocks(hold, project.as_ref(), &file, case) {
+            for hold in standing.holds.iter().filter(|hold| hold.holder != me) {
+                if rules::is_in_the_way(hold, Strength::Blocking, project.as_ref(), &file, case)
+                    && rules::lifted_until(&standing.holds, hold, &file, case).is_none()
+                {
                     let held = standing.see(&tx, hold, &me)?;
-                    let (path, by) = (path.clone(), String::new());
-                    obstacles.push(Obstacle { path, extent: Extent::File, by, held });
+                    let (path, place, by) = (path.clone(), here.worktree.join(path), String::new());
+                    obstacles.push(Obstacle { path, place, extent: Extent::File, by, held });
                 }
             }
             let others = notes.touched(&here.worktree.join(path)).filter(|touch| {

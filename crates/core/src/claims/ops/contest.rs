@@ -8,6 +8,7 @@ use super::label;
 use super::meanings;
 use super::speaker;
 use crate::App;
+use crate::Timestamp;
 use crate::claims::ClaimChange;
 use crate::claims::ClaimError;
 use crate::claims::ClaimStore as _;
@@ -15,6 +16,7 @@ use crate::claims::Contest;
 use crate::claims::Hold;
 use crate::claims::Strength;
 use crate::claims::rules;
+use crate::config::hook_settings;
 use crate::engine::Engine;
 use crate::host::Host;
 use crate::journal::Change;
@@ -47,9 +49,7 @@ impl<E: Engine, H: Host> App<E, H> {
         };
         let mut found: Vec<&Hold> = standing.holds.iter().filter(is_meant).collect();
         // Another's before one's own, the very thing before what merely overlaps.
-        found.sort_by_key(|hold| {
-            (hold.holder == holder, !meant.iter().any(|one| one.resource == hold.resource))
-        });
+        found.sort_by_key(|hold| (hold.holder == holder, !meant.iter().any(|one| one.is_it(hold))));
         let Some(mut hold) = found.first().map(|hold| (*hold).clone()) else {
             return Err(ClaimError::NotHeld { resource: what.to_owned(), nearest: None });
         };
@@ -59,32 +59,30 @@ impl<E: Engine, H: Host> App<E, H> {
         if hold.contest.is_some() {
             return Ok(hold);
         }
+        // What the files say: nobody shortens it by its own environment.
+        let settings = hook_settings(&tx, &self.host.locate(cwd).worktree, &|_| None)?;
         let contest = Contest {
             by: holder.clone(),
             label: label(&self.host, me.as_ref()),
             at: now,
+            until: now.minus(-settings.contest_seconds * Timestamp::SECOND),
             reason: reason.map(|reason| text::one_line(reason, 500)),
         };
         let mut changes = standing.notices();
         changes.push(Change::Claims(ClaimChange::Contested { key: hold.key(), contest: contest.clone() }));
-        if let Some(agent) = standing.holder(&hold) {
-            let why = contest.reason.as_ref().map_or_else(String::new, |reason| format!(": {reason}"));
-            let resource = hold.resource.shown();
-            let text = format!(
-                "I need `{resource}`, which you hold{why}. If you are done with it: consort release '{resource}'. \
-                 If not, tell me when; without an answer it may be taken."
-            );
-            changes.push(messages::notice(
-                &mut tx,
-                &self.host,
-                me.as_ref(),
-                agent,
-                MessageType::Question,
-                Priority::Urgent,
-                text,
-            )?);
-        }
-        let project = hold.project.clone().or_else(|| me.as_ref().map(|me| me.project.id.clone()));
+        let why = contest.reason.as_ref().map_or_else(String::new, |reason| format!(": {reason}"));
+        let resource = hold.resource.shown();
+        let quoted = text::shell_quoted(&resource);
+        let verb = if hold.strength == Strength::Blocking { "reserve" } else { "claim" };
+        let text = format!(
+            "I need {resource}, which you hold{why}. If you are done with it: consort release {quoted}. If you still \
+             need it: consort {verb} {quoted}; otherwise it may be taken in {} s.",
+            settings.contest_seconds
+        );
+        let (to, me) = (standing.holder(&hold), me.as_ref());
+        let (kind, priority) = (MessageType::Question, Priority::Urgent);
+        changes.push(messages::notice(&mut tx, &self.host, me, to, kind, priority, text)?);
+        let project = hold.project.clone().or_else(|| me.map(|me| me.project.id.clone()));
         Self::conclude(&self.host, tx, now, project, holder, changes)?;
         hold.contest = Some(contest);
         Ok(hold)

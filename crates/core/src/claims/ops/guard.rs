@@ -1,6 +1,8 @@
 //! Before a write: is anyone's hold in the way?
 
+use super::Reach;
 use super::Standing;
+use super::project_of;
 use super::reach;
 use crate::App;
 use crate::claims::Case;
@@ -13,6 +15,7 @@ use crate::claims::Obstacle;
 use crate::claims::PathNotes as _;
 use crate::claims::Pattern;
 use crate::claims::Resource;
+use crate::claims::Strength;
 use crate::claims::Target;
 use crate::claims::Verdict;
 use crate::claims::rules;
@@ -22,11 +25,8 @@ use crate::config::hook_settings;
 use crate::engine::Engine;
 use crate::engine::StoreError;
 use crate::host::Host;
-use crate::host::Located;
 use crate::journal::Actor;
-use crate::presence::PresenceStore;
 use crate::presence::SessionId;
-use crate::project::ProjectId;
 
 /// How many files a glob is held against.
 const SEARCHED: usize = 2_000;
@@ -46,84 +46,110 @@ impl<E: Engine, H: Host> App<E, H> {
             return Ok(Verdict::Free);
         }
         let (me, now, case) = (Actor::Agent(session.clone()), self.host.now(), self.host.case());
-        let mut doubtful: Vec<(&Target, Located, Pattern)> = Vec::new();
-        for target in targets {
-            // What cannot be a path is written by nobody.
-            let Ok((located, paths)) = reach(&self.host, target) else { continue };
-            doubtful.push((target, located, paths));
+        let mut reaches: Vec<Reach<'_>> =
+            targets.iter().flat_map(|target| reach(&self.host, target)).collect();
+        let mut near: Vec<Pattern> = reaches.iter().map(|reach| reach.paths.clone()).collect();
+        if targets.iter().any(|target| target.extent == Extent::Tree) {
+            // Whole repositories may lie below.
+            near.push(Pattern::tree(""));
         }
-        let all: Vec<Pattern> = doubtful.iter().map(|(.., paths)| paths.clone()).collect();
-        let mut held = notes.held_near(&all, case);
+        let mut held = notes.held_near(&near, case);
         held.holds.retain(|line| line.holder != me && line.until.is_none_or(|until| until > now));
-        doubtful.retain(|(_, located, paths)| may_be_held(&held, located, paths, case));
-        if doubtful.is_empty() {
-            return Ok(Verdict::Free);
+        for target in targets.iter().filter(|target| target.extent == Extent::Tree) {
+            reaches.extend(below(&self.host, &held, target));
         }
+        reaches.retain(|reach| may_be_held(&held, reach, case));
+        let Some(first) = reaches.first() else { return Ok(Verdict::Free) };
         let pulses = self.engine.pulses();
         let tx = self.engine.read()?;
-        let settings = hook_settings(&tx, &doubtful[0].1.worktree, environment)?;
-        if settings.enforcement == Enforcement::Off {
+        let enforcement = hook_settings(&tx, &first.located.worktree, environment)?.enforcement;
+        if enforcement == Enforcement::Off {
             return Ok(Verdict::Free);
         }
         let named: Vec<Resource> = held.holds.into_iter().map(|line| Resource::Paths(line.pattern)).collect();
         let all = if held.is_partial { tx.all_holds()? } else { tx.holds_on(&named)? };
         let standing = Standing::new(&self.host, &pulses, &tx, all, now)?;
-        let mut obstacles: Vec<Obstacle> = Vec::new();
-        for (target, located, paths) in &doubtful {
+        let (mut reserved, mut claimed) = (Vec::new(), Vec::new());
+        for reach in &reaches {
+            let Reach { target, located, paths } = reach;
             let project = project_of(&tx, located)?;
-            if rules::lifted_until(&standing.holds, project.as_ref(), paths, case).is_some() {
-                continue;
-            }
-            for hold in &standing.holds {
-                if hold.holder != me
-                    && rules::blocks(hold, project.as_ref(), paths, case)
-                    && is_reached(&self.host, target.extent, located, paths, hold, &standing)
+            for hold in standing.holds.iter().filter(|hold| hold.holder != me) {
+                let is = |strength| rules::is_in_the_way(hold, strength, project.as_ref(), paths, case);
+                let obstacles = match (is(Strength::Blocking), is(Strength::Advisory)) {
+                    (true, _) => &mut reserved,
+                    (_, true) => &mut claimed,
+                    _ => continue,
+                };
+                if rules::lifted_until(&standing.holds, hold, paths, case).is_none()
+                    && is_reached(&self.host, reach, hold)
                 {
-                    let held = standing.see(&tx, hold, &me)?;
-                    let (path, extent, by) = (located.path.clone(), target.extent, target.by.clone());
-                    obstacles.push(Obstacle { path, extent, by, held });
+                    let place = match target.extent {
+                        Extent::Changes | Extent::Worktree => located.worktree.join(hold.resource.shown()),
+                        _ => target.path.clone(),
+                    };
+                    obstacles.push(Obstacle {
+                        path: located.path.clone(),
+                        place,
+                        extent: target.extent,
+                        by: target.by.clone(),
+                        held: standing.see(&tx, hold, &me)?,
+                    });
                 }
             }
         }
-        Ok(match settings.enforcement {
-            _ if obstacles.is_empty() => Verdict::Free,
-            Enforcement::Block => Verdict::Denied(told::denial(&obstacles, now)),
-            _ => Verdict::Warned(told::warning(&obstacles, now)),
-        })
+        if !reserved.is_empty() {
+            return Ok(match enforcement {
+                Enforcement::Block => Verdict::Denied(told::denial(&reserved, now)),
+                _ => Verdict::Warned(told::warning(&reserved, now)),
+            });
+        }
+        // A claim is no more than a word, and said once.
+        claimed.retain(|obstacle: &Obstacle| {
+            let Hold { resource, generation, .. } = &obstacle.held.hold;
+            !notes.told_before(session, &format!("claimed {generation} {resource}"))
+        });
+        Ok(if claimed.is_empty() { Verdict::Free } else { Verdict::Warned(told::warning(&claimed, now)) })
     }
 }
 
-/// Whether a write meets what is held, and not only in name: one to a whole
-/// worktree does where the holder works in it, a glob where there is a file.
-fn is_reached(
-    host: &impl Host,
-    extent: Extent,
-    located: &Located,
-    paths: &Pattern,
-    hold: &Hold,
-    standing: &Standing,
-) -> bool {
+/// The repositories below a directory that is written as a whole.
+fn below<'a>(host: &impl Host, held: &Held, target: &'a Target) -> Vec<Reach<'a>> {
+    let whole = host.real_path(&target.path);
+    let roots = held.repositories.iter().filter_map(|(repository, _)| repository.parent());
+    let inner = roots.filter(|root| root.starts_with(&whole));
+    inner.map(|root| Reach { target, located: host.locate(root), paths: Pattern::tree("") }).collect()
+}
+
+/// Whether a write meets what is held, and not only in name.
+fn is_reached(host: &impl Host, Reach { target, located, paths }: &Reach<'_>, hold: &Hold) -> bool {
     let Some(held) = hold.resource.pattern() else { return false };
-    let works_here = || standing.holder(hold).is_none_or(|agent| agent.worktree == located.worktree);
-    match extent {
+    let works_here = || hold.worktree.as_ref().is_none_or(|worktree| *worktree == located.worktree);
+    // What goes into a commit does so only if it is changed; files that git does
+    // not know go by `add`, and by `clean`.
+    let takes_new = matches!(target.by.as_str(), "git add" | "git clean");
+    let has_changes = || host.has_changes(&located.worktree, held, takes_new);
+    match target.extent {
+        Extent::File | Extent::Tree if matches!(target.by.as_str(), "git add" | "git commit") => {
+            works_here() && has_changes()
+        }
         Extent::File | Extent::Tree => true,
-        Extent::Glob => is_there_any(host, located, paths, held),
-        Extent::Changes => works_here() && host.has_changes(&located.worktree, held),
+        Extent::Glob => is_there_any(host, &located.worktree, paths, held),
+        Extent::Changes => works_here() && has_changes(),
         Extent::Worktree => works_here(),
     }
 }
 
 /// Whether any file is meant by both a glob and a hold: the shell expands it to
 /// what there is. Where there is too much to look at, there may be.
-fn is_there_any(host: &impl Host, located: &Located, paths: &Pattern, held: &Pattern) -> bool {
+fn is_there_any(host: &impl Host, worktree: &std::path::Path, paths: &Pattern, held: &Pattern) -> bool {
     let case = host.case();
-    let files = host.files(&located.worktree, &paths.stem(), SEARCHED);
+    let (files, is_complete) = host.files(worktree, &paths.stem(), paths.depth(), SEARCHED);
     let is_meant = |file: Pattern| file.overlaps(paths, case) && file.overlaps(held, case);
-    files.len() >= SEARCHED || files.iter().any(|file| is_meant(Pattern::file(file)))
+    !is_complete || files.iter().any(|file| is_meant(Pattern::file(file)))
 }
 
 /// Whether the notes name another's hold on these paths.
-fn may_be_held(held: &Held, located: &Located, paths: &Pattern, case: Case) -> bool {
+fn may_be_held(held: &Held, Reach { located, paths, .. }: &Reach<'_>, case: Case) -> bool {
     if held.is_partial {
         return true;
     }
@@ -138,12 +164,4 @@ fn may_be_held(held: &Held, located: &Located, paths: &Pattern, case: Case) -> b
     let is_in_the_way =
         |line: &HeldLine| line.project.as_ref() == project && line.pattern.overlaps(paths, case);
     held.holds.iter().any(is_in_the_way)
-}
-
-/// The project whose paths these are; outside of any repository there is none.
-fn project_of(store: &impl PresenceStore, located: &Located) -> Result<Option<ProjectId>, StoreError> {
-    match &located.repository {
-        None => Ok(None),
-        Some(repository) => Ok(store.project_of(repository)?.map(|project| project.id)),
-    }
 }

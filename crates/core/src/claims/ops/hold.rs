@@ -14,6 +14,7 @@ use crate::claims::Hold;
 use crate::claims::HoldOutcome;
 use crate::claims::HoldRequest;
 use crate::claims::HoldSeen;
+use crate::claims::Strength;
 use crate::claims::rules;
 use crate::claims::rules::Wanted;
 use crate::engine::Engine;
@@ -46,18 +47,22 @@ impl<E: Engine, H: Host> App<E, H> {
         let mut holds = Vec::new();
         for one in &asked {
             for hold in rules::conflicts(&standing.holds, one, &holder, request.mode, case) {
-                conflicts.push(standing.see(&tx, hold, &holder)?);
+                if conflicts.iter().all(|seen| seen.hold != *hold) {
+                    conflicts.push(standing.see(&tx, hold, &holder)?);
+                }
             }
-            let mine = |hold: &&Hold| {
-                hold.holder == holder && hold.project == one.project && hold.resource == one.resource
+            let former = standing.holds.iter().find(|hold| hold.holder == holder && one.is_it(hold));
+            // What is reserved is not weakened by claiming it as well.
+            let strength = match former {
+                Some(Hold { strength: Strength::Blocking, .. }) => Strength::Blocking,
+                _ => request.strength,
             };
-            let former = standing.holds.iter().find(mine);
             holds.push(Hold {
                 project: one.project.clone(),
                 resource: one.resource.clone(),
                 holder: holder.clone(),
                 label: label.clone(),
-                strength: request.strength,
+                strength,
                 mode: request.mode,
                 reason: request
                     .reason
@@ -67,11 +72,12 @@ impl<E: Engine, H: Host> App<E, H> {
                 since: former.map_or(now, |hold| hold.since),
                 until: request.ttl.map(|ttl| now.minus(-ttl)),
                 generation: former.map_or(0, |hold| hold.generation),
-                contest: former.and_then(|hold| hold.contest.clone()),
+                worktree: one.worktree.clone().or_else(|| me.as_ref().map(|me| me.worktree.clone())),
+                // To ask for it again is the answer to whoever contests it.
+                contest: None,
             });
         }
         if !conflicts.is_empty() {
-            conflicts.dedup_by(|one, other| one.hold == other.hold);
             return Err(ClaimError::Held(conflicts));
         }
         let mut changes = standing.notices();

@@ -45,6 +45,7 @@ impl<E: Engine, H: Host> App<E, H> {
             reason: None,
             since: now,
             until: Some(now.minus(-(i64::from(minutes) * Timestamp::MINUTE))),
+            worktree: None,
             generation: 0,
             contest: None,
         };

@@ -4,7 +4,9 @@ use std::path::Path;
 
 use super::Standing;
 use super::actor;
-use super::locate;
+use super::find;
+use super::project_of;
+use super::whoever;
 use crate::App;
 use crate::Timestamp;
 use crate::claims::ClaimError;
@@ -24,7 +26,6 @@ use crate::host::Host;
 use crate::journal::Actor;
 use crate::presence;
 use crate::presence::Agent;
-use crate::presence::Caller;
 use crate::presence::CallerFacts;
 use crate::presence::PresenceStore as _;
 use crate::project::ProjectId;
@@ -67,9 +68,6 @@ impl<E: Engine, H: Host> App<E, H> {
 
     /// What others hold in an agent's project.
     pub fn held_by_others(&mut self, agent: &Agent) -> Result<Vec<HoldSeen>, StoreError> {
-        if !self.engine.notes().is_anything_held() {
-            return Ok(Vec::new());
-        }
         let (now, pulses) = (self.host.now(), self.engine.pulses());
         let me = actor(Some(agent));
         let tx = self.engine.read()?;
@@ -88,13 +86,10 @@ impl<E: Engine, H: Host> App<E, H> {
     ) -> Result<PathOutcome, ClaimError> {
         let (now, case) = (self.host.now(), self.host.case());
         let (pulses, notes) = (self.engine.pulses(), self.engine.notes());
-        let (located, pattern) = locate(&self.host, cwd, path)?;
+        let (located, pattern) = find(&self.host, cwd, path)?;
         let tx = self.engine.read()?;
         let me = whoever(presence::who_calls(&self.host, &pulses, &tx, caller)?);
-        let project = match &located.repository {
-            Some(repository) => tx.project_of(repository)?.map(|project| project.id),
-            None => None,
-        };
+        let project = project_of(&tx, &located)?;
         let standing = Standing::new(&self.host, &pulses, &tx, tx.all_holds()?, now)?;
         let is_it = |seen: &HoldSeen| {
             seen.hold.project == project
@@ -105,11 +100,15 @@ impl<E: Engine, H: Host> App<E, H> {
             holds.push(standing.see(&tx, hold, &me)?);
         }
         holds.retain(is_it);
-        let lifted_until = rules::lifted_until(&standing.holds, project.as_ref(), &pattern, case);
+        let lifts = holds.iter().map(|seen| rules::lifted_until(&standing.holds, &seen.hold, &pattern, case));
+        let lifted_until = lifts.flatten().min();
         let enforcement = hook_settings(&tx, &located.worktree, &|_| None)?.enforcement;
-        let is_blocked = holds
-            .iter()
-            .any(|seen| !seen.yours && rules::blocks(&seen.hold, project.as_ref(), &pattern, case));
+        let is_blocking = |seen: &&HoldSeen| {
+            !seen.yours
+                && rules::is_in_the_way(&seen.hold, Strength::Blocking, project.as_ref(), &pattern, case)
+                && rules::lifted_until(&standing.holds, &seen.hold, &pattern, case).is_none()
+        };
+        let reserved = holds.iter().any(|seen| is_blocking(&seen));
         let mut touched = Vec::new();
         if let Some(touch) = notes.touched(&located.worktree.join(&located.path))
             && let Some((agent, _)) = tx.agent(&touch.session)?
@@ -122,23 +121,12 @@ impl<E: Engine, H: Host> App<E, H> {
             at: now,
             path: pattern.shown(),
             project,
-            writable: !is_blocked
-                || lifted_until.is_some()
-                || enforcement != Enforcement::Block
-                || me == Actor::Person,
+            reserved,
+            writable: !reserved || enforcement != Enforcement::Block || me == Actor::Person,
             enforcement: enforcement.as_str(),
             holds,
             lifted_until,
             touched,
         })
-    }
-}
-
-/// Who looks; a stranger is nobody in particular.
-fn whoever(caller: Caller) -> Actor {
-    match caller {
-        Caller::Agent(agent) => actor(Some(&agent)),
-        Caller::Person => Actor::Person,
-        Caller::Stranger => Actor::Consort,
     }
 }

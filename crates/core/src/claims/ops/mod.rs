@@ -30,6 +30,7 @@ use crate::claims::Resource;
 use crate::claims::Strength;
 use crate::claims::Target;
 use crate::claims::pattern::is_glob;
+use crate::claims::pattern::unescape;
 use crate::claims::rules;
 use crate::claims::rules::Wanted;
 use crate::engine::StoreError;
@@ -96,7 +97,7 @@ fn wanted(
                 true => None,
                 false => Some(presence::settle(host, tx, cwd, now)?),
             };
-            return Ok(Wanted { project, resource: Resource::Named(name) });
+            return Ok(Wanted { project, resource: Resource::Named(name), worktree: None });
         }
     };
     if typed.trim().is_empty() {
@@ -107,10 +108,12 @@ fn wanted(
         Some(_) => Some(presence::settle(host, tx, &located.worktree, now)?),
         None => None,
     };
-    Ok(Wanted { project, resource: Resource::Paths(pattern) })
+    let worktree = Some(located.worktree);
+    Ok(Wanted { project, resource: Resource::Paths(pattern), worktree })
 }
 
-/// All that something typed may mean among what is held: a name, or a path.
+/// All that something typed may mean among what is held: a name, or a path from
+/// here or from the root, as we show it.
 fn meanings(
     host: &impl Host,
     tx: &mut impl Tx,
@@ -119,12 +122,31 @@ fn meanings(
     strength: Option<Strength>,
     now: Timestamp,
 ) -> Result<Vec<Wanted>, ClaimError> {
-    let path = wanted(host, tx, cwd, text, Strength::Blocking, now)?;
-    if strength == Some(Strength::Blocking) {
-        return Ok(vec![path]);
+    let mut meanings = Vec::new();
+    if strength != Some(Strength::Blocking) {
+        meanings.push(wanted(host, tx, cwd, text, Strength::Advisory, now)?);
     }
-    let name = wanted(host, tx, cwd, text, Strength::Advisory, now)?;
-    Ok(vec![name, path])
+    // `topic:auth` is no path.
+    let is_name = text.split('/').next().is_some_and(|first| first.contains(':'));
+    if !is_name {
+        let root = host.locate(cwd).worktree;
+        for from in [cwd, &root] {
+            meanings.push(wanted(host, tx, from, text, Strength::Blocking, now)?);
+        }
+    }
+    Ok(meanings)
+}
+
+/// The same place for whoever only looks: from here, or from the root if only
+/// there is something.
+fn find(host: &impl Host, cwd: &Path, typed: &str) -> Result<(Located, Pattern), ClaimError> {
+    let here = locate(host, cwd, typed)?;
+    if here.0.exists {
+        return Ok(here);
+    }
+    let root = host.locate(cwd).worktree;
+    let there = locate(host, &root, typed)?;
+    Ok(if there.0.exists { there } else { here })
 }
 
 /// Where a typed path or glob is, and the pattern that means it. What exists
@@ -147,7 +169,7 @@ fn locate(host: &impl Host, cwd: &Path, typed: &str) -> Result<(Located, Pattern
     let stem: PathBuf = match stem {
         // An absolute path begins with an empty part.
         [""] => "/".into(),
-        stem => stem.join("/").into(),
+        stem => stem.iter().map(|part| unescape(part)).collect::<Vec<_>>().join("/").into(),
     };
     let base = host.locate(&cwd.join(stem));
     let rest: Vec<&str> = rest.iter().copied().filter(|part| *part != ".").collect();
@@ -159,18 +181,63 @@ fn locate(host: &impl Host, cwd: &Path, typed: &str) -> Result<(Located, Pattern
     Ok((base, Pattern::new(&pattern)?))
 }
 
-/// Where a write goes, and the paths that it reaches.
-fn reach(host: &impl Host, target: &Target) -> Result<(Located, Pattern), ClaimError> {
-    if target.extent == Extent::Glob {
-        return locate(host, Path::new("/"), &target.path.to_string_lossy());
-    }
-    let located = host.locate(&target.path);
-    let paths = match target.extent {
-        Extent::File => Pattern::file(&located.path),
-        Extent::Tree => Pattern::tree(&located.path),
-        _ => Pattern::tree(""),
+/// A place that a write reaches, and the paths there.
+struct Reach<'a> {
+    target: &'a Target,
+    located: Located,
+    paths: Pattern,
+}
+
+/// Where a write goes: in its own repository, and in those around it.
+fn reach<'a>(host: &impl Host, target: &'a Target) -> Vec<Reach<'a>> {
+    let located = match target.extent {
+        // What cannot be a path is written by nobody.
+        Extent::Glob => match locate(host, Path::new("/"), &target.path.to_string_lossy()) {
+            Ok((located, paths)) => return vec![Reach { target, located, paths }],
+            Err(_) => return Vec::new(),
+        },
+        _ if target.is_entry => host.locate_entry(&target.path),
+        _ => host.locate(&target.path),
     };
-    Ok((located, paths))
+    if matches!(target.extent, Extent::Changes | Extent::Worktree) {
+        return vec![Reach { target, located, paths: Pattern::tree("") }];
+    }
+    let paths = |located: &Located| match target.extent {
+        Extent::Tree => Pattern::tree(&located.path),
+        _ => Pattern::file(&located.path),
+    };
+    let mut reaches = vec![Reach { target, paths: paths(&located), located }];
+    while let Some(inner) = reaches.last().map(|reach| &reach.located)
+        && inner.repository.is_some()
+        && let Some(above) = inner.worktree.parent()
+    {
+        let around = host.locate(above);
+        let whole = inner.worktree.join(&inner.path);
+        let Ok(path) = whole.strip_prefix(&around.worktree) else { break };
+        let located = Located { path: path.to_string_lossy().into_owned(), ..around };
+        if located.repository.is_none() {
+            break;
+        }
+        reaches.push(Reach { target, paths: paths(&located), located });
+    }
+    reaches
+}
+
+/// The project whose paths these are; outside of any repository there is none.
+fn project_of(store: &impl PresenceStore, located: &Located) -> Result<Option<ProjectId>, StoreError> {
+    match &located.repository {
+        None => Ok(None),
+        Some(repository) => Ok(store.project_of(repository)?.map(|project| project.id)),
+    }
+}
+
+/// Who looks; a stranger is nobody in particular.
+fn whoever(caller: Caller) -> Actor {
+    match caller {
+        Caller::Agent(agent) => actor(Some(&agent)),
+        Caller::Person => Actor::Person,
+        Caller::Stranger => Actor::Consort,
+    }
 }
 
 /// Holds that stand, each with its holder, and those that are over.

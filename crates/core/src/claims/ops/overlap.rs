@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 use std::collections::BTreeSet;
+use std::path::Path;
+use std::path::PathBuf;
 
 use crate::App;
 use crate::Timestamp;
@@ -25,9 +27,10 @@ impl<E: Engine, H: Host> App<E, H> {
     /// not for hooks.
     pub fn overlaps(&mut self, project: Option<&ProjectId>) -> Result<Vec<Overlap>, StoreError> {
         let (now, notes, pulses) = (self.host.now(), self.engine.notes(), self.engine.pulses());
-        let mut files: BTreeMap<SessionId, BTreeSet<String>> = BTreeMap::new();
+        // What an agent wrote outside of its worktree belongs to another one.
+        let mut files: BTreeMap<(SessionId, PathBuf), BTreeSet<String>> = BTreeMap::new();
         for touch in notes.all_touched(now.minus(Timestamp::DAY)) {
-            files.entry(touch.session).or_default().insert(touch.path);
+            files.entry((touch.session, touch.worktree)).or_default().insert(touch.path);
         }
         let mut agents = self.engine.read()?.present()?;
         agents.retain(|agent| {
@@ -35,10 +38,10 @@ impl<E: Engine, H: Host> App<E, H> {
                 && presence::is_alive(&self.host, &pulses, agent)
         });
         let none = BTreeSet::new();
-        let of = |agent: &Agent| files.get(&agent.session).unwrap_or(&none);
+        let of = |agent: &Agent| files.get(&(agent.session.clone(), agent.worktree.clone())).unwrap_or(&none);
         let mut overlaps = Vec::new();
         // Several agents may share a worktree: its branches are compared once.
-        let mut compared: BTreeMap<(&std::path::Path, &std::path::Path), Vec<String>> = BTreeMap::new();
+        let mut compared: BTreeMap<(&Path, &Path), Vec<String>> = BTreeMap::new();
         for (at, one) in agents.iter().enumerate() {
             for other in &agents[at + 1..] {
                 if one.project.id != other.project.id || one.worktree == other.worktree {
@@ -57,21 +60,23 @@ impl<E: Engine, H: Host> App<E, H> {
         Ok(overlaps)
     }
 
-    /// Tells both of each pair, once for the same files.
+    /// Tells both of each pair, once of each file.
     pub fn tell_overlaps(&mut self, overlaps: &[Overlap]) -> Result<usize, StoreError> {
-        let now = self.host.now();
+        let (now, notes) = (self.host.now(), self.engine.notes());
         let mut told = 0;
         for overlap in overlaps {
             for (me, other) in [(0, 1), (1, 0)].map(|(a, b)| (&overlap.agents[a], &overlap.agents[b])) {
-                let text = told::overlap(overlap, other);
-                let key = format!(
-                    "overlap {} {} {}",
-                    me.session,
-                    other.session,
-                    crate::text::checksum(text.as_bytes())
-                );
+                let mut new = overlap.clone();
+                let is_new = |what: &str, path: &str| {
+                    !notes.told_before(&me.session, &format!("{what} {} {path}", other.session))
+                };
+                new.files.retain(|path| is_new("edited", path));
+                new.conflicts.retain(|path| is_new("conflict", path));
+                if new.files.is_empty() && new.conflicts.is_empty() {
+                    continue;
+                }
                 let mut tx = self.engine.write()?;
-                let Some(change) = messages::remark(&mut tx, me, text, key)? else { continue };
+                let change = messages::remark(&mut tx, me, told::overlap(&new, other))?;
                 let project = Some(me.project.id.clone());
                 Self::conclude(&self.host, tx, now, project, Actor::Consort, vec![change])?;
                 told += 1;

@@ -25,9 +25,8 @@ use crate::text;
 
 impl<E: Engine, H: Host> App<E, H> {
     /// Lets go of what is named, or of all that the caller holds. Taking away
-    /// what another holds takes a contest that went unanswered for `timeout`
-    /// seconds, or the person.
-    pub fn release(&mut self, request: &ReleaseRequest, timeout: i64) -> Result<ReleaseOutcome, ClaimError> {
+    /// what another holds takes a contest that went unanswered, or the person.
+    pub fn release(&mut self, request: &ReleaseRequest) -> Result<ReleaseOutcome, ClaimError> {
         let now = self.host.now();
         let (pulses, case) = (self.engine.pulses(), self.host.case());
         let mut tx = self.engine.write()?;
@@ -50,29 +49,25 @@ impl<E: Engine, H: Host> App<E, H> {
             let mine = standing.holds.iter().filter(fits).filter(|hold| hold.holder == holder);
             gone.extend(mine.map(|hold| (hold.clone(), Release::Asked)));
         }
+        let mut over = Vec::new();
         for (text, meant) in &asked {
-            let exact = |hold: &&Hold| {
-                meant.iter().any(|one| hold.project == one.project && hold.resource == one.resource)
-            };
-            let met: Vec<&Hold> = standing.holds.iter().filter(fits).filter(exact).collect();
+            let is_it = |hold: &&Hold| meant.iter().any(|one| one.is_it(hold));
+            let met: Vec<&Hold> = standing.holds.iter().filter(fits).filter(is_it).collect();
             if let Some(mine) = met.iter().find(|hold| hold.holder == holder) {
                 gone.push(((*mine).clone(), Release::Asked));
                 continue;
             }
-            // By force, whatever is in the way of it.
-            let is_meant = |hold: &&Hold| meant.iter().any(|one| rules::meets(hold, one, case));
-            let near = standing.holds.iter().filter(fits).filter(is_meant);
-            let others: Vec<&Hold> = if request.force { near.collect() } else { met };
-            if others.is_empty() {
-                if standing.over.iter().any(|(hold, _)| exact(&hold)) {
-                    continue;
-                }
-                let known = standing.holds.iter().map(|hold| hold.resource.shown()).collect::<Vec<_>>();
-                let nearest = text::nearest(text, known.iter().map(String::as_str)).map(str::to_owned);
-                return Err(ClaimError::NotHeld { resource: (*text).clone(), nearest });
+            let left: Vec<&Hold> = standing.over.iter().map(|(hold, _)| hold).filter(is_it).collect();
+            if met.is_empty() && left.is_empty() {
+                let is_near = |hold: &&Hold| meant.iter().any(|one| rules::meets(hold, one, case));
+                let near = standing.holds.iter().find(is_near).map(|hold| hold.resource.shown());
+                let known: Vec<String> = standing.holds.iter().map(|hold| hold.resource.shown()).collect();
+                let alike = || text::nearest(text, known.iter().map(String::as_str)).map(str::to_owned);
+                return Err(ClaimError::NotHeld { resource: (*text).clone(), nearest: near.or_else(alike) });
             }
-            for hold in others {
-                may_take(hold, request.force, me.is_none(), now, timeout)?;
+            over.extend(left.into_iter().cloned());
+            for hold in met {
+                may_take(hold, request.force, me.is_none(), now)?;
                 gone.push((hold.clone(), Release::Forced));
             }
         }
@@ -83,29 +78,22 @@ impl<E: Engine, H: Host> App<E, H> {
             .find_map(|(hold, _)| hold.project.clone())
             .or_else(|| me.as_ref().map(|me| me.project.id.clone()));
         Self::conclude(&self.host, tx, now, project, holder, changes)?;
-        Ok(ReleaseOutcome { released: gone.into_iter().map(|(hold, _)| hold).collect() })
+        Ok(ReleaseOutcome { released: gone.into_iter().map(|(hold, _)| hold).chain(over).collect() })
     }
 }
 
 /// Whether what another holds may be taken away now.
-fn may_take(
-    hold: &Hold,
-    force: bool,
-    is_person: bool,
-    now: Timestamp,
-    timeout: i64,
-) -> Result<(), ClaimError> {
+fn may_take(hold: &Hold, force: bool, is_person: bool, now: Timestamp) -> Result<(), ClaimError> {
     let (resource, holder) = (hold.resource.shown(), hold.label.clone());
-    if !force {
-        return Err(ClaimError::NotYours { resource, holder });
-    }
-    if is_person {
-        return Ok(());
-    }
-    match rules::seconds_left(hold, now, timeout * Timestamp::SECOND) {
-        _ if hold.holder == Actor::Person => Err(ClaimError::NotYours { resource, holder }),
+    match &hold.contest {
+        _ if !force => Err(ClaimError::NotYours { resource, holder }),
+        _ if is_person => Ok(()),
+        _ if hold.holder == Actor::Person => Err(ClaimError::ThePersons { resource }),
         None => Err(ClaimError::NotContested { resource, holder }),
-        Some(0) => Ok(()),
-        Some(seconds) => Err(ClaimError::TooEarly { resource, holder, seconds }),
+        Some(contest) if now >= contest.until => Ok(()),
+        Some(contest) => {
+            let seconds = (contest.until.since(now) + Timestamp::SECOND - 1) / Timestamp::SECOND;
+            Err(ClaimError::TooEarly { resource, holder, seconds })
+        }
     }
 }

@@ -2,7 +2,6 @@
 
 use std::path::PathBuf;
 
-use super::Standing;
 use crate::App;
 use crate::Timestamp;
 use crate::claims::Extent;
@@ -66,27 +65,16 @@ impl<E: Engine, H: Host> App<E, H> {
                 hook_settings(&tx, &touch.worktree, environment)?.auto_claim_minutes * Timestamp::MINUTE;
             let Some((agent, None)) = tx.agent(&touch.session)? else { continue };
             let what = format!("touched {} {} {}", touch.session, touch.at.0 / lasts.max(1), touch.path);
+            // What starts `git` comes last.
             if now.since(touch.at) < lasts
+                && !notes.was_told(session, &what)
                 && presence::is_alive(&self.host, &pulses, &agent)
-                && self.host.has_changes(&touch.worktree, &Pattern::file(&touch.path))
+                && self.host.has_changes(&touch.worktree, &Pattern::file(&touch.path), true)
                 && !notes.told_before(session, &what)
             {
                 told.push(told::touched(&touch, agent.name.as_str(), now));
             }
         }
         Ok((!told.is_empty()).then(|| told.join("\n")))
-    }
-
-    /// A command of a session begins, whose doings its text does not tell.
-    pub fn begin_command(&mut self, session: &SessionId) -> Result<(), StoreError> {
-        let notes = self.engine.notes();
-        if notes.is_anything_held() { notes.begin(session, self.host.now()) } else { Ok(()) }
-    }
-}
-
-impl Standing {
-    /// Whether the holder itself has written that file since then.
-    pub(super) fn is_holders_own(touch: Option<&Touch>, holder: &SessionId, since: Timestamp) -> bool {
-        touch.is_some_and(|touch| touch.session == *holder && touch.at >= since)
     }
 }

@@ -22,7 +22,6 @@ use crate::messages::MessageChange;
 use crate::messages::MessageStore;
 use crate::messages::MessageType;
 use crate::messages::Priority;
-use crate::messages::Recipient;
 use crate::messages::Sender;
 use crate::messages::Sent;
 use crate::messages::State;
@@ -54,41 +53,33 @@ pub(crate) fn bequeath(tx: &mut impl Tx, agent: &Agent, has_asked: bool) -> Resu
     Ok(changes)
 }
 
-/// What it takes to tell an agent something that came about in the same entry.
+/// What it takes to tell an agent, or the person, something that came about in
+/// the same entry.
 /// There can be one such message in an entry: its number is the entry's.
 pub(crate) fn notice(
     tx: &mut impl Tx,
     host: &impl Host,
     from: Option<&Agent>,
-    to: &Agent,
+    to: Option<&Agent>,
     kind: MessageType,
     priority: Priority,
     text: String,
 ) -> Result<Change, StoreError> {
-    tx.raise_flag(&to.session)?;
-    let to = vec![Recipient { who: Actor::Agent(to.session.clone()), name: to.name.to_string() }];
+    to.map_or(Ok(()), |to| tx.raise_flag(&to.session))?;
+    let to = vec![to.map_or_else(send::person, send::recipient)];
     let from = send::sender(from, |from| host.branch(&from.worktree).or_else(|| from.branch.clone()));
     let sent = Sent { from, to, kind, priority, text, reply_to: None, thread: None, key: None };
     Ok(Change::Messages(MessageChange::Sent(Box::new(sent))))
 }
 
-/// What it takes for Consort itself to tell an agent something, once.
-pub(crate) fn remark(
-    tx: &mut impl Tx,
-    to: &Agent,
-    text: String,
-    key: String,
-) -> Result<Option<Change>, StoreError> {
-    if tx.by_key(&Actor::Consort, &key)?.is_some() {
-        return Ok(None);
-    }
+/// What it takes for Consort itself to tell an agent something.
+pub(crate) fn remark(tx: &mut impl Tx, to: &Agent, text: String) -> Result<Change, StoreError> {
     tx.raise_flag(&to.session)?;
     let who = Actor::Consort;
     let from = Sender { who, name: "consort".into(), kind: None, project: None, branch: None, details: None };
-    let to = vec![Recipient { who: Actor::Agent(to.session.clone()), name: to.name.to_string() }];
-    let (kind, priority) = (MessageType::Info, Priority::Normal);
-    let sent = Sent { from, to, kind, priority, text, reply_to: None, thread: None, key: Some(key) };
-    Ok(Some(Change::Messages(MessageChange::Sent(Box::new(sent)))))
+    let (to, kind, priority) = (vec![send::recipient(to)], MessageType::Info, Priority::Normal);
+    let sent = Sent { from, to, kind, priority, text, reply_to: None, thread: None, key: None };
+    Ok(Change::Messages(MessageChange::Sent(Box::new(sent))))
 }
 
 /// What it takes to forget messages sent before then that everyone has read.

@@ -404,10 +404,10 @@ fn already_done(tx: &impl Tx, id: EntryId) -> Result<Option<SendOutcome>, StoreE
     Ok(sent.map(outcome))
 }
 
-fn recipient(agent: &Agent) -> Recipient {
+pub(super) fn recipient(agent: &Agent) -> Recipient {
     Recipient { who: Actor::Agent(agent.session.clone()), name: agent.name.to_string() }
 }
 
-fn person() -> Recipient {
+pub(super) fn person() -> Recipient {
     Recipient { who: Actor::Person, name: "the person".into() }
 }

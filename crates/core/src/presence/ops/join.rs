@@ -91,9 +91,13 @@ impl<E: Engine, H: Host> App<E, H> {
         let former = known.as_ref().map(|(agent, _)| agent.name.as_str());
         let taken: Vec<&str> = others.iter().map(|agent| agent.name.as_str()).collect();
         let name = rules::settle_name(wish, former, random_number(&self.host), &taken)?;
-        let spec = match &request.spec {
-            Some(path) => Some(tasks::spec_at(&self.host, &mut tx, &request.cwd.join(path), now)?),
-            None => known.as_ref().and_then(|(agent, _)| agent.spec.clone()),
+        let (spec, spec_file) = match (&request.spec, &known) {
+            (Some(path), _) => {
+                let file = request.cwd.join(path);
+                (Some(tasks::spec_at(&self.host, &mut tx, &file, now)?), Some(file))
+            }
+            (None, Some((former, _))) => (former.spec.clone(), former.spec_file.clone()),
+            (None, None) => (None, None),
         };
         let agent = Agent {
             session: request.session.clone(),
@@ -109,6 +113,7 @@ impl<E: Engine, H: Host> App<E, H> {
             terminal: request.terminal.clone(),
             joined_at: me.as_ref().map_or(now, |me| me.joined_at),
             spec,
+            spec_file,
         };
         if first_sight {
             // An entry of its own: it is needed for longer than any agent's.

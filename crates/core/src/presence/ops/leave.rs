@@ -4,10 +4,11 @@ use std::collections::BTreeMap;
 
 use super::sort_out_the_dead;
 use crate::App;
+use crate::Timestamp;
 use crate::claims;
 use crate::engine::Engine;
 use crate::engine::StoreError;
-use crate::engine::Tx;
+use crate::engine::Tx as _;
 use crate::host::Host;
 use crate::host::Topic;
 use crate::journal::Actor;
@@ -16,6 +17,7 @@ use crate::journal::EntryId;
 use crate::journal::JournalStore as _;
 use crate::journal::NewEntry;
 use crate::messages::MessageStore as _;
+use crate::presence::Agent;
 use crate::presence::LeaveOutcome;
 use crate::presence::LeaveReason;
 use crate::presence::PresenceChange;
@@ -25,13 +27,6 @@ use crate::presence::PulseStore as _;
 use crate::presence::SessionId;
 use crate::project::ProjectId;
 use crate::tasks;
-
-/// Whoever leaves holds nothing any more.
-fn let_go(tx: &impl Tx, session: &SessionId) -> Result<Vec<Change>, StoreError> {
-    let mut changes = claims::let_go(tx, session)?;
-    changes.extend(tasks::let_go(tx, session)?);
-    Ok(changes)
-}
 
 impl<E: Engine, H: Host> App<E, H> {
     /// Ends a session's presence. `Ok(None)` when it was not here.
@@ -48,8 +43,8 @@ impl<E: Engine, H: Host> App<E, H> {
         };
         tx.clear_notes(session);
         let left = PresenceChange::Left { session: session.clone(), reason };
-        let mut changes = vec![Change::Presence(left)];
-        changes.extend(let_go(&tx, session)?);
+        let changes = vec![Change::Presence(left)];
+        Self::let_go(&self.host, &mut tx, &agent, now)?;
         Self::conclude(&self.host, tx, now, Some(agent.project.id), actor, changes)?;
         self.engine.pulses().end_pulse(session)?;
         Ok(Some(LeaveOutcome { session: session.clone(), name: agent.name }))
@@ -68,7 +63,7 @@ impl<E: Engine, H: Host> App<E, H> {
             let left = PresenceChange::Left { session: agent.session.clone(), reason: *reason };
             let news = news.entry(agent.project.id.clone()).or_default();
             news.push(Change::Presence(left));
-            news.extend(let_go(&tx, &agent.session)?);
+            Self::let_go(&self.host, &mut tx, agent, now)?;
         }
         for (project, changes) in &news {
             tx.record(&NewEntry {
@@ -82,5 +77,21 @@ impl<E: Engine, H: Host> App<E, H> {
         tx.commit()?;
         self.host.ring(&news.into_keys().map(Topic::Project).collect::<Vec<_>>());
         dead.iter().try_for_each(|(agent, _)| pulses.end_pulse(&agent.session))
+    }
+
+    /// Whoever leaves holds nothing any more. Entries of their own: a task's story
+    /// is kept for longer than any agent's.
+    fn let_go(host: &H, tx: &mut E::Tx<'_>, agent: &Agent, now: Timestamp) -> Result<(), StoreError> {
+        let (holds, tasks) = (claims::let_go(tx, &agent.session)?, tasks::let_go(tx, &agent.session)?);
+        for changes in [holds, tasks].into_iter().filter(|changes| !changes.is_empty()) {
+            tx.record(&NewEntry {
+                id: EntryId::new(now, host.random()),
+                at: now,
+                project: Some(agent.project.id.clone()),
+                actor: Actor::Agent(agent.session.clone()),
+                changes,
+            })?;
+        }
+        Ok(())
     }
 }

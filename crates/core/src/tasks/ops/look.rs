@@ -1,5 +1,7 @@
 //! How a spec stands.
 
+use std::path::PathBuf;
+
 use super::Board;
 use crate::App;
 use crate::engine::Engine;
@@ -34,12 +36,12 @@ impl<E: Engine, H: Host> App<E, H> {
         Ok(TasksOutcome { at: now, spec, title: read.title, done, tasks, errors: read.errors, idle })
     }
 
-    /// The specs that agents who are here take their tasks from.
-    pub fn specs(&mut self) -> Result<Vec<SpecRef>, StoreError> {
-        let mut specs: Vec<SpecRef> =
-            self.engine.read()?.present()?.into_iter().filter_map(|agent| agent.spec).collect();
+    /// The specs that agents who are here take their tasks from, and where.
+    pub fn specs(&mut self) -> Result<Vec<(SpecRef, PathBuf)>, StoreError> {
+        let agents = self.engine.read()?.present()?.into_iter();
+        let mut specs: Vec<_> = agents.filter_map(|agent| agent.spec.zip(agent.spec_file)).collect();
         specs.sort();
-        specs.dedup();
+        specs.dedup_by(|one, other| one.0 == other.0);
         Ok(specs)
     }
 }

@@ -132,7 +132,8 @@ impl Board {
         Ok(Self { me, actor, spec, read, tasks, changes, in_hand })
     }
 
-    /// Which spec is meant, and the file to read.
+    /// Which spec is meant, and the file to read: the one that is named, that of
+    /// the task in hand where no other is meant, or the one joined with.
     fn spec(
         host: &impl Host,
         tx: &mut impl Tx,
@@ -145,9 +146,20 @@ impl Board {
             return Ok((spec_at(host, tx, &file, now)?, file));
         }
         let me = me.ok_or(TaskError::NoSpec)?;
-        let spec = me.spec.clone().ok_or(TaskError::NoSpec)?;
-        let file = me.worktree.join(&spec.path);
-        Ok((spec, file))
+        let in_hand = match (&request.id, request.is_for_new) {
+            (None, false) => tx.task_of(&me.session)?.map(|record| record.key.spec),
+            _ => None,
+        };
+        let joined = me.spec.clone().zip(me.spec_file.clone());
+        match (in_hand, joined) {
+            (Some(spec), Some((joined, file))) if spec == joined => Ok((spec, file)),
+            (Some(spec), _) => {
+                let file = me.worktree.join(&spec.path);
+                Ok((spec, file))
+            }
+            (None, Some(joined)) => Ok(joined),
+            (None, None) => Err(TaskError::NoSpec),
+        }
     }
 
     /// The task of that id. A spec that names no tasks takes any id.
