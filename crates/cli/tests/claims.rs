@@ -329,6 +329,8 @@ fn tasks_come_from_the_spec_and_are_taken_once() {
             (raven, &["tasks"]),
         ],
     ));
+    let status = world.run_as(raven, &["status"]).stdout;
+    assert!(status.contains("Task         TASK-02 of login.md\n"), "{status}");
     assert_eq!(world.run("journal verify").code, 0);
     assert_eq!(world.run("journal rebuild").code, 0);
     assert_eq!(world.run("journal verify").code, 0);

@@ -2,10 +2,12 @@
 
 use std::path::PathBuf;
 
+use consort_core::claims::HoldSeen;
 use consort_core::journal::Actor;
 use consort_core::journal::Seq;
 use consort_core::presence::Caller;
 use consort_core::presence::WhoOutcome;
+use consort_core::tasks::TaskRecord;
 use consort_core::text;
 use serde::Serialize;
 
@@ -14,6 +16,7 @@ use crate::connect;
 use crate::error::CommandResult;
 use crate::render;
 use crate::world::World;
+use crate::world::caller_facts;
 
 #[derive(clap::Args)]
 pub(crate) struct Args {
@@ -30,7 +33,11 @@ struct Status {
     branch: Option<String>,
     /// Messages you have not read.
     unread: usize,
+    /// What you have in hand.
+    task: Option<TaskRecord>,
     here: WhoOutcome,
+    /// What is held in this project.
+    holds: Vec<HoldSeen>,
     store: PathBuf,
     entries: Seq,
     connected: Vec<connect::Standing>,
@@ -44,8 +51,15 @@ pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
         Caller::Person => room.app.unread_count(&Actor::Person)?,
         Caller::Stranger => 0,
     };
+    let task = match &you {
+        Caller::Agent(agent) => room.app.task_in_hand(&agent.session)?,
+        Caller::Person | Caller::Stranger => None,
+    };
+    let caller = caller_facts(room.app.host());
     let status = Status {
         you,
+        task,
+        holds: room.app.holds(&caller, Some(&room.project.id), 0)?.holds,
         unread,
         here: who::look(world, &mut room, false)?,
         store: world.paths.store(),
@@ -68,9 +82,13 @@ pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
         ("You", you),
         ("Project", format!("{}{branch}  ({})", status.project.name, status.project.id)),
         ("Here", render::summary(&status.here.agents)),
+        ("Held", held(&status.holds)),
         ("Mail", format!("{} unread", text::count(status.unread, "message"))),
         ("Store", format!("{}, {} entries", status.store.display(), status.entries)),
     ];
+    if let Some(record) = &status.task {
+        lines.insert(1, ("Task", format!("{} of {}", record.key.id, record.key.spec.path)));
+    }
     for standing in &status.connected {
         lines.push((standing.title, standing.sentence()));
     }
@@ -83,4 +101,13 @@ pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
         })
         .collect();
     world.out.text(text)
+}
+
+/// `src/auth/ (you), topic:auth (Raven)`
+fn held(holds: &[HoldSeen]) -> String {
+    let one = |seen: &HoldSeen| {
+        let who = if seen.yours { "you" } else { seen.name.as_str() };
+        format!("{} ({who})", text::one_line(&seen.hold.resource.shown(), 80))
+    };
+    if holds.is_empty() { "nothing".to_owned() } else { text::few(holds.iter().map(one), 4) }
 }

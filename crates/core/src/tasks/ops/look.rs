@@ -9,8 +9,10 @@ use crate::engine::StoreError;
 use crate::host::Host;
 use crate::presence;
 use crate::presence::PresenceStore as _;
+use crate::presence::SessionId;
 use crate::tasks::SpecRef;
 use crate::tasks::TaskError;
+use crate::tasks::TaskRecord;
 use crate::tasks::TaskRequest;
 use crate::tasks::TaskStore as _;
 use crate::tasks::TasksOutcome;
@@ -34,6 +36,11 @@ impl<E: Engine, H: Host> App<E, H> {
         }
         let done = tasks.iter().filter(|task| rules::is_done(task)).count();
         Ok(TasksOutcome { at: now, spec, title: read.title, done, tasks, errors: read.errors, idle })
+    }
+
+    /// The task that a session has in hand.
+    pub fn task_in_hand(&mut self, session: &SessionId) -> Result<Option<TaskRecord>, StoreError> {
+        self.engine.read()?.task_of(session)
     }
 
     /// The specs that agents who are here take their tasks from, and where.
