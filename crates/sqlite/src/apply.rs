@@ -11,14 +11,33 @@ use crate::messages;
 use crate::presence;
 use crate::tasks;
 
-/// The tables that are projections: what their subjects are told apart by, and
-/// what their rows are.
-pub(crate) const PROJECTIONS: &[(&str, &str, &str)] = &[
-    ("repositories", "repository", "repository"),
-    ("agents", "session", "session"),
-    ("letters", "number", "number || ' to ' || recipient"),
-    ("holds", "resource", "resource || ' of ' || holder || ' in ' || project"),
-    ("tasks", "task", "task"),
+/// Rows that are made by applying entries.
+pub(crate) struct Projection {
+    pub(crate) name: &'static str,
+    /// The table, and which of its rows.
+    pub(crate) rows: &'static str,
+    /// What its subjects are told apart by.
+    subject: &'static str,
+    /// What its rows are told apart by.
+    pub(crate) key: &'static str,
+}
+
+pub(crate) const PROJECTIONS: &[Projection] = &[
+    Projection { name: "repositories", rows: "facts WHERE kind = 'repository'", subject: "key", key: "key" },
+    Projection { name: "agents", rows: "agents WHERE true", subject: "session", key: "session" },
+    Projection {
+        name: "letters",
+        rows: "letters WHERE true",
+        subject: "number",
+        key: "number || ' to ' || recipient",
+    },
+    Projection {
+        name: "holds",
+        rows: "facts WHERE kind = 'hold'",
+        subject: "key",
+        key: "key || ' of ' || owner",
+    },
+    Projection { name: "tasks", rows: "facts WHERE kind = 'task'", subject: "key", key: "key" },
 ];
 
 /// Applies one change of the entry `seq`.
@@ -63,9 +82,11 @@ pub(crate) fn keep(seq: Seq, change: &Change) -> Keep {
     }
 }
 
-pub(crate) fn exists(connection: &Connection, (table, key): &Subject) -> rusqlite::Result<bool> {
-    let column = PROJECTIONS.iter().find(|(name, ..)| name == table).map_or("rowid", |(_, column, _)| column);
-    connection.prepare_cached(&format!("SELECT 1 FROM {table} WHERE {column} = ?1"))?.exists([key])
+pub(crate) fn exists(connection: &Connection, (name, key): &Subject) -> rusqlite::Result<bool> {
+    let Some(Projection { rows, subject, .. }) = PROJECTIONS.iter().find(|one| one.name == *name) else {
+        return Ok(false);
+    };
+    connection.prepare_cached(&format!("SELECT 1 FROM {rows} AND {subject} = ?1"))?.exists([key])
 }
 
 pub(crate) fn json(value: &impl serde::Serialize) -> rusqlite::Result<String> {

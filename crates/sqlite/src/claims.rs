@@ -13,14 +13,13 @@ use consort_core::project::ProjectId;
 use rusqlite::Connection;
 use rusqlite::OptionalExtension as _;
 use rusqlite::Row;
-use rusqlite::params;
 
 use crate::SqliteTx;
 use crate::apply::Keep;
 use crate::apply::json;
 use crate::apply::parse;
 
-const WHERE_KEY: &str = "WHERE resource = ?1 AND project = ?2 AND holder = ?3";
+const HOLDS: &str = "facts WHERE kind = 'hold'";
 
 pub(crate) fn apply(connection: &Connection, seq: Seq, change: &ClaimChange) -> rusqlite::Result<()> {
     match change {
@@ -33,25 +32,23 @@ pub(crate) fn apply(connection: &Connection, seq: Seq, change: &ClaimChange) -> 
         }
         ClaimChange::Contested { key, contest } => contested(connection, key, contest),
         ClaimChange::Released { key, .. } => {
-            let (resource, project, holder) = columns(key);
-            let sql = format!("DELETE FROM holds {WHERE_KEY}");
-            connection.prepare_cached(&sql)?.execute(params![resource, project, holder]).map(drop)
+            let sql = format!("DELETE FROM {HOLDS} AND key = ?1 AND owner = ?2");
+            connection.prepare_cached(&sql)?.execute(columns(key)).map(drop)
         }
     }
 }
 
 fn put(connection: &Connection, hold: &Hold) -> rusqlite::Result<()> {
-    let (resource, project, holder) = columns(&hold.key());
+    let [resource, owner] = columns(&hold.key());
     connection
-        .prepare_cached("REPLACE INTO holds VALUES (?1, ?2, ?3, ?4)")?
-        .execute(params![resource, project, holder, json(hold)?])
+        .prepare_cached("REPLACE INTO facts VALUES ('hold', ?1, ?2, ?3)")?
+        .execute([resource, owner, json(hold)?])
         .map(drop)
 }
 
 fn contested(connection: &Connection, key: &HoldKey, contest: &Contest) -> rusqlite::Result<()> {
-    let (resource, project, holder) = columns(key);
-    let sql = format!("SELECT hold FROM holds {WHERE_KEY}");
-    let found = connection.prepare_cached(&sql)?.query_row([resource, project, holder], read).optional()?;
+    let sql = format!("SELECT value FROM {HOLDS} AND key = ?1 AND owner = ?2");
+    let found = connection.prepare_cached(&sql)?.query_row(columns(key), read).optional()?;
     // One that was released meanwhile is past contesting.
     found.map_or(Ok(()), |hold| put(connection, &Hold { contest: Some(contest.clone()), ..hold }))
 }
@@ -68,20 +65,20 @@ pub(crate) fn keep(change: &ClaimChange) -> Keep {
 
 impl ClaimStore for SqliteTx<'_> {
     fn holds(&self, project: Option<&ProjectId>) -> Result<Vec<Hold>, StoreError> {
-        let sql = "SELECT hold FROM holds WHERE project = '' OR project = ?1";
-        let project = project.map_or("", ProjectId::as_str);
-        self.ask(|tx| tx.prepare_cached(sql)?.query_map([project], read)?.collect())
+        let mut holds = self.all_holds()?;
+        holds.retain(|hold| hold.project.is_none() || hold.project.as_ref() == project);
+        Ok(holds)
     }
 
     fn holds_on(&self, resources: &[Resource]) -> Result<Vec<Hold>, StoreError> {
         // The person lifts in Consort's name.
-        let lifted = Actor::Consort.to_string();
+        let lifted = format!("%\t{}", Actor::Consort);
         self.ask(|tx| {
             let mut holds: Vec<Hold> = tx
-                .prepare_cached("SELECT hold FROM holds WHERE holder = ?1")?
+                .prepare_cached(&format!("SELECT value FROM {HOLDS} AND owner LIKE ?1"))?
                 .query_map([lifted], read)?
                 .collect::<Result<_, _>>()?;
-            let mut on = tx.prepare_cached("SELECT hold FROM holds WHERE resource = ?1")?;
+            let mut on = tx.prepare_cached(&format!("SELECT value FROM {HOLDS} AND key = ?1"))?;
             for resource in resources {
                 let found = on.query_map([resource.to_string()], read)?.collect::<Result<Vec<_>, _>>()?;
                 holds.extend(found);
@@ -96,14 +93,15 @@ impl ClaimStore for SqliteTx<'_> {
 }
 
 pub(crate) fn all(connection: &Connection) -> rusqlite::Result<Vec<Hold>> {
-    connection.prepare_cached("SELECT hold FROM holds")?.query_map([], read)?.collect()
+    connection.prepare_cached(&format!("SELECT value FROM {HOLDS}"))?.query_map([], read)?.collect()
 }
 
 fn read(row: &Row<'_>) -> rusqlite::Result<Hold> {
     parse(row.get_ref(0)?.as_str()?, 0)
 }
 
-fn columns(key: &HoldKey) -> (String, String, String) {
-    let project = key.project.as_ref().map_or_else(String::new, ToString::to_string);
-    (key.resource.to_string(), project, key.holder.to_string())
+/// The key and the owner of a hold's row.
+fn columns(key: &HoldKey) -> [String; 2] {
+    let project = key.project.as_ref().map_or("", |project| project.as_str());
+    [key.resource.to_string(), format!("{project}\t{}", key.holder)]
 }

@@ -15,7 +15,9 @@ impl ConfigStore for SqliteTx<'_> {
         // come first, so that the worktree's override them.
         let read = |row: &Row<'_>| Ok((row.get(0)?, (row.get(1)?, row.get(2)?)));
         let mut all: Vec<(String, (String, String))> = self.ask(|tx| {
-            tx.prepare_cached("SELECT scope, key, value FROM settings")?.query_map([], read)?.collect()
+            tx.prepare_cached("SELECT owner, key, value FROM facts WHERE kind = 'setting'")?
+                .query_map([], read)?
+                .collect()
         })?;
         let here = scope(worktree);
         all.retain(|(scope, _)| scope.is_empty() || *scope == here);
@@ -24,17 +26,17 @@ impl ConfigStore for SqliteTx<'_> {
     }
 
     fn published_in(&self, worktree: Option<&Path>) -> Result<Vec<(String, String)>, StoreError> {
-        let sql = "SELECT key, value FROM settings WHERE scope = ?1 ORDER BY key";
+        let sql = "SELECT key, value FROM facts WHERE kind = 'setting' AND owner = ?1 ORDER BY key";
         let read = |row: &Row<'_>| Ok((row.get(0)?, row.get(1)?));
         self.ask(|tx| tx.prepare_cached(sql)?.query_map([scope(worktree)], read)?.collect())
     }
 
     fn publish(&mut self, worktree: Option<&Path>, values: &[(String, String)]) -> Result<(), StoreError> {
         self.change(|tx| {
-            tx.execute("DELETE FROM settings WHERE scope = ?1", [scope(worktree)])?;
-            let mut insert = tx.prepare("INSERT INTO settings VALUES (?1, ?2, ?3)")?;
+            tx.execute("DELETE FROM facts WHERE kind = 'setting' AND owner = ?1", [scope(worktree)])?;
+            let mut insert = tx.prepare("INSERT INTO facts VALUES ('setting', ?1, ?2, ?3)")?;
             for (key, value) in values {
-                insert.execute(params![scope(worktree), key, value])?;
+                insert.execute(params![key, scope(worktree), value])?;
             }
             Ok(())
         })

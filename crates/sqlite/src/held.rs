@@ -160,7 +160,7 @@ fn line(hold: &Hold) -> Option<String> {
 
 fn repositories(connection: &Connection, project: &str) -> rusqlite::Result<String> {
     let mut statement =
-        connection.prepare_cached("SELECT repository FROM repositories WHERE project = ?1")?;
+        connection.prepare_cached("SELECT key FROM facts WHERE kind = 'repository' AND owner = ?1")?;
     let mut rows = statement.query([project])?;
     let mut lines = String::new();
     while let Some(row) = rows.next()? {

@@ -103,9 +103,9 @@ impl JournalStore for SqliteTx<'_> {
     fn rebuild(&mut self) -> Result<usize, StoreError> {
         self.after.holds = true;
         self.change(|tx| {
-            PROJECTIONS
-                .iter()
-                .try_for_each(|(table, ..)| tx.execute(&format!("DELETE FROM {table}"), []).map(drop))
+            PROJECTIONS.iter().try_for_each(|projection| {
+                tx.execute(&format!("DELETE FROM {}", projection.rows), []).map(drop)
+            })
         })?;
         replay(&self.tx, &self.tx, |error| self.failed(error))
     }
@@ -140,13 +140,13 @@ impl JournalStore for SqliteTx<'_> {
     }
 
     fn last_pruned(&self) -> Result<Option<Timestamp>, StoreError> {
-        let sql =
-            "SELECT CAST(value AS INTEGER) FROM settings WHERE scope = ':consort' AND key = 'pruned_at'";
+        let sql = "SELECT CAST(value AS INTEGER) FROM facts
+                   WHERE kind = 'setting' AND key = 'pruned_at' AND owner = ':consort'";
         self.ask(|tx| tx.query_row(sql, [], |row| Ok(Timestamp(row.get(0)?))).optional())
     }
 
     fn set_last_pruned(&mut self, at: Timestamp) -> Result<(), StoreError> {
-        let sql = "REPLACE INTO settings VALUES (':consort', 'pruned_at', ?1)";
+        let sql = "REPLACE INTO facts VALUES ('setting', 'pruned_at', ':consort', ?1)";
         self.change(|tx| tx.execute(sql, [at.0.to_string()]).map(drop))
     }
 }

@@ -10,7 +10,7 @@ use rusqlite::TransactionBehavior;
 const MIGRATIONS: &[&str] = &[
     include_str!("../migrations/0001_foundation.sql"),
     include_str!("../migrations/0002_messages.sql"),
-    include_str!("../migrations/0003_claims.sql"),
+    include_str!("../migrations/0003_facts.sql"),
 ];
 
 /// The schema this binary knows.

@@ -1,4 +1,4 @@
-//! Presence's tables: `agents` and `repositories`. What is only ever read whole
+//! Presence's rows: `agents`, and the repositories among the facts. What is only ever read whole
 //! is one JSON column. Pulses are not in the database: `pulses.rs`.
 
 use std::path::Path;
@@ -26,7 +26,10 @@ const AGENT: &str = "agents.agent, agents.name, agents.left_at, agents.left_reas
 pub(crate) fn apply(connection: &Connection, at: Timestamp, change: &PresenceChange) -> rusqlite::Result<()> {
     match change {
         PresenceChange::RepositorySeen { repository, project } => connection
-            .prepare_cached("INSERT OR IGNORE INTO repositories VALUES (?1, ?2, ?3)")?
+            .prepare_cached(
+                "INSERT INTO facts SELECT 'repository', ?1, ?2, ?3
+                 WHERE NOT EXISTS (SELECT 1 FROM facts WHERE kind = 'repository' AND key = ?1)",
+            )?
             .execute(params![path_text(repository), project.id.as_str(), project.name]),
         PresenceChange::Joined(agent) => connection
             .prepare_cached("REPLACE INTO agents VALUES (?1, ?2, ?3, ?4, ?5, NULL, NULL)")?
@@ -120,12 +123,12 @@ impl PresenceStore for SqliteTx<'_> {
     }
 
     fn project_of(&self, repository: &Path) -> Result<Option<Project>, StoreError> {
-        let sql = "SELECT project, name FROM repositories WHERE repository = ?1";
+        let sql = "SELECT owner, value FROM facts WHERE kind = 'repository' AND key = ?1";
         self.ask(|tx| tx.prepare_cached(sql)?.query_row([path_text(repository)], read_project).optional())
     }
 
     fn projects(&self) -> Result<Vec<Project>, StoreError> {
-        let sql = "SELECT DISTINCT project, name FROM repositories ORDER BY project, name";
+        let sql = "SELECT DISTINCT owner, value FROM facts WHERE kind = 'repository' ORDER BY owner, value";
         self.ask(|tx| tx.prepare(sql)?.query_map([], read_project)?.collect())
     }
 }

@@ -13,17 +13,19 @@ use consort_core::tasks::TaskStore;
 use rusqlite::Connection;
 use rusqlite::OptionalExtension as _;
 use rusqlite::Row;
-use rusqlite::params;
 
 use crate::SqliteTx;
 use crate::apply::Keep;
 use crate::apply::json;
 use crate::apply::parse;
 
+const TASKS: &str = "facts WHERE kind = 'task'";
+
 pub(crate) fn apply(connection: &Connection, seq: Seq, change: &TaskChange) -> rusqlite::Result<()> {
-    let sql = "SELECT record FROM tasks WHERE task = ?1";
     let task = name(change.key());
-    let former = connection.prepare_cached(sql)?.query_row([&task], read).optional()?;
+    let sql = format!("SELECT value FROM {TASKS} AND key = ?1");
+    let former = connection.prepare_cached(&sql)?.query_row([&task], read).optional()?;
+    connection.prepare_cached(&format!("DELETE FROM {TASKS} AND key = ?1"))?.execute([&task])?;
     let (state, holder) = match change {
         TaskChange::Claimed { worker, .. } => (TaskState::Claimed(worker.clone()), Some(&worker.who)),
         TaskChange::Completed { worker, .. } => (TaskState::Done(worker.clone()), None),
@@ -38,9 +40,10 @@ pub(crate) fn apply(connection: &Connection, seq: Seq, change: &TaskChange) -> r
         _ => seq,
     };
     let record = TaskRecord { key: change.key().clone(), state, generation };
+    let holder = holder.map_or_else(String::new, Actor::to_string);
     connection
-        .prepare_cached("REPLACE INTO tasks VALUES (?1, ?2, ?3, ?4)")?
-        .execute(params![task, spec(&change.key().spec), holder.map(Actor::to_string), json(&record)?])
+        .prepare_cached("INSERT INTO facts VALUES ('task', ?1, ?2, ?3)")?
+        .execute([task, holder, json(&record)?])
         .map(drop)
 }
 
@@ -49,30 +52,31 @@ pub(crate) fn keep(change: &TaskChange) -> Keep {
     Keep::Story(("tasks", name(change.key())))
 }
 
-/// Case does not tell tasks apart. Nothing in an id can be taken for the rest.
+/// Case does not tell tasks apart.
 fn name(key: &TaskKey) -> String {
-    format!("{} {}", key.id.to_lowercase(), spec(&key.spec))
+    format!("{}\t{}", spec(&key.spec), key.id.to_lowercase())
 }
 
 fn spec(spec: &SpecRef) -> String {
-    format!("{} {}", spec.project.as_ref().map_or("", |project| project.as_str()), spec.path)
+    format!("{}\t{}", spec.project.as_ref().map_or("", |project| project.as_str()), spec.path)
 }
 
 impl TaskStore for SqliteTx<'_> {
     fn tasks(&self, of: &SpecRef) -> Result<Vec<TaskRecord>, StoreError> {
-        let sql = "SELECT record FROM tasks WHERE spec = ?1";
-        self.ask(|tx| tx.prepare_cached(sql)?.query_map([spec(of)], read)?.collect())
+        // From the first id on, up to whatever comes after the last.
+        let sql = format!("SELECT value FROM {TASKS} AND key >= ?1 || char(9) AND key < ?1 || char(10)");
+        self.ask(|tx| tx.prepare_cached(&sql)?.query_map([spec(of)], read)?.collect())
     }
 
     fn claimed_tasks(&self) -> Result<Vec<TaskRecord>, StoreError> {
-        let sql = "SELECT record FROM tasks WHERE holder IS NOT NULL";
-        self.ask(|tx| tx.prepare_cached(sql)?.query_map([], read)?.collect())
+        let sql = format!("SELECT value FROM {TASKS} AND owner != ''");
+        self.ask(|tx| tx.prepare_cached(&sql)?.query_map([], read)?.collect())
     }
 
     fn task_of(&self, session: &SessionId) -> Result<Option<TaskRecord>, StoreError> {
-        let sql = "SELECT record FROM tasks WHERE holder = ?1";
+        let sql = format!("SELECT value FROM {TASKS} AND owner = ?1");
         let holder = Actor::Agent(session.clone()).to_string();
-        self.ask(|tx| tx.prepare_cached(sql)?.query_row([holder], read).optional())
+        self.ask(|tx| tx.prepare_cached(&sql)?.query_row([holder], read).optional())
     }
 }
 

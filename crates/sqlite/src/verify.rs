@@ -11,6 +11,7 @@ use rusqlite::Connection;
 use rusqlite::types::ValueRef;
 
 use crate::apply::PROJECTIONS;
+use crate::apply::Projection;
 use crate::journal;
 use crate::migrations;
 
@@ -77,9 +78,10 @@ fn differences(
     let replayed = replayed.transaction().map_err(&failed)?;
     journal::replay(connection, &replayed, &failed)?;
     let mut differences = Vec::new();
-    for (table, _, key) in PROJECTIONS {
-        let found = rows(connection, table, key).map_err(&failed)?;
-        let expected = rows(&replayed, table, key).map_err(&failed)?;
+    for projection in PROJECTIONS {
+        let table = projection.name;
+        let found = rows(connection, projection).map_err(&failed)?;
+        let expected = rows(&replayed, projection).map_err(&failed)?;
         for (row, text) in &expected {
             match found.get(row) {
                 None => differences.push(format!("{table}: {row} is missing")),
@@ -104,9 +106,10 @@ pub(crate) fn integrity(connection: &Connection) -> rusqlite::Result<Vec<String>
     Ok(lines)
 }
 
-/// A table's rows as text by key, so that any table can be compared.
-fn rows(connection: &Connection, table: &str, key: &str) -> rusqlite::Result<BTreeMap<String, String>> {
-    let mut statement = connection.prepare(&format!("SELECT CAST({key} AS TEXT), * FROM {table}"))?;
+/// Rows as text by key, so that any of them can be compared.
+fn rows(connection: &Connection, projection: &Projection) -> rusqlite::Result<BTreeMap<String, String>> {
+    let Projection { key, rows, .. } = projection;
+    let mut statement = connection.prepare(&format!("SELECT CAST({key} AS TEXT), * FROM {rows}"))?;
     let columns = statement.column_count();
     statement
         .query_map([], |row| {
