@@ -16,7 +16,7 @@ const AFTER_HELP: &str = "\
 Exit codes: 0 done, 1 not as asked or something found, 2 wrong command line, 3 output closed,
 4 held by someone else, 5 store busy, 6 store damaged, 255 our fault.";
 
-/// Lets the coding agents on this machine see each other and talk.
+/// Lets the coding agents on this machine see each other, talk, and stay out of each other's way.
 #[derive(Parser)]
 #[command(name = "consort", version, about, after_help = AFTER_HELP, propagate_version = true)]
 pub(crate) struct Cli {
@@ -71,7 +71,7 @@ enum Command {
     Reservations(commands::claims::list::Args),
     /// Say who holds a path, why, and what you may do
     Explain(commands::claims::explain::Args),
-    /// Wait until a path may be written
+    /// Wait until nobody else has reserved a path
     Wait(commands::claims::wait::Args),
     /// Let everyone write a path for a while, whoever has reserved it
     Override(commands::claims::lift::Args),

@@ -68,6 +68,12 @@ impl Out {
         self.text(text::printable(line.as_ref()) + "\n")
     }
 
+    /// A heading, and plain text after it.
+    pub(crate) fn heading(&self, heading: &str, rest: &str) -> CommandResult {
+        let heading = self.style.bold(&text::printable(heading));
+        self.text(heading + &text::printable(rest) + "\n")
+    }
+
     /// An Outcome's own JSON, on one line.
     pub(crate) fn json(&self, outcome: &impl Serialize) -> CommandResult {
         match serde_json::to_string(outcome) {

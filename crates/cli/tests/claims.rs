@@ -167,6 +167,7 @@ fn to_ask_again_is_an_answer_and_weakens_nothing() {
     assert!(world.run("reservations").stdout.contains("src/auth/"));
     assert_eq!(world.run_as(raven, &["contest", "src/auth/"]).code, 0);
     assert_eq!(world.run_as(falcon, &["reserve", "src/auth/"]).code, 0);
+    assert!(world.run_as(raven, &["inbox"]).stdout.contains("> I still need src/auth/."));
     let ran = world.run_as(raven, &["release", "--force", "src/auth/"]);
     assert!(ran.stderr.contains("never contested"), "{ran}");
     // Nor does anyone's environment shorten the time.
@@ -190,6 +191,15 @@ fn to_ask_again_is_an_answer_and_weakens_nothing() {
     let ran = world.run_as(raven, &["contest", "README.md"]);
     assert_eq!(ran.stdout, "Contested README.md; the person was asked, and decides.\n");
     assert!(world.run("inbox").stdout.contains("I need README.md"));
+    // Whose it was is told, and who asked for it.
+    assert_eq!(world.run("release --force src/auth/").code, 0);
+    for agent in [falcon, raven] {
+        assert!(world.run_as(agent, &["inbox"]).stdout.contains("> I have taken what was held: src/auth/."));
+    }
+    // The rules are the person's.
+    assert_eq!(world.run_as(raven, &["config", "set", "claims.enforcement", "off"]).code, 1);
+    assert_eq!(world.run_as(raven, &["leave"]).code, 0);
+    assert_eq!(world.run_as(raven, &["override", "src/auth/"]).code, 1, "who has left is not the person");
 }
 
 #[test]
@@ -281,7 +291,7 @@ fn tasks_come_from_the_spec_and_are_taken_once() {
         [exit 4]
         Raven$ consort task complete TASK-01
         [stderr] Error: `TASK-01` is not yours: Falcon has it
-        [stderr] Hint: ask: consort send Falcon "…"
+        [stderr] Hint: ask: consort send Falcon "…"; the person can say `--take-anyway`
         [exit 4]
         Raven$ consort task unclaim TASK-02
         [stderr] Error: `TASK-02` is not claimed

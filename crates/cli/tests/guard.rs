@@ -62,7 +62,7 @@ fn a_write_to_what_another_has_reserved_is_refused() {
     reserve(&world, "s1", "src/auth/");
     expect![[r#"
         [consort] Refused: src/auth/login.rs (of src/auth/) is reserved by Falcon (claude on main) since just now: "rewriting the login".
-        Ask for it: consort send Falcon "…". Wait until it is free: consort wait '$WORLD/shop/src/auth/login.rs'. Or work on something else. Do not write it by other means."#]]
+        Ask for it: consort send Falcon "…". Wait until it is free: consort wait --timeout 90s '$WORLD/shop/src/auth/login.rs'. Or work on something else. Do not write it by other means."#]]
     .assert_eq(&refused(&world, "s2", "Edit", edit(&world, "src/auth/login.rs")).unwrap());
     for tool in ["Write", "MultiEdit"] {
         assert!(refused(&world, "s2", tool, edit(&world, "src/auth/new.rs")).is_some(), "{tool}");
@@ -137,7 +137,7 @@ fn the_shell_is_no_way_around_it() {
     std::fs::write(world.project().join("src/auth/login.rs"), "changed\n").unwrap();
     expect![[r#"
         [consort] Refused: `git add` takes along all that is uncommitted here, and src/auth/ is reserved by Falcon (claude on main) since just now: "rewriting the login". Name your own paths instead.
-        Ask for it: consort send Falcon "…". Wait until it is free: consort wait '$WORLD/shop/src/auth/'. Or work on something else. Do not write it by other means."#]]
+        Ask for it: consort send Falcon "…". Wait until it is free: consort wait --timeout 90s '$WORLD/shop/src/auth/'. Or work on something else. Do not write it by other means."#]]
     .assert_eq(&refused(&world, "s2", "Bash", bash("git add -A && git commit -m x")).unwrap());
     assert!(refused(&world, "s2", "Bash", bash("git stash")).is_some());
     assert_eq!(refused(&world, "s2", "Bash", bash("git add README.md && git commit -m x")), None);

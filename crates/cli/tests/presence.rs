@@ -196,7 +196,8 @@ fn without_a_registered_ancestor_the_environment_decides() {
     world.run("join --pid $OTHER --kind test --session s-init --name Init");
     let whoami = |session: &str| world.ran(world.consort(["whoami"]).env("CONSORT_SESSION", session)).stdout;
     assert_eq!(whoami("s-init"), "Init (test in shop)\n");
-    assert_eq!(whoami("s-other"), "you, the person at the keyboard\n");
+    // Whoever says that it is a session does not become the person.
+    assert_eq!(whoami("s-other"), "an agent session that has not joined (`consort join`)\n");
     // With one, it does not.
     join(&world, "Raven");
     assert_eq!(whoami("s-init"), "Raven (test in shop)\n");

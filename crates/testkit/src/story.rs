@@ -123,6 +123,8 @@ pub fn store_story<E: Engine>(engine: E) {
     let caller = app.caller(&facts(&host, Some("s-raven"))).unwrap();
     assert!(matches!(caller, Caller::Agent(agent) if agent.name.as_str() == "Raven"));
     let nobody = facts(&host, Some("nobody"));
+    assert_eq!(app.caller(&nobody).unwrap(), Caller::Stranger, "it says that it is a session");
+    let nobody = CallerFacts { claimed: None, ..nobody };
     assert_eq!(app.caller(&nobody).unwrap(), Caller::Person);
     let in_agent = CallerFacts { in_agent: true, ..nobody };
     assert_eq!(app.caller(&in_agent).unwrap(), Caller::Stranger);

@@ -9,6 +9,7 @@ use std::path::Path;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
+use super::init::agree;
 use crate::connect;
 use crate::error::CommandError;
 use crate::error::CommandResult;
@@ -46,7 +47,7 @@ pub(crate) fn run(world: &World, _: &Args) -> Result<ExitCode, CommandError> {
     Ok(if outcome.is_refused { ExitCode::from(REFUSED) } else { ExitCode::SUCCESS })
 }
 
-pub(crate) fn install(world: &World, worktree: &Path, dry_run: bool) -> CommandResult {
+pub(crate) fn install(world: &World, worktree: &Path, dry_run: bool, yes: bool) -> CommandResult {
     let dir = hooks_dir(worktree)?;
     let (hook, before) = (dir.join("pre-commit"), dir.join(BEFORE));
     let program = connect::find_program("consort").map_or_else(std::env::current_exe, Ok);
@@ -63,9 +64,11 @@ pub(crate) fn install(world: &World, worktree: &Path, dry_run: bool) -> CommandR
             "one of them is left over: move it away",
         ));
     }
-    if dry_run {
-        out::note(format_args!("Would write {}; nothing was changed: this was a dry run.", hook.display()));
-        return world.out.text(script);
+    out::note(format_args!("{}:", hook.display()));
+    world.out.text(&script)?;
+    if dry_run || !agree(yes, "Add this hook?") {
+        out::note("Nothing was changed.");
+        return Ok(());
     }
     let failed = |error| CommandError::file("cannot write", &hook, error);
     fs::create_dir_all(&dir).map_err(failed)?;

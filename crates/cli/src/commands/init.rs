@@ -51,7 +51,7 @@ impl LevelArgs {
 pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
     let worktree = world.place().worktree;
     if args.git_hook {
-        return git_hook::install(world, &worktree, args.dry_run);
+        return git_hook::install(world, &worktree, args.dry_run, args.yes);
     }
     for cli in consort_agents::ALL {
         let config_dir = world.config_dir(*cli);

@@ -71,7 +71,11 @@ impl Pattern {
 
     /// As people write it: no backslash where there is nothing to tell apart.
     pub fn shown(&self) -> String {
-        if is_glob(&self.0) { self.0.clone() } else { unescape(&self.0) }
+        match self.0.as_str() {
+            "**" => "./".to_owned(),
+            text if is_glob(text) => text.to_owned(),
+            text => unescape(text),
+        }
     }
 
     /// The one file it means, if it is that.

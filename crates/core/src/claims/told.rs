@@ -24,7 +24,7 @@ pub(super) fn denial(obstacles: &[Obstacle], now: Timestamp) -> String {
         };
         let place = text::shell_quoted(&first.place.to_string_lossy());
         told.push_str(&format!(
-            "\nAsk for it: consort send {ask} \"…\". Wait until it is free: consort wait {place}. Or work on \
+            "\nAsk for it: consort send {ask} \"…\". Wait until it is free: consort wait --timeout 90s {place}. Or work on \
              something else. Do not write it by other means."
         ));
     }
@@ -63,6 +63,9 @@ fn fact(obstacle: &Obstacle, now: Timestamp) -> String {
         Extent::Changes => format!("`{by}` takes along all that is uncommitted here, and {held}"),
         Extent::Worktree => format!("`{by}` changes the whole worktree, and {held}"),
         _ if path == held => path,
+        Extent::Tree if !path.is_empty() && held.starts_with(&format!("{path}/")) => {
+            format!("{held} (in {path})")
+        }
         _ if path.is_empty() => format!("everything here ({held} of it)"),
         _ => format!("{path} (of {held})"),
     };
@@ -78,7 +81,10 @@ fn fact(obstacle: &Obstacle, now: Timestamp) -> String {
     let task = task.map_or_else(String::new, |task| format!(", working on {}", text::one_line(task, 60)));
     let reason = hold.reason.as_ref();
     let reason = reason.map_or_else(String::new, |reason| format!(": \"{}\"", text::one_line(reason, 120)));
-    let way_out = if obstacle.extent == Extent::Changes { " Name your own paths instead." } else { "" };
+    let way_out = match by.as_str() {
+        "git add" | "git commit" | "git stash" | "git clean" => " Name your own paths instead.",
+        _ => "",
+    };
     format!("{what} is {verb} by {} {since}{task}{reason}.{way_out}", text::one_line(&hold.label, 80))
 }
 

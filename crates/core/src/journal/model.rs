@@ -61,6 +61,16 @@ pub enum Actor {
     Consort,
 }
 
+impl Actor {
+    /// The session, if it is an agent.
+    pub fn session(&self) -> Option<&SessionId> {
+        match self {
+            Self::Agent(session) => Some(session),
+            Self::Person | Self::Consort => None,
+        }
+    }
+}
+
 impl fmt::Display for Actor {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

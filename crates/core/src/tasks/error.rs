@@ -76,7 +76,9 @@ impl Explain for TaskError {
                 "`consort task next` claims the first that is ready".into()
             }
             Self::NotClaimed { id } => format!("`consort task claim {id}` claims it"),
-            Self::NotYours { by, .. } => format!("ask: consort send {by} \"…\""),
+            Self::NotYours { by, .. } => {
+                format!("ask: consort send {by} \"…\"; the person can say `--take-anyway`")
+            }
             Self::NothingReady { .. } => "`consort tasks` shows who has what".into(),
             Self::TooLate { id, .. } => format!(
                 "it was given back, by the person or because your process had ended; `consort tasks` shows how it \

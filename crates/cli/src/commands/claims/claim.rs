@@ -4,6 +4,7 @@ use consort_core::claims::Strength;
 
 use super::Terms;
 use super::hold;
+use super::shown;
 use crate::error::CommandResult;
 use crate::world::World;
 
@@ -23,7 +24,7 @@ pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
         return world.out.json(&outcome);
     }
     for hold in &outcome.holds {
-        world.out.line(format!("Claimed `{}` (#{}).", hold.resource.shown(), hold.generation))?;
+        world.out.line(format!("Claimed `{}` (#{}).", shown(hold), hold.generation))?;
     }
     Ok(())
 }

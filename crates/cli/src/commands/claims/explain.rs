@@ -50,7 +50,7 @@ fn lines(outcome: &PathOutcome) -> Vec<String> {
         let who = if seen.yours { "You" } else { seen.name.as_str() };
         lines.push(format!("{who} edited it {}.", text::ago(outcome.at.since(seen.touch.at))));
     }
-    if let Some(until) = outcome.lifted_until {
+    if let Some(until) = outcome.lifted_until.filter(|_| !outcome.reserved) {
         let left = text::age(until.since(outcome.at));
         lines.push(format!("By the person's word everyone may write it for another {left}."));
     }

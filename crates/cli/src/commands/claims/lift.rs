@@ -2,6 +2,7 @@
 
 use consort_core::text;
 
+use super::shown;
 use crate::error::CommandResult;
 use crate::world::World;
 use crate::world::caller_facts;
@@ -26,5 +27,5 @@ pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
         return world.out.json(&hold);
     }
     let minutes = text::count(args.minutes as usize, "minute");
-    world.out.line(format!("Everyone may write {} for {minutes}.", hold.resource.shown()))
+    world.out.line(format!("Everyone may write {} for {minutes}.", shown(&hold)))
 }

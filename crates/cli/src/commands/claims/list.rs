@@ -49,18 +49,18 @@ fn run(
     for (title, strength) in [
         ("Reserved:", Strength::Blocking),
         ("Claimed:", Strength::Advisory),
-        ("Open to everyone by your word:", Strength::Lifted),
+        ("Open to everyone by the person's word:", Strength::Lifted),
     ] {
         let holds = outcome.holds.iter().filter(|seen| seen.hold.strength == strength).collect::<Vec<_>>();
         if !holds.is_empty() {
-            world.out.line(world.out.style.bold(title))?;
+            world.out.heading(title, "")?;
         }
         for seen in holds {
             world.out.line(format!("  {}", describe(seen, outcome.at)))?;
         }
     }
     if !outcome.touched.is_empty() {
-        world.out.line(world.out.style.bold("Edited lately:"))?;
+        world.out.heading("Edited lately:", "")?;
     }
     for seen in &outcome.touched {
         let who = if seen.yours { "you" } else { seen.name.as_str() };

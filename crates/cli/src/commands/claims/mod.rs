@@ -38,11 +38,22 @@ struct Terms {
     #[arg(long)]
     reason: Option<String>,
     /// Let go by itself after this time: `30m`, `2h`; claiming again renews it
-    #[arg(long, value_name = "TIME", value_parser = time::parse_duration)]
+    #[arg(long, value_name = "TIME", value_parser = some_time)]
     ttl: Option<Duration>,
     /// Print JSON
     #[arg(long)]
     json: bool,
+}
+
+/// A time that is worth holding something for.
+fn some_time(text: &str) -> Result<Duration, String> {
+    let time = time::parse_duration(text)?;
+    if time < Duration::from_secs(1) { Err("expected a second at least".into()) } else { Ok(time) }
+}
+
+/// A resource on one line, as people read it.
+fn shown(hold: &Hold) -> String {
+    text::one_line(&hold.resource.shown(), 200)
 }
 
 fn hold(

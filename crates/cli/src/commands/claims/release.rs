@@ -4,6 +4,7 @@ use consort_core::claims::ReleaseRequest;
 use consort_core::claims::Strength;
 use consort_core::claims::Which;
 
+use super::shown;
 use crate::error::CommandResult;
 use crate::world::World;
 use crate::world::caller_facts;
@@ -39,7 +40,7 @@ pub(crate) fn run(world: &World, args: &Args, strength: Option<Strength>) -> Com
         return world.out.line("You hold nothing.");
     }
     for hold in &outcome.released {
-        world.out.line(format!("Released {}.", hold.resource.shown()))?;
+        world.out.line(format!("Released {}.", shown(hold)))?;
     }
     Ok(())
 }

@@ -4,6 +4,7 @@ use consort_core::claims::Strength;
 
 use super::Terms;
 use super::hold;
+use super::shown;
 use crate::error::CommandResult;
 use crate::out;
 use crate::world::World;
@@ -24,7 +25,7 @@ pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
         return world.out.json(&outcome);
     }
     for hold in &outcome.holds {
-        world.out.line(format!("Reserved {} (#{}).", hold.resource.shown(), hold.generation))?;
+        world.out.line(format!("Reserved {} (#{}).", shown(hold), hold.generation))?;
     }
     match room.config.get("claims.enforcement") {
         "block" => {}

@@ -4,9 +4,11 @@ use std::process::ExitCode;
 use std::time::Duration;
 use std::time::Instant;
 
+use consort_core::text;
 use consort_host::bell;
 use consort_host::bell::Bell;
 
+use super::shown;
 use crate::error::CommandError;
 use crate::exit;
 use crate::out;
@@ -37,22 +39,18 @@ pub(crate) fn run(world: &World, args: &Args) -> Result<ExitCode, CommandError> 
         let caller = caller_facts(room.app.host());
         let outcome = room.app.explain_path(&caller, &world.cwd, &args.path)?;
         if !outcome.reserved {
-            world.out.line(format!("{} is free.", outcome.path))?;
+            world.out.line(format!("{} is free.", text::one_line(&outcome.path, 200)))?;
             return Ok(ExitCode::SUCCESS);
         }
         if let Some(seen) = outcome.holds.iter().find(|seen| !seen.yours)
             && !has_said
         {
-            out::note(format_args!(
-                "Waiting for {} to let go of {}.",
-                seen.hold.label,
-                seen.hold.resource.shown()
-            ));
+            out::note(format_args!("Waiting for {} to let go of {}.", seen.hold.label, shown(&seen.hold)));
             has_said = true;
         }
         let left = until.map_or(bell::SAFETY, |until| until.saturating_duration_since(Instant::now()));
         if left.is_zero() {
-            out::note(format_args!("{} is still held.", outcome.path));
+            out::note(format_args!("{} is still held.", text::one_line(&outcome.path, 200)));
             return Ok(ExitCode::from(exit::FOUND_SOMETHING));
         }
         bell.wait(None, left.min(LOOK)).map_err(cannot_wait)?;

@@ -1,6 +1,7 @@
 //! `consort config set`
 
 use consort_core::config;
+use consort_core::presence::Caller;
 
 use crate::config::project_file;
 use crate::config::with_value;
@@ -24,6 +25,13 @@ pub(crate) struct Args {
 
 pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
     let value = config::key(&args.key)?.check(&args.value)?;
+    // Who is kept from writing by them does not loosen the rules.
+    if args.key.starts_with("claims.") && world.open()?.caller()? != Caller::Person {
+        return Err(CommandError::user(
+            format!("`{}` is the person's to decide", args.key),
+            "ask: consort send @me \"…\"",
+        ));
+    }
     let path = if args.project { project_file(&world.place().worktree) } else { world.paths.user_config() };
     let text = match std::fs::read_to_string(&path) {
         Ok(text) => text,

@@ -163,6 +163,7 @@ fn describe(
         Actor::Agent(_) => "",
         Actor::Person if says_who(&entry.changes) => "",
         Actor::Person => "you: ",
+        Actor::Consort if matches!(entry.changes.first(), Some(Change::Messages(_))) => "",
         Actor::Consort => "consort: ",
     };
     let what = text::one_line(&format!("{actor}{}", parts.join("; ")), 500);

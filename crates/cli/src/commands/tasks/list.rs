@@ -69,7 +69,7 @@ pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
             world.out.json(&outcome)?;
             continue;
         }
-        world.out.line(format!("{}: {} of {all} done", world.out.style.bold(&name), outcome.done))?;
+        world.out.heading(&name, &format!(": {} of {all} done", outcome.done))?;
         let widest = outcome.tasks.iter().map(|task| task.id.chars().count()).max().unwrap_or(0);
         for task in &outcome.tasks {
             let (id, state) = (text::one_line(&task.id, 64), state(task, outcome.at));

@@ -23,6 +23,7 @@ pub(crate) enum Command {
     },
     /// Claim a task
     Claim {
+        /// As the spec writes it
         id: String,
         /// Why: others read it
         #[arg(long)]

@@ -134,8 +134,7 @@ impl<E: Engine, H: Host> App<E, H> {
             let theirs = obstacles.iter().filter(|obstacle| obstacle.held.hold.holder == *holder);
             let text = told::trespassed(theirs.map(|obstacle| obstacle.path.as_str()), command);
             let (kind, priority) = (MessageType::Info, Priority::High);
-            let change =
-                messages::notice(&mut tx, &self.host, Some(&me), Some(&agent), kind, priority, text)?;
+            let change = messages::notice(&mut tx, &self.host, Some(&me), &[&agent], kind, priority, text)?;
             let (project, actor) = (Some(me.project.id.clone()), Actor::Agent(session.clone()));
             Self::conclude(&self.host, tx, now, project, actor, vec![change])?;
         }

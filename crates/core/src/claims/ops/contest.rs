@@ -24,6 +24,7 @@ use crate::messages;
 use crate::messages::MessageType;
 use crate::messages::Priority;
 use crate::presence;
+use crate::presence::Agent;
 use crate::presence::CallerFacts;
 use crate::text;
 
@@ -79,9 +80,10 @@ impl<E: Engine, H: Host> App<E, H> {
              need it: consort {verb} {quoted}; otherwise it may be taken in {} s.",
             settings.contest_seconds
         );
-        let (to, me) = (standing.holder(&hold), me.as_ref());
+        let to: Vec<&Agent> = standing.holder(&hold).into_iter().collect();
+        let me = me.as_ref();
         let (kind, priority) = (MessageType::Question, Priority::Urgent);
-        changes.push(messages::notice(&mut tx, &self.host, me, to, kind, priority, text)?);
+        changes.push(messages::notice(&mut tx, &self.host, me, &to, kind, priority, text)?);
         let project = hold.project.clone().or_else(|| me.map(|me| me.project.id.clone()));
         Self::conclude(&self.host, tx, now, project, holder, changes)?;
         hold.contest = Some(contest);

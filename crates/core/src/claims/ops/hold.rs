@@ -5,6 +5,7 @@ use super::actor;
 use super::concerned;
 use super::label;
 use super::speaker;
+use super::tell;
 use super::wanted;
 use crate::App;
 use crate::claims::ClaimChange;
@@ -19,6 +20,7 @@ use crate::claims::rules;
 use crate::claims::rules::Wanted;
 use crate::engine::Engine;
 use crate::host::Host;
+use crate::journal::Actor;
 use crate::journal::Change;
 use crate::presence;
 use crate::text;
@@ -68,9 +70,10 @@ impl<E: Engine, H: Host> App<E, H> {
                     .reason
                     .as_ref()
                     .map(|reason| text::one_line(reason, 500))
+                    .filter(|reason| !reason.is_empty())
                     .or_else(|| former.and_then(|hold| hold.reason.clone())),
                 since: former.map_or(now, |hold| hold.since),
-                until: request.ttl.map(|ttl| now.minus(-ttl)),
+                until: request.ttl.map(|ttl| now.minus(-ttl)).or_else(|| former.and_then(|hold| hold.until)),
                 generation: former.map_or(0, |hold| hold.generation),
                 worktree: one.worktree.clone().or_else(|| me.as_ref().map(|me| me.worktree.clone())),
                 // To ask for it again is the answer to whoever contests it.
@@ -82,6 +85,15 @@ impl<E: Engine, H: Host> App<E, H> {
         }
         let mut changes = standing.notices();
         changes.extend(holds.iter().map(|hold| Change::Claims(ClaimChange::Held(Box::new(hold.clone())))));
+        let contests = standing
+            .holds
+            .iter()
+            .filter(|hold| hold.holder == holder && asked.iter().any(|one| one.is_it(hold)));
+        let contested: Vec<&Hold> = contests.filter(|hold| hold.contest.is_some()).collect();
+        let whom: Vec<&Actor> =
+            contested.iter().filter_map(|hold| Some(&hold.contest.as_ref()?.by)).collect();
+        let what = text::few(contested.iter().map(|hold| text::one_line(&hold.resource.shown(), 120)), 4);
+        changes.extend(tell(&self.host, &mut tx, me.as_ref(), &whom, format!("I still need {what}."))?);
         let project = concerned(&asked, me.as_ref());
         let number = Self::conclude(&self.host, tx, now, project, holder, changes)?;
         for hold in &mut holds {

@@ -86,6 +86,9 @@ impl<E: Engine, H: Host> App<E, H> {
     ) -> Result<PathOutcome, ClaimError> {
         let (now, case) = (self.host.now(), self.host.case());
         let (pulses, notes) = (self.engine.pulses(), self.engine.notes());
+        if path.trim().is_empty() {
+            return Err(ClaimError::Nothing);
+        }
         let (located, pattern) = find(&self.host, cwd, path)?;
         let tx = self.engine.read()?;
         let me = whoever(presence::who_calls(&self.host, &pulses, &tx, caller)?);

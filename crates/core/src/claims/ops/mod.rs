@@ -39,6 +39,9 @@ use crate::host::Host;
 use crate::host::Located;
 use crate::journal::Actor;
 use crate::journal::Change;
+use crate::messages;
+use crate::messages::MessageType;
+use crate::messages::Priority;
 use crate::presence;
 use crate::presence::Agent;
 use crate::presence::Caller;
@@ -319,6 +322,31 @@ pub(crate) fn let_go(store: &impl ClaimStore, session: &SessionId) -> Result<Vec
     let mut holds = store.all_holds()?;
     holds.retain(|hold| hold.holder == holder);
     Ok(holds.iter().map(|hold| released(hold, Release::HolderGone)).collect())
+}
+
+/// What it takes to tell those of whom these are, as far as they are agents and
+/// here, and not the caller.
+fn tell<T: Tx>(
+    host: &impl Host,
+    tx: &mut T,
+    me: Option<&Agent>,
+    whom: &[&Actor],
+    text: String,
+) -> Result<Option<Change>, StoreError> {
+    let mut agents: Vec<Agent> = Vec::new();
+    for session in whom.iter().filter_map(|actor| actor.session()) {
+        let is_new = agents.iter().all(|agent| agent.session != *session);
+        if let Some((agent, None)) = tx.agent(session)?.filter(|_| is_new)
+            && me.is_none_or(|me| me.session != *session)
+        {
+            agents.push(agent);
+        }
+    }
+    if agents.is_empty() {
+        return Ok(None);
+    }
+    let to: Vec<&Agent> = agents.iter().collect();
+    messages::notice(tx, host, me, &to, MessageType::Info, Priority::High, text).map(Some)
 }
 
 /// The project to tell of a change.

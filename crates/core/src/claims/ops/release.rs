@@ -5,6 +5,7 @@ use super::actor;
 use super::meanings;
 use super::released;
 use super::speaker;
+use super::tell;
 use crate::App;
 use crate::Timestamp;
 use crate::claims::ClaimError;
@@ -73,6 +74,19 @@ impl<E: Engine, H: Host> App<E, H> {
         }
         let mut changes = standing.notices();
         changes.extend(gone.iter().map(|(hold, why)| released(hold, *why)));
+        // Whose it was, and who asked for it: in one message, the entry has but one.
+        let is_forced = gone.iter().any(|(_, why)| *why == Release::Forced);
+        let whom: Vec<&Actor> = gone
+            .iter()
+            .flat_map(|(hold, _)| [Some(&hold.holder), hold.contest.as_ref().map(|contest| &contest.by)])
+            .flatten()
+            .collect();
+        let what = text::few(gone.iter().map(|(hold, _)| text::one_line(&hold.resource.shown(), 120)), 4);
+        let text = match is_forced {
+            true => format!("I have taken what was held: {what}."),
+            false => format!("I have let go of {what}: it is free."),
+        };
+        changes.extend(tell(&self.host, &mut tx, me.as_ref(), &whom, text)?);
         let project: Option<ProjectId> = gone
             .iter()
             .find_map(|(hold, _)| hold.project.clone())

@@ -53,20 +53,23 @@ pub(crate) fn bequeath(tx: &mut impl Tx, agent: &Agent, has_asked: bool) -> Resu
     Ok(changes)
 }
 
-/// What it takes to tell an agent, or the person, something that came about in
-/// the same entry.
+/// What it takes to tell agents, or else the person, something that came about
+/// in the same entry.
 /// There can be one such message in an entry: its number is the entry's.
 pub(crate) fn notice(
     tx: &mut impl Tx,
     host: &impl Host,
     from: Option<&Agent>,
-    to: Option<&Agent>,
+    to: &[&Agent],
     kind: MessageType,
     priority: Priority,
     text: String,
 ) -> Result<Change, StoreError> {
-    to.map_or(Ok(()), |to| tx.raise_flag(&to.session))?;
-    let to = vec![to.map_or_else(send::person, send::recipient)];
+    to.iter().try_for_each(|to| tx.raise_flag(&to.session))?;
+    let to = match to {
+        [] => vec![send::person()],
+        agents => agents.iter().map(|agent| send::recipient(agent)).collect(),
+    };
     let from = send::sender(from, |from| host.branch(&from.worktree).or_else(|| from.branch.clone()));
     let sent = Sent { from, to, kind, priority, text, reply_to: None, thread: None, key: None };
     Ok(Change::Messages(MessageChange::Sent(Box::new(sent))))

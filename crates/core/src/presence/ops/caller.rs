@@ -74,5 +74,7 @@ pub(crate) fn who_calls(
     {
         return Ok(Caller::Agent(Box::new(agent)));
     }
-    Ok(if facts.in_agent || leaked.is_some() { Caller::Stranger } else { Caller::Person })
+    // Whoever says that it is a session is not the person, also if it is none.
+    let is_session = facts.in_agent || leaked.is_some() || facts.claimed.is_some();
+    Ok(if is_session { Caller::Stranger } else { Caller::Person })
 }

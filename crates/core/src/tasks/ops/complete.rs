@@ -41,8 +41,9 @@ impl<E: Engine, H: Host> App<E, H> {
         changes.retain(|change| !matches!(change, Change::Tasks(change) if *change.key() == key));
         changes.push(Change::Tasks(TaskChange::Completed { key: key.clone(), worker }));
         let (project, actor) = (board.project(), board.actor.clone());
-        Self::conclude(&self.host, tx, now, project, actor, changes)?;
-        Ok(TaskOutcome { key, generation: generation(&task), title: task.title })
+        let number = Self::conclude(&self.host, tx, now, project, actor, changes)?;
+        let generation = Some(generation(&task)).filter(|generation| *generation > 0).or(number);
+        Ok(TaskOutcome { key, generation: generation.unwrap_or(0), title: task.title })
     }
 }
 

@@ -43,10 +43,18 @@ impl<E: Engine, H: Host> App<E, H> {
         self.engine.read()?.task_of(session)
     }
 
-    /// The specs that agents who are here take their tasks from, and where.
+    /// The specs that agents who are here have joined with or have tasks of, and
+    /// where they are.
     pub fn specs(&mut self) -> Result<Vec<(SpecRef, PathBuf)>, StoreError> {
-        let agents = self.engine.read()?.present()?.into_iter();
-        let mut specs: Vec<_> = agents.filter_map(|agent| agent.spec.zip(agent.spec_file)).collect();
+        let tx = self.engine.read()?;
+        let mut specs = Vec::new();
+        for agent in tx.present()? {
+            if let Some(record) = tx.task_of(&agent.session)? {
+                let file = agent.worktree.join(&record.key.spec.path);
+                specs.push((record.key.spec, file));
+            }
+            specs.extend(agent.spec.zip(agent.spec_file));
+        }
         specs.sort();
         specs.dedup_by(|one, other| one.0 == other.0);
         Ok(specs)

@@ -158,6 +158,7 @@ impl Board {
                 Ok((spec, file))
             }
             (None, Some(joined)) => Ok(joined),
+            (None, None) if request.id.is_none() && !request.is_for_new => Err(TaskError::NoTask),
             (None, None) => Err(TaskError::NoSpec),
         }
     }
