@@ -22,6 +22,8 @@ const LONGEST_CODE: usize = 16 * 1024;
 const MOST_SUBSTITUTIONS: usize = 32;
 /// Backticks: each pair is tried as a command first, and then as text.
 const MOST_BACKTICKS: usize = 24;
+/// The two together: each doubles what the other does.
+const MOST_MIXED: usize = 32;
 /// Whatever may open a level.
 const MOST_OPENERS: usize = 1000;
 /// Braces are matched against every quote of their word, at every character.
@@ -64,6 +66,7 @@ fn is_tame(text: &str) -> bool {
     text.len() <= LONGEST_CODE
         && count(text, b"`") <= MOST_BACKTICKS
         && substitutions(text) <= MOST_SUBSTITUTIONS
+        && count(text, b"`") * substitutions(text) <= MOST_MIXED
         && openers(text) <= MOST_OPENERS
         && brace_work(text) <= MOST_BRACE_WORK
 }
