@@ -196,6 +196,9 @@ fn to_ask_again_is_an_answer_and_weakens_nothing() {
     for agent in [falcon, raven] {
         assert!(world.run_as(agent, &["inbox"]).stdout.contains("> I have taken what was held: src/auth/."));
     }
+    // A file that is there is that file, by whatever name.
+    assert_eq!(world.run_as(falcon, &["claim", "src/auth"]).code, 0);
+    assert_eq!(world.run_as(raven, &["claim", "file:src/auth/"]).code, 4);
     // The rules are the person's.
     assert_eq!(world.run_as(raven, &["config", "set", "claims.enforcement", "off"]).code, 1);
     assert_eq!(world.run_as(raven, &["leave"]).code, 0);

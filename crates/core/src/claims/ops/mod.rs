@@ -87,6 +87,8 @@ fn wanted(
     let typed = match (Resource::path_in(text), strength) {
         (Some(path), _) => path,
         (None, Strength::Blocking | Strength::Lifted) => text,
+        // What is there under that name is meant, and not a word for it.
+        (None, Strength::Advisory) if host.locate(&cwd.join(text)).exists && !text.trim().is_empty() => text,
         (None, Strength::Advisory) => {
             let name = rules::name(text);
             let length = name.chars().count();
