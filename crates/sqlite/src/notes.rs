@@ -7,8 +7,6 @@
 //! hint that is not given.
 
 use std::fs;
-use std::io::Write as _;
-use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::Path;
 use std::path::PathBuf;
 
@@ -26,10 +24,12 @@ use consort_core::text;
 
 use crate::flags;
 use crate::held;
-use crate::pulses::private_dir;
 
 /// A session's list of what it has seen or was told starts anew beyond this.
 const LONGEST: u64 = 64 << 10;
+
+/// What a touch says besides its path.
+const ROOM_FOR_THE_REST: usize = 320;
 
 const TOUCHED: &str = "touched";
 const RUNNING: &str = "running-";
@@ -91,20 +91,13 @@ impl PathNotes for Notes {
     }
 
     fn touch(&self, touch: &Touch) -> Result<(), StoreError> {
-        let path = self.of(&touch.worktree.join(&touch.path));
-        let write = || {
-            let mut options = fs::OpenOptions::new();
-            let mut open = || options.create(true).write(true).truncate(true).mode(0o600).open(&path);
-            let file = match open() {
-                Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
-                    private_dir(&self.dir.join(TOUCHED))?;
-                    open()
-                }
-                opened => opened,
-            };
-            file?.write_all(&serde_json::to_vec(touch).unwrap_or_default())
-        };
-        write().map_err(|error| self.failed(error))
+        let place = touch.worktree.join(&touch.path);
+        let mut note = serde_json::to_vec(touch).unwrap_or_default();
+        // Written over as a whole: files that shrink and grow are slow. The same
+        // path has the same size, whoever's session it is.
+        let size = (place.as_os_str().len() + ROOM_FOR_THE_REST).next_multiple_of(512);
+        note.resize(note.len().max(size), b' ');
+        flags::write(&self.of(&place), &note, false).map_err(|error| self.failed(error))
     }
 
     fn touched(&self, path: &Path) -> Option<Touch> {
@@ -195,7 +188,7 @@ fn read_time(path: &Path) -> Option<Timestamp> {
 }
 
 fn read_touch(path: &Path) -> Option<Touch> {
-    serde_json::from_slice(&fs::read(path).ok()?).ok()
+    serde_json::from_slice(fs::read(path).ok()?.trim_ascii_end()).ok()
 }
 
 /// A path that is not text keeps its lossy spelling, which is nobody's.
