@@ -6,6 +6,7 @@ use consort_core::journal::Actor;
 use consort_core::text;
 
 use super::describe;
+use super::left;
 use crate::error::CommandResult;
 use crate::world::World;
 use crate::world::caller_facts;
@@ -51,7 +52,7 @@ fn lines(outcome: &PathOutcome) -> Vec<String> {
         lines.push(format!("{who} edited it {}.", text::ago(outcome.at.since(seen.touch.at))));
     }
     if let Some(until) = outcome.lifted_until.filter(|_| !outcome.reserved) {
-        let left = text::age(until.since(outcome.at));
+        let left = left(until, outcome.at);
         lines.push(format!("By the person's word everyone may write it for another {left}."));
     }
     let other = outcome.holds.iter().find(|seen| !seen.yours);

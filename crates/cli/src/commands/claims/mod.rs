@@ -106,7 +106,11 @@ fn terms(hold: &Hold, now: Timestamp) -> String {
         "now" => "since just now".to_owned(),
         age => format!("for {age}"),
     };
-    let left =
-        hold.until.map(|until| format!(", {} left", text::age(until.since(now)).replace("now", "moments")));
+    let left = hold.until.map(|until| format!(", {} left", left(until, now)));
     format!("{mode} {age}{}, #{}", left.unwrap_or_default(), hold.generation)
+}
+
+/// How long it is until then, to the minute and rounded up.
+fn left(until: Timestamp, now: Timestamp) -> String {
+    text::age(until.since(now) + Timestamp::MINUTE - 1)
 }
