@@ -148,9 +148,9 @@ fn neither_links_nor_odd_names_nor_other_repositories_are_a_way_around_it() {
     let world = world();
     let at = |path: &str| world.project().join(path);
     // A link is itself an entry of its directory; what it leads to is another's.
-    std::fs::create_dir_all(at("shared")).unwrap();
-    std::fs::write(at("shared/a"), "").unwrap();
-    std::os::unix::fs::symlink("../shared/a", at("src/auth/a")).unwrap();
+    std::fs::create_dir_all(at("common")).unwrap();
+    std::fs::write(at("common/a"), "").unwrap();
+    std::os::unix::fs::symlink("../../common/a", at("src/auth/a")).unwrap();
     std::os::unix::fs::symlink("src/auth/login.rs", at("lnk")).unwrap();
     // Directories that look like globs.
     std::fs::create_dir_all(at("src/auth/[slug]")).unwrap();

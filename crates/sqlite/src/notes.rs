@@ -173,9 +173,13 @@ impl PathNotes for Notes {
     }
 
     fn runs_or_ran(&self, session: &SessionId, since: Timestamp) -> bool {
-        let notes = fs::read_dir(self.noted(session, "")).into_iter().flatten().flatten();
-        let mut runs = notes.filter(|note| note.file_name().to_string_lossy().starts_with(RUNNING));
-        runs.next().is_some() || read_time(&self.noted(session, "ran")).is_some_and(|ran| ran >= since)
+        let mut notes = fs::read_dir(self.noted(session, "")).into_iter().flatten().flatten();
+        // One that was interrupted never ends: after a while it does not count.
+        let runs = notes.any(|note| {
+            note.file_name().to_string_lossy().starts_with(RUNNING)
+                && read_time(&note.path()).is_some_and(|begun| since.since(begun) < Timestamp::HOUR)
+        });
+        runs || read_time(&self.noted(session, "ran")).is_some_and(|ran| ran >= since)
     }
 }
 

@@ -44,7 +44,7 @@ impl<E: Engine, H: Host> App<E, H> {
         tx.clear_notes(session);
         let left = PresenceChange::Left { session: session.clone(), reason };
         let changes = vec![Change::Presence(left)];
-        Self::let_go(&self.host, &mut tx, &agent, now)?;
+        Self::let_go(&self.host, &mut tx, &agent, &actor, now)?;
         Self::conclude(&self.host, tx, now, Some(agent.project.id), actor, changes)?;
         self.engine.pulses().end_pulse(session)?;
         Ok(Some(LeaveOutcome { session: session.clone(), name: agent.name }))
@@ -63,7 +63,7 @@ impl<E: Engine, H: Host> App<E, H> {
             let left = PresenceChange::Left { session: agent.session.clone(), reason: *reason };
             let news = news.entry(agent.project.id.clone()).or_default();
             news.push(Change::Presence(left));
-            Self::let_go(&self.host, &mut tx, agent, now)?;
+            Self::let_go(&self.host, &mut tx, agent, &Actor::Consort, now)?;
         }
         for (project, changes) in &news {
             tx.record(&NewEntry {
@@ -81,14 +81,20 @@ impl<E: Engine, H: Host> App<E, H> {
 
     /// Whoever leaves holds nothing any more. Entries of their own: a task's story
     /// is kept for longer than any agent's.
-    fn let_go(host: &H, tx: &mut E::Tx<'_>, agent: &Agent, now: Timestamp) -> Result<(), StoreError> {
+    fn let_go(
+        host: &H,
+        tx: &mut E::Tx<'_>,
+        agent: &Agent,
+        actor: &Actor,
+        now: Timestamp,
+    ) -> Result<(), StoreError> {
         let (holds, tasks) = (claims::let_go(tx, &agent.session)?, tasks::let_go(tx, &agent.session)?);
         for changes in [holds, tasks].into_iter().filter(|changes| !changes.is_empty()) {
             tx.record(&NewEntry {
                 id: EntryId::new(now, host.random()),
                 at: now,
                 project: Some(agent.project.id.clone()),
-                actor: Actor::Agent(agent.session.clone()),
+                actor: actor.clone(),
                 changes,
             })?;
         }
