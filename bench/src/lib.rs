@@ -3,6 +3,8 @@
 
 #![expect(clippy::unwrap_used, reason = "a benchmark that cannot go on should stop")]
 
+pub mod evaluation;
+
 use std::fs;
 use std::fs::File;
 use std::path::Path;

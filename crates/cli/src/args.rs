@@ -69,7 +69,15 @@ enum Command {
     Unreserve(commands::claims::release::Args),
     /// List what is reserved
     Reservations(commands::claims::list::Args),
-    /// Say who holds a path, why, and what you may do
+    /// See who is heading for where another is
+    Radar(commands::convergence::radar::Args),
+    /// Gather what it takes to take over an agent's work
+    Handoff(commands::convergence::handoff::Args),
+    /// Find who is best placed for a task
+    Delegate(commands::convergence::delegate::Args),
+    /// List and change which topics belong together
+    Domains(commands::convergence::domains::Args),
+    /// Say who holds a path, why, and what you may do; or why two are thought to meet
     Explain(commands::claims::explain::Args),
     /// Wait until nobody else has reserved a path
     Wait(commands::claims::wait::Args),
@@ -163,6 +171,10 @@ fn carry_out(cli: Cli) -> Result<ExitCode, CommandError> {
             done(commands::claims::release::run(&world, &args, Some(Strength::Blocking)))
         }
         Command::Reservations(args) => done(commands::claims::list::reservations(&world, &args)),
+        Command::Radar(args) => done(commands::convergence::radar::run(&world, &args)),
+        Command::Handoff(args) => done(commands::convergence::handoff::run(&world, &args)),
+        Command::Delegate(args) => done(commands::convergence::delegate::run(&world, &args)),
+        Command::Domains(args) => done(commands::convergence::domains::run(&world, &args)),
         Command::Explain(args) => done(commands::claims::explain::run(&world, &args)),
         Command::Wait(args) => commands::claims::wait::run(&world, &args),
         Command::Override(args) => done(commands::claims::lift::run(&world, &args)),

@@ -12,6 +12,8 @@ use crate::Timestamp;
 use crate::claims::ClaimStore;
 use crate::claims::PathNotes;
 use crate::config::ConfigStore;
+use crate::convergence::ConvergenceStore;
+use crate::convergence::TrailNotes;
 use crate::explain::Explain;
 use crate::explain::Kind;
 use crate::journal::EntryId;
@@ -30,7 +32,7 @@ pub trait Engine {
         Self: 't;
     type Pulses: PulseStore;
     type Flags: FlagStore;
-    type Notes: PathNotes;
+    type Notes: PathNotes + TrailNotes;
 
     /// A transaction that may write. It is the only writer from here on, so
     /// what it reads stays true until it commits.
@@ -55,7 +57,8 @@ pub trait Engine {
     /// Where hooks find out whether there is mail.
     fn flags(&self) -> Self::Flags;
 
-    /// Where hooks find out what is held, and note what is written and seen.
+    /// Where hooks find out what is held and foreseen, and note what is written
+    /// and seen.
     fn notes(&self) -> Self::Notes;
 }
 
@@ -70,7 +73,9 @@ pub enum Turn<T> {
 }
 
 /// Everything a verb may ask or change.
-pub trait Tx: JournalStore + PresenceStore + MessageStore + ClaimStore + TaskStore + ConfigStore {
+pub trait Tx:
+    JournalStore + PresenceStore + MessageStore + ClaimStore + TaskStore + ConvergenceStore + ConfigStore
+{
     fn commit(self) -> Result<(), StoreError>;
 
     /// Commits, and begins anew without giving the turn away. False: committed,

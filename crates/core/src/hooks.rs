@@ -36,8 +36,8 @@ pub struct HookCall {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum HookEvent {
     SessionStart,
-    /// The person sent a prompt.
-    Prompt,
+    /// The person sent this prompt.
+    Prompt(String),
     ToolBefore(ToolUse),
     ToolAfter {
         tool: ToolUse,

@@ -69,6 +69,10 @@ pub trait Host {
     /// `git`.
     fn merge_conflicts(&self, one: &Path, other: &Path) -> Vec<String>;
 
+    /// The files of a worktree that differ from its last commit, with how much;
+    /// starts `git`.
+    fn changes(&self, worktree: &Path) -> Vec<String>;
+
     /// The state a file is in.
     fn stamp(&self, path: &Path) -> Stamp;
 

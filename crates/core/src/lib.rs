@@ -7,6 +7,7 @@
 mod app;
 pub mod claims;
 pub mod config;
+pub mod convergence;
 pub mod engine;
 pub mod explain;
 pub mod hooks;

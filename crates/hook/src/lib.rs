@@ -59,7 +59,7 @@ pub fn handle<E: Engine, H: Host>(
 ) -> Result<Answer, PresenceError> {
     match &call.event {
         HookEvent::SessionStart => events::session_start::handle(app, call, around),
-        HookEvent::Prompt => events::prompt::handle(app, call, around),
+        HookEvent::Prompt(prompt) => events::prompt::handle(app, call, around, prompt),
         HookEvent::ToolBefore(tool) => events::tool_before::handle(app, call, around, tool),
         HookEvent::ToolAfter { tool, failed } => events::tool_after::handle(app, call, around, tool, *failed),
         HookEvent::Waiting(what) => events::waiting::handle(app, call, around, what),

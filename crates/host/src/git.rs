@@ -87,6 +87,24 @@ pub(crate) fn merge_conflicts(one: &Path, other: &Path) -> Vec<String> {
     told.split('\0').skip(1).filter(|path| !path.is_empty()).map(str::to_owned).collect()
 }
 
+/// What differs from the last commit: `src/auth.rs +12 -3`, and `new.rs (new)`.
+pub(crate) fn changes(worktree: &Path) -> Vec<String> {
+    let ask = |arguments: &[&str]| {
+        let mut command = git(worktree);
+        command.arg("--no-optional-locks").args(arguments);
+        run(&mut command, Duration::from_secs(3)).unwrap_or_default()
+    };
+    let known = ask(&["diff", "--numstat", "--no-renames", "-z", "HEAD"]);
+    let known = known.split_terminator('\0').filter_map(|line| {
+        let mut cells = line.splitn(3, '\t');
+        let (added, removed, path) = (cells.next()?, cells.next()?, cells.next()?);
+        Some(format!("{path} +{added} -{removed}"))
+    });
+    let new = ask(&["ls-files", "--others", "--exclude-standard", "-z"]);
+    let new = new.split_terminator('\0').map(|path| format!("{path} (new)"));
+    known.chain(new).collect()
+}
+
 /// The paths that a commit would take, asked from within its own hook.
 pub fn staged(dir: &Path) -> Option<Vec<String>> {
     // The index of that commit is in the environment, so it stays.

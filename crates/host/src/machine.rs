@@ -111,6 +111,10 @@ impl Host for Machine {
         git::merge_conflicts(one, other)
     }
 
+    fn changes(&self, worktree: &Path) -> Vec<String> {
+        git::changes(worktree)
+    }
+
     fn stamp(&self, path: &Path) -> Stamp {
         files::stamp(path)
     }

@@ -7,6 +7,7 @@ use rusqlite::Connection;
 use rusqlite::types::Type;
 
 use crate::claims;
+use crate::convergence;
 use crate::messages;
 use crate::presence;
 use crate::tasks;
@@ -38,6 +39,10 @@ pub(crate) const PROJECTIONS: &[Projection] = &[
         key: "key || ' of ' || owner",
     },
     Projection { name: "tasks", rows: "facts WHERE kind = 'task'", subject: "key", key: "key" },
+    Projection { name: "predictions", rows: "facts WHERE kind = 'prediction'", subject: "key", key: "key" },
+    Projection { name: "tally", rows: "facts WHERE kind = 'tally'", subject: "key", key: "key" },
+    Projection { name: "domains", rows: "facts WHERE kind = 'domain'", subject: "key", key: "key" },
+    Projection { name: "learned", rows: "facts WHERE kind = 'learned'", subject: "key", key: "key" },
 ];
 
 /// Applies one change of the entry `seq`.
@@ -52,6 +57,7 @@ pub(crate) fn apply(
         Change::Messages(change) => messages::apply(connection, seq, at, change),
         Change::Claims(change) => claims::apply(connection, seq, change),
         Change::Tasks(change) => tasks::apply(connection, seq, change),
+        Change::Convergence(change) => convergence::apply(connection, seq, at, change),
         Change::Journal(_) | Change::Unknown(_) => Ok(()),
     }
 }
@@ -77,6 +83,7 @@ pub(crate) fn keep(seq: Seq, change: &Change) -> Keep {
         Change::Messages(change) => messages::keep(seq, change),
         Change::Claims(change) => claims::keep(change),
         Change::Tasks(change) => tasks::keep(change),
+        Change::Convergence(change) => convergence::keep(seq, change),
         Change::Journal(_) => Keep::Never,
         Change::Unknown(_) => Keep::Always,
     }

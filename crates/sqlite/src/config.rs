@@ -32,6 +32,7 @@ impl ConfigStore for SqliteTx<'_> {
     }
 
     fn publish(&mut self, worktree: Option<&Path>, values: &[(String, String)]) -> Result<(), StoreError> {
+        self.after.radar = true;
         self.change(|tx| {
             tx.execute("DELETE FROM facts WHERE kind = 'setting' AND owner = ?1", [scope(worktree)])?;
             let mut insert = tx.prepare("INSERT INTO facts VALUES ('setting', ?1, ?2, ?3)")?;

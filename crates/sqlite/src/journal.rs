@@ -23,6 +23,7 @@ use crate::apply::Keep;
 use crate::apply::PROJECTIONS;
 use crate::apply::Subject;
 use crate::held;
+use crate::radar;
 use crate::verify;
 
 const COLUMNS: &str = "seq, id, at, project, actor, changes";
@@ -37,6 +38,7 @@ impl JournalStore for SqliteTx<'_> {
                 .map_err(|error| StoreError::Unusable { path: file, source: error.into() })?;
             self.after.holds = true;
         }
+        self.after.radar |= entry.changes.iter().any(radar::concerns);
         self.change(|tx| {
             // The last entry is never deleted, so the next number is the last plus one.
             tx.prepare_cached(
@@ -101,7 +103,7 @@ impl JournalStore for SqliteTx<'_> {
     }
 
     fn rebuild(&mut self) -> Result<usize, StoreError> {
-        self.after.holds = true;
+        (self.after.holds, self.after.radar) = (true, true);
         self.change(|tx| {
             PROJECTIONS.iter().try_for_each(|projection| {
                 tx.execute(&format!("DELETE FROM {}", projection.rows), []).map(drop)

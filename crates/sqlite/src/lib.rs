@@ -7,6 +7,7 @@
 mod apply;
 mod claims;
 mod config;
+mod convergence;
 mod desk;
 mod flags;
 mod gate;
@@ -18,7 +19,9 @@ mod notes;
 mod open;
 mod presence;
 mod pulses;
+mod radar;
 mod tasks;
+mod trails;
 mod verify;
 
 pub use flags::Flags;
@@ -61,6 +64,8 @@ struct After {
     answers: Vec<(EntryId, Vec<u8>)>,
     /// What is held has changed.
     holds: bool,
+    /// What hooks read of convergence has changed.
+    radar: bool,
 }
 
 /// Where the store is, and how long its callers may wait: what errors tell.
@@ -84,10 +89,10 @@ impl After {
 
 impl Tx for SqliteTx<'_> {
     fn commit(self) -> Result<(), StoreError> {
-        let held = self.held_by_then()?;
+        let notes = self.notes_by_then()?;
         let Self { tx, store, flags, desk, after, _gate, .. } = self;
         tx.commit().map_err(|error| store.translate(error))?;
-        held.inspect(|text| held::replace(&held::file(&store.path), text));
+        publish(&notes);
         after.lower(&flags);
         drop(_gate);
         after.answer(&desk);
@@ -95,12 +100,12 @@ impl Tx for SqliteTx<'_> {
     }
 
     fn commit_and_go_on(&mut self) -> Result<bool, StoreError> {
-        let held = self.held_by_then()?;
+        let notes = self.notes_by_then()?;
         open::GOES_ON.set(true);
         let committed = self.ask(|tx| tx.execute_batch("COMMIT"));
         open::GOES_ON.set(false);
         committed?;
-        held.inspect(|text| held::replace(&held::file(&self.store.path), text));
+        publish(&notes);
         let after = std::mem::take(&mut self.after);
         after.lower(&self.flags);
         after.answer(&self.desk);
@@ -119,9 +124,17 @@ impl Tx for SqliteTx<'_> {
 }
 
 impl SqliteTx<'_> {
-    /// What hooks are to read once this is committed, if it is something else.
-    fn held_by_then(&self) -> Result<Option<String>, StoreError> {
-        if self.after.holds { self.ask(held::render).map(Some) } else { Ok(None) }
+    /// What hooks are to read once this is committed, where it is something
+    /// else.
+    fn notes_by_then(&self) -> Result<Vec<(PathBuf, String)>, StoreError> {
+        let mut notes = Vec::new();
+        if self.after.holds {
+            notes.push((held::file(&self.store.path), self.ask(held::render)?));
+        }
+        if self.after.radar {
+            notes.push((radar::file(&self.store.path), self.ask(radar::render)?));
+        }
+        Ok(notes)
     }
 
     /// Asks something.
@@ -143,6 +156,10 @@ impl SqliteTx<'_> {
     fn failed(&self, error: rusqlite::Error) -> StoreError {
         self.store.translate(error)
     }
+}
+
+fn publish(notes: &[(PathBuf, String)]) {
+    notes.iter().for_each(|(file, text)| held::replace(file, text));
 }
 
 impl Location {

@@ -24,6 +24,8 @@ use consort_core::text;
 
 use crate::flags;
 use crate::held;
+use crate::radar;
+use crate::trails;
 
 /// A session's list of what it has seen or was told starts anew beyond this.
 const LONGEST: u64 = 64 << 10;
@@ -53,6 +55,13 @@ impl Notes {
     pub(crate) fn clear(&self) {
         let _ = fs::remove_file(self.dir.join(held::FILE));
         let _ = fs::remove_dir_all(self.dir.join(TOUCHED));
+        let _ = fs::remove_dir_all(self.dir.join(trails::DIR));
+        let _ = fs::remove_file(self.dir.join(trails::READERS));
+        let _ = fs::remove_file(self.dir.join(radar::FILE));
+    }
+
+    pub(crate) fn dir(&self) -> &Path {
+        &self.dir
     }
 
     fn of(&self, path: &Path) -> PathBuf {
@@ -69,7 +78,7 @@ impl Notes {
         self.noted(session, &format!("{RUNNING}{:016x}", text::checksum(call.as_bytes())))
     }
 
-    fn failed(&self, error: std::io::Error) -> StoreError {
+    pub(crate) fn failed(&self, error: std::io::Error) -> StoreError {
         StoreError::Unusable { path: self.dir.clone(), source: error.into() }
     }
 

@@ -53,7 +53,11 @@ pub(crate) fn verify(
                     pruned_through = pruned_through.max(*through);
                 }
                 Change::Unknown(_) => found.unknown.push(seq),
-                Change::Presence(_) | Change::Messages(_) | Change::Claims(_) | Change::Tasks(_) => {}
+                Change::Presence(_)
+                | Change::Messages(_)
+                | Change::Claims(_)
+                | Change::Tasks(_)
+                | Change::Convergence(_) => {}
             }
         }
         Ok(())

@@ -168,6 +168,10 @@ impl Host for FakeHost {
         Vec::new()
     }
 
+    fn changes(&self, _worktree: &Path) -> Vec<String> {
+        Vec::new()
+    }
+
     fn stamp(&self, path: &Path) -> Stamp {
         let changed = self.0.borrow().files.get(path).map_or(0, |(_, changed)| *changed);
         Stamp { changed, size: 0 }

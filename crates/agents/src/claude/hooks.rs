@@ -34,6 +34,8 @@ struct Payload<'a> {
     #[serde(default)]
     tool_input: Option<ToolInput>,
     #[serde(default)]
+    prompt: Text,
+    #[serde(default)]
     message: Text,
     #[serde(default)]
     notification_type: Text,
@@ -68,7 +70,7 @@ pub(super) fn read(event: &str, payload: &[u8]) -> Option<HookCall> {
     let in_subagent = payload.agent_id.0.is_some();
     let event = match event {
         "SessionStart" => HookEvent::SessionStart,
-        "UserPromptSubmit" => HookEvent::Prompt,
+        "UserPromptSubmit" => HookEvent::Prompt(payload.prompt.0.unwrap_or_default()),
         "PreToolUse" => {
             HookEvent::ToolBefore(tool_use(payload.tool_use_id, payload.tool_name, payload.tool_input)?)
         }

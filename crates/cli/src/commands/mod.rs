@@ -3,6 +3,7 @@
 pub(crate) mod claims;
 pub(crate) mod completions;
 pub(crate) mod config;
+pub(crate) mod convergence;
 pub(crate) mod doctor;
 pub(crate) mod git_hook;
 pub(crate) mod init;

@@ -13,8 +13,15 @@ pub struct Key {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ValueKind {
     Flag,
-    Number { least: i64, most: i64 },
+    Number {
+        least: i64,
+        most: i64,
+    },
     Choice(&'static [&'static str]),
+    /// Words, with spaces or commas between them.
+    Words,
+    /// `auth: jwt login; database: sql`.
+    Domains,
 }
 
 pub const KEYS: &[Key] = &[
@@ -71,6 +78,36 @@ pub const KEYS: &[Key] = &[
         kind: ValueKind::Number { least: 0, most: 1_440 },
         for_hooks: true,
         about: "how long others are told that an agent has edited a file; 0: not at all",
+    },
+    Key {
+        name: "convergence.enabled",
+        kind: ValueKind::Flag,
+        for_hooks: true,
+        about: "foresee where agents' works meet, and say so",
+    },
+    Key {
+        name: "convergence.files",
+        kind: ValueKind::Flag,
+        for_hooks: true,
+        about: "count which files agents read and write, not only what they are asked",
+    },
+    Key {
+        name: "convergence.noise",
+        kind: ValueKind::Words,
+        for_hooks: true,
+        about: "words that are no topics, besides the user's and the host's names",
+    },
+    Key {
+        name: "convergence.domains",
+        kind: ValueKind::Domains,
+        for_hooks: true,
+        about: "which topics belong together: `auth: jwt login; database: sql`",
+    },
+    Key {
+        name: "privacy.store_prompts",
+        kind: ValueKind::Flag,
+        for_hooks: true,
+        about: "keep the beginning of prompts for handoffs; off: only a hash and the topics",
     },
     Key {
         name: "messages.wake_idle",

@@ -27,6 +27,7 @@ pub use model::Retention;
 pub use model::Setting;
 pub use model::Source;
 pub(crate) use ops::hook_settings;
+pub(crate) use ops::settings_from;
 pub use rules::environment_name;
 pub use rules::key;
 pub use rules::resolve;

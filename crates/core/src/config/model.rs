@@ -107,6 +107,9 @@ pub struct HookSettings {
     pub enforcement: Enforcement,
     pub contest_seconds: i64,
     pub auto_claim_minutes: i64,
+    pub convergence: bool,
+    pub convergence_files: bool,
+    pub store_prompts: bool,
 }
 
 /// What becomes of a write to what another agent has reserved.
@@ -163,6 +166,8 @@ impl Explain for ConfigError {
                 ValueKind::Flag => "use `true` or `false`".into(),
                 ValueKind::Number { least, most } => format!("use a number from {least} to {most}"),
                 ValueKind::Choice(choices) => format!("use one of: {}", choices.join(", ")),
+                ValueKind::Words => "use words".into(),
+                ValueKind::Domains => "use `domain: topic topic; domain: topic`".into(),
             },
         }]
     }

@@ -9,6 +9,7 @@ use super::KEYS;
 use super::Source;
 use super::environment_name;
 use crate::App;
+use crate::convergence::TrailNotes as _;
 use crate::engine::Engine;
 use crate::engine::StoreError;
 use crate::engine::Tx as _;
@@ -40,6 +41,9 @@ impl<E: Engine, H: Host> App<E, H> {
         tx.publish(None, &user)?;
         tx.publish(Some(worktree), &own)?;
         tx.commit()?;
+        if !settings_from(&[user, own].concat(), &|_| None).store_prompts {
+            self.engine.notes().forget_prompts();
+        }
         Ok(true)
     }
 }
@@ -50,14 +54,22 @@ pub(crate) fn hook_settings(
     worktree: &Path,
     environment: &dyn Fn(&str) -> Option<String>,
 ) -> Result<HookSettings, StoreError> {
+    Ok(settings_from(&store.published(Some(worktree))?, environment))
+}
+
+/// The same, from what was published.
+pub(crate) fn settings_from(
+    published: &[(String, String)],
+    environment: &dyn Fn(&str) -> Option<String>,
+) -> HookSettings {
     let mut settings = HookSettings::DEFAULT;
-    for (key, value) in store.published(Some(worktree))? {
-        settings.set(&key, &value);
+    for (key, value) in published {
+        settings.set(key, value);
     }
     for key in KEYS.iter().filter(|key| key.for_hooks) {
         if let Some(value) = environment(&environment_name(key.name)) {
             settings.set(key.name, &value);
         }
     }
-    Ok(settings)
+    settings
 }

@@ -10,6 +10,7 @@ use super::Key;
 use super::Layer;
 use super::Setting;
 use super::ValueKind;
+use crate::convergence::Domains;
 use crate::text;
 
 /// Resolves the layers. What is unknown or unfit is passed over with a warning,
@@ -61,6 +62,8 @@ impl Key {
                 .find(|choice| **choice == value)
                 .map(|choice| (*choice).to_owned())
                 .ok_or_else(bad),
+            ValueKind::Words => Ok(value.trim().to_owned()),
+            ValueKind::Domains => Domains::parse(value).map(|_| value.trim().to_owned()).map_err(|_| bad()),
         }
     }
 }
@@ -77,6 +80,9 @@ impl HookSettings {
         enforcement: Enforcement::Block,
         contest_seconds: 120,
         auto_claim_minutes: 10,
+        convergence: true,
+        convergence_files: true,
+        store_prompts: true,
     };
 
     /// Whether messages come with how to reply.
@@ -102,6 +108,9 @@ impl HookSettings {
             "context.sender_details" => self.sender_details = flag(value).unwrap_or(self.sender_details),
             "messages.wake_idle" => self.wake_idle = flag(value).unwrap_or(self.wake_idle),
             "context.stale_reads" => self.stale_reads = flag(value).unwrap_or(self.stale_reads),
+            "convergence.enabled" => self.convergence = flag(value).unwrap_or(self.convergence),
+            "convergence.files" => self.convergence_files = flag(value).unwrap_or(self.convergence_files),
+            "privacy.store_prompts" => self.store_prompts = flag(value).unwrap_or(self.store_prompts),
             "claims.contest_seconds" => {
                 self.contest_seconds = value.parse().unwrap_or(self.contest_seconds);
             }
@@ -183,6 +192,8 @@ mod tests {
                 ValueKind::Flag => "false",
                 ValueKind::Choice(choices) => choices[choices.len() - 1],
                 ValueKind::Number { .. } => "7",
+                // Read where they are needed, beside the settings.
+                ValueKind::Words | ValueKind::Domains => continue,
             };
             settings.set(key.name, other);
             assert!(unlike(settings), "{} is published but hooks do not read it", key.name);

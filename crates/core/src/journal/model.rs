@@ -10,6 +10,7 @@ use serde::Serializer;
 
 use crate::Timestamp;
 use crate::claims::ClaimChange;
+use crate::convergence::ConvergenceChange;
 use crate::host::Topic;
 use crate::messages::MessageChange;
 use crate::presence::PresenceChange;
@@ -159,6 +160,7 @@ pub enum Change {
     Messages(MessageChange),
     Claims(ClaimChange),
     Tasks(TaskChange),
+    Convergence(ConvergenceChange),
     /// Written by a newer consort: shown as it is, never applied.
     Unknown(serde_json::Value),
 }
@@ -174,12 +176,13 @@ pub enum JournalChange {
 /// The wire form: `{"presence":{"joined":{…}}}`.
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-enum KnownChange<J, P, M, C, T> {
+enum KnownChange<J, P, M, C, T, V> {
     Journal(J),
     Presence(P),
     Messages(M),
     Claims(C),
     Tasks(T),
+    Convergence(V),
 }
 
 impl Serialize for Change {
@@ -190,6 +193,7 @@ impl Serialize for Change {
             &'a MessageChange,
             &'a ClaimChange,
             &'a TaskChange,
+            &'a ConvergenceChange,
         >;
         match self {
             Self::Journal(change) => Known::Journal(change),
@@ -197,6 +201,7 @@ impl Serialize for Change {
             Self::Messages(change) => Known::Messages(change),
             Self::Claims(change) => Known::Claims(change),
             Self::Tasks(change) => Known::Tasks(change),
+            Self::Convergence(change) => Known::Convergence(change),
             Self::Unknown(value) => return value.serialize(serializer),
         }
         .serialize(serializer)
@@ -212,6 +217,7 @@ impl<'de> Deserialize<'de> for Change {
             Ok(KnownChange::Messages(change)) => Self::Messages(change),
             Ok(KnownChange::Claims(change)) => Self::Claims(change),
             Ok(KnownChange::Tasks(change)) => Self::Tasks(change),
+            Ok(KnownChange::Convergence(change)) => Self::Convergence(change),
             Err(_) => Self::Unknown(value),
         })
     }

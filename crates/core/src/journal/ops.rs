@@ -11,6 +11,7 @@ use super::Verification;
 use crate::App;
 use crate::Timestamp;
 use crate::claims::PathNotes as _;
+use crate::convergence::TrailNotes as _;
 use crate::config::Retention;
 use crate::engine::Engine;
 use crate::engine::StoreError;
@@ -67,7 +68,9 @@ impl<E: Engine, H: Host> App<E, H> {
         tx.set_last_pruned(now)?;
         tx.commit()?;
 
-        self.engine.notes().forget_touched(now.minus(Timestamp::DAY));
+        let notes = self.engine.notes();
+        notes.forget_touched(now.minus(Timestamp::DAY));
+        notes.forget_trails(before);
         // The long looks are reads, and the rest is done in small steps: nobody
         // waits for housekeeping. Each in an entry of its own: they are needed
         // for different times.

@@ -109,7 +109,7 @@ pub(super) fn see(mut agent: Agent, heard: Option<Heard>) -> Seen {
 }
 
 /// One that left.
-pub(super) fn see_gone(agent: Agent, at: Timestamp, reason: LeaveReason) -> Seen {
+pub(crate) fn see_gone(agent: Agent, at: Timestamp, reason: LeaveReason) -> Seen {
     let mut seen = see(agent, None);
     seen.status = Status::Gone;
     seen.last_active = at;

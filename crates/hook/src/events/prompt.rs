@@ -1,4 +1,5 @@
-//! The person sent a prompt: the agent is at work, and hears what waited.
+//! The person sent a prompt: the agent is at work, and hears what waited, and
+//! whom it is about to meet.
 
 use consort_core::App;
 use consort_core::engine::Engine;
@@ -20,14 +21,19 @@ pub(crate) fn handle<E: Engine, H: Host>(
     app: &mut App<E, H>,
     call: &HookCall,
     around: &dyn Surroundings,
+    prompt: &str,
 ) -> Result<Answer, PresenceError> {
-    let prompt = Pulse {
+    let working = Pulse {
         prompt: true,
         model: call.model.clone(),
         asks_first: call.asks_first,
         ..Pulse::of(Status::Working)
     };
-    pulse(app, call, around, &prompt)?;
-    let words = news(app, call, around, false);
+    pulse(app, call, around, &working)?;
+    let mut words = news(app, call, around, false);
+    // What cannot be foreseen keeps no mail back.
+    if !call.in_subagent {
+        words.extend(app.prompted(&call.session, prompt, &|name| around.variable(name)).unwrap_or_default());
+    }
     Ok(told(words, mail(app, call, around, Moment::Prompt)?))
 }

@@ -28,6 +28,10 @@ use crate::join_request;
 /// An agent's context is precious: more than this many are only counted.
 const SHOWN: usize = 8;
 
+/// So many topics of each, and so many of those it may run into.
+const TOPICS: usize = 3;
+const FORESEEN: usize = 3;
+
 pub(crate) fn handle<E: Engine, H: Host>(
     app: &mut App<E, H>,
     call: &HookCall,
@@ -42,14 +46,23 @@ pub(crate) fn handle<E: Engine, H: Host>(
     let Some(outcome) = outcome else { return Ok(Answer::SILENCE) };
     let mail = mail(app, call, around, Moment::Start)?;
     let held = app.held_by_others(&outcome.agent)?;
-    let told = block(&outcome, &held, settings).map(|block| text::disarm(&block).into_owned());
+    let topics = outcome.others.iter().map(|seen| app.about(&seen.agent.session)).collect::<Vec<_>>();
+    let foreseen = app.foreseen_for(&call.session)?;
+    let told =
+        block(&outcome, &topics, &held, &foreseen, settings).map(|block| text::disarm(&block).into_owned());
     let parts: Vec<String> = told.into_iter().chain(mail.iter().map(|mail| mail.text.clone())).collect();
     let reply = if parts.is_empty() { HookReply::Silence } else { HookReply::Context(parts.join("\n\n")) };
     Ok(Answer { reply, mail })
 }
 
 /// What the session is told. Facts, not instructions.
-fn block(outcome: &JoinOutcome, held: &[HoldSeen], settings: HookSettings) -> Option<String> {
+fn block(
+    outcome: &JoinOutcome,
+    topics: &[Vec<String>],
+    held: &[HoldSeen],
+    foreseen: &[String],
+    settings: HookSettings,
+) -> Option<String> {
     let JoinOutcome { agent: me, others, .. } = outcome;
     let company = match others.len() {
         0 => "no other agent is here".to_owned(),
@@ -69,8 +82,15 @@ fn block(outcome: &JoinOutcome, held: &[HoldSeen], settings: HookSettings) -> Op
         let _ = write!(block, " on {}", text::one_line(branch, 60));
     }
     let _ = write!(block, "; {company}.");
-    for seen in others.iter().take(SHOWN) {
+    for (seen, topics) in others.iter().zip(topics).take(SHOWN) {
         let _ = write!(block, "\n- {}", describe(seen, me));
+        if !topics.is_empty() {
+            let _ = write!(
+                block,
+                "; about {}",
+                topics.iter().take(TOPICS).cloned().collect::<Vec<_>>().join(", ")
+            );
+        }
     }
     if others.len() > SHOWN {
         let _ = write!(block, "\n- and {} more", others.len() - SHOWN);
@@ -83,6 +103,9 @@ fn block(outcome: &JoinOutcome, held: &[HoldSeen], settings: HookSettings) -> Op
         if held.len() > SHOWN {
             let _ = write!(block, " and {} more: `consort claims`", held.len() - SHOWN);
         }
+    }
+    for line in foreseen.iter().take(FORESEEN) {
+        let _ = write!(block, "\n{line}");
     }
     if !others.is_empty() {
         block.push_str(

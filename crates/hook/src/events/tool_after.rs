@@ -1,6 +1,7 @@
 //! A tool is done: still at work, on nothing in particular. What it read and
 //! wrote is noted, and mail comes in here.
 
+use std::path::Path;
 use std::path::PathBuf;
 
 use consort_core::App;
@@ -37,14 +38,23 @@ pub(crate) fn handle<E: Engine, H: Host>(
         Act::Writes(paths) if !failed => {
             let paths: Vec<PathBuf> = paths.iter().map(|path| call.cwd.join(path)).collect();
             let _ = app.wrote(&call.session, &paths);
+            for path in &paths {
+                words.extend(visited(app, call, around, path, true));
+            }
         }
         Act::Reads(path) if !call.in_subagent && !failed => {
-            let _ = app.saw(&call.session, &call.cwd.join(path));
+            let path = call.cwd.join(path);
+            let _ = app.saw(&call.session, &path);
+            words.extend(visited(app, call, around, &path, false));
         }
         Act::Runs(command) => {
             let (targets, is_certain) = targets(call, around, tool);
             let files = targets.iter().filter(|target| target.extent == Extent::File);
-            let _ = app.wrote(&call.session, &files.map(|target| target.path.clone()).collect::<Vec<_>>());
+            let files: Vec<PathBuf> = files.map(|target| target.path.clone()).collect();
+            let _ = app.wrote(&call.session, &files);
+            for path in &files {
+                words.extend(visited(app, call, around, path, true));
+            }
             let environment = |name: &str| around.variable(name);
             if !is_certain {
                 let found = app.end_command(&call.session, &tool.id, &call.cwd, command, &environment);
@@ -57,4 +67,16 @@ pub(crate) fn handle<E: Engine, H: Host>(
     }
     words.extend(news(app, call, around, matches!(tool.act, Act::Runs(_))));
     Ok(told(words, mail(app, call, around, Moment::AfterTool)?))
+}
+
+/// What there is to say of others who are at the same file. A subagent's files
+/// are its session's.
+fn visited<E: Engine, H: Host>(
+    app: &mut App<E, H>,
+    call: &HookCall,
+    around: &dyn Surroundings,
+    path: &Path,
+    written: bool,
+) -> Vec<String> {
+    app.visited(&call.session, path, written, &|name| around.variable(name)).unwrap_or_default()
 }

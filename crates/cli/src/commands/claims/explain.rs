@@ -3,24 +3,39 @@
 use consort_core::claims::PathOutcome;
 use consort_core::claims::Strength;
 use consort_core::journal::Actor;
+use consort_core::journal::Seq;
 use consort_core::text;
 
 use super::describe;
 use super::left;
+use crate::commands::convergence::prediction;
+use crate::error::CommandError;
 use crate::error::CommandResult;
 use crate::world::World;
 use crate::world::caller_facts;
 
 #[derive(clap::Args)]
 pub(crate) struct Args {
-    /// A file, a directory or a glob
+    /// A file, a directory or a glob; or `prediction` and its number
     path: String,
+    #[arg(hide = true, value_parser = super::super::messages::number)]
+    number: Option<Seq>,
     /// Print JSON
     #[arg(long)]
     json: bool,
 }
 
 pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
+    match (args.path.as_str(), args.number) {
+        ("prediction", Some(number)) => return prediction::explain(world, number, args.json),
+        (_, Some(_)) => {
+            return Err(CommandError::user(
+                "one path at a time",
+                "`consort explain prediction <number>` has two",
+            ));
+        }
+        (_, None) => {}
+    }
     let mut room = world.open()?;
     let caller = caller_facts(room.app.host());
     let outcome = room.app.explain_path(&caller, &world.cwd, &args.path)?;

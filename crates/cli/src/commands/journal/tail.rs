@@ -6,6 +6,7 @@ use consort_core::claims::ClaimChange;
 use consort_core::claims::Mode;
 use consort_core::claims::Release;
 use consort_core::claims::Strength;
+use consort_core::convergence::ConvergenceChange;
 use consort_core::host::Host as _;
 use consort_core::host::Topic;
 use consort_core::journal::Actor;
@@ -152,6 +153,7 @@ fn describe(
             })?,
             Change::Claims(change) => hold(change, entry.seq),
             Change::Tasks(change) => task(change, &entry.actor, &mut name)?,
+            Change::Convergence(change) => convergence(change),
             Change::Journal(JournalChange::Pruned { through, .. }) => {
                 format!("entries up to {through} pruned")
             }
@@ -173,6 +175,30 @@ fn describe(
 /// Whether the line begins with who did it.
 fn says_who(changes: &[Change]) -> bool {
     matches!(changes.first(), Some(Change::Messages(_) | Change::Claims(_) | Change::Tasks(_)))
+}
+
+fn convergence(change: &ConvergenceChange) -> String {
+    match change {
+        ConvergenceChange::Predicted { again, pair, signal } => {
+            let [one, other] = pair.each_ref().map(|party| &party.name);
+            let number = again.map_or_else(String::new, |number| format!(" (#{number})"));
+            let kind = signal.kind.as_str();
+            let about = signal.files.iter().chain(&signal.topics).chain(&signal.domains).cloned();
+            format!(
+                "{one} and {other} may meet{number}: {kind}, {:.2}, {}",
+                signal.confidence,
+                text::few(about, 4)
+            )
+        }
+        ConvergenceChange::Resolved { number, outcome, how, tally } => {
+            format!("prediction #{number} {}: {how}; threshold {:.2}", outcome.as_str(), tally.threshold)
+        }
+        ConvergenceChange::Assigned { topic, domain: Some(domain) } => format!("{topic} belongs to {domain}"),
+        ConvergenceChange::Assigned { topic, domain: None } => format!("{topic} belongs to no domain"),
+        ConvergenceChange::Learned { learned } => {
+            format!("learned of {}", text::count(learned.len(), "topic"))
+        }
+    }
 }
 
 fn hold(change: &ClaimChange, seq: Seq) -> String {

@@ -30,7 +30,7 @@ fn mailbox(room: &mut Room) -> Result<Actor, CommandError> {
 }
 
 /// A message's number, with or without its `#`.
-fn number(text: &str) -> Result<Seq, String> {
+pub(crate) fn number(text: &str) -> Result<Seq, String> {
     let digits = text.strip_prefix('#').unwrap_or(text);
     digits.parse().map_err(|_| "expected a number, as in `41` or `#41`".into())
 }

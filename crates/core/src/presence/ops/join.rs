@@ -7,6 +7,7 @@ use super::sort_out_the_dead;
 use crate::App;
 use crate::config::HookSettings;
 use crate::config::hook_settings;
+use crate::convergence::TrailNotes as _;
 use crate::engine::Engine;
 use crate::host::Host;
 use crate::journal::Actor;
@@ -147,6 +148,8 @@ impl<E: Engine, H: Host> App<E, H> {
         Self::conclude(&self.host, tx, now, Some(project.id.clone()), actor, changes)?;
         if joined || pulses.heard(&agent.session).is_none() {
             pulses.start_pulse(&agent.session, now)?;
+            // Without a trail it is only less foreseeable.
+            let _ = self.engine.notes().begin_trail(&agent.session, &project.id, &agent.worktree);
         }
         others.retain(|agent| agent.project.id == project.id);
         let mut others: Vec<Seen> = others.into_iter().map(|agent| see(&self.host, &pulses, agent)).collect();

@@ -6,6 +6,8 @@ use super::sort_out_the_dead;
 use crate::App;
 use crate::Timestamp;
 use crate::claims;
+use crate::convergence;
+use crate::convergence::TrailNotes as _;
 use crate::engine::Engine;
 use crate::engine::StoreError;
 use crate::engine::Tx as _;
@@ -36,7 +38,7 @@ impl<E: Engine, H: Host> App<E, H> {
         reason: LeaveReason,
         actor: Actor,
     ) -> Result<Option<LeaveOutcome>, PresenceError> {
-        let now = self.host.now();
+        let (now, notes) = (self.host.now(), self.engine.notes());
         let mut tx = self.engine.write()?;
         let Some((agent, None)) = tx.agent(session)? else {
             return Ok(None);
@@ -45,7 +47,13 @@ impl<E: Engine, H: Host> App<E, H> {
         let left = PresenceChange::Left { session: session.clone(), reason };
         let changes = vec![Change::Presence(left)];
         Self::let_go(&self.host, &mut tx, &agent, &actor, now)?;
-        Self::conclude(&self.host, tx, now, Some(agent.project.id), actor, changes)?;
+        let project = Some(agent.project.id.clone());
+        Self::record_all(&self.host, &mut tx, &agent, &actor, now, [changes])?;
+        let last_words = convergence::last_words(&notes, &mut tx, &agent, now)?;
+        Self::record_all(&self.host, &mut tx, &agent, &Actor::Consort, now, last_words)?;
+        tx.commit()?;
+        self.host.ring(&project.map(Topic::Project).into_iter().collect::<Vec<_>>());
+        notes.end_trail(session);
         self.engine.pulses().end_pulse(session)?;
         Ok(Some(LeaveOutcome { session: session.clone(), name: agent.name }))
     }
@@ -53,8 +61,7 @@ impl<E: Engine, H: Host> App<E, H> {
     /// Records the leaving of agents that died: once, and per project, so that
     /// each project's news is its own.
     pub(super) fn bury(&mut self) -> Result<(), StoreError> {
-        let now = self.host.now();
-        let pulses = self.engine.pulses();
+        let (now, notes, pulses) = (self.host.now(), self.engine.notes(), self.engine.pulses());
         let mut tx = self.engine.write()?;
         let (_, dead) = sort_out_the_dead(&self.host, &pulses, tx.present()?);
         let mut news: BTreeMap<ProjectId, Vec<Change>> = BTreeMap::new();
@@ -74,9 +81,17 @@ impl<E: Engine, H: Host> App<E, H> {
                 changes: changes.clone(),
             })?;
         }
+        for (agent, _) in &dead {
+            let last_words = convergence::last_words(&notes, &mut tx, agent, now)?;
+            Self::record_all(&self.host, &mut tx, agent, &Actor::Consort, now, last_words)?;
+        }
         tx.commit()?;
         self.host.ring(&news.into_keys().map(Topic::Project).collect::<Vec<_>>());
-        dead.iter().try_for_each(|(agent, _)| pulses.end_pulse(&agent.session))
+        for (agent, _) in &dead {
+            notes.end_trail(&agent.session);
+            pulses.end_pulse(&agent.session)?;
+        }
+        Ok(())
     }
 
     /// Whoever leaves holds nothing any more. Entries of their own: a task's story
@@ -89,7 +104,18 @@ impl<E: Engine, H: Host> App<E, H> {
         now: Timestamp,
     ) -> Result<(), StoreError> {
         let (holds, tasks) = (claims::let_go(tx, &agent.session)?, tasks::let_go(tx, &agent.session)?);
-        for changes in [holds, tasks].into_iter().filter(|changes| !changes.is_empty()) {
+        Self::record_all(host, tx, agent, actor, now, [holds, tasks])
+    }
+
+    fn record_all(
+        host: &H,
+        tx: &mut E::Tx<'_>,
+        agent: &Agent,
+        actor: &Actor,
+        now: Timestamp,
+        entries: impl IntoIterator<Item = Vec<Change>>,
+    ) -> Result<(), StoreError> {
+        for changes in entries.into_iter().filter(|changes| !changes.is_empty()) {
             tx.record(&NewEntry {
                 id: EntryId::new(now, host.random()),
                 at: now,

@@ -123,7 +123,7 @@ pub(crate) fn gone_before<S: PresenceStore>(
 }
 
 /// An agent as its pulse tells it, on the branch that is checked out now.
-pub(super) fn see(host: &impl Host, pulses: &impl PulseStore, mut agent: Agent) -> Seen {
+pub(crate) fn see(host: &impl Host, pulses: &impl PulseStore, mut agent: Agent) -> Seen {
     if agent.host == host.name() {
         agent.branch = host.branch(&agent.worktree).or(agent.branch);
     }

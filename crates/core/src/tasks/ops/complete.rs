@@ -5,6 +5,7 @@ use super::generation;
 use crate::App;
 use crate::engine::Engine;
 use crate::host::Host;
+use crate::journal::Actor;
 use crate::journal::Change;
 use crate::tasks::CompleteRequest;
 use crate::tasks::TaskChange;
@@ -41,7 +42,12 @@ impl<E: Engine, H: Host> App<E, H> {
         changes.retain(|change| !matches!(change, Change::Tasks(change) if *change.key() == key));
         changes.push(Change::Tasks(TaskChange::Completed { key: key.clone(), worker }));
         let (project, actor) = (board.project(), board.actor.clone());
-        let number = Self::conclude(&self.host, tx, now, project, actor, changes)?;
+        let number = Self::conclude(&self.host, tx, now, project, actor.clone(), changes)?;
+        if let Actor::Agent(session) = &actor {
+            // Who could use it is a hint; the task is done either way.
+            let what = [task.title.as_deref(), request.task.words.as_deref()].map(Option::unwrap_or_default);
+            let _ = self.finished(session, &what.join(" "));
+        }
         let generation = Some(generation(&task)).filter(|generation| *generation > 0).or(number);
         Ok(TaskOutcome { key, generation: generation.unwrap_or(0), title: task.title })
     }

@@ -1,0 +1,213 @@
+//! How well collisions are foreseen: labelled histories, replayed prompt by
+//! prompt.
+//!
+//! `tuned/` was looked at while the rules were made; `unseen/` was written by
+//! others and only ever measured.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+
+use consort_core::Timestamp;
+use consort_core::convergence::Domains;
+use consort_core::convergence::Lens;
+use consort_core::convergence::Profile;
+use consort_core::convergence::Signal;
+use consort_core::convergence::SignalKind;
+use consort_core::convergence::Step;
+use consort_core::convergence::Trail;
+use consort_core::convergence::Visit;
+use consort_core::convergence::WINDOW;
+use consort_core::convergence::signals;
+use consort_core::convergence::topics;
+
+/// What really happened.
+#[derive(Clone, Debug)]
+pub struct History {
+    pub name: String,
+    agents: Vec<String>,
+    events: Vec<(i64, Event)>,
+}
+
+#[derive(Clone, Debug)]
+enum Event {
+    Prompt(usize, String),
+    Read(usize, String),
+    Wrote(usize, String),
+    Collision(usize, usize),
+}
+
+/// Which rules are measured.
+#[derive(Clone, Copy, Debug)]
+pub struct Rules {
+    pub files: bool,
+    pub threshold: f64,
+    pub without: Option<SignalKind>,
+}
+
+/// What became of the pairs of some histories.
+#[derive(Clone, Debug, Default)]
+pub struct Score {
+    pub foreseen: usize,
+    pub missed: usize,
+    pub false_alarms: usize,
+    /// Prompts of the pair, and minutes, between the prediction and the
+    /// collision.
+    pub leads: Vec<(usize, i64)>,
+}
+
+impl Score {
+    pub fn precision(&self) -> f64 {
+        self.foreseen as f64 / (self.foreseen + self.false_alarms).max(1) as f64
+    }
+
+    pub fn recall(&self) -> f64 {
+        self.foreseen as f64 / (self.foreseen + self.missed).max(1) as f64
+    }
+
+    /// The medians.
+    pub fn lead(&self) -> (usize, i64) {
+        let (mut prompts, mut minutes): (Vec<_>, Vec<_>) = self.leads.iter().copied().unzip();
+        prompts.sort_unstable();
+        minutes.sort_unstable();
+        let middle = self.leads.len() / 2;
+        (prompts.get(middle).copied().unwrap_or(0), minutes.get(middle).copied().unwrap_or(0))
+    }
+}
+
+/// The histories of a directory.
+pub fn histories(set: &str) -> Vec<History> {
+    let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("convergence").join(set);
+    let mut paths: Vec<_> = fs::read_dir(dir).unwrap().map(|entry| entry.unwrap().path()).collect();
+    paths.sort();
+    paths.iter().map(|path| History::parse(path)).collect()
+}
+
+impl History {
+    fn parse(path: &Path) -> Self {
+        let name = path.file_stem().unwrap().to_string_lossy().into_owned();
+        let text = fs::read_to_string(path).unwrap();
+        let mut history = Self { name, agents: Vec::new(), events: Vec::new() };
+        for line in text.lines().filter(|line| !line.trim().is_empty()) {
+            if let Some(agents) = line.strip_prefix("agents:") {
+                history.agents = agents.split_whitespace().map(str::to_owned).collect();
+            }
+            let Some((minute, rest)) = line.strip_prefix('@').and_then(|rest| rest.split_once(' ')) else {
+                continue;
+            };
+            let event = history.event(rest).unwrap_or_else(|| panic!("{}: {line}", history.name));
+            history.events.push((minute.parse().unwrap(), event));
+        }
+        history
+    }
+
+    fn event(&self, text: &str) -> Option<Event> {
+        let agent = |name: &str| self.agents.iter().position(|agent| agent == name);
+        if let Some(pair) = text.strip_prefix("!! ") {
+            let mut words = pair.split_whitespace();
+            return Some(Event::Collision(agent(words.next()?)?, agent(words.next()?)?));
+        }
+        if let Some((who, prompt)) = text.split_once("> ")
+            && let Some(who) = agent(who)
+        {
+            return Some(Event::Prompt(who, prompt.to_owned()));
+        }
+        let mut words = text.splitn(3, ' ');
+        let (who, verb, path) = (agent(words.next()?)?, words.next()?, words.next()?.to_owned());
+        match verb {
+            "r" => Some(Event::Read(who, path)),
+            "w" => Some(Event::Wrote(who, path)),
+            _ => None,
+        }
+    }
+
+    /// Replays it as the hooks see it: at a prompt a session is compared with
+    /// all others, at a file that it reads with
+    /// whoever wrote that last, at one that it writes with whoever read it last.
+    pub fn replay(&self, rules: Rules, domains: &Domains, score: &mut Score) -> Vec<String> {
+        let mut trails: Vec<Trail> = self.agents.iter().map(|name| trail(name)).collect();
+        let (mut last_writer, mut last_reader) =
+            (BTreeMap::<&str, usize>::new(), BTreeMap::<&str, usize>::new());
+        let mut predicted: BTreeMap<(usize, usize), (usize, i64, Signal)> = BTreeMap::new();
+        let mut collided: Vec<(usize, usize)> = Vec::new();
+        let mut prompts = vec![0; self.agents.len()];
+        let mut report = Vec::new();
+        for (at, (minute, event)) in self.events.iter().enumerate() {
+            // What is seen by the very act that makes the collision is not foreseen.
+            let is_too_late = matches!(self.events.get(at + 1), Some((_, Event::Collision(..))));
+            let now = Timestamp(minute * Timestamp::MINUTE);
+            let (who, others): (usize, Vec<usize>) = match event {
+                Event::Prompt(who, prompt) => {
+                    prompts[*who] += 1;
+                    let steps = &mut trails[*who].steps;
+                    steps.push(Step { at: now, topics: topics(prompt, &[]), ..Step::default() });
+                    let extra = steps.len().saturating_sub(WINDOW);
+                    steps.drain(..extra);
+                    (*who, (0..trails.len()).collect())
+                }
+                Event::Read(who, path) => {
+                    note(&mut trails[*who], path, now, false);
+                    last_reader.insert(path, *who);
+                    (*who, last_writer.get(path.as_str()).copied().into_iter().collect())
+                }
+                Event::Wrote(who, path) => {
+                    note(&mut trails[*who], path, now, true);
+                    last_writer.insert(path, *who);
+                    (*who, last_reader.get(path.as_str()).copied().into_iter().collect())
+                }
+                Event::Collision(one, other) => {
+                    let pair = ordered(*one, *other);
+                    collided.push(pair);
+                    let said = prompts[pair.0] + prompts[pair.1];
+                    match predicted.get(&pair) {
+                        Some((at, then, _)) => {
+                            score.foreseen += 1;
+                            score.leads.push((said - at, minute - then));
+                        }
+                        None => {
+                            score.missed += 1;
+                            report.push(format!("{}: missed {pair:?}", self.name));
+                        }
+                    }
+                    continue;
+                }
+            };
+            if is_too_late {
+                continue;
+            }
+            let lens =
+                Lens { files: rules.files, threshold: rules.threshold, domains, without: rules.without, now };
+            let mine = Profile::new(&trails[who], &lens);
+            for other in others.into_iter().filter(|other| *other != who) {
+                let pair = ordered(who, other);
+                if predicted.contains_key(&pair) || collided.contains(&pair) {
+                    continue;
+                }
+                let found = signals(&mine, &Profile::new(&trails[other], &lens), &lens);
+                if let Some(signal) = found.into_iter().next() {
+                    predicted.insert(pair, (prompts[pair.0] + prompts[pair.1], *minute, signal));
+                }
+            }
+        }
+        for (pair, (_, _, signal)) in predicted.iter().filter(|(pair, _)| !collided.contains(pair)) {
+            score.false_alarms += 1;
+            report.push(format!("{}: false alarm {pair:?} {signal:?}", self.name));
+        }
+        report
+    }
+}
+
+fn trail(name: &str) -> Trail {
+    Trail { session: name.into(), project: None, worktree: "/".into(), steps: Vec::new() }
+}
+
+fn ordered(one: usize, other: usize) -> (usize, usize) {
+    (one.min(other), one.max(other))
+}
+
+fn note(trail: &mut Trail, path: &str, at: Timestamp, written: bool) {
+    let Some(step) = trail.steps.last_mut() else { return };
+    let files = if written { &mut step.written } else { &mut step.read };
+    files.retain(|known| known.path != path);
+    files.push(Visit { path: path.to_owned(), at });
+}

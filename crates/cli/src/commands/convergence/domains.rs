@@ -1,0 +1,73 @@
+//! `consort domains`
+
+use consort_core::convergence::DomainSource;
+use consort_core::presence::Caller;
+use consort_core::text;
+
+use crate::error::CommandError;
+use crate::error::CommandResult;
+use crate::world::World;
+
+#[derive(clap::Args)]
+pub(crate) struct Args {
+    #[command(subcommand)]
+    command: Option<Command>,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(clap::Subcommand)]
+enum Command {
+    /// Put topics into a domain
+    Set {
+        domain: String,
+        #[arg(required = true)]
+        topics: Vec<String>,
+    },
+    /// Put topics into no domain, whatever is configured or learned
+    Forget {
+        #[arg(required = true)]
+        topics: Vec<String>,
+    },
+}
+
+pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
+    let mut room = world.open()?;
+    let (topics, domain) = match &args.command {
+        None => return list(world, args.json),
+        Some(Command::Set { domain, topics }) => (topics, Some(domain.as_str())),
+        Some(Command::Forget { topics }) => (topics, None),
+    };
+    let actor = match room.caller()? {
+        Caller::Agent(agent) => consort_core::journal::Actor::Agent(agent.session),
+        Caller::Person => consort_core::journal::Actor::Person,
+        Caller::Stranger => {
+            return Err(CommandError::from(consort_core::presence::PresenceError::NotRegistered));
+        }
+    };
+    room.app.assign_domain(topics, domain, actor)?;
+    let topics = text::few(topics.iter().cloned(), 8);
+    world.out.line(match domain {
+        Some(domain) => format!("In {domain} from now on: {topics}."),
+        None => format!("In no domain from now on: {topics}."),
+    })
+}
+
+fn list(world: &World, json: bool) -> CommandResult {
+    let mut room = world.open()?;
+    let seen = room.app.domains(&room.place.worktree)?;
+    if json {
+        return seen.iter().try_for_each(|one| world.out.json(one));
+    }
+    for group in seen.chunk_by(|one, other| one.domain == other.domain) {
+        let one = |seen: &consort_core::convergence::DomainSeen| match seen.source {
+            DomainSource::Configured => seen.topic.clone(),
+            DomainSource::Assigned => format!("{} (set)", seen.topic),
+            DomainSource::Learned { weight } => format!("{} (learned, {weight:.1})", seen.topic),
+        };
+        let topics: Vec<String> = group.iter().map(one).collect();
+        world.out.heading(&group[0].domain, &format!(": {}", topics.join(", ")))?;
+    }
+    Ok(())
+}

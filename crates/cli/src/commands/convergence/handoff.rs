@@ -1,0 +1,162 @@
+//! `consort handoff`
+
+use clap::ValueEnum;
+use consort_core::Timestamp;
+use consort_core::convergence::Handoff;
+use consort_core::host::Host as _;
+use consort_core::messages::MessageType;
+use consort_core::messages::Recipients;
+use consort_core::messages::SendRequest;
+use consort_core::presence::Status;
+use consort_core::tasks::TaskState;
+use consort_core::text;
+
+use crate::error::CommandResult;
+use crate::wake;
+use crate::world::World;
+use crate::world::caller_facts;
+
+#[derive(clap::Args)]
+pub(crate) struct Args {
+    /// An agent, here or gone, or `all` of this project
+    agent: String,
+    /// How much
+    #[arg(long, default_value = "standard")]
+    tier: Tier,
+    /// Send it to this agent instead of printing it
+    #[arg(long, value_name = "AGENT", conflicts_with = "json")]
+    to: Option<String>,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, ValueEnum)]
+enum Tier {
+    /// What it was about and what is unfinished
+    Brief,
+    /// And its topics, files, claims, changes and last messages
+    Standard,
+    /// And everything else that is known
+    Full,
+}
+
+pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
+    let mut room = world.open()?;
+    let now = room.app.host().now();
+    let handoffs = if args.agent.eq_ignore_ascii_case("all") {
+        room.app.handoffs(&room.project.id)?
+    } else {
+        vec![room.app.handoff(&args.agent)?]
+    };
+    if args.json {
+        return handoffs.iter().try_for_each(|handoff| world.out.json(handoff));
+    }
+    let lines: Vec<String> = handoffs.iter().flat_map(|handoff| lines(handoff, args.tier, now)).collect();
+    let Some(to) = &args.to else {
+        return lines.iter().try_for_each(|line| world.out.line(line));
+    };
+    let request = SendRequest {
+        caller: caller_facts(room.app.host()),
+        to: Recipients::Named(vec![to.clone()]),
+        kind: MessageType::Handoff,
+        text: lines.join("\n"),
+        ..SendRequest::default()
+    };
+    let outcome = room.app.send(&request)?;
+    let woken = wake::wake(world, &mut room.app, &request, &outcome);
+    world.out.line(format!("Handed over to {} as message #{}.", outcome.to[0].name, outcome.number))?;
+    woken.iter().try_for_each(|line| world.out.line(line))
+}
+
+fn lines(handoff: &Handoff, tier: Tier, now: Timestamp) -> Vec<String> {
+    let most = match tier {
+        Tier::Brief => 3,
+        Tier::Standard => 8,
+        Tier::Full => usize::MAX,
+    };
+    let agent = &handoff.seen.agent;
+    let one_line = |text: &str| text::one_line(text, 200);
+    let few = |names: &[String]| text::few(names.iter().map(|name| one_line(name)), most);
+    let status = match handoff.seen.status {
+        Status::Gone => "gone",
+        Status::Idle => "idle",
+        Status::Working => "at work",
+        Status::Waiting => "waiting for the person",
+    };
+    let heard = text::ago(now.since(handoff.seen.last_active));
+    let mut lines = vec![format!("{} ({}), {status}, last heard from {heard}", agent.name, agent.kind)];
+    let branch = agent.branch.as_deref().map_or_else(String::new, |branch| format!(" on {branch}"));
+    lines.push(format!("Where: {}{branch}", agent.worktree.display()));
+    if let Some(goal) = &handoff.goal {
+        lines.push(format!("Asked last: {}", one_line(goal)));
+    }
+    if let Some(task) = &handoff.task {
+        let why = match &task.state {
+            TaskState::Claimed(worker) => {
+                worker.words.as_deref().map_or_else(String::new, |why| format!(": {why}"))
+            }
+            _ => String::new(),
+        };
+        lines.push(format!("Task: {} of {}{}", task.key.id, task.key.spec.path, one_line(&why)));
+    }
+    let unfinished = match few(&handoff.unfinished).as_str() {
+        "" => "nothing that is known of".to_owned(),
+        unfinished => unfinished.to_owned(),
+    };
+    lines.push(format!("Unfinished: {unfinished}"));
+    if !handoff.written.is_empty() {
+        lines.push(format!("Wrote: {}", few(&handoff.written)));
+    }
+    if tier == Tier::Brief {
+        return lines;
+    }
+    if !handoff.changes.is_empty() {
+        lines.push("Not committed:".into());
+        lines.extend(handoff.changes.iter().take(most).map(|change| format!("  {}", one_line(change))));
+        if handoff.changes.len() > most {
+            lines.push(format!("  and {} more", handoff.changes.len() - most));
+        }
+    }
+    for hold in handoff.holds.iter().take(most) {
+        let reason =
+            hold.reason.as_deref().map_or_else(String::new, |reason| format!(": {}", one_line(reason)));
+        lines.push(format!("Holds: {}{reason}", one_line(&hold.resource.shown())));
+    }
+    let trajectory = &handoff.trajectory;
+    for (heading, topics) in [
+        ("Deepening", &trajectory.deepening),
+        ("Emerging", &trajectory.emerging),
+        ("Stable", &trajectory.stable),
+        ("Fading", &trajectory.fading),
+    ] {
+        if !topics.is_empty() {
+            lines.push(format!("{heading}: {}", few(topics)));
+        }
+    }
+    let steps = if tier == Tier::Full { handoff.steps.len() } else { 3 };
+    if !handoff.steps.is_empty() {
+        lines.push("Prompts, oldest first:".into());
+    }
+    for step in handoff.steps.iter().rev().take(steps).rev() {
+        let what = step.prompt.clone().unwrap_or_else(|| format!("about {}", step.topics.join(", ")));
+        lines.push(format!("  {}: {}", text::ago(now.since(step.at)), one_line(&what)));
+        if tier == Tier::Full && !step.written.is_empty() {
+            let written: Vec<String> = step.written.iter().map(|visit| visit.path.clone()).collect();
+            lines.push(format!("    wrote {}", few(&written)));
+        }
+    }
+    let messages = if tier == Tier::Full { handoff.messages.len() } else { 3 };
+    if !handoff.messages.is_empty() {
+        lines.push("Messages:".into());
+    }
+    for message in handoff.messages.iter().rev().take(messages).rev() {
+        let to: Vec<String> = message.sent.to.iter().map(|to| to.name.clone()).collect();
+        let (from, to) = (&message.sent.from.name, text::few(to, 3));
+        lines.push(format!("  #{} {from} to {to}: {}", message.number, one_line(&message.sent.text)));
+    }
+    if tier == Tier::Full && !handoff.read.is_empty() {
+        lines.push(format!("Read: {}", few(&handoff.read)));
+    }
+    lines
+}

@@ -1,0 +1,42 @@
+//! `consort explain prediction`
+
+use consort_core::convergence::recommendation;
+use consort_core::host::Host as _;
+use consort_core::journal::Seq;
+use consort_core::text;
+
+use super::radar::evidence;
+use super::radar::measure;
+use super::radar::pair;
+use crate::error::CommandResult;
+use crate::world::World;
+
+pub(crate) fn explain(world: &World, number: Seq, json: bool) -> CommandResult {
+    let mut room = world.open()?;
+    let prediction = room.app.prediction(number)?;
+    if json {
+        return world.out.json(&prediction);
+    }
+    let now = room.app.host().now();
+    let (pair, signal) = (pair(&prediction), &prediction.signal);
+    world.out.line(format!(
+        "{pair}, foreseen {}: {}.",
+        text::ago(now.since(prediction.at)),
+        measure(signal)
+    ))?;
+    world.out.line(format!("Seen by {}.", evidence(signal)))?;
+    match &prediction.ended {
+        None => {
+            world.out.line(recommendation(signal))?;
+            world.out.line(
+                "It ends as prevented when one writes to the other about it or claims what it is about; as \
+                 occurred when both write the same file or go on with the same topic; as false after an hour \
+                 of both at work with nothing in common; as expired when one leaves.",
+            )
+        }
+        Some(ended) => {
+            let ago = text::ago(now.since(ended.at));
+            world.out.line(format!("It ended {ago} as {}: {}.", ended.outcome.as_str(), ended.how))
+        }
+    }
+}

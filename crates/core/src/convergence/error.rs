@@ -1,0 +1,44 @@
+//! What can be wrong with a question about convergence.
+
+use thiserror::Error;
+
+use crate::engine::StoreError;
+use crate::explain::Explain;
+use crate::explain::Kind;
+use crate::journal::Seq;
+use crate::text;
+
+#[derive(Debug, Error)]
+pub enum ConvergenceError {
+    #[error("there is no prediction {number}")]
+    NoSuchPrediction { number: Seq },
+    #[error("`{}` is not a word", text::one_line(word, 60))]
+    NotAWord { word: String },
+    #[error("there is nobody to hand over from")]
+    Nobody,
+    #[error("`{}` says nothing about the work", text::one_line(task, 60))]
+    EmptyTask { task: String },
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+impl Explain for ConvergenceError {
+    fn kind(&self) -> Kind {
+        match self {
+            Self::Store(error) => error.kind(),
+            _ => Kind::User,
+        }
+    }
+
+    fn hints(&self) -> Vec<String> {
+        match self {
+            Self::NoSuchPrediction { .. } => {
+                vec!["`consort radar` shows those that are open, `consort radar --history` the others".into()]
+            }
+            Self::NotAWord { .. } => vec!["topics and domains are single words: letters and digits".into()],
+            Self::Nobody => vec!["`consort who --all` shows who is here and who was".into()],
+            Self::EmptyTask { .. } => vec!["say what is to be done, in the words of the project".into()],
+            Self::Store(error) => error.hints(),
+        }
+    }
+}

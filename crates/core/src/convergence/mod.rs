@@ -1,0 +1,64 @@
+//! Where the parallel works head, and who will collide.
+//!
+//! Every session leaves a trail: what its last prompts were about, and which
+//! files they led to. Where two trails lead to the same place, a prediction is
+//! made, both are told once, and what came of it moves the threshold for the
+//! next. Trails come with every prompt and lie beside the store; predictions,
+//! how they ended, and what was learned of domains are in the journal.
+//!
+//! **There is at most one open prediction for two sessions**, and nobody is told
+//! the same thing twice.
+
+mod domains;
+mod error;
+mod model;
+mod ops;
+mod rules;
+mod signals;
+mod store;
+#[cfg(test)]
+mod tests;
+mod told;
+mod topics;
+mod trail;
+mod words;
+
+pub use domains::Domains;
+pub use domains::Learned;
+pub use domains::learn;
+pub use domains::that_count;
+pub use error::ConvergenceError;
+pub use model::AgentTopics;
+pub use model::Candidate;
+pub use model::ConvergenceChange;
+pub use model::Counts;
+pub use model::DomainSeen;
+pub use model::DomainSource;
+pub use model::Ending;
+pub use model::Handoff;
+pub use model::Outcome;
+pub use model::PairSeen;
+pub use model::Party;
+pub use model::Prediction;
+pub use model::PredictionNote;
+pub use model::RadarNote;
+pub use model::RadarOutcome;
+pub use model::Tally;
+pub use model::Trend;
+pub(crate) use ops::last_words;
+pub use signals::Lens;
+pub use signals::Profile;
+pub use signals::Signal;
+pub use signals::SignalKind;
+pub use signals::signals;
+pub use store::ConvergenceStore;
+pub use store::TrailNotes;
+pub use told::recommendation;
+pub use topics::MOST_TOPICS;
+pub use topics::topics;
+pub use trail::Heading;
+pub use trail::Step;
+pub use trail::Trail;
+pub use trail::Trajectory;
+pub use trail::Visit;
+pub use trail::WINDOW;

@@ -1,0 +1,269 @@
+//! Predictions, what became of them, and what hooks find of both.
+
+use serde::Deserialize;
+use serde::Serialize;
+
+use super::Domains;
+use super::Learned;
+use super::Signal;
+use super::SignalKind;
+use super::Step;
+use super::Trajectory;
+use crate::Timestamp;
+use crate::claims::Hold;
+use crate::journal::Seq;
+use crate::messages::Message;
+use crate::presence::Seen;
+use crate::presence::SessionId;
+use crate::presence::Status;
+use crate::tasks::TaskRecord;
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ConvergenceChange {
+    /// Two are thought to meet. `again`: an earlier prediction of theirs is
+    /// now this one.
+    Predicted {
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        again: Option<Seq>,
+        pair: [Party; 2],
+        signal: Signal,
+    },
+    Resolved {
+        number: Seq,
+        outcome: Outcome,
+        how: String,
+        /// As it is from now on.
+        tally: Tally,
+    },
+    /// The person puts a topic into a domain, or into none.
+    Assigned { topic: String, domain: Option<String> },
+    /// All that is known of topics' company from now on.
+    Learned { learned: Vec<Learned> },
+}
+
+/// One of two.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Party {
+    pub session: SessionId,
+    pub name: String,
+}
+
+/// A prediction as it is kept, known by its entry's number.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Prediction {
+    pub number: Seq,
+    pub at: Timestamp,
+    pub pair: [Party; 2],
+    pub signal: Signal,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ended: Option<Ending>,
+}
+
+impl Prediction {
+    pub fn concerns(&self, session: &SessionId) -> bool {
+        self.pair.iter().any(|party| party.session == *session)
+    }
+
+    /// The other one of the two.
+    pub fn other(&self, session: &SessionId) -> &Party {
+        if self.pair[0].session == *session { &self.pair[1] } else { &self.pair[0] }
+    }
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Ending {
+    pub outcome: Outcome,
+    /// What it was seen by.
+    pub how: String,
+    pub at: Timestamp,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Outcome {
+    /// The two came to an understanding.
+    Prevented,
+    /// They met.
+    Occurred,
+    /// They went on for long without anything in common.
+    FalsePositive,
+    /// One of them left.
+    Expired,
+}
+
+impl Outcome {
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Prevented => "prevented",
+            Self::Occurred => "occurred",
+            Self::FalsePositive => "false positive",
+            Self::Expired => "expired",
+        }
+    }
+}
+
+/// How predictions have come out, and the threshold that follows from it.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Tally {
+    pub threshold: f64,
+    pub all: Counts,
+    /// Since the threshold was last looked at.
+    pub round: Counts,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Counts {
+    pub prevented: u32,
+    pub occurred: u32,
+    pub false_positive: u32,
+    pub expired: u32,
+}
+
+/// What hooks read instead of the store. It may be older than the store: what
+/// follows from it is decided anew where it is recorded.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct RadarNote {
+    /// Without one, the store was never asked.
+    pub threshold: Option<f64>,
+    /// Published settings, the user's before the worktree's.
+    pub settings: Vec<(String, String)>,
+    /// What the person has assigned, and what was learned.
+    pub assigned: Vec<(String, Option<String>)>,
+    pub learned: Vec<(String, String)>,
+    /// Those that have not ended, and the last that have.
+    pub predictions: Vec<PredictionNote>,
+}
+
+/// A prediction, as far as hooks need it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PredictionNote {
+    pub number: Seq,
+    pub at: Timestamp,
+    pub kind: SignalKind,
+    pub pair: [SessionId; 2],
+    pub topics: Vec<String>,
+    pub files: Vec<String>,
+    pub ended: Option<Timestamp>,
+}
+
+impl From<&Prediction> for PredictionNote {
+    fn from(prediction: &Prediction) -> Self {
+        let Signal { kind, topics, files, .. } = &prediction.signal;
+        Self {
+            number: prediction.number,
+            at: prediction.at,
+            kind: *kind,
+            pair: prediction.pair.each_ref().map(|party| party.session.clone()),
+            topics: topics.clone(),
+            files: files.clone(),
+            ended: prediction.ended.as_ref().map(|ending| ending.at),
+        }
+    }
+}
+
+/// Two agents and how near they are.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct PairSeen {
+    pub pair: [Party; 2],
+    /// What is seen now, the strongest first.
+    pub signals: Vec<Signal>,
+    pub prediction: Option<Prediction>,
+    pub trend: Trend,
+}
+
+/// Since the prediction was made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Trend {
+    New,
+    Rising,
+    Steady,
+    Falling,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct RadarOutcome {
+    pub at: Timestamp,
+    pub tally: Tally,
+    pub agents: Vec<AgentTopics>,
+    pub pairs: Vec<PairSeen>,
+}
+
+/// What an agent is about.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct AgentTopics {
+    pub name: String,
+    pub session: SessionId,
+    #[serde(flatten)]
+    pub trajectory: Trajectory,
+    /// Of the last prompt.
+    pub topics: Vec<String>,
+}
+
+/// What is left to whoever takes over from an agent.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Handoff {
+    #[serde(flatten)]
+    pub seen: Seen,
+    /// What it was asked last, where prompts may be kept.
+    pub goal: Option<String>,
+    pub trajectory: Trajectory,
+    /// Its last prompts, oldest first.
+    pub steps: Vec<Step>,
+    pub task: Option<TaskRecord>,
+    pub holds: Vec<Hold>,
+    /// Newest first; those it only read apart.
+    pub written: Vec<String>,
+    pub read: Vec<String>,
+    /// What differs from the last commit in its worktree.
+    pub changes: Vec<String>,
+    /// What it sent, and what it has not read.
+    pub messages: Vec<Message>,
+    pub unfinished: Vec<String>,
+}
+
+/// One who could do it.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Candidate {
+    pub name: String,
+    pub session: SessionId,
+    pub status: Status,
+    /// From 0 to 1.
+    pub score: f64,
+    pub reasons: Vec<String>,
+}
+
+/// A topic's domain, and where that is from.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct DomainSeen {
+    pub topic: String,
+    pub domain: String,
+    pub source: DomainSource,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum DomainSource {
+    Configured,
+    Assigned,
+    Learned { weight: f64 },
+}
+
+/// What is configured, with what was assigned and learned on top.
+pub(crate) fn domains<'a>(
+    configured: &str,
+    assigned: impl IntoIterator<Item = (&'a str, Option<&'a str>)>,
+    learned: impl IntoIterator<Item = (&'a str, &'a str)>,
+) -> Domains {
+    // What cannot be read was refused where it was configured.
+    let mut domains = Domains::parse(configured).unwrap_or_default();
+    let assigned: Vec<_> = assigned.into_iter().collect();
+    for (topic, domain) in learned {
+        if domains.of(topic).is_none() {
+            domains.set(topic, Some(domain));
+        }
+    }
+    assigned.into_iter().for_each(|(topic, domain)| domains.set(topic, domain));
+    domains
+}

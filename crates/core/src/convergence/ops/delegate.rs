@@ -1,0 +1,62 @@
+//! Who is best placed for a task.
+
+use super::View;
+use crate::App;
+use crate::Timestamp;
+use crate::convergence::Candidate;
+use crate::convergence::ConvergenceError;
+use crate::convergence::TrailNotes as _;
+use crate::convergence::rules;
+use crate::convergence::topics;
+use crate::engine::Engine;
+use crate::host::Host;
+use crate::presence;
+use crate::presence::PresenceStore as _;
+use crate::presence::SessionId;
+use crate::project::ProjectId;
+use crate::tasks::TaskStore as _;
+
+impl<E: Engine, H: Host> App<E, H> {
+    /// The agents of a project, best placed first, and why. Nobody is asked to
+    /// do its own task.
+    pub fn candidates(
+        &mut self,
+        task: &str,
+        project: &ProjectId,
+        caller: Option<&SessionId>,
+        environment: &dyn Fn(&str) -> Option<String>,
+    ) -> Result<Vec<Candidate>, ConvergenceError> {
+        let (now, notes, pulses) = (self.host.now(), self.engine.notes(), self.engine.pulses());
+        let mut agents = self.engine.read()?.present()?;
+        agents.retain(|agent| {
+            agent.project.id == *project
+                && Some(&agent.session) != caller
+                && presence::is_alive(&self.host, &pulses, agent)
+        });
+        let Some(first) = agents.first() else { return Err(ConvergenceError::Nobody) };
+        let view = View::new(&notes, &first.worktree, &self.host.name(), environment);
+        let wanted = topics(task, &view.noise);
+        if wanted.is_empty() {
+            return Err(ConvergenceError::EmptyTask { task: task.to_owned() });
+        }
+        let mut candidates = Vec::new();
+        for agent in agents {
+            let steps = notes.trail(&agent.session).map(|trail| trail.steps).unwrap_or_default();
+            let task = self.engine.read()?.task_of(&agent.session)?;
+            let seen = presence::see(&self.host, &pulses, agent);
+            let silent_for = now.since(seen.last_active).max(0);
+            let standing = rules::Standing {
+                steps: &steps,
+                status: seen.status,
+                has_task: task.is_some(),
+                unread: seen.unread,
+                is_silent: silent_for >= Timestamp::HOUR,
+            };
+            let (score, reasons) = rules::suitability(&wanted, &view.domains, &standing);
+            let (name, session) = (seen.agent.name.to_string(), seen.agent.session.clone());
+            candidates.push(Candidate { name, session, status: seen.status, score, reasons });
+        }
+        candidates.sort_by(|one, other| other.score.total_cmp(&one.score));
+        Ok(candidates)
+    }
+}

@@ -1,0 +1,72 @@
+//! Which topics belong together.
+
+use std::path::Path;
+
+use crate::App;
+use crate::config::ConfigStore as _;
+use crate::convergence::ConvergenceChange;
+use crate::convergence::ConvergenceError;
+use crate::convergence::ConvergenceStore as _;
+use crate::convergence::DomainSeen;
+use crate::convergence::DomainSource;
+use crate::convergence::Domains;
+use crate::convergence::that_count;
+use crate::engine::Engine;
+use crate::engine::StoreError;
+use crate::host::Host;
+use crate::journal::Actor;
+use crate::journal::Change;
+
+impl<E: Engine, H: Host> App<E, H> {
+    /// Every topic that has a domain, by domain.
+    pub fn domains(&mut self, worktree: &Path) -> Result<Vec<DomainSeen>, StoreError> {
+        let tx = self.engine.read()?;
+        let published = tx.published(Some(worktree))?;
+        let configured = published.iter().rfind(|(key, _)| key == "convergence.domains");
+        let configured = configured.map_or(Domains::DEFAULT, |(_, value)| value.as_str());
+        let (assigned, learned) = (tx.assigned_domains()?, tx.learned_domains()?);
+        let mut seen: Vec<DomainSeen> = Vec::new();
+        let mut add = |topic: &str, domain: &str, source| {
+            if !seen.iter().any(|known| known.topic == topic) {
+                seen.push(DomainSeen { topic: topic.to_owned(), domain: domain.to_owned(), source });
+            }
+        };
+        for (topic, domain) in &assigned {
+            add(topic, domain.as_deref().unwrap_or_default(), DomainSource::Assigned);
+        }
+        for (topic, domain) in Domains::parse(configured).unwrap_or_default().iter() {
+            add(topic, domain, DomainSource::Configured);
+        }
+        for one in that_count(&learned) {
+            add(&one.topic, &one.domain, DomainSource::Learned { weight: one.weight });
+        }
+        seen.retain(|seen| !seen.domain.is_empty());
+        seen.sort_by(|one, other| (&one.domain, &one.topic).cmp(&(&other.domain, &other.topic)));
+        Ok(seen)
+    }
+
+    /// Puts topics into a domain, or into none.
+    pub fn assign_domain(
+        &mut self,
+        topics: &[String],
+        domain: Option<&str>,
+        actor: Actor,
+    ) -> Result<(), ConvergenceError> {
+        let plain = |word: &str| !word.is_empty() && word.chars().all(char::is_alphanumeric);
+        for word in topics.iter().map(String::as_str).chain(domain) {
+            if !plain(word) {
+                return Err(ConvergenceError::NotAWord { word: word.to_owned() });
+            }
+        }
+        let now = self.host.now();
+        let tx = self.engine.write()?;
+        let domain = domain.map(str::to_lowercase);
+        let changes = topics.iter().map(|topic| {
+            let topic = topic.to_lowercase();
+            Change::Convergence(ConvergenceChange::Assigned { topic, domain: domain.clone() })
+        });
+        let changes = changes.collect();
+        Self::conclude(&self.host, tx, now, None, actor, changes)?;
+        Ok(())
+    }
+}

@@ -1,0 +1,117 @@
+//! All that is known of an agent's work, for whoever takes it over.
+
+use crate::App;
+use crate::claims::ClaimStore as _;
+use crate::claims::Strength;
+use crate::convergence::ConvergenceError;
+use crate::convergence::Handoff;
+use crate::convergence::TrailNotes as _;
+use crate::convergence::Trajectory;
+use crate::engine::Engine;
+use crate::engine::StoreError;
+use crate::host::Host;
+use crate::journal::Actor;
+use crate::messages::MessageStore as _;
+use crate::presence;
+use crate::presence::Agent;
+use crate::presence::PresenceError;
+use crate::presence::PresenceStore as _;
+use crate::presence::Seen;
+use crate::project::ProjectId;
+use crate::tasks::TaskStore as _;
+use crate::text;
+
+/// How many messages are handed on.
+const LETTERS: usize = 10;
+
+impl<E: Engine, H: Host> App<E, H> {
+    /// What an agent of that name leaves to do, here or gone.
+    pub fn handoff(&mut self, name: &str) -> Result<Handoff, PresenceError> {
+        let found = match self.find_agent(name) {
+            Ok(agent) => agent,
+            // The last of that name.
+            Err(unknown) => {
+                let gone = self.engine.read()?.gone_by_name(name)?;
+                gone.into_iter().next_back().ok_or(unknown)?
+            }
+        };
+        Ok(self.hand_over(found)?)
+    }
+
+    /// The same of everyone here in a project.
+    pub fn handoffs(&mut self, project: &ProjectId) -> Result<Vec<Handoff>, ConvergenceError> {
+        let pulses = self.engine.pulses();
+        let mut agents = self.engine.read()?.present()?;
+        agents.retain(|agent| agent.project.id == *project && presence::is_alive(&self.host, &pulses, agent));
+        if agents.is_empty() {
+            return Err(ConvergenceError::Nobody);
+        }
+        Ok(agents.into_iter().map(|agent| self.hand_over(agent)).collect::<Result<_, _>>()?)
+    }
+
+    fn hand_over(&mut self, agent: Agent) -> Result<Handoff, StoreError> {
+        let (notes, pulses) = (self.engine.notes(), self.engine.pulses());
+        let me = Actor::Agent(agent.session.clone());
+        let steps = notes.trail(&agent.session).map(|trail| trail.steps).unwrap_or_default();
+        let changes = self.host.changes(&agent.worktree);
+        let tx = self.engine.read()?;
+        let (task, unread) = (tx.task_of(&agent.session)?, tx.unread(&me)?);
+        let mut holds = tx.holds(Some(&agent.project.id))?;
+        holds.retain(|hold| hold.holder == me && hold.strength != Strength::Lifted);
+        let mut messages: Vec<_> = tx.sent_by(&me, LETTERS)?.into_iter().map(|post| post.message).collect();
+        messages.extend(unread.iter().map(|letter| letter.message.clone()));
+        messages.sort_by_key(|message| message.number);
+        messages.dedup_by_key(|message| message.number);
+        let departed = match tx.agent(&agent.session)? {
+            Some((_, None)) | None => None,
+            Some((_, Some(reason))) => {
+                let since = agent.joined_at;
+                let left = tx.left_since(since)?.into_iter().find(|(gone, ..)| gone.session == agent.session);
+                left.map(|(_, at, _)| (at, reason))
+            }
+        };
+        drop(tx);
+        let seen: Seen = match departed {
+            Some((at, reason)) => presence::see_gone(agent, at, reason),
+            None => presence::see(&self.host, &pulses, agent),
+        };
+        let mut unfinished = Vec::new();
+        if let Some(task) = &task {
+            unfinished.push(format!("the task {} in {}", task.key.id, task.key.spec.path));
+        }
+        if !changes.is_empty() {
+            unfinished.push(format!("{} not committed", text::count(changes.len(), "file")));
+        }
+        if !unread.is_empty() {
+            unfinished.push(format!("{} not read", text::count(unread.len(), "message")));
+        }
+        for hold in holds.iter().filter(|hold| hold.contest.is_some()) {
+            unfinished.push(format!("{} is contested", hold.resource.shown()));
+        }
+        let paths = |pick: fn(&crate::convergence::Step) -> &Vec<crate::convergence::Visit>| {
+            let mut paths: Vec<String> = Vec::new();
+            for visit in steps.iter().rev().flat_map(|step| pick(step).iter().rev()) {
+                if !paths.contains(&visit.path) {
+                    paths.push(visit.path.clone());
+                }
+            }
+            paths
+        };
+        let (written, mut read) = (paths(|step| &step.written), paths(|step| &step.read));
+        read.retain(|path| !written.contains(path));
+        let goal = steps.last().and_then(|step| step.prompt.clone());
+        Ok(Handoff {
+            seen,
+            goal,
+            trajectory: Trajectory::of(&steps),
+            steps,
+            task,
+            holds,
+            written,
+            read,
+            changes,
+            messages,
+            unfinished,
+        })
+    }
+}

@@ -1,0 +1,101 @@
+//! What one has finished and another begins: said once to both.
+
+use crate::App;
+use crate::Timestamp;
+use crate::claims::PathNotes as _;
+use crate::convergence::Trail;
+use crate::convergence::TrailNotes as _;
+use crate::convergence::Trajectory;
+use crate::convergence::rules;
+use crate::convergence::told;
+use crate::convergence::topics;
+use crate::engine::Engine;
+use crate::engine::StoreError;
+use crate::engine::Tx as _;
+use crate::host::Host;
+use crate::journal::Actor;
+use crate::journal::EntryId;
+use crate::journal::JournalStore as _;
+use crate::journal::NewEntry;
+use crate::messages;
+use crate::presence;
+use crate::presence::PresenceStore as _;
+use crate::presence::SessionId;
+
+impl<E: Engine, H: Host> App<E, H> {
+    /// A session has finished something: whoever in its project now turns to
+    /// what that was about should know.
+    pub(crate) fn finished(&mut self, session: &SessionId, what: &str) -> Result<(), StoreError> {
+        let notes = self.engine.notes();
+        let Some(mine) = notes.trail(session) else { return Ok(()) };
+        let Some(project) = &mine.project else { return Ok(()) };
+        let mut about = topics(what, &[]);
+        let headings = Trajectory::of(&mine.steps);
+        about.extend(headings.deepening.into_iter().chain(headings.stable));
+        for other in notes.trails(project).iter().filter(|other| other.session != *session) {
+            let theirs = Trajectory::of(&other.steps);
+            let last = other.steps.last().map(|step| step.topics.clone()).unwrap_or_default();
+            let mut shared: Vec<String> = theirs
+                .emerging
+                .into_iter()
+                .chain(theirs.deepening)
+                .chain(last)
+                .filter(|topic| about.contains(topic))
+                .collect();
+            shared.sort();
+            shared.dedup();
+            if shared.len() >= rules::ENOUGH_IN_COMMON {
+                self.pollinate(&mine, &other.session, &shared)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Tells both, once of the same, and each at most once an hour.
+    pub(super) fn pollinate(
+        &mut self,
+        former: &Trail,
+        heir: &SessionId,
+        topics: &[String],
+    ) -> Result<(), StoreError> {
+        let (now, notes, pulses) = (self.host.now(), self.engine.notes(), self.engine.pulses());
+        let hour = now.0 / Timestamp::HOUR;
+        let what = |other: &SessionId| format!("pollination {other} {}", topics.join(" "));
+        let sessions = [(&former.session, heir), (heir, &former.session)];
+        for (me, other) in sessions {
+            let is_enough =
+                notes.was_told(me, &what(other)) || notes.was_told(me, &format!("pollination at {hour}"));
+            if is_enough {
+                return Ok(());
+            }
+        }
+        let mut tx = self.engine.write()?;
+        let (Some((one, None)), Some((other, None))) = (tx.agent(&former.session)?, tx.agent(heir)?) else {
+            return Ok(());
+        };
+        if ![&one, &other].iter().all(|agent| presence::is_alive(&self.host, &pulses, agent)) {
+            return Ok(());
+        }
+        for (me, other) in sessions {
+            notes.told_before(me, &what(other));
+            notes.told_before(me, &format!("pollination at {hour}"));
+        }
+        let mut files: Vec<String> =
+            former.steps.iter().flat_map(|step| &step.written).map(|visit| visit.path.clone()).collect();
+        files.sort();
+        files.dedup();
+        let mut bells = Vec::new();
+        for (me, other, is_former) in [(&one, &other, false), (&other, &one, true)] {
+            let line = told::pollination(other.name.as_str(), topics, &files, is_former);
+            let change = messages::remark(&mut tx, me, line)?;
+            let id = EntryId::new(now, self.host.random());
+            let project = Some(me.project.id.clone());
+            let entry = NewEntry { id, at: now, project, actor: Actor::Consort, changes: vec![change] };
+            tx.record(&entry)?;
+            bells.extend(entry.topics());
+        }
+        tx.commit()?;
+        self.host.ring(&bells);
+        Ok(())
+    }
+}

@@ -1,0 +1,158 @@
+//! A session goes on: where to, and who is there already.
+
+use std::path::Path;
+
+use super::Sighting;
+use super::View;
+use crate::App;
+use crate::Timestamp;
+use crate::claims::PathNotes as _;
+use crate::config::ContextMode;
+use crate::convergence::Lens;
+use crate::convergence::Profile;
+use crate::convergence::Step;
+use crate::convergence::Trail;
+use crate::convergence::TrailNotes as _;
+use crate::convergence::WINDOW;
+use crate::convergence::rules;
+use crate::convergence::signals;
+use crate::convergence::topics;
+use crate::engine::Engine;
+use crate::engine::StoreError;
+use crate::host::Host;
+use crate::presence::PresenceStore as _;
+use crate::presence::SessionId;
+use crate::text;
+
+/// How much of a prompt is kept, where prompts may be.
+const EXCERPT: usize = 200;
+
+/// With how many others a session is said to meet at once.
+const MOST_AT_ONCE: usize = 3;
+
+impl<E: Engine, H: Host> App<E, H> {
+    /// A session was prompted. What there is to say to it, if it now heads for
+    /// where another is; that one hears of it by a message.
+    pub fn prompted(
+        &mut self,
+        session: &SessionId,
+        prompt: &str,
+        environment: &dyn Fn(&str) -> Option<String>,
+    ) -> Result<Vec<String>, StoreError> {
+        let (now, notes) = (self.host.now(), self.engine.notes());
+        let Some(mut trail) = self.own_trail(session)? else { return Ok(Vec::new()) };
+        let view = View::new(&notes, &trail.worktree, &self.host.name(), environment);
+        let hash = text::checksum(prompt.as_bytes());
+        let is_repeated = trail.steps.last().is_some_and(|last| last.hash == hash);
+        if !view.settings.convergence || is_repeated || prompt.trim().is_empty() {
+            return Ok(Vec::new());
+        }
+        let step = Step {
+            at: now,
+            hash,
+            prompt: view.settings.store_prompts.then(|| text::one_line(prompt, EXCERPT)),
+            topics: topics(prompt, &view.noise),
+            ..Step::default()
+        };
+        notes.add_step(session, &step)?;
+        trail.steps.push(step);
+        let extra = trail.steps.len().saturating_sub(WINDOW);
+        trail.steps.drain(..extra);
+        let Some(project) = &trail.project else { return Ok(Vec::new()) };
+        let others = notes.trails(project);
+        self.compare(&view, &trail, &others, now)
+    }
+
+    /// A tool of a session has read a file, or written it: whoever had it in
+    /// hand, or before its eyes, may be in for a surprise.
+    pub fn visited(
+        &mut self,
+        session: &SessionId,
+        path: &Path,
+        written: bool,
+        environment: &dyn Fn(&str) -> Option<String>,
+    ) -> Result<Vec<String>, StoreError> {
+        let (now, notes) = (self.host.now(), self.engine.notes());
+        let real = self.host.real_path(path);
+        notes.add_visit(session, path, now, written);
+        let other = if written {
+            notes.last_reader(&real)
+        } else {
+            let writer = notes.touched(&real).map(|touch| (touch.session, touch.at));
+            notes.read_by(&real, session, now);
+            writer
+        };
+        let Some((other, at)) = other else { return Ok(Vec::new()) };
+        if other == *session || now.since(at) >= Timestamp::HOUR {
+            return Ok(Vec::new());
+        }
+        let (Some(trail), Some(other)) = (notes.trail(session), notes.trail(&other)) else {
+            return Ok(Vec::new());
+        };
+        let view = View::new(&notes, &trail.worktree, &self.host.name(), environment);
+        if !view.settings.convergence || !view.settings.convergence_files || trail.project != other.project {
+            return Ok(Vec::new());
+        }
+        self.compare(&view, &trail, &[other], now)
+    }
+
+    /// Compares a session with others; only where something is new is the store
+    /// asked.
+    fn compare(
+        &mut self,
+        view: &View,
+        trail: &Trail,
+        others: &[Trail],
+        now: Timestamp,
+    ) -> Result<Vec<String>, StoreError> {
+        let me = &trail.session;
+        let lens = Lens {
+            files: view.settings.convergence_files,
+            threshold: view.threshold,
+            domains: &view.domains,
+            without: None,
+            now,
+        };
+        let mine = Profile::new(trail, &lens);
+        let (mut found, mut inherited) = (Vec::new(), Vec::new());
+        for other in others.iter().filter(|other| other.session != *me) {
+            let theirs = Profile::new(other, &lens);
+            match signals(&mine, &theirs, &lens).into_iter().next() {
+                Some(signal) => found.push(Sighting { pair: rules::pair(me, &other.session), signal }),
+                None => inherited.extend(rules::inheritance(&theirs, &mine).map(|topics| (other, topics))),
+            }
+        }
+        for (former, topics) in inherited {
+            self.pollinate(former, me, &topics)?;
+        }
+        found.retain(|sighting| {
+            let known = view.note.predictions.iter().filter(|note| note.pair == sighting.pair);
+            known.clone().all(|note| rules::is_news(note, &sighting.signal, now))
+        });
+        found.sort_by(|one, other| other.signal.confidence.total_cmp(&one.signal.confidence));
+        found.truncate(MOST_AT_ONCE);
+        // What came of earlier predictions can be told from the trails, but for
+        // what the two may have agreed on.
+        let may_end = view.note.predictions.iter().filter(|note| note.ended.is_none()).any(|note| {
+            let other = others.iter().find(|other| rules::pair(me, &other.session) == note.pair);
+            other.is_some_and(|other| rules::may_end(note, [trail, other], now))
+        });
+        if found.is_empty() && !may_end {
+            return Ok(Vec::new());
+        }
+        let lines = self.foresee(found, Some(me), now)?;
+        Ok(if view.settings.context == ContextMode::None { Vec::new() } else { lines })
+    }
+
+    /// The trail of a session that is here. One that joined before there were
+    /// trails gets one now.
+    fn own_trail(&mut self, session: &SessionId) -> Result<Option<Trail>, StoreError> {
+        let notes = self.engine.notes();
+        if let Some(trail) = notes.trail(session) {
+            return Ok(Some(trail));
+        }
+        let Some((agent, None)) = self.engine.read()?.agent(session)? else { return Ok(None) };
+        notes.begin_trail(session, &agent.project.id, &agent.worktree)?;
+        Ok(notes.trail(session))
+    }
+}

@@ -1,0 +1,144 @@
+//! Looking: who is where, who is near whom, and what was foreseen before.
+
+use super::Sighting;
+use super::View;
+use crate::App;
+use crate::convergence::AgentTopics;
+use crate::convergence::ConvergenceError;
+use crate::convergence::ConvergenceStore as _;
+use crate::convergence::Lens;
+use crate::convergence::PairSeen;
+use crate::convergence::Party;
+use crate::convergence::Prediction;
+use crate::convergence::Profile;
+use crate::convergence::RadarOutcome;
+use crate::convergence::Tally;
+use crate::convergence::Trail;
+use crate::convergence::TrailNotes as _;
+use crate::convergence::Trajectory;
+use crate::convergence::rules;
+use crate::convergence::signals;
+use crate::engine::Engine;
+use crate::engine::StoreError;
+use crate::host::Host;
+use crate::journal::Seq;
+use crate::presence;
+use crate::presence::Agent;
+use crate::presence::PresenceStore as _;
+use crate::presence::SessionId;
+use crate::project::ProjectId;
+
+impl<E: Engine, H: Host> App<E, H> {
+    /// How near the agents of a project are to each other. What is foreseen and
+    /// was not before is recorded, and what came of earlier predictions settled.
+    pub fn radar(
+        &mut self,
+        project: &ProjectId,
+        environment: &dyn Fn(&str) -> Option<String>,
+    ) -> Result<RadarOutcome, StoreError> {
+        let (now, notes, pulses) = (self.host.now(), self.engine.notes(), self.engine.pulses());
+        let mut agents = self.engine.read()?.present()?;
+        agents.retain(|agent| agent.project.id == *project && presence::is_alive(&self.host, &pulses, agent));
+        let seen: Vec<(Agent, Trail)> = agents
+            .into_iter()
+            .filter_map(|agent| notes.trail(&agent.session).map(|trail| (agent, trail)))
+            .collect();
+        let Some((first, _)) = seen.first() else {
+            let tally = self.engine.read()?.tally()?;
+            return Ok(RadarOutcome { at: now, tally, agents: Vec::new(), pairs: Vec::new() });
+        };
+        let view = View::new(&notes, &first.worktree, &self.host.name(), environment);
+        let lens = Lens {
+            files: view.settings.convergence_files,
+            threshold: view.threshold,
+            domains: &view.domains,
+            without: None,
+            now,
+        };
+        let profiles: Vec<Profile<'_>> = seen.iter().map(|(_, trail)| Profile::new(trail, &lens)).collect();
+        let mut near = Vec::new();
+        for (at, (one, _)) in seen.iter().enumerate() {
+            for (beyond, (other, _)) in seen[at + 1..].iter().enumerate() {
+                let found = signals(&profiles[at], &profiles[at + 1 + beyond], &lens);
+                if !found.is_empty() {
+                    near.push((rules::pair(&one.session, &other.session), found));
+                }
+            }
+        }
+        let sightings =
+            near.iter().map(|(pair, found)| Sighting { pair: pair.clone(), signal: found[0].clone() });
+        // A look must not fail because the store is read-only or busy.
+        let _ = self.foresee(sightings.collect(), None, now);
+        let tx = self.engine.read()?;
+        let active = tx.active_predictions()?;
+        let name = |session: &SessionId| {
+            let agent = seen.iter().find(|(agent, _)| agent.session == *session);
+            Party {
+                session: session.clone(),
+                name: agent.map_or_else(|| session.to_string(), |(agent, _)| agent.name.to_string()),
+            }
+        };
+        let is_of =
+            |prediction: &Prediction, pair: &[SessionId; 2]| pair.iter().all(|one| prediction.concerns(one));
+        for prediction in &active {
+            let pair = prediction.pair.each_ref().map(|party| party.session.clone());
+            let is_here = pair.iter().all(|one| seen.iter().any(|(agent, _)| agent.session == *one));
+            if is_here && !near.iter().any(|(known, _)| *known == pair) {
+                near.push((pair, Vec::new()));
+            }
+        }
+        let mut pairs: Vec<PairSeen> = near
+            .into_iter()
+            .map(|(pair, signals)| {
+                let prediction = active.iter().find(|prediction| is_of(prediction, &pair)).cloned();
+                let trend = rules::trend(prediction.as_ref(), signals.first(), now);
+                PairSeen { pair: [name(&pair[0]), name(&pair[1])], signals, prediction, trend }
+            })
+            .collect();
+        let confidence = |seen: &PairSeen| seen.signals.first().map_or(0.0, |signal| signal.confidence);
+        pairs.sort_by(|one, other| confidence(other).total_cmp(&confidence(one)));
+        let agents = seen
+            .iter()
+            .map(|(agent, trail)| AgentTopics {
+                name: agent.name.to_string(),
+                session: agent.session.clone(),
+                trajectory: Trajectory::of(&trail.steps),
+                topics: trail.steps.last().map(|step| step.topics.clone()).unwrap_or_default(),
+            })
+            .collect();
+        Ok(RadarOutcome { at: now, tally: tx.tally()?, agents, pairs })
+    }
+
+    /// Predictions that have ended, newest first, and how all have come out.
+    pub fn past_predictions(&mut self) -> Result<(Vec<Prediction>, Tally), StoreError> {
+        let tx = self.engine.read()?;
+        Ok((tx.past_predictions()?, tx.tally()?))
+    }
+
+    pub fn prediction(&mut self, number: Seq) -> Result<Prediction, ConvergenceError> {
+        self.engine.read()?.prediction(number)?.ok_or(ConvergenceError::NoSuchPrediction { number })
+    }
+
+    /// What is foreseen for a session, the surest first: for one whose context
+    /// begins anew.
+    pub fn foreseen_for(&mut self, session: &SessionId) -> Result<Vec<String>, StoreError> {
+        let mut active = self.engine.read()?.active_predictions()?;
+        active.retain(|prediction| prediction.concerns(session));
+        active.sort_by(|one, other| other.signal.confidence.total_cmp(&one.signal.confidence));
+        Ok(active.iter().map(|prediction| crate::convergence::told::line(prediction, session)).collect())
+    }
+
+    /// What a session is about, in a few words.
+    pub fn about(&mut self, session: &SessionId) -> Vec<String> {
+        let Some(trail) = self.engine.notes().trail(session) else { return Vec::new() };
+        let Trajectory { deepening, stable, .. } = Trajectory::of(&trail.steps);
+        let last = trail.steps.into_iter().last().map(|step| step.topics).unwrap_or_default();
+        let mut about: Vec<String> = Vec::new();
+        for topic in deepening.into_iter().chain(stable).chain(last) {
+            if !about.contains(&topic) {
+                about.push(topic);
+            }
+        }
+        about
+    }
+}

@@ -1,0 +1,244 @@
+//! What became of a prediction, and what follows for the next.
+
+use super::Counts;
+use super::Domains;
+use super::Outcome;
+use super::Prediction;
+use super::PredictionNote;
+use super::Profile;
+use super::Signal;
+use super::Step;
+use super::Tally;
+use super::Trail;
+use super::Trajectory;
+use super::Trend;
+use super::signals::left_behind;
+use super::topics;
+use crate::Timestamp;
+use crate::presence::SessionId;
+use crate::presence::Status;
+use crate::text;
+
+/// A prediction that nothing came of for so long was none.
+pub(super) const PATIENCE: i64 = Timestamp::HOUR;
+
+const DEFAULT_THRESHOLD: f64 = 0.35;
+const LOWEST: f64 = 0.15;
+const HIGHEST: f64 = 0.70;
+
+/// After so many the threshold is looked at.
+const ROUND: u32 = 10;
+
+/// What happened after a prediction was made.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Since {
+    /// How the two came to an understanding.
+    pub(super) understanding: Option<String>,
+    /// Files that both have written.
+    pub(super) written: Vec<String>,
+    /// Topics of the prediction that both were prompted on.
+    pub(super) spoken: Vec<String>,
+    /// Both were prompted.
+    pub(super) both_went_on: bool,
+    /// Who is gone.
+    pub(super) left: Option<String>,
+}
+
+/// What a prediction has come to, and by what that is seen; `None` while it is
+/// open.
+pub(super) fn verdict(made: Timestamp, now: Timestamp, since: &Since) -> Option<(Outcome, String)> {
+    let few = |names: &[String]| text::few(names.to_vec(), 3);
+    if let Some(how) = &since.understanding {
+        return Some((Outcome::Prevented, how.clone()));
+    }
+    if !since.written.is_empty() {
+        return Some((Outcome::Occurred, format!("both wrote {}", few(&since.written))));
+    }
+    if !since.spoken.is_empty() {
+        return Some((Outcome::Occurred, format!("both went on with {}", few(&since.spoken))));
+    }
+    if let Some(name) = &since.left {
+        return Some((Outcome::Expired, format!("{name} left")));
+    }
+    let is_over = now.since(made) >= PATIENCE && since.both_went_on;
+    is_over.then(|| (Outcome::FalsePositive, "an hour of work with nothing in common".into()))
+}
+
+impl Default for Tally {
+    fn default() -> Self {
+        Self { threshold: DEFAULT_THRESHOLD, all: Counts::default(), round: Counts::default() }
+    }
+}
+
+impl Counts {
+    pub fn total(&self) -> u32 {
+        self.prevented + self.occurred + self.false_positive + self.expired
+    }
+
+    fn add(&mut self, outcome: Outcome) {
+        *match outcome {
+            Outcome::Prevented => &mut self.prevented,
+            Outcome::Occurred => &mut self.occurred,
+            Outcome::FalsePositive => &mut self.false_positive,
+            Outcome::Expired => &mut self.expired,
+        } += 1;
+    }
+}
+
+impl Tally {
+    /// With one more. Every tenth moves the threshold: up where too many of the
+    /// ten were wrong, else down where too many were right and not prevented.
+    #[must_use]
+    pub fn with(mut self, outcome: Outcome) -> Self {
+        self.all.add(outcome);
+        self.round.add(outcome);
+        if self.round.total() >= ROUND {
+            let step = if self.round.false_positive * 10 > ROUND * 3 {
+                0.05
+            } else if self.round.occurred * 10 > ROUND {
+                -0.02
+            } else {
+                0.0
+            };
+            // In whole hundredths, so that steps add up.
+            let moved = ((self.threshold + step) * 100.0).round() / 100.0;
+            self.threshold = moved.clamp(LOWEST, HIGHEST);
+            self.round = Counts::default();
+        }
+        self
+    }
+}
+
+/// Two sessions, in one order.
+pub(super) fn pair(one: &SessionId, other: &SessionId) -> [SessionId; 2] {
+    let mut pair = [one.clone(), other.clone()];
+    pair.sort();
+    pair
+}
+
+/// Whether a signal says more than the two already know: it is stronger in kind
+/// than what was predicted, or what was predicted is over and it is about
+/// something else, or long over.
+pub(super) fn is_news(known: &PredictionNote, signal: &Signal, now: Timestamp) -> bool {
+    let Some(ended) = known.ended else { return signal.kind > known.kind };
+    let is_known = |name: &String| known.topics.contains(name) || known.files.contains(name);
+    let is_else = !signal.topics.iter().chain(&signal.files).any(is_known);
+    now.since(ended) >= PATIENCE || (is_else && signal.kind >= known.kind)
+}
+
+/// Whether the trails alone tell that a prediction may have come to its end.
+pub(super) fn may_end(note: &PredictionNote, trails: [&Trail; 2], now: Timestamp) -> bool {
+    let [one, other] = trails;
+    let both_went_on = one.goes_on_after(note.at) && other.goes_on_after(note.at);
+    let both_speak = |topic: &String| one.speaks_after(note.at, topic) && other.speaks_after(note.at, topic);
+    let both_wrote =
+        || one.written_after(note.at).any(|path| other.written_after(note.at).any(|theirs| theirs == path));
+    (both_went_on && now.since(note.at) >= PATIENCE) || note.topics.iter().any(both_speak) || both_wrote()
+}
+
+/// One word in common is no kinship.
+pub(super) const ENOUGH_IN_COMMON: usize = 2;
+
+/// The topics that one has left behind and another now turns to, if they are
+/// enough to speak of.
+pub(super) fn inheritance(former: &Profile<'_>, heir: &Profile<'_>) -> Option<Vec<String>> {
+    let topics = left_behind(former, heir);
+    let is_enough = topics.len() >= ENOUGH_IN_COMMON;
+    is_enough.then(|| topics.into_iter().map(str::to_owned).collect())
+}
+
+/// Two decimals are noise.
+const STEADY: f64 = 0.05;
+
+/// Whether a pair comes nearer since it was predicted to meet.
+pub(super) fn trend(prediction: Option<&Prediction>, seen: Option<&Signal>, now: Timestamp) -> Trend {
+    let Some(prediction) = prediction else { return Trend::New };
+    let moved = seen.map_or(0.0, |signal| signal.confidence) - prediction.signal.confidence;
+    if moved > STEADY {
+        Trend::Rising
+    } else if moved < -STEADY {
+        Trend::Falling
+    } else if now.since(prediction.at) < Timestamp::MINUTE {
+        Trend::New
+    } else {
+        Trend::Steady
+    }
+}
+
+/// What counts when work is to be given to someone.
+pub(super) struct Standing<'a> {
+    pub(super) steps: &'a [Step],
+    pub(super) status: Status,
+    pub(super) has_task: bool,
+    pub(super) unread: usize,
+    /// Not heard from for long.
+    pub(super) is_silent: bool,
+}
+
+/// How well an agent is placed for work on these topics, from 0 to 1, and why.
+pub(super) fn suitability(wanted: &[String], domains: &Domains, who: &Standing<'_>) -> (f64, Vec<String>) {
+    let trajectory = Trajectory::of(who.steps);
+    let last = who.steps.last().map(|step| step.topics.as_slice()).unwrap_or_default();
+    let worth = |topic: &String| {
+        let known = [
+            (&trajectory.deepening, 1.0),
+            (&trajectory.stable, 0.8),
+            (&trajectory.emerging, 0.6),
+            (&trajectory.fading, 0.3),
+        ];
+        let found = known.iter().find(|(topics, _)| topics.contains(topic)).map(|(_, worth)| *worth);
+        // Two prompts have no direction, but they are about something.
+        found.or_else(|| last.contains(topic).then_some(0.5))
+    };
+    let mut reasons = Vec::new();
+    let known: Vec<(&String, f64)> = wanted.iter().filter_map(|topic| Some((topic, worth(topic)?))).collect();
+    let mut score = 0.5 * known.iter().map(|(_, worth)| worth).sum::<f64>() / wanted.len().max(1) as f64;
+    if !known.is_empty() {
+        reasons.push(format!("works on {}", text::few(known.iter().map(|(topic, _)| (*topic).clone()), 4)));
+    }
+    let parts = |path: &str| topics(path, &[]);
+    let mut files: Vec<String> =
+        who.steps.iter().flat_map(|step| &step.written).map(|visit| visit.path.clone()).collect();
+    files.sort();
+    files.dedup();
+    files.retain(|path| parts(path).iter().any(|part| wanted.contains(part)));
+    if !files.is_empty() {
+        score += 0.2;
+        reasons.push(format!("has written {}", text::few(files, 2)));
+    }
+    let of = |topics: &[String]| -> Vec<String> {
+        let mut found: Vec<String> =
+            topics.iter().filter_map(|topic| domains.of(topic)).map(str::to_owned).collect();
+        found.sort();
+        found.dedup();
+        found
+    };
+    let all: Vec<String> = who.steps.iter().flat_map(|step| step.topics.clone()).collect();
+    let near: Vec<String> = of(wanted).into_iter().filter(|domain| of(&all).contains(domain)).collect();
+    if !near.is_empty() {
+        score += 0.1;
+        reasons.push(format!("is at home in {}", near.join(", ")));
+    }
+    match who.status {
+        Status::Idle => {
+            score += 0.2;
+            reasons.push("is idle".into());
+        }
+        Status::Waiting => reasons.push("waits for the person".into()),
+        Status::Working => reasons.push("is at work".into()),
+        Status::Gone => {}
+    }
+    if who.has_task {
+        score -= 0.2;
+        reasons.push("has a task in hand".into());
+    }
+    if who.unread > 3 {
+        score -= 0.1;
+        reasons.push(format!("has {} to read", text::count(who.unread, "message")));
+    }
+    if who.is_silent {
+        score -= 0.1;
+        reasons.push("has not been heard from for an hour".into());
+    }
+    ((score.clamp(0.0, 1.0) * 100.0).round() / 100.0, reasons)
+}

@@ -1,0 +1,257 @@
+//! Whether two trails lead to the same place.
+//!
+//! Four signals, of which the strongest is the prediction. Words alone are what
+//! the original had; what tools read and wrote says where the work really is.
+
+use serde::Deserialize;
+use serde::Serialize;
+
+use super::Domains;
+use super::Heading;
+use super::Step;
+use super::Trail;
+use super::trail::Marks;
+use crate::Timestamp;
+
+/// Where a pair is looked at from.
+#[derive(Clone, Copy, Debug)]
+pub struct Lens<'a> {
+    /// Files count too.
+    pub files: bool,
+    /// What the overlap must exceed.
+    pub threshold: f64,
+    pub domains: &'a Domains,
+    /// A signal left out, to see what it is worth.
+    pub without: Option<SignalKind>,
+    pub now: Timestamp,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum SignalKind {
+    /// Different topics of one domain.
+    DomainProximity,
+    /// Much of what the two are about is the same.
+    Approaching,
+    /// One deepens in what the other works on steadily.
+    CrossApproach,
+    /// Both deepen in the same.
+    MutualDeepening,
+}
+
+impl SignalKind {
+    pub const ALL: [Self; 4] =
+        [Self::MutualDeepening, Self::CrossApproach, Self::Approaching, Self::DomainProximity];
+
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::DomainProximity => "domain proximity",
+            Self::Approaching => "approaching",
+            Self::CrossApproach => "cross approach",
+            Self::MutualDeepening => "mutual deepening",
+        }
+    }
+}
+
+/// Why two are thought to meet.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Signal {
+    pub kind: SignalKind,
+    /// From 0 to 1.
+    pub confidence: f64,
+    /// Prompts until they meet, as far as can be guessed.
+    pub distance: u32,
+    pub topics: Vec<String>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub files: Vec<String>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub domains: Vec<String>,
+}
+
+/// What was written longer ago is done with, or committed.
+const LATELY: i64 = 30 * Timestamp::MINUTE;
+
+/// The first prompts of a session are for looking around: what it reads then is
+/// not yet what it will change.
+const SETTLED: usize = 3;
+
+/// What words are worth where the files tell that the two work apart.
+const APART: f64 = 0.5;
+
+/// A trail, made ready to be compared with many.
+pub struct Profile<'a> {
+    words: Marks<'a>,
+    /// The topics of the last prompt, sorted.
+    key: Vec<&'a str>,
+    domains: Vec<&'a str>,
+    files: Files<'a>,
+}
+
+/// Which files a trail leads to, by path.
+#[derive(Default)]
+struct Files<'a> {
+    visited: Vec<&'a str>,
+    /// Of late, and when last.
+    written: Vec<(&'a str, Timestamp)>,
+    /// Since the last prompt.
+    looked_at: Vec<(&'a str, Timestamp)>,
+    /// When anything was written last.
+    last_write: Option<Timestamp>,
+    is_settled: bool,
+}
+
+impl<'a> Profile<'a> {
+    pub fn new(trail: &'a Trail, lens: &Lens<'a>) -> Self {
+        let words = Marks::of_words(&trail.steps);
+        let mut key: Vec<&str> =
+            trail.steps.last().into_iter().flat_map(|step| &step.topics).map(String::as_str).collect();
+        key.sort_unstable();
+        let mut domains: Vec<&str> = [Heading::Deepening, Heading::Emerging]
+            .into_iter()
+            .flat_map(|heading| words.heading_for(heading))
+            .filter_map(|mark| lens.domains.of(mark.name))
+            .collect();
+        domains.sort_unstable();
+        domains.dedup();
+        let files = if lens.files { Files::new(&trail.steps, lens.now) } else { Files::default() };
+        Self { words, key, domains, files }
+    }
+}
+
+impl<'a> Files<'a> {
+    fn new(steps: &'a [Step], now: Timestamp) -> Self {
+        let all = || steps.iter().flat_map(|step| step.read.iter().chain(&step.written));
+        let mut visited: Vec<&str> = all().map(|visit| visit.path.as_str()).collect();
+        visited.sort_unstable();
+        visited.dedup();
+        let writes = || steps.iter().flat_map(|step| &step.written);
+        let mut written: Vec<(&str, Timestamp)> = writes()
+            .filter(|visit| now.since(visit.at) < LATELY)
+            .map(|visit| (visit.path.as_str(), visit.at))
+            .collect();
+        written.sort_unstable_by_key(|(path, at)| (*path, std::cmp::Reverse(*at)));
+        written.dedup_by_key(|(path, _)| *path);
+        let last = steps.last().into_iter().flat_map(|step| &step.read);
+        Self {
+            visited,
+            written,
+            looked_at: last.map(|visit| (visit.path.as_str(), visit.at)).collect(),
+            last_write: writes().map(|visit| visit.at).max(),
+            is_settled: steps.len() >= SETTLED,
+        }
+    }
+
+    fn writes(&self, path: &str) -> Option<Timestamp> {
+        self.written.binary_search_by_key(&path, |(path, _)| *path).ok().map(|at| self.written[at].1)
+    }
+
+    /// The files that this one turns to and the other has in hand: it looks at
+    /// what the other wrote before, or the other writes what it was looking at
+    /// and not yet past.
+    fn turns_to<'b>(&'b self, other: &'b Self) -> impl Iterator<Item = &'a str> + 'b {
+        self.looked_at.iter().filter_map(|(path, looked)| {
+            let written = other.writes(path)?;
+            let is_meant = if written <= *looked {
+                self.is_settled
+            } else {
+                self.last_write.is_none_or(|wrote| wrote < *looked)
+            };
+            is_meant.then_some(*path)
+        })
+    }
+
+    /// Whether the two are known to work in different places.
+    fn is_apart_from(&self, other: &Self) -> bool {
+        let has_place = |files: &Self| files.last_write.is_some();
+        let is_shared = |path: &&str| other.visited.binary_search(path).is_ok();
+        has_place(self) && has_place(other) && !self.visited.iter().any(is_shared)
+    }
+}
+
+/// Topics that one has left behind and another now turns to.
+pub(super) fn left_behind<'a>(one: &Profile<'a>, other: &Profile<'_>) -> Vec<&'a str> {
+    let turns = |heading| matches!(heading, Some(Heading::Deepening | Heading::Emerging));
+    one.words
+        .shared(&other.words)
+        .filter(|(a, b)| one.words.heading(a) == Some(Heading::Fading) && turns(other.words.heading(b)))
+        .map(|(a, _)| a.name)
+        .collect()
+}
+
+/// All signals of a pair, the strongest first.
+pub fn signals(one: &Profile<'_>, other: &Profile<'_>, lens: &Lens<'_>) -> Vec<Signal> {
+    let (mut mutual, mut cross, mut shared) = (Vec::new(), Vec::new(), false);
+    for (a, b) in one.words.shared(&other.words) {
+        shared = true;
+        match (one.words.heading(a), other.words.heading(b)) {
+            (Some(Heading::Deepening), Some(Heading::Deepening)) => mutual.push(a.name),
+            (Some(Heading::Deepening), Some(Heading::Stable))
+            | (Some(Heading::Stable), Some(Heading::Deepening)) => cross.push(a.name),
+            _ => {}
+        }
+    }
+    let both_write: Vec<&str> = one
+        .files
+        .written
+        .iter()
+        .map(|(path, _)| *path)
+        .filter(|path| other.files.writes(path).is_some())
+        .collect();
+    let mut turned_to: Vec<&str> =
+        one.files.turns_to(&other.files).chain(other.files.turns_to(&one.files)).collect();
+    turned_to.sort_unstable();
+    turned_to.dedup();
+    turned_to.retain(|path| !both_write.contains(path));
+    let common = both(&one.key, &other.key);
+    let overlap = share(&common, &one.key, &other.key);
+    let near = both(&one.domains, &other.domains);
+
+    let is_apart = one.files.is_apart_from(&other.files);
+    let mut found = Vec::new();
+    let mut add = |kind, confidence: f64, distance, topics: &[&str], files: &[&str], domains: &[&str]| {
+        let confidence = if is_apart { confidence * APART } else { confidence };
+        let confidence = (confidence.clamp(0.0, 1.0) * 100.0).round() / 100.0;
+        if lens.without != Some(kind) && (!lens.files || confidence > lens.threshold) {
+            let (topics, files, domains) = (strings(topics), strings(files), strings(domains));
+            found.push(Signal { kind, confidence, distance, topics, files, domains });
+        }
+    };
+    let grows = |base: f64, topics: &[&str], files: &[&str]| base + 0.1 * (topics.len() + files.len()) as f64;
+    if !mutual.is_empty() || !both_write.is_empty() {
+        let confidence = grows(0.6, &mutual, &both_write);
+        add(SignalKind::MutualDeepening, confidence, 1, &mutual, &both_write, &[]);
+    }
+    if !cross.is_empty() || !turned_to.is_empty() {
+        let distance = if turned_to.is_empty() { 3 } else { 1 };
+        add(SignalKind::CrossApproach, grows(0.5, &cross, &turned_to), distance, &cross, &turned_to, &[]);
+    }
+    if overlap > lens.threshold {
+        let deepens = |side: &Profile<'_>| {
+            side.words.heading_for(Heading::Deepening).any(|mark| common.contains(&mark.name))
+        };
+        let distance = if deepens(one) || deepens(other) { 3 } else { 5 };
+        add(SignalKind::Approaching, overlap * 0.8, distance, &common, &[], &[]);
+    }
+    if !shared && !near.is_empty() {
+        let score = (0.5 * near.len() as f64).min(1.5);
+        add(SignalKind::DomainProximity, 0.3 + 0.4 * score, 5, &[], &[], &near);
+    }
+    found.sort_by(|one, other| other.confidence.total_cmp(&one.confidence));
+    found
+}
+
+fn both<'a>(one: &[&'a str], other: &[&str]) -> Vec<&'a str> {
+    one.iter().copied().filter(|name| other.contains(name)).collect()
+}
+
+/// How much of two sets is common.
+fn share(common: &[&str], one: &[&str], other: &[&str]) -> f64 {
+    match one.len() + other.len() - common.len() {
+        0 => 0.0,
+        all => common.len() as f64 / all as f64,
+    }
+}
+
+fn strings(names: &[&str]) -> Vec<String> {
+    names.iter().map(|name| (*name).to_owned()).collect()
+}

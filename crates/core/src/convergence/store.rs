@@ -1,0 +1,75 @@
+//! What an engine must do for convergence.
+
+use std::path::Path;
+
+use super::Learned;
+use super::Prediction;
+use super::RadarNote;
+use super::Step;
+use super::Tally;
+use super::Trail;
+use crate::Timestamp;
+use crate::engine::StoreError;
+use crate::journal::Seq;
+use crate::presence::SessionId;
+use crate::project::ProjectId;
+
+pub trait ConvergenceStore {
+    /// Predictions that have not ended, oldest first.
+    fn active_predictions(&self) -> Result<Vec<Prediction>, StoreError>;
+
+    fn prediction(&self, number: Seq) -> Result<Option<Prediction>, StoreError>;
+
+    /// Predictions that have ended, newest first.
+    fn past_predictions(&self) -> Result<Vec<Prediction>, StoreError>;
+
+    fn tally(&self) -> Result<Tally, StoreError>;
+
+    /// Topics that the person has put into a domain, or into none.
+    fn assigned_domains(&self) -> Result<Vec<(String, Option<String>)>, StoreError>;
+
+    fn learned_domains(&self) -> Result<Vec<Learned>, StoreError>;
+}
+
+/// Trails come with every prompt and every file: they lie beside the store.
+/// **Nothing here is ever needed to be right**: what is lost is a prediction
+/// that is not made.
+pub trait TrailNotes {
+    /// A session begins, or goes on.
+    fn begin_trail(
+        &self,
+        session: &SessionId,
+        project: &ProjectId,
+        worktree: &Path,
+    ) -> Result<(), StoreError>;
+
+    /// It was prompted. False: it has no trail.
+    fn add_step(&self, session: &SessionId, step: &Step) -> Result<bool, StoreError>;
+
+    /// A tool of its has read or written a file.
+    fn add_visit(&self, session: &SessionId, path: &Path, at: Timestamp, written: bool);
+
+    /// A session has read the file that is really there.
+    fn read_by(&self, path: &Path, session: &SessionId, at: Timestamp);
+
+    /// Who read it last, and when.
+    fn last_reader(&self, path: &Path) -> Option<(SessionId, Timestamp)>;
+
+    /// The trail of a session, also of one that is gone.
+    fn trail(&self, session: &SessionId) -> Option<Trail>;
+
+    /// The trails of all that are here in a project.
+    fn trails(&self, project: &ProjectId) -> Vec<Trail>;
+
+    /// A session is over: its trail is kept for whoever takes over.
+    fn end_trail(&self, session: &SessionId);
+
+    /// Forgets trails that ended before then.
+    fn forget_trails(&self, before: Timestamp);
+
+    /// Forgets what prompts said, of all trails.
+    fn forget_prompts(&self);
+
+    /// What the store says, for who works in that worktree.
+    fn radar(&self, worktree: &Path) -> RadarNote;
+}

@@ -1,0 +1,83 @@
+//! What sessions are told of each other.
+
+use super::Prediction;
+use super::Signal;
+use super::SignalKind;
+use crate::presence::SessionId;
+use crate::text;
+
+/// One line for one of the two: `IronKnight is deepening in auth, as you are:
+/// coordinate before you go on (…)`
+pub(super) fn line(prediction: &Prediction, me: &SessionId) -> String {
+    let other = &prediction.other(me).name;
+    let (seen, number) = (seen(&prediction.signal), prediction.number);
+    let before = match prediction.signal.files.first() {
+        Some(file) => format!("before editing {}", file.rsplit('/').next().unwrap_or(file)),
+        None => "before you go on".into(),
+    };
+    let line = format!(
+        "{other} {seen}: coordinate {before} (`consort send {other} \"…\"`, \
+         `consort explain prediction {number}`)."
+    );
+    text::disarm(&line).into_owned()
+}
+
+/// What was seen, after the name of one of the two.
+fn seen(signal: &Signal) -> String {
+    let topics = || text::few(signal.topics.iter().map(|topic| text::one_line(topic, 30)), 3);
+    let files = || text::few(signal.files.iter().map(|file| text::one_line(file, 60)), 2);
+    let mut parts = Vec::new();
+    if !signal.topics.is_empty() {
+        parts.push(match signal.kind {
+            SignalKind::MutualDeepening => format!("is deepening in {}, as you are", topics()),
+            SignalKind::CrossApproach => format!("and you meet in {}", topics()),
+            _ => format!("is also about {}", topics()),
+        });
+    }
+    if !signal.files.is_empty() {
+        parts.push(match signal.kind {
+            SignalKind::MutualDeepening => format!("writes {}, as you do", files()),
+            _ => format!("works on {}, where you are too", files()),
+        });
+    }
+    if parts.is_empty() {
+        parts.push(format!("is near: both of you work on {}", signal.domains.join(", ")));
+    }
+    parts.join(" and ")
+}
+
+/// What to do about it, for the person.
+pub fn recommendation(signal: &Signal) -> String {
+    let common = if signal.files.is_empty() { &signal.topics } else { &signal.files };
+    let common = text::few(common.iter().cloned(), 4);
+    match signal.kind {
+        SignalKind::MutualDeepening => {
+            format!("Both are heading toward {common}. Coordinate before going on, to avoid doing it twice.")
+        }
+        SignalKind::CrossApproach if !signal.files.is_empty() => {
+            format!("One turns to what the other has in hand: {common}. Agree on who edits first.")
+        }
+        SignalKind::CrossApproach => {
+            format!("One is moving into {common}, where the other works. Let it ask first.")
+        }
+        SignalKind::Approaching => format!("Shared interest in {common}. Worth a word."),
+        SignalKind::DomainProximity => {
+            format!("Different topics of one domain ({}). Nothing to do yet.", signal.domains.join(", "))
+        }
+    }
+}
+
+/// To both, when one's former work is what the other now turns to.
+pub(super) fn pollination(other: &str, topics: &[String], files: &[String], is_former: bool) -> String {
+    let topics = text::few(topics.iter().map(|topic| text::one_line(topic, 30)), 3);
+    let files = match files {
+        [] => String::new(),
+        files => format!(" ({})", text::few(files.iter().map(|file| text::one_line(file, 60)), 3)),
+    };
+    let line = if is_former {
+        format!("{other} has worked on {topics}{files}, which you turn to: it may know what you need.")
+    } else {
+        format!("{other} turns to {topics}, which you have worked on{files}: it may ask you.")
+    };
+    text::disarm(&line).into_owned()
+}

@@ -1,0 +1,109 @@
+//! What a prompt is about: its words, without those that say nothing.
+
+use super::words;
+
+/// How many topics a prompt has at most.
+pub const MOST_TOPICS: usize = 8;
+
+/// Of a long prompt only the beginning is read: the rest is pasted.
+const LONGEST: usize = 16 << 10;
+
+/// The topics of a prompt, those it speaks of most first. Identifiers and paths
+/// are taken apart; a run of ideographs counts as its pairs, which is how words
+/// are found where nobody writes spaces. `noise` is what identifies this user
+/// and machine.
+pub fn topics(prompt: &str, noise: &[String]) -> Vec<String> {
+    let end = prompt.floor_char_boundary(LONGEST.min(prompt.len()));
+    let mut found: Vec<(String, usize)> = Vec::new();
+    for word in words(&prompt[..end]) {
+        if words::is_empty(&word) || noise.contains(&word) {
+            continue;
+        }
+        match found.iter_mut().find(|(known, _)| *known == word) {
+            Some((_, count)) => *count += 1,
+            None => found.push((word, 1)),
+        }
+    }
+    // Stable: of two that are as frequent the earlier one comes first.
+    found.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
+    found.truncate(MOST_TOPICS);
+    found.into_iter().map(|(word, _)| word).collect()
+}
+
+/// The words of a text in lower case, in order. `HTTPServer_config` is `http`,
+/// `server` and `config`.
+fn words(text: &str) -> Vec<String> {
+    let mut words = Vec::new();
+    let mut word = String::new();
+    let mut end = |word: &mut String| {
+        let whole = std::mem::take(word);
+        let is_long = whole.chars().nth(2).is_some() || words::is_short_topic(&whole);
+        if is_long && whole.contains(char::is_alphabetic) || whole.starts_with(is_ideograph) {
+            words.push(whole);
+        }
+    };
+    let mut previous = ' ';
+    let mut characters = text.chars().peekable();
+    while let Some(character) = characters.next() {
+        let next = characters.peek().copied().unwrap_or(' ');
+        if is_ideograph(character) {
+            end(&mut word);
+            if is_ideograph(next) {
+                word.extend([character, next]);
+                end(&mut word);
+            }
+        } else if character.is_alphanumeric() {
+            // `parseConfig`, and `HTTPServer`; but `OAuth` is one.
+            let after_small = previous.is_lowercase() || previous.is_numeric();
+            let ends_capitals = previous.is_uppercase() && next.is_lowercase() && word.len() > 1;
+            if character.is_uppercase() && (after_small || ends_capitals) {
+                end(&mut word);
+            }
+            word.extend(character.to_lowercase());
+        } else {
+            end(&mut word);
+        }
+        previous = character;
+    }
+    end(&mut word);
+    words
+}
+
+/// Of scripts that put no spaces between words.
+fn is_ideograph(character: char) -> bool {
+    matches!(character, '\u{3040}'..='\u{30ff}' | '\u{3400}'..='\u{4dbf}' | '\u{4e00}'..='\u{9fff}')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(prompt: &str) -> Vec<String> {
+        topics(prompt, &["ada".into()])
+    }
+
+    #[test]
+    fn identifiers_paths_and_other_scripts_are_taken_apart() {
+        assert_eq!(
+            of("fix src/auth.py and oauth2 e2e user_id jwt-token"),
+            ["src", "auth", "oauth2", "e2e", "user", "jwt", "token"]
+        );
+        assert_eq!(
+            of("parseConfig in HTTPServer, OAuthClient"),
+            ["parse", "config", "http", "server", "oauth", "client"]
+        );
+        assert_eq!(of("修复登录"), ["修复", "复登", "登录"]);
+        assert_eq!(of("Die Größe der Datenbank prüfen"), ["größe", "datenbank", "prüfen"]);
+    }
+
+    #[test]
+    fn what_is_said_most_comes_first_and_noise_never() {
+        assert_eq!(of("ada, please fix the login: cookie of the login page"), ["login", "cookie", "page"]);
+        assert_eq!(of("please add a test and make it work"), [""; 0]);
+        assert_eq!(of("the UI of the DB"), ["ui", "db"]);
+        assert_eq!(
+            of(&"alpha beta gamma delta epsilon zeta eta theta iota kappa ".repeat(2_000)).len(),
+            MOST_TOPICS
+        );
+    }
+}

@@ -1,0 +1,197 @@
+//! Where a session's work has been: its last prompts, what they were about, and
+//! which files they led to. And what can be seen from that: which topics deepen,
+//! emerge, fade or stay.
+
+use std::path::PathBuf;
+
+use serde::Serialize;
+
+use crate::Timestamp;
+use crate::presence::SessionId;
+use crate::project::ProjectId;
+
+/// How many prompts are looked at.
+pub const WINDOW: usize = 10;
+
+/// How many of the last prompts make something new, or something given up.
+const RECENT: usize = 3;
+
+/// Fewer prompts than this have no direction.
+const FEWEST: usize = 3;
+
+/// One session's trail.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Trail {
+    pub session: SessionId,
+    pub project: Option<ProjectId>,
+    pub worktree: PathBuf,
+    /// Oldest first, at most [`WINDOW`].
+    pub steps: Vec<Step>,
+}
+
+/// A prompt and what came of it.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Step {
+    pub at: Timestamp,
+    /// Tells one prompt from another without its text.
+    pub hash: u64,
+    /// The beginning of the prompt, where prompts may be kept.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub prompt: Option<String>,
+    pub topics: Vec<String>,
+    /// Each file once, as it was visited last.
+    pub read: Vec<Visit>,
+    pub written: Vec<Visit>,
+}
+
+/// A file that a tool has read or written.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Visit {
+    /// Relative to the worktree.
+    pub path: String,
+    pub at: Timestamp,
+}
+
+impl Trail {
+    /// Whether it goes on after then.
+    pub fn goes_on_after(&self, then: Timestamp) -> bool {
+        self.steps.iter().any(|step| step.at > then)
+    }
+
+    /// What it wrote after then.
+    pub fn written_after(&self, then: Timestamp) -> impl Iterator<Item = &str> {
+        let written = self.steps.iter().flat_map(|step| &step.written);
+        written.filter(move |visit| visit.at > then).map(|visit| visit.path.as_str())
+    }
+
+    /// Whether a prompt after then was about a topic.
+    pub fn speaks_after(&self, then: Timestamp, topic: &str) -> bool {
+        self.steps.iter().any(|step| step.at > then && step.topics.iter().any(|known| known == topic))
+    }
+}
+
+/// In which of the last prompts something occurs: the lowest bit is the oldest.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Mark<'a> {
+    pub(super) name: &'a str,
+    pub(super) mask: u16,
+}
+
+/// Where a topic is heading. Every topic of a window is exactly one of these.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Heading {
+    /// In most prompts, and more of late.
+    Deepening,
+    /// Of late only.
+    Emerging,
+    /// Not of late.
+    Fading,
+    /// Neither.
+    Stable,
+}
+
+/// What occurs in a window, sorted by name.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Marks<'a> {
+    pub(super) all: Vec<Mark<'a>>,
+    pub(super) window: usize,
+}
+
+impl<'a> Marks<'a> {
+    pub(super) fn of_words(steps: &'a [Step]) -> Self {
+        let words = steps
+            .iter()
+            .enumerate()
+            .flat_map(|(at, step)| step.topics.iter().map(move |topic| Mark { name: topic, mask: 1 << at }));
+        Self::merge(words.collect(), steps.len())
+    }
+
+    fn merge(mut all: Vec<Mark<'a>>, window: usize) -> Self {
+        all.sort_unstable_by_key(|mark| mark.name);
+        all.dedup_by(|one, kept| {
+            let is_same = one.name == kept.name;
+            if is_same {
+                kept.mask |= one.mask;
+            }
+            is_same
+        });
+        Self { all, window }
+    }
+
+    /// Where one of them is heading; too short a window has no direction.
+    pub(super) fn heading(&self, mark: &Mark<'_>) -> Option<Heading> {
+        let window = self.window;
+        if window < FEWEST {
+            return None;
+        }
+        let (older, newer) = mark.mask.split_at(window / 2);
+        let (before, of_late) = mark.mask.split_at(window - RECENT.min(window));
+        let share_is_large = mark.mask.count_ones() as usize * 10 >= window * 6;
+        Some(if share_is_large && newer > older {
+            Heading::Deepening
+        } else if before == 0 {
+            Heading::Emerging
+        } else if of_late == 0 {
+            Heading::Fading
+        } else {
+            Heading::Stable
+        })
+    }
+
+    pub(super) fn heading_for(&self, heading: Heading) -> impl Iterator<Item = &Mark<'a>> {
+        self.all.iter().filter(move |mark| self.heading(mark) == Some(heading))
+    }
+
+    /// What both have.
+    pub(super) fn shared<'b, 'c>(
+        &'b self,
+        other: &'b Marks<'c>,
+    ) -> impl Iterator<Item = (&'b Mark<'a>, &'b Mark<'c>)> {
+        let mut rest = other.all.as_slice();
+        self.all.iter().filter_map(move |mark| {
+            while rest.first().is_some_and(|first| first.name < mark.name) {
+                rest = &rest[1..];
+            }
+            rest.first().filter(|first| first.name == mark.name).map(|first| (mark, first))
+        })
+    }
+}
+
+trait SplitAt {
+    /// How many bits are set below a place, and from there on.
+    fn split_at(self, place: usize) -> (u32, u32);
+}
+
+impl SplitAt for u16 {
+    fn split_at(self, place: usize) -> (u32, u32) {
+        let below = self & ((1_u32 << place) - 1) as u16;
+        (below.count_ones(), (self & !below).count_ones())
+    }
+}
+
+/// The topics of a window by where they are heading.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Trajectory {
+    pub deepening: Vec<String>,
+    pub emerging: Vec<String>,
+    pub fading: Vec<String>,
+    pub stable: Vec<String>,
+}
+
+impl Trajectory {
+    pub fn of(steps: &[Step]) -> Self {
+        let marks = Marks::of_words(steps);
+        let all = |heading| {
+            let mut found: Vec<&Mark<'_>> = marks.heading_for(heading).collect();
+            found.sort_by_key(|mark| std::cmp::Reverse((mark.mask.count_ones(), mark.mask)));
+            found.into_iter().map(|mark| mark.name.to_owned()).collect()
+        };
+        Self {
+            deepening: all(Heading::Deepening),
+            emerging: all(Heading::Emerging),
+            fading: all(Heading::Fading),
+            stable: all(Heading::Stable),
+        }
+    }
+}

@@ -1,0 +1,167 @@
+//! Predictions, how they came out, and domains.
+
+use consort_core::Timestamp;
+use consort_core::convergence::ConvergenceChange;
+use consort_core::convergence::ConvergenceStore;
+use consort_core::convergence::Ending;
+use consort_core::convergence::Learned;
+use consort_core::convergence::Prediction;
+use consort_core::convergence::Tally;
+use consort_core::engine::StoreError;
+use consort_core::journal::Seq;
+use rusqlite::Connection;
+use rusqlite::OptionalExtension as _;
+use rusqlite::Row;
+
+use crate::SqliteTx;
+use crate::apply::Keep;
+use crate::apply::json;
+use crate::apply::parse;
+
+const PREDICTIONS: &str = "facts WHERE kind = 'prediction'";
+const OPEN: &str = "open";
+const ENDED: &str = "ended";
+
+/// How many that have ended are kept.
+const MOST_ENDED: usize = 200;
+
+pub(crate) fn apply(
+    connection: &Connection,
+    seq: Seq,
+    at: Timestamp,
+    change: &ConvergenceChange,
+) -> rusqlite::Result<()> {
+    match change {
+        ConvergenceChange::Predicted { again, pair, signal } => {
+            let number = again.unwrap_or(seq);
+            let at = prediction(connection, number)?.map_or(at, |former| former.at);
+            let (pair, signal) = (pair.clone(), signal.clone());
+            put(connection, OPEN, &Prediction { number, at, pair, signal, ended: None })
+        }
+        ConvergenceChange::Resolved { number, outcome, how, tally } => {
+            if let Some(mut prediction) = prediction(connection, *number)? {
+                prediction.ended = Some(Ending { outcome: *outcome, how: how.clone(), at });
+                put(connection, ENDED, &prediction)?;
+                let sql = format!(
+                    "DELETE FROM {PREDICTIONS} AND owner = '{ENDED}' AND key NOT IN
+                     (SELECT key FROM {PREDICTIONS} AND owner = '{ENDED}' ORDER BY key DESC LIMIT {MOST_ENDED})"
+                );
+                connection.prepare_cached(&sql)?.execute([])?;
+            }
+            replace(connection, "tally", &[(seq.to_string(), String::new(), json(tally)?)])
+        }
+        ConvergenceChange::Assigned { topic, domain } => {
+            let domain = domain.as_deref().unwrap_or_default();
+            connection
+                .prepare_cached("DELETE FROM facts WHERE kind = 'domain' AND key = ?1")?
+                .execute([topic])?;
+            connection
+                .prepare_cached("INSERT INTO facts VALUES ('domain', ?1, ?2, '')")?
+                .execute([topic.as_str(), domain])
+                .map(drop)
+        }
+        ConvergenceChange::Learned { learned } => {
+            replace(connection, "learned", &[(seq.to_string(), String::new(), json(learned)?)])
+        }
+    }
+}
+
+/// What is still to be seen of it decides: a prediction as long as it is kept,
+/// a tally and what was learned until the next.
+pub(crate) fn keep(seq: Seq, change: &ConvergenceChange) -> Keep {
+    match change {
+        ConvergenceChange::Predicted { again, .. } => {
+            Keep::WhileAny(vec![("predictions", key(again.unwrap_or(seq)))])
+        }
+        ConvergenceChange::Resolved { number, .. } => {
+            Keep::WhileAny(vec![("predictions", key(*number)), ("tally", seq.to_string())])
+        }
+        ConvergenceChange::Assigned { topic, .. } => Keep::Story(("domains", topic.clone())),
+        ConvergenceChange::Learned { .. } => Keep::WhileAny(vec![("learned", seq.to_string())]),
+    }
+}
+
+/// Sorts as the numbers do.
+fn key(number: Seq) -> String {
+    format!("{number:012}")
+}
+
+fn put(connection: &Connection, state: &str, prediction: &Prediction) -> rusqlite::Result<()> {
+    let key = key(prediction.number);
+    connection.prepare_cached(&format!("DELETE FROM {PREDICTIONS} AND key = ?1"))?.execute([&key])?;
+    connection
+        .prepare_cached("INSERT INTO facts VALUES ('prediction', ?1, ?2, ?3)")?
+        .execute([key.as_str(), state, &json(prediction)?])
+        .map(drop)
+}
+
+/// Puts these rows in place of all others of that kind.
+fn replace(connection: &Connection, kind: &str, rows: &[(String, String, String)]) -> rusqlite::Result<()> {
+    connection.prepare_cached("DELETE FROM facts WHERE kind = ?1")?.execute([kind])?;
+    let mut insert = connection.prepare_cached("INSERT INTO facts VALUES (?1, ?2, ?3, ?4)")?;
+    rows.iter().try_for_each(|(key, owner, value)| insert.execute([kind, key, owner, value]).map(drop))
+}
+
+fn prediction(connection: &Connection, number: Seq) -> rusqlite::Result<Option<Prediction>> {
+    let sql = format!("SELECT value FROM {PREDICTIONS} AND key = ?1");
+    connection.prepare_cached(&sql)?.query_row([key(number)], read).optional()
+}
+
+pub(crate) fn open(connection: &Connection) -> rusqlite::Result<Vec<Prediction>> {
+    let sql = format!("SELECT value FROM {PREDICTIONS} AND owner = '{OPEN}' ORDER BY key");
+    connection.prepare_cached(&sql)?.query_map([], read)?.collect()
+}
+
+pub(crate) fn ended(connection: &Connection, most: usize) -> rusqlite::Result<Vec<Prediction>> {
+    let sql = format!("SELECT value FROM {PREDICTIONS} AND owner = '{ENDED}' ORDER BY key DESC LIMIT {most}");
+    connection.prepare_cached(&sql)?.query_map([], read)?.collect()
+}
+
+pub(crate) fn tally(connection: &Connection) -> rusqlite::Result<Tally> {
+    let sql = "SELECT value FROM facts WHERE kind = 'tally'";
+    let tally = connection.prepare_cached(sql)?.query_row([], read).optional()?;
+    Ok(tally.unwrap_or_default())
+}
+
+pub(crate) fn assigned(connection: &Connection) -> rusqlite::Result<Vec<(String, Option<String>)>> {
+    let sql = "SELECT key, owner FROM facts WHERE kind = 'domain' ORDER BY key";
+    let row =
+        |row: &Row<'_>| Ok((row.get(0)?, Some(row.get(1)?).filter(|domain: &String| !domain.is_empty())));
+    connection.prepare_cached(sql)?.query_map([], row)?.collect()
+}
+
+pub(crate) fn learned(connection: &Connection) -> rusqlite::Result<Vec<Learned>> {
+    let sql = "SELECT value FROM facts WHERE kind = 'learned'";
+    let learned = connection.prepare_cached(sql)?.query_row([], read).optional()?;
+    Ok(learned.unwrap_or_default())
+}
+
+impl ConvergenceStore for SqliteTx<'_> {
+    fn active_predictions(&self) -> Result<Vec<Prediction>, StoreError> {
+        self.ask(open)
+    }
+
+    fn prediction(&self, number: Seq) -> Result<Option<Prediction>, StoreError> {
+        self.ask(|tx| prediction(tx, number))
+    }
+
+    fn past_predictions(&self) -> Result<Vec<Prediction>, StoreError> {
+        self.ask(|tx| ended(tx, MOST_ENDED))
+    }
+
+    fn tally(&self) -> Result<Tally, StoreError> {
+        self.ask(tally)
+    }
+
+    fn assigned_domains(&self) -> Result<Vec<(String, Option<String>)>, StoreError> {
+        self.ask(assigned)
+    }
+
+    fn learned_domains(&self) -> Result<Vec<Learned>, StoreError> {
+        self.ask(learned)
+    }
+}
+
+fn read<T: serde::de::DeserializeOwned>(row: &Row<'_>) -> rusqlite::Result<T> {
+    parse(row.get_ref(0)?.as_str()?, 0)
+}

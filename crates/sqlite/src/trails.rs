@@ -1,0 +1,315 @@
+//! Trails: a small file per session, added to with every prompt and every file.
+//!
+//! The first line says whose it is; each other one is a prompt or a file. Lines
+//! are only ever appended, whole; at a prompt a file that has grown long is
+//! written anew with what still counts. Trails of sessions that are over lie
+//! apart, so that **comparing with all others reads only those who are here**.
+//!
+//! Who read a file last is in a table of fixed size, a slot per path: two paths
+//! that share one forget each other.
+
+use std::fmt::Write as _;
+use std::fs;
+use std::io::Write as _;
+use std::os::unix::fs::FileExt as _;
+use std::os::unix::fs::OpenOptionsExt as _;
+use std::path::Path;
+use std::path::PathBuf;
+
+use consort_core::Timestamp;
+use consort_core::convergence::RadarNote;
+use consort_core::convergence::Step;
+use consort_core::convergence::Trail;
+use consort_core::convergence::TrailNotes;
+use consort_core::convergence::Visit;
+use consort_core::convergence::WINDOW;
+use consort_core::engine::StoreError;
+use consort_core::presence::SessionId;
+use consort_core::project::ProjectId;
+use consort_core::text;
+
+use crate::Notes;
+use crate::held::escaped;
+use crate::held::plain;
+use crate::pulses::file_name;
+use crate::pulses::private_dir;
+use crate::radar;
+
+pub(crate) const DIR: &str = "trails";
+const GONE: &str = "gone";
+pub(crate) const READERS: &str = "readers";
+
+/// A longer file is written anew.
+const LONGEST: u64 = 8 << 10;
+
+/// How many files of a prompt are kept then, read and written.
+const MOST_FILES: usize = 12;
+
+/// Of the table of readers: how many slots, and how long each is.
+const SLOTS: u64 = 8_192;
+const SLOT: usize = 128;
+
+impl Notes {
+    fn trail_file(&self, session: &SessionId) -> PathBuf {
+        self.dir().join(DIR).join(file_name(session.as_str()))
+    }
+
+    fn gone_file(&self, session: &SessionId) -> PathBuf {
+        self.dir().join(DIR).join(GONE).join(file_name(session.as_str()))
+    }
+}
+
+impl TrailNotes for Notes {
+    fn begin_trail(
+        &self,
+        session: &SessionId,
+        project: &ProjectId,
+        worktree: &Path,
+    ) -> Result<(), StoreError> {
+        let (path, gone) = (self.trail_file(session), self.gone_file(session));
+        let begin = || {
+            private_dir(&self.dir().join(DIR).join(GONE))?;
+            // One that comes back goes on where it was.
+            let steps =
+                parse(&fs::read_to_string(&gone).unwrap_or_default()).map_or(Vec::new(), |trail| trail.steps);
+            let trail = Trail {
+                session: session.clone(),
+                project: Some(project.clone()),
+                worktree: worktree.to_owned(),
+                steps,
+            };
+            replace(&path, &render(&trail))?;
+            let _ = fs::remove_file(&gone);
+            Ok(())
+        };
+        begin().map_err(|error| self.failed(error))
+    }
+
+    fn add_step(&self, session: &SessionId, step: &Step) -> Result<bool, StoreError> {
+        let path = self.trail_file(session);
+        let add = || {
+            let Some(mut file) = append(&path)? else { return Ok(false) };
+            let mut line = String::new();
+            write_step(&mut line, step);
+            file.write_all(line.as_bytes())?;
+            if file.metadata()?.len() > LONGEST
+                && let Some(mut trail) = parse(&fs::read_to_string(&path)?)
+            {
+                shorten(&mut trail);
+                replace(&path, &render(&trail))?;
+            }
+            Ok(true)
+        };
+        add().map_err(|error| self.failed(error))
+    }
+
+    fn add_visit(&self, session: &SessionId, path: &Path, at: Timestamp, written: bool) {
+        let mut line = String::new();
+        write_visit(&mut line, &path.to_string_lossy(), at, written);
+        if let Ok(Some(mut file)) = append(&self.trail_file(session)) {
+            let _ = file.write_all(line.as_bytes());
+        }
+    }
+
+    fn read_by(&self, path: &Path, session: &SessionId, at: Timestamp) {
+        let hash = text::checksum(path.as_os_str().as_encoded_bytes());
+        let mut slot = format!("{hash:016x} {:013} {}\n", at.0, escaped(session.as_str())).into_bytes();
+        if slot.len() > SLOT {
+            return;
+        }
+        slot.resize(SLOT, b' ');
+        let mut options = fs::OpenOptions::new();
+        let file =
+            options.create(true).truncate(false).write(true).mode(0o600).open(self.dir().join(READERS));
+        if let Ok(file) = file {
+            let _ = file.write_all_at(&slot, hash % SLOTS * SLOT as u64);
+        }
+    }
+
+    fn last_reader(&self, path: &Path) -> Option<(SessionId, Timestamp)> {
+        let hash = text::checksum(path.as_os_str().as_encoded_bytes());
+        let mut slot = [0; SLOT];
+        fs::File::open(self.dir().join(READERS))
+            .ok()?
+            .read_exact_at(&mut slot, hash % SLOTS * SLOT as u64)
+            .ok()?;
+        let line = std::str::from_utf8(&slot).ok()?.lines().next()?;
+        let mut cells = line.splitn(3, ' ');
+        if cells.next()? != format!("{hash:016x}") {
+            return None;
+        }
+        let at = Timestamp(cells.next()?.parse().ok()?);
+        Some((plain(cells.next()?).into_owned().into(), at))
+    }
+
+    fn trail(&self, session: &SessionId) -> Option<Trail> {
+        let text = fs::read_to_string(self.trail_file(session))
+            .or_else(|_| fs::read_to_string(self.gone_file(session)))
+            .ok()?;
+        parse(&text).filter(|trail| trail.session == *session)
+    }
+
+    fn trails(&self, project: &ProjectId) -> Vec<Trail> {
+        let files = fs::read_dir(self.dir().join(DIR)).into_iter().flatten().flatten();
+        let mut text = String::new();
+        files
+            .filter_map(|file| {
+                use std::io::Read as _;
+                text.clear();
+                fs::File::open(file.path()).ok()?.read_to_string(&mut text).ok()?;
+                is_of(&text, project).then(|| parse(&text))?
+            })
+            .collect()
+    }
+
+    fn end_trail(&self, session: &SessionId) {
+        let _ = fs::rename(self.trail_file(session), self.gone_file(session));
+    }
+
+    fn forget_trails(&self, before: Timestamp) {
+        for file in fs::read_dir(self.dir().join(DIR).join(GONE)).into_iter().flatten().flatten() {
+            let last = fs::read_to_string(file.path()).ok().and_then(|text| parse(&text));
+            let last = last.and_then(|trail| trail.steps.last().map(|step| step.at));
+            if last.is_none_or(|last| last < before) {
+                let _ = fs::remove_file(file.path());
+            }
+        }
+    }
+
+    fn forget_prompts(&self) {
+        for dir in [self.dir().join(DIR), self.dir().join(DIR).join(GONE)] {
+            for file in fs::read_dir(dir).into_iter().flatten().flatten() {
+                let trail = fs::read_to_string(file.path()).ok().and_then(|text| parse(&text));
+                if let Some(mut trail) =
+                    trail.filter(|trail| trail.steps.iter().any(|step| step.prompt.is_some()))
+                {
+                    trail.steps.iter_mut().for_each(|step| step.prompt = None);
+                    let _ = replace(&file.path(), &render(&trail));
+                }
+            }
+        }
+    }
+
+    fn radar(&self, worktree: &Path) -> RadarNote {
+        radar::read(&self.dir().join(radar::FILE), worktree)
+    }
+}
+
+/// A file that is there, to be added to.
+fn append(path: &Path) -> std::io::Result<Option<fs::File>> {
+    match fs::OpenOptions::new().append(true).open(path) {
+        Ok(file) => Ok(Some(file)),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
+fn replace(path: &Path, text: &str) -> std::io::Result<()> {
+    // Names of sessions have no dot left in them.
+    let temporary = path.with_extension("new");
+    let mut options = fs::OpenOptions::new();
+    options
+        .create(true)
+        .write(true)
+        .truncate(true)
+        .mode(0o600)
+        .open(&temporary)?
+        .write_all(text.as_bytes())?;
+    fs::rename(&temporary, path)
+}
+
+fn render(trail: &Trail) -> String {
+    let project = trail.project.as_ref().map_or("", |project| project.as_str());
+    let worktree = trail.worktree.to_string_lossy();
+    let mut text =
+        format!("of\t{}\t{}\t{}\n", escaped(project), escaped(trail.session.as_str()), escaped(&worktree));
+    for step in &trail.steps {
+        write_step(&mut text, step);
+        for visit in &step.read {
+            write_visit(&mut text, &visit.path, visit.at, false);
+        }
+        for visit in &step.written {
+            write_visit(&mut text, &visit.path, visit.at, true);
+        }
+    }
+    text
+}
+
+fn write_step(text: &mut String, step: &Step) {
+    let prompt = step.prompt.as_deref().map(escaped).unwrap_or_default();
+    let _ = writeln!(text, "p\t{}\t{:x}\t{}\t{prompt}", step.at.0, step.hash, step.topics.join(" "));
+}
+
+fn write_visit(text: &mut String, path: &str, at: Timestamp, written: bool) {
+    let _ = writeln!(text, "{}\t{}\t{}", if written { 'w' } else { 'r' }, at.0, escaped(path));
+}
+
+/// What still counts of a trail.
+fn shorten(trail: &mut Trail) {
+    for step in &mut trail.steps {
+        for visits in [&mut step.read, &mut step.written] {
+            let extra = visits.len().saturating_sub(MOST_FILES);
+            visits.drain(..extra);
+        }
+    }
+}
+
+/// A glance at the first line.
+fn is_of(text: &str, project: &ProjectId) -> bool {
+    text.split('\t').nth(1).is_some_and(|found| plain(found) == project.as_str())
+}
+
+/// What a file says. Its last line may be half written.
+fn parse(text: &str) -> Option<Trail> {
+    let mut lines = text.split_inclusive('\n').filter_map(|line| line.strip_suffix('\n'));
+    let mut header = lines.next()?.split('\t');
+    let ("of", project, session, worktree) = (header.next()?, header.next()?, header.next()?, header.next()?)
+    else {
+        return None;
+    };
+    let worktree = PathBuf::from(&*plain(worktree));
+    let mut steps: Vec<Step> = Vec::new();
+    for line in lines {
+        let mut cells = line.split('\t');
+        let (Some(what), Some(at)) = (cells.next(), cells.next().and_then(|at| at.parse().ok())) else {
+            continue;
+        };
+        let at = Timestamp(at);
+        match (what, cells.next(), steps.last_mut()) {
+            ("p", Some(hash), _) => {
+                let topics = cells.next().unwrap_or_default().split(' ').filter(|topic| !topic.is_empty());
+                let step = Step {
+                    at,
+                    hash: u64::from_str_radix(hash, 16).unwrap_or_default(),
+                    topics: topics.map(str::to_owned).collect(),
+                    prompt: cells
+                        .next()
+                        .filter(|prompt| !prompt.is_empty())
+                        .map(|prompt| plain(prompt).into_owned()),
+                    ..Step::default()
+                };
+                if steps.len() == WINDOW {
+                    steps.remove(0);
+                }
+                steps.push(step);
+            }
+            ("r" | "w", Some(path), Some(step)) => {
+                let path = plain(path);
+                let path = Path::new(&*path)
+                    .strip_prefix(&worktree)
+                    .map_or(&*path, |path| path.to_str().unwrap_or(""));
+                let visits = if what == "w" { &mut step.written } else { &mut step.read };
+                visits.retain(|known| known.path != path);
+                visits.push(Visit { path: path.to_owned(), at });
+            }
+            _ => {}
+        }
+    }
+    let project = Some(plain(project)).filter(|project| !project.is_empty());
+    Some(Trail {
+        session: plain(session).into_owned().into(),
+        project: project.map(|project| project.into_owned().into()),
+        worktree,
+        steps,
+    })
+}
