@@ -22,6 +22,7 @@ use consort_sqlite::SCHEMA;
 use consort_sqlite::Store;
 use consort_testkit::FakeHost;
 use consort_testkit::claim_story;
+use consort_testkit::convergence_story;
 use consort_testkit::mail_story;
 use consort_testkit::story;
 use consort_testkit::story::StoryApp;
@@ -53,6 +54,12 @@ fn it_tells_the_story_of_claims() {
 fn it_tells_the_story_of_tasks() {
     let temp = tempfile::tempdir().unwrap();
     claim_story::task_story(Store::new(temp.path().join("consort.db"), Access::Command));
+}
+
+#[test]
+fn it_tells_the_story_of_convergence() {
+    let temp = tempfile::tempdir().unwrap();
+    convergence_story::convergence_story(Store::new(temp.path().join("consort.db"), Access::Command));
 }
 
 #[test]

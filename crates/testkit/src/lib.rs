@@ -5,6 +5,7 @@
 
 pub mod claim_story;
 mod claude;
+pub mod convergence_story;
 mod host;
 pub mod mail_story;
 mod model;

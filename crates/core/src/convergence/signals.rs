@@ -106,6 +106,7 @@ impl<'a> Profile<'a> {
         let mut key: Vec<&str> =
             trail.steps.last().into_iter().flat_map(|step| &step.topics).map(String::as_str).collect();
         key.sort_unstable();
+        key.dedup();
         let mut domains: Vec<&str> = [Heading::Deepening, Heading::Emerging]
             .into_iter()
             .flat_map(|heading| words.heading_for(heading))

@@ -1,1 +1,249 @@
-//! To come.
+//! The original's rules by its examples, and what holds whatever comes.
+
+use proptest::prelude::*;
+
+use super::Domains;
+use super::Heading;
+use super::Lens;
+use super::Outcome;
+use super::Profile;
+use super::Signal;
+use super::SignalKind;
+use super::Step;
+use super::Tally;
+use super::Trail;
+use super::Trajectory;
+use super::Visit;
+use super::WINDOW;
+use super::rules;
+use super::rules::Since;
+use super::signals;
+use super::trail::Marks;
+use crate::Timestamp;
+
+fn steps(prompts: &[&str]) -> Vec<Step> {
+    let topics = |prompt: &&str| prompt.split_whitespace().map(str::to_owned).collect();
+    let step =
+        |(at, prompt)| Step { at: Timestamp(at as i64 * 1_000), topics: topics(prompt), ..Step::default() };
+    prompts.iter().enumerate().map(step).collect()
+}
+
+fn trail(name: &str, prompts: &[&str]) -> Trail {
+    Trail { session: name.into(), project: None, worktree: "/".into(), steps: steps(prompts) }
+}
+
+fn seen(one: &Trail, other: &Trail, files: bool) -> Vec<Signal> {
+    let domains = Domains::parse("auth: jwt login; database: sql schema").unwrap();
+    let lens = Lens { files, threshold: 0.35, domains: &domains, without: None, now: Timestamp(100_000) };
+    signals(&Profile::new(one, &lens), &Profile::new(other, &lens), &lens)
+}
+
+#[test]
+fn every_topic_has_one_heading() {
+    let trajectory =
+        Trajectory::of(&steps(&["auth db", "auth ui", "auth", "auth jwt", "auth jwt", "auth jwt ui"]));
+    // In all six prompts, as often early as late.
+    assert_eq!(trajectory.stable, ["auth", "ui"]);
+    assert_eq!(trajectory.emerging, ["jwt"]);
+    assert_eq!(trajectory.fading, ["db"]);
+    let growing = Trajectory::of(&steps(&["db", "auth", "auth", "auth", "auth"]));
+    assert_eq!(growing.deepening, ["auth"]);
+    assert_eq!(Trajectory::of(&steps(&["auth", "auth"])), Trajectory::default());
+}
+
+#[test]
+fn the_four_signals_have_the_originals_confidences() {
+    let deep = ["db", "auth jwt", "auth jwt", "auth jwt"];
+    let [mutual, ..] = &seen(&trail("a", &deep), &trail("b", &deep), false)[..] else { panic!() };
+    assert_eq!((mutual.kind, mutual.confidence, mutual.distance), (SignalKind::MutualDeepening, 0.8, 1));
+
+    let stable = ["auth", "x", "auth", "y", "auth", "z"];
+    let cross = seen(&trail("a", &deep), &trail("b", &stable), false);
+    let cross = cross.iter().find(|signal| signal.kind == SignalKind::CrossApproach).unwrap();
+    assert_eq!(
+        (cross.confidence, cross.distance, cross.topics.as_slice()),
+        (0.6, 3, &["auth".to_owned()][..])
+    );
+
+    let approaching = seen(&trail("a", &["cookie page"]), &trail("b", &["cookie page header"]), false);
+    let [approaching] = &approaching[..] else { panic!() };
+    assert_eq!((approaching.kind, approaching.confidence), (SignalKind::Approaching, 0.53));
+    assert_eq!(approaching.distance, 5);
+    assert!(seen(&trail("a", &["cookie page a1 b1"]), &trail("b", &["cookie header c1"]), false).is_empty());
+
+    let near = seen(&trail("a", &["jwt", "jwt", "jwt"]), &trail("b", &["login", "login", "login"]), false);
+    let [near] = &near[..] else { panic!() };
+    assert_eq!((near.kind, near.confidence), (SignalKind::DomainProximity, 0.5));
+    assert_eq!(near.domains, ["auth"]);
+}
+
+/// A trail that visits files in its last step: `r` and `w` by second.
+fn visiting(name: &str, prompts: &[&str], visits: &[(&str, char, i64)]) -> Trail {
+    let mut trail = trail(name, prompts);
+    let last = trail.steps.last_mut().unwrap();
+    for (path, how, at) in visits {
+        let visit = Visit { path: (*path).to_owned(), at: Timestamp(at * 1_000) };
+        if *how == 'w' { last.written.push(visit) } else { last.read.push(visit) }
+    }
+    trail
+}
+
+#[test]
+fn who_turns_to_what_another_has_in_hand_is_about_to_meet_it() {
+    let writer = visiting("a", &["one"], &[("src/auth.rs", 'w', 50)]);
+    let settled = ["two", "three", "four"];
+    let reader = visiting("b", &settled, &[("src/auth.rs", 'r', 60)]);
+    let [signal] = &seen(&writer, &reader, true)[..] else { panic!() };
+    assert_eq!((signal.kind, signal.confidence), (SignalKind::CrossApproach, 0.6));
+    assert_eq!(signal.files, ["src/auth.rs"]);
+    assert!(seen(&writer, &reader, false).is_empty());
+    // One that has just come looks around.
+    let newcomer = visiting("c", &["two"], &[("src/auth.rs", 'r', 60)]);
+    assert!(seen(&writer, &newcomer, true).is_empty());
+    // But what is written under its eyes concerns it, unless it went on.
+    let watching = visiting("d", &["two"], &[("src/auth.rs", 'r', 40)]);
+    assert_eq!(seen(&writer, &watching, true).len(), 1);
+    let went_on = visiting("e", &["two"], &[("src/auth.rs", 'r', 40), ("README", 'w', 45)]);
+    assert!(seen(&writer, &went_on, true).is_empty());
+    // What was written long ago is done with.
+    let mut long_ago = writer.clone();
+    long_ago.steps[0].written[0].at = Timestamp(-30 * Timestamp::MINUTE);
+    assert!(seen(&long_ago, &reader, true).is_empty());
+}
+
+#[test]
+fn words_count_less_where_the_files_are_apart() {
+    let deep = ["db", "auth", "auth", "auth page header"];
+    let one = visiting("a", &deep, &[("web/login.ts", 'w', 50)]);
+    let guide = ["db", "auth", "auth", "auth chapter index"];
+    let apart = visiting("b", &guide, &[("docs/login.md", 'w', 50)]);
+    assert!(seen(&one, &apart, true).is_empty());
+    assert_eq!(seen(&one, &apart, false)[0].kind, SignalKind::MutualDeepening);
+    let together = visiting("c", &deep, &[("web/login.ts", 'w', 50)]);
+    let found = seen(&one, &together, true);
+    assert_eq!((found[0].confidence, found[0].files.as_slice()), (0.8, &["web/login.ts".to_owned()][..]));
+}
+
+#[test]
+fn a_prediction_ends_by_what_happens_after_it() {
+    let (made, later) = (Timestamp(0), Timestamp(Timestamp::HOUR));
+    let verdict = |now, since: Since| rules::verdict(made, now, &since).map(|(outcome, _)| outcome);
+    let one = || vec!["x".to_owned()];
+    assert_eq!(verdict(later, Since::default()), None);
+    assert_eq!(
+        verdict(later, Since { both_went_on: true, ..Since::default() }),
+        Some(Outcome::FalsePositive)
+    );
+    assert_eq!(verdict(made, Since { both_went_on: true, ..Since::default() }), None);
+    assert_eq!(verdict(made, Since { left: Some("B".into()), ..Since::default() }), Some(Outcome::Expired));
+    let met = Since { written: one(), left: Some("B".into()), ..Since::default() };
+    assert_eq!(verdict(made, met), Some(Outcome::Occurred));
+    assert_eq!(verdict(made, Since { spoken: one(), ..Since::default() }), Some(Outcome::Occurred));
+    let agreed = Since { understanding: Some("a message".into()), written: one(), ..Since::default() };
+    assert_eq!(verdict(made, agreed), Some(Outcome::Prevented));
+}
+
+#[test]
+fn every_tenth_moves_the_threshold() {
+    let after = |outcomes: &[(Outcome, usize)]| {
+        let all = outcomes.iter().flat_map(|(outcome, times)| std::iter::repeat_n(*outcome, *times));
+        all.fold(Tally::default(), Tally::with).threshold
+    };
+    use Outcome::*;
+    assert_eq!(after(&[(FalsePositive, 9)]), 0.35);
+    assert_eq!(after(&[(FalsePositive, 4), (Prevented, 6)]), 0.40);
+    assert_eq!(after(&[(FalsePositive, 3), (Prevented, 6), (Occurred, 1)]), 0.35);
+    assert_eq!(after(&[(Occurred, 2), (Prevented, 8)]), 0.33);
+    // Too many false ones weigh more.
+    assert_eq!(after(&[(Occurred, 6), (FalsePositive, 4)]), 0.40);
+    assert_eq!(after(&[(FalsePositive, 1_000)]), 0.70);
+    assert_eq!(after(&[(Occurred, 1_000)]), 0.15);
+}
+
+#[test]
+fn domains_are_learned_and_fade() {
+    let domains = Domains::parse("auth: jwt login").unwrap();
+    let taught = steps(&["jwt keycloak", "login keycloak", "jwt keycloak", "sql"]);
+    let learned = super::learn(&taught, &domains, &[], Timestamp(0));
+    let counts: Vec<_> =
+        super::that_count(&learned).map(|one| (one.topic.as_str(), one.domain.as_str())).collect();
+    assert_eq!(counts, [("keycloak", "auth")]);
+    let month = Timestamp(28 * Timestamp::DAY);
+    let faded = super::learn(&steps(&["jwt passkey"]), &domains, &learned, month);
+    assert_eq!(super::that_count(&faded).count(), 0);
+    assert!(faded.iter().all(|one| one.topic == "passkey"), "{faded:?}");
+    assert_eq!(Domains::parse("auth jwt").unwrap_err(), "auth jwt");
+}
+
+fn any_steps() -> impl Strategy<Value = Vec<Step>> {
+    let topics = || proptest::collection::vec("[a-e]", 0..4);
+    let visits = || proptest::collection::vec(("[a-e]", 0_i64..200), 0..3);
+    let step = (topics(), visits(), visits()).prop_map(|(topics, read, written)| {
+        let visit = |(path, at): (String, i64)| Visit { path, at: Timestamp(at * 1_000) };
+        let (read, written) =
+            (read.into_iter().map(visit).collect(), written.into_iter().map(visit).collect());
+        Step { topics, read, written, ..Step::default() }
+    });
+    proptest::collection::vec(step, 0..=WINDOW)
+}
+
+proptest! {
+    #[test]
+    fn headings_part_the_topics(steps in any_steps()) {
+        let Trajectory { deepening, emerging, fading, stable } = Trajectory::of(&steps);
+        let mut parts: Vec<String> = [deepening, emerging, fading, stable].concat();
+        parts.sort();
+        let mut all: Vec<String> = steps.iter().flat_map(|step| step.topics.clone()).collect();
+        all.sort();
+        all.dedup();
+        prop_assert_eq!(parts, if steps.len() < 3 { Vec::new() } else { all });
+    }
+
+    #[test]
+    fn what_is_only_of_late_never_fades(steps in any_steps()) {
+        let marks = Marks::of_words(&steps);
+        for mark in &marks.all {
+            let is_recent = steps.iter().rev().take(3).any(|step| step.topics.iter().any(|topic| topic == mark.name));
+            prop_assert_eq!(marks.heading(mark) == Some(Heading::Fading), steps.len() >= 3 && !is_recent);
+        }
+    }
+
+    #[test]
+    fn signals_are_bounded_and_the_same_from_both_sides(
+        one in any_steps(),
+        other in any_steps(),
+        files: bool,
+    ) {
+        let trail = |name: &str, steps| Trail { session: name.into(), project: None, worktree: "/".into(), steps };
+        let (one, other) = (trail("a", one), trail("b", other));
+        let mut found = seen(&one, &other, files);
+        prop_assert!(found.iter().all(|signal| (0.0..=1.0).contains(&signal.confidence)));
+        prop_assert!(found.is_sorted_by(|a, b| a.confidence >= b.confidence));
+        let mut back = seen(&other, &one, files);
+        for signals in [&mut found, &mut back] {
+            signals.sort_by_key(|signal| signal.kind);
+            signals.iter_mut().for_each(|signal| signal.files.sort());
+        }
+        prop_assert_eq!(found, back);
+    }
+
+    #[test]
+    fn the_threshold_stays_in_its_bounds(outcomes in proptest::collection::vec(0..4_usize, 0..400)) {
+        let all = [Outcome::Prevented, Outcome::Occurred, Outcome::FalsePositive, Outcome::Expired];
+        let mut tally = Tally::default();
+        for (at, outcome) in outcomes.iter().enumerate() {
+            let next = tally.with(all[*outcome]);
+            prop_assert!((0.15..=0.70).contains(&next.threshold));
+            prop_assert_eq!(next.all.total() as usize, at + 1);
+            let round = { let mut round = tally; round.threshold = 0.5; round.with(all[*outcome]) };
+            if next.round.total() != 0 {
+                prop_assert_eq!(next.threshold, tally.threshold);
+            } else if round.threshold > 0.5 {
+                prop_assert!(next.threshold >= tally.threshold);
+            } else {
+                prop_assert!(next.threshold <= tally.threshold);
+            }
+            tally = next;
+        }
+    }
+}

@@ -19,6 +19,8 @@ use crate::text;
 /// What is left for texts when the frame has had its share.
 const SMALLEST_EXCERPT: usize = 200;
 
+const LONGEST_REMARK: usize = 600;
+
 /// A batch of letters in at most `budget` bytes: the text, and how many of the
 /// letters are in it. The first is always there, cut if need be.
 pub(super) fn batch(
@@ -34,6 +36,11 @@ pub(super) fn batch(
     let mut met = Vec::new();
     for letter in letters {
         let from = &letter.message.sent.from;
+        if from.who == Actor::Consort {
+            quoted.push_str(&remark(&letter.message));
+            shown += 1;
+            continue;
+        }
         let introduce = settings.introduces() && is_stranger(&from.who) && !met.contains(&&from.who);
         let one = quote(&letter.message, letter.again, introduce, None, now, room);
         if shown > 0 && quoted.len() + one.len() > room {
@@ -43,8 +50,9 @@ pub(super) fn batch(
         quoted.push_str(&one);
         shown += 1;
     }
-    let shown_letters = &letters[..shown];
-    let mut block = heading(shown_letters);
+    let shown_letters: Vec<&Letter> =
+        letters[..shown].iter().filter(|letter| letter.message.sent.from.who != Actor::Consort).collect();
+    let mut block = heading(&shown_letters);
     block.push_str(&quoted);
     if shown < letters.len() {
         let _ = writeln!(block, "[consort] {} more: `consort inbox`", letters.len() - shown);
@@ -68,7 +76,16 @@ pub fn message(message: &Message, reader: &Actor, now: Timestamp) -> String {
     quote(message, false, false, Some(reader), now, usize::MAX)
 }
 
-fn heading(letters: &[Letter]) -> String {
+/// What Consort itself has to say: a line, without ceremony.
+fn remark(message: &Message) -> String {
+    let line = text::one_line(&message.sent.text, LONGEST_REMARK);
+    format!("[consort] {}\n", text::disarm(&line))
+}
+
+fn heading(letters: &[&Letter]) -> String {
+    if letters.is_empty() {
+        return String::new();
+    }
     let by_person = letters.iter().filter(|letter| letter.message.sent.from.who == Actor::Person).count();
     let count = text::count(letters.len(), "message");
     if by_person == letters.len() {

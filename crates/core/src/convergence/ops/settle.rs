@@ -3,6 +3,8 @@
 use super::Sighting;
 use crate::App;
 use crate::Timestamp;
+use crate::claims::Case;
+use crate::claims::Pattern;
 use crate::convergence::ConvergenceChange;
 use crate::convergence::ConvergenceStore as _;
 use crate::convergence::Party;
@@ -152,7 +154,7 @@ fn understanding(tx: &impl Tx, prediction: &Prediction) -> Result<Option<String>
     for post in tx.between(&one, &other, LETTERS)?.iter().rev() {
         let (sent, number) = (&post.message.sent, post.message.number);
         let is_offer = matches!(sent.kind, MessageType::Handoff | MessageType::Delegate | MessageType::Ack);
-        if post.message.at > prediction.at && (is_offer || is_about(&sent.text)) {
+        if number > prediction.number && (is_offer || is_about(&sent.text)) {
             return Ok(Some(format!("{} wrote to the other: message {number}", sent.from.name)));
         }
     }
@@ -161,7 +163,13 @@ fn understanding(tx: &impl Tx, prediction: &Prediction) -> Result<Option<String>
         let is_one_of_them = |actor: &Actor| *actor == one || *actor == other;
         let is_new = |at: Timestamp| at > prediction.at;
         let what = hold.resource.shown();
-        if !is_about(&what) && !hold.reason.as_deref().is_some_and(is_about) {
+        let covers = |file: &String| {
+            hold.resource.pattern().is_some_and(|held| held.overlaps(&Pattern::file(file), Case::Matters))
+        };
+        let is_about = is_about(&what)
+            || hold.reason.as_deref().is_some_and(is_about)
+            || signal.files.iter().any(covers);
+        if !is_about {
             continue;
         }
         if let Some(contest) =
@@ -169,7 +177,7 @@ fn understanding(tx: &impl Tx, prediction: &Prediction) -> Result<Option<String>
         {
             return Ok(Some(format!("{} contested {what}", contest.label)));
         }
-        if is_one_of_them(&hold.holder) && is_new(hold.since) {
+        if is_one_of_them(&hold.holder) && hold.generation > prediction.number {
             return Ok(Some(format!("{} claimed {what}", hold.label)));
         }
     }

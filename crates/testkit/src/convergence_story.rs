@@ -1,0 +1,139 @@
+//! The story of convergence every engine must tell the same way.
+
+use consort_core::App;
+use consort_core::Timestamp;
+use consort_core::convergence::Outcome;
+use consort_core::convergence::Prediction;
+use consort_core::convergence::RadarOutcome;
+use consort_core::engine::Engine;
+use consort_core::journal::Actor;
+use consort_core::messages::InboxRequest;
+use consort_core::presence::LeaveReason;
+use consort_core::presence::NameWish;
+use consort_core::project::ProjectId;
+
+use crate::FakeHost;
+use crate::mail_story;
+use crate::story::StoryApp;
+use crate::story::join;
+
+/// Prompts a session a minute later; what it is told.
+pub fn prompt<E: Engine>(app: &mut StoryApp<E>, session: &str, text: &str) -> Vec<String> {
+    app.host().advance(Timestamp::MINUTE);
+    app.prompted(&session.into(), text, &|_| None).unwrap()
+}
+
+/// A tool of a session reads or writes a file; what it is told.
+pub fn visit<E: Engine>(app: &mut StoryApp<E>, session: &str, path: &str, written: bool) -> Vec<String> {
+    let path = std::path::Path::new("/shop/main").join(path);
+    if written {
+        app.wrote(&session.into(), std::slice::from_ref(&path)).unwrap();
+    }
+    app.visited(&session.into(), &path, written, &|_| None).unwrap()
+}
+
+pub fn radar<E: Engine>(app: &mut StoryApp<E>) -> RadarOutcome {
+    let project = project(app);
+    app.radar(&project, &|_| None).unwrap()
+}
+
+/// What has ended, newest first.
+pub fn past<E: Engine>(app: &mut StoryApp<E>) -> Vec<Prediction> {
+    app.past_predictions().unwrap().0
+}
+
+fn project<E: Engine>(app: &mut StoryApp<E>) -> ProjectId {
+    app.project("/shop/main".as_ref()).unwrap().0.id
+}
+
+/// What Consort has sent a session that it has not read.
+fn remarks<E: Engine>(app: &mut StoryApp<E>, session: &str) -> Vec<String> {
+    app.host().be(100);
+    let mailbox = Actor::Agent(session.into());
+    let letters = app.inbox(&InboxRequest { mailbox, from: None, peek: false }).unwrap();
+    letters.into_iter().map(|letter| letter.message.sent.text).collect()
+}
+
+/// Both deepen in `topic`, with other words besides; what both were told.
+fn deepen<E: Engine>(app: &mut StoryApp<E>, topic: &str) -> Vec<String> {
+    let mut told = Vec::new();
+    for words in ["harbour lantern", "meadow cellar", "orchard quarry", "willow anvil"] {
+        let (one, other) = words.split_once(' ').unwrap();
+        told.extend(prompt(app, "s1", &format!("{topic} {one} {topic}1")));
+        told.extend(prompt(app, "s2", &format!("{topic} {other} {topic}2")));
+    }
+    told
+}
+
+/// Two works meet, or do not, from an empty store on.
+pub fn convergence_story<E: Engine>(engine: E) {
+    let mut app = App::new(engine, FakeHost::default());
+    join(&mut app, "s1", 1, NameWish::Insist("Falcon".into())).unwrap();
+    join(&mut app, "s2", 2, NameWish::Insist("Raven".into())).unwrap();
+
+    // Both are told once: one here and now, the other by a message.
+    let told = deepen(&mut app, "cookie");
+    assert_eq!(told.len(), 1, "{told:#?}");
+    assert!(told[0].contains("is deepening in cookie, as you are"), "{}", told[0]);
+    let remarked = [remarks(&mut app, "s1"), remarks(&mut app, "s2")].concat();
+    assert_eq!(remarked.len(), 1, "{remarked:#?}");
+    let seen = radar(&mut app);
+    assert!(seen.pairs.iter().all(|pair| pair.prediction.is_none()), "both went on with it: {seen:#?}");
+    let ended = &past(&mut app)[0];
+    assert_eq!(ended.ended.as_ref().unwrap().outcome, Outcome::Occurred);
+    assert_eq!(app.prediction(ended.number).unwrap(), *ended);
+
+    // Another topic; this time one writes to the other about it.
+    let told = deepen_until_told(&mut app, "invoice");
+    assert_eq!(told, 1);
+    app.host().call_from(&[1]);
+    let request = mail_story::request(&app, &["Raven"], "the invoice is mine until noon");
+    app.send(&request).unwrap();
+    assert_eq!(prompt(&mut app, "s1", "the invoice again").len(), 0);
+    assert_eq!(radar(&mut app).tally.all.prevented, 1);
+
+    // A third one turns to what another has in hand, then leaves.
+    join(&mut app, "s3", 3, NameWish::Insist("Bear".into())).unwrap();
+    for words in ["one thing", "another matter", "something different"] {
+        prompt(&mut app, "s3", words);
+    }
+    assert_eq!(visit(&mut app, "s1", "src/tax.rs", true), [""; 0]);
+    let told = visit(&mut app, "s3", "src/tax.rs", false);
+    assert!(told[0].contains("works on src/tax.rs, where you are too"), "{told:?}");
+    assert!(told[0].contains("before editing tax.rs"), "{told:?}");
+    assert_eq!(visit(&mut app, "s3", "src/tax.rs", false), [""; 0], "said once");
+    app.leave(&"s3".into(), LeaveReason::Ended, Actor::Agent("s3".into())).unwrap();
+    assert_eq!(past(&mut app)[0].ended.as_ref().unwrap().outcome, Outcome::Expired);
+
+    // An hour of both at work, and nothing in common.
+    join(&mut app, "s4", 4, NameWish::Insist("Otter".into())).unwrap();
+    for words in ["first thing", "second matter", "third affair"] {
+        prompt(&mut app, "s4", words);
+    }
+    visit(&mut app, "s1", "src/tax.rs", true);
+    assert_eq!(visit(&mut app, "s4", "src/tax.rs", false).len(), 1);
+    app.host().advance(Timestamp::HOUR);
+    prompt(&mut app, "s1", "lanterns");
+    prompt(&mut app, "s4", "meadows");
+    assert_eq!(past(&mut app)[0].ended.as_ref().unwrap().outcome, Outcome::FalsePositive);
+
+    let tally = radar(&mut app).tally;
+    assert_eq!((tally.all.total(), tally.threshold), (4, 0.35), "{tally:?}");
+    assert!(app.journal_verify().unwrap().is_sound());
+    app.journal_rebuild().unwrap();
+    assert_eq!(past(&mut app).len(), 4);
+    assert_eq!(radar(&mut app).tally, tally);
+}
+
+/// Both deepen in a topic until one hears of it; how many were told then.
+fn deepen_until_told<E: Engine>(app: &mut StoryApp<E>, topic: &str) -> usize {
+    for round in 0..20 {
+        for session in ["s1", "s2"] {
+            let told = prompt(app, session, &format!("{topic} {session}x{round}"));
+            if !told.is_empty() {
+                return told.len();
+            }
+        }
+    }
+    0
+}
