@@ -225,6 +225,52 @@ fn what_one_session_has_reserved_another_cannot_write() {
     assert!(!world.data().join("hook.log").exists());
 }
 
+/// Two real sessions are asked for the like: each is told of the other, once.
+#[test]
+fn two_sessions_that_converge_are_told_so() {
+    let world = Sealed::new(env!("CARGO_BIN_EXE_consort"));
+    world.git_init();
+    let claude = Claude::installed();
+    assert_eq!(world.run("init --yes").code, 0);
+
+    let falcon_model = StubModel::start([
+        Step::bash("while [ ! -e go ]; do sleep 0.05; done"),
+        Step::bash("true"),
+        Step::say("Done."),
+    ]);
+    let mut falcon = claude
+        .headless(&world, &falcon_model, "rotate the signing key of the session cookie")
+        .env("CONSORT_NAME", "Falcon")
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    until(|| world.run("who --json").stdout.contains("! -e go").then_some(()));
+
+    let raven_model = StubModel::start([Step::bash("true"), Step::say("Done.")]);
+    let prompt = "the session cookie has a stale signing key";
+    let ran = world.ran(claude.headless(&world, &raven_model, prompt).env("CONSORT_NAME", "Raven"));
+    assert_eq!(ran.code, 0, "{ran}");
+    std::fs::write(world.project().join("go"), "").unwrap();
+    assert!(falcon.wait().unwrap().success());
+
+    let told_raven = "Falcon is also about cookie, key, session, 1 more: coordinate before you go on";
+    let turns = raven_model.turns();
+    assert_eq!(times_told(&turns[0], told_raven), 1, "{}", told(&turns[0]));
+    assert_eq!(times_told(&turns[1], told_raven), 1, "{}", told(&turns[1]));
+    let told_falcon = "Raven is also about cookie, key, session, 1 more: coordinate before you go on";
+    let turns = falcon_model.turns();
+    assert_eq!(times_told(&turns[0], told_falcon), 0, "{}", told(&turns[0]));
+    assert_eq!(times_told(&turns[1], told_falcon), 1, "{}", told(&turns[1]));
+    assert_eq!(times_told(&turns[2], told_falcon), 1, "{}", told(&turns[2]));
+
+    let history = world.run("radar --history").stdout;
+    assert!(history.contains(": topics: cookie, key, session, signing"), "{history}");
+    assert!(history.contains("expired, just now: Raven left"), "{history}");
+    assert_eq!(world.run("journal verify").code, 0);
+    assert!(!world.data().join("hook.log").exists());
+}
+
 /// Looks again until there is something to see.
 fn until<T>(mut look: impl FnMut() -> Option<T>) -> T {
     for _ in 0..600 {

@@ -21,7 +21,7 @@ fn the_nearest_tier_wins_and_is_named() {
         convergence.enabled = true         # foresee where agents' works meet, and say so
         convergence.files = true           # count which files agents read and write, not only what they are asked
         convergence.noise =                # words that are no topics, besides the user's and the host's names
-        convergence.domains = auth: login logout session sessions token tokens jwt oauth oauth2 password cookie permission sso; database: sql query queries migration migrations schema postgres sqlite mysql orm; frontend: css component components layout react vue svelte tailwind modal styles; api: endpoint endpoints rest graphql route routes router controller; deployment: docker kubernetes k8s helm terraform deploy pipeline ci cd workflow; payments: payment stripe invoice invoices billing checkout refund subscription; search: indexing elasticsearch ranking autocomplete facets; observability: logger logging logs metrics tracing telemetry alert alerts; i18n: translation translations locale locales; cache: redis caching ttl invalidation # which topics belong together: `auth: jwt login; database: sql`
+        convergence.domains = auth: login logout session sessions tok… # which topics belong together: `auth: jwt login; database: sql`
         privacy.store_prompts = true       # keep the beginning of prompts for handoffs; off: only a hash and the topics
         messages.wake_idle = true          # wake an idle session for a message, where its CLI can be woken
         messages.retention_days = 30       # how long messages are kept that everyone has read
@@ -49,7 +49,7 @@ fn the_nearest_tier_wins_and_is_named() {
         convergence.enabled = true         # default
         convergence.files = true           # default
         convergence.noise =                # default
-        convergence.domains = auth: login logout session sessions token tokens jwt oauth oauth2 password cookie permission sso; database: sql query queries migration migrations schema postgres sqlite mysql orm; frontend: css component components layout react vue svelte tailwind modal styles; api: endpoint endpoints rest graphql route routes router controller; deployment: docker kubernetes k8s helm terraform deploy pipeline ci cd workflow; payments: payment stripe invoice invoices billing checkout refund subscription; search: indexing elasticsearch ranking autocomplete facets; observability: logger logging logs metrics tracing telemetry alert alerts; i18n: translation translations locale locales; cache: redis caching ttl invalidation # default
+        convergence.domains = auth: login logout session sessions tok… # default
         privacy.store_prompts = true       # default
         messages.wake_idle = true          # default
         messages.retention_days = 30       # default

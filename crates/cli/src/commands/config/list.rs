@@ -23,7 +23,8 @@ pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
     }
     let mut text = String::new();
     for setting in &config.settings {
-        let line = format!("{} = {}", setting.key, setting.value);
+        // `config get` has all of it.
+        let line = format!("{} = {}", setting.key, text::one_line(&setting.value, 40));
         let comment = if args.sources {
             text::one_line(&setting.source.to_string(), 200)
         } else {

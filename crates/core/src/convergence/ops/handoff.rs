@@ -55,7 +55,9 @@ impl<E: Engine, H: Host> App<E, H> {
         let steps = notes.trail(&agent.session).map(|trail| trail.steps).unwrap_or_default();
         let changes = self.host.changes(&agent.worktree);
         let tx = self.engine.read()?;
-        let (task, unread) = (tx.task_of(&agent.session)?, tx.unread(&me)?);
+        let (task, mut unread) = (tx.task_of(&agent.session)?, tx.unread(&me)?);
+        // What Consort had to say was meant for that session.
+        unread.retain(|letter| letter.message.sent.from.who != Actor::Consort);
         let mut holds = tx.holds(Some(&agent.project.id))?;
         holds.retain(|hold| hold.holder == me && hold.strength != Strength::Lifted);
         let mut messages: Vec<_> = tx.sent_by(&me, LETTERS)?.into_iter().map(|post| post.message).collect();

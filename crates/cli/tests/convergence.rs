@@ -1,0 +1,294 @@
+//! Agents that head for the same place, as their hooks and commands tell it.
+
+use consort_testkit::Sealed;
+use expect_test::expect;
+use serde_json::Value;
+use serde_json::json;
+
+/// Falcon and Raven are here; we are the person.
+fn world() -> Sealed {
+    let world = Sealed::new(env!("CARGO_BIN_EXE_consort"));
+    world.git_init();
+    world.with_falcon_and_raven()
+}
+
+fn prompt(world: &Sealed, session: &str, text: &str) -> Option<String> {
+    world.told(session, "UserPromptSubmit", &json!({ "prompt": text }))
+}
+
+fn tool(world: &Sealed, session: &str, tool: &str, path: &str) -> Option<String> {
+    let call = json!({ "tool_name": tool, "tool_input": { "file_path": world.project().join(path) } });
+    world.told(session, "PostToolUse", &call)
+}
+
+/// Both deepen in the session cookie; what each was told.
+fn deepen(world: &Sealed) -> Vec<(&'static str, String)> {
+    let prompts = [
+        ("s1", "rework the session cookie of the login"),
+        ("s2", "the session cookie expires too early"),
+        ("s1", "give the session cookie a shorter lifetime"),
+        ("s2", "refresh the session cookie silently"),
+        ("s1", "rotate the session cookie"),
+        ("s2", "and sign the session cookie"),
+    ];
+    prompts.iter().filter_map(|(who, text)| Some((*who, prompt(world, who, text)?))).collect()
+}
+
+#[test]
+fn both_are_told_once_that_they_are_about_to_meet() {
+    let world = world();
+    let told = deepen(&world);
+    let expected = expect![[
+        r#"[consort] Falcon is deepening in cookie, session, as you are: coordinate before you go on (`consort send Falcon "…"`, `consort explain prediction 4`)."#
+    ]];
+    assert_eq!(told.len(), 1, "{told:#?}");
+    assert_eq!(told[0].0, "s2");
+    expected.assert_eq(&told[0].1);
+    // The other one hears of it with its next tool, once.
+    let expected = expect![[
+        r#"[consort] Raven is deepening in cookie, session, as you are: coordinate before you go on (`consort send Raven "…"`, `consort explain prediction 4`)."#
+    ]];
+    expected.assert_eq(&world.told("s1", "PostToolUse", &json!({})).unwrap());
+    assert_eq!(world.told("s1", "PostToolUse", &json!({})), None);
+    // A context that begins anew is told again; somebody else's is not.
+    let begins = world.told("s1", "SessionStart", &json!({})).unwrap();
+    assert!(begins.contains("\nRaven is deepening in cookie, session, as you are"), "{begins}");
+    assert!(begins.contains("- Raven (claude), working; about cookie, session, sign"), "{begins}");
+}
+
+#[test]
+fn the_radar_shows_pairs_and_what_became_of_them() {
+    let world = world();
+    expect![[r#"
+        Falcon  not prompted yet
+        Raven  not prompted yet
+        Nobody is heading for where another is.
+
+        Threshold 0.35; so far 0 prevented, 0 occurred, 0 false, 0 expired.
+    "#]]
+    .assert_eq(&world.run("radar").stdout);
+    deepen(&world);
+    expect![[r#"
+        Falcon  deepening: cookie, session; emerging: rotate, lifetime, shorter, login, 1 more
+        Raven  deepening: cookie, session; emerging: sign, refresh, silently, early, 1 more
+
+        #4 Falcon and Raven: mutual deepening, 0.80, about 1 prompt away, new
+            topics: cookie, session
+            Both are heading toward cookie, session. Coordinate before going on, to avoid doing it twice.
+
+        Threshold 0.35; so far 0 prevented, 0 occurred, 0 false, 0 expired.
+    "#]]
+    .assert_eq(&world.run("radar").stdout);
+    let seen: Value = serde_json::from_str(&world.run("radar --json").stdout).unwrap();
+    assert_eq!(seen["pairs"][0]["signals"][0]["confidence"], 0.8);
+    assert_eq!(seen["pairs"][0]["prediction"]["number"], 4);
+
+    // One writes to the other about it: prevented.
+    let sent = world.run_as(Some("s1"), &["send", "Raven", "the session cookie is mine today"]);
+    assert_eq!(sent.code, 0, "{sent}");
+    world.run("radar");
+    expect![[r##"
+        #4 Falcon and Raven: topics: cookie, session
+            prevented, just now: Falcon wrote to the other: message 6
+        Threshold 0.35; so far 1 prevented, 0 occurred, 0 false, 0 expired.
+    "##]]
+    .assert_eq(&world.run("radar --history").stdout);
+    expect![[r#"
+        Falcon and Raven, foreseen just now: mutual deepening, 0.80, about 1 prompt away.
+        Seen by topics: cookie, session.
+        It ended just now as prevented: Falcon wrote to the other: message 6.
+    "#]]
+    .assert_eq(&world.run("explain prediction 4").stdout);
+    expect![[r#"
+        Error: there is no prediction 99
+        Hint: `consort radar` shows those that are open, `consort radar --history` the others
+    "#]]
+    .assert_eq(&world.run("explain prediction 99").stderr);
+    let journal = world.run("journal tail").stdout;
+    assert!(journal.contains("consort: Falcon and Raven may meet: mutual deepening, 0.80"), "{journal}");
+    assert!(journal.contains("prediction #4 prevented: Falcon wrote"), "{journal}");
+    assert_eq!(world.run("journal verify").code, 0);
+}
+
+#[test]
+fn who_opens_what_another_has_just_written_is_told() {
+    let world = world();
+    std::fs::write(world.project().join("auth.rs"), "fn main() {}").unwrap();
+    for text in ["something first", "something second", "something third"] {
+        assert_eq!(prompt(&world, "s2", text), None);
+    }
+    prompt(&world, "s1", "whatever it is");
+    assert_eq!(tool(&world, "s1", "Edit", "auth.rs"), None);
+    let told = tool(&world, "s2", "Read", "auth.rs").unwrap();
+    assert!(
+        told.contains("Falcon works on auth.rs, where you are too: coordinate before editing auth.rs"),
+        "{told}"
+    );
+    assert_eq!(tool(&world, "s2", "Read", "auth.rs"), None);
+
+    // Switched off, words alone count.
+    let world = self::world();
+    assert_eq!(world.run("config set convergence.files false").code, 0);
+    for text in ["something first", "something second", "something third"] {
+        prompt(&world, "s2", text);
+    }
+    prompt(&world, "s1", "whatever it is");
+    tool(&world, "s1", "Edit", "auth.rs");
+    assert_eq!(tool(&world, "s2", "Read", "auth.rs"), None);
+    assert_ne!(deepen(&world), []);
+}
+
+/// Every file of the store, its WAL included, is looked through.
+#[test]
+fn in_private_no_prompt_is_kept_anywhere() {
+    let world = world();
+    let secret = "the merger with Initech is announced on Friday";
+    let kept = |world: &Sealed| {
+        let mut dirs = vec![world.data()];
+        let mut found = Vec::new();
+        while let Some(dir) = dirs.pop() {
+            for file in std::fs::read_dir(dir).unwrap().flatten() {
+                if file.file_type().unwrap().is_dir() {
+                    dirs.push(file.path());
+                } else if String::from_utf8_lossy(&std::fs::read(file.path()).unwrap()).contains(secret) {
+                    found.push(file.file_name());
+                }
+            }
+        }
+        found
+    };
+    prompt(&world, "s1", secret);
+    assert_eq!(kept(&world), ["s1"], "for handoffs");
+    assert!(world.run("handoff Falcon").stdout.contains(secret));
+    // From then on none, and what was kept is forgotten.
+    assert_eq!(world.run("config set privacy.store_prompts false").code, 0);
+    assert_eq!(kept(&world), [""; 0]);
+    prompt(&world, "s1", &format!("{secret} again"));
+    prompt(&world, "s2", secret);
+    world.run("radar");
+    let handoff = world.run("handoff Falcon").stdout;
+    assert!(!handoff.contains(secret) && handoff.contains("about merger, initech"), "{handoff}");
+    assert_eq!(kept(&world), [""; 0]);
+}
+
+#[test]
+fn off_is_off() {
+    let world = world();
+    assert_eq!(world.run("config set convergence.enabled false").code, 0);
+    assert_eq!(deepen(&world), []);
+    let world = self::world();
+    assert_eq!(world.run("config set context.mode none").code, 0);
+    assert_eq!(deepen(&world), []);
+    assert!(world.run("radar").stdout.contains("mutual deepening"));
+}
+
+#[test]
+fn a_handoff_is_sized_by_its_tier() {
+    let world = world();
+    deepen(&world);
+    std::fs::write(world.project().join("auth.rs"), "fn main() {}").unwrap();
+    tool(&world, "s1", "Edit", "auth.rs");
+    assert_eq!(world.run_as(Some("s1"), &["reserve", "auth.rs", "--reason", "cookie"]).code, 0);
+    assert_eq!(world.run("send Falcon hello").code, 0);
+    expect![[r#"
+        Falcon (claude), at work, last heard from just now
+        Where: $WORLD/shop on main
+        Asked last: rotate the session cookie
+        Unfinished: 1 file not committed, 1 message not read
+        Wrote: auth.rs
+    "#]]
+    .assert_eq(&world.run("handoff Falcon --tier brief").stdout);
+    expect![[r#"
+        Falcon (claude), at work, last heard from just now
+        Where: $WORLD/shop on main
+        Asked last: rotate the session cookie
+        Unfinished: 1 file not committed, 1 message not read
+        Wrote: auth.rs
+        Not committed:
+          auth.rs (new)
+        Holds: auth.rs: cookie
+        Deepening: cookie, session
+        Emerging: rotate, lifetime, shorter, login, rework
+        Prompts, oldest first:
+          just now: rework the session cookie of the login
+          just now: give the session cookie a shorter lifetime
+          just now: rotate the session cookie
+        Messages:
+          #8 you to Falcon: hello
+    "#]]
+    .assert_eq(&world.run("handoff Falcon").stdout);
+    let full = world.run("handoff Falcon --tier full").stdout;
+    assert!(full.contains("    wrote auth.rs"), "{full}");
+    assert!(world.run("handoff all").stdout.contains("Raven (claude), at work"));
+    // Whoever is gone is who one takes over from.
+    world.told("s1", "SessionEnd", &json!({}));
+    let gone = world.run("handoff falcon").stdout;
+    assert!(gone.contains("Falcon (claude), gone") && gone.contains("Wrote: auth.rs"), "{gone}");
+    let sent = world.run("handoff falcon --to Raven");
+    assert!(sent.stdout.starts_with("Handed over to Raven as message #"), "{sent}");
+    expect![[r#"
+        Error: no agent called `Nobody` is here
+        Hint: `consort who --all` lists who is here
+    "#]].assert_eq(&world.run("handoff Nobody").stderr);
+}
+
+#[test]
+fn work_goes_to_who_is_best_placed() {
+    let world = world();
+    deepen(&world);
+    prompt(&world, "s1", "let the session cookie rest");
+    expect![[r#"
+        Falcon  0.38  works on rotate, session, cookie; is at home in auth; is at work
+        Raven  0.35  works on session, cookie; is at home in auth; is at work
+    "#]]
+    .assert_eq(&world.run_as(None, &["delegate", "rotate the session cookie key"]).stdout);
+    let sent = world.run_as(None, &["delegate", "rotate the session cookie key", "--send"]);
+    assert!(sent.stdout.starts_with("Proposed to Falcon as message #"), "{sent}");
+    expect![[r#"
+        Error: `please fix it` says nothing about the work
+        Hint: say what is to be done, in the words of the project
+    "#]]
+    .assert_eq(&world.run_as(None, &["delegate", "please fix it"]).stderr);
+}
+
+#[test]
+fn domains_are_shown_learned_and_edited() {
+    let world = world();
+    assert!(world.run("domains").stdout.contains("auth: auth, cookie, jwt"));
+    for text in ["keycloak login", "keycloak jwt", "keycloak oauth"] {
+        prompt(&world, "s1", text);
+    }
+    world.told("s1", "SessionEnd", &json!({}));
+    assert!(world.run("domains").stdout.contains("keycloak (learned, 3.0)"));
+    assert_eq!(world.run("domains set billing ledger").stdout, "In billing from now on: ledger.\n");
+    assert_eq!(world.run("domains forget keycloak").code, 0);
+    let seen = world.run("domains").stdout;
+    assert!(seen.contains("billing: ledger (set)") && !seen.contains("keycloak"), "{seen}");
+    assert_eq!(world.run("domains set two-words x").code, 1);
+    assert_eq!(world.run_as(None, &["config", "set", "convergence.domains", "no colon"]).code, 1);
+    assert_eq!(world.run_as(None, &["config", "set", "convergence.domains", "sea: harbour pier"]).code, 0);
+    let seen = world.run("domains").stdout;
+    assert!(seen.contains("sea: harbour, pier, sea") && !seen.contains("jwt"), "{seen}");
+    assert_eq!(world.run("journal verify").code, 0);
+}
+
+#[test]
+fn finished_work_is_pointed_out_to_who_begins_the_like() {
+    let world = world();
+    std::fs::write(world.project().join("spec.md"), "- [ ] T1: invoice export\n").unwrap();
+    for text in ["invoice export format", "invoice export columns", "invoice export header"] {
+        prompt(&world, "s1", text);
+    }
+    let done = |arguments: &[&str]| {
+        let ran = world.run_as(Some("s1"), arguments);
+        assert_eq!(ran.code, 0, "{ran}");
+    };
+    done(&["task", "claim", "T1", "--spec", "spec.md"]);
+    prompt(&world, "s2", "customers want the invoice export as mail");
+    done(&["task", "complete", "T1", "--spec", "spec.md"]);
+    let told = world.told("s2", "PostToolUse", &json!({})).unwrap();
+    assert!(told.contains("Falcon has worked on export, invoice, which you turn to"), "{told}");
+    let told = world.told("s1", "PostToolUse", &json!({})).unwrap();
+    assert!(told.contains("Raven turns to export, invoice, which you have worked on"), "{told}");
+    assert_eq!(world.told("s2", "PostToolUse", &json!({})), None);
+}
