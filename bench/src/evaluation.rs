@@ -1,15 +1,18 @@
 //! How well collisions are foreseen: labelled histories, replayed prompt by
 //! prompt.
 //!
-//! `tuned/` was looked at while the rules were made; `unseen/` was written by
+//! `generated` comes from templates with a fixed seed and is about words; `tuned/` and `unseen/` are
+//! little stories about real work. `tuned/` was looked at while the rules were made; `unseen/` was written by
 //! others and only ever measured.
 
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
+use std::path::PathBuf;
 
 use consort_core::Timestamp;
 use consort_core::convergence::Domains;
+use consort_core::convergence::Glance;
 use consort_core::convergence::Lens;
 use consort_core::convergence::Profile;
 use consort_core::convergence::Signal;
@@ -20,6 +23,8 @@ use consort_core::convergence::Visit;
 use consort_core::convergence::WINDOW;
 use consort_core::convergence::signals;
 use consort_core::convergence::topics;
+
+use crate::generated;
 
 /// What really happened.
 #[derive(Clone, Debug)]
@@ -75,18 +80,42 @@ impl Score {
     }
 }
 
-/// The histories of a directory.
+/// The sets of histories there are.
+pub const SETS: [&str; 3] = ["tuned", "unseen", "generated"];
+
+/// All sets together.
+pub const ALL: &str = "all";
+
+/// How rules do on a set of histories.
+pub fn score(set: &str, rules: Rules) -> Score {
+    let domains = Domains::parse(Domains::DEFAULT).unwrap();
+    let mut score = Score::default();
+    for history in histories(set) {
+        history.replay(rules, &domains, &mut score);
+    }
+    score
+}
+
+/// The histories of a set.
 pub fn histories(set: &str) -> Vec<History> {
+    if set == ALL {
+        return SETS.into_iter().flat_map(histories).collect();
+    }
+    if set == "generated" {
+        return generated::histories().into_iter().map(|(name, text)| History::parse(name, &text)).collect();
+    }
     let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("convergence").join(set);
     let mut paths: Vec<_> = fs::read_dir(dir).unwrap().map(|entry| entry.unwrap().path()).collect();
     paths.sort();
-    paths.iter().map(|path| History::parse(path)).collect()
+    let read = |path: &PathBuf| {
+        let name = path.file_stem().unwrap().to_string_lossy().into_owned();
+        History::parse(name, &fs::read_to_string(path).unwrap())
+    };
+    paths.iter().map(read).collect()
 }
 
 impl History {
-    fn parse(path: &Path) -> Self {
-        let name = path.file_stem().unwrap().to_string_lossy().into_owned();
-        let text = fs::read_to_string(path).unwrap();
+    fn parse(name: String, text: &str) -> Self {
         let mut history = Self { name, agents: Vec::new(), events: Vec::new() };
         for line in text.lines().filter(|line| !line.trim().is_empty()) {
             if let Some(agents) = line.strip_prefix("agents:") {
@@ -99,6 +128,10 @@ impl History {
             history.events.push((minute.parse().unwrap(), event));
         }
         history
+    }
+
+    pub fn collides(&self) -> bool {
+        self.events.iter().any(|(_, event)| matches!(event, Event::Collision(..)))
     }
 
     fn event(&self, text: &str) -> Option<Event> {
@@ -181,6 +214,11 @@ impl History {
             for other in others.into_iter().filter(|other| *other != who) {
                 let pair = ordered(who, other);
                 if predicted.contains_key(&pair) || collided.contains(&pair) {
+                    continue;
+                }
+                // At a prompt the files count only where the words do.
+                let [a, b] = [who, other].map(|at| Profile::at_a_glance(&Glance::of(&trails[at]), &lens));
+                if matches!(event, Event::Prompt(..)) && signals(&a, &b, &lens).is_empty() {
                     continue;
                 }
                 let found = signals(&mine, &Profile::new(&trails[other], &lens), &lens);

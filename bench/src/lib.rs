@@ -4,6 +4,7 @@
 #![expect(clippy::unwrap_used, reason = "a benchmark that cannot go on should stop")]
 
 pub mod evaluation;
+mod generated;
 
 use std::fs;
 use std::fs::File;
@@ -17,6 +18,7 @@ use std::time::Duration;
 use std::time::Instant;
 
 use consort_core::App;
+use consort_core::convergence::TrailNotes as _;
 use consort_core::engine::Engine as _;
 use consort_core::engine::Tx as _;
 use consort_core::host::Host as _;
@@ -107,7 +109,7 @@ impl Home {
         }
         let host = Command::new("sleep").arg("86400").stdin(Stdio::null()).spawn().unwrap();
         let now = machine.now();
-        let pulses = store.pulses();
+        let (pulses, notes) = (store.pulses(), store.notes());
         let mut tx = store.write().unwrap();
         let entry = |change: PresenceChange| NewEntry {
             id: EntryId::new(now, machine.random()),
@@ -138,6 +140,7 @@ impl Home {
                 spec_file: None,
             };
             pulses.start_pulse(&agent.session, now).unwrap();
+            notes.begin_trail(&agent.session, &project.id, &cwd).unwrap();
             tx.record(&entry(PresenceChange::Joined(Box::new(agent)))).unwrap();
         }
         for n in agents..entries {

@@ -7,6 +7,7 @@
 #![expect(clippy::unwrap_used, reason = "a benchmark that cannot go on should stop")]
 
 mod claims;
+mod convergence;
 mod messages;
 
 use std::path::Path;
@@ -42,14 +43,19 @@ fn main() {
     let has = |word: &str| arguments.iter().any(|argument| argument == word);
     let quick = has("--quick");
     let rounds = if quick { 60 } else { 1_000 };
-    if !has("messages") {
+    // One part, where it is named; else all.
+    let parts = ["claims", "messages", "convergence", "hooks"];
+    let is_wanted = |part: &str| has(part) || !parts.iter().any(|part| has(part));
+    if is_wanted("claims") {
         claims::run(rounds, if quick { 100 } else { 10_000 });
     }
-    if has("claims") {
-        return;
+    if is_wanted("messages") {
+        messages::run(rounds);
     }
-    messages::run(rounds);
-    if has("messages") {
+    if is_wanted("convergence") {
+        convergence::run(rounds);
+    }
+    if !is_wanted("hooks") {
         return;
     }
     hooks(rounds, if quick { 20_000 } else { 1_000_000 });

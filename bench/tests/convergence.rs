@@ -1,35 +1,47 @@
-#![expect(clippy::print_stdout, reason = "figures are for reading")]
-use consort_bench::evaluation::*;
-use consort_core::convergence::Domains;
+//! The figures that the documentation quotes, held.
+
+use consort_bench::evaluation::ALL;
+use consort_bench::evaluation::Rules;
+use consort_bench::evaluation::SETS;
+use consort_bench::evaluation::histories;
+use consort_bench::evaluation::score;
+use consort_core::convergence::SignalKind;
+
+const ORIGINAL: Rules = Rules { files: false, threshold: 0.35, without: None };
+const OURS: Rules = Rules { files: true, threshold: 0.35, without: None };
 
 #[test]
-fn table() {
-    let domains = Domains::parse(Domains::DEFAULT).unwrap();
-    for set in ["tuned", "unseen"] {
-        for files in [false, true] {
-            let mut score = Score::default();
-            let mut report = Vec::new();
-            for history in histories(set) {
-                report.extend(history.replay(
-                    Rules { files, threshold: 0.35, without: None },
-                    &domains,
-                    &mut score,
-                ));
-            }
-            println!(
-                "{set} files={files}: precision {:.2} recall {:.2} lead {:?} | tp {} fn {} fp {}",
-                score.precision(),
-                score.recall(),
-                score.lead(),
-                score.foreseen,
-                score.missed,
-                score.false_alarms
-            );
-            if std::env::var("V").is_ok() {
-                for line in report {
-                    println!("   {line}");
-                }
-            }
-        }
+fn ours_foresee_more_and_err_less_than_the_originals() {
+    let (original, ours) = (score(ALL, ORIGINAL), score(ALL, OURS));
+    assert!(
+        ours.precision() > original.precision() && ours.recall() > original.recall(),
+        "{ours:?} {original:?}"
+    );
+    for set in SETS {
+        let (original, ours) = (score(set, ORIGINAL), score(set, OURS));
+        assert!(ours.precision() > original.precision(), "{set}: {ours:?} {original:?}");
+        assert!(ours.recall() >= original.recall(), "{set}: {ours:?} {original:?}");
+    }
+}
+
+#[test]
+fn half_of_the_histories_end_in_a_collision() {
+    for set in SETS {
+        let all = histories(set);
+        let colliding = all.iter().filter(|history| history.collides()).count();
+        assert_eq!((all.len(), colliding), (40, 20), "{set}");
+    }
+}
+
+/// A signal that foresees nothing anywhere is dead weight.
+#[test]
+fn every_signal_is_worth_something() {
+    for kind in [SignalKind::MutualDeepening, SignalKind::CrossApproach, SignalKind::Approaching] {
+        let without = Rules { without: Some(kind), ..OURS };
+        let is_missed = |set: &&str| {
+            let (with, without) = (score(set, OURS), score(set, without));
+            without.foreseen < with.foreseen || without.leads != with.leads
+        };
+        assert!(SETS.iter().any(is_missed), "{kind:?}");
     }
 }

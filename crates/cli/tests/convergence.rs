@@ -229,7 +229,8 @@ fn a_handoff_is_sized_by_its_tier() {
     expect![[r#"
         Error: no agent called `Nobody` is here
         Hint: `consort who --all` lists who is here
-    "#]].assert_eq(&world.run("handoff Nobody").stderr);
+    "#]]
+    .assert_eq(&world.run("handoff Nobody").stderr);
 }
 
 #[test]

@@ -5,6 +5,7 @@
 //! SQL.
 
 mod apply;
+mod board;
 mod claims;
 mod config;
 mod convergence;

@@ -22,6 +22,7 @@ use consort_core::engine::StoreError;
 use consort_core::presence::SessionId;
 use consort_core::text;
 
+use crate::board;
 use crate::flags;
 use crate::held;
 use crate::radar;
@@ -56,7 +57,9 @@ impl Notes {
         let _ = fs::remove_file(self.dir.join(held::FILE));
         let _ = fs::remove_dir_all(self.dir.join(TOUCHED));
         let _ = fs::remove_dir_all(self.dir.join(trails::DIR));
-        let _ = fs::remove_file(self.dir.join(trails::READERS));
+        for file in [trails::READERS, board::FILE] {
+            let _ = fs::remove_file(self.dir.join(file));
+        }
         let _ = fs::remove_file(self.dir.join(radar::FILE));
     }
 

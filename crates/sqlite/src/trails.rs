@@ -3,7 +3,8 @@
 //! The first line says whose it is; each other one is a prompt or a file. Lines
 //! are only ever appended, whole; at a prompt a file that has grown long is
 //! written anew with what still counts. Trails of sessions that are over lie
-//! apart, so that **comparing with all others reads only those who are here**.
+//! apart. What all others are about is on the board (`board.rs`): **their trails
+//! are read only where there is something to see**.
 //!
 //! Who read a file last is in a table of fixed size, a slot per path: two paths
 //! that share one forget each other.
@@ -17,6 +18,7 @@ use std::path::Path;
 use std::path::PathBuf;
 
 use consort_core::Timestamp;
+use consort_core::convergence::Glance;
 use consort_core::convergence::RadarNote;
 use consort_core::convergence::Step;
 use consort_core::convergence::Trail;
@@ -29,6 +31,7 @@ use consort_core::project::ProjectId;
 use consort_core::text;
 
 use crate::Notes;
+use crate::board::Board;
 use crate::held::escaped;
 use crate::held::plain;
 use crate::pulses::file_name;
@@ -80,25 +83,26 @@ impl TrailNotes for Notes {
             };
             replace(&path, &render(&trail))?;
             let _ = fs::remove_file(&gone);
-            Ok(())
+            if trail.steps.is_empty() { Ok(()) } else { Board::read(self.dir())?.put(&trail) }
         };
         begin().map_err(|error| self.failed(error))
     }
 
-    fn add_step(&self, session: &SessionId, step: &Step) -> Result<bool, StoreError> {
-        let path = self.trail_file(session);
-        let add = || {
-            let Some(mut file) = append(&path)? else { return Ok(false) };
+    fn add_step(&self, trail: &Trail, look: &mut dyn FnMut(&Glance<'_>)) -> Result<(), StoreError> {
+        let path = self.trail_file(&trail.session);
+        let mut add = || {
+            let (Some(mut file), Some(step)) = (append(&path)?, trail.steps.last()) else { return Ok(()) };
             let mut line = String::new();
             write_step(&mut line, step);
             file.write_all(line.as_bytes())?;
-            if file.metadata()?.len() > LONGEST
-                && let Some(mut trail) = parse(&fs::read_to_string(&path)?)
-            {
-                shorten(&mut trail);
-                replace(&path, &render(&trail))?;
+            if file.metadata()?.len() > LONGEST {
+                replace(&path, &render(&shortened(trail.clone())))?;
             }
-            Ok(true)
+            let board = Board::read(self.dir())?;
+            if let Some(project) = &trail.project {
+                board.each(project.as_str(), look);
+            }
+            board.put(trail)
         };
         add().map_err(|error| self.failed(error))
     }
@@ -149,21 +153,15 @@ impl TrailNotes for Notes {
         parse(&text).filter(|trail| trail.session == *session)
     }
 
-    fn trails(&self, project: &ProjectId) -> Vec<Trail> {
-        let files = fs::read_dir(self.dir().join(DIR)).into_iter().flatten().flatten();
-        let mut text = String::new();
-        files
-            .filter_map(|file| {
-                use std::io::Read as _;
-                text.clear();
-                fs::File::open(file.path()).ok()?.read_to_string(&mut text).ok()?;
-                is_of(&text, project).then(|| parse(&text))?
-            })
-            .collect()
+    fn look_at_all(&self, project: &ProjectId, look: &mut dyn FnMut(&Glance<'_>)) {
+        if let Ok(board) = Board::read(self.dir()) {
+            board.each(project.as_str(), look);
+        }
     }
 
     fn end_trail(&self, session: &SessionId) {
         let _ = fs::rename(self.trail_file(session), self.gone_file(session));
+        let _ = Board::read(self.dir()).and_then(|board| board.clear(session));
     }
 
     fn forget_trails(&self, before: Timestamp) {
@@ -245,18 +243,14 @@ fn write_visit(text: &mut String, path: &str, at: Timestamp, written: bool) {
 }
 
 /// What still counts of a trail.
-fn shorten(trail: &mut Trail) {
+fn shortened(mut trail: Trail) -> Trail {
     for step in &mut trail.steps {
         for visits in [&mut step.read, &mut step.written] {
             let extra = visits.len().saturating_sub(MOST_FILES);
             visits.drain(..extra);
         }
     }
-}
-
-/// A glance at the first line.
-fn is_of(text: &str, project: &ProjectId) -> bool {
-    text.split('\t').nth(1).is_some_and(|found| plain(found) == project.as_str())
+    trail
 }
 
 /// What a file says. Its last line may be half written.

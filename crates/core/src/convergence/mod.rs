@@ -56,6 +56,7 @@ pub use store::TrailNotes;
 pub use told::recommendation;
 pub use topics::MOST_TOPICS;
 pub use topics::topics;
+pub use trail::Glance;
 pub use trail::Heading;
 pub use trail::Step;
 pub use trail::Trail;

@@ -7,9 +7,11 @@ use serde::Deserialize;
 use serde::Serialize;
 
 use super::Domains;
+use super::Glance;
 use super::Heading;
 use super::Step;
 use super::Trail;
+use super::Visit;
 use super::trail::Marks;
 use crate::Timestamp;
 
@@ -90,7 +92,8 @@ pub struct Profile<'a> {
 /// Which files a trail leads to, by path.
 #[derive(Default)]
 struct Files<'a> {
-    visited: Vec<&'a str>,
+    /// The directories of all that were visited.
+    places: Vec<&'a str>,
     /// Of late, and when last.
     written: Vec<(&'a str, Timestamp)>,
     /// Since the last prompt.
@@ -98,13 +101,21 @@ struct Files<'a> {
     /// When anything was written last.
     last_write: Option<Timestamp>,
     is_settled: bool,
+    /// Nothing was heard of it for a while.
+    is_away: bool,
 }
 
 impl<'a> Profile<'a> {
+    /// Of words and, where they count, of files.
     pub fn new(trail: &'a Trail, lens: &Lens<'a>) -> Self {
-        let words = Marks::of_words(&trail.steps);
-        let mut key: Vec<&str> =
-            trail.steps.last().into_iter().flat_map(|step| &step.topics).map(String::as_str).collect();
+        let files = if lens.files { Files::new(&trail.steps, lens.now) } else { Files::default() };
+        Self { files, ..Self::at_a_glance(&Glance::of(trail), lens) }
+    }
+
+    /// Of words only.
+    pub fn at_a_glance(glance: &Glance<'a>, lens: &Lens<'a>) -> Self {
+        let words = Marks::new(glance);
+        let mut key: Vec<&str> = glance.steps.last().cloned().unwrap_or_default();
         key.sort_unstable();
         key.dedup();
         let mut domains: Vec<&str> = [Heading::Deepening, Heading::Emerging]
@@ -114,31 +125,48 @@ impl<'a> Profile<'a> {
             .collect();
         domains.sort_unstable();
         domains.dedup();
-        let files = if lens.files { Files::new(&trail.steps, lens.now) } else { Files::default() };
-        Self { words, key, domains, files }
+        Self { words, key, domains, files: Files::default() }
+    }
+
+    /// The words that another must say for the two to have anything to do with
+    /// each other, sorted.
+    pub(super) fn interests(&self, lens: &Lens<'a>) -> Vec<&'a str> {
+        let near = lens.domains.iter().filter(|(_, domain)| self.domains.contains(domain));
+        let own = self.words.all.iter().map(|mark| mark.name);
+        let mut words: Vec<&str> = own.chain(near.map(|(topic, _)| topic)).collect();
+        words.sort_unstable();
+        words
     }
 }
 
 impl<'a> Files<'a> {
     fn new(steps: &'a [Step], now: Timestamp) -> Self {
+        let is_long_ago = |at: Timestamp| now.since(at) >= LATELY;
         let all = || steps.iter().flat_map(|step| step.read.iter().chain(&step.written));
-        let mut visited: Vec<&str> = all().map(|visit| visit.path.as_str()).collect();
-        visited.sort_unstable();
-        visited.dedup();
+        let place = |visit: &'a Visit| visit.path.rsplit_once('/').map_or("", |(place, _)| place);
+        let mut places: Vec<&str> = all().map(place).collect();
+        places.sort_unstable();
+        places.dedup();
         let writes = || steps.iter().flat_map(|step| &step.written);
         let mut written: Vec<(&str, Timestamp)> = writes()
-            .filter(|visit| now.since(visit.at) < LATELY)
+            .filter(|visit| !is_long_ago(visit.at))
             .map(|visit| (visit.path.as_str(), visit.at))
             .collect();
         written.sort_unstable_by_key(|(path, at)| (*path, std::cmp::Reverse(*at)));
         written.dedup_by_key(|(path, _)| *path);
         let last = steps.last().into_iter().flat_map(|step| &step.read);
         Self {
-            visited,
+            places,
             written,
             looked_at: last.map(|visit| (visit.path.as_str(), visit.at)).collect(),
             last_write: writes().map(|visit| visit.at).max(),
             is_settled: steps.len() >= SETTLED,
+            is_away: steps
+                .iter()
+                .map(|step| step.at)
+                .chain(all().map(|visit| visit.at))
+                .max()
+                .is_none_or(is_long_ago),
         }
     }
 
@@ -164,8 +192,8 @@ impl<'a> Files<'a> {
     /// Whether the two are known to work in different places.
     fn is_apart_from(&self, other: &Self) -> bool {
         let has_place = |files: &Self| files.last_write.is_some();
-        let is_shared = |path: &&str| other.visited.binary_search(path).is_ok();
-        has_place(self) && has_place(other) && !self.visited.iter().any(is_shared)
+        let is_shared = |place: &&str| other.places.binary_search(place).is_ok();
+        has_place(self) && has_place(other) && !self.places.iter().any(is_shared)
     }
 }
 
@@ -181,6 +209,9 @@ pub(super) fn left_behind<'a>(one: &Profile<'a>, other: &Profile<'_>) -> Vec<&'a
 
 /// All signals of a pair, the strongest first.
 pub fn signals(one: &Profile<'_>, other: &Profile<'_>, lens: &Lens<'_>) -> Vec<Signal> {
+    if one.files.is_away || other.files.is_away {
+        return Vec::new();
+    }
     let (mut mutual, mut cross, mut shared) = (Vec::new(), Vec::new(), false);
     for (a, b) in one.words.shared(&other.words) {
         shared = true;

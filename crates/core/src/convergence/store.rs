@@ -2,10 +2,10 @@
 
 use std::path::Path;
 
+use super::Glance;
 use super::Learned;
 use super::Prediction;
 use super::RadarNote;
-use super::Step;
 use super::Tally;
 use super::Trail;
 use crate::Timestamp;
@@ -43,8 +43,9 @@ pub trait TrailNotes {
         worktree: &Path,
     ) -> Result<(), StoreError>;
 
-    /// It was prompted. False: it has no trail.
-    fn add_step(&self, session: &SessionId, step: &Step) -> Result<bool, StoreError>;
+    /// Adds the last step of a trail, and looks at what all others in its project
+    /// are about.
+    fn add_step(&self, trail: &Trail, look: &mut dyn FnMut(&Glance<'_>)) -> Result<(), StoreError>;
 
     /// A tool of its has read or written a file.
     fn add_visit(&self, session: &SessionId, path: &Path, at: Timestamp, written: bool);
@@ -58,8 +59,8 @@ pub trait TrailNotes {
     /// The trail of a session, also of one that is gone.
     fn trail(&self, session: &SessionId) -> Option<Trail>;
 
-    /// The trails of all that are here in a project.
-    fn trails(&self, project: &ProjectId) -> Vec<Trail>;
+    /// Looks at what all in a project are about.
+    fn look_at_all(&self, project: &ProjectId, look: &mut dyn FnMut(&Glance<'_>));
 
     /// A session is over: its trail is kept for whoever takes over.
     fn end_trail(&self, session: &SessionId);

@@ -3,6 +3,7 @@
 use proptest::prelude::*;
 
 use super::Domains;
+use super::Glance;
 use super::Heading;
 use super::Lens;
 use super::Outcome;
@@ -201,7 +202,7 @@ proptest! {
 
     #[test]
     fn what_is_only_of_late_never_fades(steps in any_steps()) {
-        let marks = Marks::of_words(&steps);
+        let marks = Marks::new(&Glance::of_steps(&steps));
         for mark in &marks.all {
             let is_recent = steps.iter().rev().take(3).any(|step| step.topics.iter().any(|topic| topic == mark.name));
             prop_assert_eq!(marks.heading(mark) == Some(Heading::Fading), steps.len() >= 3 && !is_recent);

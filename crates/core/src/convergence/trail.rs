@@ -2,6 +2,7 @@
 //! which files they led to. And what can be seen from that: which topics deepen,
 //! emerge, fade or stay.
 
+use std::borrow::Cow;
 use std::path::PathBuf;
 
 use serde::Serialize;
@@ -70,6 +71,31 @@ impl Trail {
     }
 }
 
+/// What a session is about, at a glance: the topics of its last prompts, oldest
+/// first.
+#[derive(Clone, Debug)]
+pub struct Glance<'a> {
+    pub session: Cow<'a, str>,
+    pub steps: Vec<Vec<&'a str>>,
+}
+
+impl<'a> Glance<'a> {
+    /// The same of a trail.
+    pub fn of(trail: &'a Trail) -> Self {
+        Self { session: trail.session.as_str().into(), ..Self::of_steps(&trail.steps) }
+    }
+
+    pub fn of_steps(steps: &'a [Step]) -> Self {
+        let words = |step: &'a Step| step.topics.iter().map(String::as_str).collect();
+        Self { session: "".into(), steps: steps.iter().map(words).collect() }
+    }
+
+    /// Whether any of these words, which are sorted, occurs in it.
+    pub(super) fn mentions(&self, words: &[&str]) -> bool {
+        self.steps.iter().flatten().any(|word| words.binary_search(word).is_ok())
+    }
+}
+
 /// In which of the last prompts something occurs: the lowest bit is the oldest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Mark<'a> {
@@ -99,12 +125,10 @@ pub(super) struct Marks<'a> {
 }
 
 impl<'a> Marks<'a> {
-    pub(super) fn of_words(steps: &'a [Step]) -> Self {
-        let words = steps
-            .iter()
-            .enumerate()
-            .flat_map(|(at, step)| step.topics.iter().map(move |topic| Mark { name: topic, mask: 1 << at }));
-        Self::merge(words.collect(), steps.len())
+    pub(super) fn new(glance: &Glance<'a>) -> Self {
+        let steps = glance.steps.iter().take(WINDOW).enumerate();
+        let words = steps.flat_map(|(at, step)| step.iter().map(move |name| Mark { name, mask: 1 << at }));
+        Self::merge(words.collect(), glance.steps.len().min(WINDOW))
     }
 
     fn merge(mut all: Vec<Mark<'a>>, window: usize) -> Self {
@@ -181,7 +205,11 @@ pub struct Trajectory {
 
 impl Trajectory {
     pub fn of(steps: &[Step]) -> Self {
-        let marks = Marks::of_words(steps);
+        Self::at_a_glance(&Glance::of_steps(steps))
+    }
+
+    pub fn at_a_glance(glance: &Glance<'_>) -> Self {
+        let marks = Marks::new(glance);
         let all = |heading| {
             let mut found: Vec<&Mark<'_>> = marks.heading_for(heading).collect();
             found.sort_by_key(|mark| std::cmp::Reverse((mark.mask.count_ones(), mark.mask)));

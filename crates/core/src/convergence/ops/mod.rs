@@ -13,9 +13,11 @@ pub(crate) use leave::last_words;
 
 use std::path::Path;
 
+use crate::Timestamp;
 use crate::config::HookSettings;
 use crate::config::settings_from;
 use crate::convergence::Domains;
+use crate::convergence::Lens;
 use crate::convergence::RadarNote;
 use crate::convergence::Signal;
 use crate::convergence::Tally;
@@ -69,5 +71,9 @@ impl View {
             noise,
             note,
         }
+    }
+    fn lens(&self, now: Timestamp) -> Lens<'_> {
+        let files = self.settings.convergence_files;
+        Lens { files, threshold: self.threshold, domains: &self.domains, without: None, now }
     }
 }

@@ -32,23 +32,19 @@ impl<E: Engine, H: Host> App<E, H> {
         let mut about = topics(what, &[]);
         let headings = Trajectory::of(&mine.steps);
         about.extend(headings.deepening.into_iter().chain(headings.stable));
-        for other in notes.trails(project).iter().filter(|other| other.session != *session) {
-            let theirs = Trajectory::of(&other.steps);
-            let last = other.steps.last().map(|step| step.topics.clone()).unwrap_or_default();
-            let mut shared: Vec<String> = theirs
-                .emerging
-                .into_iter()
-                .chain(theirs.deepening)
-                .chain(last)
-                .filter(|topic| about.contains(topic))
-                .collect();
+        let mut heirs = Vec::new();
+        notes.look_at_all(project, &mut |other| {
+            let theirs = Trajectory::at_a_glance(other);
+            let last = other.steps.last().into_iter().flatten().map(|topic| (*topic).to_owned());
+            let turned_to = theirs.emerging.into_iter().chain(theirs.deepening).chain(last);
+            let mut shared: Vec<String> = turned_to.filter(|topic| about.contains(topic)).collect();
             shared.sort();
             shared.dedup();
-            if shared.len() >= rules::ENOUGH_IN_COMMON {
-                self.pollinate(&mine, &other.session, &shared)?;
+            if other.session != session.as_str() && shared.len() >= rules::ENOUGH_IN_COMMON {
+                heirs.push((SessionId::from(other.session.clone()), shared));
             }
-        }
-        Ok(())
+        });
+        heirs.iter().try_for_each(|(heir, shared)| self.pollinate(&mine, heir, shared))
     }
 
     /// Tells both, once of the same, and each at most once an hour.

@@ -8,7 +8,7 @@ use crate::App;
 use crate::Timestamp;
 use crate::claims::PathNotes as _;
 use crate::config::ContextMode;
-use crate::convergence::Lens;
+use crate::convergence::Glance;
 use crate::convergence::Profile;
 use crate::convergence::Step;
 use crate::convergence::Trail;
@@ -47,19 +47,42 @@ impl<E: Engine, H: Host> App<E, H> {
         if !view.settings.convergence || is_repeated || prompt.trim().is_empty() {
             return Ok(Vec::new());
         }
-        let step = Step {
+        trail.steps.push(Step {
             at: now,
             hash,
             prompt: view.settings.store_prompts.then(|| text::one_line(prompt, EXCERPT)),
             topics: topics(prompt, &view.noise),
             ..Step::default()
-        };
-        notes.add_step(session, &step)?;
-        trail.steps.push(step);
+        });
         let extra = trail.steps.len().saturating_sub(WINDOW);
         trail.steps.drain(..extra);
-        let Some(project) = &trail.project else { return Ok(Vec::new()) };
-        let others = notes.trails(project);
+        // First everyone's words, then the trails of those that have to do with us.
+        let lens = view.lens(now);
+        let mine = Profile::at_a_glance(&Glance::of(&trail), &lens);
+        let interests = mine.interests(&lens);
+        let (mut near, mut inherited) = (Vec::new(), Vec::new());
+        notes.add_step(&trail, &mut |other| {
+            if other.session != session.as_str() && other.mentions(&interests) {
+                let theirs = Profile::at_a_glance(other, &lens);
+                let session = || SessionId::from(other.session.clone());
+                if !signals(&mine, &theirs, &lens).is_empty() {
+                    near.push(session());
+                } else if let Some(topics) = rules::inheritance(&theirs, &mine) {
+                    inherited.push((session(), topics));
+                }
+            }
+        })?;
+        let open =
+            view.note.predictions.iter().filter(|note| note.ended.is_none() && note.pair.contains(session));
+        near.extend(open.flat_map(|note| note.pair.clone()).filter(|other| other != session));
+        near.sort();
+        near.dedup();
+        let others: Vec<Trail> = near.iter().filter_map(|other| notes.trail(other)).collect();
+        for (former, topics) in inherited {
+            if let Some(former) = notes.trail(&former) {
+                self.pollinate(&former, session, &topics)?;
+            }
+        }
         self.compare(&view, &trail, &others, now)
     }
 
@@ -106,24 +129,12 @@ impl<E: Engine, H: Host> App<E, H> {
         now: Timestamp,
     ) -> Result<Vec<String>, StoreError> {
         let me = &trail.session;
-        let lens = Lens {
-            files: view.settings.convergence_files,
-            threshold: view.threshold,
-            domains: &view.domains,
-            without: None,
-            now,
-        };
+        let lens = view.lens(now);
         let mine = Profile::new(trail, &lens);
-        let (mut found, mut inherited) = (Vec::new(), Vec::new());
+        let mut found = Vec::new();
         for other in others.iter().filter(|other| other.session != *me) {
-            let theirs = Profile::new(other, &lens);
-            match signals(&mine, &theirs, &lens).into_iter().next() {
-                Some(signal) => found.push(Sighting { pair: rules::pair(me, &other.session), signal }),
-                None => inherited.extend(rules::inheritance(&theirs, &mine).map(|topics| (other, topics))),
-            }
-        }
-        for (former, topics) in inherited {
-            self.pollinate(former, me, &topics)?;
+            let signal = signals(&mine, &Profile::new(other, &lens), &lens).into_iter().next();
+            found.extend(signal.map(|signal| Sighting { pair: rules::pair(me, &other.session), signal }));
         }
         found.retain(|sighting| {
             let known = view.note.predictions.iter().filter(|note| note.pair == sighting.pair);

@@ -6,7 +6,6 @@ use crate::App;
 use crate::convergence::AgentTopics;
 use crate::convergence::ConvergenceError;
 use crate::convergence::ConvergenceStore as _;
-use crate::convergence::Lens;
 use crate::convergence::PairSeen;
 use crate::convergence::Party;
 use crate::convergence::Prediction;
@@ -48,13 +47,7 @@ impl<E: Engine, H: Host> App<E, H> {
             return Ok(RadarOutcome { at: now, tally, agents: Vec::new(), pairs: Vec::new() });
         };
         let view = View::new(&notes, &first.worktree, &self.host.name(), environment);
-        let lens = Lens {
-            files: view.settings.convergence_files,
-            threshold: view.threshold,
-            domains: &view.domains,
-            without: None,
-            now,
-        };
+        let lens = view.lens(now);
         let profiles: Vec<Profile<'_>> = seen.iter().map(|(_, trail)| Profile::new(trail, &lens)).collect();
         let mut near = Vec::new();
         for (at, (one, _)) in seen.iter().enumerate() {
