@@ -26,7 +26,8 @@ const INSTRUCTIONS: u64 = 42_000;
 
 /// Of one that does.
 const PAGE_FAULTS_WITH_STORE: u64 = 120 * 13 / 10;
-const SYSCALLS_WITH_STORE: usize = 90 * 13 / 10;
+/// Eleven of them file away where the session has been.
+const SYSCALLS_WITH_STORE: usize = 90 * 13 / 10 + 11;
 const INSTRUCTIONS_WITH_STORE: u64 = 1_000_000 * 13 / 10;
 
 #[test]

@@ -1,5 +1,7 @@
 //! Predictions under whatever happens, and trails as files.
 
+#![expect(clippy::unwrap_used, reason = "a helper that cannot go on should stop the test")]
+
 use std::collections::BTreeSet;
 
 use consort_core::App;

@@ -1,6 +1,7 @@
 //! A session begins, or goes on after a resume or a compaction: it joins, is
 //! told its name and who else is here, and hears what waited for it.
 
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use consort_core::App;
@@ -17,6 +18,7 @@ use consort_core::presence::JoinOutcome;
 use consort_core::presence::PresenceError;
 use consort_core::presence::Pulse;
 use consort_core::presence::Seen;
+use consort_core::presence::SessionId;
 use consort_core::presence::Status;
 use consort_core::text;
 
@@ -46,7 +48,7 @@ pub(crate) fn handle<E: Engine, H: Host>(
     let Some(outcome) = outcome else { return Ok(Answer::SILENCE) };
     let mail = mail(app, call, around, Moment::Start)?;
     let held = app.held_by_others(&outcome.agent)?;
-    let topics = outcome.others.iter().map(|seen| app.about(&seen.agent.session)).collect::<Vec<_>>();
+    let topics = app.topics_in(&outcome.agent.project.id);
     let foreseen = app.foreseen_for(&call.session)?;
     let told =
         block(&outcome, &topics, &held, &foreseen, settings).map(|block| text::disarm(&block).into_owned());
@@ -58,7 +60,7 @@ pub(crate) fn handle<E: Engine, H: Host>(
 /// What the session is told. Facts, not instructions.
 fn block(
     outcome: &JoinOutcome,
-    topics: &[Vec<String>],
+    topics: &BTreeMap<SessionId, Vec<String>>,
     held: &[HoldSeen],
     foreseen: &[String],
     settings: HookSettings,
@@ -82,14 +84,11 @@ fn block(
         let _ = write!(block, " on {}", text::one_line(branch, 60));
     }
     let _ = write!(block, "; {company}.");
-    for (seen, topics) in others.iter().zip(topics).take(SHOWN) {
+    for seen in others.iter().take(SHOWN) {
         let _ = write!(block, "\n- {}", describe(seen, me));
-        if !topics.is_empty() {
-            let _ = write!(
-                block,
-                "; about {}",
-                topics.iter().take(TOPICS).cloned().collect::<Vec<_>>().join(", ")
-            );
+        if let Some(topics) = topics.get(&seen.agent.session).filter(|topics| !topics.is_empty()) {
+            let few: Vec<&str> = topics.iter().take(TOPICS).map(String::as_str).collect();
+            let _ = write!(block, "; about {}", few.join(", "));
         }
     }
     if others.len() > SHOWN {

@@ -1,5 +1,7 @@
 //! Looking: who is where, who is near whom, and what was foreseen before.
 
+use std::collections::BTreeMap;
+
 use super::Sighting;
 use super::View;
 use crate::App;
@@ -121,17 +123,20 @@ impl<E: Engine, H: Host> App<E, H> {
         Ok(active.iter().map(|prediction| crate::convergence::told::line(prediction, session)).collect())
     }
 
-    /// What a session is about, in a few words.
-    pub fn about(&mut self, session: &SessionId) -> Vec<String> {
-        let Some(trail) = self.engine.notes().trail(session) else { return Vec::new() };
-        let Trajectory { deepening, stable, .. } = Trajectory::of(&trail.steps);
-        let last = trail.steps.into_iter().last().map(|step| step.topics).unwrap_or_default();
-        let mut about: Vec<String> = Vec::new();
-        for topic in deepening.into_iter().chain(stable).chain(last) {
-            if !about.contains(&topic) {
-                about.push(topic);
+    /// What each session of a project is about, in a few words.
+    pub fn topics_in(&mut self, project: &ProjectId) -> BTreeMap<SessionId, Vec<String>> {
+        let mut found = BTreeMap::new();
+        self.engine.notes().look_at_all(project, &mut |glance| {
+            let Trajectory { deepening, stable, .. } = Trajectory::at_a_glance(glance);
+            let last = glance.steps.last().into_iter().flatten().map(|topic| (*topic).to_owned());
+            let mut topics: Vec<String> = Vec::new();
+            for topic in deepening.into_iter().chain(stable).chain(last) {
+                if !topics.contains(&topic) {
+                    topics.push(topic);
+                }
             }
-        }
-        about
+            found.insert(SessionId::from(glance.session.clone()), topics);
+        });
+        found
     }
 }
