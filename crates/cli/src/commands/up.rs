@@ -13,6 +13,7 @@ use consort_core::journal::Actor;
 use consort_core::text;
 use consort_host::bell::Bell;
 use consort_host::bell::Woken;
+use consort_host::env;
 use rustix::termios::LocalModes;
 use rustix::termios::OptionalActions;
 use rustix::termios::SpecialCodeIndex;
@@ -101,6 +102,7 @@ fn watch(world: &World, room: &mut Room, everywhere: bool, connected: bool) -> C
             // The screen goes on where this cannot.
             let overlaps = room.app.overlaps((!everywhere).then_some(&room.project.id)).unwrap_or_default();
             let _ = room.app.tell_overlaps(&overlaps);
+            let _ = room.app.radar(&room.project.id, &env::get);
         }
         let outcome = who::look(world, room, everywhere)?;
         let place = outcome.project.as_ref().map_or("every project", |project| project.name.as_str());

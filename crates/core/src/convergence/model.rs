@@ -17,6 +17,7 @@ use crate::presence::Seen;
 use crate::presence::SessionId;
 use crate::presence::Status;
 use crate::tasks::TaskRecord;
+use crate::tasks::TaskSeen;
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -212,6 +213,8 @@ pub struct Handoff {
     /// Its last prompts, oldest first.
     pub steps: Vec<Step>,
     pub task: Option<TaskRecord>,
+    /// Of its spec, what is not done.
+    pub open_tasks: Vec<TaskSeen>,
     pub holds: Vec<Hold>,
     /// Newest first; those it only read apart.
     pub written: Vec<String>,

@@ -32,6 +32,7 @@ pub use model::Worker;
 pub(crate) use ops::current;
 pub(crate) use ops::let_go;
 pub(crate) use ops::spec_at;
+pub(crate) use rules::is_done;
 pub use spec::SpecError;
 pub use spec::SpecTask;
 pub use store::TaskStore;

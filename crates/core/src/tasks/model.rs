@@ -108,6 +108,15 @@ pub struct TaskRequest {
     pub is_for_new: bool,
 }
 
+impl TaskRequest {
+    /// Nothing but a look at a spec, whoever it is that looks.
+    pub fn of_spec(file: PathBuf) -> Self {
+        let cwd = file.parent().map(PathBuf::from).unwrap_or_default();
+        let (caller, spec) = (CallerFacts::default(), Some(file));
+        Self { caller, cwd, spec, id: None, words: None, is_for_new: true }
+    }
+}
+
 #[derive(Clone, Debug)]
 pub struct CompleteRequest {
     pub task: TaskRequest,

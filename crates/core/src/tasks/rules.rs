@@ -58,7 +58,7 @@ pub(super) fn see(tasks: &[SpecTask], records: &[TaskRecord], me: &Actor) -> Vec
     seen
 }
 
-pub(super) fn is_done(task: &TaskSeen) -> bool {
+pub(crate) fn is_done(task: &TaskSeen) -> bool {
     task.ticked || matches!(&task.record, Some(TaskRecord { state: TaskState::Done(_), .. }))
 }
 

@@ -8,6 +8,7 @@ use consort_core::messages::MessageType;
 use consort_core::messages::Recipients;
 use consort_core::messages::SendRequest;
 use consort_core::presence::Status;
+use consort_core::tasks::TaskSeen;
 use consort_core::tasks::TaskState;
 use consort_core::text;
 
@@ -117,6 +118,14 @@ fn lines(handoff: &Handoff, tier: Tier, now: Timestamp) -> Vec<String> {
         if handoff.changes.len() > most {
             lines.push(format!("  and {} more", handoff.changes.len() - most));
         }
+    }
+    if !handoff.open_tasks.is_empty() {
+        let one = |task: &TaskSeen| {
+            let title =
+                task.title.as_deref().map_or_else(String::new, |title| format!(" {}", one_line(title)));
+            format!("{}{title}", task.id)
+        };
+        lines.push(format!("Open tasks: {}", text::few(handoff.open_tasks.iter().map(one), most)));
     }
     for hold in handoff.holds.iter().take(most) {
         let reason =

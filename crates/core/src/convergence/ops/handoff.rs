@@ -18,6 +18,8 @@ use crate::presence::PresenceError;
 use crate::presence::PresenceStore as _;
 use crate::presence::Seen;
 use crate::project::ProjectId;
+use crate::tasks;
+use crate::tasks::TaskRequest;
 use crate::tasks::TaskStore as _;
 use crate::text;
 
@@ -54,6 +56,10 @@ impl<E: Engine, H: Host> App<E, H> {
         let me = Actor::Agent(agent.session.clone());
         let steps = notes.trail(&agent.session).map(|trail| trail.steps).unwrap_or_default();
         let changes = self.host.changes(&agent.worktree);
+        // A spec that cannot be read any more hides nothing else.
+        let spec = agent.spec_file.clone().map(|file| self.tasks(&TaskRequest::of_spec(file)));
+        let mut open_tasks = spec.and_then(Result::ok).map(|outcome| outcome.tasks).unwrap_or_default();
+        open_tasks.retain(|task| !tasks::is_done(task));
         let tx = self.engine.read()?;
         let (task, mut unread) = (tx.task_of(&agent.session)?, tx.unread(&me)?);
         // What Consort had to say was meant for that session.
@@ -108,6 +114,7 @@ impl<E: Engine, H: Host> App<E, H> {
             trajectory: Trajectory::of(&steps),
             steps,
             task,
+            open_tasks,
             holds,
             written,
             read,
