@@ -11,7 +11,15 @@ use crate::settings::parse;
 
 /// Seconds after which a CLI may give up on a hook. Ours gives up on itself
 /// well before.
-const TIMEOUT: u32 = 10;
+pub(crate) const TIMEOUT: u32 = 10;
+
+/// What a CLI's hooks file is to say of us.
+pub(crate) struct Entries {
+    pub(crate) kind: &'static str,
+    pub(crate) events: &'static [&'static str],
+    /// What the CLI writes for a second.
+    pub(crate) seconds: u32,
+}
 
 /// How a settings file stands to us.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,77 +45,71 @@ pub(crate) fn hook_command(program: &str, kind: &str, event: &str) -> String {
     format!("{present} || exit 0; exec {program} hook {kind} {event}")
 }
 
-pub(crate) fn connection(
-    settings: &str,
-    kind: &str,
-    events: &[&str],
-    program: &str,
-) -> Result<Connection, SettingsError> {
-    let found = ours(&parse(settings)?.object_value(), kind, program)?;
-    if found.is_empty() {
-        return Ok(Connection::Absent);
+impl Entries {
+    pub(crate) fn connection(&self, settings: &str, program: &str) -> Result<Connection, SettingsError> {
+        let found = ours(&parse(settings)?.object_value(), self.kind, program)?;
+        if found.is_empty() {
+            return Ok(Connection::Absent);
+        }
+        let command = |event: &&str| ((*event).to_owned(), hook_command(program, self.kind, event));
+        let mut wanted: Vec<(String, String)> = self.events.iter().map(command).collect();
+        let mut found: Vec<(String, String)> =
+            found.into_iter().map(|ours| (ours.event, ours.command)).collect();
+        wanted.sort();
+        found.sort();
+        Ok(if wanted == found { Connection::Current } else { Connection::Outdated })
     }
-    let mut wanted: Vec<(String, String)> =
-        events.iter().map(|event| ((*event).to_owned(), hook_command(program, kind, event))).collect();
-    let mut found: Vec<(String, String)> = found.into_iter().map(|ours| (ours.event, ours.command)).collect();
-    wanted.sort();
-    found.sort();
-    Ok(if wanted == found { Connection::Current } else { Connection::Outdated })
-}
 
-pub(crate) fn connect(
-    settings: Option<&str>,
-    kind: &str,
-    events: &[&str],
-    program: &str,
-) -> Result<String, SettingsError> {
-    // An empty file is a file without settings, not a mistake.
-    let settings = settings.filter(|text| !text.trim().is_empty()).unwrap_or("{}\n");
-    if connection(settings, kind, events, program)? == Connection::Current {
-        return Ok(settings.to_owned());
+    pub(crate) fn connect(&self, settings: Option<&str>, program: &str) -> Result<String, SettingsError> {
+        // An empty file is a file without settings, not a mistake.
+        let settings = settings.filter(|text| !text.trim().is_empty()).unwrap_or("{}\n");
+        if self.connection(settings, program)? == Connection::Current {
+            return Ok(settings.to_owned());
+        }
+        let settings = self.disconnect(settings, program)?;
+        let root = parse(&settings)?;
+        let object =
+            root.object_value_or_create().ok_or_else(|| unexpected("the file's content", "an object"))?;
+        let hooks =
+            object.object_value_or_create("hooks").ok_or_else(|| unexpected("`hooks`", "an object"))?;
+        for event in self.events {
+            let entries = hooks
+                .array_value_or_create(event)
+                .ok_or_else(|| unexpected(&format!("`hooks.{event}`"), "an array"))?;
+            entries.ensure_multiline();
+            entries.append(CstInputValue::Object(vec![(
+                "hooks".into(),
+                CstInputValue::Array(vec![CstInputValue::Object(vec![
+                    ("type".into(), CstInputValue::String("command".into())),
+                    ("command".into(), CstInputValue::String(hook_command(program, self.kind, event))),
+                    ("timeout".into(), CstInputValue::Number((TIMEOUT * self.seconds).to_string())),
+                ])]),
+            )]));
+        }
+        Ok(root.to_string())
     }
-    let settings = disconnect(settings, kind, program)?;
-    let root = parse(&settings)?;
-    let object =
-        root.object_value_or_create().ok_or_else(|| unexpected("the file's content", "an object"))?;
-    let hooks = object.object_value_or_create("hooks").ok_or_else(|| unexpected("`hooks`", "an object"))?;
-    for event in events {
-        let entries = hooks
-            .array_value_or_create(event)
-            .ok_or_else(|| unexpected(&format!("`hooks.{event}`"), "an array"))?;
-        entries.ensure_multiline();
-        entries.append(CstInputValue::Object(vec![(
-            "hooks".into(),
-            CstInputValue::Array(vec![CstInputValue::Object(vec![
-                ("type".into(), CstInputValue::String("command".into())),
-                ("command".into(), CstInputValue::String(hook_command(program, kind, event))),
-                ("timeout".into(), CstInputValue::Number(TIMEOUT.to_string())),
-            ])]),
-        )]));
-    }
-    Ok(root.to_string())
-}
 
-pub(crate) fn disconnect(settings: &str, kind: &str, program: &str) -> Result<String, SettingsError> {
-    let root = parse(settings)?;
-    let object = root.object_value();
-    for ours in ours(&object, kind, program)? {
-        ours.hook.remove();
-        if ours.group_hooks.elements().is_empty() {
-            ours.group.remove();
+    pub(crate) fn disconnect(&self, settings: &str, program: &str) -> Result<String, SettingsError> {
+        let root = parse(settings)?;
+        let object = root.object_value();
+        for ours in ours(&object, self.kind, program)? {
+            ours.hook.remove();
+            if ours.group_hooks.elements().is_empty() {
+                ours.group.remove();
+            }
+            if ours.entries.elements().is_empty()
+                && let Some(property) = ours.hooks.get(&ours.event)
+            {
+                property.remove();
+            }
+            if ours.hooks.properties().is_empty()
+                && let Some(property) = object.as_ref().and_then(|object| object.get("hooks"))
+            {
+                property.remove();
+            }
         }
-        if ours.entries.elements().is_empty()
-            && let Some(property) = ours.hooks.get(&ours.event)
-        {
-            property.remove();
-        }
-        if ours.hooks.properties().is_empty()
-            && let Some(property) = object.as_ref().and_then(|object| object.get("hooks"))
-        {
-            property.remove();
-        }
+        Ok(root.to_string())
     }
-    Ok(root.to_string())
 }
 
 /// One of our hooks, with everything around it.

@@ -4,7 +4,17 @@
 //! once. Adding a CLI is adding a folder and a line in [`ALL`].
 
 pub mod claude;
+pub mod codex;
 mod connect;
+pub mod copilot;
+pub mod gemini;
+pub mod opencode;
+mod owned;
+mod patch;
+mod payload;
+pub mod pi;
+mod plain;
+mod reply;
 mod settings;
 
 use std::path::Path;
@@ -19,7 +29,8 @@ pub use connect::Connection;
 pub use settings::SettingsError;
 
 /// Every agent CLI there is a folder for.
-pub const ALL: &[&dyn AgentCli] = &[&claude::Claude];
+pub const ALL: &[&dyn AgentCli] =
+    &[&claude::Claude, &codex::Codex, &gemini::Gemini, &opencode::OpenCode, &pi::Pi, &copilot::Copilot];
 
 /// The agent CLI of that kind.
 pub fn find(kind: &str) -> Option<&'static dyn AgentCli> {
@@ -35,10 +46,14 @@ pub trait AgentCli: Dialect + Sync {
     fn program(&self) -> &'static str;
 
     /// Set to the session's id inside the session.
-    fn session_variable(&self) -> &'static str;
+    fn session_variable(&self) -> Option<&'static str> {
+        None
+    }
 
     /// Set to the process that hosts the session, for its hooks.
-    fn pid_variable(&self) -> Option<&'static str>;
+    fn pid_variable(&self) -> Option<&'static str> {
+        None
+    }
 
     /// Where it keeps its own things for a person with this home.
     fn config_dir(&self, home: &Path, environment: &dyn Fn(&str) -> Option<String>) -> PathBuf;
@@ -52,15 +67,24 @@ pub trait AgentCli: Dialect + Sync {
     /// The file with our hooks in it; `None` starts a new one.
     fn connect(&self, settings: Option<&str>, program: &str) -> Result<String, SettingsError>;
 
-    /// The file without our hooks.
-    fn disconnect(&self, settings: &str, program: &str) -> Result<String, SettingsError>;
+    /// The file without our hooks; `None` where nothing is left of it.
+    fn disconnect(&self, settings: &str, program: &str) -> Result<Option<String>, SettingsError>;
+
+    /// What the person still has to do once it is connected.
+    fn advice(&self) -> Option<&'static str> {
+        None
+    }
 
     /// Wakes an idle session without typing into its terminal, so that its next
     /// hook brings the mail; false where it cannot be done.
-    fn wake(&self, config_dir: &Path, agent: &Agent, heard: &Heard) -> bool;
+    fn wake(&self, _config_dir: &Path, _agent: &Agent, _heard: &Heard) -> bool {
+        false
+    }
 
     /// What the CLI itself publishes of a running session in its own place.
-    fn live_state(&self, config_dir: &Path, agent: &Agent) -> Option<(Status, Option<String>)>;
+    fn live_state(&self, _config_dir: &Path, _agent: &Agent) -> Option<(Status, Option<String>)> {
+        None
+    }
 }
 
 /// For whom to connect.

@@ -90,9 +90,9 @@ enum Command {
     /// Claim, complete or give back a task
     #[command(subcommand)]
     Task(commands::tasks::one::Command),
-    /// Connect Claude Code: add our hooks to its settings
+    /// Connect the agent CLIs here: add our hooks to their settings
     Init(commands::init::Args),
-    /// Disconnect: give its settings back as they were
+    /// Disconnect: give their settings back as they were
     Uninit(commands::uninit::Args),
     /// Check that everything is connected and sound
     Doctor(commands::doctor::Args),

@@ -252,7 +252,7 @@ fn plan(world: &World, cli: &dyn AgentCli, level: Level<'_>) -> Result<Plan, Com
         Some(_) if untouched && record.join(NO_ORIGINAL).exists() => None,
         Some(before) if before.trim().is_empty() => Some(before.clone()),
         Some(before) => {
-            Some(cli.disconnect(before, &hook_program(level)).map_err(|error| malformed(&path, error))?)
+            cli.disconnect(before, &hook_program(level)).map_err(|error| malformed(&path, error))?
         }
     };
     let is_for_project = matches!(level, Level::Project(_));

@@ -114,7 +114,7 @@ impl Room {
 pub(crate) fn caller_facts(machine: &Machine) -> CallerFacts {
     let ancestors = machine.ancestors();
     let is_agent = |program: &str| consort_agents::ALL.iter().any(|cli| cli.program() == program);
-    let hints = consort_agents::ALL.iter().filter_map(|cli| env::get(cli.session_variable()));
+    let hints = consort_agents::ALL.iter().filter_map(|cli| env::get(cli.session_variable()?));
     CallerFacts {
         host: machine.name(),
         claimed: env::get(env::SESSION).map(SessionId::from),

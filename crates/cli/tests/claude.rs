@@ -21,7 +21,7 @@ fn a_headless_turn_is_seen_and_its_session_ends() {
     let world = Sealed::new(env!("CARGO_BIN_EXE_consort"));
     world.git_init();
     let claude = Claude::installed();
-    assert_eq!(world.run("init --yes").code, 0);
+    assert_eq!(world.run("init --agent claude --yes").code, 0);
 
     // In the middle of its turn the session looks at itself.
     let look = format!("{} who --json", env!("CARGO_BIN_EXE_consort"));
@@ -55,7 +55,7 @@ fn a_second_session_is_told_of_the_first() {
     let world = Sealed::new(env!("CARGO_BIN_EXE_consort"));
     world.git_init();
     let claude = Claude::installed();
-    assert_eq!(world.run("init --yes").code, 0);
+    assert_eq!(world.run("init --agent claude --yes").code, 0);
 
     // The first session stays at work until the file appears.
     let busy = "while [ ! -e stop ]; do sleep 0.05; done";
@@ -105,7 +105,7 @@ fn a_message_reaches_a_running_session() {
     let world = Arc::new(Sealed::new(env!("CARGO_BIN_EXE_consort")));
     world.git_init();
     let claude = Claude::installed();
-    assert_eq!(world.run("init --yes").code, 0);
+    assert_eq!(world.run("init --agent claude --yes").code, 0);
     let consort = env!("CARGO_BIN_EXE_consort");
 
     let late = Arc::clone(&world);
@@ -172,7 +172,7 @@ fn what_one_session_has_reserved_another_cannot_write() {
     std::fs::create_dir_all(world.project().join("src/auth")).unwrap();
     std::fs::write(world.project().join("src/auth/old.rs"), "old\n").unwrap();
     let claude = Claude::installed();
-    assert_eq!(world.run("init --yes").code, 0);
+    assert_eq!(world.run("init --agent claude --yes").code, 0);
 
     let consort = env!("CARGO_BIN_EXE_consort");
     let busy = format!(
@@ -231,7 +231,7 @@ fn two_sessions_that_converge_are_told_so() {
     let world = Sealed::new(env!("CARGO_BIN_EXE_consort"));
     world.git_init();
     let claude = Claude::installed();
-    assert_eq!(world.run("init --yes").code, 0);
+    assert_eq!(world.run("init --agent claude --yes").code, 0);
 
     let falcon_model = StubModel::start([
         Step::bash("while [ ! -e go ]; do sleep 0.05; done"),

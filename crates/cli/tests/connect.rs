@@ -37,13 +37,13 @@ fn our_lines_go_in_and_out_and_nothing_else_moves() {
     fs::write(&path, THEIRS).unwrap();
     fs::set_permissions(&path, fs::Permissions::from_mode(0o640)).unwrap();
 
-    let dry = world.run("init --dry-run");
+    let dry = world.run("init --agent claude --dry-run");
     assert_eq!(dry.code, 0);
     let command = r#""command": "[ -x $CONSORT ] || exit 0; exec $CONSORT hook claude SessionStart""#;
     assert!(dry.stdout.contains(command), "{dry}");
     assert_eq!(fs::read_to_string(&path).unwrap(), THEIRS);
 
-    assert_eq!(world.run("init").code, 0);
+    assert_eq!(world.run("init --agent claude").code, 0);
     let connected = fs::read_to_string(&path).unwrap();
     // Ours follow theirs in the array that both are in; the rest is untouched.
     let (before_stop, after_stop) = THEIRS.split_once("\"Stop\"").unwrap();
@@ -58,19 +58,19 @@ fn our_lines_go_in_and_out_and_nothing_else_moves() {
     assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o640);
 
     // Again: nothing to do.
-    assert!(world.run("init").stdout.starts_with("Claude Code is connected already"));
+    assert!(world.run("init --agent claude").stdout.starts_with("Claude Code is connected already"));
     assert_eq!(fs::read_to_string(&path).unwrap(), connected);
 
     assert_eq!(world.run("uninit").code, 0);
     assert_eq!(fs::read_to_string(&path).unwrap(), THEIRS);
-    assert!(world.run("uninit").stdout.starts_with("Claude Code is not connected"));
+    assert_eq!(world.run("uninit").stdout, "Nothing is connected here.\n");
 }
 
 #[test]
 fn what_others_changed_meanwhile_stays() {
     let world = world();
     fs::write(settings(&world), THEIRS).unwrap();
-    world.run("init");
+    world.run("init --agent claude");
     let changed = fs::read_to_string(settings(&world)).unwrap().replace("opus", "haiku");
     fs::write(settings(&world), &changed).unwrap();
     assert_eq!(world.run("uninit").code, 0);
@@ -84,7 +84,7 @@ fn what_others_changed_meanwhile_stays() {
 #[test]
 fn a_file_we_made_goes_and_a_link_stays_a_link() {
     let world = world();
-    world.run("init");
+    world.run("init --agent claude");
     assert!(settings(&world).exists());
     world.run("uninit");
     assert!(!settings(&world).exists());
@@ -92,7 +92,7 @@ fn a_file_we_made_goes_and_a_link_stays_a_link() {
     let dotfiles = world.home().join("dotfiles.json");
     fs::write(&dotfiles, "{}").unwrap();
     std::os::unix::fs::symlink(&dotfiles, settings(&world)).unwrap();
-    world.run("init");
+    world.run("init --agent claude");
     assert!(fs::symlink_metadata(settings(&world)).unwrap().is_symlink());
     assert!(fs::read_to_string(&dotfiles).unwrap().contains("hook claude"));
     world.run("uninit");
@@ -141,7 +141,7 @@ fn a_malformed_file_is_named_and_left_alone() {
         ),
     ] {
         fs::write(settings(&world), text).unwrap();
-        expected.assert_eq(&world.run("init").to_string());
+        expected.assert_eq(&world.run("init --agent claude").to_string());
         assert_eq!(fs::read_to_string(settings(&world)).unwrap(), text);
     }
 }
@@ -150,7 +150,7 @@ fn a_malformed_file_is_named_and_left_alone() {
 fn empty_settings_are_settings() {
     let world = world();
     fs::write(settings(&world), "\n").unwrap();
-    assert_eq!(world.run("init").code, 0);
+    assert_eq!(world.run("init --agent claude").code, 0);
     assert!(fs::read_to_string(settings(&world)).unwrap().contains("hook claude"));
     world.run("uninit");
     assert_eq!(fs::read_to_string(settings(&world)).unwrap(), "\n");
@@ -159,22 +159,22 @@ fn empty_settings_are_settings() {
 #[test]
 fn one_level_at_a_time() {
     let world = world();
-    assert_eq!(world.run("init --project").code, 0);
+    assert_eq!(world.run("init --agent claude --project").code, 0);
     assert!(world.project().join(".claude/settings.json").exists());
     expect![[r#"
         [stderr] Error: Claude Code is connected with `--project` already; both would run every hook twice
         [stderr] Hint: keep that, or `consort uninit --project` first
         [exit 1]
     "#]]
-    .assert_eq(&world.run("init").to_string());
+    .assert_eq(&world.run("init --agent claude").to_string());
     assert_eq!(world.run("uninit --project").code, 0);
-    assert_eq!(world.run("init --user").code, 0);
+    assert_eq!(world.run("init --agent claude --user").code, 0);
 }
 
 #[test]
 fn a_hook_whose_program_is_gone_is_a_success() {
     let world = world();
-    world.run("init");
+    world.run("init --agent claude");
     let text = fs::read_to_string(settings(&world)).unwrap();
     let settings: Value = serde_json::from_str(&text).unwrap();
     let hooks = settings["hooks"].as_object().unwrap();
@@ -193,14 +193,14 @@ fn a_hook_whose_program_is_gone_is_a_success() {
 #[test]
 fn an_older_connection_is_renewed() {
     let world = world();
-    world.run("init");
+    world.run("init --agent claude");
     let older =
         fs::read_to_string(settings(&world)).unwrap().replace(env!("CARGO_BIN_EXE_consort"), "/old/consort");
     fs::write(settings(&world), older).unwrap();
     let doctor = world.run("doctor");
     assert!(doctor.stdout.contains("mend: consort init\n"), "{doctor}");
     assert_eq!(doctor.code, 1);
-    world.run("init");
+    world.run("init --agent claude");
     assert!(!fs::read_to_string(settings(&world)).unwrap().contains("/old/"));
     assert_eq!(world.run("doctor").code, 0);
     world.run("uninit");
@@ -217,6 +217,11 @@ fn doctor_says_what_to_do() {
                  mend: export PATH="$BIN:$PATH"
         ok       store: $WORLD/home/.local/share/consort/consort.db, schema 3, 0 entries
         ok       Claude Code: not installed
+        ok       Codex: not installed
+        ok       Gemini CLI: not installed
+        ok       OpenCode: not installed
+        ok       pi: not installed
+        ok       Copilot CLI: not installed
         ok       settings: every key is known
         ok       hooks: none has failed
         [exit 0]
@@ -238,6 +243,11 @@ fn doctor_says_what_to_do() {
                  mend: chmod 700 $WORLD/home/.local/share/consort
         problem  Claude Code: its settings cannot be understood: $WORLD/home/.claude/settings.json, line 1, column 1: Unterminated object
                  mend: ${EDITOR:-vi} $WORLD/home/.claude/settings.json
+        ok       Codex: not installed
+        ok       Gemini CLI: not installed
+        ok       OpenCode: not installed
+        ok       pi: not installed
+        ok       Copilot CLI: not installed
         warning  settings: $WORLD/home/.config/consort/config.toml: unknown key `contxt.mode` (did you mean `context.mode`?)
                  mend: ${EDITOR:-vi} $WORLD/home/.config/consort/config.toml
         warning  hooks: 1 failure, the last at 1970-01-01 00:00:00: claude Stop: it failed
@@ -251,6 +261,11 @@ fn up_without_a_terminal_says_what_it_found() {
     let world = world();
     expect![[r#"
         Claude Code: not installed
+        Codex: not installed
+        Gemini CLI: not installed
+        OpenCode: not installed
+        pi: not installed
+        Copilot CLI: not installed
         No agents are here.
         [exit 0]
     "#]]
@@ -262,6 +277,11 @@ fn up_without_a_terminal_says_what_it_found() {
     let path = format!("{}:/usr/bin:/bin", bin.display());
     expect![[r#"
         Claude Code ($WORLD/bin/claude): not connected: `consort init` connects it
+        Codex: not installed
+        Gemini CLI: not installed
+        OpenCode: not installed
+        pi: not installed
+        Copilot CLI: not installed
         No agents are here.
         [exit 0]
     "#]]
@@ -274,17 +294,17 @@ fn up_without_a_terminal_says_what_it_found() {
 #[test]
 fn in_ones_home_the_two_levels_are_one() {
     let world = world();
-    world.run("init");
+    world.run("init --agent claude");
     let at_home = |line: &str| world.ran(world.consort(line.split(' ')).current_dir(world.home()));
     let doctor = at_home("doctor");
     assert!(doctor.stdout.contains("Claude Code: connected"), "{doctor}");
-    assert!(at_home("init").stdout.contains("is connected already"));
+    assert!(at_home("init --agent claude").stdout.contains("is connected already"));
 }
 
 #[test]
 fn hooks_can_be_removed_when_the_store_is_broken() {
     let world = world();
-    world.run("init");
+    world.run("init --agent claude");
     fs::create_dir_all(world.data()).unwrap();
     fs::write(world.data().join("consort.db"), "garbage".repeat(1_000)).unwrap();
     assert_eq!(world.run("uninit").code, 0);
@@ -298,7 +318,7 @@ fn hooks_can_be_removed_when_the_store_is_broken() {
 fn a_lost_backup_never_costs_the_settings() {
     let world = world();
     fs::write(settings(&world), THEIRS).unwrap();
-    world.run("init");
+    world.run("init --agent claude");
     for record in fs::read_dir(world.data().join("backups")).unwrap().flatten() {
         fs::remove_file(record.path().join("original")).unwrap();
     }
@@ -312,7 +332,7 @@ fn a_dangling_link_is_followed() {
     let world = world();
     let target = world.home().join("elsewhere.json");
     std::os::unix::fs::symlink(&target, settings(&world)).unwrap();
-    world.run("init");
+    world.run("init --agent claude");
     assert!(fs::symlink_metadata(settings(&world)).unwrap().is_symlink());
     assert!(fs::read_to_string(&target).unwrap().contains("hook claude"));
 }
@@ -322,7 +342,7 @@ fn claude_may_keep_its_things_elsewhere() {
     let world = world();
     let elsewhere = world.path().join("claude-config");
     let run = |line: &str| world.ran(world.consort(line.split(' ')).env("CLAUDE_CONFIG_DIR", &elsewhere));
-    assert_eq!(run("init").code, 0);
+    assert_eq!(run("init --agent claude").code, 0);
     assert!(elsewhere.join("settings.json").exists() && !settings(&world).exists());
     assert_eq!(run("uninit").code, 0);
     assert!(!elsewhere.join("settings.json").exists());
@@ -331,7 +351,7 @@ fn claude_may_keep_its_things_elsewhere() {
 #[test]
 fn what_stands_in_the_way_is_found_before_it_is_tried() {
     let world = world();
-    world.run("init");
+    world.run("init --agent claude");
     let connected = fs::read_to_string(settings(&world)).unwrap();
     fs::write(settings(&world), connected.replacen('{', "{\"disableAllHooks\": true,", 1)).unwrap();
     let doctor = world.run("doctor");
@@ -340,14 +360,14 @@ fn what_stands_in_the_way_is_found_before_it_is_tried() {
         fs::write(settings(&world), text).unwrap();
         let doctor = world.run("doctor");
         assert!(doctor.stdout.contains("cannot be understood") && doctor.code == 1, "{doctor}");
-        assert_eq!(world.run("init").code, 1);
+        assert_eq!(world.run("init --agent claude").code, 1);
     }
 }
 
 #[test]
 fn a_shared_file_has_no_private_path() {
     let world = world();
-    let ran = world.run("init --project");
+    let ran = world.run("init --agent claude --project");
     let text = fs::read_to_string(world.project().join(".claude/settings.json")).unwrap();
     assert!(!text.contains(env!("CARGO_BIN_EXE_consort")), "{text}");
     assert!(ran.stderr.contains("`consort uninit --project` takes it back"), "{ran}");
@@ -363,7 +383,7 @@ fn hooks_of_the_same_shape_that_are_not_ours_stay() {
     let text =
         serde_json::json!({ "hooks": { "Stop": [{ "hooks": [{ "type": "command", "command": theirs }] }] } });
     fs::write(settings(&world), text.to_string()).unwrap();
-    world.run("init");
+    world.run("init --agent claude");
     assert!(fs::read_to_string(settings(&world)).unwrap().contains(theirs));
     // Changed by someone else meanwhile, so that the lines are taken out one by one.
     let changed = fs::read_to_string(settings(&world)).unwrap() + "\n";
@@ -379,7 +399,7 @@ fn a_home_that_is_a_link_is_given_back_too() {
     let link = world.path().join("link");
     std::os::unix::fs::symlink(world.home(), &link).unwrap();
     let run = |line: &str| world.ran(world.consort(line.split(' ')).env("HOME", &link));
-    assert_eq!(run("init").code, 0);
+    assert_eq!(run("init --agent claude").code, 0);
     assert_eq!(run("uninit").code, 0);
     assert!(!settings(&world).exists());
 }

@@ -157,7 +157,7 @@ fn up_offers_to_connect_and_takes_no_for_an_answer() {
 fn an_interrupted_session_is_seen_to_be_idle() {
     let world = Sealed::new(env!("CARGO_BIN_EXE_consort"));
     let claude = Claude::installed();
-    assert_eq!(world.run("init --yes").code, 0);
+    assert_eq!(world.run("init --agent claude --yes").code, 0);
     let model = StubModel::start([Step::Stall]);
     let (program, environment) = claude.interactive(&world, &model);
     let tmux = Tmux::start(&world, &environment, &[&program]);
@@ -190,7 +190,7 @@ fn an_interrupted_session_is_seen_to_be_idle() {
 fn an_idle_session_is_woken_by_a_message() {
     let world = Sealed::new(env!("CARGO_BIN_EXE_consort"));
     let claude = Claude::installed();
-    assert_eq!(world.run("init --yes").code, 0);
+    assert_eq!(world.run("init --agent claude --yes").code, 0);
     let model = StubModel::start([Step::say("Hello."), Step::say("I will look at it.")]);
     let (program, mut environment) = claude.interactive(&world, &model);
     environment.push(("CONSORT_NAME".into(), "Falcon".into()));

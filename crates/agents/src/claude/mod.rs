@@ -18,7 +18,7 @@ use crate::AgentCli;
 use crate::Connection;
 use crate::Level;
 use crate::SettingsError;
-use crate::connect;
+use crate::connect::Entries;
 use crate::settings;
 
 /// The events we ask for; the rest of its thirty-odd say nothing new.
@@ -38,11 +38,13 @@ const EVENTS: &[&str] = &[
     "SessionEnd",
 ];
 
+const HOOKS: Entries = Entries { kind: "claude", events: EVENTS, seconds: 1 };
+
 pub struct Claude;
 
 impl Dialect for Claude {
     fn kind(&self) -> &'static str {
-        "claude"
+        HOOKS.kind
     }
 
     fn read(&self, event: &str, payload: &[u8]) -> Option<HookCall> {
@@ -63,8 +65,8 @@ impl AgentCli for Claude {
         "claude"
     }
 
-    fn session_variable(&self) -> &'static str {
-        "CLAUDE_CODE_SESSION_ID"
+    fn session_variable(&self) -> Option<&'static str> {
+        Some("CLAUDE_CODE_SESSION_ID")
     }
 
     fn pid_variable(&self) -> Option<&'static str> {
@@ -83,7 +85,7 @@ impl AgentCli for Claude {
     }
 
     fn connection(&self, settings: &str, program: &str) -> Result<Connection, SettingsError> {
-        let found = connect::connection(settings, self.kind(), EVENTS, program)?;
+        let found = HOOKS.connection(settings, program)?;
         let off = settings::parse(settings)?.object_value().and_then(|object| object.get("disableAllHooks"));
         let off = off.and_then(|property| property.value()?.as_boolean_lit().map(|flag| flag.value()));
         Ok(match (found, off) {
@@ -93,11 +95,11 @@ impl AgentCli for Claude {
     }
 
     fn connect(&self, settings: Option<&str>, program: &str) -> Result<String, SettingsError> {
-        connect::connect(settings, self.kind(), EVENTS, program)
+        HOOKS.connect(settings, program)
     }
 
-    fn disconnect(&self, settings: &str, program: &str) -> Result<String, SettingsError> {
-        connect::disconnect(settings, self.kind(), program)
+    fn disconnect(&self, settings: &str, program: &str) -> Result<Option<String>, SettingsError> {
+        HOOKS.disconnect(settings, program).map(Some)
     }
 
     fn wake(&self, config_dir: &Path, agent: &Agent, heard: &Heard) -> bool {

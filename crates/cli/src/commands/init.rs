@@ -5,6 +5,7 @@ use std::io::IsTerminal as _;
 use std::io::Write as _;
 use std::path::Path;
 
+use clap::builder::PossibleValuesParser;
 use consort_agents::AgentCli;
 use consort_agents::Level;
 
@@ -21,6 +22,8 @@ use crate::world::World;
 pub(crate) struct Args {
     #[command(flatten)]
     level: LevelArgs,
+    #[command(flatten)]
+    which: AgentArgs,
     /// Instead: check commits in this repository, by a pre-commit hook
     #[arg(long, conflicts_with_all = ["user", "project"])]
     git_hook: bool,
@@ -42,6 +45,28 @@ pub(crate) struct LevelArgs {
     project: bool,
 }
 
+#[derive(clap::Args)]
+pub(crate) struct AgentArgs {
+    /// Which agent CLI [default: all that are found]
+    #[arg(long, value_name = "AGENT", value_parser = PossibleValuesParser::new(kinds()))]
+    agent: Vec<String>,
+}
+
+fn kinds() -> Vec<&'static str> {
+    consort_agents::ALL.iter().map(|cli| cli.kind()).collect()
+}
+
+impl AgentArgs {
+    /// Those that are named, or else that `is_meant`.
+    pub(crate) fn choose(&self, is_meant: impl Fn(&dyn AgentCli) -> bool) -> Vec<&'static dyn AgentCli> {
+        let is_wanted = |cli: &&dyn AgentCli| match self.agent.as_slice() {
+            [] => is_meant(*cli),
+            named => named.iter().any(|kind| kind == cli.kind()),
+        };
+        consort_agents::ALL.iter().copied().filter(is_wanted).collect()
+    }
+}
+
 impl LevelArgs {
     pub(crate) fn choose<'a>(&self, config_dir: &'a Path, worktree: &'a Path) -> Level<'a> {
         if self.project { Level::Project(worktree) } else { Level::User(config_dir) }
@@ -53,11 +78,18 @@ pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
     if args.git_hook {
         return git_hook::install(world, &worktree, args.dry_run, args.yes);
     }
-    for cli in consort_agents::ALL {
-        let config_dir = world.config_dir(*cli);
+    let found = args.which.choose(|cli| connect::find_program(cli.program()).is_some());
+    if found.is_empty() {
+        return Err(CommandError::user(
+            "no agent CLI is on PATH",
+            format!("`consort init --agent <{}>` connects one for when it is", kinds().join("|")),
+        ));
+    }
+    for cli in found {
+        let config_dir = world.config_dir(cli);
         let level = args.level.choose(&config_dir, &worktree);
-        refuse_twice(world, *cli, level, &worktree)?;
-        let plan = connect::plan_connect(world, *cli, level)?;
+        refuse_twice(world, cli, level, &worktree)?;
+        let plan = connect::plan_connect(world, cli, level)?;
         if plan.changes_nothing() {
             world.out.line(format!("{} is connected already: {}", cli.title(), plan.path.display()))?;
             continue;
@@ -66,7 +98,7 @@ pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
         if args.dry_run {
             out::note("Nothing was changed: this was a dry run.");
         } else if agree(args.yes, &format!("Connect {}?", cli.title())) {
-            carry_out(world, *cli, &plan)?;
+            carry_out(world, cli, &plan)?;
         } else {
             out::note("Nothing was changed.");
         }
@@ -82,6 +114,9 @@ pub(crate) fn carry_out(world: &World, cli: &dyn AgentCli, plan: &Plan) -> Comma
     }
     if connect::find_program(cli.program()).is_none() {
         out::note(format_args!("{} itself is not on PATH; it is connected for when it is.", cli.title()));
+    }
+    if let Some(advice) = cli.advice() {
+        out::note(advice);
     }
     if connect::find_program("consort").is_none() {
         out::note(

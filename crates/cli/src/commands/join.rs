@@ -93,7 +93,7 @@ fn who_joins(app: &TheApp, args: &Args) -> Result<(String, Process, SessionId), 
         let session = args.session.clone().unwrap_or_else(|| format!("pid-{pid}-{}", process.start));
         return Ok((args.kind.clone().unwrap_or_else(|| "other".into()), process, session.into()));
     }
-    let inside = |cli: &&'static dyn AgentCli| Some((*cli, env::get(cli.session_variable())?));
+    let inside = |cli: &&'static dyn AgentCli| Some((*cli, env::get(cli.session_variable()?)?));
     let Some((cli, session)) = consort_agents::ALL.iter().find_map(inside) else {
         return Err(CommandError::user(
             "this is not run inside an agent session",

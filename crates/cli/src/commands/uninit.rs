@@ -1,6 +1,7 @@
 //! `consort uninit`
 
 use super::git_hook;
+use super::init::AgentArgs;
 use super::init::LevelArgs;
 use super::init::agree;
 use crate::connect;
@@ -12,6 +13,8 @@ use crate::world::World;
 pub(crate) struct Args {
     #[command(flatten)]
     level: LevelArgs,
+    #[command(flatten)]
+    which: AgentArgs,
     /// Instead: take the pre-commit hook of this repository away
     #[arg(long, conflicts_with_all = ["user", "project"])]
     git_hook: bool,
@@ -28,14 +31,15 @@ pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
     if args.git_hook {
         return git_hook::remove(world, &worktree, args.dry_run);
     }
-    for cli in consort_agents::ALL {
-        let config_dir = world.config_dir(*cli);
+    let mut is_any_connected = false;
+    for cli in args.which.choose(|_| true) {
+        let config_dir = world.config_dir(cli);
         let level = args.level.choose(&config_dir, &worktree);
-        let plan = connect::plan_disconnect(world, *cli, level)?;
+        let plan = connect::plan_disconnect(world, cli, level)?;
         if plan.changes_nothing() {
-            world.out.line(format!("{} is not connected: {}", cli.title(), plan.path.display()))?;
             continue;
         }
+        is_any_connected = true;
         world.out.text(plan.diff())?;
         if args.dry_run {
             out::note("Nothing was changed: this was a dry run.");
@@ -45,6 +49,9 @@ pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
         } else {
             out::note("Nothing was changed.");
         }
+    }
+    if !is_any_connected {
+        world.out.line("Nothing is connected here.")?;
     }
     Ok(())
 }

@@ -119,7 +119,7 @@ fn watch(world: &World, room: &mut Room, everywhere: bool, connected: bool) -> C
         let news = if connected {
             "new sessions appear by themselves"
         } else {
-            "`consort init` connects Claude Code"
+            "`consort init` connects your agent CLIs"
         };
         let help = style.dim(&render::cut(&format!("q quits{mail} · {news}"), columns));
         // Home, and clear what is left of each line and of the screen: no flicker.

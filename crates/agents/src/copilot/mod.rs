@@ -1,0 +1,127 @@
+//! Copilot CLI. Seen with 1.0.102.
+//!
+//! It reads every file in a directory of hooks, so ours is one of our own. A
+//! hook that fails blocks every tool here: the command line that is written
+//! succeeds whatever happens.
+
+use std::path::Path;
+use std::path::PathBuf;
+
+use consort_core::hooks::Dialect;
+use consort_core::hooks::HookCall;
+use consort_core::hooks::HookEvent;
+use consort_core::hooks::HookReply;
+use serde_json::json;
+
+use crate::AgentCli;
+use crate::Connection;
+use crate::Level;
+use crate::SettingsError;
+use crate::connect::TIMEOUT;
+use crate::connect::hook_command;
+use crate::owned;
+use crate::payload::Payload;
+use crate::payload::Tools;
+use crate::reply;
+
+const EVENTS: &[&str] = &[
+    "sessionStart",
+    "userPromptSubmitted",
+    "preToolUse",
+    "postToolUse",
+    "permissionRequest",
+    "agentStop",
+    "errorOccurred",
+    "sessionEnd",
+];
+
+const TOOLS: Tools = Tools {
+    write: &["create", "edit", "str_replace_editor"],
+    read: &["view"],
+    shell: &["bash"],
+    patch: &["apply_patch"],
+};
+
+pub struct Copilot;
+
+impl Dialect for Copilot {
+    fn kind(&self) -> &'static str {
+        "copilot"
+    }
+
+    fn read(&self, event: &str, payload: &[u8]) -> Option<HookCall> {
+        let mut payload = Payload::parse(payload)?;
+        let event = match event {
+            "sessionStart" => HookEvent::SessionStart,
+            "userPromptSubmitted" => HookEvent::Prompt(payload.prompt.0.take().unwrap_or_default()),
+            "preToolUse" => HookEvent::ToolBefore(payload.tool(&TOOLS)?),
+            "postToolUse" => HookEvent::ToolAfter {
+                failed: payload.has_failed(),
+                tool: payload.tool(&TOOLS).unwrap_or_default(),
+            },
+            "permissionRequest" => {
+                let tool = payload.tool_name.0.take().unwrap_or_else(|| "a tool".into());
+                HookEvent::Waiting(format!("permission for {tool}"))
+            }
+            "agentStop" => HookEvent::TurnEnd { may_go_on: !payload.stop_hook_active.is("true") },
+            "errorOccurred" => HookEvent::TurnFailed("an error".into()),
+            "sessionEnd" => HookEvent::SessionEnd,
+            _ => return None,
+        };
+        Some(payload.call(event))
+    }
+
+    fn write(&self, _event: &str, reply: &HookReply) -> Option<String> {
+        match reply {
+            HookReply::GoOn(text) => reply::decision("block", text),
+            reply => reply::flat(reply),
+        }
+    }
+}
+
+impl AgentCli for Copilot {
+    fn title(&self) -> &'static str {
+        "Copilot CLI"
+    }
+
+    fn program(&self) -> &'static str {
+        "copilot"
+    }
+
+    fn session_variable(&self) -> Option<&'static str> {
+        Some("COPILOT_AGENT_SESSION_ID")
+    }
+
+    fn config_dir(&self, home: &Path, environment: &dyn Fn(&str) -> Option<String>) -> PathBuf {
+        environment("COPILOT_HOME").map_or_else(|| home.join(".copilot"), PathBuf::from)
+    }
+
+    fn settings_file(&self, level: Level<'_>) -> PathBuf {
+        match level {
+            Level::User(config_dir) => config_dir.join("hooks/consort.json"),
+            Level::Project(worktree) => worktree.join(".github/hooks/consort.json"),
+        }
+    }
+
+    fn connection(&self, settings: &str, program: &str) -> Result<Connection, SettingsError> {
+        owned::connection(settings, &file(program))
+    }
+
+    fn connect(&self, settings: Option<&str>, program: &str) -> Result<String, SettingsError> {
+        owned::connect(settings, file(program))
+    }
+
+    fn disconnect(&self, settings: &str, _program: &str) -> Result<Option<String>, SettingsError> {
+        owned::disconnect(settings)
+    }
+}
+
+fn file(program: &str) -> String {
+    let hook = |event: &&str| {
+        let command = hook_command(program, "copilot", event);
+        ((*event).to_owned(), json!([{ "type": "command", "bash": command, "timeoutSec": TIMEOUT }]))
+    };
+    let hooks: serde_json::Map<String, serde_json::Value> = EVENTS.iter().map(hook).collect();
+    let file = json!({ "version": 1, "comment": owned::NOTICE, "hooks": hooks });
+    serde_json::to_string_pretty(&file).unwrap_or_default() + "\n"
+}

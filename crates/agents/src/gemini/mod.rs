@@ -1,0 +1,115 @@
+//! Gemini CLI. Seen with 0.61.0.
+//!
+//! A hook whose program is missing blocks every tool here, so the command line
+//! that is written looks for it first.
+
+use std::path::Path;
+use std::path::PathBuf;
+
+use consort_core::hooks::Dialect;
+use consort_core::hooks::HookCall;
+use consort_core::hooks::HookEvent;
+use consort_core::hooks::HookReply;
+
+use crate::AgentCli;
+use crate::Connection;
+use crate::Level;
+use crate::SettingsError;
+use crate::connect::Entries;
+use crate::payload::Payload;
+use crate::payload::Tools;
+use crate::reply;
+
+/// Not the ones that fire with every piece of an answer.
+const EVENTS: &[&str] =
+    &["SessionStart", "BeforeAgent", "BeforeTool", "AfterTool", "AfterAgent", "Notification", "SessionEnd"];
+
+const TOOLS: Tools = Tools {
+    write: &["write_file", "replace", "edit"],
+    read: &["read_file"],
+    shell: &["run_shell_command"],
+    patch: &[],
+};
+
+/// It counts in milliseconds.
+const HOOKS: Entries = Entries { kind: "gemini", events: EVENTS, seconds: 1_000 };
+
+pub struct Gemini;
+
+impl Dialect for Gemini {
+    fn kind(&self) -> &'static str {
+        HOOKS.kind
+    }
+
+    fn read(&self, event: &str, payload: &[u8]) -> Option<HookCall> {
+        let mut payload = Payload::parse(payload)?;
+        let event = match event {
+            "SessionStart" => HookEvent::SessionStart,
+            "BeforeAgent" => HookEvent::Prompt(prompt(&payload.prompt.0.take().unwrap_or_default())),
+            "BeforeTool" => HookEvent::ToolBefore(payload.tool(&TOOLS)?),
+            "AfterTool" => {
+                HookEvent::ToolAfter { failed: false, tool: payload.tool(&TOOLS).unwrap_or_default() }
+            }
+            "Notification" => {
+                HookEvent::Waiting(payload.message.0.take().unwrap_or_else(|| "your attention".into()))
+            }
+            "AfterAgent" => HookEvent::TurnEnd { may_go_on: !payload.stop_hook_active.is("true") },
+            "SessionEnd" => HookEvent::SessionEnd,
+            _ => return None,
+        };
+        Some(payload.call(event))
+    }
+
+    fn write(&self, event: &str, reply: &HookReply) -> Option<String> {
+        match reply {
+            HookReply::Deny(reason) | HookReply::GoOn(reason) => reply::decision("deny", reason),
+            reply => reply::nested(event, reply),
+        }
+    }
+}
+
+/// What the person wrote: our own words at the start of the session come back
+/// in front of it.
+fn prompt(prompt: &str) -> String {
+    const END: &str = "</hook_context>";
+    let own = prompt.rfind(END).filter(|_| prompt.starts_with("<hook_context>"));
+    own.map_or(prompt, |at| prompt[at + END.len()..].trim_start()).to_owned()
+}
+
+impl AgentCli for Gemini {
+    fn title(&self) -> &'static str {
+        "Gemini CLI"
+    }
+
+    fn program(&self) -> &'static str {
+        "gemini"
+    }
+
+    fn session_variable(&self) -> Option<&'static str> {
+        Some("GEMINI_SESSION_ID")
+    }
+
+    fn config_dir(&self, home: &Path, environment: &dyn Fn(&str) -> Option<String>) -> PathBuf {
+        let home = environment("GEMINI_CLI_HOME").map_or_else(|| home.to_owned(), PathBuf::from);
+        home.join(".gemini")
+    }
+
+    fn settings_file(&self, level: Level<'_>) -> PathBuf {
+        match level {
+            Level::User(config_dir) => config_dir.join("settings.json"),
+            Level::Project(worktree) => worktree.join(".gemini/settings.json"),
+        }
+    }
+
+    fn connection(&self, settings: &str, program: &str) -> Result<Connection, SettingsError> {
+        HOOKS.connection(settings, program)
+    }
+
+    fn connect(&self, settings: Option<&str>, program: &str) -> Result<String, SettingsError> {
+        HOOKS.connect(settings, program)
+    }
+
+    fn disconnect(&self, settings: &str, program: &str) -> Result<Option<String>, SettingsError> {
+        HOOKS.disconnect(settings, program).map(Some)
+    }
+}

@@ -1,0 +1,77 @@
+//! OpenCode. Seen with 1.18.33.
+//!
+//! It has plugins instead of hooks: ours is a small file in its directory of
+//! plugins (`plugin.js`). It has no hook at the end of a turn, so mail that
+//! comes then waits for the next prompt.
+
+use std::path::Path;
+use std::path::PathBuf;
+
+use consort_core::hooks::Dialect;
+use consort_core::hooks::HookCall;
+use consort_core::hooks::HookReply;
+
+use crate::AgentCli;
+use crate::Connection;
+use crate::Level;
+use crate::SettingsError;
+use crate::owned;
+use crate::payload::Tools;
+use crate::plain;
+
+const TOOLS: Tools =
+    Tools { write: &["write", "edit", "multiedit", "patch"], read: &["read"], shell: &["bash"], patch: &[] };
+
+pub struct OpenCode;
+
+impl Dialect for OpenCode {
+    fn kind(&self) -> &'static str {
+        "opencode"
+    }
+
+    fn read(&self, event: &str, payload: &[u8]) -> Option<HookCall> {
+        plain::read(event, payload, &TOOLS)
+    }
+
+    fn write(&self, _event: &str, reply: &HookReply) -> Option<String> {
+        plain::write(reply)
+    }
+}
+
+impl AgentCli for OpenCode {
+    fn title(&self) -> &'static str {
+        "OpenCode"
+    }
+
+    fn program(&self) -> &'static str {
+        "opencode"
+    }
+
+    fn config_dir(&self, home: &Path, environment: &dyn Fn(&str) -> Option<String>) -> PathBuf {
+        let config = environment("XDG_CONFIG_HOME").map_or_else(|| home.join(".config"), PathBuf::from);
+        config.join("opencode")
+    }
+
+    fn settings_file(&self, level: Level<'_>) -> PathBuf {
+        match level {
+            Level::User(config_dir) => config_dir.join("plugin/consort.js"),
+            Level::Project(worktree) => worktree.join(".opencode/plugin/consort.js"),
+        }
+    }
+
+    fn connection(&self, settings: &str, program: &str) -> Result<Connection, SettingsError> {
+        owned::connection(settings, &plugin(program))
+    }
+
+    fn connect(&self, settings: Option<&str>, program: &str) -> Result<String, SettingsError> {
+        owned::connect(settings, plugin(program))
+    }
+
+    fn disconnect(&self, settings: &str, _program: &str) -> Result<Option<String>, SettingsError> {
+        owned::disconnect(settings)
+    }
+}
+
+fn plugin(program: &str) -> String {
+    plain::plugin(include_str!("plugin.js"), "opencode", program)
+}

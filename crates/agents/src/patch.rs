@@ -1,0 +1,36 @@
+//! The patches that models of one vendor write: which files they touch.
+
+use std::path::PathBuf;
+
+/// What stands before a path, on a line of its own.
+const MARKS: [&str; 4] = ["*** Add File: ", "*** Update File: ", "*** Delete File: ", "*** Move to: "];
+
+/// Every file that a patch names, each once. Its own lines begin with `+`, `-`
+/// or a space, so none of them can name one.
+pub(crate) fn paths(patch: &str) -> Vec<PathBuf> {
+    let mut paths: Vec<PathBuf> = Vec::new();
+    for line in patch.lines() {
+        let line = line.trim_end();
+        for path in MARKS.iter().filter_map(|mark| line.strip_prefix(mark)) {
+            let path = PathBuf::from(path.trim());
+            if !paths.contains(&path) {
+                paths.push(path);
+            }
+        }
+    }
+    paths
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_file_is_named_once_and_no_line_of_a_file_is_one() {
+        let patch = "*** Begin Patch\n*** Add File: a b.rs\n+*** Delete File: not.rs\n\
+                     *** Update File: src/old.rs\n*** Move to: src/new.rs\n@@\n-x\n+y\n\
+                     *** Update File: src/old.rs\n*** Delete File: gone.rs\r\n*** End Patch\n";
+        let paths: Vec<String> = paths(patch).iter().map(|path| path.display().to_string()).collect();
+        assert_eq!(paths, ["a b.rs", "src/old.rs", "src/new.rs", "gone.rs"]);
+    }
+}
