@@ -67,7 +67,7 @@ fn fill(home: &Home, agents: usize) {
             app.prompted(&session, &prompt, &|_| None).unwrap();
             for file in 0..4 {
                 let path = home.cwd.join(format!("src/module{agent}/part{step}/file{file}.rs"));
-                app.visited(&session, &path, file == 0, &|_| None).unwrap();
+                app.visited(&session, &path, file == 0, false, &|_| None).unwrap();
             }
         }
     }

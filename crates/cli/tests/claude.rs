@@ -247,12 +247,20 @@ fn two_sessions_that_converge_are_told_so() {
         .unwrap();
     until(|| world.run("who --json").stdout.contains("! -e go").then_some(()));
 
-    let raven_model = StubModel::start([Step::bash("true"), Step::say("Done.")]);
-    let prompt = "the session cookie has a stale signing key";
-    let ran = world.ran(claude.headless(&world, &raven_model, prompt).env("CONSORT_NAME", "Raven"));
-    assert_eq!(ran.code, 0, "{ran}");
+    let raven_model =
+        StubModel::start([Step::bash("while [ ! -e heard ]; do sleep 0.05; done"), Step::say("Done.")]);
+    let mut raven = claude
+        .headless(&world, &raven_model, "the session cookie has a stale signing key")
+        .env("CONSORT_NAME", "Raven")
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    until(|| world.run("who --json").stdout.contains("! -e heard").then_some(()));
     std::fs::write(world.project().join("go"), "").unwrap();
     assert!(falcon.wait().unwrap().success());
+    std::fs::write(world.project().join("heard"), "").unwrap();
+    assert!(raven.wait().unwrap().success());
 
     let told_raven = "Falcon is also about cookie, key, session, 1 more: coordinate before you go on";
     let turns = raven_model.turns();
@@ -266,7 +274,7 @@ fn two_sessions_that_converge_are_told_so() {
 
     let history = world.run("radar --history").stdout;
     assert!(history.contains(": topics: cookie, key, session, signing"), "{history}");
-    assert!(history.contains("expired, just now: Raven left"), "{history}");
+    assert!(history.contains("expired, just now: Falcon left"), "{history}");
     assert_eq!(world.run("journal verify").code, 0);
     assert!(!world.data().join("hook.log").exists());
 }

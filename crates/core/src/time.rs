@@ -19,6 +19,10 @@ impl Timestamp {
         self.0.saturating_sub(earlier.0).max(0)
     }
 
+    pub fn plus(self, milliseconds: i64) -> Timestamp {
+        Timestamp(self.0.saturating_add(milliseconds))
+    }
+
     pub fn minus(self, milliseconds: i64) -> Timestamp {
         Timestamp(self.0.saturating_sub(milliseconds))
     }

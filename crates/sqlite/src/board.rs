@@ -24,6 +24,9 @@ pub(crate) const FILE: &str = "board";
 
 const SLOT: usize = 2_048;
 
+/// What a slot begins with that is nobody's: no name can.
+const FREE: u8 = b'\n';
+
 /// Between the prompts of a session.
 const STEP: char = '\u{1e}';
 
@@ -47,8 +50,9 @@ impl Board {
         Ok(Self { file, slots })
     }
 
-    /// Looks at all sessions of a project.
-    pub(crate) fn each(&self, project: &str, look: &mut dyn FnMut(&Glance<'_>)) {
+    /// Looks at all sessions of a project, or at those that say any of these
+    /// words, which are sorted.
+    pub(crate) fn each(&self, project: &str, interests: Option<&[&str]>, look: &mut dyn FnMut(&Glance<'_>)) {
         for slot in self.slots.chunks(SLOT) {
             let Ok(text) = std::str::from_utf8(slot) else { continue };
             let Some((session, rest)) = text.split_once('\t') else { continue };
@@ -57,6 +61,12 @@ impl Board {
                 continue;
             }
             let (steps, _) = rest.split_once('\n').unwrap_or((rest, ""));
+            let says = |words: &[&str]| {
+                steps.split([' ', STEP]).any(|word| !word.is_empty() && words.binary_search(&word).is_ok())
+            };
+            if !interests.is_none_or(says) {
+                continue;
+            }
             look(&Glance { session: plain(session), steps: steps.split(STEP).map(words).collect() });
         }
     }
@@ -65,6 +75,10 @@ impl Board {
     pub(crate) fn put(&self, trail: &Trail) -> std::io::Result<()> {
         let project = trail.project.as_ref().map_or("", |project| project.as_str());
         let head = format!("{}\t{}\t", escaped(trail.session.as_str()), escaped(project));
+        if head.len() > SLOT / 2 {
+            // Names of that length are nobody's.
+            return Ok(());
+        }
         // What is oldest gives way where it is too much.
         let mut steps: Vec<String> = trail.steps.iter().map(|step| step.topics.join(" ")).collect();
         while !steps.is_empty() && head.len() + steps.iter().map(|step| step.len() + 1).sum::<usize>() > SLOT
@@ -80,7 +94,7 @@ impl Board {
     /// Takes down what a session was about.
     pub(crate) fn clear(&self, session: &SessionId) -> std::io::Result<()> {
         match self.place(session) {
-            Some(place) => self.file.write_all_at(&[b' '; SLOT], place as u64 * SLOT as u64),
+            Some(place) => self.file.write_all_at(&[FREE; SLOT], place as u64 * SLOT as u64),
             None => Ok(()),
         }
     }
@@ -91,6 +105,6 @@ impl Board {
     }
 
     fn free_place(&self) -> Option<usize> {
-        self.slots.chunks(SLOT).position(|slot| slot.first() == Some(&b' '))
+        self.slots.chunks(SLOT).position(|slot| slot.first() == Some(&FREE))
     }
 }

@@ -33,10 +33,9 @@ pub(crate) fn apply(
 ) -> rusqlite::Result<()> {
     match change {
         ConvergenceChange::Predicted { again, pair, signal } => {
-            let number = again.unwrap_or(seq);
-            let at = prediction(connection, number)?.map_or(at, |former| former.at);
+            let (number, renewed) = (again.unwrap_or(seq), again.map(|_| seq));
             let (pair, signal) = (pair.clone(), signal.clone());
-            put(connection, OPEN, &Prediction { number, at, pair, signal, ended: None })
+            put(connection, OPEN, &Prediction { number, at, renewed, pair, signal, ended: None })
         }
         ConvergenceChange::Resolved { number, outcome, how, tally } => {
             if let Some(mut prediction) = prediction(connection, *number)? {
@@ -113,8 +112,12 @@ pub(crate) fn open(connection: &Connection) -> rusqlite::Result<Vec<Prediction>>
 }
 
 pub(crate) fn ended(connection: &Connection, most: usize) -> rusqlite::Result<Vec<Prediction>> {
-    let sql = format!("SELECT value FROM {PREDICTIONS} AND owner = '{ENDED}' ORDER BY key DESC LIMIT {most}");
-    connection.prepare_cached(&sql)?.query_map([], read)?.collect()
+    let sql = format!("SELECT value FROM {PREDICTIONS} AND owner = '{ENDED}' ORDER BY key DESC");
+    let mut ended: Vec<Prediction> =
+        connection.prepare_cached(&sql)?.query_map([], read)?.collect::<rusqlite::Result<_>>()?;
+    ended.sort_by_key(|one| std::cmp::Reverse(one.ended.as_ref().map(|ending| ending.at)));
+    ended.truncate(most);
+    Ok(ended)
 }
 
 pub(crate) fn tally(connection: &Connection) -> rusqlite::Result<Tally> {

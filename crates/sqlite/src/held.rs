@@ -173,15 +173,14 @@ fn repository_line(project: &str, repository: &str) -> String {
     format!("{REPOSITORY}\t{}\t{}\n", escaped(project), escaped(repository))
 }
 
-/// Without a tab or a line end.
+/// Without a tab, a line end or any other control character of a byte.
 pub(crate) fn escaped(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for character in text.chars() {
-        match character {
-            '\t' | '\n' | '\r' | '%' => {
-                let _ = write!(escaped, "%{:02x}", u32::from(character));
-            }
-            other => escaped.push(other),
+        if character.is_ascii_control() || character == '%' {
+            let _ = write!(escaped, "%{:02x}", u32::from(character));
+        } else {
+            escaped.push(character);
         }
     }
     escaped

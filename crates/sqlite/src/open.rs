@@ -43,6 +43,7 @@ use crate::desk::Desk;
 use crate::gate::Gate;
 use crate::held;
 use crate::migrations;
+use crate::radar;
 
 /// A lone opener replays the WAL at about 2.5 µs a frame; a checkpoint is two
 /// fsyncs. Sixty-four frames are some twenty entries.
@@ -253,6 +254,7 @@ fn open_or_create(place: &Location, held: Option<&Gate>, deadline: Instant) -> R
         connection.pragma_update(None, "journal_mode", "WAL").map_err(sqlite)?;
         migrations::run(&mut connection).map_err(sqlite)?;
         held::replace(&held::file(&place.path), &held::render(&connection).map_err(sqlite)?);
+        held::replace(&radar::file(&place.path), &radar::render(&connection).map_err(sqlite)?);
     }
     Ok(Open { connection, identity })
 }

@@ -10,10 +10,10 @@ use std::path::Path;
 use std::path::PathBuf;
 
 use consort_core::Timestamp;
+use consort_core::convergence::Learned;
 use consort_core::convergence::PredictionNote;
 use consort_core::convergence::RadarNote;
 use consort_core::convergence::SignalKind;
-use consort_core::convergence::that_count;
 use consort_core::journal::Change;
 use rusqlite::Connection;
 
@@ -25,10 +25,7 @@ pub(crate) const FILE: &str = "radar";
 
 /// How many predictions that have ended hooks know of: nobody is to hear the
 /// same again.
-const MOST_ENDED: usize = 30;
-
-/// Published settings that hooks need without the store.
-const SETTINGS: [&str; 3] = ["convergence.", "privacy.", "context."];
+const MOST_ENDED: usize = 100;
 
 /// Where it is, for the store at `path`.
 pub(crate) fn file(path: &Path) -> PathBuf {
@@ -48,15 +45,13 @@ pub(crate) fn render(connection: &Connection) -> rusqlite::Result<String> {
     let mut rows = settings.query([])?;
     while let Some(row) = rows.next()? {
         let (scope, key, value): (String, String, String) = (row.get(0)?, row.get(1)?, row.get(2)?);
-        if SETTINGS.iter().any(|prefix| key.starts_with(prefix)) {
-            let _ = writeln!(text, "set\t{}\t{}\t{}", escaped(&scope), escaped(&key), escaped(&value));
-        }
+        let _ = writeln!(text, "set\t{}\t{}\t{}", escaped(&scope), escaped(&key), escaped(&value));
     }
     for (topic, domain) in convergence::assigned(connection)? {
         let _ = writeln!(text, "domain\t{}\t{}", escaped(&topic), escaped(&domain.unwrap_or_default()));
     }
-    for one in that_count(&convergence::learned(connection)?) {
-        let _ = writeln!(text, "learned\t{}\t{}", escaped(&one.topic), escaped(&one.domain));
+    for Learned { topic, domain, weight, at } in convergence::learned(connection)? {
+        let _ = writeln!(text, "learned\t{}\t{}\t{weight}\t{}", escaped(&topic), escaped(&domain), at.0);
     }
     let mut predictions = convergence::open(connection)?;
     predictions.extend(convergence::ended(connection, MOST_ENDED)?);
@@ -89,14 +84,20 @@ pub(crate) fn read(file: &Path, worktree: &Path) -> RadarNote {
         match cells[..] {
             ["threshold", threshold] => note.threshold = threshold.parse().ok(),
             ["set", scope, key, value] if scope.is_empty() || plain(scope) == here => {
+                note.is_published_here |= !scope.is_empty();
                 note.settings.push((plain(key).into_owned(), plain(value).into_owned()));
             }
             ["domain", topic, domain] => {
                 let domain = (!domain.is_empty()).then(|| plain(domain).into_owned());
                 note.assigned.push((plain(topic).into_owned(), domain));
             }
-            ["learned", topic, domain] => {
-                note.learned.push((plain(topic).into_owned(), plain(domain).into_owned()));
+            ["learned", topic, domain, weight, at] => {
+                note.learned.push(Learned {
+                    topic: plain(topic).into_owned(),
+                    domain: plain(domain).into_owned(),
+                    weight: weight.parse().unwrap_or_default(),
+                    at: Timestamp(at.parse().unwrap_or_default()),
+                });
             }
             ["met", number, at, kind, one, other, ended, topics, files] => {
                 note.predictions.extend(prediction([number, at, kind, ended], [one, other], [topics, files]));

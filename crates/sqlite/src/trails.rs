@@ -42,15 +42,17 @@ pub(crate) const DIR: &str = "trails";
 const GONE: &str = "gone";
 pub(crate) const READERS: &str = "readers";
 
-/// A longer file is written anew.
-const LONGEST: u64 = 8 << 10;
+/// At a prompt, a longer file is written anew; and at a file that is visited,
+/// one that is much longer: an agent may be at work for hours on one prompt.
+const LONG: u64 = 8 << 10;
+const LONGEST: u64 = 32 << 10;
 
 /// How many files of a prompt are kept then, read and written.
 const MOST_FILES: usize = 12;
 
 /// Of the table of readers: how many slots, and how long each is.
 const SLOTS: u64 = 8_192;
-const SLOT: usize = 128;
+const SLOT: usize = 256;
 
 impl Notes {
     fn trail_file(&self, session: &SessionId) -> PathBuf {
@@ -72,15 +74,11 @@ impl TrailNotes for Notes {
         let (path, gone) = (self.trail_file(session), self.gone_file(session));
         let begin = || {
             private_dir(&self.dir().join(DIR).join(GONE))?;
-            // One that comes back goes on where it was.
-            let steps =
-                parse(&fs::read_to_string(&gone).unwrap_or_default()).map_or(Vec::new(), |trail| trail.steps);
-            let trail = Trail {
-                session: session.clone(),
-                project: Some(project.clone()),
-                worktree: worktree.to_owned(),
-                steps,
-            };
+            // One that comes back goes on where it was, unless it is elsewhere.
+            let former = self.last_trail(session).filter(|former| former.project.as_ref() == Some(project));
+            let steps = former.map_or_else(Vec::new, |former| former.steps);
+            let (session, project) = (session.clone(), Some(project.clone()));
+            let trail = Trail { session, project, worktree: worktree.to_owned(), steps };
             replace(&path, &render(&trail))?;
             let _ = fs::remove_file(&gone);
             if trail.steps.is_empty() { Ok(()) } else { Board::read(self.dir())?.put(&trail) }
@@ -88,19 +86,24 @@ impl TrailNotes for Notes {
         begin().map_err(|error| self.failed(error))
     }
 
-    fn add_step(&self, trail: &Trail, look: &mut dyn FnMut(&Glance<'_>)) -> Result<(), StoreError> {
+    fn add_step(
+        &self,
+        trail: &Trail,
+        interests: &[&str],
+        look: &mut dyn FnMut(&Glance<'_>),
+    ) -> Result<(), StoreError> {
         let path = self.trail_file(&trail.session);
         let mut add = || {
             let (Some(mut file), Some(step)) = (append(&path)?, trail.steps.last()) else { return Ok(()) };
             let mut line = String::new();
             write_step(&mut line, step);
             file.write_all(line.as_bytes())?;
-            if file.metadata()?.len() > LONGEST {
+            if file.metadata()?.len() > LONG {
                 replace(&path, &render(&shortened(trail.clone())))?;
             }
             let board = Board::read(self.dir())?;
             if let Some(project) = &trail.project {
-                board.each(project.as_str(), look);
+                board.each(project.as_str(), Some(interests), look);
             }
             board.put(trail)
         };
@@ -108,54 +111,54 @@ impl TrailNotes for Notes {
     }
 
     fn add_visit(&self, session: &SessionId, path: &Path, at: Timestamp, written: bool) {
+        let place = self.trail_file(session);
         let mut line = String::new();
         write_visit(&mut line, &path.to_string_lossy(), at, written);
-        if let Ok(Some(mut file)) = append(&self.trail_file(session)) {
+        if let Ok(Some(mut file)) = append(&place) {
             let _ = file.write_all(line.as_bytes());
+            if file.metadata().is_ok_and(|file| file.len() > LONGEST)
+                && let Some(trail) = self.trail(session)
+            {
+                let _ = replace(&place, &render(&shortened(trail)));
+            }
         }
     }
 
     fn read_by(&self, path: &Path, session: &SessionId, at: Timestamp) {
-        let hash = text::checksum(path.as_os_str().as_encoded_bytes());
-        let mut slot = format!("{hash:016x} {:013} {}\n", at.0, escaped(session.as_str())).into_bytes();
-        if slot.len() > SLOT {
-            return;
-        }
-        slot.resize(SLOT, b' ');
+        let readers = Readers::of(path);
+        let mut slot = format!("{:016x}\n{:013} {}\n", readers.hash, at.0, escaped(session.as_str()));
         let mut options = fs::OpenOptions::new();
-        let file =
-            options.create(true).truncate(false).write(true).mode(0o600).open(self.dir().join(READERS));
-        if let Ok(file) = file {
-            let _ = file.write_all_at(&slot, hash % SLOTS * SLOT as u64);
+        options.create(true).truncate(false).read(true).write(true).mode(0o600);
+        let Ok(file) = options.open(self.dir().join(READERS)) else { return };
+        // Whoever read it before stays, for when this one writes it.
+        if let Some((other, at)) = readers.read(&file).into_iter().find(|(other, _)| other != session) {
+            let _ = writeln!(slot, "{:013} {}", at.0, escaped(other.as_str()));
+        }
+        let mut slot = slot.into_bytes();
+        if slot.len() <= SLOT {
+            slot.resize(SLOT, b' ');
+            let _ = file.write_all_at(&slot, readers.place);
         }
     }
 
-    fn last_reader(&self, path: &Path) -> Option<(SessionId, Timestamp)> {
-        let hash = text::checksum(path.as_os_str().as_encoded_bytes());
-        let mut slot = [0; SLOT];
-        fs::File::open(self.dir().join(READERS))
-            .ok()?
-            .read_exact_at(&mut slot, hash % SLOTS * SLOT as u64)
-            .ok()?;
-        let line = std::str::from_utf8(&slot).ok()?.lines().next()?;
-        let mut cells = line.splitn(3, ' ');
-        if cells.next()? != format!("{hash:016x}") {
-            return None;
-        }
-        let at = Timestamp(cells.next()?.parse().ok()?);
-        Some((plain(cells.next()?).into_owned().into(), at))
+    fn last_reader(&self, path: &Path, but: &SessionId) -> Option<(SessionId, Timestamp)> {
+        let file = fs::File::open(self.dir().join(READERS)).ok()?;
+        Readers::of(path).read(&file).into_iter().find(|(session, _)| session != but)
     }
 
     fn trail(&self, session: &SessionId) -> Option<Trail> {
-        let text = fs::read_to_string(self.trail_file(session))
-            .or_else(|_| fs::read_to_string(self.gone_file(session)))
-            .ok()?;
+        let text = fs::read_to_string(self.trail_file(session)).ok()?;
         parse(&text).filter(|trail| trail.session == *session)
+    }
+
+    fn last_trail(&self, session: &SessionId) -> Option<Trail> {
+        let gone = || parse(&fs::read_to_string(self.gone_file(session)).ok()?);
+        self.trail(session).or_else(gone).filter(|trail| trail.session == *session)
     }
 
     fn look_at_all(&self, project: &ProjectId, look: &mut dyn FnMut(&Glance<'_>)) {
         if let Ok(board) = Board::read(self.dir()) {
-            board.each(project.as_str(), look);
+            board.each(project.as_str(), None, look);
         }
     }
 
@@ -174,13 +177,26 @@ impl TrailNotes for Notes {
         }
     }
 
-    fn forget_prompts(&self) {
+    fn end_trails_but(&self, here: &[SessionId]) {
+        let here: Vec<PathBuf> = here.iter().map(|session| self.trail_file(session)).collect();
+        for file in fs::read_dir(self.dir().join(DIR)).into_iter().flatten().flatten() {
+            let path = file.path();
+            if path.is_file() && !here.contains(&path) {
+                match fs::read_to_string(&path).ok().and_then(|text| parse(&text)) {
+                    Some(trail) => self.end_trail(&trail.session),
+                    None => drop(fs::remove_file(&path)),
+                }
+            }
+        }
+    }
+
+    fn forget_prompts(&self, worktree: Option<&Path>) {
         for dir in [self.dir().join(DIR), self.dir().join(DIR).join(GONE)] {
             for file in fs::read_dir(dir).into_iter().flatten().flatten() {
                 let trail = fs::read_to_string(file.path()).ok().and_then(|text| parse(&text));
-                if let Some(mut trail) =
-                    trail.filter(|trail| trail.steps.iter().any(|step| step.prompt.is_some()))
-                {
+                let Some(mut trail) = trail else { continue };
+                let is_meant = worktree.is_none_or(|worktree| trail.worktree == worktree);
+                if is_meant && trail.steps.iter().any(|step| step.prompt.is_some()) {
                     trail.steps.iter_mut().for_each(|step| step.prompt = None);
                     let _ = replace(&file.path(), &render(&trail));
                 }
@@ -190,6 +206,37 @@ impl TrailNotes for Notes {
 
     fn radar(&self, worktree: &Path) -> RadarNote {
         radar::read(&self.dir().join(radar::FILE), worktree)
+    }
+}
+
+/// Where the last readers of a file are noted.
+struct Readers {
+    hash: u64,
+    place: u64,
+}
+
+impl Readers {
+    fn of(path: &Path) -> Self {
+        let hash = text::checksum(path.as_os_str().as_encoded_bytes());
+        Self { hash, place: hash % SLOTS * SLOT as u64 }
+    }
+
+    /// The last, and the one before it.
+    fn read(&self, file: &fs::File) -> Vec<(SessionId, Timestamp)> {
+        let mut slot = [0; SLOT];
+        if file.read_exact_at(&mut slot, self.place).is_err() {
+            return Vec::new();
+        }
+        let text = String::from_utf8_lossy(&slot);
+        let mut lines = text.lines();
+        if lines.next() != Some(&format!("{:016x}", self.hash)) {
+            return Vec::new();
+        }
+        let reader = |line: &str| {
+            let (at, session) = line.split_once(' ')?;
+            Some((SessionId::from(plain(session)), Timestamp(at.parse().ok()?)))
+        };
+        lines.map_while(reader).collect()
     }
 }
 

@@ -29,7 +29,7 @@ pub fn visit<E: Engine>(app: &mut StoryApp<E>, session: &str, path: &str, writte
     if written {
         app.wrote(&session.into(), std::slice::from_ref(&path)).unwrap();
     }
-    app.visited(&session.into(), &path, written, &|_| None).unwrap()
+    app.visited(&session.into(), &path, written, false, &|_| None).unwrap()
 }
 
 pub fn radar<E: Engine>(app: &mut StoryApp<E>) -> RadarOutcome {
@@ -54,17 +54,6 @@ fn remarks<E: Engine>(app: &mut StoryApp<E>, session: &str) -> Vec<String> {
     letters.into_iter().map(|letter| letter.message.sent.text).collect()
 }
 
-/// Both deepen in `topic`, with other words besides; what both were told.
-fn deepen<E: Engine>(app: &mut StoryApp<E>, topic: &str) -> Vec<String> {
-    let mut told = Vec::new();
-    for words in ["harbour lantern", "meadow cellar", "orchard quarry", "willow anvil"] {
-        let (one, other) = words.split_once(' ').unwrap();
-        told.extend(prompt(app, "s1", &format!("{topic} {one} {topic}1")));
-        told.extend(prompt(app, "s2", &format!("{topic} {other} {topic}2")));
-    }
-    told
-}
-
 /// Two works meet, or do not, from an empty store on.
 pub fn convergence_story<E: Engine>(engine: E) {
     let mut app = App::new(engine, FakeHost::default());
@@ -72,11 +61,13 @@ pub fn convergence_story<E: Engine>(engine: E) {
     join(&mut app, "s2", 2, NameWish::Insist("Raven".into())).unwrap();
 
     // Both are told once: one here and now, the other by a message.
-    let told = deepen(&mut app, "cookie");
-    assert_eq!(told.len(), 1, "{told:#?}");
-    assert!(told[0].contains("is deepening in cookie, as you are"), "{}", told[0]);
+    assert_eq!(deepen_until_told(&mut app, "cookie"), 1);
     let remarked = [remarks(&mut app, "s1"), remarks(&mut app, "s2")].concat();
     assert_eq!(remarked.len(), 1, "{remarked:#?}");
+    assert!(remarked[0].contains("is deepening in cookie, as you are"), "{}", remarked[0]);
+    for session in ["s1", "s2"] {
+        assert_eq!(prompt(&mut app, session, &format!("cookie {session}y")), [""; 0]);
+    }
     let seen = radar(&mut app);
     assert!(seen.pairs.iter().all(|pair| pair.prediction.is_none()), "both went on with it: {seen:#?}");
     let ended = &past(&mut app)[0];

@@ -33,16 +33,22 @@ impl<E: Engine, H: Host> App<E, H> {
         let user = from_files(|source| matches!(source, Source::User(_)));
         let own = from_files(|source| matches!(source, Source::Project(_)));
         let tx = self.engine.read()?;
-        if tx.published_in(None)? == user && tx.published_in(Some(worktree))? == own {
+        let is_same = tx.published_in(None)? == user && tx.published_in(Some(worktree))? == own;
+        drop(tx);
+        // What hooks read instead of the store may have been lost.
+        let note = self.engine.notes().radar(worktree);
+        if is_same && note.threshold.is_some() && note.settings == [user.clone(), own.clone()].concat() {
             return Ok(false);
         }
-        drop(tx);
         let mut tx = self.engine.write()?;
         tx.publish(None, &user)?;
         tx.publish(Some(worktree), &own)?;
         tx.commit()?;
-        if !settings_from(&[user, own].concat(), &|_| None).store_prompts {
-            self.engine.notes().forget_prompts();
+        let keeps = |published: &[(String, String)]| settings_from(published, &|_| None).store_prompts;
+        if !keeps(&user) {
+            self.engine.notes().forget_prompts(None);
+        } else if !keeps(&own) {
+            self.engine.notes().forget_prompts(Some(worktree));
         }
         Ok(true)
     }

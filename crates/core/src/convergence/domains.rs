@@ -14,7 +14,7 @@ const HALF_LIFE: i64 = 7 * Timestamp::DAY;
 
 /// What is learned counts from here on, where it is also most of what is known
 /// of a topic.
-const ENOUGH: f64 = 3.0;
+const ENOUGH: f64 = 2.5;
 const MOST: f64 = 0.6;
 
 /// What has faded to less than this is forgotten.
@@ -63,10 +63,13 @@ impl Domains {
         for part in text.split(';').map(str::trim).filter(|part| !part.is_empty()) {
             let (domain, topics) = part.split_once(':').ok_or_else(|| part.to_owned())?;
             let domain = domain.trim().to_lowercase();
-            if domain.is_empty() || domain.contains(char::is_whitespace) {
+            if !is_word(&domain) {
                 return Err(part.to_owned());
             }
             for topic in topics.split([' ', ',']).filter(|topic| !topic.is_empty()) {
+                if !is_word(topic) {
+                    return Err(part.to_owned());
+                }
                 domains.set(topic, Some(&domain));
             }
             domains.set(&domain, Some(&domain));
@@ -92,18 +95,27 @@ impl Domains {
     }
 }
 
-/// Of what was learned, what counts: enough of it, and most of what is known
-/// of the topic.
-pub fn that_count(learned: &[Learned]) -> impl Iterator<Item = &Learned> {
+/// Letters and digits, and not too many.
+pub(super) fn is_word(text: &str) -> bool {
+    (1..=32).contains(&text.len()) && text.chars().all(char::is_alphanumeric)
+}
+
+/// Of what was learned, what counts by now: enough of it, and most of what is
+/// known of the topic.
+pub fn that_count(learned: &[Learned], now: Timestamp) -> impl Iterator<Item = &Learned> {
     let mut totals: BTreeMap<&str, f64> = BTreeMap::new();
     for one in learned {
-        *totals.entry(&one.topic).or_default() += one.weight;
+        *totals.entry(&one.topic).or_default() += one.weight_at(now);
     }
-    learned.iter().filter(move |one| one.weight >= ENOUGH && one.weight >= MOST * totals[one.topic.as_str()])
+    learned.iter().filter(move |one| {
+        let weight = one.weight_at(now);
+        weight >= ENOUGH && weight >= MOST * totals[one.topic.as_str()]
+    })
 }
 
 /// What a session's prompts teach: topics without a domain, spoken of together
-/// with topics that have one. What was known is carried on, faded by now.
+/// with topics that have one, by the configuration or by the person's word.
+/// What was known is carried on, faded by now.
 pub fn learn(steps: &[Step], domains: &Domains, known: &[Learned], now: Timestamp) -> Vec<Learned> {
     let mut weights: BTreeMap<(String, String), f64> = BTreeMap::new();
     for one in known {
@@ -140,4 +152,4 @@ pub fn learn(steps: &[Step], domains: &Domains, known: &[Learned], now: Timestam
 }
 
 /// Every hook reads the domains: there are not too many.
-const MOST_LEARNED: usize = 300;
+const MOST_LEARNED: usize = 100;

@@ -9,8 +9,10 @@ use super::Signal;
 use super::SignalKind;
 use super::Step;
 use super::Trajectory;
+use super::that_count;
 use crate::Timestamp;
 use crate::claims::Hold;
+use crate::config::environment_name;
 use crate::journal::Seq;
 use crate::messages::Message;
 use crate::presence::Seen;
@@ -54,7 +56,11 @@ pub struct Party {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Prediction {
     pub number: Seq,
+    /// When it was made, or made anew.
     pub at: Timestamp,
+    /// The entry that made it anew.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub renewed: Option<Seq>,
     pub pair: [Party; 2],
     pub signal: Signal,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -131,7 +137,9 @@ pub struct RadarNote {
     pub settings: Vec<(String, String)>,
     /// What the person has assigned, and what was learned.
     pub assigned: Vec<(String, Option<String>)>,
-    pub learned: Vec<(String, String)>,
+    pub learned: Vec<Learned>,
+    /// Whether settings of that very worktree were ever published.
+    pub is_published_here: bool,
     /// Those that have not ended, and the last that have.
     pub predictions: Vec<PredictionNote>,
 }
@@ -253,20 +261,40 @@ pub enum DomainSource {
     Learned { weight: f64 },
 }
 
-/// What is configured, with what was assigned and learned on top.
-pub(crate) fn domains<'a>(
+/// What is configured, with what was learned and assigned on top.
+pub(crate) fn domains(
     configured: &str,
-    assigned: impl IntoIterator<Item = (&'a str, Option<&'a str>)>,
-    learned: impl IntoIterator<Item = (&'a str, &'a str)>,
+    assigned: &[(String, Option<String>)],
+    learned: &[Learned],
+    now: Timestamp,
 ) -> Domains {
     // What cannot be read was refused where it was configured.
     let mut domains = Domains::parse(configured).unwrap_or_default();
-    let assigned: Vec<_> = assigned.into_iter().collect();
-    for (topic, domain) in learned {
-        if domains.of(topic).is_none() {
-            domains.set(topic, Some(domain));
+    for one in that_count(learned, now) {
+        if domains.of(&one.topic).is_none() {
+            domains.set(&one.topic, Some(&one.domain));
         }
     }
-    assigned.into_iter().for_each(|(topic, domain)| domains.set(topic, domain));
+    for (topic, domain) in assigned {
+        domains.set(topic, domain.as_deref());
+    }
     domains
+}
+
+/// What is configured in published settings, nearest last, and the environment.
+pub(crate) fn configured_domains(
+    published: &[(String, String)],
+    environment: &dyn Fn(&str) -> Option<String>,
+) -> String {
+    configured("convergence.domains", published, environment).unwrap_or_else(|| Domains::DEFAULT.to_owned())
+}
+
+/// A setting that is text.
+pub(crate) fn configured(
+    key: &str,
+    published: &[(String, String)],
+    environment: &dyn Fn(&str) -> Option<String>,
+) -> Option<String> {
+    let published = || published.iter().rfind(|(name, _)| name == key).map(|(_, value)| value.clone());
+    environment(&environment_name(key)).or_else(published)
 }

@@ -29,39 +29,70 @@ const HIGHEST: f64 = 0.70;
 /// After so many the threshold is looked at.
 const ROUND: u32 = 10;
 
-/// What happened after a prediction was made.
+/// What happened after a prediction was made, and when.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Since {
     /// How the two came to an understanding.
-    pub(super) understanding: Option<String>,
-    /// Files that both have written.
-    pub(super) written: Vec<String>,
-    /// Topics of the prediction that both were prompted on.
-    pub(super) spoken: Vec<String>,
-    /// Both were prompted.
-    pub(super) both_went_on: bool,
+    pub(super) understanding: Option<(Timestamp, String)>,
+    /// A file that both have written, by when.
+    pub(super) written: Option<(Timestamp, String)>,
+    /// A topic of the prediction that both were prompted on, by when.
+    pub(super) spoken: Option<(Timestamp, String)>,
+    /// Both were still at work when most of the time was up.
+    pub(super) both_worked_on: bool,
     /// Who is gone.
     pub(super) left: Option<String>,
 }
 
 /// What a prediction has come to, and by what that is seen; `None` while it is
-/// open.
+/// open. What happened first counts: an apology prevents nothing.
 pub(super) fn verdict(made: Timestamp, now: Timestamp, since: &Since) -> Option<(Outcome, String)> {
-    let few = |names: &[String]| text::few(names.to_vec(), 3);
-    if let Some(how) = &since.understanding {
-        return Some((Outcome::Prevented, how.clone()));
-    }
-    if !since.written.is_empty() {
-        return Some((Outcome::Occurred, format!("both wrote {}", few(&since.written))));
-    }
-    if !since.spoken.is_empty() {
-        return Some((Outcome::Occurred, format!("both went on with {}", few(&since.spoken))));
+    let met = [
+        since.understanding.as_ref().map(|(at, how)| (*at, Outcome::Prevented, how.clone())),
+        since
+            .written
+            .as_ref()
+            .map(|(at, file)| (*at, Outcome::Occurred, format!("both wrote {}", shown(file)))),
+        since
+            .spoken
+            .as_ref()
+            .map(|(at, topic)| (*at, Outcome::Occurred, format!("both went on with {}", shown(topic)))),
+    ];
+    if let Some((_, outcome, how)) = met.into_iter().flatten().min_by_key(|(at, ..)| *at) {
+        return Some((outcome, how));
     }
     if let Some(name) = &since.left {
         return Some((Outcome::Expired, format!("{name} left")));
     }
-    let is_over = now.since(made) >= PATIENCE && since.both_went_on;
+    let is_over = now.since(made) >= PATIENCE && since.both_worked_on;
     is_over.then(|| (Outcome::FalsePositive, "an hour of work with nothing in common".into()))
+}
+
+fn shown(name: &str) -> String {
+    text::one_line(name, 80)
+}
+
+/// The first file that both wrote after then, and by when.
+pub(super) fn both_wrote(trails: [&Trail; 2], then: Timestamp) -> Option<(Timestamp, String)> {
+    let [one, other] = trails.map(|trail| trail.written_after(then).collect::<Vec<_>>());
+    let met = one.iter().filter_map(|(path, at)| {
+        let theirs = other.iter().filter(|(theirs, _)| theirs == path).map(|(_, at)| *at).min()?;
+        Some(((*at).max(theirs), (*path).to_owned()))
+    });
+    met.min()
+}
+
+/// The first of these topics that both were prompted on after then, and by when.
+pub(super) fn both_spoke(
+    trails: [&Trail; 2],
+    then: Timestamp,
+    topics: &[String],
+) -> Option<(Timestamp, String)> {
+    let met = topics.iter().filter_map(|topic| {
+        let [one, other] = trails.map(|trail| trail.speaks_after(then, topic));
+        Some((one?.max(other?), topic.clone()))
+    });
+    met.min()
 }
 
 impl Default for Tally {
@@ -116,24 +147,20 @@ pub(super) fn pair(one: &SessionId, other: &SessionId) -> [SessionId; 2] {
     pair
 }
 
-/// Whether a signal says more than the two already know: it is stronger in kind
-/// than what was predicted, or what was predicted is over and it is about
-/// something else, or long over.
-pub(super) fn is_news(known: &PredictionNote, signal: &Signal, now: Timestamp) -> bool {
-    let Some(ended) = known.ended else { return signal.kind > known.kind };
+/// Whether a signal says more than the two have heard: it is of a stronger kind
+/// than what was predicted, or that is over and this is about something else.
+pub(super) fn is_news(known: &PredictionNote, signal: &Signal) -> bool {
     let is_known = |name: &String| known.topics.contains(name) || known.files.contains(name);
-    let is_else = !signal.topics.iter().chain(&signal.files).any(is_known);
-    now.since(ended) >= PATIENCE || (is_else && signal.kind >= known.kind)
+    let is_else = || !signal.topics.iter().chain(&signal.files).any(is_known);
+    signal.kind > known.kind || known.ended.is_some() && signal.kind == known.kind && is_else()
 }
 
 /// Whether the trails alone tell that a prediction may have come to its end.
 pub(super) fn may_end(note: &PredictionNote, trails: [&Trail; 2], now: Timestamp) -> bool {
-    let [one, other] = trails;
-    let both_went_on = one.goes_on_after(note.at) && other.goes_on_after(note.at);
-    let both_speak = |topic: &String| one.speaks_after(note.at, topic) && other.speaks_after(note.at, topic);
-    let both_wrote =
-        || one.written_after(note.at).any(|path| other.written_after(note.at).any(|theirs| theirs == path));
-    (both_went_on && now.since(note.at) >= PATIENCE) || note.topics.iter().any(both_speak) || both_wrote()
+    let worked_on = |trail: &Trail| trail.goes_on_after(note.at.plus(PATIENCE / 2));
+    (now.since(note.at) >= PATIENCE && trails.into_iter().all(worked_on))
+        || both_spoke(trails, note.at, &note.topics).is_some()
+        || both_wrote(trails, note.at).is_some()
 }
 
 /// One word in common is no kinship.

@@ -77,6 +77,9 @@ const LATELY: i64 = 30 * Timestamp::MINUTE;
 /// not yet what it will change.
 const SETTLED: usize = 3;
 
+/// How sure an overlap makes.
+const APPROACHING: f64 = 0.8;
+
 /// What words are worth where the files tell that the two work apart.
 const APART: f64 = 0.5;
 
@@ -243,7 +246,10 @@ pub fn signals(one: &Profile<'_>, other: &Profile<'_>, lens: &Lens<'_>) -> Vec<S
     let mut add = |kind, confidence: f64, distance, topics: &[&str], files: &[&str], domains: &[&str]| {
         let confidence = if is_apart { confidence * APART } else { confidence };
         let confidence = (confidence.clamp(0.0, 1.0) * 100.0).round() / 100.0;
-        if lens.without != Some(kind) && (!lens.files || confidence > lens.threshold) {
+        // What an overlap must exceed it has exceeded already, unless it counts less.
+        let least =
+            if kind == SignalKind::Approaching { lens.threshold * APPROACHING } else { lens.threshold };
+        if lens.without != Some(kind) && (!lens.files || confidence > least) {
             let (topics, files, domains) = (strings(topics), strings(files), strings(domains));
             found.push(Signal { kind, confidence, distance, topics, files, domains });
         }
@@ -262,7 +268,7 @@ pub fn signals(one: &Profile<'_>, other: &Profile<'_>, lens: &Lens<'_>) -> Vec<S
             side.words.heading_for(Heading::Deepening).any(|mark| common.contains(&mark.name))
         };
         let distance = if deepens(one) || deepens(other) { 3 } else { 5 };
-        add(SignalKind::Approaching, overlap * 0.8, distance, &common, &[], &[]);
+        add(SignalKind::Approaching, overlap * APPROACHING, distance, &common, &[], &[]);
     }
     if !shared && !near.is_empty() {
         let score = (0.5 * near.len() as f64).min(1.5);

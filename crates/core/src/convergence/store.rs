@@ -43,9 +43,14 @@ pub trait TrailNotes {
         worktree: &Path,
     ) -> Result<(), StoreError>;
 
-    /// Adds the last step of a trail, and looks at what all others in its project
-    /// are about.
-    fn add_step(&self, trail: &Trail, look: &mut dyn FnMut(&Glance<'_>)) -> Result<(), StoreError>;
+    /// Adds the last step of a trail, and looks at what others in its project are
+    /// about, if they say any of these words, which are sorted.
+    fn add_step(
+        &self,
+        trail: &Trail,
+        interests: &[&str],
+        look: &mut dyn FnMut(&Glance<'_>),
+    ) -> Result<(), StoreError>;
 
     /// A tool of its has read or written a file.
     fn add_visit(&self, session: &SessionId, path: &Path, at: Timestamp, written: bool);
@@ -53,11 +58,14 @@ pub trait TrailNotes {
     /// A session has read the file that is really there.
     fn read_by(&self, path: &Path, session: &SessionId, at: Timestamp);
 
-    /// Who read it last, and when.
-    fn last_reader(&self, path: &Path) -> Option<(SessionId, Timestamp)>;
+    /// Who read it last but for this session, and when.
+    fn last_reader(&self, path: &Path, but: &SessionId) -> Option<(SessionId, Timestamp)>;
 
-    /// The trail of a session, also of one that is gone.
+    /// The trail of a session that is here.
     fn trail(&self, session: &SessionId) -> Option<Trail>;
+
+    /// The same, also of one that is gone.
+    fn last_trail(&self, session: &SessionId) -> Option<Trail>;
 
     /// Looks at what all in a project are about.
     fn look_at_all(&self, project: &ProjectId, look: &mut dyn FnMut(&Glance<'_>));
@@ -68,8 +76,12 @@ pub trait TrailNotes {
     /// Forgets trails that ended before then.
     fn forget_trails(&self, before: Timestamp);
 
-    /// Forgets what prompts said, of all trails.
-    fn forget_prompts(&self);
+    /// Ends the trails of sessions that are not here any more, whatever became of
+    /// them.
+    fn end_trails_but(&self, here: &[SessionId]);
+
+    /// Forgets what prompts said, of all trails or of those in a worktree.
+    fn forget_prompts(&self, worktree: Option<&Path>);
 
     /// What the store says, for who works in that worktree.
     fn radar(&self, worktree: &Path) -> RadarNote;

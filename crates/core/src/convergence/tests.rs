@@ -129,19 +129,20 @@ fn words_count_less_where_the_files_are_apart() {
 fn a_prediction_ends_by_what_happens_after_it() {
     let (made, later) = (Timestamp(0), Timestamp(Timestamp::HOUR));
     let verdict = |now, since: Since| rules::verdict(made, now, &since).map(|(outcome, _)| outcome);
-    let one = || vec!["x".to_owned()];
-    assert_eq!(verdict(later, Since::default()), None);
-    assert_eq!(
-        verdict(later, Since { both_went_on: true, ..Since::default() }),
-        Some(Outcome::FalsePositive)
-    );
-    assert_eq!(verdict(made, Since { both_went_on: true, ..Since::default() }), None);
-    assert_eq!(verdict(made, Since { left: Some("B".into()), ..Since::default() }), Some(Outcome::Expired));
-    let met = Since { written: one(), left: Some("B".into()), ..Since::default() };
+    let at = |minutes: i64| Some((Timestamp(minutes * Timestamp::MINUTE), "x".to_owned()));
+    let none = Since::default;
+    assert_eq!(verdict(later, none()), None);
+    assert_eq!(verdict(later, Since { both_worked_on: true, ..none() }), Some(Outcome::FalsePositive));
+    assert_eq!(verdict(made, Since { both_worked_on: true, ..none() }), None);
+    assert_eq!(verdict(made, Since { left: Some("B".into()), ..none() }), Some(Outcome::Expired));
+    let met = Since { written: at(1), left: Some("B".into()), ..none() };
     assert_eq!(verdict(made, met), Some(Outcome::Occurred));
-    assert_eq!(verdict(made, Since { spoken: one(), ..Since::default() }), Some(Outcome::Occurred));
-    let agreed = Since { understanding: Some("a message".into()), written: one(), ..Since::default() };
+    assert_eq!(verdict(made, Since { spoken: at(1), ..none() }), Some(Outcome::Occurred));
+    // What came first counts: an apology prevents nothing.
+    let agreed = Since { understanding: at(1), written: at(2), ..none() };
     assert_eq!(verdict(made, agreed), Some(Outcome::Prevented));
+    let sorry = Since { understanding: at(3), written: at(2), ..none() };
+    assert_eq!(verdict(made, sorry), Some(Outcome::Occurred));
 }
 
 #[test]
@@ -166,12 +167,14 @@ fn domains_are_learned_and_fade() {
     let domains = Domains::parse("auth: jwt login").unwrap();
     let taught = steps(&["jwt keycloak", "login keycloak", "jwt keycloak", "sql"]);
     let learned = super::learn(&taught, &domains, &[], Timestamp(0));
-    let counts: Vec<_> =
-        super::that_count(&learned).map(|one| (one.topic.as_str(), one.domain.as_str())).collect();
+    let counts: Vec<_> = super::that_count(&learned, Timestamp(0))
+        .map(|one| (one.topic.as_str(), one.domain.as_str()))
+        .collect();
     assert_eq!(counts, [("keycloak", "auth")]);
     let month = Timestamp(28 * Timestamp::DAY);
     let faded = super::learn(&steps(&["jwt passkey"]), &domains, &learned, month);
-    assert_eq!(super::that_count(&faded).count(), 0);
+    assert_eq!(super::that_count(&faded, month).count(), 0);
+    assert_eq!(super::that_count(&learned, month).count(), 0, "without a new lesson too");
     assert!(faded.iter().all(|one| one.topic == "passkey"), "{faded:?}");
     assert_eq!(Domains::parse("auth jwt").unwrap_err(), "auth jwt");
 }

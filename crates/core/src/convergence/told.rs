@@ -12,14 +12,21 @@ pub(super) fn line(prediction: &Prediction, me: &SessionId) -> String {
     let other = &prediction.other(me).name;
     let (seen, number) = (seen(&prediction.signal), prediction.number);
     let before = match prediction.signal.files.first() {
-        Some(file) => format!("before editing {}", file.rsplit('/').next().unwrap_or(file)),
+        Some(file) => {
+            format!("before editing {}", text::one_line(file.rsplit('/').next().unwrap_or(file), 60))
+        }
         None => "before you go on".into(),
     };
     let line = format!(
         "{other} {seen}: coordinate {before} (`consort send {other} \"…\"`, \
          `consort explain prediction {number}`)."
     );
-    text::disarm(&line).into_owned()
+    one_safe_line(&line)
+}
+
+/// Names of files are anyone's words: on one line, and unable to be anything else.
+fn one_safe_line(line: &str) -> String {
+    text::disarm(&text::one_line(line, 600)).into_owned()
 }
 
 /// What was seen, after the name of one of the two.
@@ -49,7 +56,7 @@ fn seen(signal: &Signal) -> String {
 /// What to do about it, for the person.
 pub fn recommendation(signal: &Signal) -> String {
     let common = if signal.files.is_empty() { &signal.topics } else { &signal.files };
-    let common = text::few(common.iter().cloned(), 4);
+    let common = text::few(common.iter().map(|name| text::one_line(name, 60)), 4);
     match signal.kind {
         SignalKind::MutualDeepening => {
             format!("Both are heading toward {common}. Coordinate before going on, to avoid doing it twice.")
@@ -79,5 +86,5 @@ pub(super) fn pollination(other: &str, topics: &[String], files: &[String], is_f
     } else {
         format!("{other} turns to {topics}, which you have worked on{files}: it may ask you.")
     };
-    text::disarm(&line).into_owned()
+    one_safe_line(&line)
 }

@@ -1,5 +1,7 @@
 //! What a prompt is about: its words, without those that say nothing.
 
+use std::collections::BTreeMap;
+
 use super::words;
 
 /// How many topics a prompt has at most.
@@ -8,26 +10,31 @@ pub const MOST_TOPICS: usize = 8;
 /// Of a long prompt only the beginning is read: the rest is pasted.
 const LONGEST: usize = 16 << 10;
 
+/// What is longer is no word, but a key or a hash that somebody pasted.
+const LONGEST_WORD: usize = 32;
+
 /// The topics of a prompt, those it speaks of most first. Identifiers and paths
 /// are taken apart; a run of ideographs counts as its pairs, which is how words
 /// are found where nobody writes spaces. `noise` is what identifies this user
 /// and machine.
 pub fn topics(prompt: &str, noise: &[String]) -> Vec<String> {
     let end = prompt.floor_char_boundary(LONGEST.min(prompt.len()));
-    let mut found: Vec<(String, usize)> = Vec::new();
-    for word in words(&prompt[..end]) {
-        if words::is_empty(&word) || noise.contains(&word) {
-            continue;
-        }
-        match found.iter_mut().find(|(known, _)| *known == word) {
-            Some((_, count)) => *count += 1,
-            None => found.push((word, 1)),
+    let mut found: BTreeMap<String, (usize, usize)> = BTreeMap::new();
+    for (at, word) in words(&prompt[..end]).into_iter().enumerate() {
+        if !words::is_empty(&word) && !noise.contains(&word) {
+            found.entry(word).or_insert((0, at)).0 += 1;
         }
     }
-    // Stable: of two that are as frequent the earlier one comes first.
-    found.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
-    found.truncate(MOST_TOPICS);
-    found.into_iter().map(|(word, _)| word).collect()
+    let mut topics: Vec<(String, (usize, usize))> = found.into_iter().collect();
+    // Of two that are as frequent the earlier one comes first.
+    topics.sort_by_key(|(_, (count, first))| (std::cmp::Reverse(*count), *first));
+    topics.truncate(MOST_TOPICS);
+    topics.into_iter().map(|(word, _)| word).collect()
+}
+
+/// The words of a name, as they would be found in a prompt.
+pub(super) fn words_of(name: &str) -> Vec<String> {
+    words(name)
 }
 
 /// The words of a text in lower case, in order. `HTTPServer_config` is `http`,
@@ -38,7 +45,8 @@ fn words(text: &str) -> Vec<String> {
     let mut end = |word: &mut String| {
         let whole = std::mem::take(word);
         let is_long = whole.chars().nth(2).is_some() || words::is_short_topic(&whole);
-        if is_long && whole.contains(char::is_alphabetic) || whole.starts_with(is_ideograph) {
+        let is_word = is_long && whole.len() <= LONGEST_WORD && whole.contains(char::is_alphabetic);
+        if is_word || whole.starts_with(is_ideograph) {
             words.push(whole);
         }
     };
@@ -86,7 +94,7 @@ mod tests {
     fn identifiers_paths_and_other_scripts_are_taken_apart() {
         assert_eq!(
             of("fix src/auth.py and oauth2 e2e user_id jwt-token"),
-            ["src", "auth", "oauth2", "e2e", "user", "jwt", "token"]
+            ["auth", "oauth2", "e2e", "user", "jwt", "token"]
         );
         assert_eq!(
             of("parseConfig in HTTPServer, OAuthClient"),
@@ -101,6 +109,7 @@ mod tests {
         assert_eq!(of("ada, please fix the login: cookie of the login page"), ["login", "cookie", "page"]);
         assert_eq!(of("please add a test and make it work"), [""; 0]);
         assert_eq!(of("the UI of the DB"), ["ui", "db"]);
+        assert_eq!(of(&format!("key {}", "a1b2".repeat(9))), ["key"]);
         assert_eq!(
             of(&"alpha beta gamma delta epsilon zeta eta theta iota kappa ".repeat(2_000)).len(),
             MOST_TOPICS

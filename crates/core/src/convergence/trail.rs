@@ -59,15 +59,16 @@ impl Trail {
         self.steps.iter().any(|step| step.at > then)
     }
 
-    /// What it wrote after then.
-    pub fn written_after(&self, then: Timestamp) -> impl Iterator<Item = &str> {
+    /// What it wrote after then, and when last.
+    pub fn written_after(&self, then: Timestamp) -> impl Iterator<Item = (&str, Timestamp)> {
         let written = self.steps.iter().flat_map(|step| &step.written);
-        written.filter(move |visit| visit.at > then).map(|visit| visit.path.as_str())
+        written.filter(move |visit| visit.at > then).map(|visit| (visit.path.as_str(), visit.at))
     }
 
-    /// Whether a prompt after then was about a topic.
-    pub fn speaks_after(&self, then: Timestamp, topic: &str) -> bool {
-        self.steps.iter().any(|step| step.at > then && step.topics.iter().any(|known| known == topic))
+    /// When a prompt after then was first about a topic.
+    pub fn speaks_after(&self, then: Timestamp, topic: &str) -> Option<Timestamp> {
+        let speaks = |step: &&Step| step.at > then && step.topics.iter().any(|known| known == topic);
+        self.steps.iter().find(speaks).map(|step| step.at)
     }
 }
 
@@ -88,11 +89,6 @@ impl<'a> Glance<'a> {
     pub fn of_steps(steps: &'a [Step]) -> Self {
         let words = |step: &'a Step| step.topics.iter().map(String::as_str).collect();
         Self { session: "".into(), steps: steps.iter().map(words).collect() }
-    }
-
-    /// Whether any of these words, which are sorted, occurs in it.
-    pub(super) fn mentions(&self, words: &[&str]) -> bool {
-        self.steps.iter().flatten().any(|word| words.binary_search(word).is_ok())
     }
 }
 

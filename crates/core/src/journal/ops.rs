@@ -19,6 +19,7 @@ use crate::engine::Tx as _;
 use crate::host::Host;
 use crate::messages;
 use crate::presence;
+use crate::presence::PresenceStore as _;
 
 /// How many entries one transaction of retention drops.
 const STEP: usize = 500;
@@ -70,6 +71,8 @@ impl<E: Engine, H: Host> App<E, H> {
 
         let notes = self.engine.notes();
         notes.forget_touched(now.minus(Timestamp::DAY));
+        let here = self.engine.read()?.present()?;
+        notes.end_trails_but(&here.into_iter().map(|agent| agent.session).collect::<Vec<_>>());
         notes.forget_trails(before);
         // The long looks are reads, and the rest is done in small steps: nobody
         // waits for housekeeping. Each in an entry of its own: they are needed

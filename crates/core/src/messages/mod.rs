@@ -47,6 +47,7 @@ pub(crate) use ops::bequeath;
 pub(crate) use ops::forget_before;
 pub(crate) use ops::notice;
 pub(crate) use ops::remark;
+pub(crate) use ops::take_back;
 pub(crate) use ops::unread_counts;
 pub use quote::letter as quote_letter;
 pub use quote::message as quote_message;

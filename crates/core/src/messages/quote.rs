@@ -37,7 +37,11 @@ pub(super) fn batch(
     for letter in letters {
         let from = &letter.message.sent.from;
         if from.who == Actor::Consort {
-            quoted.push_str(&remark(&letter.message));
+            let one = remark(&letter.message);
+            if shown > 0 && quoted.len() + one.len() > room {
+                break;
+            }
+            quoted.push_str(&one);
             shown += 1;
             continue;
         }

@@ -57,6 +57,21 @@ fn mail<E: Engine, H: Host>(
     Ok(app.collect(&call.session, moment, &|name| around.variable(name))?)
 }
 
+/// The same, where there is something to say besides: that must not be lost
+/// because the mail cannot be had.
+fn mail_beside<E: Engine, H: Host>(
+    app: &mut App<E, H>,
+    call: &HookCall,
+    around: &dyn Surroundings,
+    moment: Moment,
+    words: &[String],
+) -> Result<Option<Batch>, PresenceError> {
+    match mail(app, call, around, moment) {
+        Err(_) if !words.is_empty() => Ok(None),
+        mail => mail,
+    }
+}
+
 /// Which of the files that a session has seen are not what they were. A
 /// subagent hears of it only where its own command has to be told apart.
 fn news<E: Engine, H: Host>(

@@ -10,7 +10,7 @@ use consort_core::presence::PresenceError;
 use consort_core::presence::Pulse;
 use consort_core::presence::Status;
 
-use super::mail;
+use super::mail_beside;
 use super::news;
 use super::pulse;
 use super::told;
@@ -35,5 +35,6 @@ pub(crate) fn handle<E: Engine, H: Host>(
     if !call.in_subagent {
         words.extend(app.prompted(&call.session, prompt, &|name| around.variable(name)).unwrap_or_default());
     }
-    Ok(told(words, mail(app, call, around, Moment::Prompt)?))
+    let mail = mail_beside(app, call, around, Moment::Prompt, &words)?;
+    Ok(told(words, mail))
 }

@@ -49,7 +49,11 @@ pub(crate) fn handle<E: Engine, H: Host>(
     let mail = mail(app, call, around, Moment::Start)?;
     let held = app.held_by_others(&outcome.agent)?;
     let topics = app.topics_in(&outcome.agent.project.id);
-    let foreseen = app.foreseen_for(&call.session)?;
+    // What is missing here keeps no mail back.
+    let foreseen = match settings.convergence {
+        true => app.foreseen_for(&call.session).unwrap_or_default(),
+        false => Vec::new(),
+    };
     let told =
         block(&outcome, &topics, &held, &foreseen, settings).map(|block| text::disarm(&block).into_owned());
     let parts: Vec<String> = told.into_iter().chain(mail.iter().map(|mail| mail.text.clone())).collect();

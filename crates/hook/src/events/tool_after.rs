@@ -16,7 +16,7 @@ use consort_core::presence::PresenceError;
 use consort_core::presence::Pulse;
 use consort_core::presence::Status;
 
-use super::mail;
+use super::mail_beside;
 use super::news;
 use super::pulse;
 use super::told;
@@ -66,7 +66,8 @@ pub(crate) fn handle<E: Engine, H: Host>(
         _ => {}
     }
     words.extend(news(app, call, around, matches!(tool.act, Act::Runs(_))));
-    Ok(told(words, mail(app, call, around, Moment::AfterTool)?))
+    let mail = mail_beside(app, call, around, Moment::AfterTool, &words)?;
+    Ok(told(words, mail))
 }
 
 /// What there is to say of others who are at the same file. A subagent's files
@@ -78,5 +79,7 @@ fn visited<E: Engine, H: Host>(
     path: &Path,
     written: bool,
 ) -> Vec<String> {
-    app.visited(&call.session, path, written, &|name| around.variable(name)).unwrap_or_default()
+    let environment = |name: &str| around.variable(name);
+    // A subagent's context is thrown away with it: then the session hears of it.
+    app.visited(&call.session, path, written, call.in_subagent, &environment).unwrap_or_default()
 }

@@ -1,9 +1,11 @@
 //! `consort delegate`
 
+use consort_core::convergence::Candidate;
 use consort_core::messages::MessageType;
 use consort_core::messages::Recipients;
 use consort_core::messages::SendRequest;
 use consort_core::presence::Caller;
+use consort_host::env;
 
 use crate::error::CommandResult;
 use crate::wake;
@@ -25,23 +27,32 @@ pub(crate) struct Args {
     json: bool,
 }
 
-pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
-    let mut room = world.open()?;
-    let caller = match room.caller()? {
-        Caller::Agent(agent) => Some(agent.session),
-        Caller::Person | Caller::Stranger => None,
-    };
-    let environment = consort_host::env::get;
-    let candidates = room.app.candidates(&args.task, &room.project.id, caller.as_ref(), &environment)?;
-    let to = args.to.clone().or_else(|| args.send.then(|| candidates[0].name.clone()));
-    let Some(to) = to else {
-        if args.json {
-            return candidates.iter().try_for_each(|one| world.out.json(one));
-        }
-        for one in &candidates {
+fn show(world: &World, candidates: &[Candidate], json: bool) -> CommandResult {
+    for one in candidates {
+        if json {
+            world.out.json(one)?;
+        } else {
             world.out.heading(&one.name, &format!("  {:.2}  {}", one.score, one.reasons.join("; ")))?;
         }
-        return Ok(());
+    }
+    Ok(())
+}
+
+pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
+    let mut room = world.open()?;
+    let to = match &args.to {
+        Some(name) => name.clone(),
+        None => {
+            let caller = match room.caller()? {
+                Caller::Agent(agent) => Some(agent.session),
+                Caller::Person | Caller::Stranger => None,
+            };
+            let candidates = room.app.candidates(&args.task, &room.project.id, caller.as_ref(), &env::get)?;
+            if !args.send {
+                return show(world, &candidates, args.json);
+            }
+            candidates[0].name.clone()
+        }
     };
     let request = SendRequest {
         caller: caller_facts(room.app.host()),

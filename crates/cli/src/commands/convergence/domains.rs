@@ -6,6 +6,7 @@ use consort_core::text;
 
 use crate::error::CommandError;
 use crate::error::CommandResult;
+use crate::world::Room;
 use crate::world::World;
 
 #[derive(clap::Args)]
@@ -35,7 +36,7 @@ enum Command {
 pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
     let mut room = world.open()?;
     let (topics, domain) = match &args.command {
-        None => return list(world, args.json),
+        None => return list(world, &mut room, args.json),
         Some(Command::Set { domain, topics }) => (topics, Some(domain.as_str())),
         Some(Command::Forget { topics }) => (topics, None),
     };
@@ -54,8 +55,7 @@ pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
     })
 }
 
-fn list(world: &World, json: bool) -> CommandResult {
-    let mut room = world.open()?;
+fn list(world: &World, room: &mut Room, json: bool) -> CommandResult {
     let seen = room.app.domains(&room.place.worktree)?;
     if json {
         return seen.iter().try_for_each(|one| world.out.json(one));

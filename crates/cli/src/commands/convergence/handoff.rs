@@ -4,6 +4,7 @@ use clap::ValueEnum;
 use consort_core::Timestamp;
 use consort_core::convergence::Handoff;
 use consort_core::host::Host as _;
+use consort_core::messages;
 use consort_core::messages::MessageType;
 use consort_core::messages::Recipients;
 use consort_core::messages::SendRequest;
@@ -32,6 +33,9 @@ pub(crate) struct Args {
     json: bool,
 }
 
+/// Leaves room for a last line.
+const LONGEST: usize = messages::LONGEST_TEXT - 300;
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, ValueEnum)]
 enum Tier {
     /// What it was about and what is unfinished
@@ -57,11 +61,21 @@ pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
     let Some(to) = &args.to else {
         return lines.iter().try_for_each(|line| world.out.line(line));
     };
+    // What is too long for a message is cut: it says where the rest is.
+    let mut text = String::new();
+    for line in &lines {
+        if text.len() + line.len() > LONGEST {
+            text.push_str(&format!("The rest: `consort handoff {} --tier full`", args.agent));
+            break;
+        }
+        text.push_str(line);
+        text.push('\n');
+    }
     let request = SendRequest {
         caller: caller_facts(room.app.host()),
         to: Recipients::Named(vec![to.clone()]),
         kind: MessageType::Handoff,
-        text: lines.join("\n"),
+        text,
         ..SendRequest::default()
     };
     let outcome = room.app.send(&request)?;

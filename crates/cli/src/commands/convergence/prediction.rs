@@ -36,7 +36,11 @@ pub(crate) fn explain(world: &World, number: Seq, json: bool) -> CommandResult {
         }
         Some(ended) => {
             let ago = text::ago(now.since(ended.at));
-            world.out.line(format!("It ended {ago} as {}: {}.", ended.outcome.as_str(), ended.how))
+            world.out.line(format!(
+                "It ended {ago} as {}: {}.",
+                ended.outcome.as_str(),
+                text::one_line(&ended.how, 200)
+            ))
         }
     }
 }

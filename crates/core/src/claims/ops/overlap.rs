@@ -76,7 +76,7 @@ impl<E: Engine, H: Host> App<E, H> {
                     continue;
                 }
                 let mut tx = self.engine.write()?;
-                let change = messages::remark(&mut tx, me, told::overlap(&new, other))?;
+                let change = messages::remark(&mut tx, me, told::overlap(&new, other), None)?;
                 let project = Some(me.project.id.clone());
                 Self::conclude(&self.host, tx, now, project, Actor::Consort, vec![change])?;
                 told += 1;

@@ -10,6 +10,8 @@ use crate::convergence::ConvergenceStore as _;
 use crate::convergence::DomainSeen;
 use crate::convergence::DomainSource;
 use crate::convergence::Domains;
+use crate::convergence::domains::is_word;
+use crate::convergence::model;
 use crate::convergence::that_count;
 use crate::engine::Engine;
 use crate::engine::StoreError;
@@ -20,10 +22,10 @@ use crate::journal::Change;
 impl<E: Engine, H: Host> App<E, H> {
     /// Every topic that has a domain, by domain.
     pub fn domains(&mut self, worktree: &Path) -> Result<Vec<DomainSeen>, StoreError> {
+        let now = self.host.now();
         let tx = self.engine.read()?;
         let published = tx.published(Some(worktree))?;
-        let configured = published.iter().rfind(|(key, _)| key == "convergence.domains");
-        let configured = configured.map_or(Domains::DEFAULT, |(_, value)| value.as_str());
+        let configured = model::configured_domains(&published, &|_| None);
         let (assigned, learned) = (tx.assigned_domains()?, tx.learned_domains()?);
         let mut seen: Vec<DomainSeen> = Vec::new();
         let mut add = |topic: &str, domain: &str, source| {
@@ -34,10 +36,10 @@ impl<E: Engine, H: Host> App<E, H> {
         for (topic, domain) in &assigned {
             add(topic, domain.as_deref().unwrap_or_default(), DomainSource::Assigned);
         }
-        for (topic, domain) in Domains::parse(configured).unwrap_or_default().iter() {
+        for (topic, domain) in Domains::parse(&configured).unwrap_or_default().iter() {
             add(topic, domain, DomainSource::Configured);
         }
-        for one in that_count(&learned) {
+        for one in that_count(&learned, now) {
             add(&one.topic, &one.domain, DomainSource::Learned { weight: one.weight });
         }
         seen.retain(|seen| !seen.domain.is_empty());
@@ -52,9 +54,8 @@ impl<E: Engine, H: Host> App<E, H> {
         domain: Option<&str>,
         actor: Actor,
     ) -> Result<(), ConvergenceError> {
-        let plain = |word: &str| !word.is_empty() && word.chars().all(char::is_alphanumeric);
         for word in topics.iter().map(String::as_str).chain(domain) {
-            if !plain(word) {
+            if !is_word(word) {
                 return Err(ConvergenceError::NotAWord { word: word.to_owned() });
             }
         }

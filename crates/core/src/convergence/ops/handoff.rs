@@ -1,7 +1,9 @@
 //! All that is known of an agent's work, for whoever takes it over.
 
 use crate::App;
+use crate::claims::ClaimChange;
 use crate::claims::ClaimStore as _;
+use crate::claims::Release;
 use crate::claims::Strength;
 use crate::convergence::ConvergenceError;
 use crate::convergence::Handoff;
@@ -11,6 +13,9 @@ use crate::engine::Engine;
 use crate::engine::StoreError;
 use crate::host::Host;
 use crate::journal::Actor;
+use crate::journal::Change;
+use crate::journal::JournalStore as _;
+use crate::journal::TailRequest;
 use crate::messages::MessageStore as _;
 use crate::presence;
 use crate::presence::Agent;
@@ -19,9 +24,13 @@ use crate::presence::PresenceStore as _;
 use crate::presence::Seen;
 use crate::project::ProjectId;
 use crate::tasks;
+use crate::tasks::TaskChange;
 use crate::tasks::TaskRequest;
 use crate::tasks::TaskStore as _;
 use crate::text;
+
+/// How many entries are looked through for what one who is gone let go.
+const LOOKED_BACK: usize = 1_000;
 
 /// How many messages are handed on.
 const LETTERS: usize = 10;
@@ -54,7 +63,7 @@ impl<E: Engine, H: Host> App<E, H> {
     fn hand_over(&mut self, agent: Agent) -> Result<Handoff, StoreError> {
         let (notes, pulses) = (self.engine.notes(), self.engine.pulses());
         let me = Actor::Agent(agent.session.clone());
-        let steps = notes.trail(&agent.session).map(|trail| trail.steps).unwrap_or_default();
+        let steps = notes.last_trail(&agent.session).map(|trail| trail.steps).unwrap_or_default();
         let changes = self.host.changes(&agent.worktree);
         // A spec that cannot be read any more hides nothing else.
         let spec = agent.spec_file.clone().map(|file| self.tasks(&TaskRequest::of_spec(file)));
@@ -70,6 +79,24 @@ impl<E: Engine, H: Host> App<E, H> {
         messages.extend(unread.iter().map(|letter| letter.message.clone()));
         messages.sort_by_key(|message| message.number);
         messages.dedup_by_key(|message| message.number);
+        // Whoever is gone has let go: the journal still says of what.
+        let mut had = Vec::new();
+        if !matches!(tx.agent(&agent.session)?, Some((_, None))) {
+            let request = TailRequest { limit: LOOKED_BACK, ..TailRequest::default() };
+            for change in tx.entries(&request)?.into_iter().flat_map(|entry| entry.changes) {
+                match change {
+                    Change::Claims(ClaimChange::Released { key, why: Release::HolderGone })
+                        if key.holder == me =>
+                    {
+                        had.push(format!("it held {}", key.resource.shown()));
+                    }
+                    Change::Tasks(TaskChange::Freed { key, worker, holder_gone: true }) if worker == me => {
+                        had.push(format!("it had the task {} of {}", key.id, key.spec.path));
+                    }
+                    _ => {}
+                }
+            }
+        }
         let departed = match tx.agent(&agent.session)? {
             Some((_, None)) | None => None,
             Some((_, Some(reason))) => {
@@ -83,7 +110,7 @@ impl<E: Engine, H: Host> App<E, H> {
             Some((at, reason)) => presence::see_gone(agent, at, reason),
             None => presence::see(&self.host, &pulses, agent),
         };
-        let mut unfinished = Vec::new();
+        let mut unfinished = had;
         if let Some(task) = &task {
             unfinished.push(format!("the task {} in {}", task.key.id, task.key.spec.path));
         }

@@ -14,6 +14,7 @@ pub(crate) use leave::last_words;
 use std::path::Path;
 
 use crate::Timestamp;
+use crate::claims::Stamp;
 use crate::config::HookSettings;
 use crate::config::settings_from;
 use crate::convergence::Domains;
@@ -23,7 +24,12 @@ use crate::convergence::Signal;
 use crate::convergence::Tally;
 use crate::convergence::TrailNotes;
 use crate::convergence::model;
+use crate::convergence::topics::words_of;
+use crate::host::Host;
 use crate::presence::SessionId;
+
+/// Where a project keeps its settings.
+const PROJECT_FILE: &str = ".consort/config.toml";
 
 /// Two sessions and why they are thought to meet.
 struct Sighting {
@@ -44,34 +50,27 @@ impl View {
     fn new(
         notes: &impl TrailNotes,
         worktree: &Path,
-        host: &str,
+        host: &impl Host,
         environment: &dyn Fn(&str) -> Option<String>,
     ) -> Self {
         let note = notes.radar(worktree);
-        let settings = settings_from(&note.settings, environment);
-        let text = |key: &str, default: &str| {
-            let published =
-                note.settings.iter().rfind(|(name, _)| name == key).map(|(_, value)| value.clone());
-            let variable = environment(&crate::config::environment_name(key));
-            variable.or(published).unwrap_or_else(|| default.to_owned())
-        };
-        let assigned = note.assigned.iter().map(|(topic, domain)| (topic.as_str(), domain.as_deref()));
-        let learned = note.learned.iter().map(|(topic, domain)| (topic.as_str(), domain.as_str()));
-        let domains = model::domains(&text("convergence.domains", Domains::DEFAULT), assigned, learned);
+        let mut settings = settings_from(&note.settings, environment);
+        // What a project's file says may not be known here yet: a new worktree
+        // brings one that no command has seen. Then no prompt is kept.
+        let is_unknown =
+            || !note.is_published_here && host.stamp(&worktree.join(PROJECT_FILE)) != Stamp::default();
+        settings.store_prompts &= note.threshold.is_some() && !is_unknown();
+        let configured = model::configured_domains(&note.settings, environment);
+        let domains = model::domains(&configured, &note.assigned, &note.learned, host.now());
         // Who this is, and where, says nothing about the work.
-        let who = [environment("USER"), environment("LOGNAME"), Some(host.to_owned())];
-        let home = environment("HOME").and_then(|home| home.rsplit('/').next().map(str::to_owned));
-        let mut noise: Vec<String> = who.into_iter().chain([home]).flatten().collect();
-        noise.extend(text("convergence.noise", "").split([' ', ',']).map(str::to_owned));
-        let noise = noise.iter().map(|word| word.to_lowercase()).collect();
-        Self {
-            settings,
-            threshold: note.threshold.unwrap_or(Tally::default().threshold),
-            domains,
-            noise,
-            note,
-        }
+        let who = ["USER", "LOGNAME", "HOME"].into_iter().filter_map(environment);
+        let home = who.map(|value| value.rsplit('/').next().unwrap_or_default().to_owned());
+        let extra = model::configured("convergence.noise", &note.settings, environment);
+        let noise = home.chain([host.name()]).chain(extra).flat_map(|words| words_of(&words)).collect();
+        let threshold = note.threshold.unwrap_or(Tally::default().threshold);
+        Self { settings, threshold, domains, noise, note }
     }
+
     fn lens(&self, now: Timestamp) -> Lens<'_> {
         let files = self.settings.convergence_files;
         Lens { files, threshold: self.threshold, domains: &self.domains, without: None, now }

@@ -1,5 +1,6 @@
 //! What one has finished and another begins: said once to both.
 
+use super::View;
 use crate::App;
 use crate::Timestamp;
 use crate::claims::PathNotes as _;
@@ -9,6 +10,7 @@ use crate::convergence::Trajectory;
 use crate::convergence::rules;
 use crate::convergence::told;
 use crate::convergence::topics;
+use crate::convergence::topics::words_of;
 use crate::engine::Engine;
 use crate::engine::StoreError;
 use crate::engine::Tx as _;
@@ -29,6 +31,9 @@ impl<E: Engine, H: Host> App<E, H> {
         let notes = self.engine.notes();
         let Some(mine) = notes.trail(session) else { return Ok(()) };
         let Some(project) = &mine.project else { return Ok(()) };
+        if !View::new(&notes, &mine.worktree, &self.host, &|_| None).settings.convergence {
+            return Ok(());
+        }
         let mut about = topics(what, &[]);
         let headings = Trajectory::of(&mine.steps);
         about.extend(headings.deepening.into_iter().chain(headings.stable));
@@ -55,17 +60,16 @@ impl<E: Engine, H: Host> App<E, H> {
         topics: &[String],
     ) -> Result<(), StoreError> {
         let (now, notes, pulses) = (self.host.now(), self.engine.notes(), self.engine.pulses());
-        let hour = now.0 / Timestamp::HOUR;
-        let what = |other: &SessionId| format!("pollination {other} {}", topics.join(" "));
-        let sessions = [(&former.session, heir), (heir, &former.session)];
-        for (me, other) in sessions {
-            let is_enough =
-                notes.was_told(me, &what(other)) || notes.was_told(me, &format!("pollination at {hour}"));
-            if is_enough {
-                return Ok(());
-            }
-        }
+        let hour = format!("pollination at {}", now.0 / Timestamp::HOUR);
         let mut tx = self.engine.write()?;
+        // Nobody else can say so now.
+        let sessions = [(&former.session, heir), (heir, &former.session)];
+        let has_heard = |(me, other): &(&SessionId, &SessionId)| {
+            notes.was_told(me, &hour) || notes.was_told(me, &format!("pollination {other}"))
+        };
+        if sessions.iter().any(has_heard) {
+            return Ok(());
+        }
         let (Some((one, None)), Some((other, None))) = (tx.agent(&former.session)?, tx.agent(heir)?) else {
             return Ok(());
         };
@@ -73,17 +77,18 @@ impl<E: Engine, H: Host> App<E, H> {
             return Ok(());
         }
         for (me, other) in sessions {
-            notes.told_before(me, &what(other));
-            notes.told_before(me, &format!("pollination at {hour}"));
+            notes.told_before(me, &format!("pollination {other}"));
+            notes.told_before(me, &hour);
         }
-        let mut files: Vec<String> =
-            former.steps.iter().flat_map(|step| &step.written).map(|visit| visit.path.clone()).collect();
+        let written = former.steps.iter().flat_map(|step| &step.written).map(|visit| visit.path.clone());
+        let is_about = |path: &String| words_of(path).iter().any(|word| topics.contains(word));
+        let mut files: Vec<String> = written.filter(is_about).collect();
         files.sort();
         files.dedup();
         let mut bells = Vec::new();
         for (me, other, is_former) in [(&one, &other, false), (&other, &one, true)] {
             let line = told::pollination(other.name.as_str(), topics, &files, is_former);
-            let change = messages::remark(&mut tx, me, line)?;
+            let change = messages::remark(&mut tx, me, line, None)?;
             let id = EntryId::new(now, self.host.random());
             let project = Some(me.project.id.clone());
             let entry = NewEntry { id, at: now, project, actor: Actor::Consort, changes: vec![change] };

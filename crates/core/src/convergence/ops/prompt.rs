@@ -7,7 +7,6 @@ use super::View;
 use crate::App;
 use crate::Timestamp;
 use crate::claims::PathNotes as _;
-use crate::config::ContextMode;
 use crate::convergence::Glance;
 use crate::convergence::Profile;
 use crate::convergence::Step;
@@ -41,7 +40,7 @@ impl<E: Engine, H: Host> App<E, H> {
     ) -> Result<Vec<String>, StoreError> {
         let (now, notes) = (self.host.now(), self.engine.notes());
         let Some(mut trail) = self.own_trail(session)? else { return Ok(Vec::new()) };
-        let view = View::new(&notes, &trail.worktree, &self.host.name(), environment);
+        let view = View::new(&notes, &trail.worktree, &self.host, environment);
         let hash = text::checksum(prompt.as_bytes());
         let is_repeated = trail.steps.last().is_some_and(|last| last.hash == hash);
         if !view.settings.convergence || is_repeated || prompt.trim().is_empty() {
@@ -61,8 +60,8 @@ impl<E: Engine, H: Host> App<E, H> {
         let mine = Profile::at_a_glance(&Glance::of(&trail), &lens);
         let interests = mine.interests(&lens);
         let (mut near, mut inherited) = (Vec::new(), Vec::new());
-        notes.add_step(&trail, &mut |other| {
-            if other.session != session.as_str() && other.mentions(&interests) {
+        notes.add_step(&trail, &interests, &mut |other| {
+            if other.session != session.as_str() {
                 let theirs = Profile::at_a_glance(other, &lens);
                 let session = || SessionId::from(other.session.clone());
                 if !signals(&mine, &theirs, &lens).is_empty() {
@@ -83,40 +82,42 @@ impl<E: Engine, H: Host> App<E, H> {
                 self.pollinate(&former, session, &topics)?;
             }
         }
-        self.compare(&view, &trail, &others, now)
+        self.compare(&view, &trail, &others, false, now)
     }
 
     /// A tool of a session has read a file, or written it: whoever had it in
-    /// hand, or before its eyes, may be in for a surprise.
+    /// hand, or before its eyes, may be in for a surprise. What there is to say
+    /// to the session, unless it `is_elsewhere`: then that is a message too.
     pub fn visited(
         &mut self,
         session: &SessionId,
         path: &Path,
         written: bool,
+        is_elsewhere: bool,
         environment: &dyn Fn(&str) -> Option<String>,
     ) -> Result<Vec<String>, StoreError> {
         let (now, notes) = (self.host.now(), self.engine.notes());
         let real = self.host.real_path(path);
-        notes.add_visit(session, path, now, written);
+        notes.add_visit(session, &real, now, written);
         let other = if written {
-            notes.last_reader(&real)
+            notes.last_reader(&real, session)
         } else {
-            let writer = notes.touched(&real).map(|touch| (touch.session, touch.at));
             notes.read_by(&real, session, now);
-            writer
+            notes.touched(&real).map(|touch| (touch.session, touch.at))
         };
-        let Some((other, at)) = other else { return Ok(Vec::new()) };
-        if other == *session || now.since(at) >= Timestamp::HOUR {
+        let Some((other, _)) =
+            other.filter(|(other, at)| other != session && now.since(*at) < Timestamp::HOUR)
+        else {
             return Ok(Vec::new());
-        }
+        };
         let (Some(trail), Some(other)) = (notes.trail(session), notes.trail(&other)) else {
             return Ok(Vec::new());
         };
-        let view = View::new(&notes, &trail.worktree, &self.host.name(), environment);
+        let view = View::new(&notes, &trail.worktree, &self.host, environment);
         if !view.settings.convergence || !view.settings.convergence_files || trail.project != other.project {
             return Ok(Vec::new());
         }
-        self.compare(&view, &trail, &[other], now)
+        self.compare(&view, &trail, &[other], is_elsewhere, now)
     }
 
     /// Compares a session with others; only where something is new is the store
@@ -126,6 +127,7 @@ impl<E: Engine, H: Host> App<E, H> {
         view: &View,
         trail: &Trail,
         others: &[Trail],
+        is_elsewhere: bool,
         now: Timestamp,
     ) -> Result<Vec<String>, StoreError> {
         let me = &trail.session;
@@ -138,7 +140,7 @@ impl<E: Engine, H: Host> App<E, H> {
         }
         found.retain(|sighting| {
             let known = view.note.predictions.iter().filter(|note| note.pair == sighting.pair);
-            known.clone().all(|note| rules::is_news(note, &sighting.signal, now))
+            known.clone().all(|note| rules::is_news(note, &sighting.signal))
         });
         found.sort_by(|one, other| other.signal.confidence.total_cmp(&one.signal.confidence));
         found.truncate(MOST_AT_ONCE);
@@ -151,8 +153,7 @@ impl<E: Engine, H: Host> App<E, H> {
         if found.is_empty() && !may_end {
             return Ok(Vec::new());
         }
-        let lines = self.foresee(found, Some(me), now)?;
-        Ok(if view.settings.context == ContextMode::None { Vec::new() } else { lines })
+        self.foresee(found, (!is_elsewhere).then_some(me), now)
     }
 
     /// The trail of a session that is here. One that joined before there were

@@ -13,6 +13,7 @@ use crate::convergence::Party;
 use crate::convergence::Prediction;
 use crate::convergence::Profile;
 use crate::convergence::RadarOutcome;
+use crate::convergence::Signal;
 use crate::convergence::Tally;
 use crate::convergence::Trail;
 use crate::convergence::TrailNotes as _;
@@ -48,7 +49,7 @@ impl<E: Engine, H: Host> App<E, H> {
             let tally = self.engine.read()?.tally()?;
             return Ok(RadarOutcome { at: now, tally, agents: Vec::new(), pairs: Vec::new() });
         };
-        let view = View::new(&notes, &first.worktree, &self.host.name(), environment);
+        let view = View::new(&notes, &first.worktree, &self.host, environment);
         let lens = view.lens(now);
         let profiles: Vec<Profile<'_>> = seen.iter().map(|(_, trail)| Profile::new(trail, &lens)).collect();
         let mut near = Vec::new();
@@ -60,10 +61,20 @@ impl<E: Engine, H: Host> App<E, H> {
                 }
             }
         }
-        let sightings =
-            near.iter().map(|(pair, found)| Sighting { pair: pair.clone(), signal: found[0].clone() });
-        // A look must not fail because the store is read-only or busy.
-        let _ = self.foresee(sightings.collect(), None, now);
+        let is_known = |pair: &[SessionId; 2], signal: &Signal| {
+            let mut known = view.note.predictions.iter().filter(|note| note.pair == *pair);
+            !known.all(|note| rules::is_news(note, signal))
+        };
+        let news: Vec<Sighting> = near
+            .iter()
+            .filter(|(pair, found)| !is_known(pair, &found[0]))
+            .map(|(pair, found)| Sighting { pair: pair.clone(), signal: found[0].clone() })
+            .collect();
+        let is_any_open = view.note.predictions.iter().any(|note| note.ended.is_none());
+        if view.settings.convergence && (!news.is_empty() || is_any_open) {
+            // A look must not fail because the store is read-only or busy.
+            let _ = self.foresee(news, None, now);
+        }
         let tx = self.engine.read()?;
         let active = tx.active_predictions()?;
         let name = |session: &SessionId| {

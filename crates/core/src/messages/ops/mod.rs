@@ -18,6 +18,7 @@ use crate::journal::Actor;
 use crate::journal::Change;
 use crate::journal::Seq;
 use crate::messages::FlagStore;
+use crate::messages::Letter;
 use crate::messages::MessageChange;
 use crate::messages::MessageStore;
 use crate::messages::MessageType;
@@ -29,6 +30,7 @@ use crate::messages::rules::Hand;
 use crate::presence;
 use crate::presence::Agent;
 use crate::presence::PresenceStore;
+use crate::presence::SessionId;
 
 /// What a joining agent finds: its own letters, and those that wait for one of
 /// its name in its project that is gone. Its hooks are told.
@@ -40,7 +42,11 @@ pub(crate) fn bequeath(tx: &mut impl Tx, agent: &Agent, has_asked: bool) -> Resu
         let is_kin = |gone: &Agent| gone.project.id == agent.project.id && gone.session != agent.session;
         for gone in former.into_iter().filter(is_kin) {
             let from = Actor::Agent(gone.session);
-            let numbers: Vec<Seq> = tx.unread(&from)?.iter().map(|letter| letter.message.number).collect();
+            // What Consort had to say was meant for that session.
+            let is_letter = |letter: &&Letter| letter.message.sent.from.who != Actor::Consort;
+            let unread = tx.unread(&from)?;
+            let numbers: Vec<Seq> =
+                unread.iter().filter(is_letter).map(|letter| letter.message.number).collect();
             if !numbers.is_empty() {
                 let to = to.clone();
                 changes.push(Change::Messages(MessageChange::Inherited { from, to, numbers }));
@@ -76,13 +82,29 @@ pub(crate) fn notice(
 }
 
 /// What it takes for Consort itself to tell an agent something.
-pub(crate) fn remark(tx: &mut impl Tx, to: &Agent, text: String) -> Result<Change, StoreError> {
+/// By its key it can be taken back.
+pub(crate) fn remark(
+    tx: &mut impl Tx,
+    to: &Agent,
+    text: String,
+    key: Option<String>,
+) -> Result<Change, StoreError> {
     tx.raise_flag(&to.session)?;
     let who = Actor::Consort;
     let from = Sender { who, name: "consort".into(), kind: None, project: None, branch: None, details: None };
     let (to, kind, priority) = (vec![send::recipient(to)], MessageType::Info, Priority::Normal);
-    let sent = Sent { from, to, kind, priority, text, reply_to: None, thread: None, key: None };
+    let sent = Sent { from, to, kind, priority, text, reply_to: None, thread: None, key };
     Ok(Change::Messages(MessageChange::Sent(Box::new(sent))))
+}
+
+/// What it takes for Consort to leave unsaid what it had to tell a session and
+/// what that has not heard.
+pub(crate) fn take_back(tx: &impl Tx, session: &SessionId, key: &str) -> Result<Option<Change>, StoreError> {
+    let to = Actor::Agent(session.clone());
+    let Some(message) = tx.by_key(&Actor::Consort, key)? else { return Ok(None) };
+    let is_unheard = tx.unread(&to)?.iter().any(|letter| letter.message.number == message.number);
+    let unsaid = Change::Messages(MessageChange::Dropped { to, numbers: vec![message.number] });
+    Ok(Some(unsaid).filter(|_| is_unheard))
 }
 
 /// What it takes to forget messages sent before then that everyone has read.

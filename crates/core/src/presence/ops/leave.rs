@@ -49,7 +49,7 @@ impl<E: Engine, H: Host> App<E, H> {
         Self::let_go(&self.host, &mut tx, &agent, &actor, now)?;
         let project = Some(agent.project.id.clone());
         Self::record_all(&self.host, &mut tx, &agent, &actor, now, [changes])?;
-        let last_words = convergence::last_words(&notes, &mut tx, &agent, now)?;
+        let last_words = convergence::last_words(&notes, &mut tx, &agent, now).unwrap_or_default();
         Self::record_all(&self.host, &mut tx, &agent, &Actor::Consort, now, last_words)?;
         tx.commit()?;
         self.host.ring(&project.map(Topic::Project).into_iter().collect::<Vec<_>>());
@@ -82,7 +82,7 @@ impl<E: Engine, H: Host> App<E, H> {
             })?;
         }
         for (agent, _) in &dead {
-            let last_words = convergence::last_words(&notes, &mut tx, agent, now)?;
+            let last_words = convergence::last_words(&notes, &mut tx, agent, now).unwrap_or_default();
             Self::record_all(&self.host, &mut tx, agent, &Actor::Consort, now, last_words)?;
         }
         tx.commit()?;
