@@ -3,6 +3,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test helper that cannot go on should stop the test")]
 
+mod agents;
 pub mod claim_story;
 mod claude;
 pub mod convergence_story;
@@ -12,6 +13,7 @@ mod model;
 pub mod story;
 mod world;
 
+pub use agents::RealAgent;
 pub use claude::Claude;
 pub use host::FakeHost;
 pub use model::Step;

@@ -1,7 +1,9 @@
-//! A scripted model on loopback that speaks the Anthropic Messages API.
+//! A scripted model on loopback that speaks to every agent CLI in its own way.
 //!
 //! Requests that offer tools are turns of the agent and take the next step of
 //! the script; the rest (titles, summaries) get a canned answer.
+
+mod wire;
 
 use std::collections::VecDeque;
 use std::io::BufRead as _;
@@ -19,6 +21,8 @@ use std::thread::JoinHandle;
 
 use serde_json::Value;
 use serde_json::json;
+
+use self::wire::Api;
 
 /// What the model does in one turn.
 #[derive(Clone, Debug)]
@@ -126,8 +130,7 @@ fn serve(stream: TcpStream, shared: &Shared) -> std::io::Result<()> {
     let mut reader = BufReader::new(stream.try_clone()?);
     let mut line = String::new();
     reader.read_line(&mut line)?;
-    let is_messages =
-        line.starts_with("POST") && line.contains("/v1/messages") && !line.contains("count_tokens");
+    let asked = line.clone();
     let mut length = 0;
     loop {
         line.clear();
@@ -143,9 +146,10 @@ fn serve(stream: TcpStream, shared: &Shared) -> std::io::Result<()> {
     let mut body = vec![0; length];
     reader.read_exact(&mut body)?;
     let request: Value = serde_json::from_slice(&body).unwrap_or_default();
-    if !is_messages {
-        return reply(stream, "application/json", &json!({ "input_tokens": 1 }).to_string());
-    }
+    let Some(api) = Api::of(&asked) else {
+        let nothing = json!({ "input_tokens": 1, "totalTokens": 1, "data": [], "models": [] });
+        return reply(stream, "application/json", &nothing.to_string());
+    };
     let is_turn = request["tools"].as_array().is_some_and(|tools| !tools.is_empty());
     let step = if is_turn {
         shared.requests.lock().unwrap().push(request.clone());
@@ -165,58 +169,9 @@ fn serve(stream: TcpStream, shared: &Shared) -> std::io::Result<()> {
         }
         step => step,
     };
-    let message = message(step.unwrap_or_else(|| Step::Say("Done.".into())), &request["model"]);
-    if request["stream"] == json!(true) {
-        reply(stream, "text/event-stream", &events(&message))
-    } else {
-        reply(stream, "application/json", &message.to_string())
-    }
-}
-
-fn message(step: Step, model: &Value) -> Value {
-    use std::sync::atomic::AtomicU32;
-    static NEXT: AtomicU32 = AtomicU32::new(1);
-    let number = NEXT.fetch_add(1, Ordering::Relaxed);
-    let (content, stop_reason) = match step {
-        Step::Say(text) => (json!({ "type": "text", "text": text }), "end_turn"),
-        Step::Use { tool, input } => (
-            json!({ "type": "tool_use", "id": format!("toolu_stub{number:06}"), "name": tool, "input": input }),
-            "tool_use",
-        ),
-        Step::Stall | Step::Meanwhile(..) => (json!({ "type": "text", "text": "" }), "end_turn"),
-    };
-    json!({
-        "id": format!("msg_stub{number:06}"), "type": "message", "role": "assistant", "model": model,
-        "content": [content], "stop_reason": stop_reason, "stop_sequence": null,
-        "usage": { "input_tokens": 100, "output_tokens": 20 },
-    })
-}
-
-/// The same message as the stream of events a client expects.
-fn events(message: &Value) -> String {
-    let mut opening = message.clone();
-    opening["content"] = json!([]);
-    opening["stop_reason"] = Value::Null;
-    let block = &message["content"][0];
-    let (start, delta) = if block["type"] == "text" {
-        (json!({ "type": "text", "text": "" }), json!({ "type": "text_delta", "text": block["text"] }))
-    } else {
-        let mut start = block.clone();
-        start["input"] = json!({});
-        (start, json!({ "type": "input_json_delta", "partial_json": block["input"].to_string() }))
-    };
-    let ending = json!({ "stop_reason": message["stop_reason"], "stop_sequence": null });
-    [
-        json!({ "type": "message_start", "message": opening }),
-        json!({ "type": "content_block_start", "index": 0, "content_block": start }),
-        json!({ "type": "content_block_delta", "index": 0, "delta": delta }),
-        json!({ "type": "content_block_stop", "index": 0 }),
-        json!({ "type": "message_delta", "delta": ending, "usage": { "output_tokens": 20 } }),
-        json!({ "type": "message_stop" }),
-    ]
-    .iter()
-    .map(|event| format!("event: {}\ndata: {event}\n\n", event["type"].as_str().unwrap_or_default()))
-    .collect()
+    let step = step.unwrap_or_else(|| Step::Say("Done.".into()));
+    let (kind, body) = api.answer(step, &request, &asked);
+    reply(stream, kind, &body)
 }
 
 fn reply(mut stream: TcpStream, kind: &str, body: &str) -> std::io::Result<()> {
