@@ -4,11 +4,15 @@
 
 use std::collections::BTreeMap;
 use std::path::Path;
+use std::process::Stdio;
 
+use consort_testkit::Claude;
 use consort_testkit::RealAgent;
 use consort_testkit::Sealed;
+use consort_testkit::Step;
 use consort_testkit::StubModel;
 use serde_json::Value;
+use serde_json::json;
 
 #[test]
 fn codex_takes_part() {
@@ -56,7 +60,7 @@ fn takes_part(agent: RealAgent) {
             assert_eq!(sent.code, 0, "{sent}");
         }),
         agent.write(&world, "free.txt", "ours"),
-        consort_testkit::Step::say("Done."),
+        Step::say("Done."),
     ]);
     agent.settle(&world, &model);
     let before = files(&agent.config_dir(&world));
@@ -106,6 +110,116 @@ fn takes_part(agent: RealAgent) {
         assert_eq!(after.get(path), Some(text), "{path}");
     }
     assert!(!after.keys().any(|path| path.contains("consort")), "{:?}", after.keys());
+}
+
+#[test]
+fn no_agent_stands_still_because_we_are_gone() {
+    for agent in RealAgent::ALL {
+        let world = Sealed::new(env!("CARGO_BIN_EXE_consort"));
+        world.git_init();
+        let model = StubModel::start([
+            agent.shell("true"),
+            agent.write(&world, "free.txt", "ours"),
+            Step::say("Done."),
+        ]);
+        agent.settle(&world, &model);
+        // Connected from a place that is then removed.
+        let program = world.path().join("consort");
+        std::fs::copy(env!("CARGO_BIN_EXE_consort"), &program).unwrap();
+        let mut init = world.command(&program);
+        let connected = world.ran(init.args(["init", "--yes", "--agent", agent.kind()]));
+        assert_eq!(connected.code, 0, "{connected}");
+        std::fs::remove_file(&program).unwrap();
+        let ran = world.ran(&mut agent.headless(&world, &model, "please go on"));
+        assert!(world.project().join("free.txt").exists(), "{agent:?}: {ran}");
+        assert_eq!(model.turns().len(), 3, "{agent:?}: {ran}");
+    }
+}
+
+/// Three vendors in one project: each hears the one before it, and none writes
+/// what another holds.
+#[test]
+fn three_vendors_talk_and_keep_out_of_each_others_way() {
+    let world = Sealed::new(env!("CARGO_BIN_EXE_consort"));
+    world.git_init();
+    let (claude, consort) = (Claude::installed(), env!("CARGO_BIN_EXE_consort"));
+    let until = |file: &str| format!("while [ ! -e {file} ]; do sleep 0.05; done");
+    let busy = |name: &str, next: &str| {
+        format!("{consort} reserve {name}.txt && touch {name}.here && {}", until(&format!("{next}.here")))
+    };
+    let write = |agent: RealAgent, path: &str| agent.write(&world, path, "mine");
+
+    // Each reserves a file, waits for the next, tries its file, writes to it, and waits for the end.
+    let place = world.project().canonicalize().unwrap().join("codex.txt");
+    let claude_model = StubModel::start([
+        Step::bash(&busy("claude", "gemini")),
+        Step::Use { tool: "Write".into(), input: json!({ "file_path": place, "content": "mine" }) },
+        Step::bash(&format!(
+            "{consort} send Codie 'from claude to codex' && touch claude.said && {}",
+            until("gemini.said")
+        )),
+        Step::bash(&until("end")),
+        Step::say("Done."),
+    ]);
+    let codex_model = StubModel::start([
+        RealAgent::Codex.shell(&busy("codex", "gemini")),
+        write(RealAgent::Codex, "gemini.txt"),
+        RealAgent::Codex.shell(&until("claude.said")),
+        RealAgent::Codex.shell(&format!(
+            "{consort} send Gem 'from codex to gemini' && touch codex.said && {}",
+            until("end")
+        )),
+        Step::say("Done."),
+    ]);
+    let gemini_model = StubModel::start([
+        RealAgent::Gemini.shell(&busy("gemini", "claude")),
+        write(RealAgent::Gemini, "claude.txt"),
+        RealAgent::Gemini.shell(&until("codex.said")),
+        RealAgent::Gemini
+            .shell(&format!("{consort} send Claudia 'from gemini to claude' && touch gemini.said")),
+        RealAgent::Gemini.shell(&until("end")),
+        Step::say("Done."),
+    ]);
+    for (agent, model) in [(RealAgent::Codex, &codex_model), (RealAgent::Gemini, &gemini_model)] {
+        agent.settle(&world, model);
+        assert_eq!(world.run(&format!("init --agent {} --yes", agent.kind())).code, 0);
+    }
+    assert_eq!(world.run("init --agent claude --yes").code, 0);
+    let quietly = |mut command: std::process::Command, name: &str| {
+        command.env("CONSORT_NAME", name).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap()
+    };
+    let mut all = [
+        quietly(claude.headless(&world, &claude_model, "first"), "Claudia"),
+        quietly(RealAgent::Codex.headless(&world, &codex_model, "second"), "Codie"),
+        quietly(RealAgent::Gemini.headless(&world, &gemini_model, "third"), "Gem"),
+    ];
+    let mut is_said = false;
+    for _ in 0..600 {
+        is_said = world.project().join("gemini.said").exists() && claude_model.turns().len() >= 4;
+        if is_said {
+            break;
+        }
+        std::thread::sleep(std::time::Duration::from_millis(50));
+    }
+    std::fs::write(world.project().join("end"), "").unwrap();
+    let ended = all.each_mut().map(|child| child.wait().unwrap().success());
+    assert!(is_said, "{ended:?}\n{}", world.run("journal tail -n 60"));
+
+    let last = |model: &StubModel| model.turns().last().map(Value::to_string).unwrap_or_default();
+    for (model, heard, held) in [
+        (&claude_model, "from gemini to claude", "codex.txt is reserved by Codie (codex on main)"),
+        (&codex_model, "from claude to codex", "gemini.txt is reserved by Gem (gemini on main)"),
+        (&gemini_model, "from codex to gemini", "claude.txt is reserved by Claudia (claude on main)"),
+    ] {
+        let told = last(model);
+        assert_eq!(told.matches(heard).count(), 1, "{heard} in {told}");
+        assert!(told.contains(held), "{held} in {told}");
+    }
+    for file in ["claude.txt", "codex.txt", "gemini.txt"] {
+        assert!(!world.project().join(file).exists(), "{file}");
+    }
+    assert_eq!(world.run("who").stdout, "No agents are in shop.\n");
+    assert_eq!(world.run("journal verify").code, 0);
 }
 
 /// Every file below a directory.
