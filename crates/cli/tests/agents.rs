@@ -40,6 +40,9 @@ fn copilot_takes_part() {
 }
 
 fn takes_part(agent: RealAgent) {
+    if agent.is_out_of_reach() {
+        return;
+    }
     let world = std::sync::Arc::new(Sealed::new(env!("CARGO_BIN_EXE_consort")));
     world.git_init();
     let kind = agent.kind();
@@ -114,7 +117,7 @@ fn takes_part(agent: RealAgent) {
 
 #[test]
 fn no_agent_stands_still_because_we_are_gone() {
-    for agent in RealAgent::ALL {
+    for agent in RealAgent::ALL.into_iter().filter(|agent| !agent.is_out_of_reach()) {
         let world = Sealed::new(env!("CARGO_BIN_EXE_consort"));
         world.git_init();
         let model = StubModel::start([
@@ -140,6 +143,9 @@ fn no_agent_stands_still_because_we_are_gone() {
 /// what another holds.
 #[test]
 fn three_vendors_talk_and_keep_out_of_each_others_way() {
+    if RealAgent::Codex.is_out_of_reach() || RealAgent::Gemini.is_out_of_reach() {
+        return;
+    }
     let world = Sealed::new(env!("CARGO_BIN_EXE_consort"));
     world.git_init();
     let (claude, consort) = (Claude::installed(), env!("CARGO_BIN_EXE_consort"));

@@ -45,10 +45,23 @@ impl RealAgent {
         }
     }
 
+    /// Whether it could not be installed here; says so, loudly.
+    pub fn is_out_of_reach(self) -> bool {
+        let is_out = tools().join(self.kind()).join("unreachable").exists();
+        if is_out {
+            let mut stderr = std::io::stderr();
+            let _ = std::io::Write::write_all(
+                &mut stderr,
+                format!("!!! SKIPPED: {} could not be installed !!!\n", self.kind()).as_bytes(),
+            );
+        }
+        is_out
+    }
+
     /// Where its programs are. A machine without them fails the test, with the
     /// way out.
     fn bins(self) -> Vec<PathBuf> {
-        let tools = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../.test-tools");
+        let tools = tools();
         let bins = [self.kind(), "claude"].map(|kind| tools.join(kind).join("node_modules/.bin"));
         let program = bins[0].join(self.kind());
         assert!(program.exists(), "{} is not there: run `scripts/test-tools`", program.display());
@@ -233,6 +246,10 @@ trust_level = "trusted"
 
     /// It unpacks itself when it is first run: once for all worlds.
     fn cache(self) -> PathBuf {
-        PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../.test-tools").join(self.kind()).join("cache")
+        tools().join(self.kind()).join("cache")
     }
+}
+
+fn tools() -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../.test-tools")
 }
