@@ -115,6 +115,36 @@ fn takes_part(agent: RealAgent) {
     assert!(!after.keys().any(|path| path.contains("consort")), "{:?}", after.keys());
 }
 
+/// Over MCP they are who they are through their hooks.
+#[test]
+fn they_send_through_our_mcp_server() {
+    let agents =
+        RealAgent::ALL.into_iter().filter(|agent| *agent != RealAgent::Pi && !agent.is_out_of_reach());
+    for agent in agents {
+        let world = Sealed::new(env!("CARGO_BIN_EXE_consort"));
+        world.git_init();
+        assert_eq!(world.run("join --pid $OTHER --kind claude --session s1 --name Falcon").code, 0);
+        let call = json!({ "to": ["Falcon"], "text": "sent over MCP" });
+        let model = StubModel::start([agent.ours("send", call), Step::say("Done.")]);
+        agent.settle(&world, &model);
+        assert_eq!(world.run(&format!("init --agent {} --yes", agent.kind())).code, 0);
+        let mut turn = agent.headless(&world, &model, "tell Falcon");
+        let ran = world.ran(turn.env("CONSORT_NAME", "Newcomer"));
+        let told = model.turns().last().map(Value::to_string).unwrap_or_default();
+        // Some show the model the text, some the data.
+        let is_answered = told.contains("Sent #") || told.contains(r#"\"number\":"#);
+        assert!(is_answered, "{agent:?}: {told} {ran}");
+        let inbox = world.run_as(Some("s1"), &["inbox", "--json"]).stdout;
+        let letters: Value = serde_json::from_str(&inbox).unwrap();
+        assert_eq!(letters[0]["text"], "sent over MCP", "{agent:?}: {inbox}");
+        assert_eq!(letters[0]["from"]["kind"], agent.kind(), "{inbox}");
+        assert_eq!(letters[0]["from"]["name"], "Newcomer", "{inbox}");
+        // One agent, not one for its hooks and one for its tools.
+        let journal = world.run("journal tail -n 50").stdout;
+        assert_eq!(journal.matches(" joined (").count(), 2, "{journal}");
+    }
+}
+
 #[test]
 fn no_agent_stands_still_because_we_are_gone() {
     for agent in RealAgent::ALL.into_iter().filter(|agent| !agent.is_out_of_reach()) {

@@ -96,6 +96,19 @@ impl RealAgent {
         Step::Use { tool: tool.into(), input }
     }
 
+    /// A step in which the model calls one of our tools.
+    pub fn ours(self, tool: &str, input: serde_json::Value) -> Step {
+        let tool = match self {
+            // A namespace, and the name in it.
+            Self::Codex => format!("mcp__consort/{tool}"),
+            Self::Gemini => format!("mcp_consort_{tool}"),
+            Self::OpenCode => format!("consort_{tool}"),
+            Self::Pi => tool.to_owned(),
+            Self::Copilot => format!("consort-{tool}"),
+        };
+        Step::Use { tool, input }
+    }
+
     /// Where its settings are, for the whole of what it keeps there.
     pub fn config_dir(self, world: &Sealed) -> PathBuf {
         world.home().join(match self {
@@ -137,8 +150,13 @@ apps = false
 plugins = false
 [projects."{}"]
 trust_level = "trusted"
+[mcp_servers.consort]
+command = "{}"
+args = ["mcp"]
+default_tools_approval_mode = "approve"
 "#,
-                    project.display()
+                    project.display(),
+                    world.program().display(),
                 ),
             ),
             Self::Gemini => {
@@ -151,6 +169,9 @@ trust_level = "trusted"
                         "privacy": { "usageStatisticsEnabled": false },
                         "ide": { "hasSeenNudge": true },
                         "model": { "name": self.model() },
+                        "mcpServers": { "consort": {
+                            "command": world.program(), "args": ["mcp"], "trust": true,
+                        } },
                     })
                     .to_string(),
                 );
@@ -167,6 +188,9 @@ trust_level = "trusted"
                         "options": { "baseURL": format!("{url}/v1"), "apiKey": "sk-fake" },
                         "models": { "stub-model": { "limit": { "context": 200_000, "output": 8_000 } } },
                     } },
+                    "mcp": { "consort": {
+                        "type": "local", "command": [world.program(), "mcp"], "enabled": true,
+                    } },
                 })
                 .to_string(),
             ),
@@ -181,10 +205,11 @@ trust_level = "trusted"
                     .to_string(),
                 );
             }
-            Self::Copilot => write(
-                "settings.json",
-                json!({ "banner": "never", "trustedFolders": [project] }).to_string(),
-            ),
+            Self::Copilot => {
+                write("settings.json", json!({ "banner": "never", "trustedFolders": [project] }).to_string());
+                let server = json!({ "type": "local", "command": world.program(), "args": ["mcp"], "tools": ["*"] });
+                write("mcp-config.json", json!({ "mcpServers": { "consort": server } }).to_string());
+            }
         }
     }
 

@@ -49,6 +49,11 @@ impl Sealed {
         self.home().join(".local/share/consort")
     }
 
+    /// The `consort` under test.
+    pub fn program(&self) -> &Path {
+        &self.program
+    }
+
     pub fn path(&self) -> &Path {
         self.temp.path()
     }

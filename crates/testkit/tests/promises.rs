@@ -79,8 +79,16 @@ fn crates_depend_only_downwards() {
         ("consort-testkit", &["consort-core"]),
         (
             "consort-cli",
-            &["consort-agents", "consort-core", "consort-hook", "consort-host", "consort-sqlite"],
+            &[
+                "consort-agents",
+                "consort-core",
+                "consort-hook",
+                "consort-host",
+                "consort-mcp",
+                "consort-sqlite",
+            ],
         ),
+        ("consort-mcp", &["consort-core"]),
         ("consort-bench", &["consort-core", "consort-host", "consort-sqlite"]),
     ];
     let graph = graph();
@@ -99,7 +107,7 @@ fn crates_depend_only_downwards() {
 
 #[test]
 fn core_is_kept_free_of_machinery() {
-    let allowed = ["itoa", "memchr", "serde", "serde_core", "serde_json", "thiserror", "uuid", "zmij"];
+    let allowed = ["itoa", "memchr", "serde", "serde_core", "serde_json", "thiserror", "zmij"];
     assert_allowed("consort-core", &allowed);
 }
 
@@ -107,8 +115,7 @@ fn core_is_kept_free_of_machinery() {
 /// agents. No argument parser, no runtime, no regular expressions, no logger.
 #[test]
 fn a_hook_brings_little() {
-    let base =
-        ["consort-core", "itoa", "memchr", "serde", "serde_core", "serde_json", "thiserror", "uuid", "zmij"];
+    let base = ["consort-core", "itoa", "memchr", "serde", "serde_core", "serde_json", "thiserror", "zmij"];
     // The shell's grammar, which needs nothing else.
     assert_allowed("consort-hook", &[&base[..], &["consort-shell", "rable"]].concat());
     let with = |more: &[&'static str]| [&base, more].concat();
@@ -144,7 +151,8 @@ fn assert_allowed(package: &str, allowed: &[&str]) {
 fn the_lock_file_stays_small() {
     let lock = std::fs::read_to_string(root().join("Cargo.lock")).unwrap();
     let packages = lock.matches("[[package]]").count();
-    assert!(packages <= 110, "{packages} packages: a new dependency is a decision");
+    // The MCP library and its runtime are a third of them.
+    assert!(packages <= 145, "{packages} packages: a new dependency is a decision");
 }
 
 #[test]

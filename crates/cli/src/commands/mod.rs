@@ -10,6 +10,7 @@ pub(crate) mod init;
 pub(crate) mod join;
 pub(crate) mod journal;
 pub(crate) mod leave;
+pub(crate) mod mcp;
 pub(crate) mod messages;
 pub(crate) mod rename;
 pub(crate) mod status;

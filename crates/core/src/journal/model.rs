@@ -28,7 +28,13 @@ pub struct EntryId(pub [u8; 16]);
 impl EntryId {
     pub fn new(at: Timestamp, random: [u8; 10]) -> Self {
         let millis = u64::try_from(at.0).unwrap_or(0);
-        Self(*uuid::Builder::from_unix_timestamp_millis(millis, &random).as_uuid().as_bytes())
+        let mut id = [0; 16];
+        id[..6].copy_from_slice(&millis.to_be_bytes()[2..]);
+        id[6..].copy_from_slice(&random);
+        // A UUID of version 7 and of the usual variant.
+        id[6] = 0x70 | id[6] & 0x0f;
+        id[8] = 0x80 | id[8] & 0x3f;
+        Self(id)
     }
 }
 
@@ -42,7 +48,9 @@ impl EntryId {
 
 impl fmt::Display for EntryId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        uuid::Uuid::from_bytes(self.0).hyphenated().fmt(f)
+        let hex = format!("{:032x}", u128::from_be_bytes(self.0));
+        let parts = [&hex[..8], &hex[8..12], &hex[12..16], &hex[16..20], &hex[20..]];
+        f.write_str(&parts.join("-"))
     }
 }
 
@@ -257,5 +265,18 @@ impl Verification {
             && self.unreadable.is_empty()
             && self.differences.is_empty()
             && self.integrity.is_empty()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_id_is_a_uuid_that_tells_its_time() {
+        let at = Timestamp(1_794_746_513_813);
+        let id = EntryId::new(at, [0xff; 10]);
+        assert_eq!(id.to_string(), "01a1df3a-7995-7fff-bfff-ffffffffffff");
+        assert_eq!(id.at(), at);
     }
 }

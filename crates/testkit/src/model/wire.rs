@@ -115,7 +115,12 @@ fn response(step: Step, number: u32) -> Value {
             json!({ "type": "custom_tool_call", "call_id": call, "name": tool, "input": input["input"] })
         }
         Step::Use { tool, input } => {
-            json!({ "type": "function_call", "call_id": call, "name": tool, "arguments": input.to_string() })
+            let mut item = json!({ "type": "function_call", "call_id": call, "name": tool, "arguments": input.to_string() });
+            if let Some((namespace, name)) = tool.split_once('/') {
+                item["namespace"] = json!(namespace);
+                item["name"] = json!(name);
+            }
+            item
         }
         step => json!({
             "type": "message", "role": "assistant", "id": format!("msg_stub{number:06}"),

@@ -1,0 +1,79 @@
+//! `consort mcp`
+
+use std::path::PathBuf;
+
+use consort_core::App;
+use consort_core::host::Host as _;
+use consort_core::presence::CallerFacts;
+use consort_core::presence::JoinRequest;
+use consort_core::presence::NameWish;
+use consort_core::presence::hosting_process;
+use consort_core::presence::is_valid_name;
+use consort_host::Machine;
+use consort_host::env;
+use consort_mcp::Around;
+use consort_mcp::Server;
+use consort_sqlite::Access;
+use consort_sqlite::Store;
+
+use crate::error::CommandError;
+use crate::error::CommandResult;
+use crate::world::World;
+use crate::world::caller_facts;
+
+#[derive(clap::Args)]
+pub(crate) struct Args {
+    /// Print the tools and their schemas, and serve nobody
+    #[arg(long)]
+    schemas: bool,
+}
+
+pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
+    if args.schemas {
+        return world.out.json(&consort_mcp::catalogue());
+    }
+    let store = Store::new(world.paths.store(), Access::Command);
+    let app = App::new(store, Machine::new(world.paths.bells()));
+    let around = Process { bells: world.paths.bells(), cwd: world.cwd.clone() };
+    consort_mcp::serve(Server::new(app, Box::new(around))).map_err(|error| {
+        CommandError::user(
+            format!("the client cannot be served: {error}"),
+            "an agent CLI starts this by itself; it speaks MCP on standard input and output",
+        )
+    })
+}
+
+/// This process, started by an agent CLI.
+struct Process {
+    bells: PathBuf,
+    cwd: PathBuf,
+}
+
+impl Around for Process {
+    fn caller(&self) -> CallerFacts {
+        caller_facts(&Machine::new(self.bells.clone()))
+    }
+
+    fn cwd(&self) -> PathBuf {
+        self.cwd.clone()
+    }
+
+    fn variable(&self, name: &str) -> Option<String> {
+        env::get(name)
+    }
+
+    fn join_request(&self, client: &str) -> Option<JoinRequest> {
+        let process = hosting_process(Machine::new(self.bells.clone()).ancestors(), None)?;
+        let kind = if is_valid_name(client) { client.to_owned() } else { "mcp".into() };
+        Some(JoinRequest {
+            session: format!("mcp-{}-{}", process.pid, process.start).into(),
+            wish: env::get(env::NAME).map_or(NameWish::Any, NameWish::Prefer),
+            kind,
+            process,
+            cwd: self.cwd.clone(),
+            model: None,
+            terminal: env::terminal(),
+            spec: None,
+        })
+    }
+}

@@ -1,0 +1,59 @@
+//! What a tool answers.
+
+use consort_core::explain::Explain;
+use consort_core::explain::Kind;
+use rmcp::model::CallToolResult;
+use rmcp::model::ContentBlock;
+use serde_json::Value;
+use serde_json::json;
+
+/// A short text for the model, and the same as data: some clients show the one,
+/// some the other, so both are short.
+pub(crate) struct Answer {
+    pub(crate) text: String,
+    pub(crate) data: Value,
+}
+
+impl Answer {
+    pub(crate) fn new(text: impl Into<String>, data: Value) -> Self {
+        Self { text: text.into(), data }
+    }
+}
+
+/// Why a tool could not do as asked.
+#[derive(Debug)]
+pub(crate) struct Problem {
+    kind: Kind,
+    message: String,
+    hints: Vec<String>,
+}
+
+impl Problem {
+    pub(crate) fn user(message: impl Into<String>, hint: impl Into<String>) -> Self {
+        Self { kind: Kind::User, message: message.into(), hints: vec![hint.into()] }
+    }
+}
+
+impl<E: Explain> From<E> for Problem {
+    fn from(error: E) -> Self {
+        Self { kind: error.kind(), message: error.to_string(), hints: error.hints() }
+    }
+}
+
+/// As the protocol has it.
+pub(crate) fn result(answer: Result<Answer, Problem>) -> CallToolResult {
+    match answer {
+        Ok(Answer { text, data }) => {
+            let mut result = CallToolResult::success(vec![ContentBlock::text(text)]);
+            result.structured_content = Some(data);
+            result
+        }
+        Err(Problem { kind, message, hints }) => {
+            let mut text = format!("Error: {message}");
+            hints.iter().for_each(|hint| text.push_str(&format!("\nHint: {hint}")));
+            let mut result = CallToolResult::error(vec![ContentBlock::text(text)]);
+            result.structured_content = Some(json!({ "kind": kind, "message": message, "hints": hints }));
+            result
+        }
+    }
+}

@@ -1,0 +1,20 @@
+//! The door for agents that speak MCP: the same rooms as hooks and commands.
+//!
+//! Few tools with small schemas, because every agent carries them along. A
+//! result is a short text, and what it says as data beside it. **An error is
+//! an answer**: it says what, of which kind, and what to do.
+//!
+//! Whoever calls is known by its processes, as everywhere; an agent that has no
+//! hooks joins with its first call.
+
+mod answer;
+mod server;
+mod tools;
+
+pub use server::Around;
+pub use server::Server;
+pub use server::serve;
+pub use tools::catalogue;
+
+/// How to work with others, for agents that have not met Consort.
+pub const PRIMER: &str = include_str!("primer.md");

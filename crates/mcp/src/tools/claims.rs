@@ -1,0 +1,123 @@
+//! Who works on what.
+
+use consort_core::claims::HoldRequest;
+use consort_core::claims::Mode;
+use consort_core::claims::ReleaseRequest;
+use consort_core::claims::Strength;
+use consort_core::claims::Which;
+use consort_core::engine::Engine;
+use consort_core::host::Host;
+use consort_core::text;
+use serde::Deserialize;
+use serde_json::json;
+
+use super::Entry;
+use super::Room;
+use crate::answer::Answer;
+use crate::answer::Problem;
+
+pub(super) const TOOLS: &[Entry] = &[
+    Entry {
+        name: "reserve",
+        about: "Keep others from writing files (`src/a.rs`), directories (`src/auth/`) or globs while you work on them.",
+        properties: || {
+            json!({
+                "what": { "type": "array", "items": { "type": "string" } },
+                "reason": { "type": "string" },
+                "advisory": { "type": "boolean", "description": "only say so, also of things that are no paths" },
+                "shared": { "type": "boolean" },
+            })
+        },
+        required: &["what"],
+        only_reads: false,
+    },
+    Entry {
+        name: "release",
+        about: "Let go of what you hold; without `what`, of everything.",
+        properties: || json!({ "what": { "type": "array", "items": { "type": "string" } } }),
+        required: &[],
+        only_reads: false,
+    },
+    Entry {
+        name: "explain",
+        about: "Who holds a path, why, and whether you may write it.",
+        properties: || json!({ "path": { "type": "string" } }),
+        required: &["path"],
+        only_reads: true,
+    },
+];
+
+#[derive(Deserialize)]
+pub(super) struct Reserve {
+    what: Vec<String>,
+    reason: Option<String>,
+    #[serde(default)]
+    advisory: bool,
+    #[serde(default)]
+    shared: bool,
+}
+
+pub(super) fn reserve<E: Engine, H: Host>(
+    room: &mut Room<'_, E, H>,
+    reserve: Reserve,
+) -> Result<Answer, Problem> {
+    room.me()?;
+    let outcome = room.app.hold(&HoldRequest {
+        caller: room.facts(),
+        cwd: room.around.cwd(),
+        what: reserve.what,
+        strength: if reserve.advisory { Strength::Advisory } else { Strength::Blocking },
+        mode: if reserve.shared { Mode::Shared } else { Mode::Exclusive },
+        reason: reserve.reason,
+        ttl: None,
+    })?;
+    let names: Vec<String> = outcome.holds.iter().map(|hold| hold.resource.shown()).collect();
+    Ok(Answer::new(format!("Yours: {}.", shown(&names)), json!({ "yours": names })))
+}
+
+#[derive(Deserialize)]
+pub(super) struct Release {
+    what: Option<Vec<String>>,
+}
+
+pub(super) fn release<E: Engine, H: Host>(
+    room: &mut Room<'_, E, H>,
+    release: Release,
+) -> Result<Answer, Problem> {
+    room.me()?;
+    let outcome = room.app.release(&ReleaseRequest {
+        caller: room.facts(),
+        cwd: room.around.cwd(),
+        what: release.what.map_or(Which::Mine, Which::These),
+        strength: None,
+        force: false,
+    })?;
+    let names: Vec<String> = outcome.released.iter().map(|hold| hold.resource.shown()).collect();
+    let text =
+        if names.is_empty() { "You held nothing.".into() } else { format!("Released: {}.", shown(&names)) };
+    Ok(Answer::new(text, json!({ "released": names })))
+}
+
+#[derive(Deserialize)]
+pub(super) struct Path {
+    path: String,
+}
+
+pub(super) fn explain<E: Engine, H: Host>(room: &mut Room<'_, E, H>, path: Path) -> Result<Answer, Problem> {
+    room.me()?;
+    let (facts, cwd) = (room.facts(), room.around.cwd());
+    let outcome = room.app.explain_path(&facts, &cwd, &path.path)?;
+    let mut text = if outcome.writable { "You may write it." } else { "You may not write it." }.to_owned();
+    for seen in &outcome.holds {
+        let who = if seen.yours { "you" } else { seen.name.as_str() };
+        let reason = seen.hold.reason.as_deref().map_or_else(String::new, |reason| format!(": {reason}"));
+        let line = format!("{} is held by {who}{reason}", seen.hold.resource.shown());
+        text.push_str(&format!("\n{}", text::one_line(&line, 200)));
+    }
+    let holders: Vec<&str> = outcome.holds.iter().map(|seen| seen.name.as_str()).collect();
+    Ok(Answer::new(text.clone(), json!({ "writable": outcome.writable, "holders": holders, "text": text })))
+}
+
+fn shown(names: &[String]) -> String {
+    text::few(names.iter().map(|name| text::one_line(name, 80)), 8)
+}

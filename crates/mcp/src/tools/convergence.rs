@@ -1,0 +1,79 @@
+//! Where works head.
+
+use consort_core::convergence::PairSeen;
+use consort_core::convergence::recommendation;
+use consort_core::engine::Engine;
+use consort_core::host::Host;
+use consort_core::text;
+use serde::Deserialize;
+use serde_json::json;
+
+use super::Entry;
+use super::Room;
+use crate::answer::Answer;
+use crate::answer::Problem;
+
+pub(super) const TOOLS: &[Entry] = &[
+    Entry {
+        name: "radar",
+        about: "Who is heading for where another is, how surely, and why.",
+        properties: || json!({}),
+        required: &[],
+        only_reads: true,
+    },
+    Entry {
+        name: "handoff",
+        about: "What it takes to take over from an agent, here or gone: goal, files, what is unfinished.",
+        properties: || json!({ "agent": { "type": "string" } }),
+        required: &["agent"],
+        only_reads: true,
+    },
+];
+
+pub(super) fn radar<E: Engine, H: Host>(room: &mut Room<'_, E, H>) -> Result<Answer, Problem> {
+    let me = room.me()?;
+    let around = room.around;
+    let outcome = room.app.radar(&me.project.id, &|name| around.variable(name))?;
+    let lines: Vec<String> = outcome.pairs.iter().map(line).collect();
+    let text =
+        if lines.is_empty() { "Nobody is heading for where another is.".into() } else { lines.join("\n") };
+    Ok(Answer::new(text, json!({ "pairs": lines })))
+}
+
+fn line(seen: &PairSeen) -> String {
+    let [one, other] = seen.pair.each_ref().map(|party| &party.name);
+    match seen.signals.first() {
+        Some(signal) => {
+            let (kind, advice) = (signal.kind.as_str(), recommendation(signal));
+            format!("{one} and {other}: {kind}, {:.2}. {advice}", signal.confidence)
+        }
+        None => format!("{one} and {other}: out of sight"),
+    }
+}
+
+#[derive(Deserialize)]
+pub(super) struct Handoff {
+    agent: String,
+}
+
+pub(super) fn handoff<E: Engine, H: Host>(
+    room: &mut Room<'_, E, H>,
+    handoff: Handoff,
+) -> Result<Answer, Problem> {
+    room.me()?;
+    let outcome = room.app.handoff(&handoff.agent)?;
+    let few = |names: &[String]| text::few(names.iter().map(|name| text::one_line(name, 80)), 8);
+    let mut lines = vec![format!("{} in {}", outcome.seen.agent.name, outcome.seen.agent.worktree.display())];
+    lines.extend(outcome.goal.iter().map(|goal| format!("Asked last: {goal}")));
+    for (what, names) in [
+        ("Unfinished", &outcome.unfinished),
+        ("Wrote", &outcome.written),
+        ("Not committed", &outcome.changes),
+    ] {
+        if !names.is_empty() {
+            lines.push(format!("{what}: {}", few(names)));
+        }
+    }
+    let text = lines.join("\n");
+    Ok(Answer::new(text.clone(), json!({ "text": text })))
+}

@@ -1,0 +1,104 @@
+//! What agents say to each other.
+
+use consort_core::engine::Engine;
+use consort_core::host::Host;
+use consort_core::journal::Actor;
+use consort_core::journal::Seq;
+use consort_core::messages::InboxRequest;
+use consort_core::messages::MessageType;
+use consort_core::messages::Priority;
+use consort_core::messages::Recipients;
+use consort_core::messages::SendRequest;
+use consort_core::messages::quote_letter;
+use serde::Deserialize;
+use serde_json::json;
+
+use super::Entry;
+use super::Room;
+use crate::answer::Answer;
+use crate::answer::Problem;
+
+pub(super) const TOOLS: &[Entry] = &[
+    Entry {
+        name: "send",
+        about: "Send a message to agents by name, to `all` of this project, or to the person (`@me`).",
+        properties: || {
+            json!({
+                "to": { "type": "array", "items": { "type": "string" } },
+                "text": { "type": "string" },
+                "type": { "enum": MessageType::ALL.map(MessageType::as_str) },
+                "priority": { "enum": Priority::ALL.map(Priority::as_str) },
+                "reply": { "type": "integer", "description": "the message this answers; then `to` may be left out" },
+            })
+        },
+        required: &["text"],
+        only_reads: false,
+    },
+    Entry {
+        name: "inbox",
+        about: "Read the messages that wait for you.",
+        properties: || json!({ "peek": { "type": "boolean", "description": "leave them unread" } }),
+        required: &[],
+        only_reads: false,
+    },
+];
+
+#[derive(Deserialize)]
+pub(super) struct Send {
+    #[serde(default)]
+    to: Vec<String>,
+    text: String,
+    #[serde(rename = "type")]
+    kind: Option<String>,
+    priority: Option<String>,
+    reply: Option<Seq>,
+}
+
+pub(super) fn send<E: Engine, H: Host>(room: &mut Room<'_, E, H>, send: Send) -> Result<Answer, Problem> {
+    let unknown =
+        |what: &str| Problem::user(format!("there is no {what} of that name"), "see the tool's schema");
+    let kind = send.kind.as_deref().map(|kind| MessageType::named(kind).ok_or_else(|| unknown("type")));
+    let priority =
+        send.priority.as_deref().map(|name| Priority::named(name).ok_or_else(|| unknown("priority")));
+    let me = room.me()?;
+    let is_reply = send.reply.is_some() && send.to.is_empty();
+    let request = SendRequest {
+        caller: room.facts(),
+        to: if is_reply { Recipients::Sender } else { Recipients::Named(send.to) },
+        kind: kind.transpose()?.unwrap_or_default(),
+        priority: priority.transpose()?,
+        text: send.text,
+        reply_to: send.reply,
+        repository: Some(room.app.host().place(&me.worktree).repository),
+        ..SendRequest::default()
+    };
+    let outcome = room.app.send(&request)?;
+    let names: Vec<&str> = outcome.to.iter().map(|to| to.name.as_str()).collect();
+    let mut text = format!("Sent #{} to {}.", outcome.number, names.join(", "));
+    outcome.failed.iter().for_each(|refusal| text.push_str(&format!("\nNot sent: {refusal}")));
+    let failed: Vec<String> = outcome.failed.iter().map(ToString::to_string).collect();
+    let data = json!({ "number": outcome.number, "to": names, "failed": failed });
+    Ok(Answer::new(text, data))
+}
+
+#[derive(Deserialize)]
+pub(super) struct Inbox {
+    #[serde(default)]
+    peek: bool,
+}
+
+pub(super) fn inbox<E: Engine, H: Host>(room: &mut Room<'_, E, H>, inbox: Inbox) -> Result<Answer, Problem> {
+    let mailbox = Actor::Agent(room.me()?.session);
+    let request = InboxRequest { mailbox: mailbox.clone(), from: None, peek: inbox.peek };
+    let letters = room.app.inbox(&request)?;
+    let now = room.app.host().now();
+    let mut text: String = letters.iter().map(|letter| quote_letter(letter, now)).collect();
+    if letters.is_empty() {
+        text.push_str("No new messages.");
+    } else if !inbox.peek {
+        room.app.has_read(&mailbox, &letters)?;
+    }
+    let text = text.trim_end();
+    let numbers: Vec<Seq> = letters.iter().map(|letter| letter.message.number).collect();
+    Ok(Answer::new(text, json!({ "numbers": numbers, "text": text })))
+}

@@ -1,0 +1,107 @@
+//! The tools, a file per room: what each is called, takes and answers.
+
+mod claims;
+mod convergence;
+mod messages;
+mod presence;
+mod tasks;
+
+use std::sync::Arc;
+
+use consort_core::App;
+use consort_core::engine::Engine;
+use consort_core::host::Host;
+use consort_core::presence::Agent;
+use consort_core::presence::Caller;
+use consort_core::presence::CallerFacts;
+use consort_core::presence::PresenceError;
+use rmcp::model::Tool;
+use rmcp::model::ToolAnnotations;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+use serde_json::json;
+
+use crate::Around;
+use crate::answer::Answer;
+use crate::answer::Problem;
+
+/// What a tool works with.
+pub(crate) struct Room<'a, E, H> {
+    pub(crate) app: &'a mut App<E, H>,
+    pub(crate) around: &'a dyn Around,
+    /// What the client calls itself.
+    pub(crate) client: &'a str,
+    /// Which of the sessions of one process calls, where the client tells.
+    pub(crate) thread: Option<String>,
+}
+
+impl<E: Engine, H: Host> Room<'_, E, H> {
+    pub(crate) fn facts(&self) -> CallerFacts {
+        let mut facts = self.around.caller();
+        facts.hints.extend(self.thread.clone().map(Into::into));
+        facts
+    }
+
+    /// The agent that calls. One that no hook has announced joins now.
+    pub(crate) fn me(&mut self) -> Result<Agent, Problem> {
+        let facts = self.facts();
+        if let Caller::Agent(agent) = self.app.caller(&facts)? {
+            return Ok(*agent);
+        }
+        let request = self.around.join_request(self.client).ok_or(PresenceError::NotRegistered)?;
+        Ok(self.app.join(&request)?.agent)
+    }
+}
+
+/// A tool as clients see it.
+struct Entry {
+    name: &'static str,
+    about: &'static str,
+    /// Its properties, and which of them are needed.
+    properties: fn() -> Value,
+    required: &'static [&'static str],
+    only_reads: bool,
+}
+
+fn entries() -> impl Iterator<Item = &'static Entry> {
+    [presence::TOOLS, messages::TOOLS, claims::TOOLS, tasks::TOOLS, convergence::TOOLS].into_iter().flatten()
+}
+
+/// All tools.
+pub fn catalogue() -> Vec<Tool> {
+    let one = |entry: &Entry| {
+        let mut schema = json!({ "type": "object", "properties": (entry.properties)() });
+        if !entry.required.is_empty() {
+            schema["required"] = json!(entry.required);
+        }
+        let schema = schema.as_object().cloned().unwrap_or_default();
+        let hints = ToolAnnotations::new().read_only(entry.only_reads).open_world(false);
+        Tool::new(entry.name, entry.about, Arc::new(schema)).with_annotations(hints)
+    };
+    entries().map(one).collect()
+}
+
+/// Calls a tool; `None` where there is none of that name.
+pub(crate) fn call<E: Engine, H: Host>(
+    room: &mut Room<'_, E, H>,
+    name: &str,
+    arguments: Value,
+) -> Option<Result<Answer, Problem>> {
+    Some(match name {
+        "who" => arguments_of(arguments).and_then(|arguments| presence::who(room, arguments)),
+        "send" => arguments_of(arguments).and_then(|arguments| messages::send(room, arguments)),
+        "inbox" => arguments_of(arguments).and_then(|arguments| messages::inbox(room, arguments)),
+        "reserve" => arguments_of(arguments).and_then(|arguments| claims::reserve(room, arguments)),
+        "release" => arguments_of(arguments).and_then(|arguments| claims::release(room, arguments)),
+        "explain" => arguments_of(arguments).and_then(|arguments| claims::explain(room, arguments)),
+        "task" => arguments_of(arguments).and_then(|arguments| tasks::task(room, arguments)),
+        "radar" => convergence::radar(room),
+        "handoff" => arguments_of(arguments).and_then(|arguments| convergence::handoff(room, arguments)),
+        _ => return None,
+    })
+}
+
+fn arguments_of<T: DeserializeOwned>(arguments: Value) -> Result<T, Problem> {
+    serde_json::from_value(arguments)
+        .map_err(|error| Problem::user(format!("the arguments do not fit: {error}"), "see the tool's schema"))
+}

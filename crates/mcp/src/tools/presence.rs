@@ -1,0 +1,62 @@
+//! Who is here.
+
+use consort_core::engine::Engine;
+use consort_core::host::Host;
+use consort_core::presence::Glimpse;
+use consort_core::presence::Scope;
+use consort_core::presence::Seen;
+use consort_core::text;
+use serde::Deserialize;
+use serde_json::Value;
+use serde_json::json;
+
+use super::Entry;
+use super::Room;
+use crate::answer::Answer;
+use crate::answer::Problem;
+
+pub(super) const TOOLS: &[Entry] = &[Entry {
+    name: "who",
+    about: "Who else is at work here, on what, and where.",
+    properties: || json!({ "all": { "type": "boolean", "description": "every project" } }),
+    required: &[],
+    only_reads: true,
+}];
+
+#[derive(Deserialize)]
+pub(super) struct Who {
+    #[serde(default)]
+    all: bool,
+}
+
+pub(super) fn who<E: Engine, H: Host>(room: &mut Room<'_, E, H>, who: Who) -> Result<Answer, Problem> {
+    let me = room.me()?;
+    let scope = if who.all { Scope::Everywhere } else { Scope::Project(me.project.clone()) };
+    let none = |agents: &[consort_core::presence::Agent]| vec![Glimpse::default(); agents.len()];
+    let outcome = room.app.who(&scope, Some(&me.session), none)?;
+    let lines: Vec<String> = outcome.agents.iter().map(line).collect();
+    let data: Vec<Value> = outcome.agents.iter().map(data).collect();
+    Ok(Answer::new(lines.join("\n"), json!({ "agents": data })))
+}
+
+fn data(seen: &Seen) -> Value {
+    let Seen { agent, status, activity, you, .. } = seen;
+    json!({
+        "name": agent.name, "kind": agent.kind, "status": status, "activity": activity, "branch": agent.branch,
+        "worktree": agent.worktree, "you": you,
+    })
+}
+
+/// `GoldFalcon (claude), working: Edit src/auth.rs; on feat/x`
+fn line(seen: &Seen) -> String {
+    let name = if seen.you { format!("{} (you)", seen.agent.name) } else { seen.agent.name.to_string() };
+    let status = format!("{:?}", seen.status).to_lowercase();
+    let mut line = format!("{name}, {}, {status}", text::one_line(&seen.agent.kind, 20));
+    if let Some(activity) = &seen.activity {
+        line.push_str(&format!(": {}", text::one_line(activity, 80)));
+    }
+    if let Some(branch) = &seen.agent.branch {
+        line.push_str(&format!("; on {}", text::one_line(branch, 60)));
+    }
+    line
+}

@@ -1,0 +1,98 @@
+//! Work from a spec.
+
+use std::path::PathBuf;
+
+use consort_core::engine::Engine;
+use consort_core::host::Host;
+use consort_core::tasks::CompleteRequest;
+use consort_core::tasks::TaskOutcome;
+use consort_core::tasks::TaskRequest;
+use consort_core::tasks::TaskSeen;
+use consort_core::text;
+use serde::Deserialize;
+use serde_json::json;
+
+use super::Entry;
+use super::Room;
+use crate::answer::Answer;
+use crate::answer::Problem;
+
+pub(super) const TOOLS: &[Entry] = &[Entry {
+    name: "task",
+    about: "Tasks of a Markdown spec: `list` them, take the `next` that is ready or `claim` one by its id, `complete` it, or `unclaim` it.",
+    properties: || {
+        json!({
+            "action": { "enum": ["list", "next", "claim", "complete", "unclaim"] },
+            "spec": { "type": "string", "description": "the file; needed until you joined with one" },
+            "id": { "type": "string" },
+            "notes": { "type": "string", "description": "why, or what came of it" },
+        })
+    },
+    required: &["action"],
+    only_reads: false,
+}];
+
+#[derive(Deserialize)]
+pub(super) struct Task {
+    action: String,
+    spec: Option<PathBuf>,
+    id: Option<String>,
+    notes: Option<String>,
+}
+
+pub(super) fn task<E: Engine, H: Host>(room: &mut Room<'_, E, H>, task: Task) -> Result<Answer, Problem> {
+    room.me()?;
+    let request = |id: Option<String>, is_for_new| TaskRequest {
+        caller: room.facts(),
+        cwd: room.around.cwd(),
+        spec: task.spec.clone(),
+        id,
+        words: task.notes.clone(),
+        is_for_new,
+    };
+    let done = |verb: &str, outcome: TaskOutcome| {
+        let title = outcome.title.as_deref().map_or_else(String::new, |title| format!(": {title}"));
+        let line = format!("{verb} {}{title}", outcome.key.id);
+        let data = json!({ "id": outcome.key.id, "title": outcome.title, "spec": outcome.key.spec.path });
+        Answer::new(text::one_line(&line, 200), data)
+    };
+    Ok(match task.action.as_str() {
+        "list" => {
+            let request = request(None, true);
+            let outcome = room.app.tasks(&request)?;
+            let lines: Vec<String> = outcome.tasks.iter().map(line).collect();
+            let data = json!({ "done": outcome.done, "tasks": lines });
+            Answer::new(lines.join("\n"), data)
+        }
+        "next" => {
+            let request = request(None, true);
+            done("Claimed", room.app.claim_task(&request)?)
+        }
+        "claim" => {
+            let request = request(task.id.clone(), true);
+            done("Claimed", room.app.claim_task(&request)?)
+        }
+        "complete" => {
+            let request = request(task.id.clone(), false);
+            let request = CompleteRequest { task: request, generation: None, take_anyway: false };
+            done("Completed", room.app.complete_task(&request)?)
+        }
+        "unclaim" => {
+            let request = request(task.id.clone(), false);
+            done("Gave back", room.app.unclaim_task(&request)?)
+        }
+        _ => return Err(Problem::user("there is no such action", "list, next, claim, complete or unclaim")),
+    })
+}
+
+fn line(task: &TaskSeen) -> String {
+    let state = match &task.record {
+        Some(record) => {
+            format!("{:?}", record.state).split(['(', ' ']).next().unwrap_or_default().to_lowercase()
+        }
+        None if task.ready => "ready".into(),
+        None if task.ticked => "done".into(),
+        None => format!("waits for {}", task.waits_for.join(", ")),
+    };
+    text::one_line(&format!("{} {} [{state}]", task.id, task.title.as_deref().unwrap_or_default()), 200)
+}
