@@ -1,0 +1,182 @@
+//! `consort mcp`, as a client on the other end of its pipes sees it.
+
+use std::io::BufRead as _;
+use std::io::BufReader;
+use std::io::Write as _;
+use std::path::PathBuf;
+use std::process::Child;
+use std::process::ChildStdin;
+use std::process::ChildStdout;
+use std::process::Command;
+use std::process::Stdio;
+
+use consort_testkit::Sealed;
+use serde_json::Value;
+use serde_json::json;
+
+struct Client {
+    child: Child,
+    input: ChildStdin,
+    output: BufReader<ChildStdout>,
+    next: u64,
+}
+
+impl Client {
+    /// A server that was greeted.
+    fn start(world: &Sealed, session: Option<&str>) -> Self {
+        let mut command = world.consort(["mcp"]);
+        command.envs(session.map(|session| ("CONSORT_SESSION", session)));
+        let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+        let (input, output) = (child.stdin.take().unwrap(), BufReader::new(child.stdout.take().unwrap()));
+        let mut client = Self { child, input, output, next: 1 };
+        let hello = client.ask(
+            "initialize",
+            json!({ "protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": { "name": "probe", "version": "1" } }),
+        );
+        assert_eq!(hello["result"]["serverInfo"]["name"], "consort", "{hello}");
+        client.tell(json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }));
+        client
+    }
+
+    fn tell(&mut self, message: Value) {
+        writeln!(self.input, "{message}").unwrap();
+    }
+
+    fn ask(&mut self, method: &str, params: Value) -> Value {
+        let id = self.next;
+        self.next += 1;
+        self.tell(json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params }));
+        loop {
+            let mut line = String::new();
+            assert_ne!(self.output.read_line(&mut line).unwrap(), 0, "the server has gone");
+            let answer: Value = serde_json::from_str(&line).unwrap();
+            if answer["id"] == json!(id) {
+                return answer;
+            }
+        }
+    }
+
+    /// The text and whether it is an error.
+    fn call(&mut self, tool: &str, arguments: Value) -> (String, bool) {
+        let answer = self.ask("tools/call", json!({ "name": tool, "arguments": arguments }));
+        let result = &answer["result"];
+        assert!(result["structuredContent"].is_object(), "{answer}");
+        (result["content"][0]["text"].as_str().unwrap().to_owned(), result["isError"] == json!(true))
+    }
+}
+
+impl Drop for Client {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+fn world() -> Sealed {
+    let world = Sealed::new(env!("CARGO_BIN_EXE_consort"));
+    world.git_init();
+    world.with_falcon_and_raven()
+}
+
+#[test]
+fn a_registered_session_is_itself() {
+    let world = world();
+    let mut falcon = Client::start(&world, Some("s1"));
+    let (who, _) = falcon.call("who", json!({}));
+    assert!(who.contains("Falcon (you), claude"), "{who}");
+    assert_eq!(
+        falcon.call("send", json!({ "to": ["Raven"], "text": "hello" })),
+        ("Sent #4 to Raven.".into(), false)
+    );
+    let mut raven = Client::start(&world, Some("s2"));
+    let (inbox, _) = raven.call("inbox", json!({}));
+    assert!(inbox.contains("from Falcon (claude, on main)") && inbox.contains("> hello"), "{inbox}");
+    assert_eq!(raven.call("inbox", json!({})).0, "No new messages.");
+    assert_eq!(raven.call("send", json!({ "reply": 4, "text": "hi" })), ("Sent #7 to Falcon.".into(), false));
+
+    assert_eq!(raven.call("reserve", json!({ "what": ["src/"], "reason": "mine" })).0, "Yours: src/.");
+    let (refused, is_error) = falcon.call("reserve", json!({ "what": ["src/a.rs"] }));
+    assert!(is_error && refused.contains("Raven") && refused.contains("Hint: "), "{refused}");
+    let (why, _) = falcon.call("explain", json!({ "path": "src/a.rs" }));
+    assert_eq!(why, "You may not write it.\nsrc/ is held by Raven: mine");
+    assert_eq!(raven.call("release", json!({})).0, "Released: src/.");
+    assert_eq!(falcon.call("radar", json!({})).0, "Nobody is heading for where another is.");
+    let (handoff, _) = falcon.call("handoff", json!({ "agent": "Raven" }));
+    assert!(handoff.starts_with("Raven in $WORLD/shop") || handoff.starts_with("Raven in /"), "{handoff}");
+
+    std::fs::write(world.project().join("spec.md"), "- [ ] T1: first\n- [ ] T2: second\n").unwrap();
+    assert_eq!(falcon.call("task", json!({ "action": "next", "spec": "spec.md" })).0, "Claimed T1: first");
+    let (list, _) = raven.call("task", json!({ "action": "list", "spec": "spec.md" }));
+    assert_eq!(list, "T1 first [claimed]\nT2 second [ready]");
+    assert_eq!(
+        falcon.call("task", json!({ "action": "complete", "spec": "spec.md" })).0,
+        "Completed T1: first"
+    );
+
+    let overview = falcon.ask("resources/read", json!({ "uri": "consort://overview" }));
+    assert!(overview["result"]["contents"][0]["text"].as_str().unwrap().contains("Raven"), "{overview}");
+    assert_eq!(world.run("journal verify").code, 0);
+}
+
+#[test]
+fn an_agent_without_hooks_joins_with_its_first_call() {
+    let world = world();
+    let mut probe = Client::start(&world, None);
+    assert!(!world.run("who").stdout.contains("probe"));
+    let (who, _) = probe.call("who", json!({}));
+    assert!(who.contains("(you), probe"), "{who}");
+    assert!(world.run("who").stdout.contains("probe"));
+}
+
+#[test]
+fn what_is_wrong_is_answered_and_changes_nothing() {
+    let world = world();
+    let mut client = Client::start(&world, Some("s1"));
+    let before = world.run("journal tail -n 100").stdout;
+    assert_eq!(client.ask("no/such/method", json!({}))["error"]["code"], -32601);
+    assert!(client.ask("server/discover", json!({}))["error"].is_object());
+    assert_eq!(client.ask("tools/call", json!({ "name": "nope" }))["error"]["code"], -32602);
+    for (tool, arguments) in [
+        ("send", json!({})),
+        ("send", json!({ "to": "Raven", "text": "x" })),
+        ("send", json!({ "to": ["Nobody"], "text": "x" })),
+        ("send", json!({ "to": ["Raven"], "text": "x", "type": "gossip" })),
+        ("send", json!({ "to": ["Raven"], "text": "x".repeat(1 << 20) })),
+        ("reserve", json!({ "what": [] })),
+        ("reserve", json!({ "what": ["{a,b}".repeat(10)] })),
+        ("explain", json!({ "path": "" })),
+        ("task", json!({ "action": "dance" })),
+        ("handoff", json!({ "agent": "" })),
+    ] {
+        let (text, is_error) = client.call(tool, arguments);
+        assert!(is_error && text.starts_with("Error: ") && text.contains("\nHint: "), "{tool}: {text}");
+    }
+    assert_eq!(world.run("journal tail -n 100").stdout, before);
+}
+
+/// What every agent carries along, by the tokenizer of a real model.
+#[test]
+fn schemas_and_primer_are_small() {
+    let world = world();
+    let schemas = world.run("mcp --schemas").stdout;
+    let tools = tokens(schemas.trim());
+    assert!(tools <= 2_000, "{tools} tokens");
+    let primer = tokens(consort_mcp::PRIMER);
+    assert!(primer <= 500, "{primer} tokens");
+}
+
+fn tokens(text: &str) -> usize {
+    let tools = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../.test-tools");
+    let script = "import { countTokens } from 'gpt-tokenizer/encoding/o200k_base';
+        let text = ''; for await (const part of process.stdin) text += part; console.log(countTokens(text))";
+    let mut node = Command::new(tools.join("claude/node_modules/.bin/node"))
+        .args(["--input-type=module", "-e", script])
+        .current_dir(tools.join("tokenizer"))
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    node.stdin.take().unwrap().write_all(text.as_bytes()).unwrap();
+    let output = node.wait_with_output().unwrap();
+    String::from_utf8(output.stdout).unwrap().trim().parse().unwrap()
+}
