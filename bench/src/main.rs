@@ -8,6 +8,7 @@
 
 mod claims;
 mod convergence;
+mod mcp;
 mod messages;
 
 use std::path::Path;
@@ -44,7 +45,7 @@ fn main() {
     let quick = has("--quick");
     let rounds = if quick { 60 } else { 1_000 };
     // One part, where it is named; else all.
-    let parts = ["claims", "messages", "convergence", "hooks"];
+    let parts = ["claims", "messages", "convergence", "mcp", "hooks"];
     let is_wanted = |part: &str| has(part) || !parts.iter().any(|part| has(part));
     if is_wanted("claims") {
         claims::run(rounds, if quick { 100 } else { 10_000 });
@@ -54,6 +55,9 @@ fn main() {
     }
     if is_wanted("convergence") {
         convergence::run(rounds);
+    }
+    if is_wanted("mcp") {
+        mcp::run(rounds.min(300));
     }
     if !is_wanted("hooks") {
         return;

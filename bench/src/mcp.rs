@@ -1,0 +1,98 @@
+//! The MCP server: how long until it answers, what it weighs, how quick a call is.
+
+use std::io::BufRead as _;
+use std::io::BufReader;
+use std::io::Write as _;
+use std::path::Path;
+use std::process::Child;
+use std::process::Command;
+use std::process::Stdio;
+use std::time::Duration;
+use std::time::Instant;
+
+use consort_bench::Home;
+use consort_bench::Sample;
+use consort_bench::once;
+use consort_bench::release;
+use consort_bench::sealed;
+
+const HELLO: &str = r#"{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"bench","version":"1"}}}"#;
+const GREETED: &str = r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#;
+const WHO: &str = r#"{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"who","arguments":{}}}"#;
+
+pub(crate) fn run(rounds: usize) {
+    let home = Home::new(50, 10_000);
+    let mut floor = Command::new(release("floor"));
+    sealed(&mut floor, Path::new("/dev/null"));
+    let (mut floors, mut cold) = (Vec::new(), Vec::new());
+    for _ in 0..rounds {
+        floors.push(once(&mut floor));
+        let begun = Instant::now();
+        let mut server = Server::start(&home);
+        server.ask(HELLO);
+        cold.push(begun.elapsed());
+    }
+    let mut server = Server::start(&home);
+    server.ask(HELLO);
+    server.tell(GREETED);
+    let mut calls: Vec<Duration> = Vec::new();
+    for _ in 0..rounds.max(200) {
+        let begun = Instant::now();
+        server.ask(WHO);
+        calls.push(begun.elapsed());
+    }
+    let weight = server.resident();
+    let (floors, cold, calls) = (Sample::new(floors), Sample::new(cold), Sample::new(calls));
+    println!("MCP server, {rounds} rounds interleaved, µs");
+    println!("{:38} {:>8} {:>8} {:>8}", "", "median", "p95", "ratio");
+    let unit = floors.quantile(0.5);
+    for (name, sample) in [
+        ("floor: a process that does nothing", &floors),
+        ("started until `initialize` is answered", &cold),
+        ("call `who`, 50 agents, there and back", &calls),
+    ] {
+        let (median, p95) = (sample.quantile(0.5), sample.quantile(0.95));
+        println!("{name:38} {median:8.0} {p95:8.0} {:8.2}", median / unit);
+    }
+    println!("resident: {weight} KiB\n");
+}
+
+/// Ended when dropped.
+struct Server {
+    child: Child,
+    answers: BufReader<std::process::ChildStdout>,
+}
+
+impl Server {
+    fn start(home: &Home) -> Self {
+        let mut command = home.consort(&["mcp"]);
+        command.current_dir(&home.cwd).stdin(Stdio::piped()).stdout(Stdio::piped());
+        let mut child = command.spawn().unwrap();
+        let answers = BufReader::new(child.stdout.take().unwrap());
+        Self { child, answers }
+    }
+
+    fn tell(&mut self, message: &str) {
+        writeln!(self.child.stdin.as_mut().unwrap(), "{message}").unwrap();
+    }
+
+    fn ask(&mut self, message: &str) {
+        self.tell(message);
+        let mut line = String::new();
+        self.answers.read_line(&mut line).unwrap();
+        assert!(line.contains("\"result\""), "{line}");
+    }
+
+    fn resident(&self) -> u64 {
+        let status = std::fs::read_to_string(format!("/proc/{}/status", self.child.id())).unwrap();
+        let line = status.lines().find(|line| line.starts_with("VmRSS")).unwrap();
+        line.split_whitespace().nth(1).unwrap().parse().unwrap()
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
