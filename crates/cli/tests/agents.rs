@@ -115,6 +115,33 @@ fn takes_part(agent: RealAgent) {
     assert!(!after.keys().any(|path| path.contains("consort")), "{:?}", after.keys());
 }
 
+/// Where a CLI can be kept going, mail that comes at the end of a turn is heard
+/// in it, once, and the turn ends.
+#[test]
+fn mail_at_the_end_of_a_turn_keeps_it_going_once() {
+    let agents = RealAgent::ALL.into_iter().filter(|agent| !agent.is_out_of_reach());
+    for agent in agents.filter(|agent| !matches!(agent, RealAgent::OpenCode | RealAgent::Pi)) {
+        let world = std::sync::Arc::new(Sealed::new(env!("CARGO_BIN_EXE_consort")));
+        world.git_init();
+        let sender = std::sync::Arc::clone(&world);
+        let model = StubModel::start([
+            agent.shell("true"),
+            Step::say("Done.").meanwhile(move || {
+                let sent = sender.run_as(None, &["send", "Newcomer", "before you stop"]);
+                assert_eq!(sent.code, 0, "{sent}");
+            }),
+            Step::say("Done indeed."),
+        ]);
+        agent.settle(&world, &model);
+        assert_eq!(world.run(&format!("init --agent {} --yes", agent.kind())).code, 0);
+        let mut turn = agent.headless(&world, &model, "please go on");
+        let ran = world.ran(turn.env("CONSORT_NAME", "Newcomer"));
+        let heard: Vec<usize> =
+            model.turns().iter().map(|turn| turn.to_string().matches("before you stop").count()).collect();
+        assert_eq!(heard, [0, 0, 1], "{agent:?}: {ran}");
+    }
+}
+
 /// Over MCP they are who they are through their hooks.
 #[test]
 fn they_send_through_our_mcp_server() {

@@ -207,3 +207,13 @@ fn waiting_survives_the_store_being_replaced() {
     let output = waiter.wait_with_output().unwrap();
     assert!(String::from_utf8(output.stdout).unwrap().contains("> in the new one"));
 }
+
+/// Also the very first message, and with no tool before it.
+#[test]
+fn what_comes_with_the_last_answer_keeps_the_turn_going() {
+    let world = world();
+    assert_eq!(world.run("send Falcon wait").code, 0);
+    let told = world.told("s1", "Stop", &json!({ "stop_hook_active": false })).unwrap();
+    assert!(told.contains("> wait"), "{told}");
+    assert_eq!(world.told("s1", "Stop", &json!({ "stop_hook_active": true })), None);
+}

@@ -120,7 +120,7 @@ impl Moment {
             Self::Prompt => !flag.is_down(),
             Self::BeforeTool => flag.handed,
             Self::AfterTool => flag.new,
-            Self::End { may_go_on } => flag.handed || (flag.later && may_go_on),
+            Self::End { may_go_on } => flag.handed || ((flag.new || flag.later) && may_go_on),
         }
     }
 
