@@ -70,6 +70,9 @@ pub trait AgentCli: Dialect + Sync {
     /// The file without our hooks; `None` where nothing is left of it.
     fn disconnect(&self, settings: &str, program: &str) -> Result<Option<String>, SettingsError>;
 
+    /// What its sessions cannot do, whatever we do.
+    fn lacks(&self) -> &'static [Ability];
+
     /// What the person still has to do once it is connected.
     fn advice(&self) -> Option<&'static str> {
         None
@@ -84,6 +87,50 @@ pub trait AgentCli: Dialect + Sync {
     /// What the CLI itself publishes of a running session in its own place.
     fn live_state(&self, _config_dir: &Path, _agent: &Agent) -> Option<(Status, Option<String>)> {
         None
+    }
+}
+
+/// What a session of a CLI can do once it is connected.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ability {
+    /// It joins, is seen at work, and is kept from what others have reserved.
+    TakesPart,
+    /// Its model is known.
+    TellsItsModel,
+    /// It is seen to wait for the person.
+    IsSeenWaiting,
+    /// Messages reach it with its tools' results and with prompts.
+    HearsInItsTurn,
+    /// Messages at the end of a turn keep it going.
+    HearsAtTheEnd,
+    /// A message wakes it when it is idle.
+    IsWoken,
+    /// It can call our MCP server.
+    SpeaksMcp,
+}
+
+impl Ability {
+    pub const ALL: [Self; 7] = [
+        Self::TakesPart,
+        Self::TellsItsModel,
+        Self::IsSeenWaiting,
+        Self::HearsInItsTurn,
+        Self::HearsAtTheEnd,
+        Self::IsWoken,
+        Self::SpeaksMcp,
+    ];
+
+    /// In words, after the name of a CLI.
+    pub fn about(self) -> &'static str {
+        match self {
+            Self::TakesPart => "joins, is seen at work, is kept from what others have reserved, leaves",
+            Self::TellsItsModel => "says which model it runs",
+            Self::IsSeenWaiting => "is seen to wait for you",
+            Self::HearsInItsTurn => "hears messages in the middle of its turn",
+            Self::HearsAtTheEnd => "is kept going by messages at the end of its turn",
+            Self::IsWoken => "is woken by messages when idle",
+            Self::SpeaksMcp => "can call `consort mcp`",
+        }
     }
 }
 

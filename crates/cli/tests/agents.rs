@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::Stdio;
 
+use consort_agents::Ability;
 use consort_testkit::Claude;
 use consort_testkit::RealAgent;
 use consort_testkit::Sealed;
@@ -85,9 +86,9 @@ fn takes_part(agent: RealAgent) {
     let me = seen["agents"].as_array().unwrap().iter().find(|agent| agent["kind"] == kind);
     let me = me.unwrap_or_else(|| panic!("{kind} is not in {seen}"));
     assert_eq!(me["you"], true, "{me}");
-    if let Some(model) = me["model"].as_str() {
-        assert_eq!(model, agent.model());
-    }
+    let lacks = consort_agents::find(kind).unwrap().lacks();
+    let model_name = (!lacks.contains(&Ability::TellsItsModel)).then(|| agent.model());
+    assert_eq!(me["model"].as_str(), model_name, "{me}");
     assert_eq!(me["prompts"], 1, "{me}");
     // What was sent to it is in a later request, once.
     let heard: Vec<usize> = turns.iter().map(|turn| turn.matches("hello from the person").count()).collect();

@@ -14,6 +14,7 @@ use consort_core::presence::Agent;
 use consort_core::presence::Heard;
 use consort_core::presence::Status;
 
+use crate::Ability;
 use crate::AgentCli;
 use crate::Connection;
 use crate::Level;
@@ -71,6 +72,10 @@ impl AgentCli for Claude {
 
     fn pid_variable(&self) -> Option<&'static str> {
         Some("CLAUDE_PID")
+    }
+
+    fn lacks(&self) -> &'static [Ability] {
+        &[]
     }
 
     fn config_dir(&self, home: &Path, environment: &dyn Fn(&str) -> Option<String>) -> PathBuf {

@@ -11,6 +11,7 @@ use consort_core::hooks::HookCall;
 use consort_core::hooks::HookEvent;
 use consort_core::hooks::HookReply;
 
+use crate::Ability;
 use crate::AgentCli;
 use crate::Connection;
 use crate::Level;
@@ -85,6 +86,10 @@ impl AgentCli for Codex {
 
     fn program(&self) -> &'static str {
         "codex"
+    }
+
+    fn lacks(&self) -> &'static [Ability] {
+        &[Ability::IsWoken]
     }
 
     fn config_dir(&self, home: &Path, environment: &dyn Fn(&str) -> Option<String>) -> PathBuf {

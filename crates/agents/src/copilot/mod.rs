@@ -13,6 +13,7 @@ use consort_core::hooks::HookEvent;
 use consort_core::hooks::HookReply;
 use serde_json::json;
 
+use crate::Ability;
 use crate::AgentCli;
 use crate::Connection;
 use crate::Level;
@@ -90,6 +91,10 @@ impl AgentCli for Copilot {
 
     fn session_variable(&self) -> Option<&'static str> {
         Some("COPILOT_AGENT_SESSION_ID")
+    }
+
+    fn lacks(&self) -> &'static [Ability] {
+        &[Ability::TellsItsModel, Ability::IsWoken]
     }
 
     fn config_dir(&self, home: &Path, environment: &dyn Fn(&str) -> Option<String>) -> PathBuf {

@@ -11,6 +11,7 @@ use consort_core::hooks::HookCall;
 use consort_core::hooks::HookEvent;
 use consort_core::hooks::HookReply;
 
+use crate::Ability;
 use crate::AgentCli;
 use crate::Connection;
 use crate::Level;
@@ -87,6 +88,10 @@ impl AgentCli for Gemini {
 
     fn session_variable(&self) -> Option<&'static str> {
         Some("GEMINI_SESSION_ID")
+    }
+
+    fn lacks(&self) -> &'static [Ability] {
+        &[Ability::TellsItsModel, Ability::IsWoken]
     }
 
     fn config_dir(&self, home: &Path, environment: &dyn Fn(&str) -> Option<String>) -> PathBuf {

@@ -11,6 +11,7 @@ use consort_core::hooks::Dialect;
 use consort_core::hooks::HookCall;
 use consort_core::hooks::HookReply;
 
+use crate::Ability;
 use crate::AgentCli;
 use crate::Connection;
 use crate::Level;
@@ -45,6 +46,10 @@ impl AgentCli for OpenCode {
 
     fn program(&self) -> &'static str {
         "opencode"
+    }
+
+    fn lacks(&self) -> &'static [Ability] {
+        &[Ability::HearsAtTheEnd, Ability::IsWoken]
     }
 
     fn config_dir(&self, home: &Path, environment: &dyn Fn(&str) -> Option<String>) -> PathBuf {

@@ -10,6 +10,7 @@ use consort_core::hooks::Dialect;
 use consort_core::hooks::HookCall;
 use consort_core::hooks::HookReply;
 
+use crate::Ability;
 use crate::AgentCli;
 use crate::Connection;
 use crate::Level;
@@ -47,6 +48,10 @@ impl AgentCli for Pi {
 
     fn session_variable(&self) -> Option<&'static str> {
         Some("PI_SESSION_ID")
+    }
+
+    fn lacks(&self) -> &'static [Ability] {
+        &[Ability::IsSeenWaiting, Ability::HearsAtTheEnd, Ability::IsWoken, Ability::SpeaksMcp]
     }
 
     fn config_dir(&self, home: &Path, environment: &dyn Fn(&str) -> Option<String>) -> PathBuf {
