@@ -120,6 +120,19 @@ impl Ability {
         Self::SpeaksMcp,
     ];
 
+    /// In words, after `cannot`.
+    pub fn missing(self) -> &'static str {
+        match self {
+            Self::TakesPart => "take part",
+            Self::TellsItsModel => "tell its model",
+            Self::IsSeenWaiting => "be seen waiting for you",
+            Self::HearsInItsTurn => "hear messages in its turn",
+            Self::HearsAtTheEnd => "be kept going at the end of a turn",
+            Self::IsWoken => "be woken when idle",
+            Self::SpeaksMcp => "call MCP servers",
+        }
+    }
+
     /// In words, after the name of a CLI.
     pub fn about(self) -> &'static str {
         match self {

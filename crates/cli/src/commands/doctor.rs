@@ -188,7 +188,7 @@ fn agents(world: &World) -> Vec<Finding> {
                 let detail = "connected for you and in this project: every hook runs twice";
                 finding(&name, Severity::Warning, detail, Some("consort uninit --project"))
             } else if standing.is_connected() {
-                finding(&name, Severity::Ok, sentence, None)
+                finding(&name, Severity::Ok, sentence + &limits(standing.kind), None)
             } else if standing.user == State::Outdated || standing.project == State::Outdated {
                 let flag = if standing.project == State::Outdated { " --project" } else { "" };
                 finding(&name, Severity::Problem, sentence, Some(&format!("consort init{flag}")))
@@ -201,9 +201,23 @@ fn agents(world: &World) -> Vec<Finding> {
         .collect()
 }
 
-/// The first word a program says of its version.
+/// What its sessions cannot do: nobody should wait for it.
+fn limits(kind: &str) -> String {
+    let lacks = consort_agents::find(kind).map_or(&[][..], |cli| cli.lacks());
+    match lacks {
+        [] => String::new(),
+        lacks => {
+            let names: Vec<&str> = lacks.iter().map(|ability| ability.missing()).collect();
+            format!("; cannot {}", names.join(", "))
+        }
+    }
+}
+
+/// The first number a program says of its version.
 fn version_of(program: &Path) -> Option<String> {
-    consort_host::ask_version(program)?.split_whitespace().next().map(str::to_owned)
+    let told = consort_host::ask_version(program)?;
+    let is_version = |word: &&str| word.trim_start_matches('v').starts_with(|c: char| c.is_ascii_digit());
+    told.split_whitespace().find(is_version).map(str::to_owned)
 }
 
 /// The command that opens a file for the person to mend.

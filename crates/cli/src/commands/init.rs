@@ -85,6 +85,7 @@ pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
             format!("`consort init --agent <{}>` connects one for when it is", kinds().join("|")),
         ));
     }
+    let mut is_any_connected = false;
     for cli in found {
         let config_dir = world.config_dir(cli);
         let level = args.level.choose(&config_dir, &worktree);
@@ -99,9 +100,13 @@ pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
             out::note("Nothing was changed: this was a dry run.");
         } else if agree(args.yes, &format!("Connect {}?", cli.title())) {
             carry_out(world, cli, &plan)?;
+            is_any_connected = true;
         } else {
             out::note("Nothing was changed.");
         }
+    }
+    if is_any_connected {
+        last_words(args.level.project);
     }
     Ok(())
 }
@@ -118,16 +123,20 @@ pub(crate) fn carry_out(world: &World, cli: &dyn AgentCli, plan: &Plan) -> Comma
     if let Some(advice) = cli.advice() {
         out::note(advice);
     }
+    Ok(())
+}
+
+/// What holds for all that were connected.
+pub(crate) fn last_words(is_for_project: bool) {
     if connect::find_program("consort").is_none() {
         out::note(
             "`consort` is not on PATH: put it there, so that sessions can call it, and run this again.",
         );
     }
-    let flag = if plan.is_for_project { " --project" } else { "" };
+    let flag = if is_for_project { " --project" } else { "" };
     out::note(format_args!(
         "Sessions started from now on join by themselves; `consort uninit{flag}` takes it back."
     ));
-    Ok(())
 }
 
 /// Asks the person at the terminal, also where the output goes elsewhere;

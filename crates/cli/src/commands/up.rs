@@ -78,6 +78,7 @@ pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
         world.out.text(plan.diff())?;
         if init::agree(args.yes, &format!("Connect {}?", cli.title())) {
             init::carry_out(world, cli, &plan)?;
+            init::last_words(plan.is_for_project);
             connected = true;
         }
     }
