@@ -1,5 +1,7 @@
 //! `consort mcp`, as a client on the other end of its pipes sees it.
 
+#![expect(clippy::unwrap_used, reason = "a helper that cannot go on should stop the test")]
+
 use std::io::BufRead as _;
 use std::io::BufReader;
 use std::io::Write as _;
