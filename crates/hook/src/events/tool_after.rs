@@ -37,23 +37,22 @@ pub(crate) fn handle<E: Engine, H: Host>(
     match &tool.act {
         Act::Writes(paths) if !failed => {
             let paths: Vec<PathBuf> = paths.iter().map(|path| call.cwd.join(path)).collect();
-            let _ = app.wrote(&call.session, &paths);
-            for path in &paths {
-                words.extend(visited(app, call, around, path, true));
+            for place in app.wrote(&call.session, &paths).unwrap_or_default() {
+                words.extend(visited(app, call, around, &place, true));
             }
         }
         Act::Reads(path) if !call.in_subagent && !failed => {
             let path = call.cwd.join(path);
             let _ = app.saw(&call.session, &path);
-            words.extend(visited(app, call, around, &path, false));
+            let place = app.host().real_path(&path);
+            words.extend(visited(app, call, around, &place, false));
         }
         Act::Runs(command) => {
             let (targets, is_certain) = targets(call, around, tool);
             let files = targets.iter().filter(|target| target.extent == Extent::File);
             let files: Vec<PathBuf> = files.map(|target| target.path.clone()).collect();
-            let _ = app.wrote(&call.session, &files);
-            for path in &files {
-                words.extend(visited(app, call, around, path, true));
+            for place in app.wrote(&call.session, &files).unwrap_or_default() {
+                words.extend(visited(app, call, around, &place, true));
             }
             let environment = |name: &str| around.variable(name);
             if !is_certain {

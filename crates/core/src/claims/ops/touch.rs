@@ -21,12 +21,13 @@ use crate::presence::SessionId;
 
 impl<E: Engine, H: Host> App<E, H> {
     /// A session has written files: they are its own for a while, and it has
-    /// seen them as they are now.
-    pub fn wrote(&mut self, session: &SessionId, paths: &[PathBuf]) -> Result<(), StoreError> {
+    /// seen them as they are now. Says where they really are.
+    pub fn wrote(&mut self, session: &SessionId, paths: &[PathBuf]) -> Result<Vec<PathBuf>, StoreError> {
         let (now, notes) = (self.host.now(), self.engine.notes());
-        let mut sights = Vec::new();
+        let (mut sights, mut places) = (Vec::new(), Vec::new());
         for path in paths {
             let located = self.host.locate(path);
+            places.push(located.worktree.join(&located.path));
             notes.touch(&Touch {
                 session: session.clone(),
                 at: now,
@@ -35,7 +36,8 @@ impl<E: Engine, H: Host> App<E, H> {
             })?;
             sights.push(Sight { path: path.clone(), at: now, stamp: self.host.stamp(path) });
         }
-        notes.saw(session, &sights)
+        notes.saw(session, &sights)?;
+        Ok(places)
     }
 
     /// Before a session writes files: has another one, that lives, changed them

@@ -85,7 +85,7 @@ impl<E: Engine, H: Host> App<E, H> {
         self.compare(&view, &trail, &others, false, now)
     }
 
-    /// A tool of a session has read a file, or written it: whoever had it in
+    /// A tool of a session has read the file that is really there, or written it: whoever had it in
     /// hand, or before its eyes, may be in for a surprise. What there is to say
     /// to the session, unless it `is_elsewhere`: then that is a message too.
     pub fn visited(
@@ -97,13 +97,12 @@ impl<E: Engine, H: Host> App<E, H> {
         environment: &dyn Fn(&str) -> Option<String>,
     ) -> Result<Vec<String>, StoreError> {
         let (now, notes) = (self.host.now(), self.engine.notes());
-        let real = self.host.real_path(path);
-        notes.add_visit(session, &real, now, written);
+        notes.add_visit(session, path, now, written);
         let other = if written {
-            notes.last_reader(&real, session)
+            notes.last_reader(path, session)
         } else {
-            notes.read_by(&real, session, now);
-            notes.touched(&real).map(|touch| (touch.session, touch.at))
+            notes.read_by(path, session, now);
+            notes.touched(path).map(|touch| (touch.session, touch.at))
         };
         let Some((other, _)) =
             other.filter(|(other, at)| other != session && now.since(*at) < Timestamp::HOUR)
