@@ -19,6 +19,8 @@ pub(crate) struct Entries {
     pub(crate) events: &'static [&'static str],
     /// What the CLI writes for a second.
     pub(crate) seconds: u32,
+    /// A hook that fails blocks a tool there.
+    pub(crate) is_strict: bool,
 }
 
 /// How a settings file stands to us.
@@ -33,16 +35,21 @@ pub enum Connection {
 }
 
 /// The command line of one hook. A missing program must never stop an agent
-/// (two of the CLIs block every tool on it), so its absence is a success;
-/// `exec` spares a process.
-pub(crate) fn hook_command(program: &str, kind: &str, event: &str) -> String {
+/// (two of the CLIs block every tool on it), so its absence is a success; `exec`
+/// spares a process. Where any failure blocks, it cannot be spared: whatever
+/// becomes of the program, the line succeeds.
+pub(crate) fn hook_command(program: &str, kind: &str, event: &str, is_strict: bool) -> String {
     let program = quote(program);
     let present = if program.contains('/') {
         format!("[ -x {program} ]")
     } else {
         format!("command -v {program} >/dev/null 2>&1")
     };
-    format!("{present} || exit 0; exec {program} hook {kind} {event}")
+    if is_strict {
+        format!("{present} || exit 0; {program} hook {kind} {event} 2>/dev/null; exit 0")
+    } else {
+        format!("{present} || exit 0; exec {program} hook {kind} {event}")
+    }
 }
 
 impl Entries {
@@ -51,7 +58,8 @@ impl Entries {
         if found.is_empty() {
             return Ok(Connection::Absent);
         }
-        let command = |event: &&str| ((*event).to_owned(), hook_command(program, self.kind, event));
+        let command =
+            |event: &&str| ((*event).to_owned(), hook_command(program, self.kind, event, self.is_strict));
         let mut wanted: Vec<(String, String)> = self.events.iter().map(command).collect();
         let mut found: Vec<(String, String)> =
             found.into_iter().map(|ours| (ours.event, ours.command)).collect();
@@ -81,7 +89,10 @@ impl Entries {
                 "hooks".into(),
                 CstInputValue::Array(vec![CstInputValue::Object(vec![
                     ("type".into(), CstInputValue::String("command".into())),
-                    ("command".into(), CstInputValue::String(hook_command(program, self.kind, event))),
+                    (
+                        "command".into(),
+                        CstInputValue::String(hook_command(program, self.kind, event, self.is_strict)),
+                    ),
                     ("timeout".into(), CstInputValue::Number((TIMEOUT * self.seconds).to_string())),
                 ])]),
             )]));
@@ -161,7 +172,8 @@ fn ours(object: &Option<CstObject>, kind: &str, program: &str) -> Result<Vec<Our
 /// Whether a command is what [`hook_command`] writes, for this program or for
 /// one called consort, wherever that is.
 fn is_ours(command: &str, kind: &str, program: &str) -> bool {
-    let Some((guard, exec)) = command.split_once(" || exit 0; exec ") else { return false };
+    let Some((guard, exec)) = command.split_once(" || exit 0; ") else { return false };
+    let exec = exec.strip_prefix("exec ").unwrap_or(exec);
     let Some((found, call)) = exec.split_once(" hook ") else { return false };
     let guarded = [format!("[ -x {found} ]"), format!("command -v {found} >/dev/null 2>&1")];
     let name = found.trim_matches('\'').rsplit('/').next().unwrap_or_default();

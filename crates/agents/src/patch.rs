@@ -3,15 +3,18 @@
 use std::path::PathBuf;
 
 /// What stands before a path, on a line of its own.
-const MARKS: [&str; 4] = ["*** Add File: ", "*** Update File: ", "*** Delete File: ", "*** Move to: "];
+const MARKS: [&str; 3] = ["*** Add File:", "*** Update File:", "*** Delete File:"];
+
+/// The same where a file gets another name; this one is never indented.
+const MOVE: &str = "*** Move to:";
 
 /// Every file that a patch names, each once. Its own lines begin with `+`, `-`
 /// or a space, so none of them can name one.
 pub(crate) fn paths(patch: &str) -> Vec<PathBuf> {
     let mut paths: Vec<PathBuf> = Vec::new();
     for line in patch.lines() {
-        let line = line.trim_end();
-        for path in MARKS.iter().filter_map(|mark| line.strip_prefix(mark)) {
+        let named = MARKS.iter().find_map(|mark| line.trim_start().strip_prefix(mark));
+        if let Some(path) = named.or_else(|| line.strip_prefix(MOVE)) {
             let path = PathBuf::from(path.trim());
             if !paths.contains(&path) {
                 paths.push(path);
@@ -27,7 +30,7 @@ mod tests {
 
     #[test]
     fn every_file_is_named_once_and_no_line_of_a_file_is_one() {
-        let patch = "*** Begin Patch\n*** Add File: a b.rs\n+*** Delete File: not.rs\n\
+        let patch = "*** Begin Patch\n  *** Add File: a b.rs\n+*** Delete File: not.rs\n\
                      *** Update File: src/old.rs\n*** Move to: src/new.rs\n@@\n-x\n+y\n\
                      *** Update File: src/old.rs\n*** Delete File: gone.rs\r\n*** End Patch\n";
         let paths: Vec<String> = paths(patch).iter().map(|path| path.display().to_string()).collect();

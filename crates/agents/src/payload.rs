@@ -24,24 +24,33 @@ use serde::de::value::MapAccessDeserializer;
 
 use crate::patch;
 
+/// Two spellings of one thing are two fields: a CLI may send both.
 #[derive(Deserialize)]
 pub(crate) struct Payload<'a> {
-    #[serde(borrow, alias = "sessionId")]
-    session_id: Cow<'a, str>,
+    #[serde(default, borrow)]
+    session_id: Option<Cow<'a, str>>,
+    #[serde(default, borrow, rename = "sessionId")]
+    session_id_too: Option<Cow<'a, str>>,
     #[serde(borrow)]
     cwd: Cow<'a, str>,
     #[serde(default)]
     model: Text,
     #[serde(default)]
     permission_mode: Text,
-    #[serde(default, alias = "toolName")]
-    pub(crate) tool_name: Text,
-    #[serde(default, alias = "toolArgs")]
+    #[serde(default)]
+    tool_name: Text,
+    #[serde(default, rename = "toolName")]
+    tool_name_too: Text,
+    #[serde(default)]
     tool_input: Object<ToolInput>,
+    #[serde(default, rename = "toolArgs")]
+    tool_input_too: Object<ToolInput>,
     #[serde(default)]
     tool_use_id: Text,
-    #[serde(default, alias = "toolResult")]
+    #[serde(default)]
     tool_response: Object<ToolResponse>,
+    #[serde(default, rename = "toolResult")]
+    tool_response_too: Object<ToolResponse>,
     #[serde(default)]
     pub(crate) prompt: Text,
     #[serde(default)]
@@ -51,23 +60,36 @@ pub(crate) struct Payload<'a> {
     #[serde(default)]
     pub(crate) error: Text,
     #[serde(default)]
+    pub(crate) recoverable: Text,
+    #[serde(default)]
     pub(crate) stop_hook_active: Text,
     #[serde(default)]
     pub(crate) agent_id: Text,
     #[serde(default)]
     pub(crate) agent_type: Text,
+    /// Of a session within a session: the one that started it.
+    #[serde(default, rename = "parentAgentId")]
+    parent: Text,
+    /// Where a command is to be run.
+    #[serde(skip)]
+    dir: Option<String>,
 }
 
 #[derive(Default, Deserialize)]
+#[serde(default)]
 struct ToolInput {
-    #[serde(default, alias = "filePath", alias = "absolute_path")]
     file_path: Text,
-    #[serde(default)]
+    #[serde(rename = "filePath")]
+    file_path_too: Text,
+    absolute_path: Text,
     notebook_path: Text,
-    #[serde(default)]
     path: Text,
-    #[serde(default, alias = "cmd")]
     command: Text,
+    cmd: Text,
+    #[serde(rename = "patchText")]
+    patch: Text,
+    dir_path: Text,
+    workdir: Text,
 }
 
 /// What a tool came to, as far as it tells in a word.
@@ -75,6 +97,26 @@ struct ToolInput {
 struct ToolResponse {
     #[serde(default, rename = "resultType")]
     result_type: Text,
+    #[serde(default)]
+    error: Option<IgnoredAny>,
+}
+
+/// What text is where an object was expected.
+trait OfText: Sized {
+    fn of_text(text: &str) -> Option<Self>;
+}
+
+impl OfText for ToolInput {
+    /// A patch, or a command.
+    fn of_text(text: &str) -> Option<Self> {
+        Some(Self { command: Text(Some(text.to_owned())), ..Self::default() })
+    }
+}
+
+impl OfText for ToolResponse {
+    fn of_text(_text: &str) -> Option<Self> {
+        None
+    }
 }
 
 /// What a CLI calls its tools.
@@ -91,16 +133,34 @@ impl<'a> Payload<'a> {
         serde_json::from_slice(payload).ok()
     }
 
+    /// What the tool is called.
+    pub(crate) fn tool_name(&mut self) -> Option<String> {
+        self.tool_name.0.take().or(self.tool_name_too.0.take())
+    }
+
+    /// For what the person is waited for, where a tool needs a permission.
+    pub(crate) fn permission(&mut self) -> HookEvent {
+        let tool = self.tool_name().unwrap_or_else(|| "a tool".into());
+        HookEvent::Waiting(format!("permission for {tool}"))
+    }
+
     /// The tool that is used, and on what.
     pub(crate) fn tool(&mut self, tools: &Tools) -> Option<ToolUse> {
-        let name = self.tool_name.0.take()?;
-        let input = self.tool_input.0.take().unwrap_or_default();
-        let path: Option<PathBuf> =
-            input.file_path.0.or(input.notebook_path.0).or(input.path.0).map(Into::into);
+        let name = self.tool_name()?;
+        let input = self.tool_input.0.take().or(self.tool_input_too.0.take()).unwrap_or_default();
+        let paths =
+            [input.file_path, input.file_path_too, input.absolute_path, input.notebook_path, input.path];
+        let path = paths.into_iter().find_map(|path| path.0).map(PathBuf::from);
+        let command = input.command.0.or(input.cmd.0);
         let is = |names: &[&str]| names.contains(&name.as_str());
-        let act = match (path, input.command.0) {
-            (_, Some(text)) if is(tools.patch) => Act::Writes(patch::paths(&text)),
-            (_, Some(command)) if is(tools.shell) => Act::Runs(command),
+        let act = match (path, command) {
+            (_, text) if is(tools.patch) && (text.is_some() || input.patch.0.is_some()) => {
+                Act::Writes(patch::paths(&input.patch.0.or(text).unwrap_or_default()))
+            }
+            (_, Some(command)) if is(tools.shell) => {
+                self.dir = input.dir_path.0.or(input.workdir.0);
+                Act::Runs(command)
+            }
             (Some(path), _) if is(tools.write) => Act::Writes(vec![path]),
             (Some(path), _) if is(tools.read) => Act::Reads(path),
             (Some(path), _) => Act::Visits(path),
@@ -111,25 +171,30 @@ impl<'a> Payload<'a> {
 
     /// Whether the tool says that it failed.
     pub(crate) fn has_failed(&self) -> bool {
-        let result = self.tool_response.0.as_ref().and_then(|response| response.result_type.0.as_deref());
-        result.is_some_and(|result| result != "success")
+        let response = self.tool_response.0.as_ref().or(self.tool_response_too.0.as_ref());
+        response.is_some_and(|response| {
+            response.error.is_some()
+                || response.result_type.0.as_deref().is_some_and(|kind| kind != "success")
+        })
     }
 
     /// The call, whose event that is.
-    pub(crate) fn call(self, event: HookEvent) -> HookCall {
-        HookCall {
-            session: self.session_id.into_owned().into(),
-            cwd: self.cwd.into_owned().into(),
+    pub(crate) fn call(self, event: HookEvent) -> Option<HookCall> {
+        let session = self.session_id.or(self.session_id_too)?.into_owned();
+        let cwd = PathBuf::from(self.cwd.into_owned());
+        Some(HookCall {
+            in_subagent: self.agent_id.0.is_some() || self.parent.0.is_some(),
+            session: self.parent.0.unwrap_or(session).into(),
+            cwd: self.dir.map_or_else(|| cwd.clone(), |dir| cwd.join(dir)),
             model: self.model.0,
-            in_subagent: self.agent_id.0.is_some(),
             asks_first: self.permission_mode.0.map(|mode| mode != "bypassPermissions"),
             event,
-        }
+        })
     }
 }
 
-/// An object where there is one, or text that is one; anything else counts as
-/// absent.
+/// An object where there is one, or text that is one or stands for one; anything
+/// else counts as absent.
 struct Object<T>(Option<T>);
 
 impl<T> Default for Object<T> {
@@ -138,11 +203,11 @@ impl<T> Default for Object<T> {
     }
 }
 
-impl<'de, T: DeserializeOwned> Deserialize<'de> for Object<T> {
+impl<'de, T: DeserializeOwned + OfText> Deserialize<'de> for Object<T> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         struct AnyObject<T>(PhantomData<T>);
 
-        impl<'de, T: DeserializeOwned> Visitor<'de> for AnyObject<T> {
+        impl<'de, T: DeserializeOwned + OfText> Visitor<'de> for AnyObject<T> {
             type Value = Object<T>;
 
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -154,7 +219,7 @@ impl<'de, T: DeserializeOwned> Deserialize<'de> for Object<T> {
             }
 
             fn visit_str<E>(self, text: &str) -> Result<Object<T>, E> {
-                Ok(Object(serde_json::from_str(text).ok()))
+                Ok(Object(serde_json::from_str(text).ok().or_else(|| T::of_text(text))))
             }
 
             fn visit_bool<E>(self, _: bool) -> Result<Object<T>, E> {
@@ -265,6 +330,9 @@ mod tests {
         assert_eq!(act(r#""tool_name":"s","tool_input":{"cmd":"ls"}"#), Some(Act::Runs("ls".into())));
         let patch = r#""tool_name":"p","tool_input":{"command":"*** Add File: x"}"#;
         assert_eq!(act(patch), Some(Act::Writes(vec!["x".into()])));
+        assert_eq!(act(r#""toolName":"p","toolArgs":"*** Add File:x""#), Some(Act::Writes(vec!["x".into()])));
+        let both = r#""tool_name":"w","tool_input":{"absolute_path":"b","file_path":"a"},"toolName":"w""#;
+        assert_eq!(act(both), Some(Act::Writes(vec!["a".into()])));
         for odd in ["1", "null", "[1]", "\"x\"", "true", "{\"path\":{}}", "{\"path\":[1]}"] {
             let more = format!(r#""tool_name":"w","tool_input":{odd},"tool_response":{odd},"model":{odd}"#);
             assert_eq!(act(&more), Some(Act::Other), "{odd}");

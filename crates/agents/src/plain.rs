@@ -6,10 +6,12 @@ use consort_core::hooks::HookEvent;
 use consort_core::hooks::HookReply;
 use serde::Serialize;
 
-use crate::connect::TIMEOUT;
 use crate::owned;
 use crate::payload::Payload;
 use crate::payload::Tools;
+
+/// How long a plugin waits for us, in milliseconds.
+const PATIENCE: u32 = 3_000;
 
 pub(crate) fn read(event: &str, payload: &[u8], tools: &Tools) -> Option<HookCall> {
     let mut payload = Payload::parse(payload)?;
@@ -27,7 +29,7 @@ pub(crate) fn read(event: &str, payload: &[u8], tools: &Tools) -> Option<HookCal
         "session-end" => HookEvent::SessionEnd,
         _ => return None,
     };
-    Some(payload.call(event))
+    payload.call(event)
 }
 
 /// `{"context": …}` or `{"deny": …}`.
@@ -60,38 +62,53 @@ const PROGRAM = {program}
 /** Tells consort of an event; its answer, or nothing whatever goes wrong. */
 const consort = (event, payload) =>
   new Promise((resolve) => {{
-    try {{
-      let answer = ""
-      const hook = spawn(PROGRAM, ["hook", "{kind}", event], {{ stdio: ["pipe", "pipe", "ignore"] }})
-      const late = setTimeout(() => hook.kill(), {timeout})
-      const end = () => {{
-        clearTimeout(late)
-        try {{
-          resolve(JSON.parse(answer))
-        }} catch {{
-          resolve({{}})
-        }}
+    let hook
+    let answer = ""
+    const end = (kill) => {{
+      clearTimeout(late)
+      if (kill && hook) {{
+        hook.kill("SIGKILL")
+        hook.stdout?.destroy()
+        hook.stdin?.destroy()
       }}
-      hook.on("error", end)
-      hook.on("close", end)
+      try {{
+        const told = JSON.parse(answer)
+        resolve(told && typeof told === "object" ? told : {{}})
+      }} catch {{
+        resolve({{}})
+      }}
+    }}
+    const late = setTimeout(() => end(true), {timeout})
+    try {{
+      const text = JSON.stringify(payload)
+      hook = spawn(PROGRAM, ["hook", "{kind}", event], {{ stdio: ["pipe", "pipe", "ignore"] }})
+      hook.on("error", () => end(false))
+      hook.on("close", () => end(false))
       hook.stdin.on("error", () => {{}})
+      hook.stdout.on("error", () => {{}})
       hook.stdout.on("data", (part) => (answer += part))
-      hook.stdin.end(JSON.stringify(payload))
+      hook.stdin.end(text)
     }} catch {{
-      resolve({{}})
+      end(true)
     }}
   }})
 
-/** The same for the last word of a process. */
-const farewell = (payload) => {{
-  try {{
-    spawnSync(PROGRAM, ["hook", "{kind}", "session-end"], {{ input: JSON.stringify(payload), timeout: 2000 }})
-  }} catch {{}}
+/** The same for the last words of a process, which waits for nobody long. */
+const farewell = (payloads) => {{
+  const until = Date.now() + 1500
+  for (const payload of payloads) {{
+    const left = until - Date.now()
+    if (left <= 0) return
+    try {{
+      const input = JSON.stringify(payload)
+      spawnSync(PROGRAM, ["hook", "{kind}", "session-end"], {{ input, timeout: left, killSignal: "SIGKILL" }})
+    }} catch {{}}
+  }}
 }}
 "#,
         notice = owned::NOTICE,
         program = serde_json::Value::from(program),
-        timeout = TIMEOUT * 1_000,
+        timeout = PATIENCE,
     );
     hook + template
 }

@@ -10,6 +10,8 @@ use consort_core::explain::Kind;
 pub(crate) enum CommandError {
     /// Something went wrong and can be explained.
     Explained { error: Box<dyn Error>, kind: Kind, hints: Vec<String> },
+    /// What went wrong was said already.
+    Told,
     /// Our reader has gone; there is nobody left to explain to.
     Pipe,
 }
@@ -58,6 +60,7 @@ impl CommandError {
     pub(crate) fn exit_code(&self) -> u8 {
         match self {
             Self::Explained { kind, .. } => crate::exit::code(*kind),
+            Self::Told => crate::exit::code(Kind::User),
             Self::Pipe => crate::exit::PIPE,
         }
     }

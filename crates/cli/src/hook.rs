@@ -86,6 +86,10 @@ impl Surroundings for Process {
         env::terminal()
     }
 
+    fn hears_before_tools(&self) -> bool {
+        self.0.hears_before_tools()
+    }
+
     fn variable(&self, name: &str) -> Option<String> {
         env::get(name)
     }

@@ -7,6 +7,7 @@ use consort_core::App;
 use consort_core::config::Config;
 use consort_core::host::Host as _;
 use consort_core::host::Place;
+use consort_core::host::Process;
 use consort_core::journal::Actor;
 use consort_core::presence::Agent;
 use consort_core::presence::Caller;
@@ -113,13 +114,20 @@ impl Room {
 /// sessions of one process apart: it leaks into whatever is started there.
 pub(crate) fn caller_facts(machine: &Machine) -> CallerFacts {
     let ancestors = machine.ancestors();
-    let is_agent = |program: &str| consort_agents::ALL.iter().any(|cli| cli.program() == program);
+    let is_named = |name: &str| consort_agents::ALL.iter().any(|cli| cli.program() == name);
+    // What a runtime runs is known by its script.
+    let is_agent = |ancestor: &Process| match ancestor.program.as_str() {
+        "node" | "MainThread" | "bun" => consort_host::script_of(ancestor.pid)
+            .is_some_and(|script| script.split('/').any(|part| is_named(part.trim_end_matches(".js")))),
+        program => is_named(program),
+    };
+    let claimed: Option<SessionId> = env::get(env::SESSION).map(SessionId::from);
     let hints = consort_agents::ALL.iter().filter_map(|cli| env::get(cli.session_variable()?));
     CallerFacts {
         host: machine.name(),
-        claimed: env::get(env::SESSION).map(SessionId::from),
-        hints: hints.map(SessionId::from).collect(),
-        in_agent: ancestors.iter().any(|ancestor| is_agent(&ancestor.program)),
+        hints: hints.map(SessionId::from).chain(claimed.clone()).collect(),
+        claimed,
+        in_agent: ancestors.iter().any(is_agent),
         ancestors,
     }
 }

@@ -94,7 +94,7 @@ fn a_registered_session_is_itself() {
     let (inbox, _) = raven.call("inbox", json!({}));
     assert!(inbox.contains("from Falcon (claude, on main)") && inbox.contains("> hello"), "{inbox}");
     assert_eq!(raven.call("inbox", json!({})).0, "No new messages.");
-    assert_eq!(raven.call("send", json!({ "reply": 4, "text": "hi" })), ("Sent #7 to Falcon.".into(), false));
+    assert_eq!(raven.call("send", json!({ "reply": 4, "text": "hi" })), ("Sent #6 to Falcon.".into(), false));
 
     assert_eq!(raven.call("reserve", json!({ "what": ["src/"], "reason": "mine" })).0, "Yours: src/.");
     let (refused, is_error) = falcon.call("reserve", json!({ "what": ["src/a.rs"] }));

@@ -16,6 +16,11 @@ pub trait Dialect {
     /// Reads one call. `None` for events and payloads that mean nothing to us.
     fn read(&self, event: &str, payload: &[u8]) -> Option<HookCall>;
 
+    /// Whether what is said before a tool is used reaches the model.
+    fn hears_before_tools(&self) -> bool {
+        true
+    }
+
     /// Writes our answer to that event; `None` is silence.
     fn write(&self, event: &str, reply: &HookReply) -> Option<String>;
 }

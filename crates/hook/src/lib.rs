@@ -35,6 +35,9 @@ pub trait Surroundings {
 
     fn terminal(&self) -> Terminal;
 
+    /// Whether what is said before a tool is used reaches the model.
+    fn hears_before_tools(&self) -> bool;
+
     /// A variable of the environment.
     fn variable(&self, name: &str) -> Option<String>;
 }

@@ -16,5 +16,6 @@ pub use git::repository;
 pub use git::staged;
 pub use machine::Machine;
 pub use paths::Paths;
+pub use process::script_of;
 pub use run::ask_version;
 pub use window::quadrants;

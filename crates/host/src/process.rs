@@ -23,6 +23,13 @@ pub(crate) fn ancestors(boot: &str) -> Vec<Process> {
     ancestors
 }
 
+/// The script that a runtime runs, where it can be told.
+pub fn script_of(pid: u32) -> Option<String> {
+    let line = std::fs::read(format!("/proc/{pid}/cmdline")).ok()?;
+    let script = line.split(|byte| *byte == 0).skip(1).find(|argument| !argument.starts_with(b"-"))?;
+    Some(String::from_utf8_lossy(script).into_owned())
+}
+
 pub(crate) use platform::boot;
 pub(crate) use platform::host_name;
 pub(crate) use platform::stat;

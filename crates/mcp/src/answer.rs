@@ -1,5 +1,7 @@
 //! What a tool answers.
 
+use std::fmt;
+
 use consort_core::explain::Explain;
 use consort_core::explain::Kind;
 use rmcp::model::CallToolResult;
@@ -31,6 +33,12 @@ pub(crate) struct Problem {
 impl Problem {
     pub(crate) fn user(message: impl Into<String>, hint: impl Into<String>) -> Self {
         Self { kind: Kind::User, message: message.into(), hints: vec![hint.into()] }
+    }
+}
+
+impl fmt::Display for Problem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
     }
 }
 

@@ -1,6 +1,6 @@
 //! The server: one for each agent's session.
 
-use std::path::PathBuf;
+use std::sync::Arc;
 use std::sync::Mutex;
 use std::sync::PoisonError;
 
@@ -27,17 +27,18 @@ use rmcp::model::Resource;
 use rmcp::model::ResourceContents;
 use rmcp::model::ServerCapabilities;
 use rmcp::service::RequestContext;
+use serde_json::Value;
 
 use crate::PRIMER;
 use crate::answer;
+use crate::answer::Answer;
+use crate::answer::Problem;
 use crate::tools;
 
 /// What surrounds the server and is not in a call.
 pub trait Around: Send + Sync {
     /// Who calls, as far as processes and the environment tell.
     fn caller(&self) -> CallerFacts;
-
-    fn cwd(&self) -> PathBuf;
 
     /// A variable of the environment.
     fn variable(&self, name: &str) -> Option<String>;
@@ -53,24 +54,41 @@ const RESOURCES: [(&str, &str, &str); 2] = [
 ];
 
 pub struct Server<E, H> {
+    inner: Arc<Inner<E, H>>,
+}
+
+struct Inner<E, H> {
     app: Mutex<App<E, H>>,
     around: Box<dyn Around>,
 }
 
-impl<E: Engine, H: Host> Server<E, H> {
+impl<E, H> Server<E, H>
+where
+    E: Engine + Send + 'static,
+    H: Host + Send + 'static,
+{
     pub fn new(app: App<E, H>, around: Box<dyn Around>) -> Self {
-        Self { app: Mutex::new(app), around }
+        Self { inner: Arc::new(Inner { app: Mutex::new(app), around }) }
     }
 
-    /// Calls a tool for that client.
-    fn call(&self, client: &str, request: CallToolRequestParams) -> Option<CallToolResponse> {
-        let thread = request.meta.as_ref().and_then(|meta| meta.get("threadId")?.as_str().map(str::to_owned));
-        let arguments = request.arguments.unwrap_or_default();
-        // One that panicked has left nothing half done: what is not committed is undone.
-        let mut app = self.app.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut room = tools::Room { app: &mut app, around: self.around.as_ref(), client, thread };
-        let answer = tools::call(&mut room, &request.name, arguments.into())?;
-        Some(answer::result(answer).into())
+    /// Calls a tool for a client, beside whoever else is served: the store may
+    /// keep it waiting.
+    async fn call(
+        &self,
+        client: String,
+        thread: Option<String>,
+        tool: String,
+        arguments: Value,
+    ) -> Result<Option<Result<Answer, Problem>>, ErrorData> {
+        let inner = Arc::clone(&self.inner);
+        let call = move || {
+            let mut app = inner.app.lock().unwrap_or_else(PoisonError::into_inner);
+            let around = inner.around.as_ref();
+            let mut room = tools::Room { app: &mut app, around, client: &client, thread };
+            tools::call(&mut room, &tool, arguments)
+        };
+        let called = tokio::task::spawn_blocking(call).await;
+        called.map_err(|error| ErrorData::internal_error(format!("the tool failed: {error}"), None))
     }
 }
 
@@ -104,9 +122,13 @@ where
         request: CallToolRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
-        let name = request.name.clone();
-        self.call(&client(&context), request)
-            .ok_or_else(|| ErrorData::invalid_params(format!("there is no tool `{name}`"), None))
+        let meta = request.meta.as_ref();
+        let thread = meta.and_then(|meta| meta.get("threadId")?.as_str().map(str::to_owned));
+        let (name, arguments) = (request.name.to_string(), request.arguments.unwrap_or_default().into());
+        match self.call(client(&context), thread, name.clone(), arguments).await? {
+            Some(answer) => Ok(answer::result(answer).into()),
+            None => Err(ErrorData::invalid_params(format!("there is no tool `{name}`"), None)),
+        }
     }
 
     async fn list_resources(
@@ -128,13 +150,10 @@ where
         let Some((uri, tool, _)) = RESOURCES.into_iter().find(|(uri, ..)| *uri == request.uri) else {
             return Err(ErrorData::resource_not_found(format!("there is no resource {}", request.uri), None));
         };
-        let mut app = self.app.lock().unwrap_or_else(PoisonError::into_inner);
-        let client = client(&context);
-        let mut room =
-            tools::Room { app: &mut app, around: self.around.as_ref(), client: &client, thread: None };
-        let text = match tools::call(&mut room, tool, serde_json::json!({ "peek": true })) {
+        let arguments = serde_json::json!({ "peek": true });
+        let text = match self.call(client(&context), None, tool.to_owned(), arguments).await? {
             Some(Ok(answer)) => answer.text,
-            Some(Err(problem)) => return Err(ErrorData::internal_error(format!("{problem:?}"), None)),
+            Some(Err(problem)) => return Err(ErrorData::internal_error(problem.to_string(), None)),
             None => String::new(),
         };
         Ok(ReadResourceResult::new(vec![ResourceContents::text(text, uri)]).into())

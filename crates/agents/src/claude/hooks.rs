@@ -25,10 +25,7 @@ pub(super) fn read(event: &str, payload: &[u8]) -> Option<HookCall> {
             failed: event == "PostToolUseFailure",
             tool: payload.tool(&TOOLS).unwrap_or_default(),
         },
-        "PermissionRequest" => {
-            let tool = payload.tool_name.0.take().unwrap_or_else(|| "a tool".into());
-            HookEvent::Waiting(format!("permission for {tool}"))
-        }
+        "PermissionRequest" => payload.permission(),
         // It has been idle for a minute: nothing is asked of the person.
         "Notification" if payload.notification_type.is("idle_prompt") => HookEvent::Idle,
         "Notification" => {
@@ -45,7 +42,7 @@ pub(super) fn read(event: &str, payload: &[u8]) -> Option<HookCall> {
         "SessionEnd" => HookEvent::SessionEnd,
         _ => return None,
     };
-    Some(payload.call(event))
+    payload.call(event)
 }
 
 /// At the end of a turn context is what makes it go on. To block the stopping

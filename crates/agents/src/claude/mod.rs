@@ -39,7 +39,7 @@ const EVENTS: &[&str] = &[
     "SessionEnd",
 ];
 
-const HOOKS: Entries = Entries { kind: "claude", events: EVENTS, seconds: 1 };
+const HOOKS: Entries = Entries { kind: "claude", events: EVENTS, seconds: 1, is_strict: false };
 
 pub struct Claude;
 

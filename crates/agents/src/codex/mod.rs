@@ -36,7 +36,7 @@ const EVENTS: &[&str] = &[
 
 const TOOLS: Tools = Tools { write: &[], read: &[], shell: &["Bash"], patch: &["apply_patch"] };
 
-const HOOKS: Entries = Entries { kind: "codex", events: EVENTS, seconds: 1 };
+const HOOKS: Entries = Entries { kind: "codex", events: EVENTS, seconds: 1, is_strict: false };
 
 pub struct Codex;
 
@@ -54,10 +54,7 @@ impl Dialect for Codex {
             "PostToolUse" => {
                 HookEvent::ToolAfter { failed: false, tool: payload.tool(&TOOLS).unwrap_or_default() }
             }
-            "PermissionRequest" => {
-                let tool = payload.tool_name.0.take().unwrap_or_else(|| "a tool".into());
-                HookEvent::Waiting(format!("permission for {tool}"))
-            }
+            "PermissionRequest" => payload.permission(),
             "Stop" => HookEvent::TurnEnd { may_go_on: !payload.stop_hook_active.is("true") },
             "SubagentStart" => HookEvent::SubagentStart {
                 id: payload.agent_id.0.clone()?,
@@ -68,7 +65,7 @@ impl Dialect for Codex {
             "SessionEnd" => HookEvent::SessionEnd,
             _ => return None,
         };
-        Some(payload.call(event))
+        payload.call(event)
     }
 
     fn write(&self, event: &str, reply: &HookReply) -> Option<String> {
@@ -86,6 +83,10 @@ impl AgentCli for Codex {
 
     fn program(&self) -> &'static str {
         "codex"
+    }
+
+    fn session_variable(&self) -> Option<&'static str> {
+        Some("CODEX_THREAD_ID")
     }
 
     fn lacks(&self) -> &'static [Ability] {

@@ -30,18 +30,14 @@ const EVENTS: &[&str] = &[
     "userPromptSubmitted",
     "preToolUse",
     "postToolUse",
-    "permissionRequest",
+    "notification",
     "agentStop",
     "errorOccurred",
     "sessionEnd",
 ];
 
-const TOOLS: Tools = Tools {
-    write: &["create", "edit", "str_replace_editor"],
-    read: &["view"],
-    shell: &["bash"],
-    patch: &["apply_patch"],
-};
+const TOOLS: Tools =
+    Tools { write: &["create", "edit"], read: &["view"], shell: &["bash"], patch: &["apply_patch"] };
 
 pub struct Copilot;
 
@@ -60,16 +56,14 @@ impl Dialect for Copilot {
                 failed: payload.has_failed(),
                 tool: payload.tool(&TOOLS).unwrap_or_default(),
             },
-            "permissionRequest" => {
-                let tool = payload.tool_name.0.take().unwrap_or_else(|| "a tool".into());
-                HookEvent::Waiting(format!("permission for {tool}"))
-            }
+            // Asked for every tool; this one only where the person is asked.
+            "notification" if payload.notification_type.is("permission_prompt") => payload.permission(),
             "agentStop" => HookEvent::TurnEnd { may_go_on: !payload.stop_hook_active.is("true") },
-            "errorOccurred" => HookEvent::TurnFailed("an error".into()),
+            "errorOccurred" if !payload.recoverable.is("true") => HookEvent::TurnFailed("an error".into()),
             "sessionEnd" => HookEvent::SessionEnd,
             _ => return None,
         };
-        Some(payload.call(event))
+        payload.call(event)
     }
 
     fn write(&self, _event: &str, reply: &HookReply) -> Option<String> {
@@ -123,7 +117,7 @@ impl AgentCli for Copilot {
 
 fn file(program: &str) -> String {
     let hook = |event: &&str| {
-        let command = hook_command(program, "copilot", event);
+        let command = hook_command(program, "copilot", event, true);
         ((*event).to_owned(), json!([{ "type": "command", "bash": command, "timeoutSec": TIMEOUT }]))
     };
     let hooks: serde_json::Map<String, serde_json::Value> = EVENTS.iter().map(hook).collect();

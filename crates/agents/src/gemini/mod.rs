@@ -33,7 +33,7 @@ const TOOLS: Tools = Tools {
 };
 
 /// It counts in milliseconds.
-const HOOKS: Entries = Entries { kind: "gemini", events: EVENTS, seconds: 1_000 };
+const HOOKS: Entries = Entries { kind: "gemini", events: EVENTS, seconds: 1_000, is_strict: true };
 
 pub struct Gemini;
 
@@ -48,9 +48,10 @@ impl Dialect for Gemini {
             "SessionStart" => HookEvent::SessionStart,
             "BeforeAgent" => HookEvent::Prompt(prompt(&payload.prompt.0.take().unwrap_or_default())),
             "BeforeTool" => HookEvent::ToolBefore(payload.tool(&TOOLS)?),
-            "AfterTool" => {
-                HookEvent::ToolAfter { failed: false, tool: payload.tool(&TOOLS).unwrap_or_default() }
-            }
+            "AfterTool" => HookEvent::ToolAfter {
+                failed: payload.has_failed(),
+                tool: payload.tool(&TOOLS).unwrap_or_default(),
+            },
             "Notification" => {
                 HookEvent::Waiting(payload.message.0.take().unwrap_or_else(|| "your attention".into()))
             }
@@ -58,7 +59,11 @@ impl Dialect for Gemini {
             "SessionEnd" => HookEvent::SessionEnd,
             _ => return None,
         };
-        Some(payload.call(event))
+        payload.call(event)
+    }
+
+    fn hears_before_tools(&self) -> bool {
+        false
     }
 
     fn write(&self, event: &str, reply: &HookReply) -> Option<String> {
@@ -73,7 +78,7 @@ impl Dialect for Gemini {
 /// in front of it.
 fn prompt(prompt: &str) -> String {
     const END: &str = "</hook_context>";
-    let own = prompt.rfind(END).filter(|_| prompt.starts_with("<hook_context>"));
+    let own = prompt.find(END).filter(|_| prompt.starts_with("<hook_context>"));
     own.map_or(prompt, |at| prompt[at + END.len()..].trim_start()).to_owned()
 }
 

@@ -20,8 +20,12 @@ use crate::owned;
 use crate::payload::Tools;
 use crate::plain;
 
-const TOOLS: Tools =
-    Tools { write: &["write", "edit", "multiedit", "patch"], read: &["read"], shell: &["bash"], patch: &[] };
+const TOOLS: Tools = Tools {
+    write: &["write", "edit", "multiedit"],
+    read: &["read"],
+    shell: &["bash"],
+    patch: &["apply_patch", "patch"],
+};
 
 pub struct OpenCode;
 
@@ -32,6 +36,10 @@ impl Dialect for OpenCode {
 
     fn read(&self, event: &str, payload: &[u8]) -> Option<HookCall> {
         plain::read(event, payload, &TOOLS)
+    }
+
+    fn hears_before_tools(&self) -> bool {
+        false
     }
 
     fn write(&self, _event: &str, reply: &HookReply) -> Option<String> {

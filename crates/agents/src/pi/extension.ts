@@ -3,9 +3,12 @@ export default (pi: any) => {
   let session: string | undefined
   let cwd = process.cwd()
   const facts = (more = {}) => ({ session_id: session, cwd, ...more })
+  /** As pi itself will read a path. */
+  const path = (text: any) =>
+    typeof text === "string" ? text.replace(/^@/, "").replace(/^~(?=\/)/, process.env.HOME ?? "~") : text
   const use = (event: any) => ({
     tool_name: event.toolName,
-    tool_input: event.input,
+    tool_input: { ...event.input, path: path(event.input?.path) },
     tool_use_id: event.toolCallId,
   })
   /** What there is to say to a session that has not been prompted yet. */
@@ -38,10 +41,17 @@ export default (pi: any) => {
     const { context } = await consort("tool-after", facts({ ...use(event), error }))
     if (context) return { content: [...event.content, { type: "text", text: context }] }
   })
-  pi.on("agent_end", async () => {
+  pi.on("agent_settled", async () => {
     if (session) await consort("idle", facts())
   })
-  process.on("exit", () => {
-    if (session) farewell(facts())
+  const leave = () => {
+    if (session) farewell([facts()])
+    session = undefined
+  }
+  // Another session in the same process loads this file again.
+  pi.on("session_shutdown", async () => {
+    process.off("exit", leave)
+    leave()
   })
+  process.on("exit", leave)
 }

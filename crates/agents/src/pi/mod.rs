@@ -32,6 +32,10 @@ impl Dialect for Pi {
         plain::read(event, payload, &TOOLS)
     }
 
+    fn hears_before_tools(&self) -> bool {
+        false
+    }
+
     fn write(&self, _event: &str, reply: &HookReply) -> Option<String> {
         plain::write(reply)
     }

@@ -85,30 +85,52 @@ pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
             format!("`consort init --agent <{}>` connects one for when it is", kinds().join("|")),
         ));
     }
-    let mut is_any_connected = false;
+    let (mut is_any_connected, mut is_any_refused) = (false, false);
     for cli in found {
-        let config_dir = world.config_dir(cli);
-        let level = args.level.choose(&config_dir, &worktree);
-        refuse_twice(world, cli, level, &worktree)?;
-        let plan = connect::plan_connect(world, cli, level)?;
-        if plan.changes_nothing() {
-            world.out.line(format!("{} is connected already: {}", cli.title(), plan.path.display()))?;
-            continue;
-        }
-        world.out.text(plan.diff())?;
-        if args.dry_run {
-            out::note("Nothing was changed: this was a dry run.");
-        } else if agree(args.yes, &format!("Connect {}?", cli.title())) {
-            carry_out(world, cli, &plan)?;
-            is_any_connected = true;
-        } else {
-            out::note("Nothing was changed.");
+        // What is wrong with one is no reason to leave out the others.
+        match connect(world, args, cli, &worktree) {
+            Ok(is_connected) => is_any_connected |= is_connected,
+            Err(CommandError::Pipe) => return Err(CommandError::Pipe),
+            Err(error) => {
+                out::note(error.render().trim_end());
+                is_any_refused = true;
+            }
         }
     }
     if is_any_connected {
         last_words(args.level.project);
     }
+    if is_any_refused {
+        return Err(CommandError::Told);
+    }
     Ok(())
+}
+
+/// Connects one, if the person agrees; whether that changed anything.
+fn connect(
+    world: &World,
+    args: &Args,
+    cli: &'static dyn AgentCli,
+    worktree: &Path,
+) -> Result<bool, CommandError> {
+    let config_dir = world.config_dir(cli);
+    let level = args.level.choose(&config_dir, worktree);
+    refuse_twice(world, cli, level, worktree)?;
+    let plan = connect::plan_connect(world, cli, level)?;
+    if plan.changes_nothing() {
+        world.out.line(format!("{} is connected already: {}", cli.title(), plan.path.display()))?;
+        return Ok(false);
+    }
+    world.out.text(plan.diff())?;
+    if args.dry_run {
+        out::note("Nothing was changed: this was a dry run.");
+    } else if agree(args.yes, &format!("Connect {}?", cli.title())) {
+        carry_out(world, cli, &plan)?;
+        return Ok(true);
+    } else {
+        out::note("Nothing was changed.");
+    }
+    Ok(false)
 }
 
 pub(crate) fn carry_out(world: &World, cli: &dyn AgentCli, plan: &Plan) -> CommandResult {

@@ -54,17 +54,15 @@ impl Around for Process {
         caller_facts(&Machine::new(self.bells.clone()))
     }
 
-    fn cwd(&self) -> PathBuf {
-        self.cwd.clone()
-    }
-
     fn variable(&self, name: &str) -> Option<String> {
         env::get(name)
     }
 
     fn join_request(&self, client: &str) -> Option<JoinRequest> {
         let process = hosting_process(Machine::new(self.bells.clone()).ancestors(), None)?;
-        let kind = if is_valid_name(client) { client.to_owned() } else { "mcp".into() };
+        // `codex-mcp-client` is Codex; one that we do not know is what it calls itself.
+        let known = consort_agents::ALL.iter().map(|cli| cli.kind()).find(|kind| client.contains(kind));
+        let kind = known.unwrap_or(if is_valid_name(client) { client } else { "mcp" }).to_owned();
         Some(JoinRequest {
             session: format!("mcp-{}-{}", process.pid, process.start).into(),
             wish: env::get(env::NAME).map_or(NameWish::Any, NameWish::Prefer),

@@ -1,10 +1,15 @@
 //! `consort uninit`
 
+use std::path::Path;
+
+use consort_agents::AgentCli;
+
 use super::git_hook;
 use super::init::AgentArgs;
 use super::init::LevelArgs;
 use super::init::agree;
 use crate::connect;
+use crate::error::CommandError;
 use crate::error::CommandResult;
 use crate::out;
 use crate::world::World;
@@ -31,27 +36,48 @@ pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
     if args.git_hook {
         return git_hook::remove(world, &worktree, args.dry_run);
     }
-    let mut is_any_connected = false;
+    let (mut is_any_connected, mut is_any_refused) = (false, false);
     for cli in args.which.choose(|_| true) {
-        let config_dir = world.config_dir(cli);
-        let level = args.level.choose(&config_dir, &worktree);
-        let plan = connect::plan_disconnect(world, cli, level)?;
-        if plan.changes_nothing() {
-            continue;
+        // What is wrong with one is no reason to leave the others connected.
+        match disconnect(world, args, cli, &worktree) {
+            Ok(is_connected) => is_any_connected |= is_connected,
+            Err(CommandError::Pipe) => return Err(CommandError::Pipe),
+            Err(error) => {
+                out::note(error.render().trim_end());
+                is_any_refused = true;
+            }
         }
-        is_any_connected = true;
-        world.out.text(plan.diff())?;
-        if args.dry_run {
-            out::note("Nothing was changed: this was a dry run.");
-        } else if agree(args.yes, &format!("Disconnect {}?", cli.title())) {
-            plan.carry_out()?;
-            world.out.line(format!("Disconnected {}: {}", cli.title(), plan.path.display()))?;
-        } else {
-            out::note("Nothing was changed.");
-        }
+    }
+    if is_any_refused {
+        return Err(CommandError::Told);
     }
     if !is_any_connected {
         world.out.line("Nothing is connected here.")?;
     }
     Ok(())
+}
+
+/// Disconnects one, if the person agrees; whether it was connected.
+fn disconnect(
+    world: &World,
+    args: &Args,
+    cli: &'static dyn AgentCli,
+    worktree: &Path,
+) -> Result<bool, CommandError> {
+    let config_dir = world.config_dir(cli);
+    let level = args.level.choose(&config_dir, worktree);
+    let plan = connect::plan_disconnect(world, cli, level)?;
+    if plan.changes_nothing() {
+        return Ok(false);
+    }
+    world.out.text(plan.diff())?;
+    if args.dry_run {
+        out::note("Nothing was changed: this was a dry run.");
+    } else if agree(args.yes, &format!("Disconnect {}?", cli.title())) {
+        plan.carry_out()?;
+        world.out.line(format!("Disconnected {}: {}", cli.title(), plan.path.display()))?;
+    } else {
+        out::note("Nothing was changed.");
+    }
+    Ok(true)
 }

@@ -23,8 +23,10 @@ pub(crate) fn handle<E: Engine, H: Host>(
     around: &dyn Surroundings,
     prompt: &str,
 ) -> Result<Answer, PresenceError> {
+    // What we ourselves have said comes back as a prompt where it keeps a turn going.
+    let is_ours = prompt.trim_start().starts_with("[consort]") || prompt.contains("from-name=\"consort\"");
     let working = Pulse {
-        prompt: true,
+        prompt: !is_ours,
         model: call.model.clone(),
         asks_first: call.asks_first,
         ..Pulse::of(Status::Working)
@@ -32,7 +34,7 @@ pub(crate) fn handle<E: Engine, H: Host>(
     pulse(app, call, around, &working)?;
     let mut words = news(app, call, around, false);
     // What cannot be foreseen keeps no mail back.
-    if !call.in_subagent {
+    if !call.in_subagent && !is_ours {
         words.extend(app.prompted(&call.session, prompt, &|name| around.variable(name)).unwrap_or_default());
     }
     let mail = mail_beside(app, call, around, Moment::Prompt, &words)?;

@@ -41,6 +41,10 @@ pub(crate) fn handle<E: Engine, H: Host>(
     if let Verdict::Denied(reason) = verdict {
         return Ok(Answer { reply: HookReply::Deny(reason), mail: None });
     }
+    // What nobody would hear is not said, and so not counted as said.
+    if !around.hears_before_tools() {
+        return Ok(Answer { reply: HookReply::Silence, mail: mail(app, call, around, Moment::BeforeTool)? });
+    }
     let mut words = news(app, call, around, false);
     if let Verdict::Warned(warning) = verdict {
         words.push(warning);
@@ -63,6 +67,9 @@ fn may_go_ahead<E: Engine, H: Host>(
     // What cannot be noted is a hint less, and stops nothing.
     if matches!(tool.act, Act::Runs(_)) && !(is_certain && targets.is_empty()) {
         let _ = app.begin_command(&call.session, &tool.id);
+    }
+    if !around.hears_before_tools() {
+        return Ok(verdict);
     }
     let touched = app.recently_touched(&call.session, &targets, &environment).ok().flatten();
     Ok(match (verdict, touched) {

@@ -51,23 +51,21 @@ pub(super) const TOOLS: &[Entry] = &[
 pub(super) struct Reserve {
     what: Vec<String>,
     reason: Option<String>,
-    #[serde(default)]
-    advisory: bool,
-    #[serde(default)]
-    shared: bool,
+    advisory: Option<bool>,
+    shared: Option<bool>,
 }
 
 pub(super) fn reserve<E: Engine, H: Host>(
     room: &mut Room<'_, E, H>,
     reserve: Reserve,
 ) -> Result<Answer, Problem> {
-    room.me()?;
+    let me = room.me()?;
     let outcome = room.app.hold(&HoldRequest {
         caller: room.facts(),
-        cwd: room.around.cwd(),
+        cwd: me.cwd,
         what: reserve.what,
-        strength: if reserve.advisory { Strength::Advisory } else { Strength::Blocking },
-        mode: if reserve.shared { Mode::Shared } else { Mode::Exclusive },
+        strength: if reserve.advisory.unwrap_or_default() { Strength::Advisory } else { Strength::Blocking },
+        mode: if reserve.shared.unwrap_or_default() { Mode::Shared } else { Mode::Exclusive },
         reason: reserve.reason,
         ttl: None,
     })?;
@@ -84,10 +82,10 @@ pub(super) fn release<E: Engine, H: Host>(
     room: &mut Room<'_, E, H>,
     release: Release,
 ) -> Result<Answer, Problem> {
-    room.me()?;
+    let me = room.me()?;
     let outcome = room.app.release(&ReleaseRequest {
         caller: room.facts(),
-        cwd: room.around.cwd(),
+        cwd: me.cwd,
         what: release.what.map_or(Which::Mine, Which::These),
         strength: None,
         force: false,
@@ -104,8 +102,7 @@ pub(super) struct Path {
 }
 
 pub(super) fn explain<E: Engine, H: Host>(room: &mut Room<'_, E, H>, path: Path) -> Result<Answer, Problem> {
-    room.me()?;
-    let (facts, cwd) = (room.facts(), room.around.cwd());
+    let (cwd, facts) = (room.me()?.cwd, room.facts());
     let outcome = room.app.explain_path(&facts, &cwd, &path.path)?;
     let mut text = if outcome.writable { "You may write it." } else { "You may not write it." }.to_owned();
     for seen in &outcome.holds {

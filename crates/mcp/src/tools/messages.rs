@@ -45,8 +45,7 @@ pub(super) const TOOLS: &[Entry] = &[
 
 #[derive(Deserialize)]
 pub(super) struct Send {
-    #[serde(default)]
-    to: Vec<String>,
+    to: Option<Vec<String>>,
     text: String,
     #[serde(rename = "type")]
     kind: Option<String>,
@@ -61,10 +60,11 @@ pub(super) fn send<E: Engine, H: Host>(room: &mut Room<'_, E, H>, send: Send) ->
     let priority =
         send.priority.as_deref().map(|name| Priority::named(name).ok_or_else(|| unknown("priority")));
     let me = room.me()?;
-    let is_reply = send.reply.is_some() && send.to.is_empty();
+    let to = send.to.unwrap_or_default();
+    let is_reply = send.reply.is_some() && to.is_empty();
     let request = SendRequest {
         caller: room.facts(),
-        to: if is_reply { Recipients::Sender } else { Recipients::Named(send.to) },
+        to: if is_reply { Recipients::Sender } else { Recipients::Named(to) },
         kind: kind.transpose()?.unwrap_or_default(),
         priority: priority.transpose()?,
         text: send.text,
@@ -81,22 +81,36 @@ pub(super) fn send<E: Engine, H: Host>(room: &mut Room<'_, E, H>, send: Send) ->
     Ok(Answer::new(text, data))
 }
 
+/// How much is shown at once, in bytes.
+const LONGEST: usize = 8_000;
+
 #[derive(Deserialize)]
 pub(super) struct Inbox {
-    #[serde(default)]
-    peek: bool,
+    peek: Option<bool>,
 }
 
 pub(super) fn inbox<E: Engine, H: Host>(room: &mut Room<'_, E, H>, inbox: Inbox) -> Result<Answer, Problem> {
     let mailbox = Actor::Agent(room.me()?.session);
-    let request = InboxRequest { mailbox: mailbox.clone(), from: None, peek: inbox.peek };
-    let letters = room.app.inbox(&request)?;
+    let request = InboxRequest { mailbox: mailbox.clone(), from: None, peek: true };
+    let mut letters = room.app.inbox(&request)?;
     let now = room.app.host().now();
-    let mut text: String = letters.iter().map(|letter| quote_letter(letter, now)).collect();
+    let (all, mut text, mut shown) = (letters.len(), String::new(), 0);
+    for letter in &letters {
+        let one = quote_letter(letter, now);
+        if shown > 0 && text.len() + one.len() > LONGEST {
+            break;
+        }
+        text.push_str(&one);
+        shown += 1;
+    }
+    letters.truncate(shown);
     if letters.is_empty() {
         text.push_str("No new messages.");
-    } else if !inbox.peek {
+    } else if !inbox.peek.unwrap_or_default() {
         room.app.has_read(&mailbox, &letters)?;
+    }
+    if shown < all {
+        text.push_str(&format!("{} more: call this again.", all - shown));
     }
     let text = text.trim_end();
     let numbers: Vec<Seq> = letters.iter().map(|letter| letter.message.number).collect();

@@ -25,13 +25,13 @@ pub(super) const TOOLS: &[Entry] = &[Entry {
 
 #[derive(Deserialize)]
 pub(super) struct Who {
-    #[serde(default)]
-    all: bool,
+    all: Option<bool>,
 }
 
 pub(super) fn who<E: Engine, H: Host>(room: &mut Room<'_, E, H>, who: Who) -> Result<Answer, Problem> {
     let me = room.me()?;
-    let scope = if who.all { Scope::Everywhere } else { Scope::Project(me.project.clone()) };
+    let scope =
+        if who.all.unwrap_or_default() { Scope::Everywhere } else { Scope::Project(me.project.clone()) };
     let none = |agents: &[consort_core::presence::Agent]| vec![Glimpse::default(); agents.len()];
     let outcome = room.app.who(&scope, Some(&me.session), none)?;
     let lines: Vec<String> = outcome.agents.iter().map(line).collect();

@@ -41,10 +41,10 @@ pub(super) struct Task {
 }
 
 pub(super) fn task<E: Engine, H: Host>(room: &mut Room<'_, E, H>, task: Task) -> Result<Answer, Problem> {
-    room.me()?;
+    let cwd = room.me()?.cwd;
     let request = |id: Option<String>, is_for_new| TaskRequest {
         caller: room.facts(),
-        cwd: room.around.cwd(),
+        cwd: cwd.clone(),
         spec: task.spec.clone(),
         id,
         words: task.notes.clone(),
