@@ -143,6 +143,9 @@ fn mail_at_the_end_of_a_turn_keeps_it_going_once() {
         let heard: Vec<usize> =
             model.turns().iter().map(|turn| turn.to_string().matches("before you stop").count()).collect();
         assert_eq!(heard, [0, 0, 1], "{agent:?}: {ran}");
+        // What we said is not what the person asked for.
+        let handoff = world.run("handoff Newcomer").stdout;
+        assert!(handoff.contains("Asked last: please go on"), "{agent:?}: {handoff}");
     }
 }
 
@@ -179,25 +182,40 @@ fn they_send_through_our_mcp_server() {
 #[test]
 fn no_agent_stands_still_because_we_are_gone() {
     for agent in RealAgent::ALL.into_iter().filter(|agent| !agent.is_out_of_reach()) {
-        let world = Sealed::new(env!("CARGO_BIN_EXE_consort"));
-        world.git_init();
-        let model = StubModel::start([
-            agent.shell("true"),
-            agent.write(&world, "free.txt", "ours"),
-            Step::say("Done."),
-        ]);
-        agent.settle(&world, &model);
-        // Connected from a place that is then removed.
-        let program = world.path().join("consort");
-        std::fs::copy(env!("CARGO_BIN_EXE_consort"), &program).unwrap();
-        let mut init = world.command(&program);
-        let connected = world.ran(init.args(["init", "--yes", "--agent", agent.kind()]));
-        assert_eq!(connected.code, 0, "{connected}");
-        std::fs::remove_file(&program).unwrap();
-        let ran = world.ran(&mut agent.headless(&world, &model, "please go on"));
-        assert!(world.project().join("free.txt").exists(), "{agent:?}: {ran}");
-        assert_eq!(model.turns().len(), 3, "{agent:?}: {ran}");
+        goes_on_without_us(agent, |program| std::fs::remove_file(program).unwrap());
     }
+}
+
+#[test]
+fn no_agent_stands_still_because_we_crash() {
+    use std::os::unix::fs::PermissionsExt as _;
+    for agent in RealAgent::ALL.into_iter().filter(|agent| !agent.is_out_of_reach()) {
+        goes_on_without_us(agent, |program| {
+            std::fs::write(program, "#!/bin/sh\necho null\necho broken >&2\nkill -SEGV $$\n").unwrap();
+            std::fs::set_permissions(program, std::fs::Permissions::from_mode(0o755)).unwrap();
+        });
+    }
+}
+
+/// Connects an agent CLI from a place of its own, spoils what is there, and lets
+/// it work.
+fn goes_on_without_us(agent: RealAgent, spoil: impl Fn(&Path)) {
+    let world = Sealed::new(env!("CARGO_BIN_EXE_consort"));
+    world.git_init();
+    let steps = [agent.shell("true"), agent.write(&world, "free.txt", "ours"), Step::say("Done.")];
+    let model = StubModel::start(steps);
+    agent.settle(&world, &model);
+    let program = world.path().join("consort");
+    std::fs::copy(env!("CARGO_BIN_EXE_consort"), &program).unwrap();
+    let mut init = world.command(&program);
+    let connected = world.ran(init.args(["init", "--yes", "--agent", agent.kind()]));
+    assert_eq!(connected.code, 0, "{connected}");
+    std::fs::remove_file(&program).unwrap();
+    std::fs::write(&program, "").unwrap();
+    spoil(&program);
+    let ran = world.ran(&mut agent.headless(&world, &model, "please go on"));
+    assert!(world.project().join("free.txt").exists(), "{agent:?}: {ran}");
+    assert_eq!(model.turns().len(), 3, "{agent:?}: {ran}");
 }
 
 /// Three vendors in one project: each hears the one before it, and none writes
