@@ -7,7 +7,10 @@ use std::sync::PoisonError;
 use consort_core::App;
 use consort_core::engine::Engine;
 use consort_core::host::Host;
+use consort_core::presence::Agent;
 use consort_core::presence::CallerFacts;
+use consort_core::presence::Glimpse;
+use consort_core::presence::Heard;
 use consort_core::presence::JoinRequest;
 use rmcp::ErrorData;
 use rmcp::RoleServer;
@@ -42,6 +45,12 @@ pub trait Around: Send + Sync {
 
     /// A variable of the environment.
     fn variable(&self, name: &str) -> Option<String>;
+
+    /// What can be seen of agents from outside.
+    fn look(&self, agents: &[Agent]) -> Vec<Glimpse>;
+
+    /// Wakes an idle agent, where that can be done.
+    fn wake(&self, agent: &Agent, heard: &Heard) -> bool;
 
     /// What it takes to register the agent that started us, of that name.
     fn join_request(&self, client: &str) -> Option<JoinRequest>;

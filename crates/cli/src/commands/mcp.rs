@@ -2,9 +2,11 @@
 
 use std::path::PathBuf;
 
-use consort_core::App;
 use consort_core::host::Host as _;
+use consort_core::presence::Agent;
 use consort_core::presence::CallerFacts;
+use consort_core::presence::Glimpse;
+use consort_core::presence::Heard;
 use consort_core::presence::JoinRequest;
 use consort_core::presence::NameWish;
 use consort_core::presence::hosting_process;
@@ -13,11 +15,10 @@ use consort_host::Machine;
 use consort_host::env;
 use consort_mcp::Around;
 use consort_mcp::Server;
-use consort_sqlite::Access;
-use consort_sqlite::Store;
 
 use crate::error::CommandError;
 use crate::error::CommandResult;
+use crate::sight;
 use crate::world::World;
 use crate::world::caller_facts;
 
@@ -32,10 +33,9 @@ pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
     if args.schemas {
         return world.out.json(&consort_mcp::catalogue());
     }
-    let store = Store::new(world.paths.store(), Access::Command);
-    let app = App::new(store, Machine::new(world.paths.bells()));
-    let around = Process { bells: world.paths.bells(), cwd: world.cwd.clone() };
-    consort_mcp::serve(Server::new(app, Box::new(around))).map_err(|error| {
+    let around =
+        Process { bells: world.paths.bells(), home: world.paths.home.clone(), cwd: world.cwd.clone() };
+    consort_mcp::serve(Server::new(world.app(), Box::new(around))).map_err(|error| {
         CommandError::user(
             format!("the client cannot be served: {error}"),
             "an agent CLI starts this by itself; it speaks MCP on standard input and output",
@@ -46,6 +46,7 @@ pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
 /// This process, started by an agent CLI.
 struct Process {
     bells: PathBuf,
+    home: PathBuf,
     cwd: PathBuf,
 }
 
@@ -56,6 +57,15 @@ impl Around for Process {
 
     fn variable(&self, name: &str) -> Option<String> {
         env::get(name)
+    }
+
+    fn look(&self, agents: &[Agent]) -> Vec<Glimpse> {
+        sight::look(&self.home, agents)
+    }
+
+    fn wake(&self, agent: &Agent, heard: &Heard) -> bool {
+        let cli = consort_agents::find(&agent.kind);
+        cli.is_some_and(|cli| cli.wake(&cli.config_dir(&self.home, &env::get), agent, heard))
     }
 
     fn join_request(&self, client: &str) -> Option<JoinRequest> {

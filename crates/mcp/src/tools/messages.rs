@@ -76,6 +76,12 @@ pub(super) fn send<E: Engine, H: Host>(room: &mut Room<'_, E, H>, send: Send) ->
     let names: Vec<&str> = outcome.to.iter().map(|to| to.name.as_str()).collect();
     let mut text = format!("Sent #{} to {}.", outcome.number, names.join(", "));
     outcome.failed.iter().for_each(|refusal| text.push_str(&format!("\nNot sent: {refusal}")));
+    // Whoever sleeps on sees it with its next prompt.
+    for (agent, heard) in room.app.asleep(&request, &outcome).unwrap_or_default() {
+        if room.around.wake(&agent, &heard) {
+            text.push_str(&format!(" {} was idle and is being woken.", agent.name));
+        }
+    }
     let failed: Vec<String> = outcome.failed.iter().map(ToString::to_string).collect();
     let data = json!({ "number": outcome.number, "to": names, "failed": failed });
     Ok(Answer::new(text, data))

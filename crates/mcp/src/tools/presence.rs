@@ -2,7 +2,6 @@
 
 use consort_core::engine::Engine;
 use consort_core::host::Host;
-use consort_core::presence::Glimpse;
 use consort_core::presence::Scope;
 use consort_core::presence::Seen;
 use consort_core::text;
@@ -32,8 +31,8 @@ pub(super) fn who<E: Engine, H: Host>(room: &mut Room<'_, E, H>, who: Who) -> Re
     let me = room.me()?;
     let scope =
         if who.all.unwrap_or_default() { Scope::Everywhere } else { Scope::Project(me.project.clone()) };
-    let none = |agents: &[consort_core::presence::Agent]| vec![Glimpse::default(); agents.len()];
-    let outcome = room.app.who(&scope, Some(&me.session), none)?;
+    let around = room.around;
+    let outcome = room.app.who(&scope, Some(&me.session), |agents| around.look(agents))?;
     let lines: Vec<String> = outcome.agents.iter().map(line).collect();
     let data: Vec<Value> = outcome.agents.iter().map(data).collect();
     Ok(Answer::new(lines.join("\n"), json!({ "agents": data })))
