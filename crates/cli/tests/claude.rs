@@ -225,6 +225,31 @@ fn what_one_session_has_reserved_another_cannot_write() {
     assert!(!world.data().join("hook.log").exists());
 }
 
+/// Over MCP it is who it is through its hooks.
+#[test]
+fn a_session_sends_through_our_mcp_server() {
+    let world = Sealed::new(env!("CARGO_BIN_EXE_consort"));
+    world.git_init();
+    assert_eq!(world.run("join --pid $OTHER --kind claude --session s1 --name Falcon").code, 0);
+    let claude = Claude::installed();
+    assert_eq!(world.run("init --agent claude --yes").code, 0);
+    let input = json!({ "to": ["Falcon"], "text": "sent over MCP" });
+    let model =
+        StubModel::start([Step::Use { tool: "mcp__consort__send".into(), input }, Step::say("Done.")]);
+    let server = json!({ "mcpServers": { "consort": { "type": "stdio", "command": world.program(), "args": ["mcp"] } } });
+    let mut turn = claude.headless(&world, &model, "tell Falcon");
+    turn.args(["--mcp-config", &server.to_string(), "--strict-mcp-config"]);
+    turn.args(["--allowedTools", "mcp__consort__send"]).env("CONSORT_NAME", "Raven");
+    let ran = world.ran(&mut turn);
+    let last = told(model.turns().last().unwrap());
+    // It shows the model the data of a result, not its text.
+    assert!(last.contains(r#"\"number\":"#), "{last} {ran}");
+    let inbox = world.run_as(Some("s1"), &["inbox"]).stdout;
+    assert!(inbox.contains("from Raven (claude, on main)") && inbox.contains("> sent over MCP"), "{inbox}");
+    let journal = world.run("journal tail -n 50").stdout;
+    assert_eq!(journal.matches(" joined (").count(), 2, "{journal}");
+}
+
 /// Two real sessions are asked for the like: each is told of the other, once.
 #[test]
 fn two_sessions_that_converge_are_told_so() {

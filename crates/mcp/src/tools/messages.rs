@@ -77,13 +77,15 @@ pub(super) fn send<E: Engine, H: Host>(room: &mut Room<'_, E, H>, send: Send) ->
     let mut text = format!("Sent #{} to {}.", outcome.number, names.join(", "));
     outcome.failed.iter().for_each(|refusal| text.push_str(&format!("\nNot sent: {refusal}")));
     // Whoever sleeps on sees it with its next prompt.
+    let mut woken = Vec::new();
     for (agent, heard) in room.app.asleep(&request, &outcome).unwrap_or_default() {
         if room.around.wake(&agent, &heard) {
             text.push_str(&format!(" {} was idle and is being woken.", agent.name));
+            woken.push(agent.name);
         }
     }
     let failed: Vec<String> = outcome.failed.iter().map(ToString::to_string).collect();
-    let data = json!({ "number": outcome.number, "to": names, "failed": failed });
+    let data = json!({ "number": outcome.number, "to": names, "failed": failed, "woken": woken });
     Ok(Answer::new(text, data))
 }
 
