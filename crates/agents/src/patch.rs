@@ -8,6 +8,13 @@ const MARKS: [&str; 3] = ["*** Add File:", "*** Update File:", "*** Delete File:
 /// The same where a file gets another name; this one is never indented.
 const MOVE: &str = "*** Move to:";
 
+/// Whether a command for the shell is a patch: `apply_patch <<'EOF' …`.
+pub(crate) fn is_piped(command: &str) -> bool {
+    let command = command.trim_start();
+    ["apply_patch", "applypatch"].iter().any(|name| command.starts_with(name))
+        && command.contains("*** Begin Patch")
+}
+
 /// Every file that a patch names, each once. Its own lines begin with `+`, `-`
 /// or a space, so none of them can name one.
 pub(crate) fn paths(patch: &str) -> Vec<PathBuf> {

@@ -157,6 +157,10 @@ impl<'a> Payload<'a> {
             (_, text) if is(tools.patch) && (text.is_some() || input.patch.0.is_some()) => {
                 Act::Writes(patch::paths(&input.patch.0.or(text).unwrap_or_default()))
             }
+            // Codex carries out a patch that comes by the shell as its own tool would.
+            (_, Some(command)) if is(tools.shell) && patch::is_piped(&command) => {
+                Act::Writes(patch::paths(&command))
+            }
             (_, Some(command)) if is(tools.shell) => {
                 self.dir = input.dir_path.0.or(input.workdir.0);
                 Act::Runs(command)
@@ -331,6 +335,8 @@ mod tests {
         let patch = r#""tool_name":"p","tool_input":{"command":"*** Add File: x"}"#;
         assert_eq!(act(patch), Some(Act::Writes(vec!["x".into()])));
         assert_eq!(act(r#""toolName":"p","toolArgs":"*** Add File:x""#), Some(Act::Writes(vec!["x".into()])));
+        let piped = r#""tool_name":"s","tool_input":{"cmd":"apply_patch <<'EOF'\n*** Begin Patch\n*** Delete File: x\nEOF"}"#;
+        assert_eq!(act(piped), Some(Act::Writes(vec!["x".into()])));
         let both = r#""tool_name":"w","tool_input":{"absolute_path":"b","file_path":"a"},"toolName":"w""#;
         assert_eq!(act(both), Some(Act::Writes(vec!["a".into()])));
         for odd in ["1", "null", "[1]", "\"x\"", "true", "{\"path\":{}}", "{\"path\":[1]}"] {
