@@ -1,9 +1,9 @@
 //! How well collisions are foreseen: labelled histories, replayed prompt by
 //! prompt.
 //!
-//! `generated` comes from templates with a fixed seed and is about words; `tuned/` and `unseen/` are
-//! little stories about real work. `tuned/` was looked at while the rules were made; `unseen/` was written by
-//! others and only ever measured.
+//! `generated` comes from templates with a fixed seed and is about words; `tuned/`
+//! and `unseen/` are little stories about real work. `tuned/` was looked at while
+//! the rules were made; of `unseen/` only the scores were.
 
 use std::collections::BTreeMap;
 use std::fs;

@@ -173,6 +173,12 @@ impl Plan {
                 write_atomically(&self.path, after.as_bytes())?;
             }
             None => {
+                // What somebody has added to it is not ours to lose.
+                let written = fs::read_to_string(self.record.join(WRITTEN)).ok();
+                if let Some(before) = self.before.as_ref().filter(|before| written.as_ref() != Some(*before))
+                {
+                    write_atomically(&self.record.with_extension("removed"), before.as_bytes())?;
+                }
                 fs::remove_file(&self.path)
                     .map_err(|error| CommandError::file("cannot remove", &self.path, error))?;
                 let made = fs::read(self.record.join(NO_ORIGINAL)).is_ok_and(|note| note == OUR_DIRECTORY);

@@ -403,3 +403,23 @@ fn a_home_that_is_a_link_is_given_back_too() {
     assert_eq!(run("uninit").code, 0);
     assert!(!settings(&world).exists());
 }
+
+#[test]
+fn what_somebody_added_to_a_file_of_ours_is_kept() {
+    let world = world();
+    assert_eq!(world.run("init --agent pi").code, 0);
+    let file = world.home().join(".pi/agent/extensions/consort.ts");
+    let edited = fs::read_to_string(&file).unwrap() + "// my own line\n";
+    fs::write(&file, &edited).unwrap();
+    assert_eq!(world.run("uninit").code, 0);
+    assert!(!file.exists());
+    let backups = fs::read_dir(world.data().join("backups")).unwrap().flatten();
+    let kept: Vec<String> = backups.filter_map(|file| fs::read_to_string(file.path()).ok()).collect();
+    assert_eq!(kept, [edited]);
+    // One that was never ours is left alone, and said so.
+    fs::create_dir_all(file.parent().unwrap()).unwrap();
+    fs::write(&file, "// somebody else's\n").unwrap();
+    let refused = world.run("init --agent pi");
+    assert_eq!(refused.code, 1, "{refused}");
+    assert_eq!(fs::read_to_string(&file).unwrap(), "// somebody else's\n");
+}
