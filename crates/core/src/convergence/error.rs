@@ -14,7 +14,7 @@ pub enum ConvergenceError {
     NoSuchPrediction { number: Seq },
     #[error("`{}` is not a word", text::one_line(word, 60))]
     NotAWord { word: String },
-    #[error("there is nobody to hand over from")]
+    #[error("no agent is at work in this project")]
     Nobody,
     #[error("`{}` says nothing about the work", text::one_line(task, 60))]
     EmptyTask { task: String },
