@@ -6,7 +6,6 @@ use std::process::Command;
 use std::time::Duration;
 
 use consort_bench::Home;
-use consort_bench::Sample;
 use consort_bench::evaluation;
 use consort_bench::evaluation::Rules;
 use consort_bench::evaluation::Score;
@@ -15,6 +14,8 @@ use consort_bench::release;
 use consort_bench::sealed;
 use consort_core::convergence::SignalKind;
 use serde_json::json;
+
+use crate::table;
 
 pub(crate) fn run(rounds: usize) {
     evaluate();
@@ -46,15 +47,8 @@ fn prompts(rounds: usize) {
             taken.push(once(command));
         }
     }
-    println!("prompts, {rounds} rounds interleaved, spawn + wait, µs");
-    println!("{:38} {:>8} {:>8} {:>8}", "", "median", "p95", "ratio");
-    let samples: Vec<Sample> = taken.into_iter().map(Sample::new).collect();
-    let floor = samples[0].quantile(0.5);
-    for ((name, ..), sample) in candidates.iter().zip(&samples) {
-        let (median, p95) = (sample.quantile(0.5), sample.quantile(0.95));
-        println!("{name:38} {median:8.0} {p95:8.0} {:8.2}", median / floor);
-    }
-    println!();
+    let names = candidates.into_iter().map(|(name, ..)| name);
+    table(&format!("prompts, {rounds} rounds interleaved, spawn + wait, µs"), names.zip(taken));
 }
 
 /// Ten prompts of eight topics for everyone, each with a few files.

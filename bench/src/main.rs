@@ -99,13 +99,19 @@ fn hooks(rounds: usize, many: usize) {
             }
         }
     }
-    println!("hooks, {rounds} rounds interleaved, spawn + wait, µs");
+    let names = candidates.into_iter().map(|(name, ..)| name);
+    table(&format!("hooks, {rounds} rounds interleaved, spawn + wait, µs"), names.zip(taken));
+}
+
+/// What was taken, as medians and ratios to the first, which is the floor.
+pub(crate) fn table(title: &str, rows: impl IntoIterator<Item = (String, Vec<Duration>)>) {
+    println!("{title}");
     println!("{:38} {:>8} {:>8} {:>8}", "", "median", "p95", "ratio");
-    let samples: Vec<Sample> = taken.into_iter().map(Sample::new).collect();
-    let floor = samples[0].quantile(0.5);
-    for ((name, ..), sample) in candidates.iter().zip(&samples) {
+    let mut floor = None;
+    for (name, taken) in rows {
+        let sample = Sample::new(taken);
         let (median, p95) = (sample.quantile(0.5), sample.quantile(0.95));
-        println!("{name:38} {median:8.0} {p95:8.0} {:8.2}", median / floor);
+        println!("{name:38} {median:8.0} {p95:8.0} {:8.2}", median / *floor.get_or_insert(median));
     }
     println!();
 }

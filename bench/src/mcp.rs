@@ -11,10 +11,11 @@ use std::time::Duration;
 use std::time::Instant;
 
 use consort_bench::Home;
-use consort_bench::Sample;
 use consort_bench::once;
 use consort_bench::release;
 use consort_bench::sealed;
+
+use crate::table;
 
 const HELLO: &str = r#"{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"bench","version":"1"}}}"#;
 const GREETED: &str = r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#;
@@ -42,18 +43,13 @@ pub(crate) fn run(rounds: usize) {
         calls.push(begun.elapsed());
     }
     let weight = server.resident();
-    let (floors, cold, calls) = (Sample::new(floors), Sample::new(cold), Sample::new(calls));
-    println!("MCP server, {rounds} rounds interleaved, µs");
-    println!("{:38} {:>8} {:>8} {:>8}", "", "median", "p95", "ratio");
-    let unit = floors.quantile(0.5);
-    for (name, sample) in [
-        ("floor: a process that does nothing", &floors),
-        ("started until `initialize` is answered", &cold),
-        ("call `who`, 50 agents, there and back", &calls),
-    ] {
-        let (median, p95) = (sample.quantile(0.5), sample.quantile(0.95));
-        println!("{name:38} {median:8.0} {p95:8.0} {:8.2}", median / unit);
-    }
+    let rows = [
+        ("floor: a process that does nothing", floors),
+        ("started until `initialize` is answered", cold),
+        ("call `who`, 50 agents, there and back", calls),
+    ];
+    let rows = rows.map(|(name, taken)| (name.to_owned(), taken));
+    table(&format!("MCP server, {rounds} rounds interleaved, µs"), rows);
     println!("resident: {weight} KiB\n");
 }
 

@@ -7,14 +7,46 @@ use jsonc_parser::cst::CstNode;
 use jsonc_parser::cst::CstObject;
 
 use crate::SettingsError;
+use crate::owned;
 use crate::settings::parse;
 
 /// Seconds after which a CLI may give up on a hook. Ours gives up on itself
 /// well before.
 pub(crate) const TIMEOUT: u32 = 10;
 
+/// How a CLI is told of us.
+pub enum Wiring {
+    /// Among others' hooks, in a file of its.
+    Shared(Entries),
+    /// In a file of our own, which is this for a program of ours.
+    Own(fn(&str) -> String),
+}
+
+impl Wiring {
+    pub(crate) fn connection(&self, found: &str, program: &str) -> Result<Connection, SettingsError> {
+        match self {
+            Self::Shared(entries) => entries.connection(found, program),
+            Self::Own(file) => owned::connection(found, &file(program)),
+        }
+    }
+
+    pub(crate) fn connect(&self, found: Option<&str>, program: &str) -> Result<String, SettingsError> {
+        match self {
+            Self::Shared(entries) => entries.connect(found, program),
+            Self::Own(file) => owned::connect(found, file(program)),
+        }
+    }
+
+    pub(crate) fn disconnect(&self, found: &str, program: &str) -> Result<Option<String>, SettingsError> {
+        match self {
+            Self::Shared(entries) => entries.disconnect(found, program).map(Some),
+            Self::Own(_) => owned::disconnect(found),
+        }
+    }
+}
+
 /// What a CLI's hooks file is to say of us.
-pub(crate) struct Entries {
+pub struct Entries {
     pub(crate) kind: &'static str,
     pub(crate) events: &'static [&'static str],
     /// What the CLI writes for a second.

@@ -26,6 +26,8 @@ use consort_core::presence::Heard;
 use consort_core::presence::Status;
 
 pub use connect::Connection;
+pub use connect::Entries;
+pub use connect::Wiring;
 pub use settings::SettingsError;
 
 /// Every agent CLI there is a folder for.
@@ -61,14 +63,23 @@ pub trait AgentCli: Dialect + Sync {
     /// The file its hooks are configured in.
     fn settings_file(&self, level: Level<'_>) -> PathBuf;
 
+    /// What is ours in that file.
+    fn wiring(&self) -> Wiring;
+
     /// What that file says of us.
-    fn connection(&self, settings: &str, program: &str) -> Result<Connection, SettingsError>;
+    fn connection(&self, settings: &str, program: &str) -> Result<Connection, SettingsError> {
+        self.wiring().connection(settings, program)
+    }
 
     /// The file with our hooks in it; `None` starts a new one.
-    fn connect(&self, settings: Option<&str>, program: &str) -> Result<String, SettingsError>;
+    fn connect(&self, settings: Option<&str>, program: &str) -> Result<String, SettingsError> {
+        self.wiring().connect(settings, program)
+    }
 
     /// The file without our hooks; `None` where nothing is left of it.
-    fn disconnect(&self, settings: &str, program: &str) -> Result<Option<String>, SettingsError>;
+    fn disconnect(&self, settings: &str, program: &str) -> Result<Option<String>, SettingsError> {
+        self.wiring().disconnect(settings, program)
+    }
 
     /// What its sessions cannot do, whatever we do.
     fn lacks(&self) -> &'static [Ability];

@@ -16,14 +16,19 @@ const TOOLS: Tools = Tools {
 };
 
 pub(super) fn read(event: &str, payload: &[u8]) -> Option<HookCall> {
+    read_with(event, payload, &TOOLS)
+}
+
+/// The same for a CLI that has these events, and tools of other names.
+pub(crate) fn read_with(event: &str, payload: &[u8], tools: &Tools) -> Option<HookCall> {
     let mut payload = Payload::parse(payload)?;
     let event = match event {
         "SessionStart" => HookEvent::SessionStart,
         "UserPromptSubmit" => HookEvent::Prompt(payload.prompt.0.take().unwrap_or_default()),
-        "PreToolUse" => HookEvent::ToolBefore(payload.tool(&TOOLS)?),
+        "PreToolUse" => HookEvent::ToolBefore(payload.tool(tools)?),
         "PostToolUse" | "PostToolUseFailure" => HookEvent::ToolAfter {
             failed: event == "PostToolUseFailure",
-            tool: payload.tool(&TOOLS).unwrap_or_default(),
+            tool: payload.tool(tools).unwrap_or_default(),
         },
         "PermissionRequest" => payload.permission(),
         // It has been idle for a minute: nothing is asked of the person.

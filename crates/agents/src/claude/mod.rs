@@ -1,6 +1,6 @@
 //! Claude Code. Seen with 2.1.325.
 
-mod hooks;
+pub(crate) mod hooks;
 mod live;
 mod wake;
 
@@ -17,9 +17,10 @@ use consort_core::presence::Status;
 use crate::Ability;
 use crate::AgentCli;
 use crate::Connection;
+use crate::Entries;
 use crate::Level;
 use crate::SettingsError;
-use crate::connect::Entries;
+use crate::Wiring;
 use crate::settings;
 
 /// The events we ask for; the rest of its thirty-odd say nothing new.
@@ -39,13 +40,11 @@ const EVENTS: &[&str] = &[
     "SessionEnd",
 ];
 
-const HOOKS: Entries = Entries { kind: "claude", events: EVENTS, seconds: 1, is_strict: false };
-
 pub struct Claude;
 
 impl Dialect for Claude {
     fn kind(&self) -> &'static str {
-        HOOKS.kind
+        "claude"
     }
 
     fn read(&self, event: &str, payload: &[u8]) -> Option<HookCall> {
@@ -89,22 +88,18 @@ impl AgentCli for Claude {
         }
     }
 
+    fn wiring(&self) -> Wiring {
+        Wiring::Shared(Entries { kind: self.kind(), events: EVENTS, seconds: 1, is_strict: false })
+    }
+
     fn connection(&self, settings: &str, program: &str) -> Result<Connection, SettingsError> {
-        let found = HOOKS.connection(settings, program)?;
+        let found = self.wiring().connection(settings, program)?;
         let off = settings::parse(settings)?.object_value().and_then(|object| object.get("disableAllHooks"));
         let off = off.and_then(|property| property.value()?.as_boolean_lit().map(|flag| flag.value()));
         Ok(match (found, off) {
             (Connection::Current, Some(true)) => Connection::SwitchedOff,
             _ => found,
         })
-    }
-
-    fn connect(&self, settings: Option<&str>, program: &str) -> Result<String, SettingsError> {
-        HOOKS.connect(settings, program)
-    }
-
-    fn disconnect(&self, settings: &str, program: &str) -> Result<Option<String>, SettingsError> {
-        HOOKS.disconnect(settings, program).map(Some)
     }
 
     fn wake(&self, config_dir: &Path, agent: &Agent, heard: &Heard) -> bool {

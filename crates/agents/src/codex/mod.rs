@@ -8,16 +8,14 @@ use std::path::PathBuf;
 
 use consort_core::hooks::Dialect;
 use consort_core::hooks::HookCall;
-use consort_core::hooks::HookEvent;
 use consort_core::hooks::HookReply;
 
 use crate::Ability;
 use crate::AgentCli;
-use crate::Connection;
+use crate::Entries;
 use crate::Level;
-use crate::SettingsError;
-use crate::connect::Entries;
-use crate::payload::Payload;
+use crate::Wiring;
+use crate::claude::hooks;
 use crate::payload::Tools;
 use crate::reply;
 
@@ -36,36 +34,15 @@ const EVENTS: &[&str] = &[
 
 const TOOLS: Tools = Tools { write: &[], read: &[], shell: &["Bash"], patch: &["apply_patch"] };
 
-const HOOKS: Entries = Entries { kind: "codex", events: EVENTS, seconds: 1, is_strict: false };
-
 pub struct Codex;
 
 impl Dialect for Codex {
     fn kind(&self) -> &'static str {
-        HOOKS.kind
+        "codex"
     }
 
     fn read(&self, event: &str, payload: &[u8]) -> Option<HookCall> {
-        let mut payload = Payload::parse(payload)?;
-        let event = match event {
-            "SessionStart" => HookEvent::SessionStart,
-            "UserPromptSubmit" => HookEvent::Prompt(payload.prompt.0.take().unwrap_or_default()),
-            "PreToolUse" => HookEvent::ToolBefore(payload.tool(&TOOLS)?),
-            "PostToolUse" => {
-                HookEvent::ToolAfter { failed: false, tool: payload.tool(&TOOLS).unwrap_or_default() }
-            }
-            "PermissionRequest" => payload.permission(),
-            "Stop" => HookEvent::TurnEnd { may_go_on: !payload.stop_hook_active.is("true") },
-            "SubagentStart" => HookEvent::SubagentStart {
-                id: payload.agent_id.0.clone()?,
-                kind: payload.agent_type.0.take().unwrap_or_else(|| "subagent".into()),
-            },
-            "SubagentStop" => HookEvent::SubagentStop { id: payload.agent_id.0.clone()? },
-            "PreCompact" => HookEvent::Compacting,
-            "SessionEnd" => HookEvent::SessionEnd,
-            _ => return None,
-        };
-        payload.call(event)
+        hooks::read_with(event, payload, &TOOLS)
     }
 
     fn write(&self, event: &str, reply: &HookReply) -> Option<String> {
@@ -104,16 +81,8 @@ impl AgentCli for Codex {
         }
     }
 
-    fn connection(&self, settings: &str, program: &str) -> Result<Connection, SettingsError> {
-        HOOKS.connection(settings, program)
-    }
-
-    fn connect(&self, settings: Option<&str>, program: &str) -> Result<String, SettingsError> {
-        HOOKS.connect(settings, program)
-    }
-
-    fn disconnect(&self, settings: &str, program: &str) -> Result<Option<String>, SettingsError> {
-        HOOKS.disconnect(settings, program).map(Some)
+    fn wiring(&self) -> Wiring {
+        Wiring::Shared(Entries { kind: self.kind(), events: EVENTS, seconds: 1, is_strict: false })
     }
 
     fn advice(&self) -> Option<&'static str> {

@@ -15,9 +15,8 @@ use serde_json::json;
 
 use crate::Ability;
 use crate::AgentCli;
-use crate::Connection;
 use crate::Level;
-use crate::SettingsError;
+use crate::Wiring;
 use crate::connect::TIMEOUT;
 use crate::connect::hook_command;
 use crate::owned;
@@ -102,16 +101,8 @@ impl AgentCli for Copilot {
         }
     }
 
-    fn connection(&self, settings: &str, program: &str) -> Result<Connection, SettingsError> {
-        owned::connection(settings, &file(program))
-    }
-
-    fn connect(&self, settings: Option<&str>, program: &str) -> Result<String, SettingsError> {
-        owned::connect(settings, file(program))
-    }
-
-    fn disconnect(&self, settings: &str, _program: &str) -> Result<Option<String>, SettingsError> {
-        owned::disconnect(settings)
+    fn wiring(&self) -> Wiring {
+        Wiring::Own(file)
     }
 }
 

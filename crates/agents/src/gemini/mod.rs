@@ -13,10 +13,9 @@ use consort_core::hooks::HookReply;
 
 use crate::Ability;
 use crate::AgentCli;
-use crate::Connection;
+use crate::Entries;
 use crate::Level;
-use crate::SettingsError;
-use crate::connect::Entries;
+use crate::Wiring;
 use crate::payload::Payload;
 use crate::payload::Tools;
 use crate::reply;
@@ -32,14 +31,11 @@ const TOOLS: Tools = Tools {
     patch: &[],
 };
 
-/// It counts in milliseconds.
-const HOOKS: Entries = Entries { kind: "gemini", events: EVENTS, seconds: 1_000, is_strict: true };
-
 pub struct Gemini;
 
 impl Dialect for Gemini {
     fn kind(&self) -> &'static str {
-        HOOKS.kind
+        "gemini"
     }
 
     fn read(&self, event: &str, payload: &[u8]) -> Option<HookCall> {
@@ -111,15 +107,8 @@ impl AgentCli for Gemini {
         }
     }
 
-    fn connection(&self, settings: &str, program: &str) -> Result<Connection, SettingsError> {
-        HOOKS.connection(settings, program)
-    }
-
-    fn connect(&self, settings: Option<&str>, program: &str) -> Result<String, SettingsError> {
-        HOOKS.connect(settings, program)
-    }
-
-    fn disconnect(&self, settings: &str, program: &str) -> Result<Option<String>, SettingsError> {
-        HOOKS.disconnect(settings, program).map(Some)
+    fn wiring(&self) -> Wiring {
+        // It counts in milliseconds.
+        Wiring::Shared(Entries { kind: self.kind(), events: EVENTS, seconds: 1_000, is_strict: true })
     }
 }

@@ -12,10 +12,8 @@ use consort_core::hooks::HookReply;
 
 use crate::Ability;
 use crate::AgentCli;
-use crate::Connection;
 use crate::Level;
-use crate::SettingsError;
-use crate::owned;
+use crate::Wiring;
 use crate::payload::Tools;
 use crate::plain;
 
@@ -69,16 +67,8 @@ impl AgentCli for Pi {
         }
     }
 
-    fn connection(&self, settings: &str, program: &str) -> Result<Connection, SettingsError> {
-        owned::connection(settings, &plugin(program))
-    }
-
-    fn connect(&self, settings: Option<&str>, program: &str) -> Result<String, SettingsError> {
-        owned::connect(settings, plugin(program))
-    }
-
-    fn disconnect(&self, settings: &str, _program: &str) -> Result<Option<String>, SettingsError> {
-        owned::disconnect(settings)
+    fn wiring(&self) -> Wiring {
+        Wiring::Own(plugin)
     }
 }
 

@@ -85,25 +85,31 @@ pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
             format!("`consort init --agent <{}>` connects one for when it is", kinds().join("|")),
         ));
     }
-    let (mut is_any_connected, mut is_any_refused) = (false, false);
-    for cli in found {
-        // What is wrong with one is no reason to leave out the others.
-        match connect(world, args, cli, &worktree) {
-            Ok(is_connected) => is_any_connected |= is_connected,
-            Err(CommandError::Pipe) => return Err(CommandError::Pipe),
-            Err(error) => {
-                out::note(error.render().trim_end());
-                is_any_refused = true;
-            }
-        }
-    }
+    let (is_any_connected, all_went_well) = one_by_one(found, |cli| connect(world, args, cli, &worktree))?;
     if is_any_connected {
         last_words(args.level.project);
     }
-    if is_any_refused {
-        return Err(CommandError::Told);
+    all_went_well
+}
+
+/// Does something with each: whether it changed anything, and whether all went
+/// well. What is wrong with one is said, and no reason to leave out the others.
+pub(crate) fn one_by_one(
+    clis: Vec<&'static dyn AgentCli>,
+    mut each: impl FnMut(&'static dyn AgentCli) -> Result<bool, CommandError>,
+) -> Result<(bool, CommandResult), CommandError> {
+    let (mut has_changed, mut all_went_well) = (false, Ok(()));
+    for cli in clis {
+        match each(cli) {
+            Ok(is_changed) => has_changed |= is_changed,
+            Err(CommandError::Pipe) => return Err(CommandError::Pipe),
+            Err(error) => {
+                out::note(error.render().trim_end());
+                all_went_well = Err(CommandError::Told);
+            }
+        }
     }
-    Ok(())
+    Ok((has_changed, all_went_well))
 }
 
 /// Connects one, if the person agrees; whether that changed anything.

@@ -8,6 +8,7 @@ use super::git_hook;
 use super::init::AgentArgs;
 use super::init::LevelArgs;
 use super::init::agree;
+use super::init::one_by_one;
 use crate::connect;
 use crate::error::CommandError;
 use crate::error::CommandResult;
@@ -36,21 +37,9 @@ pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
     if args.git_hook {
         return git_hook::remove(world, &worktree, args.dry_run);
     }
-    let (mut is_any_connected, mut is_any_refused) = (false, false);
-    for cli in args.which.choose(|_| true) {
-        // What is wrong with one is no reason to leave the others connected.
-        match disconnect(world, args, cli, &worktree) {
-            Ok(is_connected) => is_any_connected |= is_connected,
-            Err(CommandError::Pipe) => return Err(CommandError::Pipe),
-            Err(error) => {
-                out::note(error.render().trim_end());
-                is_any_refused = true;
-            }
-        }
-    }
-    if is_any_refused {
-        return Err(CommandError::Told);
-    }
+    let all = args.which.choose(|_| true);
+    let (is_any_connected, all_went_well) = one_by_one(all, |cli| disconnect(world, args, cli, &worktree))?;
+    all_went_well?;
     if !is_any_connected {
         world.out.line("Nothing is connected here.")?;
     }
