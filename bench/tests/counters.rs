@@ -14,15 +14,16 @@ use consort_bench::release;
 use consort_bench::sealed;
 
 /// Of a hook that opens no database. Where the linker puts what moves the first
-/// by a handful, so there it is nearly a half on top.
-const PAGE_FAULTS: u64 = 45 * 145 / 100;
+/// by a handful, so there it is nearly a half on top. Five of them came with the
+/// MCP library: what a hook runs is spread over more of a larger program.
+const PAGE_FAULTS: u64 = 50 * 145 / 100;
 /// To know where a file really is, each part of its path is looked at.
 const SYSCALLS: usize = 35 * 13 / 10 + 12;
 /// On top of a process that does nothing: under valgrind the start of any
 /// process takes twice its instructions, because it has valgrind's own memory
 /// to read about. A third of it is to know who wrote a file last, and what the
-/// session has seen.
-const INSTRUCTIONS: u64 = 42_000;
+/// session has seen; a tenth, that six CLIs have different names for things.
+const INSTRUCTIONS: u64 = 46_000;
 
 /// Of one that does.
 const PAGE_FAULTS_WITH_STORE: u64 = 120 * 13 / 10;
