@@ -245,6 +245,11 @@ fn work_goes_to_who_is_best_placed() {
         Raven  0.35  works on session, cookie; is at home in auth; is at work
     "#]]
     .assert_eq(&world.run_as(None, &["delegate", "rotate the session cookie key"]).stdout);
+    for text in ["one", "two", "three", "four"] {
+        assert_eq!(world.run_as(None, &["send", "Raven", text]).code, 0);
+    }
+    let scores = world.run_as(None, &["delegate", "rotate the session cookie key"]).stdout;
+    assert!(scores.contains("Raven  0.25") && scores.contains("has 4 messages to read"), "{scores}");
     let sent = world.run_as(None, &["delegate", "rotate the session cookie key", "--send"]);
     assert!(sent.stdout.starts_with("Proposed to Falcon as message #"), "{sent}");
     expect![[r#"

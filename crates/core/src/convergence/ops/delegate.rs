@@ -10,6 +10,8 @@ use crate::convergence::rules;
 use crate::convergence::topics;
 use crate::engine::Engine;
 use crate::host::Host;
+use crate::journal::Actor;
+use crate::messages::MessageStore as _;
 use crate::presence;
 use crate::presence::PresenceStore as _;
 use crate::presence::SessionId;
@@ -42,14 +44,17 @@ impl<E: Engine, H: Host> App<E, H> {
         let mut candidates = Vec::new();
         for agent in agents {
             let steps = notes.trail(&agent.session).map(|trail| trail.steps).unwrap_or_default();
-            let task = self.engine.read()?.task_of(&agent.session)?;
+            let tx = self.engine.read()?;
+            let (task, unread) =
+                (tx.task_of(&agent.session)?, tx.unread(&Actor::Agent(agent.session.clone()))?);
+            drop(tx);
             let seen = presence::see(&self.host, &pulses, agent);
             let silent_for = now.since(seen.last_active).max(0);
             let standing = rules::Standing {
                 steps: &steps,
                 status: seen.status,
                 has_task: task.is_some(),
-                unread: seen.unread,
+                unread: unread.len(),
                 is_silent: silent_for >= Timestamp::HOUR,
             };
             let (score, reasons) = rules::suitability(&wanted, &view.domains, &standing);

@@ -79,15 +79,17 @@ impl<E: Engine, H: Host> App<E, H> {
         let others: Vec<Trail> = near.iter().filter_map(|other| notes.trail(other)).collect();
         for (former, topics) in inherited {
             if let Some(former) = notes.trail(&former) {
-                self.pollinate(&former, session, &topics)?;
+                // A hint; what else there is to see does not hang on it.
+                let _ = self.pollinate(&former, session, &topics);
             }
         }
         self.compare(&view, &trail, &others, false, now)
     }
 
-    /// A tool of a session has read the file that is really there, or written it: whoever had it in
-    /// hand, or before its eyes, may be in for a surprise. What there is to say
-    /// to the session, unless it `is_elsewhere`: then that is a message too.
+    /// A tool of a session has read the file that is really there, or written
+    /// it: whoever had it in hand, or before its eyes, may be in for a surprise.
+    /// What there is to say to the session, unless it `is_elsewhere`: then that
+    /// is a message too.
     pub fn visited(
         &mut self,
         session: &SessionId,
