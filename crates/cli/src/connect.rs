@@ -65,6 +65,11 @@ impl Standing {
         states.iter().position(|state| is_in_the_way(state)).map(|at| self.files[at].as_path())
     }
 
+    /// Neither installed nor connected.
+    pub(crate) fn is_missing(&self) -> bool {
+        self.program.is_none() && self.user == State::Absent && self.project == State::Absent
+    }
+
     pub(crate) fn is_connected(&self) -> bool {
         self.user == State::Current || self.project == State::Current
     }

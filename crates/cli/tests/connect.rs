@@ -260,12 +260,7 @@ fn doctor_says_what_to_do() {
 fn up_without_a_terminal_says_what_it_found() {
     let world = world();
     expect![[r#"
-        Claude Code: not installed
-        Codex: not installed
-        Gemini CLI: not installed
-        OpenCode: not installed
-        pi: not installed
-        Copilot CLI: not installed
+        Not installed: Claude Code, Codex, Gemini CLI, OpenCode, pi, Copilot CLI
         No agents are here.
         [exit 0]
     "#]]
@@ -276,12 +271,8 @@ fn up_without_a_terminal_says_what_it_found() {
     fs::set_permissions(bin.join("claude"), fs::Permissions::from_mode(0o755)).unwrap();
     let path = format!("{}:/usr/bin:/bin", bin.display());
     expect![[r#"
+        Not installed: Codex, Gemini CLI, OpenCode, pi, Copilot CLI
         Claude Code ($WORLD/bin/claude): not connected: `consort init` connects it
-        Codex: not installed
-        Gemini CLI: not installed
-        OpenCode: not installed
-        pi: not installed
-        Copilot CLI: not installed
         No agents are here.
         [exit 0]
     "#]]

@@ -50,7 +50,14 @@ pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
     let mut room = world.open()?;
     let mut connected = false;
     let interactive = world.out.is_terminal && std::io::stdin().is_terminal();
-    for standing in connect::standings(world, &room.place.worktree) {
+    let (found, missing): (Vec<_>, Vec<_>) = connect::standings(world, &room.place.worktree)
+        .into_iter()
+        .partition(|standing| !standing.is_missing());
+    if !missing.is_empty() {
+        let names: Vec<&str> = missing.iter().map(|standing| standing.title).collect();
+        world.out.line(format!("Not installed: {}", names.join(", ")))?;
+    }
+    for standing in found {
         let found =
             standing.program.as_ref().map_or_else(String::new, |path| format!(" ({})", path.display()));
         world.out.line(format!("{}{found}: {}", standing.title, standing.sentence()))?;
