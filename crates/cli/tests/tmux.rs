@@ -128,7 +128,7 @@ fn up_shows_who_comes_and_goes() {
     tmux.shows("No agents are here.");
     tmux.run(&["send-keys", "q"]);
     // The screen from before is back, and so are the shell's keys.
-    tmux.shows("Claude Code: not installed");
+    tmux.shows("Not installed: Claude Code, Codex");
     until("the end", || tmux.screen(), |screen| !screen.contains("q quits"));
 }
 
