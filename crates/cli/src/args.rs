@@ -92,6 +92,8 @@ enum Command {
     Task(commands::tasks::one::Command),
     /// Serve an agent's session over MCP, on standard input and output
     Mcp(commands::mcp::Args),
+    /// Serve MCP clients and programs of yours over HTTP, on this machine
+    Serve(commands::serve::Args),
     /// Connect the agent CLIs here: add our hooks to their settings
     Init(commands::init::Args),
     /// Disconnect: give their settings back as they were
@@ -184,6 +186,7 @@ fn carry_out(cli: Cli) -> Result<ExitCode, CommandError> {
         Command::Tasks(args) => done(commands::tasks::list::run(&world, &args)),
         Command::Task(command) => done(commands::tasks::one::run(&world, &command)),
         Command::Mcp(args) => done(commands::mcp::run(&world, &args)),
+        Command::Serve(args) => done(commands::serve::run(&world, &args)),
         Command::Init(args) => done(commands::init::run(&world, &args)),
         Command::Uninit(args) => done(commands::uninit::run(&world, &args)),
         Command::Doctor(args) => commands::doctor::run(&world, &args),

@@ -13,6 +13,7 @@ mod hook;
 mod out;
 mod render;
 mod sight;
+mod surroundings;
 mod time;
 mod wake;
 mod world;

@@ -113,7 +113,14 @@ impl Room {
 /// What tells who calls. What an agent CLI sets for its own commands only tells
 /// sessions of one process apart: it leaks into whatever is started there.
 pub(crate) fn caller_facts(machine: &Machine) -> CallerFacts {
-    let ancestors = machine.ancestors();
+    let claimed: Option<SessionId> = env::get(env::SESSION).map(SessionId::from);
+    let hints = consort_agents::ALL.iter().filter_map(|cli| env::get(cli.session_variable()?));
+    let hints = hints.map(SessionId::from).chain(claimed.clone()).collect();
+    CallerFacts { hints, claimed, ..facts_of(machine, machine.ancestors()) }
+}
+
+/// What a process and its ancestors tell, nearest first.
+pub(crate) fn facts_of(machine: &Machine, ancestors: Vec<Process>) -> CallerFacts {
     let is_named = |name: &str| consort_agents::ALL.iter().any(|cli| cli.program() == name);
     // What a runtime runs is known by its script.
     let is_agent = |ancestor: &Process| match ancestor.program.as_str() {
@@ -121,13 +128,6 @@ pub(crate) fn caller_facts(machine: &Machine) -> CallerFacts {
             .is_some_and(|script| script.split('/').any(|part| is_named(part.trim_end_matches(".js")))),
         program => is_named(program),
     };
-    let claimed: Option<SessionId> = env::get(env::SESSION).map(SessionId::from);
-    let hints = consort_agents::ALL.iter().filter_map(|cli| env::get(cli.session_variable()?));
-    CallerFacts {
-        host: machine.name(),
-        hints: hints.map(SessionId::from).chain(claimed.clone()).collect(),
-        claimed,
-        in_agent: ancestors.iter().any(is_agent),
-        ancestors,
-    }
+    let in_agent = ancestors.iter().any(is_agent);
+    CallerFacts { host: machine.name(), in_agent, ancestors, ..CallerFacts::default() }
 }

@@ -58,6 +58,18 @@ impl Client {
         }
     }
 
+    /// The next notification of that kind.
+    fn hear(&mut self, method: &str) -> Value {
+        loop {
+            let mut line = String::new();
+            assert_ne!(self.output.read_line(&mut line).unwrap(), 0, "the server has gone");
+            let heard: Value = serde_json::from_str(&line).unwrap();
+            if heard["method"] == json!(method) {
+                return heard["params"].clone();
+            }
+        }
+    }
+
     /// The text and whether it is an error.
     fn call(&mut self, tool: &str, arguments: Value) -> (String, bool) {
         let answer = self.ask("tools/call", json!({ "name": tool, "arguments": arguments }));
@@ -121,6 +133,39 @@ fn a_registered_session_is_itself() {
 }
 
 #[test]
+fn mail_is_announced_and_can_be_read_as_a_resource() {
+    let world = world();
+    let mut raven = Client::start(&world, Some("s2"));
+    let inbox = json!({ "uri": "consort://inbox" });
+    assert!(raven.ask("resources/subscribe", inbox.clone())["result"].is_object());
+    assert!(raven.ask("resources/subscribe", json!({ "uri": "consort://moon" }))["error"].is_object());
+    world.run_as(Some("s1"), &["send", "Raven", "hello"]);
+    raven.hear("notifications/resources/list_changed");
+    assert_eq!(raven.hear("notifications/resources/updated"), inbox);
+
+    let listed = raven.ask("resources/list", json!({}));
+    let message = &listed["result"]["resources"][2];
+    assert_eq!(
+        (&message["uri"], &message["description"]),
+        (&json!("consort://message/4"), &json!("From Falcon"))
+    );
+    let uri = message["uri"].clone();
+    for _ in 0..2 {
+        let read = raven.ask("resources/read", json!({ "uri": uri }));
+        assert!(read["result"]["contents"][0]["text"].as_str().unwrap().contains("> hello"), "{read}");
+    }
+    raven.call("inbox", json!({}));
+    assert!(raven.ask("resources/read", json!({ "uri": uri }))["error"].is_object());
+
+    // Nobody else's, and no more than what was asked for.
+    let mut falcon = Client::start(&world, Some("s1"));
+    falcon.call("who", json!({}));
+    world.run_as(Some("s2"), &["send", "Falcon", "for you"]);
+    falcon.hear("notifications/resources/list_changed");
+    assert!(falcon.ask("resources/read", json!({ "uri": "consort://message/4" }))["error"].is_object());
+}
+
+#[test]
 fn an_agent_without_hooks_joins_with_its_first_call() {
     let world = world();
     let mut probe = Client::start(&world, None);
@@ -163,7 +208,7 @@ fn schemas_and_primer_are_small() {
     let schemas = world.run("mcp --schemas").stdout;
     let tools = tokens(schemas.trim());
     assert!(tools <= 2_000, "{tools} tokens");
-    let primer = tokens(consort_mcp::PRIMER);
+    let primer = tokens(consort_core::PRIMER);
     assert!(primer <= 500, "{primer} tokens");
 }
 

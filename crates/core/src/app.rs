@@ -29,6 +29,11 @@ impl<E: Engine, H: Host> App<E, H> {
         &self.host
     }
 
+    /// For whoever lives long: lets go of a store that was deleted or replaced.
+    pub fn let_go_if_replaced(&mut self) -> bool {
+        self.engine.let_go_if_replaced()
+    }
+
     pub fn engine_mut(&mut self) -> &mut E {
         &mut self.engine
     }

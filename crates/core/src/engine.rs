@@ -34,6 +34,10 @@ pub trait Engine {
     type Flags: FlagStore;
     type Notes: PathNotes + TrailNotes;
 
+    /// Lets go of a store that was deleted or replaced; the next transaction
+    /// opens the one that is there then. For whoever lives long.
+    fn let_go_if_replaced(&mut self) -> bool;
+
     /// A transaction that may write. It is the only writer from here on, so
     /// what it reads stays true until it commits.
     fn write(&mut self) -> Result<Self::Tx<'_>, StoreError>;

@@ -1,6 +1,7 @@
 //! The port to this machine: its clock, its processes, its directories, and
 //! the bell that wakes whoever waits for news.
 
+use std::net::SocketAddr;
 use std::path::Path;
 use std::path::PathBuf;
 
@@ -13,6 +14,13 @@ use crate::claims::Pattern;
 use crate::claims::Stamp;
 use crate::journal::Actor;
 use crate::project::ProjectId;
+
+/// Both ends of a connection over the network, as the served side sees them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Ends {
+    pub peer: SocketAddr,
+    pub local: SocketAddr,
+}
 
 /// What the rules need to know of the machine, and the one thing they do to
 /// it: ring the bell.

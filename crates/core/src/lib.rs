@@ -5,6 +5,7 @@
 //! reads the environment, starts a process or knows a database.
 
 mod app;
+pub mod around;
 pub mod claims;
 pub mod config;
 pub mod convergence;
@@ -23,3 +24,6 @@ mod time;
 
 pub use app::App;
 pub use time::Timestamp;
+
+/// How to work with others, for agents that have not met Consort.
+pub const PRIMER: &str = include_str!("primer.md");

@@ -33,6 +33,11 @@ impl Machine {
         Self { bells, boot: OnceCell::new(), name: OnceCell::new() }
     }
 
+    /// A process and its ancestors, nearest first.
+    pub fn lineage(&self, pid: u32) -> Vec<Process> {
+        self.boot().map(|boot| process::lineage(pid, boot)).unwrap_or_default()
+    }
+
     fn boot(&self) -> std::io::Result<&str> {
         if let Some(boot) = self.boot.get() {
             return Ok(boot);

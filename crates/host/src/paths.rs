@@ -45,6 +45,11 @@ impl Paths {
         self.data.join("bells")
     }
 
+    /// What a caller over HTTP has to show.
+    pub fn token(&self) -> PathBuf {
+        self.data.join("token")
+    }
+
     /// What hooks could not say aloud.
     pub fn hook_log(&self) -> PathBuf {
         self.data.join("hook.log")

@@ -12,8 +12,12 @@ pub(crate) struct Stat {
 
 /// The caller's ancestors, nearest first.
 pub(crate) fn ancestors(boot: &str) -> Vec<Process> {
-    let mut ancestors = Vec::new();
-    let mut next = rustix::process::getppid().map_or(0, |pid| pid.as_raw_nonzero().get() as u32);
+    lineage(rustix::process::getppid().map_or(0, |pid| pid.as_raw_nonzero().get() as u32), boot)
+}
+
+/// A process and its ancestors, nearest first.
+pub(crate) fn lineage(pid: u32, boot: &str) -> Vec<Process> {
+    let (mut ancestors, mut next) = (Vec::new(), pid);
     // The first process of a container may well be an agent.
     while next > 0 && ancestors.len() < DEEPEST {
         let Ok(Some(stat)) = stat(next, boot) else { break };

@@ -8,13 +8,13 @@
 //! hooks joins with its first call.
 
 mod answer;
+mod resources;
 mod server;
 mod tools;
+mod transport;
+mod watch;
 
-pub use server::Around;
 pub use server::Server;
-pub use server::serve;
 pub use tools::catalogue;
-
-/// How to work with others, for agents that have not met Consort.
-pub const PRIMER: &str = include_str!("primer.md");
+pub use transport::serve;
+pub use transport::service;

@@ -1,74 +1,77 @@
-//! The server: one for each agent's session.
+//! The server: one for each client.
 
 use std::sync::Arc;
 use std::sync::Mutex;
 use std::sync::PoisonError;
 
 use consort_core::App;
+use consort_core::around::Around;
 use consort_core::engine::Engine;
+use consort_core::host::Ends;
 use consort_core::host::Host;
-use consort_core::presence::Agent;
-use consort_core::presence::CallerFacts;
-use consort_core::presence::Glimpse;
-use consort_core::presence::Heard;
-use consort_core::presence::JoinRequest;
+use consort_core::journal::Actor;
 use rmcp::ErrorData;
+use rmcp::Peer;
 use rmcp::RoleServer;
 use rmcp::ServerHandler;
-use rmcp::ServiceExt as _;
 use rmcp::model::CallToolRequestParams;
 use rmcp::model::CallToolResponse;
+use rmcp::model::Extensions;
 use rmcp::model::Implementation;
 use rmcp::model::InitializeResult;
+use rmcp::model::ListResourceTemplatesResult;
 use rmcp::model::ListResourcesResult;
 use rmcp::model::ListToolsResult;
 use rmcp::model::PaginatedRequestParams;
 use rmcp::model::ReadResourceRequestParams;
 use rmcp::model::ReadResourceResponse;
 use rmcp::model::ReadResourceResult;
-use rmcp::model::Resource;
+use rmcp::model::RequestMetaObject;
 use rmcp::model::ResourceContents;
 use rmcp::model::ServerCapabilities;
+use rmcp::model::SubscribeRequestParams;
+use rmcp::model::SubscriptionFilter;
+use rmcp::model::UnsubscribeRequestParams;
+use rmcp::service::NotificationContext;
 use rmcp::service::RequestContext;
-use serde_json::Value;
+use rmcp::service::SubscriptionContext;
 
-use crate::PRIMER;
 use crate::answer;
-use crate::answer::Answer;
-use crate::answer::Problem;
+use crate::resources;
 use crate::tools;
-
-/// What surrounds the server and is not in a call.
-pub trait Around: Send + Sync {
-    /// Who calls, as far as processes and the environment tell.
-    fn caller(&self) -> CallerFacts;
-
-    /// A variable of the environment.
-    fn variable(&self, name: &str) -> Option<String>;
-
-    /// What can be seen of agents from outside.
-    fn look(&self, agents: &[Agent]) -> Vec<Glimpse>;
-
-    /// Wakes an idle agent, where that can be done.
-    fn wake(&self, agent: &Agent, heard: &Heard) -> bool;
-
-    /// What it takes to register the agent that started us, of that name.
-    fn join_request(&self, client: &str) -> Option<JoinRequest>;
-}
-
-/// What there is to read besides calling tools.
-const RESOURCES: [(&str, &str, &str); 2] = [
-    ("consort://overview", "who", "Who is here, and what each is doing"),
-    ("consort://inbox", "inbox", "Messages that wait for you; reading them here marks nothing as read"),
-];
+use crate::tools::Room;
+use crate::watch;
+use crate::watch::Watch;
 
 pub struct Server<E, H> {
     inner: Arc<Inner<E, H>>,
+    watch: Watch,
 }
 
 struct Inner<E, H> {
     app: Mutex<App<E, H>>,
-    around: Box<dyn Around>,
+    around: Arc<dyn Around>,
+}
+
+/// Where a request comes from.
+pub(crate) struct Origin {
+    /// What the client calls itself.
+    pub(crate) client: String,
+    /// Which of the sessions of one process calls, where the client tells.
+    pub(crate) thread: Option<String>,
+    /// Over the network.
+    pub(crate) ends: Option<Ends>,
+}
+
+impl Origin {
+    fn of(client: &Peer<RoleServer>, extensions: &Extensions, meta: Option<&RequestMetaObject>) -> Self {
+        let info = client.peer_info();
+        Self {
+            client: info.map_or_else(|| "mcp".to_owned(), |info| info.client_info.name.clone()),
+            thread: meta.and_then(|meta| meta.get("threadId")?.as_str().map(str::to_owned)),
+            ends: extensions.get::<http::request::Parts>().and_then(|parts| parts.extensions.get().copied()),
+        }
+    }
 }
 
 impl<E, H> Server<E, H>
@@ -76,34 +79,56 @@ where
     E: Engine + Send + 'static,
     H: Host + Send + 'static,
 {
-    pub fn new(app: App<E, H>, around: Box<dyn Around>) -> Self {
-        Self { inner: Arc::new(Inner { app: Mutex::new(app), around }) }
+    pub fn new(app: App<E, H>, around: Arc<dyn Around>) -> Self {
+        Self { inner: Arc::new(Inner { app: Mutex::new(app), around }), watch: Watch::default() }
     }
 
-    /// Calls a tool for a client, beside whoever else is served: the store may
-    /// keep it waiting.
-    async fn call(
+    /// The same server for another client.
+    pub(crate) fn for_another(&self) -> Self {
+        Self { inner: Arc::clone(&self.inner), watch: Watch::default() }
+    }
+
+    /// Does something for a client, beside whoever else is served: the store
+    /// may keep it waiting. Whoever it turned out to be is told of mail from
+    /// then on.
+    async fn serve<T: Send + 'static>(
         &self,
-        client: String,
-        thread: Option<String>,
-        tool: String,
-        arguments: Value,
-    ) -> Result<Option<Result<Answer, Problem>>, ErrorData> {
+        context: &RequestContext<RoleServer>,
+        meta: Option<&RequestMetaObject>,
+        serve: impl FnOnce(&mut Room<'_, E, H>) -> T + Send + 'static,
+    ) -> Result<T, ErrorData> {
+        let (done, known) = self.ask(Origin::of(&context.peer, &context.extensions, meta), serve).await?;
+        if let Some(known) = known {
+            self.watch.begin(self.inner.around.as_ref(), known, context.peer.clone());
+        }
+        Ok(done)
+    }
+
+    async fn ask<T: Send + 'static>(
+        &self,
+        origin: Origin,
+        serve: impl FnOnce(&mut Room<'_, E, H>) -> T + Send + 'static,
+    ) -> Result<(T, Option<Actor>), ErrorData> {
         let inner = Arc::clone(&self.inner);
-        let call = move || {
+        let serve = move || {
             let mut app = inner.app.lock().unwrap_or_else(PoisonError::into_inner);
-            let around = inner.around.as_ref();
-            let mut room = tools::Room { app: &mut app, around, client: &client, thread };
-            tools::call(&mut room, &tool, arguments)
+            app.let_go_if_replaced();
+            let mut room = Room { app: &mut app, around: inner.around.as_ref(), origin, known: None };
+            let done = serve(&mut room);
+            (done, room.known)
         };
-        let called = tokio::task::spawn_blocking(call).await;
-        called.map_err(|error| ErrorData::internal_error(format!("the tool failed: {error}"), None))
+        let served = tokio::task::spawn_blocking(serve).await;
+        served.map_err(|error| ErrorData::internal_error(format!("the request failed: {error}"), None))
     }
 }
 
-/// What the client calls itself.
-fn client(context: &RequestContext<RoleServer>) -> String {
-    context.peer.peer_info().map_or_else(|| "mcp".to_owned(), |info| info.client_info.name.clone())
+/// Only what there is can be watched.
+fn known(uri: &str) -> Result<(), ErrorData> {
+    if resources::exists(uri) { Ok(()) } else { Err(no_resource(uri)) }
+}
+
+fn no_resource(uri: &str) -> ErrorData {
+    ErrorData::resource_not_found(format!("there is no resource {uri}"), None)
 }
 
 impl<E, H> ServerHandler for Server<E, H>
@@ -112,10 +137,23 @@ where
     H: Host + Send + 'static,
 {
     fn get_info(&self) -> InitializeResult {
-        let capabilities = ServerCapabilities::builder().enable_tools().enable_resources().build();
+        let capabilities = ServerCapabilities::builder()
+            .enable_tools()
+            .enable_resources()
+            .enable_resources_list_changed()
+            .enable_resources_subscribe()
+            .build();
         InitializeResult::new(capabilities)
             .with_server_info(Implementation::new("consort", env!("CARGO_PKG_VERSION")))
-            .with_instructions(PRIMER)
+            .with_instructions(consort_core::PRIMER)
+    }
+
+    /// An agent that its hooks have announced hears of mail from the start.
+    async fn on_initialized(&self, context: NotificationContext<RoleServer>) {
+        let origin = Origin::of(&context.peer, &context.extensions, None);
+        if let Ok((_, Some(mailbox))) = self.ask(origin, |room| room.known_already().map(drop)).await {
+            self.watch.begin(self.inner.around.as_ref(), mailbox, context.peer.clone());
+        }
     }
 
     async fn list_tools(
@@ -131,10 +169,10 @@ where
         request: CallToolRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
-        let meta = request.meta.as_ref();
-        let thread = meta.and_then(|meta| meta.get("threadId")?.as_str().map(str::to_owned));
         let (name, arguments) = (request.name.to_string(), request.arguments.unwrap_or_default().into());
-        match self.call(client(&context), thread, name.clone(), arguments).await? {
+        let tool = name.clone();
+        let call = move |room: &mut Room<'_, E, H>| tools::call(room, &tool, arguments);
+        match self.serve(&context, request.meta.as_ref(), call).await? {
             Some(answer) => Ok(answer::result(answer).into()),
             None => Err(ErrorData::invalid_params(format!("there is no tool `{name}`"), None)),
         }
@@ -143,12 +181,17 @@ where
     async fn list_resources(
         &self,
         _request: Option<PaginatedRequestParams>,
-        _context: RequestContext<RoleServer>,
+        context: RequestContext<RoleServer>,
     ) -> Result<ListResourcesResult, ErrorData> {
-        let one = |(uri, name, about): (&str, &str, &str)| {
-            Resource::new(uri, name).with_description(about).with_mime_type("text/plain")
-        };
-        Ok(ListResourcesResult::with_all_items(RESOURCES.map(one).to_vec()))
+        Ok(ListResourcesResult::with_all_items(self.serve(&context, None, resources::list).await?))
+    }
+
+    async fn list_resource_templates(
+        &self,
+        _request: Option<PaginatedRequestParams>,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<ListResourceTemplatesResult, ErrorData> {
+        Ok(ListResourceTemplatesResult::with_all_items(vec![resources::template()]))
     }
 
     async fn read_resource(
@@ -156,28 +199,64 @@ where
         request: ReadResourceRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<ReadResourceResponse, ErrorData> {
-        let Some((uri, tool, _)) = RESOURCES.into_iter().find(|(uri, ..)| *uri == request.uri) else {
-            return Err(ErrorData::resource_not_found(format!("there is no resource {}", request.uri), None));
-        };
-        let arguments = serde_json::json!({ "peek": true });
-        let text = match self.call(client(&context), None, tool.to_owned(), arguments).await? {
-            Some(Ok(answer)) => answer.text,
-            Some(Err(problem)) => return Err(ErrorData::internal_error(problem.to_string(), None)),
-            None => String::new(),
-        };
-        Ok(ReadResourceResult::new(vec![ResourceContents::text(text, uri)]).into())
+        let uri = request.uri.clone();
+        let read = move |room: &mut Room<'_, E, H>| resources::read(room, &uri);
+        match self.serve(&context, request.meta.as_ref(), read).await? {
+            Ok(Some(text)) => {
+                Ok(ReadResourceResult::new(vec![ResourceContents::text(text, request.uri)]).into())
+            }
+            Ok(None) => Err(no_resource(&request.uri)),
+            Err(problem) => Err(ErrorData::internal_error(problem.to_string(), None)),
+        }
     }
-}
 
-/// Serves one client over standard input and output until it goes.
-pub fn serve<E, H>(server: Server<E, H>) -> std::io::Result<()>
-where
-    E: Engine + Send + 'static,
-    H: Host + Send + 'static,
-{
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-    runtime.block_on(async {
-        let running = server.serve(rmcp::transport::stdio()).await.map_err(std::io::Error::other)?;
-        running.waiting().await.map(drop).map_err(std::io::Error::other)
-    })
+    async fn subscribe(
+        &self,
+        request: SubscribeRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        known(&request.uri)?;
+        // Whoever wants to hear of its mail has a mailbox.
+        let me = self.serve(&context, request.meta.as_ref(), |room| room.me().map(drop)).await?;
+        me.map_err(|problem| ErrorData::internal_error(problem.to_string(), None))?;
+        self.watch.subscribe(request.uri);
+        Ok(())
+    }
+
+    async fn unsubscribe(
+        &self,
+        request: UnsubscribeRequestParams,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        self.watch.unsubscribe(&request.uri);
+        Ok(())
+    }
+
+    fn accepted_subscription_filter(&self, requested: &SubscriptionFilter) -> Option<SubscriptionFilter> {
+        Some(requested.clone())
+    }
+
+    /// The same for clients of the later protocol: one request that lasts.
+    async fn listen(&self, context: SubscriptionContext) -> Result<(), ErrorData> {
+        let request = context.request_context();
+        let origin = Origin::of(&request.peer, &request.extensions, None);
+        let (me, _) = self.ask(origin, |room| room.me()).await?;
+        let me = me.map_err(|problem| ErrorData::internal_error(problem.to_string(), None))?;
+        let Some(mut rings) = watch::rings(self.inner.around.as_ref(), &Actor::Agent(me.session)) else {
+            return Ok(());
+        };
+        let sink = context.sink();
+        let uris = context.accepted().resource_subscriptions.clone().unwrap_or_default();
+        loop {
+            tokio::select! {
+                ring = rings.recv() => if ring.is_none() { return Ok(()) },
+                () = context.cancelled() => return Ok(()),
+            }
+            // What was not asked for is not sent.
+            let _ = sink.notify_resource_list_changed().await;
+            for uri in &uris {
+                let _ = sink.notify_resource_updated(uri).await;
+            }
+        }
+    }
 }

@@ -96,17 +96,6 @@ impl Store {
         Self { place: Location { path, budget }, access, deadline: Instant::now() + budget, open: None }
     }
 
-    /// Lets go of a file that was deleted or replaced; the next transaction
-    /// opens the one that is there then.
-    pub fn let_go_if_replaced(&mut self) -> bool {
-        let replaced =
-            self.open.as_ref().is_some_and(|open| Some(open.identity) != identity(&self.place.path));
-        if replaced {
-            self.open = None;
-        }
-        replaced
-    }
-
     /// The schema of the store, where a newer consort made it.
     pub fn newer_schema(&mut self) -> Result<Option<u32>, StoreError> {
         let tx = self.read()?;
@@ -194,6 +183,15 @@ impl Engine for Store {
     type Pulses = Pulses;
     type Flags = Flags;
     type Notes = Notes;
+
+    fn let_go_if_replaced(&mut self) -> bool {
+        let replaced =
+            self.open.as_ref().is_some_and(|open| Some(open.identity) != identity(&self.place.path));
+        if replaced {
+            self.open = None;
+        }
+        replaced
+    }
 
     fn write(&mut self) -> Result<SqliteTx<'_>, StoreError> {
         self.begin(TransactionBehavior::Immediate, None)

@@ -130,11 +130,11 @@ fn a_replaced_store_is_let_go() {
     let temp = tempfile::tempdir().unwrap();
     let mut app = app_at(temp.path());
     story::join(&mut app, "s", 1, NameWish::Any).unwrap();
-    assert!(!app.engine_mut().let_go_if_replaced());
+    assert!(!app.let_go_if_replaced());
     for file in ["consort.db", "consort.db-wal", "consort.db-shm"] {
         std::fs::remove_file(temp.path().join(file)).unwrap();
     }
-    assert!(app.engine_mut().let_go_if_replaced());
+    assert!(app.let_go_if_replaced());
     assert_eq!(app.journal_last_seq().unwrap(), 0);
 }
 

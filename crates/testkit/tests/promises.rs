@@ -86,9 +86,11 @@ fn crates_depend_only_downwards() {
                 "consort-host",
                 "consort-mcp",
                 "consort-sqlite",
+                "consort-web",
             ],
         ),
         ("consort-mcp", &["consort-core"]),
+        ("consort-web", &["consort-core"]),
         ("consort-bench", &["consort-core", "consort-host", "consort-sqlite"]),
     ];
     let graph = graph();
@@ -151,8 +153,8 @@ fn assert_allowed(package: &str, allowed: &[&str]) {
 fn the_lock_file_stays_small() {
     let lock = std::fs::read_to_string(root().join("Cargo.lock")).unwrap();
     let packages = lock.matches("[[package]]").count();
-    // The MCP library and its runtime are a third of them.
-    assert!(packages <= 145, "{packages} packages: a new dependency is a decision");
+    // The MCP library, its runtime and the HTTP server are near half of them.
+    assert!(packages <= 170, "{packages} packages: a new dependency is a decision");
 }
 
 #[test]

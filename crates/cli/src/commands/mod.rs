@@ -13,6 +13,7 @@ pub(crate) mod leave;
 pub(crate) mod mcp;
 pub(crate) mod messages;
 pub(crate) mod rename;
+pub(crate) mod serve;
 pub(crate) mod status;
 pub(crate) mod tasks;
 pub(crate) mod uninit;

@@ -9,8 +9,11 @@ mod tasks;
 use std::sync::Arc;
 
 use consort_core::App;
+use consort_core::around::Around;
 use consort_core::engine::Engine;
+use consort_core::engine::StoreError;
 use consort_core::host::Host;
+use consort_core::journal::Actor;
 use consort_core::presence::Agent;
 use consort_core::presence::Caller;
 use consort_core::presence::CallerFacts;
@@ -21,35 +24,52 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 use serde_json::json;
 
-use crate::Around;
 use crate::answer::Answer;
 use crate::answer::Problem;
+use crate::server::Origin;
 
 /// What a tool works with.
 pub(crate) struct Room<'a, E, H> {
     pub(crate) app: &'a mut App<E, H>,
     pub(crate) around: &'a dyn Around,
-    /// What the client calls itself.
-    pub(crate) client: &'a str,
-    /// Which of the sessions of one process calls, where the client tells.
-    pub(crate) thread: Option<String>,
+    pub(crate) origin: Origin,
+    /// Whose mailbox is this client's, once that is known.
+    pub(crate) known: Option<Actor>,
 }
 
 impl<E: Engine, H: Host> Room<'_, E, H> {
     pub(crate) fn facts(&self) -> CallerFacts {
-        let mut facts = self.around.caller();
-        facts.hints.extend(self.thread.clone().map(Into::into));
+        let mut facts = self.around.caller(self.origin.ends);
+        facts.hints.extend(self.origin.thread.clone().map(Into::into));
         facts
+    }
+
+    /// The agent that calls, if it is registered.
+    pub(crate) fn known_already(&mut self) -> Result<Option<Agent>, StoreError> {
+        let facts = self.facts();
+        Ok(match self.app.caller(&facts)? {
+            Caller::Agent(agent) => {
+                self.known = Some(Actor::Agent(agent.session.clone()));
+                Some(*agent)
+            }
+            Caller::Person | Caller::Stranger => None,
+        })
     }
 
     /// The agent that calls. One that no hook has announced joins now.
     pub(crate) fn me(&mut self) -> Result<Agent, Problem> {
-        let facts = self.facts();
-        if let Caller::Agent(agent) = self.app.caller(&facts)? {
-            return Ok(*agent);
+        if let Some(agent) = self.known_already()? {
+            return Ok(agent);
         }
-        let request = self.around.join_request(self.client).ok_or(PresenceError::NotRegistered)?;
-        Ok(self.app.join(&request)?.agent)
+        let Origin { client, thread, ends } = &self.origin;
+        let mut request = self.around.join_request(client, *ends).ok_or(PresenceError::NotRegistered)?;
+        // Were it announced later, it would be by that id.
+        if let Some(thread) = thread {
+            request.session = thread.clone().into();
+        }
+        let agent = self.app.join(&request)?.agent;
+        self.known = Some(Actor::Agent(agent.session.clone()));
+        Ok(agent)
     }
 }
 

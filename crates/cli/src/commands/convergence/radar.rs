@@ -69,7 +69,7 @@ pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
         }
         let Some(bell) = &mut bell else { return Ok(()) };
         bell.wait(None, TICK).map_err(cannot_wait)?;
-        room.app.engine_mut().let_go_if_replaced();
+        room.app.let_go_if_replaced();
     }
 }
 

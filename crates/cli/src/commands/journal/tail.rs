@@ -57,7 +57,7 @@ pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
     let project = match args.project.as_deref() {
         None => None,
         Some(".") => Some(room.project.id.clone()),
-        Some(named) => Some(room.app.find_project(named)?),
+        Some(named) => Some(room.app.find_project(named)?.id),
     };
     let now = room.app.host().now();
     let since = args.since.as_deref().map(|text| time::parse_since(text, now)).transpose()?;
@@ -83,7 +83,7 @@ pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
         request.after = Some(last);
         last = print(world, &mut room, args.json, &request)?.unwrap_or(last);
         bell.wait(None, bell::SAFETY).map_err(cannot_wait)?;
-        if room.app.engine_mut().let_go_if_replaced() {
+        if room.app.let_go_if_replaced() {
             // Another store counts from the beginning.
             last = 0;
         }

@@ -60,7 +60,7 @@ pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
     out::note(format_args!("With {}. Enter sends a line; Ctrl-D ends.", other.name));
     let mut stdin = BufReader::new(std::io::stdin());
     loop {
-        room.app.engine_mut().let_go_if_replaced();
+        room.app.let_go_if_replaced();
         let letters = room.app.inbox(&request)?;
         let now = room.app.host().now();
         letters.iter().try_for_each(|letter| world.out.text(quote_letter(letter, now)))?;

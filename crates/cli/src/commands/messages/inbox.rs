@@ -110,7 +110,7 @@ fn wait(
             return Ok(Vec::new());
         }
         bell.wait(None, nap.min(left)).map_err(cannot_wait)?;
-        room.app.engine_mut().let_go_if_replaced();
+        room.app.let_go_if_replaced();
         // Left behind by its session, it would take mail that nobody sees.
         if session.as_ref().is_some_and(|session| !room.app.host().is_alive(session)) {
             return Err(CommandError::user(

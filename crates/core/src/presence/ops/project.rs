@@ -11,7 +11,6 @@ use crate::host::Place;
 use crate::presence::PresenceError;
 use crate::presence::PresenceStore as _;
 use crate::project::Project;
-use crate::project::ProjectId;
 use crate::text;
 
 impl<E: Engine, H: Host> App<E, H> {
@@ -24,11 +23,11 @@ impl<E: Engine, H: Host> App<E, H> {
     }
 
     /// The project with this name or id.
-    pub fn find_project(&mut self, named: &str) -> Result<ProjectId, PresenceError> {
+    pub fn find_project(&mut self, named: &str) -> Result<Project, PresenceError> {
         let projects = self.engine.read()?.projects()?;
         let is_it = |project: &&Project| project.id.as_str() == named || project.name == named;
         if let Some(project) = projects.iter().find(is_it) {
-            return Ok(project.id.clone());
+            return Ok(project.clone());
         }
         let nearest = text::nearest(named, projects.iter().map(|project| project.name.as_str()));
         Err(PresenceError::NoSuchProject { named: named.to_owned(), nearest: nearest.map(str::to_owned) })

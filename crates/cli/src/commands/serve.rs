@@ -1,0 +1,143 @@
+//! `consort serve`
+
+use std::fs;
+use std::io::Write as _;
+use std::net::IpAddr;
+use std::net::Ipv4Addr;
+use std::net::SocketAddr;
+use std::os::unix::fs::OpenOptionsExt as _;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::Path;
+use std::sync::Arc;
+
+use consort_core::host::Host as _;
+use consort_host::Machine;
+use consort_mcp::Server;
+use consort_web::Site;
+use consort_web::Token;
+use tokio::net::TcpListener;
+use tokio::signal::unix::SignalKind;
+use tokio::signal::unix::signal;
+use tokio_util::sync::CancellationToken;
+
+use crate::connect;
+use crate::error::CommandError;
+use crate::error::CommandResult;
+use crate::out;
+use crate::surroundings::Surroundings;
+use crate::world::World;
+
+#[derive(clap::Args)]
+pub(crate) struct Args {
+    /// Which port to listen on; 0 is any that is free
+    #[arg(long, default_value_t = 4917)]
+    port: u16,
+    /// Which of this machine's addresses to listen on
+    #[arg(long, value_name = "ADDRESS", default_value_t = IpAddr::V4(Ipv4Addr::LOCALHOST))]
+    bind: IpAddr,
+    /// A name by which clients may call this machine, besides localhost
+    #[arg(long, value_name = "NAME")]
+    host: Vec<String>,
+}
+
+pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
+    let token = token(world)?;
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    let runtime = runtime.map_err(|error| failed("it cannot be begun", &error))?;
+    let served = runtime.block_on(serve(world, args, token));
+    // A bell may be waited for a while longer; nobody hears it.
+    runtime.shutdown_background();
+    served
+}
+
+async fn serve(world: &World, args: &Args, token: Token) -> CommandResult {
+    let wanted = SocketAddr::new(args.bind, args.port);
+    let listener = TcpListener::bind(wanted).await.map_err(|error| {
+        CommandError::user(
+            format!("{wanted} cannot be listened on: {error}"),
+            "`--port 0` takes any port that is free",
+        )
+    })?;
+    let address = listener.local_addr().map_err(|error| failed("its address cannot be told", &error))?;
+    let end = CancellationToken::new();
+    end_with_signals(end.clone()).map_err(|error| failed("signals cannot be heard", &error))?;
+
+    let around = Arc::new(Surroundings::new(world));
+    let mcp = Server::new(world.app(), Arc::clone(&around) as _);
+    let hosts =
+        args.host.iter().cloned().chain((!address.ip().is_loopback()).then(|| address.ip().to_string()));
+    let site = Site::new(world.app(), around, token, end.clone())
+        .known_as(hosts)
+        .with("/mcp", consort_mcp::service(mcp, end));
+
+    greet(world, address)?;
+    site.serve(listener).await.map_err(|error| failed("it has ended", &error))
+}
+
+fn greet(world: &World, address: SocketAddr) -> CommandResult {
+    let token = world.paths.token();
+    world.out.text(format!(
+        "Serving http://{address}: MCP at /mcp, JSON at /api, the journal at /api/events\n\
+         The token is in {}\n",
+        token.display()
+    ))?;
+    if !address.ip().is_loopback() {
+        out::note("Others on the network can reach this, and nothing is encrypted on the way.");
+    }
+    Ok(())
+}
+
+fn end_with_signals(end: CancellationToken) -> std::io::Result<()> {
+    let (mut interrupt, mut terminate) = (signal(SignalKind::interrupt())?, signal(SignalKind::terminate())?);
+    tokio::spawn(async move {
+        tokio::select! {
+            _ = interrupt.recv() => {}
+            _ = terminate.recv() => {}
+        }
+        end.cancel();
+    });
+    Ok(())
+}
+
+/// The token of this person, made when it is first needed. It stays the same,
+/// so that what was configured with it goes on working.
+fn token(world: &World) -> Result<Token, CommandError> {
+    let path = world.paths.token();
+    connect::private_dir(&world.paths.data)?;
+    let mut file = fs::OpenOptions::new();
+    match file.write(true).create_new(true).mode(0o600).open(&path) {
+        Ok(mut file) => {
+            let machine = Machine::new(world.paths.bells());
+            let secret: String = [machine.random(), machine.random()]
+                .concat()
+                .iter()
+                .map(|byte| format!("{byte:02x}"))
+                .collect();
+            writeln!(file, "{secret}").map_err(|error| CommandError::file("cannot write", &path, error))?;
+        }
+        Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {}
+        Err(error) => return Err(CommandError::file("cannot make", &path, error)),
+    }
+    read_token(&path)
+}
+
+fn read_token(path: &Path) -> Result<Token, CommandError> {
+    let cannot_read = |error| CommandError::file("cannot read", path, error);
+    let mode = fs::metadata(path).map_err(cannot_read)?.permissions().mode();
+    if mode & 0o077 != 0 {
+        return Err(CommandError::user(
+            format!("{} can be read by others", path.display()),
+            format!("`rm {}`: the next one is kept from them", path.display()),
+        ));
+    }
+    Token::new(&fs::read_to_string(path).map_err(cannot_read)?).ok_or_else(|| {
+        CommandError::user(
+            format!("{} holds no token", path.display()),
+            format!("`rm {}`: a new one is made", path.display()),
+        )
+    })
+}
+
+fn failed(what: &str, error: &std::io::Error) -> CommandError {
+    CommandError::user(format!("{what}: {error}"), "`consort doctor` may know more")
+}

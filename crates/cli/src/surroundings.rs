@@ -1,0 +1,114 @@
+//! What surrounds a call that is served: by this process for the agent CLI that
+//! started it, or over the network for whoever calls.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use consort_core::around;
+use consort_core::around::Around;
+use consort_core::host::Ends;
+use consort_core::host::Host as _;
+use consort_core::host::Topic;
+use consort_core::presence::Agent;
+use consort_core::presence::CallerFacts;
+use consort_core::presence::Glimpse;
+use consort_core::presence::Heard;
+use consort_core::presence::JoinRequest;
+use consort_core::presence::NameWish;
+use consort_core::presence::hosting_process;
+use consort_core::presence::is_valid_name;
+use consort_host::Machine;
+use consort_host::Peers;
+use consort_host::bell::Bell;
+use consort_host::bell::Woken;
+use consort_host::env;
+
+use crate::sight;
+use crate::world::World;
+use crate::world::caller_facts;
+use crate::world::facts_of;
+
+pub(crate) struct Surroundings {
+    bells: PathBuf,
+    home: PathBuf,
+    cwd: PathBuf,
+    peers: Peers,
+}
+
+impl Surroundings {
+    pub(crate) fn new(world: &World) -> Self {
+        Self {
+            bells: world.paths.bells(),
+            home: world.paths.home.clone(),
+            cwd: world.cwd.clone(),
+            peers: Peers::default(),
+        }
+    }
+
+    fn machine(&self) -> Machine {
+        Machine::new(self.bells.clone())
+    }
+}
+
+impl Around for Surroundings {
+    fn caller(&self, ends: Option<Ends>) -> CallerFacts {
+        let machine = self.machine();
+        match ends {
+            None => caller_facts(&machine),
+            Some(ends) => {
+                let peer = self.peers.find(ends);
+                facts_of(&machine, peer.map(|peer| machine.lineage(peer.pid)).unwrap_or_default())
+            }
+        }
+    }
+
+    fn variable(&self, name: &str) -> Option<String> {
+        env::get(name)
+    }
+
+    fn look(&self, agents: &[Agent]) -> Vec<Glimpse> {
+        sight::look(&self.home, agents)
+    }
+
+    fn wake(&self, agent: &Agent, heard: &Heard) -> bool {
+        let cli = consort_agents::find(&agent.kind);
+        cli.is_some_and(|cli| cli.wake(&cli.config_dir(&self.home, &env::get), agent, heard))
+    }
+
+    fn join_request(&self, client: &str, ends: Option<Ends>) -> Option<JoinRequest> {
+        let machine = self.machine();
+        let (ancestors, cwd, is_ours) = match ends {
+            None => (machine.ancestors(), Some(self.cwd.clone()), true),
+            Some(ends) => {
+                let peer = self.peers.find(ends)?;
+                (machine.lineage(peer.pid), peer.cwd, false)
+            }
+        };
+        let process = hosting_process(ancestors, None)?;
+        // `codex-mcp-client` is Codex; one that we do not know is what it calls itself.
+        let known = consort_agents::ALL.iter().map(|cli| cli.kind()).find(|kind| client.contains(kind));
+        let kind = known.unwrap_or(if is_valid_name(client) { client } else { "mcp" }).to_owned();
+        Some(JoinRequest {
+            session: format!("mcp-{}-{}", process.pid, process.start).into(),
+            wish: env::get(env::NAME).filter(|_| is_ours).map_or(NameWish::Any, NameWish::Prefer),
+            kind,
+            process,
+            cwd: cwd?,
+            model: None,
+            terminal: if is_ours { env::terminal() } else { Default::default() },
+            spec: None,
+        })
+    }
+
+    fn bell(&self, topic: Option<&Topic>) -> std::io::Result<Box<dyn around::Bell>> {
+        Ok(Box::new(Doorbell(Bell::hang(&self.bells, topic)?)))
+    }
+}
+
+struct Doorbell(Bell);
+
+impl around::Bell for Doorbell {
+    fn wait(&mut self, longest: Duration) -> std::io::Result<bool> {
+        Ok(self.0.wait(None, longest)? == Woken::Rung)
+    }
+}

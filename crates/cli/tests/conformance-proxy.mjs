@@ -1,0 +1,29 @@
+// The suite sends no token, and asks for tools and resources of a server made
+// for it: this adds the one, and asks for ours in the place of those.
+import { createServer, request } from "node:http"
+
+const [port, token] = process.argv.slice(2)
+const OURS = {
+  '"test_simple_text"': '"who"',
+  '"test_error_handling"': '"explain"',
+  "test://static-text": "consort://overview",
+  "test://watched-resource": "consort://inbox",
+}
+
+createServer(async (incoming, outgoing) => {
+  let body = ""
+  for await (const part of incoming) body += part
+  for (const [theirs, ours] of Object.entries(OURS)) body = body.replaceAll(theirs, ours)
+  const headers = { ...incoming.headers, authorization: `Bearer ${token}` }
+  if (body) headers["content-length"] = Buffer.byteLength(body)
+  const { method, url: path } = incoming
+  const onward = request({ host: "127.0.0.1", port, method, path, headers }, (answer) => {
+    outgoing.writeHead(answer.statusCode, answer.headers)
+    answer.pipe(outgoing)
+  })
+  onward.on("error", () => outgoing.destroy())
+  outgoing.on("close", () => onward.destroy())
+  onward.end(body)
+}).listen(0, "127.0.0.1", function () {
+  console.log(this.address().port)
+})

@@ -1,0 +1,326 @@
+//! `consort serve`, as programs on the other end of a connection see it: ours,
+//! and the official clients of MCP.
+
+#![expect(clippy::unwrap_used, reason = "a helper that cannot go on should stop the test")]
+
+use std::fs;
+use std::io::BufRead as _;
+use std::io::BufReader;
+use std::io::Read as _;
+use std::io::Write as _;
+use std::net::TcpStream;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::PathBuf;
+use std::process::Child;
+use std::process::Command;
+use std::process::ExitStatus;
+use std::process::Stdio;
+use std::time::Duration;
+
+use consort_testkit::Sealed;
+use serde_json::Value;
+use serde_json::json;
+
+struct Site {
+    child: Child,
+    port: String,
+    token: String,
+}
+
+impl Site {
+    fn start(world: &Sealed) -> Self {
+        let mut child = world.consort(["serve", "--port", "0"]).stdout(Stdio::piped()).spawn().unwrap();
+        let mut line = String::new();
+        BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
+        let port =
+            line.strip_prefix("Serving http://127.0.0.1:").unwrap().split(':').next().unwrap().to_owned();
+        let token = fs::read_to_string(world.data().join("token")).unwrap().trim().to_owned();
+        Self { child, port, token }
+    }
+
+    /// Sends a request; the connection, to read the answer from.
+    fn request(&self, line: &str, headers: &[&str], body: &str) -> TcpStream {
+        let mut stream = TcpStream::connect(format!("127.0.0.1:{}", self.port)).unwrap();
+        stream.set_read_timeout(Some(Duration::from_secs(60))).unwrap();
+        let headers: String = headers.iter().map(|header| format!("{header}\r\n")).collect();
+        let length = body.len();
+        let request = format!(
+            "{line} HTTP/1.1\r\nconnection: close\r\ncontent-length: {length}\r\n{headers}\r\n{body}"
+        );
+        stream.write_all(request.as_bytes()).unwrap();
+        stream
+    }
+
+    /// The status and the body, as JSON.
+    fn ask(&self, line: &str, headers: &[&str], body: &str) -> (u16, Value) {
+        let mut answer = String::new();
+        self.request(line, headers, body).read_to_string(&mut answer).unwrap();
+        let (head, body) = answer.split_once("\r\n\r\n").unwrap();
+        let status = head.split(' ').nth(1).unwrap().parse().unwrap();
+        (status, serde_json::from_str(body).unwrap_or_else(|_| panic!("{answer}")))
+    }
+
+    fn bearer(&self) -> String {
+        format!("authorization: Bearer {}", self.token)
+    }
+
+    fn get(&self, path: &str) -> (u16, Value) {
+        self.ask(&format!("GET /api/{path}"), &["host: localhost", &self.bearer()], "")
+    }
+
+    fn post(&self, path: &str, body: &Value) -> (u16, Value) {
+        self.ask(&format!("POST /api/{path}"), &["host: localhost", &self.bearer()], &body.to_string())
+    }
+
+    fn end(mut self) -> ExitStatus {
+        let pid = rustix::process::Pid::from_child(&self.child);
+        rustix::process::kill_process(pid, rustix::process::Signal::TERM).unwrap();
+        self.child.wait().unwrap()
+    }
+}
+
+impl Drop for Site {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+fn world() -> Sealed {
+    let world = Sealed::new(env!("CARGO_BIN_EXE_consort"));
+    world.git_init();
+    world.with_falcon_and_raven()
+}
+
+#[test]
+fn the_outcomes_are_served_as_json() {
+    let world = world();
+    let site = Site::start(&world);
+    let (status, who) = site.get("who?project=shop");
+    assert_eq!(status, 200);
+    let names: Vec<&str> =
+        who["agents"].as_array().unwrap().iter().map(|agent| agent["name"].as_str().unwrap()).collect();
+    assert_eq!(names, ["Falcon", "Raven"]);
+
+    let (status, sent) = site.post("send", &json!({ "to": ["Raven"], "text": "hello" }));
+    assert_eq!((status, &sent["to"][0]["name"]), (200, &json!("Raven")));
+    assert!(world.run_as(Some("s2"), &["inbox"]).stdout.contains("> hello"));
+    world.run_as(Some("s2"), &["send", "@me", "hi"]);
+    let (_, inbox) = site.get("inbox");
+    assert_eq!(inbox[0]["text"], "hi");
+    // It waits until it was really shown.
+    assert_eq!(site.get("inbox").1, inbox);
+    let number = inbox[0]["number"].clone();
+    assert_eq!(site.post("read", &json!({ "numbers": [number] })), (200, json!({ "read": [number] })));
+    assert_eq!(site.get("inbox").1, json!([]));
+    assert_eq!(site.get("sent").1[0]["receipts"][0]["state"], "read", "{}", site.get("sent").1);
+    assert_eq!(site.get(&format!("thread/{number}")).1[0]["text"], "hi");
+
+    world.run_as(Some("s1"), &["reserve", "src/", "--reason", "mine"]);
+    assert_eq!(site.get("claims?project=shop").1["holds"][0]["name"], "Falcon");
+    assert_eq!(site.get("radar?project=shop").0, 200);
+    assert_eq!(site.get("handoff/Raven").1["name"], "Raven");
+    assert_eq!(site.get("tasks").1, json!([]));
+    assert_eq!(site.get("journal?limit=1").1[0]["changes"].as_array().unwrap().len(), 1);
+}
+
+#[test]
+fn what_is_wrong_is_refused_with_a_hint() {
+    let world = world();
+    let site = Site::start(&world);
+    let before = world.run("journal tail -n 100").stdout;
+    for (status, line, body) in [
+        (404, "GET /", ""),
+        (404, "GET /api/nothing", ""),
+        (404, "PUT /api/who", ""),
+        (400, "GET /api/who?project=nowhere", ""),
+        (400, "GET /api/who?limit=many", ""),
+        (400, "GET /api/radar", ""),
+        (400, "GET /api/thread/99999", ""),
+        (400, "GET /api/thread/x", ""),
+        (400, "GET /api/handoff/Nobody", ""),
+        (400, "POST /api/send", ""),
+        (400, "POST /api/send", r#"{"to": ["Nobody"], "text": "x"}"#),
+        (400, "POST /api/send", r#"{"to": ["Raven"], "text": "x", "typ": "info"}"#),
+        (400, "POST /api/send", r#"{"to": ["Raven"], "text": "x", "type": "gossip"}"#),
+        (400, "POST /api/read", r#"{"numbers": "all"}"#),
+    ] {
+        let (found, problem) = site.ask(line, &["host: localhost", &site.bearer()], body);
+        assert_eq!(found, status, "{line} {body}: {problem}");
+        assert!(problem["message"].is_string() && problem["hints"].is_array(), "{problem}");
+    }
+    let wrong = "authorization: Bearer 00000000000000000000000000000000";
+    for (status, path, headers) in [
+        (401, "/api/who", &["host: localhost"][..]),
+        (401, "/api/who", &["host: localhost", wrong]),
+        (401, "/mcp", &["host: localhost"]),
+        (403, "/api/who", &["host: evil.example", &site.bearer()]),
+        (403, "/mcp", &["host: evil.example", &site.bearer()]),
+        (403, "/api/who", &["host: localhost", "origin: http://evil.example", &site.bearer()]),
+        (403, "/mcp", &["host: localhost", "origin: http://evil.example", &site.bearer()]),
+    ] {
+        assert_eq!(site.ask(&format!("GET {path}"), headers, "").0, status, "{path} {headers:?}");
+    }
+    assert_eq!(world.run("journal tail -n 100").stdout, before);
+}
+
+fn next(events: &mut impl Iterator<Item = String>) -> (String, Value) {
+    let mut field = |name: &str| events.find_map(|line| line.strip_prefix(name).map(str::to_owned)).unwrap();
+    let (id, data) = (field("id: "), field("data: "));
+    (id, serde_json::from_str(&data).unwrap())
+}
+
+#[test]
+fn the_journal_is_followed_and_taken_up_again() {
+    let world = world();
+    let site = Site::start(&world);
+    let events = |headers: &[&str]| {
+        let bearer = site.bearer();
+        let headers = [&["host: localhost", bearer.as_str()], headers].concat();
+        BufReader::new(site.request("GET /api/events", &headers, "")).lines().map(Result::unwrap)
+    };
+    let text = |entry: &Value| entry["changes"][0]["messages"]["sent"]["text"].clone();
+    let mut live = events(&[]);
+    // Its head has come: from here on nothing is missed.
+    live.find(String::is_empty).unwrap();
+    world.run_as(Some("s1"), &["send", "Raven", "one"]);
+    let (id, entry) = next(&mut live);
+    assert_eq!(text(&entry), "one");
+    drop(live);
+    for more in ["two", "three"] {
+        world.run_as(Some("s1"), &["send", "Raven", more]);
+    }
+    let mut again = events(&[&format!("last-event-id: {id}")]);
+    assert_eq!([next(&mut again), next(&mut again)].map(|(_, entry)| text(&entry)), ["two", "three"]);
+    // A stream that goes on keeps nobody from ending.
+    assert!(site.end().success());
+}
+
+/// The token says that a call may be made; whose it is, its processes say.
+#[test]
+fn an_agent_is_itself_whatever_token_it_has() {
+    let world = world();
+    let site = Site::start(&world);
+    let script = r#"
+import json, os, subprocess, sys, urllib.request
+consort, port, token = sys.argv[1:]
+subprocess.run([consort, "join", "--name", "Heron", "--kind", "python", "--pid", str(os.getpid()), "--session", "py"], check=True, stdout=2)
+request = urllib.request.Request(f"http://127.0.0.1:{port}/api/send", method="POST",
+    data=json.dumps({"to": ["@me"], "text": "it is me"}).encode(), headers={"authorization": f"Bearer {token}"})
+print(urllib.request.urlopen(request).read().decode())
+"#;
+    let mut python = world.command("python3");
+    python.args(["-c", script]).arg(world.program()).args([&site.port, &site.token]);
+    let ran = world.ran(&mut python);
+    assert_eq!(ran.code, 0, "{ran}");
+    let (_, inbox) = site.get("inbox");
+    assert_eq!((&inbox[0]["text"], &inbox[0]["from"]["name"]), (&json!("it is me"), &json!("Heron")));
+}
+
+#[test]
+fn a_token_that_others_can_read_is_not_used() {
+    let world = world();
+    let site = Site::start(&world);
+    let path = world.data().join("token");
+    assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
+    assert!(site.end().success());
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o644)).unwrap();
+    let refused = world.run("serve --port 0");
+    assert_eq!(refused.code, 1);
+    assert!(refused.stderr.contains("can be read by others") && refused.stderr.contains("Hint"), "{refused}");
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o600)).unwrap();
+    fs::write(&path, "short").unwrap();
+    assert!(world.run("serve --port 0").stderr.contains("holds no token"));
+}
+
+fn tools() -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../.test-tools")
+}
+
+/// A program that npm brought; `None` where it could not be brought, loudly.
+fn node(world: &Sealed, package: &str, program: &str) -> Option<Command> {
+    let dir = tools().join(package);
+    if dir.join("unreachable").exists() {
+        let told = format!("!!! SKIPPED: {package} could not be installed !!!\n");
+        std::io::stderr().write_all(told.as_bytes()).unwrap();
+        return None;
+    }
+    let mut command = world.command(tools().join("claude/node_modules/.bin/node"));
+    command.arg(dir.join("node_modules").join(program));
+    Some(command)
+}
+
+/// The scenarios of the suite that a server like ours can be asked; see
+/// docs/mcp.md for the others.
+const APPLICABLE: &[&str] = &[
+    "server-initialize",
+    "ping",
+    "completion-complete",
+    "tools-list",
+    "tools-call-simple-text",
+    "tools-call-error",
+    "server-sse-multiple-streams",
+    "resources-list",
+    "resources-read-text",
+    "resources-subscribe",
+    "resources-unsubscribe",
+    "prompts-list",
+    "dns-rebinding-protection",
+];
+
+#[test]
+fn the_official_conformance_suite_passes() {
+    let world = world();
+    let site = Site::start(&world);
+    let proxy = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/conformance-proxy.mjs");
+    let mut proxy = world
+        .command(tools().join("claude/node_modules/.bin/node"))
+        .args([proxy, &site.port, &site.token])
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut port = String::new();
+    BufReader::new(proxy.stdout.take().unwrap()).read_line(&mut port).unwrap();
+    let url = format!("http://127.0.0.1:{}/mcp", port.trim());
+    for scenario in APPLICABLE {
+        let suite = "@modelcontextprotocol/conformance/dist/index.js";
+        let Some(mut suite) = node(&world, "conformance", suite) else { break };
+        let ran = world.ran(suite.args(["server", "--url", &url, "--scenario", scenario]));
+        assert_eq!(ran.code, 0, "{scenario}: {ran}");
+        assert!(ran.to_string().contains("0 failed"), "{scenario}: {ran}");
+    }
+    proxy.kill().unwrap();
+    proxy.wait().unwrap();
+}
+
+#[test]
+fn the_official_inspector_lists_and_calls_tools() {
+    let world = world();
+    let site = Site::start(&world);
+    let url = format!("http://127.0.0.1:{}/mcp", site.port);
+    let bearer = format!("Authorization: Bearer {}", site.token);
+    let over_http = [&url, "--transport", "http", "--header", &bearer];
+    let program = world.program().to_str().unwrap().to_owned();
+    for way in [&over_http[..], &[&program, "mcp"]] {
+        let inspect = |what: &[&str]| {
+            let program = "@modelcontextprotocol/inspector/clients/launcher/build/index.js";
+            let mut inspector = node(&world, "inspector", program)?;
+            let ran = world.ran(inspector.arg("--cli").args(way).args(what));
+            assert_eq!(ran.code, 0, "{ran}");
+            Some(ran.stdout)
+        };
+        let Some(list) = inspect(&["--method", "tools/list"]) else { return };
+        assert!(list.contains("\"name\": \"reserve\""), "{list}");
+        let sent = inspect(&[
+            "--method",
+            "tools/call",
+            "--tool-name",
+            "send",
+            "--tool-arg",
+            "to=[\"Raven\"]",
+            "text=looked into",
+        ]);
+        assert!(sent.as_deref().is_some_and(|sent| sent.contains("Sent #")), "{sent:?}");
+    }
+    assert_eq!(world.run_as(Some("s2"), &["inbox"]).stdout.matches("> looked into").count(), 2);
+}

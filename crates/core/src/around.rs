@@ -1,0 +1,52 @@
+//! The port of the doors that serve others: what surrounds a call and is not in
+//! it.
+
+use std::time::Duration;
+
+use crate::host::Ends;
+use crate::host::Topic;
+use crate::presence::Agent;
+use crate::presence::CallerFacts;
+use crate::presence::Glimpse;
+use crate::presence::Heard;
+use crate::presence::JoinRequest;
+
+/// What surrounds a call. Whoever calls over pipes started this process; over
+/// the network there are two ends of a connection.
+pub trait Around: Send + Sync {
+    /// Who calls, as far as processes and the environment tell.
+    fn caller(&self, ends: Option<Ends>) -> CallerFacts;
+
+    /// A variable of the environment.
+    fn variable(&self, name: &str) -> Option<String>;
+
+    /// What can be seen of agents from outside.
+    fn look(&self, agents: &[Agent]) -> Vec<Glimpse>;
+
+    /// Wakes an idle agent, where that can be done.
+    fn wake(&self, agent: &Agent, heard: &Heard) -> bool;
+
+    /// What it takes to register the agent that calls, of that name.
+    fn join_request(&self, client: &str, ends: Option<Ends>) -> Option<JoinRequest>;
+
+    /// A bell that rings when there is news of that kind, or of any.
+    fn bell(&self, topic: Option<&Topic>) -> std::io::Result<Box<dyn Bell>>;
+}
+
+/// A doorbell.
+pub trait Bell: Send {
+    /// Sleeps until it rings, or for so long; whether it rang.
+    fn wait(&mut self, longest: Duration) -> std::io::Result<bool>;
+}
+
+/// Attends a bell in a thread of its own: at every ring, and after so long
+/// without one, `heard` is told whether it rang, and says whether to go on.
+pub fn attend(
+    mut bell: Box<dyn Bell>,
+    longest: Duration,
+    mut heard: impl FnMut(bool) -> bool + Send + 'static,
+) -> std::io::Result<()> {
+    let wait = move || while bell.wait(longest).is_ok_and(&mut heard) {};
+    // It sleeps most of the time and does little else.
+    std::thread::Builder::new().name("bell".into()).stack_size(64 * 1024).spawn(wait).map(drop)
+}

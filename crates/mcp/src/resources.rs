@@ -1,0 +1,92 @@
+//! What there is to read besides calling tools: who is here, and the messages
+//! that wait. Reading marks nothing as read.
+
+use consort_core::engine::Engine;
+use consort_core::host::Host;
+use consort_core::journal::Actor;
+use consort_core::journal::Seq;
+use consort_core::messages::InboxRequest;
+use consort_core::messages::Letter;
+use consort_core::messages::quote_letter;
+use consort_core::presence::Agent;
+use consort_core::text;
+use rmcp::model::Resource;
+use rmcp::model::ResourceTemplate;
+
+use crate::answer::Problem;
+use crate::tools;
+use crate::tools::Room;
+
+const OVERVIEW: &str = "consort://overview";
+const INBOX: &str = "consort://inbox";
+/// Before a message's number.
+const MESSAGE: &str = "consort://message/";
+
+/// How many of the messages that wait are listed one by one.
+const MOST: usize = 20;
+
+/// Whether there may be a resource of that name.
+pub(crate) fn exists(uri: &str) -> bool {
+    uri == OVERVIEW || uri == INBOX || number(uri).is_some()
+}
+
+fn number(uri: &str) -> Option<Seq> {
+    uri.strip_prefix(MESSAGE)?.parse().ok()
+}
+
+/// All of them. Whoever looks at the list has not joined by that.
+pub(crate) fn list<E: Engine, H: Host>(room: &mut Room<'_, E, H>) -> Vec<Resource> {
+    let one = |uri: String, name: String, about: String| {
+        Resource::new(uri, name).with_description(about).with_mime_type("text/plain")
+    };
+    let mut all = vec![
+        one(OVERVIEW.into(), "overview".into(), "Who is here, and what each is doing".into()),
+        one(
+            INBOX.into(),
+            "inbox".into(),
+            "Messages that wait for you; reading them here marks nothing as read".into(),
+        ),
+    ];
+    let Ok(Some(me)) = room.known_already() else { return all };
+    for letter in waiting(room, me).unwrap_or_default().into_iter().take(MOST) {
+        let number = letter.message.number;
+        let about = format!("From {}", text::one_line(&letter.message.sent.from.name, 40));
+        all.push(one(format!("{MESSAGE}{number}"), format!("message {number}"), about));
+    }
+    all
+}
+
+/// What is not listed one by one.
+pub(crate) fn template() -> ResourceTemplate {
+    ResourceTemplate::new(format!("{MESSAGE}{{number}}"), "message")
+        .with_description("A message that waits for you, by its number")
+        .with_mime_type("text/plain")
+}
+
+/// One of them; `None` where there is none.
+pub(crate) fn read<E: Engine, H: Host>(
+    room: &mut Room<'_, E, H>,
+    uri: &str,
+) -> Result<Option<String>, Problem> {
+    if let Some(number) = number(uri) {
+        let me = room.me()?;
+        let now = room.app.host().now();
+        let letters = waiting(room, me)?;
+        return Ok(letters
+            .iter()
+            .find(|letter| letter.message.number == number)
+            .map(|letter| quote_letter(letter, now)));
+    }
+    let tool = match uri {
+        OVERVIEW => "who",
+        INBOX => "inbox",
+        _ => return Ok(None),
+    };
+    let answer = tools::call(room, tool, serde_json::json!({ "peek": true }));
+    answer.map(|answer| answer.map(|answer| answer.text)).transpose()
+}
+
+fn waiting<E: Engine, H: Host>(room: &mut Room<'_, E, H>, me: Agent) -> Result<Vec<Letter>, Problem> {
+    let request = InboxRequest { mailbox: Actor::Agent(me.session), from: None, peek: true };
+    Ok(room.app.inbox(&request)?)
+}

@@ -1,0 +1,46 @@
+//! The two ways a client reaches a server.
+
+use std::sync::Arc;
+
+use consort_core::engine::Engine;
+use consort_core::host::Host;
+use rmcp::ServiceExt as _;
+use rmcp::transport::streamable_http_server::StreamableHttpServerConfig;
+use rmcp::transport::streamable_http_server::StreamableHttpService;
+use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
+use tokio_util::sync::CancellationToken;
+
+use crate::Server;
+
+/// Serves one client over standard input and output until it goes.
+pub fn serve<E, H>(server: Server<E, H>) -> std::io::Result<()>
+where
+    E: Engine + Send + 'static,
+    H: Host + Send + 'static,
+{
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    let served = runtime.block_on(async {
+        let running = server.serve(rmcp::transport::stdio()).await.map_err(std::io::Error::other)?;
+        running.waiting().await.map(drop).map_err(std::io::Error::other)
+    });
+    // A read of standard input cannot be taken back.
+    runtime.shutdown_background();
+    served
+}
+
+/// Every client that comes over HTTP, until `end`. Who may come is the
+/// business of whoever serves this.
+pub fn service<E, H>(
+    server: Server<E, H>,
+    end: CancellationToken,
+) -> StreamableHttpService<Server<E, H>, LocalSessionManager>
+where
+    E: Engine + Send + 'static,
+    H: Host + Send + 'static,
+{
+    let config = StreamableHttpServerConfig::default()
+        .with_cancellation_token(end)
+        .disable_allowed_hosts()
+        .disable_allowed_origins();
+    StreamableHttpService::new(move || Ok(server.for_another()), Arc::default(), config)
+}

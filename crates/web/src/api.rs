@@ -1,0 +1,259 @@
+//! The outcomes of the rooms' verbs, as they are.
+
+use std::sync::Arc;
+
+use axum::Extension;
+use axum::Router;
+use axum::body::Bytes;
+use axum::extract::Path;
+use axum::extract::Query;
+use axum::extract::State;
+use axum::extract::rejection::QueryRejection;
+use axum::http::Method;
+use axum::http::StatusCode;
+use axum::response::Response;
+use axum::routing::any;
+use consort_core::App;
+use consort_core::around::Around;
+use consort_core::engine::Engine;
+use consort_core::host::Ends;
+use consort_core::host::Host;
+use consort_core::journal::Actor;
+use consort_core::journal::Seq;
+use consort_core::journal::TailRequest;
+use consort_core::messages::InboxRequest;
+use consort_core::messages::MessageType;
+use consort_core::messages::Priority;
+use consort_core::messages::Recipients;
+use consort_core::messages::SendRequest;
+use consort_core::presence::Caller;
+use consort_core::presence::CallerFacts;
+use consort_core::presence::PresenceError;
+use consort_core::presence::Scope;
+use consort_core::project::Project;
+use consort_core::tasks::TaskRequest;
+use serde::Deserialize;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::json;
+
+use crate::reply::Refusal;
+use crate::reply::answer;
+use crate::site::Inner;
+
+/// How many entries or messages are shown unless asked otherwise, and at most.
+const USUAL: usize = 50;
+const MOST: usize = 1_000;
+
+pub(crate) fn routes<E, H>() -> Router<Arc<Inner<E, H>>>
+where
+    E: Engine + Send + 'static,
+    H: Host + Send + 'static,
+{
+    Router::new().route("/api/{*verb}", any(serve))
+}
+
+async fn serve<E, H>(
+    State(inner): State<Arc<Inner<E, H>>>,
+    ends: Option<Extension<Ends>>,
+    method: Method,
+    Path(verb): Path<String>,
+    about: Result<Query<About>, QueryRejection>,
+    body: Bytes,
+) -> Result<Response, Refusal>
+where
+    E: Engine + Send + 'static,
+    H: Host + Send + 'static,
+{
+    let Query(about) = about.map_err(|error| Refusal::malformed(error.body_text()))?;
+    let ends = ends.map(|Extension(ends)| ends);
+    let call = move |app: &mut App<E, H>, around: &dyn Around| {
+        let mut desk = Desk { app, caller: around.caller(ends), around, about };
+        let verb: Vec<&str> = verb.split('/').collect();
+        match method {
+            Method::GET => desk.look(&verb),
+            Method::POST => desk.act(&verb, &body),
+            _ => Err(Refusal::not_found()),
+        }
+    };
+    Ok(answer(StatusCode::OK, inner.with(call).await?))
+}
+
+/// What a call is about.
+#[derive(Deserialize)]
+struct About {
+    /// Its name or id; without it, every project.
+    project: Option<String>,
+    after: Option<Seq>,
+    limit: Option<usize>,
+}
+
+impl About {
+    fn limit(&self) -> usize {
+        self.limit.unwrap_or(USUAL).min(MOST)
+    }
+}
+
+/// Where one call is dealt with. Whoever shows the token is the person, unless
+/// its processes say that it is an agent.
+struct Desk<'a, E, H> {
+    app: &'a mut App<E, H>,
+    around: &'a dyn Around,
+    caller: CallerFacts,
+    about: About,
+}
+
+/// An outcome as its own JSON.
+type Answer = Result<Vec<u8>, Refusal>;
+
+impl<E: Engine, H: Host> Desk<'_, E, H> {
+    fn look(&mut self, verb: &[&str]) -> Answer {
+        match verb {
+            ["version"] => told(json!({ "consort": env!("CARGO_PKG_VERSION") })),
+            ["who"] => self.who(),
+            ["claims"] => {
+                let project = self.project()?.map(|project| project.id);
+                told(self.app.holds(&self.caller, project.as_ref(), 0)?)
+            }
+            ["tasks"] => self.tasks(),
+            ["radar"] => {
+                let Some(project) = self.project()? else {
+                    return Err(Refusal::malformed("`project` is missing".into()));
+                };
+                let around = self.around;
+                told(self.app.radar(&project.id, &|name| around.variable(name))?)
+            }
+            ["handoff", agent] => told(self.app.handoff(agent)?),
+            ["inbox"] => {
+                let mailbox = self.mailbox()?;
+                told(self.app.inbox(&InboxRequest { mailbox, from: None, peek: true })?)
+            }
+            ["sent"] => {
+                let from = self.mailbox()?;
+                told(self.app.sent(&from, self.about.limit())?)
+            }
+            ["thread", number] => {
+                let number =
+                    number.parse().map_err(|_| Refusal::malformed(format!("`{number}` is no number")))?;
+                told(self.app.thread(number)?)
+            }
+            ["journal"] => {
+                let project = self.project()?.map(|project| project.id);
+                let request =
+                    TailRequest { after: self.about.after, since: None, project, limit: self.about.limit() };
+                told(self.app.journal_tail(&request)?)
+            }
+            _ => Err(Refusal::not_found()),
+        }
+    }
+
+    fn act(&mut self, verb: &[&str], body: &[u8]) -> Answer {
+        match verb {
+            ["send"] => self.send(body_of(body)?),
+            ["read"] => self.read(&body_of(body)?),
+            _ => Err(Refusal::not_found()),
+        }
+    }
+
+    fn who(&mut self) -> Answer {
+        let scope = self.project()?.map_or(Scope::Everywhere, Scope::Project);
+        let you = match self.app.caller(&self.caller)? {
+            Caller::Agent(agent) => Some(agent.session),
+            Caller::Person | Caller::Stranger => None,
+        };
+        let around = self.around;
+        told(self.app.who(&scope, you.as_ref(), |agents| around.look(agents))?)
+    }
+
+    /// The specs that are worked on; one that is gone does not hide the others.
+    fn tasks(&mut self) -> Answer {
+        let project = self.project()?;
+        let mut outcomes = Vec::new();
+        for (spec, file) in self.app.specs()? {
+            if project.as_ref().is_none_or(|project| spec.project.as_ref() == Some(&project.id)) {
+                outcomes.extend(self.app.tasks(&TaskRequest::of_spec(file)).ok());
+            }
+        }
+        told(outcomes)
+    }
+
+    fn send(&mut self, send: Outgoing) -> Answer {
+        let to = match (send.everywhere, send.to.is_empty(), send.reply) {
+            (true, ..) => Recipients::Everywhere,
+            (false, true, Some(_)) => Recipients::Sender,
+            (false, ..) => Recipients::Named(send.to),
+        };
+        let unknown = |what: &str| Refusal::malformed(format!("there is no {what} of that name"));
+        let kind = send.kind.map(|kind| MessageType::named(&kind).ok_or_else(|| unknown("type")));
+        let priority = send.priority.map(|name| Priority::named(&name).ok_or_else(|| unknown("priority")));
+        let request = SendRequest {
+            caller: self.caller.clone(),
+            to,
+            kind: kind.transpose()?.unwrap_or_default(),
+            priority: priority.transpose()?,
+            text: send.text,
+            reply_to: send.reply,
+            key: send.key,
+            ..SendRequest::default()
+        };
+        let outcome = self.app.send(&request)?;
+        for (agent, heard) in self.app.asleep(&request, &outcome).unwrap_or_default() {
+            self.around.wake(&agent, &heard);
+        }
+        told(outcome)
+    }
+
+    /// Whoever has shown messages to somebody says so: until then they wait.
+    fn read(&mut self, read: &Read) -> Answer {
+        let mailbox = self.mailbox()?;
+        let request = InboxRequest { mailbox: mailbox.clone(), from: None, peek: true };
+        let mut letters = self.app.inbox(&request)?;
+        letters.retain(|letter| read.numbers.contains(&letter.message.number));
+        self.app.has_read(&mailbox, &letters)?;
+        let numbers: Vec<Seq> = letters.iter().map(|letter| letter.message.number).collect();
+        told(json!({ "read": numbers }))
+    }
+
+    fn project(&mut self) -> Result<Option<Project>, Refusal> {
+        let named = self.about.project.as_deref();
+        Ok(named.map(|named| self.app.find_project(named)).transpose()?)
+    }
+
+    fn mailbox(&mut self) -> Result<Actor, Refusal> {
+        match self.app.caller(&self.caller)? {
+            Caller::Agent(agent) => Ok(Actor::Agent(agent.session)),
+            Caller::Person => Ok(Actor::Person),
+            Caller::Stranger => Err(PresenceError::NotRegistered.into()),
+        }
+    }
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Outgoing {
+    #[serde(default)]
+    to: Vec<String>,
+    #[serde(default)]
+    everywhere: bool,
+    text: String,
+    #[serde(rename = "type")]
+    kind: Option<String>,
+    priority: Option<String>,
+    reply: Option<Seq>,
+    key: Option<String>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Read {
+    numbers: Vec<Seq>,
+}
+
+fn told(outcome: impl Serialize) -> Answer {
+    serde_json::to_vec(&outcome).map_err(|error| Refusal::internal(error.to_string()))
+}
+
+fn body_of<T: DeserializeOwned>(body: &[u8]) -> Result<T, Refusal> {
+    serde_json::from_slice(body)
+        .map_err(|error| Refusal::malformed(format!("the body does not fit: {error}")))
+}

@@ -1,0 +1,134 @@
+//! The journal as it grows, as a stream of server-sent events.
+//!
+//! An event's id is its entry's number, so that a client which comes back with
+//! the last one it saw misses nothing and sees nothing twice.
+
+use std::convert::Infallible;
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::Router;
+use axum::extract::Query;
+use axum::extract::State;
+use axum::http::HeaderMap;
+use axum::response::IntoResponse;
+use axum::response::Sse;
+use axum::response::sse::Event;
+use axum::response::sse::KeepAlive;
+use axum::routing::get;
+use consort_core::around;
+use consort_core::engine::Engine;
+use consort_core::host::Host;
+use consort_core::host::Topic;
+use consort_core::journal::Seq;
+use consort_core::journal::TailRequest;
+use consort_core::project::ProjectId;
+use serde::Deserialize;
+use tokio::sync::mpsc;
+use tokio_stream::wrappers::ReceiverStream;
+
+use crate::reply::Refusal;
+use crate::site::Inner;
+
+/// How many entries are read at once.
+const BATCH: usize = 200;
+
+/// How often a stream looks by itself, and shows that it lives.
+const NAP: Duration = Duration::from_secs(5);
+const SIGN_OF_LIFE: Duration = Duration::from_secs(15);
+
+pub(crate) fn routes<E, H>() -> Router<Arc<Inner<E, H>>>
+where
+    E: Engine + Send + 'static,
+    H: Host + Send + 'static,
+{
+    Router::new().route("/api/events", get(events))
+}
+
+#[derive(Deserialize)]
+struct Wish {
+    /// Its name or id; without it, every project.
+    project: Option<String>,
+    /// The last entry that was seen; without it, only what comes from now on.
+    after: Option<Seq>,
+}
+
+async fn events<E, H>(
+    State(inner): State<Arc<Inner<E, H>>>,
+    Query(wish): Query<Wish>,
+    headers: HeaderMap,
+) -> Result<impl IntoResponse, Refusal>
+where
+    E: Engine + Send + 'static,
+    H: Host + Send + 'static,
+{
+    let seen = headers.get("last-event-id").and_then(|id| id.to_str().ok()?.parse().ok());
+    let (project, last) = inner
+        .with(move |app, _| {
+            let project = wish.project.map(|named| app.find_project(&named)).transpose()?;
+            let last = seen.or(wish.after).map_or_else(|| app.journal_last_seq(), Ok)?;
+            Ok((project.map(|project| project.id), last))
+        })
+        .await?;
+    let (send, receive) = mpsc::channel(BATCH);
+    let end = inner.end.clone();
+    tokio::spawn(async move {
+        tokio::select! {
+            () = follow(&inner, project, last, send) => {}
+            () = end.cancelled() => {}
+        }
+    });
+    let stream = Sse::new(ReceiverStream::new(receive)).keep_alive(KeepAlive::new().interval(SIGN_OF_LIFE));
+    Ok(([("x-accel-buffering", "no")], stream))
+}
+
+type Sender = mpsc::Sender<Result<Event, Infallible>>;
+
+/// Sends every entry after `last`, until nobody listens.
+async fn follow<E, H>(inner: &Arc<Inner<E, H>>, project: Option<ProjectId>, mut last: Seq, listener: Sender)
+where
+    E: Engine + Send + 'static,
+    H: Host + Send + 'static,
+{
+    // Hung before the first look, so that nothing falls between the two.
+    let Ok(mut rings) = rings(inner, project.clone()) else { return };
+    loop {
+        let request = TailRequest { after: Some(last), since: None, project: project.clone(), limit: BATCH };
+        let look = inner.with(move |app, _| Ok((app.journal_tail(&request)?, app.journal_last_seq()?))).await;
+        // A store that is busy may not be the next time.
+        let (entries, newest) = look.unwrap_or_default();
+        let is_more = entries.len() == BATCH;
+        for entry in &entries {
+            let event = Event::default().id(entry.seq.to_string()).json_data(entry);
+            let Ok(event) = event else { continue };
+            if listener.send(Ok(event)).await.is_err() {
+                return;
+            }
+            last = entry.seq;
+        }
+        if newest > 0 && newest < last {
+            // Another store counts from the beginning.
+            last = 0;
+            let reset = Event::default().event("reset").data("the store was replaced");
+            if listener.send(Ok(reset)).await.is_err() {
+                return;
+            }
+        } else if !is_more {
+            tokio::select! {
+                ring = rings.recv() => if ring.is_none() { return },
+                () = listener.closed() => return,
+            }
+        }
+    }
+}
+
+/// The rings of the journal's bell, and now and then one of our own.
+fn rings<E, H>(inner: &Arc<Inner<E, H>>, project: Option<ProjectId>) -> std::io::Result<mpsc::Receiver<()>> {
+    let bell = inner.around.bell(project.map(Topic::Project).as_ref())?;
+    let (ring, rings) = mpsc::channel(1);
+    around::attend(bell, NAP, move |_| {
+        let _ = ring.try_send(());
+        !ring.is_closed()
+    })?;
+    Ok(rings)
+}

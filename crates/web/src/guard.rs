@@ -1,0 +1,168 @@
+//! Who may come in.
+
+use std::sync::Arc;
+
+use axum::extract::ConnectInfo;
+use axum::extract::Request;
+use axum::extract::State;
+use axum::http::HeaderMap;
+use axum::http::header;
+use axum::middleware::Next;
+use axum::response::Response;
+
+use crate::reply::Refusal;
+use crate::site::Connection;
+
+/// What a caller has to show.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Token(String);
+
+impl Token {
+    /// `None` for what is too short to be one.
+    pub fn new(text: &str) -> Option<Self> {
+        let text = text.trim();
+        (text.len() >= 32 && text.bytes().all(|byte| byte.is_ascii_alphanumeric()))
+            .then(|| Self(text.to_owned()))
+    }
+
+    /// Compared whole, so that how long it takes tells nothing.
+    fn is(&self, shown: &str) -> bool {
+        let difference = self.0.bytes().zip(shown.bytes()).fold(0, |sum, (a, b)| sum | (a ^ b));
+        self.0.len() == shown.len() && difference == 0
+    }
+}
+
+/// What is asked of every request.
+pub(crate) struct Guard {
+    pub(crate) token: Token,
+    /// The names by which a browser may have found us, besides this machine's
+    /// own: a page that has its own name point here gets no further.
+    pub(crate) hosts: Vec<String>,
+}
+
+const LOOPBACK: [&str; 3] = ["localhost", "127.0.0.1", "[::1]"];
+
+impl Guard {
+    fn admit(&self, headers: &HeaderMap) -> Result<(), Refusal> {
+        let text = |name: header::HeaderName| headers.get(name).and_then(|value| value.to_str().ok());
+        let Some(host) = text(header::HOST).map(name_of).filter(|host| self.knows(host)) else {
+            return Err(Refusal::forbidden(
+                "this server is not known by that name",
+                "`--host NAME` adds one",
+            ));
+        };
+        if let Some(origin) = headers.get(header::ORIGIN) {
+            let from = origin.to_str().ok().and_then(|origin| origin.split_once("://"));
+            let own = from.is_some_and(|(scheme, rest)| {
+                matches!(scheme, "http" | "https")
+                    && (name_of(rest) == host || LOOPBACK.contains(&name_of(rest)))
+            });
+            if !own {
+                return Err(Refusal::forbidden(
+                    "a page of another site may not call",
+                    "use this server's own page",
+                ));
+            }
+        }
+        let shown = text(header::AUTHORIZATION).and_then(|value| {
+            let (scheme, token) = value.split_once(' ')?;
+            scheme.eq_ignore_ascii_case("bearer").then(|| token.trim())
+        });
+        match shown {
+            Some(shown) if self.token.is(shown) => Ok(()),
+            _ => Err(Refusal::unauthorized()),
+        }
+    }
+
+    fn knows(&self, host: &str) -> bool {
+        LOOPBACK.contains(&host) || self.hosts.iter().any(|known| known.eq_ignore_ascii_case(host))
+    }
+}
+
+/// A name without its port: `[::1]:80`, `localhost:80`.
+fn name_of(authority: &str) -> &str {
+    match authority.find(']') {
+        Some(end) => &authority[..=end],
+        None => authority.split(':').next().unwrap_or(authority),
+    }
+}
+
+/// Lets a request in, with what is known of where it comes from.
+pub(crate) async fn guard(
+    State(guard): State<Arc<Guard>>,
+    ConnectInfo(Connection(ends)): ConnectInfo<Connection>,
+    mut request: Request,
+    next: Next,
+) -> Result<Response, Refusal> {
+    guard.admit(request.headers())?;
+    if let Some(ends) = ends {
+        request.extensions_mut().insert(ends);
+    }
+    Ok(next.run(request).await)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SECRET: &str = "0123456789abcdef0123456789abcdef";
+
+    fn admits(headers: &[(&str, &str)]) -> bool {
+        let guard = Guard { token: Token::new(SECRET).unwrap(), hosts: vec!["box.lan".into()] };
+        let mut map = HeaderMap::new();
+        for (name, value) in headers {
+            map.insert(name.parse::<header::HeaderName>().unwrap(), value.parse().unwrap());
+        }
+        guard.admit(&map).is_ok()
+    }
+
+    #[test]
+    fn the_token_is_needed_and_enough() {
+        let bearer = format!("Bearer {SECRET}");
+        for host in ["localhost", "localhost:4917", "127.0.0.1:1", "[::1]:4917", "[::1]", "BOX.lan:80"] {
+            assert!(admits(&[("host", host), ("authorization", &bearer)]), "{host}");
+        }
+        assert!(admits(&[("host", "localhost"), ("authorization", &format!("bearer {SECRET}"))]));
+        for wrong in [
+            "Bearer ",
+            "Bearer x",
+            "Basic x",
+            SECRET,
+            &format!("Bearer {SECRET}0"),
+            &format!("Bearer {}", &SECRET[1..]),
+        ] {
+            assert!(!admits(&[("host", "localhost"), ("authorization", wrong)]), "{wrong}");
+        }
+        assert!(!admits(&[("host", "localhost")]));
+    }
+
+    #[test]
+    fn pages_of_other_sites_stay_out() {
+        let bearer = format!("Bearer {SECRET}");
+        for host in ["evil.example", "localhost.evil.example", "127.0.0.1.evil.example:80", "", "::1"] {
+            assert!(!admits(&[("host", host), ("authorization", &bearer)]), "{host}");
+        }
+        assert!(!admits(&[("authorization", &bearer)]));
+        for (origin, may) in [
+            ("http://localhost:4917", true),
+            ("http://127.0.0.1:4917", true),
+            ("http://[::1]:4917", true),
+            ("http://evil.example", false),
+            ("http://localhost.evil.example", false),
+            ("null", false),
+            ("file://", false),
+            ("chrome-extension://localhost", false),
+        ] {
+            let headers =
+                [("host", "localhost:4917"), ("authorization", bearer.as_str()), ("origin", origin)];
+            assert_eq!(admits(&headers), may, "{origin}");
+        }
+    }
+
+    #[test]
+    fn a_short_token_is_none() {
+        assert!(Token::new("short").is_none());
+        assert!(Token::new(&"x y".repeat(20)).is_none());
+        assert!(Token::new(&format!("{SECRET}\n")).is_some());
+    }
+}

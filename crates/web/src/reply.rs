@@ -1,0 +1,83 @@
+//! What a call is answered with.
+
+use axum::http::StatusCode;
+use axum::http::header;
+use axum::response::IntoResponse;
+use axum::response::Response;
+use consort_core::explain::Explain;
+use consort_core::explain::Kind;
+use serde_json::json;
+
+/// Why a call could not be answered as asked: `{"kind", "message", "hints"}`.
+#[derive(Debug)]
+pub(crate) struct Refusal {
+    status: StatusCode,
+    kind: Kind,
+    message: String,
+    hints: Vec<String>,
+}
+
+impl Refusal {
+    fn new(status: StatusCode, message: impl Into<String>, hint: &str) -> Self {
+        Self { status, kind: Kind::User, message: message.into(), hints: vec![hint.to_owned()] }
+    }
+
+    pub(crate) fn forbidden(message: &str, hint: &str) -> Self {
+        Self::new(StatusCode::FORBIDDEN, message, hint)
+    }
+
+    pub(crate) fn unauthorized() -> Self {
+        let hint = "send `Authorization: Bearer TOKEN`; `consort serve` says where the token is";
+        Self::new(StatusCode::UNAUTHORIZED, "the token is missing or wrong", hint)
+    }
+
+    pub(crate) fn not_found() -> Self {
+        Self::new(StatusCode::NOT_FOUND, "there is nothing here", "see docs/serve.md")
+    }
+
+    pub(crate) fn malformed(message: String) -> Self {
+        Self::new(StatusCode::BAD_REQUEST, message, "see docs/serve.md")
+    }
+
+    pub(crate) fn internal(message: String) -> Self {
+        let status = StatusCode::INTERNAL_SERVER_ERROR;
+        Self { status, kind: Kind::Internal, message, hints: Vec::new() }
+    }
+}
+
+impl<E: Explain> From<E> for Refusal {
+    fn from(error: E) -> Self {
+        let status = match error.kind() {
+            Kind::User => StatusCode::BAD_REQUEST,
+            Kind::Conflict => StatusCode::CONFLICT,
+            Kind::Busy => StatusCode::SERVICE_UNAVAILABLE,
+            Kind::Damaged | Kind::Internal => StatusCode::INTERNAL_SERVER_ERROR,
+        };
+        Self { status, kind: error.kind(), message: error.to_string(), hints: error.hints() }
+    }
+}
+
+impl IntoResponse for Refusal {
+    fn into_response(self) -> Response {
+        let Self { status, kind, message, hints } = self;
+        let told = json!({ "kind": kind, "message": message, "hints": hints });
+        let mut response = answer(status, told.to_string().into_bytes());
+        if status == StatusCode::UNAUTHORIZED {
+            response
+                .headers_mut()
+                .insert(header::WWW_AUTHENTICATE, header::HeaderValue::from_static("Bearer"));
+        }
+        response
+    }
+}
+
+/// With JSON as its body.
+pub(crate) fn answer(status: StatusCode, json: Vec<u8>) -> Response {
+    let headers = [
+        (header::CONTENT_TYPE, "application/json"),
+        // What is true now may not be in a moment.
+        (header::CACHE_CONTROL, "no-store"),
+        (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
+    ];
+    (status, headers, json).into_response()
+}

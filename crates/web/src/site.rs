@@ -1,0 +1,129 @@
+//! The server as a whole.
+
+use std::convert::Infallible;
+use std::future::IntoFuture as _;
+use std::sync::Arc;
+use std::sync::Mutex;
+use std::sync::PoisonError;
+use std::time::Duration;
+
+use axum::Router;
+use axum::extract::Request;
+use axum::extract::connect_info::Connected;
+use axum::middleware;
+use axum::response::IntoResponse;
+use axum::serve::IncomingStream;
+use consort_core::App;
+use consort_core::around::Around;
+use consort_core::engine::Engine;
+use consort_core::host::Ends;
+use consort_core::host::Host;
+use tokio::net::TcpListener;
+use tokio_util::sync::CancellationToken;
+
+use crate::Token;
+use crate::api;
+use crate::events;
+use crate::guard;
+use crate::guard::Guard;
+use crate::reply::Refusal;
+
+/// How long connections may take to end once they are asked to.
+const PATIENCE: Duration = Duration::from_secs(3);
+
+pub struct Site<E, H> {
+    inner: Arc<Inner<E, H>>,
+    guard: Guard,
+    others: Router,
+}
+
+pub(crate) struct Inner<E, H> {
+    app: Mutex<App<E, H>>,
+    pub(crate) around: Arc<dyn Around>,
+    /// Cancelled when the server is to end.
+    pub(crate) end: CancellationToken,
+}
+
+impl<E, H> Inner<E, H>
+where
+    E: Engine + Send + 'static,
+    H: Host + Send + 'static,
+{
+    /// Does something with the store, beside whoever else is served.
+    pub(crate) async fn with<T: Send + 'static>(
+        self: &Arc<Self>,
+        work: impl FnOnce(&mut App<E, H>, &dyn Around) -> Result<T, Refusal> + Send + 'static,
+    ) -> Result<T, Refusal> {
+        let inner = Arc::clone(self);
+        let work = move || {
+            let mut app = inner.app.lock().unwrap_or_else(PoisonError::into_inner);
+            app.let_go_if_replaced();
+            work(&mut app, inner.around.as_ref())
+        };
+        let done = tokio::task::spawn_blocking(work).await;
+        done.unwrap_or_else(|error| Err(Refusal::internal(format!("the call failed: {error}"))))
+    }
+}
+
+impl<E, H> Site<E, H>
+where
+    E: Engine + Send + 'static,
+    H: Host + Send + 'static,
+{
+    /// Serves until `end`.
+    pub fn new(app: App<E, H>, around: Arc<dyn Around>, token: Token, end: CancellationToken) -> Self {
+        let inner = Arc::new(Inner { app: Mutex::new(app), around, end });
+        Self { inner, guard: Guard { token, hosts: Vec::new() }, others: Router::new() }
+    }
+
+    /// Names by which it may be called, besides this machine's own.
+    pub fn known_as(mut self, hosts: impl IntoIterator<Item = String>) -> Self {
+        self.guard.hosts.extend(hosts);
+        self
+    }
+
+    /// With another service at that path, behind the same guard.
+    pub fn with<S>(mut self, path: &str, service: S) -> Self
+    where
+        S: tower_service::Service<Request, Error = Infallible> + Clone + Send + Sync + 'static,
+        S::Response: IntoResponse,
+        S::Future: Send + 'static,
+    {
+        self.others = self.others.route_service(path, service);
+        self
+    }
+
+    /// Serves whoever comes, until the end; then lets go of everyone, within a
+    /// moment.
+    pub async fn serve(self, listener: TcpListener) -> std::io::Result<()> {
+        let Self { inner, guard, others } = self;
+        let end = inner.end.clone();
+        let router = Router::new()
+            .merge(api::routes())
+            .merge(events::routes())
+            .with_state(Arc::clone(&inner))
+            .merge(others)
+            .fallback(async || Refusal::not_found())
+            .method_not_allowed_fallback(async || Refusal::not_found())
+            .layer(middleware::from_fn_with_state(Arc::new(guard), guard::guard));
+        let ended = end.clone();
+        let serving = axum::serve(listener, router.into_make_service_with_connect_info::<Connection>())
+            .with_graceful_shutdown(async move { ended.cancelled().await })
+            .into_future();
+        tokio::select! {
+            served = serving => served,
+            () = async { end.cancelled().await; tokio::time::sleep(PATIENCE).await } => Ok(()),
+        }
+    }
+}
+
+/// What is known of a connection.
+#[derive(Clone, Copy)]
+pub(crate) struct Connection(pub(crate) Option<Ends>);
+
+impl Connected<IncomingStream<'_, TcpListener>> for Connection {
+    fn connect_info(stream: IncomingStream<'_, TcpListener>) -> Self {
+        let local = stream.io().local_addr().ok();
+        Self(local.map(|local| Ends { peer: *stream.remote_addr(), local }))
+    }
+}
