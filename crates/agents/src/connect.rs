@@ -1,61 +1,47 @@
-//! Our entries among a CLI's hooks, for the CLIs that keep hooks as
-//! `{"hooks": {"Event": [{"hooks": [{"type": "command", "command": …}]}]}}`.
+//! What is ours in the files of an agent CLI.
 
-use jsonc_parser::cst::CstArray;
-use jsonc_parser::cst::CstInputValue;
-use jsonc_parser::cst::CstNode;
-use jsonc_parser::cst::CstObject;
+use std::path::PathBuf;
 
+use crate::Entries;
 use crate::SettingsError;
+use crate::block;
+use crate::member::Member;
 use crate::owned;
-use crate::settings::parse;
+use crate::table::Table;
 
-/// Seconds after which a CLI may give up on a hook. Ours gives up on itself
-/// well before.
-pub(crate) const TIMEOUT: u32 = 10;
+/// Something of ours in a file of a CLI.
+pub struct Piece {
+    pub part: Part,
+    pub file: PathBuf,
+    pub wiring: Wiring,
+}
 
-/// How a CLI is told of us.
+/// What a piece is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Part {
+    /// That we hear of what its sessions do.
+    Hooks,
+    /// That its sessions can call us.
+    Mcp,
+    /// That its sessions know how to work with others.
+    Primer,
+}
+
+/// In what form.
 pub enum Wiring {
-    /// Among others' hooks, in a file of its.
-    Shared(Entries),
-    /// In a file of our own, which is this for a program of ours.
+    /// Among others' hooks.
+    Hooks(Entries),
+    /// One entry of an object in JSON.
+    Member(Member),
+    /// A table in TOML.
+    Table(Table),
+    /// Some lines of a text.
+    Block,
+    /// The whole file, which is this for a program of ours.
     Own(fn(&str) -> String),
 }
 
-impl Wiring {
-    pub(crate) fn connection(&self, found: &str, program: &str) -> Result<Connection, SettingsError> {
-        match self {
-            Self::Shared(entries) => entries.connection(found, program),
-            Self::Own(file) => owned::connection(found, &file(program)),
-        }
-    }
-
-    pub(crate) fn connect(&self, found: Option<&str>, program: &str) -> Result<String, SettingsError> {
-        match self {
-            Self::Shared(entries) => entries.connect(found, program),
-            Self::Own(file) => owned::connect(found, file(program)),
-        }
-    }
-
-    pub(crate) fn disconnect(&self, found: &str, program: &str) -> Result<Option<String>, SettingsError> {
-        match self {
-            Self::Shared(entries) => entries.disconnect(found, program).map(Some),
-            Self::Own(_) => owned::disconnect(found),
-        }
-    }
-}
-
-/// What a CLI's hooks file is to say of us.
-pub struct Entries {
-    pub(crate) kind: &'static str,
-    pub(crate) events: &'static [&'static str],
-    /// What the CLI writes for a second.
-    pub(crate) seconds: u32,
-    /// A hook that fails blocks a tool there.
-    pub(crate) is_strict: bool,
-}
-
-/// How a settings file stands to us.
+/// How a file stands to us.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Connection {
     Absent,
@@ -66,160 +52,42 @@ pub enum Connection {
     Current,
 }
 
-/// The command line of one hook. A missing program must never stop an agent
-/// (two of the CLIs block every tool on it), so its absence is a success; `exec`
-/// spares a process. Where any failure blocks, it cannot be spared: whatever
-/// becomes of the program, the line succeeds.
-pub(crate) fn hook_command(program: &str, kind: &str, event: &str, is_strict: bool) -> String {
-    let program = quote(program);
-    let present = if program.contains('/') {
-        format!("[ -x {program} ]")
-    } else {
-        format!("command -v {program} >/dev/null 2>&1")
-    };
-    if is_strict {
-        format!("{present} || exit 0; {program} hook {kind} {event} 2>/dev/null; exit 0")
-    } else {
-        format!("{present} || exit 0; exec {program} hook {kind} {event}")
-    }
-}
-
-impl Entries {
-    pub(crate) fn connection(&self, settings: &str, program: &str) -> Result<Connection, SettingsError> {
-        let found = ours(&parse(settings)?.object_value(), self.kind, program)?;
-        if found.is_empty() {
-            return Ok(Connection::Absent);
-        }
-        let command =
-            |event: &&str| ((*event).to_owned(), hook_command(program, self.kind, event, self.is_strict));
-        let mut wanted: Vec<(String, String)> = self.events.iter().map(command).collect();
-        let mut found: Vec<(String, String)> =
-            found.into_iter().map(|ours| (ours.event, ours.command)).collect();
-        wanted.sort();
-        found.sort();
-        Ok(if wanted == found { Connection::Current } else { Connection::Outdated })
-    }
-
-    pub(crate) fn connect(&self, settings: Option<&str>, program: &str) -> Result<String, SettingsError> {
-        // An empty file is a file without settings, not a mistake.
-        let settings = settings.filter(|text| !text.trim().is_empty()).unwrap_or("{}\n");
-        if self.connection(settings, program)? == Connection::Current {
-            return Ok(settings.to_owned());
-        }
-        let settings = self.disconnect(settings, program)?;
-        let root = parse(&settings)?;
-        let object =
-            root.object_value_or_create().ok_or_else(|| unexpected("the file's content", "an object"))?;
-        let hooks =
-            object.object_value_or_create("hooks").ok_or_else(|| unexpected("`hooks`", "an object"))?;
-        for event in self.events {
-            let entries = hooks
-                .array_value_or_create(event)
-                .ok_or_else(|| unexpected(&format!("`hooks.{event}`"), "an array"))?;
-            entries.ensure_multiline();
-            entries.append(CstInputValue::Object(vec![(
-                "hooks".into(),
-                CstInputValue::Array(vec![CstInputValue::Object(vec![
-                    ("type".into(), CstInputValue::String("command".into())),
-                    (
-                        "command".into(),
-                        CstInputValue::String(hook_command(program, self.kind, event, self.is_strict)),
-                    ),
-                    ("timeout".into(), CstInputValue::Number((TIMEOUT * self.seconds).to_string())),
-                ])]),
-            )]));
-        }
-        Ok(root.to_string())
-    }
-
-    pub(crate) fn disconnect(&self, settings: &str, program: &str) -> Result<String, SettingsError> {
-        let root = parse(settings)?;
-        let object = root.object_value();
-        for ours in ours(&object, self.kind, program)? {
-            ours.hook.remove();
-            if ours.group_hooks.elements().is_empty() {
-                ours.group.remove();
-            }
-            if ours.entries.elements().is_empty()
-                && let Some(property) = ours.hooks.get(&ours.event)
-            {
-                property.remove();
-            }
-            if ours.hooks.properties().is_empty()
-                && let Some(property) = object.as_ref().and_then(|object| object.get("hooks"))
-            {
-                property.remove();
-            }
-        }
-        Ok(root.to_string())
-    }
-}
-
-/// One of our hooks, with everything around it.
-struct Ours {
-    event: String,
-    command: String,
-    hook: CstObject,
-    group_hooks: CstArray,
-    group: CstObject,
-    entries: CstArray,
-    hooks: CstObject,
-}
-
-/// Every hook whose command is one of ours for this CLI. Shapes we do not
-/// know are somebody else's and passed over, except where we must add to them.
-fn ours(object: &Option<CstObject>, kind: &str, program: &str) -> Result<Vec<Ours>, SettingsError> {
-    let Some(object) = object else {
-        return Err(unexpected("the file's content", "an object"));
-    };
-    let Some(property) = object.get("hooks") else { return Ok(Vec::new()) };
-    let hooks = property.object_value().ok_or_else(|| unexpected("`hooks`", "an object"))?;
-    let mut found = Vec::new();
-    for property in hooks.properties() {
-        let Some(event) = property.name().and_then(|name| name.decoded_value().ok()) else { continue };
-        let Some(entries) = property.array_value() else { continue };
-        for group in entries.elements().iter().filter_map(CstNode::as_object) {
-            let Some(group_hooks) = group.array_value("hooks") else { continue };
-            for hook in group_hooks.elements().iter().filter_map(CstNode::as_object) {
-                let command = hook
-                    .get("command")
-                    .and_then(|command| command.value()?.as_string_lit()?.decoded_value().ok());
-                if let Some(command) = command.filter(|command| is_ours(command, kind, program)) {
-                    found.push(Ours {
-                        event: event.clone(),
-                        command,
-                        hook,
-                        group_hooks: group_hooks.clone(),
-                        group: group.clone(),
-                        entries: entries.clone(),
-                        hooks: hooks.clone(),
-                    });
-                }
-            }
+impl Wiring {
+    /// What a file says of us.
+    pub fn connection(&self, found: &str, program: &str) -> Result<Connection, SettingsError> {
+        match self {
+            Self::Hooks(entries) => entries.connection(found, program),
+            Self::Member(member) => member.connection(found, program),
+            Self::Table(table) => table.connection(found, program),
+            Self::Block => Ok(block::connection(found)),
+            Self::Own(file) => owned::connection(found, &file(program)),
         }
     }
-    Ok(found)
+
+    /// The file with what is ours in it; `None` starts a new one.
+    pub fn connect(&self, found: Option<&str>, program: &str) -> Result<String, SettingsError> {
+        match self {
+            Self::Hooks(entries) => entries.connect(found, program),
+            Self::Member(member) => member.connect(found, program),
+            Self::Table(table) => table.connect(found, program),
+            Self::Block => Ok(block::connect(found)),
+            Self::Own(file) => owned::connect(found, file(program)),
+        }
+    }
+
+    /// The file without what is ours; `None` where nothing is left of it.
+    pub fn disconnect(&self, found: &str, program: &str) -> Result<Option<String>, SettingsError> {
+        match self {
+            Self::Hooks(entries) => entries.disconnect(found, program).map(Some),
+            Self::Member(member) => member.disconnect(found).map(Some),
+            Self::Table(table) => table.disconnect(found).map(Some),
+            Self::Block => Ok(Some(block::disconnect(found))),
+            Self::Own(_) => owned::disconnect(found),
+        }
+    }
 }
 
-/// Whether a command is what [`hook_command`] writes, for this program or for
-/// one called consort, wherever that is.
-fn is_ours(command: &str, kind: &str, program: &str) -> bool {
-    let Some((guard, exec)) = command.split_once(" || exit 0; ") else { return false };
-    let exec = exec.strip_prefix("exec ").unwrap_or(exec);
-    let Some((found, call)) = exec.split_once(" hook ") else { return false };
-    let guarded = [format!("[ -x {found} ]"), format!("command -v {found} >/dev/null 2>&1")];
-    let name = found.trim_matches('\'').rsplit('/').next().unwrap_or_default();
-    guarded.iter().any(|expected| expected == guard)
-        && call.split(' ').next() == Some(kind)
-        && (name.contains("consort") || found == quote(program))
-}
-
-/// As one word of a POSIX shell.
-fn quote(word: &str) -> String {
-    let plain = |c: char| c.is_ascii_alphanumeric() || "/._-+:@".contains(c);
-    if word.chars().all(plain) { word.to_owned() } else { format!("'{}'", word.replace('\'', r"'\''")) }
-}
-
-fn unexpected(key: &str, expected: &'static str) -> SettingsError {
-    SettingsError::Unexpected { key: key.to_owned(), expected }
+/// Whether a program of that name or place is a consort.
+pub(crate) fn is_consort(program: &str) -> bool {
+    program.rsplit('/').next().is_some_and(|name| name.contains("consort"))
 }

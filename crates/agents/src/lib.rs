@@ -3,11 +3,15 @@
 //! [`AgentCli`] is what differs; how Consort behaves is written elsewhere,
 //! once. Adding a CLI is adding a folder and a line in [`ALL`].
 
+mod block;
 pub mod claude;
 pub mod codex;
 mod connect;
 pub mod copilot;
+mod entries;
 pub mod gemini;
+mod member;
+mod once;
 pub mod opencode;
 mod owned;
 mod patch;
@@ -16,6 +20,7 @@ pub mod pi;
 mod plain;
 mod reply;
 mod settings;
+mod table;
 
 use std::path::Path;
 use std::path::PathBuf;
@@ -24,11 +29,19 @@ use consort_core::hooks::Dialect;
 use consort_core::presence::Agent;
 use consort_core::presence::Heard;
 use consort_core::presence::Status;
+use serde_json::Value;
+use serde_json::json;
 
 pub use connect::Connection;
-pub use connect::Entries;
+pub use connect::Part;
+pub use connect::Piece;
 pub use connect::Wiring;
+pub use entries::Entries;
+pub use member::Member;
+pub use once::Once;
+pub use once::Run;
 pub use settings::SettingsError;
+pub use table::Table;
 
 /// Every agent CLI there is a folder for.
 pub const ALL: &[&dyn AgentCli] =
@@ -60,26 +73,24 @@ pub trait AgentCli: Dialect + Sync {
     /// Where it keeps its own things for a person with this home.
     fn config_dir(&self, home: &Path, environment: &dyn Fn(&str) -> Option<String>) -> PathBuf;
 
-    /// The file its hooks are configured in.
-    fn settings_file(&self, level: Level<'_>) -> PathBuf;
+    /// How we hear of what its sessions do.
+    fn hooks(&self, level: Level<'_>) -> Piece;
 
-    /// What is ours in that file.
-    fn wiring(&self) -> Wiring;
-
-    /// What that file says of us.
-    fn connection(&self, settings: &str, program: &str) -> Result<Connection, SettingsError> {
-        self.wiring().connection(settings, program)
+    /// How its sessions can call us, where they can.
+    fn mcp(&self, _level: Level<'_>) -> Option<Piece> {
+        None
     }
 
-    /// The file with our hooks in it; `None` starts a new one.
-    fn connect(&self, settings: Option<&str>, program: &str) -> Result<String, SettingsError> {
-        self.wiring().connect(settings, program)
+    /// How its sessions learn to work with others without a session that tells them.
+    fn primer(&self, level: Level<'_>) -> Piece;
+
+    /// All that may be ours in its files.
+    fn pieces(&self, level: Level<'_>) -> Vec<Piece> {
+        [Some(self.hooks(level)), self.mcp(level), Some(self.primer(level))].into_iter().flatten().collect()
     }
 
-    /// The file without our hooks; `None` where nothing is left of it.
-    fn disconnect(&self, settings: &str, program: &str) -> Result<Option<String>, SettingsError> {
-        self.wiring().disconnect(settings, program)
-    }
+    /// What connects one run of it, leaving its files alone.
+    fn once(&self, once: &Once<'_>) -> Result<Run, SettingsError>;
 
     /// What its sessions cannot do, whatever we do.
     fn lacks(&self) -> &'static [Ability];
@@ -158,6 +169,17 @@ impl Ability {
     }
 }
 
+/// What CLIs call a server that they start themselves, in the form that most of
+/// them share.
+pub(crate) fn server(program: &str) -> Value {
+    json!({ "command": program, "args": ["mcp"] })
+}
+
+/// Lines of ours in a text of that name.
+pub(crate) fn primer(file: PathBuf) -> Piece {
+    Piece { part: Part::Primer, file, wiring: Wiring::Block }
+}
+
 /// For whom to connect.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Level<'a> {
@@ -165,4 +187,14 @@ pub enum Level<'a> {
     User(&'a Path),
     /// Every session in this worktree.
     Project(&'a Path),
+}
+
+impl Level<'_> {
+    /// One of two files below the directory that is meant.
+    pub(crate) fn file(self, of_user: &str, of_project: &str) -> PathBuf {
+        match self {
+            Self::User(config_dir) => config_dir.join(of_user),
+            Self::Project(worktree) => worktree.join(of_project),
+        }
+    }
 }

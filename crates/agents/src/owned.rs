@@ -27,5 +27,5 @@ fn ours(found: &str) -> Result<(), SettingsError> {
     if found.contains(NOTICE) {
         return Ok(());
     }
-    Err(SettingsError::Unexpected { key: "this file".into(), expected: "one of ours" })
+    Err(SettingsError::unexpected("this file", "one of ours"))
 }

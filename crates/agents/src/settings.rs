@@ -13,6 +13,12 @@ pub enum SettingsError {
     Unexpected { key: String, expected: &'static str },
 }
 
+impl SettingsError {
+    pub(crate) fn unexpected(key: &str, expected: &'static str) -> Self {
+        Self::Unexpected { key: key.to_owned(), expected }
+    }
+}
+
 /// JSON, with the comments and trailing commas that people leave in settings.
 pub(crate) fn parse(text: &str) -> Result<CstRootNode, SettingsError> {
     let options = ParseOptions {

@@ -96,6 +96,8 @@ enum Command {
     Serve(commands::serve::Args),
     /// Connect the agent CLIs here: add our hooks to their settings
     Init(commands::init::Args),
+    /// Start an agent CLI connected for this one run, and leave its settings alone
+    With(commands::with::Args),
     /// Disconnect: give their settings back as they were
     Uninit(commands::uninit::Args),
     /// Check that everything is connected and sound
@@ -188,6 +190,7 @@ fn carry_out(cli: Cli) -> Result<ExitCode, CommandError> {
         Command::Mcp(args) => done(commands::mcp::run(&world, &args)),
         Command::Serve(args) => done(commands::serve::run(&world, &args)),
         Command::Init(args) => done(commands::init::run(&world, &args)),
+        Command::With(args) => done(commands::with::run(&world, &args)),
         Command::Uninit(args) => done(commands::uninit::run(&world, &args)),
         Command::Doctor(args) => commands::doctor::run(&world, &args),
         Command::Config(command) => done(commands::config::run(&world, &command)),

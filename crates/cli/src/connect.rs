@@ -14,6 +14,8 @@ use std::path::PathBuf;
 use consort_agents::AgentCli;
 use consort_agents::Connection;
 use consort_agents::Level;
+use consort_agents::Part;
+use consort_agents::Piece;
 use consort_agents::SettingsError;
 use consort_core::explain::Explain;
 use consort_core::explain::Kind;
@@ -25,12 +27,11 @@ use crate::error::CommandError;
 use crate::error::CommandResult;
 use crate::world::World;
 
-/// What a record holds: the file from before, or that there was none, and what
-/// we made of it.
+/// What a record holds: the file from before, or that there was none and which
+/// directory was made for it, and what we made of it.
 const ORIGINAL: &str = "original";
 const NO_ORIGINAL: &str = "no-original";
 const WRITTEN: &str = "written";
-const OUR_DIRECTORY: &[u8] = b"directory";
 
 /// How one agent CLI stands to us at one level.
 #[derive(Clone, Debug, Serialize)]
@@ -41,6 +42,8 @@ pub(crate) struct Standing {
     pub(crate) program: Option<PathBuf>,
     pub(crate) user: State,
     pub(crate) project: State,
+    /// Whether its sessions can call our MCP server.
+    pub(crate) mcp: bool,
     /// Where its settings are, for the user and in this project.
     pub(crate) files: [PathBuf; 2],
 }
@@ -74,6 +77,10 @@ impl Standing {
         self.user == State::Current || self.project == State::Current
     }
 
+    fn and_mcp(&self) -> &'static str {
+        if self.mcp { ", with MCP" } else { "" }
+    }
+
     pub(crate) fn sentence(&self) -> String {
         match (&self.program, &self.user, &self.project) {
             (_, State::Malformed(why), _) | (_, _, State::Malformed(why)) => {
@@ -82,8 +89,8 @@ impl Standing {
             (_, State::SwitchedOff, _) | (_, _, State::SwitchedOff) => {
                 "connected, but its settings switch all hooks off".into()
             }
-            (_, State::Current, _) => "connected".into(),
-            (_, _, State::Current) => "connected in this project".into(),
+            (_, State::Current, _) => format!("connected{}", self.and_mcp()),
+            (_, _, State::Current) => format!("connected in this project{}", self.and_mcp()),
             (_, State::Outdated, _) => {
                 "connected to a consort elsewhere or of another version: `consort init` renews it".into()
             }
@@ -99,9 +106,9 @@ impl Standing {
 
 /// How every known agent CLI stands to us.
 pub(crate) fn standings(world: &World, worktree: &Path) -> Vec<Standing> {
-    let state = |cli: &dyn AgentCli, path: &Path, level: Level<'_>| {
-        let ours = hook_program(level);
-        let text = match read(path) {
+    let state = |piece: &Piece, level: Level<'_>| {
+        let (ours, path, wiring) = (hook_program(level), resolve(&piece.file), &piece.wiring);
+        let text = match read(&path) {
             Ok(text) => text.filter(|text| !text.trim().is_empty()),
             Err(error) => {
                 return State::Malformed(error.render().lines().take(2).collect::<Vec<_>>().join("; "));
@@ -109,7 +116,8 @@ pub(crate) fn standings(world: &World, worktree: &Path) -> Vec<Standing> {
         };
         let Some(text) = text else { return State::Absent };
         // What could not be connected is worth knowing before it is tried.
-        match cli.connection(&text, &ours).and_then(|found| cli.connect(Some(&text), &ours).map(|_| found)) {
+        let found = wiring.connection(&text, &ours);
+        match found.and_then(|found| wiring.connect(Some(&text), &ours).map(|_| found)) {
             Ok(Connection::Absent) => State::Absent,
             Ok(Connection::Outdated) => State::Outdated,
             Ok(Connection::SwitchedOff) => State::SwitchedOff,
@@ -122,15 +130,20 @@ pub(crate) fn standings(world: &World, worktree: &Path) -> Vec<Standing> {
         .map(|cli| {
             let config_dir = world.config_dir(*cli);
             let levels = [Level::User(&config_dir), Level::Project(worktree)];
-            let [user, project] = levels.map(|level| resolve(&cli.settings_file(level)));
+            let hooks = levels.map(|level| cli.hooks(level));
+            let files = [resolve(&hooks[0].file), resolve(&hooks[1].file)];
+            let is_there =
+                |piece: &Piece, level| matches!(state(piece, level), State::Current | State::Outdated);
+            let mcp = |level| cli.mcp(level).is_some_and(|piece| is_there(&piece, level));
             Standing {
                 kind: cli.kind(),
                 title: cli.title(),
                 program: find_program(cli.program()),
-                user: state(*cli, &user, levels[0]),
+                user: state(&hooks[0], levels[0]),
                 // In one's home they are one file.
-                project: if user == project { State::Absent } else { state(*cli, &project, levels[1]) },
-                files: [user, project],
+                project: if files[0] == files[1] { State::Absent } else { state(&hooks[1], levels[1]) },
+                mcp: levels.into_iter().any(mcp),
+                files,
             }
         })
         .collect()
@@ -186,10 +199,12 @@ impl Plan {
                 }
                 fs::remove_file(&self.path)
                     .map_err(|error| CommandError::file("cannot remove", &self.path, error))?;
-                let made = fs::read(self.record.join(NO_ORIGINAL)).is_ok_and(|note| note == OUR_DIRECTORY);
-                if let Some(parent) = self.path.parent().filter(|_| made) {
+                let made = fs::read_to_string(self.record.join(NO_ORIGINAL)).unwrap_or_default();
+                let made = Some(Path::new(&made)).filter(|made| made.is_absolute());
+                let ours = |dir: &&Path| made.is_some_and(|made| dir.starts_with(made));
+                for dir in self.path.ancestors().skip(1).take_while(ours) {
                     // Only if it is empty.
-                    let _ = fs::remove_dir(parent);
+                    let _ = fs::remove_dir(dir);
                 }
             }
         }
@@ -214,44 +229,80 @@ impl Plan {
         private_dir(&self.record)?;
         match &self.original {
             Some(original) => write_atomically(&self.backup(), original.as_bytes())?,
-            // Whether its directory is ours too.
-            None if self.path.parent().is_some_and(Path::exists) => {
-                write_atomically(&self.record.join(NO_ORIGINAL), b"")?;
+            None => {
+                let missing = self.path.ancestors().skip(1).take_while(|dir| !dir.exists());
+                let made = missing.last().map_or(&[][..], |dir| dir.as_os_str().as_encoded_bytes());
+                write_atomically(&self.record.join(NO_ORIGINAL), made)?;
             }
-            None => write_atomically(&self.record.join(NO_ORIGINAL), OUR_DIRECTORY)?,
         }
         write_atomically(&self.record.join("path"), self.path.as_os_str().as_encoded_bytes())?;
         write_atomically(&self.record.join(WRITTEN), written.as_bytes())
     }
 }
 
-/// What connecting would do to a CLI's settings.
+/// What connecting would do to a CLI's files: what is wanted is added, and what
+/// is there already renewed.
 pub(crate) fn plan_connect(
     world: &World,
     cli: &dyn AgentCli,
     level: Level<'_>,
-) -> Result<Plan, CommandError> {
-    let mut plan = plan(world, cli, level)?;
-    let after = cli
-        .connect(plan.before.as_deref(), &hook_program(level))
-        .map_err(|error| malformed(&plan.path, error))?;
-    plan.after = Some(after);
-    Ok(plan)
+    wanted: &[Part],
+) -> Result<Vec<Plan>, CommandError> {
+    let ours = hook_program(level);
+    plans(world, cli, level, |plan, pieces| {
+        for piece in pieces {
+            let cannot = |error| malformed(&plan.path, error);
+            let found = plan.before.as_deref().filter(|text| !text.trim().is_empty());
+            let found = found.map(|text| piece.wiring.connection(text, &ours)).transpose();
+            if wanted.contains(&piece.part)
+                || !matches!(found.map_err(cannot)?, None | Some(Connection::Absent))
+            {
+                plan.after = Some(piece.wiring.connect(plan.after.as_deref(), &ours).map_err(cannot)?);
+            }
+        }
+        Ok(())
+    })
 }
 
-/// What disconnecting would do to a CLI's settings.
+/// What disconnecting would do to a CLI's files.
 pub(crate) fn plan_disconnect(
     world: &World,
     cli: &dyn AgentCli,
     level: Level<'_>,
-) -> Result<Plan, CommandError> {
-    let mut plan = plan(world, cli, level)?;
-    plan.after = plan.original.clone();
-    Ok(plan)
+) -> Result<Vec<Plan>, CommandError> {
+    let mut plans = plans(world, cli, level, |plan, _| {
+        plan.after = plan.original.clone();
+        Ok(())
+    })?;
+    // What was made first goes last: the others may be in its directory.
+    plans.reverse();
+    Ok(plans)
 }
 
-fn plan(world: &World, cli: &dyn AgentCli, level: Level<'_>) -> Result<Plan, CommandError> {
-    let path = resolve(&cli.settings_file(level));
+/// A plan for each of a CLI's files that may have something of ours.
+fn plans(
+    world: &World,
+    cli: &dyn AgentCli,
+    level: Level<'_>,
+    change: impl Fn(&mut Plan, &[Piece]) -> CommandResult,
+) -> Result<Vec<Plan>, CommandError> {
+    let mut files: Vec<(PathBuf, Vec<Piece>)> = Vec::new();
+    for piece in cli.pieces(level) {
+        let path = resolve(&piece.file);
+        match files.iter_mut().find(|(file, _)| *file == path) {
+            Some((_, pieces)) => pieces.push(piece),
+            None => files.push((path, vec![piece])),
+        }
+    }
+    let one = |(path, pieces): (PathBuf, Vec<Piece>)| {
+        let mut plan = plan(world, path, &pieces, level)?;
+        change(&mut plan, &pieces)?;
+        Ok(plan)
+    };
+    files.into_iter().map(one).collect()
+}
+
+fn plan(world: &World, path: PathBuf, pieces: &[Piece], level: Level<'_>) -> Result<Plan, CommandError> {
     let before = read(&path)?;
     let record = world.paths.backups().join(record_name(&path));
     let untouched = before.is_some() && fs::read_to_string(record.join(WRITTEN)).ok() == before;
@@ -263,11 +314,21 @@ fn plan(world: &World, cli: &dyn AgentCli, level: Level<'_>) -> Result<Plan, Com
         Some(_) if untouched && record.join(NO_ORIGINAL).exists() => None,
         Some(before) if before.trim().is_empty() => Some(before.clone()),
         Some(before) => {
-            cli.disconnect(before, &hook_program(level)).map_err(|error| malformed(&path, error))?
+            without(before, pieces, &hook_program(level)).map_err(|error| malformed(&path, error))?
         }
     };
     let is_for_project = matches!(level, Level::Project(_));
     Ok(Plan { path, after: before.clone(), before, original, record, is_for_project })
+}
+
+/// A file without what is ours; `None` where nothing is left of it.
+fn without(text: &str, pieces: &[Piece], ours: &str) -> Result<Option<String>, SettingsError> {
+    let mut left = Some(text.to_owned());
+    for piece in pieces {
+        let Some(text) = left.as_deref().filter(|text| !text.trim().is_empty()) else { break };
+        left = piece.wiring.disconnect(text, ours)?;
+    }
+    Ok(left)
 }
 
 /// Replaces a file in one step; its permissions stay, its directory is made. A
@@ -299,7 +360,7 @@ pub(crate) fn write_atomically(path: &Path, contents: &[u8]) -> CommandResult {
 
 /// How our hooks call us: by name where that finds this very program, by path
 /// otherwise. In a file that others share, by name always.
-fn hook_program(level: Level<'_>) -> String {
+pub(crate) fn hook_program(level: Level<'_>) -> String {
     let by_name = "consort".to_owned();
     let Ok(this) = std::env::current_exe().and_then(fs::canonicalize) else { return by_name };
     let found = find_program("consort").and_then(|found| fs::canonicalize(found).ok());

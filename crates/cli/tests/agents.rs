@@ -112,11 +112,7 @@ fn takes_part(agent: RealAgent) {
     // What was there before is there again.
     let parted = world.run(&format!("uninit --agent {kind} --yes"));
     assert_eq!(parted.code, 0, "{parted}");
-    let after = files(&agent.config_dir(&world));
-    for (path, text) in &before {
-        assert_eq!(after.get(path), Some(text), "{path}");
-    }
-    assert!(!after.keys().any(|path| path.contains("consort")), "{:?}", after.keys());
+    is_as_before(&before, &files(&agent.config_dir(&world)));
 }
 
 /// Where a CLI can be kept going, mail that comes at the end of a turn is heard
@@ -161,7 +157,8 @@ fn they_send_through_our_mcp_server() {
         let call = json!({ "to": ["Falcon"], "text": "sent over MCP" });
         let model = StubModel::start([agent.ours("send", call), Step::say("Done.")]);
         agent.settle(&world, &model);
-        assert_eq!(world.run(&format!("init --agent {} --yes", agent.kind())).code, 0);
+        let before = files(&agent.config_dir(&world));
+        assert_eq!(world.run(&format!("init --mcp --agent {} --yes", agent.kind())).code, 0);
         let mut turn = agent.headless(&world, &model, "tell Falcon");
         let ran = world.ran(turn.env("CONSORT_NAME", "Newcomer"));
         let told = model.turns().last().map(Value::to_string).unwrap_or_default();
@@ -172,10 +169,69 @@ fn they_send_through_our_mcp_server() {
         let letters: Value = serde_json::from_str(&inbox).unwrap();
         assert_eq!(letters[0]["text"], "sent over MCP", "{agent:?}: {inbox}");
         assert_eq!(letters[0]["from"]["kind"], agent.kind(), "{inbox}");
-        assert_eq!(letters[0]["from"]["name"], "Newcomer", "{inbox}");
+        assert_eq!(
+            letters[0]["from"]["name"],
+            "Newcomer",
+            "{inbox} {}",
+            world.run("journal tail -n 50").stdout
+        );
         // One agent, not one for its hooks and one for its tools.
         let journal = world.run("journal tail -n 50").stdout;
         assert_eq!(journal.matches(" joined (").count(), 2, "{journal}");
+        assert_eq!(world.run(&format!("uninit --agent {} --yes", agent.kind())).code, 0);
+        is_as_before(&before, &files(&agent.config_dir(&world)));
+    }
+}
+
+/// What was there before is there again, and nothing of ours.
+fn is_as_before(before: &BTreeMap<String, Vec<u8>>, after: &BTreeMap<String, Vec<u8>>) {
+    for (path, text) in before {
+        let shown = after.get(path).map(|text| String::from_utf8_lossy(text));
+        assert_eq!(shown, Some(String::from_utf8_lossy(text)), "{path}");
+    }
+    assert!(!after.keys().any(|path| path.contains("consort")), "{:?}", after.keys());
+}
+
+/// Connected for one run, an agent is seen and calls us, and its settings never
+/// hear of it.
+#[test]
+fn a_run_can_be_connected_without_a_trace() {
+    for agent in RealAgent::ALL.into_iter().filter(|agent| !agent.is_out_of_reach()) {
+        let world = Sealed::new(env!("CARGO_BIN_EXE_consort"));
+        world.git_init();
+        let kind = agent.kind();
+        assert_eq!(world.run("join --pid $OTHER --kind claude --session s1 --name Falcon").code, 0);
+        assert_eq!(world.run_as(Some("s1"), &["reserve", "held.txt"]).code, 0);
+        let send = match agent {
+            RealAgent::Pi => {
+                agent.shell(&format!("{} send Falcon 'for once'", env!("CARGO_BIN_EXE_consort")))
+            }
+            _ => agent.ours("send", json!({ "to": ["Falcon"], "text": "for once" })),
+        };
+        let model =
+            StubModel::start([agent.write(&world, "held.txt", "not yours"), send, Step::say("Done.")]);
+        agent.settle(&world, &model);
+        let before = files(&agent.config_dir(&world));
+        let alone = agent.headless(&world, &model, "please go on");
+        let mut with = world.consort(["with", kind]);
+        with.args(alone.get_args()).stdin(std::process::Stdio::null());
+        for (name, value) in alone.get_envs() {
+            with.env(name, value.unwrap_or_default());
+        }
+        let ran = world.ran(&mut with);
+        assert!(!world.project().join("held.txt").exists(), "{kind}: {ran}");
+        let letters: Value =
+            serde_json::from_str(&world.run_as(Some("s1"), &["inbox", "--json"]).stdout).unwrap();
+        assert_eq!(
+            (&letters[0]["text"], &letters[0]["from"]["kind"]),
+            (&json!("for once"), &json!(kind)),
+            "{ran}"
+        );
+        let after = files(&agent.config_dir(&world));
+        is_as_before(&before, &after);
+        let is_told = |text: &Vec<u8>| String::from_utf8_lossy(text).contains(" hook ");
+        let settings = before.keys().filter(|path| is_told(&after[*path]));
+        assert_eq!(settings.count(), 0, "{kind}");
     }
 }
 

@@ -67,6 +67,50 @@ fn our_lines_go_in_and_out_and_nothing_else_moves() {
 }
 
 #[test]
+fn mcp_and_primer_are_added_when_asked_for_and_go_with_the_rest() {
+    let world = world();
+    world.git_init();
+    fs::create_dir_all(world.home().join(".gemini")).unwrap();
+    let theirs = "{ \"numStartups\": 5 }";
+    fs::write(world.home().join(".claude.json"), theirs).unwrap();
+    fs::write(world.home().join(".gemini/settings.json"), "{}").unwrap();
+    assert_eq!(world.run("init --agent claude --agent gemini").code, 0);
+    assert_eq!(fs::read_to_string(world.home().join(".claude.json")).unwrap(), theirs);
+
+    let added = world.run("init --agent claude --agent gemini --agent pi --mcp --primer");
+    assert_eq!(added.code, 0, "{added}");
+    assert!(added.stderr.contains("pi cannot be told of MCP servers"), "{added}");
+    let read = |name: &str| fs::read_to_string(world.home().join(name)).unwrap();
+    assert!(read(".claude.json").contains("\"consort\""), "{added}");
+    assert!(read(".claude/skills/consort/SKILL.md").starts_with("---\nname: consort\n"));
+    assert!(read(".gemini/settings.json").contains("mcpServers"));
+    assert!(read(".gemini/GEMINI.md").contains("`reserve` what you are about to change"));
+    assert!(world.run("doctor").stdout.contains("Claude Code: connected, with MCP"));
+
+    // What is there stays without being asked for again, and is not done twice.
+    let again = world.run("init --agent claude --agent gemini");
+    assert_eq!(again.stdout.matches("is connected already").count(), 2, "{again}");
+
+    assert_eq!(world.run("uninit").code, 0);
+    assert_eq!(read(".claude.json"), theirs);
+    assert_eq!(read(".gemini/settings.json"), "{}");
+    for gone in [".claude/skills", ".claude/settings.json", ".gemini/GEMINI.md", ".pi"] {
+        assert!(!world.home().join(gone).exists(), "{gone}");
+    }
+    assert_eq!(world.run("uninit").stdout, "Nothing is connected here.\n");
+
+    // In a project, the texts that everyone reads.
+    fs::write(world.project().join("AGENTS.md"), "# Rules\n").unwrap();
+    assert_eq!(world.run("init --project --agent codex --agent pi --primer --mcp").code, 0);
+    let rules = fs::read_to_string(world.project().join("AGENTS.md")).unwrap();
+    assert_eq!(rules.matches("<!-- consort: end -->").count(), 1, "{rules}");
+    assert!(fs::read_to_string(world.project().join(".codex/config.toml")).unwrap().contains("\"consort\""));
+    assert_eq!(world.run("uninit --project").code, 0);
+    assert_eq!(fs::read_to_string(world.project().join("AGENTS.md")).unwrap(), "# Rules\n");
+    assert!(!world.project().join(".codex").exists());
+}
+
+#[test]
 fn what_others_changed_meanwhile_stays() {
     let world = world();
     fs::write(settings(&world), THEIRS).unwrap();

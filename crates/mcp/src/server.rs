@@ -40,7 +40,6 @@ use crate::answer;
 use crate::resources;
 use crate::tools;
 use crate::tools::Room;
-use crate::watch;
 use crate::watch::Watch;
 
 pub struct Server<E, H> {
@@ -80,12 +79,12 @@ where
     H: Host + Send + 'static,
 {
     pub fn new(app: App<E, H>, around: Arc<dyn Around>) -> Self {
-        Self { inner: Arc::new(Inner { app: Mutex::new(app), around }), watch: Watch::default() }
+        Self { inner: Arc::new(Inner { app: Mutex::new(app), around }), watch: Watch::new() }
     }
 
     /// The same server for another client.
     pub(crate) fn for_another(&self) -> Self {
-        Self { inner: Arc::clone(&self.inner), watch: Watch::default() }
+        Self { inner: Arc::clone(&self.inner), watch: Watch::new() }
     }
 
     /// Does something for a client, beside whoever else is served: the store
@@ -216,9 +215,7 @@ where
         context: RequestContext<RoleServer>,
     ) -> Result<(), ErrorData> {
         known(&request.uri)?;
-        // Whoever wants to hear of its mail has a mailbox.
-        let me = self.serve(&context, request.meta.as_ref(), |room| room.me().map(drop)).await?;
-        me.map_err(|problem| ErrorData::internal_error(problem.to_string(), None))?;
+        self.serve(&context, request.meta.as_ref(), |room| room.known_already().map(drop)).await?.ok();
         self.watch.subscribe(request.uri);
         Ok(())
     }
@@ -236,27 +233,14 @@ where
         Some(requested.clone())
     }
 
-    /// The same for clients of the later protocol: one request that lasts.
     async fn listen(&self, context: SubscriptionContext) -> Result<(), ErrorData> {
         let request = context.request_context();
         let origin = Origin::of(&request.peer, &request.extensions, None);
-        let (me, _) = self.ask(origin, |room| room.me()).await?;
-        let me = me.map_err(|problem| ErrorData::internal_error(problem.to_string(), None))?;
-        let Some(mut rings) = watch::rings(self.inner.around.as_ref(), &Actor::Agent(me.session)) else {
-            return Ok(());
-        };
-        let sink = context.sink();
-        let uris = context.accepted().resource_subscriptions.clone().unwrap_or_default();
-        loop {
-            tokio::select! {
-                ring = rings.recv() => if ring.is_none() { return Ok(()) },
-                () = context.cancelled() => return Ok(()),
-            }
-            // What was not asked for is not sent.
-            let _ = sink.notify_resource_list_changed().await;
-            for uri in &uris {
-                let _ = sink.notify_resource_updated(uri).await;
-            }
+        let (_, known) = self.ask(origin, |room| room.known_already().map(drop)).await?;
+        tokio::select! {
+            () = self.watch.listen(self.inner.around.as_ref(), known, &context) => {}
+            () = context.cancelled() => {}
         }
+        Ok(())
     }
 }

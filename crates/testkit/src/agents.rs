@@ -150,13 +150,8 @@ apps = false
 plugins = false
 [projects."{}"]
 trust_level = "trusted"
-[mcp_servers.consort]
-command = "{}"
-args = ["mcp"]
-default_tools_approval_mode = "approve"
 "#,
                     project.display(),
-                    world.program().display(),
                 ),
             ),
             Self::Gemini => {
@@ -169,9 +164,6 @@ default_tools_approval_mode = "approve"
                         "privacy": { "usageStatisticsEnabled": false },
                         "ide": { "hasSeenNudge": true },
                         "model": { "name": self.model() },
-                        "mcpServers": { "consort": {
-                            "command": world.program(), "args": ["mcp"], "trust": true,
-                        } },
                     })
                     .to_string(),
                 );
@@ -187,9 +179,6 @@ default_tools_approval_mode = "approve"
                         "npm": "@ai-sdk/openai-compatible",
                         "options": { "baseURL": format!("{url}/v1"), "apiKey": "sk-fake" },
                         "models": { "stub-model": { "limit": { "context": 200_000, "output": 8_000 } } },
-                    } },
-                    "mcp": { "consort": {
-                        "type": "local", "command": [world.program(), "mcp"], "enabled": true,
                     } },
                 })
                 .to_string(),
@@ -207,8 +196,6 @@ default_tools_approval_mode = "approve"
             }
             Self::Copilot => {
                 write("settings.json", json!({ "banner": "never", "trustedFolders": [project] }).to_string());
-                let server = json!({ "type": "local", "command": world.program(), "args": ["mcp"], "tools": ["*"] });
-                write("mcp-config.json", json!({ "mcpServers": { "consort": server } }).to_string());
             }
         }
     }

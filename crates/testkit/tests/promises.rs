@@ -139,8 +139,20 @@ fn a_hook_brings_little() {
         "smallvec",
     ];
     assert_allowed("consort-sqlite", &with(&sqlite));
-    // The settings editor, for `init`; no hook touches it.
-    assert_allowed("consort-agents", &with(&["jsonc-parser"]));
+    // The settings editors, for `init`; no hook touches them.
+    let editors = [
+        "equivalent",
+        "foldhash",
+        "hashbrown",
+        "indexmap",
+        "jsonc-parser",
+        "toml_datetime",
+        "toml_edit",
+        "toml_parser",
+        "toml_writer",
+        "winnow",
+    ];
+    assert_allowed("consort-agents", &with(&editors));
 }
 
 fn assert_allowed(package: &str, allowed: &[&str]) {

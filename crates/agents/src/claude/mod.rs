@@ -7,21 +7,28 @@ mod wake;
 use std::path::Path;
 use std::path::PathBuf;
 
+use consort_core::PRIMER;
 use consort_core::hooks::Dialect;
 use consort_core::hooks::HookCall;
 use consort_core::hooks::HookReply;
 use consort_core::presence::Agent;
 use consort_core::presence::Heard;
 use consort_core::presence::Status;
+use serde_json::json;
 
 use crate::Ability;
 use crate::AgentCli;
-use crate::Connection;
 use crate::Entries;
 use crate::Level;
+use crate::Member;
+use crate::Once;
+use crate::Part;
+use crate::Piece;
+use crate::Run;
 use crate::SettingsError;
 use crate::Wiring;
-use crate::settings;
+use crate::owned;
+use crate::server;
 
 /// The events we ask for; the rest of its thirty-odd say nothing new.
 const EVENTS: &[&str] = &[
@@ -39,6 +46,23 @@ const EVENTS: &[&str] = &[
     "PreCompact",
     "SessionEnd",
 ];
+
+const ENTRIES: Entries = Entries {
+    kind: "claude",
+    events: EVENTS,
+    seconds: 1,
+    is_strict: false,
+    off_switch: Some("disableAllHooks"),
+};
+
+/// A skill: only its description is in every session's mind.
+fn skill(_program: &str) -> String {
+    format!(
+        "---\nname: consort\ndescription: How to work with the other coding agents of this project: see them, \
+         talk to them, reserve what you change.\n---\n<!-- {} -->\n\n{PRIMER}",
+        owned::NOTICE
+    )
+}
 
 pub struct Claude;
 
@@ -81,25 +105,38 @@ impl AgentCli for Claude {
         environment("CLAUDE_CONFIG_DIR").map_or_else(|| home.join(".claude"), PathBuf::from)
     }
 
-    fn settings_file(&self, level: Level<'_>) -> PathBuf {
-        match level {
-            Level::User(config_dir) => config_dir.join("settings.json"),
-            Level::Project(worktree) => worktree.join(".claude/settings.json"),
+    fn hooks(&self, level: Level<'_>) -> Piece {
+        let file = level.file("settings.json", ".claude/settings.json");
+        Piece { part: Part::Hooks, file, wiring: Wiring::Hooks(ENTRIES) }
+    }
+
+    /// Its own file of everything is beside its directory, unless that was
+    /// chosen by the person.
+    fn mcp(&self, level: Level<'_>) -> Option<Piece> {
+        let file = match level {
+            Level::User(dir) if dir.ends_with(".claude") => dir.with_file_name(".claude.json"),
+            level => level.file(".claude.json", ".mcp.json"),
+        };
+        let wiring = Wiring::Member(Member { of: "mcpServers", value: server });
+        Some(Piece { part: Part::Mcp, file, wiring })
+    }
+
+    fn primer(&self, level: Level<'_>) -> Piece {
+        let file = level.file("skills/consort/SKILL.md", ".claude/skills/consort/SKILL.md");
+        Piece { part: Part::Primer, file, wiring: Wiring::Own(skill) }
+    }
+
+    fn once(&self, once: &Once<'_>) -> Result<Run, SettingsError> {
+        let mut run = Run::default();
+        if once.hooks {
+            run.argue(["--settings".to_owned(), ENTRIES.alone(once.program).to_string()]);
         }
-    }
-
-    fn wiring(&self) -> Wiring {
-        Wiring::Shared(Entries { kind: self.kind(), events: EVENTS, seconds: 1, is_strict: false })
-    }
-
-    fn connection(&self, settings: &str, program: &str) -> Result<Connection, SettingsError> {
-        let found = self.wiring().connection(settings, program)?;
-        let off = settings::parse(settings)?.object_value().and_then(|object| object.get("disableAllHooks"));
-        let off = off.and_then(|property| property.value()?.as_boolean_lit().map(|flag| flag.value()));
-        Ok(match (found, off) {
-            (Connection::Current, Some(true)) => Connection::SwitchedOff,
-            _ => found,
-        })
+        if once.mcp {
+            // It takes whatever follows for another one, unless they are one word.
+            let servers = json!({ "mcpServers": { "consort": server(once.program) } });
+            run.argue([format!("--mcp-config={servers}")]);
+        }
+        Ok(run)
     }
 
     fn wake(&self, config_dir: &Path, agent: &Agent, heard: &Heard) -> bool {

@@ -9,14 +9,22 @@ use std::path::PathBuf;
 use consort_core::hooks::Dialect;
 use consort_core::hooks::HookCall;
 use consort_core::hooks::HookReply;
+use serde_json::Value;
 
 use crate::Ability;
 use crate::AgentCli;
 use crate::Entries;
 use crate::Level;
+use crate::Once;
+use crate::Part;
+use crate::Piece;
+use crate::Run;
+use crate::SettingsError;
+use crate::Table;
 use crate::Wiring;
 use crate::claude::hooks;
 use crate::payload::Tools;
+use crate::primer;
 use crate::reply;
 
 const EVENTS: &[&str] = &[
@@ -33,6 +41,30 @@ const EVENTS: &[&str] = &[
 ];
 
 const TOOLS: Tools = Tools { write: &[], read: &[], shell: &["Bash"], patch: &["apply_patch"] };
+
+const ENTRIES: Entries =
+    Entries { kind: "codex", events: EVENTS, seconds: 1, is_strict: false, off_switch: None };
+
+/// It hands on next to nothing of its environment, unless told to.
+fn server(program: &str) -> String {
+    let program = Value::from(program);
+    format!(
+        "command = {program}\nargs = [\"mcp\"]\nenv_vars = [\"CONSORT_HOME\", \"XDG_DATA_HOME\", \"XDG_CONFIG_HOME\"]\n"
+    )
+}
+
+/// JSON as an inline value of TOML.
+fn inline(value: &Value) -> String {
+    let join = |parts: Vec<String>| parts.join(", ");
+    match value {
+        Value::Array(all) => format!("[{}]", join(all.iter().map(inline).collect())),
+        Value::Object(all) => {
+            let one = |(key, value): (&String, &Value)| format!("{key} = {}", inline(value));
+            format!("{{{}}}", join(all.iter().map(one).collect()))
+        }
+        plain => plain.to_string(),
+    }
+}
 
 pub struct Codex;
 
@@ -74,15 +106,35 @@ impl AgentCli for Codex {
         environment("CODEX_HOME").map_or_else(|| home.join(".codex"), PathBuf::from)
     }
 
-    fn settings_file(&self, level: Level<'_>) -> PathBuf {
-        match level {
-            Level::User(config_dir) => config_dir.join("hooks.json"),
-            Level::Project(worktree) => worktree.join(".codex/hooks.json"),
-        }
+    fn hooks(&self, level: Level<'_>) -> Piece {
+        let file = level.file("hooks.json", ".codex/hooks.json");
+        Piece { part: Part::Hooks, file, wiring: Wiring::Hooks(ENTRIES) }
     }
 
-    fn wiring(&self) -> Wiring {
-        Wiring::Shared(Entries { kind: self.kind(), events: EVENTS, seconds: 1, is_strict: false })
+    fn mcp(&self, level: Level<'_>) -> Option<Piece> {
+        let file = level.file("config.toml", ".codex/config.toml");
+        let wiring = Wiring::Table(Table { of: "mcp_servers", lines: server });
+        Some(Piece { part: Part::Mcp, file, wiring })
+    }
+
+    fn primer(&self, level: Level<'_>) -> Piece {
+        primer(level.file("AGENTS.md", "AGENTS.md"))
+    }
+
+    fn once(&self, once: &Once<'_>) -> Result<Run, SettingsError> {
+        let mut run = Run::default();
+        if once.hooks {
+            let hooks = ENTRIES.alone(once.program);
+            for (event, entries) in hooks["hooks"].as_object().into_iter().flatten() {
+                run.argue(["-c".to_owned(), format!("hooks.{event}={}", inline(entries))]);
+            }
+        }
+        if once.mcp {
+            for line in server(once.program).lines() {
+                run.argue(["-c".to_owned(), format!("mcp_servers.consort.{line}")]);
+            }
+        }
+        Ok(run)
     }
 
     fn advice(&self) -> Option<&'static str> {

@@ -11,17 +11,25 @@ use consort_core::hooks::Dialect;
 use consort_core::hooks::HookCall;
 use consort_core::hooks::HookEvent;
 use consort_core::hooks::HookReply;
+use serde_json::Value;
 use serde_json::json;
 
 use crate::Ability;
 use crate::AgentCli;
 use crate::Level;
+use crate::Member;
+use crate::Once;
+use crate::Part;
+use crate::Piece;
+use crate::Run;
+use crate::SettingsError;
 use crate::Wiring;
-use crate::connect::TIMEOUT;
-use crate::connect::hook_command;
+use crate::entries::TIMEOUT;
+use crate::entries::hook_command;
 use crate::owned;
 use crate::payload::Payload;
 use crate::payload::Tools;
+use crate::primer;
 use crate::reply;
 
 const EVENTS: &[&str] = &[
@@ -94,24 +102,49 @@ impl AgentCli for Copilot {
         environment("COPILOT_HOME").map_or_else(|| home.join(".copilot"), PathBuf::from)
     }
 
-    fn settings_file(&self, level: Level<'_>) -> PathBuf {
-        match level {
-            Level::User(config_dir) => config_dir.join("hooks/consort.json"),
-            Level::Project(worktree) => worktree.join(".github/hooks/consort.json"),
-        }
+    fn hooks(&self, level: Level<'_>) -> Piece {
+        let file = level.file("hooks/consort.json", ".github/hooks/consort.json");
+        Piece { part: Part::Hooks, file, wiring: Wiring::Own(file_of_hooks) }
     }
 
-    fn wiring(&self) -> Wiring {
-        Wiring::Own(file)
+    fn mcp(&self, level: Level<'_>) -> Option<Piece> {
+        let Level::User(config_dir) = level else { return None };
+        let wiring = Wiring::Member(Member { of: "mcpServers", value: server });
+        Some(Piece { part: Part::Mcp, file: config_dir.join("mcp-config.json"), wiring })
+    }
+
+    fn primer(&self, level: Level<'_>) -> Piece {
+        primer(level.file("copilot-instructions.md", "AGENTS.md"))
+    }
+
+    /// Its hooks come with a plugin, which is a directory.
+    fn once(&self, once: &Once<'_>) -> Result<Run, SettingsError> {
+        let mut run = Run::default();
+        if once.hooks {
+            let about = json!({ "name": "consort", "version": "1.0.0", "hooks": "hooks.json" });
+            run.write(once, "copilot/plugin.json", about.to_string());
+            run.write(once, "copilot/hooks.json", file_of_hooks(once.program));
+            let dir = once.dir.join("copilot").to_string_lossy().into_owned();
+            run.argue(["--plugin-dir".to_owned(), dir]);
+        }
+        if once.mcp {
+            let servers = json!({ "mcpServers": { "consort": server(once.program) } });
+            run.argue(["--additional-mcp-config".to_owned(), servers.to_string()]);
+        }
+        Ok(run)
     }
 }
 
-fn file(program: &str) -> String {
+fn server(program: &str) -> Value {
+    json!({ "type": "local", "command": program, "args": ["mcp"], "tools": ["*"] })
+}
+
+fn file_of_hooks(program: &str) -> String {
     let hook = |event: &&str| {
         let command = hook_command(program, "copilot", event, true);
         ((*event).to_owned(), json!([{ "type": "command", "bash": command, "timeoutSec": TIMEOUT }]))
     };
-    let hooks: serde_json::Map<String, serde_json::Value> = EVENTS.iter().map(hook).collect();
+    let hooks: serde_json::Map<String, Value> = EVENTS.iter().map(hook).collect();
     let file = json!({ "version": 1, "comment": owned::NOTICE, "hooks": hooks });
     serde_json::to_string_pretty(&file).unwrap_or_default() + "\n"
 }

@@ -15,10 +15,18 @@ use crate::Ability;
 use crate::AgentCli;
 use crate::Entries;
 use crate::Level;
+use crate::Member;
+use crate::Once;
+use crate::Part;
+use crate::Piece;
+use crate::Run;
+use crate::SettingsError;
 use crate::Wiring;
 use crate::payload::Payload;
 use crate::payload::Tools;
+use crate::primer;
 use crate::reply;
+use crate::server;
 
 /// Not the ones that fire with every piece of an answer.
 const EVENTS: &[&str] =
@@ -30,6 +38,17 @@ const TOOLS: Tools = Tools {
     shell: &["run_shell_command"],
     patch: &[],
 };
+
+/// It counts in milliseconds.
+const ENTRIES: Entries =
+    Entries { kind: "gemini", events: EVENTS, seconds: 1_000, is_strict: true, off_switch: None };
+
+const SERVER: Member = Member { of: "mcpServers", value: server };
+
+const SETTINGS: &str = "settings.json";
+
+/// Says where `.gemini` is.
+const HOME: &str = "GEMINI_CLI_HOME";
 
 pub struct Gemini;
 
@@ -78,6 +97,10 @@ fn prompt(prompt: &str) -> String {
     own.map_or(prompt, |at| prompt[at + END.len()..].trim_start()).to_owned()
 }
 
+fn settings(level: Level<'_>) -> PathBuf {
+    level.file(SETTINGS, ".gemini/settings.json")
+}
+
 impl AgentCli for Gemini {
     fn title(&self) -> &'static str {
         "Gemini CLI"
@@ -96,19 +119,39 @@ impl AgentCli for Gemini {
     }
 
     fn config_dir(&self, home: &Path, environment: &dyn Fn(&str) -> Option<String>) -> PathBuf {
-        let home = environment("GEMINI_CLI_HOME").map_or_else(|| home.to_owned(), PathBuf::from);
+        let home = environment(HOME).map_or_else(|| home.to_owned(), PathBuf::from);
         home.join(".gemini")
     }
 
-    fn settings_file(&self, level: Level<'_>) -> PathBuf {
-        match level {
-            Level::User(config_dir) => config_dir.join("settings.json"),
-            Level::Project(worktree) => worktree.join(".gemini/settings.json"),
-        }
+    fn hooks(&self, level: Level<'_>) -> Piece {
+        Piece { part: Part::Hooks, file: settings(level), wiring: Wiring::Hooks(ENTRIES) }
     }
 
-    fn wiring(&self) -> Wiring {
-        // It counts in milliseconds.
-        Wiring::Shared(Entries { kind: self.kind(), events: EVENTS, seconds: 1_000, is_strict: true })
+    fn mcp(&self, level: Level<'_>) -> Option<Piece> {
+        Some(Piece { part: Part::Mcp, file: settings(level), wiring: Wiring::Member(SERVER) })
+    }
+
+    fn primer(&self, level: Level<'_>) -> Piece {
+        primer(level.file("GEMINI.md", "GEMINI.md"))
+    }
+
+    /// A home of ours, in which everything is its own but the settings: those of
+    /// the system, which could be given for one run, have to belong to root.
+    fn once(&self, once: &Once<'_>) -> Result<Run, SettingsError> {
+        let mut text = (once.read)(&once.config_dir.join(SETTINGS));
+        if once.hooks {
+            text = Some(ENTRIES.connect(text.as_deref(), once.program)?);
+        }
+        if once.mcp {
+            text = Some(SERVER.connect(text.as_deref(), once.program)?);
+        }
+        let mut run = Run::default();
+        let home = once.dir.join("gemini");
+        let link = |path: PathBuf| Some((home.join(".gemini").join(path.file_name()?), path));
+        let others = (once.list)(once.config_dir).into_iter().filter(|path| !path.ends_with(SETTINGS));
+        run.links.extend(others.filter_map(link));
+        run.write(once, "gemini/.gemini/settings.json", text.unwrap_or_else(|| "{}".into()));
+        run.variables.push((HOME, home.to_string_lossy().into_owned()));
+        Ok(run)
     }
 }

@@ -10,13 +10,22 @@ use std::path::PathBuf;
 use consort_core::hooks::Dialect;
 use consort_core::hooks::HookCall;
 use consort_core::hooks::HookReply;
+use serde_json::Value;
+use serde_json::json;
 
 use crate::Ability;
 use crate::AgentCli;
 use crate::Level;
+use crate::Member;
+use crate::Once;
+use crate::Part;
+use crate::Piece;
+use crate::Run;
+use crate::SettingsError;
 use crate::Wiring;
 use crate::payload::Tools;
 use crate::plain;
+use crate::primer;
 
 const TOOLS: Tools = Tools {
     write: &["write", "edit", "multiedit"],
@@ -24,6 +33,9 @@ const TOOLS: Tools = Tools {
     shell: &["bash"],
     patch: &["apply_patch", "patch"],
 };
+
+/// Configuration for one run.
+const CONTENT: &str = "OPENCODE_CONFIG_CONTENT";
 
 pub struct OpenCode;
 
@@ -63,16 +75,40 @@ impl AgentCli for OpenCode {
         config.join("opencode")
     }
 
-    fn settings_file(&self, level: Level<'_>) -> PathBuf {
-        match level {
-            Level::User(config_dir) => config_dir.join("plugin/consort.js"),
-            Level::Project(worktree) => worktree.join(".opencode/plugin/consort.js"),
-        }
+    fn hooks(&self, level: Level<'_>) -> Piece {
+        let file = level.file("plugin/consort.js", ".opencode/plugin/consort.js");
+        Piece { part: Part::Hooks, file, wiring: Wiring::Own(plugin) }
     }
 
-    fn wiring(&self) -> Wiring {
-        Wiring::Own(plugin)
+    fn mcp(&self, level: Level<'_>) -> Option<Piece> {
+        let wiring = Wiring::Member(Member { of: "mcp", value: server });
+        Some(Piece { part: Part::Mcp, file: level.file("opencode.json", "opencode.json"), wiring })
     }
+
+    fn primer(&self, level: Level<'_>) -> Piece {
+        primer(level.file("AGENTS.md", "AGENTS.md"))
+    }
+
+    fn once(&self, once: &Once<'_>) -> Result<Run, SettingsError> {
+        let mut run = Run::default();
+        let theirs = (once.environment)(CONTENT).and_then(|text| serde_json::from_str(&text).ok());
+        let mut config = theirs.unwrap_or_else(|| json!({}));
+        if once.hooks {
+            let file = run.write(once, "opencode.js", plugin(once.program));
+            let mut plugins = config["plugin"].as_array().cloned().unwrap_or_default();
+            plugins.push(format!("file://{file}").into());
+            config["plugin"] = plugins.into();
+        }
+        if once.mcp {
+            config["mcp"]["consort"] = server(once.program);
+        }
+        run.variables.push((CONTENT, config.to_string()));
+        Ok(run)
+    }
+}
+
+fn server(program: &str) -> Value {
+    json!({ "type": "local", "command": [program, "mcp"], "enabled": true })
 }
 
 fn plugin(program: &str) -> String {

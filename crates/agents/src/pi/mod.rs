@@ -13,9 +13,15 @@ use consort_core::hooks::HookReply;
 use crate::Ability;
 use crate::AgentCli;
 use crate::Level;
+use crate::Once;
+use crate::Part;
+use crate::Piece;
+use crate::Run;
+use crate::SettingsError;
 use crate::Wiring;
 use crate::payload::Tools;
 use crate::plain;
+use crate::primer;
 
 const TOOLS: Tools = Tools { write: &["write", "edit"], read: &["read"], shell: &["bash"], patch: &[] };
 
@@ -60,15 +66,22 @@ impl AgentCli for Pi {
         environment("PI_CODING_AGENT_DIR").map_or_else(|| home.join(".pi/agent"), PathBuf::from)
     }
 
-    fn settings_file(&self, level: Level<'_>) -> PathBuf {
-        match level {
-            Level::User(config_dir) => config_dir.join("extensions/consort.ts"),
-            Level::Project(worktree) => worktree.join(".pi/extensions/consort.ts"),
-        }
+    fn hooks(&self, level: Level<'_>) -> Piece {
+        let file = level.file("extensions/consort.ts", ".pi/extensions/consort.ts");
+        Piece { part: Part::Hooks, file, wiring: Wiring::Own(plugin) }
     }
 
-    fn wiring(&self) -> Wiring {
-        Wiring::Own(plugin)
+    fn primer(&self, level: Level<'_>) -> Piece {
+        primer(level.file("AGENTS.md", "AGENTS.md"))
+    }
+
+    fn once(&self, once: &Once<'_>) -> Result<Run, SettingsError> {
+        let mut run = Run::default();
+        if once.hooks {
+            let file = run.write(once, "pi.ts", plugin(once.program));
+            run.argue(["--extension".to_owned(), file]);
+        }
+        Ok(run)
     }
 }
 

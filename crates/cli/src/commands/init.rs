@@ -8,6 +8,7 @@ use std::path::Path;
 use clap::builder::PossibleValuesParser;
 use consort_agents::AgentCli;
 use consort_agents::Level;
+use consort_agents::Part;
 
 use super::git_hook;
 use crate::connect;
@@ -24,6 +25,12 @@ pub(crate) struct Args {
     level: LevelArgs,
     #[command(flatten)]
     which: AgentArgs,
+    /// Also let sessions call the MCP server
+    #[arg(long)]
+    mcp: bool,
+    /// Also tell sessions how to work with others, in the files that they read
+    #[arg(long)]
+    primer: bool,
     /// Instead: check commits in this repository, by a pre-commit hook
     #[arg(long, conflicts_with_all = ["user", "project"])]
     git_hook: bool,
@@ -52,7 +59,7 @@ pub(crate) struct AgentArgs {
     agent: Vec<String>,
 }
 
-fn kinds() -> Vec<&'static str> {
+pub(crate) fn kinds() -> Vec<&'static str> {
     consort_agents::ALL.iter().map(|cli| cli.kind()).collect()
 }
 
@@ -122,16 +129,25 @@ fn connect(
     let config_dir = world.config_dir(cli);
     let level = args.level.choose(&config_dir, worktree);
     refuse_twice(world, cli, level, worktree)?;
-    let plan = connect::plan_connect(world, cli, level)?;
-    if plan.changes_nothing() {
-        world.out.line(format!("{} is connected already: {}", cli.title(), plan.path.display()))?;
+    if args.mcp && cli.mcp(level).is_none() {
+        let place = if args.level.project { " for a project" } else { "" };
+        out::note(format_args!("{} cannot be told of MCP servers{place}.", cli.title()));
+    }
+    let wanted = [(true, Part::Hooks), (args.mcp, Part::Mcp), (args.primer, Part::Primer)];
+    let wanted: Vec<Part> =
+        wanted.into_iter().filter(|(is_wanted, _)| *is_wanted).map(|(_, part)| part).collect();
+    let mut plans = connect::plan_connect(world, cli, level, &wanted)?;
+    plans.retain(|plan| !plan.changes_nothing());
+    if plans.is_empty() {
+        let file = cli.hooks(level).file;
+        world.out.line(format!("{} is connected already: {}", cli.title(), file.display()))?;
         return Ok(false);
     }
-    world.out.text(plan.diff())?;
+    plans.iter().try_for_each(|plan| world.out.text(plan.diff()))?;
     if args.dry_run {
         out::note("Nothing was changed: this was a dry run.");
     } else if agree(args.yes, &format!("Connect {}?", cli.title())) {
-        carry_out(world, cli, &plan)?;
+        carry_out(world, cli, &plans)?;
         return Ok(true);
     } else {
         out::note("Nothing was changed.");
@@ -139,11 +155,13 @@ fn connect(
     Ok(false)
 }
 
-pub(crate) fn carry_out(world: &World, cli: &dyn AgentCli, plan: &Plan) -> CommandResult {
-    plan.carry_out()?;
-    world.out.line(format!("Connected {}: {}", cli.title(), plan.path.display()))?;
-    if plan.backup().exists() {
-        out::note(format_args!("What was there before is kept in {}", plan.backup().display()));
+pub(crate) fn carry_out(world: &World, cli: &dyn AgentCli, plans: &[Plan]) -> CommandResult {
+    for plan in plans {
+        plan.carry_out()?;
+        world.out.line(format!("Connected {}: {}", cli.title(), plan.path.display()))?;
+        if plan.backup().exists() {
+            out::note(format_args!("What was there before is kept in {}", plan.backup().display()));
+        }
     }
     if connect::find_program(cli.program()).is_none() {
         out::note(format_args!("{} itself is not on PATH; it is connected for when it is.", cli.title()));

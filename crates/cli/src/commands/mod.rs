@@ -20,3 +20,4 @@ pub(crate) mod uninit;
 pub(crate) mod up;
 pub(crate) mod who;
 pub(crate) mod whoami;
+pub(crate) mod with;

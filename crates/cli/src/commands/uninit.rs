@@ -55,16 +55,19 @@ fn disconnect(
 ) -> Result<bool, CommandError> {
     let config_dir = world.config_dir(cli);
     let level = args.level.choose(&config_dir, worktree);
-    let plan = connect::plan_disconnect(world, cli, level)?;
-    if plan.changes_nothing() {
+    let mut plans = connect::plan_disconnect(world, cli, level)?;
+    plans.retain(|plan| !plan.changes_nothing());
+    if plans.is_empty() {
         return Ok(false);
     }
-    world.out.text(plan.diff())?;
+    plans.iter().try_for_each(|plan| world.out.text(plan.diff()))?;
     if args.dry_run {
         out::note("Nothing was changed: this was a dry run.");
     } else if agree(args.yes, &format!("Disconnect {}?", cli.title())) {
-        plan.carry_out()?;
-        world.out.line(format!("Disconnected {}: {}", cli.title(), plan.path.display()))?;
+        for plan in &plans {
+            plan.carry_out()?;
+            world.out.line(format!("Disconnected {}: {}", cli.title(), plan.path.display()))?;
+        }
     } else {
         out::note("Nothing was changed.");
     }

@@ -8,6 +8,7 @@ use std::time::Duration;
 use std::time::Instant;
 
 use consort_agents::Level;
+use consort_agents::Part;
 use consort_core::host::Topic;
 use consort_core::journal::Actor;
 use consort_core::text;
@@ -71,21 +72,20 @@ pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
             State::Absent => Level::User(&config_dir),
             _ => Level::Project(&room.place.worktree),
         };
-        let plan = match connect::plan_connect(world, cli, level) {
-            Ok(plan) => plan,
+        let mut plans = match connect::plan_connect(world, cli, level, &[Part::Hooks]) {
+            Ok(plans) => plans,
             // The rest of the screen is worth seeing all the same.
             Err(error) => {
                 out::note(error.render().trim_end());
                 continue;
             }
         };
-        if plan.changes_nothing() {
-            continue;
-        }
-        world.out.text(plan.diff())?;
+        plans.retain(|plan| !plan.changes_nothing());
+        let Some(first) = plans.first() else { continue };
+        plans.iter().try_for_each(|plan| world.out.text(plan.diff()))?;
         if init::agree(args.yes, &format!("Connect {}?", cli.title())) {
-            init::carry_out(world, cli, &plan)?;
-            init::last_words(plan.is_for_project);
+            init::carry_out(world, cli, &plans)?;
+            init::last_words(first.is_for_project);
             connected = true;
         }
     }

@@ -1,0 +1,202 @@
+//! Our entries among a CLI's hooks, for the CLIs that keep hooks as
+//! `{"hooks": {"Event": [{"hooks": [{"type": "command", "command": …}]}]}}`.
+
+use jsonc_parser::cst::CstArray;
+use jsonc_parser::cst::CstInputValue;
+use jsonc_parser::cst::CstNode;
+use jsonc_parser::cst::CstObject;
+use serde_json::Map;
+use serde_json::Value;
+use serde_json::json;
+
+use crate::Connection;
+use crate::SettingsError;
+use crate::settings::parse;
+
+/// Seconds after which a CLI may give up on a hook. Ours gives up on itself
+/// well before.
+pub(crate) const TIMEOUT: u32 = 10;
+
+/// What a CLI's hooks file is to say of us.
+pub struct Entries {
+    pub(crate) kind: &'static str,
+    pub(crate) events: &'static [&'static str],
+    /// What the CLI writes for a second.
+    pub(crate) seconds: u32,
+    /// A hook that fails blocks a tool there.
+    pub(crate) is_strict: bool,
+    /// What switches all hooks off in that file.
+    pub(crate) off_switch: Option<&'static str>,
+}
+
+/// The command line of one hook. A missing program must never stop an agent
+/// (two of the CLIs block every tool on it), so its absence is a success; `exec`
+/// spares a process. Where any failure blocks, it cannot be spared: whatever
+/// becomes of the program, the line succeeds.
+pub(crate) fn hook_command(program: &str, kind: &str, event: &str, is_strict: bool) -> String {
+    let program = quote(program);
+    let present = if program.contains('/') {
+        format!("[ -x {program} ]")
+    } else {
+        format!("command -v {program} >/dev/null 2>&1")
+    };
+    if is_strict {
+        format!("{present} || exit 0; {program} hook {kind} {event} 2>/dev/null; exit 0")
+    } else {
+        format!("{present} || exit 0; exec {program} hook {kind} {event}")
+    }
+}
+
+impl Entries {
+    pub(crate) fn connection(&self, settings: &str, program: &str) -> Result<Connection, SettingsError> {
+        let object = parse(settings)?.object_value();
+        let found = ours(&object, self.kind, program)?;
+        if found.is_empty() {
+            return Ok(Connection::Absent);
+        }
+        let command =
+            |event: &&str| ((*event).to_owned(), hook_command(program, self.kind, event, self.is_strict));
+        let mut wanted: Vec<(String, String)> = self.events.iter().map(command).collect();
+        let mut found: Vec<(String, String)> =
+            found.into_iter().map(|ours| (ours.event, ours.command)).collect();
+        wanted.sort();
+        found.sort();
+        let is_off = self.off_switch.and_then(|switch| object?.get(switch)?.value()?.as_boolean_lit());
+        Ok(match wanted == found {
+            true if is_off.is_some_and(|switch| switch.value()) => Connection::SwitchedOff,
+            true => Connection::Current,
+            false => Connection::Outdated,
+        })
+    }
+
+    pub(crate) fn connect(&self, settings: Option<&str>, program: &str) -> Result<String, SettingsError> {
+        // An empty file is a file without settings, not a mistake.
+        let settings = settings.filter(|text| !text.trim().is_empty()).unwrap_or("{}\n");
+        if self.connection(settings, program)? == Connection::Current {
+            return Ok(settings.to_owned());
+        }
+        let settings = self.disconnect(settings, program)?;
+        let root = parse(&settings)?;
+        let object = root
+            .object_value_or_create()
+            .ok_or_else(|| SettingsError::unexpected("the file's content", "an object"))?;
+        let hooks = object
+            .object_value_or_create("hooks")
+            .ok_or_else(|| SettingsError::unexpected("`hooks`", "an object"))?;
+        for event in self.events {
+            let entries = hooks
+                .array_value_or_create(event)
+                .ok_or_else(|| SettingsError::unexpected(&format!("`hooks.{event}`"), "an array"))?;
+            entries.ensure_multiline();
+            entries.append(CstInputValue::Object(vec![(
+                "hooks".into(),
+                CstInputValue::Array(vec![CstInputValue::Object(vec![
+                    ("type".into(), CstInputValue::String("command".into())),
+                    (
+                        "command".into(),
+                        CstInputValue::String(hook_command(program, self.kind, event, self.is_strict)),
+                    ),
+                    ("timeout".into(), CstInputValue::Number((TIMEOUT * self.seconds).to_string())),
+                ])]),
+            )]));
+        }
+        Ok(root.to_string())
+    }
+
+    /// The hooks as settings of their own.
+    pub(crate) fn alone(&self, program: &str) -> Value {
+        let hook = |event: &&str| {
+            let command = hook_command(program, self.kind, event, self.is_strict);
+            let hook = json!({ "type": "command", "command": command, "timeout": TIMEOUT * self.seconds });
+            ((*event).to_owned(), json!([{ "hooks": [hook] }]))
+        };
+        json!({ "hooks": self.events.iter().map(hook).collect::<Map<_, _>>() })
+    }
+
+    pub(crate) fn disconnect(&self, settings: &str, program: &str) -> Result<String, SettingsError> {
+        let root = parse(settings)?;
+        let object = root.object_value();
+        for ours in ours(&object, self.kind, program)? {
+            ours.hook.remove();
+            if ours.group_hooks.elements().is_empty() {
+                ours.group.remove();
+            }
+            if ours.entries.elements().is_empty()
+                && let Some(property) = ours.hooks.get(&ours.event)
+            {
+                property.remove();
+            }
+            if ours.hooks.properties().is_empty()
+                && let Some(property) = object.as_ref().and_then(|object| object.get("hooks"))
+            {
+                property.remove();
+            }
+        }
+        Ok(root.to_string())
+    }
+}
+
+/// One of our hooks, with everything around it.
+struct Ours {
+    event: String,
+    command: String,
+    hook: CstObject,
+    group_hooks: CstArray,
+    group: CstObject,
+    entries: CstArray,
+    hooks: CstObject,
+}
+
+/// Every hook whose command is one of ours for this CLI. Shapes we do not
+/// know are somebody else's and passed over, except where we must add to them.
+fn ours(object: &Option<CstObject>, kind: &str, program: &str) -> Result<Vec<Ours>, SettingsError> {
+    let Some(object) = object else {
+        return Err(SettingsError::unexpected("the file's content", "an object"));
+    };
+    let Some(property) = object.get("hooks") else { return Ok(Vec::new()) };
+    let hooks = property.object_value().ok_or_else(|| SettingsError::unexpected("`hooks`", "an object"))?;
+    let mut found = Vec::new();
+    for property in hooks.properties() {
+        let Some(event) = property.name().and_then(|name| name.decoded_value().ok()) else { continue };
+        let Some(entries) = property.array_value() else { continue };
+        for group in entries.elements().iter().filter_map(CstNode::as_object) {
+            let Some(group_hooks) = group.array_value("hooks") else { continue };
+            for hook in group_hooks.elements().iter().filter_map(CstNode::as_object) {
+                let command = hook
+                    .get("command")
+                    .and_then(|command| command.value()?.as_string_lit()?.decoded_value().ok());
+                if let Some(command) = command.filter(|command| is_ours(command, kind, program)) {
+                    found.push(Ours {
+                        event: event.clone(),
+                        command,
+                        hook,
+                        group_hooks: group_hooks.clone(),
+                        group: group.clone(),
+                        entries: entries.clone(),
+                        hooks: hooks.clone(),
+                    });
+                }
+            }
+        }
+    }
+    Ok(found)
+}
+
+/// Whether a command is what [`hook_command`] writes, for this program or for
+/// one called consort, wherever that is.
+fn is_ours(command: &str, kind: &str, program: &str) -> bool {
+    let Some((guard, exec)) = command.split_once(" || exit 0; ") else { return false };
+    let exec = exec.strip_prefix("exec ").unwrap_or(exec);
+    let Some((found, call)) = exec.split_once(" hook ") else { return false };
+    let guarded = [format!("[ -x {found} ]"), format!("command -v {found} >/dev/null 2>&1")];
+    let name = found.trim_matches('\'').rsplit('/').next().unwrap_or_default();
+    guarded.iter().any(|expected| expected == guard)
+        && call.split(' ').next() == Some(kind)
+        && (name.contains("consort") || found == quote(program))
+}
+
+/// As one word of a POSIX shell.
+fn quote(word: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "/._-+:@".contains(c);
+    if word.chars().all(plain) { word.to_owned() } else { format!("'{}'", word.replace('\'', r"'\''")) }
+}
