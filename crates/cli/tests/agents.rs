@@ -15,6 +15,7 @@ use consort_testkit::RealAgent;
 use consort_testkit::Sealed;
 use consort_testkit::Step;
 use consort_testkit::StubModel;
+use consort_testkit::with;
 use serde_json::Value;
 use serde_json::json;
 
@@ -213,12 +214,7 @@ fn a_run_can_be_connected_without_a_trace() {
         agent.settle(&world, &model);
         let before = files(&agent.config_dir(&world));
         let alone = agent.headless(&world, &model, "please go on");
-        let mut with = world.consort(["with", kind]);
-        with.args(alone.get_args()).stdin(std::process::Stdio::null());
-        for (name, value) in alone.get_envs() {
-            with.env(name, value.unwrap_or_default());
-        }
-        let ran = world.ran(&mut with);
+        let ran = world.ran(&mut with(&world, kind, &alone));
         assert!(!world.project().join("held.txt").exists(), "{kind}: {ran}");
         let letters: Value =
             serde_json::from_str(&world.run_as(Some("s1"), &["inbox", "--json"]).stdout).unwrap();

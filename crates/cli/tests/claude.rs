@@ -8,6 +8,7 @@ use consort_testkit::Claude;
 use consort_testkit::Sealed;
 use consort_testkit::Step;
 use consort_testkit::StubModel;
+use consort_testkit::with;
 use serde_json::Value;
 use serde_json::json;
 
@@ -225,29 +226,41 @@ fn what_one_session_has_reserved_another_cannot_write() {
     assert!(!world.data().join("hook.log").exists());
 }
 
-/// Over MCP it is who it is through its hooks.
+/// Over MCP it is who it is through its hooks: connected for good, or for one
+/// run, which leaves no trace.
 #[test]
 fn a_session_sends_through_our_mcp_server() {
-    let world = Sealed::new(env!("CARGO_BIN_EXE_consort"));
-    world.git_init();
-    assert_eq!(world.run("join --pid $OTHER --kind claude --session s1 --name Falcon").code, 0);
-    let claude = Claude::installed();
-    assert_eq!(world.run("init --agent claude --yes").code, 0);
-    let input = json!({ "to": ["Falcon"], "text": "sent over MCP" });
-    let model =
-        StubModel::start([Step::Use { tool: "mcp__consort__send".into(), input }, Step::say("Done.")]);
-    let server = json!({ "mcpServers": { "consort": { "type": "stdio", "command": world.program(), "args": ["mcp"] } } });
-    let mut turn = claude.headless(&world, &model, "tell Falcon");
-    turn.args(["--mcp-config", &server.to_string(), "--strict-mcp-config"]);
-    turn.args(["--allowedTools", "mcp__consort__send"]).env("CONSORT_NAME", "Raven");
-    let ran = world.ran(&mut turn);
-    let last = told(model.turns().last().unwrap());
-    // It shows the model the data of a result, not its text.
-    assert!(last.contains(r#"\"number\":"#), "{last} {ran}");
-    let inbox = world.run_as(Some("s1"), &["inbox"]).stdout;
-    assert!(inbox.contains("from Raven (claude, on main)") && inbox.contains("> sent over MCP"), "{inbox}");
-    let journal = world.run("journal tail -n 50").stdout;
-    assert_eq!(journal.matches(" joined (").count(), 2, "{journal}");
+    for is_for_good in [true, false] {
+        let world = Sealed::new(env!("CARGO_BIN_EXE_consort"));
+        world.git_init();
+        assert_eq!(world.run("join --pid $OTHER --kind claude --session s1 --name Falcon").code, 0);
+        let input = json!({ "to": ["Falcon"], "text": "sent over MCP" });
+        let model =
+            StubModel::start([Step::Use { tool: "mcp__consort__send".into(), input }, Step::say("Done.")]);
+        let mut turn = Claude::installed().headless(&world, &model, "tell Falcon");
+        turn.args(["--allowedTools", "mcp__consort__send"]).env("CONSORT_NAME", "Raven");
+        if is_for_good {
+            assert_eq!(world.run("init --mcp --agent claude --yes").code, 0);
+        } else {
+            turn = with(&world, "claude", &turn);
+        }
+        let ran = world.ran(&mut turn);
+        let last = told(model.turns().last().unwrap());
+        // It shows the model the data of a result, not its text.
+        assert!(last.contains(r#"\"number\":"#), "{last} {ran}");
+        let inbox = world.run_as(Some("s1"), &["inbox"]).stdout;
+        assert!(
+            inbox.contains("from Raven (claude, on main)") && inbox.contains("> sent over MCP"),
+            "{inbox}"
+        );
+        let journal = world.run("journal tail -n 50").stdout;
+        assert_eq!(journal.matches(" joined (").count(), 2, "{journal}");
+        if !is_for_good {
+            assert!(!world.home().join(".claude/settings.json").exists());
+            let kept = std::fs::read_to_string(world.home().join(".claude.json")).unwrap_or_default();
+            assert!(!kept.contains("consort"), "{kept}");
+        }
+    }
 }
 
 /// Two real sessions are asked for the like: each is told of the other, once.

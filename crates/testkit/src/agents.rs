@@ -262,6 +262,16 @@ trust_level = "trusted"
     }
 }
 
+/// The same turn through `consort with`.
+pub fn with(world: &Sealed, kind: &str, alone: &Command) -> Command {
+    let mut with = world.consort(["with", kind]);
+    with.args(alone.get_args()).stdin(Stdio::null());
+    for (name, value) in alone.get_envs() {
+        with.env(name, value.unwrap_or_default());
+    }
+    with
+}
+
 fn tools() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../.test-tools")
 }

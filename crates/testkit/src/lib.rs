@@ -14,6 +14,7 @@ pub mod story;
 mod world;
 
 pub use agents::RealAgent;
+pub use agents::with;
 pub use claude::Claude;
 pub use host::FakeHost;
 pub use model::Step;
