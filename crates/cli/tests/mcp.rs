@@ -173,6 +173,15 @@ fn an_agent_without_hooks_joins_with_its_first_call() {
     let (who, _) = probe.call("who", json!({}));
     assert!(who.contains("(you), probe"), "{who}");
     assert!(world.run("who").stdout.contains("probe"));
+    // It is heard of with every call, though no hook tells of it.
+    let last_active = || {
+        let who: Value = serde_json::from_str(&world.run("who --json").stdout).unwrap();
+        let agents = who["agents"].as_array().unwrap();
+        agents.iter().find(|agent| agent["kind"] == "probe").unwrap()["last_active"].as_i64().unwrap()
+    };
+    let before = last_active();
+    probe.call("who", json!({}));
+    assert!(last_active() > before);
 }
 
 #[test]

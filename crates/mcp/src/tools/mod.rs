@@ -50,6 +50,8 @@ impl<E: Engine, H: Host> Room<'_, E, H> {
         Ok(match self.app.caller(&facts)? {
             Caller::Agent(agent) => {
                 self.known = Some(Actor::Agent(agent.session.clone()));
+                // How it stands is worth no failure.
+                let _ = self.app.has_called(&agent.session);
                 Some(*agent)
             }
             Caller::Person | Caller::Stranger => None,

@@ -10,6 +10,7 @@ use crate::presence::Pulse;
 use crate::presence::PulseOutcome;
 use crate::presence::PulseStore as _;
 use crate::presence::SessionId;
+use crate::presence::Status;
 use crate::presence::Subagent;
 
 impl<E: Engine, H: Host> App<E, H> {
@@ -23,6 +24,16 @@ impl<E: Engine, H: Host> App<E, H> {
             Some((_, Some(LeaveReason::Asked))) => PulseOutcome::Dormant,
             _ => PulseOutcome::Stranger,
         })
+    }
+
+    /// Notes that an agent has called. Where hooks tell what it does, they know
+    /// better: then it is at work.
+    pub fn has_called(&mut self, session: &SessionId) -> Result<(), StoreError> {
+        let pulses = self.engine.pulses();
+        if pulses.heard(session).is_none_or(|heard| heard.status == Status::Idle) {
+            pulses.note_pulse(session, self.host.now(), &Pulse::of(Status::Idle))?;
+        }
+        Ok(())
     }
 
     pub fn subagent_started(&mut self, session: &SessionId, id: &str, kind: &str) -> Result<(), StoreError> {
