@@ -14,6 +14,7 @@ mod out;
 mod render;
 mod sight;
 mod time;
+mod wait;
 mod wake;
 mod world;
 
