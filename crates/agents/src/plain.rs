@@ -4,6 +4,8 @@
 use consort_core::hooks::HookCall;
 use consort_core::hooks::HookEvent;
 use consort_core::hooks::HookReply;
+use consort_core::presence::Heard;
+use consort_core::presence::Status;
 use serde::Serialize;
 
 use crate::owned;
@@ -24,6 +26,10 @@ pub(crate) fn read(event: &str, payload: &[u8], tools: &Tools) -> Option<HookCal
             tool: payload.tool(tools).unwrap_or_default(),
         },
         "waiting" => HookEvent::Waiting(payload.message.0.take().unwrap_or_else(|| "your attention".into())),
+        "resumed" => HookEvent::Resumed,
+        "resting" => HookEvent::Idle,
+        "wait" | "mail" => HookEvent::Woken,
+        "end" => HookEvent::TurnEnd { may_go_on: true },
         "idle" => HookEvent::TurnEnd { may_go_on: false },
         "failed" => HookEvent::TurnFailed(payload.error.0.take().unwrap_or_else(|| "an error".into())),
         "session-end" => HookEvent::SessionEnd,
@@ -49,66 +55,20 @@ pub(crate) fn write(reply: &HookReply) -> Option<String> {
     serde_json::to_string(&reply).ok()
 }
 
-/// A plugin as it is written for this program: its template, with how to reach
-/// us in the place of `HOOK`. A missing program must never stop an agent, so
-/// every failure is an empty answer.
+/// Whether a session is being woken: its plugin listens while it is idle, and
+/// the bell has rung.
+pub(crate) fn is_woken(heard: &Heard) -> bool {
+    heard.status == Status::Idle
+}
+
+/// A plugin as it is written for this program: how to reach us, what all
+/// plugins share, and its own part. A missing program must never stop an agent,
+/// so every failure is an empty answer.
 pub(crate) fn plugin(template: &str, kind: &str, program: &str) -> String {
-    let hook = format!(
-        r#"// {notice}
-import {{ spawn, spawnSync }} from "node:child_process"
-
-const PROGRAM = {program}
-
-/** Tells consort of an event; its answer, or nothing whatever goes wrong. */
-const consort = (event, payload) =>
-  new Promise((resolve) => {{
-    let hook
-    let answer = ""
-    const end = (kill) => {{
-      clearTimeout(late)
-      if (kill && hook) {{
-        hook.kill("SIGKILL")
-        hook.stdout?.destroy()
-        hook.stdin?.destroy()
-      }}
-      try {{
-        const told = JSON.parse(answer)
-        resolve(told && typeof told === "object" ? told : {{}})
-      }} catch {{
-        resolve({{}})
-      }}
-    }}
-    const late = setTimeout(() => end(true), {timeout})
-    try {{
-      const text = JSON.stringify(payload)
-      hook = spawn(PROGRAM, ["hook", "{kind}", event], {{ stdio: ["pipe", "pipe", "ignore"] }})
-      hook.on("error", () => end(false))
-      hook.on("close", () => end(false))
-      hook.stdin.on("error", () => {{}})
-      hook.stdout.on("error", () => {{}})
-      hook.stdout.on("data", (part) => (answer += part))
-      hook.stdin.end(text)
-    }} catch {{
-      end(true)
-    }}
-  }})
-
-/** The same for the last words of a process, which waits for nobody long. */
-const farewell = (payloads) => {{
-  const until = Date.now() + 1500
-  for (const payload of payloads) {{
-    const left = until - Date.now()
-    if (left <= 0) return
-    try {{
-      const input = JSON.stringify(payload)
-      spawnSync(PROGRAM, ["hook", "{kind}", "session-end"], {{ input, timeout: left, killSignal: "SIGKILL" }})
-    }} catch {{}}
-  }}
-}}
-"#,
-        notice = owned::NOTICE,
-        program = serde_json::Value::from(program),
-        timeout = PATIENCE,
-    );
-    hook + template
+    let notice = owned::NOTICE;
+    let program = serde_json::Value::from(program);
+    let shared = include_str!("plain.js");
+    format!(
+        "// {notice}\nconst PROGRAM = {program}\nconst KIND = \"{kind}\"\nconst PATIENCE = {PATIENCE}\n{shared}{template}"
+    )
 }

@@ -24,6 +24,8 @@ use consort_host::env;
 use consort_sqlite::Access;
 use consort_sqlite::Store;
 
+use crate::wait;
+
 /// More than any CLI sends; what is longer is not for us.
 const LONGEST_PAYLOAD: usize = 64 << 20;
 
@@ -38,7 +40,7 @@ pub(crate) fn run(mut arguments: impl Iterator<Item = OsString>) -> ExitCode {
     let mut next = || arguments.next().and_then(|argument| argument.into_string().ok());
     if let (Some(kind), Some(event)) = (next(), next())
         && let Some(cli) = consort_agents::find(&kind)
-        && let Err(error) = answer(cli, &event)
+        && let Err(error) = if event == wait::EVENT { wait::run(cli) } else { answer(cli, &event) }
     {
         log(&format!("{kind} {event}: {}", chain(error.as_ref())));
     }

@@ -15,6 +15,7 @@ mod render;
 mod sight;
 mod surroundings;
 mod time;
+mod wait;
 mod wake;
 mod world;
 

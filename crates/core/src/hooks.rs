@@ -50,6 +50,10 @@ pub enum HookEvent {
     },
     /// The agent waits for the person; the text says for what.
     Waiting(String),
+    /// The person has answered, and the agent goes on.
+    Resumed,
+    /// An idle session was told that it has mail, and asks for it.
+    Woken,
     /// The turn is over and nothing is asked. Some can be kept going, once.
     TurnEnd {
         may_go_on: bool,

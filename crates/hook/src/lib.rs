@@ -66,6 +66,8 @@ pub fn handle<E: Engine, H: Host>(
         HookEvent::ToolBefore(tool) => events::tool_before::handle(app, call, around, tool),
         HookEvent::ToolAfter { tool, failed } => events::tool_after::handle(app, call, around, tool, *failed),
         HookEvent::Waiting(what) => events::waiting::handle(app, call, around, what),
+        HookEvent::Resumed => events::waiting::over(app, call, around),
+        HookEvent::Woken => events::woken::handle(app, call, around),
         HookEvent::TurnEnd { may_go_on } => events::turn_end::handle(app, call, around, *may_go_on),
         HookEvent::Idle => events::turn_end::idle(app, call, around),
         HookEvent::TurnFailed(error) => events::turn_end::failed(app, call, around, error),

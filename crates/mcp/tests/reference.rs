@@ -15,10 +15,18 @@ fn the_reference_is_true() {
         let tool = serde_json::to_value(tool).unwrap();
         let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
         let reads = if tool["annotations"]["readOnlyHint"] == true { " It changes nothing." } else { "" };
-        reference.push_str(&format!("\n### `{}`\n\n{}{reads}\n", text(&tool["name"]), text(&tool["description"])));
+        reference.push_str(&format!(
+            "\n### `{}`\n\n{}{reads}\n",
+            text(&tool["name"]),
+            text(&tool["description"])
+        ));
         let schema = &tool["inputSchema"];
-        let fields: Vec<String> =
-            schema["properties"].as_object().unwrap().iter().map(|(name, field)| row(schema, name, field)).collect();
+        let fields: Vec<String> = schema["properties"]
+            .as_object()
+            .unwrap()
+            .iter()
+            .map(|(name, field)| row(schema, name, field))
+            .collect();
         if !fields.is_empty() {
             reference.push_str(&format!("\n| argument | type | |\n|---|---|---|\n{}", fields.concat()));
         }
@@ -40,12 +48,15 @@ fn row(schema: &Value, name: &str, field: &Value) -> String {
             format!("list of {}s", field["items"]["type"].as_str().unwrap_or("value"))
         }
         (Value::String(kind), _) => kind.clone(),
-        (_, Value::Array(values)) => {
-            values.iter().map(|value| format!("`{}`", value.as_str().unwrap_or_default())).collect::<Vec<_>>().join(", ")
-        }
+        (_, Value::Array(values)) => values
+            .iter()
+            .map(|value| format!("`{}`", value.as_str().unwrap_or_default()))
+            .collect::<Vec<_>>()
+            .join(", "),
         _ => String::new(),
     };
-    let is_needed = schema["required"].as_array().is_some_and(|needed| needed.iter().any(|needed| needed == name));
+    let is_needed =
+        schema["required"].as_array().is_some_and(|needed| needed.iter().any(|needed| needed == name));
     let needed = if is_needed { "needed. " } else { "" };
     format!("| `{name}` | {kind} | {needed}{} |\n", field["description"].as_str().unwrap_or_default())
 }

@@ -202,15 +202,6 @@ trust_level = "trusted"
 
     /// A headless turn in the sealed world's project.
     pub fn headless(self, world: &Sealed, model: &StubModel, prompt: &str) -> Command {
-        let bins = self.bins();
-        let scratch = world.path().join("tmp");
-        fs::create_dir_all(&scratch).unwrap();
-        let path: Vec<String> = bins.iter().map(|bin| bin.display().to_string()).collect();
-        let mut agent = world.command(bins[0].join(self.kind()));
-        agent
-            .env("PATH", path.join(":") + ":/usr/local/bin:/usr/bin:/bin")
-            .env("TERM", "xterm-256color")
-            .stdin(Stdio::null());
         let arguments: &[&str] = match self {
             Self::Codex => &["exec", "--json", "--dangerously-bypass-hook-trust", prompt],
             Self::Gemini => &["-p", prompt, "--output-format", "stream-json", "--approval-mode", "yolo"],
@@ -226,7 +217,19 @@ trust_level = "trusted"
                 "--no-color",
             ],
         };
-        agent.args(arguments);
+        let mut agent = self.command(world, model);
+        agent.args(arguments).stdin(Stdio::null());
+        agent
+    }
+
+    /// Its program in the sealed world's project, without arguments.
+    pub(crate) fn command(self, world: &Sealed, model: &StubModel) -> Command {
+        let bins = self.bins();
+        let scratch = world.path().join("tmp");
+        fs::create_dir_all(&scratch).unwrap();
+        let path: Vec<String> = bins.iter().map(|bin| bin.display().to_string()).collect();
+        let mut agent = world.command(bins[0].join(self.kind()));
+        agent.env("PATH", path.join(":") + ":/usr/local/bin:/usr/bin:/bin").env("TERM", "xterm-256color");
         // Beside the world, not in it: Codex minds a home below the scratch directory.
         match self {
             Self::Codex => agent.env("STUB_API_KEY", "sk-fake").env("TMPDIR", &scratch),

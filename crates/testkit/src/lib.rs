@@ -10,6 +10,7 @@ pub mod convergence_story;
 mod host;
 pub mod mail_story;
 mod model;
+mod resident;
 pub mod story;
 mod world;
 
@@ -19,5 +20,6 @@ pub use claude::Claude;
 pub use host::FakeHost;
 pub use model::Step;
 pub use model::StubModel;
+pub use resident::Resident;
 pub use world::Ran;
 pub use world::Sealed;

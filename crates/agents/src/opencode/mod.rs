@@ -1,8 +1,8 @@
 //! OpenCode. Seen with 1.18.33.
 //!
 //! It has plugins instead of hooks: ours is a small file in its directory of
-//! plugins (`plugin.js`). It has no hook at the end of a turn, so mail that
-//! comes then waits for the next prompt.
+//! plugins (`plugin.js`). It has no hook at the end of a turn; mail that
+//! comes then wakes the session as soon as it is idle.
 
 use std::path::Path;
 use std::path::PathBuf;
@@ -10,6 +10,8 @@ use std::path::PathBuf;
 use consort_core::hooks::Dialect;
 use consort_core::hooks::HookCall;
 use consort_core::hooks::HookReply;
+use consort_core::presence::Agent;
+use consort_core::presence::Heard;
 use serde_json::Value;
 use serde_json::json;
 
@@ -67,7 +69,7 @@ impl AgentCli for OpenCode {
     }
 
     fn lacks(&self) -> &'static [Ability] {
-        &[Ability::HearsAtTheEnd, Ability::IsWoken]
+        &[Ability::HearsAtTheEnd]
     }
 
     fn config_dir(&self, home: &Path, environment: &dyn Fn(&str) -> Option<String>) -> PathBuf {
@@ -104,6 +106,10 @@ impl AgentCli for OpenCode {
         }
         run.variables.push((CONTENT, config.to_string()));
         Ok(run)
+    }
+
+    fn wake(&self, _config_dir: &Path, _agent: &Agent, heard: &Heard) -> bool {
+        plain::is_woken(heard)
     }
 }
 

@@ -1,22 +1,50 @@
 
-export const Consort = async ({ directory }) => {
-  const sessions = new Set()
+export const Consort = async ({ client, directory }) => {
+  const sessions = new Map()
   /** Sessions that others have started: what they do is done by those. */
   const parents = new Map()
   const facts = (session, more) => {
     const parent = parents.get(session)
     return { session_id: parent ?? session, agent_id: parent ? session : undefined, cwd: directory, ...more }
   }
+  /** What is started for one turn ends with it, and is not woken. */
+  const isForOneTurn = process.argv.slice(2).find((word) => !word.startsWith("-")) === "run"
+
+  /** A session: whether it is at work, as whom it was last spoken to, what it could not be told. */
+  const begin = (session) => {
+    const known = { isBusy: true, like: {}, unsaid: [] }
+    known.ear = ear({
+      facts: () => facts(session),
+      free: () => !known.isBusy && !isForOneTurn,
+      // Like the person's last words: by default it would be another agent, with other permissions.
+      put: async (text) => {
+        const parts = [{ type: "text", text, synthetic: true }]
+        try {
+          const { error } = await client.session.promptAsync({ path: { id: session }, body: { ...known.like, parts } })
+          if (error) throw error
+        } catch {
+          known.unsaid.push(text)
+          return
+        }
+        // It does not show what was put in: the person should know why it is at work.
+        try {
+          await client.tui.showToast({ body: { title: "consort", message: "Woken by a message", variant: "info" } })
+        } catch {}
+      },
+    })
+    sessions.set(session, known)
+    return known
+  }
 
   /** What a session is told when it begins; sessions are met when they first speak. */
   const meet = async (session, model) => {
     if (sessions.has(session) || parents.has(session)) return []
-    sessions.add(session)
+    begin(session)
     const { context } = await consort("session-start", facts(session, { model }))
     return context ? [context] : []
   }
 
-  process.on("exit", () => farewell([...sessions].map((session) => facts(session))))
+  process.on("exit", () => farewell([...sessions.keys()].map((session) => facts(session))))
 
   return {
     "chat.message": async ({ sessionID }, output) => {
@@ -25,6 +53,14 @@ export const Consort = async ({ directory }) => {
       if (!texts.length) return
       const prompt = texts.map((part) => part.text).join("\n")
       const told = await meet(sessionID, model)
+      const known = sessions.get(sessionID)
+      if (known) {
+        known.isBusy = true
+        known.ear.shut()
+        const { agent, model, variant } = output.message ?? {}
+        known.like = { agent, model, variant }
+        told.push(...known.unsaid.splice(0))
+      }
       const { context } = await consort("prompt", facts(sessionID, { model, prompt }))
       if (context) told.push(context)
       if (told.length) {
@@ -52,11 +88,22 @@ export const Consort = async ({ directory }) => {
       const info = event.properties?.info
       if (event.type === "session.created" && info?.parentID) parents.set(info.id, info.parentID)
       const session = event.properties?.sessionID ?? info?.id
-      if (!sessions.has(session)) return
-      if (event.type === "session.idle") await consort("idle", facts(session))
+      const known = sessions.get(session)
+      if (!known) return
+      if (event.type === "session.status" && event.properties?.status?.type !== "idle") {
+        known.isBusy = true
+        known.ear.shut()
+      }
+      if (event.type === "session.idle") {
+        known.isBusy = false
+        await consort("idle", facts(session))
+        known.ear.open()
+      }
       if (event.type === "permission.asked") await consort("waiting", facts(session, { message: "a permission" }))
+      if (event.type === "permission.replied") await consort("resumed", facts(session))
       if (event.type === "session.error") await consort("failed", facts(session, { error: event.properties?.error?.name }))
       if (event.type === "session.deleted") {
+        known.ear.close()
         sessions.delete(session)
         await consort("session-end", facts(session))
       }

@@ -9,6 +9,8 @@ use std::path::PathBuf;
 use consort_core::hooks::Dialect;
 use consort_core::hooks::HookCall;
 use consort_core::hooks::HookReply;
+use consort_core::presence::Agent;
+use consort_core::presence::Heard;
 
 use crate::Ability;
 use crate::AgentCli;
@@ -59,7 +61,7 @@ impl AgentCli for Pi {
     }
 
     fn lacks(&self) -> &'static [Ability] {
-        &[Ability::IsSeenWaiting, Ability::HearsAtTheEnd, Ability::IsWoken, Ability::SpeaksMcp]
+        &[Ability::SpeaksMcp]
     }
 
     fn config_dir(&self, home: &Path, environment: &dyn Fn(&str) -> Option<String>) -> PathBuf {
@@ -82,6 +84,10 @@ impl AgentCli for Pi {
             run.argue(["--extension".to_owned(), file]);
         }
         Ok(run)
+    }
+
+    fn wake(&self, _config_dir: &Path, _agent: &Agent, heard: &Heard) -> bool {
+        plain::is_woken(heard)
     }
 }
 

@@ -42,6 +42,7 @@ pub use model::SendRequest;
 pub use model::Sender;
 pub use model::Sent;
 pub use model::State;
+pub use model::Stir;
 pub(crate) use ops::announce;
 pub(crate) use ops::bequeath;
 pub(crate) use ops::forget_before;

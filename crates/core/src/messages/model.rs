@@ -249,6 +249,16 @@ pub enum Moment {
     },
 }
 
+/// What one who waits on behalf of an idle session finds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stir {
+    Nothing,
+    /// There is mail worth waking it for.
+    Mail,
+    /// The session is not here any more.
+    Gone,
+}
+
 /// What a hook puts before its session.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Batch {

@@ -8,6 +8,7 @@ use super::Priority;
 use super::Refusal;
 use crate::Timestamp;
 use crate::host::Process;
+use crate::journal::Actor;
 use crate::journal::Seq;
 
 /// In bytes. What is longer belongs in a file.
@@ -97,6 +98,12 @@ impl Priority {
 pub(super) fn is_worth_waking(kind: MessageType, priority: Priority, recipients: usize) -> bool {
     let least = if recipients > 1 { Priority::High } else { Priority::Normal };
     priority >= least && !matches!(kind, MessageType::Ack | MessageType::Claim | MessageType::Release)
+}
+
+/// The same of a letter that lies there. What Consort itself has to say can wait.
+pub(super) fn is_letter_worth_waking(letter: &Letter) -> bool {
+    let sent = &letter.message.sent;
+    sent.from.who != Actor::Consort && is_worth_waking(sent.kind, sent.priority, sent.to.len())
 }
 
 impl Flag {

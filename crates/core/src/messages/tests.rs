@@ -141,6 +141,11 @@ fn an_idle_session_is_woken_for_what_asks_something_of_it() {
     assert!(!wakes(Info, Priority::Low) && !wakes(Ack, Priority::Urgent) && !wakes(Claim, Priority::High));
     assert!(!rules::is_worth_waking(Question, Priority::Normal, 2));
     assert!(rules::is_worth_waking(Question, Priority::High, 2));
+    // What Consort itself has to say waits.
+    let mut remark = info(1, "Raven is also about cookies");
+    assert!(rules::is_letter_worth_waking(&remark));
+    remark.message.sent.from.who = Actor::Consort;
+    assert!(!rules::is_letter_worth_waking(&remark));
 }
 
 #[test]

@@ -9,6 +9,7 @@ pub(crate) mod tool_after;
 pub(crate) mod tool_before;
 pub(crate) mod turn_end;
 pub(crate) mod waiting;
+pub(crate) mod woken;
 
 use consort_core::App;
 use consort_core::engine::Engine;

@@ -23,3 +23,13 @@ pub(crate) fn handle<E: Engine, H: Host>(
     pulse(app, call, around, &waiting)?;
     Ok(Answer::SILENCE)
 }
+
+/// The person has answered.
+pub(crate) fn over<E: Engine, H: Host>(
+    app: &mut App<E, H>,
+    call: &HookCall,
+    around: &dyn Surroundings,
+) -> Result<Answer, PresenceError> {
+    pulse(app, call, around, &Pulse::of(Status::Working))?;
+    Ok(Answer::SILENCE)
+}

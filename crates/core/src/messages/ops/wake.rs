@@ -1,5 +1,6 @@
 //! Whom a message should wake.
 
+use super::fates;
 use crate::App;
 use crate::Timestamp;
 use crate::config::hook_settings;
@@ -7,13 +8,18 @@ use crate::engine::Engine;
 use crate::engine::StoreError;
 use crate::host::Host;
 use crate::journal::Actor;
+use crate::messages::FlagStore as _;
+use crate::messages::MessageStore as _;
 use crate::messages::SendOutcome;
 use crate::messages::SendRequest;
+use crate::messages::Stir;
 use crate::messages::rules;
+use crate::messages::rules::Hand;
 use crate::presence::Agent;
 use crate::presence::Heard;
 use crate::presence::PresenceStore as _;
 use crate::presence::PulseStore as _;
+use crate::presence::SessionId;
 use crate::presence::Status;
 
 /// Longer than most tools take.
@@ -53,5 +59,35 @@ impl<E: Engine, H: Host> App<E, H> {
             }
         }
         Ok(asleep)
+    }
+
+    /// What there is for a session that sits idle and whose plugin waits for
+    /// mail itself. Hands nothing over; without mail it opens no database.
+    pub fn stir(
+        &mut self,
+        session: &SessionId,
+        environment: &dyn Fn(&str) -> Option<String>,
+    ) -> Result<Stir, StoreError> {
+        let flags = self.engine.flags();
+        let heard = self.engine.pulses().heard(session);
+        let flag = flags.flag(session);
+        if heard.is_some() && !flag.new && !flag.later {
+            return Ok(Stir::Nothing);
+        }
+        let tx = self.engine.read()?;
+        let Some((agent, None)) = tx.agent(session)? else { return Ok(Stir::Gone) };
+        // One that was never spoken to is left alone.
+        let is_spoken_to = heard.is_some_and(|heard| heard.prompts > 0);
+        if !is_spoken_to || !hook_settings(&tx, &agent.worktree, environment)?.wake_idle {
+            return Ok(Stir::Nothing);
+        }
+        let mailbox = Actor::Agent(session.clone());
+        let letters = tx.unread(&mailbox)?;
+        let fate = fates(&self.host, &flags, &mailbox);
+        let wakes = letters.iter().any(|letter| {
+            let fate = letter.hand.as_ref().map(&fate);
+            matches!(fate, None | Some(Hand::CutShort)) && rules::is_letter_worth_waking(letter)
+        });
+        Ok(if wakes { Stir::Mail } else { Stir::Nothing })
     }
 }

@@ -22,6 +22,17 @@ use crate::presence::rules;
 use crate::text;
 
 impl<E: Engine, H: Host> App<E, H> {
+    /// A session that is here, and how many others are in its project.
+    pub fn company(&mut self, session: &SessionId) -> Result<Option<(Agent, usize)>, StoreError> {
+        let pulses = self.engine.pulses();
+        let tx = self.engine.read()?;
+        let Some((me, None)) = tx.agent(session)? else { return Ok(None) };
+        let (alive, _) = sort_out_the_dead(&self.host, &pulses, tx.present()?);
+        let is_other = |agent: &&Agent| agent.project.id == me.project.id && agent.session != me.session;
+        let others = alive.iter().filter(is_other).count();
+        Ok(Some((me, others)))
+    }
+
     /// Who is here. `glimpse` adds what can be seen of each from outside.
     pub fn who(
         &mut self,

@@ -1,0 +1,87 @@
+//! `consort hook <kind> wait`: what a plugin of ours keeps running beside an
+//! idle session, until there is mail to wake it for.
+//!
+//! It says who the session is, sleeps at the doorbell, and says `{"wake":true}`
+//! when there is mail. It hands nothing over: the plugin then asks for the mail
+//! by a hook like any other. **It outlives neither its session nor whoever
+//! started it**: it ends when its input does.
+
+use std::error::Error;
+use std::io::Write as _;
+
+use consort_agents::AgentCli;
+use consort_core::App;
+use consort_core::host::Host as _;
+use consort_core::host::Topic;
+use consort_core::journal::Actor;
+use consort_core::messages::Stir;
+use consort_host::Machine;
+use consort_host::Paths;
+use consort_host::bell;
+use consort_host::bell::Bell;
+use consort_host::bell::Woken;
+use consort_host::env;
+use consort_sqlite::Access;
+use consort_sqlite::Store;
+use serde_json::json;
+
+/// The event by which it is asked for.
+pub(crate) const EVENT: &str = "wait";
+
+/// More than a session's facts ever are.
+const LONGEST_LINE: usize = 64 << 10;
+
+pub(crate) fn run(cli: &dyn AgentCli) -> Result<(), Box<dyn Error>> {
+    let Some(session) = read_line()?.and_then(|line| cli.read(EVENT, &line)).map(|call| call.session) else {
+        return Ok(());
+    };
+    let paths = Paths::from_environment().ok_or("neither CONSORT_HOME nor HOME is set")?;
+    // Hung before the first look, so that nothing falls between the two.
+    let topic = Topic::Mailbox(Actor::Agent(session.clone()));
+    let mut bell = Bell::hang(&paths.bells(), Some(&topic))?;
+    let mut app = App::new(Store::new(paths.store(), Access::Command), Machine::new(paths.bells()));
+    let Some((me, others)) = app.company(&session)? else { return Ok(()) };
+    say(&json!({ "name": me.name.as_str(), "others": others }));
+    loop {
+        match app.stir(&session, &env::get)? {
+            Stir::Nothing => {}
+            Stir::Mail => {
+                say(&json!({ "wake": true }));
+                return Ok(());
+            }
+            Stir::Gone => return Ok(()),
+        }
+        if bell.wait(Some(rustix::stdio::stdin()), bell::SAFETY)? == Woken::Other {
+            return Ok(());
+        }
+        app.let_go_if_replaced();
+        if !app.host().is_alive(&me.process) {
+            return Ok(());
+        }
+    }
+}
+
+/// The first line of standard input, which stays open; `None` where it ends
+/// before, or goes on for too long.
+fn read_line() -> std::io::Result<Option<Vec<u8>>> {
+    let mut line = Vec::new();
+    while line.len() < LONGEST_LINE {
+        line.reserve(1 << 10);
+        match rustix::io::read(rustix::stdio::stdin(), rustix::buffer::spare_capacity(&mut line)) {
+            Ok(0) => return Ok(None),
+            Ok(_) | Err(rustix::io::Errno::INTR) => {}
+            Err(error) => return Err(error.into()),
+        }
+        if let Some(end) = line.iter().position(|byte| *byte == b'\n') {
+            line.truncate(end);
+            return Ok(Some(line));
+        }
+    }
+    Ok(None)
+}
+
+/// One who has stopped listening is no failure: its input's end tells.
+fn say(line: &serde_json::Value) {
+    let mut stdout = std::io::stdout().lock();
+    let _ = writeln!(stdout, "{line}").and_then(|()| stdout.flush());
+}

@@ -1,0 +1,399 @@
+//! Sessions whose plugin listens for mail while they are idle: what listens,
+//! and the real programs that are woken.
+
+#![expect(clippy::unwrap_used, reason = "a helper that cannot go on should stop the test")]
+
+use std::io::BufRead as _;
+use std::io::BufReader;
+use std::io::Write as _;
+use std::process::Child;
+use std::process::ChildStdin;
+use std::process::ChildStdout;
+use std::process::Stdio;
+use std::time::Duration;
+use std::time::Instant;
+
+use consort_testkit::RealAgent;
+use consort_testkit::Resident;
+use consort_testkit::Sealed;
+use consort_testkit::Step;
+use consort_testkit::StubModel;
+use serde_json::Value;
+use serde_json::json;
+
+/// `consort hook pi wait`, as a plugin keeps it; ended when dropped.
+struct Listener {
+    child: Child,
+    stdin: Option<ChildStdin>,
+    stdout: BufReader<ChildStdout>,
+}
+
+impl Listener {
+    fn start(world: &Sealed) -> Self {
+        let mut command = world.consort(["hook", "pi", "wait"]);
+        let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+        let mut stdin = child.stdin.take().unwrap();
+        writeln!(stdin, "{}", facts(world)).unwrap();
+        let stdout = BufReader::new(child.stdout.take().unwrap());
+        Self { child, stdin: Some(stdin), stdout }
+    }
+
+    /// The next line; empty when there is no more.
+    fn says(&mut self) -> String {
+        let mut line = String::new();
+        self.stdout.read_line(&mut line).unwrap();
+        line
+    }
+
+    fn is_running(&mut self) -> bool {
+        std::thread::sleep(Duration::from_millis(300));
+        self.child.try_wait().unwrap().is_none()
+    }
+
+    /// It says nothing more, and ends well, before long.
+    fn ends(mut self) {
+        let since = Instant::now();
+        assert_eq!(self.says(), "");
+        assert!(self.child.wait().unwrap().success());
+        assert!(since.elapsed() < Duration::from_secs(5), "{:?}", since.elapsed());
+    }
+}
+
+impl Drop for Listener {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+fn facts(world: &Sealed) -> Value {
+    json!({ "session_id": "s1", "cwd": world.project() })
+}
+
+/// What a plugin's hook answers.
+fn hook(world: &Sealed, event: &str) -> String {
+    let mut command = world.consort(["hook", "pi", event]);
+    let mut call = facts(world);
+    call["prompt"] = json!("please begin");
+    let ran = world.ran_with(&mut command, call.to_string().as_bytes());
+    assert_eq!((ran.stderr.as_str(), ran.code), ("", 0), "{event}");
+    ran.stdout
+}
+
+/// Falcon, a session of pi that was prompted and is idle.
+fn with_idle_falcon() -> Sealed {
+    let world = Sealed::new(env!("CARGO_BIN_EXE_consort"));
+    world.git_init();
+    assert_eq!(world.run("join --pid $OTHER --kind pi --session s1 --name Falcon").code, 0);
+    hook(&world, "prompt");
+    hook(&world, "idle");
+    world
+}
+
+fn send(world: &Sealed, arguments: &[&str]) -> String {
+    let sent = world.run_as(None, &[&["send", "Falcon"], arguments].concat());
+    assert_eq!(sent.code, 0, "{sent}");
+    sent.to_string()
+}
+
+const WAKE: &str = "{\"wake\":true}\n";
+
+#[test]
+fn what_listens_tells_of_mail_and_hands_nothing_over() {
+    let world = with_idle_falcon();
+    let mut listener = Listener::start(&world);
+    assert_eq!(listener.says(), "{\"name\":\"Falcon\",\"others\":0}\n");
+    assert!(listener.is_running());
+    let told = send(&world, &["hello"]);
+    assert!(told.contains("Falcon was idle and is being woken."), "{told}");
+    assert_eq!(listener.says(), WAKE);
+    listener.ends();
+
+    // Nothing was handed over, so the next one says so at once.
+    let peeked = || world.run_as(Some("s1"), &["inbox", "--peek"]).stdout;
+    assert!(peeked().contains("> hello"), "{}", peeked());
+    let mut listener = Listener::start(&world);
+    listener.says();
+    assert_eq!(listener.says(), WAKE);
+    assert!(peeked().contains("> hello"), "{}", peeked());
+
+    // What hands it over does so once, and after it there is silence.
+    let who = || world.run("who --json").stdout;
+    assert!(who().contains("\"idle\""), "{}", who());
+    assert!(hook(&world, "mail").contains("hello"));
+    assert!(who().contains("\"working\""), "{}", who());
+    assert_eq!(hook(&world, "mail"), "");
+    let mut listener = Listener::start(&world);
+    listener.says();
+    assert!(listener.is_running());
+    assert_eq!(world.run("journal verify").code, 0);
+    assert!(!world.data().join("hook.log").exists());
+}
+
+/// Between two polite agents there is silence; what waits comes with the next prompt.
+#[test]
+fn what_asks_for_nothing_wakes_nobody() {
+    let world = with_idle_falcon();
+    let mut listener = Listener::start(&world);
+    listener.says();
+    send(&world, &["--type", "ack", "thanks"]);
+    send(&world, &["--priority", "low", "by the way"]);
+    assert!(listener.is_running());
+    let told = hook(&world, "prompt");
+    assert!(told.contains("thanks") && told.contains("by the way"), "{told}");
+}
+
+#[test]
+fn a_session_that_was_never_spoken_to_is_left_alone() {
+    let world = Sealed::new(env!("CARGO_BIN_EXE_consort"));
+    world.git_init();
+    assert_eq!(world.run("join --pid $OTHER --kind pi --session s1 --name Falcon").code, 0);
+    let mut listener = Listener::start(&world);
+    listener.says();
+    send(&world, &["hello"]);
+    assert!(listener.is_running());
+}
+
+#[test]
+fn what_listens_ends_with_its_session_and_with_whoever_started_it() {
+    let world = with_idle_falcon();
+    let mut listener = Listener::start(&world);
+    listener.says();
+    listener.stdin.take();
+    listener.ends();
+
+    let mut listener = Listener::start(&world);
+    listener.says();
+    hook(&world, "session-end");
+    listener.ends();
+
+    // Nobody is here: there is nothing to listen for.
+    Listener::start(&world).ends();
+
+    let mut host = world.command("sleep").arg("600").spawn().unwrap();
+    let join = format!("join --pid {} --kind pi --session s1 --name Falcon", host.id());
+    assert_eq!(world.run(&join).code, 0);
+    let mut listener = Listener::start(&world);
+    listener.says();
+    host.kill().unwrap();
+    host.wait().unwrap();
+    listener.ends();
+    assert!(!world.data().join("hook.log").exists());
+}
+
+/// Whenever a message comes while one begins to listen, it is heard.
+#[test]
+fn nothing_falls_between_two_listeners() {
+    let world = with_idle_falcon();
+    for round in 0..20 {
+        let text = format!("message {round}.");
+        std::thread::scope(|scope| {
+            let sender = scope.spawn(|| send(&world, &[&text]));
+            let mut listener = Listener::start(&world);
+            listener.says();
+            assert_eq!(listener.says(), WAKE, "{round}");
+            sender.join().unwrap();
+        });
+        assert_eq!(hook(&world, "mail").matches(&text).count(), 1);
+        hook(&world, "idle");
+    }
+}
+
+#[test]
+fn pi_is_woken() {
+    is_woken(RealAgent::Pi);
+}
+
+#[test]
+fn opencode_is_woken() {
+    is_woken(RealAgent::OpenCode);
+}
+
+/// An idle session hears a message at once, each message once, and what
+/// listened for it is gone when it is.
+fn is_woken(agent: RealAgent) {
+    if agent.is_out_of_reach() {
+        return;
+    }
+    let world = std::sync::Arc::new(Sealed::new(env!("CARGO_BIN_EXE_consort")));
+    world.git_init();
+    let sender = std::sync::Arc::clone(&world);
+    let model = StubModel::start([
+        Step::say("Begun."),
+        Step::say("Woken."),
+        // Mail comes while the turn that mail began is at its end.
+        Step::say("Woken again.").meanwhile(move || drop(send(&sender, &["letter-third"]))),
+    ]);
+    agent.settle(&world, &model);
+    assert_eq!(world.run(&format!("init --agent {} --yes", agent.kind())).code, 0);
+    let mut session = Resident::start(agent, &world, &model, "Falcon");
+    session.prompt("please begin");
+    let rest = |turns: usize| {
+        until(|| (model.turns().len() == turns).then_some(()), || format!("{:#?}", model.turns()));
+        until(|| (status(&world) == "idle").then_some(()), || status(&world));
+    };
+    rest(1);
+    listener(&session, agent);
+    if agent == RealAgent::Pi {
+        session.said(|line| line.contains("consort: Falcon").then_some(()));
+    }
+
+    send(&world, &["letter-first"]);
+    rest(2);
+    // One that dies is followed by another, which finds what came meanwhile.
+    let killed = world.ran(world.command("kill").args(["-KILL", &listener(&session, agent)]));
+    assert_eq!(killed.code, 0, "{killed}");
+    send(&world, &["letter-second"]);
+    rest(4);
+    // What wakes nobody is heard with the next prompt.
+    send(&world, &["--type", "ack", "letter-fourth"]);
+    std::thread::sleep(Duration::from_secs(3));
+    assert_eq!(model.turns().len(), 4);
+    session.prompt("please go on");
+    rest(5);
+    let heard = |text: &str| -> Vec<usize> {
+        model.turns().iter().map(|turn| turn.to_string().matches(text).count()).collect()
+    };
+    assert_eq!(heard("letter-first"), [0, 1, 1, 1, 1]);
+    assert_eq!(heard("letter-second"), [0, 0, 1, 1, 1]);
+    assert_eq!(heard("letter-third"), [0, 0, 0, 1, 1]);
+    assert_eq!(heard("letter-fourth"), [0, 0, 0, 0, 1]);
+    // It is who it was: a plan stays a plan.
+    assert_eq!(heard("mode has changed"), [0; 5]);
+    assert_eq!(seen(&world)["prompts"], 2);
+
+    let listener = listener(&session, agent);
+    session.end();
+    let is_there = || world.ran(world.command("kill").args(["-0", &listener])).code == 0;
+    until(|| (!is_there()).then_some(()), || listener.clone());
+    until(
+        || (world.run("who").stdout == "No agents are in shop.\n").then_some(()),
+        || world.run("who").stdout,
+    );
+    assert_eq!(world.run("journal verify").code, 0);
+    let log = std::fs::read_to_string(world.data().join("hook.log")).unwrap_or_default();
+    assert_eq!(log, "");
+}
+
+/// The process that listens for a session.
+fn listener(session: &Resident, agent: RealAgent) -> String {
+    let all = || session.helpers(&format!("hook {} wait", agent.kind()));
+    until(
+        || match all().as_slice() {
+            [one] => Some(one.to_string()),
+            _ => None,
+        },
+        || format!("{:?}", all()),
+    )
+}
+
+/// A session that asks the person something through another extension of pi.
+#[test]
+fn pi_is_seen_to_wait_for_the_person() {
+    let agent = RealAgent::Pi;
+    if agent.is_out_of_reach() {
+        return;
+    }
+    let world = Sealed::new(env!("CARGO_BIN_EXE_consort"));
+    world.git_init();
+    let model = StubModel::start([agent.shell("until [ -e go ]; do sleep 0.05; done"), Step::say("Done.")]);
+    agent.settle(&world, &model);
+    assert_eq!(world.run("init --agent pi --yes").code, 0);
+    let gate = r#"export default (pi: any) => {
+      pi.on("tool_call", async (_: any, ctx: any) => { await ctx.ui.confirm("May it run?", "really") })
+    }"#;
+    std::fs::write(agent.config_dir(&world).join("extensions/gate.ts"), gate).unwrap();
+    let mut session = Resident::start(agent, &world, &model, "Falcon");
+    session.prompt("please begin");
+    let question = session.said(|line| {
+        let line: Value = serde_json::from_str(line).ok()?;
+        (line["method"] == "confirm").then(|| line["id"].clone())
+    });
+    let waits_for = || seen(&world)["waiting_for"].clone();
+    until(|| (waits_for() == "May it run?").then_some(()), || seen(&world).to_string());
+    assert_eq!(status(&world), "waiting");
+    session.tell(&json!({ "type": "extension_ui_response", "id": question, "confirmed": true }));
+    until(|| (status(&world) == "working").then_some(()), || seen(&world).to_string());
+    assert_eq!(waits_for(), Value::Null);
+    std::fs::write(world.project().join("go"), "").unwrap();
+    until(|| (status(&world) == "idle").then_some(()), || seen(&world).to_string());
+    session.end();
+}
+
+#[test]
+fn opencode_is_seen_to_wait_until_the_person_has_answered() {
+    let agent = RealAgent::OpenCode;
+    if agent.is_out_of_reach() {
+        return;
+    }
+    let world = Sealed::new(env!("CARGO_BIN_EXE_consort"));
+    world.git_init();
+    let model = StubModel::start([agent.shell("until [ -e go ]; do sleep 0.05; done"), Step::say("Done.")]);
+    agent.settle(&world, &model);
+    let settings = agent.config_dir(&world).join("opencode.json");
+    let mut asking: Value = serde_json::from_str(&std::fs::read_to_string(&settings).unwrap()).unwrap();
+    asking["permission"] = json!({ "bash": "ask" });
+    std::fs::write(&settings, asking.to_string()).unwrap();
+    assert_eq!(world.run("init --agent opencode --yes").code, 0);
+    let mut session = Resident::start(agent, &world, &model, "Falcon");
+    session.prompt("please begin");
+    until(|| (status(&world) == "waiting").then_some(()), || seen(&world).to_string());
+    let asked = session.ask("/permission", None);
+    let answer = format!("/permission/{}/reply", asked[0]["id"].as_str().unwrap());
+    session.ask(&answer, Some(&json!({ "reply": "once" })));
+    until(|| (status(&world) == "working").then_some(()), || seen(&world).to_string());
+    std::fs::write(world.project().join("go"), "").unwrap();
+    until(|| (status(&world) == "idle").then_some(()), || seen(&world).to_string());
+    session.end();
+}
+
+/// With our program gone a session that stays does all its turns, and starts
+/// nothing in vain for ever.
+#[test]
+fn a_session_that_stays_does_without_us() {
+    for agent in [RealAgent::Pi, RealAgent::OpenCode] {
+        if agent.is_out_of_reach() {
+            continue;
+        }
+        let world = Sealed::new(env!("CARGO_BIN_EXE_consort"));
+        world.git_init();
+        let model = StubModel::start([]);
+        agent.settle(&world, &model);
+        let program = world.path().join("consort");
+        std::fs::copy(env!("CARGO_BIN_EXE_consort"), &program).unwrap();
+        let mut init = world.command(&program);
+        let connected = world.ran(init.args(["init", "--yes", "--agent", agent.kind()]));
+        assert_eq!(connected.code, 0, "{connected}");
+        let mut session = Resident::start(agent, &world, &model, "Falcon");
+        for turns in 1..=3 {
+            if turns == 2 {
+                until(|| (status(&world) == "idle").then_some(()), || seen(&world).to_string());
+                std::fs::remove_file(&program).unwrap();
+            }
+            session.prompt("please go on");
+            until(|| (model.turns().len() == turns).then_some(()), || format!("{agent:?}: {turns}"));
+            std::thread::sleep(Duration::from_secs(1));
+        }
+        session.end();
+    }
+}
+
+fn seen(world: &Sealed) -> Value {
+    let who: Value = serde_json::from_str(&world.run("who --json").stdout).unwrap();
+    who["agents"].get(0).cloned().unwrap_or_default()
+}
+
+fn status(world: &Sealed) -> String {
+    seen(world)["status"].as_str().unwrap_or_default().to_owned()
+}
+
+/// Looks again until there is something to see.
+fn until<T>(mut look: impl FnMut() -> Option<T>, found: impl Fn() -> String) -> T {
+    for _ in 0..600 {
+        if let Some(seen) = look() {
+            return seen;
+        }
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    panic!("not seen in thirty seconds: {}", found());
+}

@@ -1,0 +1,30 @@
+//! An idle session was told that it has mail: it asks for it, and is at work
+//! again if there is any.
+
+use consort_core::App;
+use consort_core::engine::Engine;
+use consort_core::hooks::HookCall;
+use consort_core::host::Host;
+use consort_core::messages::Moment;
+use consort_core::presence::PresenceError;
+use consort_core::presence::Pulse;
+use consort_core::presence::Status;
+
+use super::mail;
+use super::pulse;
+use super::told;
+use crate::Answer;
+use crate::Surroundings;
+
+pub(crate) fn handle<E: Engine, H: Host>(
+    app: &mut App<E, H>,
+    call: &HookCall,
+    around: &dyn Surroundings,
+) -> Result<Answer, PresenceError> {
+    let mail = mail(app, call, around, Moment::Prompt)?;
+    if mail.is_some() {
+        // Handed over it is: that its status lags behind must not keep it back.
+        let _ = pulse(app, call, around, &Pulse::of(Status::Working));
+    }
+    Ok(told(Vec::new(), mail))
+}
