@@ -17,17 +17,24 @@ use rmcp::ServerHandler;
 use rmcp::model::CallToolRequestParams;
 use rmcp::model::CallToolResponse;
 use rmcp::model::Extensions;
+use rmcp::model::GetPromptRequestParams;
+use rmcp::model::GetPromptResponse;
+use rmcp::model::GetPromptResult;
 use rmcp::model::Implementation;
 use rmcp::model::InitializeResult;
+use rmcp::model::ListPromptsResult;
 use rmcp::model::ListResourceTemplatesResult;
 use rmcp::model::ListResourcesResult;
 use rmcp::model::ListToolsResult;
 use rmcp::model::PaginatedRequestParams;
+use rmcp::model::Prompt;
+use rmcp::model::PromptMessage;
 use rmcp::model::ReadResourceRequestParams;
 use rmcp::model::ReadResourceResponse;
 use rmcp::model::ReadResourceResult;
 use rmcp::model::RequestMetaObject;
 use rmcp::model::ResourceContents;
+use rmcp::model::Role;
 use rmcp::model::ServerCapabilities;
 use rmcp::model::SubscribeRequestParams;
 use rmcp::model::SubscriptionFilter;
@@ -35,12 +42,16 @@ use rmcp::model::UnsubscribeRequestParams;
 use rmcp::service::NotificationContext;
 use rmcp::service::RequestContext;
 use rmcp::service::SubscriptionContext;
+use serde_json::json;
 
 use crate::answer;
 use crate::resources;
 use crate::tools;
 use crate::tools::Room;
 use crate::watch::Watch;
+
+/// The one prompt, for a person who wants to remind a session of the others.
+const PROMPT: &str = "primer";
 
 pub struct Server<E, H> {
     inner: Arc<Inner<E, H>>,
@@ -127,7 +138,7 @@ fn known(uri: &str) -> Result<(), ErrorData> {
 }
 
 fn no_resource(uri: &str) -> ErrorData {
-    ErrorData::resource_not_found(format!("there is no resource {uri}"), None)
+    ErrorData::resource_not_found(format!("there is no resource {uri}"), Some(json!({ "uri": uri })))
 }
 
 impl<E, H> ServerHandler for Server<E, H>
@@ -138,6 +149,7 @@ where
     fn get_info(&self) -> InitializeResult {
         let capabilities = ServerCapabilities::builder()
             .enable_tools()
+            .enable_prompts()
             .enable_resources()
             .enable_resources_list_changed()
             .enable_resources_subscribe()
@@ -207,6 +219,26 @@ where
             Ok(None) => Err(no_resource(&request.uri)),
             Err(problem) => Err(ErrorData::internal_error(problem.to_string(), None)),
         }
+    }
+
+    async fn list_prompts(
+        &self,
+        _request: Option<PaginatedRequestParams>,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<ListPromptsResult, ErrorData> {
+        let about = "How to work with the other agents of this project";
+        Ok(ListPromptsResult::with_all_items(vec![Prompt::new(PROMPT, Some(about), None)]))
+    }
+
+    async fn get_prompt(
+        &self,
+        request: GetPromptRequestParams,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<GetPromptResponse, ErrorData> {
+        if request.name != PROMPT {
+            return Err(ErrorData::invalid_params(format!("there is no prompt `{}`", request.name), None));
+        }
+        Ok(GetPromptResult::new(vec![PromptMessage::new_text(Role::User, consort_core::PRIMER)]).into())
     }
 
     async fn subscribe(

@@ -4,17 +4,21 @@ import { createServer, request } from "node:http"
 
 const [port, token] = process.argv.slice(2)
 const OURS = {
-  '"test_simple_text"': '"who"',
-  '"test_error_handling"': '"explain"',
+  test_simple_text: "who",
+  test_error_handling: "explain",
+  test_simple_prompt: "primer",
   "test://static-text": "consort://overview",
   "test://watched-resource": "consort://inbox",
 }
+const ours = (text) => Object.entries(OURS).reduce((text, [theirs, ours]) => text.replaceAll(theirs, ours), text)
 
 createServer(async (incoming, outgoing) => {
   let body = ""
   for await (const part of incoming) body += part
-  for (const [theirs, ours] of Object.entries(OURS)) body = body.replaceAll(theirs, ours)
+  body = ours(body)
   const headers = { ...incoming.headers, authorization: `Bearer ${token}` }
+  // The later protocol says in a header, too, what is asked for.
+  if (headers["mcp-name"]) headers["mcp-name"] = ours(headers["mcp-name"])
   if (body) headers["content-length"] = Buffer.byteLength(body)
   const { method, url: path } = incoming
   const onward = request({ host: "127.0.0.1", port, method, path, headers }, (answer) => {
