@@ -18,6 +18,7 @@ use consort_core::presence::NameWish;
 use consort_core::presence::hosting_process;
 use consort_core::presence::is_valid_name;
 use consort_host::Machine;
+use consort_host::Other;
 use consort_host::Peers;
 use consort_host::bell::Bell;
 use consort_host::bell::Woken;
@@ -27,6 +28,7 @@ use crate::sight;
 use crate::world::World;
 use crate::world::caller_facts;
 use crate::world::facts_of;
+use crate::world::facts_of_peer;
 
 pub(crate) struct Surroundings {
     bells: PathBuf,
@@ -53,12 +55,12 @@ impl Surroundings {
 impl Around for Surroundings {
     fn caller(&self, ends: Option<Ends>) -> CallerFacts {
         let machine = self.machine();
-        match ends {
-            None => caller_facts(&machine),
-            Some(ends) => {
-                let peer = self.peers.find(ends);
-                facts_of(&machine, peer.map(|peer| machine.lineage(peer.pid)).unwrap_or_default())
-            }
+        let Some(ends) = ends else { return caller_facts(&machine) };
+        match self.peers.find(ends) {
+            Other::Process(peer) => facts_of_peer(&machine, &peer),
+            // It may be an agent: it is not the person.
+            Other::Unknown => CallerFacts { in_agent: true, ..facts_of(&machine, Vec::new()) },
+            Other::Elsewhere => facts_of(&machine, Vec::new()),
         }
     }
 
@@ -79,14 +81,15 @@ impl Around for Surroundings {
         let machine = self.machine();
         let (ancestors, cwd, is_ours) = match ends {
             None => (machine.ancestors(), Some(self.cwd.clone()), true),
-            Some(ends) => {
-                let peer = self.peers.find(ends)?;
-                (machine.lineage(peer.pid), peer.cwd, false)
-            }
+            Some(ends) => match self.peers.find(ends) {
+                Other::Process(peer) => (machine.lineage(peer.pid), peer.cwd, false),
+                Other::Unknown | Other::Elsewhere => return None,
+            },
         };
         let process = hosting_process(ancestors, None)?;
         // `codex-mcp-client` is Codex; one that we do not know is what it calls itself.
-        let known = consort_agents::ALL.iter().map(|cli| cli.kind()).find(|kind| client.contains(kind));
+        let words: Vec<&str> = client.split(|c: char| !c.is_alphanumeric()).collect();
+        let known = consort_agents::ALL.iter().map(|cli| cli.kind()).find(|kind| words.contains(kind));
         let kind = known.unwrap_or(if is_valid_name(client) { client } else { "mcp" }).to_owned();
         Some(JoinRequest {
             session: format!("mcp-{}-{}", process.pid, process.start).into(),

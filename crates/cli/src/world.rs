@@ -16,6 +16,7 @@ use consort_core::presence::SessionId;
 use consort_core::project::Project;
 use consort_host::Machine;
 use consort_host::Paths;
+use consort_host::Peer;
 use consort_host::env;
 use consort_sqlite::Access;
 use consort_sqlite::Store;
@@ -113,10 +114,22 @@ impl Room {
 /// What tells who calls. What an agent CLI sets for its own commands only tells
 /// sessions of one process apart: it leaks into whatever is started there.
 pub(crate) fn caller_facts(machine: &Machine) -> CallerFacts {
-    let claimed: Option<SessionId> = env::get(env::SESSION).map(SessionId::from);
-    let hints = consort_agents::ALL.iter().filter_map(|cli| env::get(cli.session_variable()?));
+    with_variables(facts_of(machine, machine.ancestors()), &env::get)
+}
+
+/// The same of a process that calls over the network.
+pub(crate) fn facts_of_peer(machine: &Machine, peer: &Peer) -> CallerFacts {
+    let mut lineage = machine.lineage(peer.pid);
+    let facts = facts_of(machine, lineage.clone());
+    let own = (!lineage.is_empty()).then(|| lineage.remove(0));
+    with_variables(CallerFacts { own, ancestors: lineage, ..facts }, &|name| peer.variable(name))
+}
+
+fn with_variables(facts: CallerFacts, variable: &dyn Fn(&str) -> Option<String>) -> CallerFacts {
+    let claimed: Option<SessionId> = variable(env::SESSION).map(SessionId::from);
+    let hints = consort_agents::ALL.iter().filter_map(|cli| variable(cli.session_variable()?));
     let hints = hints.map(SessionId::from).chain(claimed.clone()).collect();
-    CallerFacts { hints, claimed, ..facts_of(machine, machine.ancestors()) }
+    CallerFacts { hints, claimed, ..facts }
 }
 
 /// What a process and its ancestors tell, nearest first.

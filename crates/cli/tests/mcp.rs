@@ -106,7 +106,7 @@ fn a_registered_session_is_itself() {
     let (inbox, _) = raven.call("inbox", json!({}));
     assert!(inbox.contains("from Falcon (claude, on main)") && inbox.contains("> hello"), "{inbox}");
     assert_eq!(raven.call("inbox", json!({})).0, "No new messages.");
-    assert_eq!(raven.call("send", json!({ "reply": 4, "text": "hi" })), ("Sent #6 to Falcon.".into(), false));
+    assert_eq!(raven.call("send", json!({ "reply": 4, "text": "hi" })), ("Sent #7 to Falcon.".into(), false));
 
     assert_eq!(raven.call("reserve", json!({ "what": ["src/"], "reason": "mine" })).0, "Yours: src/.");
     let (refused, is_error) = falcon.call("reserve", json!({ "what": ["src/a.rs"] }));
@@ -163,6 +163,44 @@ fn mail_is_announced_and_can_be_read_as_a_resource() {
     world.run_as(Some("s2"), &["send", "Falcon", "for you"]);
     falcon.hear("notifications/resources/list_changed");
     assert!(falcon.ask("resources/read", json!({ "uri": "consort://message/4" }))["error"].is_object());
+}
+
+/// What was handed over with an answer is read once the client calls again: until
+/// then it may not have had it.
+#[test]
+fn mail_is_read_when_the_answer_has_come() {
+    let world = world();
+    world.run_as(Some("s1"), &["send", "Raven", "hello"]);
+    let state = || -> String {
+        let sent: Value =
+            serde_json::from_str(&world.run_as(Some("s1"), &["sent", "--json"]).stdout).unwrap();
+        sent[0]["receipts"][0]["state"].to_string()
+    };
+    let mut raven = Client::start(&world, Some("s2"));
+    assert!(raven.call("inbox", json!({})).0.contains("> hello"));
+    assert!(state().contains("delivered"), "{}", state());
+    drop(raven);
+    // Nobody knows whether it was seen: it is shown again, and says so.
+    let mut raven = Client::start(&world, Some("s2"));
+    assert!(raven.call("inbox", json!({})).0.contains("> hello"));
+    assert_eq!(raven.call("inbox", json!({})).0, "No new messages.");
+    assert!(state().contains("read"), "{}", state());
+}
+
+/// Which session of one process calls is told by what comes with the call.
+#[test]
+fn a_thread_is_a_session_of_its_own_process_only() {
+    let world = world();
+    let mut probe = Client::start(&world, None);
+    let mut who = |thread: &str| {
+        let call = json!({ "name": "who", "arguments": {}, "_meta": { "threadId": thread } });
+        probe.ask("tools/call", call)["result"]["content"][0]["text"].as_str().unwrap().to_owned()
+    };
+    // Raven's session is Raven's.
+    let first = who("s2");
+    assert!(first.contains("(you), probe") && !first.contains("Raven (you)"), "{first}");
+    let joined = world.run("journal tail -n 1 --json").stdout;
+    assert!(joined.contains("mcp-"), "{joined}");
 }
 
 #[test]

@@ -217,6 +217,91 @@ print(urllib.request.urlopen(request).read().decode())
     assert_eq!((&inbox[0]["text"], &inbox[0]["from"]["name"]), (&json!("it is me"), &json!("Heron")));
 }
 
+/// Nor does it become the person by hiding where a call comes from.
+#[test]
+fn an_agent_that_hides_is_not_the_person() {
+    let world = world();
+    let site = Site::start(&world);
+    let script = r#"
+import json, os, socket, subprocess, sys, time
+consort, port, token = sys.argv[1:]
+subprocess.run([consort, "join", "--name", "Heron", "--kind", "python", "--pid", str(os.getpid()), "--session", "py"], check=True, stdout=2)
+def request(text):
+    body = json.dumps({"to": ["Raven"], "text": text})
+    return f"POST /api/send HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer {token}\r\ncontent-length: {len(body)}\r\n\r\n{body}".encode()
+# Gone before anyone can look who it was.
+for _ in range(20):
+    peer = socket.create_connection(("127.0.0.1", int(port)))
+    peer.sendall(request("gone"))
+    peer.close()
+# Set free of its session.
+child = os.fork()
+if child == 0:
+    os.setsid()
+    if os.fork() == 0:
+        time.sleep(0.5)
+        orphan = "import socket,sys; s=socket.create_connection(('127.0.0.1', int(sys.argv[1]))); s.sendall(sys.argv[2].encode()); s.recv(9999)"
+        os.execvpe(sys.executable, [sys.executable, "-c", orphan, port, request("free").decode()], {**os.environ, "CONSORT_SESSION": "py"})
+    os._exit(0)
+os.waitpid(child, 0)
+time.sleep(2)
+"#;
+    let mut python = world.command("python3");
+    python.args(["-c", script]).arg(world.program()).args([&site.port, &site.token]);
+    let ran = world.ran(&mut python);
+    assert_eq!(ran.code, 0, "{ran}");
+    let letters: Value =
+        serde_json::from_str(&world.run_as(Some("s2"), &["inbox", "--json"]).stdout).unwrap();
+    let letters = letters.as_array().unwrap();
+    assert!(letters.iter().all(|letter| letter["from"]["name"] == "Heron"), "{letters:?}");
+    assert!(letters.iter().any(|letter| letter["text"] == "free"), "{letters:?}");
+}
+
+/// Whoever comes and goes leaves nothing running behind.
+#[test]
+fn clients_leave_no_threads_behind() {
+    let world = world();
+    let site = Site::start(&world);
+    let count = || {
+        let status = fs::read_to_string(format!("/proc/{}/status", site.child.id())).unwrap();
+        let line = status.lines().find(|line| line.starts_with("Threads:")).unwrap().to_owned();
+        line.split_whitespace().nth(1).unwrap().parse::<usize>().unwrap()
+    };
+    let meta = json!({
+        "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+        "io.modelcontextprotocol/clientInfo": { "name": "api-client", "version": "1" },
+        "io.modelcontextprotocol/clientCapabilities": {},
+    });
+    let call = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call",
+        "params": { "name": "who", "arguments": {}, "_meta": meta } });
+    let bearer = site.bearer();
+    let headers = [
+        "host: localhost",
+        bearer.as_str(),
+        "content-type: application/json",
+        "accept: application/json, text/event-stream",
+        "mcp-protocol-version: 2026-07-28",
+        "mcp-method: tools/call",
+        "mcp-name: who",
+    ];
+    for _ in 0..30 {
+        let mut answer = String::new();
+        site.request("POST /mcp", &headers, &call.to_string()).read_to_string(&mut answer).unwrap();
+        assert!(answer.contains("api-client, idle"), "{answer}");
+    }
+    // The blocking pool keeps a few for a while.
+    assert!(count() < 15, "{}", count());
+}
+
+#[test]
+fn the_person_reaches_all_of_a_project() {
+    let world = world();
+    let site = Site::start(&world);
+    let (status, sent) = site.post("send?project=shop", &json!({ "to": ["all"], "text": "hello" }));
+    assert_eq!((status, sent["to"].as_array().unwrap().len()), (200, 2), "{sent}");
+    assert_eq!(site.ask("GET /api/events?after=zz", &["host: localhost", &site.bearer()], "").0, 400);
+}
+
 #[test]
 fn a_token_that_others_can_read_is_not_used() {
     let world = world();

@@ -18,6 +18,8 @@ use crate::explain::Explain;
 use crate::explain::Kind;
 use crate::journal::EntryId;
 use crate::journal::JournalStore;
+use crate::knowledge::KnowledgeIndex;
+use crate::knowledge::KnowledgeStore;
 use crate::messages::FlagStore;
 use crate::messages::MessageStore;
 use crate::presence::PresenceStore;
@@ -33,6 +35,7 @@ pub trait Engine {
     type Pulses: PulseStore;
     type Flags: FlagStore;
     type Notes: PathNotes + TrailNotes;
+    type Knowledge: KnowledgeIndex;
 
     /// Lets go of a store that was deleted or replaced; the next transaction
     /// opens the one that is there then. For whoever lives long.
@@ -64,6 +67,9 @@ pub trait Engine {
     /// Where hooks find out what is held and foreseen, and note what is written
     /// and seen.
     fn notes(&self) -> Self::Notes;
+
+    /// The index of what is known.
+    fn knowledge(&self) -> Self::Knowledge;
 }
 
 /// What came of asking for a turn.
@@ -78,7 +84,14 @@ pub enum Turn<T> {
 
 /// Everything a verb may ask or change.
 pub trait Tx:
-    JournalStore + PresenceStore + MessageStore + ClaimStore + TaskStore + ConvergenceStore + ConfigStore
+    JournalStore
+    + PresenceStore
+    + MessageStore
+    + ClaimStore
+    + TaskStore
+    + ConvergenceStore
+    + KnowledgeStore
+    + ConfigStore
 {
     fn commit(self) -> Result<(), StoreError>;
 

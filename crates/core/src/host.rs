@@ -109,7 +109,7 @@ pub enum Topic {
 }
 
 /// One life of one process: ids are reused, so the start tells lives apart.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Process {
     pub pid: u32,
     /// Opaque: equal for the same life of the same process, never for another.

@@ -15,6 +15,7 @@ pub mod hooks;
 pub mod host;
 mod id;
 pub mod journal;
+pub mod knowledge;
 pub mod messages;
 pub mod presence;
 pub mod project;

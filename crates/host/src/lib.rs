@@ -17,6 +17,7 @@ pub use git::repository;
 pub use git::staged;
 pub use machine::Machine;
 pub use paths::Paths;
+pub use peer::Other;
 pub use peer::Peer;
 pub use peer::Peers;
 pub use process::script_of;

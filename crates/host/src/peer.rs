@@ -22,6 +22,28 @@ pub struct Peer {
     pub cwd: Option<PathBuf>,
 }
 
+impl Peer {
+    /// A variable of its environment, as it was started with.
+    pub fn variable(&self, name: &str) -> Option<String> {
+        let all = fs::read(format!("/proc/{}/environ", self.pid)).ok()?;
+        let value = all
+            .split(|byte| *byte == 0)
+            .find_map(|one| one.strip_prefix(name.as_bytes()).and_then(|rest| rest.strip_prefix(b"=")))?;
+        String::from_utf8(value.to_vec()).ok().filter(|value| !value.is_empty())
+    }
+}
+
+/// Who is at the other end.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Other {
+    Process(Peer),
+    /// Somebody on this machine who is not to be found: of another user, or gone
+    /// already. It might be anyone.
+    Unknown,
+    /// Another machine; or this one cannot tell.
+    Elsewhere,
+}
+
 /// Who calls. It remembers who held which socket, and looks whether that is
 /// still so: to find out means to look through every process.
 #[derive(Default)]
@@ -33,19 +55,20 @@ pub struct Peers {
 const MOST: usize = 256;
 
 impl Peers {
-    /// The process at the other end of a connection. `None` for one of another
-    /// machine, of another user, or where it cannot be told.
-    pub fn find(&self, ends: Ends) -> Option<Peer> {
+    pub fn find(&self, ends: Ends) -> Other {
         let (peer, local) = (plain(ends.peer), plain(ends.local));
-        if !peer.ip().is_loopback() && peer.ip() != local.ip() {
-            return None;
+        let is_here = peer.ip().is_loopback() || peer.ip() == local.ip();
+        if !is_here || !cfg!(target_os = "linux") {
+            return Other::Elsewhere;
         }
         let inode = ["/proc/net/tcp", "/proc/net/tcp6"]
             .iter()
             .filter_map(|table| fs::read_to_string(table).ok())
-            .find_map(|table| inode_of(&table, peer, local))?;
-        let pid = self.owner(inode)?;
-        Some(Peer { pid, cwd: fs::read_link(format!("/proc/{pid}/cwd")).ok() })
+            .find_map(|table| inode_of(&table, peer, local));
+        match inode.and_then(|inode| self.owner(inode)) {
+            Some(pid) => Other::Process(Peer { pid, cwd: fs::read_link(format!("/proc/{pid}/cwd")).ok() }),
+            None => Other::Unknown,
+        }
     }
 
     fn owner(&self, inode: u64) -> Option<u32> {
@@ -134,14 +157,15 @@ mod tests {
             let local = served.local_addr().unwrap();
             // Found, and then remembered.
             for _ in 0..2 {
-                let found = peers.find(Ends { peer: from, local }).unwrap();
+                let Other::Process(found) = peers.find(Ends { peer: from, local }) else { panic!("{any}") };
                 assert_eq!(found.pid, std::process::id());
                 assert_eq!(found.cwd, std::env::current_dir().ok());
+                assert_eq!(found.variable("PATH"), std::env::var("PATH").ok());
             }
             let port = client.local_addr().unwrap().port().wrapping_add(1);
-            assert_eq!(peers.find(Ends { peer: SocketAddr::new(from.ip(), port), local }), None);
+            assert_eq!(peers.find(Ends { peer: SocketAddr::new(from.ip(), port), local }), Other::Unknown);
         }
         let (peer, local) = ("192.0.2.1:9".parse().unwrap(), "127.0.0.1:80".parse().unwrap());
-        assert_eq!(peers.find(Ends { peer, local }), None);
+        assert_eq!(peers.find(Ends { peer, local }), Other::Elsewhere);
     }
 }

@@ -1,8 +1,10 @@
 //! The server: one for each client.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::Mutex;
 use std::sync::PoisonError;
+use std::time::Duration;
 
 use consort_core::App;
 use consort_core::around::Around;
@@ -10,8 +12,8 @@ use consort_core::engine::Engine;
 use consort_core::host::Ends;
 use consort_core::host::Host;
 use consort_core::journal::Actor;
+use consort_core::messages::Letter;
 use rmcp::ErrorData;
-use rmcp::Peer;
 use rmcp::RoleServer;
 use rmcp::ServerHandler;
 use rmcp::model::CallToolRequestParams;
@@ -32,7 +34,6 @@ use rmcp::model::PromptMessage;
 use rmcp::model::ReadResourceRequestParams;
 use rmcp::model::ReadResourceResponse;
 use rmcp::model::ReadResourceResult;
-use rmcp::model::RequestMetaObject;
 use rmcp::model::ResourceContents;
 use rmcp::model::Role;
 use rmcp::model::ServerCapabilities;
@@ -43,15 +44,20 @@ use rmcp::service::NotificationContext;
 use rmcp::service::RequestContext;
 use rmcp::service::SubscriptionContext;
 use serde_json::json;
+use tokio_util::sync::CancellationToken;
 
 use crate::answer;
 use crate::resources;
 use crate::tools;
 use crate::tools::Room;
+use crate::watch;
 use crate::watch::Watch;
 
 /// The one prompt, for a person who wants to remind a session of the others.
 const PROMPT: &str = "primer";
+
+/// How soon somebody who listens and is not known is looked for again.
+const SOON: Duration = Duration::from_secs(3);
 
 pub struct Server<E, H> {
     inner: Arc<Inner<E, H>>,
@@ -61,7 +67,11 @@ pub struct Server<E, H> {
 struct Inner<E, H> {
     app: Mutex<App<E, H>>,
     around: Arc<dyn Around>,
+    /// What was handed to whom with its last answer: read, once it calls again.
+    handed: Mutex<Handed>,
 }
+
+pub(crate) type Handed = BTreeMap<Actor, Vec<Letter>>;
 
 /// Where a request comes from.
 pub(crate) struct Origin {
@@ -71,15 +81,26 @@ pub(crate) struct Origin {
     pub(crate) thread: Option<String>,
     /// Over the network.
     pub(crate) ends: Option<Ends>,
+    /// Whether the client stays beyond this request.
+    stays: bool,
 }
 
 impl Origin {
-    fn of(client: &Peer<RoleServer>, extensions: &Extensions, meta: Option<&RequestMetaObject>) -> Self {
-        let info = client.peer_info();
+    fn of(context: &RequestContext<RoleServer>) -> Self {
         Self {
-            client: info.map_or_else(|| "mcp".to_owned(), |info| info.client_info.name.clone()),
-            thread: meta.and_then(|meta| meta.get("threadId")?.as_str().map(str::to_owned)),
-            ends: extensions.get::<http::request::Parts>().and_then(|parts| parts.extensions.get().copied()),
+            client: context.client_info().map_or_else(|| "mcp".to_owned(), |info| info.name),
+            thread: context.meta.get("threadId").and_then(|thread| thread.as_str()).map(str::to_owned),
+            ..Self::from_parts(&context.extensions)
+        }
+    }
+
+    fn from_parts(extensions: &Extensions) -> Self {
+        let parts = extensions.get::<http::request::Parts>();
+        Self {
+            client: String::new(),
+            thread: None,
+            ends: parts.and_then(|parts| parts.extensions.get().copied()),
+            stays: parts.is_none_or(|parts| parts.headers.contains_key("mcp-session-id")),
         }
     }
 }
@@ -90,25 +111,27 @@ where
     H: Host + Send + 'static,
 {
     pub fn new(app: App<E, H>, around: Arc<dyn Around>) -> Self {
-        Self { inner: Arc::new(Inner { app: Mutex::new(app), around }), watch: Watch::new() }
+        let inner = Inner { app: Mutex::new(app), around, handed: Mutex::default() };
+        Self { inner: Arc::new(inner), watch: Watch::default() }
     }
 
     /// The same server for another client.
     pub(crate) fn for_another(&self) -> Self {
-        Self { inner: Arc::clone(&self.inner), watch: Watch::new() }
+        Self { inner: Arc::clone(&self.inner), watch: Watch::default() }
     }
 
     /// Does something for a client, beside whoever else is served: the store
     /// may keep it waiting. Whoever it turned out to be is told of mail from
-    /// then on.
+    /// then on, if it stays.
     async fn serve<T: Send + 'static>(
         &self,
         context: &RequestContext<RoleServer>,
-        meta: Option<&RequestMetaObject>,
         serve: impl FnOnce(&mut Room<'_, E, H>) -> T + Send + 'static,
     ) -> Result<T, ErrorData> {
-        let (done, known) = self.ask(Origin::of(&context.peer, &context.extensions, meta), serve).await?;
-        if let Some(known) = known {
+        let (origin, gone) = (Origin::of(context), context.ct.clone());
+        let stays = origin.stays;
+        let (done, known) = self.ask(origin, gone, serve).await?;
+        if let Some(known) = known.filter(|_| stays) {
             self.watch.begin(self.inner.around.as_ref(), known, context.peer.clone());
         }
         Ok(done)
@@ -117,18 +140,35 @@ where
     async fn ask<T: Send + 'static>(
         &self,
         origin: Origin,
+        gone: CancellationToken,
         serve: impl FnOnce(&mut Room<'_, E, H>) -> T + Send + 'static,
     ) -> Result<(T, Option<Actor>), ErrorData> {
         let inner = Arc::clone(&self.inner);
         let serve = move || {
             let mut app = inner.app.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut handed = inner.handed.lock().unwrap_or_else(PoisonError::into_inner);
             app.let_go_if_replaced();
-            let mut room = Room { app: &mut app, around: inner.around.as_ref(), origin, known: None };
+            let around = inner.around.as_ref();
+            let mut room = Room { app: &mut app, around, handed: &mut handed, origin, known: None };
             let done = serve(&mut room);
-            (done, room.known)
+            let known = room.known.take();
+            if gone.is_cancelled() {
+                // Nobody waits for the answer any more.
+                known.iter().for_each(|mailbox| {
+                    let letters = handed.remove(mailbox).unwrap_or_default();
+                    let _ = app.has_not_shown(mailbox, &letters);
+                });
+            }
+            (done, known)
         };
         let served = tokio::task::spawn_blocking(serve).await;
         served.map_err(|error| ErrorData::internal_error(format!("the request failed: {error}"), None))
+    }
+
+    /// Whose mailbox a client's is, if that is known.
+    async fn known(&self, origin: Origin) -> Option<Actor> {
+        let asked = self.ask(origin, CancellationToken::new(), |room| room.known_already().map(drop)).await;
+        asked.ok().and_then(|(_, known)| known)
     }
 }
 
@@ -161,8 +201,7 @@ where
 
     /// An agent that its hooks have announced hears of mail from the start.
     async fn on_initialized(&self, context: NotificationContext<RoleServer>) {
-        let origin = Origin::of(&context.peer, &context.extensions, None);
-        if let Ok((_, Some(mailbox))) = self.ask(origin, |room| room.known_already().map(drop)).await {
+        if let Some(mailbox) = self.known(Origin::from_parts(&context.extensions)).await {
             self.watch.begin(self.inner.around.as_ref(), mailbox, context.peer.clone());
         }
     }
@@ -183,7 +222,7 @@ where
         let (name, arguments) = (request.name.to_string(), request.arguments.unwrap_or_default().into());
         let tool = name.clone();
         let call = move |room: &mut Room<'_, E, H>| tools::call(room, &tool, arguments);
-        match self.serve(&context, request.meta.as_ref(), call).await? {
+        match self.serve(&context, call).await? {
             Some(answer) => Ok(answer::result(answer).into()),
             None => Err(ErrorData::invalid_params(format!("there is no tool `{name}`"), None)),
         }
@@ -194,7 +233,7 @@ where
         _request: Option<PaginatedRequestParams>,
         context: RequestContext<RoleServer>,
     ) -> Result<ListResourcesResult, ErrorData> {
-        Ok(ListResourcesResult::with_all_items(self.serve(&context, None, resources::list).await?))
+        Ok(ListResourcesResult::with_all_items(self.serve(&context, resources::list).await?))
     }
 
     async fn list_resource_templates(
@@ -212,7 +251,7 @@ where
     ) -> Result<ReadResourceResponse, ErrorData> {
         let uri = request.uri.clone();
         let read = move |room: &mut Room<'_, E, H>| resources::read(room, &uri);
-        match self.serve(&context, request.meta.as_ref(), read).await? {
+        match self.serve(&context, read).await? {
             Ok(Some(text)) => {
                 Ok(ReadResourceResult::new(vec![ResourceContents::text(text, request.uri)]).into())
             }
@@ -247,7 +286,7 @@ where
         context: RequestContext<RoleServer>,
     ) -> Result<(), ErrorData> {
         known(&request.uri)?;
-        self.serve(&context, request.meta.as_ref(), |room| room.known_already().map(drop)).await?.ok();
+        self.serve(&context, |room| room.known_already().map(drop)).await?.ok();
         self.watch.subscribe(request.uri);
         Ok(())
     }
@@ -266,11 +305,17 @@ where
     }
 
     async fn listen(&self, context: SubscriptionContext) -> Result<(), ErrorData> {
-        let request = context.request_context();
-        let origin = Origin::of(&request.peer, &request.extensions, None);
-        let (_, known) = self.ask(origin, |room| room.known_already().map(drop)).await?;
+        let listen = async {
+            loop {
+                // Nobody joins by listening: one that is not known yet is looked for again.
+                if let Some(mailbox) = self.known(Origin::of(context.request_context())).await {
+                    return watch::listen(self.inner.around.as_ref(), &mailbox, &context).await;
+                }
+                tokio::time::sleep(SOON).await;
+            }
+        };
         tokio::select! {
-            () = self.watch.listen(self.inner.around.as_ref(), known, &context) => {}
+            () = listen => {}
             () = context.cancelled() => {}
         }
         Ok(())

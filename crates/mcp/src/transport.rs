@@ -1,6 +1,7 @@
 //! The two ways a client reaches a server.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use consort_core::engine::Engine;
 use consort_core::host::Host;
@@ -11,6 +12,9 @@ use rmcp::transport::streamable_http_server::session::local::LocalSessionManager
 use tokio_util::sync::CancellationToken;
 
 use crate::Server;
+
+/// How long a client may say nothing before it counts as gone.
+const LONGEST_SILENCE: Duration = Duration::from_secs(12 * 3600);
 
 /// Serves one client over standard input and output until it goes.
 pub fn serve<E, H>(server: Server<E, H>) -> std::io::Result<()>
@@ -42,5 +46,8 @@ where
         .with_cancellation_token(end)
         .disable_allowed_hosts()
         .disable_allowed_origins();
-    StreamableHttpService::new(move || Ok(server.for_another()), Arc::default(), config)
+    // An agent that sits idle is the very one that should hear of mail.
+    let mut sessions = LocalSessionManager::default();
+    sessions.session_config.keep_alive = Some(LONGEST_SILENCE);
+    StreamableHttpService::new(move || Ok(server.for_another()), Arc::new(sessions), config)
 }

@@ -3,9 +3,11 @@
 //! A client is watched for from the moment its agent is known, and no sooner:
 //! nobody joins by listening.
 
+use std::collections::BTreeMap;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::sync::Mutex;
+use std::sync::MutexGuard;
 use std::sync::PoisonError;
 use std::time::Duration;
 
@@ -18,82 +20,69 @@ use rmcp::RoleServer;
 use rmcp::model::ResourceUpdatedNotificationParam;
 use rmcp::service::SubscriptionContext;
 use tokio::sync::mpsc;
-use tokio::sync::watch;
+use tokio_util::sync::CancellationToken;
+use tokio_util::sync::DropGuard;
 
 /// How often a bell is looked after, and how long a thread outlives its client.
 const NAP: Duration = Duration::from_secs(20);
 
-/// What one client wants to know.
-#[derive(Clone)]
+/// What one client wants to know. Dropped, it ends.
+#[derive(Default)]
 pub(crate) struct Watch {
-    mailbox: watch::Sender<Option<Actor>>,
+    /// The mailboxes that are watched; one client may speak for several sessions.
+    mailboxes: Mutex<BTreeMap<Actor, DropGuard>>,
     subscribed: Arc<Mutex<BTreeSet<String>>>,
 }
 
 impl Watch {
-    pub(crate) fn new() -> Self {
-        Self { mailbox: watch::Sender::new(None), subscribed: Arc::default() }
-    }
-
     pub(crate) fn subscribe(&self, uri: String) {
-        self.subscribed.lock().unwrap_or_else(PoisonError::into_inner).insert(uri);
+        lock(&self.subscribed).insert(uri);
     }
 
     pub(crate) fn unsubscribe(&self, uri: &str) {
-        self.subscribed.lock().unwrap_or_else(PoisonError::into_inner).remove(uri);
+        lock(&self.subscribed).remove(uri);
     }
 
     /// Begins, unless it has begun for that mailbox.
     pub(crate) fn begin(&self, around: &dyn Around, mailbox: Actor, client: Peer<RoleServer>) {
-        let is_new = |known: &mut Option<Actor>| known.replace(mailbox.clone()).as_ref() != Some(&mailbox);
-        if !self.mailbox.send_if_modified(is_new) {
+        let mut mailboxes = lock(&self.mailboxes);
+        if mailboxes.contains_key(&mailbox) {
             return;
         }
         let Some(mut rings) = rings(around, &mailbox) else { return };
-        let watch = self.clone();
-        tokio::spawn(async move {
-            while rings.recv().await.is_some() {
-                // Another agent may speak through this client now.
-                let is_its = watch.mailbox.borrow().as_ref() == Some(&mailbox);
-                if !is_its || watch.tell(&client).await.is_err() {
-                    return;
-                }
-            }
-        });
+        let (end, subscribed) = (CancellationToken::new(), Arc::clone(&self.subscribed));
+        mailboxes.insert(mailbox, end.clone().drop_guard());
+        tokio::spawn(end.run_until_cancelled_owned(async move {
+            while rings.recv().await.is_some() && tell(&client, &subscribed).await.is_ok() {}
+        }));
     }
+}
 
-    async fn tell(&self, client: &Peer<RoleServer>) -> Result<(), rmcp::ServiceError> {
-        let subscribed = self.subscribed.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        client.notify_resource_list_changed().await?;
-        for uri in subscribed {
-            client.notify_resource_updated(ResourceUpdatedNotificationParam::new(uri)).await?;
-        }
-        Ok(())
+fn lock<T>(shared: &Mutex<T>) -> MutexGuard<'_, T> {
+    shared.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+async fn tell(
+    client: &Peer<RoleServer>,
+    subscribed: &Mutex<BTreeSet<String>>,
+) -> Result<(), rmcp::ServiceError> {
+    let uris = lock(subscribed).clone();
+    client.notify_resource_list_changed().await?;
+    for uri in uris {
+        client.notify_resource_updated(ResourceUpdatedNotificationParam::new(uri)).await?;
     }
+    Ok(())
+}
 
-    /// The same for clients of the later protocol: one request that lasts.
-    pub(crate) async fn listen(
-        &self,
-        around: &dyn Around,
-        known: Option<Actor>,
-        context: &SubscriptionContext,
-    ) {
-        let mailbox = match known {
-            Some(mailbox) => mailbox,
-            None => match self.mailbox.subscribe().wait_for(Option::is_some).await.map(|known| known.clone())
-            {
-                Ok(Some(mailbox)) => mailbox,
-                _ => return,
-            },
-        };
-        let Some(mut rings) = rings(around, &mailbox) else { return };
-        let uris = context.accepted().resource_subscriptions.clone().unwrap_or_default();
-        while rings.recv().await.is_some() {
-            // What was not asked for is not sent.
-            let _ = context.sink().notify_resource_list_changed().await;
-            for uri in &uris {
-                let _ = context.sink().notify_resource_updated(uri).await;
-            }
+/// The same for clients of the later protocol: one request that lasts.
+pub(crate) async fn listen(around: &dyn Around, mailbox: &Actor, context: &SubscriptionContext) {
+    let Some(mut rings) = rings(around, mailbox) else { return };
+    let uris = context.accepted().resource_subscriptions.clone().unwrap_or_default();
+    while rings.recv().await.is_some() {
+        // What was not asked for is not sent.
+        let _ = context.sink().notify_resource_list_changed().await;
+        for uri in &uris {
+            let _ = context.sink().notify_resource_updated(uri).await;
         }
     }
 }

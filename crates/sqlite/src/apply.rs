@@ -58,7 +58,8 @@ pub(crate) fn apply(
         Change::Claims(change) => claims::apply(connection, seq, change),
         Change::Tasks(change) => tasks::apply(connection, seq, change),
         Change::Convergence(change) => convergence::apply(connection, seq, at, change),
-        Change::Journal(_) | Change::Unknown(_) => Ok(()),
+        // What is known is read from an index of its own.
+        Change::Journal(_) | Change::Knowledge(_) | Change::Unknown(_) => Ok(()),
     }
 }
 
@@ -85,7 +86,8 @@ pub(crate) fn keep(seq: Seq, change: &Change) -> Keep {
         Change::Tasks(change) => tasks::keep(change),
         Change::Convergence(change) => convergence::keep(seq, change),
         Change::Journal(_) => Keep::Never,
-        Change::Unknown(_) => Keep::Always,
+        // Its index is made from it, and so is what was known at some time.
+        Change::Knowledge(_) | Change::Unknown(_) => Keep::Always,
     }
 }
 

@@ -153,6 +153,21 @@ impl JournalStore for SqliteTx<'_> {
     }
 }
 
+/// The entries for which `condition` holds, oldest first.
+pub(crate) fn matching(
+    store: &SqliteTx<'_>,
+    condition: &str,
+    by: i64,
+    limit: i64,
+) -> Result<Vec<Entry>, StoreError> {
+    let sql = format!("SELECT {COLUMNS} FROM journal WHERE {condition} ORDER BY seq LIMIT ?2");
+    let raw: Vec<Raw> = store.ask(|tx| {
+        let mut statement = tx.prepare_cached(&sql)?;
+        statement.query_map([by, limit], Raw::read)?.collect()
+    })?;
+    raw.into_iter().map(Raw::parse).collect()
+}
+
 /// The entries that nothing depends on. An entry is kept whole, and with it
 /// all others of its stories: half of a story replays as another one.
 fn droppable(tx: &Connection, mut candidates: Vec<(Seq, Vec<Keep>)>) -> rusqlite::Result<Vec<Seq>> {

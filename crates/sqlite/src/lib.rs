@@ -14,6 +14,7 @@ mod flags;
 mod gate;
 mod held;
 mod journal;
+mod knowledge;
 mod messages;
 mod migrations;
 mod notes;
@@ -26,6 +27,7 @@ mod trails;
 mod verify;
 
 pub use flags::Flags;
+pub use knowledge::Knowledge;
 pub use migrations::SCHEMA;
 pub use notes::Notes;
 pub use open::Access;

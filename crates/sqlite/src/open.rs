@@ -34,6 +34,7 @@ use rusqlite::hooks::Wal;
 use rusqlite::wal::CheckpointMode;
 
 use crate::Flags;
+use crate::Knowledge;
 use crate::Location;
 use crate::Notes;
 use crate::Pulses;
@@ -183,6 +184,7 @@ impl Engine for Store {
     type Pulses = Pulses;
     type Flags = Flags;
     type Notes = Notes;
+    type Knowledge = Knowledge;
 
     fn let_go_if_replaced(&mut self) -> bool {
         let replaced =
@@ -225,6 +227,10 @@ impl Engine for Store {
 
     fn notes(&self) -> Notes {
         Notes::beside(&self.place.path)
+    }
+
+    fn knowledge(&self) -> Knowledge {
+        Knowledge::beside(&self.place.path)
     }
 }
 

@@ -57,7 +57,8 @@ pub(crate) fn verify(
                 | Change::Messages(_)
                 | Change::Claims(_)
                 | Change::Tasks(_)
-                | Change::Convergence(_) => {}
+                | Change::Convergence(_)
+                | Change::Knowledge(_) => {}
             }
         }
         Ok(())

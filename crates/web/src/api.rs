@@ -194,6 +194,7 @@ impl<E: Engine, H: Host> Desk<'_, E, H> {
             text: send.text,
             reply_to: send.reply,
             key: send.key,
+            project: self.project()?.map(|project| project.id),
             ..SendRequest::default()
         };
         let outcome = self.app.send(&request)?;

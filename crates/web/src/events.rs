@@ -10,6 +10,7 @@ use std::time::Duration;
 use axum::Router;
 use axum::extract::Query;
 use axum::extract::State;
+use axum::extract::rejection::QueryRejection;
 use axum::http::HeaderMap;
 use axum::response::IntoResponse;
 use axum::response::Sse;
@@ -55,13 +56,14 @@ struct Wish {
 
 async fn events<E, H>(
     State(inner): State<Arc<Inner<E, H>>>,
-    Query(wish): Query<Wish>,
+    wish: Result<Query<Wish>, QueryRejection>,
     headers: HeaderMap,
 ) -> Result<impl IntoResponse, Refusal>
 where
     E: Engine + Send + 'static,
     H: Host + Send + 'static,
 {
+    let Query(wish) = wish.map_err(|error| Refusal::malformed(error.body_text()))?;
     let seen = headers.get("last-event-id").and_then(|id| id.to_str().ok()?.parse().ok());
     let (project, last) = inner
         .with(move |app, _| {

@@ -1,5 +1,6 @@
 //! Who may come in.
 
+use std::net::IpAddr;
 use std::sync::Arc;
 
 use axum::extract::ConnectInfo;
@@ -76,6 +77,14 @@ impl Guard {
 
     fn knows(&self, host: &str) -> bool {
         LOOPBACK.contains(&host) || self.hosts.iter().any(|known| known.eq_ignore_ascii_case(host))
+    }
+}
+
+/// The name that is meant by an address or a name, with or without a port.
+pub(crate) fn host_name(text: &str) -> String {
+    match text.parse::<IpAddr>() {
+        Ok(IpAddr::V6(address)) => format!("[{address}]"),
+        _ => name_of(text).to_owned(),
     }
 }
 

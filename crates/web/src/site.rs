@@ -78,7 +78,7 @@ where
 
     /// Names by which it may be called, besides this machine's own.
     pub fn known_as(mut self, hosts: impl IntoIterator<Item = String>) -> Self {
-        self.guard.hosts.extend(hosts);
+        self.guard.hosts.extend(hosts.into_iter().map(|host| guard::host_name(&host)));
         self
     }
 

@@ -64,8 +64,7 @@ async fn serve(world: &World, args: &Args, token: Token) -> CommandResult {
 
     let around = Arc::new(Surroundings::new(world));
     let mcp = Server::new(world.app(), Arc::clone(&around) as _);
-    let hosts =
-        args.host.iter().cloned().chain((!address.ip().is_loopback()).then(|| address.ip().to_string()));
+    let hosts = args.host.iter().cloned().chain([address.ip().to_string()]);
     let site = Site::new(world.app(), around, token, end.clone())
         .known_as(hosts)
         .with("/mcp", consort_mcp::service(mcp, end));
@@ -104,21 +103,27 @@ fn end_with_signals(end: CancellationToken) -> std::io::Result<()> {
 fn token(world: &World) -> Result<Token, CommandError> {
     let path = world.paths.token();
     connect::private_dir(&world.paths.data)?;
-    let mut file = fs::OpenOptions::new();
-    match file.write(true).create_new(true).mode(0o600).open(&path) {
-        Ok(mut file) => {
-            let machine = Machine::new(world.paths.bells());
-            let secret: String = [machine.random(), machine.random()]
-                .concat()
-                .iter()
-                .map(|byte| format!("{byte:02x}"))
-                .collect();
-            writeln!(file, "{secret}").map_err(|error| CommandError::file("cannot write", &path, error))?;
-        }
-        Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {}
-        Err(error) => return Err(CommandError::file("cannot make", &path, error)),
+    if !path.exists() {
+        make_token(world, &path).map_err(|error| CommandError::file("cannot make", &path, error))?;
     }
     read_token(&path)
+}
+
+/// Made aside and put in its place whole: nobody finds half of it, and of two that
+/// make one at once the first counts.
+fn make_token(world: &World, path: &Path) -> std::io::Result<()> {
+    let machine = Machine::new(world.paths.bells());
+    let random = [machine.random(), machine.random()].concat();
+    let secret: String = random.iter().map(|byte| format!("{byte:02x}")).collect();
+    let aside = path.with_extension(std::process::id().to_string());
+    let mut file = fs::OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&aside)?;
+    writeln!(file, "{secret}")?;
+    let placed = fs::hard_link(&aside, path);
+    fs::remove_file(&aside)?;
+    match placed {
+        Err(error) if error.kind() != std::io::ErrorKind::AlreadyExists => Err(error),
+        _ => Ok(()),
+    }
 }
 
 fn read_token(path: &Path) -> Result<Token, CommandError> {

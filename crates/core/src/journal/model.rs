@@ -12,6 +12,7 @@ use crate::Timestamp;
 use crate::claims::ClaimChange;
 use crate::convergence::ConvergenceChange;
 use crate::host::Topic;
+use crate::knowledge::KnowledgeChange;
 use crate::messages::MessageChange;
 use crate::presence::PresenceChange;
 use crate::presence::SessionId;
@@ -169,6 +170,7 @@ pub enum Change {
     Claims(ClaimChange),
     Tasks(TaskChange),
     Convergence(ConvergenceChange),
+    Knowledge(KnowledgeChange),
     /// Written by a newer consort: shown as it is, never applied.
     Unknown(serde_json::Value),
 }
@@ -184,13 +186,14 @@ pub enum JournalChange {
 /// The wire form: `{"presence":{"joined":{…}}}`.
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-enum KnownChange<J, P, M, C, T, V> {
+enum KnownChange<J, P, M, C, T, V, K> {
     Journal(J),
     Presence(P),
     Messages(M),
     Claims(C),
     Tasks(T),
     Convergence(V),
+    Knowledge(K),
 }
 
 impl Serialize for Change {
@@ -202,6 +205,7 @@ impl Serialize for Change {
             &'a ClaimChange,
             &'a TaskChange,
             &'a ConvergenceChange,
+            &'a KnowledgeChange,
         >;
         match self {
             Self::Journal(change) => Known::Journal(change),
@@ -210,6 +214,7 @@ impl Serialize for Change {
             Self::Claims(change) => Known::Claims(change),
             Self::Tasks(change) => Known::Tasks(change),
             Self::Convergence(change) => Known::Convergence(change),
+            Self::Knowledge(change) => Known::Knowledge(change),
             Self::Unknown(value) => return value.serialize(serializer),
         }
         .serialize(serializer)
@@ -226,6 +231,7 @@ impl<'de> Deserialize<'de> for Change {
             Ok(KnownChange::Claims(change)) => Self::Claims(change),
             Ok(KnownChange::Tasks(change)) => Self::Tasks(change),
             Ok(KnownChange::Convergence(change)) => Self::Convergence(change),
+            Ok(KnownChange::Knowledge(change)) => Self::Knowledge(change),
             Err(_) => Self::Unknown(value),
         })
     }

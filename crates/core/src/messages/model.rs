@@ -197,6 +197,9 @@ pub struct SendRequest {
     pub key: Option<String>,
     /// The repository the call comes from, where `all` depends on it.
     pub repository: Option<PathBuf>,
+    /// The project that `all` means, where it is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub project: Option<ProjectId>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

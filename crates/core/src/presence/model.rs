@@ -302,12 +302,19 @@ pub struct WhoOutcome {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CallerFacts {
     pub host: String,
+    /// The calling process, where it is another than the one that asks.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub own: Option<Process>,
     /// Nearest first.
     pub ancestors: Vec<Process>,
     /// A session id from the environment, for where no ancestor is registered.
     pub claimed: Option<SessionId>,
     /// Which of the sessions that one process hosts is the likeliest.
     pub hints: Vec<SessionId>,
+    /// The same by the caller's own word: it tells sessions of one process
+    /// apart, and nothing more.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub thread: Option<SessionId>,
     /// Whether an ancestor is an agent CLI, registered or not.
     pub in_agent: bool,
 }

@@ -115,7 +115,11 @@ pub(super) fn inbox<E: Engine, H: Host>(room: &mut Room<'_, E, H>, inbox: Inbox)
     if letters.is_empty() {
         text.push_str("No new messages.");
     } else if !inbox.peek.unwrap_or_default() {
-        room.app.has_read(&mailbox, &letters)?;
+        // Handed over now, and read when it calls again: then it has the answer.
+        let numbers: Vec<Seq> = letters.iter().map(|letter| letter.message.number).collect();
+        let request = InboxRequest { peek: false, ..request };
+        let handed = room.app.inbox_some(&request, |number| numbers.contains(&number))?;
+        room.handed.entry(mailbox).or_default().extend(handed);
     }
     if shown < all {
         text.push_str(&format!("{} more: call this again.", all - shown));

@@ -18,6 +18,7 @@ use consort_core::presence::Agent;
 use consort_core::presence::Caller;
 use consort_core::presence::CallerFacts;
 use consort_core::presence::PresenceError;
+use consort_core::presence::SessionId;
 use rmcp::model::Tool;
 use rmcp::model::ToolAnnotations;
 use serde::de::DeserializeOwned;
@@ -26,12 +27,14 @@ use serde_json::json;
 
 use crate::answer::Answer;
 use crate::answer::Problem;
+use crate::server::Handed;
 use crate::server::Origin;
 
 /// What a tool works with.
 pub(crate) struct Room<'a, E, H> {
     pub(crate) app: &'a mut App<E, H>,
     pub(crate) around: &'a dyn Around,
+    pub(crate) handed: &'a mut Handed,
     pub(crate) origin: Origin,
     /// Whose mailbox is this client's, once that is known.
     pub(crate) known: Option<Actor>,
@@ -39,9 +42,8 @@ pub(crate) struct Room<'a, E, H> {
 
 impl<E: Engine, H: Host> Room<'_, E, H> {
     pub(crate) fn facts(&self) -> CallerFacts {
-        let mut facts = self.around.caller(self.origin.ends);
-        facts.hints.extend(self.origin.thread.clone().map(Into::into));
-        facts
+        let thread = self.origin.thread.clone().map(Into::into);
+        CallerFacts { thread, ..self.around.caller(self.origin.ends) }
     }
 
     /// The agent that calls, if it is registered.
@@ -49,7 +51,12 @@ impl<E: Engine, H: Host> Room<'_, E, H> {
         let facts = self.facts();
         Ok(match self.app.caller(&facts)? {
             Caller::Agent(agent) => {
-                self.known = Some(Actor::Agent(agent.session.clone()));
+                let mailbox = Actor::Agent(agent.session.clone());
+                // It has come back: what it was handed has reached it.
+                if let Some(letters) = self.handed.remove(&mailbox) {
+                    self.app.has_read(&mailbox, &letters)?;
+                }
+                self.known = Some(mailbox);
                 // How it stands is worth no failure.
                 let _ = self.app.has_called(&agent.session);
                 Some(*agent)
@@ -63,11 +70,13 @@ impl<E: Engine, H: Host> Room<'_, E, H> {
         if let Some(agent) = self.known_already()? {
             return Ok(agent);
         }
-        let Origin { client, thread, ends } = &self.origin;
+        let Origin { client, thread, ends, .. } = &self.origin;
         let mut request = self.around.join_request(client, *ends).ok_or(PresenceError::NotRegistered)?;
-        // Were it announced later, it would be by that id.
-        if let Some(thread) = thread {
-            request.session = thread.clone().into();
+        // Were it announced later, it would be by that id; one that is here is
+        // somebody else's.
+        let thread = thread.clone().map(SessionId::from);
+        if let Some(thread) = thread.filter(|thread| matches!(self.app.company(thread), Ok(None))) {
+            request.session = thread;
         }
         let agent = self.app.join(&request)?.agent;
         self.known = Some(Actor::Agent(agent.session.clone()));

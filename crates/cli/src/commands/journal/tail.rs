@@ -15,6 +15,9 @@ use consort_core::journal::Entry;
 use consort_core::journal::JournalChange;
 use consort_core::journal::Seq;
 use consort_core::journal::TailRequest;
+use consort_core::knowledge::Edit;
+use consort_core::knowledge::EditChange;
+use consort_core::knowledge::KnowledgeChange;
 use consort_core::messages::MessageChange;
 use consort_core::messages::Recipient;
 use consort_core::presence::LeaveReason;
@@ -154,6 +157,7 @@ fn describe(
             Change::Claims(change) => hold(change, entry.seq),
             Change::Tasks(change) => task(change, &entry.actor, &mut name)?,
             Change::Convergence(change) => convergence(change),
+            Change::Knowledge(change) => knowledge(change),
             Change::Journal(JournalChange::Pruned { through, .. }) => {
                 format!("entries up to {through} pruned")
             }
@@ -197,6 +201,33 @@ fn convergence(change: &ConvergenceChange) -> String {
         ConvergenceChange::Assigned { topic, domain: None } => format!("{topic} belongs to no domain"),
         ConvergenceChange::Learned { learned } => {
             format!("learned of {}", text::count(learned.len(), "topic"))
+        }
+    }
+}
+
+/// Which entities a batch names; what it says of them is for `consort know`.
+fn knowledge(change: &KnowledgeChange) -> String {
+    let names = |edits: &mut dyn Iterator<Item = &Edit>| {
+        let named = edits.filter_map(|edit| match &edit.change {
+            EditChange::Set { field, value } if matches!(field.as_str(), "name" | "path" | "from") => {
+                Some(text::one_line(value.as_str().unwrap_or_default(), 60))
+            }
+            _ => None,
+        });
+        let names: Vec<String> = named.collect();
+        if names.is_empty() { String::new() } else { format!(": {}", text::few(names.into_iter(), 4)) }
+    };
+    match change {
+        KnowledgeChange::Edited { by, edits, .. } => {
+            let count = text::count(edits.len(), "word");
+            format!("{} recorded {count} of knowledge{}", by.name, names(&mut edits.iter()))
+        }
+        KnowledgeChange::Merged { edits, .. } => {
+            let count = text::count(edits.len(), "word");
+            format!(
+                "{count} of knowledge came from elsewhere{}",
+                names(&mut edits.iter().map(|one| &one.edit))
+            )
         }
     }
 }

@@ -97,14 +97,10 @@ fn say(world: &World, room: &mut Room, other: &Agent, line: &str) -> CommandResu
     }
     let request = SendRequest {
         caller: caller_facts(room.app.host()),
-        as_agent: None,
         to: Recipients::Named(vec![name]),
         kind: MessageType::Info,
-        priority: None,
         text: line.to_owned(),
-        reply_to: None,
-        key: None,
-        repository: None,
+        ..SendRequest::default()
     };
     match room.app.send(&request) {
         Ok(outcome) => {

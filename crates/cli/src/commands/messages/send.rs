@@ -131,6 +131,7 @@ pub(crate) fn run(world: &World, args: &Args) -> Result<ExitCode, CommandError> 
         text,
         reply_to: args.reply,
         key: args.key.clone(),
+        project: None,
     };
     let outcome = app.send(&request)?;
     let woken = wake::wake(world, &mut app, &request, &outcome);

@@ -6,6 +6,7 @@ use crate::engine::Engine;
 use crate::engine::StoreError;
 use crate::engine::Tx;
 use crate::host::Host;
+use crate::host::Process;
 use crate::journal::Actor;
 use crate::journal::Change;
 use crate::journal::Seq;
@@ -24,9 +25,23 @@ impl<E: Engine, H: Host> App<E, H> {
     /// peeks they are delivered with this, and [`App::has_read`] must follow
     /// once they were shown.
     pub fn inbox(&mut self, request: &InboxRequest) -> Result<Vec<Letter>, StoreError> {
+        self.inbox_some(request, |_| true)
+    }
+
+    /// The same of some of them.
+    pub fn inbox_some(
+        &mut self,
+        request: &InboxRequest,
+        is_wanted: impl Fn(Seq) -> bool,
+    ) -> Result<Vec<Letter>, StoreError> {
         let flags = self.engine.flags();
+        let waiting = |tx: &E::Tx<'_>, host: &H| -> Result<Vec<Letter>, StoreError> {
+            let mut letters = waiting(host, &flags, tx, request)?;
+            letters.retain(|letter| is_wanted(letter.message.number));
+            Ok(letters)
+        };
         let tx = self.engine.read()?;
-        let letters = waiting(&self.host, &flags, &tx, request)?;
+        let letters = waiting(&tx, &self.host)?;
         drop(tx);
         if request.peek || letters.is_empty() {
             return Ok(letters);
@@ -35,7 +50,7 @@ impl<E: Engine, H: Host> App<E, H> {
         let hand = self.host.me().ok_or_else(|| StoreError::Failed("this process cannot be found".into()))?;
         let tx = self.engine.write()?;
         // What was there a moment ago may have been read since.
-        let letters = waiting(&self.host, &flags, &tx, request)?;
+        let letters = waiting(&tx, &self.host)?;
         if letters.is_empty() {
             return Ok(letters);
         }
@@ -64,6 +79,21 @@ impl<E: Engine, H: Host> App<E, H> {
         let project = project(&tx, mailbox)?;
         let read = Change::Messages(MessageChange::Read { to: mailbox.clone(), numbers });
         Self::conclude(&self.host, tx, now, project, mailbox.clone(), vec![read])?;
+        Ok(())
+    }
+
+    /// Notes that letters which were delivered could not be shown: whoever handed
+    /// them over is as good as gone.
+    pub fn has_not_shown(&mut self, mailbox: &Actor, letters: &[Letter]) -> Result<(), StoreError> {
+        if letters.is_empty() {
+            return Ok(());
+        }
+        let now = self.host.now();
+        let tx = self.engine.write()?;
+        let (to, numbers, hand) = (mailbox.clone(), numbers(letters), Process::default());
+        let project = project(&tx, mailbox)?;
+        let delivered = Change::Messages(MessageChange::Delivered { to, numbers, hand });
+        Self::conclude(&self.host, tx, now, project, mailbox.clone(), vec![delivered])?;
         Ok(())
     }
 

@@ -197,7 +197,7 @@ impl<'a, H: Host, P: PulseStore> Office<'a, H, P> {
             None => None,
             Some(number) => Some(tx.message(number)?.ok_or(Refusal::NoSuchMessage { number })?),
         };
-        let mut project = me.map(|me| me.project.id.clone());
+        let mut project = me.map(|me| me.project.id.clone()).or_else(|| request.project.clone());
         if project.is_none()
             && let Some(repository) = &request.repository
         {

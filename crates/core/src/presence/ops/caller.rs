@@ -47,15 +47,17 @@ pub(crate) fn who_calls(
     store: &impl PresenceStore,
     facts: &CallerFacts,
 ) -> Result<Caller, StoreError> {
-    let pids: Vec<u32> = facts.ancestors.iter().map(|ancestor| ancestor.pid).collect();
+    let lineage = || facts.own.iter().chain(&facts.ancestors);
+    let pids: Vec<u32> = lineage().map(|ancestor| ancestor.pid).collect();
     let agents = store.by_pids(&facts.host, &pids)?;
-    for ancestor in &facts.ancestors {
+    for ancestor in lineage() {
         let is_it =
             |agent: &&Agent| agent.process.pid == ancestor.pid && agent.process.start == ancestor.start;
         let likelier = |a: &&Agent, b: &&Agent| {
             let rank = |agent: &Agent| {
                 let last_active = pulses.heard(&agent.session).map(|heard| heard.last_active);
-                (facts.hints.contains(&agent.session), last_active)
+                let is_meant = facts.thread.as_ref() == Some(&agent.session);
+                (is_meant, facts.hints.contains(&agent.session), last_active)
             };
             rank(a).cmp(&rank(b))
         };

@@ -1,0 +1,552 @@
+//! What a batch of actions comes to: edits, or everything that is wrong with it.
+//!
+//! Decided against one view that does not change meanwhile. An action sees what
+//! those before it in the batch will have made.
+
+use std::collections::BTreeMap;
+
+use serde_json::Map;
+use serde_json::Value;
+
+use super::Edit;
+use super::EditChange;
+use super::Field;
+use super::FieldType;
+use super::Kind;
+use super::Known;
+use super::Mistake;
+use super::merge::CONFIRMED;
+use super::merge::DELETED;
+use super::merge::KIND;
+use super::merge::STALE;
+use crate::engine::StoreError;
+use crate::text;
+
+/// How many actions a batch may have, and how long a text may be, in bytes.
+pub const MOST_ACTIONS: usize = 50;
+const LONGEST: usize = 16 << 10;
+
+/// How many members may be added to a list at once.
+const MOST_MEMBERS: usize = 200;
+
+/// What is known before the batch.
+pub(super) trait View {
+    fn known(&self, kind: Kind, name: &str) -> Result<Option<Known>, StoreError>;
+
+    /// The relationships that a name is an end of.
+    fn links(&self, name: &str) -> Result<Vec<Known>, StoreError>;
+
+    /// All names of a kind, for a hint.
+    fn names(&self, kind: Kind) -> Result<Vec<String>, StoreError>;
+}
+
+/// What a batch would do.
+#[derive(Debug, Default)]
+pub(super) struct Planned {
+    pub(super) edits: Vec<Edit>,
+    pub(super) results: Vec<String>,
+    pub(super) mistakes: Vec<Mistake>,
+}
+
+/// A relationship is known by its ends and its type together.
+pub(super) fn link_name(from: &str, kind: &str, to: &str) -> String {
+    format!("{from}\u{1f}{kind}\u{1f}{to}")
+}
+
+pub(super) fn plan(
+    actions: &Value,
+    view: &dyn View,
+    new_id: &mut dyn FnMut() -> String,
+) -> Result<Planned, StoreError> {
+    let mut planner =
+        Planner { view, new_id, planned: Planned::default(), names: BTreeMap::new(), action: 0 };
+    let wrong =
+        |message: String| Mistake { action: 0, name: None, field: None, message, received: Value::Null };
+    match actions.as_array().map(Vec::as_slice) {
+        None => planner.planned.mistakes.push(wrong("`actions` is not a list".into())),
+        Some([]) => planner.planned.mistakes.push(wrong("there are no actions".into())),
+        Some(all) if all.len() > MOST_ACTIONS => {
+            planner
+                .planned
+                .mistakes
+                .push(wrong(format!("there are {} actions, of at most {MOST_ACTIONS}", all.len())));
+        }
+        Some(all) => {
+            for (index, action) in all.iter().enumerate() {
+                planner.action = index;
+                planner.one(action)?;
+            }
+        }
+    }
+    Ok(planner.planned)
+}
+
+struct Planner<'a> {
+    view: &'a dyn View,
+    new_id: &'a mut dyn FnMut() -> String,
+    planned: Planned,
+    /// The entities behind a name as the batch will have left them; none: taken back.
+    names: BTreeMap<(Kind, String), Vec<String>>,
+    action: usize,
+}
+
+/// An action that is being looked at.
+struct Action<'a> {
+    name: &'a str,
+    props: &'a Map<String, Value>,
+}
+
+impl Planner<'_> {
+    fn one(&mut self, action: &Value) -> Result<(), StoreError> {
+        let Some([Value::String(name), Value::Object(props)]) = action.as_array().map(Vec::as_slice) else {
+            self.wrong(None, None, "an action is `[\"name\", {…}]`", action);
+            return Ok(());
+        };
+        let action = Action { name, props };
+        match name.as_str() {
+            "record-principle" => self.record(&action, Kind::Principle),
+            "record-pattern" => self.record(&action, Kind::Pattern),
+            "record-decision" => self.record(&action, Kind::Decision),
+            "record-file-understanding" => self.record(&action, Kind::File),
+            "link-entities" => self.link(&action),
+            "delete-principle" => self.delete(&action, Kind::Principle),
+            "delete-pattern" => self.delete(&action, Kind::Pattern),
+            "delete-decision" => self.delete(&action, Kind::Decision),
+            "delete-file-understanding" => self.delete(&action, Kind::File),
+            "delete-relationship" => self.unlink(&action),
+            "update-confidence" => self.update_confidence(&action),
+            "add-evidence" => self.add_evidence(&action),
+            "confirm" => self.confirm(&action),
+            "rename" => self.rename(&action),
+            _ => {
+                let nearest = text::nearest(name, ACTIONS.iter().copied());
+                let hint = nearest.map_or_else(
+                    || format!("there are {}", ACTIONS.join(", ")),
+                    |nearest| format!("did you mean `{nearest}`?"),
+                );
+                self.wrong(Some(name), None, &format!("there is no such action; {hint}"), &Value::Null);
+                Ok(())
+            }
+        }
+    }
+
+    /// Adds to what is known by that name, or begins it.
+    fn record(&mut self, action: &Action<'_>, kind: Kind) -> Result<(), StoreError> {
+        let allowed = kind.fields().iter().map(|field| field.name);
+        self.only(action, allowed.chain(["remove"]), |name| kind.field(name).is_some());
+        let Some(name) = self.key(action, kind) else { return Ok(()) };
+        let ids = self.ids(kind, &name)?;
+        let is_new = ids.is_empty();
+        let id = ids.into_iter().next().unwrap_or_else(|| (self.new_id)());
+        let mut edits = Vec::new();
+        if is_new {
+            edits.push(set(&id, KIND, kind.as_str()));
+            edits.push(set(&id, kind.key_field(), name.as_str()));
+        }
+        for field in &kind.fields()[1..] {
+            let given = props_of(action, field);
+            if given.is_none() && field.required && is_new {
+                self.wrong(Some(action.name), Some(field.name), "is missing", &Value::Null);
+            }
+            if let Some(value) = given.filter(|value| !value.is_null()) {
+                edits.extend(self.field(action, field, &id, value));
+            }
+        }
+        edits.extend(self.removals(action, kind, &id));
+        if is_new && kind == Kind::Decision && action.props.get("status").is_none() {
+            edits.push(set(&id, "status", "active"));
+        }
+        if self.view.known(kind, &name)?.is_some_and(|known| known.stale.is_some()) {
+            // Whoever says something of it has looked at it.
+            edits.push(set(&id, STALE, Value::Null));
+        }
+        let verb = if is_new { "recorded" } else { "updated" };
+        self.done(edits, format!("{verb} {} {name}", kind.as_str()));
+        self.names.insert((kind, name), vec![id]);
+        Ok(())
+    }
+
+    /// `"remove": {"tags": ["old"]}`.
+    fn removals(&mut self, action: &Action<'_>, kind: Kind, id: &str) -> Vec<Edit> {
+        let mut edits = Vec::new();
+        let Some(removals) = action.props.get("remove") else { return edits };
+        let Some(removals) = removals.as_object() else {
+            self.wrong(Some(action.name), Some("remove"), "is not an object of lists", removals);
+            return edits;
+        };
+        for (name, members) in removals {
+            match (kind.field(name).filter(|field| field.kind == FieldType::Texts), texts(members)) {
+                (Some(field), Some(members)) => {
+                    let remove =
+                        |member: &str| EditChange::Remove { set: field.name.into(), member: member.into() };
+                    edits.extend(members.iter().map(|member| edit(id, remove(member))));
+                }
+                _ => self.wrong(
+                    Some(action.name),
+                    Some("remove"),
+                    &format!("`{name}` is no list of it"),
+                    members,
+                ),
+            }
+        }
+        edits
+    }
+
+    fn link(&mut self, action: &Action<'_>) -> Result<(), StoreError> {
+        let kind = Kind::Relationship;
+        let allowed = kind.fields().iter().map(|field| field.name);
+        self.only(action, allowed, |name| kind.field(name).is_some());
+        let ends = ["from", "to", "type"].map(|field| self.text(action, field));
+        let [Some(from), Some(to), Some(of)] = ends else { return Ok(()) };
+        for (field, end) in [("from", &from), ("to", &to)] {
+            if self.any(end)?.is_empty() {
+                self.unknown(action, field, &Kind::ALL[..4], end)?;
+            }
+        }
+        let name = link_name(&from, &of, &to);
+        let ids = self.ids(kind, &name)?;
+        let is_new = ids.is_empty();
+        let id = ids.into_iter().next().unwrap_or_else(|| (self.new_id)());
+        let mut edits = Vec::new();
+        if is_new {
+            edits.push(set(&id, KIND, kind.as_str()));
+            edits.extend(
+                [("from", &from), ("to", &to), ("type", &of)]
+                    .map(|(field, text)| set(&id, field, text.as_str())),
+            );
+        }
+        for field in &kind.fields()[3..] {
+            if let Some(value) = props_of(action, field).filter(|value| !value.is_null()) {
+                edits.extend(self.field(action, field, &id, value));
+            }
+        }
+        let verb = if is_new { "linked" } else { "updated" };
+        self.done(edits, format!("{verb} {from} {of} {to}"));
+        self.names.insert((kind, name), vec![id]);
+        Ok(())
+    }
+
+    fn unlink(&mut self, action: &Action<'_>) -> Result<(), StoreError> {
+        self.only(action, ["from", "to", "type"], |_| false);
+        let ends = ["from", "to", "type"].map(|field| self.text(action, field));
+        let [Some(from), Some(to), Some(of)] = ends else { return Ok(()) };
+        let name = link_name(&from, &of, &to);
+        let ids = self.ids(Kind::Relationship, &name)?;
+        if ids.is_empty() {
+            self.wrong(Some(action.name), None, &format!("there is no link {from} {of} {to}"), &Value::Null);
+            return Ok(());
+        }
+        self.take_back(Kind::Relationship, name, ids);
+        self.planned.results.push(format!("deleted link {from} {of} {to}"));
+        Ok(())
+    }
+
+    /// Takes it back, and the links that lead to it and to nothing else.
+    fn delete(&mut self, action: &Action<'_>, kind: Kind) -> Result<(), StoreError> {
+        self.only(action, [kind.key_field()], |_| false);
+        let Some(name) = self.key(action, kind) else { return Ok(()) };
+        let ids = self.ids(kind, &name)?;
+        if ids.is_empty() {
+            return self.unknown(action, kind.key_field(), &[kind], &name);
+        }
+        self.take_back(kind, name.clone(), ids);
+        if self.any(&name)?.is_empty() {
+            for link in self.view.links(&name)? {
+                let ids = self.ids(Kind::Relationship, &link.name)?;
+                self.take_back(Kind::Relationship, link.name, ids);
+            }
+        }
+        self.planned.results.push(format!("deleted {} {name}", kind.as_str()));
+        Ok(())
+    }
+
+    fn update_confidence(&mut self, action: &Action<'_>) -> Result<(), StoreError> {
+        self.only(action, ["name", "kind", "confidence"], |_| false);
+        let Some((kind, name, ids)) = self.one_of(action, &[Kind::Principle, Kind::Pattern])? else {
+            return Ok(());
+        };
+        let Some(value) = action.props.get("confidence") else {
+            self.wrong(Some(action.name), Some("confidence"), "is missing", &Value::Null);
+            return Ok(());
+        };
+        let Some(field) = kind.field("confidence") else { return Ok(()) };
+        let edits = ids.iter().flat_map(|id| self.field(action, field, id, value)).collect();
+        self.done(edits, format!("updated {} {name}", kind.as_str()));
+        Ok(())
+    }
+
+    fn add_evidence(&mut self, action: &Action<'_>) -> Result<(), StoreError> {
+        self.only(action, ["name", "principle", "evidence"], |_| false);
+        let field = if action.props.contains_key("principle") { "principle" } else { "name" };
+        let Some(name) = self.text(action, field) else { return Ok(()) };
+        let ids = self.ids(Kind::Principle, &name)?;
+        let Some(id) = ids.first() else { return self.unknown(action, field, &[Kind::Principle], &name) };
+        let Some(value) = action.props.get("evidence") else {
+            self.wrong(Some(action.name), Some("evidence"), "is missing", &Value::Null);
+            return Ok(());
+        };
+        let Some(field) = Kind::Principle.field("evidence") else { return Ok(()) };
+        let edits = self.field(action, field, id, value);
+        self.done(edits, format!("updated principle {name}"));
+        Ok(())
+    }
+
+    /// It was looked at and still holds.
+    fn confirm(&mut self, action: &Action<'_>) -> Result<(), StoreError> {
+        self.only(action, ["name", "path", "kind", "hash"], |_| false);
+        let Some((kind, name, ids)) = self.one_of(action, &Kind::ALL[..4])? else { return Ok(()) };
+        let mut edits: Vec<Edit> =
+            ids.iter().flat_map(|id| [set(id, CONFIRMED, true), set(id, STALE, Value::Null)]).collect();
+        if let (Kind::File, Some(Value::String(hash)), Some(id)) =
+            (kind, action.props.get("hash"), ids.first())
+        {
+            edits.push(set(id, "hash", hash.as_str()));
+        }
+        self.done(edits, format!("confirmed {} {name}", kind.as_str()));
+        Ok(())
+    }
+
+    fn rename(&mut self, action: &Action<'_>) -> Result<(), StoreError> {
+        self.only(action, ["name", "path", "kind", "to"], |_| false);
+        let Some((kind, name, ids)) = self.one_of(action, &Kind::ALL[..4])? else { return Ok(()) };
+        let Some(to) = self.text(action, "to") else { return Ok(()) };
+        if !self.ids(kind, &to)?.is_empty() {
+            self.wrong(Some(action.name), Some("to"), "is taken by another", &Value::from(to.as_str()));
+            return Ok(());
+        }
+        let mut edits: Vec<Edit> = ids.iter().map(|id| set(id, kind.key_field(), to.as_str())).collect();
+        for link in self.view.links(&name)? {
+            for end in ["from", "to"].into_iter().filter(|end| link.text(end) == name) {
+                edits.extend(link.ids.iter().map(|id| set(id, end, to.as_str())));
+            }
+        }
+        self.names.insert((kind, name.clone()), Vec::new());
+        self.names.insert((kind, to.clone()), ids);
+        self.done(edits, format!("renamed {} {name} to {to}", kind.as_str()));
+        Ok(())
+    }
+
+    fn take_back(&mut self, kind: Kind, name: String, ids: Vec<String>) {
+        self.planned.edits.extend(ids.iter().map(|id| set(id, DELETED, true)));
+        self.names.insert((kind, name), Vec::new());
+    }
+
+    fn done(&mut self, edits: Vec<Edit>, result: String) {
+        self.planned.edits.extend(edits);
+        self.planned.results.push(result);
+    }
+
+    /// The entities behind a name, as this batch leaves them.
+    fn ids(&self, kind: Kind, name: &str) -> Result<Vec<String>, StoreError> {
+        if let Some(ids) = self.names.get(&(kind, name.to_owned())) {
+            return Ok(ids.clone());
+        }
+        Ok(self.view.known(kind, name)?.map(|known| known.ids).unwrap_or_default())
+    }
+
+    /// The kinds that know a name.
+    fn any(&self, name: &str) -> Result<Vec<Kind>, StoreError> {
+        let mut kinds = Vec::new();
+        for kind in &Kind::ALL[..4] {
+            if !self.ids(*kind, name)?.is_empty() {
+                kinds.push(*kind);
+            }
+        }
+        Ok(kinds)
+    }
+
+    /// The one that an action names, by `kind` where several have that name.
+    fn one_of(
+        &mut self,
+        action: &Action<'_>,
+        kinds: &[Kind],
+    ) -> Result<Option<(Kind, String, Vec<String>)>, StoreError> {
+        let field = if action.props.contains_key("path") { "path" } else { "name" };
+        let Some(name) = self.text(action, field) else { return Ok(None) };
+        let wanted = action.props.get("kind").and_then(Value::as_str);
+        let is_wanted = |kind: &Kind| {
+            kinds.contains(kind) && wanted.is_none_or(|wanted| Kind::named(wanted) == Some(*kind))
+        };
+        let name = if field == "path" { relative(&name) } else { name };
+        let found: Vec<Kind> = self.any(&name)?.into_iter().filter(is_wanted).collect();
+        match found.as_slice() {
+            [kind] => Ok(Some((*kind, name.clone(), self.ids(*kind, &name)?))),
+            [] => self.unknown(action, field, kinds, &name).map(|()| None),
+            several => {
+                let names: Vec<&str> = several.iter().map(|kind| kind.as_str()).collect();
+                let message = format!("several have that name: say which `kind`, {}", names.join(" or "));
+                self.wrong(Some(action.name), Some("kind"), &message, &Value::Null);
+                Ok(None)
+            }
+        }
+    }
+
+    /// What an action's entity is known by.
+    fn key(&mut self, action: &Action<'_>, kind: Kind) -> Option<String> {
+        let name = self.text(action, kind.key_field())?;
+        Some(if kind == Kind::File { relative(&name) } else { name })
+    }
+
+    fn text(&mut self, action: &Action<'_>, field: &str) -> Option<String> {
+        let value = action.props.get(field).unwrap_or(&Value::Null);
+        let problem = match value {
+            Value::Null => "is missing",
+            Value::String(text) if text.trim().is_empty() => "is empty",
+            Value::String(text) if text.len() > LONGEST => "is longer than 16 KiB",
+            Value::String(text) if text.contains('\u{1f}') => "has a control character",
+            Value::String(text) => return Some(text.trim().to_owned()),
+            _ => "is not a text",
+        };
+        self.wrong(Some(action.name), Some(field), problem, value);
+        None
+    }
+
+    /// The edits that a field's value comes to.
+    fn field(&mut self, action: &Action<'_>, field: &'static Field, id: &str, value: &Value) -> Vec<Edit> {
+        let problem = match (field.kind, value) {
+            (FieldType::Text, Value::String(text)) if text.len() > LONGEST => {
+                "is longer than 16 KiB".to_owned()
+            }
+            (FieldType::Text, Value::String(text)) => return vec![set(id, field.name, text.as_str())],
+            (FieldType::Text, _) => "is not a text".to_owned(),
+            (FieldType::Number(least, most), value) => match value.as_f64() {
+                Some(number) if (least..=most).contains(&number) => {
+                    return vec![set(id, field.name, value.clone())];
+                }
+                _ => format!("is not a number from {least} to {most}"),
+            },
+            (FieldType::Choice(choices), Value::String(text)) if choices.contains(&text.as_str()) => {
+                return vec![set(id, field.name, text.as_str())];
+            }
+            (FieldType::Choice(choices), _) => format!("is none of {}", choices.join(", ")),
+            (FieldType::Texts, value) => match texts(value) {
+                Some(members) if members.iter().any(|member| member.len() > LONGEST) => {
+                    "is longer than 16 KiB".to_owned()
+                }
+                Some(members) if members.len() > MOST_MEMBERS => {
+                    format!("has more than {MOST_MEMBERS} members")
+                }
+                Some(members) => {
+                    let add = |(place, member): (usize, &&str)| {
+                        let (set, member) = (field.name.to_owned(), (*member).to_owned());
+                        edit(id, EditChange::Add { set, member, value: place.into() })
+                    };
+                    return members.iter().enumerate().map(add).collect();
+                }
+                None => "is not a list of texts".to_owned(),
+            },
+        };
+        self.wrong(Some(action.name), Some(field.name), &problem, value);
+        Vec::new()
+    }
+
+    /// What an action does not know is a mistake, not a wish that nobody hears.
+    fn only(
+        &mut self,
+        action: &Action<'_>,
+        allowed: impl IntoIterator<Item = &'static str>,
+        is_alias: impl Fn(&str) -> bool,
+    ) {
+        let allowed: Vec<&str> = allowed.into_iter().collect();
+        let unknown =
+            action.props.iter().filter(|(name, _)| !allowed.contains(&name.as_str()) && !is_alias(name));
+        let unknown: Vec<_> = unknown.map(|(name, value)| (name.clone(), value.clone())).collect();
+        for (name, value) in unknown {
+            let nearest = text::nearest(&name, allowed.iter().copied());
+            let hint = nearest.map_or_else(
+                || format!("it takes {}", allowed.join(", ")),
+                |nearest| format!("did you mean `{nearest}`?"),
+            );
+            self.wrong(Some(action.name), Some(&name), &format!("is not known; {hint}"), &value);
+        }
+    }
+
+    fn unknown(
+        &mut self,
+        action: &Action<'_>,
+        field: &str,
+        kinds: &[Kind],
+        name: &str,
+    ) -> Result<(), StoreError> {
+        let mut names = Vec::new();
+        for kind in kinds {
+            names.extend(self.view.names(*kind)?);
+        }
+        let nearest = text::nearest(name, names.iter().map(String::as_str));
+        let hint = nearest.map_or_else(String::new, |nearest| format!("; did you mean `{nearest}`?"));
+        self.wrong(
+            Some(action.name),
+            Some(field),
+            &format!("nothing of that name is known{hint}"),
+            &Value::from(name),
+        );
+        Ok(())
+    }
+
+    fn wrong(&mut self, name: Option<&str>, field: Option<&str>, message: &str, received: &Value) {
+        self.planned.mistakes.push(Mistake {
+            action: self.action,
+            name: name.map(str::to_owned),
+            field: field.map(str::to_owned),
+            message: message.to_owned(),
+            received: shortened(received),
+        });
+    }
+}
+
+pub(super) const ACTIONS: &[&str] = &[
+    "record-principle",
+    "record-pattern",
+    "record-decision",
+    "record-file-understanding",
+    "link-entities",
+    "delete-principle",
+    "delete-pattern",
+    "delete-decision",
+    "delete-file-understanding",
+    "delete-relationship",
+    "update-confidence",
+    "add-evidence",
+    "confirm",
+    "rename",
+];
+
+fn edit(id: &str, change: EditChange) -> Edit {
+    Edit { entity: id.to_owned(), change }
+}
+
+fn set(id: &str, field: &str, value: impl Into<Value>) -> Edit {
+    edit(id, EditChange::Set { field: field.to_owned(), value: value.into() })
+}
+
+fn props_of<'a>(action: &Action<'a>, field: &Field) -> Option<&'a Value> {
+    action.props.get(field.name).or_else(|| field.aliases.iter().find_map(|alias| action.props.get(*alias)))
+}
+
+/// A list of texts, or one text.
+fn texts(value: &Value) -> Option<Vec<&str>> {
+    match value {
+        Value::String(text) => Some(vec![text]),
+        Value::Array(all) => all.iter().map(Value::as_str).collect(),
+        _ => None,
+    }
+}
+
+/// A path as the project knows it.
+fn relative(path: &str) -> String {
+    let mut parts: Vec<&str> = Vec::new();
+    for part in path.split('/') {
+        match part {
+            "" | "." => {}
+            ".." => drop(parts.pop()),
+            part => parts.push(part),
+        }
+    }
+    parts.join("/")
+}
+
+/// Enough of what was given to recognise it.
+fn shortened(value: &Value) -> Value {
+    let shown = value.to_string();
+    if shown.len() <= 200 { value.clone() } else { Value::from(text::one_line(&shown, 200)) }
+}

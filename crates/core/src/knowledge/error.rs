@@ -1,0 +1,75 @@
+//! Why nothing was recorded or could be read.
+
+use std::fmt;
+
+use serde::Serialize;
+use serde_json::Value;
+use thiserror::Error;
+
+use crate::engine::StoreError;
+use crate::explain::Explain;
+use crate::explain::Kind;
+
+#[derive(Debug, Error)]
+pub enum KnowledgeError {
+    #[error("nothing was recorded:{}", listed(mistakes))]
+    Mistaken { mistakes: Vec<Mistake> },
+    #[error("this agent session has not joined")]
+    NotRegistered,
+    #[error("what another replica knows cannot be understood: {why}")]
+    Foreign { why: String },
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+/// What is wrong with one action.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Mistake {
+    /// Which, from 0.
+    pub action: usize,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub field: Option<String>,
+    pub message: String,
+    /// What was given.
+    #[serde(skip_serializing_if = "Value::is_null")]
+    pub received: Value,
+}
+
+impl fmt::Display for Mistake {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "action {}", self.action)?;
+        if let Some(name) = &self.name {
+            write!(f, " ({name})")?;
+        }
+        if let Some(field) = &self.field {
+            write!(f, ", `{field}`")?;
+        }
+        write!(f, ": {}", self.message)
+    }
+}
+
+fn listed(mistakes: &[Mistake]) -> String {
+    mistakes.iter().map(|mistake| format!("\n  {mistake}")).collect()
+}
+
+impl Explain for KnowledgeError {
+    fn kind(&self) -> Kind {
+        match self {
+            Self::Store(error) => error.kind(),
+            Self::Mistaken { .. } | Self::NotRegistered | Self::Foreign { .. } => Kind::User,
+        }
+    }
+
+    fn hints(&self) -> Vec<String> {
+        match self {
+            Self::Mistaken { .. } => vec!["mend these and send the whole batch again".into()],
+            Self::NotRegistered => vec!["`consort join` registers the agent session it is run in".into()],
+            Self::Foreign { .. } => {
+                vec!["it was left alone; `consort know save` writes the file anew".into()]
+            }
+            Self::Store(error) => error.hints(),
+        }
+    }
+}

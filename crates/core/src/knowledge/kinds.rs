@@ -1,0 +1,140 @@
+//! What there is to know, as data.
+
+use serde::Deserialize;
+use serde::Serialize;
+
+/// A sort of knowledge.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Kind {
+    Principle,
+    Pattern,
+    Decision,
+    /// What a file is for.
+    File,
+    /// How two of them hang together.
+    Relationship,
+}
+
+/// What an entity of some kind may say.
+#[derive(Debug)]
+pub struct Field {
+    pub name: &'static str,
+    /// Other names that are understood.
+    pub aliases: &'static [&'static str],
+    pub kind: FieldType,
+    pub required: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum FieldType {
+    Text,
+    /// From, to.
+    Number(f64, f64),
+    Choice(&'static [&'static str]),
+    /// Texts, each once, in the order in which they came.
+    Texts,
+}
+
+const fn field(name: &'static str, kind: FieldType) -> Field {
+    Field { name, aliases: &[], kind, required: false }
+}
+
+const fn required(name: &'static str, kind: FieldType) -> Field {
+    Field { name, aliases: &[], kind, required: true }
+}
+
+const fn known_as(name: &'static str, aliases: &'static [&'static str]) -> Field {
+    Field { name, aliases, kind: FieldType::Texts, required: false }
+}
+
+const CONFIDENCE: Field = field("confidence", FieldType::Number(0.0, 1.0));
+
+/// The first field of each is what it is known by; the second what it is about.
+const PRINCIPLE: &[Field] = &[
+    required("name", FieldType::Text),
+    required("description", FieldType::Text),
+    CONFIDENCE,
+    field("locations", FieldType::Texts),
+    field("evidence", FieldType::Texts),
+    known_as("related", &["relatedPrinciples", "related-principles"]),
+    field("tags", FieldType::Texts),
+];
+
+const PATTERN: &[Field] = &[
+    required("name", FieldType::Text),
+    required("description", FieldType::Text),
+    required("type", FieldType::Text),
+    CONFIDENCE,
+    field("location", FieldType::Text),
+    known_as("related", &["relatedPatterns", "related-patterns"]),
+    field("tags", FieldType::Texts),
+];
+
+const DECISION: &[Field] = &[
+    required("name", FieldType::Text),
+    required("description", FieldType::Text),
+    field("rationale", FieldType::Text),
+    field("status", FieldType::Choice(&["active", "deprecated", "superseded"])),
+    field("impact", FieldType::Number(0.0, 10.0)),
+    field("locations", FieldType::Texts),
+    known_as("related", &["relatedDecisions", "related-decisions"]),
+];
+
+const FILE: &[Field] = &[
+    required("path", FieldType::Text),
+    required("summary", FieldType::Text),
+    field("hash", FieldType::Text),
+    field("concepts", FieldType::Texts),
+    known_as("symbols", &["importantSymbols", "important-symbols"]),
+    known_as("related", &["relatedFiles", "related-files"]),
+];
+
+const RELATIONSHIP: &[Field] = &[
+    required("from", FieldType::Text),
+    required("to", FieldType::Text),
+    required("type", FieldType::Text),
+    field("description", FieldType::Text),
+    CONFIDENCE,
+];
+
+impl Kind {
+    pub const ALL: [Self; 5] =
+        [Self::Principle, Self::Pattern, Self::Decision, Self::File, Self::Relationship];
+
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Principle => "principle",
+            Self::Pattern => "pattern",
+            Self::Decision => "decision",
+            Self::File => "file",
+            Self::Relationship => "relationship",
+        }
+    }
+
+    pub fn named(name: &str) -> Option<Self> {
+        let name = if name == "file-understanding" { "file" } else { name };
+        Self::ALL.into_iter().find(|kind| kind.as_str() == name)
+    }
+
+    pub fn fields(self) -> &'static [Field] {
+        match self {
+            Self::Principle => PRINCIPLE,
+            Self::Pattern => PATTERN,
+            Self::Decision => DECISION,
+            Self::File => FILE,
+            Self::Relationship => RELATIONSHIP,
+        }
+    }
+
+    /// What it is known by: `name`, or a file's `path`. A relationship is known by
+    /// its ends and its type together.
+    pub fn key_field(self) -> &'static str {
+        self.fields()[0].name
+    }
+
+    pub fn field(self, name: &str) -> Option<&'static Field> {
+        let is_it = |field: &&Field| field.name == name || field.aliases.contains(&name);
+        self.fields().iter().find(is_it)
+    }
+}

@@ -1,0 +1,47 @@
+//! What sessions have learned, for those that come later: principles, patterns,
+//! decisions, what files are for, and how all of these hang together.
+//!
+//! The journal says what was recorded, by whom, when and at which commit. What is
+//! read is an index made from it; a document for git and for other replicas is
+//! made from it too, and what comes from there is recorded like everything else.
+//!
+//! **Nothing recorded is lost by a merge.** An entity is known by an id of its
+//! own, so two replicas never write the same one unknowingly; what has the same
+//! name is read as one: of every value the newest by the clock that recorded it,
+//! of every list all there is. **A batch of actions happens as a whole or not at
+//! all**: it is decided against one view, and is one entry.
+
+mod actions;
+mod entity;
+mod error;
+mod kinds;
+mod merge;
+mod model;
+mod ops;
+mod row;
+mod store;
+#[cfg(test)]
+mod tests;
+
+pub use actions::MOST_ACTIONS;
+pub use entity::Entity;
+pub use entity::Member;
+pub use entity::Register;
+pub use error::KnowledgeError;
+pub use error::Mistake;
+pub use kinds::Field;
+pub use kinds::FieldType;
+pub use kinds::Kind;
+pub use merge::merge;
+pub use model::ActOutcome;
+pub use model::ActRequest;
+pub use model::Edit;
+pub use model::EditChange;
+pub use model::KnowledgeChange;
+pub use model::Known;
+pub use model::Scope;
+pub use model::Source;
+pub use model::Stamped;
+pub use row::Row;
+pub use store::KnowledgeIndex;
+pub use store::KnowledgeStore;

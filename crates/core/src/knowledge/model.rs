@@ -1,0 +1,171 @@
+//! What is recorded, asked and answered.
+
+use serde::Deserialize;
+use serde::Serialize;
+use serde_json::Map;
+use serde_json::Value;
+
+use super::Kind;
+use crate::Timestamp;
+use crate::journal::Seq;
+use crate::presence::CallerFacts;
+use crate::project::ProjectId;
+
+/// Whose knowledge.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Scope {
+    Project(ProjectId),
+    /// The person's own, in every project.
+    Global,
+}
+
+impl Scope {
+    pub fn project(&self) -> Option<&ProjectId> {
+        match self {
+            Self::Project(project) => Some(project),
+            Self::Global => None,
+        }
+    }
+
+    /// As a key.
+    pub fn as_str(&self) -> &str {
+        self.project().map_or("", ProjectId::as_str)
+    }
+}
+
+impl From<Option<ProjectId>> for Scope {
+    fn from(project: Option<ProjectId>) -> Self {
+        project.map_or(Self::Global, Self::Project)
+    }
+}
+
+/// Who says so, and at which commit.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Source {
+    /// An agent's name, or `you`.
+    pub name: String,
+    /// Which agent CLI.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub kind: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub commit: Option<String>,
+}
+
+/// One change of one entity.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Edit {
+    pub entity: String,
+    #[serde(flatten)]
+    pub change: EditChange,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum EditChange {
+    /// A value: the newest counts.
+    Set {
+        field: String,
+        value: Value,
+    },
+    /// A member of a list, with its place among those that came at once.
+    Add {
+        set: String,
+        member: String,
+        value: Value,
+    },
+    Remove {
+        set: String,
+        member: String,
+    },
+}
+
+/// An edit with who made it, when, and in which replica.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Stamped {
+    #[serde(flatten)]
+    pub edit: Edit,
+    pub at: Timestamp,
+    pub writer: u64,
+    pub by: Source,
+}
+
+/// A change of what is known. Whose it is, the entry says.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum KnowledgeChange {
+    /// A batch, recorded here.
+    Edited {
+        writer: u64,
+        by: Source,
+        edits: Vec<Edit>,
+        /// Recorded only once under this.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        key: Option<String>,
+    },
+    /// What another replica knew: its own words, and what was new in them.
+    Merged { update: String, edits: Vec<Stamped> },
+}
+
+impl KnowledgeChange {
+    /// All of its edits, stamped.
+    pub fn stamped(&self, at: Timestamp) -> Vec<Stamped> {
+        match self {
+            Self::Edited { writer, by, edits, .. } => {
+                let stamp = |edit: &Edit| Stamped { edit: edit.clone(), at, writer: *writer, by: by.clone() };
+                edits.iter().map(stamp).collect()
+            }
+            Self::Merged { edits, .. } => edits.clone(),
+        }
+    }
+}
+
+/// Something that is known, as one: all entities of its name together.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Known {
+    pub kind: Kind,
+    /// What it is known by.
+    pub name: String,
+    /// What it says, in the order of its kind's fields; what is empty is left out.
+    pub fields: Map<String, Value>,
+    /// The newest word on it.
+    pub at: Timestamp,
+    pub by: Source,
+    /// Since when what it is about has changed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub stale: Option<Timestamp>,
+    /// The entities behind it.
+    #[serde(skip)]
+    pub ids: Vec<String>,
+}
+
+impl Known {
+    pub fn text(&self, field: &str) -> &str {
+        self.fields.get(field).and_then(Value::as_str).unwrap_or_default()
+    }
+
+    pub fn texts(&self, field: &str) -> impl Iterator<Item = &str> {
+        let texts = self.fields.get(field).and_then(Value::as_array);
+        texts.into_iter().flatten().filter_map(Value::as_str)
+    }
+}
+
+/// A batch to be recorded.
+#[derive(Clone, Debug)]
+pub struct ActRequest {
+    pub caller: CallerFacts,
+    pub scope: Scope,
+    /// `[["record-principle", {…}], …]`.
+    pub actions: Value,
+    /// The commit that is checked out.
+    pub commit: Option<String>,
+    pub key: Option<String>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct ActOutcome {
+    pub number: Seq,
+    /// It had been recorded before under the same key; nothing was done now.
+    pub duplicate: bool,
+    /// What came of each action, in words.
+    pub results: Vec<String>,
+}

@@ -1,0 +1,97 @@
+//! Recording a batch of actions.
+
+use super::look::catch_up;
+use crate::App;
+use crate::engine::Engine;
+use crate::engine::StoreError;
+use crate::host::Host;
+use crate::journal::Actor;
+use crate::journal::Change;
+use crate::journal::EntryId;
+use crate::knowledge::ActOutcome;
+use crate::knowledge::ActRequest;
+use crate::knowledge::Kind;
+use crate::knowledge::KnowledgeChange;
+use crate::knowledge::KnowledgeError;
+use crate::knowledge::KnowledgeIndex;
+use crate::knowledge::KnowledgeStore as _;
+use crate::knowledge::Known;
+use crate::knowledge::Scope;
+use crate::knowledge::Source;
+use crate::knowledge::actions;
+use crate::presence;
+use crate::presence::Caller;
+
+impl<E: Engine, H: Host> App<E, H> {
+    /// Records a batch, as a whole or not at all.
+    pub fn act(&mut self, request: &ActRequest) -> Result<ActOutcome, KnowledgeError> {
+        let mut index = self.engine.knowledge();
+        self.act_with(&mut index, request)
+    }
+
+    /// The same with an index that is at hand.
+    pub fn act_with(
+        &mut self,
+        index: &mut E::Knowledge,
+        request: &ActRequest,
+    ) -> Result<ActOutcome, KnowledgeError> {
+        let now = self.host.now();
+        let pulses = self.engine.pulses();
+        let mut tx = self.engine.write()?;
+        let (actor, by) = match presence::who_calls(&self.host, &pulses, &tx, &request.caller)? {
+            Caller::Agent(agent) => {
+                let source = (agent.name.to_string(), Some(agent.kind.clone()));
+                (Actor::Agent(agent.session), source)
+            }
+            Caller::Person => (Actor::Person, ("you".to_owned(), None)),
+            Caller::Stranger => return Err(KnowledgeError::NotRegistered),
+        };
+        // Nobody else writes from here on: what is known now stays so.
+        catch_up(&tx, index)?;
+        if let Some(key) = &request.key
+            && let Some(number) = index.recorded(&request.scope, key)?
+        {
+            return Ok(ActOutcome { number, duplicate: true, results: Vec::new() });
+        }
+        let host = &self.host;
+        let view = InScope { index, scope: &request.scope };
+        let planned =
+            actions::plan(&request.actions, &view, &mut || EntryId::new(now, host.random()).to_string())?;
+        if !planned.mistakes.is_empty() {
+            return Err(KnowledgeError::Mistaken { mistakes: planned.mistakes });
+        }
+        let writer = tx.replica(&host.name(), fresh_replica(host.random()))?;
+        let by = Source { name: by.0, kind: by.1, commit: request.commit.clone() };
+        let change = KnowledgeChange::Edited { writer, by, edits: planned.edits, key: request.key.clone() };
+        let (project, changes) = (request.scope.project().cloned(), vec![Change::Knowledge(change)]);
+        let number = Self::conclude(host, tx, now, project, actor, changes)?.unwrap_or(0);
+        // It is recorded; whoever reads next takes it in otherwise.
+        let _ = self.catch_up(index);
+        Ok(ActOutcome { number, duplicate: false, results: planned.results })
+    }
+}
+
+/// Fifty-three bits, so that JavaScript can count them, and never nothing.
+fn fresh_replica(random: [u8; 10]) -> u64 {
+    let bits = random[..7].iter().fold(0, |bits, byte| bits << 8 | u64::from(*byte));
+    (bits & ((1 << 53) - 1)).max(1)
+}
+
+struct InScope<'a, I> {
+    index: &'a I,
+    scope: &'a Scope,
+}
+
+impl<I: KnowledgeIndex> actions::View for InScope<'_, I> {
+    fn known(&self, kind: Kind, name: &str) -> Result<Option<Known>, StoreError> {
+        self.index.known(self.scope, kind, name)
+    }
+
+    fn links(&self, name: &str) -> Result<Vec<Known>, StoreError> {
+        self.index.links(self.scope, name)
+    }
+
+    fn names(&self, kind: Kind) -> Result<Vec<String>, StoreError> {
+        self.index.names(self.scope, kind)
+    }
+}

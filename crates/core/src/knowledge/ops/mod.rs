@@ -1,0 +1,4 @@
+//! The verbs.
+
+mod act;
+mod look;

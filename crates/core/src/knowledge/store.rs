@@ -1,0 +1,56 @@
+//! The ports: what the store keeps of knowledge besides the journal, and the
+//! index that is made from it.
+
+use super::Kind;
+use super::Known;
+use super::Row;
+use super::Scope;
+use crate::engine::StoreError;
+use crate::journal::Entry;
+use crate::journal::EntryId;
+use crate::journal::Seq;
+
+pub trait KnowledgeStore {
+    /// Entries about knowledge after that one, oldest first.
+    fn knowledge_after(&self, after: Seq, limit: usize) -> Result<Vec<Entry>, StoreError>;
+
+    /// What this replica is called. `fresh` names it where it has no name yet, or
+    /// where the store has come from another machine.
+    fn replica(&mut self, host: &str, fresh: u64) -> Result<u64, StoreError>;
+}
+
+/// What is read: made from the journal, and safe to lose.
+pub trait KnowledgeIndex {
+    /// How far the journal was taken in, and the last entry about knowledge in it.
+    fn last(&self) -> Result<(Seq, Option<(Seq, EntryId)>), StoreError>;
+
+    /// Takes entries in, and with them all up to `through`.
+    fn take_in(&mut self, entries: &[Entry], through: Seq) -> Result<(), StoreError>;
+
+    /// Forgets everything, to be taken in anew.
+    fn forget(&mut self) -> Result<(), StoreError>;
+
+    fn known(&self, scope: &Scope, kind: Kind, name: &str) -> Result<Option<Known>, StoreError>;
+
+    /// The relationships that a name is an end of.
+    fn links(&self, scope: &Scope, name: &str) -> Result<Vec<Known>, StoreError>;
+
+    fn names(&self, scope: &Scope, kind: Kind) -> Result<Vec<String>, StoreError>;
+
+    /// Visits everything of a kind, in the order of its names.
+    fn each(&self, scope: &Scope, kind: Kind, visit: &mut dyn FnMut(Row<'_>)) -> Result<(), StoreError>;
+
+    /// What has these words, best first; in every scope where none is named.
+    fn search(
+        &self,
+        scope: Option<&Scope>,
+        words: &str,
+        limit: usize,
+    ) -> Result<Vec<(Scope, Known)>, StoreError>;
+
+    /// The entry in which a batch of that key was recorded.
+    fn recorded(&self, scope: &Scope, key: &str) -> Result<Option<Seq>, StoreError>;
+
+    /// What is about a file: by its path, and as it stands in `locations` and links.
+    fn about_file(&self, scope: &Scope, path: &str) -> Result<Vec<Known>, StoreError>;
+}

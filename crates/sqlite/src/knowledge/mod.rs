@@ -1,0 +1,187 @@
+//! What is known: its entries in the journal, and the index made from them.
+//!
+//! **The index is never the truth.** One that is missing, damaged, of another
+//! version or of another store is made anew.
+
+mod read;
+mod write;
+
+use std::cell::OnceCell;
+use std::path::Path;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use consort_core::engine::StoreError;
+use consort_core::journal::Entry;
+use consort_core::journal::EntryId;
+use consort_core::journal::Seq;
+use consort_core::knowledge::Kind;
+use consort_core::knowledge::KnowledgeIndex;
+use consort_core::knowledge::KnowledgeStore;
+use consort_core::knowledge::Known;
+use consort_core::knowledge::Row;
+use consort_core::knowledge::Scope;
+use rusqlite::Connection;
+use rusqlite::OptionalExtension as _;
+use rusqlite::params;
+use serde_json::json;
+
+use crate::Location;
+use crate::SqliteTx;
+use crate::journal;
+
+/// Which form the index has; another one is made anew.
+const VERSION: u32 = 1;
+
+/// How long one waits for another who takes something in.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+impl KnowledgeStore for SqliteTx<'_> {
+    fn knowledge_after(&self, after: Seq, limit: usize) -> Result<Vec<Entry>, StoreError> {
+        let limit = i64::try_from(limit).unwrap_or(i64::MAX);
+        journal::matching(self, "seq > ?1 AND substr(changes, 1, 14) = '[{\"knowledge\":'", after, limit)
+    }
+
+    fn replica(&mut self, host: &str, fresh: u64) -> Result<u64, StoreError> {
+        let of = "kind = 'setting' AND key = 'replica' AND owner = ':consort'";
+        let found: Option<String> = self.ask(|tx| {
+            tx.query_row(&format!("SELECT value FROM facts WHERE {of}"), [], |row| row.get(0)).optional()
+        })?;
+        let found = found.and_then(|text| serde_json::from_str::<serde_json::Value>(&text).ok());
+        let name = found.filter(|found| found["host"] == host).and_then(|found| found["name"].as_u64());
+        if let Some(name) = name {
+            return Ok(name);
+        }
+        let value = json!({ "host": host, "name": fresh }).to_string();
+        self.change(|tx| {
+            tx.execute("REPLACE INTO facts VALUES ('setting', 'replica', ':consort', ?1)", [value]).map(drop)
+        })?;
+        Ok(fresh)
+    }
+}
+
+/// The index, opened when it is first asked for.
+pub struct Knowledge {
+    place: Location,
+    connection: OnceCell<Connection>,
+}
+
+impl Knowledge {
+    pub(crate) fn beside(store: &Path) -> Self {
+        let place = Location { path: store.with_file_name("knowledge.db"), budget: PATIENCE };
+        Self { place, connection: OnceCell::new() }
+    }
+
+    fn connection(&self) -> Result<&Connection, StoreError> {
+        if let Some(connection) = self.connection.get() {
+            return Ok(connection);
+        }
+        let opened = open(&self.place.path).or_else(|_| {
+            // Whatever is wrong with it, it can be made again.
+            remove(&self.place.path);
+            open(&self.place.path).map_err(|error| self.place.translate(error))
+        })?;
+        Ok(self.connection.get_or_init(|| opened))
+    }
+
+    fn ask<T>(&self, ask: impl FnOnce(&Connection) -> rusqlite::Result<T>) -> Result<T, StoreError> {
+        ask(self.connection()?).map_err(|error| self.place.translate(error))
+    }
+}
+
+fn open(path: &Path) -> rusqlite::Result<Connection> {
+    let connection = Connection::open(path)?;
+    connection.busy_timeout(PATIENCE)?;
+    connection.pragma_update(None, "journal_mode", "WAL")?;
+    connection.pragma_update(None, "synchronous", "OFF")?;
+    connection.pragma_update(None, "mmap_size", 1_i64 << 30)?;
+    connection.set_prepared_statement_cache_capacity(64);
+    let version =
+        |connection: &Connection| connection.query_row("PRAGMA user_version", [], |row| row.get::<_, u32>(0));
+    if version(&connection)? != VERSION {
+        connection.execute_batch("BEGIN IMMEDIATE")?;
+        match version(&connection)? {
+            VERSION => {}
+            0 => {
+                connection.execute_batch(include_str!("schema.sql"))?;
+                connection.pragma_update(None, "user_version", VERSION)?;
+            }
+            _ => return Err(rusqlite::Error::InvalidQuery),
+        }
+        connection.execute_batch("COMMIT")?;
+    }
+    Ok(connection)
+}
+
+fn remove(path: &Path) {
+    for end in ["", "-wal", "-shm"] {
+        let mut file = path.as_os_str().to_owned();
+        file.push(end);
+        let _ = std::fs::remove_file(PathBuf::from(file));
+    }
+}
+
+impl KnowledgeIndex for Knowledge {
+    fn last(&self) -> Result<(Seq, Option<(Seq, EntryId)>), StoreError> {
+        self.ask(read::last)
+    }
+
+    fn take_in(&mut self, entries: &[Entry], through: Seq) -> Result<(), StoreError> {
+        self.ask(|connection| write::take_in(connection, entries, through))
+    }
+
+    fn forget(&mut self) -> Result<(), StoreError> {
+        self.connection.take();
+        remove(&self.place.path);
+        Ok(())
+    }
+
+    fn known(&self, scope: &Scope, kind: Kind, name: &str) -> Result<Option<Known>, StoreError> {
+        self.ask(|connection| read::known(connection, scope, kind, name))
+    }
+
+    fn links(&self, scope: &Scope, name: &str) -> Result<Vec<Known>, StoreError> {
+        self.ask(|connection| read::links(connection, scope, name))
+    }
+
+    fn names(&self, scope: &Scope, kind: Kind) -> Result<Vec<String>, StoreError> {
+        self.ask(|connection| {
+            let mut statement =
+                connection.prepare_cached("SELECT name FROM known WHERE scope = ?1 AND kind = ?2")?;
+            statement.query_map(params![scope.as_str(), kind.as_str()], |row| row.get(0))?.collect()
+        })
+    }
+
+    fn each(&self, scope: &Scope, kind: Kind, visit: &mut dyn FnMut(Row<'_>)) -> Result<(), StoreError> {
+        self.ask(|connection| {
+            let sql = "SELECT body FROM known WHERE scope = ?1 AND kind = ?2 ORDER BY name";
+            let mut statement = connection.prepare_cached(sql)?;
+            let mut rows = statement.query(params![scope.as_str(), kind.as_str()])?;
+            while let Some(row) = rows.next()? {
+                visit(Row::new(kind, row.get_ref(0)?.as_blob()?));
+            }
+            Ok(())
+        })
+    }
+
+    fn search(
+        &self,
+        scope: Option<&Scope>,
+        words: &str,
+        limit: usize,
+    ) -> Result<Vec<(Scope, Known)>, StoreError> {
+        self.ask(|connection| read::search(connection, scope, words, limit))
+    }
+
+    fn recorded(&self, scope: &Scope, key: &str) -> Result<Option<Seq>, StoreError> {
+        self.ask(|connection| {
+            let mut statement =
+                connection.prepare_cached("SELECT seq FROM keys WHERE scope = ?1 AND key = ?2")?;
+            statement.query_row(params![scope.as_str(), key], |row| row.get(0)).optional()
+        })
+    }
+
+    fn about_file(&self, scope: &Scope, path: &str) -> Result<Vec<Known>, StoreError> {
+        self.ask(|connection| read::about_file(connection, scope, path))
+    }
+}

@@ -1,0 +1,104 @@
+//! Reading the index.
+
+use consort_core::journal::EntryId;
+use consort_core::journal::Seq;
+use consort_core::knowledge::Kind;
+use consort_core::knowledge::Known;
+use consort_core::knowledge::Row;
+use consort_core::knowledge::Scope;
+use rusqlite::Connection;
+use rusqlite::OptionalExtension as _;
+use rusqlite::params;
+
+pub(super) fn last(connection: &Connection) -> rusqlite::Result<(Seq, Option<(Seq, EntryId)>)> {
+    let mut statement = connection.prepare_cached("SELECT value FROM meta WHERE key = ?1")?;
+    let through = statement.query_row(["through"], |row| row.get(0)).optional()?.unwrap_or(0);
+    let seq: Option<Seq> = statement.query_row(["seq"], |row| row.get(0)).optional()?;
+    let id: Option<[u8; 16]> = statement.query_row(["id"], |row| row.get(0)).optional()?;
+    Ok((through, seq.zip(id.map(EntryId))))
+}
+
+fn read(row: &rusqlite::Row<'_>) -> rusqlite::Result<Option<(Scope, Known)>> {
+    let scope: String = row.get(0)?;
+    let Some(kind) = Kind::named(row.get_ref(1)?.as_str()?) else { return Ok(None) };
+    let ids = row.get_ref(2)?.as_str()?.split(' ').map(str::to_owned).collect();
+    let known = Known { ids, ..Row::new(kind, row.get_ref(3)?.as_blob()?).decode() };
+    let scope = if scope.is_empty() { Scope::Global } else { Scope::Project(scope.into()) };
+    Ok(Some((scope, known)))
+}
+
+const COLUMNS: &str = "known.scope, known.kind, known.ids, known.body";
+
+pub(super) fn known(
+    connection: &Connection,
+    scope: &Scope,
+    kind: Kind,
+    name: &str,
+) -> rusqlite::Result<Option<Known>> {
+    let sql = format!("SELECT {COLUMNS} FROM known WHERE scope = ?1 AND kind = ?2 AND name = ?3");
+    let mut statement = connection.prepare_cached(&sql)?;
+    let found = statement.query_row(params![scope.as_str(), kind.as_str(), name], read).optional()?;
+    Ok(found.flatten().map(|(_, known)| known))
+}
+
+pub(super) fn links(connection: &Connection, scope: &Scope, name: &str) -> rusqlite::Result<Vec<Known>> {
+    let sql = format!(
+        "SELECT {COLUMNS} FROM ends JOIN known
+         ON known.scope = ends.scope AND known.kind = 'relationship' AND known.name = ends.link
+         WHERE ends.scope = ?1 AND ends.name = ?2 ORDER BY ends.link"
+    );
+    several(connection, &sql, params![scope.as_str(), name])
+}
+
+pub(super) fn about_file(connection: &Connection, scope: &Scope, path: &str) -> rusqlite::Result<Vec<Known>> {
+    let sql = format!(
+        "SELECT {COLUMNS} FROM known WHERE scope = ?1 AND kind = 'file' AND name = ?2
+         UNION ALL
+         SELECT {COLUMNS} FROM leans JOIN known
+         ON known.scope = leans.scope AND known.kind = leans.kind AND known.name = leans.name
+         WHERE leans.scope = ?1 AND leans.path = ?2"
+    );
+    several(connection, &sql, params![scope.as_str(), path])
+}
+
+fn several(connection: &Connection, sql: &str, by: impl rusqlite::Params) -> rusqlite::Result<Vec<Known>> {
+    let mut statement = connection.prepare_cached(sql)?;
+    let found = statement.query_map(by, read)?.collect::<rusqlite::Result<Vec<_>>>()?;
+    Ok(found.into_iter().flatten().map(|(_, known)| known).collect())
+}
+
+/// What has all of these words, or at least some, best first.
+pub(super) fn search(
+    connection: &Connection,
+    scope: Option<&Scope>,
+    words: &str,
+    limit: usize,
+) -> rusqlite::Result<Vec<(Scope, Known)>> {
+    let sql = format!(
+        "SELECT {COLUMNS} FROM words JOIN known ON known.number = words.rowid
+         WHERE words MATCH ?1 AND (?2 IS NULL OR known.scope = ?2)
+         ORDER BY bm25(words, 4.0, 1.0), known.name LIMIT ?3"
+    );
+    let mut statement = connection.prepare_cached(&sql)?;
+    let limit = i64::try_from(limit).unwrap_or(i64::MAX);
+    for join in [" ", " OR "] {
+        let Some(question) = question(words, join) else { return Ok(Vec::new()) };
+        let by = params![question, scope.map(Scope::as_str), limit];
+        let found = statement.query_map(by, read)?.collect::<rusqlite::Result<Vec<_>>>()?;
+        if !found.is_empty() {
+            return Ok(found.into_iter().flatten().collect());
+        }
+    }
+    Ok(Vec::new())
+}
+
+/// Words as the index asks for them: each quoted, so that none is an operator.
+fn question(words: &str, join: &str) -> Option<String> {
+    let words: Vec<String> = words
+        .split(|c: char| !c.is_alphanumeric() && c != '_')
+        .filter(|word| !word.is_empty())
+        .take(32)
+        .map(|word| format!("\"{word}\"*"))
+        .collect();
+    (!words.is_empty()).then(|| words.join(join))
+}

@@ -1,0 +1,59 @@
+-- What is read of knowledge: made from the journal, safe to delete, and in a file
+-- of its own, because hooks read the whole schema of the store they open.
+
+CREATE TABLE meta (
+    key   TEXT PRIMARY KEY,
+    value NOT NULL
+) WITHOUT ROWID;
+
+-- Every entity with all that was said of it.
+CREATE TABLE entities (
+    id    TEXT PRIMARY KEY,
+    scope TEXT NOT NULL,
+    kind  TEXT NOT NULL,
+    name  TEXT NOT NULL,
+    body  TEXT NOT NULL
+) WITHOUT ROWID;
+
+CREATE INDEX entities_name ON entities (scope, kind, name);
+
+-- All entities of one name as one.
+CREATE TABLE known (
+    scope  TEXT NOT NULL,
+    kind   TEXT NOT NULL,
+    name   TEXT NOT NULL,
+    number INTEGER NOT NULL,
+    ids    TEXT NOT NULL,
+    body   BLOB NOT NULL,
+    PRIMARY KEY (scope, kind, name)
+) WITHOUT ROWID;
+
+CREATE UNIQUE INDEX known_number ON known (number);
+
+CREATE VIRTUAL TABLE words USING fts5 (name, text, content = '', contentless_delete = 1, tokenize = 'porter unicode61');
+
+-- What leans on which file, and which names a relationship ties together.
+CREATE TABLE leans (
+    scope TEXT NOT NULL,
+    path  TEXT NOT NULL,
+    kind  TEXT NOT NULL,
+    name  TEXT NOT NULL,
+    PRIMARY KEY (scope, path, kind, name)
+) WITHOUT ROWID;
+
+CREATE INDEX leans_name ON leans (scope, kind, name);
+
+CREATE TABLE ends (
+    scope TEXT NOT NULL,
+    name  TEXT NOT NULL,
+    link  TEXT NOT NULL,
+    PRIMARY KEY (scope, name, link)
+) WITHOUT ROWID;
+
+-- Batches that are recorded only once.
+CREATE TABLE keys (
+    scope TEXT NOT NULL,
+    key   TEXT NOT NULL,
+    seq   INTEGER NOT NULL,
+    PRIMARY KEY (scope, key)
+) WITHOUT ROWID;
