@@ -90,6 +90,15 @@ enum Command {
     /// Claim, complete or give back a task
     #[command(subcommand)]
     Task(commands::tasks::one::Command),
+    /// Ask what is known here, in a small language
+    Ask(commands::knowledge::ask::Args),
+    /// Record something that was learned
+    Record(commands::knowledge::record::Args),
+    /// Record a batch of actions, as a whole or not at all
+    Act(commands::knowledge::act::Args),
+    /// Look into what is known, and carry it to and from git
+    #[command(subcommand)]
+    Know(commands::knowledge::know::Command),
     /// Serve an agent's session over MCP, on standard input and output
     Mcp(commands::mcp::Args),
     /// Serve MCP clients and programs of yours over HTTP, on this machine
@@ -187,6 +196,10 @@ fn carry_out(cli: Cli) -> Result<ExitCode, CommandError> {
         Command::Overlaps(args) => done(commands::claims::overlaps::run(&world, &args)),
         Command::Tasks(args) => done(commands::tasks::list::run(&world, &args)),
         Command::Task(command) => done(commands::tasks::one::run(&world, &command)),
+        Command::Ask(args) => commands::knowledge::ask::run(&world, &args),
+        Command::Record(args) => done(commands::knowledge::record::run(&world, &args)),
+        Command::Act(args) => done(commands::knowledge::act::run(&world, &args)),
+        Command::Know(command) => commands::knowledge::know::run(&world, &command),
         Command::Mcp(args) => done(commands::mcp::run(&world, &args)),
         Command::Serve(args) => done(commands::serve::run(&world, &args)),
         Command::Init(args) => done(commands::init::run(&world, &args)),

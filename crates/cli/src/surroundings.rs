@@ -1,9 +1,11 @@
 //! What surrounds a call that is served: by this process for the agent CLI that
 //! started it, or over the network for whoever calls.
 
+use std::path::Path;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use consort_core::Timestamp;
 use consort_core::around;
 use consort_core::around::Around;
 use consort_core::host::Ends;
@@ -25,6 +27,7 @@ use consort_host::bell::Woken;
 use consort_host::env;
 
 use crate::sight;
+use crate::time;
 use crate::world::World;
 use crate::world::caller_facts;
 use crate::world::facts_of;
@@ -101,6 +104,10 @@ impl Around for Surroundings {
             terminal: if is_ours { env::terminal() } else { Default::default() },
             spec: None,
         })
+    }
+
+    fn moment(&self, text: &str, worktree: &Path) -> Option<Timestamp> {
+        time::moment(text, self.machine().now(), worktree)
     }
 
     fn bell(&self, topic: Option<&Topic>) -> std::io::Result<Box<dyn around::Bell>> {

@@ -1,5 +1,6 @@
 //! Times as people read and write them.
 
+use std::path::Path;
 use std::time::Duration;
 
 use consort_core::Timestamp;
@@ -35,6 +36,13 @@ pub(crate) fn parse_since(text: &str, now: Timestamp) -> Result<Timestamp, Comma
         format!("`{text}` is not a time"),
         "use `2h`, `30m`, `3d`, `2026-11-01` or `2026-11-01T12:00`",
     ))
+}
+
+/// The same, or when a commit was made.
+pub(crate) fn moment(text: &str, now: Timestamp, worktree: &Path) -> Option<Timestamp> {
+    let by_time = parse_since(text, now).ok();
+    by_time
+        .or_else(|| consort_host::commit_time(worktree, text).map(|seconds| Timestamp(seconds * 1_000 + 999)))
 }
 
 /// `30s`, `5m`, `1h30m`; a bare number counts seconds.

@@ -43,6 +43,8 @@ pub(crate) struct Room {
     pub(crate) project: Project,
     pub(crate) place: Place,
     pub(crate) config: Config,
+    /// Where we keep what is ours.
+    pub(crate) data: PathBuf,
 }
 
 impl World {
@@ -94,7 +96,7 @@ impl World {
             let _ = app.publish(&config.resolved, &place.worktree);
         }
         let _ = app.retain(config.resolved.retention());
-        Ok(Room { app, project, place, config: config.resolved })
+        Ok(Room { app, project, place, config: config.resolved, data: self.paths.data.clone() })
     }
 }
 

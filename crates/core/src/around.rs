@@ -1,8 +1,10 @@
 //! The port of the doors that serve others: what surrounds a call and is not in
 //! it.
 
+use std::path::Path;
 use std::time::Duration;
 
+use crate::Timestamp;
 use crate::host::Ends;
 use crate::host::Topic;
 use crate::presence::Agent;
@@ -28,6 +30,9 @@ pub trait Around: Send + Sync {
 
     /// What it takes to register the agent that calls, of that name.
     fn join_request(&self, client: &str, ends: Option<Ends>) -> Option<JoinRequest>;
+
+    /// The moment that is meant: a date, a while ago, or a commit of that worktree.
+    fn moment(&self, text: &str, worktree: &Path) -> Option<Timestamp>;
 
     /// A bell that rings when there is news of that kind, or of any.
     fn bell(&self, topic: Option<&Topic>) -> std::io::Result<Box<dyn Bell>>;

@@ -18,6 +18,7 @@ use crate::explain::Explain;
 use crate::explain::Kind;
 use crate::journal::EntryId;
 use crate::journal::JournalStore;
+use crate::knowledge::DigestNotes;
 use crate::knowledge::KnowledgeIndex;
 use crate::knowledge::KnowledgeStore;
 use crate::messages::FlagStore;
@@ -34,7 +35,7 @@ pub trait Engine {
         Self: 't;
     type Pulses: PulseStore;
     type Flags: FlagStore;
-    type Notes: PathNotes + TrailNotes;
+    type Notes: PathNotes + TrailNotes + DigestNotes;
     type Knowledge: KnowledgeIndex;
 
     /// Lets go of a store that was deleted or replaced; the next transaction
@@ -70,6 +71,9 @@ pub trait Engine {
 
     /// The index of what is known.
     fn knowledge(&self) -> Self::Knowledge;
+
+    /// One that is forgotten with whoever asked for it.
+    fn passing_knowledge(&self) -> Self::Knowledge;
 }
 
 /// What came of asking for a turn.

@@ -49,6 +49,11 @@ pub trait Host {
     /// The branch checked out in a worktree now.
     fn branch(&self, worktree: &Path) -> Option<String>;
 
+    /// The commit checked out in a worktree now.
+    fn commit(&self, _worktree: &Path) -> Option<String> {
+        None
+    }
+
     /// The first commit of a repository; may start `git`.
     fn root_commit(&self, worktree: &Path) -> Option<String>;
 

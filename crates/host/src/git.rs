@@ -45,6 +45,30 @@ pub(crate) fn branch(worktree: &Path) -> Option<String> {
 }
 
 /// The oldest root of the history; only `git` itself can tell.
+/// The commit that is checked out, read from where git keeps it.
+pub(crate) fn commit(worktree: &Path) -> Option<String> {
+    let git_dir = git_dir(worktree)?;
+    let head = fs::read_to_string(git_dir.join("HEAD")).ok()?;
+    let Some(name) = head.trim().strip_prefix("ref: ") else { return Some(head.trim().to_owned()) };
+    let common = common_dir(&git_dir);
+    if let Ok(commit) = fs::read_to_string(common.join(name)) {
+        return Some(commit.trim().to_owned());
+    }
+    let packed = fs::read_to_string(common.join("packed-refs")).ok()?;
+    let line = packed.lines().find(|line| line.split_once(' ').is_some_and(|(_, found)| found == name))?;
+    line.split_once(' ').map(|(commit, _)| commit.to_owned())
+}
+
+/// When a revision was committed, in seconds; starts `git`.
+pub fn commit_time(worktree: &Path, revision: &str) -> Option<i64> {
+    if revision.starts_with('-') {
+        return None;
+    }
+    let mut show = git(worktree);
+    show.args(["show", "-s", "--format=%ct", revision]);
+    run(&mut show, Duration::from_secs(2))?.trim().parse().ok()
+}
+
 pub(crate) fn root_commit(worktree: &Path) -> Option<String> {
     let roots = run(git(worktree).args(["rev-list", "--max-parents=0", "HEAD"]), Duration::from_secs(1))?;
     roots.lines().last().map(str::to_owned)

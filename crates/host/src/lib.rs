@@ -12,6 +12,7 @@ mod process;
 mod run;
 mod window;
 
+pub use git::commit_time;
 pub use git::hooks_dir;
 pub use git::repository;
 pub use git::staged;

@@ -92,6 +92,10 @@ impl Host for Machine {
         git::branch(worktree)
     }
 
+    fn commit(&self, worktree: &Path) -> Option<String> {
+        git::commit(worktree)
+    }
+
     fn root_commit(&self, worktree: &Path) -> Option<String> {
         git::root_commit(worktree)
     }

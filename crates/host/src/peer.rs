@@ -160,7 +160,7 @@ mod tests {
                 let Other::Process(found) = peers.find(Ends { peer: from, local }) else { panic!("{any}") };
                 assert_eq!(found.pid, std::process::id());
                 assert_eq!(found.cwd, std::env::current_dir().ok());
-                assert_eq!(found.variable("PATH"), std::env::var("PATH").ok());
+                assert_eq!(found.variable("PATH"), crate::env::get("PATH"));
             }
             let port = client.local_addr().unwrap().port().wrapping_add(1);
             assert_eq!(peers.find(Ends { peer: SocketAddr::new(from.ip(), port), local }), Other::Unknown);

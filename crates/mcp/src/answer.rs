@@ -28,11 +28,17 @@ pub(crate) struct Problem {
     kind: Kind,
     message: String,
     hints: Vec<String>,
+    /// More of it, as data.
+    more: Value,
 }
 
 impl Problem {
     pub(crate) fn user(message: impl Into<String>, hint: impl Into<String>) -> Self {
-        Self { kind: Kind::User, message: message.into(), hints: vec![hint.into()] }
+        Self { kind: Kind::User, message: message.into(), hints: vec![hint.into()], more: Value::Null }
+    }
+
+    pub(crate) fn with(self, more: Value) -> Self {
+        Self { more, ..self }
     }
 }
 
@@ -44,7 +50,7 @@ impl fmt::Display for Problem {
 
 impl<E: Explain> From<E> for Problem {
     fn from(error: E) -> Self {
-        Self { kind: error.kind(), message: error.to_string(), hints: error.hints() }
+        Self { kind: error.kind(), message: error.to_string(), hints: error.hints(), more: Value::Null }
     }
 }
 
@@ -56,11 +62,15 @@ pub(crate) fn result(answer: Result<Answer, Problem>) -> CallToolResult {
             result.structured_content = Some(data);
             result
         }
-        Err(Problem { kind, message, hints }) => {
+        Err(Problem { kind, message, hints, more }) => {
             let mut text = format!("Error: {message}");
             hints.iter().for_each(|hint| text.push_str(&format!("\nHint: {hint}")));
             let mut result = CallToolResult::error(vec![ContentBlock::text(text)]);
-            result.structured_content = Some(json!({ "kind": kind, "message": message, "hints": hints }));
+            let mut data = json!({ "kind": kind, "message": message, "hints": hints });
+            if let Some(more) = more.as_object() {
+                more.iter().for_each(|(name, value)| data[name] = value.clone());
+            }
+            result.structured_content = Some(data);
             result
         }
     }

@@ -64,10 +64,12 @@ pub(crate) fn template() -> ResourceTemplate {
 }
 
 /// One of them; `None` where there is none.
-pub(crate) fn read<E: Engine, H: Host>(
-    room: &mut Room<'_, E, H>,
-    uri: &str,
-) -> Result<Option<String>, Problem> {
+pub(crate) fn read<E, H>(room: &mut Room<'_, E, H>, uri: &str) -> Result<Option<String>, Problem>
+where
+    E: Engine,
+    E::Knowledge: 'static,
+    H: Host,
+{
     if let Some(number) = number(uri) {
         let me = room.me()?;
         let now = room.app.host().now();

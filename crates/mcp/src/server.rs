@@ -49,6 +49,7 @@ use tokio_util::sync::CancellationToken;
 use crate::answer;
 use crate::resources;
 use crate::tools;
+use crate::tools::Library;
 use crate::tools::Room;
 use crate::watch;
 use crate::watch::Watch;
@@ -59,9 +60,10 @@ const PROMPT: &str = "primer";
 /// How soon somebody who listens and is not known is looked for again.
 const SOON: Duration = Duration::from_secs(3);
 
-pub struct Server<E, H> {
+pub struct Server<E: Engine, H> {
     inner: Arc<Inner<E, H>>,
     watch: Watch,
+    library: Arc<Mutex<Library<E::Knowledge>>>,
 }
 
 struct Inner<E, H> {
@@ -108,16 +110,17 @@ impl Origin {
 impl<E, H> Server<E, H>
 where
     E: Engine + Send + 'static,
+    E::Knowledge: Send + 'static,
     H: Host + Send + 'static,
 {
     pub fn new(app: App<E, H>, around: Arc<dyn Around>) -> Self {
         let inner = Inner { app: Mutex::new(app), around, handed: Mutex::default() };
-        Self { inner: Arc::new(inner), watch: Watch::default() }
+        Self { inner: Arc::new(inner), watch: Watch::default(), library: library() }
     }
 
     /// The same server for another client.
     pub(crate) fn for_another(&self) -> Self {
-        Self { inner: Arc::clone(&self.inner), watch: Watch::default() }
+        Self { inner: Arc::clone(&self.inner), watch: Watch::default(), library: library() }
     }
 
     /// Does something for a client, beside whoever else is served: the store
@@ -143,13 +146,15 @@ where
         gone: CancellationToken,
         serve: impl FnOnce(&mut Room<'_, E, H>) -> T + Send + 'static,
     ) -> Result<(T, Option<Actor>), ErrorData> {
-        let inner = Arc::clone(&self.inner);
+        let (inner, library) = (Arc::clone(&self.inner), Arc::clone(&self.library));
         let serve = move || {
             let mut app = inner.app.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut library = library.lock().unwrap_or_else(PoisonError::into_inner);
             let mut handed = inner.handed.lock().unwrap_or_else(PoisonError::into_inner);
             app.let_go_if_replaced();
             let around = inner.around.as_ref();
-            let mut room = Room { app: &mut app, around, handed: &mut handed, origin, known: None };
+            let (app, library, handed) = (&mut *app, &mut *library, &mut *handed);
+            let mut room = Room { app, around, handed, library, origin, known: None };
             let done = serve(&mut room);
             let known = room.known.take();
             if gone.is_cancelled() {
@@ -172,6 +177,10 @@ where
     }
 }
 
+fn library<I>() -> Arc<Mutex<Library<I>>> {
+    Arc::new(Mutex::new(Library::new()))
+}
+
 /// Only what there is can be watched.
 fn known(uri: &str) -> Result<(), ErrorData> {
     if resources::exists(uri) { Ok(()) } else { Err(no_resource(uri)) }
@@ -184,6 +193,7 @@ fn no_resource(uri: &str) -> ErrorData {
 impl<E, H> ServerHandler for Server<E, H>
 where
     E: Engine + Send + 'static,
+    E::Knowledge: Send + 'static,
     H: Host + Send + 'static,
 {
     fn get_info(&self) -> InitializeResult {

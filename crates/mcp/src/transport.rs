@@ -20,6 +20,7 @@ const LONGEST_SILENCE: Duration = Duration::from_secs(12 * 3600);
 pub fn serve<E, H>(server: Server<E, H>) -> std::io::Result<()>
 where
     E: Engine + Send + 'static,
+    E::Knowledge: Send + 'static,
     H: Host + Send + 'static,
 {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
@@ -40,6 +41,7 @@ pub fn service<E, H>(
 ) -> StreamableHttpService<Server<E, H>, LocalSessionManager>
 where
     E: Engine + Send + 'static,
+    E::Knowledge: Send + 'static,
     H: Host + Send + 'static,
 {
     let config = StreamableHttpServerConfig::default()

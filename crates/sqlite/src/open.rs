@@ -232,6 +232,10 @@ impl Engine for Store {
     fn knowledge(&self) -> Knowledge {
         Knowledge::beside(&self.place.path)
     }
+
+    fn passing_knowledge(&self) -> Knowledge {
+        Knowledge::in_memory()
+    }
 }
 
 /// Opens the database, making or migrating it where needed.

@@ -9,6 +9,7 @@ pub(crate) mod git_hook;
 pub(crate) mod init;
 pub(crate) mod join;
 pub(crate) mod journal;
+pub(crate) mod knowledge;
 pub(crate) mod leave;
 pub(crate) mod mcp;
 pub(crate) mod messages;

@@ -104,6 +104,18 @@ pub const KEYS: &[Key] = &[
         about: "which topics belong together: `auth: jwt login; database: sql`",
     },
     Key {
+        name: "knowledge.digest_tokens",
+        kind: ValueKind::Number { least: 0, most: 4_000 },
+        for_hooks: true,
+        about: "how much a starting session is told of what earlier ones learned (mode `full`); 0: nothing",
+    },
+    Key {
+        name: "knowledge.save",
+        kind: ValueKind::Flag,
+        for_hooks: false,
+        about: "write .consort/knowledge.yjs whenever something is recorded in the project",
+    },
+    Key {
         name: "privacy.store_prompts",
         kind: ValueKind::Flag,
         for_hooks: true,

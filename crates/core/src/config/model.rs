@@ -78,6 +78,11 @@ impl Config {
         self.get("claims.auto_minutes").parse().unwrap_or(10) * crate::Timestamp::MINUTE
     }
 
+    /// Whether the project's file of knowledge follows whatever is recorded.
+    pub fn saves_knowledge(&self) -> bool {
+        self.get("knowledge.save") == "true"
+    }
+
     pub fn retention(&self) -> Retention {
         let days = |key| self.get(key).parse().unwrap_or(30);
         Retention {
@@ -109,6 +114,7 @@ pub struct HookSettings {
     pub auto_claim_minutes: i64,
     pub convergence: bool,
     pub convergence_files: bool,
+    pub digest_tokens: usize,
     pub store_prompts: bool,
 }
 

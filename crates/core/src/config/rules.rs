@@ -82,6 +82,7 @@ impl HookSettings {
         auto_claim_minutes: 10,
         convergence: true,
         convergence_files: true,
+        digest_tokens: 400,
         store_prompts: true,
     };
 
@@ -111,6 +112,7 @@ impl HookSettings {
             "convergence.enabled" => self.convergence = flag(value).unwrap_or(self.convergence),
             "convergence.files" => self.convergence_files = flag(value).unwrap_or(self.convergence_files),
             "privacy.store_prompts" => self.store_prompts = flag(value).unwrap_or(self.store_prompts),
+            "knowledge.digest_tokens" => self.digest_tokens = value.parse().unwrap_or(self.digest_tokens),
             "claims.contest_seconds" => {
                 self.contest_seconds = value.parse().unwrap_or(self.contest_seconds);
             }

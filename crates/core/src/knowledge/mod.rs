@@ -12,6 +12,7 @@
 //! all**: it is decided against one view, and is one entry.
 
 mod actions;
+mod digest;
 mod entity;
 mod error;
 mod kinds;
@@ -43,5 +44,6 @@ pub use model::Scope;
 pub use model::Source;
 pub use model::Stamped;
 pub use row::Row;
+pub use store::DigestNotes;
 pub use store::KnowledgeIndex;
 pub use store::KnowledgeStore;

@@ -26,6 +26,10 @@ impl<'a> Row<'a> {
         Self { kind, bytes }
     }
 
+    pub fn bytes(&self) -> &'a [u8] {
+        self.bytes
+    }
+
     pub fn encode(known: &Known) -> Vec<u8> {
         let mut bytes = Vec::new();
         let mut push = |json: &[u8]| {

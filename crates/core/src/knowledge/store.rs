@@ -9,6 +9,7 @@ use crate::engine::StoreError;
 use crate::journal::Entry;
 use crate::journal::EntryId;
 use crate::journal::Seq;
+use crate::project::ProjectId;
 
 pub trait KnowledgeStore {
     /// Entries about knowledge after that one, oldest first.
@@ -17,6 +18,13 @@ pub trait KnowledgeStore {
     /// What this replica is called. `fresh` names it where it has no name yet, or
     /// where the store has come from another machine.
     fn replica(&mut self, host: &str, fresh: u64) -> Result<u64, StoreError>;
+}
+
+/// What hooks read of knowledge, without opening anything.
+pub trait DigestNotes {
+    fn digest(&self, project: &ProjectId) -> Option<String>;
+
+    fn set_digest(&self, project: &ProjectId, digest: &str);
 }
 
 /// What is read: made from the journal, and safe to lose.

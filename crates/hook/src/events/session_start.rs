@@ -56,7 +56,12 @@ pub(crate) fn handle<E: Engine, H: Host>(
     };
     let told =
         block(&outcome, &topics, &held, &foreseen, settings).map(|block| text::disarm(&block).into_owned());
-    let parts: Vec<String> = told.into_iter().chain(mail.iter().map(|mail| mail.text.clone())).collect();
+    let learned = match settings.context {
+        ContextMode::Full => app.digest(&outcome.agent, settings.digest_tokens),
+        ContextMode::Minimal | ContextMode::None => None,
+    };
+    let told = told.into_iter().chain(learned.map(|learned| text::disarm(&learned).into_owned()));
+    let parts: Vec<String> = told.chain(mail.iter().map(|mail| mail.text.clone())).collect();
     let reply = if parts.is_empty() { HookReply::Silence } else { HookReply::Context(parts.join("\n\n")) };
     Ok(Answer { reply, mail })
 }

@@ -2,6 +2,7 @@
 
 mod claims;
 mod convergence;
+mod knowledge;
 mod messages;
 mod presence;
 mod tasks;
@@ -27,14 +28,17 @@ use serde_json::json;
 
 use crate::answer::Answer;
 use crate::answer::Problem;
+pub(crate) use knowledge::Library;
+
 use crate::server::Handed;
 use crate::server::Origin;
 
 /// What a tool works with.
-pub(crate) struct Room<'a, E, H> {
+pub(crate) struct Room<'a, E: Engine, H> {
     pub(crate) app: &'a mut App<E, H>,
     pub(crate) around: &'a dyn Around,
     pub(crate) handed: &'a mut Handed,
+    pub(crate) library: &'a mut Library<E::Knowledge>,
     pub(crate) origin: Origin,
     /// Whose mailbox is this client's, once that is known.
     pub(crate) known: Option<Actor>,
@@ -44,6 +48,14 @@ impl<E: Engine, H: Host> Room<'_, E, H> {
     pub(crate) fn facts(&self) -> CallerFacts {
         let thread = self.origin.thread.clone().map(Into::into);
         CallerFacts { thread, ..self.around.caller(self.origin.ends) }
+    }
+
+    /// What is known, as of now.
+    pub(crate) fn index(&mut self) -> Result<E::Knowledge, StoreError> {
+        match self.library.index.take() {
+            Some(mut index) => self.app.catch_up(&mut index).map(|()| index),
+            None => self.app.knowledge(),
+        }
     }
 
     /// The agent that calls, if it is registered.
@@ -95,7 +107,9 @@ struct Entry {
 }
 
 fn entries() -> impl Iterator<Item = &'static Entry> {
-    [presence::TOOLS, messages::TOOLS, claims::TOOLS, tasks::TOOLS, convergence::TOOLS].into_iter().flatten()
+    [presence::TOOLS, messages::TOOLS, claims::TOOLS, tasks::TOOLS, convergence::TOOLS, knowledge::TOOLS]
+        .into_iter()
+        .flatten()
 }
 
 /// All tools.
@@ -113,11 +127,16 @@ pub fn catalogue() -> Vec<Tool> {
 }
 
 /// Calls a tool; `None` where there is none of that name.
-pub(crate) fn call<E: Engine, H: Host>(
+pub(crate) fn call<E, H>(
     room: &mut Room<'_, E, H>,
     name: &str,
     arguments: Value,
-) -> Option<Result<Answer, Problem>> {
+) -> Option<Result<Answer, Problem>>
+where
+    E: Engine,
+    E::Knowledge: 'static,
+    H: Host,
+{
     Some(match name {
         "who" => arguments_of(arguments).and_then(|arguments| presence::who(room, arguments)),
         "send" => arguments_of(arguments).and_then(|arguments| messages::send(room, arguments)),
@@ -128,6 +147,8 @@ pub(crate) fn call<E: Engine, H: Host>(
         "task" => arguments_of(arguments).and_then(|arguments| tasks::task(room, arguments)),
         "radar" => convergence::radar(room),
         "handoff" => arguments_of(arguments).and_then(|arguments| convergence::handoff(room, arguments)),
+        "query" => arguments_of(arguments).and_then(|arguments| knowledge::query(room, arguments)),
+        "act" => arguments_of(arguments).and_then(|arguments| knowledge::act(room, arguments)),
         _ => return None,
     })
 }

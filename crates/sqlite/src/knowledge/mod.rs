@@ -3,6 +3,7 @@
 //! **The index is never the truth.** One that is missing, damaged, of another
 //! version or of another store is made anew.
 
+mod digest;
 mod read;
 mod write;
 
@@ -70,6 +71,10 @@ impl Knowledge {
     pub(crate) fn beside(store: &Path) -> Self {
         let place = Location { path: store.with_file_name("knowledge.db"), budget: PATIENCE };
         Self { place, connection: OnceCell::new() }
+    }
+
+    pub(crate) fn in_memory() -> Self {
+        Self { place: Location { path: ":memory:".into(), budget: PATIENCE }, connection: OnceCell::new() }
     }
 
     fn connection(&self) -> Result<&Connection, StoreError> {

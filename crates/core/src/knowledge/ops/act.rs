@@ -66,7 +66,9 @@ impl<E: Engine, H: Host> App<E, H> {
         let (project, changes) = (request.scope.project().cloned(), vec![Change::Knowledge(change)]);
         let number = Self::conclude(host, tx, now, project, actor, changes)?.unwrap_or(0);
         // It is recorded; whoever reads next takes it in otherwise.
-        let _ = self.catch_up(index);
+        if self.catch_up(index).is_ok() {
+            let _ = self.write_digest(index, &request.scope);
+        }
         Ok(ActOutcome { number, duplicate: false, results: planned.results })
     }
 }

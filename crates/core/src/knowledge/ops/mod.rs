@@ -1,4 +1,6 @@
 //! The verbs.
 
 mod act;
+mod digest;
 mod look;
+mod past;

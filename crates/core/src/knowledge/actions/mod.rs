@@ -3,6 +3,8 @@
 //! Decided against one view that does not change meanwhile. An action sees what
 //! those before it in the batch will have made.
 
+mod checks;
+
 use std::collections::BTreeMap;
 
 use serde_json::Map;
@@ -10,7 +12,6 @@ use serde_json::Value;
 
 use super::Edit;
 use super::EditChange;
-use super::Field;
 use super::FieldType;
 use super::Kind;
 use super::Known;
@@ -21,13 +22,11 @@ use super::merge::KIND;
 use super::merge::STALE;
 use crate::engine::StoreError;
 use crate::text;
+use checks::props_of;
+use checks::texts;
 
-/// How many actions a batch may have, and how long a text may be, in bytes.
+/// How many actions a batch may have.
 pub const MOST_ACTIONS: usize = 50;
-const LONGEST: usize = 16 << 10;
-
-/// How many members may be added to a list at once.
-const MOST_MEMBERS: usize = 200;
 
 /// What is known before the batch.
 pub(super) trait View {
@@ -335,163 +334,6 @@ impl Planner<'_> {
         self.planned.edits.extend(edits);
         self.planned.results.push(result);
     }
-
-    /// The entities behind a name, as this batch leaves them.
-    fn ids(&self, kind: Kind, name: &str) -> Result<Vec<String>, StoreError> {
-        if let Some(ids) = self.names.get(&(kind, name.to_owned())) {
-            return Ok(ids.clone());
-        }
-        Ok(self.view.known(kind, name)?.map(|known| known.ids).unwrap_or_default())
-    }
-
-    /// The kinds that know a name.
-    fn any(&self, name: &str) -> Result<Vec<Kind>, StoreError> {
-        let mut kinds = Vec::new();
-        for kind in &Kind::ALL[..4] {
-            if !self.ids(*kind, name)?.is_empty() {
-                kinds.push(*kind);
-            }
-        }
-        Ok(kinds)
-    }
-
-    /// The one that an action names, by `kind` where several have that name.
-    fn one_of(
-        &mut self,
-        action: &Action<'_>,
-        kinds: &[Kind],
-    ) -> Result<Option<(Kind, String, Vec<String>)>, StoreError> {
-        let field = if action.props.contains_key("path") { "path" } else { "name" };
-        let Some(name) = self.text(action, field) else { return Ok(None) };
-        let wanted = action.props.get("kind").and_then(Value::as_str);
-        let is_wanted = |kind: &Kind| {
-            kinds.contains(kind) && wanted.is_none_or(|wanted| Kind::named(wanted) == Some(*kind))
-        };
-        let name = if field == "path" { relative(&name) } else { name };
-        let found: Vec<Kind> = self.any(&name)?.into_iter().filter(is_wanted).collect();
-        match found.as_slice() {
-            [kind] => Ok(Some((*kind, name.clone(), self.ids(*kind, &name)?))),
-            [] => self.unknown(action, field, kinds, &name).map(|()| None),
-            several => {
-                let names: Vec<&str> = several.iter().map(|kind| kind.as_str()).collect();
-                let message = format!("several have that name: say which `kind`, {}", names.join(" or "));
-                self.wrong(Some(action.name), Some("kind"), &message, &Value::Null);
-                Ok(None)
-            }
-        }
-    }
-
-    /// What an action's entity is known by.
-    fn key(&mut self, action: &Action<'_>, kind: Kind) -> Option<String> {
-        let name = self.text(action, kind.key_field())?;
-        Some(if kind == Kind::File { relative(&name) } else { name })
-    }
-
-    fn text(&mut self, action: &Action<'_>, field: &str) -> Option<String> {
-        let value = action.props.get(field).unwrap_or(&Value::Null);
-        let problem = match value {
-            Value::Null => "is missing",
-            Value::String(text) if text.trim().is_empty() => "is empty",
-            Value::String(text) if text.len() > LONGEST => "is longer than 16 KiB",
-            Value::String(text) if text.contains('\u{1f}') => "has a control character",
-            Value::String(text) => return Some(text.trim().to_owned()),
-            _ => "is not a text",
-        };
-        self.wrong(Some(action.name), Some(field), problem, value);
-        None
-    }
-
-    /// The edits that a field's value comes to.
-    fn field(&mut self, action: &Action<'_>, field: &'static Field, id: &str, value: &Value) -> Vec<Edit> {
-        let problem = match (field.kind, value) {
-            (FieldType::Text, Value::String(text)) if text.len() > LONGEST => {
-                "is longer than 16 KiB".to_owned()
-            }
-            (FieldType::Text, Value::String(text)) => return vec![set(id, field.name, text.as_str())],
-            (FieldType::Text, _) => "is not a text".to_owned(),
-            (FieldType::Number(least, most), value) => match value.as_f64() {
-                Some(number) if (least..=most).contains(&number) => {
-                    return vec![set(id, field.name, value.clone())];
-                }
-                _ => format!("is not a number from {least} to {most}"),
-            },
-            (FieldType::Choice(choices), Value::String(text)) if choices.contains(&text.as_str()) => {
-                return vec![set(id, field.name, text.as_str())];
-            }
-            (FieldType::Choice(choices), _) => format!("is none of {}", choices.join(", ")),
-            (FieldType::Texts, value) => match texts(value) {
-                Some(members) if members.iter().any(|member| member.len() > LONGEST) => {
-                    "is longer than 16 KiB".to_owned()
-                }
-                Some(members) if members.len() > MOST_MEMBERS => {
-                    format!("has more than {MOST_MEMBERS} members")
-                }
-                Some(members) => {
-                    let add = |(place, member): (usize, &&str)| {
-                        let (set, member) = (field.name.to_owned(), (*member).to_owned());
-                        edit(id, EditChange::Add { set, member, value: place.into() })
-                    };
-                    return members.iter().enumerate().map(add).collect();
-                }
-                None => "is not a list of texts".to_owned(),
-            },
-        };
-        self.wrong(Some(action.name), Some(field.name), &problem, value);
-        Vec::new()
-    }
-
-    /// What an action does not know is a mistake, not a wish that nobody hears.
-    fn only(
-        &mut self,
-        action: &Action<'_>,
-        allowed: impl IntoIterator<Item = &'static str>,
-        is_alias: impl Fn(&str) -> bool,
-    ) {
-        let allowed: Vec<&str> = allowed.into_iter().collect();
-        let unknown =
-            action.props.iter().filter(|(name, _)| !allowed.contains(&name.as_str()) && !is_alias(name));
-        let unknown: Vec<_> = unknown.map(|(name, value)| (name.clone(), value.clone())).collect();
-        for (name, value) in unknown {
-            let nearest = text::nearest(&name, allowed.iter().copied());
-            let hint = nearest.map_or_else(
-                || format!("it takes {}", allowed.join(", ")),
-                |nearest| format!("did you mean `{nearest}`?"),
-            );
-            self.wrong(Some(action.name), Some(&name), &format!("is not known; {hint}"), &value);
-        }
-    }
-
-    fn unknown(
-        &mut self,
-        action: &Action<'_>,
-        field: &str,
-        kinds: &[Kind],
-        name: &str,
-    ) -> Result<(), StoreError> {
-        let mut names = Vec::new();
-        for kind in kinds {
-            names.extend(self.view.names(*kind)?);
-        }
-        let nearest = text::nearest(name, names.iter().map(String::as_str));
-        let hint = nearest.map_or_else(String::new, |nearest| format!("; did you mean `{nearest}`?"));
-        self.wrong(
-            Some(action.name),
-            Some(field),
-            &format!("nothing of that name is known{hint}"),
-            &Value::from(name),
-        );
-        Ok(())
-    }
-
-    fn wrong(&mut self, name: Option<&str>, field: Option<&str>, message: &str, received: &Value) {
-        self.planned.mistakes.push(Mistake {
-            action: self.action,
-            name: name.map(str::to_owned),
-            field: field.map(str::to_owned),
-            message: message.to_owned(),
-            received: shortened(received),
-        });
-    }
 }
 
 pub(super) const ACTIONS: &[&str] = &[
@@ -517,36 +359,4 @@ fn edit(id: &str, change: EditChange) -> Edit {
 
 fn set(id: &str, field: &str, value: impl Into<Value>) -> Edit {
     edit(id, EditChange::Set { field: field.to_owned(), value: value.into() })
-}
-
-fn props_of<'a>(action: &Action<'a>, field: &Field) -> Option<&'a Value> {
-    action.props.get(field.name).or_else(|| field.aliases.iter().find_map(|alias| action.props.get(*alias)))
-}
-
-/// A list of texts, or one text.
-fn texts(value: &Value) -> Option<Vec<&str>> {
-    match value {
-        Value::String(text) => Some(vec![text]),
-        Value::Array(all) => all.iter().map(Value::as_str).collect(),
-        _ => None,
-    }
-}
-
-/// A path as the project knows it.
-fn relative(path: &str) -> String {
-    let mut parts: Vec<&str> = Vec::new();
-    for part in path.split('/') {
-        match part {
-            "" | "." => {}
-            ".." => drop(parts.pop()),
-            part => parts.push(part),
-        }
-    }
-    parts.join("/")
-}
-
-/// Enough of what was given to recognise it.
-fn shortened(value: &Value) -> Value {
-    let shown = value.to_string();
-    if shown.len() <= 200 { value.clone() } else { Value::from(text::one_line(&shown, 200)) }
 }

@@ -1,0 +1,131 @@
+//! `consort know`
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use consort_knowledge::Format;
+
+use super::ScopeArgs;
+use super::USUAL_TOKENS;
+use super::share;
+use crate::error::CommandError;
+use crate::exit;
+use crate::world::World;
+
+#[derive(clap::Subcommand)]
+pub(crate) enum Command {
+    /// Find what has these words, best first
+    Search {
+        words: Vec<String>,
+        #[command(flatten)]
+        scope: ScopeArgs,
+    },
+    /// Show one, whole
+    Show {
+        name: String,
+        #[command(flatten)]
+        scope: ScopeArgs,
+    },
+    /// List everything of a kind: principles, patterns, decisions, files, relationships
+    List {
+        #[arg(default_value = "principles")]
+        kind: String,
+        #[command(flatten)]
+        scope: ScopeArgs,
+    },
+    /// Say who said what of it, and when
+    History {
+        name: String,
+        #[command(flatten)]
+        scope: ScopeArgs,
+    },
+    /// Show what leans on files that changed since
+    Stale {
+        #[command(flatten)]
+        scope: ScopeArgs,
+    },
+    /// Ask as it was then: a date (`2026-11-01`), a while (`3d`) or a commit
+    AsOf {
+        when: String,
+        expression: String,
+        #[command(flatten)]
+        scope: ScopeArgs,
+    },
+    /// Write this project's knowledge to .consort/knowledge.yjs, for git
+    Save,
+    /// Take in such a file
+    Import { file: PathBuf },
+    /// What git runs to merge two such files: base, ours, theirs
+    #[command(hide = true)]
+    Merge { base: PathBuf, ours: PathBuf, theirs: PathBuf },
+    /// Try whether a file can be read
+    #[command(hide = true)]
+    Try { file: PathBuf },
+}
+
+pub(crate) fn run(world: &World, command: &Command) -> Result<ExitCode, CommandError> {
+    let quoted = |text: &str| serde_json::Value::from(text).to_string();
+    let (source, scope, format) = match command {
+        Command::Search { words, scope } => {
+            (format!("(search-knowledge {})", quoted(&words.join(" "))), scope, Format::Columnar)
+        }
+        Command::Show { name, scope } => (format!("(get-entity {})", quoted(name)), scope, Format::Record),
+        Command::List { kind, scope } => {
+            let kind = kind.trim_end_matches('s');
+            let kind = if kind == "file-understanding" { "file" } else { kind };
+            (format!("(get-{kind}s)"), scope, Format::Columnar)
+        }
+        Command::History { name, scope } => (format!("(history {})", quoted(name)), scope, Format::Columnar),
+        Command::Stale { scope } => ("(get-stale)".to_owned(), scope, Format::Columnar),
+        Command::AsOf { when, expression, scope } => {
+            (format!("(as-of {} (lambda () {expression}))", quoted(when)), scope, Format::Columnar)
+        }
+        Command::Save => return save(world),
+        Command::Import { file } => return import(world, file),
+        Command::Merge { ours, theirs, .. } => return merge(ours, theirs),
+        Command::Try { file } => return attempt(file),
+    };
+    let mut room = world.open()?;
+    let scope = scope.of(&room);
+    let answer = super::ask(&mut room, &scope, &source, format, USUAL_TOKENS)?;
+    world.out.line(answer.text)?;
+    Ok(ExitCode::from(if answer.has_failed { exit::FOUND_SOMETHING } else { 0 }))
+}
+
+fn save(world: &World) -> Result<ExitCode, CommandError> {
+    let mut room = world.open()?;
+    let scope = consort_core::knowledge::Scope::Project(room.project.id.clone());
+    let mut index = room.app.knowledge()?;
+    // What is in the file and not known would be lost.
+    share::take_in(&mut room, &mut index, &scope)?;
+    let (path, length) = share::save(&mut room, &scope)?;
+    world.out.line(format!("Saved {} ({length} bytes).", path.display()))?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn import(world: &World, file: &std::path::Path) -> Result<ExitCode, CommandError> {
+    let mut room = world.open()?;
+    let scope = consort_core::knowledge::Scope::Project(room.project.id.clone());
+    let mut index = room.app.knowledge()?;
+    let count = share::take_in_file(&mut room, &mut index, &scope, file)?;
+    world.out.line(format!("{} new.", consort_core::text::count(count, "word")))?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Git takes the second file for the result.
+fn merge(ours: &std::path::Path, theirs: &std::path::Path) -> Result<ExitCode, CommandError> {
+    let cannot = |error: consort_knowledge::document::CrdtError| {
+        CommandError::user(format!("they cannot be merged: {error}"), "`consort know save` writes one anew")
+    };
+    let (one, other) = (share::read(ours)?, share::read(theirs)?);
+    let mut document = consort_knowledge::document::Document::load(&one).map_err(cannot)?;
+    document.merge(&other).map_err(cannot)?;
+    crate::connect::write_atomically(ours, &document.state())?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn attempt(file: &std::path::Path) -> Result<ExitCode, CommandError> {
+    let bytes = std::fs::read(file).map_err(|error| CommandError::file("cannot read", file, error))?;
+    let is_good = consort_knowledge::document::Document::load(&bytes).is_ok();
+    Ok(ExitCode::from(if is_good { 0 } else { exit::FOUND_SOMETHING }))
+}

@@ -1,0 +1,88 @@
+//! `consort ask`, `act`, `record` and `know`.
+
+pub(crate) mod act;
+pub(crate) mod ask;
+pub(crate) mod know;
+pub(crate) mod record;
+mod share;
+
+use consort_core::host::Host as _;
+use consort_core::knowledge::ActRequest;
+use consort_core::knowledge::Scope;
+use consort_knowledge::Answer;
+use consort_knowledge::Format;
+use consort_knowledge::Journalled;
+use consort_knowledge::Question;
+use consort_knowledge::Session;
+use serde_json::Value;
+
+use crate::error::CommandError;
+use crate::error::CommandResult;
+use crate::time;
+use crate::world::Room;
+use crate::world::World;
+use crate::world::caller_facts;
+
+/// How many tokens an answer may cost whoever reads it.
+const USUAL_TOKENS: usize = 10_000;
+
+#[derive(clap::Args)]
+pub(crate) struct ScopeArgs {
+    /// What is yours in every project, instead of this project's
+    #[arg(long)]
+    global: bool,
+}
+
+impl ScopeArgs {
+    fn of(&self, room: &Room) -> Scope {
+        if self.global { Scope::Global } else { Scope::Project(room.project.id.clone()) }
+    }
+}
+
+/// Asks something; what was saved by others is taken in first.
+fn ask(
+    room: &mut Room,
+    scope: &Scope,
+    source: &str,
+    format: Format,
+    tokens: usize,
+) -> Result<Answer, CommandError> {
+    let mut index = room.app.knowledge()?;
+    share::take_in(room, &mut index, scope)?;
+    let (now, worktree) = (room.app.host().now(), room.place.worktree.clone());
+    let moment = |text: &str| time::moment(text, now, &worktree);
+    let mut past = Journalled { app: &mut room.app, scope, moment: &moment };
+    let question = Question { scope, source, format, tokens };
+    Ok(consort_knowledge::ask(&mut Session::new(), &index, &mut past, &question))
+}
+
+/// Records a batch, and says what came of it.
+fn act(
+    world: &World,
+    room: &mut Room,
+    scope: Scope,
+    actions: Value,
+    key: Option<String>,
+    json: bool,
+) -> CommandResult {
+    let mut index = room.app.knowledge()?;
+    share::take_in(room, &mut index, &scope)?;
+    let request = ActRequest {
+        caller: caller_facts(room.app.host()),
+        commit: room.app.host().commit(&room.place.worktree),
+        scope,
+        actions,
+        key,
+    };
+    let outcome = room.app.act_with(&mut index, &request)?;
+    share::save_if_wanted(room, &request.scope)?;
+    if json {
+        return world.out.json(&outcome);
+    }
+    if outcome.duplicate {
+        return world.out.line(format!("Recorded before as #{}.", outcome.number));
+    }
+    let results = outcome.results.iter().map(|result| consort_core::text::one_line(result, 200));
+    let results: Vec<String> = results.collect();
+    world.out.line(format!("#{}: {}", outcome.number, results.join("; ")))
+}

@@ -1,0 +1,129 @@
+//! Knowledge in git: a file of the project that every replica can merge.
+
+use std::fs;
+use std::path::Path;
+use std::path::PathBuf;
+use std::process::Command;
+use std::process::Stdio;
+
+use consort_core::knowledge::Scope;
+use consort_knowledge::document;
+use consort_sqlite::Knowledge;
+
+use crate::connect;
+use crate::error::CommandError;
+use crate::error::CommandResult;
+use crate::out;
+use crate::world::Room;
+
+/// Longer files are not looked at.
+const LONGEST: u64 = 256 << 20;
+
+pub(super) fn file(room: &Room) -> PathBuf {
+    room.place.worktree.join(".consort/knowledge.yjs")
+}
+
+/// Where it is noted which state of the file was taken in.
+fn mark(room: &Room) -> PathBuf {
+    let name = consort_core::text::checksum(file(room).as_os_str().as_encoded_bytes());
+    room.data.join("taken-in").join(format!("{name:016x}"))
+}
+
+/// A file as it stands: another one has another.
+fn stand(path: &Path) -> Option<String> {
+    use std::os::unix::fs::MetadataExt as _;
+    let metadata = fs::metadata(path).ok()?;
+    Some(format!(
+        "{} {} {}",
+        metadata.ino(),
+        metadata.size(),
+        metadata.mtime_nsec() + metadata.mtime() * 1_000_000_000
+    ))
+}
+
+/// Takes in what the project's file says that is not known yet: somebody may have
+/// pulled, checked out or merged. A file that cannot be understood keeps nobody
+/// from what is known.
+pub(super) fn take_in(room: &mut Room, index: &mut Knowledge, scope: &Scope) -> CommandResult {
+    let path = file(room);
+    let Some(stand) = stand(&path).filter(|_| *scope != Scope::Global) else { return Ok(()) };
+    let mark = mark(room);
+    if fs::read_to_string(&mark).is_ok_and(|known| known == stand) {
+        return Ok(());
+    }
+    if let Err(error) = take_in_file(room, index, scope, &path) {
+        out::note(format_args!("Warning: {}", error.render().trim_end()));
+        return Ok(());
+    }
+    connect::write_atomically(&mark, stand.as_bytes())
+}
+
+/// Takes a file in; how many words were new.
+pub(super) fn take_in_file(
+    room: &mut Room,
+    index: &mut Knowledge,
+    scope: &Scope,
+    path: &Path,
+) -> Result<usize, CommandError> {
+    let update = read(path)?;
+    let mut known = make(room, scope)?;
+    let edits = document::merge(&mut known, &update)
+        .map_err(|error| CommandError::user(format!("{}: {error}", path.display()), "it was left alone"))?;
+    let count = edits.len();
+    room.app.merge_knowledge(index, scope, document::hex(&update), edits)?;
+    Ok(count)
+}
+
+/// A file that somebody else may have made. It is tried out in a process that may
+/// die of it first.
+pub(super) fn read(path: &Path) -> Result<Vec<u8>, CommandError> {
+    let cannot_read = |error| CommandError::file("cannot read", path, error);
+    if fs::metadata(path).map_err(cannot_read)?.len() > LONGEST {
+        return Err(CommandError::user(format!("{} is too long", path.display()), "it was left alone"));
+    }
+    let this = std::env::current_exe().map_err(cannot_read)?;
+    let tried = Command::new(this)
+        .args(["know", "try"])
+        .arg(path)
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .status()
+        .map_err(cannot_read)?;
+    if !tried.success() {
+        return Err(CommandError::user(
+            format!("{} is no document of ours, or is damaged", path.display()),
+            "it was left alone; `consort know save` writes it anew",
+        ));
+    }
+    fs::read(path).map_err(cannot_read)
+}
+
+pub(super) fn make(room: &mut Room, scope: &Scope) -> Result<document::Document, CommandError> {
+    let entries = room.app.knowledge_entries(scope)?;
+    document::make(&entries).map_err(|error| {
+        CommandError::user(
+            format!("the document cannot be made: {error}"),
+            "`consort journal verify` may know more",
+        )
+    })
+}
+
+/// Writes the project's file, with what it said before.
+pub(super) fn save(room: &mut Room, scope: &Scope) -> Result<(PathBuf, usize), CommandError> {
+    let path = file(room);
+    let state = make(room, scope)?.state();
+    connect::write_atomically(&path, &state)?;
+    if let Some(stand) = stand(&path) {
+        connect::write_atomically(&mark(room), stand.as_bytes())?;
+    }
+    Ok((path, state.len()))
+}
+
+/// After something was recorded, where the person wants it so.
+pub(super) fn save_if_wanted(room: &mut Room, scope: &Scope) -> CommandResult {
+    if *scope != Scope::Global && room.config.saves_knowledge() {
+        save(room, scope)?;
+    }
+    Ok(())
+}

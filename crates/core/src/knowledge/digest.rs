@@ -1,0 +1,73 @@
+//! What a session is told of what is known when it starts: an index, details on
+//! demand.
+
+use super::Kind;
+use super::Known;
+use crate::text;
+
+/// How many lines are kept for sessions to choose from, and how long one is.
+const MOST: usize = 100;
+const LONGEST_LINE: usize = 160;
+
+/// What a line is chosen by, the words it has and the line itself, a line each.
+pub(super) fn lines(all: &[Known]) -> String {
+    let mut lines: Vec<(f64, String)> =
+        all.iter().filter_map(|known| Some((weight(known)?, line(known)))).collect();
+    lines.sort_by(|one, other| other.0.total_cmp(&one.0).then_with(|| one.1.cmp(&other.1)));
+    lines.truncate(MOST);
+    lines.into_iter().map(|(weight, line)| format!("{weight:.2}\t{line}\n")).collect()
+}
+
+/// How much a session that starts should know of it; `None`: nothing.
+fn weight(known: &Known) -> Option<f64> {
+    let number =
+        |field: &str, usual: f64| known.fields.get(field).and_then(|value| value.as_f64()).unwrap_or(usual);
+    let weight = match known.kind {
+        Kind::Principle => number("confidence", 0.5),
+        Kind::Decision if known.text("status") == "active" => number("impact", 5.0) / 10.0,
+        _ => return None,
+    };
+    // What may no longer hold comes last.
+    Some(if known.stale.is_some() { weight / 4.0 } else { weight })
+}
+
+fn line(known: &Known) -> String {
+    let stale = if known.stale.is_some() { " (stale)" } else { "" };
+    let about = format!("- {} {}{stale}: {}", known.kind.as_str(), known.name, known.text("description"));
+    text::one_line(&about, LONGEST_LINE)
+}
+
+/// The digest for a session: the lines that have its words first, within a
+/// budget, and how to ask for more.
+pub(super) fn digest_for(lines: &str, words: &[String], budget: usize) -> Option<String> {
+    let mut chosen: Vec<(usize, &str)> = lines
+        .lines()
+        .filter_map(|line| {
+            let (_, line) = line.split_once('\t')?;
+            let lower = line.to_lowercase();
+            Some((words.iter().filter(|word| lower.contains(word.as_str())).count(), line))
+        })
+        .collect();
+    if chosen.is_empty() {
+        return None;
+    }
+    // In the order of their weight otherwise.
+    chosen.sort_by_key(|(matches, _)| std::cmp::Reverse(*matches));
+    let all = chosen.len();
+    let mut digest = String::from(
+        "[consort] What earlier sessions learned here (`consort ask '(search-knowledge \"…\")'` for more, `consort record` to add):",
+    );
+    let mut shown = 0;
+    for (_, line) in &chosen {
+        if digest.len() + line.len() + 24 > budget {
+            break;
+        }
+        digest.push('\n');
+        digest.push_str(line);
+        shown += 1;
+    }
+    if shown < all {
+        digest.push_str(&format!("\n({} more)", all - shown));
+    }
+    Some(digest)
+}

@@ -1,0 +1,41 @@
+//! Writing out what hooks tell of knowledge.
+
+use std::path::Path;
+
+use crate::App;
+use crate::engine::Engine;
+use crate::engine::StoreError;
+use crate::host::Host;
+use crate::knowledge::DigestNotes as _;
+use crate::knowledge::Kind;
+use crate::knowledge::KnowledgeIndex;
+use crate::knowledge::Scope;
+use crate::knowledge::digest;
+use crate::presence::Agent;
+
+/// As a rule, and rather too few.
+const BYTES_PER_TOKEN: usize = 4;
+
+impl<E: Engine, H: Host> App<E, H> {
+    /// What an agent that begins is told of what is known, in so many tokens: what
+    /// has to do with its branch and its place first.
+    pub fn digest(&self, agent: &Agent, tokens: usize) -> Option<String> {
+        let lines = self.engine.notes().digest(&agent.project.id)?;
+        let below = agent.cwd.strip_prefix(&agent.worktree).unwrap_or(Path::new(""));
+        let place = format!("{} {}", agent.branch.as_deref().unwrap_or_default(), below.display());
+        let words = place.split(|c: char| !c.is_alphanumeric()).filter(|word| word.len() > 2);
+        let words: Vec<String> = words.map(str::to_lowercase).collect();
+        digest::digest_for(&lines, &words, tokens * BYTES_PER_TOKEN)
+    }
+
+    /// Writes out what sessions of a project are told when they start.
+    pub(super) fn write_digest(&self, index: &E::Knowledge, scope: &Scope) -> Result<(), StoreError> {
+        let Scope::Project(project) = scope else { return Ok(()) };
+        let mut all = Vec::new();
+        for kind in [Kind::Principle, Kind::Decision] {
+            index.each(scope, kind, &mut |row| all.push(row.decode()))?;
+        }
+        self.engine.notes().set_digest(project, &digest::lines(&all));
+        Ok(())
+    }
+}

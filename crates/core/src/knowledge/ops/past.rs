@@ -1,0 +1,70 @@
+//! What was said before, how it was, and what comes from elsewhere.
+
+use super::look::catch_up;
+use crate::App;
+use crate::Timestamp;
+use crate::engine::Engine;
+use crate::engine::StoreError;
+use crate::host::Host;
+use crate::journal::Actor;
+use crate::journal::Change;
+use crate::journal::Entry;
+use crate::journal::Seq;
+use crate::knowledge::KnowledgeChange;
+use crate::knowledge::KnowledgeIndex as _;
+use crate::knowledge::KnowledgeStore as _;
+use crate::knowledge::Scope;
+use crate::knowledge::Stamped;
+
+impl<E: Engine, H: Host> App<E, H> {
+    /// All entries about what is known in a scope, oldest first.
+    pub fn knowledge_entries(&mut self, scope: &Scope) -> Result<Vec<Entry>, StoreError> {
+        let mut entries = self.engine.read()?.knowledge_after(0, usize::MAX)?;
+        entries.retain(|entry| entry.project.as_ref() == scope.project());
+        Ok(entries)
+    }
+
+    /// All that was said of these entities, oldest first.
+    pub fn knowledge_history(&mut self, scope: &Scope, ids: &[String]) -> Result<Vec<Stamped>, StoreError> {
+        let mut said = Vec::new();
+        for entry in self.knowledge_entries(scope)? {
+            for change in &entry.changes {
+                let Change::Knowledge(change) = change else { continue };
+                said.extend(
+                    change.stamped(entry.at).into_iter().filter(|one| ids.contains(&one.edit.entity)),
+                );
+            }
+        }
+        said.sort_by_key(|stamped| stamped.at);
+        Ok(said)
+    }
+
+    /// What was known at some moment, in an index of its own.
+    pub fn knowledge_as_of(&mut self, scope: &Scope, at: Timestamp) -> Result<E::Knowledge, StoreError> {
+        let mut entries = self.knowledge_entries(scope)?;
+        entries.retain(|entry| entry.at <= at);
+        let mut index = self.engine.passing_knowledge();
+        index.take_in(&entries, entries.last().map_or(0, |entry| entry.seq))?;
+        Ok(index)
+    }
+
+    /// Records what another replica knew, and what was new in it.
+    pub fn merge_knowledge(
+        &mut self,
+        index: &mut E::Knowledge,
+        scope: &Scope,
+        update: String,
+        edits: Vec<Stamped>,
+    ) -> Result<Option<Seq>, StoreError> {
+        if edits.is_empty() {
+            return Ok(None);
+        }
+        let now = self.host.now();
+        let tx = self.engine.write()?;
+        let changes = vec![Change::Knowledge(KnowledgeChange::Merged { update, edits })];
+        let number = Self::conclude(&self.host, tx, now, scope.project().cloned(), Actor::Consort, changes)?;
+        catch_up(&self.engine.read()?, index)?;
+        let _ = self.write_digest(index, scope);
+        Ok(number)
+    }
+}

@@ -1,0 +1,74 @@
+//! The document that carries knowledge to other replicas: through git, and to
+//! whoever is connected.
+//!
+//! It is made from the journal, always the same, and never the truth.
+
+use consort_core::Timestamp;
+use consort_core::journal::Change;
+use consort_core::journal::Entry;
+use consort_core::knowledge::Edit;
+use consort_core::knowledge::EditChange;
+use consort_core::knowledge::KnowledgeChange;
+use consort_core::knowledge::Source;
+use consort_core::knowledge::Stamped;
+pub use consort_crdt::CrdtError;
+pub use consort_crdt::Document;
+use consort_crdt::Stamp;
+
+/// The document that these entries make, oldest first.
+pub fn make(entries: &[Entry]) -> Result<Document, CrdtError> {
+    let mut document = Document::new();
+    for entry in entries {
+        for change in &entry.changes {
+            let Change::Knowledge(change) = change else { continue };
+            take_in(&mut document, entry.at, change)?;
+        }
+    }
+    Ok(document)
+}
+
+fn take_in(document: &mut Document, at: Timestamp, change: &KnowledgeChange) -> Result<(), CrdtError> {
+    match change {
+        KnowledgeChange::Edited { writer, by, edits, .. } => {
+            let edits: Vec<consort_crdt::Edit> = edits.iter().map(outward).collect();
+            let by = serde_json::to_value(by).unwrap_or_default();
+            document.edit(&edits, &Stamp { at: at.0, writer: *writer, by })
+        }
+        KnowledgeChange::Merged { update, .. } => document.merge(&bytes(update)).map(drop),
+    }
+}
+
+/// What is new in another replica's words.
+pub fn merge(document: &mut Document, update: &[u8]) -> Result<Vec<Stamped>, CrdtError> {
+    Ok(document.merge(update)?.into_iter().map(inward).collect())
+}
+
+fn outward(edit: &Edit) -> consort_crdt::Edit {
+    let change = match edit.change.clone() {
+        EditChange::Set { field, value } => consort_crdt::Change::Set { field, value },
+        EditChange::Add { set, member, value } => consort_crdt::Change::Add { set, member, value },
+        EditChange::Remove { set, member } => consort_crdt::Change::Remove { set, member },
+    };
+    consort_crdt::Edit { entity: edit.entity.clone(), change }
+}
+
+fn inward(stamped: consort_crdt::Stamped) -> Stamped {
+    let consort_crdt::Stamped { edit, stamp } = stamped;
+    let change = match edit.change {
+        consort_crdt::Change::Set { field, value } => EditChange::Set { field, value },
+        consort_crdt::Change::Add { set, member, value } => EditChange::Add { set, member, value },
+        consort_crdt::Change::Remove { set, member } => EditChange::Remove { set, member },
+    };
+    let by: Source = serde_json::from_value(stamp.by).unwrap_or_default();
+    Stamped { edit: Edit { entity: edit.entity, change }, at: Timestamp(stamp.at), writer: stamp.writer, by }
+}
+
+/// Bytes as an entry of the journal has them, which is JSON.
+pub fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+fn bytes(hex: &str) -> Vec<u8> {
+    let digits = hex.as_bytes().chunks_exact(2).filter_map(|pair| std::str::from_utf8(pair).ok());
+    digits.filter_map(|pair| u8::from_str_radix(pair, 16).ok()).collect()
+}

@@ -1,0 +1,24 @@
+//! Asking what is known, in a small language, and the document that carries it
+//! elsewhere.
+//!
+//! The room says what is known and how it is recorded; this says how it is asked
+//! for ([`ask()`]) and what other replicas read and write ([`document`]). **A question
+//! changes nothing, reaches nothing but what is known, and its answer is never
+//! longer than it may be.**
+
+mod ask;
+pub mod document;
+mod functions;
+mod past;
+mod record;
+mod world;
+
+pub use ask::Answer;
+pub use ask::Question;
+pub use ask::ask;
+pub use consort_scheme::Format;
+pub use consort_scheme::Session;
+pub use consort_scheme::Signature;
+pub use functions::FUNCTIONS;
+pub use past::Journalled;
+pub use past::Past;

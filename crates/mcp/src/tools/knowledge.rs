@@ -1,0 +1,147 @@
+//! What sessions have learned.
+
+use consort_core::engine::Engine;
+use consort_core::host::Host;
+use consort_core::knowledge::ActRequest;
+use consort_core::knowledge::KnowledgeError;
+use consort_core::knowledge::Scope;
+use consort_core::presence::Agent;
+use consort_knowledge::Format;
+use consort_knowledge::Journalled;
+use consort_knowledge::Question;
+use consort_knowledge::Session;
+use serde::Deserialize;
+use serde_json::Value;
+use serde_json::json;
+
+use super::Entry;
+use super::Room;
+use crate::answer::Answer;
+use crate::answer::Problem;
+
+/// How many tokens an answer may cost.
+const TOKENS: usize = 10_000;
+
+pub(super) const TOOLS: &[Entry] = &[
+    Entry {
+        name: "query",
+        about: "Ask what earlier sessions learned of this project, in Scheme. Look before you explore.\n\
+            (overview) (names kind) (search-knowledge text) (get-principles) (get-patterns) (get-decisions) (get-files) \
+            (get-relationships) (get-principle name) (get-pattern name) (get-decision name) (get-file-understanding path) \
+            (get-entity name) (get-principles-by-tag t) (get-patterns-by-tag t) (get-patterns-by-type t) \
+            (get-decisions-by-status \"active\") (get-relationships-from name) (get-relationships-to name) \
+            (get-relationships-by-type t) (get-neighbours name) (get-related-files path) (about-file path) (get-stale) \
+            (get-current xs) (recent n) (history name) (as-of \"2026-11-01\" (lambda () …))\n\
+            (@ r :field), (map :name xs), ->>, filter, sort-by, group-by, take, dict and R7RS. Definitions stay. \
+            Ask for the fields you need: (map (lambda (p) (list (@ p :name) (@ p :confidence))) (get-principles))",
+        properties: || {
+            json!({
+                "expr": { "type": "string" },
+                "global": { "type": "boolean", "description": "the person's own knowledge, not this project's" },
+            })
+        },
+        required: &["expr"],
+        only_reads: true,
+    },
+    Entry {
+        name: "act",
+        about: "Record what you learned, for later sessions: all of the batch or nothing.\n\
+            record-principle {name description confidence locations evidence related tags}, record-pattern {name type \
+            description confidence location tags}, record-decision {name description rationale status impact locations}, \
+            record-file-understanding {path summary concepts symbols related}, link-entities {from to type description}, \
+            update-confidence {name confidence}, add-evidence {name evidence}, confirm {name}, rename {name to}, \
+            delete-principle|pattern|decision {name}, delete-file-understanding {path}, delete-relationship {from to type}. \
+            Lists grow; `remove: {tags: […]}` shrinks them.",
+        properties: || {
+            json!({
+                "actions": { "type": "array", "items": { "type": "array", "prefixItems": [{ "type": "string" }, { "type": "object" }] } },
+                "global": { "type": "boolean" },
+                "key": { "type": "string", "description": "recorded only once under this" },
+            })
+        },
+        required: &["actions"],
+        only_reads: false,
+    },
+];
+
+/// What is kept from one question to the next.
+pub(crate) struct Library<I> {
+    pub(crate) index: Option<I>,
+    pub(crate) session: Session,
+}
+
+impl<I> Library<I> {
+    pub(crate) fn new() -> Self {
+        Self { index: None, session: Session::new() }
+    }
+}
+
+fn scope(me: &Agent, is_global: Option<bool>) -> Scope {
+    if is_global.unwrap_or_default() { Scope::Global } else { Scope::Project(me.project.id.clone()) }
+}
+
+#[derive(Deserialize)]
+pub(super) struct Query {
+    expr: String,
+    global: Option<bool>,
+}
+
+pub(super) fn query<E, H>(room: &mut Room<'_, E, H>, query: Query) -> Result<Answer, Problem>
+where
+    E: Engine,
+    E::Knowledge: 'static,
+    H: Host,
+{
+    let me = room.me()?;
+    let scope = scope(&me, query.global);
+    let mut index = room.index()?;
+    let around = room.around;
+    let moment = |text: &str| around.moment(text, &me.worktree);
+    let mut past = Journalled { app: room.app, scope: &scope, moment: &moment };
+    let question = Question { scope: &scope, source: &query.expr, format: Format::Columnar, tokens: TOKENS };
+    let answer = consort_knowledge::ask(&mut room.library.session, &index, &mut past, &question);
+    room.app.catch_up(&mut index)?;
+    room.library.index = Some(index);
+    Ok(Answer::new(answer.text.clone(), json!({ "text": answer.text })))
+}
+
+#[derive(Deserialize)]
+pub(super) struct Act {
+    actions: Value,
+    global: Option<bool>,
+    key: Option<String>,
+}
+
+pub(super) fn act<E, H>(room: &mut Room<'_, E, H>, act: Act) -> Result<Answer, Problem>
+where
+    E: Engine,
+    E::Knowledge: 'static,
+    H: Host,
+{
+    let me = room.me()?;
+    let mut index = room.index()?;
+    let request = ActRequest {
+        caller: room.facts(),
+        scope: scope(&me, act.global),
+        actions: act.actions,
+        commit: room.app.host().commit(&me.worktree),
+        key: act.key,
+    };
+    let outcome = room.app.act_with(&mut index, &request);
+    room.library.index = Some(index);
+    match outcome {
+        Ok(outcome) if outcome.duplicate => {
+            let text = format!("Recorded before as #{}.", outcome.number);
+            Ok(Answer::new(text, json!({ "number": outcome.number, "duplicate": true })))
+        }
+        Ok(outcome) => {
+            let text = format!("#{}: {}", outcome.number, outcome.results.join("; "));
+            Ok(Answer::new(text, json!({ "number": outcome.number, "results": outcome.results })))
+        }
+        Err(KnowledgeError::Mistaken { mistakes }) => {
+            let data = json!({ "mistakes": mistakes });
+            Err(Problem::from(KnowledgeError::Mistaken { mistakes }).with(data))
+        }
+        Err(error) => Err(error.into()),
+    }
+}
