@@ -84,12 +84,16 @@ fn crates_depend_only_downwards() {
                 "consort-core",
                 "consort-hook",
                 "consort-host",
+                "consort-knowledge",
                 "consort-mcp",
                 "consort-sqlite",
                 "consort-web",
             ],
         ),
-        ("consort-mcp", &["consort-core"]),
+        ("consort-crdt", &[]),
+        ("consort-scheme", &[]),
+        ("consort-knowledge", &["consort-core", "consort-crdt", "consort-scheme"]),
+        ("consort-mcp", &["consort-core", "consort-knowledge"]),
         ("consort-web", &["consort-core"]),
         ("consort-bench", &["consort-core", "consort-host", "consort-sqlite"]),
     ];
@@ -165,8 +169,8 @@ fn assert_allowed(package: &str, allowed: &[&str]) {
 fn the_lock_file_stays_small() {
     let lock = std::fs::read_to_string(root().join("Cargo.lock")).unwrap();
     let packages = lock.matches("[[package]]").count();
-    // The MCP library, its runtime and the HTTP server are near half of them.
-    assert!(packages <= 170, "{packages} packages: a new dependency is a decision");
+    // The MCP library, its runtime and the HTTP server are near half of them; Yjs is a tenth.
+    assert!(packages <= 190, "{packages} packages: a new dependency is a decision");
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! What hooks read of knowledge: a small file for each project.
 
 use std::fs;
+use std::os::unix::fs::DirBuilderExt as _;
 use std::path::PathBuf;
 
 use consort_core::knowledge::DigestNotes;
@@ -19,7 +20,7 @@ impl DigestNotes for Notes {
 
     fn set_digest(&self, project: &ProjectId, digest: &str) {
         let file = file(self, project);
-        let made = file.parent().map(fs::create_dir_all);
+        let made = file.parent().map(|dir| fs::DirBuilder::new().recursive(true).mode(0o700).create(dir));
         if made.is_some_and(|made| made.is_ok()) {
             held::replace(&file, digest);
         }

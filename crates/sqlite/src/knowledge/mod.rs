@@ -8,6 +8,8 @@ mod read;
 mod write;
 
 use std::cell::OnceCell;
+use std::fs;
+use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::Path;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -33,6 +35,8 @@ use crate::journal;
 
 /// Which form the index has; another one is made anew.
 const VERSION: u32 = 1;
+
+const MEMORY: &str = ":memory:";
 
 /// How long one waits for another who takes something in.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -74,7 +78,7 @@ impl Knowledge {
     }
 
     pub(crate) fn in_memory() -> Self {
-        Self { place: Location { path: ":memory:".into(), budget: PATIENCE }, connection: OnceCell::new() }
+        Self { place: Location { path: MEMORY.into(), budget: PATIENCE }, connection: OnceCell::new() }
     }
 
     fn connection(&self) -> Result<&Connection, StoreError> {
@@ -95,6 +99,10 @@ impl Knowledge {
 }
 
 fn open(path: &Path) -> rusqlite::Result<Connection> {
+    if path.as_os_str() != MEMORY {
+        // Nobody else's, from the start; what stands in the way, SQLite says better.
+        let _ = fs::OpenOptions::new().create(true).append(true).mode(0o600).open(path);
+    }
     let connection = Connection::open(path)?;
     connection.busy_timeout(PATIENCE)?;
     connection.pragma_update(None, "journal_mode", "WAL")?;
@@ -122,7 +130,7 @@ fn remove(path: &Path) {
     for end in ["", "-wal", "-shm"] {
         let mut file = path.as_os_str().to_owned();
         file.push(end);
-        let _ = std::fs::remove_file(PathBuf::from(file));
+        let _ = fs::remove_file(PathBuf::from(file));
     }
 }
 

@@ -214,20 +214,16 @@ fn knowledge(change: &KnowledgeChange) -> String {
             }
             _ => None,
         });
-        let names: Vec<String> = named.collect();
-        if names.is_empty() { String::new() } else { format!(": {}", text::few(names.into_iter(), 4)) }
+        text::few(named.collect::<Vec<_>>().into_iter(), 4)
     };
     match change {
-        KnowledgeChange::Edited { by, edits, .. } => {
-            let count = text::count(edits.len(), "word");
-            format!("{} recorded {count} of knowledge{}", by.name, names(&mut edits.iter()))
-        }
+        KnowledgeChange::Edited { edits, .. } => match names(&mut edits.iter()) {
+            names if names.is_empty() => "something known was changed".to_owned(),
+            names => format!("knowledge recorded: {names}"),
+        },
         KnowledgeChange::Merged { edits, .. } => {
             let count = text::count(edits.len(), "word");
-            format!(
-                "{count} of knowledge came from elsewhere{}",
-                names(&mut edits.iter().map(|one| &one.edit))
-            )
+            format!("knowledge from elsewhere, {count}: {}", names(&mut edits.iter().map(|one| &one.edit)))
         }
     }
 }

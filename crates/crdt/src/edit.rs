@@ -1,0 +1,42 @@
+//! What can be done to a document, by whom and when.
+
+use serde::Deserialize;
+use serde::Serialize;
+use serde_json::Value;
+
+/// `{"entity": "…", "set": {"field": "…", "value": …}}`
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Edit {
+    pub entity: String,
+    #[serde(flatten)]
+    pub change: Change,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Change {
+    /// Writes a register.
+    Set { field: String, value: Value },
+    /// Puts a member into a set, or replaces its value.
+    Add { set: String, member: String, value: Value },
+    /// Takes a member out of a set; one that is not there is no error.
+    Remove { set: String, member: String },
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Stamp {
+    /// Milliseconds, by the writer's clock.
+    pub at: i64,
+    /// The replica, and its Yjs client id: 53 bits, and no two replicas alike.
+    pub writer: u64,
+    /// Anything about who wrote it.
+    pub by: Value,
+}
+
+/// An edit as it happened.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Stamped {
+    #[serde(flatten)]
+    pub edit: Edit,
+    pub stamp: Stamp,
+}

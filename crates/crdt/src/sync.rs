@@ -1,0 +1,92 @@
+//! The messages with which Yjs programs keep their documents alike
+//! (y-protocols, as y-websocket sends them): one frame is one message.
+//!
+//! Nothing is sent here. **A frame either is answered or is an error, and one
+//! from a peer that may only read changes nothing.**
+
+use crate::document::Document;
+use crate::edit::Stamped;
+use crate::error::CrdtError;
+use crate::wire;
+use crate::wire::Reader;
+
+const SYNC: u64 = 0;
+const AWARENESS: u64 = 1;
+const ASK_AWARENESS: u64 = 3;
+
+/// "This is what I have."
+const STEP_1: u64 = 0;
+/// "This is what you lack."
+const STEP_2: u64 = 1;
+/// "This just happened."
+const UPDATE: u64 = 2;
+
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Answer {
+    /// Frames for the one who sent it, in order.
+    pub replies: Vec<Vec<u8>>,
+    /// What it changed here.
+    pub merged: Vec<Stamped>,
+    /// A frame for everyone else.
+    pub relay: Option<Vec<u8>>,
+}
+
+/// The first frame for a new peer: it will send what is missing here.
+pub fn greet(document: &Document) -> Vec<u8> {
+    frame(STEP_1, &document.vector())
+}
+
+/// A frame that tells peers of `update`, which was made here.
+pub fn tell(update: &[u8]) -> Vec<u8> {
+    frame(UPDATE, update)
+}
+
+/// Does what a peer's frame asks. A peer that sends what builds on edits that
+/// are not here is greeted again: it will send all that is missing.
+pub fn answer(document: &mut Document, frame: &[u8], may_write: bool) -> Result<Answer, CrdtError> {
+    let mut reader = Reader::new(frame);
+    match reader.uint()? {
+        SYNC => {}
+        AWARENESS => {
+            reader.blob()?;
+            end(&reader)?;
+            return Ok(Answer { relay: Some(frame.to_vec()), ..Answer::default() });
+        }
+        ASK_AWARENESS => {
+            end(&reader)?;
+            return Ok(Answer { relay: Some(frame.to_vec()), ..Answer::default() });
+        }
+        _ => return Err(CrdtError::Malformed { at: 0, what: "an unknown kind of frame" }),
+    }
+    let step = reader.uint()?;
+    let blob = reader.blob()?;
+    end(&reader)?;
+    match step {
+        STEP_1 => {
+            let missing = document.since(blob)?;
+            Ok(Answer { replies: vec![self::frame(STEP_2, &missing)], ..Answer::default() })
+        }
+        STEP_2 | UPDATE if !may_write => Ok(Answer::default()),
+        STEP_2 | UPDATE => match document.take_in(blob) {
+            Ok(merged) => {
+                let relay = merged.is_news.then(|| tell(blob));
+                Ok(Answer { replies: Vec::new(), merged: merged.changes, relay })
+            }
+            Err(CrdtError::Gap { .. }) => Ok(Answer { replies: vec![greet(document)], ..Answer::default() }),
+            Err(error) => Err(error),
+        },
+        _ => Err(CrdtError::Malformed { at: 1, what: "an unknown step" }),
+    }
+}
+
+fn frame(step: u64, blob: &[u8]) -> Vec<u8> {
+    let mut out = Vec::with_capacity(blob.len() + 6);
+    wire::write_uint(&mut out, SYNC);
+    wire::write_uint(&mut out, step);
+    wire::write_blob(&mut out, blob);
+    out
+}
+
+fn end(reader: &Reader<'_>) -> Result<(), CrdtError> {
+    if reader.is_done() { Ok(()) } else { Err(reader.fail("more than one message")) }
+}
