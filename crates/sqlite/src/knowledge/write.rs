@@ -52,7 +52,8 @@ pub(super) fn take_in(connection: &Connection, entries: &[Entry], through: Seq) 
         for (kind, name) in &touched {
             refresh(&tx, &scope, *kind, name, &mut leaning)?;
         }
-        for (kind, name) in leaning.difference(&touched) {
+        // Also what was read anew before what it leans on was.
+        for (kind, name) in &leaning {
             refresh(&tx, &scope, *kind, name, &mut BTreeSet::new())?;
         }
         let mut set = tx.prepare_cached("REPLACE INTO meta VALUES (?1, ?2)")?;

@@ -1,0 +1,238 @@
+//! What is learned: recorded, asked for, told, shared through git.
+
+#![expect(clippy::unwrap_used, reason = "a helper that cannot go on should stop the test")]
+
+use std::fs;
+
+use consort_testkit::Sealed;
+use expect_test::expect;
+use serde_json::Value;
+use serde_json::json;
+
+fn world() -> Sealed {
+    let world = Sealed::new(env!("CARGO_BIN_EXE_consort"));
+    world.git_init();
+    world.with_falcon_and_raven()
+}
+
+fn act(world: &Sealed, session: Option<&str>, actions: &Value) -> consort_testkit::Ran {
+    fs::write(world.path().join("batch.json"), json!({ "actions": actions }).to_string()).unwrap();
+    world.run_as(session, &["act", "../batch.json"])
+}
+
+fn ask(world: &Sealed, expression: &str) -> String {
+    let ran = world.run_as(None, &["ask", expression]);
+    assert_eq!(ran.stderr, "", "{ran}");
+    ran.stdout.trim_end().to_owned()
+}
+
+/// What is asked, without quotation marks.
+fn bare(world: &Sealed, expression: &str) -> String {
+    ask(world, expression).replace('"', "")
+}
+
+fn some() -> Value {
+    json!([
+        ["record-principle", {
+            "name": "contagious-materialization", "description": "Syncing spreads from root automatically",
+            "confidence": 0.95, "locations": ["plexus/README.md:28"], "evidence": ["tested-in-production"], "tags": ["plexus", "sync"],
+        }],
+        ["record-principle", { "name": "one-writer", "description": "One process writes at a time", "confidence": 0.6 }],
+        ["record-pattern", { "name": "model", "type": "plexus-model", "description": "A class with decorators", "location": "src/model.rs:15" }],
+        ["record-decision", { "name": "use-sqlite", "description": "One file, no daemon", "rationale": "local first", "impact": 9 }],
+        ["record-file-understanding", { "path": "src/model.rs", "summary": "Base of all entities", "relatedFiles": ["src/lib.rs"] }],
+        ["link-entities", { "from": "contagious-materialization", "to": "src/model.rs", "type": "implements" }],
+    ])
+}
+
+#[test]
+fn what_one_records_everyone_can_ask() {
+    let world = world();
+    let recorded = act(&world, Some("s1"), &some());
+    assert!(recorded.stdout.starts_with("#4: recorded principle contagious-materialization; "), "{recorded}");
+    expect![[r#"
+        (principles (name description confidence locations evidence tags)
+         (contagious-materialization "Syncing spreads from root automatically" 0.95 (plexus/README.md:28) (tested-in-production) (plexus sync))
+         (one-writer "One process writes at a time" 0.6))
+    "#]]
+    .assert_eq(&(ask(&world, "(get-principles)") + "\n"));
+    expect![[r#"
+        (principle "contagious-materialization" "Syncing spreads from root automatically" :confidence 0.95 :locations ["plexus/README.md:28"] :evidence ["tested-in-production"] :tags ["plexus" "sync"])
+    "#]]
+    .assert_eq(&(ask(&world, "(get-principle \"contagious-materialization\")") + "\n"));
+    for (expression, answer) in [
+        (
+            "(map :name (filter (lambda (p) (> (@ p :confidence) 0.8)) (get-principles)))",
+            "(contagious-materialization)\n",
+        ),
+        ("(overview)", "(dict :principles 2 :patterns 1 :decisions 1 :files 1 :relationships 1)"),
+        ("(names \"principles\")", "(contagious-materialization one-writer)"),
+        (
+            "(get-relationships-from \"contagious-materialization\")",
+            "(relationships (from to type)\n (contagious-materialization src/model.rs implements))\n",
+        ),
+        ("(map :name (get-neighbours \"src/model.rs\"))", "(contagious-materialization)"),
+        (
+            "(map :name (about-file \"src/model.rs\"))",
+            "(src/model.rs model contagious-materialization nil)",
+        ),
+        ("(map :name (search-knowledge \"syncs\"))", "(contagious-materialization)"),
+        ("(@ (get-decision \"use-sqlite\") :status)", "active"),
+        ("(get-pattern \"nothing\")", "nil"),
+        ("(map :name (get-patterns-by-type \"plexus-model\"))", "(model)"),
+        ("(get-related-files \"src/model.rs\")", "(src/lib.rs)"),
+        ("(@ (get-principle \"one-writer\") :by)", "Falcon"),
+        ("(define xs (get-principles)) (length xs)", "xs\n2"),
+    ] {
+        assert_eq!(bare(&world, expression), answer.trim_end(), "{expression}");
+    }
+    let failed = world.run_as(None, &["ask", "(length (get-principles)) (get-principels)"]);
+    assert_eq!((failed.code, failed.stdout.lines().next()), (1, Some("2")), "{failed}");
+    assert!(failed.stdout.contains("(error ") && failed.stdout.contains("get-principles"), "{failed}");
+    assert_eq!(world.run("journal verify").code, 0);
+}
+
+#[test]
+fn a_batch_is_all_or_nothing_and_once_if_asked() {
+    let world = world();
+    let wrong = act(
+        &world,
+        Some("s1"),
+        &json!([["record-principle", { "name": "a", "description": "d" }], ["fly", {}]]),
+    );
+    assert_eq!(wrong.code, 1);
+    assert!(wrong.stderr.contains("action 1 (fly): there is no such action"), "{wrong}");
+    assert_eq!(ask(&world, "(get-principles)"), "()");
+    for said in ["#4: recorded principle a\n", "Recorded before as #4.\n"] {
+        fs::write(
+            world.path().join("batch.json"),
+            r#"[["record-principle", {"name": "a", "description": "d"}]]"#,
+        )
+        .unwrap();
+        assert_eq!(world.run_as(Some("s1"), &["act", "../batch.json", "--key", "k"]).stdout, said);
+    }
+    assert_eq!(
+        world.run_as(Some("s1"), &["record", "principle", "a", "confidence=0.3", "tags=x", "tags=y"]).stdout,
+        "#5: updated principle a\n"
+    );
+    assert_eq!(bare(&world, "(@ (get-principle \"a\") :tags)"), "(x y)");
+    // Yours alone is another shelf.
+    world.run_as(None, &["record", "principle", "mine", "everywhere", "--global"]);
+    assert_eq!(bare(&world, "(map :name (get-principles))"), "(a)");
+    assert_eq!(
+        world.run_as(None, &["ask", "--global", "(map :name (get-principles))"]).stdout,
+        "(\"mine\")\n"
+    );
+}
+
+#[test]
+fn nothing_is_lost_with_eight_who_write_at_once() {
+    let world = world();
+    std::thread::scope(|scope| {
+        for writer in 0..8 {
+            let world = &world;
+            scope.spawn(move || {
+                for number in 0..100 {
+                    let name = format!("p-{writer}-{number}");
+                    let ran = world.run_as(None, &["record", "principle", &name, "one of eight hundred"]);
+                    assert_eq!(ran.code, 0, "{ran}");
+                }
+            });
+        }
+    });
+    assert_eq!(ask(&world, "(length (get-principles))"), "800");
+    // The index is never the truth.
+    for damage in [b"".as_slice(), b"no database at all"] {
+        fs::remove_file(world.data().join("knowledge.db-wal")).ok();
+        fs::write(world.data().join("knowledge.db"), damage).unwrap();
+        assert_eq!(ask(&world, "(length (get-principles))"), "800");
+    }
+}
+
+#[test]
+fn the_past_can_be_asked() {
+    let world = world();
+    world.run_as(Some("s1"), &["record", "principle", "a", "first words"]);
+    std::thread::sleep(std::time::Duration::from_millis(1_100));
+    world.git(&["commit", "-q", "--allow-empty", "-m", "between"]);
+    std::thread::sleep(std::time::Duration::from_millis(1_100));
+    world.run_as(Some("s2"), &["record", "principle", "a", "second words"]);
+    let then = |when: &str| {
+        world.run_as(None, &["know", "as-of", when, "(@ (get-principle \"a\") :description)"]).stdout
+    };
+    assert_eq!(then("HEAD"), "\"first words\"\n");
+    assert_eq!(then("1s"), "\"first words\"\n");
+    assert_eq!(then("2020-01-01"), "nil\n");
+    let history = world.run_as(None, &["know", "history", "a"]).stdout;
+    assert!(
+        history.contains("Falcon") && history.contains("first words") && history.contains("Raven"),
+        "{history}"
+    );
+    assert!(world.run_as(None, &["know", "as-of", "never", "1"]).stdout.contains("is no moment"));
+}
+
+/// Two replicas meet through a file, whatever each has said.
+#[test]
+fn two_replicas_merge_through_git() {
+    let (one, other) = (world(), world());
+    act(&one, None, &some());
+    act(
+        &other,
+        None,
+        &json!([
+            ["record-principle", { "name": "one-writer", "description": "Said elsewhere", "tags": ["elsewhere"] }],
+            ["record-principle", { "name": "new", "description": "New here" }],
+        ]),
+    );
+    let file = |world: &Sealed| world.project().join(".consort/knowledge.yjs");
+    for world in [&one, &other] {
+        assert!(world.run("know save").stdout.starts_with("Saved "));
+    }
+    let theirs = fs::read(file(&other)).unwrap();
+    fs::write(one.path().join("theirs.yjs"), &theirs).unwrap();
+    // What git would call.
+    let ours = one.path().join("ours.yjs");
+    fs::copy(file(&one), &ours).unwrap();
+    let merged = one.run_as(None, &["know", "merge", "../ours.yjs", "../ours.yjs", "../theirs.yjs"]);
+    assert_eq!(merged.code, 0, "{merged}");
+    // It is taken in as soon as anyone asks, here and there, and both know the same.
+    for world in [&one, &other] {
+        fs::copy(&ours, file(world)).unwrap();
+        assert_eq!(
+            bare(world, "(map :name (get-principles))"),
+            "(contagious-materialization new one-writer)"
+        );
+        assert_eq!(ask(world, "(@ (get-principle \"one-writer\") :description)"), "\"Said elsewhere\"");
+        assert_eq!(bare(world, "(@ (get-principle \"one-writer\") :tags)"), "(elsewhere)");
+        assert_eq!(world.run("journal verify").code, 0);
+    }
+    for world in [&one, &other] {
+        world.run("know save");
+    }
+    assert_eq!(ask(&one, "(get-principles)"), ask(&other, "(get-principles)"));
+    // What cannot be understood is left alone, and keeps nobody from the rest.
+    fs::write(file(&one), "nonsense").unwrap();
+    let asked = one.run_as(None, &["ask", "(length (get-principles))"]);
+    assert_eq!((asked.stdout.as_str(), asked.code), ("3\n", 0), "{asked}");
+    assert!(asked.stderr.contains("Warning: "), "{asked}");
+}
+
+#[test]
+fn a_session_that_starts_is_told_what_was_learned() {
+    let world = world();
+    act(&world, Some("s1"), &some());
+    let told = world.told("s9", "SessionStart", &json!({ "source": "startup" })).unwrap();
+    assert!(told.contains("- principle contagious-materialization: Syncing spreads"), "{told}");
+    assert!(told.contains("- decision use-sqlite: One file, no daemon"), "{told}");
+    world.run_as(None, &["config", "set", "knowledge.digest_tokens", "0"]);
+    let told = world.told("s10", "SessionStart", &json!({ "source": "startup" })).unwrap();
+    assert!(!told.contains("contagious"), "{told}");
+    // However much there is, it stays short.
+    world.run_as(None, &["config", "set", "knowledge.digest_tokens", "400"]);
+    let many: Vec<Value> = (0..50)
+        .map(|n| json!(["record-principle", { "name": format!("p{n}"), "description": "x".repeat(300) }]))
+        .collect();
+    act(&world, Some("s1"), &json!(many));
+    let told = world.told("s11", "SessionStart", &json!({ "source": "startup" })).unwrap();
+    assert!(told.contains(" more)") && told.len() < 3_000, "{} {told}", told.len());
+}
