@@ -263,6 +263,29 @@ fn a_session_sends_through_our_mcp_server() {
     }
 }
 
+/// What one session records through MCP, the next one is told before its first
+/// answer.
+#[test]
+fn what_one_session_learns_the_next_one_knows() {
+    let world = Sealed::new(env!("CARGO_BIN_EXE_consort"));
+    world.git_init();
+    assert_eq!(world.run("init --mcp --agent claude --yes").code, 0);
+    let claude = Claude::installed();
+    let actions = json!([["record-principle", {
+        "name": "wrong-impossible", "description": "Make invalid states impossible", "confidence": 0.95,
+    }]]);
+    let input = json!({ "actions": actions });
+    let model = StubModel::start([Step::Use { tool: "mcp__consort__act".into(), input }, Step::say("Done.")]);
+    let mut first = claude.headless(&world, &model, "remember this");
+    let ran = world.ran(first.args(["--allowedTools", "mcp__consort__act"]));
+    assert!(told(model.turns().last().unwrap()).contains("recorded principle wrong-impossible"), "{ran}");
+
+    let model = StubModel::start([Step::say("Hello.")]);
+    world.ran(&mut claude.headless(&world, &model, "what do you know?"));
+    let turn = told(&model.turns()[0]);
+    assert!(turn.contains("principle wrong-impossible: Make invalid states impossible"), "{turn}");
+}
+
 /// Two real sessions are asked for the like: each is told of the other, once.
 #[test]
 fn two_sessions_that_converge_are_told_so() {

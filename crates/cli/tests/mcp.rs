@@ -204,6 +204,44 @@ fn a_thread_is_a_session_of_its_own_process_only() {
 }
 
 #[test]
+fn what_is_learned_is_recorded_and_asked_for() {
+    let world = world();
+    let mut falcon = Client::start(&world, Some("s1"));
+    let actions =
+        json!([["record-principle", { "name": "sync", "description": "It spreads.", "confidence": 0.9 }]]);
+    let (told, _) = falcon.call("act", json!({ "actions": actions, "key": "once" }));
+    assert_eq!(told, "#4: recorded principle sync");
+    assert_eq!(falcon.call("act", json!({ "actions": actions, "key": "once" })).0, "Recorded before as #4.");
+    let (wrong, is_error) = falcon.call("act", json!({ "actions": [["record-principle", {}], ["fly", {}]] }));
+    assert!(is_error && wrong.contains("action 0 (record-principle), `name`: is missing"), "{wrong}");
+    assert!(wrong.contains("action 1 (fly)"), "{wrong}");
+
+    let mut raven = Client::start(&world, Some("s2"));
+    let (told, _) = raven.call(
+        "query",
+        json!({ "expr": "(define sure (filter (lambda (p) (> (@ p :confidence) 0.8)) (get-principles)))" }),
+    );
+    assert!(!told.contains("error"), "{told}");
+    // What was defined stays, and what others record meanwhile is seen.
+    assert_eq!(raven.call("query", json!({ "expr": "(map :name sure)" })).0, "(\"sync\")");
+    falcon.call("act", json!({ "actions": [["record-principle", { "name": "new", "description": "d" }]] }));
+    assert_eq!(raven.call("query", json!({ "expr": "(length (get-principles))" })).0, "2");
+    let (failed, is_error) = raven.call("query", json!({ "expr": "(+ 1 2) (get-principels)" }));
+    assert!(!is_error && failed.starts_with("3\n(error "), "{failed}");
+    assert_eq!(world.run("journal verify").code, 0);
+}
+
+/// The two tools for knowledge, which every session carries along.
+#[test]
+fn the_tools_for_knowledge_are_small() {
+    let tools: Vec<Value> = serde_json::from_str(&world().run("mcp --schemas").stdout).unwrap();
+    let knowledge: Vec<&Value> =
+        tools.iter().filter(|tool| tool["name"] == "query" || tool["name"] == "act").collect();
+    let cost = tokens(&serde_json::to_string(&knowledge).unwrap());
+    assert!(knowledge.len() == 2 && cost < 900, "{cost} tokens");
+}
+
+#[test]
 fn an_agent_without_hooks_joins_with_its_first_call() {
     let world = world();
     let mut probe = Client::start(&world, None);

@@ -1,0 +1,113 @@
+//! The functions of the language.
+//!
+//! This is the whole list: what is not here or in a [`crate::World`] cannot be
+//! called. **Each charges the meter for what its work grows with, before it
+//! does it.**
+
+mod arguments;
+mod calls;
+mod fold;
+mod lists;
+mod numbers;
+mod predicates;
+mod records;
+mod reduce;
+mod sorts;
+mod strings;
+
+use crate::compile;
+use crate::error::Error;
+use crate::machine::Machine;
+use crate::meter::Meter;
+use crate::value::Value;
+use crate::world::Signature;
+
+pub(crate) struct Builtin {
+    pub(crate) signature: Signature,
+    pub(crate) run: Run,
+}
+
+pub(crate) enum Run {
+    Plain(fn(&[Value], &mut Meter) -> Result<Value, Error>),
+    /// It calls functions it is given.
+    Calling(fn(&[Value], &mut Machine<'_>) -> Result<Value, Error>),
+}
+
+static TABLES: [&[Builtin]; 9] = [
+    lists::TABLE,
+    calls::TABLE,
+    fold::TABLE,
+    sorts::TABLE,
+    reduce::TABLE,
+    numbers::TABLE,
+    predicates::TABLE,
+    strings::TABLE,
+    records::TABLE,
+];
+
+/// All functions of the language, with how they are called.
+pub fn catalog() -> impl Iterator<Item = &'static Signature> {
+    TABLES.iter().flat_map(|table| table.iter()).map(|builtin| &builtin.signature)
+}
+
+pub(crate) fn find(name: &str) -> Option<&'static Builtin> {
+    TABLES.iter().flat_map(|table| table.iter()).find(|builtin| builtin.signature.name == name)
+}
+
+/// Whatever can stand at the head of a form.
+pub(crate) fn names<'a>() -> impl Iterator<Item = &'a str> {
+    catalog().map(|signature| signature.name).chain(compile::SPECIAL.iter().copied())
+}
+
+/// What to do instead, for names that Schemes have and this one does not.
+pub(crate) fn absent(name: &str) -> Option<&'static str> {
+    Some(match name {
+        "display" | "print" | "write" | "newline" | "printf" | "format" => {
+            "nothing is printed: the value of each form is the answer"
+        }
+        "set!" | "set-car!" | "set-cdr!" | "hash-set!" | "vector-set!" => {
+            "nothing changes: use let, fold or a named let"
+        }
+        "do" | "while" | "for" => "use map, fold or (let loop ((i 0)) …)",
+        "hash-ref" | "hash-table-ref" | "assoc-ref" => "use (@ record :key) or assoc",
+        "make-hash" | "hash" | "make-hash-table" => "use (dict :key value)",
+        "vector" | "make-vector" | "vector-ref" => "there are only lists: list, list-ref",
+        "call/cc"
+        | "call-with-current-continuation"
+        | "eval"
+        | "load"
+        | "require"
+        | "import"
+        | "define-syntax"
+        | "open-input-file"
+        | "system" => "it does not exist in this language",
+        "string-contains?" | "string-search-forward" => "did you mean `string-contains`?",
+        "else" => "`else` stands in cond and case",
+        _ => return None,
+    })
+}
+
+const fn plain(
+    name: &'static str,
+    usage: &'static str,
+    about: &'static str,
+    (least, most): (usize, Option<usize>),
+    run: fn(&[Value], &mut Meter) -> Result<Value, Error>,
+) -> Builtin {
+    Builtin { signature: Signature { name, usage, about, least, most }, run: Run::Plain(run) }
+}
+
+const fn calling(
+    name: &'static str,
+    usage: &'static str,
+    about: &'static str,
+    (least, most): (usize, Option<usize>),
+    run: fn(&[Value], &mut Machine<'_>) -> Result<Value, Error>,
+) -> Builtin {
+    Builtin { signature: Signature { name, usage, about, least, most }, run: Run::Calling(run) }
+}
+
+/// So many arguments.
+const fn exactly(count: usize) -> (usize, Option<usize>) {
+    (count, Some(count))
+}

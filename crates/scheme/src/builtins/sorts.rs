@@ -1,0 +1,79 @@
+//! Lists in order.
+
+use crate::builtins::Builtin;
+use crate::builtins::arguments::is_function;
+use crate::builtins::arguments::list;
+use crate::builtins::arguments::wanted;
+use crate::builtins::calling;
+use crate::error::Error;
+use crate::list::List;
+use crate::machine::Machine;
+use crate::order;
+use crate::value::Value;
+
+pub(super) static TABLE: &[Builtin] = &[
+    calling("sort", "(sort list less?)", "in the order of less?, or of the values", (1, Some(2)), sort),
+    calling(
+        "sort-by",
+        "(sort-by key list :desc)",
+        "in the order of the key; :desc turns it",
+        (2, Some(3)),
+        sort_by,
+    ),
+];
+
+fn sort(arguments: &[Value], machine: &mut Machine<'_>) -> Result<Value, Error> {
+    let (less, values) = match arguments {
+        [values] => (None, list(values)?),
+        [one, two] => {
+            let (less, values) = function_and_list(one, two)?;
+            (Some(less), values)
+        }
+        _ => return Err(Error::new("a list is wanted")),
+    };
+    machine.meter.cells(3 + 2 * values.len())?;
+    let values: Vec<Value> = values.iter().cloned().collect();
+    let sorted = match less {
+        Some(less) => {
+            order::sort(values, |one, two| Ok(machine.call(less, &[one.clone(), two.clone()])?.is_true()))?
+        }
+        None => order::sort(values, |one, two| Ok(order::compare(one, two, machine.meter)?.is_lt()))?,
+    };
+    machine.meter.list(sorted)
+}
+
+fn sort_by(arguments: &[Value], machine: &mut Machine<'_>) -> Result<Value, Error> {
+    let (key, values) = function_and_list(&arguments[0], &arguments[1])?;
+    let is_descending = arguments.get(2).map_or(Ok(false), is_descending)?;
+    machine.meter.cells(3 + 3 * values.len())?;
+    let mut keyed = Vec::with_capacity(values.len());
+    for value in values {
+        keyed.push((machine.call(key, std::slice::from_ref(value))?, value));
+    }
+    let sorted = order::sort(keyed, |(one, _), (two, _)| {
+        let order = order::compare(one, two, machine.meter)?;
+        Ok(if is_descending { order.is_gt() } else { order.is_lt() })
+    })?;
+    machine.meter.list(sorted.into_iter().map(|(_, value)| value.clone()).collect())
+}
+
+fn function_and_list<'a>(one: &'a Value, two: &'a Value) -> Result<(&'a Value, &'a List), Error> {
+    match (is_function(one), is_function(two)) {
+        (true, _) => Ok((one, list(two)?)),
+        (false, true) => Ok((two, list(one)?)),
+        (false, false) => Err(wanted("a function", one)),
+    }
+}
+
+fn is_descending(value: &Value) -> Result<bool, Error> {
+    Ok(match value {
+        Value::Function(function) => function.name().is_some_and(|name| name.starts_with('>')),
+        Value::Bool(value) => *value,
+        Value::Nil => false,
+        other => match other.as_key().map(|name| &**name) {
+            Some("desc" | "descending") => true,
+            Some("asc" | "ascending") => false,
+            _ => return Err(wanted(":asc or :desc", other)),
+        },
+    })
+}

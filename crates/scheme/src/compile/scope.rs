@@ -1,0 +1,186 @@
+//! What names mean while a function is compiled, and the code so far.
+
+use std::sync::Arc;
+
+use crate::builtins;
+use crate::builtins::Builtin;
+use crate::code::Code;
+use crate::code::Group;
+use crate::code::Op;
+use crate::code::Source;
+use crate::compile::Compiler;
+use crate::compile::forms;
+use crate::error::Position;
+use crate::meter::Global;
+use crate::value::Value;
+use crate::world::Signature;
+
+/// A function that is being compiled.
+#[derive(Default)]
+pub(super) struct Scope {
+    /// Names in the frame, innermost last.
+    pub(super) locals: Vec<(Arc<str>, Local)>,
+    /// The functions that are made together with this one.
+    pub(super) siblings: Vec<Arc<str>>,
+    /// What they have captured from outside, together.
+    pub(super) captures: Vec<(Arc<str>, Source)>,
+    /// How many values the frame holds at this point.
+    pub(super) height: usize,
+    pub(super) room: usize,
+    pub(super) ops: Vec<Op>,
+    pub(super) constants: Vec<Value>,
+    pub(super) groups: Vec<Group>,
+    pub(super) spots: Vec<(u32, Position)>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Local {
+    At(u32),
+    /// It will have a value further down.
+    Unready,
+}
+
+/// What a name means.
+pub(super) enum Name {
+    Place(Source),
+    Unready,
+    Global(u32),
+    Builtin(&'static Builtin),
+    World(&'static Signature),
+    Special,
+}
+
+impl Scope {
+    pub(super) fn finish(self, name: Option<Arc<str>>, least: usize, has_rest: bool) -> Code {
+        let Self { room, ops, constants, groups, spots, .. } = self;
+        Code { name, least, has_rest, room, ops, constants, groups, spots }
+    }
+
+    /// How many names there are to look through.
+    pub(super) fn names(&self) -> usize {
+        self.locals.len() + self.siblings.len() + self.captures.len()
+    }
+
+    pub(super) fn declare(&mut self, name: &Arc<str>, local: Local) {
+        self.locals.push((name.clone(), local));
+    }
+}
+
+impl Compiler<'_> {
+    pub(super) fn scope(&mut self) -> &mut Scope {
+        if self.scopes.is_empty() {
+            self.scopes.push(Scope::default());
+        }
+        let last = self.scopes.len() - 1;
+        &mut self.scopes[last]
+    }
+
+    /// Adds an operation that leaves so many more values.
+    pub(super) fn emit(&mut self, op: Op, change: isize) {
+        let scope = self.scope();
+        scope.ops.push(op);
+        scope.height = scope.height.saturating_add_signed(change);
+        scope.room = scope.room.max(scope.height + 1);
+    }
+
+    /// What comes next is written at `at`.
+    pub(super) fn spot(&mut self, at: Position) {
+        let scope = self.scope();
+        scope.spots.push((scope.ops.len() as u32, at));
+    }
+
+    /// The place of a jump that is aimed later.
+    pub(super) fn jump(&mut self, op: fn(u32) -> Op, change: isize) -> usize {
+        self.emit(op(0), change);
+        self.scope().ops.len() - 1
+    }
+
+    /// Aims a jump at what comes next.
+    pub(super) fn land(&mut self, jump: usize) {
+        let scope = self.scope();
+        let here = scope.ops.len() as u32;
+        scope.ops[jump] = match scope.ops[jump] {
+            Op::Jump(_) => Op::Jump(here),
+            Op::Unless(_) => Op::Unless(here),
+            Op::And(_) => Op::And(here),
+            Op::Or(_) => Op::Or(here),
+            other => other,
+        };
+    }
+
+    /// The value on top is a local from here on.
+    pub(super) fn declare_top(&mut self, name: &Arc<str>) {
+        let scope = self.scope();
+        let place = scope.height - 1;
+        scope.declare(name, Local::At(place as u32));
+    }
+
+    pub(super) fn resolve(&mut self, name: &Arc<str>) -> Name {
+        match self.place(self.scopes.len() - 1, name) {
+            Some(Local::At(_)) | None => {}
+            Some(Local::Unready) => return Name::Unready,
+        }
+        if let Some(source) = self.source(self.scopes.len() - 1, name) {
+            return Name::Place(source);
+        }
+        if forms::is_special(name) {
+            return Name::Special;
+        }
+        let known = self.meter.globals.iter().position(|global| global.name == *name);
+        if let Some(index) = known.filter(|&index| self.meter.globals[index].value.is_some()) {
+            return Name::Global(index as u32);
+        }
+        if let Some(builtin) = builtins::find(name) {
+            return Name::Builtin(builtin);
+        }
+        if let Some(signature) = self.world.iter().find(|signature| *signature.name == **name) {
+            return Name::World(signature);
+        }
+        Name::Global(self.slot(name))
+    }
+
+    /// The slot of a name at top level, which may get a value later.
+    pub(super) fn slot(&mut self, name: &Arc<str>) -> u32 {
+        let known = self.meter.globals.iter().position(|global| global.name == *name);
+        let index = known.unwrap_or_else(|| {
+            self.meter.globals.push(Global { name: name.clone(), value: None });
+            self.meter.globals.len() - 1
+        });
+        index as u32
+    }
+
+    /// Whether the name is a local somewhere, and ready.
+    fn place(&self, level: usize, name: &Arc<str>) -> Option<Local> {
+        for scope in self.scopes[..=level].iter().rev() {
+            if let Some((_, local)) = scope.locals.iter().rev().find(|(known, _)| known == name) {
+                return Some(*local);
+            }
+            if scope.siblings.contains(name) {
+                return Some(Local::At(0));
+            }
+        }
+        None
+    }
+
+    /// Where the function at `level` finds the name; it is captured on the way
+    /// if it has to be.
+    fn source(&mut self, level: usize, name: &Arc<str>) -> Option<Source> {
+        let scope = &self.scopes[level];
+        if let Some((_, local)) = scope.locals.iter().rev().find(|(known, _)| known == name) {
+            return match local {
+                Local::At(index) => Some(Source::Local(*index)),
+                Local::Unready => None,
+            };
+        }
+        if let Some(index) = scope.siblings.iter().position(|known| known == name) {
+            return Some(Source::Sibling(index as u32));
+        }
+        if let Some(index) = scope.captures.iter().position(|(known, _)| known == name) {
+            return Some(Source::Captured(index as u32));
+        }
+        let source = self.source(level.checked_sub(1)?, name)?;
+        let captures = &mut self.scopes[level].captures;
+        captures.push((name.clone(), source));
+        Some(Source::Captured(captures.len() as u32 - 1))
+    }
+}

@@ -1,0 +1,72 @@
+//! A small Scheme without a world: it computes, and reaches nothing.
+//!
+//! The language is R7RS as far as it goes (`define`, `lambda`, `let` and its
+//! kin, `cond`, `case`, proper tail calls), without mutation, continuations,
+//! macros and input or output. What a program can ask about comes from a
+//! [`World`]: functions the product brings, and [`Record`]s that are read
+//! field by field. Keywords are functions (`(map :name xs)`), and a field that
+//! is not there is `nil`.
+//!
+//! Source is read ([`read()`]), compiled to code in which every name is a
+//! place, and run on stacks of its own, so neither a deep program nor a deep
+//! recursion uses the stack of the thread.
+//!
+//! **Any text is answered with values or an [`Error`] within its [`Limits`]**:
+//! every step and every cell is charged before it is spent ([`Meter`]), values
+//! nest only so deep (so comparing, printing and dropping them is safe), and
+//! equal programs take equally many steps. There is nothing to deny, because
+//! there is nothing in the language but what is in `builtins`.
+//!
+//! # Where it is not R7RS
+//!
+//! - `nil` is a value of its own: nothing found. It is false, as `#f` is;
+//!   everything else is true, also `'()`, `0` and `""`.
+//! - List functions take `nil` for the empty list; the head of nothing is
+//!   `nil`; an order with `nil` (`(> nil 1)`) does not hold.
+//! - `equal?`, `eqv?`, `eq?` and `=` are one: by content, numbers by value
+//!   (`(equal? 1 1.0)`).
+//! - There are lists, but no pairs: `(a . b)` stands only among parameters.
+//! - Whole numbers that overflow become floats, and so does a quotient that is
+//!   not whole.
+//! - A `lambda` of a `letrec` or of inner `define`s may use its neighbours and
+//!   what was defined before, but no value defined after it.
+
+mod builtins;
+mod code;
+mod compile;
+mod dict;
+mod equal;
+mod error;
+mod function;
+mod list;
+mod machine;
+mod meter;
+mod nearest;
+mod order;
+mod print;
+mod read;
+mod session;
+mod value;
+mod world;
+
+pub use builtins::catalog;
+pub use dict::Dict;
+pub use error::Error;
+pub use error::Position;
+pub use function::Function;
+pub use list::Iter;
+pub use list::List;
+pub use machine::apply;
+pub use meter::Limits;
+pub use meter::Meter;
+pub use print::Format;
+pub use print::print;
+pub use read::Datum;
+pub use read::Form;
+pub use read::read;
+pub use session::Session;
+pub use value::Record;
+pub use value::Value;
+pub use world::Empty;
+pub use world::Signature;
+pub use world::World;

@@ -1,0 +1,365 @@
+//! Runs code on stacks of its own.
+//!
+//! A call pushes a frame and a return pops it, in one loop, so recursion of a
+//! program uses memory that is counted and not the stack of the thread. Only
+//! builtins that take functions (`map`, `sort`) and worlds call back in, and
+//! that may nest just so far ([`Meter::enter`]). **A call in tail position
+//! takes the place of its caller.**
+
+use std::sync::Arc;
+
+use crate::builtins;
+use crate::builtins::Run;
+use crate::code::Code;
+use crate::code::Op;
+use crate::code::Source;
+use crate::error::Error;
+use crate::function::Closures;
+use crate::function::Function;
+use crate::function::Kind;
+use crate::meter::Meter;
+use crate::nearest::nearest;
+use crate::value::Value;
+use crate::world::Signature;
+use crate::world::World;
+
+/// Values that all frames together may hold.
+const MOST_STACK: usize = 1_000_000;
+
+pub(crate) struct Machine<'a> {
+    pub(crate) meter: &'a mut Meter,
+    world: &'a mut dyn World,
+    stack: Vec<Value>,
+    frames: Vec<Frame>,
+}
+
+struct Frame {
+    closures: Arc<Closures>,
+    /// Which of them it runs.
+    index: usize,
+    next: usize,
+    /// Where its arguments begin. The function itself is one below.
+    base: usize,
+}
+
+/// What an operation means for the loop.
+enum Then {
+    Enter(Arc<Closures>, u32, usize),
+    Replace(Arc<Closures>, u32, usize),
+    Return,
+}
+
+/// Calls `function` from inside a world function. A keyword is one, too.
+pub fn apply(
+    function: &Value,
+    arguments: &[Value],
+    world: &mut dyn World,
+    meter: &mut Meter,
+) -> Result<Value, Error> {
+    Machine::new(world, meter).call(function, arguments)
+}
+
+/// Runs a form at top level.
+pub(crate) fn run(code: Arc<Code>, world: &mut dyn World, meter: &mut Meter) -> Result<Value, Error> {
+    let closures = Closures::new(Arc::from([code]), Vec::new());
+    let function = Value::Function(Function(Kind::Closure(Arc::new(closures), 0)));
+    Machine::new(world, meter).call(&function, &[])
+}
+
+impl<'a> Machine<'a> {
+    fn new(world: &'a mut dyn World, meter: &'a mut Meter) -> Self {
+        Self { meter, world, stack: Vec::new(), frames: Vec::new() }
+    }
+
+    /// Calls `function` and waits for its answer.
+    pub(crate) fn call(&mut self, function: &Value, arguments: &[Value]) -> Result<Value, Error> {
+        let floor = self.stack.len();
+        self.make_room(arguments.len() + 1)?;
+        self.stack.push(function.clone());
+        self.stack.extend_from_slice(arguments);
+        let frames = self.frames.len();
+        let depth = self.meter.depth;
+        self.meter.enter()?;
+        let result = self.start(arguments.len());
+        self.meter.leave();
+        // After an error there may be anything above.
+        self.meter.depth = depth;
+        self.frames.truncate(frames);
+        self.stack.truncate(floor);
+        result
+    }
+
+    /// Calls what lies below the top `count` values.
+    fn start(&mut self, count: usize) -> Result<Value, Error> {
+        self.meter.tick()?;
+        if let Some((closures, index)) = self.callee(count) {
+            let frame = self.frame(closures, index, count)?;
+            return self.run(frame);
+        }
+        self.call_native(count)?;
+        Ok(self.pop())
+    }
+
+    fn run(&mut self, frame: Frame) -> Result<Value, Error> {
+        let floor = self.frames.len();
+        let mut frame = frame;
+        loop {
+            let then = self.operate(&mut frame).map_err(|error| spotted(error, &frame))?;
+            match then {
+                Then::Enter(closures, index, count) => {
+                    self.meter.deepen().map_err(|error| spotted(error, &frame))?;
+                    let next = self.frame(closures, index, count).map_err(|error| spotted(error, &frame))?;
+                    self.frames.push(std::mem::replace(&mut frame, next));
+                }
+                Then::Replace(closures, index, count) => {
+                    let callee = self.stack.len() - count - 1;
+                    self.stack.drain(frame.base - 1..callee);
+                    frame = self.frame(closures, index, count).map_err(|error| spotted(error, &frame))?;
+                }
+                Then::Return => {
+                    let value = self.pop();
+                    self.stack.truncate(frame.base - 1);
+                    if self.frames.len() == floor {
+                        return Ok(value);
+                    }
+                    match self.frames.pop() {
+                        Some(caller) => frame = caller,
+                        None => return Ok(value),
+                    }
+                    self.meter.depth -= 1;
+                    self.stack.push(value);
+                }
+            }
+        }
+    }
+
+    /// Goes on until the frame changes.
+    fn operate(&mut self, frame: &mut Frame) -> Result<Then, Error> {
+        let Frame { closures, index, next, base } = frame;
+        let (code, base) = (&*closures.codes[*index], *base);
+        loop {
+            self.meter.tick()?;
+            let op = code.ops[*next];
+            *next += 1;
+            match op {
+                Op::Constant(index) => self.stack.push(code.constants[index as usize].clone()),
+                Op::Get(source) => {
+                    let value = self.get(source, base, closures);
+                    self.stack.push(value);
+                }
+                Op::Global(index) => {
+                    let value = self.global(index)?;
+                    self.stack.push(value);
+                }
+                Op::Define(index) => {
+                    let value = self.pop();
+                    let global = &mut self.meter.globals[index as usize];
+                    global.value = Some(value);
+                    self.stack.push(Value::Symbol(global.name.clone()));
+                }
+                Op::Group(index) => {
+                    let group = &code.groups[index as usize];
+                    self.meter.cells(4 + group.codes.len() + group.captures.len())?;
+                    let captured = group.captures.iter().map(|&at| self.get(at, base, closures)).collect();
+                    let made = Arc::new(Closures::new(group.codes.clone(), captured));
+                    for index in 0..group.codes.len() as u32 {
+                        let function = Value::Function(Function(Kind::Closure(made.clone(), index)));
+                        self.stack.push(self.meter.shallow(function)?);
+                    }
+                }
+                Op::Field(index) => {
+                    if let (Some(top), Value::Keyword(name)) =
+                        (self.stack.last_mut(), &code.constants[index as usize])
+                    {
+                        *top = top.field(name);
+                    }
+                }
+                Op::Pop => drop(self.pop()),
+                Op::Slide(count) => {
+                    let value = self.pop();
+                    self.stack.truncate(self.stack.len() - count as usize);
+                    self.stack.push(value);
+                }
+                Op::Jump(to) => *next = to as usize,
+                Op::Unless(to) => {
+                    if !self.pop().is_true() {
+                        *next = to as usize;
+                    }
+                }
+                Op::And(to) | Op::Or(to) => {
+                    let is_true = self.stack.last().is_some_and(Value::is_true);
+                    if is_true == matches!(op, Op::Or(_)) {
+                        *next = to as usize;
+                    } else {
+                        self.pop();
+                    }
+                }
+                Op::Call(count) => match self.callee(count as usize) {
+                    Some((closures, index)) => return Ok(Then::Enter(closures, index, count as usize)),
+                    None => self.call_native(count as usize)?,
+                },
+                Op::TailCall(count) => match self.callee(count as usize) {
+                    Some((closures, index)) => return Ok(Then::Replace(closures, index, count as usize)),
+                    None => self.call_native(count as usize)?,
+                },
+                Op::Builtin(builtin, count) => self.call_builtin(builtin, count as usize)?,
+                Op::World(signature, count) => self.call_world(signature, count as usize)?,
+                Op::Return => return Ok(Then::Return),
+            }
+        }
+    }
+
+    #[inline]
+    fn get(&self, source: Source, base: usize, closures: &Arc<Closures>) -> Value {
+        match source {
+            Source::Local(index) => self.stack[base + index as usize].clone(),
+            Source::Captured(index) => closures.captured[index as usize].clone(),
+            Source::Sibling(index) => Value::Function(Function(Kind::Closure(closures.clone(), index))),
+        }
+    }
+
+    fn global(&self, index: u32) -> Result<Value, Error> {
+        match self.meter.globals.get(index as usize) {
+            Some(global) => match &global.value {
+                Some(value) => Ok(value.clone()),
+                None => Err(self.unknown(&global.name)),
+            },
+            None => Err(Error::new("this function belongs to another session")),
+        }
+    }
+
+    /// The function of the program below the top `count` values, if it is one.
+    fn callee(&self, count: usize) -> Option<(Arc<Closures>, u32)> {
+        match &self.stack[self.stack.len() - count - 1] {
+            Value::Function(Function(Kind::Closure(closures, index))) => Some((closures.clone(), *index)),
+            _ => None,
+        }
+    }
+
+    /// A frame for the top `count` values.
+    fn frame(&mut self, closures: Arc<Closures>, index: u32, count: usize) -> Result<Frame, Error> {
+        let index = index as usize;
+        let code = &closures.codes[index];
+        if count < code.least || (count > code.least && !code.has_rest) {
+            let least = code.least;
+            let wanted = if code.has_rest { format!("at least {least}") } else { least.to_string() };
+            return Err(arity(code.shown_name(), &wanted, count));
+        }
+        let base = self.stack.len() - count;
+        if code.has_rest {
+            self.meter.cells(1 + count - code.least)?;
+            let rest = self.stack.split_off(base + code.least);
+            self.stack.push(self.meter.list(rest)?);
+        }
+        let room = code.room;
+        self.make_room(room)?;
+        Ok(Frame { closures, index, next: 0, base })
+    }
+
+    fn make_room(&self, count: usize) -> Result<(), Error> {
+        if self.stack.len() + count > MOST_STACK {
+            return Err(Error::new(format!("more than {MOST_STACK} values at work"))
+                .hint("see whether the recursion ends"));
+        }
+        Ok(())
+    }
+
+    /// Calls what is no function of the program.
+    fn call_native(&mut self, count: usize) -> Result<(), Error> {
+        let at = self.stack.len() - count - 1;
+        match std::mem::take(&mut self.stack[at]) {
+            Value::Function(Function(Kind::Builtin(builtin))) => self.call_builtin(builtin, count)?,
+            Value::Function(Function(Kind::World(signature))) => self.call_world(signature, count)?,
+            Value::Keyword(name) => {
+                if count != 1 {
+                    return Err(arity(&format!(":{name}"), "1", count));
+                }
+                let value = self.pop().field(&name);
+                self.stack.push(value);
+            }
+            other => {
+                return Err(Error::new(format!("{} is no function", other.what()))
+                    .hint("write data as [a b] or '(a b), or (list a b)"));
+            }
+        }
+        let value = self.pop();
+        self.stack.truncate(at);
+        self.stack.push(value);
+        Ok(())
+    }
+
+    fn call_builtin(&mut self, builtin: &'static builtins::Builtin, count: usize) -> Result<(), Error> {
+        check_arity(&builtin.signature, count)?;
+        let from = self.stack.len() - count;
+        let result = match builtin.run {
+            Run::Plain(run) => run(&self.stack[from..], self.meter),
+            Run::Calling(run) => {
+                let arguments = self.stack.split_off(from);
+                run(&arguments, self)
+            }
+        };
+        let value = result.map_err(|error| match error.hint {
+            None => error.hint(builtin.signature.usage),
+            Some(_) => error,
+        })?;
+        self.stack.truncate(from);
+        self.stack.push(value);
+        Ok(())
+    }
+
+    fn call_world(&mut self, signature: &'static Signature, count: usize) -> Result<(), Error> {
+        check_arity(signature, count)?;
+        let from = self.stack.len() - count;
+        self.meter.enter()?;
+        let result = self.world.call(signature.name, &self.stack[from..], self.meter);
+        self.meter.leave();
+        let value = self.meter.shallow(result?)?;
+        self.stack.truncate(from);
+        self.stack.push(value);
+        Ok(())
+    }
+
+    fn pop(&mut self) -> Value {
+        self.stack.pop().unwrap_or_default()
+    }
+
+    fn unknown(&self, name: &str) -> Error {
+        let error = Error::new(format!("unknown name `{name}`"));
+        if let Some(hint) = builtins::absent(name) {
+            return error.hint(hint);
+        }
+        let defined = self.meter.globals.iter().filter(|global| global.value.is_some());
+        let names = defined
+            .map(|global| &*global.name)
+            .chain(self.world.functions().iter().map(|signature| signature.name))
+            .chain(builtins::names());
+        match nearest(name, names) {
+            Some(near) => error.hint(format!("did you mean `{near}`?")),
+            None => error,
+        }
+    }
+}
+
+fn spotted(error: Error, frame: &Frame) -> Error {
+    match frame.closures.codes[frame.index].spot(frame.next.saturating_sub(1)) {
+        Some(spot) => error.at(spot),
+        None => error,
+    }
+}
+
+fn check_arity(signature: &Signature, count: usize) -> Result<(), Error> {
+    if count >= signature.least && signature.most.is_none_or(|most| count <= most) {
+        return Ok(());
+    }
+    let wanted = match (signature.least, signature.most) {
+        (least, Some(most)) if least == most => least.to_string(),
+        (least, Some(most)) => format!("{least} to {most}"),
+        (least, None) => format!("at least {least}"),
+    };
+    Err(arity(signature.name, &wanted, count).hint(signature.usage))
+}
+
+fn arity(name: &str, wanted: &str, count: usize) -> Error {
+    let noun = if wanted == "1" || wanted == "at least 1" { "argument" } else { "arguments" };
+    Error::new(format!("`{name}` takes {wanted} {noun}, not {count}"))
+}

@@ -1,0 +1,202 @@
+//! What a run may spend, and what it has spent.
+//!
+//! **Charged before it is spent**: a builtin that is about to make a list of a
+//! million asks first, and is refused before anything is allocated. Steps and
+//! cells are counts, so the same program is stopped at the same point on any
+//! machine; only the deadline depends on the clock.
+
+use std::time::Duration;
+use std::time::Instant;
+
+use crate::error::Error;
+use crate::list::List;
+use crate::value::Value;
+
+/// How many steps may pass between two looks at the clock.
+const SLICE: u64 = 2048;
+/// Bytes of text per step and per cell.
+const TEXT: usize = 16;
+/// However much is asked for: compiling, comparing, printing and dropping
+/// recurse this deep. In a debug build 200 `lambda`s inside each other need the
+/// 2 MB of stack that a thread has.
+const MOST_NESTING: usize = 128;
+/// How often builtins and worlds may call a function that calls one again.
+/// These do use the stack of the thread.
+const MOST_REENTRIES: usize = 64;
+
+#[derive(Clone, Debug)]
+pub struct Limits {
+    /// Operations, with a surcharge for builtins by the length of their work.
+    pub steps: u64,
+    /// Everything allocated in a run, freed or not: a cell is a value in a list
+    /// or 16 bytes of text.
+    pub cells: usize,
+    /// Calls that wait for another. Tail calls do not.
+    pub depth: usize,
+    /// How deep source and values may nest; never more than 128.
+    pub nesting: usize,
+    pub deadline: Duration,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            steps: 20_000_000,
+            cells: 2_000_000,
+            depth: 10_000,
+            nesting: 100,
+            deadline: Duration::from_secs(5),
+        }
+    }
+}
+
+/// Counts down what is left of the [`Limits`] of a run.
+pub struct Meter {
+    limits: Limits,
+    /// Steps left beyond the slice.
+    steps: u64,
+    /// Steps left before the clock is looked at.
+    slice: u64,
+    cells: usize,
+    started: Instant,
+    pub(crate) depth: usize,
+    reentries: usize,
+    /// The definitions of the session that is running. They are here because
+    /// whoever may call a function has a meter in hand.
+    pub(crate) globals: Vec<Global>,
+}
+
+/// A name at top level. It has a place as soon as it is mentioned.
+pub(crate) struct Global {
+    pub(crate) name: std::sync::Arc<str>,
+    pub(crate) value: Option<Value>,
+}
+
+impl Meter {
+    pub fn new(limits: &Limits) -> Self {
+        let limits = Limits { nesting: limits.nesting.min(MOST_NESTING), ..limits.clone() };
+        Self {
+            steps: limits.steps,
+            slice: 0,
+            cells: limits.cells,
+            started: Instant::now(),
+            depth: 0,
+            reentries: 0,
+            globals: Vec::new(),
+            limits,
+        }
+    }
+
+    /// Charges `count` steps.
+    pub fn steps(&mut self, count: u64) -> Result<(), Error> {
+        if count <= self.slice {
+            self.slice -= count;
+            return Ok(());
+        }
+        let count = count - self.slice;
+        self.slice = 0;
+        if count > self.steps {
+            self.steps = 0;
+            return Err(Error::new(format!("stopped after {} steps", self.limits.steps))
+                .hint("ask for less, or see whether a loop ends"));
+        }
+        self.steps -= count;
+        self.slice = self.steps.min(SLICE);
+        self.steps -= self.slice;
+        self.clock()
+    }
+
+    /// Charges `count` cells, and the steps to fill them.
+    pub fn cells(&mut self, count: usize) -> Result<(), Error> {
+        if count > self.cells {
+            self.cells = 0;
+            return Err(Error::new(format!("stopped: more than {} cells of memory", self.limits.cells))
+                .hint("take or filter before building lists and texts"));
+        }
+        self.cells -= count;
+        self.steps(count as u64)
+    }
+
+    /// Charges the making of a text of `bytes`.
+    pub fn text(&mut self, bytes: usize) -> Result<(), Error> {
+        self.cells(1 + bytes / TEXT)
+    }
+
+    /// Charges looking through a text of `bytes`.
+    pub fn glance(&mut self, bytes: usize) -> Result<(), Error> {
+        self.steps(1 + (bytes / TEXT) as u64)
+    }
+
+    pub fn steps_used(&self) -> u64 {
+        self.limits.steps - self.steps - self.slice
+    }
+
+    pub fn cells_used(&self) -> usize {
+        self.limits.cells - self.cells
+    }
+
+    pub(crate) fn nesting(&self) -> usize {
+        self.limits.nesting
+    }
+
+    /// One operation.
+    #[inline]
+    pub(crate) fn tick(&mut self) -> Result<(), Error> {
+        if self.slice == 0 {
+            return self.steps(1);
+        }
+        self.slice -= 1;
+        Ok(())
+    }
+
+    /// A list of values that have been charged for.
+    pub(crate) fn list(&self, values: Vec<Value>) -> Result<Value, Error> {
+        self.shallow(Value::List(List::from(values)))
+    }
+
+    /// `value`, unless it nests too deep.
+    pub(crate) fn shallow(&self, value: Value) -> Result<Value, Error> {
+        if value.depth() <= self.limits.nesting {
+            return Ok(value);
+        }
+        // What is dropped here is one level deeper than what was let through.
+        Err(too_nested(self.limits.nesting))
+    }
+
+    /// One more call that waits.
+    pub(crate) fn deepen(&mut self) -> Result<(), Error> {
+        if self.depth >= self.limits.depth {
+            return Err(Error::new(format!("more than {} calls inside each other", self.limits.depth))
+                .hint("see whether the recursion ends, or use fold or a named let with an accumulator"));
+        }
+        self.depth += 1;
+        Ok(())
+    }
+
+    pub(crate) fn enter(&mut self) -> Result<(), Error> {
+        if self.reentries >= MOST_REENTRIES {
+            return Err(Error::new(format!(
+                "more than {MOST_REENTRIES} functions like map and sort inside each other"
+            ))
+            .hint("see whether the recursion ends"));
+        }
+        self.reentries += 1;
+        Ok(())
+    }
+
+    pub(crate) fn leave(&mut self) {
+        self.reentries -= 1;
+    }
+
+    fn clock(&self) -> Result<(), Error> {
+        if self.started.elapsed() < self.limits.deadline {
+            return Ok(());
+        }
+        Err(Error::new(format!("stopped after {} ms", self.limits.deadline.as_millis()))
+            .hint("ask for less, or see whether a loop ends"))
+    }
+}
+
+pub(crate) fn too_nested(nesting: usize) -> Error {
+    Error::new(format!("nested deeper than {nesting}"))
+}

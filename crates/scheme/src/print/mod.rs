@@ -1,0 +1,133 @@
+//! From values to text that is short, can be read back, and is never longer
+//! than asked for.
+//!
+//! A list of records of one kind is a table: the names of its fields once, then
+//! a row for each. One record is written with its name and description first
+//! and the rest by keyword. What does not fit is shortened where it is longest:
+//! texts end in `…`, lists in `#| +3 more of 10 |#`, and a comment at the end
+//! says how to ask for less.
+//!
+//! **The answer never exceeds its budget, and neither does the work for it**:
+//! nothing is looked at beyond what could be shown.
+
+mod atoms;
+mod columns;
+mod paper;
+mod shape;
+
+use std::sync::Arc;
+
+use crate::error::Error;
+use crate::value::Record;
+use crate::value::Value;
+use paper::Paper;
+use paper::Style;
+
+pub(crate) use atoms::brief;
+pub(crate) use atoms::float;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Format {
+    /// Lists of records as tables.
+    Columnar,
+    /// Lists of records with one record to a line, fields by keyword.
+    Record,
+    /// Compact JSON, one line for each value.
+    Json,
+}
+
+/// Below this an answer says nothing.
+const LEAST: usize = 64;
+const NOTE: &str = "#| cut: ask for less with (map :name …), (take … 20) or filter |#";
+const JSON_NOTE: &str = r#"{"cut":"ask for less with (map :name …), (take … 20) or filter"}"#;
+
+/// The values, one below the other, in at most `longest` bytes.
+pub fn print(values: &[Result<Value, Error>], format: Format, longest: usize) -> String {
+    let style = match format {
+        Format::Json => Style::Json,
+        _ => Style::Plain,
+    };
+    let mut paper = Paper::new(format, longest);
+    let values: Vec<Value> = values.iter().map(shown).collect();
+    let fits = values.iter().enumerate().try_for_each(|(index, value)| {
+        if index > 0 {
+            paper.put("\n")?;
+        }
+        paper.whole(value, style)
+    });
+    if fits.is_ok() {
+        return paper.text;
+    }
+    paper.text.clear();
+    shortened(&values, style, paper)
+}
+
+fn shortened(values: &[Value], style: Style, paper: Paper) -> String {
+    let mut paper = paper;
+    let longest = paper.limit;
+    let note = if style == Style::Json { JSON_NOTE } else { NOTE };
+    let note = if longest >= note.len() + 2 * LEAST { note } else { "" };
+    let budget = longest - note.len() - usize::from(!note.is_empty());
+    // With more answers than there is room for, the first and the very last
+    // are shown: if something went wrong, that one says what.
+    let most = (budget / LEAST).max(1);
+    let total = values.len();
+    let (head, tail) = if total <= most { (total, 0) } else { (most.saturating_sub(2), 1) };
+    let shown: Vec<&Value> = values[..head].iter().chain(&values[total - tail..]).collect();
+    let marks = if tail > 0 { LEAST } else { 0 };
+    let room = budget.saturating_sub(marks).saturating_sub(shown.len());
+    let share = paper.big_share(&shown, room, style);
+    for (index, value) in shown.iter().enumerate() {
+        if index > 0 {
+            paper.text.push('\n');
+        }
+        if index == head && tail > 0 {
+            paper.text.push_str(&more(total - head - tail, total, style));
+            paper.text.push('\n');
+        }
+        let left = budget.saturating_sub(paper.text.len());
+        paper.fit(value, share.min(left), style);
+    }
+    if !note.is_empty() {
+        paper.text.push('\n');
+        paper.text.push_str(note);
+    }
+    // Whoever gives no room at all gets nothing at all.
+    if paper.text.len() > longest { String::new() } else { paper.text }
+}
+
+/// What stands for the rest of a list.
+fn more(count: usize, total: usize, style: Style) -> String {
+    match style {
+        Style::Json => format!("\"+{count} more of {total}\""),
+        _ => format!("#| +{count} more of {total} |#"),
+    }
+}
+
+fn shown(result: &Result<Value, Error>) -> Value {
+    match result {
+        Ok(value) => value.clone(),
+        Err(error) => Value::record(Failure(error.clone())),
+    }
+}
+
+/// An error as a record: `(error "message" :at "1:2" :hint "…")`.
+struct Failure(Error);
+
+impl Record for Failure {
+    fn kind(&self) -> &str {
+        "error"
+    }
+
+    fn get(&self, field: &str) -> Value {
+        self.fields().into_iter().find(|(name, _)| **name == *field).map_or(Value::Nil, |(_, value)| value)
+    }
+
+    fn fields(&self) -> Vec<(Arc<str>, Value)> {
+        vec![
+            ("error".into(), Value::from(self.0.message.as_str())),
+            ("at".into(), self.0.at.map_or(Value::Nil, |at| Value::string(at.to_string()))),
+            ("hint".into(), self.0.hint.as_deref().map_or(Value::Nil, Value::from)),
+        ]
+    }
+}

@@ -1,0 +1,159 @@
+//! What a value looks like: an atom, a text, a sequence or a table.
+
+use crate::list::List;
+use crate::print::Format;
+use crate::print::atoms;
+use crate::print::paper::Paper;
+use crate::print::paper::Style;
+use crate::value::Record;
+use crate::value::Value;
+
+pub(super) enum Shape<'v> {
+    Atom(String),
+    Text(&'v str),
+    Sequence(Sequence<'v>),
+    /// Records of one kind.
+    Table(&'v str, &'v List),
+}
+
+pub(super) struct Sequence<'v> {
+    pub(super) open: String,
+    /// Before the first.
+    pub(super) lead: &'static str,
+    /// Before the others.
+    pub(super) separator: &'static str,
+    pub(super) close: &'static str,
+    /// Before what stands for the rest.
+    pub(super) rest_prefix: &'static str,
+    /// Of what is in it.
+    pub(super) style: Style,
+    items: Items<'v>,
+}
+
+enum Items<'v> {
+    List(&'v List),
+    Fields(Vec<(String, Value)>),
+}
+
+pub(super) fn of<'v>(value: &'v Value, style: Style, paper: &Paper) -> Shape<'v> {
+    match value {
+        Value::String(text) if style == Style::Row && atoms::is_bare(text) => Shape::Atom(text.to_string()),
+        Value::String(text) => Shape::Text(text),
+        Value::Symbol(name) | Value::Keyword(name) if style == Style::Json => Shape::Text(name),
+        Value::List(list) if style == Style::Json => Shape::Sequence(Sequence::json_array(list)),
+        Value::List(list) => match kind_of_all(list, paper.left()) {
+            None => Shape::Sequence(Sequence::list(list, style)),
+            Some(kind) if paper.format == Format::Record => Shape::Sequence(Sequence::lines(kind, list)),
+            Some(kind) => Shape::Table(kind, list),
+        },
+        Value::Record(record) if style == Style::Json => Shape::Sequence(Sequence::json_object(&**record)),
+        Value::Record(record) => Shape::Sequence(Sequence::record(&**record)),
+        other => Shape::Atom(atoms::atom(other, style)),
+    }
+}
+
+/// The kind of the records, if all that could be shown are records of one.
+fn kind_of_all(list: &List, room: usize) -> Option<&str> {
+    let Some(Value::Record(first)) = list.first() else { return None };
+    let kind = first.kind();
+    let is_same = |value: &Value| matches!(value, Value::Record(record) if record.kind() == kind);
+    list.iter().take(room).all(is_same).then_some(kind)
+}
+
+impl<'v> Sequence<'v> {
+    pub(super) fn len(&self) -> usize {
+        match &self.items {
+            Items::List(list) => list.len(),
+            Items::Fields(fields) => fields.len(),
+        }
+    }
+
+    /// What is in it, each with what stands before it.
+    pub(super) fn items(&self) -> Box<dyn Iterator<Item = (&str, &Value)> + '_> {
+        match &self.items {
+            Items::List(list) => Box::new(list.iter().map(|value| ("", value))),
+            Items::Fields(fields) => Box::new(fields.iter().map(|(prefix, value)| (prefix.as_str(), value))),
+        }
+    }
+
+    fn list(list: &'v List, style: Style) -> Self {
+        let (open, close) = if style == Style::Field { ("[", "]") } else { ("(", ")") };
+        Self {
+            open: open.into(),
+            lead: "",
+            separator: " ",
+            close,
+            rest_prefix: "",
+            style,
+            items: Items::List(list),
+        }
+    }
+
+    /// Records, each on a line of its own.
+    fn lines(kind: &str, list: &'v List) -> Self {
+        Self {
+            open: format!("({}", atoms::symbol(&format!("{kind}s"))),
+            lead: "\n ",
+            separator: "\n ",
+            close: ")",
+            rest_prefix: "",
+            style: Style::Field,
+            items: Items::List(list),
+        }
+    }
+
+    fn record(record: &dyn Record) -> Self {
+        let mut fields = Vec::new();
+        let mut is_head = record.kind() != "dict";
+        for (index, (name, value)) in record.fields().into_iter().enumerate() {
+            let is_next = match index {
+                0 => matches!(&*name, "name" | "path" | "error"),
+                1 => matches!(&*name, "description" | "summary"),
+                _ => false,
+            };
+            // Without a name in front, nothing is known by its place.
+            is_head &= is_next && !(index == 0 && value.is_empty());
+            if value.is_empty() {
+                continue;
+            }
+            let prefix = if is_head { String::new() } else { format!("{} ", atoms::keyword(&name)) };
+            fields.push((prefix, value));
+        }
+        Self {
+            open: format!("({}", atoms::symbol(record.kind())),
+            lead: " ",
+            separator: " ",
+            close: ")",
+            rest_prefix: "",
+            style: Style::Field,
+            items: Items::Fields(fields),
+        }
+    }
+
+    fn json_array(list: &'v List) -> Self {
+        Self {
+            open: "[".into(),
+            lead: "",
+            separator: ",",
+            close: "]",
+            rest_prefix: "",
+            style: Style::Json,
+            items: Items::List(list),
+        }
+    }
+
+    fn json_object(record: &dyn Record) -> Self {
+        let fields = record.fields().into_iter().filter(|(_, value)| !value.is_empty());
+        Self {
+            open: "{".into(),
+            lead: "",
+            separator: ",",
+            close: "}",
+            rest_prefix: "\"…\":",
+            style: Style::Json,
+            items: Items::Fields(
+                fields.map(|(name, value)| (format!("{}:", atoms::json(&name)), value)).collect(),
+            ),
+        }
+    }
+}

@@ -1,0 +1,176 @@
+//! What a program computes with.
+
+use std::fmt;
+use std::sync::Arc;
+
+use crate::dict::Dict;
+use crate::error::Error;
+use crate::function::Function;
+use crate::list::List;
+use crate::print;
+use crate::print::Format;
+
+/// Immutable, and cheap to clone.
+#[derive(Clone, Default)]
+pub enum Value {
+    /// Nothing, or nothing found. It is false, and an empty list to whoever
+    /// wants a list.
+    #[default]
+    Nil,
+    Bool(bool),
+    Int(i64),
+    Float(f64),
+    String(Arc<str>),
+    Symbol(Arc<str>),
+    /// Without its colon.
+    Keyword(Arc<str>),
+    List(List),
+    Record(Arc<dyn Record>),
+    Function(Function),
+}
+
+/// Something with named fields. Fields are asked for one by one, so one that
+/// nobody looks at need not be decoded.
+pub trait Record: Send + Sync {
+    /// What it is one of: `principle`.
+    fn kind(&self) -> &str;
+
+    /// [`Value::Nil`] if there is no such field.
+    fn get(&self, field: &str) -> Value;
+
+    /// All of them, in the order in which they are shown.
+    fn fields(&self) -> Vec<(Arc<str>, Value)>;
+
+    /// How many records and lists are inside each other here, this one
+    /// included. To be told by records that hold what a program gave them,
+    /// because values that a program nests without end are stopped by it.
+    fn depth(&self) -> usize {
+        2
+    }
+}
+
+impl Value {
+    pub fn string(text: impl Into<Arc<str>>) -> Self {
+        Self::String(text.into())
+    }
+
+    pub fn symbol(name: impl Into<Arc<str>>) -> Self {
+        Self::Symbol(name.into())
+    }
+
+    pub fn keyword(name: impl Into<Arc<str>>) -> Self {
+        Self::Keyword(name.into())
+    }
+
+    pub fn list(values: Vec<Self>) -> Self {
+        Self::List(List::from(values))
+    }
+
+    pub fn record(record: impl Record + 'static) -> Self {
+        Self::Record(Arc::new(record))
+    }
+
+    pub fn dict(fields: Vec<(Arc<str>, Self)>) -> Self {
+        Self::record(Dict::new(fields))
+    }
+
+    /// `#f` and `nil` are false, everything else is true.
+    pub fn is_true(&self) -> bool {
+        !matches!(self, Self::Nil | Self::Bool(false))
+    }
+
+    /// The field of a record; nothing of anything else.
+    pub fn field(&self, name: &str) -> Self {
+        match self {
+            Self::Record(record) => record.get(name),
+            _ => Self::Nil,
+        }
+    }
+
+    pub fn as_str(&self) -> Option<&str> {
+        match self {
+            Self::String(text) => Some(text),
+            _ => None,
+        }
+    }
+
+    /// What names a field: a keyword, a string or a symbol.
+    pub fn as_key(&self) -> Option<&Arc<str>> {
+        match self {
+            Self::Keyword(name) | Self::String(name) | Self::Symbol(name) => Some(name),
+            _ => None,
+        }
+    }
+
+    pub(crate) fn depth(&self) -> usize {
+        match self {
+            Self::List(list) => list.depth(),
+            Self::Record(record) => record.depth(),
+            Self::Function(function) => function.depth(),
+            _ => 0,
+        }
+    }
+
+    /// Nothing to show: nil, an empty text, an empty list.
+    pub(crate) fn is_empty(&self) -> bool {
+        match self {
+            Self::Nil => true,
+            Self::String(text) => text.is_empty(),
+            Self::List(list) => list.is_empty(),
+            _ => false,
+        }
+    }
+
+    /// What it is, for messages.
+    pub(crate) fn what(&self) -> String {
+        match self {
+            Self::Nil => "nil".into(),
+            Self::Bool(_) => "a boolean".into(),
+            Self::Int(_) | Self::Float(_) => "a number".into(),
+            Self::String(_) => "a string".into(),
+            Self::Symbol(_) => "a symbol".into(),
+            Self::Keyword(name) => format!("the keyword `:{}`", print::brief(name)),
+            Self::List(_) => "a list".into(),
+            Self::Record(record) => format!("a {}", print::brief(record.kind())),
+            Self::Function(_) => "a function".into(),
+        }
+    }
+}
+
+impl fmt::Debug for Value {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        const LONGEST: usize = 1000;
+        let shown: Result<Self, Error> = Ok(self.clone());
+        f.write_str(&print::print(&[shown], Format::Columnar, LONGEST))
+    }
+}
+
+impl From<bool> for Value {
+    fn from(value: bool) -> Self {
+        Self::Bool(value)
+    }
+}
+
+impl From<i64> for Value {
+    fn from(value: i64) -> Self {
+        Self::Int(value)
+    }
+}
+
+impl From<f64> for Value {
+    fn from(value: f64) -> Self {
+        Self::Float(value)
+    }
+}
+
+impl From<&str> for Value {
+    fn from(value: &str) -> Self {
+        Self::string(value)
+    }
+}
+
+impl From<Vec<Self>> for Value {
+    fn from(values: Vec<Self>) -> Self {
+        Self::list(values)
+    }
+}
