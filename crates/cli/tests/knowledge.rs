@@ -233,3 +233,41 @@ fn a_session_that_starts_is_told_what_was_learned() {
     let told = world.told("s11", "SessionStart", &json!({ "source": "startup" })).unwrap();
     assert!(told.contains(" more)") && told.len() < 3_000, "{} {told}", told.len());
 }
+
+/// What is known of a file says so when the file has changed, and so does what
+/// leans on it, until somebody looks again.
+#[test]
+fn what_is_known_of_a_file_that_changes_is_stale() {
+    let world = world();
+    fs::create_dir_all(world.project().join("src")).unwrap();
+    let path = world.project().canonicalize().unwrap().join("src/model.rs");
+    fs::write(&path, "one").unwrap();
+    act(&world, Some("s1"), &some());
+    assert_eq!(ask(&world, "(get-stale)"), "()");
+    let edit = |text: &str| {
+        fs::write(&path, text).unwrap();
+        let tool = json!({ "tool_name": "Write", "tool_input": { "file_path": path }, "tool_response": {} });
+        world.told("s2", "PostToolUse", &tool);
+    };
+    // Written, and as it was: nothing has changed.
+    edit("one");
+    assert_eq!(ask(&world, "(get-stale)"), "()");
+    edit("two");
+    let stale = bare(&world, "(map :name (get-stale))");
+    assert_eq!(stale, "(contagious-materialization model src/model.rs nil)", "{stale}");
+    assert!(ask(&world, "(get-file-understanding \"src/model.rs\")").contains(":stale true"));
+    assert!(bare(&world, "(map :name (get-current (get-principles)))") == "(one-writer)");
+    let entries = || world.run("journal tail -n 100").stdout.lines().count();
+    let before = entries();
+    edit("three");
+    assert_eq!(entries(), before, "it is marked once");
+    let told = world.told("s9", "SessionStart", &json!({ "source": "startup" })).unwrap();
+    assert!(told.contains("contagious-materialization (stale)"), "{told}");
+
+    act(&world, Some("s1"), &json!([["confirm", { "path": "src/model.rs" }], ["confirm", { "name": "model" }]]));
+    let stale = bare(&world, "(map :name (get-stale))");
+    assert_eq!(stale, "()", "{stale}");
+    edit("four");
+    assert!(bare(&world, "(map :name (get-stale))").contains("model"));
+    assert_eq!(world.run("journal verify").code, 0);
+}

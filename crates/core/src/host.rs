@@ -93,6 +93,11 @@ pub trait Host {
     /// deep and at most so many; and whether those are all.
     fn files(&self, worktree: &Path, below: &str, depth: Option<usize>, most: usize) -> (Vec<String>, bool);
 
+    /// What tells a file's content from any other.
+    fn content_hash(&self, _path: &Path) -> Option<String> {
+        None
+    }
+
     /// A file's text.
     fn text(&self, path: &Path) -> std::io::Result<String>;
 

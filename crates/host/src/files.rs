@@ -102,6 +102,15 @@ pub(crate) fn below(worktree: &Path, below: &str, depth: Option<usize>, most: us
     (found, true)
 }
 
+/// Longer files are not looked at.
+const LONGEST_HASHED: u64 = 64 << 20;
+
+pub(crate) fn content_hash(path: &Path) -> Option<String> {
+    let is_short = fs::metadata(path).is_ok_and(|found| found.is_file() && found.len() <= LONGEST_HASHED);
+    let content = fs::read(path).ok().filter(|_| is_short)?;
+    Some(blake3::hash(&content).to_hex()[..32].to_owned())
+}
+
 #[cfg(test)]
 mod tests {
     use std::os::unix::fs::symlink;

@@ -92,6 +92,10 @@ impl Host for Machine {
         git::branch(worktree)
     }
 
+    fn content_hash(&self, path: &Path) -> Option<String> {
+        files::content_hash(path)
+    }
+
     fn commit(&self, worktree: &Path) -> Option<String> {
         git::commit(worktree)
     }

@@ -2,6 +2,7 @@
 //! is one JSON column. Pulses are not in the database: `pulses.rs`.
 
 use std::path::Path;
+use std::path::PathBuf;
 
 use consort_core::Timestamp;
 use consort_core::engine::StoreError;
@@ -11,6 +12,7 @@ use consort_core::presence::PresenceChange;
 use consort_core::presence::PresenceStore;
 use consort_core::presence::SessionId;
 use consort_core::project::Project;
+use consort_core::project::ProjectId;
 use rusqlite::Connection;
 use rusqlite::OptionalExtension as _;
 use rusqlite::Row;
@@ -119,6 +121,15 @@ impl PresenceStore for SqliteTx<'_> {
                 }
             }
             Ok(agents)
+        })
+    }
+
+    fn repositories(&self, project: &ProjectId) -> Result<Vec<PathBuf>, StoreError> {
+        let sql = "SELECT key FROM facts WHERE kind = 'repository' AND owner = ?1";
+        self.ask(|tx| {
+            let mut statement = tx.prepare_cached(sql)?;
+            let paths = statement.query_map([project.as_str()], |row| row.get::<_, String>(0))?;
+            paths.map(|path| path.map(PathBuf::from)).collect()
         })
     }
 

@@ -40,8 +40,9 @@ pub fn merge(kind: Kind, name: &str, entities: &[(String, Entity)]) -> Option<Kn
         }
     }
     let registers = alive.iter().flat_map(|(_, entity)| entity.registers.iter());
-    // A mark is no word on it.
-    let words = registers.filter(|(field, _)| field.as_str() != STALE).map(|(_, register)| register);
+    // A mark is no word on it, nor is the hash that comes with it.
+    let is_word = |field: &str| field != STALE && field != "hash";
+    let words = registers.filter(|(field, _)| is_word(field)).map(|(_, register)| register);
     let members = alive.iter().flat_map(|(_, entity)| entity.sets.values().flat_map(|set| set.values()));
     let last = words.max_by_key(|register| (register.at, register.writer))?;
     let last_member = members.max_by_key(|member| member.at);

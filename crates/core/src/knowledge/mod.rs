@@ -43,6 +43,7 @@ pub use model::Known;
 pub use model::Scope;
 pub use model::Source;
 pub use model::Stamped;
+use model::fresh_replica;
 pub use row::Row;
 pub use store::DigestNotes;
 pub use store::KnowledgeIndex;

@@ -1,5 +1,7 @@
 //! What is recorded, asked and answered.
 
+use std::path::PathBuf;
+
 use serde::Deserialize;
 use serde::Serialize;
 use serde_json::Map;
@@ -156,8 +158,8 @@ pub struct ActRequest {
     pub scope: Scope,
     /// `[["record-principle", {…}], …]`.
     pub actions: Value,
-    /// The commit that is checked out.
-    pub commit: Option<String>,
+    /// Where its files are, as somebody looks at them now.
+    pub worktree: PathBuf,
     pub key: Option<String>,
 }
 
@@ -168,4 +170,10 @@ pub struct ActOutcome {
     pub duplicate: bool,
     /// What came of each action, in words.
     pub results: Vec<String>,
+}
+
+/// A name for a replica: fifty-three bits, so that JavaScript can count them, and never nothing.
+pub(super) fn fresh_replica(random: [u8; 10]) -> u64 {
+    let bits = random[..7].iter().fold(0, |bits, byte| bits << 8 | u64::from(*byte));
+    (bits & ((1 << 53) - 1)).max(1)
 }

@@ -1,6 +1,8 @@
 //! The ports: what the store keeps of knowledge besides the journal, and the
 //! index that is made from it.
 
+use std::path::Path;
+
 use super::Kind;
 use super::Known;
 use super::Row;
@@ -25,6 +27,12 @@ pub trait DigestNotes {
     fn digest(&self, project: &ProjectId) -> Option<String>;
 
     fn set_digest(&self, project: &ProjectId, digest: &str);
+
+    /// The project whose knowledge of a file would be outdated by a change of it.
+    fn leans_on(&self, repository: &Path, path: &str) -> Option<ProjectId>;
+
+    /// The files of a repository that its project knows, and knows as they are.
+    fn set_leans(&self, repository: &Path, project: &ProjectId, paths: &[String]);
 }
 
 /// What is read: made from the journal, and safe to lose.

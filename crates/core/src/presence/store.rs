@@ -1,6 +1,7 @@
 //! What an engine must do for presence.
 
 use std::path::Path;
+use std::path::PathBuf;
 
 use super::Agent;
 use super::Heard;
@@ -11,6 +12,7 @@ use super::Subagent;
 use crate::Timestamp;
 use crate::engine::StoreError;
 use crate::project::Project;
+use crate::project::ProjectId;
 
 pub trait PresenceStore {
     /// The agents that have not left.
@@ -33,6 +35,9 @@ pub trait PresenceStore {
 
     /// The present agents with one of these process ids on this host.
     fn by_pids(&self, host: &str, pids: &[u32]) -> Result<Vec<Agent>, StoreError>;
+
+    /// Where the repositories of a project are.
+    fn repositories(&self, project: &ProjectId) -> Result<Vec<PathBuf>, StoreError>;
 
     /// What project a repository was found to be when first seen.
     fn project_of(&self, repository: &Path) -> Result<Option<Project>, StoreError>;

@@ -124,7 +124,7 @@ where
         caller: room.facts(),
         scope: scope(&me, act.global),
         actions: act.actions,
-        commit: room.app.host().commit(&me.worktree),
+        worktree: me.worktree,
         key: act.key,
     };
     let outcome = room.app.act_with(&mut index, &request);

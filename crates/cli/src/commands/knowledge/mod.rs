@@ -69,7 +69,7 @@ fn act(
     share::take_in(room, &mut index, &scope)?;
     let request = ActRequest {
         caller: caller_facts(room.app.host()),
-        commit: room.app.host().commit(&room.place.worktree),
+        worktree: room.place.worktree.clone(),
         scope,
         actions,
         key,

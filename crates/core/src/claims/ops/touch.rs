@@ -15,6 +15,8 @@ use crate::config::hook_settings;
 use crate::engine::Engine;
 use crate::engine::StoreError;
 use crate::host::Host;
+use crate::journal::Actor;
+use crate::knowledge::DigestNotes as _;
 use crate::presence;
 use crate::presence::PresenceStore as _;
 use crate::presence::SessionId;
@@ -24,10 +26,12 @@ impl<E: Engine, H: Host> App<E, H> {
     /// seen them as they are now. Says where they really are.
     pub fn wrote(&mut self, session: &SessionId, paths: &[PathBuf]) -> Result<Vec<PathBuf>, StoreError> {
         let (now, notes) = (self.host.now(), self.engine.notes());
-        let (mut sights, mut places) = (Vec::new(), Vec::new());
+        let (mut sights, mut places, mut outdated) = (Vec::new(), Vec::new(), Vec::new());
         for path in paths {
             let located = self.host.locate(path);
             places.push(located.worktree.join(&located.path));
+            let known = located.repository.as_ref().and_then(|found| notes.leans_on(found, &located.path));
+            outdated.extend(known.map(|project| (project, located.worktree.clone(), located.path.clone())));
             notes.touch(&Touch {
                 session: session.clone(),
                 at: now,
@@ -37,6 +41,10 @@ impl<E: Engine, H: Host> App<E, H> {
             sights.push(Sight { path: path.clone(), at: now, stamp: self.host.stamp(path) });
         }
         notes.saw(session, &sights)?;
+        for (project, worktree, path) in outdated {
+            // What is known of it says so; that it could not be marked is no failure of the write.
+            let _ = self.outdate(&project, &worktree, &[path], Actor::Agent(session.clone()));
+        }
         Ok(places)
     }
 

@@ -44,6 +44,8 @@ pub(super) trait View {
 pub(super) struct Planned {
     pub(super) edits: Vec<Edit>,
     pub(super) results: Vec<String>,
+    /// Entities that say what a file is for, as somebody has just looked at it.
+    pub(super) files: Vec<(String, String)>,
     pub(super) mistakes: Vec<Mistake>,
 }
 
@@ -161,6 +163,9 @@ impl Planner<'_> {
         }
         let verb = if is_new { "recorded" } else { "updated" };
         self.done(edits, format!("{verb} {} {name}", kind.as_str()));
+        if kind == Kind::File {
+            self.planned.files.push((id.clone(), name.clone()));
+        }
         self.names.insert((kind, name), vec![id]);
         Ok(())
     }
@@ -292,14 +297,12 @@ impl Planner<'_> {
 
     /// It was looked at and still holds.
     fn confirm(&mut self, action: &Action<'_>) -> Result<(), StoreError> {
-        self.only(action, ["name", "path", "kind", "hash"], |_| false);
+        self.only(action, ["name", "path", "kind"], |_| false);
         let Some((kind, name, ids)) = self.one_of(action, &Kind::ALL[..4])? else { return Ok(()) };
-        let mut edits: Vec<Edit> =
+        let edits: Vec<Edit> =
             ids.iter().flat_map(|id| [set(id, CONFIRMED, true), set(id, STALE, Value::Null)]).collect();
-        if let (Kind::File, Some(Value::String(hash)), Some(id)) =
-            (kind, action.props.get("hash"), ids.first())
-        {
-            edits.push(set(id, "hash", hash.as_str()));
+        if kind == Kind::File {
+            self.planned.files.extend(ids.first().map(|id| (id.clone(), name.clone())));
         }
         self.done(edits, format!("confirmed {} {name}", kind.as_str()));
         Ok(())
@@ -357,6 +360,6 @@ fn edit(id: &str, change: EditChange) -> Edit {
     Edit { entity: id.to_owned(), change }
 }
 
-fn set(id: &str, field: &str, value: impl Into<Value>) -> Edit {
+pub(super) fn set(id: &str, field: &str, value: impl Into<Value>) -> Edit {
     edit(id, EditChange::Set { field: field.to_owned(), value: value.into() })
 }

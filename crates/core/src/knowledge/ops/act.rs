@@ -19,6 +19,7 @@ use crate::knowledge::Known;
 use crate::knowledge::Scope;
 use crate::knowledge::Source;
 use crate::knowledge::actions;
+use crate::knowledge::fresh_replica;
 use crate::presence;
 use crate::presence::Caller;
 
@@ -55,13 +56,18 @@ impl<E: Engine, H: Host> App<E, H> {
         }
         let host = &self.host;
         let view = InScope { index, scope: &request.scope };
-        let planned =
+        let mut planned =
             actions::plan(&request.actions, &view, &mut || EntryId::new(now, host.random()).to_string())?;
         if !planned.mistakes.is_empty() {
             return Err(KnowledgeError::Mistaken { mistakes: planned.mistakes });
         }
+        for (id, path) in &planned.files {
+            // Whoever says what a file is for has seen it as it is.
+            let hash = host.content_hash(&request.worktree.join(path));
+            planned.edits.extend(hash.map(|hash| actions::set(id, "hash", hash)));
+        }
         let writer = tx.replica(&host.name(), fresh_replica(host.random()))?;
-        let by = Source { name: by.0, kind: by.1, commit: request.commit.clone() };
+        let by = Source { name: by.0, kind: by.1, commit: host.commit(&request.worktree) };
         let change = KnowledgeChange::Edited { writer, by, edits: planned.edits, key: request.key.clone() };
         let (project, changes) = (request.scope.project().cloned(), vec![Change::Knowledge(change)]);
         let number = Self::conclude(host, tx, now, project, actor, changes)?.unwrap_or(0);
@@ -71,12 +77,6 @@ impl<E: Engine, H: Host> App<E, H> {
         }
         Ok(ActOutcome { number, duplicate: false, results: planned.results })
     }
-}
-
-/// Fifty-three bits, so that JavaScript can count them, and never nothing.
-fn fresh_replica(random: [u8; 10]) -> u64 {
-    let bits = random[..7].iter().fold(0, |bits, byte| bits << 8 | u64::from(*byte));
-    (bits & ((1 << 53) - 1)).max(1)
 }
 
 struct InScope<'a, I> {

@@ -12,6 +12,7 @@ use crate::knowledge::KnowledgeIndex;
 use crate::knowledge::Scope;
 use crate::knowledge::digest;
 use crate::presence::Agent;
+use crate::presence::PresenceStore as _;
 
 /// As a rule, and rather too few.
 const BYTES_PER_TOKEN: usize = 4;
@@ -29,13 +30,22 @@ impl<E: Engine, H: Host> App<E, H> {
     }
 
     /// Writes out what sessions of a project are told when they start.
-    pub(super) fn write_digest(&self, index: &E::Knowledge, scope: &Scope) -> Result<(), StoreError> {
+    pub(super) fn write_digest(&mut self, index: &E::Knowledge, scope: &Scope) -> Result<(), StoreError> {
         let Scope::Project(project) = scope else { return Ok(()) };
         let mut all = Vec::new();
         for kind in [Kind::Principle, Kind::Decision] {
             index.each(scope, kind, &mut |row| all.push(row.decode()))?;
         }
-        self.engine.notes().set_digest(project, &digest::lines(&all));
+        let notes = self.engine.notes();
+        notes.set_digest(project, &digest::lines(&all));
+        let mut files = Vec::new();
+        index.each(scope, Kind::File, &mut |row| {
+            let file = row.decode();
+            files.extend(file.stale.is_none().then_some(file.name));
+        })?;
+        for repository in self.engine.read()?.repositories(project)? {
+            notes.set_leans(&repository, project, &files);
+        }
         Ok(())
     }
 }

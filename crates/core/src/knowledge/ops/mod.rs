@@ -3,4 +3,5 @@
 mod act;
 mod digest;
 mod look;
+mod outdate;
 mod past;

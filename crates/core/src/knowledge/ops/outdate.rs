@@ -1,0 +1,66 @@
+//! A file that something is known of has changed: what was said of it may no
+//! longer hold.
+
+use std::path::Path;
+
+use super::look::catch_up;
+use crate::App;
+use crate::engine::Engine;
+use crate::engine::StoreError;
+use crate::host::Host;
+use crate::journal::Actor;
+use crate::journal::Change;
+use crate::knowledge::Kind;
+use crate::knowledge::KnowledgeChange;
+use crate::knowledge::KnowledgeIndex as _;
+use crate::knowledge::KnowledgeStore as _;
+use crate::knowledge::Scope;
+use crate::knowledge::Source;
+use crate::knowledge::actions;
+use crate::knowledge::fresh_replica;
+use crate::knowledge::merge::STALE;
+use crate::project::ProjectId;
+
+impl<E: Engine, H: Host> App<E, H> {
+    /// Marks what is known of files that have another content now: a mark with
+    /// the old hash, not a queue. Says which were marked.
+    pub fn outdate(
+        &mut self,
+        project: &ProjectId,
+        worktree: &Path,
+        paths: &[String],
+        actor: Actor,
+    ) -> Result<Vec<String>, StoreError> {
+        let (now, scope) = (self.host.now(), Scope::Project(project.clone()));
+        let mut index = self.engine.knowledge();
+        let mut tx = self.engine.write()?;
+        catch_up(&tx, &mut index)?;
+        let (mut edits, mut marked) = (Vec::new(), Vec::new());
+        for path in paths {
+            let Some(known) = index.known(&scope, Kind::File, path)?.filter(|known| known.stale.is_none())
+            else {
+                continue;
+            };
+            let hash = self.host.content_hash(&worktree.join(path)).unwrap_or_else(|| "gone".into());
+            let before = known.text("hash");
+            if before == hash {
+                continue;
+            }
+            for id in &known.ids {
+                edits.push(actions::set(id, STALE, if before.is_empty() { "unknown" } else { before }));
+                edits.push(actions::set(id, "hash", hash.as_str()));
+            }
+            marked.push(path.clone());
+        }
+        if edits.is_empty() {
+            return Ok(marked);
+        }
+        let writer = tx.replica(&self.host.name(), fresh_replica(self.host.random()))?;
+        let by = Source { name: "consort".into(), kind: None, commit: self.host.commit(worktree) };
+        let changes = vec![Change::Knowledge(KnowledgeChange::Edited { writer, by, edits, key: None })];
+        Self::conclude(&self.host, tx, now, Some(project.clone()), actor, changes)?;
+        self.catch_up(&mut index)?;
+        self.write_digest(&index, &scope)?;
+        Ok(marked)
+    }
+}
