@@ -264,10 +264,68 @@ fn what_is_known_of_a_file_that_changes_is_stale() {
     let told = world.told("s9", "SessionStart", &json!({ "source": "startup" })).unwrap();
     assert!(told.contains("contagious-materialization (stale)"), "{told}");
 
-    act(&world, Some("s1"), &json!([["confirm", { "path": "src/model.rs" }], ["confirm", { "name": "model" }]]));
+    act(
+        &world,
+        Some("s1"),
+        &json!([["confirm", { "path": "src/model.rs" }], ["confirm", { "name": "model" }]]),
+    );
     let stale = bare(&world, "(map :name (get-stale))");
     assert_eq!(stale, "()", "{stale}");
     edit("four");
     assert!(bare(&world, "(map :name (get-stale))").contains("model"));
     assert_eq!(world.run("journal verify").code, 0);
+}
+
+/// Two branches of one repository, merged by git itself.
+#[test]
+fn git_merges_two_branches_without_a_conflict() {
+    let world = world();
+    let git = |arguments: &[&str]| world.git(arguments);
+    let bin = world.program().parent().unwrap().display().to_string();
+    assert_eq!(world.run("init --git-merge --yes").code, 0);
+    assert_eq!(
+        fs::read_to_string(world.project().join(".gitattributes")).unwrap(),
+        ".consort/knowledge.yjs merge=consort -text\n"
+    );
+    let save = |message: &str| {
+        assert_eq!(world.run("know save").code, 0);
+        git(&["add", "-A"]);
+        git(&["commit", "-q", "-m", message]);
+    };
+    world.run_as(None, &["record", "principle", "base", "of both"]);
+    save("base");
+    git(&["checkout", "-q", "-b", "side"]);
+    // Another replica works on the side: what it saves is not known here yet.
+    let side = Sealed::new(env!("CARGO_BIN_EXE_consort"));
+    side.git_init();
+    fs::create_dir_all(side.project().join(".consort")).unwrap();
+    let (here, there) =
+        (world.project().join(".consort/knowledge.yjs"), side.project().join(".consort/knowledge.yjs"));
+    fs::copy(&here, &there).unwrap();
+    side.run_as(None, &["record", "principle", "sides", "only there"]);
+    side.run_as(None, &["record", "principle", "base", "said on the side", "tags=side"]);
+    assert_eq!(side.run("know save").code, 0);
+    fs::copy(&there, &here).unwrap();
+    git(&["add", "-A"]);
+    git(&["commit", "-q", "-m", "side"]);
+    git(&["checkout", "-q", "main"]);
+    world.run_as(None, &["record", "principle", "mains", "only here"]);
+    save("main");
+    let mut merge = world.command("git");
+    merge
+        .args(["-c", "user.name=x", "-c", "user.email=x@x", "merge", "-q", "side", "-m", "merged"])
+        .env("PATH", format!("{bin}:/usr/local/bin:/usr/bin:/bin"));
+    let merged = world.ran(merge.current_dir(world.project()));
+    assert_eq!(merged.code, 0, "{merged}");
+    // A clone that has nothing but the file knows all of it.
+    let clone = Sealed::new(env!("CARGO_BIN_EXE_consort"));
+    clone.git_init();
+    fs::create_dir_all(clone.project().join(".consort")).unwrap();
+    fs::copy(&here, clone.project().join(".consort/knowledge.yjs")).unwrap();
+    for world in [&world, &clone] {
+        assert_eq!(bare(world, "(map :name (get-principles))"), "(base mains sides)");
+        assert_eq!(bare(world, "(@ (get-principle \"base\") :description)"), "said on the side");
+    }
+    assert_eq!(world.run("uninit --git-merge --yes").code, 0);
+    assert!(!world.project().join(".gitattributes").exists());
 }

@@ -59,6 +59,13 @@ pub(crate) fn commit(worktree: &Path) -> Option<String> {
     line.split_once(' ').map(|(commit, _)| commit.to_owned())
 }
 
+/// Changes the configuration of a repository.
+pub fn git_config(worktree: &Path, arguments: &[&str]) -> bool {
+    let mut config = git(worktree);
+    config.args(["config", "--local"]).args(arguments);
+    run(&mut config, Duration::from_secs(2)).is_some()
+}
+
 /// When a revision was committed, in seconds; starts `git`.
 pub fn commit_time(worktree: &Path, revision: &str) -> Option<i64> {
     if revision.starts_with('-') {

@@ -13,6 +13,7 @@ mod run;
 mod window;
 
 pub use git::commit_time;
+pub use git::git_config;
 pub use git::hooks_dir;
 pub use git::repository;
 pub use git::staged;

@@ -11,6 +11,7 @@ use consort_agents::Level;
 use consort_agents::Part;
 
 use super::git_hook;
+use super::knowledge::git_merge;
 use crate::connect;
 use crate::connect::Plan;
 use crate::connect::State;
@@ -34,6 +35,9 @@ pub(crate) struct Args {
     /// Instead: check commits in this repository, by a pre-commit hook
     #[arg(long, conflicts_with_all = ["user", "project"])]
     git_hook: bool,
+    /// Instead: have git merge what is known of this project
+    #[arg(long, conflicts_with_all = ["user", "project", "git_hook"])]
+    git_merge: bool,
     /// Show what would change, and change nothing
     #[arg(long)]
     dry_run: bool,
@@ -82,6 +86,9 @@ impl LevelArgs {
 
 pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
     let worktree = world.place().worktree;
+    if args.git_merge {
+        return git_merge::install(world, &worktree, args.dry_run, args.yes);
+    }
     if args.git_hook {
         return git_hook::install(world, &worktree, args.dry_run, args.yes);
     }

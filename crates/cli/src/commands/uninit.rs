@@ -9,6 +9,7 @@ use super::init::AgentArgs;
 use super::init::LevelArgs;
 use super::init::agree;
 use super::init::one_by_one;
+use super::knowledge::git_merge;
 use crate::connect;
 use crate::error::CommandError;
 use crate::error::CommandResult;
@@ -24,6 +25,9 @@ pub(crate) struct Args {
     /// Instead: take the pre-commit hook of this repository away
     #[arg(long, conflicts_with_all = ["user", "project"])]
     git_hook: bool,
+    /// Instead: have git merge no knowledge any more
+    #[arg(long, conflicts_with_all = ["user", "project", "git_hook"])]
+    git_merge: bool,
     /// Show what would change, and change nothing
     #[arg(long)]
     dry_run: bool,
@@ -34,6 +38,9 @@ pub(crate) struct Args {
 
 pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
     let worktree = world.place().worktree;
+    if args.git_merge {
+        return git_merge::remove(world, &worktree, args.dry_run);
+    }
     if args.git_hook {
         return git_hook::remove(world, &worktree, args.dry_run);
     }

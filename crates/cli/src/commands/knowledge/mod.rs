@@ -2,6 +2,7 @@
 
 pub(crate) mod act;
 pub(crate) mod ask;
+pub(crate) mod git_merge;
 pub(crate) mod know;
 pub(crate) mod record;
 mod share;
