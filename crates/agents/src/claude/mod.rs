@@ -19,6 +19,7 @@ use serde_json::json;
 use crate::Ability;
 use crate::AgentCli;
 use crate::Entries;
+use crate::Environment;
 use crate::Level;
 use crate::Member;
 use crate::Once;
@@ -64,6 +65,9 @@ fn skill(_program: &str) -> String {
     )
 }
 
+/// Says where it keeps its things.
+const CONFIG_DIR: &str = "CLAUDE_CONFIG_DIR";
+
 pub struct Claude;
 
 impl Dialect for Claude {
@@ -101,8 +105,8 @@ impl AgentCli for Claude {
         &[]
     }
 
-    fn config_dir(&self, home: &Path, environment: &dyn Fn(&str) -> Option<String>) -> PathBuf {
-        environment("CLAUDE_CONFIG_DIR").map_or_else(|| home.join(".claude"), PathBuf::from)
+    fn config_dir(&self, home: &Path, environment: Environment<'_>) -> PathBuf {
+        environment(CONFIG_DIR).map_or_else(|| home.join(".claude"), PathBuf::from)
     }
 
     fn hooks(&self, level: Level<'_>) -> Piece {
@@ -111,10 +115,10 @@ impl AgentCli for Claude {
     }
 
     /// Its own file of everything is beside its directory, unless that was
-    /// chosen by the person.
-    fn mcp(&self, level: Level<'_>) -> Option<Piece> {
+    /// chosen by the person, be it the same one.
+    fn mcp(&self, level: Level<'_>, environment: Environment<'_>) -> Option<Piece> {
         let file = match level {
-            Level::User(dir) if dir.ends_with(".claude") => dir.with_file_name(".claude.json"),
+            Level::User(dir) if environment(CONFIG_DIR).is_none() => dir.with_file_name(".claude.json"),
             level => level.file(".claude.json", ".mcp.json"),
         };
         let wiring = Wiring::Member(Member { of: "mcpServers", value: server });

@@ -14,6 +14,7 @@ use consort_core::hooks::HookReply;
 use crate::Ability;
 use crate::AgentCli;
 use crate::Entries;
+use crate::Environment;
 use crate::Level;
 use crate::Member;
 use crate::Once;
@@ -118,7 +119,7 @@ impl AgentCli for Gemini {
         &[Ability::TellsItsModel, Ability::IsWoken]
     }
 
-    fn config_dir(&self, home: &Path, environment: &dyn Fn(&str) -> Option<String>) -> PathBuf {
+    fn config_dir(&self, home: &Path, environment: Environment<'_>) -> PathBuf {
         let home = environment(HOME).map_or_else(|| home.to_owned(), PathBuf::from);
         home.join(".gemini")
     }
@@ -127,7 +128,7 @@ impl AgentCli for Gemini {
         Piece { part: Part::Hooks, file: settings(level), wiring: Wiring::Hooks(ENTRIES) }
     }
 
-    fn mcp(&self, level: Level<'_>) -> Option<Piece> {
+    fn mcp(&self, level: Level<'_>, _: Environment<'_>) -> Option<Piece> {
         Some(Piece { part: Part::Mcp, file: settings(level), wiring: Wiring::Member(SERVER) })
     }
 

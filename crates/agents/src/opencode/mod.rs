@@ -17,6 +17,7 @@ use serde_json::json;
 
 use crate::Ability;
 use crate::AgentCli;
+use crate::Environment;
 use crate::Level;
 use crate::Member;
 use crate::Once;
@@ -72,7 +73,7 @@ impl AgentCli for OpenCode {
         &[Ability::HearsAtTheEnd]
     }
 
-    fn config_dir(&self, home: &Path, environment: &dyn Fn(&str) -> Option<String>) -> PathBuf {
+    fn config_dir(&self, home: &Path, environment: Environment<'_>) -> PathBuf {
         let config = environment("XDG_CONFIG_HOME").map_or_else(|| home.join(".config"), PathBuf::from);
         config.join("opencode")
     }
@@ -82,7 +83,7 @@ impl AgentCli for OpenCode {
         Piece { part: Part::Hooks, file, wiring: Wiring::Own(plugin) }
     }
 
-    fn mcp(&self, level: Level<'_>) -> Option<Piece> {
+    fn mcp(&self, level: Level<'_>, _: Environment<'_>) -> Option<Piece> {
         let wiring = Wiring::Member(Member { of: "mcp", value: server });
         Some(Piece { part: Part::Mcp, file: level.file("opencode.json", "opencode.json"), wiring })
     }

@@ -14,6 +14,7 @@ use consort_core::presence::Heard;
 
 use crate::Ability;
 use crate::AgentCli;
+use crate::Environment;
 use crate::Level;
 use crate::Once;
 use crate::Part;
@@ -64,7 +65,7 @@ impl AgentCli for Pi {
         &[Ability::SpeaksMcp]
     }
 
-    fn config_dir(&self, home: &Path, environment: &dyn Fn(&str) -> Option<String>) -> PathBuf {
+    fn config_dir(&self, home: &Path, environment: Environment<'_>) -> PathBuf {
         environment("PI_CODING_AGENT_DIR").map_or_else(|| home.join(".pi/agent"), PathBuf::from)
     }
 
