@@ -99,6 +99,12 @@ pub trait AgentCli: Dialect + Sync {
     /// What connects one run of it, leaving its files alone.
     fn once(&self, once: &Once<'_>) -> Result<Run, SettingsError>;
 
+    /// Where below our own directory such a run keeps what it saves instead of
+    /// where the CLI keeps its own things, and which file there is ours.
+    fn saved(&self, _dir: &Path, _config_dir: &Path) -> Option<(PathBuf, &'static str)> {
+        None
+    }
+
     /// What its sessions cannot do, whatever we do.
     fn lacks(&self) -> &'static [Ability];
 

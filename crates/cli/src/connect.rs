@@ -154,6 +154,25 @@ pub(crate) fn hook_program(level: Level<'_>) -> String {
     }
 }
 
+/// Whether what is ours in a file calls a program that is there. One of our
+/// name that is somebody else's is taken to.
+pub(crate) fn is_alive(piece: &Piece, level: Level<'_>) -> bool {
+    let ours = hook_program(level);
+    let text = read(&resolve(&piece.file)).ok().flatten();
+    let Some(text) = text.filter(|text| !text.trim().is_empty()) else { return false };
+    let is_there = |program: &String| match program.contains('/') {
+        true => is_program(Path::new(program)),
+        false => find_program(program).is_some(),
+    };
+    match piece.wiring.connection(&text, &ours) {
+        Ok(Connection::Absent) | Err(_) => false,
+        Ok(_) => {
+            let programs = piece.wiring.programs(&text, &ours);
+            programs.is_empty() || programs.iter().any(is_there)
+        }
+    }
+}
+
 /// The first program of that name on `PATH`.
 pub(crate) fn find_program(name: &str) -> Option<PathBuf> {
     let path = env::get("PATH")?;

@@ -30,6 +30,7 @@ use crate::SettingsError;
 use crate::Wiring;
 use crate::owned;
 use crate::server;
+use crate::settings::parse;
 
 /// The events we ask for; the rest of its thirty-odd say nothing new.
 const EVENTS: &[&str] = &[
@@ -133,7 +134,8 @@ impl AgentCli for Claude {
     fn once(&self, once: &Once<'_>) -> Result<Run, SettingsError> {
         let mut run = Run::default();
         if once.hooks {
-            run.argue(["--settings".to_owned(), ENTRIES.alone(once.program).to_string()]);
+            let settings = settings(once, &mut run.replaced)?;
+            run.argue(["--settings".to_owned(), settings]);
         }
         if once.mcp {
             // It takes whatever follows for another one, unless they are one word.
@@ -150,4 +152,30 @@ impl AgentCli for Claude {
     fn live_state(&self, config_dir: &Path, agent: &Agent) -> Option<(Status, Option<String>)> {
         live::SessionFile::read(config_dir, agent).and_then(live::SessionFile::state)
     }
+}
+
+/// Our hooks as settings for one run. Of several it takes the last, so the
+/// person's own become part of ours.
+fn settings(once: &Once<'_>, replaced: &mut Vec<usize>) -> Result<String, SettingsError> {
+    const FLAG: &str = "--settings";
+    let mut theirs = None;
+    let options = once.arguments.iter().take_while(|word| *word != "--").enumerate();
+    for (at, word) in options {
+        if let Some(value) = word.strip_prefix(FLAG).and_then(|rest| rest.strip_prefix('=')) {
+            theirs = Some(value);
+            replaced.push(at);
+        } else if word == FLAG {
+            theirs = once.arguments.get(at + 1).map(String::as_str);
+            replaced.extend([at, at + 1]);
+        }
+    }
+    let Some(theirs) = theirs else { return Ok(ENTRIES.alone(once.program).to_string()) };
+    let is_inline = theirs.trim_start().starts_with('{');
+    let text = if is_inline { Some(theirs.to_owned()) } else { (once.read)(Path::new(theirs)) };
+    // It says itself what is wrong with a file that is not there.
+    let Some(text) = text else { return Ok(theirs.to_owned()) };
+    let both = Wiring::Hooks(ENTRIES).connect(Some(&text), once.program)?;
+    // What it reads in a file it may not read in an argument: no comments.
+    let plain = parse(both.trim_start_matches('\u{feff}'))?.to_serde_value();
+    Ok(plain.map_or(both, |plain| plain.to_string()))
 }

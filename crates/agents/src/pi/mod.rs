@@ -28,6 +28,9 @@ use crate::primer;
 
 const TOOLS: Tools = Tools { write: &["write", "edit"], read: &["read"], shell: &["bash"], patch: &[] };
 
+/// What it does instead of a session, if it is the first thing said.
+const COMMANDS: &[&str] = &["install", "remove", "uninstall", "update", "list", "config", "auth"];
+
 pub struct Pi;
 
 impl Dialect for Pi {
@@ -80,7 +83,8 @@ impl AgentCli for Pi {
 
     fn once(&self, once: &Once<'_>) -> Result<Run, SettingsError> {
         let mut run = Run::default();
-        if once.hooks {
+        let is_command = once.arguments.first().is_some_and(|word| COMMANDS.contains(&word.as_str()));
+        if once.hooks && !is_command {
             let file = run.write(once, "pi.ts", plugin(once.program));
             run.argue(["--extension".to_owned(), file]);
         }
