@@ -1,47 +1,49 @@
 //! Our lines in a text that agents read: how to work with others.
 
+use std::ops::Range;
+
 use consort_core::PRIMER;
 
 use crate::Connection;
+use crate::lines;
 
-/// Between these two.
-const BEGIN: &str = "<!-- consort: written by `consort init --primer` -->\n";
-const END: &str = "<!-- consort: end -->\n";
+/// Between these two, each on a line of its own, whatever ends that: editors
+/// change it.
+const BEGIN: &str = "<!-- consort: written by `consort init --primer` -->";
+const END: &str = "<!-- consort: end -->";
 
 fn ours() -> String {
-    format!("{BEGIN}{PRIMER}{END}")
+    format!("{BEGIN}\n{PRIMER}{END}\n")
 }
 
 pub(crate) fn connection(found: &str) -> Connection {
     match place(found) {
         None => Connection::Absent,
-        Some((from, to)) if found[from..to] == ours() => Connection::Current,
+        Some(place) if found[place.clone()].lines().eq(ours().lines()) => Connection::Current,
         Some(_) => Connection::Outdated,
     }
 }
 
 pub(crate) fn connect(found: Option<&str>) -> String {
     let found = found.unwrap_or_default();
-    if let Some((from, to)) = place(found) {
-        return format!("{}{}{}", &found[..from], ours(), &found[to..]);
-    }
-    match found.trim_end() {
-        "" => ours(),
-        text => format!("{text}\n\n{}", ours()),
+    match place(found) {
+        Some(place) if connection(found) != Connection::Current => {
+            let ours = lines::styled(&ours(), found);
+            format!("{}{ours}{}", &found[..place.start], &found[place.end..])
+        }
+        Some(_) => found.to_owned(),
+        None => lines::append(found, &ours()),
     }
 }
 
 pub(crate) fn disconnect(found: &str) -> String {
-    let Some((from, to)) = place(found) else { return found.to_owned() };
-    let (before, after) = (found[..from].trim_end(), &found[to..]);
-    match (before, after) {
-        ("", after) => after.to_owned(),
-        (before, after) => format!("{before}\n{after}"),
-    }
+    place(found).map_or_else(|| found.to_owned(), |place| lines::cut(found, place))
 }
 
-fn place(found: &str) -> Option<(usize, usize)> {
+fn place(found: &str) -> Option<Range<usize>> {
     let from = found.find(BEGIN)?;
-    let end = found[from..].find(END)?;
-    Some((from, from + end + END.len()))
+    let end = from + found[from..].find(END)?;
+    let rest = &found[end + END.len()..];
+    let ending = if rest.starts_with("\r\n") { 2 } else { usize::from(rest.starts_with('\n')) };
+    Some(from..end + END.len() + ending)
 }

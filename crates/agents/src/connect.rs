@@ -52,39 +52,73 @@ pub enum Connection {
     Current,
 }
 
+/// What some editors put before a text. It is not part of what the text says,
+/// and stays.
+const MARK: char = '\u{feff}';
+
 impl Wiring {
     /// What a file says of us.
     pub fn connection(&self, found: &str, program: &str) -> Result<Connection, SettingsError> {
+        let (_, text) = marked(found);
         match self {
-            Self::Hooks(entries) => entries.connection(found, program),
-            Self::Member(member) => member.connection(found, program),
-            Self::Table(table) => table.connection(found, program),
-            Self::Block => Ok(block::connection(found)),
+            Self::Hooks(entries) => entries.connection(text, program),
+            Self::Member(member) => member.connection(text, program),
+            Self::Table(table) => table.connection(text, program),
+            Self::Block => Ok(block::connection(text)),
             Self::Own(file) => owned::connection(found, &file(program)),
         }
     }
 
     /// The file with what is ours in it; `None` starts a new one.
     pub fn connect(&self, found: Option<&str>, program: &str) -> Result<String, SettingsError> {
-        match self {
-            Self::Hooks(entries) => entries.connect(found, program),
-            Self::Member(member) => member.connect(found, program),
-            Self::Table(table) => table.connect(found, program),
-            Self::Block => Ok(block::connect(found)),
-            Self::Own(file) => owned::connect(found, file(program)),
-        }
+        let (mark, text) = marked(found.unwrap_or_default());
+        let text = found.map(|_| text);
+        let connected = match self {
+            Self::Hooks(entries) => entries.connect(text, program),
+            Self::Member(member) => member.connect(text, program),
+            Self::Table(table) => table.connect(text, program),
+            Self::Block => Ok(block::connect(text)),
+            Self::Own(file) => return owned::connect(found, file(program)),
+        };
+        connected.map(|connected| format!("{mark}{connected}"))
     }
 
     /// The file without what is ours; `None` where nothing is left of it.
-    pub fn disconnect(&self, found: &str, program: &str) -> Result<Option<String>, SettingsError> {
+    /// `before` is what it said before we came, if that is known.
+    pub fn disconnect(
+        &self,
+        found: &str,
+        program: &str,
+        before: Option<&str>,
+    ) -> Result<Option<String>, SettingsError> {
+        let (mark, text) = marked(found);
+        let before = before.map(|before| marked(before).1);
+        let left = match self {
+            Self::Hooks(entries) => entries.disconnect(text, program, before),
+            Self::Member(member) => member.disconnect(text, before),
+            Self::Table(table) => table.disconnect(text),
+            Self::Block => Ok(block::disconnect(text)),
+            Self::Own(_) => return Ok(owned::disconnect(found)),
+        };
+        left.map(|left| Some(format!("{mark}{left}")))
+    }
+
+    /// The programs that what is ours in a file would call.
+    pub fn programs(&self, found: &str, program: &str) -> Vec<String> {
+        let (_, text) = marked(found);
         match self {
-            Self::Hooks(entries) => entries.disconnect(found, program).map(Some),
-            Self::Member(member) => member.disconnect(found).map(Some),
-            Self::Table(table) => table.disconnect(found).map(Some),
-            Self::Block => Ok(Some(block::disconnect(found))),
-            Self::Own(_) => owned::disconnect(found),
+            Self::Hooks(entries) => entries.programs(text, program),
+            Self::Member(member) => member.programs(text),
+            Self::Table(table) => table.programs(text),
+            Self::Block => Vec::new(),
+            Self::Own(_) => owned::programs(text),
         }
     }
+}
+
+/// A text's mark, if it has one, and what it says.
+fn marked(text: &str) -> (&str, &str) {
+    text.split_at(text.len() - text.trim_start_matches(MARK).len())
 }
 
 /// Whether a program of that name or place is a consort.

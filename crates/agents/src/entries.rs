@@ -11,7 +11,9 @@ use serde_json::json;
 
 use crate::Connection;
 use crate::SettingsError;
+use crate::settings::is_bare;
 use crate::settings::parse;
+use crate::settings::says;
 
 /// Seconds after which a CLI may give up on a hook. Ours gives up on itself
 /// well before.
@@ -75,7 +77,7 @@ impl Entries {
         if self.connection(settings, program)? == Connection::Current {
             return Ok(settings.to_owned());
         }
-        let settings = self.disconnect(settings, program)?;
+        let settings = self.disconnect(settings, program, None)?;
         let root = parse(&settings)?;
         let object = root
             .object_value_or_create()
@@ -113,26 +115,46 @@ impl Entries {
         json!({ "hooks": self.events.iter().map(hook).collect::<Map<_, _>>() })
     }
 
-    pub(crate) fn disconnect(&self, settings: &str, program: &str) -> Result<String, SettingsError> {
+    /// `before` is what the file said before we came, if that is known.
+    pub(crate) fn disconnect(
+        &self,
+        settings: &str,
+        program: &str,
+        before: Option<&str>,
+    ) -> Result<String, SettingsError> {
         let root = parse(settings)?;
         let object = root.object_value();
-        for ours in ours(&object, self.kind, program)? {
+        let found = match ours(&object, self.kind, program) {
+            Ok(found) if !found.is_empty() => found,
+            // Whatever that is, nothing of ours is in it.
+            Ok(_) | Err(_) => return Ok(settings.to_owned()),
+        };
+        for ours in found {
             ours.hook.remove();
-            if ours.group_hooks.elements().is_empty() {
+            if is_bare(&ours.group_hooks.children()) {
                 ours.group.remove();
             }
-            if ours.entries.elements().is_empty()
+            if is_bare(&ours.entries.children())
+                && !says(before, &["hooks", &ours.event])
                 && let Some(property) = ours.hooks.get(&ours.event)
             {
                 property.remove();
             }
-            if ours.hooks.properties().is_empty()
+            if is_bare(&ours.hooks.children())
+                && !says(before, &["hooks"])
                 && let Some(property) = object.as_ref().and_then(|object| object.get("hooks"))
             {
                 property.remove();
             }
         }
         Ok(root.to_string())
+    }
+
+    /// The programs that its hooks run.
+    pub(crate) fn programs(&self, settings: &str, program: &str) -> Vec<String> {
+        let object = parse(settings).ok().and_then(|root| root.object_value());
+        let found = ours(&object, self.kind, program).unwrap_or_default();
+        found.iter().filter_map(|ours| program_of(&ours.command)).collect()
     }
 }
 
@@ -185,14 +207,25 @@ fn ours(object: &Option<CstObject>, kind: &str, program: &str) -> Result<Vec<Our
 /// Whether a command is what [`hook_command`] writes, for this program or for
 /// one called consort, wherever that is.
 fn is_ours(command: &str, kind: &str, program: &str) -> bool {
-    let Some((guard, exec)) = command.split_once(" || exit 0; ") else { return false };
-    let exec = exec.strip_prefix("exec ").unwrap_or(exec);
-    let Some((found, call)) = exec.split_once(" hook ") else { return false };
-    let guarded = [format!("[ -x {found} ]"), format!("command -v {found} >/dev/null 2>&1")];
+    let Some((found, call)) = call_in(command) else { return false };
     let name = found.trim_matches('\'').rsplit('/').next().unwrap_or_default();
-    guarded.iter().any(|expected| expected == guard)
-        && call.split(' ').next() == Some(kind)
-        && (name.contains("consort") || found == quote(program))
+    call.split(' ').next() == Some(kind) && (name.contains("consort") || found == quote(program))
+}
+
+/// The program that a command line of ours runs.
+pub(crate) fn program_of(command: &str) -> Option<String> {
+    let (program, _) = call_in(command)?;
+    let bare = program.strip_prefix('\'').and_then(|program| program.strip_suffix('\''));
+    Some(bare.map_or_else(|| program.to_owned(), |bare| bare.replace(r"'\''", "'")))
+}
+
+/// The program of a command line of the form of [`hook_command`], as it is
+/// written there, and what it is called with.
+fn call_in(command: &str) -> Option<(&str, &str)> {
+    let (guard, exec) = command.split_once(" || exit 0; ")?;
+    let (found, call) = exec.strip_prefix("exec ").unwrap_or(exec).split_once(" hook ")?;
+    let guarded = [format!("[ -x {found} ]"), format!("command -v {found} >/dev/null 2>&1")];
+    guarded.iter().any(|expected| expected == guard).then_some((found, call))
 }
 
 /// As one word of a POSIX shell.

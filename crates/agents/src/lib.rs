@@ -10,6 +10,7 @@ mod connect;
 pub mod copilot;
 mod entries;
 pub mod gemini;
+mod lines;
 mod member;
 mod once;
 pub mod opencode;
@@ -52,6 +53,9 @@ pub fn find(kind: &str) -> Option<&'static dyn AgentCli> {
     ALL.iter().copied().find(|cli| cli.kind() == kind)
 }
 
+/// A variable's value, where it has one.
+pub type Environment<'a> = &'a dyn Fn(&str) -> Option<String>;
+
 /// One agent CLI.
 pub trait AgentCli: Dialect + Sync {
     /// What people call it.
@@ -71,13 +75,13 @@ pub trait AgentCli: Dialect + Sync {
     }
 
     /// Where it keeps its own things for a person with this home.
-    fn config_dir(&self, home: &Path, environment: &dyn Fn(&str) -> Option<String>) -> PathBuf;
+    fn config_dir(&self, home: &Path, environment: Environment<'_>) -> PathBuf;
 
     /// How we hear of what its sessions do.
     fn hooks(&self, level: Level<'_>) -> Piece;
 
     /// How its sessions can call us, where they can.
-    fn mcp(&self, _level: Level<'_>) -> Option<Piece> {
+    fn mcp(&self, _level: Level<'_>, _environment: Environment<'_>) -> Option<Piece> {
         None
     }
 
@@ -85,12 +89,21 @@ pub trait AgentCli: Dialect + Sync {
     fn primer(&self, level: Level<'_>) -> Piece;
 
     /// All that may be ours in its files.
-    fn pieces(&self, level: Level<'_>) -> Vec<Piece> {
-        [Some(self.hooks(level)), self.mcp(level), Some(self.primer(level))].into_iter().flatten().collect()
+    fn pieces(&self, level: Level<'_>, environment: Environment<'_>) -> Vec<Piece> {
+        [Some(self.hooks(level)), self.mcp(level, environment), Some(self.primer(level))]
+            .into_iter()
+            .flatten()
+            .collect()
     }
 
     /// What connects one run of it, leaving its files alone.
     fn once(&self, once: &Once<'_>) -> Result<Run, SettingsError>;
+
+    /// Where below our own directory such a run keeps what it saves instead of
+    /// where the CLI keeps its own things, and which file there is ours.
+    fn saved(&self, _dir: &Path, _config_dir: &Path) -> Option<(PathBuf, &'static str)> {
+        None
+    }
 
     /// What its sessions cannot do, whatever we do.
     fn lacks(&self) -> &'static [Ability];

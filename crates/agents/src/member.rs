@@ -1,6 +1,8 @@
 //! Our entry in an object of a JSON file, such as that of MCP servers.
 //!
-//! One of our name that somebody has changed is theirs: it is left as it is.
+//! One of our name that somebody has changed is theirs: it is left as it is. The
+//! object goes with our entry if we made it and nobody has put anything else
+//! into it, a comment included.
 
 use jsonc_parser::cst::CstInputValue;
 use jsonc_parser::cst::CstObject;
@@ -9,7 +11,9 @@ use serde_json::Value;
 use crate::Connection;
 use crate::SettingsError;
 use crate::connect::is_consort;
+use crate::settings::is_bare;
 use crate::settings::parse;
+use crate::settings::says;
 
 /// What our entry is called.
 const NAME: &str = "consort";
@@ -37,30 +41,50 @@ impl Member {
         if self.connection(settings, program)? == Connection::Current {
             return Ok(settings.to_owned());
         }
-        let root = parse(&self.disconnect(settings)?)?;
+        let root = parse(settings)?;
         let unexpected = || SettingsError::unexpected("the file's content", "an object");
         let object = root.object_value_or_create().ok_or_else(unexpected)?;
         let unexpected = || SettingsError::unexpected(&format!("`{}`", self.of), "an object");
         let servers = object.object_value_or_create(self.of).ok_or_else(unexpected)?;
-        servers.append(NAME, input((self.value)(program)));
+        match servers.get(NAME) {
+            Some(ours) => ours.set_value(input((self.value)(program))),
+            None => drop(servers.append(NAME, input((self.value)(program)))),
+        }
         Ok(root.to_string())
     }
 
-    pub(crate) fn disconnect(&self, settings: &str) -> Result<String, SettingsError> {
+    /// `before` is what the file said before we came, if that is known.
+    pub(crate) fn disconnect(&self, settings: &str, before: Option<&str>) -> Result<String, SettingsError> {
         let root = parse(settings)?;
-        let Some(all) = root.object_value().and_then(|object| object.get(self.of)) else {
-            return Ok(root.to_string());
+        let all = root.object_value().and_then(|object| object.get(self.of));
+        let object = all.as_ref().and_then(|all| all.object_value());
+        let ours = object.as_ref().and_then(|object| object.get(NAME));
+        let value = ours.as_ref().and_then(|ours| ours.value()?.to_serde_value());
+        let (Some(all), Some(object), Some(ours)) = (all, object, ours) else {
+            return Ok(settings.to_owned());
         };
-        let Some(object) = all.object_value() else { return Ok(root.to_string()) };
-        if let Some(ours) = object.get(NAME)
-            && ours.value().and_then(|found| found.to_serde_value()).is_some_and(|found| self.is_ours(&found))
-        {
-            ours.remove();
-            if object.properties().is_empty() {
-                all.remove();
-            }
+        if !value.is_some_and(|value| self.is_ours(&value)) {
+            return Ok(settings.to_owned());
+        }
+        ours.remove();
+        if is_bare(&object.children()) && !says(before, &[self.of]) {
+            all.remove();
         }
         Ok(root.to_string())
+    }
+
+    /// The programs that it tells of.
+    pub(crate) fn programs(&self, settings: &str) -> Vec<String> {
+        let found = self
+            .object(settings)
+            .ok()
+            .flatten()
+            .and_then(|object| object.get(NAME)?.value()?.to_serde_value());
+        found
+            .filter(|found| self.is_ours(found))
+            .map(|found| program(&found).to_owned())
+            .into_iter()
+            .collect()
     }
 
     fn object(&self, settings: &str) -> Result<Option<CstObject>, SettingsError> {
@@ -73,13 +97,18 @@ impl Member {
 
     /// Whether that is what we would write for some program of ours.
     fn is_ours(&self, found: &Value) -> bool {
-        let program = match &found["command"] {
-            Value::Array(words) => words.first(),
-            command => Some(command),
-        };
-        let program = program.and_then(Value::as_str).unwrap_or_default();
+        let program = program(found);
         is_consort(program) && *found == (self.value)(program)
     }
+}
+
+/// The program that an entry starts.
+fn program(found: &Value) -> &str {
+    let program = match &found["command"] {
+        Value::Array(words) => words.first(),
+        command => Some(command),
+    };
+    program.and_then(Value::as_str).unwrap_or_default()
 }
 
 fn input(value: Value) -> CstInputValue {

@@ -3,6 +3,8 @@
 use std::path::Path;
 use std::path::PathBuf;
 
+use crate::Environment;
+
 /// What a run is to be connected with.
 pub struct Once<'a> {
     /// How to call us.
@@ -15,7 +17,9 @@ pub struct Once<'a> {
     pub hooks: bool,
     /// Whether it is to be able to call us; otherwise it is already.
     pub mcp: bool,
-    pub environment: &'a dyn Fn(&str) -> Option<String>,
+    /// What the person calls it with.
+    pub arguments: &'a [String],
+    pub environment: Environment<'a>,
     /// A file's text.
     pub read: &'a dyn Fn(&Path) -> Option<String>,
     /// What is in a directory.
@@ -27,6 +31,8 @@ pub struct Once<'a> {
 pub struct Run {
     /// Before the person's own.
     pub arguments: Vec<String>,
+    /// Which of the person's own are part of ours now, by their place.
+    pub replaced: Vec<usize>,
     pub variables: Vec<(&'static str, String)>,
     /// To be written in our own directory first.
     pub files: Vec<(PathBuf, String)>,

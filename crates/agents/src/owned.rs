@@ -1,8 +1,14 @@
 //! Files that are ours alone, in a place where an agent CLI picks up whatever
 //! it finds: written whole, removed whole.
 
+use serde_json::Value;
+
 use crate::Connection;
 use crate::SettingsError;
+use crate::entries::program_of;
+
+/// What stands before the program in a plugin of ours.
+pub(crate) const PROGRAM: &str = "const PROGRAM = ";
 
 /// By this we know our own.
 pub(crate) const NOTICE: &str = "Written by consort: `consort init` renews it, `consort uninit` removes it.";
@@ -17,9 +23,20 @@ pub(crate) fn connect(found: Option<&str>, wanted: String) -> Result<String, Set
     Ok(wanted)
 }
 
-/// Nothing is left of it.
-pub(crate) fn disconnect(found: &str) -> Result<Option<String>, SettingsError> {
-    ours(found).map(|()| None)
+/// Nothing is left of it, if it is ours.
+pub(crate) fn disconnect(found: &str) -> Option<String> {
+    ours(found).err().map(|_| found.to_owned())
+}
+
+/// The programs that it calls: a plugin says so in a line, hooks in their
+/// command lines.
+pub(crate) fn programs(found: &str) -> Vec<String> {
+    let said = found.lines().filter_map(|line| line.strip_prefix(PROGRAM));
+    let said = said.filter_map(|program| serde_json::from_str(program.trim_end()).ok());
+    let hooks: Value = serde_json::from_str(found).unwrap_or_default();
+    let hooks = hooks["hooks"].as_object().into_iter().flatten();
+    let commands = hooks.filter_map(|(_, entries)| entries[0]["bash"].as_str());
+    said.chain(commands.filter_map(program_of)).collect()
 }
 
 /// A file of that name that somebody else wrote is not ours to replace.

@@ -66,9 +66,9 @@ pub(crate) fn is_woken(heard: &Heard) -> bool {
 /// so every failure is an empty answer.
 pub(crate) fn plugin(template: &str, kind: &str, program: &str) -> String {
     let notice = owned::NOTICE;
-    let program = serde_json::Value::from(program);
+    let (line, program) = (owned::PROGRAM, serde_json::Value::from(program));
     let shared = include_str!("plain.js");
     format!(
-        "// {notice}\nconst PROGRAM = {program}\nconst KIND = \"{kind}\"\nconst PATIENCE = {PATIENCE}\n{shared}{template}"
+        "// {notice}\n{line}{program}\nconst KIND = \"{kind}\"\nconst PATIENCE = {PATIENCE}\n{shared}{template}"
     )
 }

@@ -2,7 +2,9 @@
 //! other key, comment, indent and blank line stays as it was.
 
 use jsonc_parser::ParseOptions;
+use jsonc_parser::cst::CstNode;
 use jsonc_parser::cst::CstRootNode;
+use serde_json::Value;
 use thiserror::Error;
 
 #[derive(Debug, Error)]
@@ -36,4 +38,20 @@ pub(crate) fn parse(text: &str) -> Result<CstRootNode, SettingsError> {
         column: error.column_display(),
         message: error.kind().to_string(),
     })
+}
+
+/// Whether nothing is in an object or an array, not even a comment.
+pub(crate) fn is_bare(children: &[CstNode]) -> bool {
+    children.iter().all(|child| !child.is_comment() && (child.is_trivia() || child.is_token()))
+}
+
+/// Whether a file says something under these names, each in the one before.
+///
+/// What is empty once ours is out of it was made by us, unless it was there
+/// before. Where nobody knows, because the file came from elsewhere, it goes: it
+/// says nothing.
+pub(crate) fn says(text: Option<&str>, names: &[&str]) -> bool {
+    let root = text.and_then(|text| parse(text).ok()?.to_serde_value());
+    let one = |value: Value, name: &&str| value.get(name).cloned();
+    root.and_then(|root| names.iter().try_fold(root, one)).is_some()
 }

@@ -1,14 +1,18 @@
 //! Our table in a TOML file.
 //!
 //! One of our name that somebody has changed is theirs: it is left as it is.
+//! **Everyone else's text stays as it is to the byte**: our lines are put into
+//! it and cut out of it, and it is never written anew from what was understood.
 
-use toml_edit::DocumentMut;
-use toml_edit::Item;
+use std::ops::Range;
+
+use toml_edit::Document;
 use toml_edit::TableLike;
 
 use crate::Connection;
 use crate::SettingsError;
 use crate::connect::is_consort;
+use crate::lines;
 
 /// What our table is called.
 const NAME: &str = "consort";
@@ -20,76 +24,127 @@ pub struct Table {
     pub(crate) lines: fn(&str) -> String,
 }
 
+/// What there is of our name.
+enum Found {
+    Nothing,
+    /// Written by somebody else, or changed.
+    Theirs,
+    Ours(Ours),
+}
+
+struct Ours {
+    program: String,
+    header: Range<usize>,
+    /// The lines of its keys: between them may be comments of somebody's.
+    keys: Vec<Range<usize>>,
+}
+
 impl Table {
     pub(crate) fn connection(&self, settings: &str, program: &str) -> Result<Connection, SettingsError> {
-        let document = parse(settings)?;
-        let Some(found) = self.found(&document)? else { return Ok(Connection::Absent) };
-        Ok(match said(found) {
-            Some(found) if self.is_ours(&found) && found != values((self.lines)(program))? => {
-                Connection::Outdated
-            }
-            _ => Connection::Current,
+        Ok(match self.found(settings)? {
+            Found::Nothing => Connection::Absent,
+            Found::Ours(ours) if ours.program != program => Connection::Outdated,
+            Found::Theirs | Found::Ours(_) => Connection::Current,
         })
     }
 
     pub(crate) fn connect(&self, settings: Option<&str>, program: &str) -> Result<String, SettingsError> {
         let settings = settings.unwrap_or_default();
-        if self.connection(settings, program)? == Connection::Current {
-            return Ok(settings.to_owned());
-        }
-        let mut text = self.disconnect(settings)?;
-        if !text.is_empty() {
-            text.truncate(text.trim_end_matches('\n').len());
-            text.push_str("\n\n");
-        }
-        text.push_str(&format!("[{}.{NAME}]\n{}", self.of, (self.lines)(program)));
+        let wanted = format!("{}\n{}", self.header(), (self.lines)(program));
+        let text = match self.found(settings)? {
+            Found::Nothing => lines::append(settings, &wanted),
+            Found::Ours(ours) if ours.program != program => {
+                let mut text = without(settings, &ours.keys);
+                text.replace_range(ours.header, &lines::styled(&wanted, settings));
+                text
+            }
+            Found::Theirs | Found::Ours(_) => return Ok(settings.to_owned()),
+        };
         // Somebody may have written the whole as one value, to which nothing can be added.
-        parse(&text).map(|_| text)
+        parse(&text)?;
+        Ok(text)
     }
 
     pub(crate) fn disconnect(&self, settings: &str) -> Result<String, SettingsError> {
-        let mut document = parse(settings)?;
-        let is_ours = self.found(&document)?.and_then(said).is_some_and(|found| self.is_ours(&found));
-        if is_ours && let Some(all) = document.get_mut(self.of).and_then(Item::as_table_like_mut) {
-            all.remove(NAME);
-            if all.is_empty() {
-                document.remove(self.of);
-            }
+        match self.found(settings) {
+            Ok(Found::Ours(ours)) => Ok(lines::cut(&without(settings, &ours.keys), ours.header)),
+            // Whatever that is, nothing of ours is in it.
+            Ok(_) | Err(SettingsError::Unexpected { .. }) => Ok(settings.to_owned()),
+            Err(error) => Err(error),
         }
-        Ok(document.to_string())
     }
 
-    fn found<'a>(&self, document: &'a DocumentMut) -> Result<Option<&'a dyn TableLike>, SettingsError> {
-        let Some(all) = document.get(self.of) else { return Ok(None) };
+    /// The programs that it tells of.
+    pub(crate) fn programs(&self, settings: &str) -> Vec<String> {
+        match self.found(settings) {
+            Ok(Found::Ours(ours)) => vec![ours.program],
+            _ => Vec::new(),
+        }
+    }
+
+    fn header(&self) -> String {
+        format!("[{}.{NAME}]", self.of)
+    }
+
+    fn found(&self, settings: &str) -> Result<Found, SettingsError> {
+        let document = parse(settings)?;
+        let Some(all) = document.get(self.of) else { return Ok(Found::Nothing) };
         let unexpected = || SettingsError::unexpected(&format!("`{}`", self.of), "a table");
-        let Some(found) = all.as_table_like().ok_or_else(unexpected)?.get(NAME) else { return Ok(None) };
+        let Some(found) = all.as_table_like().ok_or_else(unexpected)?.get(NAME) else {
+            return Ok(Found::Nothing);
+        };
         let unexpected = || SettingsError::unexpected(&format!("`{}.{NAME}`", self.of), "a table");
-        found.as_table_like().map(Some).ok_or_else(unexpected)
+        let table = found.as_table_like().ok_or_else(unexpected)?;
+        let program = table.get("command").and_then(|command| command.as_str()).unwrap_or_default();
+        let header = found.as_table().and_then(|table| Some(lines::around(settings, table.span()?.start)));
+        let header = header.filter(|line| settings[line.clone()].trim() == self.header());
+        let keys = said(table, settings).and_then(|said| self.ours(said, program));
+        let ours = header.zip(keys).map(|(header, keys)| Ours { program: program.to_owned(), header, keys });
+        Ok(ours.map_or(Found::Theirs, Found::Ours))
     }
 
-    /// Whether that is what we would write for some program of ours.
-    fn is_ours(&self, found: &[(String, String)]) -> bool {
-        let command = found.iter().find(|(key, _)| key == "command");
-        let program =
-            command.map(|(_, value)| value.trim_matches(['"', '\'']).to_owned()).unwrap_or_default();
-        is_consort(&program) && values((self.lines)(&program)).is_ok_and(|ours| ours == found)
+    /// Where it says what we would say for this program, if it does and the
+    /// program is one of ours.
+    fn ours(&self, found: Vec<Said>, program: &str) -> Option<Vec<Range<usize>>> {
+        let lines = (self.lines)(program);
+        let wanted = said(parse(&lines).ok()?.as_table(), &lines)?;
+        let is_alike =
+            |(found, wanted): (&Said, &Said)| found.key == wanted.key && found.value == wanted.value;
+        let is_ours =
+            is_consort(program) && found.len() == wanted.len() && found.iter().zip(&wanted).all(is_alike);
+        is_ours.then(|| found.into_iter().map(|said| said.line).collect())
     }
 }
 
-/// What a table says; `None` where it says more than values.
-fn said(table: &dyn TableLike) -> Option<Vec<(String, String)>> {
-    table
-        .iter()
-        .map(|(key, item)| Some((key.to_owned(), item.as_value()?.to_string().trim().to_owned())))
-        .collect()
+/// A key with its value, as it is written.
+struct Said {
+    key: String,
+    value: String,
+    line: Range<usize>,
 }
 
-fn values(lines: String) -> Result<Vec<(String, String)>, SettingsError> {
-    Ok(said(parse(&lines)?.as_table()).unwrap_or_default())
+/// What a table says; `None` where it says more than values on lines of their own.
+fn said(table: &dyn TableLike, text: &str) -> Option<Vec<Said>> {
+    let one = |(key, item): (&str, &toml_edit::Item)| {
+        let span = item.as_value()?.span()?;
+        let line = lines::around(text, span.start);
+        let is_alone = text.get(span.end..line.end)?.trim().is_empty();
+        is_alone.then(|| Said { key: key.to_owned(), value: text[span].to_owned(), line })
+    };
+    table.iter().map(one).collect()
 }
 
-fn parse(text: &str) -> Result<DocumentMut, SettingsError> {
-    text.parse().map_err(|error: toml_edit::TomlError| {
+/// The text without these parts of it, which are in order.
+fn without(text: &str, parts: &[Range<usize>]) -> String {
+    let mut text = text.to_owned();
+    for part in parts.iter().rev() {
+        text.replace_range(part.clone(), "");
+    }
+    text
+}
+
+fn parse(text: &str) -> Result<Document<&str>, SettingsError> {
+    Document::parse(text).map_err(|error| {
         let at = error.span().map_or(0, |span| span.start);
         let before = text.get(..at).unwrap_or_default();
         SettingsError::Malformed {

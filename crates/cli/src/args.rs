@@ -1,5 +1,6 @@
 //! The command line.
 
+use std::ffi::OsString;
 use std::process::ExitCode;
 
 use clap::Parser;
@@ -125,7 +126,7 @@ enum Command {
 }
 
 pub(crate) fn run() -> ExitCode {
-    let cli = match Cli::try_parse() {
+    let cli = match Cli::try_parse_from(arguments(std::env::args_os())) {
         Ok(cli) => cli,
         Err(error) => {
             // Clap knows whether it is help (stdout, 0) or a mistake (stderr, 2).
@@ -211,6 +212,28 @@ fn carry_out(cli: Cli) -> Result<ExitCode, CommandError> {
         Command::GitHook(args) => commands::git_hook::run(&world, &args),
         Command::Completions(args) => done(commands::completions::run(&world, &args)),
     }
+}
+
+/// The words of the command line. What follows the agent in `with <agent> …` is
+/// all for that one, so nothing of it is ours to read, `--help` included.
+fn arguments(words: impl Iterator<Item = OsString>) -> Vec<OsString> {
+    let mut words: Vec<OsString> = words.collect();
+    let (mut at, mut is_with) = (1, false);
+    while let Some(word) = words.get(at).and_then(|word| word.to_str()) {
+        match word {
+            "--set" => at += 1,
+            "with" if !is_with => is_with = true,
+            word if word.starts_with("--set=") => {}
+            word => {
+                if is_with && !word.starts_with('-') {
+                    words.insert(at + 1, "--".into());
+                }
+                break;
+            }
+        }
+        at += 1;
+    }
+    words
 }
 
 fn key_value(text: &str) -> Result<(String, String), String> {

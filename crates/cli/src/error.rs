@@ -57,6 +57,14 @@ impl CommandError {
         text
     }
 
+    /// What and why, without what to do.
+    pub(crate) fn in_a_line(&self) -> String {
+        let text = self.render();
+        let facts = text.lines().filter(|line| !line.starts_with("Hint: "));
+        let bare = facts.map(|line| line.trim_start_matches("Error: ").trim_start_matches("Caused by: "));
+        bare.collect::<Vec<_>>().join(": ")
+    }
+
     pub(crate) fn exit_code(&self) -> u8 {
         match self {
             Self::Explained { kind, .. } => crate::exit::code(*kind),

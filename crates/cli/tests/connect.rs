@@ -152,7 +152,7 @@ fn a_malformed_file_is_named_and_left_alone() {
             expect![[r#"
                 [stderr] Error: $WORLD/home/.claude/settings.json cannot be changed
                 [stderr] Caused by: line 2, column 18: Expected comma
-                [stderr] Hint: mend the file, then try again; nothing was changed
+                [stderr] Hint: mend the file, then try again; it was left as it is
                 [exit 1]
             "#]],
         ),
@@ -161,7 +161,7 @@ fn a_malformed_file_is_named_and_left_alone() {
             expect![[r#"
                 [stderr] Error: $WORLD/home/.claude/settings.json cannot be changed
                 [stderr] Caused by: the file's content is not an object
-                [stderr] Hint: mend the file, then try again; nothing was changed
+                [stderr] Hint: mend the file, then try again; it was left as it is
                 [exit 1]
             "#]],
         ),
@@ -170,7 +170,7 @@ fn a_malformed_file_is_named_and_left_alone() {
             expect![[r#"
                 [stderr] Error: $WORLD/home/.claude/settings.json cannot be changed
                 [stderr] Caused by: `hooks` is not an object
-                [stderr] Hint: mend the file, then try again; nothing was changed
+                [stderr] Hint: mend the file, then try again; it was left as it is
                 [exit 1]
             "#]],
         ),
@@ -179,7 +179,7 @@ fn a_malformed_file_is_named_and_left_alone() {
             expect![[r#"
                 [stderr] Error: $WORLD/home/.claude/settings.json cannot be changed
                 [stderr] Caused by: `hooks.Stop` is not an array
-                [stderr] Hint: mend the file, then try again; nothing was changed
+                [stderr] Hint: mend the file, then try again; it was left as it is
                 [exit 1]
             "#]],
         ),

@@ -222,3 +222,25 @@ fn an_idle_session_is_woken_by_a_message() {
     tmux.shows("my draft");
     until("a receipt", || world.run("sent").stdout, |sent| sent.matches("Falcon (read").count() == 2);
 }
+
+/// Consent takes its time. What others write meanwhile is kept, in every file or
+/// in none.
+#[test]
+fn what_changes_before_the_person_agrees_is_kept() {
+    let world = Sealed::new(env!("CARGO_BIN_EXE_consort"));
+    let dir = world.home().join(".gemini");
+    std::fs::create_dir(&dir).unwrap();
+    let (settings, text) = (dir.join("settings.json"), dir.join("GEMINI.md"));
+    std::fs::write(&settings, "{}\n").unwrap();
+    std::fs::write(&text, "before\n").unwrap();
+    let home = [("HOME".to_owned(), world.home().display().to_string())];
+    let line = format!("{} init --agent gemini --primer; sleep 60", env!("CARGO_BIN_EXE_consort"));
+    let tmux = Tmux::start(&world, &home, &["sh", "-c", &line]);
+    tmux.shows("Connect Gemini CLI? [Y/n]");
+    std::fs::write(&text, "meanwhile\n").unwrap();
+    tmux.run(&["send-keys", "Enter"]);
+    tmux.shows("takes it back");
+    assert!(std::fs::read_to_string(&settings).unwrap().contains("hook gemini"), "{}", tmux.screen());
+    let text = std::fs::read_to_string(&text).unwrap();
+    assert!(text.starts_with("meanwhile\n") && text.contains("consort: end"), "{text}");
+}

@@ -19,6 +19,7 @@ use serde_json::json;
 use crate::Ability;
 use crate::AgentCli;
 use crate::Entries;
+use crate::Environment;
 use crate::Level;
 use crate::Member;
 use crate::Once;
@@ -29,6 +30,7 @@ use crate::SettingsError;
 use crate::Wiring;
 use crate::owned;
 use crate::server;
+use crate::settings::parse;
 
 /// The events we ask for; the rest of its thirty-odd say nothing new.
 const EVENTS: &[&str] = &[
@@ -63,6 +65,9 @@ fn skill(_program: &str) -> String {
         owned::NOTICE
     )
 }
+
+/// Says where it keeps its things.
+const CONFIG_DIR: &str = "CLAUDE_CONFIG_DIR";
 
 pub struct Claude;
 
@@ -101,8 +106,8 @@ impl AgentCli for Claude {
         &[]
     }
 
-    fn config_dir(&self, home: &Path, environment: &dyn Fn(&str) -> Option<String>) -> PathBuf {
-        environment("CLAUDE_CONFIG_DIR").map_or_else(|| home.join(".claude"), PathBuf::from)
+    fn config_dir(&self, home: &Path, environment: Environment<'_>) -> PathBuf {
+        environment(CONFIG_DIR).map_or_else(|| home.join(".claude"), PathBuf::from)
     }
 
     fn hooks(&self, level: Level<'_>) -> Piece {
@@ -111,10 +116,10 @@ impl AgentCli for Claude {
     }
 
     /// Its own file of everything is beside its directory, unless that was
-    /// chosen by the person.
-    fn mcp(&self, level: Level<'_>) -> Option<Piece> {
+    /// chosen by the person, be it the same one.
+    fn mcp(&self, level: Level<'_>, environment: Environment<'_>) -> Option<Piece> {
         let file = match level {
-            Level::User(dir) if dir.ends_with(".claude") => dir.with_file_name(".claude.json"),
+            Level::User(dir) if environment(CONFIG_DIR).is_none() => dir.with_file_name(".claude.json"),
             level => level.file(".claude.json", ".mcp.json"),
         };
         let wiring = Wiring::Member(Member { of: "mcpServers", value: server });
@@ -129,7 +134,8 @@ impl AgentCli for Claude {
     fn once(&self, once: &Once<'_>) -> Result<Run, SettingsError> {
         let mut run = Run::default();
         if once.hooks {
-            run.argue(["--settings".to_owned(), ENTRIES.alone(once.program).to_string()]);
+            let settings = settings(once, &mut run.replaced)?;
+            run.argue(["--settings".to_owned(), settings]);
         }
         if once.mcp {
             // It takes whatever follows for another one, unless they are one word.
@@ -146,4 +152,30 @@ impl AgentCli for Claude {
     fn live_state(&self, config_dir: &Path, agent: &Agent) -> Option<(Status, Option<String>)> {
         live::SessionFile::read(config_dir, agent).and_then(live::SessionFile::state)
     }
+}
+
+/// Our hooks as settings for one run. Of several it takes the last, so the
+/// person's own become part of ours.
+fn settings(once: &Once<'_>, replaced: &mut Vec<usize>) -> Result<String, SettingsError> {
+    const FLAG: &str = "--settings";
+    let mut theirs = None;
+    let options = once.arguments.iter().take_while(|word| *word != "--").enumerate();
+    for (at, word) in options {
+        if let Some(value) = word.strip_prefix(FLAG).and_then(|rest| rest.strip_prefix('=')) {
+            theirs = Some(value);
+            replaced.push(at);
+        } else if word == FLAG {
+            theirs = once.arguments.get(at + 1).map(String::as_str);
+            replaced.extend([at, at + 1]);
+        }
+    }
+    let Some(theirs) = theirs else { return Ok(ENTRIES.alone(once.program).to_string()) };
+    let is_inline = theirs.trim_start().starts_with('{');
+    let text = if is_inline { Some(theirs.to_owned()) } else { (once.read)(Path::new(theirs)) };
+    // It says itself what is wrong with a file that is not there.
+    let Some(text) = text else { return Ok(theirs.to_owned()) };
+    let both = Wiring::Hooks(ENTRIES).connect(Some(&text), once.program)?;
+    // What it reads in a file it may not read in an argument: no comments.
+    let plain = parse(both.trim_start_matches('\u{feff}'))?.to_serde_value();
+    Ok(plain.map_or(both, |plain| plain.to_string()))
 }

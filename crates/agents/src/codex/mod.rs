@@ -14,6 +14,7 @@ use serde_json::Value;
 use crate::Ability;
 use crate::AgentCli;
 use crate::Entries;
+use crate::Environment;
 use crate::Level;
 use crate::Once;
 use crate::Part;
@@ -102,7 +103,7 @@ impl AgentCli for Codex {
         &[Ability::IsWoken]
     }
 
-    fn config_dir(&self, home: &Path, environment: &dyn Fn(&str) -> Option<String>) -> PathBuf {
+    fn config_dir(&self, home: &Path, environment: Environment<'_>) -> PathBuf {
         environment("CODEX_HOME").map_or_else(|| home.join(".codex"), PathBuf::from)
     }
 
@@ -111,7 +112,7 @@ impl AgentCli for Codex {
         Piece { part: Part::Hooks, file, wiring: Wiring::Hooks(ENTRIES) }
     }
 
-    fn mcp(&self, level: Level<'_>) -> Option<Piece> {
+    fn mcp(&self, level: Level<'_>, _: Environment<'_>) -> Option<Piece> {
         let file = level.file("config.toml", ".codex/config.toml");
         let wiring = Wiring::Table(Table { of: "mcp_servers", lines: server });
         Some(Piece { part: Part::Mcp, file, wiring })

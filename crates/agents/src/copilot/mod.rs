@@ -16,6 +16,7 @@ use serde_json::json;
 
 use crate::Ability;
 use crate::AgentCli;
+use crate::Environment;
 use crate::Level;
 use crate::Member;
 use crate::Once;
@@ -98,7 +99,7 @@ impl AgentCli for Copilot {
         &[Ability::TellsItsModel, Ability::IsWoken]
     }
 
-    fn config_dir(&self, home: &Path, environment: &dyn Fn(&str) -> Option<String>) -> PathBuf {
+    fn config_dir(&self, home: &Path, environment: Environment<'_>) -> PathBuf {
         environment("COPILOT_HOME").map_or_else(|| home.join(".copilot"), PathBuf::from)
     }
 
@@ -107,7 +108,7 @@ impl AgentCli for Copilot {
         Piece { part: Part::Hooks, file, wiring: Wiring::Own(file_of_hooks) }
     }
 
-    fn mcp(&self, level: Level<'_>) -> Option<Piece> {
+    fn mcp(&self, level: Level<'_>, _: Environment<'_>) -> Option<Piece> {
         let Level::User(config_dir) = level else { return None };
         let wiring = Wiring::Member(Member { of: "mcpServers", value: server });
         Some(Piece { part: Part::Mcp, file: config_dir.join("mcp-config.json"), wiring })

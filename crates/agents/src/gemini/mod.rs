@@ -10,10 +10,12 @@ use consort_core::hooks::Dialect;
 use consort_core::hooks::HookCall;
 use consort_core::hooks::HookEvent;
 use consort_core::hooks::HookReply;
+use consort_core::text;
 
 use crate::Ability;
 use crate::AgentCli;
 use crate::Entries;
+use crate::Environment;
 use crate::Level;
 use crate::Member;
 use crate::Once;
@@ -47,7 +49,10 @@ const SERVER: Member = Member { of: "mcpServers", value: server };
 
 const SETTINGS: &str = "settings.json";
 
-/// Says where `.gemini` is.
+/// Where it keeps its things, in a home.
+const OWN: &str = ".gemini";
+
+/// Says which home that is.
 const HOME: &str = "GEMINI_CLI_HOME";
 
 pub struct Gemini;
@@ -97,6 +102,12 @@ fn prompt(prompt: &str) -> String {
     own.map_or(prompt, |at| prompt[at + END.len()..].trim_start()).to_owned()
 }
 
+/// The home of a run of ours, below our own directory: one for each that it is
+/// linked to, so that what is saved there is never another's.
+fn home(dir: &Path, config_dir: &Path) -> PathBuf {
+    dir.join(format!("gemini-{:016x}", text::checksum(config_dir.as_os_str().as_encoded_bytes())))
+}
+
 fn settings(level: Level<'_>) -> PathBuf {
     level.file(SETTINGS, ".gemini/settings.json")
 }
@@ -118,16 +129,16 @@ impl AgentCli for Gemini {
         &[Ability::TellsItsModel, Ability::IsWoken]
     }
 
-    fn config_dir(&self, home: &Path, environment: &dyn Fn(&str) -> Option<String>) -> PathBuf {
+    fn config_dir(&self, home: &Path, environment: Environment<'_>) -> PathBuf {
         let home = environment(HOME).map_or_else(|| home.to_owned(), PathBuf::from);
-        home.join(".gemini")
+        home.join(OWN)
     }
 
     fn hooks(&self, level: Level<'_>) -> Piece {
         Piece { part: Part::Hooks, file: settings(level), wiring: Wiring::Hooks(ENTRIES) }
     }
 
-    fn mcp(&self, level: Level<'_>) -> Option<Piece> {
+    fn mcp(&self, level: Level<'_>, _: Environment<'_>) -> Option<Piece> {
         Some(Piece { part: Part::Mcp, file: settings(level), wiring: Wiring::Member(SERVER) })
     }
 
@@ -138,20 +149,36 @@ impl AgentCli for Gemini {
     /// A home of ours, in which everything is its own but the settings: those of
     /// the system, which could be given for one run, have to belong to root.
     fn once(&self, once: &Once<'_>) -> Result<Run, SettingsError> {
-        let mut text = (once.read)(&once.config_dir.join(SETTINGS));
+        let mut settings = (once.read)(&once.config_dir.join(SETTINGS));
         if once.hooks {
-            text = Some(ENTRIES.connect(text.as_deref(), once.program)?);
+            settings = Some(Wiring::Hooks(ENTRIES).connect(settings.as_deref(), once.program)?);
         }
         if once.mcp {
-            text = Some(SERVER.connect(text.as_deref(), once.program)?);
+            settings = Some(Wiring::Member(SERVER).connect(settings.as_deref(), once.program)?);
         }
         let mut run = Run::default();
-        let home = once.dir.join("gemini");
-        let link = |path: PathBuf| Some((home.join(".gemini").join(path.file_name()?), path));
-        let others = (once.list)(once.config_dir).into_iter().filter(|path| !path.ends_with(SETTINGS));
-        run.links.extend(others.filter_map(link));
-        run.write(once, "gemini/.gemini/settings.json", text.unwrap_or_else(|| "{}".into()));
+        // A run inside such a run is at home already.
+        let is_at_home = once.config_dir.starts_with(once.dir);
+        if is_at_home && !once.hooks && !once.mcp {
+            return Ok(run);
+        }
+        let ours = match is_at_home {
+            true => once.config_dir.to_owned(),
+            false => home(once.dir, once.config_dir).join(OWN),
+        };
+        if !is_at_home {
+            let link = |path: PathBuf| Some((ours.join(path.file_name()?), path));
+            let others = (once.list)(once.config_dir).into_iter().filter(|path| !path.ends_with(SETTINGS));
+            run.links.extend(others.filter_map(link));
+        }
+        run.files.push((ours.join(SETTINGS), settings.unwrap_or_else(|| "{}".into())));
+        let home = ours.parent().unwrap_or(once.dir);
         run.variables.push((HOME, home.to_string_lossy().into_owned()));
         Ok(run)
+    }
+
+    /// What it saves by putting a new file in the place of the old one stays there.
+    fn saved(&self, dir: &Path, config_dir: &Path) -> Option<(PathBuf, &'static str)> {
+        Some((home(dir, config_dir).join(OWN), SETTINGS))
     }
 }

@@ -12,11 +12,14 @@ use consort_core::hooks::HookCall;
 use consort_core::hooks::HookReply;
 use consort_core::presence::Agent;
 use consort_core::presence::Heard;
+use jsonc_parser::cst::CstInputValue;
+use jsonc_parser::cst::CstNode;
 use serde_json::Value;
 use serde_json::json;
 
 use crate::Ability;
 use crate::AgentCli;
+use crate::Environment;
 use crate::Level;
 use crate::Member;
 use crate::Once;
@@ -28,6 +31,7 @@ use crate::Wiring;
 use crate::payload::Tools;
 use crate::plain;
 use crate::primer;
+use crate::settings::parse;
 
 const TOOLS: Tools = Tools {
     write: &["write", "edit", "multiedit"],
@@ -38,6 +42,8 @@ const TOOLS: Tools = Tools {
 
 /// Configuration for one run.
 const CONTENT: &str = "OPENCODE_CONFIG_CONTENT";
+
+const SERVER: Member = Member { of: "mcp", value: server };
 
 pub struct OpenCode;
 
@@ -72,7 +78,7 @@ impl AgentCli for OpenCode {
         &[Ability::HearsAtTheEnd]
     }
 
-    fn config_dir(&self, home: &Path, environment: &dyn Fn(&str) -> Option<String>) -> PathBuf {
+    fn config_dir(&self, home: &Path, environment: Environment<'_>) -> PathBuf {
         let config = environment("XDG_CONFIG_HOME").map_or_else(|| home.join(".config"), PathBuf::from);
         config.join("opencode")
     }
@@ -82,9 +88,9 @@ impl AgentCli for OpenCode {
         Piece { part: Part::Hooks, file, wiring: Wiring::Own(plugin) }
     }
 
-    fn mcp(&self, level: Level<'_>) -> Option<Piece> {
-        let wiring = Wiring::Member(Member { of: "mcp", value: server });
-        Some(Piece { part: Part::Mcp, file: level.file("opencode.json", "opencode.json"), wiring })
+    fn mcp(&self, level: Level<'_>, _: Environment<'_>) -> Option<Piece> {
+        let file = level.file("opencode.json", "opencode.json");
+        Some(Piece { part: Part::Mcp, file, wiring: Wiring::Member(SERVER) })
     }
 
     fn primer(&self, level: Level<'_>) -> Piece {
@@ -93,24 +99,37 @@ impl AgentCli for OpenCode {
 
     fn once(&self, once: &Once<'_>) -> Result<Run, SettingsError> {
         let mut run = Run::default();
-        let theirs = (once.environment)(CONTENT).and_then(|text| serde_json::from_str(&text).ok());
-        let mut config = theirs.unwrap_or_else(|| json!({}));
+        let mut config = (once.environment)(CONTENT);
         if once.hooks {
             let file = run.write(once, "opencode.js", plugin(once.program));
-            let mut plugins = config["plugin"].as_array().cloned().unwrap_or_default();
-            plugins.push(format!("file://{file}").into());
-            config["plugin"] = plugins.into();
+            config = Some(with_plugin(config.as_deref(), &format!("file://{file}"))?);
         }
         if once.mcp {
-            config["mcp"]["consort"] = server(once.program);
+            config = Some(SERVER.connect(config.as_deref(), once.program)?);
         }
-        run.variables.push((CONTENT, config.to_string()));
+        run.variables.extend(config.map(|config| (CONTENT, config)));
         Ok(run)
     }
 
     fn wake(&self, _config_dir: &Path, _agent: &Agent, heard: &Heard) -> bool {
         plain::is_woken(heard)
     }
+}
+
+/// A configuration with one more plugin.
+fn with_plugin(config: Option<&str>, plugin: &str) -> Result<String, SettingsError> {
+    let config = config.filter(|config| !config.trim().is_empty()).unwrap_or("{}");
+    let root = parse(config)?;
+    let unexpected = || SettingsError::unexpected("the content", "an object");
+    let object = root.object_value().ok_or_else(unexpected)?;
+    let unexpected = || SettingsError::unexpected("`plugin`", "an array");
+    let plugins = object.array_value_or_create("plugin").ok_or_else(unexpected)?;
+    // A run inside such a run has it already.
+    let is_plugin = |one: CstNode| one.to_serde_value().is_some_and(|one| one == plugin);
+    if !plugins.elements().into_iter().any(is_plugin) {
+        plugins.append(CstInputValue::String(plugin.to_owned()));
+    }
+    Ok(root.to_string())
 }
 
 fn server(program: &str) -> Value {

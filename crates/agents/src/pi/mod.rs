@@ -14,6 +14,7 @@ use consort_core::presence::Heard;
 
 use crate::Ability;
 use crate::AgentCli;
+use crate::Environment;
 use crate::Level;
 use crate::Once;
 use crate::Part;
@@ -26,6 +27,9 @@ use crate::plain;
 use crate::primer;
 
 const TOOLS: Tools = Tools { write: &["write", "edit"], read: &["read"], shell: &["bash"], patch: &[] };
+
+/// What it does instead of a session, if it is the first thing said.
+const COMMANDS: &[&str] = &["install", "remove", "uninstall", "update", "list", "config", "auth"];
 
 pub struct Pi;
 
@@ -64,7 +68,7 @@ impl AgentCli for Pi {
         &[Ability::SpeaksMcp]
     }
 
-    fn config_dir(&self, home: &Path, environment: &dyn Fn(&str) -> Option<String>) -> PathBuf {
+    fn config_dir(&self, home: &Path, environment: Environment<'_>) -> PathBuf {
         environment("PI_CODING_AGENT_DIR").map_or_else(|| home.join(".pi/agent"), PathBuf::from)
     }
 
@@ -79,7 +83,8 @@ impl AgentCli for Pi {
 
     fn once(&self, once: &Once<'_>) -> Result<Run, SettingsError> {
         let mut run = Run::default();
-        if once.hooks {
+        let is_command = once.arguments.first().is_some_and(|word| COMMANDS.contains(&word.as_str()));
+        if once.hooks && !is_command {
             let file = run.write(once, "pi.ts", plugin(once.program));
             run.argue(["--extension".to_owned(), file]);
         }

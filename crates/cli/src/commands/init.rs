@@ -9,6 +9,7 @@ use clap::builder::PossibleValuesParser;
 use consort_agents::AgentCli;
 use consort_agents::Level;
 use consort_agents::Part;
+use consort_host::env;
 
 use super::git_hook;
 use super::knowledge::git_merge;
@@ -118,7 +119,9 @@ pub(crate) fn one_by_one(
             Ok(is_changed) => has_changed |= is_changed,
             Err(CommandError::Pipe) => return Err(CommandError::Pipe),
             Err(error) => {
-                out::note(error.render().trim_end());
+                if !matches!(error, CommandError::Told) {
+                    out::note(error.render().trim_end());
+                }
                 all_went_well = Err(CommandError::Told);
             }
         }
@@ -136,15 +139,15 @@ fn connect(
     let config_dir = world.config_dir(cli);
     let level = args.level.choose(&config_dir, worktree);
     refuse_twice(world, cli, level, worktree)?;
-    if args.mcp && cli.mcp(level).is_none() {
+    if args.mcp && cli.mcp(level, &env::get).is_none() {
         let place = if args.level.project { " for a project" } else { "" };
         out::note(format_args!("{} cannot be told of MCP servers{place}.", cli.title()));
     }
     let wanted = [(true, Part::Hooks), (args.mcp, Part::Mcp), (args.primer, Part::Primer)];
     let wanted: Vec<Part> =
         wanted.into_iter().filter(|(is_wanted, _)| *is_wanted).map(|(_, part)| part).collect();
-    let mut plans = connect::plan_connect(world, cli, level, &wanted)?;
-    plans.retain(|plan| !plan.changes_nothing());
+    let make = || changes(world, cli, level, &wanted);
+    let plans = make()?;
     if plans.is_empty() {
         let file = cli.hooks(level).file;
         world.out.line(format!("{} is connected already: {}", cli.title(), file.display()))?;
@@ -154,7 +157,7 @@ fn connect(
     if args.dry_run {
         out::note("Nothing was changed: this was a dry run.");
     } else if agree(args.yes, &format!("Connect {}?", cli.title())) {
-        carry_out(world, cli, &plans)?;
+        carry_out(world, cli, plans, make)?;
         return Ok(true);
     } else {
         out::note("Nothing was changed.");
@@ -162,8 +165,30 @@ fn connect(
     Ok(false)
 }
 
-pub(crate) fn carry_out(world: &World, cli: &dyn AgentCli, plans: &[Plan]) -> CommandResult {
-    for plan in plans {
+/// What connecting would change.
+pub(crate) fn changes(
+    world: &World,
+    cli: &dyn AgentCli,
+    level: Level<'_>,
+    wanted: &[Part],
+) -> Result<Vec<Plan>, CommandError> {
+    let mut plans = connect::plan_connect(world, cli, level, wanted)?;
+    plans.retain(|plan| !plan.changes_nothing());
+    Ok(plans)
+}
+
+/// Carries out what the person has agreed to. Consent takes its time, and some
+/// CLIs write their files all the while: the same is planned again for what is
+/// there now. Nothing is written before every plan was found to hold.
+pub(crate) fn carry_out(
+    world: &World,
+    cli: &dyn AgentCli,
+    plans: Vec<Plan>,
+    again: impl FnOnce() -> Result<Vec<Plan>, CommandError>,
+) -> CommandResult {
+    let plans = if plans.iter().all(Plan::is_current) { plans } else { again()? };
+    plans.iter().try_for_each(Plan::check)?;
+    for plan in &plans {
         plan.carry_out()?;
         world.out.line(format!("Connected {}: {}", cli.title(), plan.path.display()))?;
         if plan.backup().exists() {

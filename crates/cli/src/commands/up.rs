@@ -72,7 +72,8 @@ pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
             State::Absent => Level::User(&config_dir),
             _ => Level::Project(&room.place.worktree),
         };
-        let mut plans = match connect::plan_connect(world, cli, level, &[Part::Hooks]) {
+        let make = || init::changes(world, cli, level, &[Part::Hooks]);
+        let plans = match make() {
             Ok(plans) => plans,
             // The rest of the screen is worth seeing all the same.
             Err(error) => {
@@ -80,12 +81,11 @@ pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
                 continue;
             }
         };
-        plans.retain(|plan| !plan.changes_nothing());
-        let Some(first) = plans.first() else { continue };
+        let Some(is_for_project) = plans.first().map(|plan| plan.is_for_project) else { continue };
         plans.iter().try_for_each(|plan| world.out.text(plan.diff()))?;
         if init::agree(args.yes, &format!("Connect {}?", cli.title())) {
-            init::carry_out(world, cli, &plans)?;
-            init::last_words(first.is_for_project);
+            init::carry_out(world, cli, plans, make)?;
+            init::last_words(is_for_project);
             connected = true;
         }
     }

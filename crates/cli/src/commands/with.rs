@@ -2,6 +2,7 @@
 
 use std::ffi::OsString;
 use std::fs;
+use std::io;
 use std::os::unix::process::CommandExt as _;
 use std::path::Path;
 use std::process::Command;
@@ -14,7 +15,6 @@ use consort_host::env;
 
 use super::init::kinds;
 use crate::connect;
-use crate::connect::State;
 use crate::error::CommandError;
 use crate::error::CommandResult;
 use crate::world::World;
@@ -24,7 +24,7 @@ pub(crate) struct Args {
     /// Which agent CLI
     #[arg(value_parser = PossibleValuesParser::new(kinds()))]
     agent: String,
-    /// What to call it with
+    /// What to call it with: all that follows is its own, options too
     #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
     arguments: Vec<OsString>,
 }
@@ -32,27 +32,32 @@ pub(crate) struct Args {
 /// Becomes the agent CLI: signals, the terminal and its exit code are its own.
 pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
     let worktree = world.place().worktree;
-    let standings = connect::standings(world, &worktree);
-    let known =
-        consort_agents::find(&args.agent).zip(standings.iter().find(|found| found.kind == args.agent));
-    let Some((cli, standing)) = known else { return Ok(()) };
-    let Some(program) = &standing.program else {
+    let Some(cli) = consort_agents::find(&args.agent) else { return Ok(()) };
+    let Some(program) = &connect::find_program(cli.program()) else {
         return Err(CommandError::user(
             format!("{} is not on PATH", cli.title()),
             format!("install it, so that `{}` can be called", cli.program()),
         ));
     };
     let config_dir = world.config_dir(cli);
-    let level = Level::User(&config_dir);
+    let levels = [Level::User(&config_dir), Level::Project(&worktree)];
     let dir = world.paths.data.join("with");
-    let is_there = |state: &State| matches!(state, State::Current | State::Outdated | State::SwitchedOff);
+    if let Some((saved, ours)) = cli.saved(&dir, &config_dir).filter(|_| !config_dir.starts_with(&dir)) {
+        let cannot = |error| CommandError::file("cannot bring back what was saved in", &saved, error);
+        bring_back(&saved, &config_dir, Some(ours)).map_err(cannot)?;
+    }
+    let arguments: Vec<String> =
+        args.arguments.iter().map(|word| word.to_string_lossy().into_owned()).collect();
+    let is_mcp_alive =
+        |level| cli.mcp(level, &env::get).is_some_and(|piece| connect::is_alive(&piece, level));
     let once = Once {
-        program: &connect::hook_program(level),
+        program: &connect::hook_program(levels[0]),
         dir: &dir,
         config_dir: &config_dir,
         // What is connected for good would be told everything twice.
-        hooks: !is_there(&standing.user) && !is_there(&standing.project),
-        mcp: !standing.mcp,
+        hooks: !levels.into_iter().any(|level| connect::is_alive(&cli.hooks(level), level)),
+        mcp: !levels.into_iter().any(is_mcp_alive),
+        arguments: &arguments,
         environment: &env::get,
         read: &|path: &Path| fs::read_to_string(path).ok(),
         list: &|path: &Path| {
@@ -66,7 +71,9 @@ pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
         )
     })?;
     prepare(&dir, &run)?;
-    let error = Command::new(program).args(&run.arguments).args(&args.arguments).envs(run.variables).exec();
+    let theirs = args.arguments.iter().enumerate().filter(|(at, _)| !run.replaced.contains(at));
+    let theirs = theirs.map(|(_, word)| word);
+    let error = Command::new(program).args(&run.arguments).args(theirs).envs(run.variables).exec();
     Err(CommandError::file("cannot start", program, error))
 }
 
@@ -83,8 +90,11 @@ fn prepare(dir: &Path, run: &Run) -> CommandResult {
         if fs::read_link(link).is_ok_and(|found| found == *target) {
             continue;
         }
-        // What an earlier run has left in its place gives way to what is there now.
-        let _ = fs::remove_file(link);
+        // A link of an earlier run gives way. Anything else was saved just now by
+        // another run: the next one brings it back.
+        if link.is_symlink() {
+            let _ = fs::remove_file(link);
+        }
         match std::os::unix::fs::symlink(target, link) {
             Err(error) if error.kind() != std::io::ErrorKind::AlreadyExists => {
                 return Err(CommandError::file("cannot link", link, error));
@@ -93,4 +103,56 @@ fn prepare(dir: &Path, run: &Run) -> CommandResult {
         }
     }
     Ok(())
+}
+
+/// Brings back what runs before this one have saved where only links should be:
+/// whoever saves a file by putting a new one in its place, replaces a link. The
+/// newer of two files stays. `ours` is not theirs.
+fn bring_back(from: &Path, to: &Path, ours: Option<&str>) -> io::Result<()> {
+    let entries = match fs::read_dir(from) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+        entries => entries?,
+    };
+    for entry in entries {
+        let entry = entry?;
+        let (name, kind, saved) = (entry.file_name(), entry.file_type()?, entry.path());
+        if ours.is_some_and(|ours| name == ours) || kind.is_symlink() {
+            continue;
+        }
+        // A link among someone's dotfiles stays a link.
+        let place = to.join(&name);
+        let place = fs::canonicalize(&place).unwrap_or(place);
+        if place.exists() && place.is_dir() != kind.is_dir() {
+            // Nobody can say which of the two is meant.
+            continue;
+        }
+        if kind.is_dir() {
+            fs::create_dir_all(&place)?;
+            bring_back(&saved, &place, None)?;
+            // Only if nothing is left in it.
+            let _ = fs::remove_dir(&saved);
+        } else if kind.is_file() {
+            let time = |path: &Path| fs::metadata(path).and_then(|metadata| metadata.modified()).ok();
+            if time(&saved) > time(&place) {
+                fs::create_dir_all(to)?;
+                move_file(&saved, &place)?;
+            } else {
+                fs::remove_file(&saved)?;
+            }
+        }
+    }
+    Ok(())
+}
+
+fn move_file(from: &Path, to: &Path) -> io::Result<()> {
+    match fs::rename(from, to) {
+        Err(error) if error.kind() == io::ErrorKind::CrossesDevices => {
+            let mut new = to.as_os_str().to_owned();
+            new.push(format!(".consort-{}", std::process::id()));
+            fs::copy(from, &new)?;
+            fs::rename(&new, to)?;
+            fs::remove_file(from)
+        }
+        moved => moved,
+    }
 }

@@ -1,0 +1,40 @@
+//! Lines of ours in a text of somebody else's: put at its end after a blank
+//! line, and taken out again with that one. Nothing else of the text moves.
+
+use std::ops::Range;
+
+/// Our lines, ended as that text ends its own.
+pub(crate) fn styled(lines: &str, text: &str) -> String {
+    lines.replace('\n', ending(text))
+}
+
+pub(crate) fn append(text: &str, lines: &str) -> String {
+    let mut all = text.to_owned();
+    if !all.is_empty() {
+        if !all.ends_with('\n') {
+            all.push_str(ending(text));
+        }
+        all.push_str(ending(text));
+    }
+    all + &styled(lines, text)
+}
+
+/// The text without these lines of it.
+pub(crate) fn cut(text: &str, lines: Range<usize>) -> String {
+    let (before, after) = (&text[..lines.start], &text[lines.end..]);
+    // The blank line is the one that was put there with ours.
+    let shorter = before.strip_suffix('\n').map(|line| line.strip_suffix('\r').unwrap_or(line));
+    let before = shorter.filter(|text| text.is_empty() || text.ends_with('\n')).unwrap_or(before);
+    format!("{before}{after}")
+}
+
+/// The whole line around a place, with what ends it.
+pub(crate) fn around(text: &str, at: usize) -> Range<usize> {
+    let start = text[..at].rfind('\n').map_or(0, |end| end + 1);
+    let end = text[at..].find('\n').map_or(text.len(), |end| at + end + 1);
+    start..end
+}
+
+fn ending(text: &str) -> &'static str {
+    if text.contains("\r\n") { "\r\n" } else { "\n" }
+}

@@ -1,0 +1,352 @@
+//! What `init` and `uninit` are about to do to a CLI's files.
+
+use std::fs;
+use std::path::Path;
+use std::path::PathBuf;
+
+use consort_agents::AgentCli;
+use consort_agents::Connection;
+use consort_agents::Level;
+use consort_agents::Part;
+use consort_agents::Piece;
+use consort_agents::SettingsError;
+use consort_core::explain::Explain;
+use consort_core::explain::Kind;
+use consort_core::text;
+use consort_host::env;
+
+use super::files;
+use super::files::private_dir;
+use super::files::read;
+use super::files::resolve;
+use super::files::write_atomically;
+use super::hook_program;
+use crate::error::CommandError;
+use crate::error::CommandResult;
+use crate::out;
+use crate::world::World;
+
+/// What a record holds: the file from before, or that there was none and which
+/// directory was made for it, and what we made of it.
+const ORIGINAL: &str = "original";
+const NO_ORIGINAL: &str = "no-original";
+const WRITTEN: &str = "written";
+
+/// A settings file, and what it is about to become.
+pub(crate) struct Plan {
+    /// The file itself: a link among someone's dotfiles stays a link.
+    pub(crate) path: PathBuf,
+    before: Option<String>,
+    after: Option<String>,
+    /// What `uninit` is to give back.
+    original: Option<String>,
+    record: PathBuf,
+    pub(crate) is_for_project: bool,
+}
+
+impl Plan {
+    pub(crate) fn changes_nothing(&self) -> bool {
+        self.before == self.after
+    }
+
+    /// What would change, as a unified diff.
+    pub(crate) fn diff(&self) -> String {
+        let (before, after) = (self.before.as_deref().unwrap_or(""), self.after.as_deref().unwrap_or(""));
+        let name = self.path.display().to_string();
+        let old = if self.before.is_some() { name.as_str() } else { "/dev/null" };
+        let new = if self.after.is_some() { name.as_str() } else { "/dev/null" };
+        similar::TextDiff::from_lines(before, after).unified_diff().header(old, new).to_string()
+    }
+
+    /// Whether the file is still what it was when it was read.
+    pub(crate) fn is_current(&self) -> bool {
+        read(&self.path).is_ok_and(|found| found == self.before)
+    }
+
+    /// Refuses where it is not.
+    pub(crate) fn check(&self) -> CommandResult {
+        if read(&self.path)? == self.before {
+            return Ok(());
+        }
+        Err(CommandError::user(
+            format!("{} was changed by someone else just now", self.path.display()),
+            "run the command again; this file was left as it is",
+        ))
+    }
+
+    /// Makes it so, unless the file changed since it was read.
+    pub(crate) fn carry_out(&self) -> CommandResult {
+        self.check()?;
+        match &self.after {
+            Some(after) => {
+                if self.is_connecting() {
+                    self.keep_record(after)?;
+                }
+                files::replace(&self.path, after.as_bytes(), || self.check())?;
+            }
+            None => {
+                // What somebody has added to it is not ours to lose.
+                let written = fs::read_to_string(self.record.join(WRITTEN)).ok();
+                if let Some(before) = self.before.as_ref().filter(|before| written.as_ref() != Some(*before))
+                {
+                    let mut removed = self.record.clone().into_os_string();
+                    removed.push(".removed");
+                    write_atomically(Path::new(&removed), before.as_bytes())?;
+                    self.check()?;
+                }
+                fs::remove_file(&self.path)
+                    .map_err(|error| CommandError::file("cannot remove", &self.path, error))?;
+                let made = fs::read_to_string(self.record.join(NO_ORIGINAL)).unwrap_or_default();
+                let made = Some(Path::new(&made)).filter(|made| made.is_absolute());
+                let ours = |dir: &&Path| made.is_some_and(|made| dir.starts_with(made));
+                for dir in self.path.ancestors().skip(1).take_while(ours) {
+                    // Only if it is empty.
+                    let _ = fs::remove_dir(dir);
+                }
+            }
+        }
+        if !self.is_connecting() {
+            let _ = fs::remove_dir_all(&self.record);
+        }
+        Ok(())
+    }
+
+    /// Where the file from before is kept.
+    pub(crate) fn backup(&self) -> PathBuf {
+        self.record.join(ORIGINAL)
+    }
+
+    fn is_connecting(&self) -> bool {
+        self.after != self.original
+    }
+
+    fn keep_record(&self, written: &str) -> CommandResult {
+        // What was made for a file that is there still was made by us, however often it is renewed.
+        let is_intact = self.before.is_some() && self.record.join(WRITTEN).exists();
+        let made = is_intact.then(|| fs::read(self.record.join(NO_ORIGINAL)).ok()).flatten();
+        // Begun anew and finished last by `written`: a record cut short is none.
+        let _ = fs::remove_dir_all(&self.record);
+        private_dir(&self.record)?;
+        match &self.original {
+            Some(original) => write_atomically(&self.backup(), original.as_bytes())?,
+            None => {
+                let missing = self.path.ancestors().skip(1).take_while(|dir| !dir.exists());
+                let missing = missing.last().map(|dir| dir.as_os_str().as_encoded_bytes().to_vec());
+                let made = made.or(missing).unwrap_or_default();
+                write_atomically(&self.record.join(NO_ORIGINAL), &made)?;
+            }
+        }
+        write_atomically(&self.record.join("path"), self.path.as_os_str().as_encoded_bytes())?;
+        write_atomically(&self.record.join(WRITTEN), written.as_bytes())
+    }
+}
+
+/// What connecting would do to a CLI's files: what is wanted is added, and what
+/// is there already renewed. What is not wanted stands in nobody's way: where it
+/// is not ours or cannot be understood, it counts as absent.
+pub(crate) fn plan_connect(
+    world: &World,
+    cli: &dyn AgentCli,
+    level: Level<'_>,
+    wanted: &[Part],
+) -> Result<Vec<Plan>, CommandError> {
+    let is_wanted = |piece: &Piece| wanted.contains(&piece.part);
+    let mut plans = Vec::new();
+    for (path, pieces) in files_of(cli, level) {
+        let plan = plan(world, path, &pieces, level);
+        match plan.and_then(|plan| connected(plan, &pieces, level, is_wanted)) {
+            Ok(plan) => plans.push(plan),
+            Err(error) if pieces.iter().any(is_wanted) => return Err(error),
+            Err(error) => leave_out(&error),
+        }
+    }
+    Ok(plans)
+}
+
+fn connected(
+    mut plan: Plan,
+    pieces: &[Piece],
+    level: Level<'_>,
+    is_wanted: impl Fn(&Piece) -> bool,
+) -> Result<Plan, CommandError> {
+    let ours = hook_program(level);
+    for piece in pieces {
+        let cannot = |error| malformed(&plan.path, error);
+        let found = plan.before.as_deref().filter(|text| !text.trim().is_empty());
+        let found = found.map(|text| piece.wiring.connection(text, &ours)).transpose().map_err(cannot);
+        match found {
+            Ok(None | Some(Connection::Absent)) if !is_wanted(piece) => {}
+            Err(error) if !is_wanted(piece) => leave_out(&error),
+            Err(error) => return Err(error),
+            Ok(_) => plan.after = Some(piece.wiring.connect(plan.after.as_deref(), &ours).map_err(cannot)?),
+        }
+    }
+    Ok(plan)
+}
+
+/// Says what nothing is done to, and why.
+fn leave_out(error: &CommandError) {
+    out::note(format_args!("Left as it is: {}", error.in_a_line()));
+}
+
+/// What disconnecting would do to a CLI's files, each for itself: one that
+/// cannot be understood does not keep the others. `leaving` are all that are
+/// about to be disconnected.
+pub(crate) fn plan_disconnect(
+    world: &World,
+    cli: &dyn AgentCli,
+    level: Level<'_>,
+    leaving: &[&'static dyn AgentCli],
+) -> Vec<Result<Plan, CommandError>> {
+    let mut plans = Vec::new();
+    for (path, pieces) in files_of(cli, level) {
+        if pieces.iter().all(|piece| piece.part == Part::Primer)
+            && is_read_by_others(world, level, &path, leaving)
+        {
+            continue;
+        }
+        let disconnected = |plan: Plan| Plan { after: plan.original.clone(), ..plan };
+        plans.push(plan(world, path, &pieces, level).map(disconnected));
+    }
+    // What was made first goes last: the others may be in its directory.
+    plans.reverse();
+    plans
+}
+
+/// Whether a text is there for another CLI too, which stays connected.
+fn is_read_by_others(
+    world: &World,
+    level: Level<'_>,
+    text: &Path,
+    leaving: &[&'static dyn AgentCli],
+) -> bool {
+    let is_leaving = |cli: &dyn AgentCli| leaving.iter().any(|leaving| leaving.kind() == cli.kind());
+    consort_agents::ALL.iter().filter(|cli| !is_leaving(**cli)).any(|cli| {
+        let config_dir = world.config_dir(*cli);
+        let level = match level {
+            Level::User(_) => Level::User(&config_dir),
+            project => project,
+        };
+        resolve(&cli.primer(level).file) == text && is_connected(&cli.hooks(level), level)
+    })
+}
+
+fn is_connected(piece: &Piece, level: Level<'_>) -> bool {
+    let text = read(&resolve(&piece.file)).ok().flatten().unwrap_or_default();
+    let found = piece.wiring.connection(&text, &hook_program(level));
+    !text.trim().is_empty() && found.is_ok_and(|found| found != Connection::Absent)
+}
+
+/// A CLI's files that may have something of ours.
+fn files_of(cli: &dyn AgentCli, level: Level<'_>) -> Vec<(PathBuf, Vec<Piece>)> {
+    let mut files: Vec<(PathBuf, Vec<Piece>)> = Vec::new();
+    for piece in cli.pieces(level, &env::get) {
+        let path = resolve(&piece.file);
+        match files.iter_mut().find(|(file, _)| *file == path) {
+            Some((_, pieces)) => pieces.push(piece),
+            None => files.push((path, vec![piece])),
+        }
+    }
+    files
+}
+
+fn plan(world: &World, path: PathBuf, pieces: &[Piece], level: Level<'_>) -> Result<Plan, CommandError> {
+    let before = read(&path)?;
+    let record = world.paths.backups().join(record_name(&path));
+    let written = fs::read_to_string(record.join(WRITTEN)).ok();
+    let untouched = before.is_some() && written == before;
+    let kept = fs::read_to_string(record.join(ORIGINAL)).ok();
+    let original = match &before {
+        None => None,
+        // Nobody touched it since: what was there before is what it was.
+        Some(_) if untouched && kept.is_some() => kept,
+        Some(_) if untouched && record.join(NO_ORIGINAL).exists() => None,
+        Some(before) if before.trim().is_empty() => Some(before.clone()),
+        Some(before) => {
+            let (ours, kept) = (hook_program(level), kept.filter(|_| written.is_some()));
+            match without(before, pieces, &ours, kept.as_deref()) {
+                // What does not mention us has nothing of ours, whatever else is wrong with it.
+                Err(_) if !before.contains("consort") && !before.contains(&ours) => Some(before.clone()),
+                left => left.map_err(|error| malformed(&path, error))?,
+            }
+        }
+    };
+    let is_for_project = matches!(level, Level::Project(_));
+    Ok(Plan { path, after: before.clone(), before, original, record, is_for_project })
+}
+
+/// A file without what is ours; `None` where nothing is left of it.
+fn without(
+    text: &str,
+    pieces: &[Piece],
+    ours: &str,
+    before: Option<&str>,
+) -> Result<Option<String>, SettingsError> {
+    let mut left = Some(text.to_owned());
+    for piece in pieces {
+        let Some(text) = left.as_deref().filter(|text| !text.trim().is_empty()) else { break };
+        left = piece.wiring.disconnect(text, ours, before)?;
+    }
+    Ok(left)
+}
+
+/// A file name for a path: readable, and its own.
+fn record_name(path: &Path) -> String {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    format!("{name}-{:016x}", text::checksum(path.as_os_str().as_encoded_bytes()))
+}
+
+/// A settings file we cannot change because we cannot understand it.
+#[derive(Debug, thiserror::Error)]
+#[error("{path} cannot be changed", path = path.display())]
+struct Malformed {
+    path: PathBuf,
+    source: SettingsError,
+}
+
+impl Explain for Malformed {
+    fn kind(&self) -> Kind {
+        Kind::User
+    }
+
+    fn hints(&self) -> Vec<String> {
+        vec!["mend the file, then try again; it was left as it is".into()]
+    }
+}
+
+fn malformed(path: &Path, source: SettingsError) -> CommandError {
+    Malformed { path: path.to_owned(), source }.into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_is_written_over_what_changed_meanwhile() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("settings.json");
+        let plan = Plan {
+            path: path.clone(),
+            before: Some("before".into()),
+            after: Some("after".into()),
+            original: Some("before".into()),
+            record: dir.path().join("record"),
+            is_for_project: false,
+        };
+        fs::write(&path, "before").unwrap();
+        // While the new file is being written and only has to be put in its place.
+        let late = files::replace(&path, b"after", || {
+            fs::write(&path, "meanwhile").unwrap();
+            plan.check()
+        });
+        assert!(late.is_err());
+        assert!(!plan.is_current() && plan.check().is_err() && plan.carry_out().is_err());
+        assert_eq!(fs::read_to_string(&path).unwrap(), "meanwhile");
+        // Nothing is left of the attempts.
+        assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 1);
+        fs::write(&path, "before").unwrap();
+        plan.carry_out().unwrap();
+        assert_eq!(fs::read_to_string(&path).unwrap(), "after");
+    }
+}
