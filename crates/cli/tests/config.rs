@@ -22,6 +22,8 @@ fn the_nearest_tier_wins_and_is_named() {
         convergence.files = true           # count which files agents read and write, not only what they are asked
         convergence.noise =                # words that are no topics, besides the user's and the host's names
         convergence.domains = auth: login logout session sessions tok… # which topics belong together: `auth: jwt login; database: sql`
+        knowledge.digest_tokens = 400      # how much a starting session is told of what earlier ones learned (mode `full`); 0: nothing
+        knowledge.save = false             # write .consort/knowledge.yjs whenever something is recorded in the project
         privacy.store_prompts = true       # keep the beginning of prompts for handoffs; off: only a hash and the topics
         messages.wake_idle = true          # wake an idle session for a message, where its CLI can be woken
         messages.retention_days = 30       # how long messages are kept that everyone has read
@@ -50,6 +52,8 @@ fn the_nearest_tier_wins_and_is_named() {
         convergence.files = true           # default
         convergence.noise =                # default
         convergence.domains = auth: login logout session sessions tok… # default
+        knowledge.digest_tokens = 400      # default
+        knowledge.save = false             # default
         privacy.store_prompts = true       # default
         messages.wake_idle = true          # default
         messages.retention_days = 30       # default

@@ -98,6 +98,7 @@ impl Knowledge {
     }
 }
 
+#[expect(clippy::disallowed_methods, reason = "the index is not the store, and has its own way in")]
 fn open(path: &Path) -> rusqlite::Result<Connection> {
     if path.as_os_str() != MEMORY {
         // Nobody else's, from the start; what stands in the way, SQLite says better.

@@ -214,7 +214,7 @@ fn knowledge(change: &KnowledgeChange) -> String {
             }
             _ => None,
         });
-        text::few(named.collect::<Vec<_>>().into_iter(), 4)
+        text::few(named.collect::<Vec<_>>(), 4)
     };
     match change {
         KnowledgeChange::Edited { edits, .. } => match names(&mut edits.iter()) {
