@@ -329,3 +329,36 @@ fn git_merges_two_branches_without_a_conflict() {
     assert_eq!(world.run("uninit --git-merge --yes").code, 0);
     assert!(!world.project().join(".gitattributes").exists());
 }
+
+#[test]
+fn it_goes_out_and_comes_in_in_forms_that_others_read() {
+    let (one, other) = (world(), world());
+    act(&one, None, &some());
+    let page = one.run("know export --markdown").stdout;
+    assert!(page.contains("## Principles\n\n### contagious-materialization\n\nSyncing spreads"), "{page}");
+    assert!(page.contains("- contagious-materialization *implements* src/model.rs\n"), "{page}");
+    fs::write(other.path().join("all.json"), one.run("know export").stdout).unwrap();
+    assert_eq!(other.run_as(None, &["know", "import", "../all.json"]).stdout, "Recorded 6 actions.\n");
+    assert_eq!(ask(&one, "(get-principles)"), ask(&other, "(get-principles)"));
+
+    // What the official memory server keeps.
+    let memory = r#"{"type":"entity","name":"Auth","entityType":"component","observations":["Uses JWT","Rotates keys"]}
+{"type":"relation","from":"Auth","to":"Store","relationType":"uses"}
+{"type":"entity","name":"Store","entityType":"component","observations":["SQLite"]}"#;
+    fs::write(other.path().join("memory.jsonl"), memory).unwrap();
+    assert_eq!(other.run_as(None, &["know", "import", "../memory.jsonl"]).stdout, "Recorded 3 actions.\n");
+    assert_eq!(bare(&other, "(@ (get-principle \"Auth\") :evidence)"), "(Rotates keys)");
+    assert_eq!(bare(&other, "(map :to (get-relationships-from \"Auth\"))"), "(Store)");
+    let wrong = other.run_as(None, &["know", "import", "../batch.json"]);
+    assert_eq!(wrong.code, 1, "{wrong}");
+
+    // From one project to another.
+    one.run_as(None, &["record", "principle", "mine", "Syncing is mine", "--global"]);
+    assert_eq!(
+        one.run_as(None, &["know", "similar", "syncing"]).stdout,
+        "--global principle mine: Syncing is mine\n"
+    );
+    assert!(one.run_as(None, &["know", "adopt", "mine"]).stdout.contains("recorded principle mine"));
+    assert_eq!(bare(&one, "(@ (get-principle \"mine\") :evidence)"), "(adopted from your own)");
+    assert_eq!(one.run_as(None, &["know", "adopt", "nothing"]).code, 1);
+}

@@ -7,6 +7,7 @@ use consort_knowledge::Format;
 
 use super::ScopeArgs;
 use super::USUAL_TOKENS;
+use super::exchange;
 use super::share;
 use crate::error::CommandError;
 use crate::exit;
@@ -53,8 +54,28 @@ pub(crate) enum Command {
     },
     /// Write this project's knowledge to .consort/knowledge.yjs, for git
     Save,
-    /// Take in such a file
-    Import { file: PathBuf },
+    /// Print all of it: JSON, one thing a line, or Markdown for people
+    Export {
+        #[arg(long)]
+        markdown: bool,
+        #[command(flatten)]
+        scope: ScopeArgs,
+    },
+    /// Take in a .yjs file, what `export` printed, or a memory server's JSONL
+    Import {
+        file: PathBuf,
+        #[command(flatten)]
+        scope: ScopeArgs,
+    },
+    /// Find principles and patterns of other projects
+    Similar { words: Vec<String> },
+    /// Copy something that another project knows, with where it is from
+    Adopt {
+        name: String,
+        /// The project; without it, your own shelf
+        #[arg(long, value_name = "PROJECT")]
+        from: Option<String>,
+    },
     /// What git runs to merge two such files: base, ours, theirs
     #[command(hide = true)]
     Merge { base: PathBuf, ours: PathBuf, theirs: PathBuf },
@@ -81,7 +102,20 @@ pub(crate) fn run(world: &World, command: &Command) -> Result<ExitCode, CommandE
             (format!("(as-of {} (lambda () {expression}))", quoted(when)), scope, Format::Columnar)
         }
         Command::Save => return save(world),
-        Command::Import { file } => return import(world, file),
+        Command::Import { file, scope } => return import(world, file, scope),
+        Command::Export { markdown, scope } => {
+            let mut room = world.open()?;
+            let scope = scope.of(&room);
+            return exchange::export(world, &mut room, &scope, *markdown).map(|()| ExitCode::SUCCESS);
+        }
+        Command::Similar { words } => {
+            let found = exchange::similar(world, &mut world.open()?, &words.join(" "));
+            return found.map(|()| ExitCode::SUCCESS);
+        }
+        Command::Adopt { name, from } => {
+            let adopted = exchange::adopt(world, &mut world.open()?, name, from.as_deref());
+            return adopted.map(|()| ExitCode::SUCCESS);
+        }
         Command::Merge { ours, theirs, .. } => return merge(ours, theirs),
         Command::Try { file } => return attempt(file),
     };
@@ -103,9 +137,12 @@ fn save(world: &World) -> Result<ExitCode, CommandError> {
     Ok(ExitCode::SUCCESS)
 }
 
-fn import(world: &World, file: &std::path::Path) -> Result<ExitCode, CommandError> {
+fn import(world: &World, file: &std::path::Path, scope: &ScopeArgs) -> Result<ExitCode, CommandError> {
     let mut room = world.open()?;
-    let scope = consort_core::knowledge::Scope::Project(room.project.id.clone());
+    let scope = scope.of(&room);
+    if file.extension().is_none_or(|kind| kind != "yjs") {
+        return exchange::import(world, &mut room, &scope, file).map(|()| ExitCode::SUCCESS);
+    }
     let mut index = room.app.knowledge()?;
     let count = share::take_in_file(&mut room, &mut index, &scope, file)?;
     world.out.line(format!("{} new.", consort_core::text::count(count, "word")))?;

@@ -2,6 +2,7 @@
 
 pub(crate) mod act;
 pub(crate) mod ask;
+mod exchange;
 pub(crate) mod git_merge;
 pub(crate) mod know;
 pub(crate) mod record;
@@ -55,6 +56,28 @@ fn ask(
     let mut past = Journalled { app: &mut room.app, scope, moment: &moment };
     let question = Question { scope, source, format, tokens };
     Ok(consort_knowledge::ask(&mut Session::new(), &index, &mut past, &question))
+}
+
+/// Records batches one after the other; how many actions that was.
+fn record_all(
+    room: &mut Room,
+    scope: &Scope,
+    batches: impl Iterator<Item = Value>,
+) -> Result<usize, CommandError> {
+    let mut index = room.app.knowledge()?;
+    let mut count = 0;
+    for actions in batches {
+        let request = ActRequest {
+            caller: caller_facts(room.app.host()),
+            worktree: room.place.worktree.clone(),
+            scope: scope.clone(),
+            actions,
+            key: None,
+        };
+        count += room.app.act_with(&mut index, &request)?.results.len();
+    }
+    share::save_if_wanted(room, scope)?;
+    Ok(count)
 }
 
 /// Records a batch, and says what came of it.

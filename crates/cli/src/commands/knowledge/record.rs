@@ -8,6 +8,7 @@ use serde_json::Value;
 use serde_json::json;
 
 use super::ScopeArgs;
+use super::exchange::record_action;
 use crate::error::CommandError;
 use crate::error::CommandResult;
 use crate::world::World;
@@ -52,11 +53,7 @@ pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
             _ => drop(props.insert(name.to_owned(), value.into())),
         }
     }
-    let action = if kind == Kind::File {
-        "record-file-understanding".to_owned()
-    } else {
-        format!("record-{}", args.kind)
-    };
+    let action = record_action(kind);
     let mut room = world.open()?;
     let scope = args.scope.of(&room);
     super::act(world, &mut room, scope, json!([[action, props]]), None, false)
