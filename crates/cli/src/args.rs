@@ -100,6 +100,11 @@ enum Command {
     /// Look into what is known, and carry it to and from git
     #[command(subcommand)]
     Know(commands::knowledge::know::Command),
+    /// Notice when files change that something is known of
+    WatchFiles(commands::knowledge::watch::Args),
+    /// Keep results that follow from a file's content alone
+    #[command(subcommand)]
+    Cache(commands::knowledge::cache::Command),
     /// Serve an agent's session over MCP, on standard input and output
     Mcp(commands::mcp::Args),
     /// Serve MCP clients and programs of yours over HTTP, on this machine
@@ -201,6 +206,8 @@ fn carry_out(cli: Cli) -> Result<ExitCode, CommandError> {
         Command::Record(args) => done(commands::knowledge::record::run(&world, &args)),
         Command::Act(args) => done(commands::knowledge::act::run(&world, &args)),
         Command::Know(command) => commands::knowledge::know::run(&world, &command),
+        Command::WatchFiles(args) => done(commands::knowledge::watch::run(&world, &args)),
+        Command::Cache(command) => commands::knowledge::cache::run(&world, &command),
         Command::Mcp(args) => done(commands::mcp::run(&world, &args)),
         Command::Serve(args) => done(commands::serve::run(&world, &args)),
         Command::Init(args) => done(commands::init::run(&world, &args)),

@@ -362,3 +362,39 @@ fn it_goes_out_and_comes_in_in_forms_that_others_read() {
     assert_eq!(bare(&one, "(@ (get-principle \"mine\") :evidence)"), "(adopted from your own)");
     assert_eq!(one.run_as(None, &["know", "adopt", "nothing"]).code, 1);
 }
+
+#[test]
+fn changes_that_no_agent_made_are_noticed_too() {
+    use std::io::BufRead as _;
+    let world = world();
+    fs::create_dir_all(world.project().join("src")).unwrap();
+    let path = world.project().join("src/model.rs");
+    fs::write(&path, "one").unwrap();
+    act(&world, Some("s1"), &some());
+    assert_eq!(world.run("watch-files --once").stdout, "");
+    let mut watcher = world.consort(["watch-files"]).stdout(std::process::Stdio::piped()).spawn().unwrap();
+    let mut lines = std::io::BufReader::new(watcher.stdout.take().unwrap()).lines();
+    std::thread::sleep(std::time::Duration::from_millis(300));
+    fs::write(&path, "another").unwrap();
+    assert_eq!(lines.next().unwrap().unwrap(), "src/model.rs has changed: what is known of it is stale.");
+    watcher.kill().unwrap();
+    watcher.wait().unwrap();
+    assert!(bare(&world, "(map :name (get-stale))").contains("contagious-materialization"));
+    // What was known before anyone watched is found as well.
+    act(&world, Some("s1"), &json!([["confirm", { "path": "src/model.rs" }]]));
+    fs::remove_file(&path).unwrap();
+    assert!(world.run("watch-files --once").stdout.contains("src/model.rs has changed"));
+}
+
+#[test]
+fn results_are_kept_by_content() {
+    let world = world();
+    fs::write(world.project().join("a.rs"), "fn a() {}").unwrap();
+    let mut put = world.consort(["cache", "put", "a.rs", "symbols"]);
+    assert_eq!(world.ran_with(&mut put, b"a").code, 0);
+    assert_eq!(world.run("cache get a.rs symbols").stdout, "a");
+    assert_eq!(world.run("cache size").stdout, "1 result, 1 byte\n");
+    fs::write(world.project().join("a.rs"), "fn b() {}").unwrap();
+    assert_eq!(world.run("cache get a.rs symbols").code, 1);
+    assert_eq!(world.run("cache clear").code, 0);
+}

@@ -2,6 +2,7 @@
 //! and the bell that wakes a waiting process.
 
 pub mod bell;
+mod cache;
 pub mod env;
 mod files;
 mod git;
@@ -12,6 +13,8 @@ mod process;
 mod run;
 mod window;
 
+pub use cache::Cache;
+pub use cache::LARGEST as LARGEST_RESULT;
 pub use git::commit_time;
 pub use git::git_config;
 pub use git::hooks_dir;

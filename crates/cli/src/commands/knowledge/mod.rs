@@ -1,12 +1,14 @@
-//! `consort ask`, `act`, `record` and `know`.
+//! `consort ask`, `act`, `record`, `know`, `watch-files` and `cache`.
 
 pub(crate) mod act;
 pub(crate) mod ask;
+pub(crate) mod cache;
 mod exchange;
 pub(crate) mod git_merge;
 pub(crate) mod know;
 pub(crate) mod record;
 mod share;
+pub(crate) mod watch;
 
 use consort_core::host::Host as _;
 use consort_core::knowledge::ActRequest;
