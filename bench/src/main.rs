@@ -8,6 +8,7 @@
 
 mod claims;
 mod convergence;
+mod knowledge;
 mod mcp;
 mod messages;
 
@@ -45,7 +46,7 @@ fn main() {
     let quick = has("--quick");
     let rounds = if quick { 60 } else { 1_000 };
     // One part, where it is named; else all.
-    let parts = ["claims", "messages", "convergence", "mcp", "hooks"];
+    let parts = ["claims", "messages", "convergence", "mcp", "knowledge", "hooks"];
     let is_wanted = |part: &str| has(part) || !parts.iter().any(|part| has(part));
     if is_wanted("claims") {
         claims::run(rounds, if quick { 100 } else { 10_000 });
@@ -58,6 +59,9 @@ fn main() {
     }
     if is_wanted("mcp") {
         mcp::run(rounds.min(300));
+    }
+    if is_wanted("knowledge") {
+        knowledge::run(rounds.min(200), if quick { 20_000 } else { 100_000 });
     }
     if !is_wanted("hooks") {
         return;

@@ -34,8 +34,7 @@ pub(crate) fn run(rounds: usize) {
         cold.push(begun.elapsed());
     }
     let mut server = Server::start(&home);
-    server.ask(HELLO);
-    server.tell(GREETED);
+    server.greet();
     let mut calls: Vec<Duration> = Vec::new();
     for _ in 0..rounds.max(200) {
         let begun = Instant::now();
@@ -54,18 +53,31 @@ pub(crate) fn run(rounds: usize) {
 }
 
 /// Ended when dropped.
-struct Server {
+pub(crate) struct Server {
     child: Child,
     answers: BufReader<std::process::ChildStdout>,
 }
 
 impl Server {
-    fn start(home: &Home) -> Self {
+    pub(crate) fn start(home: &Home) -> Self {
         let mut command = home.consort(&["mcp"]);
         command.current_dir(&home.cwd).stdin(Stdio::piped()).stdout(Stdio::piped());
         let mut child = command.spawn().unwrap();
         let answers = BufReader::new(child.stdout.take().unwrap());
         Self { child, answers }
+    }
+
+    pub(crate) fn greet(&mut self) {
+        self.ask(HELLO);
+        self.tell(GREETED);
+    }
+
+    pub(crate) fn call(&mut self, tool: &str, arguments: &serde_json::Value) {
+        let params = serde_json::json!({ "name": tool, "arguments": arguments });
+        self.ask(
+            &serde_json::json!({ "jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": params })
+                .to_string(),
+        );
     }
 
     fn tell(&mut self, message: &str) {
@@ -79,7 +91,7 @@ impl Server {
         assert!(line.contains("\"result\""), "{line}");
     }
 
-    fn resident(&self) -> u64 {
+    pub(crate) fn resident(&self) -> u64 {
         let status = std::fs::read_to_string(format!("/proc/{}/status", self.child.id())).unwrap();
         let line = status.lines().find(|line| line.starts_with("VmRSS")).unwrap();
         line.split_whitespace().nth(1).unwrap().parse().unwrap()
