@@ -398,3 +398,46 @@ fn results_are_kept_by_content() {
     assert_eq!(world.run("cache get a.rs symbols").code, 1);
     assert_eq!(world.run("cache clear").code, 0);
 }
+
+/// Writers that are killed at any moment leave whole batches or none, and what was
+/// acknowledged is there.
+#[test]
+fn writers_may_be_killed_at_any_moment() {
+    let world = world();
+    let batch: Vec<Value> = (0..10)
+        .map(|n| json!(["record-principle", { "name": format!("BATCH-{n}"), "description": "one of ten" }]))
+        .collect();
+    let batch = json!(batch).to_string();
+    let acknowledged: Vec<String> = std::thread::scope(|scope| {
+        let writers = (0..4).map(|writer| {
+            let (world, batch) = (&world, &batch);
+            scope.spawn(move || {
+                let mut acknowledged = Vec::new();
+                for number in 0..15_u64 {
+                    let name = format!("w{writer}n{number}");
+                    let file = world.path().join(format!("{name}.json"));
+                    fs::write(&file, batch.replace("BATCH", &name)).unwrap();
+                    let mut command = world.consort(["act", file.to_str().unwrap()]);
+                    let mut child = command.stdout(std::process::Stdio::null()).spawn().unwrap();
+                    if number % 3 == 0 {
+                        std::thread::sleep(std::time::Duration::from_micros(writer * 977 + number * 1_531));
+                        let _ = child.kill();
+                    }
+                    if child.wait().unwrap().success() {
+                        acknowledged.push(name);
+                    }
+                }
+                acknowledged
+            })
+        });
+        writers.collect::<Vec<_>>().into_iter().flat_map(|writer| writer.join().unwrap()).collect()
+    });
+    let names = bare(&world, "(map :name (get-principles))");
+    let names: Vec<&str> = names.trim_matches(['(', ')']).split(' ').collect();
+    assert_eq!(names.len() % 10, 0, "half a batch: {names:?}");
+    for batch in &acknowledged {
+        assert_eq!(names.iter().filter(|name| name.starts_with(&format!("{batch}-"))).count(), 10, "{batch}");
+    }
+    assert!(acknowledged.len() >= 40, "{}", acknowledged.len());
+    assert_eq!(world.run("journal verify").code, 0);
+}

@@ -28,6 +28,13 @@ impl Client {
     fn start(world: &Sealed, session: Option<&str>) -> Self {
         let mut command = world.consort(["mcp"]);
         command.envs(session.map(|session| ("CONSORT_SESSION", session)));
+        let (client, hello) = Self::of(command);
+        assert_eq!(hello["result"]["serverInfo"]["name"], "consort", "{hello}");
+        client
+    }
+
+    /// Any server, and what it says of itself.
+    fn of(mut command: Command) -> (Self, Value) {
         let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
         let (input, output) = (child.stdin.take().unwrap(), BufReader::new(child.stdout.take().unwrap()));
         let mut client = Self { child, input, output, next: 1 };
@@ -35,9 +42,8 @@ impl Client {
             "initialize",
             json!({ "protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": { "name": "probe", "version": "1" } }),
         );
-        assert_eq!(hello["result"]["serverInfo"]["name"], "consort", "{hello}");
         client.tell(json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }));
-        client
+        (client, hello)
     }
 
     fn tell(&mut self, message: Value) {
@@ -229,6 +235,52 @@ fn what_is_learned_is_recorded_and_asked_for() {
     let (failed, is_error) = raven.call("query", json!({ "expr": "(+ 1 2) (get-principels)" }));
     assert!(!is_error && failed.starts_with("3\n(error "), "{failed}");
     assert_eq!(world.run("journal verify").code, 0);
+}
+
+/// Eight servers at once, a hundred records each: ours keep all of them. What the
+/// official memory server keeps of as many is printed beside it.
+#[test]
+fn eight_servers_keep_eight_hundred_records() {
+    let world = world();
+    std::thread::scope(|scope| {
+        for writer in 0..8 {
+            let world = &world;
+            scope.spawn(move || {
+                let mut server = Client::start(world, Some("s1"));
+                for number in 0..100 {
+                    let props = json!({ "name": format!("p-{writer}-{number}"), "description": "one of eight hundred" });
+                    let (told, is_error) = server.call("act", json!({ "actions": [["record-principle", props]] }));
+                    assert!(!is_error, "{told}");
+                }
+            });
+        }
+    });
+    let mut server = Client::start(&world, Some("s1"));
+    assert_eq!(server.call("query", json!({ "expr": "(length (get-principles))" })).0, "800");
+
+    let tools = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../.test-tools");
+    let program = tools.join("memory/node_modules/@modelcontextprotocol/server-memory/dist/index.js");
+    if !program.exists() {
+        return;
+    }
+    let file = world.path().join("memory.jsonl");
+    std::thread::scope(|scope| {
+        for writer in 0..8 {
+            let (world, file, program, tools) = (&world, &file, &program, &tools);
+            scope.spawn(move || {
+                let mut command = world.command(tools.join("claude/node_modules/.bin/node"));
+                command.arg(program).env("MEMORY_FILE_PATH", file);
+                let (mut server, _) = Client::of(command);
+                for number in 0..100 {
+                    let entity = json!({ "name": format!("p-{writer}-{number}"), "entityType": "principle", "observations": ["one of eight hundred"] });
+                    server.ask("tools/call", json!({ "name": "create_entities", "arguments": { "entities": [entity] } }));
+                }
+            });
+        }
+    });
+    let kept = std::fs::read_to_string(&file).unwrap_or_default().lines().count();
+    let told = format!("the official memory server kept {kept} of 800; ours 800\n");
+    std::io::stderr().write_all(told.as_bytes()).unwrap();
 }
 
 /// The two tools for knowledge, which every session carries along.

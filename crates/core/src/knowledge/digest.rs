@@ -6,20 +6,16 @@ use super::Known;
 use crate::text;
 
 /// How many lines are kept for sessions to choose from, and how long one is.
-const MOST: usize = 100;
+pub(super) const MOST: usize = 100;
 const LONGEST_LINE: usize = 160;
 
-/// What a line is chosen by, the words it has and the line itself, a line each.
-pub(super) fn lines(all: &[Known]) -> String {
-    let mut lines: Vec<(f64, String)> =
-        all.iter().filter_map(|known| Some((weight(known)?, line(known)))).collect();
-    lines.sort_by(|one, other| other.0.total_cmp(&one.0).then_with(|| one.1.cmp(&other.1)));
-    lines.truncate(MOST);
-    lines.into_iter().map(|(weight, line)| format!("{weight:.2}\t{line}\n")).collect()
+/// A line each.
+pub(super) fn lines(heaviest: &[Known]) -> String {
+    heaviest.iter().map(|known| line(known) + "\n").collect()
 }
 
 /// How much a session that starts should know of it; `None`: nothing.
-fn weight(known: &Known) -> Option<f64> {
+pub fn weight(known: &Known) -> Option<f64> {
     let number =
         |field: &str, usual: f64| known.fields.get(field).and_then(|value| value.as_f64()).unwrap_or(usual);
     let weight = match known.kind {
@@ -42,10 +38,9 @@ fn line(known: &Known) -> String {
 pub(super) fn digest_for(lines: &str, words: &[String], budget: usize) -> Option<String> {
     let mut chosen: Vec<(usize, &str)> = lines
         .lines()
-        .filter_map(|line| {
-            let (_, line) = line.split_once('\t')?;
+        .map(|line| {
             let lower = line.to_lowercase();
-            Some((words.iter().filter(|word| lower.contains(word.as_str())).count(), line))
+            (words.iter().filter(|word| lower.contains(word.as_str())).count(), line)
         })
         .collect();
     if chosen.is_empty() {

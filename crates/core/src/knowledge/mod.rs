@@ -25,6 +25,7 @@ mod store;
 mod tests;
 
 pub use actions::MOST_ACTIONS;
+pub use digest::weight;
 pub use entity::Entity;
 pub use entity::Member;
 pub use entity::Register;

@@ -56,6 +56,12 @@ pub trait KnowledgeIndex {
     /// Visits everything of a kind, in the order of its names.
     fn each(&self, scope: &Scope, kind: Kind, visit: &mut dyn FnMut(Row<'_>)) -> Result<(), StoreError>;
 
+    /// What weighs most for a session that starts, heaviest first.
+    fn heaviest(&self, scope: &Scope, limit: usize) -> Result<Vec<Known>, StoreError>;
+
+    /// The files that are known as they are.
+    fn fresh_files(&self, scope: &Scope) -> Result<Vec<String>, StoreError>;
+
     /// What has these words, best first; in every scope where none is named.
     fn search(
         &self,

@@ -25,7 +25,9 @@ use consort_core::knowledge::Known;
 use consort_core::knowledge::Row;
 use consort_core::knowledge::Scope;
 use rusqlite::Connection;
+use rusqlite::ErrorCode;
 use rusqlite::OptionalExtension as _;
+use rusqlite::config::DbConfig;
 use rusqlite::params;
 use serde_json::json;
 
@@ -34,7 +36,7 @@ use crate::SqliteTx;
 use crate::journal;
 
 /// Which form the index has; another one is made anew.
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 
 const MEMORY: &str = ":memory:";
 
@@ -85,11 +87,7 @@ impl Knowledge {
         if let Some(connection) = self.connection.get() {
             return Ok(connection);
         }
-        let opened = open(&self.place.path).or_else(|_| {
-            // Whatever is wrong with it, it can be made again.
-            remove(&self.place.path);
-            open(&self.place.path).map_err(|error| self.place.translate(error))
-        })?;
+        let opened = open(&self.place.path).map_err(|error| self.place.translate(error))?;
         Ok(self.connection.get_or_init(|| opened))
     }
 
@@ -98,33 +96,79 @@ impl Knowledge {
     }
 }
 
-#[expect(clippy::disallowed_methods, reason = "the index is not the store, and has its own way in")]
+/// Opens the index as it is to be; what is not is made anew, by one process at a
+/// time. One that is merely busy is nothing to be mended.
 fn open(path: &Path) -> rusqlite::Result<Connection> {
-    if path.as_os_str() != MEMORY {
-        // Nobody else's, from the start; what stands in the way, SQLite says better.
-        let _ = fs::OpenOptions::new().create(true).append(true).mode(0o600).open(path);
+    if path.as_os_str() == MEMORY {
+        let connection = connect(path)?;
+        make(&connection)?;
+        return Ok(connection);
     }
+    if let Stand::Good(connection) = stand(path)? {
+        return Ok(connection);
+    }
+    // Held until this is over, or its holder is.
+    let lock = fs::OpenOptions::new().create(true).append(true).mode(0o600).open(path.with_extension("lock"));
+    let _lock = lock.and_then(|lock| lock.lock().map(|()| lock));
+    match stand(path)? {
+        Stand::Good(connection) => return Ok(connection),
+        Stand::Empty => {}
+        Stand::Bad => remove(path),
+    }
+    // Nobody else's, from the start; what stands in the way, SQLite says better.
+    let _ = fs::OpenOptions::new().create(true).append(true).mode(0o600).open(path);
+    let connection = connect(path)?;
+    connection.pragma_update(None, "journal_mode", "WAL")?;
+    make(&connection)?;
+    Ok(connection)
+}
+
+/// What is there.
+enum Stand {
+    Good(Connection),
+    Empty,
+    /// Of another version, or no index at all.
+    Bad,
+}
+
+fn stand(path: &Path) -> rusqlite::Result<Stand> {
+    if !path.exists() {
+        return Ok(Stand::Empty);
+    }
+    let asked =
+        connect(path).and_then(|connection| version(&connection).map(|version| (version, connection)));
+    match asked {
+        Ok((VERSION, connection)) => Ok(Stand::Good(connection)),
+        Ok((0, _)) => Ok(Stand::Empty),
+        Ok(_) => Ok(Stand::Bad),
+        Err(error) => match error.sqlite_error_code() {
+            Some(ErrorCode::NotADatabase | ErrorCode::DatabaseCorrupt) => Ok(Stand::Bad),
+            _ => Err(error),
+        },
+    }
+}
+
+fn make(connection: &Connection) -> rusqlite::Result<()> {
+    connection.execute_batch("BEGIN IMMEDIATE")?;
+    connection.execute_batch(include_str!("schema.sql"))?;
+    connection.pragma_update(None, "user_version", VERSION)?;
+    connection.execute_batch("COMMIT")
+}
+
+#[expect(clippy::disallowed_methods, reason = "the index is not the store, and has its own way in")]
+fn connect(path: &Path) -> rusqlite::Result<Connection> {
     let connection = Connection::open(path)?;
     connection.busy_timeout(PATIENCE)?;
-    connection.pragma_update(None, "journal_mode", "WAL")?;
+    // Whoever comes last would have to tidy up for all.
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
     connection.pragma_update(None, "synchronous", "OFF")?;
     connection.pragma_update(None, "mmap_size", 1_i64 << 30)?;
     connection.set_prepared_statement_cache_capacity(64);
-    let version =
-        |connection: &Connection| connection.query_row("PRAGMA user_version", [], |row| row.get::<_, u32>(0));
-    if version(&connection)? != VERSION {
-        connection.execute_batch("BEGIN IMMEDIATE")?;
-        match version(&connection)? {
-            VERSION => {}
-            0 => {
-                connection.execute_batch(include_str!("schema.sql"))?;
-                connection.pragma_update(None, "user_version", VERSION)?;
-            }
-            _ => return Err(rusqlite::Error::InvalidQuery),
-        }
-        connection.execute_batch("COMMIT")?;
-    }
     Ok(connection)
+}
+
+fn version(connection: &Connection) -> rusqlite::Result<u32> {
+    connection.query_row("PRAGMA user_version", [], |row| row.get(0))
 }
 
 fn remove(path: &Path) {
@@ -175,6 +219,17 @@ impl KnowledgeIndex for Knowledge {
                 visit(Row::new(kind, row.get_ref(0)?.as_blob()?));
             }
             Ok(())
+        })
+    }
+
+    fn heaviest(&self, scope: &Scope, limit: usize) -> Result<Vec<Known>, StoreError> {
+        self.ask(|connection| read::heaviest(connection, scope, limit))
+    }
+
+    fn fresh_files(&self, scope: &Scope) -> Result<Vec<String>, StoreError> {
+        self.ask(|connection| {
+            let sql = "SELECT name FROM known WHERE scope = ?1 AND kind = 'file' AND weight IS NOT NULL";
+            connection.prepare_cached(sql)?.query_map([scope.as_str()], |row| row.get(0))?.collect()
         })
     }
 

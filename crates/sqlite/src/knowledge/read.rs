@@ -50,6 +50,18 @@ pub(super) fn links(connection: &Connection, scope: &Scope, name: &str) -> rusql
     several(connection, &sql, params![scope.as_str(), name])
 }
 
+/// The heaviest of either kind that has a weight, together.
+pub(super) fn heaviest(connection: &Connection, scope: &Scope, limit: usize) -> rusqlite::Result<Vec<Known>> {
+    let one = |kind: &str| {
+        format!(
+            "SELECT * FROM (SELECT {COLUMNS}, weight FROM known
+             WHERE scope = ?1 AND kind = '{kind}' AND weight IS NOT NULL ORDER BY weight DESC, name LIMIT ?2)"
+        )
+    };
+    let sql = format!("{} UNION ALL {} ORDER BY weight DESC LIMIT ?2", one("principle"), one("decision"));
+    several(connection, &sql, params![scope.as_str(), i64::try_from(limit).unwrap_or(i64::MAX)])
+}
+
 pub(super) fn about_file(connection: &Connection, scope: &Scope, path: &str) -> rusqlite::Result<Vec<Known>> {
     let sql = format!(
         "SELECT {COLUMNS} FROM known WHERE scope = ?1 AND kind = 'file' AND name = ?2

@@ -23,12 +23,16 @@ CREATE TABLE known (
     kind   TEXT NOT NULL,
     name   TEXT NOT NULL,
     number INTEGER NOT NULL,
+    -- What it weighs for a session that starts; of a file, whether it is as it was.
+    weight REAL,
     ids    TEXT NOT NULL,
     body   BLOB NOT NULL,
     PRIMARY KEY (scope, kind, name)
 ) WITHOUT ROWID;
 
 CREATE UNIQUE INDEX known_number ON known (number);
+
+CREATE INDEX known_weight ON known (scope, kind, weight) WHERE weight IS NOT NULL;
 
 CREATE VIRTUAL TABLE words USING fts5 (name, text, content = '', contentless_delete = 1, tokenize = 'porter unicode61');
 

@@ -15,6 +15,7 @@ use consort_core::knowledge::Row;
 use consort_core::knowledge::Scope;
 use consort_core::knowledge::Stamped;
 use consort_core::knowledge::merge;
+use consort_core::knowledge::weight;
 use rusqlite::Connection;
 use rusqlite::OptionalExtension as _;
 use rusqlite::Transaction;
@@ -149,11 +150,16 @@ fn refresh(
     if kind != Kind::File {
         known.stale = stale_since(tx, scope, &known)?;
     }
-    tx.prepare_cached("REPLACE INTO known VALUES (?1, ?2, ?3, ?4, ?5, ?6)")?.execute(params![
+    let weight = match kind {
+        Kind::File => known.stale.is_none().then_some(1.0),
+        _ => weight(&known),
+    };
+    tx.prepare_cached("REPLACE INTO known VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)")?.execute(params![
         scope.as_str(),
         kind.as_str(),
         name,
         number,
+        weight,
         known.ids.join(" "),
         Row::encode(&known),
     ])?;

@@ -17,6 +17,7 @@ use crate::world::World;
 pub(crate) enum Command {
     /// Find what has these words, best first
     Search {
+        #[arg(required = true)]
         words: Vec<String>,
         #[command(flatten)]
         scope: ScopeArgs,
@@ -27,9 +28,9 @@ pub(crate) enum Command {
         #[command(flatten)]
         scope: ScopeArgs,
     },
-    /// List everything of a kind: principles, patterns, decisions, files, relationships
+    /// List everything of a kind
     List {
-        #[arg(default_value = "principles")]
+        #[arg(default_value = "principles", value_parser = ["principles", "patterns", "decisions", "files", "relationships"])]
         kind: String,
         #[command(flatten)]
         scope: ScopeArgs,
@@ -68,7 +69,10 @@ pub(crate) enum Command {
         scope: ScopeArgs,
     },
     /// Find principles and patterns of other projects
-    Similar { words: Vec<String> },
+    Similar {
+        #[arg(required = true)]
+        words: Vec<String>,
+    },
     /// Copy something that another project knows, with where it is from
     Adopt {
         name: String,
@@ -91,11 +95,7 @@ pub(crate) fn run(world: &World, command: &Command) -> Result<ExitCode, CommandE
             (format!("(search-knowledge {})", quoted(&words.join(" "))), scope, Format::Columnar)
         }
         Command::Show { name, scope } => (format!("(get-entity {})", quoted(name)), scope, Format::Record),
-        Command::List { kind, scope } => {
-            let kind = kind.trim_end_matches('s');
-            let kind = if kind == "file-understanding" { "file" } else { kind };
-            (format!("(get-{kind}s)"), scope, Format::Columnar)
-        }
+        Command::List { kind, scope } => (format!("(get-{kind})"), scope, Format::Columnar),
         Command::History { name, scope } => (format!("(history {})", quoted(name)), scope, Format::Columnar),
         Command::Stale { scope } => ("(get-stale)".to_owned(), scope, Format::Columnar),
         Command::AsOf { when, expression, scope } => {
@@ -122,6 +122,14 @@ pub(crate) fn run(world: &World, command: &Command) -> Result<ExitCode, CommandE
     let mut room = world.open()?;
     let scope = scope.of(&room);
     let answer = super::ask(&mut room, &scope, &source, format, USUAL_TOKENS)?;
+    if let (Command::Show { name, .. } | Command::History { name, .. }, "nil" | "()") =
+        (command, answer.text.trim())
+    {
+        return Err(CommandError::user(
+            format!("nothing called `{name}` is known"),
+            format!("`consort know search {name}` finds what is like it"),
+        ));
+    }
     world.out.line(answer.text)?;
     Ok(ExitCode::from(if answer.has_failed { exit::FOUND_SOMETHING } else { 0 }))
 }

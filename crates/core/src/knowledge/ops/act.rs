@@ -1,6 +1,6 @@
 //! Recording a batch of actions.
 
-use super::look::catch_up;
+use super::look::catch_up_or_begin_anew;
 use crate::App;
 use crate::engine::Engine;
 use crate::engine::StoreError;
@@ -48,7 +48,7 @@ impl<E: Engine, H: Host> App<E, H> {
             Caller::Stranger => return Err(KnowledgeError::NotRegistered),
         };
         // Nobody else writes from here on: what is known now stays so.
-        catch_up(&tx, index)?;
+        catch_up_or_begin_anew(&tx, index)?;
         if let Some(key) = &request.key
             && let Some(number) = index.recorded(&request.scope, key)?
         {
@@ -66,6 +66,7 @@ impl<E: Engine, H: Host> App<E, H> {
             let hash = host.content_hash(&request.worktree.join(path));
             planned.edits.extend(hash.map(|hash| actions::set(id, "hash", hash)));
         }
+        let with_files = planned.is_about_files;
         let writer = tx.replica(&host.name(), fresh_replica(host.random()))?;
         let by = Source { name: by.0, kind: by.1, commit: host.commit(&request.worktree) };
         let change = KnowledgeChange::Edited { writer, by, edits: planned.edits, key: request.key.clone() };
@@ -73,7 +74,7 @@ impl<E: Engine, H: Host> App<E, H> {
         let number = Self::conclude(host, tx, now, project, actor, changes)?.unwrap_or(0);
         // It is recorded; whoever reads next takes it in otherwise.
         if self.catch_up(index).is_ok() {
-            let _ = self.write_digest(index, &request.scope);
+            let _ = self.write_digest(index, &request.scope, with_files);
         }
         Ok(ActOutcome { number, duplicate: false, results: planned.results })
     }

@@ -7,8 +7,7 @@ use crate::engine::Engine;
 use crate::engine::StoreError;
 use crate::host::Host;
 use crate::knowledge::DigestNotes as _;
-use crate::knowledge::Kind;
-use crate::knowledge::KnowledgeIndex;
+use crate::knowledge::KnowledgeIndex as _;
 use crate::knowledge::Scope;
 use crate::knowledge::digest;
 use crate::presence::Agent;
@@ -29,22 +28,22 @@ impl<E: Engine, H: Host> App<E, H> {
         digest::digest_for(&lines, &words, tokens * BYTES_PER_TOKEN)
     }
 
-    /// Writes out what sessions of a project are told when they start.
-    pub(super) fn write_digest(&mut self, index: &E::Knowledge, scope: &Scope) -> Result<(), StoreError> {
+    /// Writes out what sessions of a project are told when they start, and which
+    /// files they should say that they have changed.
+    pub(super) fn write_digest(
+        &mut self,
+        index: &E::Knowledge,
+        scope: &Scope,
+        with_files: bool,
+    ) -> Result<(), StoreError> {
         let Scope::Project(project) = scope else { return Ok(()) };
-        let mut all = Vec::new();
-        for kind in [Kind::Principle, Kind::Decision] {
-            index.each(scope, kind, &mut |row| all.push(row.decode()))?;
-        }
         let notes = self.engine.notes();
-        notes.set_digest(project, &digest::lines(&all));
-        let mut files = Vec::new();
-        index.each(scope, Kind::File, &mut |row| {
-            let file = row.decode();
-            files.extend(file.stale.is_none().then_some(file.name));
-        })?;
-        for repository in self.engine.read()?.repositories(project)? {
-            notes.set_leans(&repository, project, &files);
+        notes.set_digest(project, &digest::lines(&index.heaviest(scope, digest::MOST)?));
+        if with_files {
+            let files = index.fresh_files(scope)?;
+            for repository in self.engine.read()?.repositories(project)? {
+                notes.set_leans(&repository, project, &files);
+            }
         }
         Ok(())
     }

@@ -20,28 +20,45 @@ impl<E: Engine, H: Host> App<E, H> {
 
     /// Brings an index up to date.
     pub fn catch_up(&mut self, index: &mut E::Knowledge) -> Result<(), StoreError> {
-        catch_up(&self.engine.read()?, index)
+        // Another may have taken in what came after our view of the journal.
+        for _ in 0..3 {
+            if catch_up(&self.engine.read()?, index)? {
+                return Ok(());
+            }
+        }
+        index.forget()?;
+        catch_up(&self.engine.read()?, index).map(drop)
     }
 }
 
-pub(super) fn catch_up(tx: &impl Tx, index: &mut impl KnowledgeIndex) -> Result<(), StoreError> {
+/// Takes in what the index does not have; false where it has more than there is
+/// to be seen, or something else.
+pub(super) fn catch_up(tx: &impl Tx, index: &mut impl KnowledgeIndex) -> Result<bool, StoreError> {
     let through = tx.last_seq()?;
     let (mut last, newest) = index.last()?;
-    if last >= through && newest.is_none() {
-        return Ok(());
-    }
     if let Some((seq, id)) = newest
         && tx.knowledge_after(seq - 1, 1)?.first().is_none_or(|entry| entry.id != id)
     {
-        // It was made from another store.
-        index.forget()?;
-        last = 0;
+        return Ok(false);
     }
     while last < through {
         let entries = tx.knowledge_after(last, BATCH)?;
         let is_all = entries.len() < BATCH;
         last = if is_all { through } else { entries.last().map_or(through, |entry| entry.seq) };
         index.take_in(&entries, last)?;
+    }
+    Ok(true)
+}
+
+/// The same for whoever writes: nobody is ahead of its view, so an index that is
+/// was made from another store.
+pub(super) fn catch_up_or_begin_anew(
+    tx: &impl Tx,
+    index: &mut impl KnowledgeIndex,
+) -> Result<(), StoreError> {
+    if !catch_up(tx, index)? {
+        index.forget()?;
+        catch_up(tx, index)?;
     }
     Ok(())
 }

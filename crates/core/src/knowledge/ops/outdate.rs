@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use super::look::catch_up;
+use super::look::catch_up_or_begin_anew;
 use crate::App;
 use crate::engine::Engine;
 use crate::engine::StoreError;
@@ -34,7 +34,7 @@ impl<E: Engine, H: Host> App<E, H> {
         let (now, scope) = (self.host.now(), Scope::Project(project.clone()));
         let mut index = self.engine.knowledge();
         let mut tx = self.engine.write()?;
-        catch_up(&tx, &mut index)?;
+        catch_up_or_begin_anew(&tx, &mut index)?;
         let (mut edits, mut marked) = (Vec::new(), Vec::new());
         for path in paths {
             let Some(known) = index.known(&scope, Kind::File, path)?.filter(|known| known.stale.is_none())
@@ -60,7 +60,7 @@ impl<E: Engine, H: Host> App<E, H> {
         let changes = vec![Change::Knowledge(KnowledgeChange::Edited { writer, by, edits, key: None })];
         Self::conclude(&self.host, tx, now, Some(project.clone()), actor, changes)?;
         self.catch_up(&mut index)?;
-        self.write_digest(&index, &scope)?;
+        self.write_digest(&index, &scope, true)?;
         Ok(marked)
     }
 }

@@ -1,6 +1,5 @@
 //! What was said before, how it was, and what comes from elsewhere.
 
-use super::look::catch_up;
 use crate::App;
 use crate::Timestamp;
 use crate::engine::Engine;
@@ -63,8 +62,8 @@ impl<E: Engine, H: Host> App<E, H> {
         let tx = self.engine.write()?;
         let changes = vec![Change::Knowledge(KnowledgeChange::Merged { update, edits })];
         let number = Self::conclude(&self.host, tx, now, scope.project().cloned(), Actor::Consort, changes)?;
-        catch_up(&self.engine.read()?, index)?;
-        let _ = self.write_digest(index, scope);
+        self.catch_up(index)?;
+        let _ = self.write_digest(index, scope, true);
         Ok(number)
     }
 }
