@@ -21,7 +21,7 @@ use consort_core::host::Host;
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
-use crate::Token;
+use crate::Tokens;
 use crate::api;
 use crate::events;
 use crate::guard;
@@ -71,9 +71,9 @@ where
     H: Host + Send + 'static,
 {
     /// Serves until `end`.
-    pub fn new(app: App<E, H>, around: Arc<dyn Around>, token: Token, end: CancellationToken) -> Self {
+    pub fn new(app: App<E, H>, around: Arc<dyn Around>, tokens: Tokens, end: CancellationToken) -> Self {
         let inner = Arc::new(Inner { app: Mutex::new(app), around, end });
-        Self { inner, guard: Guard { token, hosts: Vec::new() }, others: Router::new() }
+        Self { inner, guard: Guard { tokens, hosts: Vec::new() }, others: Router::new() }
     }
 
     /// Names by which it may be called, besides this machine's own.
