@@ -77,7 +77,7 @@ async fn serve(world: &World, args: &Args, tokens: Tokens) -> CommandResult {
 
 fn greet(world: &World, address: SocketAddr) -> CommandResult {
     world.out.text(format!(
-        "Serving http://{address}: MCP at /mcp, JSON at /api, the journal at /api/events\n\
+        "Serving http://{address}: MCP at /mcp, JSON at /api, the journal at /api/events, knowledge at /sync\n\
          The token is in {}\n\
          The one that may only read is in {}\n",
         world.paths.token().display(),
