@@ -51,3 +51,14 @@ impl From<StoreError> for Goodbye {
         Self::later(error)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_long_reason_is_cut_between_letters() {
+        let Message::Close(Some(frame)) = Goodbye::malformed("ä".repeat(100)).message() else { panic!() };
+        assert_eq!((frame.code, frame.reason.len()), (4400, 122));
+    }
+}

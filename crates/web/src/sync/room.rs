@@ -243,3 +243,44 @@ fn difference(document: &Document, before: &[u8]) -> Result<Vec<u8>, Goodbye> {
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_room_is_there_while_anyone_is_in_it() {
+        let rooms = Rooms::default();
+        let (one, _frames) = rooms.enter("shop".into());
+        let (other, _frames) = rooms.enter("shop".into());
+        let (elsewhere, _frames) = rooms.enter("bank".into());
+        assert_eq!([one.is_first, other.is_first, elsewhere.is_first], [true, false, true]);
+        let room = Arc::downgrade(&one.room);
+        drop(one);
+        assert_eq!(lock(&rooms.rooms).len(), 2);
+        drop(other);
+        assert_eq!(lock(&rooms.rooms).len(), 1);
+        assert!(room.upgrade().is_none());
+        assert!(rooms.enter("shop".into()).0.is_first);
+    }
+
+    #[test]
+    fn one_that_falls_behind_is_let_go_and_nobody_hears_itself() {
+        let rooms = Rooms::default();
+        let (slow, mut slow_frames) = rooms.enter("shop".into());
+        let (quick, mut quick_frames) = rooms.enter("shop".into());
+        for _ in 0..=WAITING {
+            slow.room.tell(None, vec![7]);
+            assert_eq!(quick_frames.try_recv().unwrap(), vec![7]);
+        }
+        for _ in 0..WAITING {
+            slow_frames.try_recv().unwrap();
+        }
+        assert_eq!(slow_frames.try_recv(), Err(mpsc::error::TryRecvError::Disconnected));
+        quick.room.tell(Some(quick.peer), vec![8]);
+        assert_eq!(quick_frames.try_recv(), Err(mpsc::error::TryRecvError::Empty));
+        // Its room stays, for those who are quick enough.
+        drop(slow);
+        assert!(!quick.room.empty.is_cancelled());
+    }
+}
