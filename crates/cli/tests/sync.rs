@@ -353,7 +353,7 @@ fn a_malformed_frame_ends_one_connection() {
     }
     let Some(mut long) = site.writer() else { return };
     long.does(&json!({ "job": "write", "entity": "long", "fields": { "text": "x".repeat(17 << 20) } }));
-    long.does(&json!({ "job": "closed" }));
+    assert_eq!(long.does(&json!({ "job": "closed" }))[0], 4400);
     witness.write("unmoved", "goes on");
     until(&world, "(sort (map :name (get-principles)))", "(known unmoved)");
 }

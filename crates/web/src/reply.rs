@@ -40,7 +40,7 @@ impl Refusal {
     }
 
     /// The same, as something that is not there.
-    pub(crate) fn as_not_found(self) -> Self {
+    pub(crate) fn into_not_found(self) -> Self {
         Self { status: StatusCode::NOT_FOUND, ..self }
     }
 

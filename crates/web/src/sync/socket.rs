@@ -33,9 +33,12 @@ use crate::guard::Access;
 use crate::reply::Refusal;
 use crate::site::Inner;
 
-/// Longer frames are not read: a peer with more to say at once has to say it in
+/// Longer frames are not looked at: a peer with more to say at once has to say it in
 /// pieces.
 const LONGEST: usize = 16 << 20;
+/// Longer ones are not even read. Whoever is cut off in the middle of a frame does not
+/// hear why, and comes back with it for ever.
+const READABLE: usize = 64 << 20;
 
 /// How often a peer is shown that we live, and asked whether it does. A y-websocket
 /// that hears nothing for thirty seconds begins anew, and it does not hear a ping.
@@ -71,7 +74,7 @@ where
     let ends = ends.map(|Extension(ends)| ends);
     let look = inner.with(move |app, around| {
         let project = app.find_project(&named).map_err(|error| match error {
-            PresenceError::NoSuchProject { .. } => Refusal::from(error).as_not_found(),
+            PresenceError::NoSuchProject { .. } => Refusal::from(error).into_not_found(),
             error => error.into(),
         })?;
         // Nobody records anything either.
@@ -83,7 +86,7 @@ where
     let project = look.await?;
     let upgrade = upgrade.map_err(|rejection| Refusal::malformed(rejection.body_text()))?;
     let lives = inner.sockets.token();
-    Ok(upgrade.max_message_size(LONGEST).max_frame_size(LONGEST).on_upgrade(async move |socket| {
+    Ok(upgrade.max_message_size(READABLE).max_frame_size(READABLE).on_upgrade(async move |socket| {
         serve(inner, project, access, socket).await;
         drop(lives);
     }))
@@ -174,6 +177,9 @@ where
             message = socket.recv() => {
                 silences = 0;
                 let frame = match message? {
+                    Ok(Message::Binary(frame)) if frame.len() > LONGEST => {
+                        return Some(Goodbye::malformed(format_args!("a frame of more than {LONGEST} bytes")));
+                    }
                     Ok(Message::Binary(frame)) => frame,
                     Ok(Message::Text(_)) => return Some(Goodbye::malformed("frames are binary")),
                     Ok(Message::Ping(_) | Message::Pong(_)) => continue,
