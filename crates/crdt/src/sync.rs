@@ -4,6 +4,8 @@
 //! Nothing is sent here. **A frame either is answered or is an error, and one
 //! from a peer that may only read changes nothing.**
 
+use serde::de::IgnoredAny;
+
 use crate::document::Document;
 use crate::edit::Stamped;
 use crate::error::CrdtError;
@@ -27,6 +29,12 @@ pub struct Answer {
     pub replies: Vec<Vec<u8>>,
     /// What it changed here.
     pub merged: Vec<Stamped>,
+    /// The update with which it did, if there was news in it, be it none that is
+    /// read: what comes later may build on it.
+    pub update: Option<Vec<u8>>,
+    /// It builds on what is not here, and `replies` ask for that. One that sends the
+    /// same again does not have it either: whoever asks for ever gets nowhere.
+    pub is_gap: bool,
     /// A frame for everyone else.
     pub relay: Option<Vec<u8>>,
 }
@@ -48,8 +56,9 @@ pub fn answer(document: &mut Document, frame: &[u8], may_write: bool) -> Result<
     match reader.uint()? {
         SYNC => {}
         AWARENESS => {
-            reader.blob()?;
+            let states = reader.blob()?;
             end(&reader)?;
+            check_awareness(states)?;
             return Ok(Answer { relay: Some(frame.to_vec()), ..Answer::default() });
         }
         ASK_AWARENESS => {
@@ -70,13 +79,30 @@ pub fn answer(document: &mut Document, frame: &[u8], may_write: bool) -> Result<
         STEP_2 | UPDATE => match document.take_in(blob) {
             Ok(merged) => {
                 let relay = merged.is_news.then(|| tell(blob));
-                Ok(Answer { replies: Vec::new(), merged: merged.changes, relay })
+                let update = merged.is_news.then(|| blob.to_vec());
+                Ok(Answer { merged: merged.changes, update, relay, ..Answer::default() })
             }
-            Err(CrdtError::Gap { .. }) => Ok(Answer { replies: vec![greet(document)], ..Answer::default() }),
+            Err(CrdtError::Gap { .. }) => {
+                Ok(Answer { replies: vec![greet(document)], is_gap: true, ..Answer::default() })
+            }
             Err(error) => Err(error),
         },
         _ => Err(CrdtError::Malformed { at: 1, what: "an unknown step" }),
     }
+}
+
+/// Who is there, each with a clock and a state in JSON. Nothing is kept of it, but a
+/// peer that it is passed on to reads it, and may fall over what is not so.
+fn check_awareness(states: &[u8]) -> Result<(), CrdtError> {
+    let mut reader = Reader::new(states);
+    for _ in 0..reader.count()? {
+        reader.uint()?;
+        reader.uint()?;
+        if serde_json::from_str::<IgnoredAny>(reader.text()?).is_err() {
+            return Err(reader.fail("a state that is not JSON"));
+        }
+    }
+    end(&reader)
 }
 
 fn frame(step: u64, blob: &[u8]) -> Vec<u8> {

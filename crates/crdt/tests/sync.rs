@@ -69,6 +69,7 @@ fn an_update_is_passed_on_once() {
     let frame = sync::tell(&write(&mut client, 2, 20));
     let answer = sync::answer(&mut server, &frame, true).unwrap();
     assert_eq!((answer.merged.len(), answer.relay.as_ref(), answer.replies.len()), (1, Some(&frame), 0));
+    assert_eq!(answer.update.map(|update| sync::tell(&update)), Some(frame.clone()));
     assert_eq!(sync::answer(&mut server, &frame, true).unwrap(), Answer::default());
 }
 
@@ -78,7 +79,7 @@ fn one_that_sends_the_second_before_the_first_is_greeted_again() {
     write(&mut client, 2, 20);
     let second = sync::tell(&write(&mut client, 2, 21));
     let answer = sync::answer(&mut server, &second, true).unwrap();
-    assert_eq!(answer, Answer { replies: vec![sync::greet(&server)], ..Answer::default() });
+    assert_eq!(answer, Answer { replies: vec![sync::greet(&server)], is_gap: true, ..Answer::default() });
     let all = sync::answer(&mut client, &answer.replies[0], true).unwrap().replies;
     sync::answer(&mut server, &all[0], true).unwrap();
     assert_eq!(server.entities(), client.entities());
@@ -87,13 +88,25 @@ fn one_that_sends_the_second_before_the_first_is_greeted_again() {
 #[test]
 fn presence_is_passed_on_as_it_is_and_the_unknown_refused() {
     let mut document = Document::new();
-    for frame in [&[1, 2, 9, 9][..], &[3]] {
+    for frame in [&[1, 1, 0][..], &[1, 7, 1, 9, 1, 3, b'"', b'a', b'"'], &[3]] {
         let answer = sync::answer(&mut document, frame, false).unwrap();
         assert_eq!(answer, Answer { relay: Some(frame.to_vec()), ..Answer::default() });
     }
-    for frame in
-        [&[][..], &[0], &[1], &[1, 9, 1], &[2, 0], &[4], &[0, 3, 0], &[0, 0, 0], &[0, 2, 1, 9], &[3, 0]]
-    {
+    for frame in [
+        &[][..],
+        &[0],
+        &[1],
+        &[1, 9, 1],
+        &[1, 2, 9, 9],
+        &[1, 2, 0, 0],
+        &[1, 6, 1, 9, 1, 2, b'"', b'a'],
+        &[2, 0],
+        &[4],
+        &[0, 3, 0],
+        &[0, 0, 0],
+        &[0, 2, 1, 9],
+        &[3, 0],
+    ] {
         assert!(sync::answer(&mut document, frame, true).is_err(), "{frame:?}");
     }
 }

@@ -50,6 +50,11 @@ impl Paths {
         self.data.join("token")
     }
 
+    /// The same, for one that may only read.
+    pub fn token_read(&self) -> PathBuf {
+        self.data.join("token-read")
+    }
+
     /// What hooks could not say aloud.
     pub fn hook_log(&self) -> PathBuf {
         self.data.join("hook.log")

@@ -18,13 +18,19 @@ use consort_crdt::Stamp;
 /// The document that these entries make, oldest first.
 pub fn make(entries: &[Entry]) -> Result<Document, CrdtError> {
     let mut document = Document::new();
+    go_on(&mut document, entries)?;
+    Ok(document)
+}
+
+/// Takes in the entries that follow those it was made from.
+pub fn go_on(document: &mut Document, entries: &[Entry]) -> Result<(), CrdtError> {
     for entry in entries {
         for change in &entry.changes {
             let Change::Knowledge(change) = change else { continue };
-            take_in(&mut document, entry.at, change)?;
+            take_in(document, entry.at, change)?;
         }
     }
-    Ok(document)
+    Ok(())
 }
 
 fn take_in(document: &mut Document, at: Timestamp, change: &KnowledgeChange) -> Result<(), CrdtError> {
@@ -52,7 +58,8 @@ fn outward(edit: &Edit) -> consort_crdt::Edit {
     consort_crdt::Edit { entity: edit.entity.clone(), change }
 }
 
-fn inward(stamped: consort_crdt::Stamped) -> Stamped {
+/// A word of the document, as the room has it.
+pub fn inward(stamped: consort_crdt::Stamped) -> Stamped {
     let consort_crdt::Stamped { edit, stamp } = stamped;
     let change = match edit.change {
         consort_crdt::Change::Set { field, value } => EditChange::Set { field, value },

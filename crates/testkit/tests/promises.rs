@@ -94,7 +94,7 @@ fn crates_depend_only_downwards() {
         ("consort-scheme", &[]),
         ("consort-knowledge", &["consort-core", "consort-crdt", "consort-scheme"]),
         ("consort-mcp", &["consort-core", "consort-knowledge"]),
-        ("consort-web", &["consort-core"]),
+        ("consort-web", &["consort-core", "consort-crdt", "consort-knowledge"]),
         ("consort-bench", &["consort-core", "consort-host", "consort-sqlite"]),
     ];
     let graph = graph();
@@ -172,7 +172,8 @@ fn the_lock_file_stays_small() {
     let lock = std::fs::read_to_string(root().join("Cargo.lock")).unwrap();
     let packages = lock.matches("[[package]]").count();
     // The MCP library, its runtime and the HTTP server are near half of them; Yjs is a tenth.
-    assert!(packages <= 190, "{packages} packages: a new dependency is a decision");
+    // Websockets are 22: the handshake's hash and the random numbers of a client that we are not.
+    assert!(packages <= 212, "{packages} packages: a new dependency is a decision");
 }
 
 #[test]

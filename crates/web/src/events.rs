@@ -125,7 +125,10 @@ where
 }
 
 /// The rings of the journal's bell, and now and then one of our own.
-fn rings<E, H>(inner: &Arc<Inner<E, H>>, project: Option<ProjectId>) -> std::io::Result<mpsc::Receiver<()>> {
+pub(crate) fn rings<E, H>(
+    inner: &Arc<Inner<E, H>>,
+    project: Option<ProjectId>,
+) -> std::io::Result<mpsc::Receiver<()>> {
     let bell = inner.around.bell(project.map(Topic::Project).as_ref())?;
     let (ring, rings) = mpsc::channel(1);
     around::attend(bell, NAP, move |_| {

@@ -7,6 +7,8 @@ use axum::extract::ConnectInfo;
 use axum::extract::Request;
 use axum::extract::State;
 use axum::http::HeaderMap;
+use axum::http::Method;
+use axum::http::Uri;
 use axum::http::header;
 use axum::middleware::Next;
 use axum::response::Response;
@@ -33,18 +35,36 @@ impl Token {
     }
 }
 
+/// The tokens there are, by what they are good for.
+pub struct Tokens {
+    /// For everything.
+    pub all: Token,
+    /// For looking.
+    pub read: Token,
+}
+
+/// What whoever was let in may do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Access {
+    All,
+    Read,
+}
+
 /// What is asked of every request.
 pub(crate) struct Guard {
-    pub(crate) token: Token,
+    pub(crate) tokens: Tokens,
     /// The names by which a browser may have found us, besides this machine's
     /// own: a page that has its own name point here gets no further.
     pub(crate) hosts: Vec<String>,
 }
 
+const API: &str = "/api/";
+const SYNC: &str = "/sync/";
+
 const LOOPBACK: [&str; 3] = ["localhost", "127.0.0.1", "[::1]"];
 
 impl Guard {
-    fn admit(&self, headers: &HeaderMap) -> Result<(), Refusal> {
+    fn admit(&self, method: &Method, uri: &Uri, headers: &HeaderMap) -> Result<Access, Refusal> {
         let text = |name: header::HeaderName| headers.get(name).and_then(|value| value.to_str().ok());
         let Some(host) = text(header::HOST).map(name_of).filter(|host| self.knows(host)) else {
             return Err(Refusal::forbidden(
@@ -69,8 +89,17 @@ impl Guard {
             let (scheme, token) = value.split_once(' ')?;
             scheme.eq_ignore_ascii_case("bearer").then(|| token.trim())
         });
+        // A browser sends no headers of our choice with a websocket.
+        let shown = shown.or_else(|| token_in(uri).filter(|_| uri.path().starts_with(SYNC)));
         match shown {
-            Some(shown) if self.token.is(shown) => Ok(()),
+            Some(shown) if self.tokens.all.is(shown) => Ok(Access::All),
+            Some(shown) if self.tokens.read.is(shown) => {
+                let looks = matches!(*method, Method::GET | Method::HEAD);
+                let may = looks && [API, SYNC].iter().any(|place| uri.path().starts_with(place));
+                may.then_some(Access::Read).ok_or_else(|| {
+                    Refusal::forbidden("this token may only read", "show the other one to do that")
+                })
+            }
             _ => Err(Refusal::unauthorized()),
         }
     }
@@ -96,6 +125,11 @@ fn name_of(authority: &str) -> &str {
     }
 }
 
+/// `token=` in a query. No character of a token needs to be escaped.
+fn token_in(uri: &Uri) -> Option<&str> {
+    uri.query()?.split('&').find_map(|pair| pair.strip_prefix("token="))
+}
+
 /// Lets a request in, with what is known of where it comes from.
 pub(crate) async fn guard(
     State(guard): State<Arc<Guard>>,
@@ -103,7 +137,8 @@ pub(crate) async fn guard(
     mut request: Request,
     next: Next,
 ) -> Result<Response, Refusal> {
-    guard.admit(request.headers())?;
+    let access = guard.admit(request.method(), request.uri(), request.headers())?;
+    request.extensions_mut().insert(access);
     if let Some(ends) = ends {
         request.extensions_mut().insert(ends);
     }
@@ -115,14 +150,64 @@ mod tests {
     use super::*;
 
     const SECRET: &str = "0123456789abcdef0123456789abcdef";
+    const READ: &str = "fedcba9876543210fedcba9876543210";
 
-    fn admits(headers: &[(&str, &str)]) -> bool {
-        let guard = Guard { token: Token::new(SECRET).unwrap(), hosts: vec!["box.lan".into()] };
+    fn access(line: &str, headers: &[(&str, &str)]) -> Option<Access> {
+        let tokens = Tokens { all: Token::new(SECRET).unwrap(), read: Token::new(READ).unwrap() };
+        let guard = Guard { tokens, hosts: vec!["box.lan".into()] };
         let mut map = HeaderMap::new();
         for (name, value) in headers {
             map.insert(name.parse::<header::HeaderName>().unwrap(), value.parse().unwrap());
         }
-        guard.admit(&map).is_ok()
+        let (method, uri) = line.split_once(' ').unwrap();
+        guard.admit(&method.parse().unwrap(), &uri.parse().unwrap(), &map).ok()
+    }
+
+    fn admits(headers: &[(&str, &str)]) -> bool {
+        access("POST /mcp", headers) == Some(Access::All)
+    }
+
+    #[test]
+    fn one_token_only_reads() {
+        let bearer = format!("Bearer {READ}");
+        for (line, may) in [
+            ("GET /api/who?project=shop", true),
+            ("GET /api/events", true),
+            ("HEAD /api/who", true),
+            ("GET /sync/shop", true),
+            ("POST /api/send", false),
+            ("PUT /api/who", false),
+            ("GET /mcp", false),
+            ("POST /mcp", false),
+            ("DELETE /mcp", false),
+            ("POST /sync/shop", false),
+            ("GET /", false),
+            ("GET /apis", false),
+        ] {
+            let found = access(line, &[("host", "localhost"), ("authorization", &bearer)]);
+            assert_eq!(found, may.then_some(Access::Read), "{line}");
+        }
+        let of_another_site =
+            [("host", "localhost"), ("authorization", bearer.as_str()), ("origin", "http://evil.example")];
+        assert_eq!(access("GET /api/who", &of_another_site), None);
+    }
+
+    #[test]
+    fn only_a_websocket_shows_its_token_in_the_query() {
+        let host = [("host", "localhost")];
+        let asked = |path: &str, token: &str| access(&format!("GET {path}token={token}"), &host);
+        assert_eq!(asked("/sync/shop?", SECRET), Some(Access::All));
+        assert_eq!(asked("/sync/shop?a=b&", SECRET), Some(Access::All));
+        assert_eq!(asked("/sync/shop?", READ), Some(Access::Read));
+        for path in ["/api/who?", "/mcp?", "/api/events?", "/?", "/sync/shop#", "/sync/shop?x", "/sync?"] {
+            assert_eq!(asked(path, SECRET), None, "{path}");
+        }
+        assert_eq!(asked("/sync/shop?", ""), None);
+        assert_eq!(asked("/sync/shop?", "0123456789abcdef0123456789abcdee"), None);
+        // What a header says comes first.
+        let wrong = [("host", "localhost"), ("authorization", "Bearer x")];
+        assert_eq!(access(&format!("GET /sync/shop?token={SECRET}"), &wrong), None);
+        assert_eq!(access(&format!("GET /sync/shop?token={SECRET}"), &[("host", "evil.example")]), None);
     }
 
     #[test]

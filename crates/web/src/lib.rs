@@ -1,15 +1,18 @@
 //! The door for whoever comes over HTTP: the outcomes' own JSON, the journal as
-//! it grows, and whatever service is put beside them.
+//! it grows, what is known kept alike with others, and whatever service is put
+//! beside them.
 //!
-//! Bound to this machine unless asked otherwise. **A call needs the token, and
-//! nothing that a page of another site can make a browser send is a call**; who
-//! calls is told by its processes, as everywhere, and not by the token.
+//! Bound to this machine unless asked otherwise. **A call needs a token, and
+//! nothing that a page of another site can make a browser send is a call**; what may
+//! be done is told by the token, who calls by its processes, as everywhere.
 
 mod api;
 mod events;
 mod guard;
 mod reply;
 mod site;
+mod sync;
 
 pub use guard::Token;
+pub use guard::Tokens;
 pub use site::Site;

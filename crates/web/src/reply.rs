@@ -39,6 +39,15 @@ impl Refusal {
         Self::new(StatusCode::BAD_REQUEST, message, "see docs/serve.md")
     }
 
+    /// The same, as something that is not there.
+    pub(crate) fn into_not_found(self) -> Self {
+        Self { status: StatusCode::NOT_FOUND, ..self }
+    }
+
+    pub(crate) fn message(&self) -> &str {
+        &self.message
+    }
+
     pub(crate) fn internal(message: String) -> Self {
         let status = StatusCode::INTERNAL_SERVER_ERROR;
         Self { status, kind: Kind::Internal, message, hints: Vec::new() }

@@ -20,13 +20,16 @@ use consort_core::host::Ends;
 use consort_core::host::Host;
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
 
-use crate::Token;
+use crate::Tokens;
 use crate::api;
 use crate::events;
 use crate::guard;
 use crate::guard::Guard;
 use crate::reply::Refusal;
+use crate::sync;
+use crate::sync::Rooms;
 
 /// How long connections may take to end once they are asked to.
 const PATIENCE: Duration = Duration::from_secs(3);
@@ -42,6 +45,9 @@ pub(crate) struct Inner<E, H> {
     pub(crate) around: Arc<dyn Around>,
     /// Cancelled when the server is to end.
     pub(crate) end: CancellationToken,
+    pub(crate) rooms: Rooms,
+    /// The conversations that the HTTP server has handed over.
+    pub(crate) sockets: TaskTracker,
 }
 
 impl<E, H> Inner<E, H>
@@ -71,9 +77,10 @@ where
     H: Host + Send + 'static,
 {
     /// Serves until `end`.
-    pub fn new(app: App<E, H>, around: Arc<dyn Around>, token: Token, end: CancellationToken) -> Self {
-        let inner = Arc::new(Inner { app: Mutex::new(app), around, end });
-        Self { inner, guard: Guard { token, hosts: Vec::new() }, others: Router::new() }
+    pub fn new(app: App<E, H>, around: Arc<dyn Around>, tokens: Tokens, end: CancellationToken) -> Self {
+        let (rooms, sockets) = (Rooms::default(), TaskTracker::new());
+        let inner = Arc::new(Inner { app: Mutex::new(app), around, end, rooms, sockets });
+        Self { inner, guard: Guard { tokens, hosts: Vec::new() }, others: Router::new() }
     }
 
     /// Names by which it may be called, besides this machine's own.
@@ -101,6 +108,7 @@ where
         let router = Router::new()
             .merge(api::routes())
             .merge(events::routes())
+            .merge(sync::routes())
             .with_state(Arc::clone(&inner))
             .merge(others)
             .fallback(async || Refusal::not_found())
@@ -110,6 +118,12 @@ where
         let serving = axum::serve(listener, router.into_make_service_with_connect_info::<Connection>())
             .with_graceful_shutdown(async move { ended.cancelled().await })
             .into_future();
+        let serving = async {
+            let served = serving.await;
+            inner.sockets.close();
+            inner.sockets.wait().await;
+            served
+        };
         tokio::select! {
             served = serving => served,
             () = async { end.cancelled().await; tokio::time::sleep(PATIENCE).await } => Ok(()),

@@ -15,6 +15,7 @@ use consort_host::Machine;
 use consort_mcp::Server;
 use consort_web::Site;
 use consort_web::Token;
+use consort_web::Tokens;
 use tokio::net::TcpListener;
 use tokio::signal::unix::SignalKind;
 use tokio::signal::unix::signal;
@@ -41,16 +42,17 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
-    let token = token(world)?;
+    let tokens =
+        Tokens { all: token(world, &world.paths.token())?, read: token(world, &world.paths.token_read())? };
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let runtime = runtime.map_err(|error| failed("it cannot be begun", &error))?;
-    let served = runtime.block_on(serve(world, args, token));
+    let served = runtime.block_on(serve(world, args, tokens));
     // A bell may be waited for a while longer; nobody hears it.
     runtime.shutdown_background();
     served
 }
 
-async fn serve(world: &World, args: &Args, token: Token) -> CommandResult {
+async fn serve(world: &World, args: &Args, tokens: Tokens) -> CommandResult {
     let wanted = SocketAddr::new(args.bind, args.port);
     let listener = TcpListener::bind(wanted).await.map_err(|error| {
         CommandError::user(
@@ -65,7 +67,7 @@ async fn serve(world: &World, args: &Args, token: Token) -> CommandResult {
     let around = Arc::new(Surroundings::new(world));
     let mcp = Server::new(world.app(), Arc::clone(&around) as _);
     let hosts = args.host.iter().cloned().chain([address.ip().to_string()]);
-    let site = Site::new(world.app(), around, token, end.clone())
+    let site = Site::new(world.app(), around, tokens, end.clone())
         .known_as(hosts)
         .with("/mcp", consort_mcp::service(mcp, end));
 
@@ -74,11 +76,12 @@ async fn serve(world: &World, args: &Args, token: Token) -> CommandResult {
 }
 
 fn greet(world: &World, address: SocketAddr) -> CommandResult {
-    let token = world.paths.token();
     world.out.text(format!(
-        "Serving http://{address}: MCP at /mcp, JSON at /api, the journal at /api/events\n\
-         The token is in {}\n",
-        token.display()
+        "Serving http://{address}: MCP at /mcp, JSON at /api, the journal at /api/events, knowledge at /sync\n\
+         The token is in {}\n\
+         The one that may only read is in {}\n",
+        world.paths.token().display(),
+        world.paths.token_read().display()
     ))?;
     if !address.ip().is_loopback() {
         out::note("Others on the network can reach this, and nothing is encrypted on the way.");
@@ -98,15 +101,14 @@ fn end_with_signals(end: CancellationToken) -> std::io::Result<()> {
     Ok(())
 }
 
-/// The token of this person, made when it is first needed. It stays the same,
+/// A token of this person, made when it is first needed. It stays the same,
 /// so that what was configured with it goes on working.
-fn token(world: &World) -> Result<Token, CommandError> {
-    let path = world.paths.token();
+fn token(world: &World, path: &Path) -> Result<Token, CommandError> {
     connect::private_dir(&world.paths.data)?;
     if !path.exists() {
-        make_token(world, &path).map_err(|error| CommandError::file("cannot make", &path, error))?;
+        make_token(world, path).map_err(|error| CommandError::file("cannot make", path, error))?;
     }
-    read_token(&path)
+    read_token(path)
 }
 
 /// Made aside and put in its place whole: nobody finds half of it, and of two that

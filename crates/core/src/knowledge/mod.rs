@@ -40,6 +40,7 @@ pub use model::ActRequest;
 pub use model::Edit;
 pub use model::EditChange;
 pub use model::KnowledgeChange;
+pub use model::KnowledgePlace;
 pub use model::Known;
 pub use model::Scope;
 pub use model::Source;

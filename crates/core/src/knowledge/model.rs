@@ -9,6 +9,7 @@ use serde_json::Value;
 
 use super::Kind;
 use crate::Timestamp;
+use crate::journal::EntryId;
 use crate::journal::Seq;
 use crate::presence::CallerFacts;
 use crate::project::ProjectId;
@@ -119,6 +120,14 @@ impl KnowledgeChange {
             Self::Merged { edits, .. } => edits.clone(),
         }
     }
+}
+
+/// How far somebody has followed what is recorded.
+#[derive(Clone, Debug, Default)]
+pub struct KnowledgePlace {
+    pub(super) through: Seq,
+    /// The last entry about knowledge, by which the store is recognised.
+    pub(super) newest: Option<(Seq, EntryId)>,
 }
 
 /// Something that is known, as one: all entities of its name together.

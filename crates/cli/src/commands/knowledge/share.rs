@@ -70,7 +70,10 @@ pub(super) fn take_in_file(
     let edits = document::merge(&mut known, &update)
         .map_err(|error| CommandError::user(format!("{}: {error}", path.display()), "it was left alone"))?;
     let count = edits.len();
-    room.app.merge_knowledge(index, scope, document::hex(&update), edits)?;
+    // The file has all there is: what nobody reads comes with what somebody does.
+    if count > 0 {
+        room.app.merge_knowledge(index, scope, document::hex(&update), edits)?;
+    }
     Ok(count)
 }
 

@@ -8,9 +8,12 @@ use crate::host::Host;
 use crate::journal::Actor;
 use crate::journal::Change;
 use crate::journal::Entry;
+use crate::journal::EntryId;
+use crate::journal::JournalStore as _;
 use crate::journal::Seq;
 use crate::knowledge::KnowledgeChange;
 use crate::knowledge::KnowledgeIndex as _;
+use crate::knowledge::KnowledgePlace;
 use crate::knowledge::KnowledgeStore as _;
 use crate::knowledge::Scope;
 use crate::knowledge::Stamped;
@@ -21,6 +24,31 @@ impl<E: Engine, H: Host> App<E, H> {
         let mut entries = self.engine.read()?.knowledge_after(0, usize::MAX)?;
         entries.retain(|entry| entry.project.as_ref() == scope.project());
         Ok(entries)
+    }
+
+    /// Entries about what is known in a scope that have come since, oldest first;
+    /// `None` where the store is another one, and all begins anew.
+    pub fn knowledge_since(
+        &mut self,
+        scope: &Scope,
+        place: &mut KnowledgePlace,
+    ) -> Result<Option<Vec<Entry>>, StoreError> {
+        let tx = self.engine.read()?;
+        let through = tx.last_seq()?;
+        let is_gone = |(seq, id): &(Seq, EntryId)| -> Result<bool, StoreError> {
+            Ok(tx.knowledge_after(seq - 1, 1)?.first().is_none_or(|entry| entry.id != *id))
+        };
+        if through < place.through || place.newest.as_ref().map(is_gone).transpose()? == Some(true) {
+            *place = KnowledgePlace::default();
+            return Ok(None);
+        }
+        let mut entries = tx.knowledge_after(place.through, usize::MAX)?;
+        if let Some(newest) = entries.last() {
+            place.newest = Some((newest.seq, newest.id));
+        }
+        place.through = through;
+        entries.retain(|entry| entry.project.as_ref() == scope.project());
+        Ok(Some(entries))
     }
 
     /// All that was said of these entities, oldest first.
@@ -47,7 +75,8 @@ impl<E: Engine, H: Host> App<E, H> {
         Ok(index)
     }
 
-    /// Records what another replica knew, and what was new in it.
+    /// Records what another replica knew, and what was new in it: also where that is
+    /// nothing we read, as long as there is an update. What it says later may build on it.
     pub fn merge_knowledge(
         &mut self,
         index: &mut E::Knowledge,
@@ -55,7 +84,7 @@ impl<E: Engine, H: Host> App<E, H> {
         update: String,
         edits: Vec<Stamped>,
     ) -> Result<Option<Seq>, StoreError> {
-        if edits.is_empty() {
+        if update.is_empty() {
             return Ok(None);
         }
         let now = self.host.now();

@@ -1,0 +1,15 @@
+//! What is known, kept alike with whoever is connected, as y-websocket does it.
+//!
+//! The peers of a project share one document while any is there. It is made from
+//! the journal; what a peer says is recorded there before anyone else hears of it,
+//! and what others record (commands, agents, another server) comes from there.
+//!
+//! **The document is what the journal makes of its entries, in their order.** Where
+//! it may have become something else, it is dropped and made anew.
+
+mod goodbye;
+mod room;
+mod socket;
+
+pub(crate) use room::Rooms;
+pub(crate) use socket::routes;

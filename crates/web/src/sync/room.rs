@@ -1,0 +1,286 @@
+//! The document that the peers of a project share.
+
+use std::collections::BTreeMap;
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::sync::Mutex;
+use std::sync::MutexGuard;
+use std::sync::PoisonError;
+use std::sync::atomic::AtomicU64;
+use std::sync::atomic::Ordering;
+
+use axum::body::Bytes;
+use consort_core::App;
+use consort_core::engine::Engine;
+use consort_core::host::Host;
+use consort_core::knowledge::KnowledgePlace;
+use consort_core::knowledge::Scope;
+use consort_core::knowledge::Stamped;
+use consort_core::project::ProjectId;
+use consort_crdt::Document;
+use consort_crdt::sync;
+use consort_crdt::sync::Answer;
+use consort_knowledge::document;
+use tokio::sync::mpsc;
+use tokio_util::sync::CancellationToken;
+
+use super::goodbye::Goodbye;
+
+/// How many frames may wait for a peer. One that takes them more slowly than others
+/// write is let go, and gets what it missed when it comes back.
+const WAITING: usize = 256;
+
+/// "Say who is there": whoever came last does not know yet.
+const ASK_AWARENESS: &[u8] = &[3];
+
+/// The rooms in which somebody is.
+#[derive(Default)]
+pub(crate) struct Rooms {
+    rooms: Mutex<HashMap<ProjectId, Arc<Room>>>,
+    next: AtomicU64,
+}
+
+/// One who is in a room, until it is dropped.
+pub(super) struct Seat<'a> {
+    rooms: &'a Rooms,
+    pub(super) room: Arc<Room>,
+    pub(super) peer: u64,
+    /// Nobody was there: it has to see to it that news comes in.
+    pub(super) is_first: bool,
+}
+
+impl Rooms {
+    /// A seat in the room of that project, and the frames that come for it.
+    pub(super) fn enter(&self, project: ProjectId) -> (Seat<'_>, mpsc::Receiver<Bytes>) {
+        let peer = self.next.fetch_add(1, Ordering::Relaxed);
+        let (send, receive) = mpsc::channel(WAITING);
+        let mut rooms = lock(&self.rooms);
+        let is_first = !rooms.contains_key(&project);
+        let room = rooms.entry(project.clone()).or_insert_with(|| Arc::new(Room::new(project)));
+        lock(&room.peers).insert(peer, send);
+        (Seat { rooms: self, room: Arc::clone(room), peer, is_first }, receive)
+    }
+}
+
+impl Drop for Seat<'_> {
+    fn drop(&mut self) {
+        let mut rooms = lock(&self.rooms.rooms);
+        let mut peers = lock(&self.room.peers);
+        peers.remove(&self.peer);
+        // One that was let go may leave a room of which there is a second by now.
+        if peers.is_empty() {
+            self.room.empty.cancel();
+            if rooms.get(&self.room.project).is_some_and(|room| Arc::ptr_eq(room, &self.room)) {
+                rooms.remove(&self.room.project);
+            }
+        }
+    }
+}
+
+pub(super) struct Room {
+    pub(super) project: ProjectId,
+    /// Nobody is here any more.
+    pub(super) empty: CancellationToken,
+    peers: Mutex<BTreeMap<u64, mpsc::Sender<Bytes>>>,
+    /// Taken out while it is worked on: what fails in between is not put back, and
+    /// is made anew. Whoever does so has the store.
+    kept: Mutex<Option<Kept>>,
+}
+
+struct Kept {
+    document: Document,
+    /// How much of the journal is in it.
+    place: KnowledgePlace,
+}
+
+impl Room {
+    fn new(project: ProjectId) -> Self {
+        Self { project, empty: CancellationToken::new(), peers: Mutex::default(), kept: Mutex::default() }
+    }
+
+    /// Tells a new peer what is here; it answers with what is not.
+    pub(super) fn greet<E: Engine, H: Host>(&self, app: &mut App<E, H>, peer: u64) -> Result<(), Goodbye> {
+        let mut slot = lock(&self.kept);
+        let kept = self.up_to_date(slot.take(), app)?;
+        self.send(peer, sync::greet(&kept.document));
+        self.tell(Some(peer), ASK_AWARENESS.to_vec());
+        *slot = Some(kept);
+        Ok(())
+    }
+
+    /// Takes in what was recorded, and tells everyone.
+    pub(super) fn catch_up<E: Engine, H: Host>(&self, app: &mut App<E, H>) -> Result<(), Goodbye> {
+        let mut slot = lock(&self.kept);
+        *slot = Some(self.up_to_date(slot.take(), app)?);
+        Ok(())
+    }
+
+    /// Does what a peer's frame asks; whether it builds on what is not here.
+    pub(super) fn hear<E: Engine, H: Host>(
+        &self,
+        app: &mut App<E, H>,
+        from: &Speaker,
+        frame: &[u8],
+    ) -> Result<bool, Goodbye> {
+        let mut slot = lock(&self.kept);
+        let mut kept = self.up_to_date(slot.take(), app)?;
+        let answer = sync::answer(&mut kept.document, frame, from.may_write);
+        let Answer { replies, merged, update, relay, is_gap } = match answer {
+            Ok(answer) => answer,
+            Err(error) => {
+                // All others are seen before the document is touched.
+                if !matches!(error, document::CrdtError::Refused(_)) {
+                    *slot = Some(kept);
+                }
+                return Err(Goodbye::malformed(error));
+            }
+        };
+        if !(is_gap && from.was_asked) {
+            replies.into_iter().for_each(|reply| self.send(from.peer, reply));
+        }
+        let mut overtaken = None;
+        if let Some(update) = update {
+            let edits = merged.into_iter().map(document::inward).collect();
+            (kept, overtaken) = self.record(kept, app, &update, edits)?;
+        }
+        if let Some(relay) = relay {
+            self.tell(Some(from.peer), relay);
+        }
+        if let Some(difference) = overtaken {
+            self.tell(None, difference);
+        }
+        *slot = Some(kept);
+        Ok(is_gap)
+    }
+
+    /// Lets go of everyone who is here.
+    pub(super) fn clear(&self) {
+        lock(&self.peers).clear();
+    }
+
+    /// The document as the journal has it, whatever there was of it. Whoever is here
+    /// is told the difference.
+    fn up_to_date<E: Engine, H: Host>(
+        &self,
+        kept: Option<Kept>,
+        app: &mut App<E, H>,
+    ) -> Result<Kept, Goodbye> {
+        let Some(mut kept) = kept else { return self.make(app) };
+        let Some(entries) = app.knowledge_since(&self.scope(), &mut kept.place)? else {
+            self.clear();
+            return Err(Goodbye::behind());
+        };
+        if !entries.is_empty() {
+            let before = kept.document.vector();
+            document::go_on(&mut kept.document, &entries).map_err(|error| Goodbye::internal(&error))?;
+            self.tell(None, difference(&kept.document, &before)?);
+        }
+        Ok(kept)
+    }
+
+    fn make<E: Engine, H: Host>(&self, app: &mut App<E, H>) -> Result<Kept, Goodbye> {
+        let mut place = KnowledgePlace::default();
+        let entries = app.knowledge_since(&self.scope(), &mut place)?.unwrap_or_default();
+        let document = document::make(&entries).map_err(|error| Goodbye::internal(&error))?;
+        Ok(Kept { document, place })
+    }
+
+    /// Records what was merged. If something else was recorded since the document was
+    /// brought up to date, that comes first: then the document is another one, and
+    /// there is a difference of which nobody knows yet.
+    fn record<E: Engine, H: Host>(
+        &self,
+        mut kept: Kept,
+        app: &mut App<E, H>,
+        update: &[u8],
+        edits: Vec<Stamped>,
+    ) -> Result<(Kept, Option<Vec<u8>>), Goodbye> {
+        let mut index = app.knowledge()?;
+        app.merge_knowledge(&mut index, &self.scope(), document::hex(update), edits)?;
+        let entries = app.knowledge_since(&self.scope(), &mut kept.place)?;
+        if entries.is_some_and(|entries| entries.len() == 1) {
+            return Ok((kept, None));
+        }
+        let before = kept.document.vector();
+        let kept = self.make(app)?;
+        let difference = difference(&kept.document, &before)?;
+        Ok((kept, Some(difference)))
+    }
+
+    fn scope(&self) -> Scope {
+        Scope::Project(self.project.clone())
+    }
+
+    fn send(&self, peer: u64, frame: Vec<u8>) {
+        let mut peers = lock(&self.peers);
+        if peers.get(&peer).is_some_and(|peer| peer.try_send(frame.into()).is_err()) {
+            peers.remove(&peer);
+        }
+    }
+
+    fn tell(&self, except: Option<u64>, frame: Vec<u8>) {
+        let frame = Bytes::from(frame);
+        lock(&self.peers)
+            .retain(|peer, frames| Some(*peer) == except || frames.try_send(frame.clone()).is_ok());
+    }
+}
+
+/// One whose frame is heard.
+#[derive(Clone, Copy)]
+pub(super) struct Speaker {
+    pub(super) peer: u64,
+    pub(super) may_write: bool,
+    /// What its last frame built on was not here, and it was asked for that.
+    pub(super) was_asked: bool,
+}
+
+/// A frame with all that one with that vector lacks.
+fn difference(document: &Document, before: &[u8]) -> Result<Vec<u8>, Goodbye> {
+    let update = document.since(before).map_err(|error| Goodbye::internal(&error))?;
+    Ok(sync::tell(&update))
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_room_is_there_while_anyone_is_in_it() {
+        let rooms = Rooms::default();
+        let (one, _frames) = rooms.enter("shop".into());
+        let (other, _frames) = rooms.enter("shop".into());
+        let (elsewhere, _frames) = rooms.enter("bank".into());
+        assert_eq!([one.is_first, other.is_first, elsewhere.is_first], [true, false, true]);
+        let room = Arc::downgrade(&one.room);
+        drop(one);
+        assert_eq!(lock(&rooms.rooms).len(), 2);
+        drop(other);
+        assert_eq!(lock(&rooms.rooms).len(), 1);
+        assert!(room.upgrade().is_none());
+        assert!(rooms.enter("shop".into()).0.is_first);
+    }
+
+    #[test]
+    fn one_that_falls_behind_is_let_go_and_nobody_hears_itself() {
+        let rooms = Rooms::default();
+        let (slow, mut slow_frames) = rooms.enter("shop".into());
+        let (quick, mut quick_frames) = rooms.enter("shop".into());
+        for _ in 0..=WAITING {
+            slow.room.tell(None, vec![7]);
+            assert_eq!(quick_frames.try_recv().unwrap(), vec![7]);
+        }
+        for _ in 0..WAITING {
+            slow_frames.try_recv().unwrap();
+        }
+        assert_eq!(slow_frames.try_recv(), Err(mpsc::error::TryRecvError::Disconnected));
+        quick.room.tell(Some(quick.peer), vec![8]);
+        assert_eq!(quick_frames.try_recv(), Err(mpsc::error::TryRecvError::Empty));
+        // Its room stays, for those who are quick enough.
+        drop(slow);
+        assert!(!quick.room.empty.is_cancelled());
+    }
+}

@@ -1,0 +1,203 @@
+//! One connection.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::Extension;
+use axum::Router;
+use axum::body::Bytes;
+use axum::extract::Path;
+use axum::extract::State;
+use axum::extract::WebSocketUpgrade;
+use axum::extract::ws::Message;
+use axum::extract::ws::WebSocket;
+use axum::extract::ws::rejection::WebSocketUpgradeRejection;
+use axum::response::Response;
+use axum::routing::get;
+use consort_core::engine::Engine;
+use consort_core::host::Ends;
+use consort_core::host::Host;
+use consort_core::presence::Caller;
+use consort_core::presence::PresenceError;
+use consort_core::project::ProjectId;
+use tokio::sync::mpsc;
+use tokio::time;
+use tokio::time::MissedTickBehavior;
+
+use super::goodbye::Goodbye;
+use super::room::Room;
+use super::room::Seat;
+use super::room::Speaker;
+use crate::events;
+use crate::guard::Access;
+use crate::reply::Refusal;
+use crate::site::Inner;
+
+/// Longer frames are not looked at: a peer with more to say at once has to say it in
+/// pieces.
+const LONGEST: usize = 16 << 20;
+/// Longer ones are not even read. Whoever is cut off in the middle of a frame does not
+/// hear why, and comes back with it for ever.
+const READABLE: usize = 64 << 20;
+
+/// How often a peer is shown that we live, and asked whether it does. A y-websocket
+/// that hears nothing for thirty seconds begins anew, and it does not hear a ping.
+const SIGN_OF_LIFE: Duration = Duration::from_secs(10);
+/// Awareness of nobody, which is a message without consequences.
+const NOTHING: &[u8] = &[1, 1, 0];
+/// So many signs without an answer, and it is gone.
+const SILENCES: u32 = 6;
+
+/// How long a peer may take to receive a frame, and to agree to the end.
+const PATIENCE: Duration = Duration::from_secs(30);
+const FAREWELL: Duration = Duration::from_secs(1);
+
+pub(crate) fn routes<E, H>() -> Router<Arc<Inner<E, H>>>
+where
+    E: Engine + Send + 'static,
+    H: Host + Send + 'static,
+{
+    Router::new().route("/sync/{*project}", get(begin))
+}
+
+async fn begin<E, H>(
+    State(inner): State<Arc<Inner<E, H>>>,
+    Path(named): Path<String>,
+    Extension(access): Extension<Access>,
+    ends: Option<Extension<Ends>>,
+    upgrade: Result<WebSocketUpgrade, WebSocketUpgradeRejection>,
+) -> Result<Response, Refusal>
+where
+    E: Engine + Send + 'static,
+    H: Host + Send + 'static,
+{
+    let ends = ends.map(|Extension(ends)| ends);
+    let look = inner.with(move |app, around| {
+        let project = app.find_project(&named).map_err(|error| match error {
+            PresenceError::NoSuchProject { .. } => Refusal::from(error).into_not_found(),
+            error => error.into(),
+        })?;
+        // Nobody records anything either.
+        if access == Access::All && app.caller(&around.caller(ends))? == Caller::Stranger {
+            return Err(PresenceError::NotRegistered.into());
+        }
+        Ok(project.id)
+    });
+    let project = look.await?;
+    let upgrade = upgrade.map_err(|rejection| Refusal::malformed(rejection.body_text()))?;
+    let lives = inner.sockets.token();
+    Ok(upgrade.max_message_size(READABLE).max_frame_size(READABLE).on_upgrade(async move |socket| {
+        serve(inner, project, access, socket).await;
+        drop(lives);
+    }))
+}
+
+async fn serve<E, H>(inner: Arc<Inner<E, H>>, project: ProjectId, access: Access, mut socket: WebSocket)
+where
+    E: Engine + Send + 'static,
+    H: Host + Send + 'static,
+{
+    let (seat, frames) = inner.rooms.enter(project);
+    if seat.is_first {
+        tokio::spawn(attend(Arc::clone(&inner), Arc::clone(&seat.room)));
+    }
+    let goodbye = tokio::select! {
+        goodbye = converse(&inner, &seat, access, &mut socket, frames) => goodbye,
+        () = inner.end.cancelled() => Some(Goodbye::ending()),
+    };
+    drop(seat);
+    if let Some(goodbye) = goodbye {
+        let farewell = async {
+            let _ = socket.send(goodbye.message()).await;
+            // What it still sends is for nobody, but what it does not get to send
+            // would take our last word with it.
+            while let Some(Ok(_)) = socket.recv().await {}
+        };
+        let _ = time::timeout(FAREWELL, farewell).await;
+    }
+}
+
+/// Brings news into a room, as long as anyone is in it.
+async fn attend<E, H>(inner: Arc<Inner<E, H>>, room: Arc<Room>)
+where
+    E: Engine + Send + 'static,
+    H: Host + Send + 'static,
+{
+    // Without a bell nobody would hear of anything.
+    let Ok(mut rings) = events::rings(&inner, Some(room.project.clone())) else { return room.clear() };
+    loop {
+        tokio::select! {
+            ring = rings.recv() => if ring.is_none() { return },
+            () = room.empty.cancelled() => return,
+            () = inner.end.cancelled() => return,
+        }
+        let here = Arc::clone(&room);
+        // A store that is busy may not be the next time.
+        let _ = inner.with(move |app, _| Ok(here.catch_up(app))).await;
+    }
+}
+
+/// Until there is nothing more to say; `None` if it has gone.
+async fn converse<E, H>(
+    inner: &Arc<Inner<E, H>>,
+    seat: &Seat<'_>,
+    access: Access,
+    socket: &mut WebSocket,
+    mut frames: mpsc::Receiver<Bytes>,
+) -> Option<Goodbye>
+where
+    E: Engine + Send + 'static,
+    H: Host + Send + 'static,
+{
+    let (room, peer) = (&seat.room, seat.peer);
+    let mut speaker = Speaker { peer, may_write: access == Access::All, was_asked: false };
+    let here = Arc::clone(room);
+    let greeted = inner.with(move |app, _| Ok(here.greet(app, peer))).await;
+    if let Err(goodbye) = greeted.unwrap_or_else(|refusal| Err(Goodbye::later(refusal.message()))) {
+        return Some(goodbye);
+    }
+    let mut signs = time::interval(SIGN_OF_LIFE);
+    // What was missed while a frame was dealt with was no silence of the peer's.
+    signs.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    let mut silences = 0;
+    loop {
+        tokio::select! {
+            frame = frames.recv() => match frame {
+                Some(frame) => send(socket, Message::Binary(frame)).await?,
+                None => return Some(Goodbye::behind()),
+            },
+            _ = signs.tick() => {
+                silences += 1;
+                if silences > SILENCES {
+                    return None;
+                }
+                send(socket, Message::Ping(Bytes::new())).await?;
+                send(socket, Message::Binary(Bytes::from_static(NOTHING))).await?;
+            }
+            message = socket.recv() => {
+                silences = 0;
+                let frame = match message? {
+                    Ok(Message::Binary(frame)) if frame.len() > LONGEST => {
+                        return Some(Goodbye::malformed(format_args!("a frame of more than {LONGEST} bytes")));
+                    }
+                    Ok(Message::Binary(frame)) => frame,
+                    Ok(Message::Text(_)) => return Some(Goodbye::malformed("frames are binary")),
+                    Ok(Message::Ping(_) | Message::Pong(_)) => continue,
+                    Ok(Message::Close(_)) => return None,
+                    Err(error) => return Some(Goodbye::malformed(error)),
+                };
+                let here = Arc::clone(room);
+                let heard = inner.with(move |app, _| Ok(here.hear(app, &speaker, &frame))).await;
+                match heard.unwrap_or_else(|refusal| Err(Goodbye::later(refusal.message()))) {
+                    Ok(is_gap) => speaker.was_asked = is_gap,
+                    Err(goodbye) => return Some(goodbye),
+                }
+            }
+        }
+    }
+}
+
+/// `None` if it does not arrive.
+async fn send(socket: &mut WebSocket, message: Message) -> Option<()> {
+    time::timeout(PATIENCE, socket.send(message)).await.ok()?.ok()
+}
