@@ -13,6 +13,7 @@ use std::process::Command;
 use std::process::Stdio;
 
 use consort_testkit::Sealed;
+use consort_testkit::tokens;
 use serde_json::Value;
 use serde_json::json;
 
@@ -347,20 +348,4 @@ fn schemas_and_primer_are_small() {
     assert!(tools <= 2_000, "{tools} tokens");
     let primer = tokens(consort_core::PRIMER);
     assert!(primer <= 500, "{primer} tokens");
-}
-
-fn tokens(text: &str) -> usize {
-    let tools = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../.test-tools");
-    let script = "import { countTokens } from 'gpt-tokenizer/encoding/o200k_base';
-        let text = ''; for await (const part of process.stdin) text += part; console.log(countTokens(text))";
-    let mut node = Command::new(tools.join("claude/node_modules/.bin/node"))
-        .args(["--input-type=module", "-e", script])
-        .current_dir(tools.join("tokenizer"))
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .spawn()
-        .unwrap();
-    node.stdin.take().unwrap().write_all(text.as_bytes()).unwrap();
-    let output = node.wait_with_output().unwrap();
-    String::from_utf8(output.stdout).unwrap().trim().parse().unwrap()
 }

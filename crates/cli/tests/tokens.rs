@@ -1,15 +1,10 @@
 //! What answers cost a model, by a real tokenizer (o200k): the figures that the
 //! documentation quotes.
 
-#![expect(clippy::unwrap_used, reason = "a helper that cannot go on should stop the test")]
-
 use std::fs;
-use std::io::Write as _;
-use std::path::PathBuf;
-use std::process::Command;
-use std::process::Stdio;
 
 use consort_testkit::Sealed;
+use consort_testkit::tokens;
 use serde_json::Value;
 use serde_json::json;
 
@@ -138,20 +133,4 @@ fn columns_cost_less_than_json() {
     }
     let page = fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/knowledge.md")).unwrap();
     assert!(page.contains(&table), "docs/knowledge.md should have:\n{table}");
-}
-
-fn tokens(text: &str) -> usize {
-    let tools = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../.test-tools");
-    let script = "import { countTokens } from 'gpt-tokenizer/encoding/o200k_base';
-        let text = ''; for await (const part of process.stdin) text += part; console.log(countTokens(text))";
-    let mut node = Command::new(tools.join("claude/node_modules/.bin/node"))
-        .args(["--input-type=module", "-e", script])
-        .current_dir(tools.join("tokenizer"))
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .spawn()
-        .unwrap();
-    node.stdin.take().unwrap().write_all(text.as_bytes()).unwrap();
-    let output = node.wait_with_output().unwrap();
-    String::from_utf8(output.stdout).unwrap().trim().parse().unwrap()
 }

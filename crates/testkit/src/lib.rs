@@ -12,6 +12,7 @@ pub mod mail_story;
 mod model;
 mod resident;
 pub mod story;
+mod tokens;
 mod world;
 
 pub use agents::RealAgent;
@@ -21,5 +22,6 @@ pub use host::FakeHost;
 pub use model::Step;
 pub use model::StubModel;
 pub use resident::Resident;
+pub use tokens::tokens;
 pub use world::Ran;
 pub use world::Sealed;

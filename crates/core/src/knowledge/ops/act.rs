@@ -66,6 +66,10 @@ impl<E: Engine, H: Host> App<E, H> {
             let hash = host.content_hash(&request.worktree.join(path));
             planned.edits.extend(hash.map(|hash| actions::set(id, "hash", hash)));
         }
+        if request.scope != Scope::Global {
+            // Others find a project by its name once it was seen.
+            presence::settle(host, &mut tx, &request.worktree, now)?;
+        }
         let with_files = planned.is_about_files;
         let writer = tx.replica(&host.name(), fresh_replica(host.random()))?;
         let by = Source { name: by.0, kind: by.1, commit: host.commit(&request.worktree) };
