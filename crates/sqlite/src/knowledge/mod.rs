@@ -40,6 +40,9 @@ const VERSION: u32 = 2;
 
 const MEMORY: &str = ":memory:";
 
+/// Whoever opens the index alone reads all of its log first, in bytes.
+const LONGEST_WAL: u64 = 2 << 20;
+
 /// How long one waits for another who takes something in.
 const PATIENCE: Duration = Duration::from_secs(10);
 
@@ -173,10 +176,14 @@ fn version(connection: &Connection) -> rusqlite::Result<u32> {
 
 fn remove(path: &Path) {
     for end in ["", "-wal", "-shm"] {
-        let mut file = path.as_os_str().to_owned();
-        file.push(end);
-        let _ = fs::remove_file(PathBuf::from(file));
+        let _ = fs::remove_file(beside(path, end));
     }
+}
+
+fn beside(path: &Path, end: &str) -> PathBuf {
+    let mut file = path.as_os_str().to_owned();
+    file.push(end);
+    file.into()
 }
 
 impl KnowledgeIndex for Knowledge {
@@ -185,7 +192,14 @@ impl KnowledgeIndex for Knowledge {
     }
 
     fn take_in(&mut self, entries: &[Entry], through: Seq) -> Result<(), StoreError> {
-        self.ask(|connection| write::take_in(connection, entries, through))
+        self.ask(|connection| write::take_in(connection, entries, through))?;
+        let wal = fs::metadata(beside(&self.place.path, "-wal"));
+        if wal.is_ok_and(|wal| wal.len() > LONGEST_WAL) {
+            // Others may be reading: then somebody else does it.
+            let _ = self
+                .ask(|connection| connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(())));
+        }
+        Ok(())
     }
 
     fn forget(&mut self) -> Result<(), StoreError> {
