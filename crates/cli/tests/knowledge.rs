@@ -441,3 +441,29 @@ fn writers_may_be_killed_at_any_moment() {
     assert!(acknowledged.len() >= 40, "{}", acknowledged.len());
     assert_eq!(world.run("journal verify").code, 0);
 }
+
+/// Whatever an agent has recorded, no terminal obeys it.
+#[test]
+fn what_was_recorded_moves_no_cursor() {
+    let world = world();
+    let said = "line\nother \u{1b}]0;title\u{7} \u{202e}";
+    act(
+        &world,
+        Some("s1"),
+        &json!([["record-principle", { "name": "evil\u{1b}[31m", "description": said }]]),
+    );
+    for line in [
+        &["ask", "(get-principles)"][..],
+        &["ask", "--json", "(get-principles)"],
+        &["know", "export", "--markdown"],
+        &["know", "export"],
+        &["know", "similar", "line"],
+        &["know", "search", "line"],
+        &["journal", "tail"],
+    ] {
+        let ran = world.run_as(None, line);
+        assert!(!ran.to_string().contains(['\u{1b}', '\u{7}']), "{line:?}: {ran:?}");
+    }
+    let told = world.told("s9", "SessionStart", &json!({ "source": "startup" })).unwrap();
+    assert!(told.contains("evil") && !told.contains('\u{1b}'), "{told:?}");
+}

@@ -45,7 +45,8 @@ pub(super) fn export(world: &World, room: &mut Room, scope: &Scope, is_markdown:
         page.push_str(&format!("\n## {}{}s\n", kind.as_str()[..1].to_uppercase(), &kind.as_str()[1..]));
         these.iter().for_each(|known| page.push_str(&section(known)));
     }
-    world.out.text(page)
+    // Agents wrote it, and a terminal may read it.
+    world.out.text(text::printable(&page))
 }
 
 fn section(known: &Known) -> String {

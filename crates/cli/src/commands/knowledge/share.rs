@@ -7,6 +7,7 @@ use std::process::Command;
 use std::process::Stdio;
 
 use consort_core::knowledge::Scope;
+use consort_core::text;
 use consort_knowledge::document;
 use consort_sqlite::Knowledge;
 
@@ -52,7 +53,7 @@ pub(super) fn take_in(room: &mut Room, index: &mut Knowledge, scope: &Scope) -> 
         return Ok(());
     }
     if let Err(error) = take_in_file(room, index, scope, &path) {
-        out::note(format_args!("Warning: {}", error.render().trim_end()));
+        out::note(format_args!("Warning: {}", text::printable(error.render().trim_end())));
         return Ok(());
     }
     connect::write_atomically(&mark, stand.as_bytes())
