@@ -139,7 +139,7 @@ impl Home {
                 spec: None,
                 spec_file: None,
             };
-            pulses.start_pulse(&agent.session, now).unwrap();
+            pulses.start_pulse(&agent, now).unwrap();
             notes.begin_trail(&agent.session, &project.id, &cwd).unwrap();
             tx.record(&entry(PresenceChange::Joined(Box::new(agent)))).unwrap();
         }
@@ -267,4 +267,13 @@ impl Sample {
         let index = ((self.0.len() - 1) as f64 * share).round() as usize;
         self.0[index].as_secs_f64() * 1e6
     }
+}
+
+/// The same command under another program.
+pub fn under(program: &str, arguments: &[&str], command: &Command, stdin: &Path) -> Command {
+    let mut outer = Command::new(program);
+    outer.args(arguments).arg(command.get_program()).args(command.get_args());
+    sealed(&mut outer, stdin);
+    outer.envs(command.get_envs().filter_map(|(key, value)| Some((key, value?))));
+    outer
 }

@@ -11,7 +11,7 @@ use std::process::Command;
 
 use consort_bench::Home;
 use consort_bench::release;
-use consort_bench::sealed;
+use consort_bench::under;
 
 /// Of a hook that opens no database. Where the linker puts what moves the first
 /// by a handful, so there it is a half on top. Seven of them came with the MCP
@@ -104,15 +104,6 @@ impl Drop for Holder {
         let _ = self.process.kill();
         let _ = self.process.wait();
     }
-}
-
-/// The same command under another program.
-fn under(program: &str, arguments: &[&str], command: &Command, stdin: &Path) -> Command {
-    let mut outer = Command::new(program);
-    outer.args(arguments).arg(command.get_program()).args(command.get_args());
-    sealed(&mut outer, stdin);
-    outer.envs(command.get_envs().filter_map(|(key, value)| Some((key, value?))));
-    outer
 }
 
 fn syscalls(command: &Command, stdin: &Path) -> Vec<String> {

@@ -1,7 +1,6 @@
 //! The command line.
 
 use std::ffi::OsString;
-use std::process::ExitCode;
 
 use clap::Parser;
 use clap::Subcommand;
@@ -10,6 +9,7 @@ use consort_core::claims::Strength;
 use crate::commands;
 use crate::error::CommandError;
 use crate::error::CommandResult;
+use crate::exit::ExitCode;
 use crate::out;
 use crate::world::World;
 

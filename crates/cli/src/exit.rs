@@ -15,6 +15,25 @@
 
 use consort_core::explain::Kind;
 
+/// What the program ends with. The standard one does not tell its number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct ExitCode(u8);
+
+impl ExitCode {
+    pub(crate) const SUCCESS: Self = Self(0);
+
+    /// Ends the program.
+    pub(crate) fn leave(self) -> ! {
+        std::process::exit(self.0.into())
+    }
+}
+
+impl From<u8> for ExitCode {
+    fn from(code: u8) -> Self {
+        Self(code)
+    }
+}
+
 pub(crate) const FOUND_SOMETHING: u8 = 1;
 pub(crate) const PIPE: u8 = 3;
 

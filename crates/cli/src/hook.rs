@@ -10,7 +10,6 @@ use std::fs;
 use std::io::Write as _;
 use std::os::unix::fs::DirBuilderExt as _;
 use std::os::unix::fs::OpenOptionsExt as _;
-use std::process::ExitCode;
 
 use consort_agents::AgentCli;
 use consort_core::App;
@@ -24,6 +23,7 @@ use consort_host::env;
 use consort_sqlite::Access;
 use consort_sqlite::Store;
 
+use crate::exit::ExitCode;
 use crate::wait;
 
 /// More than any CLI sends; what is longer is not for us.

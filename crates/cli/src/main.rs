@@ -3,6 +3,8 @@
 //! `main` decides before it builds: a hook goes straight to its function, and
 //! only the rest gets an argument parser, configuration and output.
 
+#![cfg_attr(all(target_os = "linux", target_env = "gnu", not(test)), no_main)]
+
 mod args;
 mod commands;
 mod config;
@@ -13,15 +15,22 @@ mod hook;
 mod out;
 mod render;
 mod sight;
+#[cfg(all(target_os = "linux", target_env = "gnu", not(test)))]
+mod start;
 mod surroundings;
 mod time;
 mod wait;
 mod wake;
 mod world;
 
-use std::process::ExitCode;
+use exit::ExitCode;
 
-fn main() -> ExitCode {
+#[cfg(not(all(target_os = "linux", target_env = "gnu", not(test))))]
+fn main() {
+    run().leave()
+}
+
+fn run() -> ExitCode {
     let mut arguments = std::env::args_os().skip(1);
     match arguments.next() {
         Some(first) if first == "hook" => hook::run(arguments),

@@ -29,9 +29,9 @@ use consort_host::env;
 use crate::sight;
 use crate::time;
 use crate::world::World;
-use crate::world::caller_facts;
 use crate::world::facts_of;
 use crate::world::facts_of_peer;
+use crate::world::own_facts;
 
 pub(crate) struct Surroundings {
     bells: PathBuf,
@@ -58,7 +58,7 @@ impl Surroundings {
 impl Around for Surroundings {
     fn caller(&self, ends: Option<Ends>) -> CallerFacts {
         let machine = self.machine();
-        let Some(ends) = ends else { return caller_facts(&machine) };
+        let Some(ends) = ends else { return own_facts(&machine, machine.ancestors()) };
         match self.peers.find(ends) {
             Other::Process(peer) => facts_of_peer(&machine, &peer),
             // It may be an agent: it is not the person.

@@ -102,7 +102,7 @@ impl World {
 
 impl Room {
     pub(crate) fn caller(&mut self) -> Result<Caller, CommandError> {
-        let facts = caller_facts(self.app.host());
+        let facts = caller_facts(&self.app);
         Ok(self.app.caller(&facts)?)
     }
 
@@ -115,8 +115,13 @@ impl Room {
 
 /// What tells who calls. What an agent CLI sets for its own commands only tells
 /// sessions of one process apart: it leaks into whatever is started there.
-pub(crate) fn caller_facts(machine: &Machine) -> CallerFacts {
-    with_variables(facts_of(machine, machine.ancestors()), &env::get)
+pub(crate) fn caller_facts(app: &TheApp) -> CallerFacts {
+    own_facts(app.host(), app.ancestors())
+}
+
+/// The same of this process, with these ancestors.
+pub(crate) fn own_facts(machine: &Machine, ancestors: Vec<Process>) -> CallerFacts {
+    with_variables(facts_of(machine, ancestors), &env::get)
 }
 
 /// The same of a process that calls over the network.

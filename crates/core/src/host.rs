@@ -41,7 +41,12 @@ pub trait Host {
     fn is_alive(&self, process: &Process) -> bool;
 
     /// The caller's ancestors, nearest first.
-    fn ancestors(&self) -> Vec<Process>;
+    fn ancestors(&self) -> Vec<Process> {
+        self.ancestors_until(&|_| false)
+    }
+
+    /// The same up to the first that is meant, itself included.
+    fn ancestors_until(&self, is_meant: &dyn Fn(&Process) -> bool) -> Vec<Process>;
 
     /// Where a directory belongs: its checkout, and what is checked out.
     fn place(&self, dir: &Path) -> Place;

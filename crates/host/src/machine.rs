@@ -35,7 +35,7 @@ impl Machine {
 
     /// A process and its ancestors, nearest first.
     pub fn lineage(&self, pid: u32) -> Vec<Process> {
-        self.boot().map(|boot| process::lineage(pid, boot)).unwrap_or_default()
+        self.boot().map(|boot| process::lineage(pid, boot, &|_| false)).unwrap_or_default()
     }
 
     fn boot(&self) -> std::io::Result<&str> {
@@ -80,8 +80,8 @@ impl Host for Machine {
         }
     }
 
-    fn ancestors(&self) -> Vec<Process> {
-        self.boot().map(process::ancestors).unwrap_or_default()
+    fn ancestors_until(&self, is_meant: &dyn Fn(&Process) -> bool) -> Vec<Process> {
+        self.boot().map(|boot| process::ancestors(boot, is_meant)).unwrap_or_default()
     }
 
     fn place(&self, dir: &Path) -> Place {

@@ -11,17 +11,17 @@ pub(crate) struct Stat {
 }
 
 /// The caller's ancestors, nearest first.
-pub(crate) fn ancestors(boot: &str) -> Vec<Process> {
-    lineage(rustix::process::getppid().map_or(0, |pid| pid.as_raw_nonzero().get() as u32), boot)
+pub(crate) fn ancestors(boot: &str, is_meant: &dyn Fn(&Process) -> bool) -> Vec<Process> {
+    lineage(rustix::process::getppid().map_or(0, |pid| pid.as_raw_nonzero().get() as u32), boot, is_meant)
 }
 
-/// A process and its ancestors, nearest first.
-pub(crate) fn lineage(pid: u32, boot: &str) -> Vec<Process> {
+/// A process and its ancestors, nearest first, up to the first that is meant.
+pub(crate) fn lineage(pid: u32, boot: &str, is_meant: &dyn Fn(&Process) -> bool) -> Vec<Process> {
     let (mut ancestors, mut next) = (Vec::new(), pid);
     // The first process of a container may well be an agent.
     while next > 0 && ancestors.len() < DEEPEST {
         let Ok(Some(stat)) = stat(next, boot) else { break };
-        next = stat.parent;
+        next = if is_meant(&stat.process) { 0 } else { stat.parent };
         ancestors.push(stat.process);
     }
     ancestors
@@ -189,6 +189,6 @@ mod tests {
         let boot = boot().unwrap();
         let mine = || stat(std::process::id(), &boot).unwrap().unwrap().process;
         assert_eq!(mine(), mine());
-        assert!(!ancestors(&boot).is_empty());
+        assert!(!ancestors(&boot, &|_| false).is_empty());
     }
 }

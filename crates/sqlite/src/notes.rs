@@ -28,8 +28,11 @@ use crate::held;
 use crate::radar;
 use crate::trails;
 
-/// A session's list of what it has seen or was told starts anew beyond this.
-const LONGEST: u64 = 64 << 10;
+/// A session's list of what it was told starts anew beyond this.
+const LONGEST_TOLD: u64 = 64 << 10;
+
+/// The same of what it has seen, which is read after every tool.
+const LONGEST_SEEN: u64 = 16 << 10;
 
 /// What a touch says besides its path.
 const ROOM_FOR_THE_REST: usize = 320;
@@ -145,7 +148,7 @@ impl PathNotes for Notes {
 
     fn saw(&self, session: &SessionId, sights: &[Sight]) -> Result<(), StoreError> {
         let path = self.noted(session, "seen");
-        let is_long = fs::metadata(&path).is_ok_and(|file| file.len() > LONGEST);
+        let is_long = fs::metadata(&path).is_ok_and(|file| file.len() > LONGEST_SEEN);
         let carried = if is_long { self.sights(session) } else { Vec::new() };
         if is_long {
             let _ = fs::remove_file(&path);
@@ -163,7 +166,7 @@ impl PathNotes for Notes {
             return true;
         }
         let path = self.noted(session, "told");
-        if fs::metadata(&path).is_ok_and(|file| file.len() > LONGEST) {
+        if fs::metadata(&path).is_ok_and(|file| file.len() > LONGEST_TOLD) {
             let _ = fs::remove_file(&path);
         }
         let _ = self.append(session, "told", &told_line(what));

@@ -6,7 +6,8 @@
 //! 1.2 times, and no session ever waits for another.
 //!
 //! `<session>.now` is what it does, overwritten in place; `<session>.turn` is
-//! what its prompts told; `<session>.subs/` has a file per subagent at work.
+//! what its prompts told; `<session>.subs/` has a file per subagent at work;
+//! `hosts` is which processes they run in.
 //! Hooks of one session may run at once, so **no two events write the same file
 //! in ways that need both to survive**. A file caught half written reads as
 //! nothing, until the next look.
@@ -22,6 +23,8 @@ use std::path::PathBuf;
 
 use consort_core::Timestamp;
 use consort_core::engine::StoreError;
+use consort_core::host::Process;
+use consort_core::presence::Agent;
 use consort_core::presence::Heard;
 use consort_core::presence::Pulse;
 use consort_core::presence::PulseStore;
@@ -35,6 +38,12 @@ use serde::Serialize;
 const NOW: &str = ".now";
 const TURN: &str = ".turn";
 const SUBAGENTS: &str = ".subs";
+const HOSTS: &str = "hosts";
+
+/// There is a slot for every process id, modulo their number: one that another
+/// has taken is a hint that is not given.
+const SLOTS: u32 = 512;
+const SLOT: usize = 256;
 
 /// What is overwritten in place has a fixed size.
 const SIZE: usize = 1_024;
@@ -78,6 +87,25 @@ impl Pulses {
     fn failed(&self, error: std::io::Error) -> StoreError {
         StoreError::Unusable { path: self.dir.clone(), source: error.into() }
     }
+
+    fn note_host(&self, agent: &Agent) -> std::io::Result<()> {
+        let mut line = life(&agent.host, &agent.process) + &file_name(agent.session.as_str());
+        if line.len() < SLOT {
+            line.extend(std::iter::repeat_n(' ', SLOT - line.len()));
+            open_or_create(&self.dir.join(HOSTS))?.write_all_at(line.as_bytes(), slot(&agent.process))?;
+        }
+        Ok(())
+    }
+}
+
+/// Where a process has its slot.
+fn slot(process: &Process) -> u64 {
+    u64::from(process.pid % SLOTS) * SLOT as u64
+}
+
+/// That very life of that process, before the session it hosts.
+fn life(host: &str, process: &Process) -> String {
+    format!("{} {} {host} ", process.pid, process.start)
 }
 
 impl PulseStore for Pulses {
@@ -96,14 +124,25 @@ impl PulseStore for Pulses {
         Ok(true)
     }
 
-    fn start_pulse(&self, session: &SessionId, at: Timestamp) -> Result<(), StoreError> {
-        self.end_pulse(session)?;
+    fn start_pulse(&self, agent: &Agent, at: Timestamp) -> Result<(), StoreError> {
+        self.end_pulse(&agent.session)?;
         let now = Now { at, status: Status::Idle, activity: None, waiting_for: None };
         let start = || {
             private_dir(&self.dir)?;
-            open_or_create(&self.of(session, NOW))?.write_all_at(&padded(&now), 0)
+            open_or_create(&self.of(&agent.session, NOW))?.write_all_at(&padded(&now), 0)?;
+            self.note_host(agent)
         };
         start().map_err(|error| self.failed(error))
+    }
+
+    fn is_host(&self, host: &str, process: &Process) -> bool {
+        let mut line = [0; SLOT];
+        let read = |file: fs::File| file.read_exact_at(&mut line, slot(process));
+        // The last slots may not have been written yet; a slot that was is whole.
+        let is_read = fs::File::open(self.dir.join(HOSTS)).and_then(read).is_ok();
+        let session = line.strip_prefix(life(host, process).as_bytes()).map(<[u8]>::trim_ascii_end);
+        let session = session.and_then(|session| str::from_utf8(session).ok());
+        is_read && session.is_some_and(|session| self.dir.join(session.to_owned() + NOW).exists())
     }
 
     fn end_pulse(&self, session: &SessionId) -> Result<(), StoreError> {

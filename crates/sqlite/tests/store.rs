@@ -76,6 +76,31 @@ fn nobody_else_can_read_it() {
 }
 
 #[test]
+fn ancestors_count_up_to_the_one_that_hosts_an_agent() {
+    let temp = tempfile::tempdir().unwrap();
+    let mut app = app_at(temp.path());
+    for pid in [9, 3, 3 + 512] {
+        app.host().start(pid, "first");
+    }
+    story::join(&mut app, "s", 7, NameWish::Any).unwrap();
+    let above = |app: &App<Store, FakeHost>, pids: &[u32]| {
+        app.host().call_from(pids);
+        app.ancestors().iter().map(|process| process.pid).collect::<Vec<_>>()
+    };
+    assert_eq!(above(&app, &[9, 7, 3]), [9, 7]);
+    // Its slot is another's now, which is only a hint less.
+    story::join(&mut app, "t", 7 + 512, NameWish::Any).unwrap();
+    assert_eq!(above(&app, &[9, 7, 3]), [9, 7, 3]);
+    assert_eq!(above(&app, &[9, 7 + 512, 3]), [9, 7 + 512]);
+    // The same number is another process.
+    app.host().start(7 + 512, "second");
+    assert_eq!(above(&app, &[9, 7 + 512, 3]), [9, 7 + 512, 3]);
+    app.host().start(7 + 512, "first");
+    app.leave(&"t".into(), LeaveReason::Ended, Actor::Consort).unwrap();
+    assert_eq!(above(&app, &[9, 7 + 512, 3]), [9, 7 + 512, 3]);
+}
+
+#[test]
 fn the_wal_stays_short_where_every_writer_is_alone() {
     let temp = tempfile::tempdir().unwrap();
     let mut longest = 0;

@@ -119,9 +119,12 @@ impl Host for FakeHost {
         self.process(process.pid).is_some_and(|now| now.start == process.start)
     }
 
-    fn ancestors(&self) -> Vec<Process> {
-        let ancestors = self.0.borrow().ancestors.clone();
-        ancestors.into_iter().filter_map(|pid| self.process(pid)).collect()
+    fn ancestors_until(&self, is_meant: &dyn Fn(&Process) -> bool) -> Vec<Process> {
+        let pids = self.0.borrow().ancestors.clone();
+        let mut ancestors: Vec<Process> = pids.into_iter().filter_map(|pid| self.process(pid)).collect();
+        let last = ancestors.iter().position(is_meant);
+        ancestors.truncate(last.map_or(ancestors.len(), |last| last + 1));
+        ancestors
     }
 
     /// The first part of a path is the repository, the second the worktree.

@@ -3,7 +3,6 @@
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
-use std::process::ExitCode;
 
 use consort_core::Timestamp;
 use consort_core::text;
@@ -13,6 +12,7 @@ use crate::config;
 use crate::connect;
 use crate::connect::State;
 use crate::error::CommandError;
+use crate::exit::ExitCode;
 use crate::exit;
 use crate::time;
 use crate::world::World;

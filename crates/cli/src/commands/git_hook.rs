@@ -7,8 +7,8 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 use std::path::PathBuf;
-use std::process::ExitCode;
 
+use crate::exit::ExitCode;
 use super::init::agree;
 use crate::connect;
 use crate::error::CommandError;
@@ -35,7 +35,7 @@ pub(crate) fn run(world: &World, _: &Args) -> Result<ExitCode, CommandError> {
     let mut app = world.app();
     let worktree = world.place().worktree;
     let Some(staged) = consort_host::staged(&worktree) else { return Ok(ExitCode::SUCCESS) };
-    let caller = caller_facts(app.host());
+    let caller = caller_facts(&app);
     let outcome = match app.check_commit(&caller, &worktree, &staged) {
         Ok(outcome) => outcome,
         Err(error) => {

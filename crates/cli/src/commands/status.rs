@@ -55,7 +55,7 @@ pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
         Caller::Agent(agent) => room.app.task_in_hand(&agent.session)?,
         Caller::Person | Caller::Stranger => None,
     };
-    let caller = caller_facts(room.app.host());
+    let caller = caller_facts(&room.app);
     let status = Status {
         you,
         task,

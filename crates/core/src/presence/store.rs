@@ -11,6 +11,7 @@ use super::SessionId;
 use super::Subagent;
 use crate::Timestamp;
 use crate::engine::StoreError;
+use crate::host::Process;
 use crate::project::Project;
 use crate::project::ProjectId;
 
@@ -52,8 +53,13 @@ pub trait PulseStore {
     /// Notes a pulse; false when this session's pulse is not taken.
     fn note_pulse(&self, session: &SessionId, at: Timestamp, pulse: &Pulse) -> Result<bool, StoreError>;
 
-    /// Begins taking a session's pulse anew; what was known of it is forgotten.
-    fn start_pulse(&self, session: &SessionId, at: Timestamp) -> Result<(), StoreError>;
+    /// Begins taking an agent's pulse anew; what was known of its session is
+    /// forgotten.
+    fn start_pulse(&self, agent: &Agent, at: Timestamp) -> Result<(), StoreError>;
+
+    /// Whether that process hosts a session whose pulse is taken. No for an
+    /// answer may mean that it was not noted.
+    fn is_host(&self, host: &str, process: &Process) -> bool;
 
     /// Stops taking a session's pulse, its subagents' too.
     fn end_pulse(&self, session: &SessionId) -> Result<(), StoreError>;

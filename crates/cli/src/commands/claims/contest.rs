@@ -23,7 +23,7 @@ pub(crate) struct Args {
 
 pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
     let mut room = world.open()?;
-    let caller = caller_facts(room.app.host());
+    let caller = caller_facts(&room.app);
     let hold = room.app.contest(&caller, &world.cwd, &args.resource, args.reason.as_deref())?;
     if args.json {
         return world.out.json(&hold);

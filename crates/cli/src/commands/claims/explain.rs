@@ -37,7 +37,7 @@ pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
         (_, None) => {}
     }
     let mut room = world.open()?;
-    let caller = caller_facts(room.app.host());
+    let caller = caller_facts(&room.app);
     let outcome = room.app.explain_path(&caller, &world.cwd, &args.path)?;
     if args.json {
         return world.out.json(&outcome);

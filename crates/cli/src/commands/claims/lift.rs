@@ -21,7 +21,7 @@ pub(crate) struct Args {
 
 pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
     let mut room = world.open()?;
-    let caller = caller_facts(room.app.host());
+    let caller = caller_facts(&room.app);
     let hold = room.app.lift(&caller, &world.cwd, &args.path, args.minutes)?;
     if args.json {
         return world.out.json(&hold);

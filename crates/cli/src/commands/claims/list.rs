@@ -35,7 +35,7 @@ fn run(
     with_touched: bool,
 ) -> CommandResult {
     let mut room = world.open()?;
-    let caller = caller_facts(room.app.host());
+    let caller = caller_facts(&room.app);
     let project = (!args.all).then(|| room.project.id.clone());
     let lasts = if with_touched { room.config.auto_claims_last() } else { 0 };
     let mut outcome = room.app.holds(&caller, project.as_ref(), lasts)?;

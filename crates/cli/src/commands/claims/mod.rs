@@ -64,7 +64,7 @@ fn hold(
     terms: &Terms,
 ) -> Result<HoldOutcome, CommandError> {
     Ok(room.app.hold(&HoldRequest {
-        caller: caller_facts(room.app.host()),
+        caller: caller_facts(&room.app),
         cwd: world.cwd.clone(),
         what: what.to_vec(),
         strength,

@@ -26,7 +26,7 @@ pub(crate) fn run(world: &World, args: &Args, strength: Option<Strength>) -> Com
     let mut room = world.open()?;
     let what = if args.resource.is_empty() { Which::Mine } else { Which::These(args.resource.clone()) };
     let request = ReleaseRequest {
-        caller: caller_facts(room.app.host()),
+        caller: caller_facts(&room.app),
         cwd: world.cwd.clone(),
         what,
         strength,

@@ -1,6 +1,5 @@
 //! `consort wait`
 
-use std::process::ExitCode;
 use std::time::Duration;
 use std::time::Instant;
 
@@ -8,6 +7,7 @@ use consort_core::text;
 use consort_host::bell;
 use consort_host::bell::Bell;
 
+use crate::exit::ExitCode;
 use super::shown;
 use crate::error::CommandError;
 use crate::exit;
@@ -36,7 +36,7 @@ pub(crate) fn run(world: &World, args: &Args) -> Result<ExitCode, CommandError> 
     let mut bell = Bell::hang(&world.paths.bells(), None).map_err(cannot_wait)?;
     let mut has_said = false;
     loop {
-        let caller = caller_facts(room.app.host());
+        let caller = caller_facts(&room.app);
         let outcome = room.app.explain_path(&caller, &world.cwd, &args.path)?;
         if !outcome.reserved {
             world.out.line(format!("{} is free.", text::one_line(&outcome.path, 200)))?;

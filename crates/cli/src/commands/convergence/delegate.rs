@@ -55,7 +55,7 @@ pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
         }
     };
     let request = SendRequest {
-        caller: caller_facts(room.app.host()),
+        caller: caller_facts(&room.app),
         to: Recipients::Named(vec![to]),
         kind: MessageType::Delegate,
         text: args.task.clone(),

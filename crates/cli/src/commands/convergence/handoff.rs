@@ -72,7 +72,7 @@ pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
         text.push('\n');
     }
     let request = SendRequest {
-        caller: caller_facts(room.app.host()),
+        caller: caller_facts(&room.app),
         to: Recipients::Named(vec![to.clone()]),
         kind: MessageType::Handoff,
         text,

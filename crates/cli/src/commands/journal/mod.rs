@@ -4,9 +4,9 @@ mod rebuild;
 mod tail;
 mod verify;
 
-use std::process::ExitCode;
 
 use crate::error::CommandError;
+use crate::exit::ExitCode;
 use crate::world::World;
 
 #[derive(clap::Subcommand)]

@@ -1,11 +1,11 @@
 //! `consort journal verify`
 
-use std::process::ExitCode;
 
 use consort_core::explain::Kind;
 use consort_core::text;
 
 use crate::error::CommandError;
+use crate::exit::ExitCode;
 use crate::exit;
 use crate::out;
 use crate::world::World;

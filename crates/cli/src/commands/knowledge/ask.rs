@@ -1,10 +1,10 @@
 //! `consort ask`
 
 use std::io::Read as _;
-use std::process::ExitCode;
 
 use consort_knowledge::Format;
 
+use crate::exit::ExitCode;
 use super::ScopeArgs;
 use super::USUAL_TOKENS;
 use crate::error::CommandError;

@@ -2,13 +2,13 @@
 
 use std::io::Read as _;
 use std::path::PathBuf;
-use std::process::ExitCode;
 
 use consort_core::text;
 use consort_host::Cache;
 use consort_host::LARGEST_RESULT;
 
 use crate::error::CommandError;
+use crate::exit::ExitCode;
 use crate::exit;
 use crate::world::World;
 

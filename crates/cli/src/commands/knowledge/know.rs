@@ -1,10 +1,10 @@
 //! `consort know`
 
 use std::path::PathBuf;
-use std::process::ExitCode;
 
 use consort_knowledge::Format;
 
+use crate::exit::ExitCode;
 use super::ScopeArgs;
 use super::USUAL_TOKENS;
 use super::exchange;

@@ -70,7 +70,7 @@ fn record_all(
     let mut count = 0;
     for actions in batches {
         let request = ActRequest {
-            caller: caller_facts(room.app.host()),
+            caller: caller_facts(&room.app),
             worktree: room.place.worktree.clone(),
             scope: scope.clone(),
             actions,
@@ -94,7 +94,7 @@ fn act(
     let mut index = room.app.knowledge()?;
     share::take_in(room, &mut index, &scope)?;
     let request = ActRequest {
-        caller: caller_facts(room.app.host()),
+        caller: caller_facts(&room.app),
         worktree: room.place.worktree.clone(),
         scope,
         actions,

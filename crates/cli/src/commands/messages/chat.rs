@@ -96,7 +96,7 @@ fn say(world: &World, room: &mut Room, other: &Agent, line: &str) -> CommandResu
         return Err(Refusal::Gone { name }.into());
     }
     let request = SendRequest {
-        caller: caller_facts(room.app.host()),
+        caller: caller_facts(&room.app),
         to: Recipients::Named(vec![name]),
         kind: MessageType::Info,
         text: line.to_owned(),

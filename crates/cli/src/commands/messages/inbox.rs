@@ -1,6 +1,5 @@
 //! `consort inbox`
 
-use std::process::ExitCode;
 use std::time::Duration;
 use std::time::Instant;
 
@@ -15,6 +14,7 @@ use consort_core::presence::Caller;
 use consort_host::bell;
 use consort_host::bell::Bell;
 
+use crate::exit::ExitCode;
 use super::mailbox;
 use crate::error::CommandError;
 use crate::exit;

@@ -5,7 +5,6 @@
 
 use std::ffi::OsString;
 use std::io::Read as _;
-use std::process::ExitCode;
 
 use clap::builder::PossibleValuesParser;
 use clap::builder::TypedValueParser;
@@ -18,6 +17,7 @@ use consort_core::messages::Recipients;
 use consort_core::messages::SendOutcome;
 use consort_core::messages::SendRequest;
 
+use crate::exit::ExitCode;
 use super::number;
 use crate::error::CommandError;
 use crate::exit;
@@ -122,7 +122,7 @@ pub(crate) fn run(world: &World, args: &Args) -> Result<ExitCode, CommandError> 
     };
     let to_all = matches!(&to, Recipients::Named(names) if names.iter().any(|name| name == "all"));
     let request = SendRequest {
-        caller: caller_facts(app.host()),
+        caller: caller_facts(&app),
         as_agent: args.from.clone(),
         repository: to_all.then(|| app.host().place(&world.cwd).repository),
         to,

@@ -21,7 +21,7 @@ fn request(
     words: Option<&String>,
 ) -> TaskRequest {
     TaskRequest {
-        caller: caller_facts(room.app.host()),
+        caller: caller_facts(&room.app),
         cwd: world.cwd.clone(),
         spec: spec.cloned(),
         id: id.cloned(),

@@ -5,6 +5,7 @@ use crate::App;
 use crate::engine::Engine;
 use crate::engine::StoreError;
 use crate::host::Host;
+use crate::host::Process;
 use crate::journal::Actor;
 use crate::presence::Agent;
 use crate::presence::Caller;
@@ -18,6 +19,13 @@ impl<E: Engine, H: Host> App<E, H> {
     pub fn caller(&mut self, facts: &CallerFacts) -> Result<Caller, StoreError> {
         let pulses = self.engine.pulses();
         who_calls(&self.host, &pulses, &self.engine.read()?, facts)
+    }
+
+    /// The caller's ancestors, nearest first, as far as they tell who it is: up
+    /// to the one that hosts an agent.
+    pub fn ancestors(&self) -> Vec<Process> {
+        let (pulses, name) = (self.engine.pulses(), self.host.name());
+        self.host.ancestors_until(&|process| pulses.is_host(&name, process))
     }
 
     /// Whom a verb is about: the caller itself, or the agent that the person
