@@ -71,7 +71,8 @@ impl Names {
         let plain = ["--tool=callgrind", "--demangle=no", "--compress-strings=no", &out];
         assert!(under("valgrind", &plain, command, stdin).status().unwrap().success());
         let profile = std::fs::read_to_string(profile.path()).unwrap();
-        let called = profile.lines().filter_map(|line| line.strip_prefix("c").unwrap_or(line).strip_prefix("fn="));
+        let called =
+            profile.lines().filter_map(|line| line.strip_prefix("c").unwrap_or(line).strip_prefix("fn="));
         for name in called {
             // A function that calls itself has a number after its name.
             let name = name.split('\'').next().unwrap_or(name);

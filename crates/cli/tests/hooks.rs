@@ -168,9 +168,12 @@ fn a_hostile_session_cannot_write_outside_or_forge_lines() {
     let ran = world.hook("PreToolUse", &evil);
     assert_eq!((ran.stdout.as_str(), ran.code), ("", 0));
     assert_eq!(seen(&world)["activity"], "Edit - Forged (claude), idle");
-    let pulses: Vec<_> = std::fs::read_dir(world.data().join("pulses")).unwrap().flatten().collect();
-    assert_eq!(pulses.len(), 1);
-    assert!(pulses[0].file_name().to_str().unwrap().starts_with("%2e%2e%2f"));
+    let pulses = std::fs::read_dir(world.data().join("pulses")).unwrap().flatten();
+    let mut pulses: Vec<_> = pulses.map(|file| file.file_name().into_string().unwrap()).collect();
+    pulses.sort();
+    assert_eq!(pulses.len(), 2);
+    assert!(pulses[0].starts_with("%2e%2e%2f"));
+    assert_eq!(pulses[1], "hosts");
     // The next session reads one line per agent.
     let told = context(&world, &[("CONSORT_NAME", "Raven")]).unwrap();
     assert_eq!(told.lines().filter(|line| line.starts_with("- ")).count(), 1, "{told}");

@@ -29,9 +29,12 @@ use std::time::Duration;
 use consort_core::Timestamp;
 use consort_core::journal::EntryId;
 use consort_core::text;
+use rustix::buffer::spare_capacity;
 use rustix::fs::FlockOperation;
 use rustix::fs::flock;
 use rustix::io::Errno;
+use rustix::net::RecvFlags;
+use rustix::net::recv;
 
 use crate::pulses::unless_absent;
 
@@ -60,6 +63,8 @@ pub(crate) struct Left {
     desk: Desk,
     id: EntryId,
     socket: UnixDatagram,
+    /// Nobody else's lay there.
+    pub(crate) is_first: bool,
     is_settled: Cell<bool>,
 }
 
@@ -72,8 +77,8 @@ impl Desk {
     /// Leaves a request, which is one line of text.
     pub(crate) fn leave(&self, id: EntryId, request: &[u8]) -> std::io::Result<Left> {
         let socket = UnixDatagram::bind_addr(&self.address(id)?)?;
-        let left = Left { desk: self.clone(), id, socket, is_settled: Cell::new(false) };
-        self.add(id, request)?;
+        let mut left = Left { desk: self.clone(), id, socket, is_first: false, is_settled: Cell::new(false) };
+        left.is_first = self.add(id, request)?;
         Ok(left)
     }
 
@@ -108,29 +113,37 @@ impl Desk {
         unless_absent(fs::remove_file(&self.path))
     }
 
-    /// Answers a request; whoever left it may be gone.
-    pub(crate) fn answer(&self, id: EntryId, answer: &[u8]) {
-        // What proves that it comes from one who can read the desk.
-        let signed = [&id.0, answer].concat();
-        if signed.len() > LONGEST_ANSWER {
+    /// Answers requests; whoever left them may be gone.
+    pub(crate) fn answer(&self, answers: &[(EntryId, Vec<u8>)]) {
+        if answers.is_empty() {
             return;
         }
-        if let (Ok(address), Ok(socket)) = (self.address(id), UnixDatagram::unbound()) {
-            let _ = socket.set_nonblocking(true);
-            let _ = socket.send_to_addr(&signed, &address);
+        let Ok(socket) = UnixDatagram::unbound() else { return };
+        let _ = socket.set_nonblocking(true);
+        for (id, answer) in answers {
+            // What proves that it comes from one who can read the desk.
+            let signed = [&id.0, answer.as_slice()].concat();
+            if signed.len() <= LONGEST_ANSWER
+                && let Ok(address) = self.address(*id)
+            {
+                let _ = socket.send_to_addr(&signed, &address);
+            }
         }
     }
 
-    /// Adds a line. Begun on a new one, so that half a line left by a full disk
-    /// spoils nothing but itself.
-    fn add(&self, id: EntryId, text: &[u8]) -> std::io::Result<()> {
+    /// Adds a line; whether it is the first. Begun on a new one, so that half a
+    /// line left by a full disk spoils nothing but itself.
+    fn add(&self, id: EntryId, text: &[u8]) -> std::io::Result<bool> {
         let mut line = format!("\n{:032x} ", u128::from_be_bytes(id.0)).into_bytes();
         line.extend_from_slice(text);
         line.push(b'\n');
         let mut file = fs::OpenOptions::new().create(true).append(true).mode(0o600).open(&self.path)?;
         for _ in 0..PATIENCE {
             match flock(&file, FlockOperation::NonBlockingLockShared) {
-                Ok(()) => return file.write_all(&line),
+                Ok(()) => {
+                    let is_first = file.metadata()?.len() == 0;
+                    return file.write_all(&line).map(|()| is_first);
+                }
                 Err(Errno::WOULDBLOCK) => std::thread::sleep(Duration::from_micros(200)),
                 Err(error) => return Err(error.into()),
             }
@@ -156,9 +169,9 @@ impl Left {
     /// Sleeps until the answer comes, or for as long as `timeout`.
     pub(crate) fn wait(&self, timeout: Duration) -> Option<Vec<u8>> {
         self.socket.set_read_timeout(Some(timeout.max(Duration::from_micros(1)))).ok()?;
-        let mut answer = vec![0; LONGEST_ANSWER];
-        let length = self.socket.recv(&mut answer).ok()?;
-        answer.truncate(length);
+        // Most are short, and memory that is not written costs nothing.
+        let mut answer = Vec::with_capacity(LONGEST_ANSWER);
+        recv(&self.socket, spare_capacity(&mut answer), RecvFlags::empty()).ok()?;
         if !answer.starts_with(&self.id.0) {
             return None;
         }
@@ -225,10 +238,11 @@ mod tests {
         let desk = Desk::beside(&temp.path().join("consort.db"));
         assert_eq!(desk.take(NOW), Some(vec![]));
         let left = desk.leave(id(1), b"{}").unwrap();
+        assert!(left.is_first);
         assert_eq!(desk.take(NOW), Some(vec![(id(1), b"{}".to_vec())]));
         assert_eq!(desk.take(NOW), Some(vec![]));
         assert_eq!(left.wait(Duration::ZERO), None);
-        desk.answer(id(1), b"done");
+        desk.answer(&[(id(1), b"done".to_vec())]);
         assert_eq!(left.wait(Duration::from_secs(5)), Some(b"done".to_vec()));
     }
 
@@ -238,6 +252,7 @@ mod tests {
         let desk = Desk::beside(&temp.path().join("consort.db"));
         drop(desk.leave(id(2), b"{}").unwrap());
         fs::OpenOptions::new().append(true).open(&desk.path).unwrap().write_all(b"\n0707 {\"to").unwrap();
+        assert!(!desk.leave(id(2), b"{}").unwrap().is_first);
         let _waits = desk.leave(id(3), b"[]").unwrap();
         let old = EntryId::new(NOW.minus(LONGEST_WAIT), [4; 10]);
         let _old = desk.leave(old, b"[]").unwrap();

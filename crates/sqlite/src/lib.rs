@@ -86,7 +86,7 @@ impl After {
     }
 
     fn answer(&self, desk: &desk::Desk) {
-        self.answers.iter().for_each(|(id, answer)| desk.answer(*id, answer));
+        desk.answer(&self.answers);
     }
 }
 

@@ -50,9 +50,9 @@ use crate::radar;
 /// fsyncs. Sixty-four frames are some twenty entries.
 const LONGEST_WAL: i32 = 64;
 
-/// How long one who left a request sleeps before it tries the gate again: first,
-/// because it may have been a hook that was just leaving, and later, when there
-/// is a crowd and the answer will come.
+/// How long one who left a request sleeps before it tries the gate again: the
+/// first, because it may have been a hook that was just leaving; and in a crowd,
+/// where that one will come with an answer.
 const SHORTEST_PAUSE: Duration = Duration::from_millis(3);
 const LONGEST_PAUSE: Duration = Duration::from_millis(50);
 
@@ -146,7 +146,7 @@ impl Store {
     fn leave(&mut self, id: EntryId, request: &[u8]) -> Result<Turn<SqliteTx<'_>>, StoreError> {
         let desk = Desk::beside(&self.place.path);
         let Ok(left) = desk.leave(id, request) else { return self.write().map(Turn::Unsure) };
-        let mut pause = SHORTEST_PAUSE;
+        let mut pause = if left.is_first { SHORTEST_PAUSE } else { LONGEST_PAUSE };
         loop {
             if let Some(gate) = Gate::try_enter(&self.place)?
                 && let Some(mut requests) = desk.take(id.at())

@@ -12,8 +12,8 @@ use crate::config;
 use crate::connect;
 use crate::connect::State;
 use crate::error::CommandError;
-use crate::exit::ExitCode;
 use crate::exit;
+use crate::exit::ExitCode;
 use crate::time;
 use crate::world::World;
 

@@ -8,11 +8,11 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 use std::path::PathBuf;
 
-use crate::exit::ExitCode;
 use super::init::agree;
 use crate::connect;
 use crate::error::CommandError;
 use crate::error::CommandResult;
+use crate::exit::ExitCode;
 use crate::out;
 use crate::world::World;
 use crate::world::caller_facts;

@@ -7,10 +7,10 @@ use consort_core::text;
 use consort_host::bell;
 use consort_host::bell::Bell;
 
-use crate::exit::ExitCode;
 use super::shown;
 use crate::error::CommandError;
 use crate::exit;
+use crate::exit::ExitCode;
 use crate::out;
 use crate::time;
 use crate::world::World;

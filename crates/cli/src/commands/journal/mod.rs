@@ -4,7 +4,6 @@ mod rebuild;
 mod tail;
 mod verify;
 
-
 use crate::error::CommandError;
 use crate::exit::ExitCode;
 use crate::world::World;

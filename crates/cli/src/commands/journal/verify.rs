@@ -1,12 +1,11 @@
 //! `consort journal verify`
 
-
 use consort_core::explain::Kind;
 use consort_core::text;
 
 use crate::error::CommandError;
-use crate::exit::ExitCode;
 use crate::exit;
+use crate::exit::ExitCode;
 use crate::out;
 use crate::world::World;
 

@@ -4,11 +4,11 @@ use std::io::Read as _;
 
 use consort_knowledge::Format;
 
-use crate::exit::ExitCode;
 use super::ScopeArgs;
 use super::USUAL_TOKENS;
 use crate::error::CommandError;
 use crate::exit;
+use crate::exit::ExitCode;
 use crate::world::World;
 
 #[derive(clap::Args)]

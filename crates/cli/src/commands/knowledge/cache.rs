@@ -8,8 +8,8 @@ use consort_host::Cache;
 use consort_host::LARGEST_RESULT;
 
 use crate::error::CommandError;
-use crate::exit::ExitCode;
 use crate::exit;
+use crate::exit::ExitCode;
 use crate::world::World;
 
 #[derive(clap::Subcommand)]

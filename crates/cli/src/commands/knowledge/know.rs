@@ -4,13 +4,13 @@ use std::path::PathBuf;
 
 use consort_knowledge::Format;
 
-use crate::exit::ExitCode;
 use super::ScopeArgs;
 use super::USUAL_TOKENS;
 use super::exchange;
 use super::share;
 use crate::error::CommandError;
 use crate::exit;
+use crate::exit::ExitCode;
 use crate::world::World;
 
 #[derive(clap::Subcommand)]

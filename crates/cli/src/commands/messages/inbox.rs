@@ -14,10 +14,10 @@ use consort_core::presence::Caller;
 use consort_host::bell;
 use consort_host::bell::Bell;
 
-use crate::exit::ExitCode;
 use super::mailbox;
 use crate::error::CommandError;
 use crate::exit;
+use crate::exit::ExitCode;
 use crate::out;
 use crate::time;
 use crate::world::Room;

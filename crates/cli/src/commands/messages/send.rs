@@ -17,10 +17,10 @@ use consort_core::messages::Recipients;
 use consort_core::messages::SendOutcome;
 use consort_core::messages::SendRequest;
 
-use crate::exit::ExitCode;
 use super::number;
 use crate::error::CommandError;
 use crate::exit;
+use crate::exit::ExitCode;
 use crate::out;
 use crate::wake;
 use crate::world::World;
