@@ -1,7 +1,6 @@
 //! What is known, as the world of a program.
 
 use std::collections::BTreeSet;
-use std::sync::Arc;
 
 use consort_core::engine::StoreError;
 use consort_core::knowledge::EditChange;
@@ -20,7 +19,7 @@ use consort_scheme::apply;
 
 use crate::functions::FUNCTIONS;
 use crate::past::Past;
-use crate::record::Entry;
+use crate::record::Entries;
 use crate::record::value;
 
 /// How many are found by a search, or are recent, unless asked otherwise.
@@ -103,19 +102,10 @@ impl Library<'_> {
     /// Everything of a kind. Its bytes are copied once, and decoded as they are
     /// looked at.
     fn all(&self, kind: Kind, meter: &mut Meter) -> Called {
-        let (mut bytes, mut ends) = (Vec::new(), Vec::new());
-        told(self.index.each(self.scope, kind, &mut |row: Row<'_>| {
-            bytes.extend_from_slice(row.bytes());
-            ends.push(bytes.len());
-        }))?;
-        meter.cells(ends.len())?;
-        let (bytes, mut start) = (Arc::new(bytes), 0);
-        let one = |end: usize| {
-            let range = start..end;
-            start = end;
-            Value::record(Entry::new(kind, Arc::clone(&bytes), range))
-        };
-        Ok(Value::list(ends.into_iter().map(one).collect()))
+        let mut entries = Entries::new(kind);
+        told(self.index.each(self.scope, kind, &mut |row: Row<'_>| entries.push(row.bytes())))?;
+        meter.cells(entries.len())?;
+        Ok(Value::list(entries.into_values()))
     }
 
     fn one(&self, kind: Kind, name: &str) -> Called {
@@ -251,7 +241,7 @@ impl Library<'_> {
 }
 
 fn shown(known: &Known) -> Value {
-    Value::record(Entry::of(known))
+    Value::record(Entries::of(known))
 }
 
 fn list(all: &[Known]) -> Value {

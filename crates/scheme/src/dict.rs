@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::value::Record;
+use crate::value::Records;
 use crate::value::Value;
 
 /// Above this a field is looked up by halves.
@@ -39,12 +39,12 @@ impl Dict {
     }
 }
 
-impl Record for Dict {
+impl Records for Dict {
     fn kind(&self) -> &str {
         "dict"
     }
 
-    fn get(&self, field: &str) -> Value {
+    fn get(&self, _: u32, field: &str) -> Value {
         let found = if self.sorted.is_empty() {
             self.fields.iter().find(|(name, _)| **name == *field)
         } else {
@@ -56,7 +56,7 @@ impl Record for Dict {
         found.map_or(Value::Nil, |(_, value)| value.clone())
     }
 
-    fn fields(&self) -> Vec<(Arc<str>, Value)> {
+    fn fields(&self, _: u32) -> Vec<(Arc<str>, Value)> {
         self.fields.clone()
     }
 

@@ -44,15 +44,15 @@ fn compare(one: &Value, two: &Value, room: usize, meter: &mut Meter) -> Result<b
             let room = inside(room, meter)?;
             one.len() == two.len() && all(one.iter().zip(two), room, meter)?
         }
-        (Value::Record(one), Value::Record(two)) => {
-            if Arc::ptr_eq(one, two) {
+        (Value::Record(these, one), Value::Record(those, two)) => {
+            if one == two && Arc::ptr_eq(these, those) {
                 return Ok(true);
             }
-            if one.kind() != two.kind() {
+            if these.kind() != those.kind() {
                 return Ok(false);
             }
             let room = inside(room, meter)?;
-            let (one, two) = (one.fields(), two.fields());
+            let (one, two) = (these.fields(*one), those.fields(*two));
             one.len() == two.len()
                 && one.iter().zip(&two).all(|((one, _), (two, _))| one == two)
                 && all(one.iter().zip(&two).map(|((_, one), (_, two))| (one, two)), room, meter)?
@@ -123,7 +123,7 @@ fn hash(value: &Value, room: usize, hasher: &mut DefaultHasher, meter: &mut Mete
             }
         }
         // Records are told apart by comparing them.
-        Value::Record(record) => record.kind().hash(hasher),
+        Value::Record(records, _) => records.kind().hash(hasher),
         Value::Function(_) => 1.hash(hasher),
     }
     Ok(())

@@ -3,7 +3,7 @@
 //! The language is R7RS as far as it goes (`define`, `lambda`, `let` and its
 //! kin, `cond`, `case`, proper tail calls), without mutation, continuations,
 //! macros and input or output. What a program can ask about comes from a
-//! [`World`]: functions the product brings, and [`Record`]s that are read
+//! [`World`]: functions the product brings, and [`Records`]s that are read
 //! field by field. Keywords are functions (`(map :name xs)`), and a field that
 //! is not there is `nil`.
 //!
@@ -65,7 +65,7 @@ pub use read::Datum;
 pub use read::Form;
 pub use read::read;
 pub use session::Session;
-pub use value::Record;
+pub use value::Records;
 pub use value::Value;
 pub use world::Empty;
 pub use world::Signature;

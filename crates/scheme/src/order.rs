@@ -88,7 +88,7 @@ fn rank(value: &Value) -> u8 {
         Value::Symbol(_) => 4,
         Value::Keyword(_) => 5,
         Value::List(_) => 6,
-        Value::Record(_) => 7,
+        Value::Record(..) => 7,
         Value::Function(_) => 8,
     }
 }

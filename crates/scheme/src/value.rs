@@ -25,21 +25,25 @@ pub enum Value {
     /// Without its colon.
     Keyword(Arc<str>),
     List(List),
-    Record(Arc<dyn Record>),
+    /// One of many that are kept together, by its number.
+    Record(Arc<dyn Records>, u32),
     Function(Function),
 }
 
-/// Something with named fields. Fields are asked for one by one, so one that
-/// nobody looks at need not be decoded.
-pub trait Record: Send + Sync {
-    /// What it is one of: `principle`.
+// There are thousands of them.
+const _: () = assert!(size_of::<Value>() == 24);
+
+/// Things of one kind with named fields, each known by its number. Fields are
+/// asked for one by one, so one that nobody looks at need not be decoded.
+pub trait Records: Send + Sync {
+    /// What they are: `principle`.
     fn kind(&self) -> &str;
 
     /// [`Value::Nil`] if there is no such field.
-    fn get(&self, field: &str) -> Value;
+    fn get(&self, record: u32, field: &str) -> Value;
 
-    /// All of them, in the order in which they are shown.
-    fn fields(&self) -> Vec<(Arc<str>, Value)>;
+    /// All of one, in the order in which they are shown.
+    fn fields(&self, record: u32) -> Vec<(Arc<str>, Value)>;
 
     /// How many records and lists are inside each other here, this one
     /// included. To be told by records that hold what a program gave them,
@@ -66,8 +70,9 @@ impl Value {
         Self::List(List::from(values))
     }
 
-    pub fn record(record: impl Record + 'static) -> Self {
-        Self::Record(Arc::new(record))
+    /// The only one of its records.
+    pub fn record(record: impl Records + 'static) -> Self {
+        Self::Record(Arc::new(record), 0)
     }
 
     pub fn dict(fields: Vec<(Arc<str>, Self)>) -> Self {
@@ -82,7 +87,7 @@ impl Value {
     /// The field of a record; nothing of anything else.
     pub fn field(&self, name: &str) -> Self {
         match self {
-            Self::Record(record) => record.get(name),
+            Self::Record(records, record) => records.get(*record, name),
             _ => Self::Nil,
         }
     }
@@ -105,7 +110,7 @@ impl Value {
     pub(crate) fn depth(&self) -> usize {
         match self {
             Self::List(list) => list.depth(),
-            Self::Record(record) => record.depth(),
+            Self::Record(records, _) => records.depth(),
             Self::Function(function) => function.depth(),
             _ => 0,
         }
@@ -131,7 +136,7 @@ impl Value {
             Self::Symbol(_) => "a symbol".into(),
             Self::Keyword(name) => format!("the keyword `:{}`", print::brief(name)),
             Self::List(_) => "a list".into(),
-            Self::Record(record) => format!("a {}", print::brief(record.kind())),
+            Self::Record(records, _) => format!("a {}", print::brief(records.kind())),
             Self::Function(_) => "a function".into(),
         }
     }

@@ -94,6 +94,13 @@ impl JournalStore for SqliteTx<'_> {
         self.ask(|tx| tx.query_row("SELECT coalesce(max(seq), 0) FROM journal", [], |row| row.get(0)))
     }
 
+    fn id_of(&self, seq: Seq) -> Result<Option<EntryId>, StoreError> {
+        let sql = "SELECT id FROM journal WHERE seq = ?1";
+        let id: Option<[u8; 16]> =
+            self.ask(|tx| tx.prepare_cached(sql)?.query_row([seq], |row| row.get(0)).optional())?;
+        Ok(id.map(EntryId))
+    }
+
     fn integrity(&self) -> Result<Vec<String>, StoreError> {
         self.ask(verify::integrity)
     }

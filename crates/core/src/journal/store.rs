@@ -21,6 +21,9 @@ pub trait JournalStore {
 
     fn last_seq(&self) -> Result<Seq, StoreError>;
 
+    /// The id of an entry, where there is one of that number.
+    fn id_of(&self, seq: Seq) -> Result<Option<EntryId>, StoreError>;
+
     /// Whatever the engine finds wrong with its own files; empty is sound.
     fn integrity(&self) -> Result<Vec<String>, StoreError>;
 

@@ -1,9 +1,13 @@
 //! An entity as the edits make it, whatever their order.
+//!
+//! As it is stored, what was said at once has one stamp: most entities are made
+//! by one batch, and who said so would be most of what there is to write.
 
 use std::collections::BTreeMap;
 
 use serde::Deserialize;
 use serde::Serialize;
+use serde::Serializer;
 use serde_json::Value;
 
 use super::EditChange;
@@ -12,15 +16,15 @@ use super::Stamped;
 use crate::Timestamp;
 
 /// All that is kept of one entity.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+#[serde(try_from = "Stored<Source, String, Value>")]
 pub struct Entity {
     pub registers: BTreeMap<String, Register>,
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub sets: BTreeMap<String, BTreeMap<String, Member>>,
 }
 
 /// A value, and who said so last.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Register {
     pub value: Value,
     pub at: Timestamp,
@@ -29,11 +33,69 @@ pub struct Register {
 }
 
 /// A member of a list, and who added it.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Member {
     pub value: Value,
     pub at: Timestamp,
     pub by: Source,
+}
+
+/// Who, when and by which writer; values name theirs by its place.
+type Stamp<S> = (Timestamp, u64, S);
+
+#[derive(Serialize, Deserialize)]
+struct Stored<S, T: Ord, V> {
+    stamps: Vec<Stamp<S>>,
+    registers: BTreeMap<T, (V, usize)>,
+    sets: BTreeMap<T, BTreeMap<T, (V, usize)>>,
+}
+
+impl Serialize for Entity {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut stamps: Vec<Stamp<&Source>> = Vec::new();
+        let mut place = |stamp| {
+            stamps.iter().position(|known| *known == stamp).unwrap_or_else(|| {
+                stamps.push(stamp);
+                stamps.len() - 1
+            })
+        };
+        let mut registers = BTreeMap::new();
+        for (field, Register { value, at, writer, by }) in &self.registers {
+            registers.insert(field, (value, place((*at, *writer, by))));
+        }
+        let mut sets: BTreeMap<_, BTreeMap<_, _>> = BTreeMap::new();
+        for (name, members) in &self.sets {
+            let set = sets.entry(name).or_default();
+            for (text, Member { value, at, by }) in members {
+                set.insert(text, (value, place((*at, 0, by))));
+            }
+        }
+        Stored { stamps, registers, sets }.serialize(serializer)
+    }
+}
+
+impl TryFrom<Stored<Source, String, Value>> for Entity {
+    type Error = &'static str;
+
+    fn try_from(stored: Stored<Source, String, Value>) -> Result<Self, Self::Error> {
+        let Stored { stamps, registers, sets } = stored;
+        let stamp = |place: usize| stamps.get(place).cloned().ok_or("a value without its stamp");
+        let register = |(field, (value, place))| {
+            let (at, writer, by) = stamp(place)?;
+            Ok((field, Register { value, at, writer, by }))
+        };
+        let member = |(text, (value, place))| {
+            let (at, _, by) = stamp(place)?;
+            Ok((text, Member { value, at, by }))
+        };
+        let set = |(name, members): (String, BTreeMap<String, _>)| {
+            Ok((name, members.into_iter().map(member).collect::<Result<_, Self::Error>>()?))
+        };
+        Ok(Self {
+            registers: registers.into_iter().map(register).collect::<Result<_, Self::Error>>()?,
+            sets: sets.into_iter().map(set).collect::<Result<_, Self::Error>>()?,
+        })
+    }
 }
 
 impl Entity {

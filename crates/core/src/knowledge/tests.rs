@@ -255,6 +255,8 @@ proptest! {
         let mut shuffled = edits.clone();
         shuffled.sort_by_key(|edit| (seed ^ edit.at.0 as u64).wrapping_mul(edit.writer).rotate_left(7));
         prop_assert_eq!(told(&edits), told(&shuffled));
+        let stored = serde_json::to_string(&told(&edits)).unwrap();
+        prop_assert_eq!(serde_json::from_str::<Entity>(&stored).unwrap(), told(&edits));
         // Heard twice is heard once.
         prop_assert_eq!(told(&edits), told(&[edits.clone(), shuffled].concat()));
     }

@@ -150,5 +150,5 @@ fn is_procedure(arguments: &[Value], _: &mut Meter) -> Answer {
 }
 
 fn is_record(arguments: &[Value], _: &mut Meter) -> Answer {
-    Ok(Value::Bool(matches!(arguments[0], Value::Record(_))))
+    Ok(Value::Bool(matches!(arguments[0], Value::Record(..))))
 }

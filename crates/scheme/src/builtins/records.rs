@@ -36,8 +36,8 @@ fn access(arguments: &[Value], meter: &mut Meter) -> Result<Value, Error> {
 }
 
 fn keys(arguments: &[Value], meter: &mut Meter) -> Result<Value, Error> {
-    let Value::Record(record) = &arguments[0] else { return Ok(Value::list(Vec::new())) };
-    let fields = record.fields();
+    let Value::Record(records, record) = &arguments[0] else { return Ok(Value::list(Vec::new())) };
+    let fields = records.fields(*record);
     meter.cells(3 + fields.len())?;
     meter.list(fields.into_iter().map(|(name, _)| Value::Keyword(name)).collect())
 }
@@ -56,9 +56,9 @@ fn dict(arguments: &[Value], meter: &mut Meter) -> Result<Value, Error> {
 }
 
 fn kind(arguments: &[Value], meter: &mut Meter) -> Result<Value, Error> {
-    let Value::Record(record) = &arguments[0] else { return Ok(Value::Nil) };
-    meter.text(record.kind().len())?;
-    Ok(Value::symbol(record.kind()))
+    let Value::Record(records, _) = &arguments[0] else { return Ok(Value::Nil) };
+    meter.text(records.kind().len())?;
+    Ok(Value::symbol(records.kind()))
 }
 
 fn error(arguments: &[Value], meter: &mut Meter) -> Result<Value, Error> {

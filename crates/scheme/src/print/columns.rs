@@ -71,9 +71,9 @@ fn gather(list: &List, rows: Rows, room: usize, paper: &mut Paper) -> Table {
     let mut table = Table::default();
     let mut length = 0;
     for value in list {
-        let Value::Record(record) = value else { break };
+        let Value::Record(records, record) = value else { break };
         let fields: Vec<(Arc<str>, Value)> =
-            record.fields().into_iter().filter(|(_, value)| !value.is_empty()).collect();
+            records.fields(*record).into_iter().filter(|(_, value)| !value.is_empty()).collect();
         let most = match rows {
             Rows::Whole => room - length,
             Rows::AtMost(most) => most,

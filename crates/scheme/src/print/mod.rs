@@ -18,7 +18,7 @@ mod shape;
 use std::sync::Arc;
 
 use crate::error::Error;
-use crate::value::Record;
+use crate::value::Records;
 use crate::value::Value;
 use paper::Paper;
 use paper::Style;
@@ -114,16 +114,19 @@ fn shown(result: &Result<Value, Error>) -> Value {
 /// An error as a record: `(error "message" :at "1:2" :hint "…")`.
 struct Failure(Error);
 
-impl Record for Failure {
+impl Records for Failure {
     fn kind(&self) -> &str {
         "error"
     }
 
-    fn get(&self, field: &str) -> Value {
-        self.fields().into_iter().find(|(name, _)| **name == *field).map_or(Value::Nil, |(_, value)| value)
+    fn get(&self, record: u32, field: &str) -> Value {
+        self.fields(record)
+            .into_iter()
+            .find(|(name, _)| **name == *field)
+            .map_or(Value::Nil, |(_, value)| value)
     }
 
-    fn fields(&self) -> Vec<(Arc<str>, Value)> {
+    fn fields(&self, _: u32) -> Vec<(Arc<str>, Value)> {
         vec![
             ("error".into(), Value::from(self.0.message.as_str())),
             ("at".into(), self.0.at.map_or(Value::Nil, |at| Value::string(at.to_string()))),

@@ -1,11 +1,13 @@
 //! What a value looks like: an atom, a text, a sequence or a table.
 
+use std::sync::Arc;
+
 use crate::list::List;
 use crate::print::Format;
 use crate::print::atoms;
 use crate::print::paper::Paper;
 use crate::print::paper::Style;
-use crate::value::Record;
+use crate::value::Records;
 use crate::value::Value;
 
 pub(super) enum Shape<'v> {
@@ -46,17 +48,19 @@ pub(super) fn of<'v>(value: &'v Value, style: Style, paper: &Paper) -> Shape<'v>
             Some(kind) if paper.format == Format::Record => Shape::Sequence(Sequence::lines(kind, list)),
             Some(kind) => Shape::Table(kind, list),
         },
-        Value::Record(record) if style == Style::Json => Shape::Sequence(Sequence::json_object(&**record)),
-        Value::Record(record) => Shape::Sequence(Sequence::record(&**record)),
+        Value::Record(records, record) if style == Style::Json => {
+            Shape::Sequence(Sequence::json_object(records.fields(*record)))
+        }
+        Value::Record(records, record) => Shape::Sequence(Sequence::record(&**records, *record)),
         other => Shape::Atom(atoms::atom(other, style)),
     }
 }
 
 /// The kind of the records, if all that could be shown are records of one.
 fn kind_of_all(list: &List, room: usize) -> Option<&str> {
-    let Some(Value::Record(first)) = list.first() else { return None };
+    let Some(Value::Record(first, _)) = list.first() else { return None };
     let kind = first.kind();
-    let is_same = |value: &Value| matches!(value, Value::Record(record) if record.kind() == kind);
+    let is_same = |value: &Value| matches!(value, Value::Record(records, _) if records.kind() == kind);
     list.iter().take(room).all(is_same).then_some(kind)
 }
 
@@ -102,10 +106,10 @@ impl<'v> Sequence<'v> {
         }
     }
 
-    fn record(record: &dyn Record) -> Self {
+    fn record(records: &dyn Records, record: u32) -> Self {
         let mut fields = Vec::new();
-        let mut is_head = record.kind() != "dict";
-        for (index, (name, value)) in record.fields().into_iter().enumerate() {
+        let mut is_head = records.kind() != "dict";
+        for (index, (name, value)) in records.fields(record).into_iter().enumerate() {
             let is_next = match index {
                 0 => matches!(&*name, "name" | "path" | "error"),
                 1 => matches!(&*name, "description" | "summary"),
@@ -120,7 +124,7 @@ impl<'v> Sequence<'v> {
             fields.push((prefix, value));
         }
         Self {
-            open: format!("({}", atoms::symbol(record.kind())),
+            open: format!("({}", atoms::symbol(records.kind())),
             lead: " ",
             separator: " ",
             close: ")",
@@ -142,8 +146,8 @@ impl<'v> Sequence<'v> {
         }
     }
 
-    fn json_object(record: &dyn Record) -> Self {
-        let fields = record.fields().into_iter().filter(|(_, value)| !value.is_empty());
+    fn json_object(fields: Vec<(Arc<str>, Value)>) -> Self {
+        let fields = fields.into_iter().filter(|(_, value)| !value.is_empty());
         Self {
             open: "{".into(),
             lead: "",

@@ -6,7 +6,7 @@ use std::time::Duration;
 use consort_scheme::Error;
 use consort_scheme::Limits;
 use consort_scheme::Meter;
-use consort_scheme::Record;
+use consort_scheme::Records;
 use consort_scheme::Signature;
 use consort_scheme::Value;
 use consort_scheme::World;
@@ -24,12 +24,12 @@ pub(crate) struct Principle {
     pub(crate) tags: Vec<&'static str>,
 }
 
-impl Record for Principle {
+impl Records for Principle {
     fn kind(&self) -> &str {
         "principle"
     }
 
-    fn get(&self, field: &str) -> Value {
+    fn get(&self, _: u32, field: &str) -> Value {
         let strings = |all: &[&str]| Value::list(all.iter().map(|one| Value::from(*one)).collect());
         match field {
             "name" => Value::String(self.name.clone()),
@@ -41,10 +41,10 @@ impl Record for Principle {
         }
     }
 
-    fn fields(&self) -> Vec<(Arc<str>, Value)> {
+    fn fields(&self, record: u32) -> Vec<(Arc<str>, Value)> {
         ["name", "description", "confidence", "locations", "related", "tags"]
             .iter()
-            .map(|name| (Arc::from(*name), self.get(name)))
+            .map(|name| (Arc::from(*name), self.get(record, name)))
             .collect()
     }
 }

@@ -36,12 +36,12 @@ use crate::SqliteTx;
 use crate::journal;
 
 /// Which form the index has; another one is made anew.
-const VERSION: u32 = 2;
+const VERSION: u32 = 3;
 
 const MEMORY: &str = ":memory:";
 
 /// Whoever opens the index alone reads all of its log first, in bytes.
-const LONGEST_WAL: u64 = 2 << 20;
+const LONGEST_WAL: u64 = 512 << 10;
 
 /// How long one waits for another who takes something in.
 const PATIENCE: Duration = Duration::from_secs(10);

@@ -1,5 +1,6 @@
 //! Taking entries in.
 
+use std::collections::BTreeMap;
 use std::collections::BTreeSet;
 
 use consort_core::Timestamp;
@@ -29,17 +30,20 @@ use crate::apply::parse;
 /// What is read as one.
 type Name = (Kind, String);
 
+/// The entities that an entry says something of, by their ids.
+type Edited = BTreeMap<String, Entity>;
+
 /// All of them or none; what was taken in before, by whomever, is passed over.
 pub(super) fn take_in(connection: &Connection, entries: &[Entry], through: Seq) -> rusqlite::Result<()> {
     let tx = Transaction::new_unchecked(connection, TransactionBehavior::Immediate)?;
     let (last, _) = read::last(&tx)?;
     for entry in entries.iter().filter(|entry| entry.seq > last) {
         let scope = Scope::from(entry.project.clone());
-        let mut touched = BTreeSet::new();
+        let (mut edited, mut touched) = (Edited::new(), BTreeSet::new());
         for change in &entry.changes {
             let Change::Knowledge(change) = change else { continue };
             for stamped in change.stamped(entry.at) {
-                edit(&tx, &scope, &stamped, &mut touched)?;
+                edit(&tx, &stamped, &mut edited, &mut touched)?;
             }
             if let KnowledgeChange::Edited { key: Some(key), .. } = change {
                 tx.prepare_cached("REPLACE INTO keys VALUES (?1, ?2, ?3)")?.execute(params![
@@ -48,6 +52,9 @@ pub(super) fn take_in(connection: &Connection, entries: &[Entry], through: Seq) 
                     entry.seq
                 ])?;
             }
+        }
+        for (id, entity) in &edited {
+            touched.extend(put(&tx, &scope, id, entity)?);
         }
         let mut leaning = BTreeSet::new();
         for (kind, name) in &touched {
@@ -67,32 +74,34 @@ pub(super) fn take_in(connection: &Connection, entries: &[Entry], through: Seq) 
     tx.commit()
 }
 
-/// Takes one edit in, and notes which names it may have changed.
+/// Takes one edit in, and notes what its entity was called before.
 fn edit(
     tx: &Connection,
-    scope: &Scope,
     stamped: &Stamped,
+    edited: &mut Edited,
     touched: &mut BTreeSet<Name>,
 ) -> rusqlite::Result<()> {
     let id = &stamped.edit.entity;
-    let found: Option<String> = tx
-        .prepare_cached("SELECT body FROM entities WHERE id = ?1")?
-        .query_row([id], |row| row.get(0))
-        .optional()?;
-    let mut entity: Entity = found.map(|body| parse(&body, 0)).transpose()?.unwrap_or_default();
-    touched.extend(name_of(&entity));
-    entity.apply(stamped);
-    let name = name_of(&entity);
-    let (kind, key) = name.as_ref().map_or(("", ""), |(kind, name)| (kind.as_str(), name.as_str()));
-    tx.prepare_cached("REPLACE INTO entities VALUES (?1, ?2, ?3, ?4, ?5)")?.execute(params![
-        id,
-        scope.as_str(),
-        kind,
-        key,
-        json(&entity)?
-    ])?;
-    touched.extend(name);
+    if !edited.contains_key(id) {
+        let mut statement = tx.prepare_cached("SELECT body FROM entities WHERE id = ?1")?;
+        let found = statement.query_row([id], |row| parse(row.get_ref(0)?.as_str()?, 0)).optional()?;
+        let entity: Entity = found.unwrap_or_default();
+        touched.extend(name_of(&entity));
+        edited.insert(id.clone(), entity);
+    }
+    if let Some(entity) = edited.get_mut(id) {
+        entity.apply(stamped);
+    }
     Ok(())
+}
+
+/// Writes an entity down; what it is called.
+fn put(tx: &Connection, scope: &Scope, id: &str, entity: &Entity) -> rusqlite::Result<Option<Name>> {
+    let name = name_of(entity);
+    let (kind, key) = name.as_ref().map_or(("", ""), |(kind, name)| (kind.as_str(), name.as_str()));
+    let mut statement = tx.prepare_cached("REPLACE INTO entities VALUES (?1, ?2, ?3, ?4, ?5)")?;
+    statement.execute(params![id, scope.as_str(), kind, key, json(entity)?])?;
+    Ok(name)
 }
 
 /// What an entity is read as, once that is known of it.

@@ -37,7 +37,7 @@ pub(super) fn catch_up(tx: &impl Tx, index: &mut impl KnowledgeIndex) -> Result<
     let through = tx.last_seq()?;
     let (mut last, newest) = index.last()?;
     if let Some((seq, id)) = newest
-        && tx.knowledge_after(seq - 1, 1)?.first().is_none_or(|entry| entry.id != id)
+        && tx.id_of(seq)? != Some(id)
     {
         return Ok(false);
     }

@@ -35,9 +35,8 @@ impl<E: Engine, H: Host> App<E, H> {
     ) -> Result<Option<Vec<Entry>>, StoreError> {
         let tx = self.engine.read()?;
         let through = tx.last_seq()?;
-        let is_gone = |(seq, id): &(Seq, EntryId)| -> Result<bool, StoreError> {
-            Ok(tx.knowledge_after(seq - 1, 1)?.first().is_none_or(|entry| entry.id != *id))
-        };
+        let is_gone =
+            |(seq, id): &(Seq, EntryId)| -> Result<bool, StoreError> { Ok(tx.id_of(*seq)? != Some(*id)) };
         if through < place.through || place.newest.as_ref().map(is_gone).transpose()? == Some(true) {
             *place = KnowledgePlace::default();
             return Ok(None);
