@@ -42,7 +42,7 @@ impl<E: Engine, H: Host> App<E, H> {
     /// who wait. Without changes only the volatile facts are committed.
     pub(crate) fn conclude(
         host: &H,
-        mut tx: E::Tx<'_>,
+        tx: E::Tx<'_>,
         at: Timestamp,
         project: Option<ProjectId>,
         actor: Actor,
@@ -54,9 +54,14 @@ impl<E: Engine, H: Host> App<E, H> {
         }
         let id = EntryId::new(at, host.random());
         let entry = NewEntry { id, at, project, actor, changes };
-        let seq = tx.record(&entry)?;
+        Self::conclude_with(host, tx, &entry).map(Some)
+    }
+
+    /// The same with an entry that is at hand.
+    pub(crate) fn conclude_with(host: &H, mut tx: E::Tx<'_>, entry: &NewEntry) -> Result<Seq, StoreError> {
+        let seq = tx.record(entry)?;
         tx.commit()?;
         host.ring(&entry.topics());
-        Ok(Some(seq))
+        Ok(seq)
     }
 }

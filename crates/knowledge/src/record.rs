@@ -67,10 +67,7 @@ impl Records for Entries {
                 by.and_then(|by| by.get(part).map(value)).unwrap_or_default()
             }
             "stale" => Value::Bool(self.row(record).json("stale").is_some()),
-            field => {
-                let field = self.kind.field(field).map_or(field, |field| field.name);
-                self.row(record).json(field).map(decode).unwrap_or_default()
-            }
+            field => self.row(record).json(field).map(decode).unwrap_or_default(),
         }
     }
 

@@ -91,7 +91,8 @@ impl JournalStore for SqliteTx<'_> {
     }
 
     fn last_seq(&self) -> Result<Seq, StoreError> {
-        self.ask(|tx| tx.query_row("SELECT coalesce(max(seq), 0) FROM journal", [], |row| row.get(0)))
+        let sql = "SELECT coalesce(max(seq), 0) FROM journal";
+        self.ask(|tx| tx.prepare_cached(sql)?.query_row([], |row| row.get(0)))
     }
 
     fn id_of(&self, seq: Seq) -> Result<Option<EntryId>, StoreError> {

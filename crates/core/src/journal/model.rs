@@ -139,6 +139,12 @@ pub struct NewEntry {
 }
 
 impl NewEntry {
+    /// As it is kept in its place.
+    pub fn kept_as(self, seq: Seq) -> Entry {
+        let Self { id, at, project, actor, changes } = self;
+        Entry { seq, id, at, project, actor, changes }
+    }
+
     /// Whom it concerns. What belongs to no project concerns everyone, unless
     /// it is somebody's mail.
     pub fn topics(&self) -> Vec<Topic> {

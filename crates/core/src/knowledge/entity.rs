@@ -10,6 +10,7 @@ use serde::Serialize;
 use serde::Serializer;
 use serde_json::Value;
 
+use super::Edit;
 use super::EditChange;
 use super::Source;
 use super::Stamped;
@@ -101,20 +102,19 @@ impl TryFrom<Stored<Source, String, Value>> for Entity {
 impl Entity {
     /// Takes an edit in. Of values the newest counts, and between two of the same
     /// moment the greater writer, so that every replica chooses the same.
-    pub fn apply(&mut self, stamped: &Stamped) {
+    pub fn apply(&mut self, stamped: Stamped<&Edit, &Source>) {
         let Stamped { edit, at, writer, by } = stamped;
         match &edit.change {
             EditChange::Set { field, value } => {
                 let is_newer =
-                    self.registers.get(field).is_none_or(|known| (known.at, known.writer) <= (*at, *writer));
+                    self.registers.get(field).is_none_or(|known| (known.at, known.writer) <= (at, writer));
                 if is_newer {
-                    let register =
-                        Register { value: value.clone(), at: *at, writer: *writer, by: by.clone() };
+                    let register = Register { value: value.clone(), at, writer, by: by.clone() };
                     self.registers.insert(field.clone(), register);
                 }
             }
             EditChange::Add { set, member, value } => {
-                let added = Member { value: value.clone(), at: *at, by: by.clone() };
+                let added = Member { value: value.clone(), at, by: by.clone() };
                 self.sets.entry(set.clone()).or_default().insert(member.clone(), added);
             }
             EditChange::Remove { set, member } => {

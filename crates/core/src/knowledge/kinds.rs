@@ -98,6 +98,12 @@ const RELATIONSHIP: &[Field] = &[
     CONFIDENCE,
 ];
 
+impl Field {
+    pub(super) fn is_called(&self, name: &str) -> bool {
+        self.name == name || self.aliases.contains(&name)
+    }
+}
+
 impl Kind {
     pub const ALL: [Self; 5] =
         [Self::Principle, Self::Pattern, Self::Decision, Self::File, Self::Relationship];
@@ -134,7 +140,6 @@ impl Kind {
     }
 
     pub fn field(self, name: &str) -> Option<&'static Field> {
-        let is_it = |field: &&Field| field.name == name || field.aliases.contains(&name);
-        self.fields().iter().find(is_it)
+        self.fields().iter().find(|field| field.is_called(name))
     }
 }

@@ -84,12 +84,26 @@ pub enum EditChange {
 
 /// An edit with who made it, when, and in which replica.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Stamped {
+pub struct Stamped<E = Edit, S = Source> {
     #[serde(flatten)]
-    pub edit: Edit,
+    pub edit: E,
     pub at: Timestamp,
     pub writer: u64,
-    pub by: Source,
+    pub by: S,
+}
+
+impl Stamped {
+    pub fn borrowed(&self) -> Stamped<&Edit, &Source> {
+        let Self { edit, at, writer, by } = self;
+        Stamped { edit, at: *at, writer: *writer, by }
+    }
+}
+
+impl Stamped<&Edit, &Source> {
+    pub(super) fn to_owned(&self) -> Stamped {
+        let Self { edit, at, writer, by } = *self;
+        Stamped { edit: edit.clone(), at, writer, by: by.clone() }
+    }
 }
 
 /// A change of what is known. Whose it is, the entry says.
@@ -111,13 +125,12 @@ pub enum KnowledgeChange {
 
 impl KnowledgeChange {
     /// All of its edits, stamped.
-    pub fn stamped(&self, at: Timestamp) -> Vec<Stamped> {
+    pub fn stamped(&self, at: Timestamp) -> Vec<Stamped<&Edit, &Source>> {
         match self {
             Self::Edited { writer, by, edits, .. } => {
-                let stamp = |edit: &Edit| Stamped { edit: edit.clone(), at, writer: *writer, by: by.clone() };
-                edits.iter().map(stamp).collect()
+                edits.iter().map(|edit| Stamped { edit, at, writer: *writer, by }).collect()
             }
-            Self::Merged { edits, .. } => edits.clone(),
+            Self::Merged { edits, .. } => edits.iter().map(Stamped::borrowed).collect(),
         }
     }
 }

@@ -52,7 +52,7 @@ impl<'a> Row<'a> {
         let fields = self.kind.fields();
         let place = fields
             .iter()
-            .position(|field| field.name == name)
+            .position(|field| field.is_called(name))
             .or_else(|| AFTER.iter().position(|field| *field == name).map(|place| place + fields.len()))?;
         let mut rest = self.bytes;
         for _ in 0..place {

@@ -58,7 +58,7 @@ impl Memory {
                 writer: 1,
                 by: Source { name: "Falcon".into(), ..Source::default() },
             };
-            self.entities.entry(edit.entity.clone()).or_default().apply(&stamped);
+            self.entities.entry(edit.entity.clone()).or_default().apply(stamped.borrowed());
         }
     }
 
@@ -195,7 +195,8 @@ fn entities_of_one_name_are_read_as_one() {
             EditChange::Add { set: "tags".into(), member: tag.into(), value: 0.into() },
         ] {
             let edit = Edit { entity: String::new(), change };
-            entity.apply(&Stamped { edit, at: Timestamp(at), writer: 9 - at as u64, by: Source::default() });
+            let by = Source::default();
+            entity.apply(Stamped { edit: &edit, at: Timestamp(at), writer: 9 - at as u64, by: &by });
         }
         entity
     };
@@ -249,7 +250,7 @@ proptest! {
     ) {
         let told = |edits: &[Stamped]| {
             let mut entity = Entity::default();
-            edits.iter().for_each(|edit| entity.apply(edit));
+            edits.iter().for_each(|edit| entity.apply(edit.borrowed()));
             entity
         };
         let mut shuffled = edits.clone();

@@ -38,6 +38,10 @@ impl DigestNotes for Notes {
 }
 
 fn write(file: &Path, text: &str) {
+    // Most of what is recorded is not among the first few that are told.
+    if fs::read(file).is_ok_and(|known| known == text.as_bytes()) {
+        return;
+    }
     let made = file.parent().map(|dir| fs::DirBuilder::new().recursive(true).mode(0o700).create(dir));
     if made.is_some_and(|made| made.is_ok()) {
         held::replace(file, text);

@@ -55,7 +55,8 @@ impl KnowledgeStore for SqliteTx<'_> {
     fn replica(&mut self, host: &str, fresh: u64) -> Result<u64, StoreError> {
         let of = "kind = 'setting' AND key = 'replica' AND owner = ':consort'";
         let found: Option<String> = self.ask(|tx| {
-            tx.query_row(&format!("SELECT value FROM facts WHERE {of}"), [], |row| row.get(0)).optional()
+            let sql = format!("SELECT value FROM facts WHERE {of}");
+            tx.prepare_cached(&sql)?.query_row([], |row| row.get(0)).optional()
         })?;
         let found = found.and_then(|text| serde_json::from_str::<serde_json::Value>(&text).ok());
         let name = found.filter(|found| found["host"] == host).and_then(|found| found["name"].as_u64());

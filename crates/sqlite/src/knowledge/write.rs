@@ -7,6 +7,7 @@ use consort_core::Timestamp;
 use consort_core::journal::Change;
 use consort_core::journal::Entry;
 use consort_core::journal::Seq;
+use consort_core::knowledge::Edit;
 use consort_core::knowledge::Entity;
 use consort_core::knowledge::FieldType;
 use consort_core::knowledge::Kind;
@@ -14,6 +15,7 @@ use consort_core::knowledge::KnowledgeChange;
 use consort_core::knowledge::Known;
 use consort_core::knowledge::Row;
 use consort_core::knowledge::Scope;
+use consort_core::knowledge::Source;
 use consort_core::knowledge::Stamped;
 use consort_core::knowledge::merge;
 use consort_core::knowledge::weight;
@@ -43,7 +45,7 @@ pub(super) fn take_in(connection: &Connection, entries: &[Entry], through: Seq) 
         for change in &entry.changes {
             let Change::Knowledge(change) = change else { continue };
             for stamped in change.stamped(entry.at) {
-                edit(&tx, &stamped, &mut edited, &mut touched)?;
+                edit(&tx, stamped, &mut edited, &mut touched)?;
             }
             if let KnowledgeChange::Edited { key: Some(key), .. } = change {
                 tx.prepare_cached("REPLACE INTO keys VALUES (?1, ?2, ?3)")?.execute(params![
@@ -77,7 +79,7 @@ pub(super) fn take_in(connection: &Connection, entries: &[Entry], through: Seq) 
 /// Takes one edit in, and notes what its entity was called before.
 fn edit(
     tx: &Connection,
-    stamped: &Stamped,
+    stamped: Stamped<&Edit, &Source>,
     edited: &mut Edited,
     touched: &mut BTreeSet<Name>,
 ) -> rusqlite::Result<()> {

@@ -8,6 +8,7 @@ use crate::host::Host;
 use crate::journal::Actor;
 use crate::journal::Change;
 use crate::journal::EntryId;
+use crate::journal::NewEntry;
 use crate::knowledge::ActOutcome;
 use crate::knowledge::ActRequest;
 use crate::knowledge::Kind;
@@ -74,10 +75,11 @@ impl<E: Engine, H: Host> App<E, H> {
         let writer = tx.replica(&host.name(), fresh_replica(host.random()))?;
         let by = Source { name: by.0, kind: by.1, commit: host.commit(&request.worktree) };
         let change = KnowledgeChange::Edited { writer, by, edits: planned.edits, key: request.key.clone() };
-        let (project, changes) = (request.scope.project().cloned(), vec![Change::Knowledge(change)]);
-        let number = Self::conclude(host, tx, now, project, actor, changes)?.unwrap_or(0);
+        let (id, project) = (EntryId::new(now, host.random()), request.scope.project().cloned());
+        let entry = NewEntry { id, at: now, project, actor, changes: vec![Change::Knowledge(change)] };
+        let number = Self::conclude_with(host, tx, &entry)?;
         // It is recorded; whoever reads next takes it in otherwise.
-        if self.catch_up(index).is_ok() {
+        if index.take_in(&[entry.kept_as(number)], number).is_ok() {
             let _ = self.write_digest(index, &request.scope, with_files);
         }
         Ok(ActOutcome { number, duplicate: false, results: planned.results })

@@ -56,9 +56,9 @@ impl<E: Engine, H: Host> App<E, H> {
         for entry in self.knowledge_entries(scope)? {
             for change in &entry.changes {
                 let Change::Knowledge(change) = change else { continue };
-                said.extend(
-                    change.stamped(entry.at).into_iter().filter(|one| ids.contains(&one.edit.entity)),
-                );
+                let stamped = change.stamped(entry.at).into_iter();
+                let meant = stamped.filter(|one| ids.contains(&one.edit.entity));
+                said.extend(meant.map(|one| one.to_owned()));
             }
         }
         said.sort_by_key(|stamped| stamped.at);
