@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use consort_core::knowledge::Kind;
 use consort_core::knowledge::Known;
+use consort_core::knowledge::Piece;
 use consort_core::knowledge::Row;
 use consort_scheme::Records;
 use consort_scheme::Value;
@@ -66,8 +67,8 @@ impl Records for Entries {
                 let part = if field == "commit" { "commit" } else { "name" };
                 by.and_then(|by| by.get(part).map(value)).unwrap_or_default()
             }
-            "stale" => Value::Bool(self.row(record).json("stale").is_some()),
-            field => self.row(record).json(field).map(decode).unwrap_or_default(),
+            "stale" => Value::Bool(self.row(record).stale().is_some()),
+            field => self.row(record).get(field).map(shown).unwrap_or_default(),
         }
     }
 
@@ -76,51 +77,21 @@ impl Records for Entries {
         let mut fields: Vec<(Arc<str>, Value)> =
             self.kind.fields().iter().map(|field| one(field.name)).collect();
         // Stale knowledge says so wherever it is shown.
-        if self.row(record).json("stale").is_some() {
+        if self.row(record).stale().is_some() {
             fields.push(("stale".into(), Value::Bool(true)));
         }
         fields
     }
 }
 
-/// JSON as the language has it. Numbers and short texts are most of what queries
-/// look at, and need no parser.
-fn decode(json: &[u8]) -> Value {
-    let text = || std::str::from_utf8(json).ok();
-    match json.first() {
-        Some(b'0'..=b'9' | b'-') => {
-            if let Some(number) = text().and_then(|text| text.parse::<i64>().ok()) {
-                return Value::Int(number);
-            }
-            text().and_then(|text| text.parse().ok()).map_or(Value::Nil, Value::Float)
-        }
-        Some(b'"') if !json.contains(&b'\\') => {
-            text().and_then(|text| text.get(1..text.len() - 1)).map_or(Value::Nil, Value::string)
-        }
-        Some(b'[') if !json.contains(&b'\\') => {
-            let texts = text().and_then(texts);
-            texts.unwrap_or_else(|| parsed(json))
-        }
-        _ => parsed(json),
+fn shown(piece: Piece<'_>) -> Value {
+    match piece {
+        Piece::Text(text) => Value::string(text),
+        Piece::Integer(number) => Value::Int(number),
+        Piece::Number(number) => Value::Float(number),
+        Piece::Texts(texts) => Value::list(texts.map(Value::string).collect()),
+        Piece::Other(json) => value(&json),
     }
-}
-
-/// A list of texts, none of which has anything to unescape.
-fn texts(json: &str) -> Option<Value> {
-    let mut pieces = json.strip_prefix("[\"")?.strip_suffix("\"]")?.split('"');
-    let mut texts = Vec::new();
-    loop {
-        texts.push(Value::string(pieces.next()?));
-        match pieces.next() {
-            Some(",") => {}
-            Some(_) => return None,
-            None => return Some(Value::list(texts)),
-        }
-    }
-}
-
-fn parsed(json: &[u8]) -> Value {
-    serde_json::from_slice(json).map(|json: Json| value(&json)).unwrap_or_default()
 }
 
 pub(crate) fn value(json: &Json) -> Value {
@@ -135,39 +106,6 @@ pub(crate) fn value(json: &Json) -> Value {
         Json::Array(all) => Value::list(all.iter().map(value).collect()),
         Json::Object(all) => {
             Value::dict(all.iter().map(|(key, one)| (key.as_str().into(), value(one))).collect())
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use proptest::prelude::*;
-
-    fn shown(value: Value) -> String {
-        consort_scheme::print(&[Ok(value)], consort_scheme::Format::Json, 100_000)
-    }
-
-    proptest! {
-        #[test]
-        fn what_needs_no_parser_is_read_as_if_by_one(texts in prop::collection::vec(r#"[ -~é\n",\[\]]{0,12}"#, 0..5)) {
-            let all = Json::from(texts.clone());
-            let first = Json::from(texts.first().cloned());
-            for json in [all, first] {
-                let text = json.to_string();
-                prop_assert_eq!(shown(decode(text.as_bytes())), shown(value(&json)));
-            }
-        }
-    }
-
-    #[test]
-    fn what_is_no_list_of_texts_is_parsed() {
-        for json in ["[1,2]", "[]", "[\"a\", \"b\"]", "[[\"a\"],\"b\"]", "0.5", "-3", "null", "{\"a\":1}"] {
-            assert_eq!(
-                shown(decode(json.as_bytes())),
-                shown(value(&serde_json::from_str(json).unwrap())),
-                "{json}"
-            );
         }
     }
 }

@@ -3,16 +3,12 @@
 
 use super::Kind;
 use super::Known;
+use super::Row;
 use crate::text;
 
 /// How many lines are kept for sessions to choose from, and how long one is.
 pub(super) const MOST: usize = 100;
 const LONGEST_LINE: usize = 160;
-
-/// A line each.
-pub(super) fn lines(heaviest: &[Known]) -> String {
-    heaviest.iter().map(|known| line(known) + "\n").collect()
-}
 
 /// How much a session that starts should know of it; `None`: nothing.
 pub fn weight(known: &Known) -> Option<f64> {
@@ -27,10 +23,11 @@ pub fn weight(known: &Known) -> Option<f64> {
     Some(if known.stale.is_some() { weight / 4.0 } else { weight })
 }
 
-fn line(known: &Known) -> String {
-    let stale = if known.stale.is_some() { " (stale)" } else { "" };
-    let about = format!("- {} {}{stale}: {}", known.kind.as_str(), known.name, known.text("description"));
-    text::one_line(&about, LONGEST_LINE)
+/// What there is to be told of one.
+pub(super) fn line(row: Row<'_>) -> String {
+    let stale = if row.stale().is_some() { " (stale)" } else { "" };
+    let (name, about) = (row.text("name"), row.text("description"));
+    text::one_line(&format!("- {} {name}{stale}: {about}", row.kind.as_str()), LONGEST_LINE)
 }
 
 /// The digest for a session: the lines that have its words first, within a

@@ -46,6 +46,7 @@ pub use model::Scope;
 pub use model::Source;
 pub use model::Stamped;
 use model::fresh_replica;
+pub use row::Piece;
 pub use row::Row;
 pub use store::DigestNotes;
 pub use store::KnowledgeIndex;

@@ -1,8 +1,8 @@
 //! Something known in a form that is read field by field: a query over
 //! thousands looks at two fields of each and decodes no more.
 //!
-//! The values of its kind's fields in their order, each as JSON with its length
-//! before it, and then who said so, when, and since when it is stale.
+//! The values of its kind's fields in their order, each with what it is and its
+//! length before it, and then when it was said, by whom, and since when it is stale.
 
 use serde_json::Map;
 use serde_json::Value;
@@ -32,23 +32,17 @@ impl<'a> Row<'a> {
 
     pub fn encode(known: &Known) -> Vec<u8> {
         let mut bytes = Vec::new();
-        let mut push = |json: &[u8]| {
-            let length = u32::try_from(json.len()).unwrap_or(0);
-            bytes.extend(length.to_le_bytes());
-            bytes.extend(&json[..length as usize]);
-        };
         for field in known.kind.fields() {
-            let value = known.fields.get(field.name).map(|value| value.to_string());
-            push(value.unwrap_or_default().as_bytes());
+            put(&mut bytes, known.fields.get(field.name).unwrap_or(&Value::Null));
         }
-        push(known.at.0.to_string().as_bytes());
-        push(&serde_json::to_vec(&known.by).unwrap_or_default());
-        push(known.stale.map_or_else(String::new, |since| since.0.to_string()).as_bytes());
+        put(&mut bytes, &known.at.0.into());
+        put(&mut bytes, &serde_json::to_value(&known.by).unwrap_or_default());
+        put(&mut bytes, &known.stale.map(|since| since.0).into());
         bytes
     }
 
-    /// A field as JSON; `None` where it says nothing.
-    pub fn json(&self, name: &str) -> Option<&'a [u8]> {
+    /// A field, by any of its names; `None` where it says nothing.
+    pub fn get(&self, name: &str) -> Option<Piece<'a>> {
         let fields = self.kind.fields();
         let place = fields
             .iter()
@@ -56,13 +50,42 @@ impl<'a> Row<'a> {
             .or_else(|| AFTER.iter().position(|field| *field == name).map(|place| place + fields.len()))?;
         let mut rest = self.bytes;
         for _ in 0..place {
-            rest = take(rest)?.1;
+            rest = take(rest)?.2;
         }
-        take(rest).map(|(json, _)| json).filter(|json| !json.is_empty())
+        let (tag, bytes, _) = take(rest)?;
+        match tag {
+            TEXT => str::from_utf8(bytes).ok().map(Piece::Text),
+            INTEGER => bytes.try_into().ok().map(|bytes| Piece::Integer(i64::from_le_bytes(bytes))),
+            NUMBER => bytes.try_into().ok().map(|bytes| Piece::Number(f64::from_le_bytes(bytes))),
+            TEXTS => Some(Piece::Texts(Texts(bytes))),
+            OTHER => serde_json::from_slice(bytes).ok().map(Piece::Other),
+            _ => None,
+        }
+    }
+
+    pub fn text(&self, name: &str) -> &'a str {
+        match self.get(name) {
+            Some(Piece::Text(text)) => text,
+            _ => "",
+        }
     }
 
     pub fn value(&self, name: &str) -> Option<Value> {
-        serde_json::from_slice(self.json(name)?).ok()
+        Some(match self.get(name)? {
+            Piece::Text(text) => text.into(),
+            Piece::Integer(number) => number.into(),
+            Piece::Number(number) => number.into(),
+            Piece::Texts(texts) => texts.collect::<Vec<_>>().into(),
+            Piece::Other(value) => value,
+        })
+    }
+
+    /// Since when it is stale.
+    pub fn stale(&self) -> Option<Timestamp> {
+        match self.get("stale") {
+            Some(Piece::Integer(since)) => Some(Timestamp(since)),
+            _ => None,
+        }
     }
 
     /// The whole of it.
@@ -71,7 +94,6 @@ impl<'a> Row<'a> {
         for field in self.kind.fields() {
             fields.extend(self.value(field.name).map(|value| (field.name.to_owned(), value)));
         }
-        let time = |name: &str| self.value(name).and_then(|value| value.as_i64()).map(Timestamp);
         let name = match self.kind {
             Kind::Relationship => {
                 let text =
@@ -84,16 +106,93 @@ impl<'a> Row<'a> {
             kind: self.kind,
             name,
             fields,
-            at: time("at").unwrap_or(Timestamp(0)),
-            by: self.json("by").and_then(|json| serde_json::from_slice(json).ok()).unwrap_or_default(),
-            stale: time("stale"),
+            at: Timestamp(self.value("at").and_then(|at| at.as_i64()).unwrap_or(0)),
+            by: self.value("by").and_then(|by| serde_json::from_value(by).ok()).unwrap_or_default(),
+            stale: self.stale(),
             ids: Vec::new(),
         }
     }
 }
 
-/// A piece with its length before it, and what follows.
-fn take(bytes: &[u8]) -> Option<(&[u8], &[u8])> {
-    let (length, rest) = bytes.split_first_chunk::<4>()?;
-    rest.split_at_checked(u32::from_le_bytes(*length) as usize)
+const NOTHING: u8 = 0;
+const TEXT: u8 = 1;
+const INTEGER: u8 = 2;
+const NUMBER: u8 = 3;
+const TEXTS: u8 = 4;
+const OTHER: u8 = 5;
+
+/// What a field says.
+#[derive(Debug)]
+pub enum Piece<'a> {
+    Text(&'a str),
+    Integer(i64),
+    Number(f64),
+    Texts(Texts<'a>),
+    Other(Value),
+}
+
+/// Texts one after the other.
+#[derive(Debug)]
+pub struct Texts<'a>(&'a [u8]);
+
+impl<'a> Iterator for Texts<'a> {
+    type Item = &'a str;
+
+    fn next(&mut self) -> Option<&'a str> {
+        let (text, rest) = measured(self.0)?;
+        self.0 = rest;
+        str::from_utf8(text).ok()
+    }
+}
+
+fn put(bytes: &mut Vec<u8>, value: &Value) {
+    let texts = |all: &Vec<Value>| {
+        let mut texts = Vec::new();
+        all.iter().try_for_each(|one| one.as_str().map(|text| measure(&mut texts, text.as_bytes())))?;
+        Some(texts)
+    };
+    let (tag, piece) = match value {
+        Value::Null => (NOTHING, Vec::new()),
+        Value::String(text) => (TEXT, text.as_bytes().to_vec()),
+        Value::Number(number) if number.is_i64() => {
+            (INTEGER, number.as_i64().unwrap_or(0).to_le_bytes().to_vec())
+        }
+        Value::Number(number) if number.is_f64() => {
+            (NUMBER, number.as_f64().unwrap_or(0.0).to_le_bytes().to_vec())
+        }
+        Value::Array(all) if let Some(texts) = texts(all) => (TEXTS, texts),
+        other => (OTHER, other.to_string().into_bytes()),
+    };
+    bytes.push(tag);
+    measure(bytes, &piece);
+}
+
+/// A piece, what it is, and what follows.
+fn take(bytes: &[u8]) -> Option<(u8, &[u8], &[u8])> {
+    let (tag, rest) = bytes.split_first()?;
+    let (piece, rest) = measured(rest)?;
+    Some((*tag, piece, rest))
+}
+
+/// Bytes with their number before them, seven bits at a time.
+fn measure(bytes: &mut Vec<u8>, piece: &[u8]) {
+    let mut length = piece.len();
+    while length > 0x7f {
+        bytes.push(length as u8 | 0x80);
+        length >>= 7;
+    }
+    bytes.push(length as u8);
+    bytes.extend_from_slice(piece);
+}
+
+fn measured(bytes: &[u8]) -> Option<(&[u8], &[u8])> {
+    let (mut length, mut shift, mut rest) = (0_usize, 0, bytes);
+    loop {
+        let (byte, after) = rest.split_first()?;
+        length |= (usize::from(byte & 0x7f)).checked_shl(shift)?;
+        (shift, rest) = (shift + 7, after);
+        if byte & 0x80 == 0 {
+            return rest.split_at_checked(length);
+        }
+    }
 }

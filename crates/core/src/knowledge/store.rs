@@ -56,8 +56,9 @@ pub trait KnowledgeIndex {
     /// Visits everything of a kind, in the order of its names.
     fn each(&self, scope: &Scope, kind: Kind, visit: &mut dyn FnMut(Row<'_>)) -> Result<(), StoreError>;
 
-    /// What weighs most for a session that starts, heaviest first.
-    fn heaviest(&self, scope: &Scope, limit: usize) -> Result<Vec<Known>, StoreError>;
+    /// Visits what weighs most for a session that starts, heaviest first.
+    fn heaviest(&self, scope: &Scope, limit: usize, visit: &mut dyn FnMut(Row<'_>))
+    -> Result<(), StoreError>;
 
     /// The files that are known as they are.
     fn fresh_files(&self, scope: &Scope) -> Result<Vec<String>, StoreError>;

@@ -227,6 +227,29 @@ fn a_row_is_read_field_by_field() {
     }
 }
 
+#[test]
+fn a_row_keeps_whatever_it_is_given() {
+    let known = seeded().all().into_iter().find(|known| known.kind == Kind::Principle).unwrap();
+    let texts = [1, 0x7f, 0x80, 0x4000, 70_000].map(|length| json!("é".repeat(length)));
+    let others = [
+        json!(-3),
+        json!(1.0),
+        json!(u64::MAX),
+        json!(true),
+        json!({ "a": 1 }),
+        json!(["a", 1]),
+        json!(["", "b\n"]),
+    ];
+    for value in texts.into_iter().chain(others) {
+        let mut known = known.clone();
+        known.fields.insert("description".into(), value.clone());
+        let bytes = Row::encode(&known);
+        let row = Row::new(Kind::Principle, &bytes);
+        assert_eq!(row.value("description"), Some(value));
+        assert_eq!(row.decode().fields, known.fields);
+    }
+}
+
 fn arbitrary_edit() -> impl Strategy<Value = Stamped> {
     let set = (0..3_u8, any::<u8>())
         .prop_map(|(field, value)| EditChange::Set { field: format!("f{field}"), value: value.into() });

@@ -122,6 +122,8 @@ fn open(path: &Path) -> rusqlite::Result<Connection> {
     // Nobody else's, from the start; what stands in the way, SQLite says better.
     let _ = fs::OpenOptions::new().create(true).append(true).mode(0o600).open(path);
     let connection = connect(path)?;
+    // Questions look at everything of a kind.
+    connection.pragma_update(None, "page_size", 16 << 10)?;
     connection.pragma_update(None, "journal_mode", "WAL")?;
     make(&connection)?;
     Ok(connection)
@@ -237,8 +239,13 @@ impl KnowledgeIndex for Knowledge {
         })
     }
 
-    fn heaviest(&self, scope: &Scope, limit: usize) -> Result<Vec<Known>, StoreError> {
-        self.ask(|connection| read::heaviest(connection, scope, limit))
+    fn heaviest(
+        &self,
+        scope: &Scope,
+        limit: usize,
+        visit: &mut dyn FnMut(Row<'_>),
+    ) -> Result<(), StoreError> {
+        self.ask(|connection| read::heaviest(connection, scope, limit, visit))
     }
 
     fn fresh_files(&self, scope: &Scope) -> Result<Vec<String>, StoreError> {

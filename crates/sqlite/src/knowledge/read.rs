@@ -51,15 +51,27 @@ pub(super) fn links(connection: &Connection, scope: &Scope, name: &str) -> rusql
 }
 
 /// The heaviest of either kind that has a weight, together.
-pub(super) fn heaviest(connection: &Connection, scope: &Scope, limit: usize) -> rusqlite::Result<Vec<Known>> {
+pub(super) fn heaviest(
+    connection: &Connection,
+    scope: &Scope,
+    limit: usize,
+    visit: &mut dyn FnMut(Row<'_>),
+) -> rusqlite::Result<()> {
     let one = |kind: &str| {
         format!(
-            "SELECT * FROM (SELECT {COLUMNS}, weight FROM known
+            "SELECT * FROM (SELECT kind, body, weight FROM known
              WHERE scope = ?1 AND kind = '{kind}' AND weight IS NOT NULL ORDER BY weight DESC, name LIMIT ?2)"
         )
     };
     let sql = format!("{} UNION ALL {} ORDER BY weight DESC LIMIT ?2", one("principle"), one("decision"));
-    several(connection, &sql, params![scope.as_str(), i64::try_from(limit).unwrap_or(i64::MAX)])
+    let mut statement = connection.prepare_cached(&sql)?;
+    let mut rows = statement.query(params![scope.as_str(), i64::try_from(limit).unwrap_or(i64::MAX)])?;
+    while let Some(row) = rows.next()? {
+        if let Some(kind) = Kind::named(row.get_ref(0)?.as_str()?) {
+            visit(Row::new(kind, row.get_ref(1)?.as_blob()?));
+        }
+    }
+    Ok(())
 }
 
 pub(super) fn about_file(connection: &Connection, scope: &Scope, path: &str) -> rusqlite::Result<Vec<Known>> {

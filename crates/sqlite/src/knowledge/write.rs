@@ -253,8 +253,7 @@ fn stale_since(tx: &Connection, scope: &Scope, known: &Known) -> rusqlite::Resul
     let mut rows = statement.query(params![scope.as_str(), known.kind.as_str(), known.name])?;
     let mut since = None;
     while let Some(row) = rows.next()? {
-        let mark = Row::new(Kind::File, row.get_ref(0)?.as_blob()?).value("stale");
-        since = since.max(mark.and_then(|mark| mark.as_i64()).map(Timestamp));
+        since = since.max(Row::new(Kind::File, row.get_ref(0)?.as_blob()?).stale());
     }
     Ok(since.filter(|since| *since > known.at))
 }

@@ -38,7 +38,12 @@ impl<E: Engine, H: Host> App<E, H> {
     ) -> Result<(), StoreError> {
         let Scope::Project(project) = scope else { return Ok(()) };
         let notes = self.engine.notes();
-        notes.set_digest(project, &digest::lines(&index.heaviest(scope, digest::MOST)?));
+        let mut lines = String::new();
+        index.heaviest(scope, digest::MOST, &mut |row| {
+            lines.push_str(&digest::line(row));
+            lines.push('\n');
+        })?;
+        notes.set_digest(project, &lines);
         if with_files {
             let files = index.fresh_files(scope)?;
             for repository in self.engine.read()?.repositories(project)? {
