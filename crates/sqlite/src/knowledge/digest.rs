@@ -26,14 +26,14 @@ impl DigestNotes for Notes {
     fn leans_on(&self, repository: &Path, path: &str) -> Option<ProjectId> {
         let known = fs::read_to_string(leans(self, repository)).ok()?;
         let (project, paths) = known.split_once('\n')?;
-        let wanted = format!("{:016x}", text::checksum(path.as_bytes()));
-        paths.lines().any(|known| known == wanted).then(|| project.into())
+        let (paths, _) = paths.as_bytes().as_chunks::<LINE>();
+        paths.binary_search(line(path).as_bytes().try_into().ok()?).is_ok().then(|| project.into())
     }
 
     fn set_leans(&self, repository: &Path, project: &ProjectId, paths: &[String]) {
-        let mut known = format!("{project}\n");
-        paths.iter().for_each(|path| known.push_str(&format!("{:016x}\n", text::checksum(path.as_bytes()))));
-        write(&leans(self, repository), &known);
+        let mut lines: Vec<String> = paths.iter().map(|path| line(path)).collect();
+        lines.sort_unstable();
+        write(&leans(self, repository), &format!("{project}\n{}", lines.concat()));
     }
 }
 
@@ -48,7 +48,15 @@ fn write(file: &Path, text: &str) {
     }
 }
 
-/// Which files of a repository something is known of: their paths' checksums.
+/// How long every line is.
+const LINE: usize = 17;
+
+fn line(path: &str) -> String {
+    format!("{:016x}\n", text::checksum(path.as_bytes()))
+}
+
+/// Which files of a repository something is known of: their paths' checksums, in
+/// order.
 fn leans(notes: &Notes, repository: &Path) -> PathBuf {
     let name = text::checksum(repository.as_os_str().as_encoded_bytes());
     notes.dir().join(DIR).join(format!("{name:016x}.files"))

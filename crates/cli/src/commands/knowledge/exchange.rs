@@ -8,8 +8,9 @@ use consort_core::knowledge::KnowledgeIndex as _;
 use consort_core::knowledge::Known;
 use consort_core::knowledge::MOST_ACTIONS;
 use consort_core::knowledge::Scope;
+use consort_core::knowledge::adopted;
+use consort_core::knowledge::imported;
 use consort_core::text;
-use serde_json::Map;
 use serde_json::Value;
 use serde_json::json;
 
@@ -76,7 +77,7 @@ pub(super) fn import(world: &World, room: &mut Room, scope: &Scope, file: &Path)
     let mut actions = Vec::new();
     for (number, line) in text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
         let one: Option<Value> = serde_json::from_str(line).ok();
-        match one.as_ref().and_then(action) {
+        match one.as_ref().and_then(imported) {
             Some(action) => actions.push(action),
             None => {
                 return Err(CommandError::user(
@@ -91,35 +92,6 @@ pub(super) fn import(world: &World, room: &mut Room, scope: &Scope, file: &Path)
     let batches = actions.chunks(MOST_ACTIONS).map(|batch| Value::from(batch.to_vec()));
     let count = record_all(room, scope, batches)?;
     world.out.line(format!("Recorded {}.", text::count(count, "action")))
-}
-
-fn action(one: &Value) -> Option<Value> {
-    let text = |field: &str| one.get(field).and_then(Value::as_str);
-    match text("type") {
-        Some("entity") => {
-            let seen: Vec<&Value> = one.get("observations")?.as_array()?.iter().collect();
-            let description = seen.first().and_then(|seen| seen.as_str()).unwrap_or("imported");
-            let (evidence, tags) = (seen.get(1..).unwrap_or_default(), text("entityType"));
-            let props = json!({ "name": text("name")?, "description": description, "evidence": evidence, "tags": tags.into_iter().collect::<Vec<_>>() });
-            Some(json!(["record-principle", props]))
-        }
-        Some("relation") => {
-            let props = json!({ "from": text("from")?, "to": text("to")?, "type": text("relationType")? });
-            Some(json!(["link-entities", props]))
-        }
-        _ => {
-            let kind = Kind::named(text("kind")?)?;
-            Some(json!([record_action(kind), one.get("fields")?]))
-        }
-    }
-}
-
-pub(super) fn record_action(kind: Kind) -> String {
-    match kind {
-        Kind::File => "record-file-understanding".to_owned(),
-        Kind::Relationship => "link-entities".to_owned(),
-        kind => format!("record-{}", kind.as_str()),
-    }
 }
 
 /// Principles and patterns of other projects that have these words.
@@ -155,20 +127,6 @@ pub(super) fn adopt(world: &World, room: &mut Room, name: &str, from: Option<&st
             "`consort know similar \"…\"` finds what other projects know",
         ));
     };
-    // Where it was seen is nowhere here.
-    let mut props: Map<String, Value> = known.fields.clone();
-    props.retain(|field, _| !matches!(field.as_str(), "locations" | "location" | "related"));
-    let origin = format!("adopted from {}", there.project().map_or("your own", |project| project.as_str()));
-    let field = if known.kind == Kind::Principle { "evidence" } else { "tags" };
-    if known.kind != Kind::Decision {
-        let list = props.entry(field).or_insert_with(|| json!([]));
-        list.as_array_mut().into_iter().for_each(|list| list.push(origin.as_str().into()));
-    } else {
-        props.insert(
-            "rationale".into(),
-            format!("{} ({origin})", known.text("rationale")).trim_start().into(),
-        );
-    }
     let here = Scope::Project(room.project.id.clone());
-    super::act(world, room, here, json!([[record_action(known.kind), props]]), None, false)
+    super::act(world, room, here, json!([adopted(&known, &there)]), None, false)
 }

@@ -3,12 +3,12 @@
 use clap::builder::PossibleValuesParser;
 use consort_core::knowledge::FieldType;
 use consort_core::knowledge::Kind;
+use consort_core::knowledge::recording;
 use serde_json::Map;
 use serde_json::Value;
 use serde_json::json;
 
 use super::ScopeArgs;
-use super::exchange::record_action;
 use crate::error::CommandError;
 use crate::error::CommandResult;
 use crate::world::World;
@@ -53,7 +53,7 @@ pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
             _ => drop(props.insert(name.to_owned(), value.into())),
         }
     }
-    let action = record_action(kind);
+    let action = recording(kind);
     let mut room = world.open()?;
     let scope = args.scope.of(&room);
     super::act(world, &mut room, scope, json!([[action, props]]), None, false)
