@@ -60,11 +60,11 @@ pub(super) fn take_in(connection: &Connection, entries: &[Entry], through: Seq) 
         }
         let mut leaning = BTreeSet::new();
         for (kind, name) in &touched {
-            refresh(&tx, &scope, *kind, name, &mut leaning)?;
+            refresh(&tx, &scope, *kind, name, &edited, &mut leaning)?;
         }
         // Also what was read anew before what it leans on was.
         for (kind, name) in &leaning {
-            refresh(&tx, &scope, *kind, name, &mut BTreeSet::new())?;
+            refresh(&tx, &scope, *kind, name, &edited, &mut BTreeSet::new())?;
         }
         let mut set = tx.prepare_cached("REPLACE INTO meta VALUES (?1, ?2)")?;
         set.execute(params!["seq", entry.seq])?;
@@ -126,12 +126,19 @@ fn refresh(
     scope: &Scope,
     kind: Kind,
     name: &str,
+    edited: &Edited,
     leaning: &mut BTreeSet<Name>,
 ) -> rusqlite::Result<()> {
     let by_name = params![scope.as_str(), kind.as_str(), name];
+    let read = |row: &rusqlite::Row<'_>| {
+        let id: String = row.get(0)?;
+        let entity =
+            edited.get(&id).map_or_else(|| parse(row.get_ref(1)?.as_str()?, 1), |one| Ok(one.clone()));
+        entity.map(|entity| (id, entity))
+    };
     let entities: Vec<(String, Entity)> = tx
         .prepare_cached("SELECT id, body FROM entities WHERE scope = ?1 AND kind = ?2 AND name = ?3")?
-        .query_map(by_name, |row| Ok((row.get(0)?, parse(row.get_ref(1)?.as_str()?, 1)?)))?
+        .query_map(by_name, read)?
         .collect::<rusqlite::Result<_>>()?;
     let before: Option<i64> = tx
         .prepare_cached("SELECT number FROM known WHERE scope = ?1 AND kind = ?2 AND name = ?3")?
@@ -139,11 +146,15 @@ fn refresh(
         .optional()?;
     if let Some(number) = before {
         tx.prepare_cached("DELETE FROM words WHERE rowid = ?1")?.execute([number])?;
-    }
-    tx.prepare_cached("DELETE FROM leans WHERE scope = ?1 AND kind = ?2 AND name = ?3")?.execute(by_name)?;
-    if kind == Kind::Relationship {
-        tx.prepare_cached("DELETE FROM ends WHERE scope = ?1 AND link = ?2")?
-            .execute(params![scope.as_str(), name])?;
+        tx.prepare_cached("DELETE FROM leans WHERE scope = ?1 AND kind = ?2 AND name = ?3")?
+            .execute(by_name)?;
+        if kind == Kind::Relationship {
+            let mut delete =
+                tx.prepare_cached("DELETE FROM ends WHERE scope = ?1 AND name = ?2 AND link = ?3")?;
+            for end in ends_of(name) {
+                delete.execute(params![scope.as_str(), end, name])?;
+            }
+        }
     }
     leaning.extend(others(tx, scope, kind, name)?);
     let Some(mut known) = merge(kind, name, &entities) else {
@@ -195,11 +206,15 @@ fn others(tx: &Connection, scope: &Scope, kind: Kind, name: &str) -> rusqlite::R
         }
     }
     if kind == Kind::Relationship {
-        let ends = name.split('\u{1f}').step_by(2);
         let named = |end: &str| SAYINGS.map(|kind| (kind, end.to_owned()));
-        others.extend(ends.flat_map(named));
+        others.extend(ends_of(name).flat_map(named));
     }
     Ok(others)
+}
+
+/// What a relationship of that name ties together.
+fn ends_of(name: &str) -> impl Iterator<Item = &str> {
+    name.split('\u{1f}').step_by(2)
 }
 
 /// What may lean on files.
