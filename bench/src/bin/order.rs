@@ -6,7 +6,7 @@
 //! Needs valgrind, and a program that still has its names:
 //!
 //! ```console
-//! $ CARGO_PROFILE_RELEASE_STRIP=none cargo build --release --workspace
+//! $ CONSORT_KEEP_NAMES=1 cargo build --release --workspace
 //! $ cargo run --release -p consort-bench --bin order
 //! ```
 
