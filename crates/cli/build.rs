@@ -3,6 +3,8 @@
 //! names that are not in the program, after a change or under another compiler,
 //! are passed over.
 
+use std::process::Command;
+
 /// Set to keep the names, for whoever measures.
 const NAMES: &str = "CONSORT_KEEP_NAMES";
 
@@ -20,13 +22,29 @@ fn main() {
     if variable(NAMES).is_empty() {
         tell("--strip-all");
     }
-    // The compiler brings a linker that can do it for this target, and someone
-    // may have chosen another.
-    let flags = variable("CARGO_ENCODED_RUSTFLAGS");
-    let is_chosen = ["fuse-ld", "linker=", "linker-flavor"].iter().any(|word| flags.contains(word))
-        || !variable("RUSTC_LINKER").is_empty();
-    if variable("TARGET") == "x86_64-unknown-linux-gnu" && !is_chosen {
-        tell(&format!("--symbol-ordering-file={}/hot.order", variable("CARGO_MANIFEST_DIR")));
+    let order = format!("--symbol-ordering-file={}/hot.order", variable("CARGO_MANIFEST_DIR"));
+    if variable("TARGET") == "x86_64-unknown-linux-gnu" && can_link(&order) {
+        tell(&order);
         tell("--no-warn-symbol-ordering");
     }
+}
+
+/// Whether the linker knows that argument: the compiler brings one that does, but
+/// someone may have chosen another.
+fn can_link(argument: &str) -> bool {
+    let variable = |name: &str| std::env::var(name).unwrap_or_default();
+    let dir = variable("OUT_DIR");
+    let (source, program) = (format!("{dir}/empty.rs"), format!("{dir}/empty"));
+    let mut rustc = Command::new(variable("RUSTC"));
+    rustc.args(["--target", &variable("TARGET"), &source, "-o", &program]);
+    rustc.args(variable("CARGO_ENCODED_RUSTFLAGS").split('\u{1f}').filter(|flag| !flag.is_empty()));
+    let linker = variable("RUSTC_LINKER");
+    if !linker.is_empty() {
+        rustc.arg(format!("-Clinker={linker}"));
+    }
+    for argument in ["-Xlinker", argument, "-Xlinker", "--no-warn-symbol-ordering"] {
+        rustc.arg(format!("-Clink-arg={argument}"));
+    }
+    let is_written = std::fs::write(&source, "fn main() {}").is_ok();
+    is_written && rustc.output().is_ok_and(|linked| linked.status.success())
 }

@@ -8,34 +8,40 @@
 
 use std::ffi::c_char;
 use std::ffi::c_int;
-use std::io;
-use std::os::fd::AsFd;
+use std::os::fd::BorrowedFd;
 use std::os::fd::IntoRawFd as _;
+
+use rustix::fs::Mode;
+use rustix::fs::OFlags;
+use rustix::stdio;
 
 const SIGPIPE: c_int = 13;
 const SIG_IGN: usize = 1;
 
-#[expect(unsafe_code, reason = "the C library's `signal`, of which any arguments are safe")]
+#[expect(unsafe_code, reason = "the C library's `signal`")]
 unsafe extern "C" {
-    safe fn signal(signal: c_int, handler: usize) -> usize;
+    fn signal(signal: c_int, handler: usize) -> usize;
 }
 
-#[expect(unsafe_code, reason = "the one name by which the C library knows a program")]
+#[expect(
+    unsafe_code,
+    reason = "the one name by which the C library knows a program, and what it is told first"
+)]
 #[unsafe(no_mangle)]
 extern "C" fn main(_: c_int, _: *const *const c_char) -> c_int {
-    signal(SIGPIPE, SIG_IGN);
+    // SAFETY: to ignore a signal runs nothing.
+    unsafe { signal(SIGPIPE, SIG_IGN) };
     // The lowest number that is free is taken, hence in this order.
-    fill(io::stdin());
-    fill(io::stdout());
-    fill(io::stderr());
+    [stdio::stdin(), stdio::stdout(), stdio::stderr()].into_iter().for_each(fill);
     crate::run().leave()
 }
 
-/// Opens `/dev/null` where a standard stream was closed.
-fn fill(stream: impl AsFd) {
-    if rustix::io::fcntl_getfd(stream).is_err()
-        && let Ok(null) = std::fs::OpenOptions::new().read(true).write(true).open("/dev/null")
-    {
-        let _ = null.into_raw_fd();
+/// Opens `/dev/null` where a standard stream was closed, for what we start as well.
+fn fill(stream: BorrowedFd<'_>) {
+    if rustix::io::fcntl_getfd(stream).is_err() {
+        match rustix::fs::open("/dev/null", OFlags::RDWR, Mode::empty()) {
+            Ok(null) => drop(null.into_raw_fd()),
+            Err(_) => std::process::abort(),
+        }
     }
 }

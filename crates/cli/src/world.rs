@@ -116,7 +116,9 @@ impl Room {
 /// What tells who calls. What an agent CLI sets for its own commands only tells
 /// sessions of one process apart: it leaks into whatever is started there.
 pub(crate) fn caller_facts(app: &TheApp) -> CallerFacts {
-    own_facts(app.host(), app.ancestors())
+    let (ancestors, is_noted) = app.ancestors();
+    let facts = own_facts(app.host(), ancestors);
+    CallerFacts { in_agent: facts.in_agent || is_noted, ..facts }
 }
 
 /// The same of this process, with these ancestors.

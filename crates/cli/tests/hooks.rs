@@ -171,9 +171,9 @@ fn a_hostile_session_cannot_write_outside_or_forge_lines() {
     let pulses = std::fs::read_dir(world.data().join("pulses")).unwrap().flatten();
     let mut pulses: Vec<_> = pulses.map(|file| file.file_name().into_string().unwrap()).collect();
     pulses.sort();
-    assert_eq!(pulses.len(), 2);
-    assert!(pulses[0].starts_with("%2e%2e%2f"));
-    assert_eq!(pulses[1], "hosts");
+    assert_eq!(pulses.len(), 3);
+    assert!(pulses[..2].iter().all(|name| name.starts_with("%2e%2e%2f")));
+    assert_eq!(pulses[2], "hosts");
     // The next session reads one line per agent.
     let told = context(&world, &[("CONSORT_NAME", "Raven")]).unwrap();
     assert_eq!(told.lines().filter(|line| line.starts_with("- ")).count(), 1, "{told}");

@@ -32,7 +32,7 @@ pub fn ask(
     past: &mut dyn Past,
     question: &Question<'_>,
 ) -> Answer {
-    let mut world = Library { index, scope: question.scope, past };
+    let mut world = Library { index, scope: question.scope, past, read: Default::default() };
     let results = session.run(question.source, &mut world, &Limits::default());
     let has_failed = results.iter().any(Result::is_err);
     // Four bytes are a token, as a rule; where they are not, there is less room.

@@ -1,5 +1,7 @@
 //! What is known, as the world of a program.
 
+use std::cell::RefCell;
+use std::collections::BTreeMap;
 use std::collections::BTreeSet;
 
 use consort_core::engine::StoreError;
@@ -29,6 +31,8 @@ pub(crate) struct Library<'a> {
     pub(crate) index: &'a dyn KnowledgeIndex,
     pub(crate) scope: &'a Scope,
     pub(crate) past: &'a mut dyn Past,
+    /// What was read of it as a whole.
+    pub(crate) read: RefCell<BTreeMap<Kind, Value>>,
 }
 
 type Called = Result<Value, Error>;
@@ -99,13 +103,18 @@ impl World for Library<'_> {
 }
 
 impl Library<'_> {
-    /// Everything of a kind. Its bytes are copied once, and decoded as they are
-    /// looked at.
+    /// Everything of a kind. Its bytes are copied once, however often it is asked
+    /// for, and decoded as they are looked at.
     fn all(&self, kind: Kind, meter: &mut Meter) -> Called {
+        if let Some(known) = self.read.borrow().get(&kind) {
+            return Ok(known.clone());
+        }
         let mut entries = Entries::new(kind);
         told(self.index.each(self.scope, kind, &mut |row: Row<'_>| entries.push(row.bytes())))?;
         meter.cells(entries.len())?;
-        Ok(Value::list(entries.into_values()))
+        let all = Value::list(entries.into_values());
+        self.read.borrow_mut().insert(kind, all.clone());
+        Ok(all)
     }
 
     fn one(&self, kind: Kind, name: &str) -> Called {
@@ -234,7 +243,12 @@ impl Library<'_> {
             return Err(Error::new(format!("`{when}` is no moment")).hint("a date (2026-11-01) or a commit"));
         };
         let then = told(self.past.as_of(at))?;
-        let mut world = Library { index: then.as_ref(), scope: self.scope, past: &mut *self.past };
+        let mut world = Library {
+            index: then.as_ref(),
+            scope: self.scope,
+            past: &mut *self.past,
+            read: RefCell::default(),
+        };
         let thunk = arguments.get(1).unwrap_or(&Value::Nil);
         apply(thunk, &[], &mut world, meter)
     }

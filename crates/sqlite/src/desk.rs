@@ -118,14 +118,21 @@ impl Desk {
         if answers.is_empty() {
             return;
         }
-        let Ok(socket) = UnixDatagram::unbound() else { return };
-        let _ = socket.set_nonblocking(true);
+        let open =
+            || UnixDatagram::unbound().and_then(|socket| socket.set_nonblocking(true).map(|()| socket));
+        let Ok(mut socket) = open() else { return };
         for (id, answer) in answers {
             // What proves that it comes from one who can read the desk.
             let signed = [&id.0, answer.as_slice()].concat();
             if signed.len() <= LONGEST_ANSWER
                 && let Ok(address) = self.address(*id)
+                && socket
+                    .send_to_addr(&signed, &address)
+                    .is_err_and(|error| error.kind() == ErrorKind::WouldBlock)
+                && let Ok(fresh) = open()
             {
+                // What nobody has received yet counts against the socket it was sent by.
+                socket = fresh;
                 let _ = socket.send_to_addr(&signed, &address);
             }
         }
@@ -269,6 +276,17 @@ mod tests {
         assert_eq!(desk.take(NOW), None);
         flock(&stopped, FlockOperation::LockExclusive).unwrap();
         assert!(desk.leave(id(6), b"{}").is_err());
+    }
+
+    /// More than one socket may have sent and nobody received.
+    #[test]
+    fn everyone_of_a_crowd_is_answered() {
+        let temp = tempfile::tempdir().unwrap();
+        let desk = Desk::beside(&temp.path().join("consort.db"));
+        let ids = (0..300_u16).map(|n| EntryId::new(Timestamp(1_000_000 + i64::from(n)), [8; 10]));
+        let left: Vec<Left> = ids.map(|id| desk.leave(id, b"{}").unwrap()).collect();
+        desk.answer(&left.iter().map(|left| (left.id, vec![b'x'; 1_000])).collect::<Vec<_>>());
+        assert!(left.iter().all(|left| left.wait(Duration::from_secs(5)).is_some()));
     }
 
     #[test]

@@ -32,7 +32,7 @@ use crate::trails;
 const LONGEST_TOLD: u64 = 64 << 10;
 
 /// The same of what it has seen, which is read after every tool.
-const LONGEST_SEEN: u64 = 16 << 10;
+const LONGEST_SEEN: u64 = 32 << 10;
 
 /// What a touch says besides its path.
 const ROOM_FOR_THE_REST: usize = 320;

@@ -7,7 +7,7 @@
 //!
 //! `<session>.now` is what it does, overwritten in place; `<session>.turn` is
 //! what its prompts told; `<session>.subs/` has a file per subagent at work;
-//! `hosts` is which processes they run in.
+//! `<session>.host` is the process it runs in, and `hosts` the other way round.
 //! Hooks of one session may run at once, so **no two events write the same file
 //! in ways that need both to survive**. A file caught half written reads as
 //! nothing, until the next look.
@@ -38,6 +38,7 @@ use serde::Serialize;
 const NOW: &str = ".now";
 const TURN: &str = ".turn";
 const SUBAGENTS: &str = ".subs";
+const HOST: &str = ".host";
 const HOSTS: &str = "hosts";
 
 /// There is a slot for every process id, modulo their number: one that another
@@ -87,19 +88,10 @@ impl Pulses {
     fn failed(&self, error: std::io::Error) -> StoreError {
         StoreError::Unusable { path: self.dir.clone(), source: error.into() }
     }
-
-    fn note_host(&self, agent: &Agent) -> std::io::Result<()> {
-        let mut line = life(&agent.host, &agent.process) + &file_name(agent.session.as_str());
-        if line.len() < SLOT {
-            line.extend(std::iter::repeat_n(' ', SLOT - line.len()));
-            open_or_create(&self.dir.join(HOSTS))?.write_all_at(line.as_bytes(), slot(&agent.process))?;
-        }
-        Ok(())
-    }
 }
 
 /// Where a process has its slot.
-fn slot(process: &Process) -> u64 {
+fn slot_of(process: &Process) -> u64 {
     u64::from(process.pid % SLOTS) * SLOT as u64
 }
 
@@ -129,25 +121,47 @@ impl PulseStore for Pulses {
         let now = Now { at, status: Status::Idle, activity: None, waiting_for: None };
         let start = || {
             private_dir(&self.dir)?;
-            open_or_create(&self.of(&agent.session, NOW))?.write_all_at(&padded(&now), 0)?;
-            self.note_host(agent)
+            open_or_create(&self.of(&agent.session, NOW))?.write_all_at(&padded(&now), 0)
         };
         start().map_err(|error| self.failed(error))
     }
 
+    fn note_host(&self, agent: &Agent) {
+        let life = life(&agent.host, &agent.process);
+        let hosted = format!("{life}{}", file_name(agent.session.as_str()));
+        let note = |path: &Path, text: &str, at: u64| {
+            let mut slot = [b' '; SLOT];
+            slot[..text.len()].copy_from_slice(text.as_bytes());
+            open_or_create(path)?.write_all_at(&slot, at)
+        };
+        if hosted.len() <= SLOT {
+            // Its own word first: a slot counts only with that.
+            let _ = note(&self.of(&agent.session, HOST), &life, 0)
+                .and_then(|()| note(&self.dir.join(HOSTS), &hosted, slot_of(&agent.process)));
+        }
+    }
+
     fn is_host(&self, host: &str, process: &Process) -> bool {
-        let mut line = [0; SLOT];
-        let read = |file: fs::File| file.read_exact_at(&mut line, slot(process));
-        // The last slots may not have been written yet; a slot that was is whole.
-        let is_read = fs::File::open(self.dir.join(HOSTS)).and_then(read).is_ok();
-        let session = line.strip_prefix(life(host, process).as_bytes()).map(<[u8]>::trim_ascii_end);
+        let mut slot = [0; SLOT];
+        let read = |file: fs::File| file.read_exact_at(&mut slot, slot_of(process));
+        // The last slots may not have been written yet.
+        if fs::File::open(self.dir.join(HOSTS)).and_then(read).is_err() {
+            return false;
+        }
+        let life = life(host, process);
+        let session = slot.strip_prefix(life.as_bytes()).map(<[u8]>::trim_ascii_end);
+        // The session may have ended since, or moved to another process.
         let session = session.and_then(|session| str::from_utf8(session).ok());
-        is_read && session.is_some_and(|session| self.dir.join(session.to_owned() + NOW).exists())
+        session.is_some_and(|session| {
+            fs::read(self.dir.join(session.to_owned() + HOST))
+                .is_ok_and(|now| now.trim_ascii_end() == life.trim_end().as_bytes())
+        })
     }
 
     fn end_pulse(&self, session: &SessionId) -> Result<(), StoreError> {
         let ended = [
             fs::remove_file(self.of(session, NOW)),
+            fs::remove_file(self.of(session, HOST)),
             fs::remove_file(self.of(session, TURN)),
             fs::remove_dir_all(self.of(session, SUBAGENTS)),
         ];

@@ -70,7 +70,9 @@ fn nobody_else_can_read_it() {
     story::join(&mut app, "s", 1, NameWish::Any).unwrap();
     let mode = |path: &Path| std::fs::metadata(path).unwrap().permissions().mode() & 0o777;
     assert_eq!(mode(&dir), 0o700);
-    for file in ["consort.db", "consort.db-wal", "consort.db-shm", "pulses/s.now"] {
+    for file in
+        ["consort.db", "consort.db-wal", "consort.db-shm", "pulses/s.now", "pulses/s.host", "pulses/hosts"]
+    {
         assert_eq!(mode(&dir.join(file)), 0o600, "{file}");
     }
 }
@@ -79,25 +81,31 @@ fn nobody_else_can_read_it() {
 fn ancestors_count_up_to_the_one_that_hosts_an_agent() {
     let temp = tempfile::tempdir().unwrap();
     let mut app = app_at(temp.path());
-    for pid in [9, 3, 3 + 512] {
+    for pid in [9, 3] {
         app.host().start(pid, "first");
     }
     story::join(&mut app, "s", 7, NameWish::Any).unwrap();
     let above = |app: &App<Store, FakeHost>, pids: &[u32]| {
         app.host().call_from(pids);
-        app.ancestors().iter().map(|process| process.pid).collect::<Vec<_>>()
+        let (ancestors, is_noted) = app.ancestors();
+        (ancestors.iter().map(|process| process.pid).collect::<Vec<_>>(), is_noted)
     };
-    assert_eq!(above(&app, &[9, 7, 3]), [9, 7]);
+    assert_eq!(above(&app, &[9, 7, 3]), (vec![9, 7], true));
+    assert_eq!(above(&app, &[9, 3]), (vec![9, 3], false));
     // Its slot is another's now, which is only a hint less.
     story::join(&mut app, "t", 7 + 512, NameWish::Any).unwrap();
-    assert_eq!(above(&app, &[9, 7, 3]), [9, 7, 3]);
-    assert_eq!(above(&app, &[9, 7 + 512, 3]), [9, 7 + 512]);
+    assert_eq!(above(&app, &[9, 7, 3]), (vec![9, 7, 3], false));
+    assert_eq!(above(&app, &[9, 7 + 512, 3]), (vec![9, 7 + 512], true));
     // The same number is another process.
     app.host().start(7 + 512, "second");
-    assert_eq!(above(&app, &[9, 7 + 512, 3]), [9, 7 + 512, 3]);
+    assert_eq!(above(&app, &[9, 7 + 512, 3]), (vec![9, 7 + 512, 3], false));
     app.host().start(7 + 512, "first");
+    // The session goes on in another process: what is above the old one counts.
+    story::join(&mut app, "t", 8, NameWish::Any).unwrap();
+    assert_eq!(above(&app, &[9, 7 + 512, 3]), (vec![9, 7 + 512, 3], false));
+    assert_eq!(above(&app, &[8, 3]), (vec![8], true));
     app.leave(&"t".into(), LeaveReason::Ended, Actor::Consort).unwrap();
-    assert_eq!(above(&app, &[9, 7 + 512, 3]), [9, 7 + 512, 3]);
+    assert_eq!(above(&app, &[8, 3]), (vec![8, 3], false));
 }
 
 #[test]

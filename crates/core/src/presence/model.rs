@@ -315,7 +315,8 @@ pub struct CallerFacts {
     /// apart, and nothing more.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub thread: Option<SessionId>,
-    /// Whether an ancestor is an agent CLI, registered or not.
+    /// Whether an ancestor is an agent CLI, registered or not, or is noted to host
+    /// a session.
     pub in_agent: bool,
 }
 

@@ -57,8 +57,11 @@ pub trait PulseStore {
     /// forgotten.
     fn start_pulse(&self, agent: &Agent, at: Timestamp) -> Result<(), StoreError>;
 
-    /// Whether that process hosts a session whose pulse is taken. No for an
-    /// answer may mean that it was not noted.
+    /// Notes in which process an agent runs. Where it cannot be, it is a hint less.
+    fn note_host(&self, agent: &Agent);
+
+    /// Whether that process is noted to host a session. No for an answer may mean
+    /// that it was not noted.
     fn is_host(&self, host: &str, process: &Process) -> bool;
 
     /// Stops taking a session's pulse, its subagents' too.

@@ -59,7 +59,7 @@ fn line(path: &str) -> String {
 /// order.
 fn leans(notes: &Notes, repository: &Path) -> PathBuf {
     let name = text::checksum(repository.as_os_str().as_encoded_bytes());
-    notes.dir().join(DIR).join(format!("{name:016x}.files"))
+    notes.dir().join(DIR).join(format!("{name:016x}.known"))
 }
 
 fn file(notes: &Notes, project: &ProjectId) -> PathBuf {

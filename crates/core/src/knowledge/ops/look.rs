@@ -34,11 +34,11 @@ impl<E: Engine, H: Host> App<E, H> {
 /// Takes in what the index does not have; false where it has more than there is
 /// to be seen, or something else.
 pub(super) fn catch_up(tx: &impl Tx, index: &mut impl KnowledgeIndex) -> Result<bool, StoreError> {
-    let through = tx.last_seq()?;
+    // In this order: what others take in after that is nothing to wonder about.
     let (mut last, newest) = index.last()?;
-    if let Some((seq, id)) = newest
-        && tx.id_of(seq)? != Some(id)
-    {
+    let through = tx.last_seq()?;
+    let is_another = |(seq, id)| Ok(tx.id_of(seq)? != Some(id));
+    if last > through || newest.map(is_another).transpose()? == Some(true) {
         return Ok(false);
     }
     while last < through {

@@ -1,5 +1,7 @@
 //! Who calls, and for whom it may speak.
 
+use std::cell::Cell;
+
 use super::is_alive;
 use crate::App;
 use crate::engine::Engine;
@@ -22,10 +24,16 @@ impl<E: Engine, H: Host> App<E, H> {
     }
 
     /// The caller's ancestors, nearest first, as far as they tell who it is: up
-    /// to the one that hosts an agent.
-    pub fn ancestors(&self) -> Vec<Process> {
+    /// to the one that is noted to host a session, and whether there is one. Such
+    /// a note may be late, so whoever has it above is not the person in any case.
+    pub fn ancestors(&self) -> (Vec<Process>, bool) {
         let (pulses, name) = (self.engine.pulses(), self.host.name());
-        self.host.ancestors_until(&|process| pulses.is_host(&name, process))
+        let is_noted = Cell::new(false);
+        let is_host = |process: &Process| {
+            is_noted.set(pulses.is_host(&name, process));
+            is_noted.get()
+        };
+        (self.host.ancestors_until(&is_host), is_noted.get())
     }
 
     /// Whom a verb is about: the caller itself, or the agent that the person

@@ -151,6 +151,7 @@ impl<E: Engine, H: Host> App<E, H> {
             // Without a trail it is only less foreseeable.
             let _ = self.engine.notes().begin_trail(&agent.session, &project.id, &agent.worktree);
         }
+        pulses.note_host(&agent);
         others.retain(|agent| agent.project.id == project.id);
         let mut others: Vec<Seen> = others.into_iter().map(|agent| see(&self.host, &pulses, agent)).collect();
         others.sort_by(rules::by_attention);
