@@ -1,5 +1,5 @@
-//! What noise cannot touch: how much a hook does. The measure is a machine's
-//! limits as they were found for such a hook, with a third on top.
+//! What noise cannot touch: how much a hook does. The measure is what was found for
+//! such a hook, with something on top.
 //!
 //! These need the release build (`cargo build --release --workspace`), strace
 //! and valgrind; `scripts/test` brings all three.
