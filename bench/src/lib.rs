@@ -140,7 +140,7 @@ impl Home {
                 spec: None,
                 spec_file: None,
             };
-            pulses.start_pulse(&agent, now).unwrap();
+            pulses.start_pulse(&agent.session, now).unwrap();
             pulses.note_host(&agent);
             notes.begin_trail(&agent.session, &project.id, &cwd).unwrap();
             tx.record(&entry(PresenceChange::Joined(Box::new(agent)))).unwrap();

@@ -116,12 +116,12 @@ impl PulseStore for Pulses {
         Ok(true)
     }
 
-    fn start_pulse(&self, agent: &Agent, at: Timestamp) -> Result<(), StoreError> {
-        self.end_pulse(&agent.session)?;
+    fn start_pulse(&self, session: &SessionId, at: Timestamp) -> Result<(), StoreError> {
+        self.end_pulse(session)?;
         let now = Now { at, status: Status::Idle, activity: None, waiting_for: None };
         let start = || {
             private_dir(&self.dir)?;
-            open_or_create(&self.of(&agent.session, NOW))?.write_all_at(&padded(&now), 0)
+            open_or_create(&self.of(session, NOW))?.write_all_at(&padded(&now), 0)
         };
         start().map_err(|error| self.failed(error))
     }

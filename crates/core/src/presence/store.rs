@@ -53,9 +53,8 @@ pub trait PulseStore {
     /// Notes a pulse; false when this session's pulse is not taken.
     fn note_pulse(&self, session: &SessionId, at: Timestamp, pulse: &Pulse) -> Result<bool, StoreError>;
 
-    /// Begins taking an agent's pulse anew; what was known of its session is
-    /// forgotten.
-    fn start_pulse(&self, agent: &Agent, at: Timestamp) -> Result<(), StoreError>;
+    /// Begins taking a session's pulse anew; what was known of it is forgotten.
+    fn start_pulse(&self, session: &SessionId, at: Timestamp) -> Result<(), StoreError>;
 
     /// Notes in which process an agent runs. Where it cannot be, it is a hint less.
     fn note_host(&self, agent: &Agent);

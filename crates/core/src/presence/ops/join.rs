@@ -147,7 +147,7 @@ impl<E: Engine, H: Host> App<E, H> {
         let actor = Actor::Agent(agent.session.clone());
         Self::conclude(&self.host, tx, now, Some(project.id.clone()), actor, changes)?;
         if joined || pulses.heard(&agent.session).is_none() {
-            pulses.start_pulse(&agent, now)?;
+            pulses.start_pulse(&agent.session, now)?;
             // Without a trail it is only less foreseeable.
             let _ = self.engine.notes().begin_trail(&agent.session, &project.id, &agent.worktree);
         }
