@@ -51,6 +51,8 @@ pub(crate) enum Op {
     Group(u32),
     /// The field of the top that the constant names.
     Field(u32),
+    /// The field of a value in the frame that the constant names.
+    FieldOf(u32, u32),
     Pop,
     /// Drops so many below the top.
     Slide(u32),
@@ -64,6 +66,7 @@ pub(crate) enum Op {
     /// A function and so many arguments are on top.
     Call(u32),
     TailCall(u32),
+    /// With as many arguments as it takes.
     Builtin(&'static Builtin, u32),
     World(&'static Signature, u32),
     Return,

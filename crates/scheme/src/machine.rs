@@ -73,30 +73,32 @@ impl<'a> Machine<'a> {
 
     /// Calls `function` and waits for its answer.
     pub(crate) fn call(&mut self, function: &Value, arguments: &[Value]) -> Result<Value, Error> {
-        let floor = self.stack.len();
+        let (floor, frames, depth) = (self.stack.len(), self.frames.len(), self.meter.depth);
         self.make_room(arguments.len() + 1)?;
-        self.stack.push(function.clone());
-        self.stack.extend_from_slice(arguments);
-        let frames = self.frames.len();
-        let depth = self.meter.depth;
         self.meter.enter()?;
-        let result = self.start(arguments.len());
+        let result = self.start(function, arguments);
         self.meter.leave();
-        // After an error there may be anything above.
-        self.meter.depth = depth;
-        self.frames.truncate(frames);
-        self.stack.truncate(floor);
+        if result.is_err() {
+            // There may be anything above.
+            self.meter.depth = depth;
+            self.frames.truncate(frames);
+            self.stack.truncate(floor);
+        }
         result
     }
 
-    /// Calls what lies below the top `count` values.
-    fn start(&mut self, count: usize) -> Result<Value, Error> {
+    fn start(&mut self, function: &Value, arguments: &[Value]) -> Result<Value, Error> {
         self.meter.tick()?;
-        if let Some((closures, index)) = self.callee(count) {
-            let frame = self.frame(closures, index, count)?;
+        if let Value::Function(Function(Kind::Closure(closures, index))) = function {
+            // In the place of the function, which its frame has.
+            self.stack.push(Value::Nil);
+            self.stack.extend_from_slice(arguments);
+            let frame = self.frame(closures.clone(), *index, arguments.len())?;
             return self.run(frame);
         }
-        self.call_native(count)?;
+        self.stack.push(function.clone());
+        self.stack.extend_from_slice(arguments);
+        self.call_native(arguments.len())?;
         Ok(self.pop())
     }
 
@@ -172,6 +174,12 @@ impl<'a> Machine<'a> {
                         (self.stack.last_mut(), &code.constants[index as usize])
                     {
                         *top = top.field(name);
+                    }
+                }
+                Op::FieldOf(local, index) => {
+                    if let Value::Keyword(name) = &code.constants[index as usize] {
+                        let value = self.stack[base + local as usize].field(name);
+                        self.stack.push(value);
                     }
                 }
                 Op::Pop => drop(self.pop()),
@@ -268,7 +276,10 @@ impl<'a> Machine<'a> {
     fn call_native(&mut self, count: usize) -> Result<(), Error> {
         let at = self.stack.len() - count - 1;
         match std::mem::take(&mut self.stack[at]) {
-            Value::Function(Function(Kind::Builtin(builtin))) => self.call_builtin(builtin, count)?,
+            Value::Function(Function(Kind::Builtin(builtin))) => {
+                check_arity(&builtin.signature, count)?;
+                self.call_builtin(builtin, count)?;
+            }
             Value::Function(Function(Kind::World(signature))) => self.call_world(signature, count)?,
             Value::Keyword(name) => {
                 if count != 1 {
@@ -289,7 +300,6 @@ impl<'a> Machine<'a> {
     }
 
     fn call_builtin(&mut self, builtin: &'static builtins::Builtin, count: usize) -> Result<(), Error> {
-        check_arity(&builtin.signature, count)?;
         let from = self.stack.len() - count;
         let result = match builtin.run {
             Run::Plain(run) => run(&self.stack[from..], self.meter),
@@ -348,7 +358,7 @@ fn spotted(error: Error, frame: &Frame) -> Error {
 }
 
 fn check_arity(signature: &Signature, count: usize) -> Result<(), Error> {
-    if count >= signature.least && signature.most.is_none_or(|most| count <= most) {
+    if signature.takes(count) {
         return Ok(());
     }
     let wanted = match (signature.least, signature.most) {

@@ -31,6 +31,12 @@ pub struct Signature {
     pub most: Option<usize>,
 }
 
+impl Signature {
+    pub(crate) fn takes(&self, count: usize) -> bool {
+        count >= self.least && self.most.is_none_or(|most| count <= most)
+    }
+}
+
 /// A world with nothing in it.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Empty;

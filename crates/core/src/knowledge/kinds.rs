@@ -99,6 +99,7 @@ const RELATIONSHIP: &[Field] = &[
 ];
 
 impl Field {
+    #[inline]
     pub(super) fn is_called(&self, name: &str) -> bool {
         self.name == name || self.aliases.contains(&name)
     }
@@ -123,6 +124,7 @@ impl Kind {
         Self::ALL.into_iter().find(|kind| kind.as_str() == name)
     }
 
+    #[inline]
     pub fn fields(self) -> &'static [Field] {
         match self {
             Self::Principle => PRINCIPLE,

@@ -1,8 +1,9 @@
 //! Something known in a form that is read field by field: a query over
 //! thousands looks at two fields of each and decodes no more.
 //!
-//! The values of its kind's fields in their order, each with what it is and its
-//! length before it, and then when it was said, by whom, and since when it is stale.
+//! First where each value ends and what it is, a word each, so that any is found at
+//! once; then the values of its kind's fields in their order, when it was said, by
+//! whom, and since when it is stale.
 
 use serde_json::Map;
 use serde_json::Value;
@@ -31,29 +32,36 @@ impl<'a> Row<'a> {
     }
 
     pub fn encode(known: &Known) -> Vec<u8> {
-        let mut bytes = Vec::new();
+        let (mut words, mut values) = (Vec::new(), Vec::new());
+        let mut put = |value: &Value| {
+            let what = append(&mut values, value);
+            words.extend_from_slice(&((values.len() as u32) << TAG | what).to_le_bytes());
+        };
         for field in known.kind.fields() {
-            put(&mut bytes, known.fields.get(field.name).unwrap_or(&Value::Null));
+            put(known.fields.get(field.name).unwrap_or(&Value::Null));
         }
-        put(&mut bytes, &known.at.0.into());
-        put(&mut bytes, &serde_json::to_value(&known.by).unwrap_or_default());
-        put(&mut bytes, &known.stale.map(|since| since.0).into());
-        bytes
+        put(&known.at.0.into());
+        put(&serde_json::to_value(&known.by).unwrap_or_default());
+        put(&known.stale.map(|since| since.0).into());
+        words.append(&mut values);
+        words
     }
 
     /// A field, by any of its names; `None` where it says nothing.
+    #[inline]
     pub fn get(&self, name: &str) -> Option<Piece<'a>> {
         let fields = self.kind.fields();
         let place = fields
             .iter()
             .position(|field| field.is_called(name))
             .or_else(|| AFTER.iter().position(|field| *field == name).map(|place| place + fields.len()))?;
-        let mut rest = self.bytes;
-        for _ in 0..place {
-            rest = take(rest)?.2;
-        }
-        let (tag, bytes, _) = take(rest)?;
-        match tag {
+        let (words, values) = self.bytes.split_at_checked((fields.len() + AFTER.len()) * WORD)?;
+        let (words, _) = words.as_chunks::<WORD>();
+        let word = |place: usize| words.get(place).map(|word| u32::from_le_bytes(*word));
+        let start = place.checked_sub(1).and_then(word).unwrap_or(0) >> TAG;
+        let word = word(place)?;
+        let bytes = values.get(start as usize..(word >> TAG) as usize)?;
+        match word & WHAT {
             TEXT => str::from_utf8(bytes).ok().map(Piece::Text),
             INTEGER => bytes.try_into().ok().map(|bytes| Piece::Integer(i64::from_le_bytes(bytes))),
             NUMBER => bytes.try_into().ok().map(|bytes| Piece::Number(f64::from_le_bytes(bytes))),
@@ -114,12 +122,17 @@ impl<'a> Row<'a> {
     }
 }
 
-const NOTHING: u8 = 0;
-const TEXT: u8 = 1;
-const INTEGER: u8 = 2;
-const NUMBER: u8 = 3;
-const TEXTS: u8 = 4;
-const OTHER: u8 = 5;
+const WORD: usize = size_of::<u32>();
+/// So many bits of a word say what the value is, the others where it ends.
+const TAG: u32 = 3;
+const WHAT: u32 = (1 << TAG) - 1;
+
+const NOTHING: u32 = 0;
+const TEXT: u32 = 1;
+const INTEGER: u32 = 2;
+const NUMBER: u32 = 3;
+const TEXTS: u32 = 4;
+const OTHER: u32 = 5;
 
 /// What a field says.
 #[derive(Debug)]
@@ -138,6 +151,7 @@ pub struct Texts<'a>(&'a [u8]);
 impl<'a> Iterator for Texts<'a> {
     type Item = &'a str;
 
+    #[inline]
     fn next(&mut self) -> Option<&'a str> {
         let (text, rest) = measured(self.0)?;
         self.0 = rest;
@@ -145,33 +159,31 @@ impl<'a> Iterator for Texts<'a> {
     }
 }
 
-fn put(bytes: &mut Vec<u8>, value: &Value) {
-    let texts = |all: &Vec<Value>| {
-        let mut texts = Vec::new();
-        all.iter().try_for_each(|one| one.as_str().map(|text| measure(&mut texts, text.as_bytes())))?;
-        Some(texts)
-    };
-    let (tag, piece) = match value {
-        Value::Null => (NOTHING, Vec::new()),
-        Value::String(text) => (TEXT, text.as_bytes().to_vec()),
-        Value::Number(number) if number.is_i64() => {
-            (INTEGER, number.as_i64().unwrap_or(0).to_le_bytes().to_vec())
+/// Appends a value; what it is.
+fn append(bytes: &mut Vec<u8>, value: &Value) -> u32 {
+    match value {
+        Value::Null => NOTHING,
+        Value::String(text) => {
+            bytes.extend_from_slice(text.as_bytes());
+            TEXT
+        }
+        Value::Number(number) if let Some(number) = number.as_i64() => {
+            bytes.extend_from_slice(&number.to_le_bytes());
+            INTEGER
         }
         Value::Number(number) if number.is_f64() => {
-            (NUMBER, number.as_f64().unwrap_or(0.0).to_le_bytes().to_vec())
+            bytes.extend_from_slice(&number.as_f64().unwrap_or(0.0).to_le_bytes());
+            NUMBER
         }
-        Value::Array(all) if let Some(texts) = texts(all) => (TEXTS, texts),
-        other => (OTHER, other.to_string().into_bytes()),
-    };
-    bytes.push(tag);
-    measure(bytes, &piece);
-}
-
-/// A piece, what it is, and what follows.
-fn take(bytes: &[u8]) -> Option<(u8, &[u8], &[u8])> {
-    let (tag, rest) = bytes.split_first()?;
-    let (piece, rest) = measured(rest)?;
-    Some((*tag, piece, rest))
+        Value::Array(all) if all.iter().all(Value::is_string) => {
+            all.iter().filter_map(Value::as_str).for_each(|text| measure(bytes, text.as_bytes()));
+            TEXTS
+        }
+        other => {
+            bytes.extend_from_slice(other.to_string().as_bytes());
+            OTHER
+        }
+    }
 }
 
 /// Bytes with their number before them, seven bits at a time.
@@ -185,6 +197,7 @@ fn measure(bytes: &mut Vec<u8>, piece: &[u8]) {
     bytes.extend_from_slice(piece);
 }
 
+#[inline]
 fn measured(bytes: &[u8]) -> Option<(&[u8], &[u8])> {
     let (mut length, mut shift, mut rest) = (0_usize, 0, bytes);
     loop {

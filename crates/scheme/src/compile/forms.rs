@@ -110,7 +110,16 @@ impl Compiler<'_> {
     /// that has to be computed is left to the builtin of that name.
     fn access(&mut self, items: &[Datum], at: Position) -> Result<(), Error> {
         let [_, record, keys @ ..] = items else { return Err(malformed("(@ record :field ...)", at)) };
-        self.expression(record, Tail::No)?;
+        let keys = match keys {
+            [Datum { form: Form::Keyword(name) | Form::String(name), .. }, keys @ ..] => {
+                self.field_of(record, name)?;
+                keys
+            }
+            _ => {
+                self.expression(record, Tail::No)?;
+                keys
+            }
+        };
         for key in keys {
             match &key.form {
                 Form::Keyword(name) | Form::String(name) => self.field(name),

@@ -17,6 +17,7 @@ use std::sync::Arc;
 use crate::builtins;
 use crate::code::Code;
 use crate::code::Op;
+use crate::code::Source;
 use crate::error::Error;
 use crate::error::Position;
 use crate::function::Function;
@@ -114,7 +115,8 @@ impl Compiler<'_> {
         match &head.form {
             Form::Symbol(name) => match self.resolve(name) {
                 Name::Special => self.special(name, items, at, tail),
-                Name::Builtin(builtin) => {
+                // One that is called with too few or too many says so when it is.
+                Name::Builtin(builtin) if builtin.signature.takes(items.len() - 1) => {
                     self.arguments(items)?;
                     self.spot(at);
                     let count = items.len() - 1;
@@ -130,11 +132,7 @@ impl Compiler<'_> {
                 }
                 _ => self.call(items, at, tail),
             },
-            Form::Keyword(name) if items.len() == 2 => {
-                self.expression(&items[1], Tail::No)?;
-                self.field(name);
-                Ok(())
-            }
+            Form::Keyword(name) if items.len() == 2 => self.field_of(&items[1], name),
             _ => self.call(items, at, tail),
         }
     }
@@ -200,10 +198,28 @@ impl Compiler<'_> {
 
     /// The field of what is on top.
     fn field(&mut self, name: &Arc<str>) {
+        let name = self.keyword(name);
+        self.emit(Op::Field(name), 0);
+    }
+
+    /// The field of a record. One that has a name here is not copied first.
+    fn field_of(&mut self, record: &Datum, name: &Arc<str>) -> Result<(), Error> {
+        if let Form::Symbol(local) = &record.form
+            && let Name::Place(Source::Local(place)) = self.resolve(local)
+        {
+            let name = self.keyword(name);
+            self.emit(Op::FieldOf(place, name), 1);
+            return Ok(());
+        }
+        self.expression(record, Tail::No)?;
+        self.field(name);
+        Ok(())
+    }
+
+    fn keyword(&mut self, name: &Arc<str>) -> u32 {
         let scope = self.scope();
         scope.constants.push(Value::Keyword(name.clone()));
-        let index = scope.constants.len() - 1;
-        self.emit(Op::Field(index as u32), 0);
+        scope.constants.len() as u32 - 1
     }
 
     fn quote(&mut self, datum: &Datum) -> Result<(), Error> {
