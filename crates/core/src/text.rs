@@ -6,8 +6,8 @@ use std::borrow::Cow;
 /// become spaces, so what an agent or a file name says cannot move a cursor,
 /// end a line or close a block.
 pub fn one_line(text: &str, max: usize) -> String {
-    // Names, branches and most paths: nothing to look at twice.
-    if text.len() <= max && text.bytes().all(|byte| byte.is_ascii_graphic()) {
+    // Names, paths and most of what is said: nothing to look at twice.
+    if text.len() <= max && is_plain(text) {
         return text.to_owned();
     }
     let mut line = String::with_capacity(text.len().min(max * 4));
@@ -119,6 +119,18 @@ pub fn few(items: impl IntoIterator<Item = String>, most: usize) -> String {
 /// One word for a shell, whatever is in it: people and agents paste it.
 pub fn shell_quoted(word: &str) -> String {
     format!("'{}'", one_line(word, 300).replace('\'', r"'\''"))
+}
+
+/// Words of ASCII with one space between them.
+fn is_plain(text: &str) -> bool {
+    let mut before = b' ';
+    for byte in text.bytes() {
+        if !matches!(byte, b' '..=b'~') || (byte == b' ' && before == b' ') {
+            return false;
+        }
+        before = byte;
+    }
+    before != b' ' || text.is_empty()
 }
 
 /// `1 agent`, `2 agents`, `3 entries`.

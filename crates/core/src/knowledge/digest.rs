@@ -3,15 +3,15 @@
 
 use super::Kind;
 use super::Known;
-use super::Row;
 use crate::text;
 
 /// How many lines are kept for sessions to choose from, and how long one is.
 pub(super) const MOST: usize = 100;
 const LONGEST_LINE: usize = 160;
 
-/// How much a session that starts should know of it; `None`: nothing.
-pub fn weight(known: &Known) -> Option<f64> {
+/// What a session that starts is told of it, and how much it should be; `None`:
+/// nothing.
+pub fn told(known: &Known) -> Option<(f64, String)> {
     let number =
         |field: &str, usual: f64| known.fields.get(field).and_then(|value| value.as_f64()).unwrap_or(usual);
     let weight = match known.kind {
@@ -20,14 +20,10 @@ pub fn weight(known: &Known) -> Option<f64> {
         _ => return None,
     };
     // What may no longer hold comes last.
-    Some(if known.stale.is_some() { weight / 4.0 } else { weight })
-}
-
-/// What there is to be told of one.
-pub(super) fn line(row: Row<'_>) -> String {
-    let stale = if row.stale().is_some() { " (stale)" } else { "" };
-    let (name, about) = (row.text("name"), row.text("description"));
-    text::one_line(&format!("- {} {name}{stale}: {about}", row.kind.as_str()), LONGEST_LINE)
+    let (weight, stale) = if known.stale.is_some() { (weight / 4.0, " (stale)") } else { (weight, "") };
+    let line =
+        format!("- {} {}{stale}: {}", known.kind.as_str(), known.text("name"), known.text("description"));
+    Some((weight, text::one_line(&line, LONGEST_LINE)))
 }
 
 /// The digest for a session: the lines that have its words first, within a

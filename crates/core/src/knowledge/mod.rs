@@ -26,7 +26,7 @@ mod store;
 mod tests;
 
 pub use actions::MOST_ACTIONS;
-pub use digest::weight;
+pub use digest::told;
 pub use entity::Entity;
 pub use entity::Member;
 pub use entity::Register;

@@ -56,9 +56,8 @@ pub trait KnowledgeIndex {
     /// Visits everything of a kind, in the order of its names.
     fn each(&self, scope: &Scope, kind: Kind, visit: &mut dyn FnMut(Row<'_>)) -> Result<(), StoreError>;
 
-    /// Visits what weighs most for a session that starts, heaviest first.
-    fn heaviest(&self, scope: &Scope, limit: usize, visit: &mut dyn FnMut(Row<'_>))
-    -> Result<(), StoreError>;
+    /// What a session that starts is told, heaviest first.
+    fn heaviest(&self, scope: &Scope, limit: usize) -> Result<Vec<String>, StoreError>;
 
     /// The files that are known as they are.
     fn fresh_files(&self, scope: &Scope) -> Result<Vec<String>, StoreError>;

@@ -5,6 +5,7 @@
 
 mod digest;
 mod read;
+mod shelf;
 mod write;
 
 use std::cell::OnceCell;
@@ -36,7 +37,7 @@ use crate::SqliteTx;
 use crate::journal;
 
 /// Which form the index has; another one is made anew.
-const VERSION: u32 = 3;
+const VERSION: u32 = 4;
 
 const MEMORY: &str = ":memory:";
 
@@ -167,6 +168,9 @@ fn connect(path: &Path) -> rusqlite::Result<Connection> {
     connection.busy_timeout(PATIENCE)?;
     // Whoever comes last would have to tidy up for all.
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
+    // Where an index is only of some rows, a statement would be compiled anew for
+    // every value it is given.
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
     connection.pragma_update(None, "synchronous", "OFF")?;
     connection.pragma_update(None, "mmap_size", 1_i64 << 30)?;
     connection.set_prepared_statement_cache_capacity(64);
@@ -228,29 +232,16 @@ impl KnowledgeIndex for Knowledge {
     }
 
     fn each(&self, scope: &Scope, kind: Kind, visit: &mut dyn FnMut(Row<'_>)) -> Result<(), StoreError> {
-        self.ask(|connection| {
-            let sql = "SELECT body FROM known WHERE scope = ?1 AND kind = ?2 ORDER BY name";
-            let mut statement = connection.prepare_cached(sql)?;
-            let mut rows = statement.query(params![scope.as_str(), kind.as_str()])?;
-            while let Some(row) = rows.next()? {
-                visit(Row::new(kind, row.get_ref(0)?.as_blob()?));
-            }
-            Ok(())
-        })
+        self.ask(|connection| shelf::each(connection, scope, kind, visit))
     }
 
-    fn heaviest(
-        &self,
-        scope: &Scope,
-        limit: usize,
-        visit: &mut dyn FnMut(Row<'_>),
-    ) -> Result<(), StoreError> {
-        self.ask(|connection| read::heaviest(connection, scope, limit, visit))
+    fn heaviest(&self, scope: &Scope, limit: usize) -> Result<Vec<String>, StoreError> {
+        self.ask(|connection| read::heaviest(connection, scope, limit))
     }
 
     fn fresh_files(&self, scope: &Scope) -> Result<Vec<String>, StoreError> {
         self.ask(|connection| {
-            let sql = "SELECT name FROM known WHERE scope = ?1 AND kind = 'file' AND weight IS NOT NULL";
+            let sql = "SELECT name FROM known WHERE scope = ?1 AND kind = 'file' AND stale IS NULL";
             connection.prepare_cached(sql)?.query_map([scope.as_str()], |row| row.get(0))?.collect()
         })
     }

@@ -4,11 +4,12 @@ use consort_core::journal::EntryId;
 use consort_core::journal::Seq;
 use consort_core::knowledge::Kind;
 use consort_core::knowledge::Known;
-use consort_core::knowledge::Row;
 use consort_core::knowledge::Scope;
 use rusqlite::Connection;
 use rusqlite::OptionalExtension as _;
 use rusqlite::params;
+
+use super::shelf;
 
 pub(super) fn last(connection: &Connection) -> rusqlite::Result<(Seq, Option<(Seq, EntryId)>)> {
     let mut statement = connection.prepare_cached("SELECT value FROM meta WHERE key = ?1")?;
@@ -18,16 +19,16 @@ pub(super) fn last(connection: &Connection) -> rusqlite::Result<(Seq, Option<(Se
     Ok((through, seq.zip(id.map(EntryId))))
 }
 
-fn read(row: &rusqlite::Row<'_>) -> rusqlite::Result<Option<(Scope, Known)>> {
+fn read(connection: &Connection, row: &rusqlite::Row<'_>) -> rusqlite::Result<Option<(Scope, Known)>> {
     let scope: String = row.get(0)?;
-    let Some(kind) = Kind::named(row.get_ref(1)?.as_str()?) else { return Ok(None) };
-    let ids = row.get_ref(2)?.as_str()?.split(' ').map(str::to_owned).collect();
-    let known = Known { ids, ..Row::new(kind, row.get_ref(3)?.as_blob()?).decode() };
     let scope = if scope.is_empty() { Scope::Global } else { Scope::Project(scope.into()) };
-    Ok(Some((scope, known)))
+    let Some(kind) = Kind::named(row.get_ref(1)?.as_str()?) else { return Ok(None) };
+    let ids = row.get_ref(3)?.as_str()?.split(' ').map(str::to_owned).collect();
+    let known = shelf::find(connection, &scope, kind, row.get_ref(2)?.as_str()?, |row| row.decode())?;
+    Ok(known.map(|known| (scope, Known { ids, ..known })))
 }
 
-const COLUMNS: &str = "known.scope, known.kind, known.ids, known.body";
+const COLUMNS: &str = "known.scope, known.kind, known.name, known.ids";
 
 pub(super) fn known(
     connection: &Connection,
@@ -37,7 +38,8 @@ pub(super) fn known(
 ) -> rusqlite::Result<Option<Known>> {
     let sql = format!("SELECT {COLUMNS} FROM known WHERE scope = ?1 AND kind = ?2 AND name = ?3");
     let mut statement = connection.prepare_cached(&sql)?;
-    let found = statement.query_row(params![scope.as_str(), kind.as_str(), name], read).optional()?;
+    let by = params![scope.as_str(), kind.as_str(), name];
+    let found = statement.query_row(by, |row| read(connection, row)).optional()?;
     Ok(found.flatten().map(|(_, known)| known))
 }
 
@@ -50,28 +52,22 @@ pub(super) fn links(connection: &Connection, scope: &Scope, name: &str) -> rusql
     several(connection, &sql, params![scope.as_str(), name])
 }
 
-/// The heaviest of either kind that has a weight, together.
+/// Of the heaviest of either kind that has a weight, together.
 pub(super) fn heaviest(
     connection: &Connection,
     scope: &Scope,
     limit: usize,
-    visit: &mut dyn FnMut(Row<'_>),
-) -> rusqlite::Result<()> {
+) -> rusqlite::Result<Vec<String>> {
     let one = |kind: &str| {
         format!(
-            "SELECT * FROM (SELECT kind, body, weight FROM known
+            "SELECT * FROM (SELECT line, weight FROM known
              WHERE scope = ?1 AND kind = '{kind}' AND weight IS NOT NULL ORDER BY weight DESC, name LIMIT ?2)"
         )
     };
     let sql = format!("{} UNION ALL {} ORDER BY weight DESC LIMIT ?2", one("principle"), one("decision"));
     let mut statement = connection.prepare_cached(&sql)?;
-    let mut rows = statement.query(params![scope.as_str(), i64::try_from(limit).unwrap_or(i64::MAX)])?;
-    while let Some(row) = rows.next()? {
-        if let Some(kind) = Kind::named(row.get_ref(0)?.as_str()?) {
-            visit(Row::new(kind, row.get_ref(1)?.as_blob()?));
-        }
-    }
-    Ok(())
+    let limit = i64::try_from(limit).unwrap_or(i64::MAX);
+    statement.query_map(params![scope.as_str(), limit], |row| row.get(0))?.collect()
 }
 
 pub(super) fn about_file(connection: &Connection, scope: &Scope, path: &str) -> rusqlite::Result<Vec<Known>> {
@@ -87,7 +83,8 @@ pub(super) fn about_file(connection: &Connection, scope: &Scope, path: &str) -> 
 
 fn several(connection: &Connection, sql: &str, by: impl rusqlite::Params) -> rusqlite::Result<Vec<Known>> {
     let mut statement = connection.prepare_cached(sql)?;
-    let found = statement.query_map(by, read)?.collect::<rusqlite::Result<Vec<_>>>()?;
+    let found = statement.query_map(by, |row| read(connection, row))?;
+    let found = found.collect::<rusqlite::Result<Vec<_>>>()?;
     Ok(found.into_iter().flatten().map(|(_, known)| known).collect())
 }
 
@@ -108,7 +105,8 @@ pub(super) fn search(
     for join in [" ", " OR "] {
         let Some(question) = question(words, join) else { return Ok(Vec::new()) };
         let by = params![question, scope.map(Scope::as_str), limit];
-        let found = statement.query_map(by, read)?.collect::<rusqlite::Result<Vec<_>>>()?;
+        let found = statement.query_map(by, |row| read(connection, row))?;
+        let found = found.collect::<rusqlite::Result<Vec<_>>>()?;
         if !found.is_empty() {
             return Ok(found.into_iter().flatten().collect());
         }

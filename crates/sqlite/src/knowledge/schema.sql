@@ -8,14 +8,11 @@ CREATE TABLE meta (
 
 -- Every entity with all that was said of it.
 CREATE TABLE entities (
-    id    TEXT PRIMARY KEY,
     scope TEXT NOT NULL,
-    kind  TEXT NOT NULL,
-    name  TEXT NOT NULL,
-    body  TEXT NOT NULL
+    id    TEXT NOT NULL,
+    body  TEXT NOT NULL,
+    PRIMARY KEY (scope, id)
 ) WITHOUT ROWID;
-
-CREATE INDEX entities_name ON entities (scope, kind, name);
 
 -- All entities of one name as one.
 CREATE TABLE known (
@@ -23,11 +20,23 @@ CREATE TABLE known (
     kind   TEXT NOT NULL,
     name   TEXT NOT NULL,
     number INTEGER NOT NULL,
-    -- What it weighs for a session that starts; of a file, whether it is as it was.
-    weight REAL,
+    -- Those that were not taken back.
     ids    TEXT NOT NULL,
-    body   BLOB NOT NULL,
+    -- Since when it is stale.
+    stale  INTEGER,
+    -- What it weighs for a session that starts, and what that is told of it.
+    weight REAL,
+    line   TEXT,
     PRIMARY KEY (scope, kind, name)
+) WITHOUT ROWID;
+
+-- What they say, several to a shelf (`shelf.rs`).
+CREATE TABLE shelves (
+    scope TEXT NOT NULL,
+    kind  TEXT NOT NULL,
+    first TEXT NOT NULL,
+    rows  BLOB NOT NULL,
+    PRIMARY KEY (scope, kind, first)
 ) WITHOUT ROWID;
 
 CREATE UNIQUE INDEX known_number ON known (number);

@@ -18,7 +18,7 @@ use consort_core::knowledge::Scope;
 use consort_core::knowledge::Source;
 use consort_core::knowledge::Stamped;
 use consort_core::knowledge::merge;
-use consort_core::knowledge::weight;
+use consort_core::knowledge::told;
 use rusqlite::Connection;
 use rusqlite::OptionalExtension as _;
 use rusqlite::Transaction;
@@ -26,6 +26,7 @@ use rusqlite::TransactionBehavior;
 use rusqlite::params;
 
 use super::read;
+use super::shelf;
 use crate::apply::json;
 use crate::apply::parse;
 
@@ -45,7 +46,7 @@ pub(super) fn take_in(connection: &Connection, entries: &[Entry], through: Seq) 
         for change in &entry.changes {
             let Change::Knowledge(change) = change else { continue };
             for stamped in change.stamped(entry.at) {
-                edit(&tx, stamped, &mut edited, &mut touched)?;
+                edit(&tx, &scope, stamped, &mut edited, &mut touched)?;
             }
             if let KnowledgeChange::Edited { key: Some(key), .. } = change {
                 tx.prepare_cached("REPLACE INTO keys VALUES (?1, ?2, ?3)")?.execute(params![
@@ -56,7 +57,8 @@ pub(super) fn take_in(connection: &Connection, entries: &[Entry], through: Seq) 
             }
         }
         for (id, entity) in &edited {
-            touched.extend(put(&tx, &scope, id, entity)?);
+            put(&tx, &scope, id, entity)?;
+            touched.extend(name_of(entity));
         }
         let mut leaning = BTreeSet::new();
         for (kind, name) in &touched {
@@ -79,15 +81,14 @@ pub(super) fn take_in(connection: &Connection, entries: &[Entry], through: Seq) 
 /// Takes one edit in, and notes what its entity was called before.
 fn edit(
     tx: &Connection,
+    scope: &Scope,
     stamped: Stamped<&Edit, &Source>,
     edited: &mut Edited,
     touched: &mut BTreeSet<Name>,
 ) -> rusqlite::Result<()> {
     let id = &stamped.edit.entity;
     if !edited.contains_key(id) {
-        let mut statement = tx.prepare_cached("SELECT body FROM entities WHERE id = ?1")?;
-        let found = statement.query_row([id], |row| parse(row.get_ref(0)?.as_str()?, 0)).optional()?;
-        let entity: Entity = found.unwrap_or_default();
+        let entity = entity(tx, scope, id)?;
         touched.extend(name_of(&entity));
         edited.insert(id.clone(), entity);
     }
@@ -97,13 +98,16 @@ fn edit(
     Ok(())
 }
 
-/// Writes an entity down; what it is called.
-fn put(tx: &Connection, scope: &Scope, id: &str, entity: &Entity) -> rusqlite::Result<Option<Name>> {
-    let name = name_of(entity);
-    let (kind, key) = name.as_ref().map_or(("", ""), |(kind, name)| (kind.as_str(), name.as_str()));
-    let mut statement = tx.prepare_cached("REPLACE INTO entities VALUES (?1, ?2, ?3, ?4, ?5)")?;
-    statement.execute(params![id, scope.as_str(), kind, key, json(entity)?])?;
-    Ok(name)
+/// What was said of an entity so far.
+fn entity(tx: &Connection, scope: &Scope, id: &str) -> rusqlite::Result<Entity> {
+    let mut statement = tx.prepare_cached("SELECT body FROM entities WHERE scope = ?1 AND id = ?2")?;
+    let found = statement.query_row([scope.as_str(), id], |row| parse(row.get_ref(0)?.as_str()?, 0));
+    Ok(found.optional()?.unwrap_or_default())
+}
+
+fn put(tx: &Connection, scope: &Scope, id: &str, entity: &Entity) -> rusqlite::Result<()> {
+    let mut statement = tx.prepare_cached("REPLACE INTO entities VALUES (?1, ?2, ?3)")?;
+    statement.execute(params![scope.as_str(), id, json(entity)?]).map(drop)
 }
 
 /// What an entity is read as, once that is known of it.
@@ -130,20 +134,19 @@ fn refresh(
     leaning: &mut BTreeSet<Name>,
 ) -> rusqlite::Result<()> {
     let by_name = params![scope.as_str(), kind.as_str(), name];
-    let read = |row: &rusqlite::Row<'_>| {
-        let id: String = row.get(0)?;
-        let entity =
-            edited.get(&id).map_or_else(|| parse(row.get_ref(1)?.as_str()?, 1), |one| Ok(one.clone()));
-        entity.map(|entity| (id, entity))
-    };
-    let entities: Vec<(String, Entity)> = tx
-        .prepare_cached("SELECT id, body FROM entities WHERE scope = ?1 AND kind = ?2 AND name = ?3")?
-        .query_map(by_name, read)?
-        .collect::<rusqlite::Result<_>>()?;
-    let before: Option<i64> = tx
-        .prepare_cached("SELECT number FROM known WHERE scope = ?1 AND kind = ?2 AND name = ?3")?
-        .query_row(by_name, |row| row.get(0))
+    let before: Option<(i64, String)> = tx
+        .prepare_cached("SELECT number, ids FROM known WHERE scope = ?1 AND kind = ?2 AND name = ?3")?
+        .query_row(by_name, |row| Ok((row.get(0)?, row.get(1)?)))
         .optional()?;
+    let (before, ids) = before.unzip();
+    // What was taken back says nothing until something is said of it again.
+    let is_named = |entity: &Entity| name_of(entity).is_some_and(|of| of.0 == kind && of.1 == name);
+    let mut entities: Vec<(String, Entity)> = Vec::new();
+    for id in ids.iter().flat_map(|ids| ids.split(' ')).filter(|id| !edited.contains_key(*id)) {
+        entities.push((id.to_owned(), entity(tx, scope, id)?));
+    }
+    let edited = edited.iter().filter(|(_, entity)| is_named(entity));
+    entities.extend(edited.map(|(id, entity)| (id.clone(), entity.clone())));
     if let Some(number) = before {
         tx.prepare_cached("DELETE FROM words WHERE rowid = ?1")?.execute([number])?;
         tx.prepare_cached("DELETE FROM leans WHERE scope = ?1 AND kind = ?2 AND name = ?3")?
@@ -160,7 +163,7 @@ fn refresh(
     let Some(mut known) = merge(kind, name, &entities) else {
         tx.prepare_cached("DELETE FROM known WHERE scope = ?1 AND kind = ?2 AND name = ?3")?
             .execute(by_name)?;
-        return Ok(());
+        return shelf::put(tx, scope, kind, name, None);
     };
     let number = match before {
         Some(number) => number,
@@ -172,19 +175,18 @@ fn refresh(
     if kind != Kind::File {
         known.stale = stale_since(tx, scope, &known)?;
     }
-    let weight = match kind {
-        Kind::File => known.stale.is_none().then_some(1.0),
-        _ => weight(&known),
-    };
-    tx.prepare_cached("REPLACE INTO known VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)")?.execute(params![
+    let (weight, line) = told(&known).unzip();
+    tx.prepare_cached("REPLACE INTO known VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)")?.execute(params![
         scope.as_str(),
         kind.as_str(),
         name,
         number,
-        weight,
         known.ids.join(" "),
-        Row::encode(&known),
+        known.stale.map(|since| since.0),
+        weight,
+        line,
     ])?;
+    shelf::put(tx, scope, kind, name, Some(&Row::encode(&known)))?;
     tx.prepare_cached("INSERT INTO words (rowid, name, text) VALUES (?1, ?2, ?3)")?.execute(params![
         number,
         name.replace(['-', '_', '/', '.', '\u{1f}'], " "),
@@ -261,16 +263,13 @@ fn path_of(place: &str) -> &str {
 /// Since when a file it leans on has changed, where nobody has looked at it since.
 fn stale_since(tx: &Connection, scope: &Scope, known: &Known) -> rusqlite::Result<Option<Timestamp>> {
     let mut statement = tx.prepare_cached(
-        "SELECT known.body FROM leans JOIN known
+        "SELECT max(known.stale) FROM leans JOIN known
          ON known.scope = leans.scope AND known.kind = 'file' AND known.name = leans.path
          WHERE leans.scope = ?1 AND leans.kind = ?2 AND leans.name = ?3",
     )?;
-    let mut rows = statement.query(params![scope.as_str(), known.kind.as_str(), known.name])?;
-    let mut since = None;
-    while let Some(row) = rows.next()? {
-        since = since.max(Row::new(Kind::File, row.get_ref(0)?.as_blob()?).stale());
-    }
-    Ok(since.filter(|since| *since > known.at))
+    let by = params![scope.as_str(), known.kind.as_str(), known.name];
+    let since: Option<i64> = statement.query_row(by, |row| row.get(0))?;
+    Ok(since.map(Timestamp).filter(|since| *since > known.at))
 }
 
 /// What is searched besides the name.

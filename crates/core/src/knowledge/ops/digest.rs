@@ -38,12 +38,8 @@ impl<E: Engine, H: Host> App<E, H> {
     ) -> Result<(), StoreError> {
         let Scope::Project(project) = scope else { return Ok(()) };
         let notes = self.engine.notes();
-        let mut lines = String::new();
-        index.heaviest(scope, digest::MOST, &mut |row| {
-            lines.push_str(&digest::line(row));
-            lines.push('\n');
-        })?;
-        notes.set_digest(project, &lines);
+        let lines = index.heaviest(scope, digest::MOST)?;
+        notes.set_digest(project, &lines.join("\n"));
         if with_files {
             let files = index.fresh_files(scope)?;
             for repository in self.engine.read()?.repositories(project)? {

@@ -1,0 +1,188 @@
+//! Rows of a kind in the order of their names, a dozen to a shelf: a question that
+//! looks at all of them takes them a shelf at a time, which costs little more than
+//! a row would.
+//!
+//! **A name is on the last shelf that does not begin after it.**
+
+use consort_core::knowledge::Kind;
+use consort_core::knowledge::Row;
+use consort_core::knowledge::Scope;
+use rusqlite::Connection;
+use rusqlite::OptionalExtension as _;
+use rusqlite::params;
+
+/// When a shelf is divided. What is longer than a quarter of a page, SQLite
+/// spreads over several.
+const FULL: usize = 3600;
+
+const LENGTH: usize = size_of::<u32>();
+
+/// A name, and its row.
+type Part<'a> = (&'a str, &'a [u8]);
+
+const WHERE: &str = "FROM shelves WHERE scope = ?1 AND kind = ?2 AND first <= ?3 ORDER BY first DESC LIMIT 1";
+
+pub(super) fn each(
+    connection: &Connection,
+    scope: &Scope,
+    kind: Kind,
+    visit: &mut dyn FnMut(Row<'_>),
+) -> rusqlite::Result<()> {
+    let sql = "SELECT rows FROM shelves WHERE scope = ?1 AND kind = ?2 ORDER BY first";
+    let mut statement = connection.prepare_cached(sql)?;
+    let mut shelves = statement.query(params![scope.as_str(), kind.as_str()])?;
+    while let Some(shelf) = shelves.next()? {
+        for (_, row) in parts(shelf.get_ref(0)?.as_blob()?) {
+            visit(Row::new(kind, row));
+        }
+    }
+    Ok(())
+}
+
+/// What `read` makes of the row of that name.
+pub(super) fn find<T>(
+    connection: &Connection,
+    scope: &Scope,
+    kind: Kind,
+    name: &str,
+    read: impl FnOnce(Row<'_>) -> T,
+) -> rusqlite::Result<Option<T>> {
+    let mut statement = connection.prepare_cached(&format!("SELECT rows {WHERE}"))?;
+    let mut shelves = statement.query(params![scope.as_str(), kind.as_str(), name])?;
+    let Some(shelf) = shelves.next()? else { return Ok(None) };
+    let mut parts = parts(shelf.get_ref(0)?.as_blob()?);
+    Ok(parts.find(|(known, _)| *known == name).map(|(_, row)| read(Row::new(kind, row))))
+}
+
+/// Puts a row in its place, or takes it away.
+pub(super) fn put(
+    tx: &Connection,
+    scope: &Scope,
+    kind: Kind,
+    name: &str,
+    row: Option<&[u8]>,
+) -> rusqlite::Result<()> {
+    let shelf = tx
+        .prepare_cached(&format!("SELECT first, rows {WHERE}"))?
+        .query_row(params![scope.as_str(), kind.as_str(), name], |row| Ok((row.get(0)?, row.get(1)?)))
+        .optional()?;
+    let (first, rows): (String, Vec<u8>) = shelf.unwrap_or_default();
+    let mut parts: Vec<Part<'_>> = parts(&rows).collect();
+    let place = parts.binary_search_by(|(known, _)| (*known).cmp(name));
+    match (place, row) {
+        (Ok(at), Some(row)) => parts[at].1 = row,
+        (Err(at), Some(row)) => parts.insert(at, (name, row)),
+        (Ok(at), None) => drop(parts.remove(at)),
+        (Err(_), None) => return Ok(()),
+    }
+    let (left, right) = parts.split_at(division(&parts, place.is_err_and(|at| at + 1 == parts.len())));
+    let write = |first: &str, parts: &[Part<'_>]| {
+        tx.prepare_cached("REPLACE INTO shelves VALUES (?1, ?2, ?3, ?4)")?.execute(params![
+            scope.as_str(),
+            kind.as_str(),
+            first,
+            joined(parts)
+        ])
+    };
+    if let Some((second, _)) = right.first() {
+        write(second, right)?;
+    }
+    if left.is_empty() {
+        tx.prepare_cached("DELETE FROM shelves WHERE scope = ?1 AND kind = ?2 AND first = ?3")?
+            .execute(params![scope.as_str(), kind.as_str(), first])?;
+    } else {
+        write(&first, left)?;
+    }
+    Ok(())
+}
+
+/// How many stay. Where they come in order, the shelves behind are full.
+fn division(parts: &[Part<'_>], comes_last: bool) -> usize {
+    let length = |(name, row): &Part<'_>| 2 * LENGTH + name.len() + row.len();
+    let all: usize = parts.iter().map(length).sum();
+    if all <= FULL || parts.len() < 2 {
+        return parts.len();
+    }
+    if comes_last {
+        return parts.len() - 1;
+    }
+    let mut before = 0;
+    let half = parts.iter().take_while(|part| {
+        before += length(part);
+        before <= all / 2
+    });
+    half.count().max(1)
+}
+
+fn joined(parts: &[Part<'_>]) -> Vec<u8> {
+    let mut bytes = Vec::with_capacity(FULL);
+    for (name, row) in parts {
+        bytes.extend_from_slice(&(name.len() as u32).to_le_bytes());
+        bytes.extend_from_slice(&(row.len() as u32).to_le_bytes());
+        bytes.extend_from_slice(name.as_bytes());
+        bytes.extend_from_slice(row);
+    }
+    bytes
+}
+
+fn parts(bytes: &[u8]) -> impl Iterator<Item = Part<'_>> {
+    let mut rest = bytes;
+    std::iter::from_fn(move || {
+        let (name, after) = rest.split_first_chunk::<LENGTH>()?;
+        let (row, after) = after.split_first_chunk::<LENGTH>()?;
+        let (name, after) = after.split_at_checked(u32::from_le_bytes(*name) as usize)?;
+        let (row, after) = after.split_at_checked(u32::from_le_bytes(*row) as usize)?;
+        rest = after;
+        Some((str::from_utf8(name).ok()?, row))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use consort_core::text::checksum;
+
+    use super::*;
+
+    /// Whatever comes and goes, in whatever order: all of it is there, in order.
+    #[test]
+    fn shelves_hold_what_was_put_on_them() {
+        let index = super::super::open(super::super::MEMORY.as_ref()).unwrap();
+        let mut expected = BTreeMap::new();
+        for step in 0..4000_u32 {
+            let chance = checksum(&step.to_le_bytes());
+            let name = match step % 3 {
+                // In order, anywhere, and before all others.
+                0 => format!("m{step:05}"),
+                1 => format!("{:x}", chance % 700),
+                _ => format!("0{:05}", 4000 - step),
+            };
+            let row = vec![step as u8; (chance >> 20) as usize % 900 + usize::from(step % 97 == 0) * 9000];
+            let row = (chance % 5 > 0).then_some(row);
+            put(&index, &Scope::Global, Kind::Pattern, &name, row.as_deref()).unwrap();
+            match row {
+                Some(row) => drop(expected.insert(name, row)),
+                None => drop(expected.remove(&name)),
+            }
+        }
+        let mut found = Vec::new();
+        each(&index, &Scope::Global, Kind::Pattern, &mut |row| found.push(row.bytes().to_vec())).unwrap();
+        assert_eq!(found, expected.values().cloned().collect::<Vec<_>>());
+        for (name, row) in &expected {
+            let found =
+                find(&index, &Scope::Global, Kind::Pattern, name, |row| row.bytes().to_vec()).unwrap();
+            assert_eq!(found.as_ref(), Some(row));
+        }
+        assert_eq!(find(&index, &Scope::Global, Kind::Pattern, "nowhere", |_| ()).unwrap(), None);
+        assert_eq!(find(&index, &Scope::Global, Kind::Principle, "0", |_| ()).unwrap(), None);
+        let sql = "SELECT count(*) FROM shelves";
+        let shelves: u32 = index.query_row(sql, [], |row| row.get(0)).unwrap();
+        let bytes: usize = expected.values().map(Vec::len).sum();
+        assert!((shelves as usize) < 4 * bytes / FULL, "{shelves} for {bytes} bytes");
+        for name in expected.keys() {
+            put(&index, &Scope::Global, Kind::Pattern, name, None).unwrap();
+        }
+        assert_eq!(index.query_row(sql, [], |row| row.get::<_, u32>(0)).unwrap(), 0);
+    }
+}
