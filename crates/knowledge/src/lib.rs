@@ -9,6 +9,7 @@
 mod ask;
 pub mod document;
 mod functions;
+mod heap;
 mod past;
 mod record;
 mod world;

@@ -10,17 +10,19 @@ use consort_scheme::Records;
 use consort_scheme::Value;
 use serde_json::Value as Json;
 
-/// Many of a kind, in one piece.
+use crate::heap::Heap;
+
+/// Many of a kind.
 pub(crate) struct Entries {
     kind: Kind,
-    bytes: Vec<u8>,
+    rows: Heap,
     /// Where each ends, and the next begins.
     ends: Vec<usize>,
 }
 
 impl Entries {
-    pub(crate) fn new(kind: Kind) -> Self {
-        Self { kind, bytes: Vec::new(), ends: Vec::new() }
+    fn new(kind: Kind) -> Self {
+        Self { kind, rows: Heap::new(), ends: Vec::new() }
     }
 
     pub(crate) fn of(known: &Known) -> Self {
@@ -29,26 +31,50 @@ impl Entries {
         entries
     }
 
-    pub(crate) fn push(&mut self, row: &[u8]) {
-        self.bytes.extend_from_slice(row);
-        self.ends.push(self.bytes.len());
-    }
-
-    pub(crate) fn len(&self) -> usize {
-        self.ends.len()
-    }
-
-    pub(crate) fn into_values(self) -> Vec<Value> {
-        let last = u32::try_from(self.len()).unwrap_or(u32::MAX);
-        let all: Arc<dyn Records> = Arc::new(self);
-        (0..last).map(|record| Value::Record(Arc::clone(&all), record)).collect()
+    fn push(&mut self, row: &[u8]) {
+        self.rows.push(row);
+        self.ends.push(self.rows.bytes().len());
     }
 
     fn row(&self, record: u32) -> Row<'_> {
         let record = record as usize;
         let start = record.checked_sub(1).and_then(|before| self.ends.get(before)).copied().unwrap_or(0);
         let end = self.ends.get(record).copied().unwrap_or(start);
-        Row::new(self.kind, self.bytes.get(start..end).unwrap_or_default())
+        Row::new(self.kind, self.rows.bytes().get(start..end).unwrap_or_default())
+    }
+}
+
+/// Entries as they come, as many as there may be.
+pub(crate) struct Gathered {
+    values: Vec<Value>,
+    last: Entries,
+}
+
+impl Gathered {
+    pub(crate) fn new(kind: Kind) -> Self {
+        Self { values: Vec::new(), last: Entries::new(kind) }
+    }
+
+    pub(crate) fn push(&mut self, row: &[u8]) {
+        if !self.last.rows.has_room(row.len()) {
+            let rows = Heap::large(row.len());
+            let next = Entries { kind: self.last.kind, rows, ends: Vec::new() };
+            let full = std::mem::replace(&mut self.last, next);
+            self.add(full);
+        }
+        self.last.push(row);
+    }
+
+    pub(crate) fn into_values(mut self) -> Vec<Value> {
+        let last = std::mem::replace(&mut self.last, Entries::new(Kind::File));
+        self.add(last);
+        self.values
+    }
+
+    fn add(&mut self, entries: Entries) {
+        let count = u32::try_from(entries.ends.len()).unwrap_or(u32::MAX);
+        let entries: Arc<dyn Records> = Arc::new(entries);
+        self.values.extend((0..count).map(|record| Value::Record(Arc::clone(&entries), record)));
     }
 }
 

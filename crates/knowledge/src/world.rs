@@ -22,6 +22,7 @@ use consort_scheme::apply;
 use crate::functions::FUNCTIONS;
 use crate::past::Past;
 use crate::record::Entries;
+use crate::record::Gathered;
 use crate::record::value;
 
 /// How many are found by a search, or are recent, unless asked otherwise.
@@ -109,10 +110,11 @@ impl Library<'_> {
         if let Some(known) = self.read.borrow().get(&kind) {
             return Ok(known.clone());
         }
-        let mut entries = Entries::new(kind);
-        told(self.index.each(self.scope, kind, &mut |row: Row<'_>| entries.push(row.bytes())))?;
-        meter.cells(entries.len())?;
-        let all = Value::list(entries.into_values());
+        let mut gathered = Gathered::new(kind);
+        told(self.index.each(self.scope, kind, &mut |row: Row<'_>| gathered.push(row.bytes())))?;
+        let values = gathered.into_values();
+        meter.cells(values.len())?;
+        let all = Value::list(values);
         self.read.borrow_mut().insert(kind, all.clone());
         Ok(all)
     }

@@ -18,7 +18,7 @@ const FULL: usize = 3600;
 const LENGTH: usize = size_of::<u32>();
 
 /// A name, and its row.
-type Part<'a> = (&'a str, &'a [u8]);
+type Part<'a> = (&'a [u8], &'a [u8]);
 
 const WHERE: &str = "FROM shelves WHERE scope = ?1 AND kind = ?2 AND first <= ?3 ORDER BY first DESC LIMIT 1";
 
@@ -51,7 +51,7 @@ pub(super) fn find<T>(
     let mut shelves = statement.query(params![scope.as_str(), kind.as_str(), name])?;
     let Some(shelf) = shelves.next()? else { return Ok(None) };
     let mut parts = parts(shelf.get_ref(0)?.as_blob()?);
-    Ok(parts.find(|(known, _)| *known == name).map(|(_, row)| read(Row::new(kind, row))))
+    Ok(parts.find(|(known, _)| *known == name.as_bytes()).map(|(_, row)| read(Row::new(kind, row))))
 }
 
 /// Puts a row in its place, or takes it away.
@@ -68,10 +68,10 @@ pub(super) fn put(
         .optional()?;
     let (first, rows): (String, Vec<u8>) = shelf.unwrap_or_default();
     let mut parts: Vec<Part<'_>> = parts(&rows).collect();
-    let place = parts.binary_search_by(|(known, _)| (*known).cmp(name));
+    let place = parts.binary_search_by(|(known, _)| (*known).cmp(name.as_bytes()));
     match (place, row) {
         (Ok(at), Some(row)) => parts[at].1 = row,
-        (Err(at), Some(row)) => parts.insert(at, (name, row)),
+        (Err(at), Some(row)) => parts.insert(at, (name.as_bytes(), row)),
         (Ok(at), None) => drop(parts.remove(at)),
         (Err(_), None) => return Ok(()),
     }
@@ -85,7 +85,7 @@ pub(super) fn put(
         ])
     };
     if let Some((second, _)) = right.first() {
-        write(second, right)?;
+        write(&String::from_utf8_lossy(second), right)?;
     }
     if left.is_empty() {
         tx.prepare_cached("DELETE FROM shelves WHERE scope = ?1 AND kind = ?2 AND first = ?3")?
@@ -119,7 +119,7 @@ fn joined(parts: &[Part<'_>]) -> Vec<u8> {
     for (name, row) in parts {
         bytes.extend_from_slice(&(name.len() as u32).to_le_bytes());
         bytes.extend_from_slice(&(row.len() as u32).to_le_bytes());
-        bytes.extend_from_slice(name.as_bytes());
+        bytes.extend_from_slice(name);
         bytes.extend_from_slice(row);
     }
     bytes
@@ -133,7 +133,7 @@ fn parts(bytes: &[u8]) -> impl Iterator<Item = Part<'_>> {
         let (name, after) = after.split_at_checked(u32::from_le_bytes(*name) as usize)?;
         let (row, after) = after.split_at_checked(u32::from_le_bytes(*row) as usize)?;
         rest = after;
-        Some((str::from_utf8(name).ok()?, row))
+        Some((name, row))
     })
 }
 
@@ -159,7 +159,7 @@ mod tests {
                 _ => format!("0{:05}", 4000 - step),
             };
             let row = vec![step as u8; (chance >> 20) as usize % 900 + usize::from(step % 97 == 0) * 9000];
-            let row = (chance % 5 > 0).then_some(row);
+            let row = (!chance.is_multiple_of(5)).then_some(row);
             put(&index, &Scope::Global, Kind::Pattern, &name, row.as_deref()).unwrap();
             match row {
                 Some(row) => drop(expected.insert(name, row)),

@@ -1,0 +1,62 @@
+//! Bytes that are written once and then only looked at.
+//!
+//! A question may look at megabytes of them and be over a few milliseconds later;
+//! where they come in pages of 4 KiB, half of that goes into asking for pages.
+
+use memmap2::MmapMut;
+
+/// Up to here, pages are no matter.
+const FEW: usize = 256 << 10;
+/// Whole large pages, wherever they begin.
+const MANY: usize = 4 << 20;
+
+pub(crate) enum Heap {
+    Few(Vec<u8>),
+    Many { bytes: MmapMut, used: usize },
+}
+
+impl Heap {
+    pub(crate) fn new() -> Self {
+        Self::Few(Vec::new())
+    }
+
+    /// One that has room for so many, and for others.
+    pub(crate) fn large(least: usize) -> Self {
+        match MmapMut::map_anon(MANY) {
+            Ok(bytes) if least <= MANY => {
+                // It serves as well without.
+                #[cfg(target_os = "linux")]
+                let _ = bytes.advise(memmap2::Advice::HugePage);
+                Self::Many { bytes, used: 0 }
+            }
+            _ => Self::Few(Vec::with_capacity(least.max(MANY))),
+        }
+    }
+
+    pub(crate) fn has_room(&self, length: usize) -> bool {
+        match self {
+            Self::Few(bytes) => bytes.is_empty() || bytes.len() + length <= FEW.max(bytes.capacity()),
+            Self::Many { bytes, used } => used + length <= bytes.len(),
+        }
+    }
+
+    /// Where there is room for it.
+    pub(crate) fn push(&mut self, row: &[u8]) {
+        match self {
+            Self::Few(bytes) => bytes.extend_from_slice(row),
+            Self::Many { bytes, used } => {
+                if let Some(place) = bytes.get_mut(*used..*used + row.len()) {
+                    place.copy_from_slice(row);
+                    *used += row.len();
+                }
+            }
+        }
+    }
+
+    pub(crate) fn bytes(&self) -> &[u8] {
+        match self {
+            Self::Few(bytes) => bytes,
+            Self::Many { bytes, used } => &bytes[..*used],
+        }
+    }
+}
