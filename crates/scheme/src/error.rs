@@ -1,12 +1,25 @@
 //! What went wrong, where, and what might help.
 
 use std::fmt;
+use std::ops::Deref;
+
+/// A word, because every operation might return one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Error(Box<Mishap>);
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Error {
+pub struct Mishap {
     pub message: String,
     pub at: Option<Position>,
     pub hint: Option<String>,
+}
+
+impl Deref for Error {
+    type Target = Mishap;
+
+    fn deref(&self) -> &Mishap {
+        &self.0
+    }
 }
 
 /// A place in the source, both counted from 1, columns in characters.
@@ -18,19 +31,19 @@ pub struct Position {
 
 impl Error {
     pub fn new(message: impl Into<String>) -> Self {
-        Self { message: message.into(), at: None, hint: None }
+        Self(Box::new(Mishap { message: message.into(), at: None, hint: None }))
     }
 
     #[must_use]
     pub fn hint(mut self, hint: impl Into<String>) -> Self {
-        self.hint = Some(hint.into());
+        self.0.hint = Some(hint.into());
         self
     }
 
     /// The innermost place that is known stays.
     #[must_use]
     pub fn at(mut self, at: Position) -> Self {
-        self.at.get_or_insert(at);
+        self.0.at.get_or_insert(at);
         self
     }
 }

@@ -31,6 +31,9 @@ pub(crate) struct Machine<'a> {
     world: &'a mut dyn World,
     stack: Vec<Value>,
     frames: Vec<Frame>,
+    /// What was called last: who calls one function thousands of times need not
+    /// count itself in and out each time.
+    spare: Option<Arc<Closures>>,
 }
 
 struct Frame {
@@ -68,7 +71,7 @@ pub(crate) fn run(code: Arc<Code>, world: &mut dyn World, meter: &mut Meter) -> 
 
 impl<'a> Machine<'a> {
     fn new(world: &'a mut dyn World, meter: &'a mut Meter) -> Self {
-        Self { meter, world, stack: Vec::new(), frames: Vec::new() }
+        Self { meter, world, stack: Vec::new(), frames: Vec::new(), spare: None }
     }
 
     /// Calls `function` and waits for its answer.
@@ -93,7 +96,9 @@ impl<'a> Machine<'a> {
             // In the place of the function, which its frame has.
             self.stack.push(Value::Nil);
             self.stack.extend_from_slice(arguments);
-            let frame = self.frame(closures.clone(), *index, arguments.len())?;
+            let spare = self.spare.take().filter(|spare| Arc::ptr_eq(spare, closures));
+            let closures = spare.unwrap_or_else(|| closures.clone());
+            let frame = self.frame(closures, *index, arguments.len())?;
             return self.run(frame);
         }
         self.stack.push(function.clone());
@@ -121,13 +126,12 @@ impl<'a> Machine<'a> {
                 Then::Return => {
                     let value = self.pop();
                     self.stack.truncate(frame.base - 1);
-                    if self.frames.len() == floor {
+                    let caller = if self.frames.len() > floor { self.frames.pop() } else { None };
+                    let Some(caller) = caller else {
+                        self.spare = Some(frame.closures);
                         return Ok(value);
-                    }
-                    match self.frames.pop() {
-                        Some(caller) => frame = caller,
-                        None => return Ok(value),
-                    }
+                    };
+                    frame = caller;
                     self.meter.depth -= 1;
                     self.stack.push(value);
                 }
@@ -308,7 +312,7 @@ impl<'a> Machine<'a> {
                 run(&arguments, self)
             }
         };
-        let value = result.map_err(|error| match error.hint {
+        let value = result.map_err(|error| match &error.hint {
             None => error.hint(builtin.signature.usage),
             Some(_) => error,
         })?;
