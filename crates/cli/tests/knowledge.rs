@@ -376,7 +376,25 @@ fn changes_that_no_agent_made_are_noticed_too() {
     let mut lines = std::io::BufReader::new(watcher.stdout.take().unwrap()).lines();
     std::thread::sleep(std::time::Duration::from_millis(300));
     fs::write(&path, "another").unwrap();
-    assert_eq!(lines.next().unwrap().unwrap(), "src/model.rs has changed: what is known of it is stale.");
+    let noticed = "src/model.rs has changed: what is known of it is stale.";
+    assert_eq!(lines.next().unwrap().unwrap(), noticed);
+    // However it changes: as editors save it, and with all that is around it.
+    let mut again = |change: &dyn Fn()| {
+        act(&world, Some("s1"), &json!([["confirm", { "path": "src/model.rs" }]]));
+        change();
+        assert_eq!(lines.next().unwrap().unwrap(), noticed);
+    };
+    again(&|| {
+        fs::write(path.with_extension("new"), "a third").unwrap();
+        fs::rename(path.with_extension("new"), &path).unwrap();
+    });
+    let (src, aside) = (world.project().join("src"), world.project().join("aside"));
+    again(&|| fs::rename(&src, &aside).unwrap());
+    again(&|| {
+        fs::create_dir(&src).unwrap();
+        fs::write(&path, "a fourth").unwrap();
+    });
+    again(&|| fs::write(&path, "a fifth, in a directory that came later").unwrap());
     watcher.kill().unwrap();
     watcher.wait().unwrap();
     assert!(bare(&world, "(map :name (get-stale))").contains("contagious-materialization"));

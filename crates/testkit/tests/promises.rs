@@ -173,7 +173,7 @@ fn the_lock_file_stays_small() {
     let packages = lock.matches("[[package]]").count();
     // The MCP library, its runtime and the HTTP server are near half of them; Yjs is a tenth.
     // Websockets are 22: the handshake's hash and the random numbers of a client that we are not.
-    assert!(packages <= 212, "{packages} packages: a new dependency is a decision");
+    assert!(packages <= 220, "{packages} packages: a new dependency is a decision");
 }
 
 #[test]

@@ -2,7 +2,13 @@
 
 use std::collections::HashMap;
 use std::fs;
+use std::io::Read as _;
+use std::io::Write as _;
+use std::os::fd::AsFd as _;
+use std::os::unix::fs::MetadataExt as _;
+use std::os::unix::net::UnixStream;
 use std::path::Path;
+use std::path::PathBuf;
 use std::time::Duration;
 use std::time::SystemTime;
 
@@ -13,14 +19,24 @@ use consort_core::knowledge::KnowledgeIndex as _;
 use consort_core::knowledge::Scope;
 use consort_core::text;
 use consort_host::bell::Bell;
+use consort_host::bell::Woken;
+use notify::RecommendedWatcher;
+use notify::RecursiveMode;
+use notify::Watcher as _;
 
 use crate::error::CommandError;
 use crate::error::CommandResult;
 use crate::world::World;
 
-/// How often the files that something is known of are looked at. Nothing else is:
-/// so there is nothing to ignore, and no limit on watches.
+/// An editor, a formatter and a checkout write many times; this long after the
+/// last of it, it is over. Where it never is, nobody waits for that.
+const QUIET: Duration = Duration::from_millis(100);
+const MOST_WAITS: usize = 20;
+
+/// How often files are looked at where the system does not tell, and how often in
+/// case it did not.
 const TICK: Duration = Duration::from_secs(1);
+const SAFETY: Duration = Duration::from_secs(30);
 
 #[derive(clap::Args)]
 pub(crate) struct Args {
@@ -31,27 +47,27 @@ pub(crate) struct Args {
 
 pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
     let mut room = world.open()?;
-    let scope = Scope::Project(room.project.id.clone());
+    let (project, worktree) = (room.project.id.clone(), room.place.worktree.clone());
+    let scope = Scope::Project(project.clone());
     let cannot_wait = |error| CommandError::file("cannot wait in", &world.paths.bells(), error);
-    let topic = Topic::Project(room.project.id.clone());
+    let topic = Topic::Project(project.clone());
     let mut bell = Bell::hang(&world.paths.bells(), Some(&topic)).map_err(cannot_wait)?;
     let mut index = room.app.knowledge()?;
     let mut seen: HashMap<String, Option<(SystemTime, u64)>> = HashMap::new();
+    let mut watch = Watch::begin();
     loop {
         room.app.let_go_if_replaced();
         room.app.catch_up(&mut index)?;
         let known = index.names(&scope, Kind::File)?;
+        // Before they are looked at: what changes from here on is heard of.
+        let is_told = watch.as_mut().is_some_and(|watch| watch.cover(&worktree, &known));
         let mut changed = Vec::new();
         for path in known {
-            let now = stand(&room.place.worktree.join(&path));
-            // Looked at first, or another than before; one that still changes is
-            // looked at again when it has come to rest.
-            let before = seen.insert(path.clone(), now);
-            if before != Some(now) {
+            let now = stand(&worktree.join(&path));
+            if seen.insert(path.clone(), now) != Some(now) {
                 changed.push(path);
             }
         }
-        let (project, worktree) = (room.project.id.clone(), room.place.worktree.clone());
         for path in room.app.outdate(&project, &worktree, &changed, Actor::Consort)? {
             world
                 .out
@@ -60,11 +76,83 @@ pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
         if args.once {
             return Ok(());
         }
-        bell.wait(None, TICK).map_err(cannot_wait)?;
+        let heard = watch.as_ref().map(|watch| watch.heard.as_fd());
+        let woken = bell.wait(heard, if is_told { SAFETY } else { TICK }).map_err(cannot_wait)?;
+        if let (Woken::Other, Some(watch)) = (woken, &watch) {
+            watch.until_quiet();
+        }
     }
 }
 
 fn stand(path: &Path) -> Option<(SystemTime, u64)> {
     let found = fs::metadata(path).ok()?;
     Some((found.modified().ok()?, found.len()))
+}
+
+/// The directories that known files are in, and those above: nothing else, so
+/// there is nothing to ignore, and a large tree costs nothing.
+struct Watch {
+    watcher: RecommendedWatcher,
+    /// By their inodes: one that was made anew is another one.
+    watched: HashMap<PathBuf, u64>,
+    /// Readable when something has happened.
+    heard: UnixStream,
+}
+
+impl Watch {
+    /// Nothing where the system has no more to give; files are looked at then.
+    fn begin() -> Option<Self> {
+        let (heard, mut tell) = UnixStream::pair().ok()?;
+        heard.set_nonblocking(true).ok()?;
+        tell.set_nonblocking(true).ok()?;
+        let tell = move |event: notify::Result<notify::Event>| {
+            // Who only reads changes nothing.
+            if !event.is_ok_and(|event| event.kind.is_access()) {
+                // Where it is full, enough was said.
+                let _ = tell.write(&[1]);
+            }
+        };
+        let watcher = notify::recommended_watcher(tell).ok()?;
+        Some(Self { watcher, watched: HashMap::new(), heard })
+    }
+
+    /// Whether whatever happens to these files will be heard.
+    fn cover(&mut self, worktree: &Path, paths: &[String]) -> bool {
+        let above = paths.iter().flat_map(|path| Path::new(path).ancestors().skip(1));
+        let mut wanted: Vec<PathBuf> = above.map(|dir| worktree.join(dir)).collect();
+        wanted.sort();
+        wanted.dedup();
+        self.watched.retain(|dir, _| {
+            let is_wanted = wanted.binary_search(dir).is_ok();
+            if !is_wanted {
+                let _ = self.watcher.unwatch(dir);
+            }
+            is_wanted
+        });
+        wanted.into_iter().all(|dir| {
+            // When one comes that is not there, the one above it is told.
+            let Ok(inode) = fs::metadata(&dir).map(|found| found.ino()) else { return true };
+            if self.watched.get(&dir) == Some(&inode) {
+                return true;
+            }
+            if self.watched.remove(&dir).is_some() {
+                let _ = self.watcher.unwatch(&dir);
+            }
+            let is_watched = self.watcher.watch(&dir, RecursiveMode::NonRecursive).is_ok();
+            if is_watched {
+                self.watched.insert(dir, inode);
+            }
+            is_watched
+        })
+    }
+
+    fn until_quiet(&self) {
+        let mut heard = [0; 512];
+        for _ in 0..MOST_WAITS {
+            if !matches!((&self.heard).read(&mut heard), Ok(1..)) {
+                return;
+            }
+            std::thread::sleep(QUIET);
+        }
+    }
 }
