@@ -38,11 +38,13 @@ pub(crate) fn parse_since(text: &str, now: Timestamp) -> Result<Timestamp, Comma
     ))
 }
 
-/// The same, or when a commit was made.
+/// The same, or when a commit was made: with all that was said in that second.
 pub(crate) fn moment(text: &str, now: Timestamp, worktree: &Path) -> Option<Timestamp> {
-    let by_time = parse_since(text, now).ok();
-    by_time
-        .or_else(|| consort_host::commit_time(worktree, text).map(|seconds| Timestamp(seconds * 1_000 + 999)))
+    let second = |at: i64| Timestamp(at * Timestamp::SECOND + Timestamp::SECOND - 1);
+    match parse_since(text, now) {
+        Ok(at) => Some(second(at.0.div_euclid(Timestamp::SECOND))),
+        Err(_) => consort_host::commit_time(worktree, text).map(second),
+    }
 }
 
 /// `30s`, `5m`, `1h30m`; a bare number counts seconds.

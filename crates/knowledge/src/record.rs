@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use consort_core::Timestamp;
 use consort_core::knowledge::Kind;
 use consort_core::knowledge::Known;
 use consort_core::knowledge::Piece;
@@ -93,6 +94,11 @@ impl Records for Entries {
                 let part = if field == "commit" { "commit" } else { "name" };
                 by.and_then(|by| by.get(part).map(value)).unwrap_or_default()
             }
+            "at" | "time" => match self.row(record).get("at") {
+                Some(Piece::Integer(at)) if field == "at" => Value::string(Timestamp(at).utc()),
+                Some(Piece::Integer(time)) => Value::Int(time),
+                _ => Value::Nil,
+            },
             "stale" => Value::Bool(self.row(record).stale().is_some()),
             field => self.row(record).get(field).map(shown).unwrap_or_default(),
         }

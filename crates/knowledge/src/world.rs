@@ -195,11 +195,11 @@ impl Library<'_> {
             let Value::List(all) = self.all(kind, meter)? else { continue };
             found.extend(all.iter().cloned());
         }
-        let at = |one: &Value| match one.field("at") {
-            Value::Int(at) => at,
+        let time = |one: &Value| match one.field("time") {
+            Value::Int(time) => time,
             _ => 0,
         };
-        found.sort_by_key(|one| std::cmp::Reverse(at(one)));
+        found.sort_by_key(|one| std::cmp::Reverse(time(one)));
         found.truncate(limit);
         Ok(Value::list(found))
     }
@@ -229,7 +229,7 @@ impl Library<'_> {
             };
             let commit = stamped.by.commit.as_deref().map_or(Value::Nil, Value::from);
             Value::dict(vec![
-                ("at".into(), Value::Int(stamped.at.0)),
+                ("at".into(), Value::string(stamped.at.utc())),
                 ("by".into(), Value::string(stamped.by.name.as_str())),
                 ("field".into(), Value::string(field)),
                 ("value".into(), said),
