@@ -38,10 +38,11 @@ pub(crate) fn parse_since(text: &str, now: Timestamp) -> Result<Timestamp, Comma
     ))
 }
 
-/// The same, or when a commit was made: with all that was said in that second.
+/// The same, or when a commit was made. A second that is named is meant to its end.
 pub(crate) fn moment(text: &str, now: Timestamp, worktree: &Path) -> Option<Timestamp> {
     let second = |at: i64| Timestamp(at * Timestamp::SECOND + Timestamp::SECOND - 1);
     match parse_since(text, now) {
+        Ok(at) if text.parse::<jiff::Span>().is_ok() => Some(at),
         Ok(at) => Some(second(at.0.div_euclid(Timestamp::SECOND))),
         Err(_) => consort_host::commit_time(worktree, text).map(second),
     }

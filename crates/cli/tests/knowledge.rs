@@ -166,6 +166,28 @@ fn the_past_can_be_asked() {
         "{history}"
     );
     assert!(world.run_as(None, &["know", "as-of", "never", "1"]).stdout.contains("is no moment"));
+    // What history tells can be asked for.
+    let first = ask(&world, "(@ (first (history \"a\")) :at)");
+    assert_eq!(then(first.trim_matches('"')), "\"first words\"\n");
+}
+
+/// A store that was put back to what it was has an index that knows too much.
+#[test]
+fn an_index_that_is_ahead_is_made_anew() {
+    let world = world();
+    let record = |name: &str| world.run_as(None, &["record", "principle", name, "some words"]);
+    let store = ["consort.db", "consort.db-wal"].map(|file| world.data().join(file));
+    record("before");
+    let kept = store.each_ref().map(|file| fs::read(file).unwrap_or_default());
+    record("after");
+    assert_eq!(ask(&world, "(map :name (get-principles))"), "(\"after\" \"before\")");
+    for (file, kept) in store.iter().zip(kept) {
+        fs::write(file, kept).unwrap();
+    }
+    assert_eq!(ask(&world, "(map :name (get-principles))"), "(\"before\")");
+    // Also where as much was said since, and something else.
+    record("instead");
+    assert_eq!(ask(&world, "(map :name (get-principles))"), "(\"before\" \"instead\")");
 }
 
 /// Two replicas meet through a file, whatever each has said.

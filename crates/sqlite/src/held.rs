@@ -98,7 +98,8 @@ pub(crate) fn render(connection: &Connection) -> rusqlite::Result<String> {
 /// Puts it in place of the one that is there. One that cannot be replaced says
 /// too much, which is no harm.
 pub(crate) fn replace(file: &Path, text: &str) {
-    let temporary = file.with_extension("new");
+    // Two may do so at once where they do not take turns.
+    let temporary = file.with_extension(format!("{}.new", std::process::id()));
     let write = || {
         let mut options = fs::OpenOptions::new();
         let mut new = options.create(true).write(true).truncate(true).mode(0o600).open(&temporary)?;
