@@ -43,6 +43,10 @@ pub trait KnowledgeIndex {
     /// Takes entries in, and with them all up to `through`.
     fn take_in(&mut self, entries: &[Entry], through: Seq) -> Result<(), StoreError>;
 
+    /// Puts side by side what is read together, for whoever has taken much in;
+    /// where it cannot, it is only slower.
+    fn tidy(&mut self);
+
     /// Forgets everything, to be taken in anew.
     fn forget(&mut self) -> Result<(), StoreError>;
 

@@ -96,6 +96,15 @@ impl Knowledge {
         Ok(self.connection.get_or_init(|| opened))
     }
 
+    fn shorten_wal(&self) {
+        let wal = fs::metadata(beside(&self.place.path, "-wal"));
+        if wal.is_ok_and(|wal| wal.len() > LONGEST_WAL) {
+            // Others may be reading: then somebody else does it.
+            let _ = self
+                .ask(|connection| connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(())));
+        }
+    }
+
     fn ask<T>(&self, ask: impl FnOnce(&Connection) -> rusqlite::Result<T>) -> Result<T, StoreError> {
         ask(self.connection()?).map_err(|error| self.place.translate(error))
     }
@@ -200,13 +209,13 @@ impl KnowledgeIndex for Knowledge {
 
     fn take_in(&mut self, entries: &[Entry], through: Seq) -> Result<(), StoreError> {
         self.ask(|connection| write::take_in(connection, entries, through))?;
-        let wal = fs::metadata(beside(&self.place.path, "-wal"));
-        if wal.is_ok_and(|wal| wal.len() > LONGEST_WAL) {
-            // Others may be reading: then somebody else does it.
-            let _ = self
-                .ask(|connection| connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(())));
-        }
+        self.shorten_wal();
         Ok(())
+    }
+
+    fn tidy(&mut self) {
+        let _ = self.ask(|connection| connection.execute_batch("VACUUM"));
+        self.shorten_wal();
     }
 
     fn forget(&mut self) -> Result<(), StoreError> {

@@ -70,6 +70,9 @@ fn section(known: &Known) -> String {
     section
 }
 
+/// What is worth tidying up after.
+const MUCH: usize = 1_000;
+
 /// Our own JSON, one thing a line, or what the official memory server keeps.
 pub(super) fn import(world: &World, room: &mut Room, scope: &Scope, file: &Path) -> CommandResult {
     let text =
@@ -91,6 +94,9 @@ pub(super) fn import(world: &World, room: &mut Room, scope: &Scope, file: &Path)
     actions.sort_by_key(|action| action[0] == "link-entities");
     let batches = actions.chunks(MOST_ACTIONS).map(|batch| Value::from(batch.to_vec()));
     let count = record_all(room, scope, batches)?;
+    if count >= MUCH {
+        room.app.knowledge()?.tidy();
+    }
     world.out.line(format!("Recorded {}.", text::count(count, "action")))
 }
 

@@ -41,11 +41,16 @@ pub(super) fn catch_up(tx: &impl Tx, index: &mut impl KnowledgeIndex) -> Result<
     if last > through || newest.map(is_another).transpose()? == Some(true) {
         return Ok(false);
     }
+    let mut is_much = false;
     while last < through {
         let entries = tx.knowledge_after(last, BATCH)?;
         let is_all = entries.len() < BATCH;
         last = if is_all { through } else { entries.last().map_or(through, |entry| entry.seq) };
         index.take_in(&entries, last)?;
+        is_much |= !is_all;
+    }
+    if is_much {
+        index.tidy();
     }
     Ok(true)
 }
