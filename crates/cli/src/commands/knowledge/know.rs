@@ -1,8 +1,10 @@
 //! `consort know`
 
+use std::path::Path;
 use std::path::PathBuf;
 
 use consort_knowledge::Format;
+use consort_knowledge::document;
 
 use super::ScopeArgs;
 use super::USUAL_TOKENS;
@@ -83,6 +85,9 @@ pub(crate) enum Command {
     /// What git runs to merge two such files: base, ours, theirs
     #[command(hide = true)]
     Merge { base: PathBuf, ours: PathBuf, theirs: PathBuf },
+    /// The same, in the process that may die of it
+    #[command(hide = true)]
+    Join { ours: PathBuf, theirs: PathBuf },
     /// Try whether a file can be read
     #[command(hide = true)]
     Try { file: PathBuf },
@@ -117,6 +122,7 @@ pub(crate) fn run(world: &World, command: &Command) -> Result<ExitCode, CommandE
             return adopted.map(|()| ExitCode::SUCCESS);
         }
         Command::Merge { ours, theirs, .. } => return merge(ours, theirs),
+        Command::Join { ours, theirs } => return join(ours, theirs),
         Command::Try { file } => return attempt(file),
     };
     let mut room = world.open()?;
@@ -145,7 +151,7 @@ fn save(world: &World) -> Result<ExitCode, CommandError> {
     Ok(ExitCode::SUCCESS)
 }
 
-fn import(world: &World, file: &std::path::Path, scope: &ScopeArgs) -> Result<ExitCode, CommandError> {
+fn import(world: &World, file: &Path, scope: &ScopeArgs) -> Result<ExitCode, CommandError> {
     let mut room = world.open()?;
     let scope = scope.of(&room);
     if file.extension().is_none_or(|kind| kind != "yjs") {
@@ -157,20 +163,28 @@ fn import(world: &World, file: &std::path::Path, scope: &ScopeArgs) -> Result<Ex
     Ok(ExitCode::SUCCESS)
 }
 
-/// Git takes the second file for the result.
-fn merge(ours: &std::path::Path, theirs: &std::path::Path) -> Result<ExitCode, CommandError> {
-    let cannot = |error: consort_knowledge::document::CrdtError| {
-        CommandError::user(format!("they cannot be merged: {error}"), "`consort know save` writes one anew")
-    };
-    let (one, other) = (share::read(ours)?, share::read(theirs)?);
-    let mut document = consort_knowledge::document::Document::load(&one).map_err(cannot)?;
-    document.merge(&other).map_err(cannot)?;
+/// Git takes the second file for the result, and calls it a conflict where there is
+/// none.
+fn merge(ours: &Path, theirs: &Path) -> Result<ExitCode, CommandError> {
+    match share::in_a_child("join", &[ours, theirs])? {
+        Some(code) => Ok(ExitCode::from(code)),
+        None => Err(cannot_merge("it was too much")),
+    }
+}
+
+fn join(ours: &Path, theirs: &Path) -> Result<ExitCode, CommandError> {
+    let (one, other) = (share::bytes(ours)?, share::bytes(theirs)?);
+    let mut document = document::Document::load(&one).map_err(cannot_merge)?;
+    document.merge(&other).map_err(cannot_merge)?;
     crate::connect::write_atomically(ours, &document.state())?;
     Ok(ExitCode::SUCCESS)
 }
 
-fn attempt(file: &std::path::Path) -> Result<ExitCode, CommandError> {
-    let bytes = std::fs::read(file).map_err(|error| CommandError::file("cannot read", file, error))?;
-    let is_good = consort_knowledge::document::Document::load(&bytes).is_ok();
+fn cannot_merge(error: impl std::fmt::Display) -> CommandError {
+    CommandError::user(format!("they cannot be merged: {error}"), "`consort know save` writes one anew")
+}
+
+fn attempt(file: &Path) -> Result<ExitCode, CommandError> {
+    let is_good = document::Document::load(&share::bytes(file)?).is_ok();
     Ok(ExitCode::from(if is_good { 0 } else { exit::FOUND_SOMETHING }))
 }

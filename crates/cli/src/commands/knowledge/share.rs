@@ -80,27 +80,35 @@ pub(super) fn take_in_file(
 
 /// A file that somebody else may have made. It is tried out in a process that may
 /// die of it first.
-pub(super) fn read(path: &Path) -> Result<Vec<u8>, CommandError> {
-    let cannot_read = |error| CommandError::file("cannot read", path, error);
-    if fs::metadata(path).map_err(cannot_read)?.len() > LONGEST {
-        return Err(CommandError::user(format!("{} is too long", path.display()), "it was left alone"));
-    }
-    let this = std::env::current_exe().map_err(cannot_read)?;
-    let tried = Command::new(this)
-        .args(["know", "try"])
-        .arg(path)
-        .stdin(Stdio::null())
-        .stdout(Stdio::null())
-        .stderr(Stdio::null())
-        .status()
-        .map_err(cannot_read)?;
-    if !tried.success() {
+fn read(path: &Path) -> Result<Vec<u8>, CommandError> {
+    let bytes = bytes(path)?;
+    if in_a_child("try", &[path])? != Some(0) {
         return Err(CommandError::user(
             format!("{} is no document of ours, or is damaged", path.display()),
             "it was left alone; `consort know save` writes it anew",
         ));
     }
+    Ok(bytes)
+}
+
+pub(super) fn bytes(path: &Path) -> Result<Vec<u8>, CommandError> {
+    let cannot_read = |error| CommandError::file("cannot read", path, error);
+    if fs::metadata(path).map_err(cannot_read)?.len() > LONGEST {
+        return Err(CommandError::user(format!("{} is too long", path.display()), "it was left alone"));
+    }
     fs::read(path).map_err(cannot_read)
+}
+
+/// How a command of ours ended that was given files somebody else may have made;
+/// nothing where it died of them.
+pub(super) fn in_a_child(command: &str, files: &[&Path]) -> Result<Option<u8>, CommandError> {
+    let ended = std::env::current_exe().and_then(|this| {
+        let mut child = Command::new(this);
+        child.args(["know", command, "--"]).args(files);
+        child.stdin(Stdio::null()).stdout(Stdio::null()).status()
+    });
+    let ended = ended.map_err(|error| CommandError::file("cannot run", Path::new("consort"), error))?;
+    Ok(ended.code().and_then(|code| u8::try_from(code).ok()))
 }
 
 pub(super) fn make(room: &mut Room, scope: &Scope) -> Result<document::Document, CommandError> {
