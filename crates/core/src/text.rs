@@ -37,6 +37,15 @@ pub fn one_line(text: &str, max: usize) -> String {
     line
 }
 
+/// The same, added to what is there.
+pub fn push_line(line: &mut String, text: &str, max: usize) {
+    if text.len() <= max && is_plain(text) {
+        line.push_str(text);
+    } else {
+        line.push_str(&one_line(text, max));
+    }
+}
+
 /// Keeps the lines of `text` and their layout, but nothing that could move a
 /// cursor or hide what follows.
 pub fn printable(text: &str) -> String {

@@ -5,7 +5,6 @@ use std::str::FromStr as _;
 
 use consort_core::Timestamp;
 use consort_core::engine::StoreError;
-use consort_core::host::Process;
 use consort_core::journal::Actor;
 use consort_core::journal::Seq;
 use consort_core::messages::Flag;
@@ -109,15 +108,11 @@ impl MessageStore for SqliteTx<'_> {
                    WHERE recipient = ?1 AND read_at IS NULL ORDER BY number";
         let read = |row: &Row<'_>| {
             let delivered_at: Option<i64> = row.get(3)?;
+            let delivered_at = delivered_at.map(Timestamp);
             let hand = row.get_ref(4)?.as_str_or_null()?.and_then(|hand| serde_json::from_str(hand).ok());
-            Ok((Raw::read(row)?, delivered_at.map(Timestamp), hand))
+            Ok(read_message(row)?.map(|message| Letter { message, delivered_at, hand, again: false }))
         };
-        let rows: Vec<(Raw, Option<Timestamp>, Option<Process>)> =
-            self.ask(|tx| tx.prepare_cached(sql)?.query_map([mailbox.to_string()], read)?.collect())?;
-        let letter = |(raw, delivered_at, hand): (Raw, _, _)| {
-            Ok(Letter { message: raw.parse()?, delivered_at, hand, again: false })
-        };
-        rows.into_iter().map(letter).collect()
+        self.several(sql, [mailbox.to_string()], read)
     }
 
     fn has_unread(&self, mailbox: &Actor) -> Result<bool, StoreError> {
@@ -187,9 +182,17 @@ impl SqliteTx<'_> {
             "SELECT journal.seq, journal.at, journal.changes FROM letters JOIN journal ON seq = number
              WHERE {which} GROUP BY number ORDER BY number"
         );
-        let rows: Vec<Raw> =
-            self.ask(|tx| tx.prepare_cached(&sql)?.query_map(parameters, Raw::read)?.collect())?;
-        rows.into_iter().map(Raw::parse).collect()
+        self.several(&sql, parameters, read_message)
+    }
+
+    /// All rows, unless one of them says nothing that can be understood.
+    fn several<T>(
+        &self,
+        sql: &str,
+        parameters: impl Params,
+        read: impl FnMut(&Row<'_>) -> rusqlite::Result<Result<T, StoreError>>,
+    ) -> Result<Vec<T>, StoreError> {
+        self.ask(|tx| tx.prepare_cached(sql)?.query_map(parameters, read)?.collect::<rusqlite::Result<_>>())?
     }
 
     fn posts(&self, which: &str, parameters: impl Params) -> Result<Vec<Post>, StoreError> {
@@ -214,44 +217,32 @@ impl SqliteTx<'_> {
     }
 }
 
-/// An entry that a message was sent with.
-struct Raw {
-    seq: Seq,
-    at: i64,
-    changes: String,
-}
-
-impl Raw {
-    fn read(row: &Row<'_>) -> rusqlite::Result<Self> {
-        Ok(Self { seq: row.get(0)?, at: row.get(1)?, changes: row.get(2)? })
+/// The message that an entry has sent: its number, when, and its changes. Most have
+/// an entry of their own, so it is not asked first what else it might be: a hook
+/// reads dozens. A few came about with something.
+fn read_message(row: &Row<'_>) -> rusqlite::Result<Result<Message, StoreError>> {
+    #[derive(Deserialize)]
+    struct Only {
+        messages: MessageChange,
     }
-
-    /// Most messages have an entry of their own, so it is not asked first what
-    /// else it might be: a hook reads dozens. A few came about with something.
-    fn parse(self) -> Result<Message, StoreError> {
-        #[derive(Deserialize)]
-        struct Only {
-            messages: MessageChange,
-        }
-        #[derive(Deserialize)]
-        struct Any {
-            messages: Option<MessageChange>,
-        }
-        let broken = |source| StoreError::Entry { seq: self.seq, source };
-        let messages = match serde_json::from_str::<[Only; 1]>(&self.changes) {
-            Ok([Only { messages }]) => Some(messages),
-            Err(_) => {
-                let all: Vec<Any> = serde_json::from_str(&self.changes).map_err(broken)?;
-                all.into_iter().find_map(|any| any.messages)
-            }
-        };
-        match messages {
-            Some(MessageChange::Sent(sent)) => {
-                Ok(Message { number: self.seq, at: Timestamp(self.at), sent: *sent })
-            }
-            _ => Err(broken(serde::de::Error::custom("it sent no message"))),
-        }
+    #[derive(Deserialize)]
+    struct Any {
+        messages: Option<MessageChange>,
     }
+    let (number, at, changes) = (row.get(0)?, Timestamp(row.get(1)?), row.get_ref(2)?.as_str()?);
+    let messages = match serde_json::from_str::<[Only; 1]>(changes) {
+        Ok([Only { messages }]) => Ok(Some(messages)),
+        Err(_) => {
+            serde_json::from_str::<Vec<Any>>(changes).map(|all| all.into_iter().find_map(|any| any.messages))
+        }
+    };
+    let sent = messages.and_then(|messages| match messages {
+        Some(MessageChange::Sent(sent)) => Ok(*sent),
+        _ => Err(serde::de::Error::custom("it sent no message")),
+    });
+    Ok(sent
+        .map(|sent| Message { number, at, sent })
+        .map_err(|source| StoreError::Entry { seq: number, source }))
 }
 
 fn count(limit: usize) -> i64 {

@@ -7,6 +7,7 @@ use serde::Deserialize;
 use serde::Deserializer;
 use serde::Serialize;
 use serde::Serializer;
+use serde::de::Visitor;
 
 use crate::Timestamp;
 use crate::claims::ClaimChange;
@@ -112,8 +113,20 @@ impl Serialize for Actor {
 
 impl<'de> Deserialize<'de> for Actor {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let Ok(actor) = String::deserialize(deserializer)?.parse();
-        Ok(actor)
+        struct Text;
+        impl Visitor<'_> for Text {
+            type Value = Actor;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("an actor")
+            }
+
+            fn visit_str<E>(self, text: &str) -> Result<Actor, E> {
+                let Ok(actor) = text.parse();
+                Ok(actor)
+            }
+        }
+        deserializer.deserialize_str(Text)
     }
 }
 

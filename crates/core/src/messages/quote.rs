@@ -30,28 +30,24 @@ pub(super) fn batch(
     now: Timestamp,
     budget: usize,
 ) -> (String, usize) {
-    let mut quoted = String::new();
+    let mut quoted = String::with_capacity(budget.min(letters.len() * 256));
     let mut shown = 0;
     let room = budget.saturating_sub(400).max(SMALLEST_EXCERPT);
     let mut met = Vec::new();
     for letter in letters {
+        let before = quoted.len();
         let from = &letter.message.sent.from;
         if from.who == Actor::Consort {
-            let one = remark(&letter.message);
-            if shown > 0 && quoted.len() + one.len() > room {
-                break;
-            }
-            quoted.push_str(&one);
-            shown += 1;
-            continue;
+            remark(&mut quoted, &letter.message);
+        } else {
+            let introduce = settings.introduces() && is_stranger(&from.who) && !met.contains(&&from.who);
+            quote(&mut quoted, &letter.message, letter.again, introduce, None, now, room);
+            met.push(&from.who);
         }
-        let introduce = settings.introduces() && is_stranger(&from.who) && !met.contains(&&from.who);
-        let one = quote(&letter.message, letter.again, introduce, None, now, room);
-        if shown > 0 && quoted.len() + one.len() > room {
+        if shown > 0 && quoted.len() > room {
+            quoted.truncate(before);
             break;
         }
-        met.push(&from.who);
-        quoted.push_str(&one);
         shown += 1;
     }
     let shown_letters: Vec<&Letter> =
@@ -72,18 +68,24 @@ pub(super) fn batch(
 
 /// A letter whole, for whoever asks for it.
 pub fn letter(letter: &Letter, now: Timestamp) -> String {
-    quote(&letter.message, letter.again, false, None, now, usize::MAX)
+    let mut quoted = String::new();
+    quote(&mut quoted, &letter.message, letter.again, false, None, now, usize::MAX);
+    quoted
 }
 
 /// A message whole, as `reader` sees it.
 pub fn message(message: &Message, reader: &Actor, now: Timestamp) -> String {
-    quote(message, false, false, Some(reader), now, usize::MAX)
+    let mut quoted = String::new();
+    quote(&mut quoted, message, false, false, Some(reader), now, usize::MAX);
+    quoted
 }
 
 /// What Consort itself has to say: a line, without ceremony.
-fn remark(message: &Message) -> String {
+fn remark(quoted: &mut String, message: &Message) {
     let line = text::one_line(&message.sent.text, LONGEST_REMARK);
-    format!("[consort] {}\n", text::disarm(&line))
+    quoted.push_str("[consort] ");
+    quoted.push_str(&text::disarm(&line));
+    quoted.push('\n');
 }
 
 fn heading(letters: &[&Letter]) -> String {
@@ -101,28 +103,39 @@ fn heading(letters: &[&Letter]) -> String {
     }
 }
 
+/// Adds a message, with at most `room` bytes of text or so. Written piece by piece
+/// because hooks write dozens.
 fn quote(
+    quoted: &mut String,
     message: &Message,
     again: bool,
     introduce: bool,
     reader: Option<&Actor>,
     now: Timestamp,
     room: usize,
-) -> String {
-    let sent = &message.sent;
-    let mut quoted = format!("#{} {}", message.number, sent.kind.as_str());
+) {
+    let (sent, start) = (&message.sent, quoted.len());
+    let _ = write!(quoted, "#{} ", message.number);
+    quoted.push_str(sent.kind.as_str());
     if sent.priority != Priority::Normal {
-        let _ = write!(quoted, ", {}", sent.priority.as_str());
+        quoted.push_str(", ");
+        quoted.push_str(sent.priority.as_str());
     }
-    let from = if reader == Some(&sent.from.who) { "you".into() } else { from(&sent.from) };
-    let _ = write!(quoted, ", from {from}");
+    quoted.push_str(", from ");
+    if reader == Some(&sent.from.who) {
+        quoted.push_str("you");
+    } else {
+        from(quoted, &sent.from);
+    }
     if let Some(reply_to) = sent.reply_to {
         let _ = write!(quoted, ", in reply to #{reply_to}");
     }
+    quoted.push_str(", ");
     match text::age(now.since(message.at)).as_str() {
-        "now" => quoted.push_str(", now"),
+        "now" => quoted.push_str("now"),
         age => {
-            let _ = write!(quoted, ", {age} ago");
+            quoted.push_str(age);
+            quoted.push_str(" ago");
         }
     }
     if again {
@@ -133,46 +146,62 @@ fn quote(
         let _ = writeln!(quoted, "({}: {})", sent.from.name, text::one_line(details, 200));
     }
     // A branch or a directory may be called anything.
-    quoted = text::disarm(&quoted).into_owned();
-    let (lines, is_cut) = lines(&sent.text, room.saturating_sub(quoted.len()).max(SMALLEST_EXCERPT));
-    quoted.push_str(&lines);
-    if is_cut {
+    if let Cow::Owned(disarmed) = text::disarm(&quoted[start..]) {
+        quoted.truncate(start);
+        quoted.push_str(&disarmed);
+    }
+    let room = room.saturating_sub(quoted.len() - start).max(SMALLEST_EXCERPT);
+    if lines(quoted, &sent.text, room) {
         let _ = writeln!(quoted, "[consort] cut: `consort thread {}` has all of it", message.number);
     }
-    quoted
 }
 
 /// `Falcon (claude, on feat/login)`
-fn from(from: &Sender) -> String {
+fn from(quoted: &mut String, from: &Sender) {
     match &from.who {
-        Actor::Person => return "the person".into(),
-        Actor::Consort => return "consort".into(),
+        Actor::Person => return quoted.push_str("the person"),
+        Actor::Consort => return quoted.push_str("consort"),
         Actor::Agent(_) => {}
     }
-    let mut about: Vec<String> = from.kind.iter().map(|kind| text::one_line(kind, 20)).collect();
-    about.extend(from.branch.as_ref().map(|branch| format!("on {}", text::one_line(branch, 60))));
-    let name = text::one_line(&from.name, 50);
-    if about.is_empty() { name } else { format!("{name} ({})", about.join(", ")) }
+    text::push_line(quoted, &from.name, 50);
+    let mut opening = " (";
+    let mut about = |before: &str, what: &str, longest: usize| {
+        quoted.push_str(opening);
+        quoted.push_str(before);
+        text::push_line(quoted, what, longest);
+        opening = ", ";
+    };
+    if let Some(kind) = &from.kind {
+        about("", kind, 20);
+    }
+    if let Some(branch) = &from.branch {
+        about("on ", branch, 60);
+    }
+    if opening == ", " {
+        quoted.push(')');
+    }
 }
 
-/// The text line by line, each marked as quoted, in at most `room` bytes or so.
-fn lines(text: &str, room: usize) -> (String, bool) {
-    let mut quoted = String::with_capacity(text.len().min(room) + 64);
+/// Adds the text line by line, each marked as quoted, in at most `room` bytes or so;
+/// whether it was cut.
+fn lines(quoted: &mut String, text: &str, room: usize) -> bool {
+    let start = quoted.len();
     for line in text.trim_end().split(is_line_break) {
         // Most lines hold nothing to worry about.
         let is_plain = line.bytes().all(|byte| matches!(byte, b' '..=b'~'));
         let line: Cow<'_, str> = if is_plain { line.into() } else { text::printable(line).into() };
         let line = text::disarm(&line);
-        if quoted.len() + line.len() + 3 > room {
-            let end = line.floor_char_boundary(room.saturating_sub(quoted.len() + 6));
-            let _ = writeln!(quoted, "> {}…", &line[..end]);
-            return (quoted, true);
-        }
+        let used = quoted.len() - start;
         quoted.push_str("> ");
+        if used + line.len() + 3 > room {
+            quoted.push_str(&line[..line.floor_char_boundary(room.saturating_sub(used + 6))]);
+            quoted.push_str("…\n");
+            return true;
+        }
         quoted.push_str(line.trim_end());
         quoted.push('\n');
     }
-    (quoted, false)
+    false
 }
 
 /// Everything that any reader may take for the end of a line.
