@@ -21,27 +21,38 @@ use std::time::Duration;
 use consort_bench::Home;
 use consort_bench::once;
 use consort_bench::under;
+use consort_core::Timestamp;
 use consort_core::engine::Engine as _;
+use consort_core::engine::Tx as _;
+use serde_json::json;
 
 fn main() {
     let home = Home::new(50, 100);
-    let (idle, full) = (home.payload("s9"), home.payload("s11"));
+    let (idle, full, nothing) = (home.payload("s9"), home.payload("s11"), Path::new("/dev/null"));
     let mut names = Names::default();
-    for event in ["PreToolUse", "PostToolUse", "UserPromptSubmit"] {
-        names.add(&home.hook(event, &idle), &idle);
-    }
+    // What all have in common comes first, and then what has the least to itself.
+    names.add(&home.consort(&["hook"]), nothing);
     let send = home.consort(&["send", "Agent7", "the login is ready for review"]);
-    names.add(&send, Path::new("/dev/null"));
-    // In a crowd, where another has the turn.
+    // In a crowd, where another has the turn and answers.
     std::thread::scope(|scope| {
         scope.spawn(|| {
             let mut app = home.app();
-            let _turn = app.engine_mut().write().unwrap();
-            std::thread::sleep(Duration::from_secs(4));
+            let mut turn = app.engine_mut().write().unwrap();
+            let request = loop {
+                std::thread::sleep(Duration::from_millis(20));
+                if let Some((id, _)) = turn.take_requests(Timestamp(0)).pop() {
+                    break id;
+                }
+            };
+            let to = json!([{ "who": "agent:s7", "name": "Agent7" }]);
+            let sent = json!({ "Ok": { "number": 1, "duplicate": false, "to": to, "failed": [] } });
+            turn.answer(request, sent.to_string().into_bytes());
+            turn.commit().unwrap();
         });
         std::thread::sleep(Duration::from_millis(100));
-        names.add(&send, Path::new("/dev/null"));
+        names.add(&send, nothing);
     });
+    names.add(&send, nothing);
     for n in 0..20 {
         home.send("s1", "Agent11", &format!("{n}: the login is ready for review"));
     }
@@ -49,7 +60,7 @@ fn main() {
     names.add(&home.hook("Stop", &full), &full);
     once(&mut home.consort(&["send", "Agent11", "one more"]));
     names.add(&home.hook("Stop", &full), &full);
-    for event in ["SessionEnd", "SessionStart", "UserPromptSubmit"] {
+    for event in ["PostToolUse", "PreToolUse", "UserPromptSubmit", "SessionEnd", "SessionStart"] {
         names.add(&home.hook(event, &idle), &idle);
     }
     let list = Path::new(env!("CARGO_MANIFEST_DIR")).join("../crates/cli/hot.order");
@@ -76,8 +87,13 @@ impl Names {
         for name in called {
             // A function that calls itself has a number after its name.
             let name = name.split('\'').next().unwrap_or(name);
-            if !name.starts_with("0x") && self.known.insert(name.to_owned()) {
-                self.in_order.push(name.to_owned());
+            // Valgrind is a processor that lacks some instructions, for which the C
+            // library has functions of their own.
+            let twin = |kind: &str| name.replace("_avx2", "_avx").replace("_avx", kind);
+            for name in [name.to_owned(), twin("_evex"), twin("_avx512")] {
+                if !name.starts_with("0x") && self.known.insert(name.clone()) {
+                    self.in_order.push(name);
+                }
             }
         }
     }

@@ -36,7 +36,7 @@ use crate::project::ProjectId;
 use crate::text;
 
 /// How often a process goes on to serve others before it lets the next one.
-const FAVOURS: usize = 16;
+const FAVOURS: usize = 32;
 
 /// What can be handed to whoever asked, in whichever process.
 type Verdict = Result<SendOutcome, Refusal>;
