@@ -1,9 +1,9 @@
 //! Something known in a form that is read field by field: a query over
 //! thousands looks at two fields of each and decodes no more.
 //!
-//! First where each value ends and what it is, a word each, so that any is found at
-//! once; then the values of its kind's fields in their order, when it was said, by
-//! whom, and since when it is stale.
+//! First how long words are; then where each value ends and what it is, a word each,
+//! so that any is found at once; then the values of its kind's fields in their order,
+//! when it was said, by whom, and since when it is stale.
 
 use serde_json::Map;
 use serde_json::Value;
@@ -35,7 +35,7 @@ impl<'a> Row<'a> {
         let (mut words, mut values) = (Vec::new(), Vec::new());
         let mut put = |value: &Value| {
             let what = append(&mut values, value);
-            words.extend_from_slice(&((values.len() as u32) << TAG | what).to_le_bytes());
+            words.push((values.len() as u32) << TAG | what);
         };
         for field in known.kind.fields() {
             put(known.fields.get(field.name).unwrap_or(&Value::Null));
@@ -43,8 +43,12 @@ impl<'a> Row<'a> {
         put(&known.at.0.into());
         put(&serde_json::to_value(&known.by).unwrap_or_default());
         put(&known.stale.map(|since| since.0).into());
-        words.append(&mut values);
-        words
+        // Most are short, and there may be very many.
+        let width = if values.len() >> (u16::BITS - TAG) == 0 { SHORT } else { LONG };
+        let mut bytes = vec![width as u8];
+        words.iter().for_each(|word| bytes.extend_from_slice(&word.to_le_bytes()[..width]));
+        bytes.append(&mut values);
+        bytes
     }
 
     /// A field, by any of its names; `None` where it says nothing.
@@ -55,9 +59,18 @@ impl<'a> Row<'a> {
             .iter()
             .position(|field| field.is_called(name))
             .or_else(|| AFTER.iter().position(|field| *field == name).map(|place| place + fields.len()))?;
-        let (words, values) = self.bytes.split_at_checked((fields.len() + AFTER.len()) * WORD)?;
-        let (words, _) = words.as_chunks::<WORD>();
-        let word = |place: usize| words.get(place).map(|word| u32::from_le_bytes(*word));
+        let (width, rest) = self.bytes.split_first()?;
+        let is_short = usize::from(*width) == SHORT;
+        let width = if is_short { SHORT } else { LONG };
+        let (words, values) = rest.split_at_checked((fields.len() + AFTER.len()) * width)?;
+        let word = |place: usize| {
+            let word = words.get(place * width..)?;
+            if is_short {
+                word.first_chunk().map(|word| u32::from(u16::from_le_bytes(*word)))
+            } else {
+                word.first_chunk().map(|word| u32::from_le_bytes(*word))
+            }
+        };
         let start = place.checked_sub(1).and_then(word).unwrap_or(0) >> TAG;
         let word = word(place)?;
         let bytes = values.get(start as usize..(word >> TAG) as usize)?;
@@ -122,7 +135,8 @@ impl<'a> Row<'a> {
     }
 }
 
-const WORD: usize = size_of::<u32>();
+const SHORT: usize = size_of::<u16>();
+const LONG: usize = size_of::<u32>();
 /// So many bits of a word say what the value is, the others where it ends.
 const TAG: u32 = 3;
 const WHAT: u32 = (1 << TAG) - 1;

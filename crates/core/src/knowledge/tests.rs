@@ -230,7 +230,7 @@ fn a_row_is_read_field_by_field() {
 #[test]
 fn a_row_keeps_whatever_it_is_given() {
     let known = seeded().all().into_iter().find(|known| known.kind == Kind::Principle).unwrap();
-    let texts = [1, 0x7f, 0x80, 0x4000, 70_000].map(|length| json!("é".repeat(length)));
+    let texts = [1, 0x7f, 0x80, 3_950, 4_096, 0x4000, 70_000].map(|length| json!("é".repeat(length)));
     let others = [
         json!(-3),
         json!(1.0),

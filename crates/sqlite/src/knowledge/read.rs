@@ -61,7 +61,7 @@ pub(super) fn heaviest(
     let one = |kind: &str| {
         format!(
             "SELECT * FROM (SELECT line, weight FROM known
-             WHERE scope = ?1 AND kind = '{kind}' AND weight IS NOT NULL ORDER BY weight DESC, name LIMIT ?2)"
+             WHERE scope = ?1 AND kind = '{kind}' AND weight IS NOT NULL ORDER BY weight DESC, line LIMIT ?2)"
         )
     };
     let sql = format!("{} UNION ALL {} ORDER BY weight DESC LIMIT ?2", one("principle"), one("decision"));

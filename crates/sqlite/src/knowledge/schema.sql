@@ -41,7 +41,7 @@ CREATE TABLE shelves (
 
 CREATE UNIQUE INDEX known_number ON known (number);
 
-CREATE INDEX known_weight ON known (scope, kind, weight) WHERE weight IS NOT NULL;
+CREATE INDEX known_weight ON known (scope, kind, weight DESC, line) WHERE weight IS NOT NULL;
 
 CREATE VIRTUAL TABLE words USING fts5 (name, text, content = '', contentless_delete = 1, tokenize = 'porter unicode61');
 
