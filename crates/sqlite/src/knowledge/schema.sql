@@ -22,6 +22,8 @@ CREATE TABLE known (
     number INTEGER NOT NULL,
     -- Those that were not taken back.
     ids    TEXT NOT NULL,
+    -- Its paths in `leans`, with NUL between them.
+    paths  TEXT NOT NULL,
     -- Since when it is stale.
     stale  INTEGER,
     -- What it weighs for a session that starts, and what that is told of it.
@@ -53,8 +55,6 @@ CREATE TABLE leans (
     name  TEXT NOT NULL,
     PRIMARY KEY (scope, path, kind, name)
 ) WITHOUT ROWID;
-
-CREATE INDEX leans_name ON leans (scope, kind, name);
 
 CREATE TABLE ends (
     scope TEXT NOT NULL,

@@ -134,11 +134,12 @@ fn refresh(
     leaning: &mut BTreeSet<Name>,
 ) -> rusqlite::Result<()> {
     let by_name = params![scope.as_str(), kind.as_str(), name];
-    let before: Option<(i64, String)> = tx
-        .prepare_cached("SELECT number, ids FROM known WHERE scope = ?1 AND kind = ?2 AND name = ?3")?
-        .query_row(by_name, |row| Ok((row.get(0)?, row.get(1)?)))
+    let before: Option<(i64, (String, String))> = tx
+        .prepare_cached("SELECT number, ids, paths FROM known WHERE scope = ?1 AND kind = ?2 AND name = ?3")?
+        .query_row(by_name, |row| Ok((row.get(0)?, (row.get(1)?, row.get(2)?))))
         .optional()?;
-    let (before, ids) = before.unzip();
+    let (before, said) = before.unzip();
+    let (ids, paths) = said.unzip();
     // What was taken back says nothing until something is said of it again.
     let is_named = |entity: &Entity| name_of(entity).is_some_and(|of| of.0 == kind && of.1 == name);
     let mut entities: Vec<(String, Entity)> = Vec::new();
@@ -149,8 +150,11 @@ fn refresh(
     entities.extend(edited.map(|(id, entity)| (id.clone(), entity.clone())));
     if let Some(number) = before {
         tx.prepare_cached("DELETE FROM words WHERE rowid = ?1")?.execute([number])?;
-        tx.prepare_cached("DELETE FROM leans WHERE scope = ?1 AND kind = ?2 AND name = ?3")?
-            .execute(by_name)?;
+        let mut delete = tx
+            .prepare_cached("DELETE FROM leans WHERE scope = ?1 AND path = ?4 AND kind = ?2 AND name = ?3")?;
+        for path in paths.iter().flat_map(|paths| paths.split('\0')) {
+            delete.execute(params![scope.as_str(), kind.as_str(), name, path])?;
+        }
         if kind == Kind::Relationship {
             let mut delete =
                 tx.prepare_cached("DELETE FROM ends WHERE scope = ?1 AND name = ?2 AND link = ?3")?;
@@ -171,17 +175,18 @@ fn refresh(
             .prepare_cached("SELECT coalesce(max(number), 0) + 1 FROM known")?
             .query_row([], |row| row.get(0))?,
     };
-    lean(tx, scope, &known)?;
+    let paths = lean(tx, scope, &known)?;
     if kind != Kind::File {
-        known.stale = stale_since(tx, scope, &known)?;
+        known.stale = stale_since(tx, scope, &paths)?.filter(|since| *since > known.at);
     }
     let (weight, line) = told(&known).unzip();
-    tx.prepare_cached("REPLACE INTO known VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)")?.execute(params![
+    tx.prepare_cached("REPLACE INTO known VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)")?.execute(params![
         scope.as_str(),
         kind.as_str(),
         name,
         number,
         known.ids.join(" "),
+        paths.join("\0"),
         known.stale.map(|since| since.0),
         weight,
         line,
@@ -224,30 +229,32 @@ const SAYINGS: [Kind; 3] = [Kind::Principle, Kind::Pattern, Kind::Decision];
 
 /// Notes which files something leans on: where it is to be seen, and what it is
 /// tied to.
-fn lean(tx: &Connection, scope: &Scope, known: &Known) -> rusqlite::Result<()> {
-    let mut insert = tx.prepare_cached("INSERT OR IGNORE INTO leans VALUES (?1, ?2, ?3, ?4)")?;
-    let mut on = |path: &str| insert.execute(params![scope.as_str(), path, known.kind.as_str(), known.name]);
+fn lean(tx: &Connection, scope: &Scope, known: &Known) -> rusqlite::Result<Vec<String>> {
+    let ends = |link: &Known| [link.text("from").to_owned(), link.text("to").to_owned()];
+    let mut paths = Vec::new();
     match known.kind {
         Kind::File => {}
         Kind::Relationship => {
             let mut end = tx.prepare_cached("INSERT OR IGNORE INTO ends VALUES (?1, ?2, ?3)")?;
-            for name in [known.text("from"), known.text("to")] {
+            paths.extend(ends(known));
+            for name in &paths {
                 end.execute(params![scope.as_str(), name, known.name])?;
-                on(name)?;
             }
         }
         Kind::Principle | Kind::Pattern | Kind::Decision => {
             let location = Some(known.text("location")).filter(|place| !place.is_empty());
-            for place in known.texts("locations").chain(location) {
-                on(path_of(place))?;
-            }
-            for link in read::links(tx, scope, &known.name)? {
-                on(link.text("from"))?;
-                on(link.text("to"))?;
-            }
+            let places = known.texts("locations").chain(location);
+            paths.extend(places.map(|place| path_of(place).to_owned()));
+            paths.extend(read::links(tx, scope, &known.name)?.iter().flat_map(ends));
         }
     }
-    Ok(())
+    paths.sort();
+    paths.dedup();
+    let mut insert = tx.prepare_cached("INSERT OR IGNORE INTO leans VALUES (?1, ?2, ?3, ?4)")?;
+    for path in &paths {
+        insert.execute(params![scope.as_str(), path, known.kind.as_str(), known.name])?;
+    }
+    Ok(paths)
 }
 
 /// `src/model.ts:15` is in `src/model.ts`.
@@ -260,16 +267,16 @@ fn path_of(place: &str) -> &str {
     }
 }
 
-/// Since when a file it leans on has changed, where nobody has looked at it since.
-fn stale_since(tx: &Connection, scope: &Scope, known: &Known) -> rusqlite::Result<Option<Timestamp>> {
-    let mut statement = tx.prepare_cached(
-        "SELECT max(known.stale) FROM leans JOIN known
-         ON known.scope = leans.scope AND known.kind = 'file' AND known.name = leans.path
-         WHERE leans.scope = ?1 AND leans.kind = ?2 AND leans.name = ?3",
-    )?;
-    let by = params![scope.as_str(), known.kind.as_str(), known.name];
-    let since: Option<i64> = statement.query_row(by, |row| row.get(0))?;
-    Ok(since.map(Timestamp).filter(|since| *since > known.at))
+/// Since when one of these files has changed.
+fn stale_since(tx: &Connection, scope: &Scope, paths: &[String]) -> rusqlite::Result<Option<Timestamp>> {
+    let sql = "SELECT stale FROM known WHERE scope = ?1 AND kind = 'file' AND name = ?2";
+    let mut statement = tx.prepare_cached(sql)?;
+    let mut since: Option<i64> = None;
+    for path in paths {
+        let stale = statement.query_row([scope.as_str(), path], |row| row.get(0)).optional()?;
+        since = since.max(stale.flatten());
+    }
+    Ok(since.map(Timestamp))
 }
 
 /// What is searched besides the name.
