@@ -1,0 +1,107 @@
+//! What is known of files, when they change.
+
+use std::fs;
+
+use serde_json::json;
+
+use crate::act;
+use crate::ask;
+use crate::bare;
+use crate::some;
+use crate::world;
+
+/// What is known of a file says so when the file has changed, and so does what
+/// leans on it, until somebody looks again.
+#[test]
+fn what_is_known_of_a_file_that_changes_is_stale() {
+    let world = world();
+    fs::create_dir_all(world.project().join("src")).unwrap();
+    let path = world.project().canonicalize().unwrap().join("src/model.rs");
+    fs::write(&path, "one").unwrap();
+    act(&world, Some("s1"), &some());
+    assert_eq!(ask(&world, "(get-stale)"), "()");
+    let edit = |text: &str| {
+        fs::write(&path, text).unwrap();
+        let tool = json!({ "tool_name": "Write", "tool_input": { "file_path": path }, "tool_response": {} });
+        world.told("s2", "PostToolUse", &tool);
+    };
+    // Written, and as it was: nothing has changed.
+    edit("one");
+    assert_eq!(ask(&world, "(get-stale)"), "()");
+    edit("two");
+    let stale = bare(&world, "(map :name (get-stale))");
+    assert_eq!(stale, "(contagious-materialization model src/model.rs nil)", "{stale}");
+    assert!(ask(&world, "(get-file-understanding \"src/model.rs\")").contains(":stale true"));
+    assert!(bare(&world, "(map :name (get-current (get-principles)))") == "(one-writer)");
+    let entries = || world.run("journal tail -n 100").stdout.lines().count();
+    let before = entries();
+    edit("three");
+    assert_eq!(entries(), before, "it is marked once");
+    let told = world.told("s9", "SessionStart", &json!({ "source": "startup" })).unwrap();
+    assert!(told.contains("contagious-materialization (stale)"), "{told}");
+
+    act(
+        &world,
+        Some("s1"),
+        &json!([["confirm", { "path": "src/model.rs" }], ["confirm", { "name": "model" }]]),
+    );
+    let stale = bare(&world, "(map :name (get-stale))");
+    assert_eq!(stale, "()", "{stale}");
+    edit("four");
+    assert!(bare(&world, "(map :name (get-stale))").contains("model"));
+    assert_eq!(world.run("journal verify").code, 0);
+}
+
+#[test]
+fn changes_that_no_agent_made_are_noticed_too() {
+    use std::io::BufRead as _;
+    let world = world();
+    fs::create_dir_all(world.project().join("src")).unwrap();
+    let path = world.project().join("src/model.rs");
+    fs::write(&path, "one").unwrap();
+    act(&world, Some("s1"), &some());
+    assert_eq!(world.run("watch-files --once").stdout, "");
+    let mut watcher = world.consort(["watch-files"]).stdout(std::process::Stdio::piped()).spawn().unwrap();
+    let mut lines = std::io::BufReader::new(watcher.stdout.take().unwrap()).lines();
+    std::thread::sleep(std::time::Duration::from_millis(300));
+    fs::write(&path, "another").unwrap();
+    let noticed = "src/model.rs has changed: what is known of it is stale.";
+    assert_eq!(lines.next().unwrap().unwrap(), noticed);
+    // However it changes: as editors save it, and with all that is around it.
+    let mut again = |change: &dyn Fn()| {
+        act(&world, Some("s1"), &json!([["confirm", { "path": "src/model.rs" }]]));
+        change();
+        assert_eq!(lines.next().unwrap().unwrap(), noticed);
+    };
+    again(&|| {
+        fs::write(path.with_extension("new"), "a third").unwrap();
+        fs::rename(path.with_extension("new"), &path).unwrap();
+    });
+    let (src, aside) = (world.project().join("src"), world.project().join("aside"));
+    again(&|| fs::rename(&src, &aside).unwrap());
+    again(&|| {
+        fs::create_dir(&src).unwrap();
+        fs::write(&path, "a fourth").unwrap();
+    });
+    again(&|| fs::write(&path, "a fifth, in a directory that came later").unwrap());
+    watcher.kill().unwrap();
+    watcher.wait().unwrap();
+    assert!(bare(&world, "(map :name (get-stale))").contains("contagious-materialization"));
+    // What was known before anyone watched is found as well.
+    act(&world, Some("s1"), &json!([["confirm", { "path": "src/model.rs" }]]));
+    fs::remove_file(&path).unwrap();
+    assert!(world.run("watch-files --once").stdout.contains("src/model.rs has changed"));
+}
+
+#[test]
+fn results_are_kept_by_content() {
+    let world = world();
+    fs::write(world.project().join("a.rs"), "fn a() {}").unwrap();
+    let mut put = world.consort(["cache", "put", "a.rs", "symbols"]);
+    assert_eq!(world.ran_with(&mut put, b"a").code, 0);
+    assert_eq!(world.run("cache get a.rs symbols").stdout, "a");
+    assert_eq!(world.run("cache size").stdout, "1 result, 1 byte\n");
+    fs::write(world.project().join("a.rs"), "fn b() {}").unwrap();
+    assert_eq!(world.run("cache get a.rs symbols").code, 1);
+    assert_eq!(world.run("cache clear").code, 0);
+}
