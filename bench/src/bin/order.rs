@@ -38,12 +38,11 @@ fn main() {
         scope.spawn(|| {
             let mut app = home.app();
             let mut turn = app.engine_mut().write().unwrap();
-            let request = loop {
+            let request = (0..500).find_map(|_| {
                 std::thread::sleep(Duration::from_millis(20));
-                if let Some((id, _)) = turn.take_requests(Timestamp(0)).pop() {
-                    break id;
-                }
-            };
+                turn.take_requests(Timestamp(0)).pop()
+            });
+            let (request, _) = request.unwrap();
             let to = json!([{ "who": "agent:s7", "name": "Agent7" }]);
             let sent = json!({ "Ok": { "number": 1, "duplicate": false, "to": to, "failed": [] } });
             turn.answer(request, sent.to_string().into_bytes());

@@ -42,8 +42,8 @@ pub(crate) fn parse_since(text: &str, now: Timestamp) -> Result<Timestamp, Comma
 pub(crate) fn moment(text: &str, now: Timestamp, worktree: &Path) -> Option<Timestamp> {
     let second = |at: i64| Timestamp(at * Timestamp::SECOND + Timestamp::SECOND - 1);
     match parse_since(text, now) {
-        Ok(at) if text.parse::<jiff::Span>().is_ok() => Some(at),
-        Ok(at) => Some(second(at.0.div_euclid(Timestamp::SECOND))),
+        Ok(at) if at.0 % Timestamp::SECOND != 0 || text.parse::<jiff::Span>().is_ok() => Some(at),
+        Ok(at) => Some(second(at.0 / Timestamp::SECOND)),
         Err(_) => consort_host::commit_time(worktree, text).map(second),
     }
 }

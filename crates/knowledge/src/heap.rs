@@ -22,15 +22,15 @@ impl Heap {
 
     /// One that has room for so many, and for others.
     pub(crate) fn large(least: usize) -> Self {
-        match MmapMut::map_anon(MANY) {
-            Ok(bytes) if least <= MANY => {
-                // It serves as well without.
-                #[cfg(target_os = "linux")]
-                let _ = bytes.advise(memmap2::Advice::HugePage);
-                Self::Many { bytes, used: 0 }
-            }
-            _ => Self::Few(Vec::with_capacity(least.max(MANY))),
+        if least <= MANY
+            && let Ok(bytes) = MmapMut::map_anon(MANY)
+        {
+            // It serves as well without.
+            #[cfg(target_os = "linux")]
+            let _ = bytes.advise(memmap2::Advice::HugePage);
+            return Self::Many { bytes, used: 0 };
         }
+        Self::Few(Vec::with_capacity(least.max(MANY)))
     }
 
     pub(crate) fn has_room(&self, length: usize) -> bool {

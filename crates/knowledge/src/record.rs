@@ -37,6 +37,12 @@ impl Entries {
         self.ends.push(self.rows.bytes().len());
     }
 
+    fn add_to(self, values: &mut Vec<Value>) {
+        let count = u32::try_from(self.ends.len()).unwrap_or(u32::MAX);
+        let entries: Arc<dyn Records> = Arc::new(self);
+        values.extend((0..count).map(|record| Value::Record(Arc::clone(&entries), record)));
+    }
+
     fn row(&self, record: u32) -> Row<'_> {
         let record = record as usize;
         let start = record.checked_sub(1).and_then(|before| self.ends.get(before)).copied().unwrap_or(0);
@@ -60,22 +66,15 @@ impl Gathered {
         if !self.last.rows.has_room(row.len()) {
             let rows = Heap::large(row.len());
             let next = Entries { kind: self.last.kind, rows, ends: Vec::new() };
-            let full = std::mem::replace(&mut self.last, next);
-            self.add(full);
+            std::mem::replace(&mut self.last, next).add_to(&mut self.values);
         }
         self.last.push(row);
     }
 
-    pub(crate) fn into_values(mut self) -> Vec<Value> {
-        let last = std::mem::replace(&mut self.last, Entries::new(Kind::File));
-        self.add(last);
-        self.values
-    }
-
-    fn add(&mut self, entries: Entries) {
-        let count = u32::try_from(entries.ends.len()).unwrap_or(u32::MAX);
-        let entries: Arc<dyn Records> = Arc::new(entries);
-        self.values.extend((0..count).map(|record| Value::Record(Arc::clone(&entries), record)));
+    pub(crate) fn into_values(self) -> Vec<Value> {
+        let Self { mut values, last } = self;
+        last.add_to(&mut values);
+        values
     }
 }
 

@@ -110,11 +110,15 @@ impl Library<'_> {
         if let Some(known) = self.read.borrow().get(&kind) {
             return Ok(known.clone());
         }
-        let mut gathered = Gathered::new(kind);
-        told(self.index.each(self.scope, kind, &mut |row: Row<'_>| gathered.push(row.bytes())))?;
-        let values = gathered.into_values();
-        meter.cells(values.len())?;
-        let all = Value::list(values);
+        let (mut gathered, mut charged) = (Gathered::new(kind), Ok(()));
+        told(self.index.each(self.scope, kind, &mut |row: Row<'_>| {
+            if charged.is_ok() {
+                charged = meter.cells(1);
+                gathered.push(row.bytes());
+            }
+        }))?;
+        charged?;
+        let all = Value::list(gathered.into_values());
         self.read.borrow_mut().insert(kind, all.clone());
         Ok(all)
     }
@@ -230,6 +234,7 @@ impl Library<'_> {
             let commit = stamped.by.commit.as_deref().map_or(Value::Nil, Value::from);
             Value::dict(vec![
                 ("at".into(), Value::string(stamped.at.utc())),
+                ("time".into(), Value::Int(stamped.at.0)),
                 ("by".into(), Value::string(stamped.by.name.as_str())),
                 ("field".into(), Value::string(field)),
                 ("value".into(), said),

@@ -177,12 +177,12 @@ impl<'a> Machine<'a> {
                     if let (Some(top), Value::Keyword(name)) =
                         (self.stack.last_mut(), &code.constants[index as usize])
                     {
-                        *top = top.field(name);
+                        *top = self.meter.field(top, name)?;
                     }
                 }
                 Op::FieldOf(local, index) => {
                     if let Value::Keyword(name) = &code.constants[index as usize] {
-                        let value = self.stack[base + local as usize].field(name);
+                        let value = self.meter.field(&self.stack[base + local as usize], name)?;
                         self.stack.push(value);
                     }
                 }
@@ -289,8 +289,8 @@ impl<'a> Machine<'a> {
                 if count != 1 {
                     return Err(arity(&format!(":{name}"), "1", count));
                 }
-                let value = self.pop().field(&name);
-                self.stack.push(value);
+                let record = self.pop();
+                self.stack.push(self.meter.field(&record, &name)?);
             }
             other => {
                 return Err(Error::new(format!("{} is no function", other.what()))

@@ -127,6 +127,21 @@ impl Meter {
         self.steps(1 + (bytes / TEXT) as u64)
     }
 
+    /// The field of a record, which may have to be made for whoever asks.
+    #[inline]
+    pub(crate) fn field(&mut self, record: &Value, name: &str) -> Result<Value, Error> {
+        let value = record.field(name);
+        match &value {
+            Value::String(text) => self.glance(text.len())?,
+            Value::List(all) => {
+                let texts = all.iter().filter_map(Value::as_str);
+                self.glance(texts.map(|text| text.len() + TEXT).sum())?;
+            }
+            _ => {}
+        }
+        Ok(value)
+    }
+
     pub fn steps_used(&self) -> u64 {
         self.limits.steps - self.steps - self.slice
     }

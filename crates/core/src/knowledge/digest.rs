@@ -31,6 +31,7 @@ pub fn told(known: &Known) -> Option<(f64, String)> {
 pub(super) fn digest_for(lines: &str, words: &[String], budget: usize) -> Option<String> {
     let mut chosen: Vec<(usize, &str)> = lines
         .lines()
+        .filter(|line| !line.is_empty())
         .map(|line| {
             let lower = line.to_lowercase();
             (words.iter().filter(|word| lower.contains(word.as_str())).count(), line)

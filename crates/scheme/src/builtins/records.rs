@@ -28,7 +28,7 @@ fn access(arguments: &[Value], meter: &mut Meter) -> Result<Value, Error> {
     for key in &arguments[1..] {
         meter.tick()?;
         value = match key.as_key() {
-            Some(name) => value.field(name),
+            Some(name) => meter.field(&value, name)?,
             None => Value::Nil,
         };
     }

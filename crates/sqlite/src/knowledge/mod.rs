@@ -37,7 +37,7 @@ use crate::SqliteTx;
 use crate::journal;
 
 /// Which form the index has; another one is made anew.
-const VERSION: u32 = 6;
+const VERSION: u32 = 7;
 
 const MEMORY: &str = ":memory:";
 
@@ -100,8 +100,12 @@ impl Knowledge {
         let wal = fs::metadata(beside(&self.place.path, "-wal"));
         if wal.is_ok_and(|wal| wal.len() > LONGEST_WAL) {
             // Others may be reading: then somebody else does it.
-            let _ = self
-                .ask(|connection| connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(())));
+            let _ = self.ask(|connection| {
+                connection.busy_timeout(Duration::ZERO)?;
+                let shortened = connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()));
+                connection.busy_timeout(PATIENCE)?;
+                shortened
+            });
         }
     }
 
@@ -214,7 +218,13 @@ impl KnowledgeIndex for Knowledge {
     }
 
     fn tidy(&mut self) {
-        let _ = self.ask(|connection| connection.execute_batch("VACUUM"));
+        // Whoever finds it in use leaves it as it is.
+        let _ = self.ask(|connection| {
+            connection.busy_timeout(Duration::ZERO)?;
+            let tidied = connection.execute_batch("VACUUM");
+            connection.busy_timeout(PATIENCE)?;
+            tidied
+        });
         self.shorten_wal();
     }
 
@@ -274,5 +284,59 @@ impl KnowledgeIndex for Knowledge {
 
     fn about_file(&self, scope: &Scope, path: &str) -> Result<Vec<Known>, StoreError> {
         self.ask(|connection| read::about_file(connection, scope, path))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use consort_core::Timestamp;
+    use consort_core::journal::Actor;
+    use consort_core::journal::Change;
+    use consort_core::knowledge::Edit;
+    use consort_core::knowledge::EditChange;
+    use consort_core::knowledge::KnowledgeChange;
+    use consort_core::knowledge::Source;
+
+    use super::*;
+
+    /// Other replicas may call theirs whatever they like.
+    #[test]
+    fn an_entity_is_found_again_by_whatever_id_it_has() {
+        let mut index = Knowledge::in_memory();
+        let mut say = |seq: Seq, entity: &str, said: serde_json::Value| {
+            let edit = |(field, value): (&String, &serde_json::Value)| Edit {
+                entity: entity.into(),
+                change: EditChange::Set { field: field.clone(), value: value.clone() },
+            };
+            let change = KnowledgeChange::Edited {
+                writer: 1,
+                by: Source::default(),
+                edits: said.as_object().unwrap().iter().map(edit).collect(),
+                key: None,
+            };
+            let entry = Entry {
+                seq,
+                id: EntryId([seq as u8; 16]),
+                at: Timestamp(seq),
+                project: None,
+                actor: Actor::Person,
+                changes: vec![Change::Knowledge(change)],
+            };
+            index.take_in(&[entry], seq).unwrap();
+            index.known(&Scope::Global, Kind::Principle, "one").unwrap()
+        };
+        let named = json!({ "kind": "principle", "name": "one" });
+        let one = say(1, "rule 1", json!({ "kind": "principle", "name": "one", "description": "first" }));
+        assert_eq!(one.unwrap().ids, ["rule 1"]);
+        let both = say(2, "\0", named).unwrap();
+        assert_eq!((both.text("description"), both.ids.len()), ("first", 2));
+        // One that is called something else now is no longer among them.
+        let left = say(3, "rule 1", json!({ "name": "another" })).unwrap();
+        assert_eq!((left.text("description"), left.ids.as_slice()), ("", ["\0".to_owned()].as_slice()));
+        assert_eq!(say(4, "\0", json!({ "deleted": true })), None);
+        // One that was taken back has its say again when something is said of it.
+        assert_eq!(say(5, "rule 1", json!({ "name": "one" })).unwrap().ids, ["rule 1"]);
+        assert_eq!(say(6, "\0", json!({ "deleted": false })).unwrap().ids, ["\0", "rule 1"]);
+        assert_eq!(index.names(&Scope::Global, Kind::Principle).unwrap(), ["one"]);
     }
 }

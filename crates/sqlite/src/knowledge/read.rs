@@ -10,6 +10,7 @@ use rusqlite::OptionalExtension as _;
 use rusqlite::params;
 
 use super::shelf;
+use crate::apply::parse;
 
 pub(super) fn last(connection: &Connection) -> rusqlite::Result<(Seq, Option<(Seq, EntryId)>)> {
     let mut statement = connection.prepare_cached("SELECT value FROM meta WHERE key = ?1")?;
@@ -23,7 +24,7 @@ fn read(connection: &Connection, row: &rusqlite::Row<'_>) -> rusqlite::Result<Op
     let scope: String = row.get(0)?;
     let scope = if scope.is_empty() { Scope::Global } else { Scope::Project(scope.into()) };
     let Some(kind) = Kind::named(row.get_ref(1)?.as_str()?) else { return Ok(None) };
-    let ids = row.get_ref(3)?.as_str()?.split(' ').map(str::to_owned).collect();
+    let ids = parse(row.get_ref(3)?.as_str()?, 3)?;
     let known = shelf::find(connection, &scope, kind, row.get_ref(2)?.as_str()?, |row| row.decode())?;
     Ok(known.map(|known| (scope, Known { ids, ..known })))
 }

@@ -22,7 +22,7 @@ CREATE TABLE known (
     number INTEGER NOT NULL,
     -- Those that were not taken back.
     ids    TEXT NOT NULL,
-    -- Its paths in `leans`, with NUL between them.
+    -- Its paths in `leans`.
     paths  TEXT NOT NULL,
     -- Since when it is stale.
     stale  INTEGER,

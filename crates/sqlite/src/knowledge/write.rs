@@ -36,6 +36,9 @@ type Name = (Kind, String);
 /// The entities that an entry says something of, by their ids.
 type Edited = BTreeMap<String, Entity>;
 
+/// What they are called now.
+type Called<'a> = BTreeMap<Name, Vec<&'a String>>;
+
 /// All of them or none; what was taken in before, by whomever, is passed over.
 pub(super) fn take_in(connection: &Connection, entries: &[Entry], through: Seq) -> rusqlite::Result<()> {
     let tx = Transaction::new_unchecked(connection, TransactionBehavior::Immediate)?;
@@ -56,17 +59,21 @@ pub(super) fn take_in(connection: &Connection, entries: &[Entry], through: Seq) 
                 ])?;
             }
         }
+        let mut called = Called::new();
         for (id, entity) in &edited {
             put(&tx, &scope, id, entity)?;
-            touched.extend(name_of(entity));
+            if let Some(name) = name_of(entity) {
+                called.entry(name).or_default().push(id);
+            }
         }
+        touched.extend(called.keys().cloned());
         let mut leaning = BTreeSet::new();
-        for (kind, name) in &touched {
-            refresh(&tx, &scope, *kind, name, &edited, &mut leaning)?;
+        for name in &touched {
+            refresh(&tx, &scope, name, &edited, &called, &mut leaning)?;
         }
         // Also what was read anew before what it leans on was.
-        for (kind, name) in &leaning {
-            refresh(&tx, &scope, *kind, name, &edited, &mut BTreeSet::new())?;
+        for name in &leaning {
+            refresh(&tx, &scope, name, &edited, &called, &mut BTreeSet::new())?;
         }
         let mut set = tx.prepare_cached("REPLACE INTO meta VALUES (?1, ?2)")?;
         set.execute(params!["seq", entry.seq])?;
@@ -105,6 +112,11 @@ fn entity(tx: &Connection, scope: &Scope, id: &str) -> rusqlite::Result<Entity> 
     Ok(found.optional()?.unwrap_or_default())
 }
 
+/// Texts as a column has them.
+fn texts(row: &rusqlite::Row<'_>, column: usize) -> rusqlite::Result<Vec<String>> {
+    parse(row.get_ref(column)?.as_str()?, column)
+}
+
 fn put(tx: &Connection, scope: &Scope, id: &str, entity: &Entity) -> rusqlite::Result<()> {
     let mut statement = tx.prepare_cached("REPLACE INTO entities VALUES (?1, ?2, ?3)")?;
     statement.execute(params![scope.as_str(), id, json(entity)?]).map(drop)
@@ -128,31 +140,31 @@ fn name_of(entity: &Entity) -> Option<Name> {
 fn refresh(
     tx: &Connection,
     scope: &Scope,
-    kind: Kind,
-    name: &str,
+    of: &Name,
     edited: &Edited,
+    called: &Called<'_>,
     leaning: &mut BTreeSet<Name>,
 ) -> rusqlite::Result<()> {
+    let (kind, name) = (of.0, of.1.as_str());
     let by_name = params![scope.as_str(), kind.as_str(), name];
-    let before: Option<(i64, (String, String))> = tx
+    let before = tx
         .prepare_cached("SELECT number, ids, paths FROM known WHERE scope = ?1 AND kind = ?2 AND name = ?3")?
-        .query_row(by_name, |row| Ok((row.get(0)?, (row.get(1)?, row.get(2)?))))
+        .query_row(by_name, |row| Ok((Some(row.get::<_, i64>(0)?), texts(row, 1)?, texts(row, 2)?)))
         .optional()?;
-    let (before, said) = before.unzip();
-    let (ids, paths) = said.unzip();
+    let (before, ids, paths) = before.unwrap_or_default();
     // What was taken back says nothing until something is said of it again.
-    let is_named = |entity: &Entity| name_of(entity).is_some_and(|of| of.0 == kind && of.1 == name);
     let mut entities: Vec<(String, Entity)> = Vec::new();
-    for id in ids.iter().flat_map(|ids| ids.split(' ')).filter(|id| !edited.contains_key(*id)) {
-        entities.push((id.to_owned(), entity(tx, scope, id)?));
+    for id in ids.into_iter().filter(|id| !edited.contains_key(id)) {
+        let entity = entity(tx, scope, &id)?;
+        entities.push((id, entity));
     }
-    let edited = edited.iter().filter(|(_, entity)| is_named(entity));
-    entities.extend(edited.map(|(id, entity)| (id.clone(), entity.clone())));
+    let now = called.get(of).into_iter().flatten();
+    entities.extend(now.filter_map(|id| Some(((*id).clone(), edited.get(*id)?.clone()))));
     if let Some(number) = before {
         tx.prepare_cached("DELETE FROM words WHERE rowid = ?1")?.execute([number])?;
         let mut delete = tx
             .prepare_cached("DELETE FROM leans WHERE scope = ?1 AND path = ?4 AND kind = ?2 AND name = ?3")?;
-        for path in paths.iter().flat_map(|paths| paths.split('\0')) {
+        for path in paths {
             delete.execute(params![scope.as_str(), kind.as_str(), name, path])?;
         }
         if kind == Kind::Relationship {
@@ -164,6 +176,9 @@ fn refresh(
         }
     }
     leaning.extend(others(tx, scope, kind, name)?);
+    if before.is_none() && entities.is_empty() {
+        return Ok(());
+    }
     let Some(mut known) = merge(kind, name, &entities) else {
         tx.prepare_cached("DELETE FROM known WHERE scope = ?1 AND kind = ?2 AND name = ?3")?
             .execute(by_name)?;
@@ -185,8 +200,8 @@ fn refresh(
         kind.as_str(),
         name,
         number,
-        known.ids.join(" "),
-        paths.join("\0"),
+        json(&known.ids)?,
+        json(&paths)?,
         known.stale.map(|since| since.0),
         weight,
         line,

@@ -94,8 +94,10 @@ pub(super) fn import(world: &World, room: &mut Room, scope: &Scope, file: &Path)
     actions.sort_by_key(|action| action[0] == "link-entities");
     let batches = actions.chunks(MOST_ACTIONS).map(|batch| Value::from(batch.to_vec()));
     let count = record_all(room, scope, batches)?;
-    if count >= MUCH {
-        room.app.knowledge()?.tidy();
+    if count >= MUCH
+        && let Ok(mut index) = room.app.knowledge()
+    {
+        index.tidy();
     }
     world.out.line(format!("Recorded {}.", text::count(count, "action")))
 }

@@ -163,11 +163,15 @@ fn import(world: &World, file: &Path, scope: &ScopeArgs) -> Result<ExitCode, Com
     Ok(ExitCode::SUCCESS)
 }
 
-/// Git takes the second file for the result, and calls it a conflict where there is
-/// none.
+/// Git takes the second file for the result; where this fails, that is a conflict.
 fn merge(ours: &Path, theirs: &Path) -> Result<ExitCode, CommandError> {
     match share::in_a_child("join", &[ours, theirs])? {
-        Some(code) => Ok(ExitCode::from(code)),
+        Some((code, said)) => {
+            if !said.is_empty() {
+                crate::out::note(said.trim_end());
+            }
+            Ok(ExitCode::from(code))
+        }
         None => Err(cannot_merge("it was too much")),
     }
 }

@@ -82,7 +82,7 @@ pub(super) fn take_in_file(
 /// die of it first.
 fn read(path: &Path) -> Result<Vec<u8>, CommandError> {
     let bytes = bytes(path)?;
-    if in_a_child("try", &[path])? != Some(0) {
+    if !matches!(in_a_child("try", &[path])?, Some((0, _))) {
         return Err(CommandError::user(
             format!("{} is no document of ours, or is damaged", path.display()),
             "it was left alone; `consort know save` writes it anew",
@@ -99,16 +99,17 @@ pub(super) fn bytes(path: &Path) -> Result<Vec<u8>, CommandError> {
     fs::read(path).map_err(cannot_read)
 }
 
-/// How a command of ours ended that was given files somebody else may have made;
-/// nothing where it died of them.
-pub(super) fn in_a_child(command: &str, files: &[&Path]) -> Result<Option<u8>, CommandError> {
+/// How a command of ours ended that was given files somebody else may have made, and
+/// what it said; nothing where it died of them.
+pub(super) fn in_a_child(command: &str, files: &[&Path]) -> Result<Option<(u8, String)>, CommandError> {
     let ended = std::env::current_exe().and_then(|this| {
         let mut child = Command::new(this);
         child.args(["know", command, "--"]).args(files);
-        child.stdin(Stdio::null()).stdout(Stdio::null()).status()
+        child.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped()).output()
     });
     let ended = ended.map_err(|error| CommandError::file("cannot run", Path::new("consort"), error))?;
-    Ok(ended.code().and_then(|code| u8::try_from(code).ok()))
+    let code = ended.status.code().and_then(|code| u8::try_from(code).ok());
+    Ok(code.map(|code| (code, String::from_utf8_lossy(&ended.stderr).into_owned())))
 }
 
 pub(super) fn make(room: &mut Room, scope: &Scope) -> Result<document::Document, CommandError> {

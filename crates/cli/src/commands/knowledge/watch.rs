@@ -1,12 +1,13 @@
 //! `consort watch-files`
 
+use std::collections::BTreeSet;
 use std::collections::HashMap;
 use std::fs;
 use std::io::Read as _;
 use std::io::Write as _;
 use std::os::fd::AsFd as _;
-use std::os::unix::fs::MetadataExt as _;
 use std::os::unix::net::UnixStream;
+use std::path::Component;
 use std::path::Path;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -54,11 +55,13 @@ pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
     let mut bell = Bell::hang(&world.paths.bells(), Some(&topic)).map_err(cannot_wait)?;
     let mut index = room.app.knowledge()?;
     let mut seen: HashMap<String, Option<(SystemTime, u64)>> = HashMap::new();
-    let mut watch = Watch::begin();
+    let mut watch = if args.once { None } else { Watch::begin() };
     loop {
         room.app.let_go_if_replaced();
         room.app.catch_up(&mut index)?;
-        let known = index.names(&scope, Kind::File)?;
+        let mut known = index.names(&scope, Kind::File)?;
+        // Whoever recorded it may have been elsewhere.
+        known.retain(|path| Path::new(path).components().all(|part| matches!(part, Component::Normal(_))));
         // Before they are looked at: what changes from here on is heard of.
         let is_told = watch.as_mut().is_some_and(|watch| watch.cover(&worktree, &known));
         let mut changed = Vec::new();
@@ -93,15 +96,18 @@ fn stand(path: &Path) -> Option<(SystemTime, u64)> {
 /// there is nothing to ignore, and a large tree costs nothing.
 struct Watch {
     watcher: RecommendedWatcher,
-    /// By their inodes: one that was made anew is another one.
-    watched: HashMap<PathBuf, u64>,
+    watched: BTreeSet<PathBuf>,
     /// Readable when something has happened.
     heard: UnixStream,
 }
 
 impl Watch {
-    /// Nothing where the system has no more to give; files are looked at then.
+    /// Nothing where the system has no more to give, or tells of a directory only
+    /// what comes and goes; files are looked at then.
     fn begin() -> Option<Self> {
+        if !cfg!(target_os = "linux") {
+            return None;
+        }
         let (heard, mut tell) = UnixStream::pair().ok()?;
         heard.set_nonblocking(true).ok()?;
         tell.set_nonblocking(true).ok()?;
@@ -113,37 +119,24 @@ impl Watch {
             }
         };
         let watcher = notify::recommended_watcher(tell).ok()?;
-        Some(Self { watcher, watched: HashMap::new(), heard })
+        Some(Self { watcher, watched: BTreeSet::new(), heard })
     }
 
     /// Whether whatever happens to these files will be heard.
     fn cover(&mut self, worktree: &Path, paths: &[String]) -> bool {
         let above = paths.iter().flat_map(|path| Path::new(path).ancestors().skip(1));
-        let mut wanted: Vec<PathBuf> = above.map(|dir| worktree.join(dir)).collect();
-        wanted.sort();
-        wanted.dedup();
-        self.watched.retain(|dir, _| {
-            let is_wanted = wanted.binary_search(dir).is_ok();
-            if !is_wanted {
-                let _ = self.watcher.unwatch(dir);
-            }
-            is_wanted
-        });
-        wanted.into_iter().all(|dir| {
-            // When one comes that is not there, the one above it is told.
-            let Ok(inode) = fs::metadata(&dir).map(|found| found.ino()) else { return true };
-            if self.watched.get(&dir) == Some(&inode) {
-                return true;
-            }
-            if self.watched.remove(&dir).is_some() {
-                let _ = self.watcher.unwatch(&dir);
-            }
-            let is_watched = self.watcher.watch(&dir, RecursiveMode::NonRecursive).is_ok();
-            if is_watched {
-                self.watched.insert(dir, inode);
-            }
-            is_watched
-        })
+        let wanted: BTreeSet<PathBuf> = above.map(|dir| worktree.join(dir)).collect();
+        for dir in self.watched.difference(&wanted) {
+            let _ = self.watcher.unwatch(dir);
+        }
+        // Also those that were watched: what was moved away and back is not any more.
+        // When one comes that is not there, the one above it is told.
+        let mut is_told = true;
+        for dir in wanted.iter().filter(|dir| dir.is_dir()) {
+            is_told &= self.watcher.watch(dir, RecursiveMode::NonRecursive).is_ok();
+        }
+        self.watched = wanted;
+        is_told
     }
 
     fn until_quiet(&self) {

@@ -22,37 +22,44 @@ impl<E: Engine, H: Host> App<E, H> {
     pub fn catch_up(&mut self, index: &mut E::Knowledge) -> Result<(), StoreError> {
         // Another may have taken in what came after our view of the journal.
         for _ in 0..3 {
-            if catch_up(&self.engine.read()?, index)? {
+            if let Some(count) = catch_up(&self.engine.read()?, index)? {
+                tidy_after(count, index);
                 return Ok(());
             }
         }
         index.forget()?;
-        catch_up(&self.engine.read()?, index).map(drop)
+        let count = catch_up(&self.engine.read()?, index)?;
+        tidy_after(count.unwrap_or(0), index);
+        Ok(())
     }
 }
 
-/// Takes in what the index does not have; false where it has more than there is
-/// to be seen, or something else.
-pub(super) fn catch_up(tx: &impl Tx, index: &mut impl KnowledgeIndex) -> Result<bool, StoreError> {
+/// After many; not where others wait for their turn to write.
+fn tidy_after(count: usize, index: &mut impl KnowledgeIndex) {
+    if count >= BATCH {
+        index.tidy();
+    }
+}
+
+/// Takes in what the index does not have, and says how many entries those were;
+/// nothing where it has more than there is to be seen, or something else.
+fn catch_up(tx: &impl Tx, index: &mut impl KnowledgeIndex) -> Result<Option<usize>, StoreError> {
     // In this order: what others take in after that is nothing to wonder about.
     let (mut last, newest) = index.last()?;
     let through = tx.last_seq()?;
     let is_another = |(seq, id)| Ok(tx.id_of(seq)? != Some(id));
     if last > through || newest.map(is_another).transpose()? == Some(true) {
-        return Ok(false);
+        return Ok(None);
     }
-    let mut is_much = false;
+    let mut count = 0;
     while last < through {
         let entries = tx.knowledge_after(last, BATCH)?;
         let is_all = entries.len() < BATCH;
         last = if is_all { through } else { entries.last().map_or(through, |entry| entry.seq) };
         index.take_in(&entries, last)?;
-        is_much |= !is_all;
+        count += entries.len();
     }
-    if is_much {
-        index.tidy();
-    }
-    Ok(true)
+    Ok(Some(count))
 }
 
 /// The same for whoever writes: nobody is ahead of its view, so an index that is
@@ -61,7 +68,7 @@ pub(super) fn catch_up_or_begin_anew(
     tx: &impl Tx,
     index: &mut impl KnowledgeIndex,
 ) -> Result<(), StoreError> {
-    if !catch_up(tx, index)? {
+    if catch_up(tx, index)?.is_none() {
         index.forget()?;
         catch_up(tx, index)?;
     }

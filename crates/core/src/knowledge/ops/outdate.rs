@@ -31,6 +31,9 @@ impl<E: Engine, H: Host> App<E, H> {
         paths: &[String],
         actor: Actor,
     ) -> Result<Vec<String>, StoreError> {
+        if paths.is_empty() {
+            return Ok(Vec::new());
+        }
         let (now, scope) = (self.host.now(), Scope::Project(project.clone()));
         let mut index = self.engine.knowledge();
         let mut tx = self.engine.write()?;

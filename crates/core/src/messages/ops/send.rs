@@ -35,7 +35,8 @@ use crate::presence::SessionId;
 use crate::project::ProjectId;
 use crate::text;
 
-/// How often a process goes on to serve others before it lets the next one.
+/// How often a process goes on to serve others before it lets the next one, which
+/// has to open the store first: that takes as long as a dozen messages do.
 const FAVOURS: usize = 32;
 
 /// What can be handed to whoever asked, in whichever process.
