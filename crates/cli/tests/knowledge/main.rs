@@ -281,3 +281,14 @@ fn what_was_recorded_moves_no_cursor() {
     let told = world.told("s9", "SessionStart", &json!({ "source": "startup" })).unwrap();
     assert!(told.contains("evil") && !told.contains('\u{1b}'), "{told:?}");
 }
+
+/// What is copied out of a record is paid for, as often as it is.
+#[test]
+fn a_long_text_cannot_be_multiplied_without_end() {
+    let world = world();
+    act(&world, None, &json!([["record-principle", { "name": "long", "description": "x".repeat(16_000) }]]));
+    let copied =
+        "(let ((p (get-principle \"long\"))) (length (map (lambda (i) (@ p :description)) (iota 900000))))";
+    let ran = world.run_as(None, &["ask", copied]);
+    assert!(ran.stdout.starts_with("(error \"stopped after"), "{ran}");
+}
