@@ -41,6 +41,9 @@ const VERSION: u32 = 7;
 
 const MEMORY: &str = ":memory:";
 
+/// Questions look at everything of a kind, and a shelf is to fit into a quarter.
+const PAGE: u32 = 16 << 10;
+
 /// Whoever opens the index alone reads all of its log first, in bytes.
 const LONGEST_WAL: u64 = 512 << 10;
 
@@ -119,6 +122,7 @@ impl Knowledge {
 fn open(path: &Path) -> rusqlite::Result<Connection> {
     if path.as_os_str() == MEMORY {
         let connection = connect(path)?;
+        connection.pragma_update(None, "page_size", PAGE)?;
         make(&connection)?;
         return Ok(connection);
     }
@@ -136,8 +140,7 @@ fn open(path: &Path) -> rusqlite::Result<Connection> {
     // Nobody else's, from the start; what stands in the way, SQLite says better.
     let _ = fs::OpenOptions::new().create(true).append(true).mode(0o600).open(path);
     let connection = connect(path)?;
-    // Questions look at everything of a kind.
-    connection.pragma_update(None, "page_size", 16 << 10)?;
+    connection.pragma_update(None, "page_size", PAGE)?;
     connection.pragma_update(None, "journal_mode", "WAL")?;
     make(&connection)?;
     Ok(connection)

@@ -11,8 +11,8 @@ use rusqlite::Connection;
 use rusqlite::OptionalExtension as _;
 use rusqlite::params;
 
-/// When a shelf is divided. What is longer than a quarter of a page, SQLite
-/// spreads over several.
+/// When a shelf is divided. What is longer than a quarter of a page of 16 KiB,
+/// SQLite spreads over several.
 const FULL: usize = 3600;
 
 const LENGTH: usize = size_of::<u32>();
