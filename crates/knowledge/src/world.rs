@@ -234,7 +234,6 @@ impl Library<'_> {
             let commit = stamped.by.commit.as_deref().map_or(Value::Nil, Value::from);
             Value::dict(vec![
                 ("at".into(), Value::string(stamped.at.utc())),
-                ("time".into(), Value::Int(stamped.at.0)),
                 ("by".into(), Value::string(stamped.by.name.as_str())),
                 ("field".into(), Value::string(field)),
                 ("value".into(), said),
