@@ -44,6 +44,10 @@ impl Records for Dict {
         "dict"
     }
 
+    fn has_values(&self) -> bool {
+        true
+    }
+
     fn get(&self, _: u32, field: &str) -> Value {
         let found = if self.sorted.is_empty() {
             self.fields.iter().find(|(name, _)| **name == *field)

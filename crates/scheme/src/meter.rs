@@ -127,15 +127,16 @@ impl Meter {
         self.steps(1 + (bytes / TEXT) as u64)
     }
 
-    /// The field of a record, which may have to be made for whoever asks.
+    /// The field of a record. One that is made for whoever asks is paid for.
     #[inline]
     pub(crate) fn field(&mut self, record: &Value, name: &str) -> Result<Value, Error> {
         let value = record.field(name);
+        let is_made = || !matches!(record, Value::Record(records, _) if records.has_values());
         match &value {
-            Value::String(text) => self.glance(text.len())?,
-            Value::List(all) => {
-                let texts = all.iter().filter_map(Value::as_str);
-                self.glance(texts.map(|text| text.len() + TEXT).sum())?;
+            Value::String(text) if is_made() => self.glance(text.len())?,
+            Value::List(all) if is_made() => {
+                let length = |one: &Value| TEXT + one.as_str().map_or(0, str::len);
+                self.glance(all.iter().map(length).sum())?;
             }
             _ => {}
         }

@@ -45,6 +45,12 @@ pub trait Records: Send + Sync {
     /// All of one, in the order in which they are shown.
     fn fields(&self, record: u32) -> Vec<(Arc<str>, Value)>;
 
+    /// Whether its fields are values that are handed out, rather than made from
+    /// something else each time.
+    fn has_values(&self) -> bool {
+        false
+    }
+
     /// How many records and lists are inside each other here, this one
     /// included. To be told by records that hold what a program gave them,
     /// because values that a program nests without end are stopped by it.

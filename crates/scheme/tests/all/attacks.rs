@@ -207,6 +207,14 @@ fn long_chains_are_dropped() {
     assert!(matches!(results[0], Ok(Value::Int(300_000))), "{results:?}");
 }
 
+/// What a program has put into a record is not looked through when it is taken out.
+#[test]
+fn a_long_list_in_a_record_is_had_at_once() {
+    let source = "(let ((d (dict :a (iota 1000000)))) (let loop ((i 0)) (if (< i 100000) (begin (@ d :a) (:a d) (loop (+ i 1))) i)))";
+    let results = Session::new().run(source, &mut Graph, &Limits::default());
+    assert!(matches!(results[0], Ok(Value::Int(100_000))), "{results:?}");
+}
+
 #[test]
 fn values_that_are_exponentially_large() {
     let double = "(define (double x n) (if (= n 0) x (double (list x x) (- n 1)))) (define a (double 1 100)) (define b (double 1 100))";

@@ -70,9 +70,6 @@ fn section(known: &Known) -> String {
     section
 }
 
-/// What is worth tidying up after.
-const MUCH: usize = 1_000;
-
 /// Our own JSON, one thing a line, or what the official memory server keeps.
 pub(super) fn import(world: &World, room: &mut Room, scope: &Scope, file: &Path) -> CommandResult {
     let text =
@@ -94,11 +91,7 @@ pub(super) fn import(world: &World, room: &mut Room, scope: &Scope, file: &Path)
     actions.sort_by_key(|action| action[0] == "link-entities");
     let batches = actions.chunks(MOST_ACTIONS).map(|batch| Value::from(batch.to_vec()));
     let count = record_all(room, scope, batches)?;
-    if count >= MUCH
-        && let Ok(mut index) = room.app.knowledge()
-    {
-        index.tidy();
-    }
+    room.app.tidy_knowledge_after(count);
     world.out.line(format!("Recorded {}.", text::count(count, "action")))
 }
 

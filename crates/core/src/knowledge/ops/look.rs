@@ -10,6 +10,9 @@ use crate::knowledge::KnowledgeIndex;
 /// How many entries are taken in at once.
 const BATCH: usize = 500;
 
+/// After so many at a time, the index is worth putting in order.
+const MUCH: usize = 500;
+
 impl<E: Engine, H: Host> App<E, H> {
     /// What is known, as of now. It is worth keeping for whoever asks often.
     pub fn knowledge(&mut self) -> Result<E::Knowledge, StoreError> {
@@ -22,7 +25,8 @@ impl<E: Engine, H: Host> App<E, H> {
     pub fn catch_up(&mut self, index: &mut E::Knowledge) -> Result<(), StoreError> {
         // Another may have taken in what came after our view of the journal.
         for _ in 0..3 {
-            if let Some(count) = catch_up(&self.engine.read()?, index)? {
+            let count = catch_up(&self.engine.read()?, index)?;
+            if let Some(count) = count {
                 tidy_after(count, index);
                 return Ok(());
             }
@@ -32,11 +36,17 @@ impl<E: Engine, H: Host> App<E, H> {
         tidy_after(count.unwrap_or(0), index);
         Ok(())
     }
+
+    /// For whoever has recorded so much, one after the other.
+    pub fn tidy_knowledge_after(&mut self, count: usize) {
+        let mut index = self.engine.knowledge();
+        tidy_after(count, &mut index);
+    }
 }
 
-/// After many; not where others wait for their turn to write.
+/// Never within a turn to write: others wait for theirs.
 fn tidy_after(count: usize, index: &mut impl KnowledgeIndex) {
-    if count >= BATCH {
+    if count >= MUCH {
         index.tidy();
     }
 }
