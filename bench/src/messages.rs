@@ -17,6 +17,7 @@ use consort_bench::at_once;
 use consort_bench::once;
 use consort_bench::release;
 use consort_bench::sealed;
+use consort_core::text;
 
 pub(crate) fn run(rounds: usize) {
     crowd(128, 20);
@@ -31,21 +32,28 @@ fn one_by_one(rounds: usize) {
     let home = Home::new(50, 10_000);
     let (empty, full) = (home.payload("s9"), home.payload("s11"));
     let mut taken: Vec<Vec<Duration>> = vec![Vec::new(); 5];
+    let mut order: Vec<usize> = (0..taken.len()).collect();
     for round in 0..rounds {
         let text = format!("message {round}: the login is ready for review");
-        taken[0].push(once(&mut floor()));
-        taken[1].push(once(&mut noop()));
-        taken[2].push(once(&mut home.consort(&["send", "Agent7", &text])));
-        taken[3].push(once(&mut home.hook("PostToolUse", &empty)));
-        // Twenty wait; then the model has seen them.
-        if round % 5 == 0 {
-            for n in 0..20 {
-                home.send("s1", "Agent11", &format!("{n}: {text}"));
-            }
-            taken[4].push(once(&mut home.hook("PostToolUse", &full)));
-            once(&mut home.hook("Stop", &full));
-            assert!(home.waiting("s11").is_empty());
+        for n in 0..20 {
+            home.send("s1", "Agent11", &format!("{n}: {text}"));
         }
+        // Who comes after much work of another finds a colder machine: everyone
+        // comes after everyone.
+        order.sort_by_key(|which| text::checksum(format!("{round} {which}").as_bytes()));
+        for which in &order {
+            let mut command = match which {
+                0 => floor(),
+                1 => noop(),
+                2 => home.consort(&["send", "Agent7", &text]),
+                3 => home.hook("PostToolUse", &empty),
+                _ => home.hook("PostToolUse", &full),
+            };
+            taken[*which].push(once(&mut command));
+        }
+        // The model has seen them.
+        once(&mut home.hook("Stop", &full));
+        assert!(home.waiting("s11").is_empty());
     }
     println!("messages, {rounds} rounds interleaved, spawn + wait, µs");
     println!("{:38} {:>8} {:>8} {:>8}", "", "median", "p95", "ratio");

@@ -32,6 +32,7 @@ pub(crate) const PROJECTIONS: &[Projection] = &[
         subject: "number",
         key: "number || ' to ' || recipient",
     },
+    Projection { name: "hands", rows: "facts WHERE kind = 'hand'", subject: "key", key: "key" },
     Projection {
         name: "holds",
         rows: "facts WHERE kind = 'hold'",

@@ -5,6 +5,7 @@ use std::str::FromStr as _;
 
 use consort_core::Timestamp;
 use consort_core::engine::StoreError;
+use consort_core::host::Process;
 use consort_core::journal::Actor;
 use consort_core::journal::Seq;
 use consort_core::messages::Flag;
@@ -18,10 +19,12 @@ use consort_core::messages::Receipt;
 use consort_core::messages::State;
 use consort_core::presence::SessionId;
 use rusqlite::Connection;
+use rusqlite::OptionalExtension as _;
 use rusqlite::Params;
 use rusqlite::Row;
 use rusqlite::params;
 use serde::Deserialize;
+use serde::Serialize;
 
 use crate::SqliteTx;
 use crate::apply::Keep;
@@ -48,40 +51,106 @@ pub(crate) fn apply(
     match change {
         MessageChange::Sent(sent) => {
             let mut insert = connection
-                .prepare_cached("REPLACE INTO letters VALUES (?1, ?2, ?3, ?4, ?5, NULL, NULL, NULL)")?;
+                .prepare_cached("REPLACE INTO letters VALUES (?1, ?2, ?3, ?4, ?5, NULL)")?;
             let (sender, thread) = (sent.from.who.to_string(), sent.thread.unwrap_or(seq));
             sent.to.iter().try_for_each(|to| {
                 insert.execute(params![seq, to.who.to_string(), sender, thread, sent.key]).map(drop)
             })
         }
-        MessageChange::Delivered { to, numbers, hand } => each(
-            "UPDATE letters SET delivered_at = ?3, hand = ?4
-             WHERE number = ?1 AND recipient = ?2 AND read_at IS NULL",
-            numbers,
-            &[&to.to_string(), &at.0, &json(hand)?],
-        ),
-        MessageChange::Read { to, numbers } => each(
-            "UPDATE letters SET delivered_at = coalesce(delivered_at, ?3), hand = NULL, read_at = ?3
-             WHERE number = ?1 AND recipient = ?2 AND read_at IS NULL",
-            numbers,
-            &[&to.to_string(), &at.0],
-        ),
+        MessageChange::Delivered { to, numbers, hand } => {
+            let (to, is_handed) = (to.to_string(), among(numbers));
+            let mut numbers = unread_numbers(connection, &to)?;
+            numbers.retain(&is_handed);
+            change_hands(connection, &to, is_handed, Some(HandOver { at, hand: hand.clone(), numbers }))
+        }
+        MessageChange::Read { to, numbers } => {
+            let to = to.to_string();
+            each(
+                "UPDATE letters SET read_at = ?3 WHERE number = ?1 AND recipient = ?2 AND read_at IS NULL",
+                numbers,
+                &[&to, &at.0],
+            )?;
+            change_hands(connection, &to, among(numbers), None)
+        }
         MessageChange::Inherited { from, to, numbers } => {
             // Whoever has a copy of its own keeps that one.
             let (from, to) = (from.to_string(), to.to_string());
             each(
-                "UPDATE OR IGNORE letters SET recipient = ?3, delivered_at = NULL, hand = NULL
-                 WHERE number = ?1 AND recipient = ?2",
+                "UPDATE OR IGNORE letters SET recipient = ?3 WHERE number = ?1 AND recipient = ?2",
                 numbers,
                 &[&from, &to],
             )?;
-            each("DELETE FROM letters WHERE number = ?1 AND recipient = ?2", numbers, &[&from])
+            each("DELETE FROM letters WHERE number = ?1 AND recipient = ?2", numbers, &[&from])?;
+            change_hands(connection, &from, among(numbers), None)
         }
         MessageChange::Dropped { to, numbers } => {
-            each("DELETE FROM letters WHERE number = ?1 AND recipient = ?2", numbers, &[&to.to_string()])
+            let to = to.to_string();
+            each("DELETE FROM letters WHERE number = ?1 AND recipient = ?2", numbers, &[&to])?;
+            change_hands(connection, &to, among(numbers), None)
         }
         MessageChange::Forgotten { numbers } => each("DELETE FROM letters WHERE number = ?1", numbers, &[]),
     }
+}
+
+/// What one process handed over at once to one recipient, as far as that has not
+/// read it.
+#[derive(Serialize, Deserialize)]
+struct HandOver {
+    at: Timestamp,
+    hand: Process,
+    /// In order.
+    numbers: Vec<Seq>,
+}
+
+/// Every letter is in one hand at most.
+fn hands(connection: &Connection, recipient: &str) -> rusqlite::Result<Vec<HandOver>> {
+    let sql = "SELECT value FROM facts WHERE kind = 'hand' AND key = ?1 AND owner = ''";
+    let hands = connection.prepare_cached(sql)?.query_row([recipient], |row| read_hands(row, 0)).optional()?;
+    Ok(hands.unwrap_or_default())
+}
+
+/// What cannot be understood is in nobody's hand: shown twice is better than never.
+fn read_hands(row: &Row<'_>, column: usize) -> rusqlite::Result<Vec<HandOver>> {
+    Ok(serde_json::from_str(row.get_ref(column)?.as_str()?).unwrap_or_default())
+}
+
+/// In whose hand a letter is.
+fn hand_of(hands: &[HandOver], number: Seq) -> Option<&HandOver> {
+    hands.iter().find(|over| over.numbers.binary_search(&number).is_ok())
+}
+
+/// Takes letters out of all hands, and puts them into another.
+fn change_hands(
+    connection: &Connection,
+    recipient: &str,
+    is_taken: impl Fn(&Seq) -> bool,
+    into: Option<HandOver>,
+) -> rusqlite::Result<()> {
+    let mut hands = hands(connection, recipient)?;
+    if hands.is_empty() && into.is_none() {
+        return Ok(());
+    }
+    hands.iter_mut().for_each(|over| over.numbers.retain(|number| !is_taken(number)));
+    hands.extend(into);
+    hands.retain(|over| !over.numbers.is_empty());
+    if hands.is_empty() {
+        let sql = "DELETE FROM facts WHERE kind = 'hand' AND key = ?1 AND owner = ''";
+        return connection.prepare_cached(sql)?.execute([recipient]).map(drop);
+    }
+    let sql = "REPLACE INTO facts VALUES ('hand', ?1, '', ?2)";
+    connection.prepare_cached(sql)?.execute([recipient, &json(&hands)?]).map(drop)
+}
+
+/// Whether a number is one of these, which may be thousands in any order.
+fn among(numbers: &[Seq]) -> impl Fn(&Seq) -> bool {
+    let mut numbers = numbers.to_vec();
+    numbers.sort_unstable();
+    move |number| numbers.binary_search(number).is_ok()
+}
+
+fn unread_numbers(connection: &Connection, recipient: &str) -> rusqlite::Result<Vec<Seq>> {
+    let sql = "SELECT number FROM letters WHERE recipient = ?1 AND read_at IS NULL ORDER BY number";
+    connection.prepare_cached(sql)?.query_map([recipient], |row| row.get(0))?.collect()
 }
 
 /// An entry about messages is needed while one of them is there; alone it does
@@ -103,16 +172,22 @@ pub(crate) fn keep(seq: Seq, change: &MessageChange) -> Keep {
 
 impl MessageStore for SqliteTx<'_> {
     fn unread(&self, mailbox: &Actor) -> Result<Vec<Letter>, StoreError> {
-        let sql = "SELECT journal.seq, journal.at, journal.changes, delivered_at, hand
-                   FROM letters JOIN journal ON seq = number
-                   WHERE recipient = ?1 AND read_at IS NULL ORDER BY number";
-        let read = |row: &Row<'_>| {
-            let delivered_at: Option<i64> = row.get(3)?;
-            let delivered_at = delivered_at.map(Timestamp);
-            let hand = row.get_ref(4)?.as_str_or_null()?.and_then(|hand| serde_json::from_str(hand).ok());
-            Ok(read_message(row)?.map(|message| Letter { message, delivered_at, hand, again: false }))
+        let mailbox = mailbox.to_string();
+        let hands = self.ask(|tx| hands(tx, &mailbox))?;
+        let letter = |message: Message| {
+            let over = hand_of(&hands, message.number);
+            let (delivered_at, hand) = over.map(|over| (over.at, over.hand.clone())).unzip();
+            Letter { message, delivered_at, hand, again: false }
         };
-        self.several(sql, [mailbox.to_string()], read)
+        // Two short statements are sooner understood than one that joins.
+        let sql = "SELECT seq, at, changes FROM journal WHERE seq = ?1";
+        self.ask(|tx| {
+            let mut entry = tx.prepare_cached(sql)?;
+            let numbers = unread_numbers(tx, &mailbox)?;
+            let messages = numbers.iter().map(|number| entry.query_row([number], read_message).optional());
+            messages.filter_map(Result::transpose).collect::<rusqlite::Result<Result<Vec<_>, _>>>()
+        })?
+        .map(|messages: Vec<Message>| messages.into_iter().map(letter).collect())
     }
 
     fn has_unread(&self, mailbox: &Actor) -> Result<bool, StoreError> {
@@ -196,16 +271,22 @@ impl SqliteTx<'_> {
     }
 
     fn posts(&self, which: &str, parameters: impl Params) -> Result<Vec<Post>, StoreError> {
-        let sql = "SELECT recipient, delivered_at, read_at FROM letters WHERE number = ?1 ORDER BY recipient";
+        let hands: BTreeMap<String, Vec<HandOver>> = self.ask(|tx| {
+            let mut statement = tx.prepare_cached("SELECT key, value FROM facts WHERE kind = 'hand'")?;
+            statement.query_map([], |row| Ok((row.get(0)?, read_hands(row, 1)?)))?.collect()
+        })?;
+        let sql = "SELECT recipient, read_at, number FROM letters WHERE number = ?1 ORDER BY recipient";
         let read = |row: &Row<'_>| {
-            let Ok(to) = Actor::from_str(row.get_ref(0)?.as_str()?);
-            let (delivered, read): (Option<i64>, Option<i64>) = (row.get(1)?, row.get(2)?);
-            let state = match (delivered, read) {
-                (_, Some(_)) => State::Read,
-                (Some(_), None) => State::Delivered,
-                (None, None) => State::Waiting,
+            let recipient = row.get_ref(0)?.as_str()?;
+            let (read_at, number): (Option<i64>, Seq) = (row.get(1)?, row.get(2)?);
+            let over = hands.get(recipient).and_then(|hands| hand_of(hands, number));
+            let (state, at) = match (read_at, over) {
+                (Some(read_at), _) => (State::Read, Some(Timestamp(read_at))),
+                (None, Some(over)) => (State::Delivered, Some(over.at)),
+                (None, None) => (State::Waiting, None),
             };
-            Ok(Receipt { name: to.to_string(), to, state, at: read.or(delivered).map(Timestamp) })
+            let Ok(to) = Actor::from_str(recipient);
+            Ok(Receipt { name: to.to_string(), to, state, at })
         };
         let messages = self.messages(which, parameters)?;
         let post = |message: Message| {

@@ -11,6 +11,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("../migrations/0001_foundation.sql"),
     include_str!("../migrations/0002_messages.sql"),
     include_str!("../migrations/0003_facts.sql"),
+    include_str!("../migrations/0004_hands_and_indexes.sql"),
 ];
 
 /// The schema this binary knows.

@@ -23,7 +23,7 @@ use crate::apply::Subject;
 use crate::apply::json;
 use crate::apply::parse;
 
-const AGENT: &str = "agents.agent, agents.name, agents.left_at, agents.left_reason";
+const AGENT: &str = "agent, name, left_at, left_reason";
 
 pub(crate) fn apply(connection: &Connection, at: Timestamp, change: &PresenceChange) -> rusqlite::Result<()> {
     match change {
@@ -105,23 +105,24 @@ impl PresenceStore for SqliteTx<'_> {
     }
 
     fn by_pids(&self, host: &str, pids: &[u32]) -> Result<Vec<Agent>, StoreError> {
-        // A handful of rows: a scan beats an index that every join would
-        // maintain. A bit for each id, modulo 64, sifts out nearly all of them
-        // at the price of one short statement.
+        // A handful of rows, all in one index: a scan beats another that every
+        // join would maintain. A bit for each id, modulo 64, sifts out nearly all
+        // of them at the price of one short statement.
         let sieve = pids.iter().fold(0i64, |sieve, pid| sieve | 1 << (pid & 63));
-        let sql =
-            format!("SELECT {AGENT}, pid, host FROM agents WHERE (?1 >> (pid & 63)) & 1 AND left_at IS NULL");
-        self.ask(|tx| {
-            let mut statement = tx.prepare_cached(&sql)?;
-            let mut rows = statement.query([sieve])?;
-            let mut agents = Vec::new();
-            while let Some(row) = rows.next()? {
-                if pids.contains(&row.get(4)?) && row.get_ref(5)?.as_str()? == host {
-                    agents.push(read_agent(row)?);
-                }
+        let sql = "SELECT session, pid FROM agents WHERE (?1 >> (pid & 63)) & 1 AND left_at IS NULL";
+        let read = |row: &Row<'_>| Ok((row.get::<_, String>(0)?.into(), row.get(1)?));
+        let likely: Vec<(SessionId, u32)> =
+            self.ask(|tx| tx.prepare_cached(sql)?.query_map([sieve], read)?.collect())?;
+        let mut agents = Vec::new();
+        for (session, pid) in likely {
+            if pids.contains(&pid)
+                && let Some((agent, _)) = self.agent(&session)?
+                && agent.host == host
+            {
+                agents.push(agent);
             }
-            Ok(agents)
-        })
+        }
+        Ok(agents)
     }
 
     fn repositories(&self, project: &ProjectId) -> Result<Vec<PathBuf>, StoreError> {

@@ -42,7 +42,9 @@ pub fn key(name: &str) -> Result<&'static Key, ConfigError> {
 
 /// `context.mode` → `CONSORT_CONTEXT_MODE`.
 pub fn environment_name(key: &str) -> String {
-    format!("CONSORT_{}", key.to_uppercase().replace('.', "_"))
+    let mut name = String::from("CONSORT_");
+    name.extend(key.chars().map(|c| if c == '.' { '_' } else { c.to_ascii_uppercase() }));
+    name
 }
 
 impl Key {

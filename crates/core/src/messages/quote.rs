@@ -40,7 +40,7 @@ pub(super) fn batch(
         if from.who == Actor::Consort {
             remark(&mut quoted, &letter.message);
         } else {
-            let introduce = settings.introduces() && is_stranger(&from.who) && !met.contains(&&from.who);
+            let introduce = settings.introduces() && !met.contains(&&from.who) && is_stranger(&from.who);
             quote(&mut quoted, &letter.message, letter.again, introduce, None, now, room);
             met.push(&from.who);
         }

@@ -64,11 +64,12 @@ impl<E: Engine, H: Host> App<E, H> {
             let delivered = MessageChange::Delivered { to: mailbox.clone(), numbers, hand: hand.clone() };
             changes.push(Change::Messages(delivered));
             if settings.introduces() {
-                let senders = now_handed.iter().map(|letter| &letter.message.sent.from.who);
-                let mut met: Vec<String> =
-                    senders.filter(|who| is_stranger(who)).map(ToString::to_string).collect();
+                let mut met: Vec<&Actor> =
+                    now_handed.iter().map(|letter| &letter.message.sent.from.who).collect();
                 met.sort();
                 met.dedup();
+                met.retain(|who| is_stranger(who));
+                let met: Vec<String> = met.into_iter().map(ToString::to_string).collect();
                 // Introduced twice is no harm.
                 if !met.is_empty() {
                     let _ = flags.introduce(session, &met);
