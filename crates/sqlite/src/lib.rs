@@ -55,6 +55,8 @@ pub struct SqliteTx<'t> {
     /// Taken from the desk before the transaction began.
     requests: desk::Requests,
     after: After,
+    /// Whose flags are known to be up. Only who holds the gate lowers one.
+    raised: Vec<SessionId>,
     /// Held by writers until the transaction is over.
     _gate: Option<gate::Gate>,
 }
@@ -84,34 +86,17 @@ impl After {
         self.flags.iter().for_each(|(session, flag)| drop(flags.set(session, *flag)));
         self.over.iter().for_each(|session| flags.clear(session));
     }
-
-    fn answer(&self, desk: &desk::Desk) {
-        desk.answer(&self.answers);
-    }
 }
 
 impl Tx for SqliteTx<'_> {
-    fn commit(self) -> Result<(), StoreError> {
-        let notes = self.notes_by_then()?;
-        let Self { tx, store, flags, desk, after, _gate, .. } = self;
-        tx.commit().map_err(|error| store.translate(error))?;
-        publish(&notes);
-        after.lower(&flags);
-        drop(_gate);
-        after.answer(&desk);
+    fn commit(mut self) -> Result<(), StoreError> {
+        self.commit_and_tell()?;
+        open::keep_short(&self.tx);
         Ok(())
     }
 
     fn commit_and_go_on(&mut self) -> Result<bool, StoreError> {
-        let notes = self.notes_by_then()?;
-        open::GOES_ON.set(true);
-        let committed = self.ask(|tx| tx.execute_batch("COMMIT"));
-        open::GOES_ON.set(false);
-        committed?;
-        publish(&notes);
-        let after = std::mem::take(&mut self.after);
-        after.lower(&self.flags);
-        after.answer(&self.desk);
+        self.commit_and_tell()?;
         Ok(self.tx.execute_batch("BEGIN IMMEDIATE").is_ok())
     }
 
@@ -127,6 +112,18 @@ impl Tx for SqliteTx<'_> {
 }
 
 impl SqliteTx<'_> {
+    /// Commits, and tells whoever depends on it before anyone else has a turn.
+    fn commit_and_tell(&mut self) -> Result<(), StoreError> {
+        let notes = self.notes_by_then()?;
+        self.ask(|tx| tx.execute_batch("COMMIT"))?;
+        publish(&notes);
+        let after = std::mem::take(&mut self.after);
+        after.lower(&self.flags);
+        self.raised.clear();
+        self.desk.answer(&after.answers);
+        Ok(())
+    }
+
     /// What hooks are to read once this is committed, where it is something
     /// else.
     fn notes_by_then(&self) -> Result<Vec<(PathBuf, String)>, StoreError> {

@@ -50,8 +50,8 @@ pub(crate) fn apply(
     };
     match change {
         MessageChange::Sent(sent) => {
-            let mut insert = connection
-                .prepare_cached("REPLACE INTO letters VALUES (?1, ?2, ?3, ?4, ?5, NULL)")?;
+            let mut insert =
+                connection.prepare_cached("REPLACE INTO letters VALUES (?1, ?2, ?3, ?4, ?5, NULL)")?;
             let (sender, thread) = (sent.from.who.to_string(), sent.thread.unwrap_or(seq));
             sent.to.iter().try_for_each(|to| {
                 insert.execute(params![seq, to.who.to_string(), sender, thread, sent.key]).map(drop)
@@ -105,7 +105,8 @@ struct HandOver {
 /// Every letter is in one hand at most.
 fn hands(connection: &Connection, recipient: &str) -> rusqlite::Result<Vec<HandOver>> {
     let sql = "SELECT value FROM facts WHERE kind = 'hand' AND key = ?1 AND owner = ''";
-    let hands = connection.prepare_cached(sql)?.query_row([recipient], |row| read_hands(row, 0)).optional()?;
+    let hands =
+        connection.prepare_cached(sql)?.query_row([recipient], |row| read_hands(row, 0)).optional()?;
     Ok(hands.unwrap_or_default())
 }
 
@@ -234,11 +235,15 @@ impl MessageStore for SqliteTx<'_> {
     }
 
     fn raise_flag(&mut self, session: &SessionId) -> Result<(), StoreError> {
-        let flag = self.flags.flag(session);
-        if flag.new {
+        if self.raised.contains(session) {
             return Ok(());
         }
-        self.flags.set(session, Flag { new: true, ..flag })
+        let flag = self.flags.flag(session);
+        if !flag.new {
+            self.flags.set(session, Flag { new: true, ..flag })?;
+        }
+        self.raised.push(session.clone());
+        Ok(())
     }
 
     fn set_flag(&mut self, session: &SessionId, flag: Flag) {

@@ -6,8 +6,8 @@
 //! [`Gate`] first.
 //!
 //! **Closing never checkpoints** (several fsyncs, ten times a hook). Instead
-//! the commit that finds [`LONGEST_WAL`] frames checkpoints, whoever made it,
-//! and empties the file: a process that opens the store alone replays the WAL
+//! whoever's commit leaves [`LONGEST_WAL`] frames checkpoints, once all who wait
+//! for it have their answers, and empties the file: a process that opens the store alone replays the WAL
 //! from its first frame and cannot know which part was checkpointed before, so
 //! where only hooks run a WAL that is merely checkpointed would grow for ever.
 
@@ -26,6 +26,7 @@ use consort_core::engine::StoreError;
 use consort_core::engine::Turn;
 use consort_core::journal::EntryId;
 use rusqlite::Connection;
+use rusqlite::MAIN_DB;
 use rusqlite::OpenFlags;
 use rusqlite::Transaction;
 use rusqlite::TransactionBehavior;
@@ -129,6 +130,7 @@ impl Store {
             desk,
             requests: Vec::new(),
             after: Default::default(),
+            raised: Vec::new(),
             _gate: gate,
         })
     }
@@ -275,16 +277,18 @@ fn connect(path: &Path) -> rusqlite::Result<Connection> {
     connection.busy_handler(Some(nap))?;
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
     connection.execute_batch("PRAGMA synchronous = NORMAL")?;
-    connection.wal_hook(Some(keep_short))?;
+    connection.wal_hook(Some(|_: &mut Wal, frames| {
+        FRAMES.set(frames);
+        Ok(())
+    }))?;
     Ok(connection)
 }
 
 thread_local! {
     /// Until when this thread may wait for a lock.
     static DEADLINE: Cell<Option<Instant>> = const { Cell::new(None) };
-    /// Set for a commit that others wait behind and that is not the last: it
-    /// leaves the WAL to that one.
-    pub(crate) static GOES_ON: Cell<bool> = const { Cell::new(false) };
+    /// How long the last commit has left the WAL.
+    static FRAMES: Cell<i32> = const { Cell::new(0) };
     /// Set while checkpointing: that is a favour, and waits for nobody.
     static IN_A_HURRY: Cell<bool> = const { Cell::new(false) };
 }
@@ -304,13 +308,12 @@ fn nap(tries: i32) -> bool {
 
 /// After a commit that left a long WAL: checkpoints and empties it. Where
 /// others are in the way it does what it can; a later commit does the rest.
-fn keep_short(wal: &mut Wal, frames: i32) -> rusqlite::Result<()> {
-    if frames >= LONGEST_WAL && !GOES_ON.get() {
+pub(crate) fn keep_short(connection: &Connection) {
+    if FRAMES.replace(0) >= LONGEST_WAL {
         IN_A_HURRY.set(true);
-        let _ = wal.checkpoint_v2(CheckpointMode::TRUNCATE);
+        let _ = connection.wal_checkpoint_v2(Some(MAIN_DB), CheckpointMode::TRUNCATE);
         IN_A_HURRY.set(false);
     }
-    Ok(())
 }
 
 /// Makes the directory (0700) and the empty database (0600). SQLite gives its

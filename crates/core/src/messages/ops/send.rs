@@ -30,6 +30,7 @@ use crate::messages::rules;
 use crate::presence;
 use crate::presence::Agent;
 use crate::presence::Caller;
+use crate::presence::CallerFacts;
 use crate::presence::PulseStore;
 use crate::presence::SessionId;
 use crate::project::ProjectId;
@@ -105,13 +106,17 @@ fn verdict(result: Result<SendOutcome, MessageError>) -> Result<Verdict, StoreEr
     }
 }
 
-/// What it takes to carry requests out, one's own and others'. What the machine
-/// was asked a moment ago it is not asked again.
+/// What it takes to carry requests out, one's own and others'. What was asked a
+/// moment ago is not asked again: while we have the turn nobody joins or leaves.
 struct Office<'a, H, P> {
     host: &'a H,
     pulses: &'a P,
     alive: RefCell<BTreeMap<SessionId, bool>>,
     branches: RefCell<BTreeMap<PathBuf, Option<String>>>,
+    /// Who called last: a crowd is many processes of one agent.
+    caller: RefCell<Option<(CallerFacts, Caller)>>,
+    /// Present agents by the names they were called.
+    named: RefCell<BTreeMap<String, Agent>>,
 }
 
 /// A message that is about to be recorded.
@@ -123,7 +128,35 @@ struct Draft {
 
 impl<'a, H: Host, P: PulseStore> Office<'a, H, P> {
     fn new(host: &'a H, pulses: &'a P) -> Self {
-        Self { host, pulses, alive: Default::default(), branches: Default::default() }
+        Self {
+            host,
+            pulses,
+            alive: Default::default(),
+            branches: Default::default(),
+            caller: Default::default(),
+            named: Default::default(),
+        }
+    }
+
+    fn caller(&self, tx: &impl Tx, facts: &CallerFacts) -> Result<Caller, StoreError> {
+        let mut last = self.caller.borrow_mut();
+        match last.as_ref() {
+            Some((known, caller)) if known == facts => Ok(caller.clone()),
+            _ => {
+                let caller = presence::who_calls(self.host, self.pulses, tx, facts)?;
+                *last = Some((facts.clone(), caller.clone()));
+                Ok(caller)
+            }
+        }
+    }
+
+    fn by_name(&self, tx: &impl Tx, name: &str) -> Result<Option<Agent>, StoreError> {
+        if let Some(agent) = self.named.borrow().get(name) {
+            return Ok(Some(agent.clone()));
+        }
+        let found = tx.by_name(name)?;
+        self.named.borrow_mut().extend(found.clone().map(|agent| (name.to_owned(), agent)));
+        Ok(found)
     }
 
     fn is_alive(&self, agent: &Agent) -> bool {
@@ -162,7 +195,7 @@ impl<'a, H: Host, P: PulseStore> Office<'a, H, P> {
         request: &SendRequest,
         topics: &mut Vec<Topic>,
     ) -> Result<SendOutcome, MessageError> {
-        let caller = presence::who_calls(self.host, self.pulses, tx, &request.caller)?;
+        let caller = self.caller(tx, &request.caller)?;
         let me = speaker(tx, caller, request.as_agent.as_deref())?;
         let from = sender(me.as_ref(), |me| self.branch(me));
         let former = match &request.key {
@@ -298,7 +331,7 @@ impl<'a, H: Host, P: PulseStore> Office<'a, H, P> {
 
     /// The agent of that name.
     fn named(&self, tx: &impl Tx, me: Option<&Agent>, name: &str) -> Result<Vec<Recipient>, MessageError> {
-        let Some(agent) = tx.by_name(name)? else { return Err(unknown(tx, name)?.into()) };
+        let Some(agent) = self.by_name(tx, name)? else { return Err(unknown(tx, name)?.into()) };
         let name = agent.name.to_string();
         if me.is_some_and(|me| me.session == agent.session) {
             return Err(Refusal::ToSelf { name }.into());
