@@ -51,9 +51,9 @@ fn one_by_one(rounds: usize) {
             };
             taken[*which].push(once(&mut command));
         }
-        // The model has seen them.
-        once(&mut home.hook("Stop", &full));
+        // All twenty were handed over; then the model has seen them.
         assert!(home.waiting("s11").is_empty());
+        once(&mut home.hook("Stop", &full));
     }
     println!("messages, {rounds} rounds interleaved, spawn + wait, µs");
     println!("{:38} {:>8} {:>8} {:>8}", "", "median", "p95", "ratio");

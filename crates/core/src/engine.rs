@@ -122,9 +122,7 @@ pub enum StoreError {
     },
     #[error("the store stayed busy for {waited_ms} ms")]
     Busy { waited_ms: u64 },
-    #[error(
-        "the store has schema {found}, written by a newer consort; this one knows {known} and only reads it"
-    )]
+    #[error("the store has schema {found}, written by a newer consort; this one knows {known}")]
     Newer { found: u32, known: u32 },
     #[error("entry {seq} of the journal cannot be understood")]
     Entry {

@@ -9,7 +9,7 @@ INSERT INTO facts
     FROM (SELECT recipient, delivered_at AS at, min(number) AS first,
                  json_object('at', delivered_at, 'hand', json(hand),
                              'numbers', json_group_array(number ORDER BY number)) AS over
-          FROM letters WHERE hand IS NOT NULL AND read_at IS NULL
+          FROM letters WHERE json_valid(hand) AND read_at IS NULL
           GROUP BY recipient, delivered_at, hand)
     GROUP BY recipient;
 

@@ -153,8 +153,12 @@ impl SqliteTx<'_> {
         self.ask(change)
     }
 
+    /// What a newer consort has made of the store may be beyond us.
     fn failed(&self, error: rusqlite::Error) -> StoreError {
-        self.store.translate(error)
+        match migrations::version(&self.tx) {
+            Ok(found) if found > SCHEMA => StoreError::Newer { found, known: SCHEMA },
+            _ => self.store.translate(error),
+        }
     }
 }
 

@@ -88,7 +88,10 @@ pub(crate) fn apply(
             each("DELETE FROM letters WHERE number = ?1 AND recipient = ?2", numbers, &[&to])?;
             change_hands(connection, &to, among(numbers), None)
         }
-        MessageChange::Forgotten { numbers } => each("DELETE FROM letters WHERE number = ?1", numbers, &[]),
+        // One that has changed hands since somebody looked stays until it is read.
+        MessageChange::Forgotten { numbers } => {
+            each("DELETE FROM letters WHERE number = ?1 AND read_at IS NOT NULL", numbers, &[])
+        }
     }
 }
 
@@ -134,6 +137,7 @@ fn change_hands(
     hands.iter_mut().for_each(|over| over.numbers.retain(|number| !is_taken(number)));
     hands.extend(into);
     hands.retain(|over| !over.numbers.is_empty());
+    hands.sort_by_key(|over| (over.at, over.numbers.first().copied()));
     if hands.is_empty() {
         let sql = "DELETE FROM facts WHERE kind = 'hand' AND key = ?1 AND owner = ''";
         return connection.prepare_cached(sql)?.execute([recipient]).map(drop);
@@ -154,20 +158,19 @@ fn unread_numbers(connection: &Connection, recipient: &str) -> rusqlite::Result<
     connection.prepare_cached(sql)?.query_map([recipient], |row| row.get(0))?.collect()
 }
 
-/// An entry about messages is needed while one of them is there; alone it does
-/// no harm. A message is forgotten after it was sent, and entries are dropped
-/// oldest first, so its forgetting is never needed once both are old.
+/// An entry about messages is needed while one of them is there, or while the
+/// entry that sent it is kept for something else that came about in it.
 pub(crate) fn keep(seq: Seq, change: &MessageChange) -> Keep {
     let while_any = |numbers: &[Seq]| {
         Keep::WhileAny(numbers.iter().map(|number| ("letters", number.to_string())).collect())
     };
     match change {
-        MessageChange::Sent(_) => while_any(&[seq]),
+        MessageChange::Sent(_) => Keep::Story(("letters", seq.to_string())),
         MessageChange::Delivered { numbers, .. }
         | MessageChange::Read { numbers, .. }
         | MessageChange::Inherited { numbers, .. }
-        | MessageChange::Dropped { numbers, .. } => while_any(numbers),
-        MessageChange::Forgotten { .. } => Keep::WhileAny(Vec::new()),
+        | MessageChange::Dropped { numbers, .. }
+        | MessageChange::Forgotten { numbers } => while_any(numbers),
     }
 }
 

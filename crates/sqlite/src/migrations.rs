@@ -2,7 +2,7 @@
 //!
 //! A database says which one it is at (`user_version`). A newer binary runs
 //! what is missing, under a write lock while others wait; an older binary that
-//! meets a newer database goes on reading it.
+//! meets a newer database reads what it still understands and writes nothing.
 
 use rusqlite::Connection;
 use rusqlite::TransactionBehavior;

@@ -7,9 +7,10 @@
 //!
 //! **Closing never checkpoints** (several fsyncs, ten times a hook). Instead
 //! whoever's commit leaves [`LONGEST_WAL`] frames checkpoints, once all who wait
-//! for it have their answers, and empties the file: a process that opens the store alone replays the WAL
-//! from its first frame and cannot know which part was checkpointed before, so
-//! where only hooks run a WAL that is merely checkpointed would grow for ever.
+//! for it have their answers, and empties the file: a process that opens the
+//! store alone replays the WAL from its first frame and cannot know which part was
+//! checkpointed before, so where only hooks run a WAL that is merely checkpointed
+//! would grow for ever.
 
 use std::cell::Cell;
 use std::fs;
@@ -263,6 +264,7 @@ fn open_or_create(place: &Location, held: Option<&Gate>, deadline: Instant) -> R
         }
         connection.pragma_update(None, "journal_mode", "WAL").map_err(sqlite)?;
         migrations::run(&mut connection).map_err(sqlite)?;
+        keep_short(&connection);
         held::replace(&held::file(&place.path), &held::render(&connection).map_err(sqlite)?);
         held::replace(&radar::file(&place.path), &radar::render(&connection).map_err(sqlite)?);
     }

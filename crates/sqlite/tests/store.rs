@@ -7,6 +7,8 @@ use std::path::Path;
 
 use consort_core::App;
 use consort_core::Timestamp;
+use consort_core::claims::Mode;
+use consort_core::claims::Strength;
 use consort_core::config::Retention;
 use consort_core::engine::Engine as _;
 use consort_core::engine::StoreError;
@@ -138,12 +140,46 @@ fn an_older_program_reads_a_newer_store_and_does_not_write_to_it() {
     let mut app = app_at(temp.path());
     app.host().start(1, "first");
     assert_eq!(story::roll(&mut app), "Raven idle");
+    newer.execute_batch("DROP INDEX store.letters_unread; DROP TABLE store.letters").unwrap();
+    let beyond = app.unread_count(&Actor::Person).unwrap_err().to_string();
+    assert!(beyond.contains("schema 99"), "{beyond}");
     // Also where it was opened before the newer one came.
     let refused = story::join(&mut app, "t", 2, NameWish::Any).unwrap_err().to_string();
     assert!(refused.contains("schema 99") && refused.contains(&format!("knows {SCHEMA}")), "{refused}");
 }
 
+/// A message that came about with something outlives neither its forgetting nor
+/// what is kept of the other.
 #[test]
+fn what_is_forgotten_stays_so_where_its_entry_is_kept() {
+    let temp = tempfile::tempdir().unwrap();
+    let mut app = app_at(temp.path());
+    for (session, pid) in [("s", 1), ("t", 2)] {
+        story::join(&mut app, session, pid, NameWish::Any).unwrap();
+    }
+    claim_story::hold(&mut app, 2, &["topic:auth"], Strength::Advisory, Mode::Exclusive).unwrap();
+    claim_story::contest(&mut app, 1, "topic:auth").unwrap();
+    let mailbox = Actor::Agent("t".into());
+    app.host().be(99);
+    let letters = app.inbox(&InboxRequest { mailbox: mailbox.clone(), from: None, peek: false }).unwrap();
+    assert_eq!(letters.len(), 1);
+    app.has_read(&mailbox, &letters).unwrap();
+
+    app.host().advance(31 * Timestamp::DAY);
+    app.retain(story::MONTH).unwrap();
+    let sent = app.sent(&Actor::Agent("s".into()), 9).unwrap();
+    assert!(sent.is_empty(), "{sent:?}");
+    // What was done at the last one's end is old as well by now.
+    app.host().advance(31 * Timestamp::DAY);
+    app.retain(story::MONTH).unwrap();
+    assert_eq!(claim_story::standing(&mut app).len(), 1);
+    assert!(app.journal_verify().unwrap().is_sound(), "{:?}", app.journal_verify());
+    app.journal_rebuild().unwrap();
+    assert_eq!(app.unread_count(&mailbox).unwrap(), 0);
+}
+
+#[test]
+#[expect(clippy::disallowed_methods, reason = "an older store is made by hand")]
 fn what_an_older_store_says_of_hands_is_carried_over() {
     let temp = tempfile::tempdir().unwrap();
     let mut app = app_at(temp.path());

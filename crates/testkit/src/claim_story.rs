@@ -64,7 +64,7 @@ pub fn release<E: Engine>(
     app.release(&request).map(|outcome| outcome.released.len())
 }
 
-fn contest<E: Engine>(app: &mut StoryApp<E>, pid: u32, what: &str) -> Result<Hold, ClaimError> {
+pub fn contest<E: Engine>(app: &mut StoryApp<E>, pid: u32, what: &str) -> Result<Hold, ClaimError> {
     app.host().call_from(&[pid]);
     let caller = facts(app.host(), None);
     app.contest(&caller, HERE.as_ref(), what, Some("urgent"))

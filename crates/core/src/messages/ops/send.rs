@@ -155,7 +155,9 @@ impl<'a, H: Host, P: PulseStore> Office<'a, H, P> {
             return Ok(Some(agent.clone()));
         }
         let found = tx.by_name(name)?;
-        self.named.borrow_mut().extend(found.clone().map(|agent| (name.to_owned(), agent)));
+        if let Some(agent) = &found {
+            self.named.borrow_mut().insert(name.to_owned(), agent.clone());
+        }
         Ok(found)
     }
 
@@ -355,7 +357,8 @@ impl<'a, H: Host, P: PulseStore> Office<'a, H, P> {
             return self.named(tx, me, agent.name.as_str());
         }
         // A namesake elsewhere is somebody else.
-        let heir = tx.by_name(&sender.name)?.filter(|heir| Some(&heir.project.id) == sender.project.as_ref());
+        let heir =
+            self.by_name(tx, &sender.name)?.filter(|heir| Some(&heir.project.id) == sender.project.as_ref());
         match heir {
             Some(heir) => self.named(tx, me, heir.name.as_str()),
             None => Err(Refusal::Gone { name: sender.name.clone() }.into()),
