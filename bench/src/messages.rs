@@ -181,7 +181,7 @@ fn peer(hcom: &str, processes: usize, each: usize) {
     println!("hcom send, {total} messages {rate:6.0}/s, {} refused\n", refused.into_inner());
 }
 
-/// How often a crowd is measured: one time in four is off by a tenth.
+/// How often a crowd is measured: once is easily off by a tenth.
 const TURNS: usize = 6;
 
 fn floor() -> Command {
