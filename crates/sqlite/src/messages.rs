@@ -259,23 +259,15 @@ impl MessageStore for SqliteTx<'_> {
 }
 
 impl SqliteTx<'_> {
-    /// Messages in order, each once.
+    /// Messages in order, each once, unless one of them cannot be understood.
     fn messages(&self, which: &str, parameters: impl Params) -> Result<Vec<Message>, StoreError> {
         let sql = format!(
             "SELECT journal.seq, journal.at, journal.changes FROM letters JOIN journal ON seq = number
              WHERE {which} GROUP BY number ORDER BY number"
         );
-        self.several(&sql, parameters, read_message)
-    }
-
-    /// All rows, unless one of them says nothing that can be understood.
-    fn several<T>(
-        &self,
-        sql: &str,
-        parameters: impl Params,
-        read: impl FnMut(&Row<'_>) -> rusqlite::Result<Result<T, StoreError>>,
-    ) -> Result<Vec<T>, StoreError> {
-        self.ask(|tx| tx.prepare_cached(sql)?.query_map(parameters, read)?.collect::<rusqlite::Result<_>>())?
+        self.ask(|tx| {
+            tx.prepare_cached(&sql)?.query_map(parameters, read_message)?.collect::<rusqlite::Result<_>>()
+        })?
     }
 
     fn posts(&self, which: &str, parameters: impl Params) -> Result<Vec<Post>, StoreError> {
