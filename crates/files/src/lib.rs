@@ -1,0 +1,27 @@
+//! Files that somebody else may have prepared, and directories that are ours.
+//!
+//! A repository can bring links, pipes and devices under any name, and the
+//! directory we keep our state in may be one that the user shares with us. So
+//! this crate is the only place that
+//!
+//! - reads and replaces files in a repository ([`Tree`]): **no link is followed
+//!   at any level**, only regular files are opened, and a size limit holds;
+//! - reads other small files ([`read`]) and replaces files of the user's own
+//!   ([`replace`]), atomically and with their mode kept;
+//! - removes directories recursively ([`OurDir`]), and only **below a directory
+//!   that carries our marker**.
+
+mod ours;
+mod pending;
+mod read;
+mod replace;
+mod tree;
+
+pub use ours::MARKER;
+pub use ours::OurDir;
+pub use pending::Pending;
+pub use read::is_regular;
+pub use read::read;
+pub use replace::NewFile;
+pub use replace::replace;
+pub use tree::Tree;

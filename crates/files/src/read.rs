@@ -1,0 +1,41 @@
+//! Reading one file without being held up by it.
+
+use std::fs::File;
+use std::io;
+use std::io::Read as _;
+use std::os::fd::OwnedFd;
+use std::path::Path;
+
+use rustix::fs::CWD;
+use rustix::fs::FileType;
+use rustix::fs::Mode;
+use rustix::fs::OFlags;
+
+/// Reads a regular file of at most `limit` bytes. A pipe, a device or a longer
+/// file is an error; links are followed.
+pub fn read(path: &Path, limit: u64) -> io::Result<Vec<u8>> {
+    // Without waiting: opening a pipe would block until somebody writes to it.
+    let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NONBLOCK | OFlags::NOCTTY;
+    read_open(rustix::fs::openat(CWD, path, flags, Mode::empty())?, limit)
+}
+
+/// Whether the file behind a path is a regular one.
+pub fn is_regular(path: &Path) -> bool {
+    rustix::fs::stat(path).is_ok_and(|stat| FileType::from_raw_mode(stat.st_mode).is_file())
+}
+
+/// Reads what was opened, if it is a regular file of at most `limit` bytes.
+pub(crate) fn read_open(file: OwnedFd, limit: u64) -> io::Result<Vec<u8>> {
+    let stat = rustix::fs::fstat(&file)?;
+    if !FileType::from_raw_mode(stat.st_mode).is_file() {
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, "it is not a regular file"));
+    }
+    let too_long = || io::Error::new(io::ErrorKind::FileTooLarge, format!("it is longer than {limit} bytes"));
+    if stat.st_size as u64 > limit {
+        return Err(too_long());
+    }
+    let mut bytes = Vec::with_capacity(stat.st_size as usize);
+    // It may have grown since.
+    File::from(file).take(limit + 1).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > limit { Err(too_long()) } else { Ok(bytes) }
+}

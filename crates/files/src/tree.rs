@@ -1,0 +1,129 @@
+//! Files below a root that somebody else may have filled.
+
+use std::ffi::OsStr;
+use std::io;
+use std::os::fd::OwnedFd;
+use std::path::Component;
+use std::path::Path;
+use std::path::PathBuf;
+
+use rustix::fs::AtFlags;
+use rustix::fs::CWD;
+use rustix::fs::FileType;
+use rustix::fs::Mode;
+use rustix::fs::OFlags;
+use rustix::io::Errno;
+
+use crate::pending::Pending;
+use crate::read::read_open;
+use crate::replace::NewFile;
+use crate::replace::replace_at;
+
+/// A directory tree in which no link is followed, at any level below its root.
+pub struct Tree {
+    root: PathBuf,
+}
+
+impl Tree {
+    /// The tree below `root`; the root itself is the caller's choice and may be
+    /// reached through links.
+    pub fn new(root: &Path) -> Self {
+        Self { root: root.to_owned() }
+    }
+
+    /// Reads a regular file of at most `limit` bytes; `None` if it is not there.
+    pub fn read(&self, path: &Path, limit: u64) -> io::Result<Option<Vec<u8>>> {
+        let open = || {
+            let (dir, name) = self.parent(path, Missing::Refuse)?;
+            let flags =
+                OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC | OFlags::NONBLOCK | OFlags::NOCTTY;
+            let file = rustix::fs::openat(&dir, name, flags, Mode::empty()).map_err(as_link)?;
+            read_open(file, limit)
+        };
+        match open() {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            read => read.map(Some),
+        }
+    }
+
+    /// Replaces a regular file as [`crate::replace`] does, or makes it and the
+    /// directories above it.
+    pub fn replace(
+        &self,
+        path: &Path,
+        contents: &[u8],
+        pending: &Pending,
+        is_due: impl FnOnce() -> io::Result<()>,
+    ) -> io::Result<()> {
+        let (dir, _) = self.parent(path, Missing::Make)?;
+        replace_at(&dir, &self.root.join(path), contents, NewFile::Shared, pending, is_due)
+    }
+
+    /// Removes a file or a link; what it points to stays.
+    pub fn remove(&self, path: &Path) -> io::Result<()> {
+        let (dir, name) = self.parent(path, Missing::Refuse)?;
+        Ok(rustix::fs::unlinkat(&dir, name, AtFlags::empty())?)
+    }
+
+    /// Removes a directory if it is empty.
+    pub fn remove_empty_dir(&self, path: &Path) -> io::Result<()> {
+        let (dir, name) = self.parent(path, Missing::Refuse)?;
+        Ok(rustix::fs::unlinkat(&dir, name, AtFlags::REMOVEDIR)?)
+    }
+
+    /// Whether there is a regular file, reached without following a link.
+    pub fn has_file(&self, path: &Path) -> bool {
+        let kind = || {
+            let (dir, name) = self.parent(path, Missing::Refuse).ok()?;
+            let stat = rustix::fs::statat(&dir, name, AtFlags::SYMLINK_NOFOLLOW).ok()?;
+            Some(FileType::from_raw_mode(stat.st_mode))
+        };
+        kind() == Some(FileType::RegularFile)
+    }
+
+    /// The directory that contains `path`, opened component by component, and
+    /// the last component.
+    fn parent<'p>(&self, path: &'p Path, missing: Missing) -> io::Result<(OwnedFd, &'p OsStr)> {
+        let outside = || io::Error::new(io::ErrorKind::InvalidInput, "the path leads outside of its root");
+        let mut names = Vec::new();
+        for component in path.components() {
+            match component {
+                Component::Normal(name) => names.push(name),
+                Component::CurDir => {}
+                Component::ParentDir | Component::RootDir | Component::Prefix(_) => return Err(outside()),
+            }
+        }
+        let name = names.pop().ok_or_else(outside)?;
+        let directory = OFlags::DIRECTORY | OFlags::CLOEXEC;
+        let mut dir = rustix::fs::openat(CWD, &self.root, directory, Mode::empty())?;
+        for name in names {
+            if missing == Missing::Make {
+                match rustix::fs::mkdirat(&dir, name, Mode::from_raw_mode(0o777)) {
+                    Ok(()) | Err(Errno::EXIST) => {}
+                    Err(error) => return Err(error.into()),
+                }
+            }
+            let flags = directory | OFlags::NOFOLLOW;
+            dir = rustix::fs::openat(&dir, name, flags, Mode::empty()).map_err(as_link)?;
+        }
+        Ok((dir, name))
+    }
+}
+
+/// What to do about directories on the way that do not exist.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Missing {
+    Make,
+    Refuse,
+}
+
+/// The kernel reports a link that must not be followed as a loop, or as
+/// something that is no directory.
+fn as_link(error: Errno) -> io::Error {
+    match error {
+        Errno::LOOP | Errno::NOTDIR => {
+            io::Error::new(io::ErrorKind::InvalidInput, "a symbolic link or a file is in its place")
+        }
+        error => error.into(),
+    }
+}
