@@ -13,6 +13,7 @@ use consort_core::hooks::Act;
 use consort_core::hooks::HookCall;
 use consort_core::hooks::HookEvent;
 use consort_core::hooks::ToolUse;
+use consort_core::presence::SessionId;
 use serde::Deserialize;
 use serde::Deserializer;
 use serde::de::DeserializeOwned;
@@ -188,7 +189,7 @@ impl<'a> Payload<'a> {
         let cwd = PathBuf::from(self.cwd.into_owned());
         Some(HookCall {
             in_subagent: self.agent_id.0.is_some() || self.parent.0.is_some(),
-            session: self.parent.0.unwrap_or(session).into(),
+            session: SessionId::from_cli(self.parent.0.unwrap_or(session)).ok()?,
             cwd: self.dir.map_or_else(|| cwd.clone(), |dir| cwd.join(dir)),
             model: self.model.0,
             asks_first: self.permission_mode.0.map(|mode| mode != "bypassPermissions"),

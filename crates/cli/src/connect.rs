@@ -18,12 +18,11 @@ use consort_agents::Piece;
 use consort_host::env;
 use serde::Serialize;
 
-use self::files::read;
-use self::files::resolve;
 use crate::world::World;
 
+pub(crate) use files::TheirFile;
 pub(crate) use files::private_dir;
-pub(crate) use files::write_atomically;
+pub(crate) use files::write_own;
 pub(crate) use plan::Plan;
 pub(crate) use plan::plan_connect;
 pub(crate) use plan::plan_disconnect;
@@ -102,8 +101,8 @@ impl Standing {
 /// How every known agent CLI stands to us.
 pub(crate) fn standings(world: &World, worktree: &Path) -> Vec<Standing> {
     let state = |piece: &Piece, level: Level<'_>| {
-        let (ours, path, wiring) = (hook_program(level), resolve(&piece.file), &piece.wiring);
-        let text = match read(&path) {
+        let (ours, file, wiring) = (hook_program(level), TheirFile::at(level, &piece.file), &piece.wiring);
+        let text = match file.read() {
             Ok(text) => text.filter(|text| !text.trim().is_empty()),
             Err(error) => return State::Malformed(error.in_a_line()),
         };
@@ -115,7 +114,7 @@ pub(crate) fn standings(world: &World, worktree: &Path) -> Vec<Standing> {
             Ok(Connection::Outdated) => State::Outdated,
             Ok(Connection::SwitchedOff) => State::SwitchedOff,
             Ok(Connection::Current) => State::Current,
-            Err(error) => State::Malformed(format!("{}, {error}", path.display())),
+            Err(error) => State::Malformed(format!("{}, {error}", file.path().display())),
         }
     };
     consort_agents::ALL
@@ -124,7 +123,7 @@ pub(crate) fn standings(world: &World, worktree: &Path) -> Vec<Standing> {
             let config_dir = world.config_dir(*cli);
             let levels = [Level::User(&config_dir), Level::Project(worktree)];
             let hooks = levels.map(|level| cli.hooks(level));
-            let files = [resolve(&hooks[0].file), resolve(&hooks[1].file)];
+            let files = [0, 1].map(|at| TheirFile::at(levels[at], &hooks[at].file).path());
             let is_there =
                 |piece: &Piece, level| matches!(state(piece, level), State::Current | State::Outdated);
             let mcp = |level| cli.mcp(level, &env::get).is_some_and(|piece| is_there(&piece, level));
@@ -158,7 +157,7 @@ pub(crate) fn hook_program(level: Level<'_>) -> String {
 /// name that is somebody else's is taken to.
 pub(crate) fn is_alive(piece: &Piece, level: Level<'_>) -> bool {
     let ours = hook_program(level);
-    let text = read(&resolve(&piece.file)).ok().flatten();
+    let text = TheirFile::at(level, &piece.file).read().ok().flatten();
     let Some(text) = text.filter(|text| !text.trim().is_empty()) else { return false };
     let is_there = |program: &String| match program.contains('/') {
         true => is_program(Path::new(program)),

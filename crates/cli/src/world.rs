@@ -14,6 +14,7 @@ use consort_core::presence::Caller;
 use consort_core::presence::CallerFacts;
 use consort_core::presence::SessionId;
 use consort_core::project::Project;
+use consort_files::Pending;
 use consort_host::Machine;
 use consort_host::Paths;
 use consort_host::Peer;
@@ -45,6 +46,7 @@ pub(crate) struct Room {
     pub(crate) config: Config,
     /// Where we keep what is ours.
     pub(crate) data: PathBuf,
+    pub(crate) pending: Pending,
 }
 
 impl World {
@@ -71,6 +73,11 @@ impl World {
         App::new(store, Machine::new(self.paths.bells()))
     }
 
+    /// Where it is noted which temporary files are being written.
+    pub(crate) fn pending(&self) -> Pending {
+        Pending::new(&self.paths.pending())
+    }
+
     /// Where an agent CLI keeps this person's things.
     pub(crate) fn config_dir(&self, cli: &dyn AgentCli) -> PathBuf {
         cli.config_dir(&self.paths.home, &env::get)
@@ -84,6 +91,7 @@ impl World {
     /// Opens the store, resolves the settings, publishes what hooks need of
     /// them, and lets retention have its daily look.
     pub(crate) fn open(&self) -> Result<Room, CommandError> {
+        self.pending().sweep();
         let mut app = self.app();
         let (project, place) = app.project(&self.cwd)?;
         let config = config::load(&self.paths, &place.worktree, &self.overrides)?;
@@ -96,7 +104,14 @@ impl World {
             let _ = app.publish(&config.resolved, &place.worktree);
         }
         let _ = app.retain(config.resolved.retention());
-        Ok(Room { app, project, place, config: config.resolved, data: self.paths.data.clone() })
+        Ok(Room {
+            app,
+            project,
+            place,
+            config: config.resolved,
+            data: self.paths.data.clone(),
+            pending: self.pending(),
+        })
     }
 }
 

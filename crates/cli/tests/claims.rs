@@ -415,7 +415,7 @@ fn a_commit_does_not_take_along_what_another_holds() {
     std::fs::write(world.data().join("consort.db"), "not a database at all, but long enough to look at")
         .unwrap();
     assert_eq!(commit(Some("s2")).code, 0);
-    std::fs::remove_dir_all(world.data()).unwrap();
+    world.lose(&world.data());
 
     assert_eq!(world.run("uninit --git-hook").code, 0);
     assert_eq!(std::fs::read(&before).unwrap(), old);

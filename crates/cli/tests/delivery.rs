@@ -201,7 +201,7 @@ fn waiting_survives_the_store_being_replaced() {
     let mut wait = world.consort(["inbox", "--wait"]);
     let waiter = wait.env("CONSORT_SESSION", "s1").stdout(Stdio::piped()).spawn().unwrap();
     std::thread::sleep(Duration::from_millis(200));
-    std::fs::remove_dir_all(world.data()).unwrap();
+    world.lose(&world.data());
     world.run("join --pid $OTHER --kind claude --session s1 --name Falcon");
     world.run_as(None, &["send", "Falcon", "in the new one"]);
     let output = waiter.wait_with_output().unwrap();

@@ -230,7 +230,7 @@ fn a_note_that_cannot_be_written_stops_no_guard() {
     let world = world();
     reserve(&world, "s1", "src/auth/");
     // Where notes of the session would be, there is a file.
-    let _ = std::fs::remove_dir_all(world.data().join("mail/s2"));
+    world.lose(&world.data().join("mail/s2"));
     std::fs::create_dir_all(world.data().join("mail")).unwrap();
     std::fs::write(world.data().join("mail/s2"), "in the way").unwrap();
     assert!(refused(&world, "s2", "Bash", bash("./script; rm -rf src/auth")).is_some());

@@ -3,11 +3,13 @@
 
 use std::fs;
 use std::io::Write as _;
-use std::os::unix::fs::DirBuilderExt as _;
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::Path;
 use std::path::PathBuf;
 use std::time::SystemTime;
+
+use consort_files::MARKER;
+use consort_files::OurDir;
 
 use crate::files::content_hash;
 
@@ -48,7 +50,7 @@ impl Cache {
         let Some(place) = self.place(file, name).filter(|_| result.len() <= LARGEST) else {
             return Ok(false);
         };
-        fs::DirBuilder::new().recursive(true).mode(0o700).create(&self.dir)?;
+        OurDir::create(&self.dir)?;
         let aside = self.dir.join(format!(".{}", std::process::id()));
         let mut open = fs::OpenOptions::new();
         open.write(true).create(true).truncate(true).mode(0o600).open(&aside)?.write_all(result)?;
@@ -66,10 +68,7 @@ impl Cache {
     }
 
     pub fn clear(&self) -> std::io::Result<()> {
-        match fs::remove_dir_all(&self.dir) {
-            Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(error),
-            _ => Ok(()),
-        }
+        OurDir::remove(&self.dir)
     }
 
     fn place(&self, file: &Path, name: &str) -> Option<PathBuf> {
@@ -98,7 +97,7 @@ impl Cache {
             let found = entry.metadata().ok()?;
             Some((entry.path(), found.len(), found.modified().ok()?))
         };
-        entries.filter_map(one).collect()
+        entries.filter(|entry| entry.file_name() != MARKER).filter_map(one).collect()
     }
 }
 

@@ -9,6 +9,7 @@ use std::path::PathBuf;
 
 use consort_core::claims::Stamp;
 use consort_core::host::Located;
+use consort_files::Tree;
 
 use crate::git;
 
@@ -106,9 +107,25 @@ pub(crate) fn below(worktree: &Path, below: &str, depth: Option<usize>, most: us
 const LONGEST_HASHED: u64 = 64 << 20;
 
 pub(crate) fn content_hash(path: &Path) -> Option<String> {
-    let is_short = fs::metadata(path).is_ok_and(|found| found.is_file() && found.len() <= LONGEST_HASHED);
-    let content = fs::read(path).ok().filter(|_| is_short)?;
+    let content = consort_files::read(path, LONGEST_HASHED).ok()?;
     Some(blake3::hash(&content).to_hex()[..32].to_owned())
+}
+
+/// No text that we read on somebody's word is longer.
+const LONGEST_TEXT: u64 = 4 << 20;
+
+/// A file's text. In a repository no link is followed: whoever filled it may
+/// have pointed it anywhere.
+pub(crate) fn text(path: &Path) -> std::io::Result<String> {
+    let path = std::path::absolute(path)?;
+    let worktree = path.ancestors().skip(1).find(|dir| git::git_dir(dir).is_some());
+    let bytes = match worktree.and_then(|worktree| Some((worktree, path.strip_prefix(worktree).ok()?))) {
+        Some((worktree, inside)) => {
+            Tree::new(worktree).read(inside, LONGEST_TEXT)?.ok_or(std::io::ErrorKind::NotFound)?
+        }
+        None => consort_files::read(&path, LONGEST_TEXT)?,
+    };
+    Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
 #[cfg(test)]

@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use consort_core::claims::Pattern;
 use consort_core::host::Place;
+use consort_files::Tree;
 
 use crate::run::run;
 use crate::run::run_for;
@@ -18,6 +19,16 @@ const MARKER: &str = ".consort/config.toml";
 
 /// What a directory called `.consort` has that is our own home instead.
 const NOT_A_MARKER: &str = ".consort/consort.db";
+
+/// No file that is read here is longer; `packed-refs` may be long.
+const LONGEST: u64 = 64 << 20;
+
+/// The text of a file of git's own. A directory that somebody else prepared may
+/// have a pipe or a device in its place.
+fn read_text(path: impl AsRef<Path>) -> std::io::Result<String> {
+    let bytes = consort_files::read(path.as_ref(), LONGEST)?;
+    String::from_utf8(bytes).map_err(|error| std::io::Error::new(std::io::ErrorKind::InvalidData, error))
+}
 
 pub(crate) fn place(dir: &Path) -> Place {
     let dir = fs::canonicalize(dir).unwrap_or_else(|_| dir.to_owned());
@@ -33,7 +44,8 @@ pub(crate) fn place(dir: &Path) -> Place {
             };
         }
     }
-    let is_marked = |dir: &&Path| dir.join(MARKER).is_file() && !dir.join(NOT_A_MARKER).exists();
+    let is_marked =
+        |dir: &&Path| Tree::new(dir).has_file(Path::new(MARKER)) && !dir.join(NOT_A_MARKER).exists();
     let marked = dir.ancestors().find(is_marked);
     let root = text(marked.unwrap_or(&dir));
     Place { worktree: root.clone(), repository: root, origin: None, branch: None, is_git: false }
@@ -48,13 +60,13 @@ pub(crate) fn branch(worktree: &Path) -> Option<String> {
 /// The commit that is checked out, read from where git keeps it.
 pub(crate) fn commit(worktree: &Path) -> Option<String> {
     let git_dir = git_dir(worktree)?;
-    let head = fs::read_to_string(git_dir.join("HEAD")).ok()?;
+    let head = read_text(git_dir.join("HEAD")).ok()?;
     let Some(name) = head.trim().strip_prefix("ref: ") else { return Some(head.trim().to_owned()) };
     let common = common_dir(&git_dir);
-    if let Ok(commit) = fs::read_to_string(common.join(name)) {
+    if let Ok(commit) = read_text(common.join(name)) {
         return Some(commit.trim().to_owned());
     }
-    let packed = fs::read_to_string(common.join("packed-refs")).ok()?;
+    let packed = read_text(common.join("packed-refs")).ok()?;
     let line = packed.lines().find(|line| line.split_once(' ').is_some_and(|(_, found)| found == name))?;
     line.split_once(' ').map(|(commit, _)| commit.to_owned())
 }
@@ -173,7 +185,7 @@ pub(crate) fn git_dir(worktree: &Path) -> Option<PathBuf> {
     if dot_git.join("HEAD").is_file() {
         return Some(dot_git);
     }
-    let link = fs::read_to_string(&dot_git).ok()?;
+    let link = read_text(&dot_git).ok()?;
     let target = link.strip_prefix("gitdir:")?.trim();
     let target = worktree.join(target);
     target.join("HEAD").is_file().then_some(target)
@@ -181,7 +193,7 @@ pub(crate) fn git_dir(worktree: &Path) -> Option<PathBuf> {
 
 /// What all worktrees of a repository share.
 pub(crate) fn common_dir(git_dir: &Path) -> PathBuf {
-    let common = match fs::read_to_string(git_dir.join("commondir")) {
+    let common = match read_text(git_dir.join("commondir")) {
         Ok(common) => git_dir.join(common.trim()),
         Err(_) => git_dir.to_owned(),
     };
@@ -189,7 +201,7 @@ pub(crate) fn common_dir(git_dir: &Path) -> PathBuf {
 }
 
 fn head(git_dir: &Path) -> Option<String> {
-    let head = fs::read_to_string(git_dir.join("HEAD")).ok()?;
+    let head = read_text(git_dir.join("HEAD")).ok()?;
     let head = head.trim();
     Some(match head.strip_prefix("ref:") {
         Some(name) => name.trim().trim_start_matches("refs/heads/").to_owned(),
@@ -199,7 +211,7 @@ fn head(git_dir: &Path) -> Option<String> {
 
 /// `url` in the section `[remote "origin"]`.
 fn origin(common: &Path) -> Option<String> {
-    let config = fs::read_to_string(common.join("config")).ok()?;
+    let config = read_text(common.join("config")).ok()?;
     let mut in_origin = false;
     for line in config.lines().map(str::trim) {
         if line.starts_with('[') {

@@ -137,7 +137,7 @@ impl Host for Machine {
     }
 
     fn text(&self, path: &Path) -> std::io::Result<String> {
-        Ok(String::from_utf8_lossy(&std::fs::read(path)?).into_owned())
+        files::text(path)
     }
 
     fn me(&self) -> Option<Process> {

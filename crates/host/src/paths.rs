@@ -65,6 +65,11 @@ impl Paths {
         self.data.join("backups")
     }
 
+    /// Notes of temporary files that exist right now.
+    pub fn pending(&self) -> PathBuf {
+        self.data.join("pending")
+    }
+
     pub fn user_config(&self) -> PathBuf {
         self.config.join("config.toml")
     }

@@ -16,9 +16,10 @@ use consort_core::engine::StoreError;
 use consort_core::host::Process;
 use consort_core::messages::Flag;
 use consort_core::messages::FlagStore;
+use consort_core::path_part::PathPart;
 use consort_core::presence::SessionId;
+use consort_files::OurDir;
 
-use crate::pulses::file_name;
 use crate::pulses::private_dir;
 use crate::pulses::unless_absent;
 
@@ -49,19 +50,21 @@ impl Flags {
 
     /// Forgets all of a session.
     pub(crate) fn clear(&self, session: &SessionId) {
-        let _ = fs::remove_dir_all(self.of(session, ""));
+        if self.of(session, "").exists() {
+            let _ = OurDir::open(&self.dir).and_then(|ours| ours.remove_entry(session.path_part().as_str()));
+        }
     }
 
     /// Forgets everything.
     pub(crate) fn clear_all(&self) -> std::io::Result<()> {
-        unless_absent(fs::remove_dir_all(&self.dir))
+        OurDir::remove(&self.dir)
     }
 
     pub(crate) fn set(&self, session: &SessionId, flag: Flag) -> Result<(), StoreError> {
         // It is written over, never removed: files that come and go are slow.
         let mark = |is_set, mark| if is_set { mark } else { b'-' };
         let marks = [mark(flag.new, b'n'), mark(flag.later, b'l'), mark(flag.handed, b'h')];
-        write(&self.of(session, "flag"), &marks, false).map_err(|error| self.failed(error))
+        write(&self.dir, &self.of(session, "flag"), &marks, false).map_err(|error| self.failed(error))
     }
 }
 
@@ -103,29 +106,30 @@ impl FlagStore for Flags {
 
     fn introduce(&self, session: &SessionId, senders: &[String]) -> Result<(), StoreError> {
         let lines: String = senders.iter().map(|sender| format!("{sender}\n")).collect();
-        write(&self.of(session, "met"), lines.as_bytes(), true).map_err(|error| self.failed(error))
+        write(&self.dir, &self.of(session, "met"), lines.as_bytes(), true).map_err(|error| self.failed(error))
     }
 }
 
 /// A note of a session, by its name.
 pub(crate) fn of(dir: &Path, session: &SessionId, what: &str) -> PathBuf {
-    dir.join(file_name(session.as_str()) + "/" + what)
+    dir.join(format!("{}/{what}", session.path_part()))
 }
 
 /// The line by which a process says that it has shown what it had to.
 fn shown_by(hand: &Process) -> String {
-    format!("{} {}", hand.pid, file_name(&hand.start))
+    format!("{} {}", hand.pid, PathPart::of_any(&hand.start))
 }
 
-/// Writes over a file or adds to it, making the session's directory if it is
-/// the first.
-pub(crate) fn write(path: &Path, bytes: &[u8], append: bool) -> std::io::Result<()> {
+/// Writes over a file below a directory of ours, or adds to it, making the
+/// directories if it is the first.
+pub(crate) fn write(ours: &Path, path: &Path, bytes: &[u8], append: bool) -> std::io::Result<()> {
     let open = || {
         let mut options = fs::OpenOptions::new();
         options.create(true).mode(0o600).write(true).append(append).truncate(false).open(path)
     };
     let file = match open() {
         Err(error) if error.kind() == ErrorKind::NotFound => {
+            OurDir::create(ours)?;
             path.parent().map_or(Ok(()), private_dir)?;
             open()
         }

@@ -21,6 +21,7 @@ use consort_core::claims::Touch;
 use consort_core::engine::StoreError;
 use consort_core::presence::SessionId;
 use consort_core::text;
+use consort_files::OurDir;
 
 use crate::board;
 use crate::flags;
@@ -37,7 +38,7 @@ const LONGEST_SEEN: u64 = 32 << 10;
 /// What a touch says besides its path.
 const ROOM_FOR_THE_REST: usize = 320;
 
-const TOUCHED: &str = "touched";
+pub(crate) const TOUCHED: &str = "touched";
 const RUNNING: &str = "running-";
 
 /// How many sights are carried over then.
@@ -58,8 +59,8 @@ impl Notes {
     /// Forgets everything.
     pub(crate) fn clear(&self) {
         let _ = fs::remove_file(self.dir.join(held::FILE));
-        let _ = fs::remove_dir_all(self.dir.join(TOUCHED));
-        let _ = fs::remove_dir_all(self.dir.join(trails::DIR));
+        let _ = OurDir::remove(&self.dir.join(TOUCHED));
+        let _ = OurDir::remove(&self.dir.join(trails::DIR));
         for file in [trails::READERS, board::FILE] {
             let _ = fs::remove_file(self.dir.join(file));
         }
@@ -88,9 +89,13 @@ impl Notes {
         StoreError::Unusable { path: self.dir.clone(), source: error.into() }
     }
 
+    /// Writes one of a session's notes.
+    fn write(&self, path: &Path, bytes: &[u8], append: bool) -> std::io::Result<()> {
+        flags::write(&self.dir.join(flags::DIR), path, bytes, append)
+    }
+
     fn append(&self, session: &SessionId, what: &str, lines: &str) -> Result<(), StoreError> {
-        let path = self.noted(session, what);
-        flags::write(&path, lines.as_bytes(), true).map_err(|error| self.failed(error))
+        self.write(&self.noted(session, what), lines.as_bytes(), true).map_err(|error| self.failed(error))
     }
 }
 
@@ -112,7 +117,8 @@ impl PathNotes for Notes {
         // path has the same size, whoever's session it is.
         let size = (place.as_os_str().len() + ROOM_FOR_THE_REST).next_multiple_of(512);
         note.resize(note.len().max(size), b' ');
-        flags::write(&self.of(&place), &note, false).map_err(|error| self.failed(error))
+        flags::write(&self.dir.join(TOUCHED), &self.of(&place), &note, false)
+            .map_err(|error| self.failed(error))
     }
 
     fn touched(&self, path: &Path) -> Option<Touch> {
@@ -120,14 +126,14 @@ impl PathNotes for Notes {
     }
 
     fn all_touched(&self, since: Timestamp) -> Vec<Touch> {
-        let files = fs::read_dir(self.dir.join(TOUCHED)).into_iter().flatten().flatten();
-        files.filter_map(|file| read_touch(&file.path())).filter(|touch| touch.at >= since).collect()
+        let files = files_in(&self.dir.join(TOUCHED));
+        files.filter_map(|file| read_touch(&file)).filter(|touch| touch.at >= since).collect()
     }
 
     fn forget_touched(&self, before: Timestamp) {
-        for file in fs::read_dir(self.dir.join(TOUCHED)).into_iter().flatten().flatten() {
-            if read_touch(&file.path()).is_none_or(|touch| touch.at < before) {
-                let _ = fs::remove_file(file.path());
+        for file in files_in(&self.dir.join(TOUCHED)) {
+            if read_touch(&file).is_none_or(|touch| touch.at < before) {
+                let _ = fs::remove_file(file);
             }
         }
     }
@@ -175,7 +181,7 @@ impl PathNotes for Notes {
 
     fn begin(&self, session: &SessionId, call: &str, at: Timestamp) -> Result<(), StoreError> {
         let path = self.running(session, call);
-        flags::write(&path, at.0.to_string().as_bytes(), false).map_err(|error| self.failed(error))
+        self.write(&path, at.0.to_string().as_bytes(), false).map_err(|error| self.failed(error))
     }
 
     fn end(&self, session: &SessionId, call: &str, at: Timestamp) -> Option<Timestamp> {
@@ -183,7 +189,7 @@ impl PathNotes for Notes {
         let begun = read_time(&path)?;
         let _ = fs::remove_file(&path);
         // Thirteen digits, for some three hundred years: written over as a whole.
-        let _ = flags::write(&self.noted(session, "ran"), format!("{:013}", at.0).as_bytes(), false);
+        let _ = self.write(&self.noted(session, "ran"), format!("{:013}", at.0).as_bytes(), false);
         Some(begun)
     }
 
@@ -196,6 +202,12 @@ impl PathNotes for Notes {
         });
         runs || read_time(&self.noted(session, "ran")).is_some_and(|ran| ran >= since)
     }
+}
+
+/// The entries of a directory of ours, except its marker.
+pub(crate) fn files_in(dir: &Path) -> impl Iterator<Item = PathBuf> + use<> {
+    let entries = fs::read_dir(dir).into_iter().flatten().flatten();
+    entries.filter(|entry| entry.file_name() != consort_files::MARKER).map(|entry| entry.path())
 }
 
 fn told_line(what: &str) -> String {

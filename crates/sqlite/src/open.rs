@@ -26,6 +26,7 @@ use consort_core::engine::Engine;
 use consort_core::engine::StoreError;
 use consort_core::engine::Turn;
 use consort_core::journal::EntryId;
+use consort_files::OurDir;
 use rusqlite::Connection;
 use rusqlite::MAIN_DB;
 use rusqlite::OpenFlags;
@@ -43,10 +44,13 @@ use crate::Pulses;
 use crate::SCHEMA;
 use crate::SqliteTx;
 use crate::desk::Desk;
+use crate::flags;
 use crate::gate::Gate;
 use crate::held;
 use crate::migrations;
+use crate::notes;
 use crate::radar;
+use crate::trails;
 
 /// A lone opener replays the WAL at about 2.5 µs a frame; a checkpoint is two
 /// fsyncs. Sixty-four frames are some twenty entries.
@@ -261,6 +265,9 @@ fn open_or_create(place: &Location, held: Option<&Gate>, deadline: Instant) -> R
             let _ = Flags::beside(&place.path).clear_all();
             let _ = Desk::beside(&place.path).clear();
             Notes::beside(&place.path).clear();
+        } else {
+            // An earlier version made these and did not mark them.
+            adopt_directories(&place.path);
         }
         connection.pragma_update(None, "journal_mode", "WAL").map_err(sqlite)?;
         migrations::run(&mut connection).map_err(sqlite)?;
@@ -269,6 +276,13 @@ fn open_or_create(place: &Location, held: Option<&Gate>, deadline: Instant) -> R
         held::replace(&radar::file(&place.path), &radar::render(&connection).map_err(sqlite)?);
     }
     Ok(Open { connection, identity })
+}
+
+/// Marks the directories beside an existing store as ours.
+fn adopt_directories(store: &Path) {
+    for name in ["pulses", flags::DIR, notes::TOUCHED, trails::DIR] {
+        let _ = OurDir::adopt(&store.with_file_name(name));
+    }
 }
 
 #[expect(clippy::disallowed_methods, reason = "this is the one place")]

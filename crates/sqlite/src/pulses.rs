@@ -12,7 +12,6 @@
 //! in ways that need both to survive**. A file caught half written reads as
 //! nothing, until the next look.
 
-use std::fmt::Write as _;
 use std::fs;
 use std::io::ErrorKind;
 use std::os::unix::fs::DirBuilderExt as _;
@@ -24,6 +23,7 @@ use std::path::PathBuf;
 use consort_core::Timestamp;
 use consort_core::engine::StoreError;
 use consort_core::host::Process;
+use consort_core::path_part::PathPart;
 use consort_core::presence::Agent;
 use consort_core::presence::Heard;
 use consort_core::presence::Pulse;
@@ -31,7 +31,7 @@ use consort_core::presence::PulseStore;
 use consort_core::presence::SessionId;
 use consort_core::presence::Status;
 use consort_core::presence::Subagent;
-use consort_core::text;
+use consort_files::OurDir;
 use serde::Deserialize;
 use serde::Serialize;
 
@@ -78,11 +78,11 @@ impl Pulses {
 
     /// Forgets them all.
     pub(crate) fn clear(&self) -> std::io::Result<()> {
-        unless_absent(fs::remove_dir_all(&self.dir))
+        OurDir::remove(&self.dir)
     }
 
     fn of(&self, session: &SessionId, what: &str) -> PathBuf {
-        self.dir.join(file_name(session.as_str()) + what)
+        self.dir.join(format!("{}{what}", session.path_part()))
     }
 
     fn failed(&self, error: std::io::Error) -> StoreError {
@@ -120,7 +120,7 @@ impl PulseStore for Pulses {
         self.end_pulse(session)?;
         let now = Now { at, status: Status::Idle, activity: None, waiting_for: None };
         let start = || {
-            private_dir(&self.dir)?;
+            OurDir::create(&self.dir)?;
             open_or_create(&self.of(session, NOW))?.write_all_at(&padded(&now), 0)
         };
         start().map_err(|error| self.failed(error))
@@ -128,7 +128,7 @@ impl PulseStore for Pulses {
 
     fn note_host(&self, agent: &Agent) {
         let life = life(&agent.host, &agent.process);
-        let hosted = format!("{life}{}", file_name(agent.session.as_str()));
+        let hosted = format!("{life}{}", agent.session.path_part());
         let note = |path: &Path, text: &str, at: u64| {
             let mut slot = [b' '; SLOT];
             slot[..text.len()].copy_from_slice(text.as_bytes());
@@ -153,8 +153,10 @@ impl PulseStore for Pulses {
         // The session may have ended since, or moved to another process.
         let session = session.and_then(|session| str::from_utf8(session).ok());
         session.is_some_and(|session| {
-            fs::read(self.dir.join(session.to_owned() + HOST))
-                .is_ok_and(|now| now.trim_ascii_end() == life.trim_end().as_bytes())
+            // A slot may be torn: it must still be one file name.
+            !session.contains('/')
+                && fs::read(self.dir.join(format!("{session}{HOST}")))
+                    .is_ok_and(|now| now.trim_ascii_end() == life.trim_end().as_bytes())
         })
     }
 
@@ -163,9 +165,14 @@ impl PulseStore for Pulses {
             fs::remove_file(self.of(session, NOW)),
             fs::remove_file(self.of(session, HOST)),
             fs::remove_file(self.of(session, TURN)),
-            fs::remove_dir_all(self.of(session, SUBAGENTS)),
         ];
-        ended.into_iter().try_for_each(unless_absent).map_err(|error| self.failed(error))
+        ended.into_iter().try_for_each(unless_absent).map_err(|error| self.failed(error))?;
+        // What stays of its subagents is shown with nobody.
+        if self.of(session, SUBAGENTS).exists() {
+            let _ = OurDir::open(&self.dir)
+                .and_then(|ours| ours.remove_entry(&format!("{}{SUBAGENTS}", session.path_part())));
+        }
+        Ok(())
     }
 
     fn note_subagent(&self, session: &SessionId, subagent: &Subagent) -> Result<(), StoreError> {
@@ -175,13 +182,14 @@ impl PulseStore for Pulses {
             }
             let dir = self.of(session, SUBAGENTS);
             private_dir(&dir)?;
-            open_or_create(&dir.join(file_name(&subagent.id)))?.write_all_at(&padded_json(subagent), 0)
+            open_or_create(&dir.join(PathPart::of_any(&subagent.id).as_str()))?
+                .write_all_at(&padded_json(subagent), 0)
         };
         note().map_err(|error| self.failed(error))
     }
 
     fn end_subagent(&self, session: &SessionId, id: &str) -> Result<(), StoreError> {
-        let path = self.of(session, SUBAGENTS).join(file_name(id));
+        let path = self.of(session, SUBAGENTS).join(PathPart::of_any(id).as_str());
         unless_absent(fs::remove_file(path)).map_err(|error| self.failed(error))
     }
 
@@ -254,24 +262,4 @@ fn padded_json(value: &impl Serialize) -> Vec<u8> {
     let mut text = json(value);
     text.resize(text.len().max(SIZE), b' ');
     text
-}
-
-/// Session ids are somebody else's text: whatever is not plainly a file name
-/// is escaped, and what is too long for one ends in a checksum.
-pub(crate) fn file_name(id: &str) -> String {
-    const LONGEST: usize = 120;
-    let mut name = String::with_capacity(id.len().min(LONGEST));
-    for byte in id.bytes() {
-        if byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_' {
-            name.push(char::from(byte));
-        } else {
-            let _ = write!(name, "%{byte:02x}");
-        }
-        if name.len() > LONGEST {
-            name.truncate(LONGEST - 17);
-            let _ = write!(name, "-{:016x}", text::checksum(id.as_bytes()));
-            break;
-        }
-    }
-    name
 }

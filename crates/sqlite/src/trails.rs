@@ -29,12 +29,13 @@ use consort_core::engine::StoreError;
 use consort_core::presence::SessionId;
 use consort_core::project::ProjectId;
 use consort_core::text;
+use consort_files::OurDir;
 
 use crate::Notes;
 use crate::board::Board;
 use crate::held::escaped;
 use crate::held::plain;
-use crate::pulses::file_name;
+use crate::notes::files_in;
 use crate::pulses::private_dir;
 use crate::radar;
 
@@ -56,11 +57,11 @@ const SLOT: usize = 256;
 
 impl Notes {
     fn trail_file(&self, session: &SessionId) -> PathBuf {
-        self.dir().join(DIR).join(file_name(session.as_str()))
+        self.dir().join(DIR).join(session.path_part().as_str())
     }
 
     fn gone_file(&self, session: &SessionId) -> PathBuf {
-        self.dir().join(DIR).join(GONE).join(file_name(session.as_str()))
+        self.dir().join(DIR).join(GONE).join(session.path_part().as_str())
     }
 }
 
@@ -73,6 +74,7 @@ impl TrailNotes for Notes {
     ) -> Result<(), StoreError> {
         let (path, gone) = (self.trail_file(session), self.gone_file(session));
         let begin = || {
+            OurDir::create(&self.dir().join(DIR))?;
             private_dir(&self.dir().join(DIR).join(GONE))?;
             // One that comes back goes on where it was, unless it is elsewhere.
             let former = self.last_trail(session).filter(|former| former.project.as_ref() == Some(project));
@@ -168,19 +170,18 @@ impl TrailNotes for Notes {
     }
 
     fn forget_trails(&self, before: Timestamp) {
-        for file in fs::read_dir(self.dir().join(DIR).join(GONE)).into_iter().flatten().flatten() {
-            let last = fs::read_to_string(file.path()).ok().and_then(|text| parse(&text));
+        for file in files_in(&self.dir().join(DIR).join(GONE)) {
+            let last = fs::read_to_string(&file).ok().and_then(|text| parse(&text));
             let last = last.and_then(|trail| trail.steps.last().map(|step| step.at));
             if last.is_none_or(|last| last < before) {
-                let _ = fs::remove_file(file.path());
+                let _ = fs::remove_file(file);
             }
         }
     }
 
     fn end_trails_but(&self, here: &[SessionId]) {
         let here: Vec<PathBuf> = here.iter().map(|session| self.trail_file(session)).collect();
-        for file in fs::read_dir(self.dir().join(DIR)).into_iter().flatten().flatten() {
-            let path = file.path();
+        for path in files_in(&self.dir().join(DIR)) {
             if path.is_file() && !here.contains(&path) {
                 match fs::read_to_string(&path).ok().and_then(|text| parse(&text)) {
                     Some(trail) => self.end_trail(&trail.session),
@@ -192,13 +193,13 @@ impl TrailNotes for Notes {
 
     fn forget_prompts(&self, worktree: Option<&Path>) {
         for dir in [self.dir().join(DIR), self.dir().join(DIR).join(GONE)] {
-            for file in fs::read_dir(dir).into_iter().flatten().flatten() {
-                let trail = fs::read_to_string(file.path()).ok().and_then(|text| parse(&text));
+            for file in files_in(&dir) {
+                let trail = fs::read_to_string(&file).ok().and_then(|text| parse(&text));
                 let Some(mut trail) = trail else { continue };
                 let is_meant = worktree.is_none_or(|worktree| trail.worktree == worktree);
                 if is_meant && trail.steps.iter().any(|step| step.prompt.is_some()) {
                     trail.steps.iter_mut().for_each(|step| step.prompt = None);
-                    let _ = replace(&file.path(), &render(&trail));
+                    let _ = replace(&file, &render(&trail));
                 }
             }
         }

@@ -8,6 +8,7 @@ pub mod claim_story;
 mod claude;
 pub mod convergence_story;
 mod host;
+pub mod jail;
 pub mod mail_story;
 mod model;
 mod resident;

@@ -54,6 +54,12 @@ impl Sealed {
         &self.program
     }
 
+    /// Loses a file or a directory, as if someone had removed it.
+    pub fn lose(&self, path: &Path) {
+        let lost = tempfile::tempdir_in(self.temp.path()).unwrap().keep();
+        fs::rename(path, lost.join("lost")).unwrap();
+    }
+
     pub fn path(&self) -> &Path {
         self.temp.path()
     }

@@ -2,13 +2,15 @@
 //!
 //! It tells what hooks cannot: a turn interrupted by the person fires none.
 
-use std::fs;
 use std::path::Path;
 use std::path::PathBuf;
 
 use consort_core::presence::Agent;
 use consort_core::presence::Status;
 use serde::Deserialize;
+
+/// Far longer than it ever is.
+const LONGEST: u64 = 1 << 20;
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -25,7 +27,7 @@ impl SessionFile {
     /// `None` where there is none or it speaks of another session.
     pub(super) fn read(config_dir: &Path, agent: &Agent) -> Option<Self> {
         let path = config_dir.join(format!("sessions/{}.json", agent.process.pid));
-        Self::parse(&fs::read(path).ok()?, agent.session.as_str())
+        Self::parse(&consort_files::read(&path, LONGEST).ok()?, agent.session.as_str())
     }
 
     pub(super) fn parse(file: &[u8], session: &str) -> Option<Self> {

@@ -189,7 +189,7 @@ pub(crate) fn carry_out(
     let plans = if plans.iter().all(Plan::is_current) { plans } else { again()? };
     plans.iter().try_for_each(Plan::check)?;
     for plan in &plans {
-        plan.carry_out()?;
+        plan.carry_out(&world.pending())?;
         world.out.line(format!("Connected {}: {}", cli.title(), plan.path.display()))?;
         if plan.backup().exists() {
             out::note(format_args!("What was there before is kept in {}", plan.backup().display()));

@@ -91,7 +91,8 @@ fn who_joins(app: &TheApp, args: &Args) -> Result<(String, Process, SessionId), 
             CommandError::user(format!("no process {pid} runs here"), "give the id of a running process")
         })?;
         let session = args.session.clone().unwrap_or_else(|| format!("pid-{pid}-{}", process.start));
-        return Ok((args.kind.clone().unwrap_or_else(|| "other".into()), process, session.into()));
+        let session = SessionId::new(session)?;
+        return Ok((args.kind.clone().unwrap_or_else(|| "other".into()), process, session));
     }
     let inside = |cli: &&'static dyn AgentCli| Some((*cli, env::get(cli.session_variable()?)?));
     let Some((cli, session)) = consort_agents::ALL.iter().find_map(inside) else {
@@ -105,5 +106,5 @@ fn who_joins(app: &TheApp, args: &Args) -> Result<(String, Process, SessionId), 
         CommandError::user("the agent's process cannot be found", "say which it is with `--pid <pid>`")
     })?;
     let session = args.session.clone().unwrap_or(session);
-    Ok((cli.kind().to_owned(), process, session.into()))
+    Ok((cli.kind().to_owned(), process, SessionId::new(session)?))
 }

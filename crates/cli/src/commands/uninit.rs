@@ -89,7 +89,7 @@ fn disconnect(
         }
         plans.iter().try_for_each(Plan::check)?;
         for plan in &plans {
-            plan.carry_out()?;
+            plan.carry_out(&world.pending())?;
             world.out.line(format!("Disconnected {}: {}", cli.title(), plan.path.display()))?;
         }
     } else {

@@ -11,6 +11,7 @@ use clap::builder::PossibleValuesParser;
 use consort_agents::Level;
 use consort_agents::Once;
 use consort_agents::Run;
+use consort_files::Pending;
 use consort_host::env;
 
 use super::init::kinds;
@@ -70,7 +71,7 @@ pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
             "mend or unset them",
         )
     })?;
-    prepare(&dir, &run)?;
+    prepare(&dir, &run, &world.pending())?;
     let theirs = args.arguments.iter().enumerate().filter(|(at, _)| !run.replaced.contains(at));
     let theirs = theirs.map(|(_, word)| word);
     let error = Command::new(program).args(&run.arguments).args(theirs).envs(run.variables).exec();
@@ -78,13 +79,13 @@ pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
 }
 
 /// Writes what the run needs, in a directory of ours.
-fn prepare(dir: &Path, run: &Run) -> CommandResult {
+fn prepare(dir: &Path, run: &Run, pending: &Pending) -> CommandResult {
     if run.files.is_empty() {
         return Ok(());
     }
     connect::private_dir(dir)?;
     for (path, text) in &run.files {
-        connect::write_atomically(path, text.as_bytes())?;
+        connect::write_own(path, text.as_bytes(), pending)?;
     }
     for (link, target) in &run.links {
         if fs::read_link(link).is_ok_and(|found| found == *target) {

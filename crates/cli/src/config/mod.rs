@@ -1,6 +1,5 @@
 //! Configuration files: read into layers, changed in place.
 
-use std::fs;
 use std::path::Path;
 use std::path::PathBuf;
 
@@ -17,6 +16,7 @@ use toml_edit::DocumentMut;
 use toml_edit::Item;
 use toml_edit::TableLike;
 
+use crate::connect::TheirFile;
 use crate::error::CommandError;
 
 const DEFAULT: &str = include_str!("../default.toml");
@@ -65,17 +65,18 @@ pub(crate) fn load(
         }
     }
     let (project, user) = (project_file(worktree), paths.user_config());
-    let mut files = vec![(Source::User(user.clone()), user.clone())];
+    let mut files = vec![(Source::User(user.clone()), TheirFile::OfUser(user.clone()))];
     // In one's home they may be one file; then it is the user's.
     if project != user {
-        files.push((Source::Project(project.clone()), project));
+        files.push((Source::Project(project.clone()), TheirFile::in_repository(worktree, &project)));
     }
-    for (source, path) in files {
-        let text = match fs::read_to_string(&path) {
-            Ok(text) => text,
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => continue,
+    for (source, file) in files {
+        let path = file.path();
+        let text = match file.read() {
+            Ok(Some(text)) => text,
+            Ok(None) => continue,
             Err(error) => {
-                warnings.push((Some(path.clone()), format!("{} is ignored: {error}", path.display())));
+                warnings.push((Some(path), format!("ignored: {}", error.in_a_line())));
                 continue;
             }
         };

@@ -1,46 +1,129 @@
 //! Reading and replacing other people's files.
 
 use std::fs;
-use std::io::Write as _;
+use std::io;
 use std::os::unix::fs::DirBuilderExt as _;
 use std::path::Path;
 use std::path::PathBuf;
 
+use consort_agents::Level;
+use consort_files::NewFile;
+use consort_files::Pending;
+use consort_files::Tree;
+
 use crate::error::CommandError;
 use crate::error::CommandResult;
 
-/// Replaces a file in one step; its permissions stay, its directory is made. A
-/// new one has the permissions that any new file of this person has.
-pub(crate) fn write_atomically(path: &Path, contents: &[u8]) -> CommandResult {
-    replace(path, contents, || Ok(()))
+/// No settings file is longer.
+const LONGEST: u64 = 16 << 20;
+
+/// A file of somebody else's that we read and change.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum TheirFile {
+    /// The user's own. A link among someone's dotfiles stays a link: its target
+    /// is changed.
+    OfUser(PathBuf),
+    /// In a repository, which anybody may have filled: no link is followed.
+    InRepository { worktree: PathBuf, path: PathBuf },
 }
 
-/// The same, if `is_due` still says so when all that is left to do is to put
-/// the new file in the place of the old one.
-pub(super) fn replace(path: &Path, contents: &[u8], is_due: impl FnOnce() -> CommandResult) -> CommandResult {
-    let path = &resolve(path);
-    let parent = path.parent().unwrap_or(Path::new("."));
-    let name = path.file_name().unwrap_or_default().to_string_lossy();
-    let temporary = parent.join(format!(".{name}.consort-{}", std::process::id()));
-    let write = || -> std::io::Result<()> {
-        fs::create_dir_all(parent)?;
-        let permissions = fs::metadata(path).map(|metadata| metadata.permissions()).ok();
-        let mut file = fs::File::create(&temporary)?;
-        if let Some(permissions) = permissions {
-            file.set_permissions(permissions)?;
+impl TheirFile {
+    /// A settings file of an agent CLI at that level.
+    pub(crate) fn at(level: Level<'_>, file: &Path) -> Self {
+        match level {
+            Level::User(_) => Self::OfUser(resolve(file)),
+            Level::Project(worktree) => Self::in_repository(worktree, file),
         }
-        file.write_all(contents)?;
-        file.sync_all()
-    };
-    let cannot = |error| CommandError::file("cannot write", path, error);
-    let result = write()
-        .map_err(cannot)
-        .and_then(|()| is_due())
-        .and_then(|()| fs::rename(&temporary, path).map_err(cannot));
-    if result.is_err() {
-        let _ = fs::remove_file(&temporary);
     }
-    result
+
+    /// A file below a worktree's root.
+    pub(crate) fn in_repository(worktree: &Path, file: &Path) -> Self {
+        let path = file.strip_prefix(worktree).unwrap_or(file).to_owned();
+        Self::InRepository { worktree: worktree.to_owned(), path }
+    }
+
+    pub(crate) fn path(&self) -> PathBuf {
+        match self {
+            Self::OfUser(path) => path.clone(),
+            Self::InRepository { worktree, path } => worktree.join(path),
+        }
+    }
+
+    /// Its text; `None` if there is no such file.
+    pub(crate) fn read(&self) -> Result<Option<String>, CommandError> {
+        let text = |bytes: Vec<u8>| {
+            String::from_utf8(bytes).map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error))
+        };
+        let bytes = self.read_bytes(LONGEST)?;
+        bytes.map(text).transpose().map_err(|error| CommandError::file("cannot read", &self.path(), error))
+    }
+
+    pub(crate) fn read_bytes(&self, limit: u64) -> Result<Option<Vec<u8>>, CommandError> {
+        let read = match self {
+            Self::OfUser(path) => match consort_files::read(path, limit) {
+                Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+                read => read.map(Some),
+            },
+            Self::InRepository { worktree, path } => Tree::new(worktree).read(path, limit),
+        };
+        read.map_err(|error| CommandError::file("cannot read", &self.path(), error))
+    }
+
+    /// Replaces it in one step; its permissions stay, its directory is made.
+    pub(crate) fn write(&self, contents: &[u8], pending: &Pending) -> CommandResult {
+        self.replace(contents, pending, || Ok(()))
+    }
+
+    /// The same, if `is_due` still says so when only the rename is left.
+    pub(super) fn replace(
+        &self,
+        contents: &[u8],
+        pending: &Pending,
+        is_due: impl FnOnce() -> CommandResult,
+    ) -> CommandResult {
+        // What `is_due` says against it is more than an `io::Error` can tell.
+        let mut objection = None;
+        let ask = || {
+            is_due().map_err(|error| {
+                objection = Some(error);
+                io::ErrorKind::Other.into()
+            })
+        };
+        let replaced = match self {
+            Self::OfUser(path) => consort_files::replace(path, contents, NewFile::Shared, pending, ask),
+            Self::InRepository { worktree, path } => {
+                Tree::new(worktree).replace(path, contents, pending, ask)
+            }
+        };
+        let cannot = |error| CommandError::file("cannot write", &self.path(), error);
+        replaced.map_err(|error| objection.take().unwrap_or_else(|| cannot(error)))
+    }
+
+    pub(crate) fn remove(&self) -> CommandResult {
+        let removed = match self {
+            Self::OfUser(path) => fs::remove_file(path),
+            Self::InRepository { worktree, path } => Tree::new(worktree).remove(path),
+        };
+        removed.map_err(|error| CommandError::file("cannot remove", &self.path(), error))
+    }
+
+    /// Removes a directory above it, if it is empty.
+    pub(super) fn remove_empty_dir(&self, dir: &Path) {
+        let _ = match self {
+            Self::OfUser(_) => fs::remove_dir(dir),
+            Self::InRepository { worktree, .. } => match dir.strip_prefix(worktree) {
+                Ok(dir) => Tree::new(worktree).remove_empty_dir(dir),
+                Err(_) => Ok(()),
+            },
+        };
+    }
+}
+
+/// Replaces a file of our own in one step; a new one is readable by this user
+/// alone.
+pub(crate) fn write_own(path: &Path, contents: &[u8], pending: &Pending) -> CommandResult {
+    consort_files::replace(path, contents, NewFile::Private, pending, || Ok(()))
+        .map_err(|error| CommandError::file("cannot write", path, error))
 }
 
 /// The file behind a path: what links point to, even if that is not there yet.
@@ -52,14 +135,6 @@ pub(super) fn resolve(path: &Path) -> PathBuf {
         (Some(parent), _, Ok(target)) => parent.join(target),
         (Some(parent), Some(name), Err(_)) => resolve(parent).join(name),
         _ => path.to_owned(),
-    }
-}
-
-pub(super) fn read(path: &Path) -> Result<Option<String>, CommandError> {
-    match fs::read_to_string(path) {
-        Ok(text) => Ok(Some(text)),
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
-        Err(error) => Err(CommandError::file("cannot read", path, error)),
     }
 }
 

@@ -13,13 +13,12 @@ use consort_agents::SettingsError;
 use consort_core::explain::Explain;
 use consort_core::explain::Kind;
 use consort_core::text;
+use consort_files::OurDir;
+use consort_files::Pending;
 use consort_host::env;
 
-use super::files;
-use super::files::private_dir;
-use super::files::read;
-use super::files::resolve;
-use super::files::write_atomically;
+use super::files::TheirFile;
+use super::files::write_own;
 use super::hook_program;
 use crate::error::CommandError;
 use crate::error::CommandResult;
@@ -34,7 +33,8 @@ const WRITTEN: &str = "written";
 
 /// A settings file, and what it is about to become.
 pub(crate) struct Plan {
-    /// The file itself: a link among someone's dotfiles stays a link.
+    file: TheirFile,
+    /// Where it is.
     pub(crate) path: PathBuf,
     before: Option<String>,
     after: Option<String>,
@@ -60,12 +60,12 @@ impl Plan {
 
     /// Whether the file is still what it was when it was read.
     pub(crate) fn is_current(&self) -> bool {
-        read(&self.path).is_ok_and(|found| found == self.before)
+        self.file.read().is_ok_and(|found| found == self.before)
     }
 
     /// Refuses where it is not.
     pub(crate) fn check(&self) -> CommandResult {
-        if read(&self.path)? == self.before {
+        if self.file.read()? == self.before {
             return Ok(());
         }
         Err(CommandError::user(
@@ -75,14 +75,14 @@ impl Plan {
     }
 
     /// Makes it so, unless the file changed since it was read.
-    pub(crate) fn carry_out(&self) -> CommandResult {
+    pub(crate) fn carry_out(&self, pending: &Pending) -> CommandResult {
         self.check()?;
         match &self.after {
             Some(after) => {
                 if self.is_connecting() {
-                    self.keep_record(after)?;
+                    self.keep_record(after, pending)?;
                 }
-                files::replace(&self.path, after.as_bytes(), || self.check())?;
+                self.file.replace(after.as_bytes(), pending, || self.check())?;
             }
             None => {
                 // What somebody has added to it is not ours to lose.
@@ -91,22 +91,21 @@ impl Plan {
                 {
                     let mut removed = self.record.clone().into_os_string();
                     removed.push(".removed");
-                    write_atomically(Path::new(&removed), before.as_bytes())?;
+                    write_own(Path::new(&removed), before.as_bytes(), pending)?;
                     self.check()?;
                 }
-                fs::remove_file(&self.path)
-                    .map_err(|error| CommandError::file("cannot remove", &self.path, error))?;
+                self.file.remove()?;
                 let made = fs::read_to_string(self.record.join(NO_ORIGINAL)).unwrap_or_default();
                 let made = Some(Path::new(&made)).filter(|made| made.is_absolute());
                 let ours = |dir: &&Path| made.is_some_and(|made| dir.starts_with(made));
                 for dir in self.path.ancestors().skip(1).take_while(ours) {
                     // Only if it is empty.
-                    let _ = fs::remove_dir(dir);
+                    self.file.remove_empty_dir(dir);
                 }
             }
         }
         if !self.is_connecting() {
-            let _ = fs::remove_dir_all(&self.record);
+            self.forget_record();
         }
         Ok(())
     }
@@ -120,24 +119,33 @@ impl Plan {
         self.after != self.original
     }
 
-    fn keep_record(&self, written: &str) -> CommandResult {
+    fn forget_record(&self) {
+        // Earlier versions did not mark their records; they hold nothing but these.
+        if self.record.join(WRITTEN).exists() {
+            let _ = OurDir::adopt(&self.record);
+        }
+        let _ = OurDir::remove(&self.record);
+    }
+
+    fn keep_record(&self, written: &str, pending: &Pending) -> CommandResult {
         // What was made for a file that is there still was made by us, however often it is renewed.
         let is_intact = self.before.is_some() && self.record.join(WRITTEN).exists();
         let made = is_intact.then(|| fs::read(self.record.join(NO_ORIGINAL)).ok()).flatten();
         // Begun anew and finished last by `written`: a record cut short is none.
-        let _ = fs::remove_dir_all(&self.record);
-        private_dir(&self.record)?;
+        self.forget_record();
+        OurDir::create(&self.record)
+            .map_err(|error| CommandError::file("cannot make", &self.record, error))?;
         match &self.original {
-            Some(original) => write_atomically(&self.backup(), original.as_bytes())?,
+            Some(original) => write_own(&self.backup(), original.as_bytes(), pending)?,
             None => {
                 let missing = self.path.ancestors().skip(1).take_while(|dir| !dir.exists());
                 let missing = missing.last().map(|dir| dir.as_os_str().as_encoded_bytes().to_vec());
                 let made = made.or(missing).unwrap_or_default();
-                write_atomically(&self.record.join(NO_ORIGINAL), &made)?;
+                write_own(&self.record.join(NO_ORIGINAL), &made, pending)?;
             }
         }
-        write_atomically(&self.record.join("path"), self.path.as_os_str().as_encoded_bytes())?;
-        write_atomically(&self.record.join(WRITTEN), written.as_bytes())
+        write_own(&self.record.join("path"), self.path.as_os_str().as_encoded_bytes(), pending)?;
+        write_own(&self.record.join(WRITTEN), written.as_bytes(), pending)
     }
 }
 
@@ -152,8 +160,8 @@ pub(crate) fn plan_connect(
 ) -> Result<Vec<Plan>, CommandError> {
     let is_wanted = |piece: &Piece| wanted.contains(&piece.part);
     let mut plans = Vec::new();
-    for (path, pieces) in files_of(cli, level) {
-        let plan = plan(world, path, &pieces, level);
+    for (file, pieces) in files_of(cli, level) {
+        let plan = plan(world, file, &pieces, level);
         match plan.and_then(|plan| connected(plan, &pieces, level, is_wanted)) {
             Ok(plan) => plans.push(plan),
             Err(error) if pieces.iter().any(is_wanted) => return Err(error),
@@ -199,14 +207,14 @@ pub(crate) fn plan_disconnect(
     leaving: &[&'static dyn AgentCli],
 ) -> Vec<Result<Plan, CommandError>> {
     let mut plans = Vec::new();
-    for (path, pieces) in files_of(cli, level) {
+    for (file, pieces) in files_of(cli, level) {
         if pieces.iter().all(|piece| piece.part == Part::Primer)
-            && is_read_by_others(world, level, &path, leaving)
+            && is_read_by_others(world, level, &file, leaving)
         {
             continue;
         }
         let disconnected = |plan: Plan| Plan { after: plan.original.clone(), ..plan };
-        plans.push(plan(world, path, &pieces, level).map(disconnected));
+        plans.push(plan(world, file, &pieces, level).map(disconnected));
     }
     // What was made first goes last: the others may be in its directory.
     plans.reverse();
@@ -217,7 +225,7 @@ pub(crate) fn plan_disconnect(
 fn is_read_by_others(
     world: &World,
     level: Level<'_>,
-    text: &Path,
+    text: &TheirFile,
     leaving: &[&'static dyn AgentCli],
 ) -> bool {
     let is_leaving = |cli: &dyn AgentCli| leaving.iter().any(|leaving| leaving.kind() == cli.kind());
@@ -227,31 +235,31 @@ fn is_read_by_others(
             Level::User(_) => Level::User(&config_dir),
             project => project,
         };
-        resolve(&cli.primer(level).file) == text && is_connected(&cli.hooks(level), level)
+        TheirFile::at(level, &cli.primer(level).file) == *text && is_connected(&cli.hooks(level), level)
     })
 }
 
 fn is_connected(piece: &Piece, level: Level<'_>) -> bool {
-    let text = read(&resolve(&piece.file)).ok().flatten().unwrap_or_default();
+    let text = TheirFile::at(level, &piece.file).read().ok().flatten().unwrap_or_default();
     let found = piece.wiring.connection(&text, &hook_program(level));
     !text.trim().is_empty() && found.is_ok_and(|found| found != Connection::Absent)
 }
 
 /// A CLI's files that may have something of ours.
-fn files_of(cli: &dyn AgentCli, level: Level<'_>) -> Vec<(PathBuf, Vec<Piece>)> {
-    let mut files: Vec<(PathBuf, Vec<Piece>)> = Vec::new();
+fn files_of(cli: &dyn AgentCli, level: Level<'_>) -> Vec<(TheirFile, Vec<Piece>)> {
+    let mut files: Vec<(TheirFile, Vec<Piece>)> = Vec::new();
     for piece in cli.pieces(level, &env::get) {
-        let path = resolve(&piece.file);
-        match files.iter_mut().find(|(file, _)| *file == path) {
+        let its = TheirFile::at(level, &piece.file);
+        match files.iter_mut().find(|(file, _)| *file == its) {
             Some((_, pieces)) => pieces.push(piece),
-            None => files.push((path, vec![piece])),
+            None => files.push((its, vec![piece])),
         }
     }
     files
 }
 
-fn plan(world: &World, path: PathBuf, pieces: &[Piece], level: Level<'_>) -> Result<Plan, CommandError> {
-    let before = read(&path)?;
+fn plan(world: &World, file: TheirFile, pieces: &[Piece], level: Level<'_>) -> Result<Plan, CommandError> {
+    let (before, path) = (file.read()?, file.path());
     let record = world.paths.backups().join(record_name(&path));
     let written = fs::read_to_string(record.join(WRITTEN)).ok();
     let untouched = before.is_some() && written == before;
@@ -272,7 +280,7 @@ fn plan(world: &World, path: PathBuf, pieces: &[Piece], level: Level<'_>) -> Res
         }
     };
     let is_for_project = matches!(level, Level::Project(_));
-    Ok(Plan { path, after: before.clone(), before, original, record, is_for_project })
+    Ok(Plan { file, path, after: before.clone(), before, original, record, is_for_project })
 }
 
 /// A file without what is ours; `None` where nothing is left of it.
@@ -326,7 +334,9 @@ mod tests {
     fn nothing_is_written_over_what_changed_meanwhile() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("settings.json");
+        let pending = Pending::new(&dir.path().join("pending"));
         let plan = Plan {
+            file: TheirFile::OfUser(path.clone()),
             path: path.clone(),
             before: Some("before".into()),
             after: Some("after".into()),
@@ -336,17 +346,18 @@ mod tests {
         };
         fs::write(&path, "before").unwrap();
         // While the new file is being written and only has to be put in its place.
-        let late = files::replace(&path, b"after", || {
+        let late = plan.file.replace(b"after", &pending, || {
             fs::write(&path, "meanwhile").unwrap();
             plan.check()
         });
         assert!(late.is_err());
-        assert!(!plan.is_current() && plan.check().is_err() && plan.carry_out().is_err());
+        assert!(!plan.is_current() && plan.check().is_err() && plan.carry_out(&pending).is_err());
         assert_eq!(fs::read_to_string(&path).unwrap(), "meanwhile");
         // Nothing is left of the attempts.
-        assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 1);
+        let left = fs::read_dir(dir.path()).unwrap().flatten().filter(|entry| entry.file_name() != "pending");
+        assert_eq!(left.count(), 1);
         fs::write(&path, "before").unwrap();
-        plan.carry_out().unwrap();
+        plan.carry_out(&pending).unwrap();
         assert_eq!(fs::read_to_string(&path).unwrap(), "after");
     }
 }

@@ -84,7 +84,7 @@ fn changes_that_no_agent_made_are_noticed_too() {
         fs::write(&path, "a fourth").unwrap();
     });
     again(&|| fs::write(&path, "a fifth, in a directory that came later").unwrap());
-    fs::remove_dir_all(&aside).unwrap();
+    world.lose(&aside);
     fs::rename(&src, &aside).unwrap();
     fs::rename(&aside, &src).unwrap();
     again(&|| fs::write(&path, "a sixth, in one that went and came back").unwrap());

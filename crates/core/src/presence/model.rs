@@ -8,12 +8,60 @@ use serde::Serialize;
 use crate::Timestamp;
 use crate::host::Process;
 use crate::id::id;
+use crate::path_part;
+use crate::path_part::BadId;
+use crate::path_part::PathPart;
 use crate::project::Project;
 use crate::tasks::SpecRef;
 
-id! {
-    /// One session of one agent CLI, as the CLI names it.
-    SessionId
+/// One session of one agent CLI, as the CLI names it. It has files of its own,
+/// so **every value can be part of a path**: see [`PathPart`].
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(from = "String")]
+pub struct SessionId(String);
+
+impl SessionId {
+    /// An id as somebody else states it; refused if it is not one.
+    pub fn new(id: impl Into<String>) -> Result<Self, BadId> {
+        let id = id.into();
+        path_part::check(&id).map(|()| Self(id))
+    }
+
+    /// An id as an agent CLI sends it: a long one is used by its hash.
+    pub fn from_cli(id: String) -> Result<Self, BadId> {
+        match path_part::check(&id) {
+            Ok(()) => Ok(Self(id)),
+            Err(BadId::TooLong { .. }) => Ok(id.into()),
+            Err(error) => Err(error),
+        }
+    }
+
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// What its files are called.
+    pub fn path_part(&self) -> PathPart {
+        PathPart::of_any(&self.0)
+    }
+}
+
+/// An id that was accepted before, from our own store or notes. Earlier versions
+/// accepted any text: what is no id is used by its hash.
+impl<S: Into<String>> From<S> for SessionId {
+    fn from(id: S) -> Self {
+        let id = id.into();
+        match path_part::check(&id) {
+            Ok(()) => Self(id),
+            Err(_) => Self(PathPart::hashed(&id).to_string()),
+        }
+    }
+}
+
+impl std::fmt::Display for SessionId {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.pad(&self.0)
+    }
 }
 
 id! {

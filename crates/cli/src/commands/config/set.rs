@@ -5,8 +5,9 @@ use consort_core::presence::Caller;
 
 use crate::config::project_file;
 use crate::config::with_value;
+use crate::connect::TheirFile;
 use crate::connect::private_dir;
-use crate::connect::write_atomically;
+use crate::connect::write_own;
 use crate::error::CommandError;
 use crate::error::CommandResult;
 use crate::out;
@@ -32,22 +33,24 @@ pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
             "ask: consort send @me \"…\"",
         ));
     }
-    let path = if args.project { project_file(&world.place().worktree) } else { world.paths.user_config() };
-    let text = match std::fs::read_to_string(&path) {
-        Ok(text) => text,
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => String::new(),
-        Err(error) => return Err(CommandError::file("cannot read", &path, error)),
+    let worktree = world.place().worktree;
+    let file = match args.project {
+        true => TheirFile::in_repository(&worktree, &project_file(&worktree)),
+        false => TheirFile::OfUser(world.paths.user_config()),
     };
+    let (path, text) = (file.path(), file.read()?.unwrap_or_default());
     let changed = with_value(&text, &args.key, &value).map_err(|error| {
         CommandError::user(
             format!("{} cannot be changed: {}", path.display(), error.trim_end()),
             "mend the file, then try again; nothing was changed",
         )
     })?;
-    if !args.project {
+    if args.project {
+        file.write(changed.as_bytes(), &world.pending())?;
+    } else {
         private_dir(&world.paths.config)?;
+        write_own(&path, changed.as_bytes(), &world.pending())?;
     }
-    write_atomically(&path, changed.as_bytes())?;
     // Opening publishes what hooks need; it also says who overrides this.
     let config = world.open()?.config;
     let now = config.get(&args.key);

@@ -4,11 +4,11 @@
 //! `.gitattributes` is the project's and says which driver merges the file; what
 //! that driver is, every clone has to be told by its owner.
 
-use std::fs;
 use std::path::Path;
 
 use crate::commands::init::agree;
 use crate::connect;
+use crate::connect::TheirFile;
 use crate::error::CommandError;
 use crate::error::CommandResult;
 use crate::out;
@@ -21,18 +21,18 @@ const DRIVER: &str = "merge.consort.driver";
 const NAME: &str = "merge.consort.name";
 
 pub(crate) fn install(world: &World, worktree: &Path, dry_run: bool, yes: bool) -> CommandResult {
-    let file = worktree.join(".gitattributes");
-    let found = read(&file)?;
+    let file = attributes(worktree);
+    let found = file.read()?.unwrap_or_default();
     let driver =
         format!("{} know merge %O %A %B", connect::hook_program(consort_agents::Level::Project(worktree)));
-    out::note(format_args!("{}:\n+{LINE}\ngit config {DRIVER} '{driver}'", file.display()));
+    out::note(format_args!("{}:\n+{LINE}\ngit config {DRIVER} '{driver}'", file.path().display()));
     if dry_run || !agree(yes, "Have git merge knowledge?") {
         out::note("Nothing was changed.");
         return Ok(());
     }
     if !found.lines().any(|line| line == LINE) {
         let gap = if found.is_empty() || found.ends_with('\n') { "" } else { "\n" };
-        connect::write_atomically(&file, format!("{found}{gap}{LINE}\n").as_bytes())?;
+        file.write(format!("{found}{gap}{LINE}\n").as_bytes(), &world.pending())?;
     }
     configure(worktree, &[NAME, "knowledge of consort"])?;
     configure(worktree, &[DRIVER, &driver])?;
@@ -42,29 +42,25 @@ pub(crate) fn install(world: &World, worktree: &Path, dry_run: bool, yes: bool) 
 }
 
 pub(crate) fn remove(world: &World, worktree: &Path, dry_run: bool) -> CommandResult {
-    let file = worktree.join(".gitattributes");
-    let found = read(&file)?;
+    let file = attributes(worktree);
+    let found = file.read()?.unwrap_or_default();
     let left: String = found.split_inclusive('\n').filter(|line| line.trim_end() != LINE).collect();
     if dry_run {
         out::note("Nothing was changed: this was a dry run.");
         return Ok(());
     }
     if left.is_empty() && !found.is_empty() {
-        fs::remove_file(&file).map_err(|error| CommandError::file("cannot remove", &file, error))?;
+        file.remove()?;
     } else if left != found {
-        connect::write_atomically(&file, left.as_bytes())?;
+        file.write(left.as_bytes(), &world.pending())?;
     }
     // One that was not there is none the worse.
     let _ = configure(worktree, &["--remove-section", "merge.consort"]);
     world.out.line("Git no longer asks consort to merge.")
 }
 
-fn read(file: &Path) -> Result<String, CommandError> {
-    match fs::read_to_string(file) {
-        Ok(text) => Ok(text),
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(String::new()),
-        Err(error) => Err(CommandError::file("cannot read", file, error)),
-    }
+fn attributes(worktree: &Path) -> TheirFile {
+    TheirFile::in_repository(worktree, Path::new(".gitattributes"))
 }
 
 fn configure(worktree: &Path, arguments: &[&str]) -> CommandResult {

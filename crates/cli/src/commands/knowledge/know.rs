@@ -1,5 +1,6 @@
 //! `consort know`
 
+use std::io::Read as _;
 use std::path::Path;
 use std::path::PathBuf;
 
@@ -10,6 +11,7 @@ use super::ScopeArgs;
 use super::USUAL_TOKENS;
 use super::exchange;
 use super::share;
+use crate::connect::TheirFile;
 use crate::error::CommandError;
 use crate::exit;
 use crate::exit::ExitCode;
@@ -88,9 +90,9 @@ pub(crate) enum Command {
     /// The same, in the process that may die of it
     #[command(hide = true)]
     Join { ours: PathBuf, theirs: PathBuf },
-    /// Try whether a file can be read
+    /// Try whether what comes on standard input can be read
     #[command(hide = true)]
-    Try { file: PathBuf },
+    Try,
 }
 
 pub(crate) fn run(world: &World, command: &Command) -> Result<ExitCode, CommandError> {
@@ -122,8 +124,8 @@ pub(crate) fn run(world: &World, command: &Command) -> Result<ExitCode, CommandE
             return adopted.map(|()| ExitCode::SUCCESS);
         }
         Command::Merge { ours, theirs, .. } => return merge(ours, theirs),
-        Command::Join { ours, theirs } => return join(ours, theirs),
-        Command::Try { file } => return attempt(file),
+        Command::Join { ours, theirs } => return join(world, ours, theirs),
+        Command::Try => return attempt(),
     };
     let mut room = world.open()?;
     let scope = scope.of(&room);
@@ -158,14 +160,14 @@ fn import(world: &World, file: &Path, scope: &ScopeArgs) -> Result<ExitCode, Com
         return exchange::import(world, &mut room, &scope, file).map(|()| ExitCode::SUCCESS);
     }
     let mut index = room.app.knowledge()?;
-    let count = share::take_in_file(&mut room, &mut index, &scope, file)?;
+    let count = share::take_in_file(&mut room, &mut index, &scope, &TheirFile::OfUser(file.to_owned()))?;
     world.out.line(format!("{} new.", consort_core::text::count(count, "word")))?;
     Ok(ExitCode::SUCCESS)
 }
 
 /// Git takes the second file for the result; where this fails, that is a conflict.
 fn merge(ours: &Path, theirs: &Path) -> Result<ExitCode, CommandError> {
-    match share::in_a_child("join", &[ours, theirs])? {
+    match share::in_a_child("join", &[ours, theirs], b"")? {
         Some((code, said)) => {
             if !said.is_empty() {
                 crate::out::note(said.trim_end());
@@ -176,11 +178,11 @@ fn merge(ours: &Path, theirs: &Path) -> Result<ExitCode, CommandError> {
     }
 }
 
-fn join(ours: &Path, theirs: &Path) -> Result<ExitCode, CommandError> {
+fn join(world: &World, ours: &Path, theirs: &Path) -> Result<ExitCode, CommandError> {
     let (one, other) = (share::bytes(ours)?, share::bytes(theirs)?);
     let mut document = document::Document::load(&one).map_err(cannot_merge)?;
     document.merge(&other).map_err(cannot_merge)?;
-    crate::connect::write_atomically(ours, &document.state())?;
+    TheirFile::OfUser(ours.to_owned()).write(&document.state(), &world.pending())?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -188,7 +190,9 @@ fn cannot_merge(error: impl std::fmt::Display) -> CommandError {
     CommandError::user(format!("they cannot be merged: {error}"), "`consort know save` writes one anew")
 }
 
-fn attempt(file: &Path) -> Result<ExitCode, CommandError> {
-    let is_good = document::Document::load(&share::bytes(file)?).is_ok();
+fn attempt() -> Result<ExitCode, CommandError> {
+    let mut bytes = Vec::new();
+    let read = std::io::stdin().lock().read_to_end(&mut bytes);
+    let is_good = read.is_ok() && document::Document::load(&bytes).is_ok();
     Ok(ExitCode::from(if is_good { 0 } else { exit::FOUND_SOMETHING }))
 }

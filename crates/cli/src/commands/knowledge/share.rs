@@ -1,6 +1,8 @@
 //! Knowledge in git: a file of the project that every replica can merge.
 
 use std::fs;
+use std::io;
+use std::io::Write as _;
 use std::path::Path;
 use std::path::PathBuf;
 use std::process::Command;
@@ -12,28 +14,29 @@ use consort_knowledge::document;
 use consort_sqlite::Knowledge;
 
 use crate::connect;
+use crate::connect::TheirFile;
 use crate::error::CommandError;
 use crate::error::CommandResult;
 use crate::out;
 use crate::world::Room;
 
 /// Longer files are not looked at.
-const LONGEST: u64 = 256 << 20;
+const LONGEST: u64 = 64 << 20;
 
-pub(super) fn file(room: &Room) -> PathBuf {
-    room.place.worktree.join(".consort/knowledge.yjs")
+pub(super) fn file(room: &Room) -> TheirFile {
+    TheirFile::in_repository(&room.place.worktree, Path::new(".consort/knowledge.yjs"))
 }
 
 /// Where it is noted which state of the file was taken in.
 fn mark(room: &Room) -> PathBuf {
-    let name = consort_core::text::checksum(file(room).as_os_str().as_encoded_bytes());
+    let name = consort_core::text::checksum(file(room).path().as_os_str().as_encoded_bytes());
     room.data.join("taken-in").join(format!("{name:016x}"))
 }
 
 /// A file as it stands: another one has another.
 fn stand(path: &Path) -> Option<String> {
     use std::os::unix::fs::MetadataExt as _;
-    let metadata = fs::metadata(path).ok()?;
+    let metadata = fs::symlink_metadata(path).ok()?;
     Some(format!(
         "{} {} {}",
         metadata.ino(),
@@ -46,17 +49,17 @@ fn stand(path: &Path) -> Option<String> {
 /// pulled, checked out or merged. A file that cannot be understood keeps nobody
 /// from what is known.
 pub(super) fn take_in(room: &mut Room, index: &mut Knowledge, scope: &Scope) -> CommandResult {
-    let path = file(room);
-    let Some(stand) = stand(&path).filter(|_| *scope != Scope::Global) else { return Ok(()) };
+    let file = file(room);
+    let Some(stand) = stand(&file.path()).filter(|_| *scope != Scope::Global) else { return Ok(()) };
     let mark = mark(room);
     if fs::read_to_string(&mark).is_ok_and(|known| known == stand) {
         return Ok(());
     }
-    if let Err(error) = take_in_file(room, index, scope, &path) {
+    if let Err(error) = take_in_file(room, index, scope, &file) {
         out::note(format_args!("Warning: {}", text::printable(error.render().trim_end())));
         return Ok(());
     }
-    connect::write_atomically(&mark, stand.as_bytes())
+    connect::write_own(&mark, stand.as_bytes(), &room.pending)
 }
 
 /// Takes a file in; how many words were new.
@@ -64,9 +67,10 @@ pub(super) fn take_in_file(
     room: &mut Room,
     index: &mut Knowledge,
     scope: &Scope,
-    path: &Path,
+    file: &TheirFile,
 ) -> Result<usize, CommandError> {
-    let update = read(path)?;
+    let path = file.path();
+    let update = read(file)?;
     let mut known = make(room, scope)?;
     let edits = document::merge(&mut known, &update)
         .map_err(|error| CommandError::user(format!("{}: {error}", path.display()), "it was left alone"))?;
@@ -80,11 +84,12 @@ pub(super) fn take_in_file(
 
 /// A file that somebody else may have made. It is tried out in a process that may
 /// die of it first.
-fn read(path: &Path) -> Result<Vec<u8>, CommandError> {
-    let bytes = bytes(path)?;
-    if !matches!(in_a_child("try", &[path])?, Some((0, _))) {
+fn read(file: &TheirFile) -> Result<Vec<u8>, CommandError> {
+    let missing = || CommandError::file("cannot read", &file.path(), io::ErrorKind::NotFound.into());
+    let bytes = file.read_bytes(LONGEST)?.ok_or_else(missing)?;
+    if !matches!(in_a_child("try", &[], &bytes)?, Some((0, _))) {
         return Err(CommandError::user(
-            format!("{} is no document of ours, or is damaged", path.display()),
+            format!("{} is no document of ours, or is damaged", file.path().display()),
             "it was left alone; `consort know save` writes it anew",
         ));
     }
@@ -92,20 +97,23 @@ fn read(path: &Path) -> Result<Vec<u8>, CommandError> {
 }
 
 pub(super) fn bytes(path: &Path) -> Result<Vec<u8>, CommandError> {
-    let cannot_read = |error| CommandError::file("cannot read", path, error);
-    if fs::metadata(path).map_err(cannot_read)?.len() > LONGEST {
-        return Err(CommandError::user(format!("{} is too long", path.display()), "it was left alone"));
-    }
-    fs::read(path).map_err(cannot_read)
+    consort_files::read(path, LONGEST).map_err(|error| CommandError::file("cannot read", path, error))
 }
 
-/// How a command of ours ended that was given files somebody else may have made, and
-/// what it said; nothing where it died of them.
-pub(super) fn in_a_child(command: &str, files: &[&Path]) -> Result<Option<(u8, String)>, CommandError> {
+/// How a command of ours ended that was given files or input that somebody else may
+/// have made, and what it said; nothing where it died of them.
+pub(super) fn in_a_child(
+    command: &str,
+    files: &[&Path],
+    input: &[u8],
+) -> Result<Option<(u8, String)>, CommandError> {
     let ended = std::env::current_exe().and_then(|this| {
         let mut child = Command::new(this);
         child.args(["know", command, "--"]).args(files);
-        child.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped()).output()
+        let mut child = child.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::piped()).spawn()?;
+        // One that has died does not read on; how it ended tells.
+        let _ = child.stdin.take().map(|mut stdin| stdin.write_all(input));
+        child.wait_with_output()
     });
     let ended = ended.map_err(|error| CommandError::file("cannot run", Path::new("consort"), error))?;
     let code = ended.status.code().and_then(|code| u8::try_from(code).ok());
@@ -124,11 +132,12 @@ pub(super) fn make(room: &mut Room, scope: &Scope) -> Result<document::Document,
 
 /// Writes the project's file, with what it said before.
 pub(super) fn save(room: &mut Room, scope: &Scope) -> Result<(PathBuf, usize), CommandError> {
-    let path = file(room);
+    let file = file(room);
+    let path = file.path();
     let state = make(room, scope)?.state();
-    connect::write_atomically(&path, &state)?;
+    file.write(&state, &room.pending)?;
     if let Some(stand) = stand(&path) {
-        connect::write_atomically(&mark(room), stand.as_bytes())?;
+        connect::write_own(&mark(room), stand.as_bytes(), &room.pending)?;
     }
     Ok((path, state.len()))
 }
