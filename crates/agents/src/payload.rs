@@ -130,8 +130,14 @@ pub(crate) struct Tools {
 }
 
 impl<'a> Payload<'a> {
-    pub(crate) fn parse(payload: &'a [u8]) -> Option<Self> {
-        serde_json::from_slice(payload).ok()
+    /// JavaScript may send half a surrogate pair, which is no text: the rest is
+    /// read all the same, from `repaired`.
+    pub(crate) fn parse(payload: &'a [u8], repaired: &'a mut Vec<u8>) -> Option<Self> {
+        if let Ok(payload) = serde_json::from_slice(payload) {
+            return Some(payload);
+        }
+        *repaired = without_lone_surrogates(payload)?;
+        serde_json::from_slice(repaired).ok()
     }
 
     /// What the tool is called.
@@ -196,6 +202,32 @@ impl<'a> Payload<'a> {
             event,
         })
     }
+}
+
+/// The payload with `\\ufffd` for every escaped half of a surrogate pair, and for
+/// every byte that is not UTF-8; `None` if there is none.
+fn without_lone_surrogates(payload: &[u8]) -> Option<Vec<u8>> {
+    let text = String::from_utf8_lossy(payload);
+    let unit = |at: usize| {
+        let digits = text.get(at..at + 6)?.strip_prefix("\\u")?;
+        u16::from_str_radix(digits, 16).ok()
+    };
+    let (mut repaired, mut at) = (String::with_capacity(text.len()), 0);
+    while let Some(next) = text[at..].find('\\') {
+        repaired.push_str(&text[at..at + next]);
+        at += next;
+        let (length, is_lone) = match (unit(at), unit(at + 6)) {
+            (Some(0xd800..=0xdbff), Some(0xdc00..=0xdfff)) => (12, false),
+            (Some(0xd800..=0xdfff), _) => (6, true),
+            (Some(_), _) => (6, false),
+            // The character after the backslash may be a backslash.
+            (None, _) => (1 + text[at + 1..].chars().next().map_or(0, char::len_utf8), false),
+        };
+        repaired.push_str(if is_lone { "\\ufffd" } else { &text[at..at + length] });
+        at += length;
+    }
+    repaired.push_str(&text[at..]);
+    (repaired.as_bytes() != payload).then(|| repaired.into_bytes())
 }
 
 /// An object where there is one, or text that is one or stands for one; anything
@@ -325,7 +357,7 @@ mod tests {
 
     fn act(more: &str) -> Option<Act> {
         let payload = format!(r#"{{"sessionId":"s1","cwd":"/",{more}}}"#);
-        Payload::parse(payload.as_bytes())?.tool(&TOOLS).map(|tool| tool.act)
+        Payload::parse(payload.as_bytes(), &mut Vec::new())?.tool(&TOOLS).map(|tool| tool.act)
     }
 
     #[test]
@@ -340,6 +372,9 @@ mod tests {
         assert_eq!(act(piped), Some(Act::Writes(vec!["x".into()])));
         let both = r#""tool_name":"w","tool_input":{"absolute_path":"b","file_path":"a"},"toolName":"w""#;
         assert_eq!(act(both), Some(Act::Writes(vec!["a".into()])));
+        // Half a surrogate pair, and a pair.
+        let half = r#""tool_name":"s","tool_input":{"command":"echo \ud800 \\ud800 \ud83d\ude00 > a"}"#;
+        assert_eq!(act(half), Some(Act::Runs("echo \u{fffd} \\ud800 😀 > a".into())));
         for odd in ["1", "null", "[1]", "\"x\"", "true", "{\"path\":{}}", "{\"path\":[1]}"] {
             let more = format!(r#""tool_name":"w","tool_input":{odd},"tool_response":{odd},"model":{odd}"#);
             assert_eq!(act(&more), Some(Act::Other), "{odd}");

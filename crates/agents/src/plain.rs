@@ -16,7 +16,8 @@ use crate::payload::Tools;
 const PATIENCE: u32 = 3_000;
 
 pub(crate) fn read(event: &str, payload: &[u8], tools: &Tools) -> Option<HookCall> {
-    let mut payload = Payload::parse(payload)?;
+    let mut repaired = Vec::new();
+    let mut payload = Payload::parse(payload, &mut repaired)?;
     let event = match event {
         "session-start" => HookEvent::SessionStart,
         "prompt" => HookEvent::Prompt(payload.prompt.0.take().unwrap_or_default()),

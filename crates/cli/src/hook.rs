@@ -10,9 +10,11 @@ use std::fs;
 use std::io::Write as _;
 use std::os::unix::fs::DirBuilderExt as _;
 use std::os::unix::fs::OpenOptionsExt as _;
+use std::time::Duration;
 
 use consort_agents::AgentCli;
 use consort_core::App;
+use consort_core::hooks::HookReply;
 use consort_core::host::Host as _;
 use consort_core::presence::Terminal;
 use consort_core::text;
@@ -22,31 +24,54 @@ use consort_host::Paths;
 use consort_host::env;
 use consort_sqlite::Access;
 use consort_sqlite::Store;
+use rustix::event::PollFd;
+use rustix::event::PollFlags;
+use rustix::event::Timespec;
+use rustix::fs::Mode;
+use rustix::fs::OFlags;
 
+use crate::deadline;
 use crate::exit::ExitCode;
 use crate::wait;
 
 /// More than any CLI sends; what is longer is not for us.
 const LONGEST_PAYLOAD: usize = 64 << 20;
 
+/// How long to wait for the end of an input that seems to be complete.
+const PATIENCE: Duration = Duration::from_millis(100);
+
 /// The log starts anew when it is longer than this.
 const LONGEST_LOG: u64 = 256 << 10;
 
 pub(crate) fn run(mut arguments: impl Iterator<Item = OsString>) -> ExitCode {
+    let mut next = || arguments.next().and_then(|argument| argument.into_string().ok());
+    let (kind, event) = (next().unwrap_or_default(), next().unwrap_or_default());
+    // What our plugins keep beside idle sessions is no hook: it stays.
+    let is_wait = event == wait::EVENT;
+    if !is_wait {
+        deadline::start();
+        silence_stderr();
+    }
     std::panic::set_hook(Box::new(|panic| {
         log(&format!("panic: {panic}"));
         std::process::exit(0);
     }));
-    let mut next = || arguments.next().and_then(|argument| argument.into_string().ok());
-    if let (Some(kind), Some(event)) = (next(), next())
-        && let Some(cli) = consort_agents::find(&kind)
-        && let Err(error) = if event == wait::EVENT { wait::run(cli) } else { answer(cli, &event) }
+    if let Some(cli) = consort_agents::find(&kind)
+        && let Err(error) = if is_wait { wait::run(cli) } else { answer(cli, &event) }
     {
         log(&format!("{kind} {event}: {}", chain(error.as_ref())));
     }
     // Leaves without closing the store: there is nothing to flush, and the
-    // last one to close it would have to checkpoint.
+    // last connection to close would run the checkpoint.
     std::process::exit(0);
+}
+
+/// The runtime's own complaints, of no memory above all, are for nobody's eyes:
+/// CLIs show what a hook says there.
+fn silence_stderr() {
+    if let Ok(null) = rustix::fs::open("/dev/null", OFlags::WRONLY | OFlags::CLOEXEC, Mode::empty()) {
+        let _ = rustix::stdio::dup2_stderr(&null);
+    }
 }
 
 fn answer(cli: &'static dyn AgentCli, event: &str) -> Result<(), Box<dyn Error>> {
@@ -55,13 +80,15 @@ fn answer(cli: &'static dyn AgentCli, event: &str) -> Result<(), Box<dyn Error>>
     let paths = Paths::from_environment().ok_or("neither CONSORT_HOME nor HOME is set")?;
     let store = Store::new(paths.store(), Access::Hook);
     let mut app = App::new(store, Machine::new(paths.bells()));
-    let answer = consort_hook::handle(&mut app, &call, &Process(cli))?;
+    let answer = consort_hook::handle(&mut app, &call, &Process { cli, event })?;
     if let Some(line) = cli.write(event, &answer.reply) {
+        deadline::is_answering();
         let mut stdout = std::io::stdout().lock();
         stdout.write_all(line.as_bytes())?;
         stdout.flush()?;
     }
-    if let Some(mail) = &answer.mail {
+    // What nobody can have read stays unread.
+    if let Some(mail) = answer.mail.as_ref().filter(|_| has_stdout()) {
         app.shown(mail)?;
     }
     std::mem::forget(app);
@@ -69,15 +96,18 @@ fn answer(cli: &'static dyn AgentCli, event: &str) -> Result<(), Box<dyn Error>>
 }
 
 /// This process, started by that agent CLI.
-struct Process(&'static dyn AgentCli);
+struct Process<'a> {
+    cli: &'static dyn AgentCli,
+    event: &'a str,
+}
 
-impl Surroundings for Process {
+impl Surroundings for Process<'_> {
     fn kind(&self) -> &'static str {
-        self.0.kind()
+        self.cli.kind()
     }
 
     fn pid(&self) -> Option<u32> {
-        self.0.pid_variable().and_then(env::get)?.parse().ok()
+        self.cli.pid_variable().and_then(env::get)?.parse().ok()
     }
 
     fn name(&self) -> Option<String> {
@@ -89,19 +119,40 @@ impl Surroundings for Process {
     }
 
     fn hears_before_tools(&self) -> bool {
-        self.0.hears_before_tools()
+        self.cli.hears_before_tools()
     }
 
     fn variable(&self, name: &str) -> Option<String> {
         env::get(name)
     }
+
+    fn prepare(&self, reply: Option<&HookReply>) {
+        match reply.and_then(|reply| self.cli.write(self.event, reply)) {
+            Some(line) => deadline::prepare(line),
+            None => deadline::withdraw(),
+        }
+    }
 }
 
-/// All of standard input. The standard library's handle would add a buffer
-/// that is touched once.
+#[cfg(all(target_os = "linux", target_env = "gnu", not(test)))]
+fn has_stdout() -> bool {
+    crate::start::HAS_STDOUT.load(std::sync::atomic::Ordering::Relaxed)
+}
+
+#[cfg(not(all(target_os = "linux", target_env = "gnu", not(test))))]
+fn has_stdout() -> bool {
+    true
+}
+
+/// All of standard input. Whoever called may leave it open: what is a whole
+/// payload then counts as all of it. The standard library's handle would add a
+/// buffer that is touched once.
 fn read_stdin() -> std::io::Result<Vec<u8>> {
     let mut payload = Vec::with_capacity(2 << 10);
     while payload.len() < LONGEST_PAYLOAD {
+        if payload.trim_ascii_end().ends_with(b"}") && !has_more(PATIENCE) && is_whole(&payload) {
+            break;
+        }
         payload.reserve(1 << 10);
         match rustix::io::read(rustix::stdio::stdin(), rustix::buffer::spare_capacity(&mut payload)) {
             Ok(0) => break,
@@ -110,6 +161,17 @@ fn read_stdin() -> std::io::Result<Vec<u8>> {
         }
     }
     Ok(payload)
+}
+
+/// Whether there is more to read, or its end, within that time.
+fn has_more(patience: Duration) -> bool {
+    let mut stdin = [PollFd::from_borrowed_fd(rustix::stdio::stdin(), PollFlags::IN)];
+    let patience = Timespec::try_from(patience).ok();
+    !matches!(rustix::event::poll(&mut stdin, patience.as_ref()), Ok(0))
+}
+
+fn is_whole(payload: &[u8]) -> bool {
+    serde_json::from_slice::<serde::de::IgnoredAny>(payload).is_ok()
 }
 
 /// The error and what caused it, on one line.
@@ -126,6 +188,7 @@ fn log(line: &str) {
     let _ = fs::DirBuilder::new().recursive(true).mode(0o700).create(&paths.data);
     let is_long = fs::metadata(&path).is_ok_and(|log| log.len() > LONGEST_LOG);
     let file = fs::OpenOptions::new()
+        .custom_flags(OFlags::NONBLOCK.bits() as i32)
         .create(true)
         .append(!is_long)
         .write(true)

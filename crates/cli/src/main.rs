@@ -9,6 +9,7 @@ mod args;
 mod commands;
 mod config;
 mod connect;
+mod deadline;
 mod error;
 mod exit;
 mod hook;

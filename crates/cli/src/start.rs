@@ -10,6 +10,8 @@ use std::ffi::c_char;
 use std::ffi::c_int;
 use std::os::fd::BorrowedFd;
 use std::os::fd::IntoRawFd as _;
+use std::sync::atomic::AtomicBool;
+use std::sync::atomic::Ordering;
 
 use rustix::fs::Mode;
 use rustix::fs::OFlags;
@@ -32,16 +34,24 @@ extern "C" fn main(_: c_int, _: *const *const c_char) -> c_int {
     // SAFETY: to ignore a signal runs nothing.
     unsafe { signal(SIGPIPE, SIG_IGN) };
     // The lowest number that is free is taken, hence in this order.
-    [stdio::stdin(), stdio::stdout(), stdio::stderr()].into_iter().for_each(fill);
+    fill(stdio::stdin());
+    HAS_STDOUT.store(!fill(stdio::stdout()), Ordering::Relaxed);
+    fill(stdio::stderr());
     crate::run().leave()
 }
 
-/// Opens `/dev/null` where a standard stream was closed, for what we start as well.
-fn fill(stream: BorrowedFd<'_>) {
-    if rustix::io::fcntl_getfd(stream).is_err() {
+/// Whether there was a standard output when the program started.
+pub(crate) static HAS_STDOUT: AtomicBool = AtomicBool::new(true);
+
+/// Opens `/dev/null` where a standard stream was closed, for what we start as
+/// well; whether it was.
+fn fill(stream: BorrowedFd<'_>) -> bool {
+    let is_closed = rustix::io::fcntl_getfd(stream).is_err();
+    if is_closed {
         match rustix::fs::open("/dev/null", OFlags::RDWR, Mode::empty()) {
             Ok(null) => drop(null.into_raw_fd()),
             Err(_) => std::process::abort(),
         }
     }
+    is_closed
 }

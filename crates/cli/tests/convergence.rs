@@ -331,7 +331,7 @@ fn no_prompt_is_kept_where_it_is_not_known_that_it_may() {
     };
     // What hooks read is lost: until a command has looked, nothing is kept.
     assert_eq!(world.run("config set privacy.store_prompts false").code, 0);
-    std::fs::remove_file(world.data().join("radar")).unwrap();
+    std::fs::remove_file(world.data().join("published")).unwrap();
     prompt(&world, "s1", "the quarterly figures");
     assert!(!kept("s1"));
     world.run("who");

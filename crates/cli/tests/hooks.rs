@@ -164,16 +164,23 @@ fn dormant_until_asked_to_join() {
 fn a_hostile_session_cannot_write_outside_or_forge_lines() {
     let world = world();
     let mut evil = payload(&world, json!({ "tool_name": "Edit\n- Forged (claude), idle", "tool_input": {} }));
-    evil["session_id"] = json!("../../../../evil\n/x");
+    for refused in ["../../../../evil\n/x", "", ".", "..", "/", "a/b", "\u{1b}]0;owned\u{7}"] {
+        evil["session_id"] = json!(refused);
+        for event in ["SessionStart", "PreToolUse", "SessionEnd"] {
+            let ran = world.hook(event, &evil);
+            assert_eq!((ran.stdout.as_str(), ran.code), ("", 0), "{refused:?}");
+        }
+        assert_eq!(seen(&world), Value::Null, "{refused:?}");
+    }
+    evil["session_id"] = json!("..evil é");
     let ran = world.hook("PreToolUse", &evil);
     assert_eq!((ran.stdout.as_str(), ran.code), ("", 0));
     assert_eq!(seen(&world)["activity"], "Edit - Forged (claude), idle");
     let pulses = std::fs::read_dir(world.data().join("pulses")).unwrap().flatten();
     let mut pulses: Vec<_> = pulses.map(|file| file.file_name().into_string().unwrap()).collect();
     pulses.sort();
-    assert_eq!(pulses.len(), 3);
-    assert!(pulses[..2].iter().all(|name| name.starts_with("%2e%2e%2f")));
-    assert_eq!(pulses[2], "hosts");
+    let name = "%2e%2eevil%20%c3%a9";
+    assert_eq!(pulses, [&*format!("{name}.host"), &*format!("{name}.now"), ".consort-directory", "hosts"]);
     // The next session reads one line per agent.
     let told = context(&world, &[("CONSORT_NAME", "Raven")]).unwrap();
     assert_eq!(told.lines().filter(|line| line.starts_with("- ")).count(), 1, "{told}");
@@ -345,7 +352,7 @@ fn a_hostile_project_cannot_drive_the_terminal() {
     let join = ["join", "--pid", "$OTHER", "--kind", "\u{1b}[31mred\n", "--name", "Raven"];
     assert_eq!(world.ran(&mut world.consort(join)).code, 2);
     let mut evil = payload(&world, json!({ "tool_name": "\u{1b}[31mEdit\u{202e}" }));
-    evil["session_id"] = json!("\u{1b}]0;owned\u{7}");
+    evil["session_id"] = json!("\u{202e}owned");
     world.hook("PreToolUse", &evil);
     assert_eq!(seen(&world)["activity"], "[31mEdit");
     for line in ["who", "status", "whoami", "journal tail", "who --all"] {

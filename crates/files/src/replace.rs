@@ -43,7 +43,7 @@ pub fn replace(
     pending: &Pending,
     is_due: impl FnOnce() -> io::Result<()>,
 ) -> io::Result<()> {
-    let path = behind_link(path)?;
+    let path = behind_link(&std::path::absolute(path)?)?;
     let (Some(parent), Some(_)) = (path.parent(), path.file_name()) else {
         return Err(io::Error::new(io::ErrorKind::InvalidInput, "it is not a file's path"));
     };

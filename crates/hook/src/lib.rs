@@ -40,6 +40,9 @@ pub trait Surroundings {
 
     /// A variable of the environment.
     fn variable(&self, name: &str) -> Option<String>;
+
+    /// The answer to give if time runs out before the real one.
+    fn prepare(&self, reply: Option<&HookReply>);
 }
 
 /// What to answer, and the mail that is in it: once it was written out in

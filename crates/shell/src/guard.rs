@@ -16,8 +16,9 @@ use crate::heredocs::Trimmed;
 
 /// Longer commands are not looked at.
 const LONGEST: usize = 256 * 1024;
-/// What may be left of one when the here-documents are out.
-const LONGEST_CODE: usize = 16 * 1024;
+/// What may be left of one when the here-documents are out. Linux passes no longer
+/// text to a shell in one argument.
+const LONGEST_CODE: usize = 128 * 1024;
 /// `$(`, `<(` and `>(`: each level is parsed again for the level above.
 const MOST_SUBSTITUTIONS: usize = 32;
 /// Backticks: each pair is tried as a command first, and then as text.

@@ -3,4 +3,4 @@
 --   kind        key                owner                  value
 --   store       id                                        32 hexadecimal digits
 
-INSERT INTO facts VALUES ('store', 'id', '', lower(hex(randomblob(16))));
+INSERT OR IGNORE INTO facts VALUES ('store', 'id', '', lower(hex(randomblob(16))));

@@ -6,7 +6,6 @@
 //! one at the same moment sort it out at their next prompt. **Nothing here is
 //! ever needed to be right.**
 
-use std::fs;
 use std::fs::File;
 use std::io::Read as _;
 use std::os::unix::fs::FileExt as _;
@@ -19,6 +18,7 @@ use consort_core::presence::SessionId;
 
 use crate::held::escaped;
 use crate::held::plain;
+use crate::pulses::no_waiting;
 
 pub(crate) const FILE: &str = "board";
 
@@ -42,7 +42,7 @@ pub(crate) struct Board {
 impl Board {
     /// The board in a directory as it is now.
     pub(crate) fn read(dir: &Path) -> std::io::Result<Self> {
-        let mut options = fs::OpenOptions::new();
+        let mut options = no_waiting();
         let mut file =
             options.create(true).truncate(false).read(true).write(true).mode(0o600).open(dir.join(FILE))?;
         let mut slots = Vec::new();

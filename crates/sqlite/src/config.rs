@@ -8,6 +8,8 @@ use rusqlite::Row;
 use rusqlite::params;
 
 use crate::SqliteTx;
+use crate::published;
+use crate::published::Parts;
 
 impl ConfigStore for SqliteTx<'_> {
     fn published(&self, worktree: Option<&Path>) -> Result<Vec<(String, String)>, StoreError> {
@@ -31,8 +33,16 @@ impl ConfigStore for SqliteTx<'_> {
         self.ask(|tx| tx.prepare_cached(sql)?.query_map([scope(worktree)], read)?.collect())
     }
 
+    fn is_published(&self) -> Result<bool, StoreError> {
+        self.ask(|tx| published::is_of(&self.store.path, tx))
+    }
+
+    fn publish_all(&mut self) {
+        self.after.publish = Parts::ALL;
+    }
+
     fn publish(&mut self, worktree: Option<&Path>, values: &[(String, String)]) -> Result<(), StoreError> {
-        self.after.radar = true;
+        self.after.publish.radar = true;
         self.change(|tx| {
             tx.execute("DELETE FROM facts WHERE kind = 'setting' AND owner = ?1", [scope(worktree)])?;
             let mut insert = tx.prepare("INSERT INTO facts VALUES ('setting', ?1, ?2, ?3)")?;

@@ -1,11 +1,14 @@
 //! Predictions, how they came out, and domains.
 
+use std::path::Path;
+
 use consort_core::Timestamp;
 use consort_core::convergence::ConvergenceChange;
 use consort_core::convergence::ConvergenceStore;
 use consort_core::convergence::Ending;
 use consort_core::convergence::Learned;
 use consort_core::convergence::Prediction;
+use consort_core::convergence::RadarNote;
 use consort_core::convergence::Tally;
 use consort_core::engine::StoreError;
 use consort_core::journal::Seq;
@@ -17,6 +20,7 @@ use crate::SqliteTx;
 use crate::apply::Keep;
 use crate::apply::json;
 use crate::apply::parse;
+use crate::radar;
 
 const PREDICTIONS: &str = "facts WHERE kind = 'prediction'";
 const OPEN: &str = "open";
@@ -162,6 +166,10 @@ impl ConvergenceStore for SqliteTx<'_> {
 
     fn learned_domains(&self) -> Result<Vec<Learned>, StoreError> {
         self.ask(learned)
+    }
+
+    fn radar_note(&self, worktree: &Path) -> Result<RadarNote, StoreError> {
+        Ok(radar::parse(&self.ask(radar::render)?, worktree))
     }
 }
 

@@ -5,7 +5,6 @@
 //! the commit of what settled it, in both cases by whoever holds the gate. So
 //! **it may say too much, never too little**.
 
-use std::fs;
 use std::io::ErrorKind;
 use std::io::Write as _;
 use std::os::unix::fs::OpenOptionsExt as _;
@@ -20,7 +19,10 @@ use consort_core::path_part::PathPart;
 use consort_core::presence::SessionId;
 use consort_files::OurDir;
 
+use crate::pulses::no_waiting;
 use crate::pulses::private_dir;
+use crate::pulses::read_small;
+use crate::pulses::read_text;
 use crate::pulses::unless_absent;
 
 /// What was shown so long ago was noted as read long ago.
@@ -70,7 +72,7 @@ impl Flags {
 
 impl FlagStore for Flags {
     fn flag(&self, session: &SessionId) -> Flag {
-        match fs::read(self.of(session, "flag")) {
+        match read_small(&self.of(session, "flag")) {
             Ok(marks) => {
                 let is_set = |mark: u8| marks.len() != 3 || marks.contains(&mark);
                 Flag { new: is_set(b'n'), later: is_set(b'l'), handed: is_set(b'h') }
@@ -83,7 +85,7 @@ impl FlagStore for Flags {
     fn note_shown(&self, session: &SessionId, hand: &Process) -> Result<(), StoreError> {
         // No directory, no session.
         let note = || {
-            let mut options = fs::OpenOptions::new();
+            let mut options = no_waiting();
             let mut file = options.create(true).append(true).mode(0o600).open(self.of(session, "shown"))?;
             if file.metadata()?.len() > LONGEST_NOTES {
                 file.set_len(0)?;
@@ -94,13 +96,13 @@ impl FlagStore for Flags {
     }
 
     fn was_shown(&self, session: &SessionId, hand: &Process) -> bool {
-        let notes = fs::read_to_string(self.of(session, "shown")).unwrap_or_default();
+        let notes = read_text(&self.of(session, "shown")).unwrap_or_default();
         let wanted = shown_by(hand);
         notes.lines().any(|line| line == wanted)
     }
 
     fn introduced(&self, session: &SessionId) -> Vec<String> {
-        let met = fs::read_to_string(self.of(session, "met")).unwrap_or_default();
+        let met = read_text(&self.of(session, "met")).unwrap_or_default();
         met.lines().map(str::to_owned).collect()
     }
 
@@ -124,7 +126,7 @@ fn shown_by(hand: &Process) -> String {
 /// directories if it is the first.
 pub(crate) fn write(ours: &Path, path: &Path, bytes: &[u8], append: bool) -> std::io::Result<()> {
     let open = || {
-        let mut options = fs::OpenOptions::new();
+        let mut options = no_waiting();
         options.create(true).mode(0o600).write(true).append(append).truncate(false).open(path)
     };
     let file = match open() {

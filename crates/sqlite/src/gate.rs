@@ -10,7 +10,6 @@
 //! **Waiting has an end**: a holder that hangs costs everyone else their
 //! budget, not their life.
 
-use std::fs;
 use std::fs::File;
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::sync::mpsc;
@@ -22,6 +21,7 @@ use rustix::fs::flock;
 use rustix::io::Errno;
 
 use crate::Location;
+use crate::pulses::no_waiting;
 
 /// A turn to write; it ends when dropped.
 pub(crate) struct Gate {
@@ -46,7 +46,7 @@ impl Gate {
 
 /// The gate if it is open, else the file to wait at.
 fn step_up(place: &Location) -> std::io::Result<Result<Gate, File>> {
-    let mut options = fs::OpenOptions::new();
+    let mut options = no_waiting();
     options.create(true).truncate(false).write(true).mode(0o600);
     let file = options.open(place.path.with_extension("lock"))?;
     match flock(&file, FlockOperation::NonBlockingLockExclusive) {

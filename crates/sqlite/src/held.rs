@@ -1,11 +1,9 @@
-//! What is held, written out for hooks: one small file instead of a database.
+//! The part of what is published (`published.rs`) that says what is held.
 //!
 //! Whoever takes hold adds its line before the commit; after the commit the
-//! file is written anew as the tables have it, while nobody else can write. A
-//! crash in between leaves a line too many. One that is missing, empty or torn
-//! says that the store must be asked; where nothing is held, it is one empty
-//! line. So **it may say too much, never too little**, and whoever finds itself
-//! hindered by it asks the store.
+//! part is written again as the tables have it, while nobody else can write. A
+//! crash in between leaves a line too many. So **it may say too much, never too
+//! little**, and whoever is hindered by it asks the store.
 
 use std::borrow::Cow;
 use std::fmt::Write as _;
@@ -13,7 +11,6 @@ use std::fs;
 use std::io::Write as _;
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::Path;
-use std::path::PathBuf;
 use std::str::FromStr as _;
 
 use consort_core::Timestamp;
@@ -30,19 +27,19 @@ use consort_core::presence::PresenceChange;
 use rusqlite::Connection;
 
 use crate::claims;
-
-pub(crate) const FILE: &str = "held";
-
-/// What is written where nothing is held.
-const NOTHING: &[u8] = b"\n";
+use crate::published;
+use crate::published::Published;
+use crate::radar;
 
 const REPOSITORY: &str = "in";
 const HOLD: &str = "by";
+const REPOSITORY_LINE: &str = "in\t";
 const HOLD_LINE: &str = "by\t";
+const ADVISORY: &str = "claimed";
 
-/// Where it is, for the store at `path`.
-pub(crate) fn file(path: &Path) -> PathBuf {
-    path.with_file_name(FILE)
+/// Whether a line belongs to this part.
+pub(crate) fn is_line(line: &str) -> bool {
+    line.starts_with(HOLD_LINE) || line.starts_with(REPOSITORY_LINE)
 }
 
 /// Whether a change can make a difference to it.
@@ -51,7 +48,8 @@ pub(crate) fn concerns(change: &Change) -> bool {
 }
 
 /// Adds what a change takes hold of, before it is committed.
-pub(crate) fn announce(connection: &Connection, file: &Path, changes: &[Change]) -> std::io::Result<()> {
+pub(crate) fn announce(connection: &Connection, store: &Path, changes: &[Change]) -> std::io::Result<()> {
+    let file = published::file(store);
     let mut lines = String::new();
     for change in changes {
         match change {
@@ -62,9 +60,7 @@ pub(crate) fn announce(connection: &Connection, file: &Path, changes: &[Change])
                     lines.push_str(&line);
                 }
             }
-            Change::Presence(PresenceChange::RepositorySeen { repository, project })
-                if is_anything_held(file) =>
-            {
+            Change::Presence(PresenceChange::RepositorySeen { repository, project }) => {
                 lines.push_str(&repository_line(project.id.as_str(), &repository.to_string_lossy()));
             }
             _ => {}
@@ -95,35 +91,16 @@ pub(crate) fn render(connection: &Connection) -> rusqlite::Result<String> {
     Ok(text)
 }
 
-/// Puts it in place of the one that is there. One that cannot be replaced says
-/// too much, which is no harm.
-pub(crate) fn replace(file: &Path, text: &str) {
-    // Two may do so at once where they do not take turns.
-    let temporary = file.with_extension(format!("{}.new", std::process::id()));
-    let write = || {
-        let mut options = fs::OpenOptions::new();
-        let mut new = options.create(true).write(true).truncate(true).mode(0o600).open(&temporary)?;
-        new.write_all(if text.is_empty() { NOTHING } else { text.as_bytes() })?;
-        fs::rename(&temporary, file)
-    };
-    let _ = write();
-}
-
-/// Whether there is anything to look at, by a glance from outside.
-pub(crate) fn is_anything_held(file: &Path) -> bool {
-    fs::metadata(file).map_or(true, |file| file.len() != NOTHING.len() as u64)
-}
-
 /// What it says of patterns that are near. There may be hundreds: the others
 /// are only glanced at.
-pub(crate) fn read(file: &Path, is_near: impl Fn(&str) -> bool) -> Held {
+pub(crate) fn read(store: &Path, is_near: impl Fn(&str) -> bool) -> Held {
     let mut held = Held::default();
-    let text = fs::read_to_string(file).unwrap_or_default();
-    held.is_partial = !text.ends_with('\n');
-    for line in text.lines().filter(|line| !line.is_empty()) {
+    let Published { text, is_current } = published::read(store);
+    held.is_partial = !is_current || !(text.is_empty() || text.ends_with('\n'));
+    for line in text.lines().filter(|line| !line.is_empty() && !radar::is_line(line)) {
         let tabs = line.bytes().filter(|byte| *byte == b'\t').count();
         let last = line.rsplit_once('\t').map_or(line, |(_, last)| last);
-        if tabs == 4 && line.starts_with(HOLD_LINE) && !is_near(&plain(last)) {
+        if tabs == 6 && line.starts_with(HOLD_LINE) && !is_near(&plain(last)) {
             continue;
         }
         let cells: Vec<&str> = line.split('\t').collect();
@@ -132,12 +109,14 @@ pub(crate) fn read(file: &Path, is_near: impl Fn(&str) -> bool) -> Held {
                 let (repository, project) = (plain(repository), plain(project));
                 held.repositories.push((repository.into_owned().into(), project.into_owned().into()));
             }
-            [HOLD, holder, until, project, pattern] => match Pattern::new(&plain(pattern)) {
+            [HOLD, strength, holder, label, until, project, pattern] => match Pattern::new(&plain(pattern)) {
                 Ok(pattern) => {
                     let Ok(holder) = Actor::from_str(&plain(holder));
                     let project = (!project.is_empty()).then(|| plain(project).into_owned().into());
                     let until = until.parse().ok().map(Timestamp);
-                    held.holds.push(HeldLine { project, holder, until, pattern });
+                    let label = plain(label).into_owned();
+                    let strength = if strength == ADVISORY { Strength::Advisory } else { Strength::Blocking };
+                    held.holds.push(HeldLine { project, holder, label, strength, until, pattern });
                 }
                 Err(_) => held.is_partial = true,
             },
@@ -155,7 +134,9 @@ fn line(hold: &Hold) -> Option<String> {
     }
     let until = hold.until.map_or_else(|| "-".to_owned(), |until| until.0.to_string());
     let project = hold.project.as_ref().map_or("", |project| project.as_str());
-    let cells = [&hold.holder.to_string(), &until, project, pattern.as_str()].map(escaped);
+    let strength = if hold.strength == Strength::Advisory { ADVISORY } else { "reserved" };
+    let cells = [strength, &hold.holder.to_string(), &hold.label, &until, project, pattern.as_str()];
+    let cells = cells.map(escaped);
     Some(format!("{HOLD}\t{}\n", cells.join("\t")))
 }
 

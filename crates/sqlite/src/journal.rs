@@ -23,6 +23,7 @@ use crate::apply::Keep;
 use crate::apply::PROJECTIONS;
 use crate::apply::Subject;
 use crate::held;
+use crate::published::Parts;
 use crate::radar;
 use crate::verify;
 
@@ -33,12 +34,12 @@ impl JournalStore for SqliteTx<'_> {
         let changes =
             serde_json::to_string(&entry.changes).map_err(|error| StoreError::Failed(Box::new(error)))?;
         if entry.changes.iter().any(held::concerns) {
-            let file = held::file(&self.store.path);
-            held::announce(&self.tx, &file, &entry.changes)
-                .map_err(|error| StoreError::Unusable { path: file, source: error.into() })?;
-            self.after.holds = true;
+            let store = &self.store.path;
+            held::announce(&self.tx, store, &entry.changes)
+                .map_err(|error| StoreError::Unusable { path: store.clone(), source: error.into() })?;
+            self.after.publish.holds = true;
         }
-        self.after.radar |= entry.changes.iter().any(radar::concerns);
+        self.after.publish.radar |= entry.changes.iter().any(radar::concerns);
         self.change(|tx| {
             // The last entry is never deleted, so the next number is the last plus one.
             tx.prepare_cached(
@@ -111,7 +112,7 @@ impl JournalStore for SqliteTx<'_> {
     }
 
     fn rebuild(&mut self) -> Result<usize, StoreError> {
-        (self.after.holds, self.after.radar) = (true, true);
+        self.after.publish = Parts::ALL;
         self.change(|tx| {
             PROJECTIONS.iter().try_for_each(|projection| {
                 tx.execute(&format!("DELETE FROM {}", projection.rows), []).map(drop)

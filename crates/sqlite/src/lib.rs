@@ -20,6 +20,7 @@ mod migrations;
 mod notes;
 mod open;
 mod presence;
+mod published;
 mod pulses;
 mod radar;
 mod tasks;
@@ -43,6 +44,7 @@ use consort_core::engine::Tx;
 use consort_core::journal::EntryId;
 use consort_core::messages::Flag;
 use consort_core::presence::SessionId;
+use published::Parts;
 use rusqlite::Connection;
 use rusqlite::Transaction;
 
@@ -57,6 +59,7 @@ pub struct SqliteTx<'t> {
     after: After,
     /// Whose flags are known to be up. Only who holds the gate lowers one.
     raised: Vec<SessionId>,
+    is_writer: bool,
     /// Held by writers until the transaction is over.
     _gate: Option<gate::Gate>,
 }
@@ -67,10 +70,8 @@ struct After {
     flags: Vec<(SessionId, Flag)>,
     over: Vec<SessionId>,
     answers: Vec<(EntryId, Vec<u8>)>,
-    /// What is held has changed.
-    holds: bool,
-    /// What hooks read of convergence has changed.
-    radar: bool,
+    /// What hooks read has changed.
+    publish: Parts,
 }
 
 /// Where the store is, and how long its callers may wait: what errors tell.
@@ -91,7 +92,9 @@ impl After {
 impl Tx for SqliteTx<'_> {
     fn commit(mut self) -> Result<(), StoreError> {
         self.commit_and_tell()?;
-        open::keep_short(&self.tx);
+        if open::keep_short(&self.tx) && self.is_writer {
+            published::restamp(&self.store.path, &self.tx);
+        }
         Ok(())
     }
 
@@ -114,27 +117,23 @@ impl Tx for SqliteTx<'_> {
 impl SqliteTx<'_> {
     /// Commits, and tells whoever depends on it before anyone else has a turn.
     fn commit_and_tell(&mut self) -> Result<(), StoreError> {
-        let notes = self.notes_by_then()?;
+        let parts = self.after.publish;
+        let is_due = self.is_writer && parts != Parts::default();
+        let text = match is_due {
+            true => Some(self.ask(|tx| published::render(&self.store.path, tx, parts))?),
+            false => None,
+        };
         self.ask(|tx| tx.execute_batch("COMMIT"))?;
-        publish(&notes);
+        match text {
+            Some(text) => published::replace(&self.store.path, &self.tx, &text),
+            None if self.is_writer => published::restamp(&self.store.path, &self.tx),
+            None => {}
+        }
         let after = std::mem::take(&mut self.after);
         after.lower(&self.flags);
         self.raised.clear();
         self.desk.answer(&after.answers);
         Ok(())
-    }
-
-    /// What hooks are to read once this is committed, where it is something
-    /// else.
-    fn notes_by_then(&self) -> Result<Vec<(PathBuf, String)>, StoreError> {
-        let mut notes = Vec::new();
-        if self.after.holds {
-            notes.push((held::file(&self.store.path), self.ask(held::render)?));
-        }
-        if self.after.radar {
-            notes.push((radar::file(&self.store.path), self.ask(radar::render)?));
-        }
-        Ok(notes)
     }
 
     /// Asks something.
@@ -160,10 +159,6 @@ impl SqliteTx<'_> {
             _ => self.store.translate(error),
         }
     }
-}
-
-fn publish(notes: &[(PathBuf, String)]) {
-    notes.iter().for_each(|(file, text)| held::replace(file, text));
 }
 
 impl Location {

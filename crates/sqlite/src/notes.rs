@@ -26,7 +26,9 @@ use consort_files::OurDir;
 use crate::board;
 use crate::flags;
 use crate::held;
-use crate::radar;
+use crate::published;
+use crate::pulses::read_small;
+use crate::pulses::read_text;
 use crate::trails;
 
 /// A session's list of what it was told starts anew beyond this.
@@ -46,6 +48,7 @@ const CARRIED: usize = 64;
 
 #[derive(Clone, Debug)]
 pub struct Notes {
+    store: PathBuf,
     /// The directory of the store.
     dir: PathBuf,
 }
@@ -53,18 +56,21 @@ pub struct Notes {
 impl Notes {
     /// The notes that belong to the store at `path`.
     pub(crate) fn beside(path: &Path) -> Self {
-        Self { dir: path.parent().map(Path::to_owned).unwrap_or_default() }
+        Self { store: path.to_owned(), dir: path.parent().map(Path::to_owned).unwrap_or_default() }
     }
 
     /// Forgets everything.
     pub(crate) fn clear(&self) {
-        let _ = fs::remove_file(self.dir.join(held::FILE));
+        let _ = fs::remove_file(self.dir.join(published::FILE));
         let _ = OurDir::remove(&self.dir.join(TOUCHED));
         let _ = OurDir::remove(&self.dir.join(trails::DIR));
         for file in [trails::READERS, board::FILE] {
             let _ = fs::remove_file(self.dir.join(file));
         }
-        let _ = fs::remove_file(self.dir.join(radar::FILE));
+    }
+
+    pub(crate) fn store(&self) -> &Path {
+        &self.store
     }
 
     pub(crate) fn dir(&self) -> &Path {
@@ -101,13 +107,12 @@ impl Notes {
 
 impl PathNotes for Notes {
     fn is_anything_held(&self) -> bool {
-        held::is_anything_held(&self.dir.join(held::FILE))
+        let held = held::read(&self.store, |_| true);
+        held.is_partial || !held.holds.is_empty()
     }
 
     fn held_near(&self, paths: &[Pattern], case: Case) -> Held {
-        held::read(&self.dir.join(held::FILE), |pattern| {
-            paths.iter().any(|path| path.may_meet(pattern, case))
-        })
+        held::read(&self.store, |pattern| paths.iter().any(|path| path.may_meet(pattern, case)))
     }
 
     fn touch(&self, touch: &Touch) -> Result<(), StoreError> {
@@ -139,7 +144,7 @@ impl PathNotes for Notes {
     }
 
     fn sights(&self, session: &SessionId) -> Vec<Sight> {
-        let text = fs::read_to_string(self.noted(session, "seen")).unwrap_or_default();
+        let text = read_text(&self.noted(session, "seen")).unwrap_or_default();
         let mut sights: Vec<Sight> = Vec::new();
         for sight in text.lines().rev().filter_map(read_sight) {
             if sights.iter().all(|newer| newer.path != sight.path) {
@@ -164,7 +169,7 @@ impl PathNotes for Notes {
     }
 
     fn was_told(&self, session: &SessionId, what: &str) -> bool {
-        fs::read_to_string(self.noted(session, "told")).is_ok_and(|told| told.contains(&told_line(what)))
+        read_text(&self.noted(session, "told")).is_ok_and(|told| told.contains(&told_line(what)))
     }
 
     fn told_before(&self, session: &SessionId, what: &str) -> bool {
@@ -215,11 +220,11 @@ fn told_line(what: &str) -> String {
 }
 
 fn read_time(path: &Path) -> Option<Timestamp> {
-    fs::read_to_string(path).ok()?.trim().parse().ok().map(Timestamp)
+    read_text(path).ok()?.trim().parse().ok().map(Timestamp)
 }
 
 fn read_touch(path: &Path) -> Option<Touch> {
-    serde_json::from_slice(fs::read(path).ok()?.trim_ascii_end()).ok()
+    serde_json::from_slice(read_small(path).ok()?.trim_ascii_end()).ok()
 }
 
 /// A path that is not text keeps its lossy spelling, which is nobody's.

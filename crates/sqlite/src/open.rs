@@ -36,6 +36,7 @@ use rusqlite::config::DbConfig;
 use rusqlite::hooks::Wal;
 use rusqlite::wal::CheckpointMode;
 
+use crate::After;
 use crate::Flags;
 use crate::Knowledge;
 use crate::Location;
@@ -46,10 +47,10 @@ use crate::SqliteTx;
 use crate::desk::Desk;
 use crate::flags;
 use crate::gate::Gate;
-use crate::held;
 use crate::migrations;
 use crate::notes;
-use crate::radar;
+use crate::published;
+use crate::published::Parts;
 use crate::trails;
 
 /// A lone opener replays the WAL at about 2.5 µs a frame; a checkpoint is two
@@ -128,14 +129,19 @@ impl Store {
         };
         let tx = Transaction::new(&mut open.connection, behavior).map_err(|error| place.translate(error))?;
         let (flags, desk) = (Flags::beside(&place.path), Desk::beside(&place.path));
+        let is_writer = gate.is_some();
+        // What was published before belongs to another state: all of it is due.
+        let publish =
+            if is_writer && !published::is_current(&place.path) { Parts::ALL } else { Parts::default() };
         Ok(SqliteTx {
             tx,
             store: place,
             flags,
             desk,
             requests: Vec::new(),
-            after: Default::default(),
+            after: After { publish, ..After::default() },
             raised: Vec::new(),
+            is_writer,
             _gate: gate,
         })
     }
@@ -272,8 +278,11 @@ fn open_or_create(place: &Location, held: Option<&Gate>, deadline: Instant) -> R
         connection.pragma_update(None, "journal_mode", "WAL").map_err(sqlite)?;
         migrations::run(&mut connection).map_err(sqlite)?;
         keep_short(&connection);
-        held::replace(&held::file(&place.path), &held::render(&connection).map_err(sqlite)?);
-        held::replace(&radar::file(&place.path), &radar::render(&connection).map_err(sqlite)?);
+        for former in published::FORMER {
+            let _ = fs::remove_file(place.path.with_file_name(former));
+        }
+        let text = published::render(&place.path, &connection, Parts::ALL).map_err(sqlite)?;
+        published::replace(&place.path, &connection, &text);
     }
     Ok(Open { connection, identity })
 }
@@ -323,13 +332,16 @@ fn nap(tries: i32) -> bool {
 }
 
 /// After a commit that left a long WAL: checkpoints and empties it. Where
-/// others are in the way it does what it can; a later commit does the rest.
-pub(crate) fn keep_short(connection: &Connection) {
-    if FRAMES.replace(0) >= LONGEST_WAL {
+/// others are in the way it does what it can; a later commit does the rest. Says
+/// whether the files may have changed.
+pub(crate) fn keep_short(connection: &Connection) -> bool {
+    let is_due = FRAMES.replace(0) >= LONGEST_WAL;
+    if is_due {
         IN_A_HURRY.set(true);
         let _ = connection.wal_checkpoint_v2(Some(MAIN_DB), CheckpointMode::TRUNCATE);
         IN_A_HURRY.set(false);
     }
+    is_due
 }
 
 /// Makes the directory (0700) and the empty database (0600). SQLite gives its

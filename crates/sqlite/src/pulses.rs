@@ -102,7 +102,7 @@ fn life(host: &str, process: &Process) -> String {
 
 impl PulseStore for Pulses {
     fn note_pulse(&self, session: &SessionId, at: Timestamp, pulse: &Pulse) -> Result<bool, StoreError> {
-        let file = match fs::OpenOptions::new().write(true).open(self.of(session, NOW)) {
+        let file = match no_waiting().write(true).open(self.of(session, NOW)) {
             Ok(file) => file,
             Err(error) if error.kind() == ErrorKind::NotFound => return Ok(false),
             Err(error) => return Err(self.failed(error)),
@@ -145,7 +145,7 @@ impl PulseStore for Pulses {
         let mut slot = [0; SLOT];
         let read = |file: fs::File| file.read_exact_at(&mut slot, slot_of(process));
         // The last slots may not have been written yet.
-        if fs::File::open(self.dir.join(HOSTS)).and_then(read).is_err() {
+        if no_waiting().read(true).open(self.dir.join(HOSTS)).and_then(read).is_err() {
             return false;
         }
         let life = life(host, process);
@@ -155,9 +155,16 @@ impl PulseStore for Pulses {
         session.is_some_and(|session| {
             // A slot may be torn: it must still be one file name.
             !session.contains('/')
-                && fs::read(self.dir.join(format!("{session}{HOST}")))
+                && read_small(&self.dir.join(format!("{session}{HOST}")))
                     .is_ok_and(|now| now.trim_ascii_end() == life.trim_end().as_bytes())
         })
+    }
+
+    fn host_of(&self, session: &SessionId) -> Option<(String, Process)> {
+        let note = read_text(&self.of(session, HOST)).ok()?;
+        let mut words = note.trim_ascii_end().splitn(3, ' ');
+        let (pid, start, host) = (words.next()?.parse().ok()?, words.next()?, words.next()?);
+        Some((host.to_owned(), Process { pid, start: start.to_owned(), ..Process::default() }))
     }
 
     fn end_pulse(&self, session: &SessionId) -> Result<(), StoreError> {
@@ -226,6 +233,23 @@ fn note_prompt(path: &Path, pulse: &Pulse) -> std::io::Result<()> {
     open_or_create(path)?.write_all_at(&padded_json(&turn), 0)
 }
 
+/// Opens without waiting: a pipe in the place of a file would hold a hook up.
+pub(crate) fn no_waiting() -> fs::OpenOptions {
+    let mut options = fs::OpenOptions::new();
+    options.custom_flags(rustix::fs::OFlags::NONBLOCK.bits() as i32);
+    options
+}
+
+/// A small file of ours; no longer one is read.
+pub(crate) fn read_small(path: &Path) -> std::io::Result<Vec<u8>> {
+    consort_files::read(path, 1 << 20)
+}
+
+/// The same as text.
+pub(crate) fn read_text(path: &Path) -> std::io::Result<String> {
+    String::from_utf8(read_small(path)?).map_err(|error| std::io::Error::new(ErrorKind::InvalidData, error))
+}
+
 pub(crate) fn private_dir(dir: &Path) -> std::io::Result<()> {
     fs::DirBuilder::new().recursive(true).mode(0o700).create(dir)
 }
@@ -237,11 +261,11 @@ pub(crate) fn unless_absent(removed: std::io::Result<()>) -> std::io::Result<()>
 
 /// Never truncates: a writer killed after that would leave nothing.
 fn open_or_create(path: &Path) -> std::io::Result<fs::File> {
-    fs::OpenOptions::new().create(true).truncate(false).write(true).mode(0o600).open(path)
+    no_waiting().create(true).truncate(false).write(true).mode(0o600).open(path)
 }
 
 fn read<T: for<'de> Deserialize<'de>>(path: &Path) -> Option<T> {
-    serde_json::from_slice(fs::read(path).ok()?.trim_ascii_end()).ok()
+    serde_json::from_slice(read_small(path).ok()?.trim_ascii_end()).ok()
 }
 
 fn json(value: &impl Serialize) -> Vec<u8> {

@@ -1,13 +1,8 @@
-//! What the store says of convergence, written out for hooks: the threshold,
-//! published settings, domains, and which predictions there are.
-//!
-//! It is written anew after each commit that makes a difference to it, while
-//! nobody else can write. **One that is missing or older costs a look at the
-//! store, or a prediction that is not made**: what is recorded is decided there.
+//! The part of what is published (`published.rs`) that is about convergence: the
+//! threshold, published settings, domains, and which predictions there are.
 
 use std::fmt::Write as _;
 use std::path::Path;
-use std::path::PathBuf;
 
 use consort_core::Timestamp;
 use consort_core::convergence::Learned;
@@ -20,16 +15,17 @@ use rusqlite::Connection;
 use crate::convergence;
 use crate::held::escaped;
 use crate::held::plain;
-
-pub(crate) const FILE: &str = "radar";
+use crate::published;
+use crate::published::Published;
 
 /// How many predictions that have ended hooks know of: nobody is to hear the
 /// same again.
 const MOST_ENDED: usize = 100;
 
-/// Where it is, for the store at `path`.
-pub(crate) fn file(path: &Path) -> PathBuf {
-    path.with_file_name(FILE)
+/// Whether a line belongs to this part.
+pub(crate) fn is_line(line: &str) -> bool {
+    let tag = line.split('\t').next().unwrap_or_default();
+    matches!(tag, "threshold" | "set" | "domain" | "learned" | "met")
 }
 
 /// Whether a change can make a difference to it.
@@ -74,10 +70,15 @@ pub(crate) fn render(connection: &Connection) -> rusqlite::Result<String> {
     Ok(text)
 }
 
-/// What it says for who works in that worktree.
-pub(crate) fn read(file: &Path, worktree: &Path) -> RadarNote {
+/// What the file says for who works in that worktree, if it is current.
+pub(crate) fn read(store: &Path, worktree: &Path) -> Option<RadarNote> {
+    let Published { text, is_current } = published::read(store);
+    is_current.then(|| parse(&text, worktree))
+}
+
+/// What those lines say for who works in that worktree.
+pub(crate) fn parse(text: &str, worktree: &Path) -> RadarNote {
     let mut note = RadarNote::default();
-    let text = std::fs::read_to_string(file).unwrap_or_default();
     let here = worktree.to_string_lossy();
     for line in text.lines() {
         let cells: Vec<&str> = line.split('\t').collect();

@@ -36,7 +36,9 @@ use crate::board::Board;
 use crate::held::escaped;
 use crate::held::plain;
 use crate::notes::files_in;
+use crate::pulses::no_waiting;
 use crate::pulses::private_dir;
+use crate::pulses::read_text;
 use crate::radar;
 
 pub(crate) const DIR: &str = "trails";
@@ -129,7 +131,7 @@ impl TrailNotes for Notes {
     fn read_by(&self, path: &Path, session: &SessionId, at: Timestamp) {
         let readers = Readers::of(path);
         let mut slot = format!("{:016x}\n{:013} {}\n", readers.hash, at.0, escaped(session.as_str()));
-        let mut options = fs::OpenOptions::new();
+        let mut options = no_waiting();
         options.create(true).truncate(false).read(true).write(true).mode(0o600);
         let Ok(file) = options.open(self.dir().join(READERS)) else { return };
         // Whoever read it before stays, for when this one writes it.
@@ -144,17 +146,17 @@ impl TrailNotes for Notes {
     }
 
     fn last_reader(&self, path: &Path, but: &SessionId) -> Option<(SessionId, Timestamp)> {
-        let file = fs::File::open(self.dir().join(READERS)).ok()?;
+        let file = no_waiting().read(true).open(self.dir().join(READERS)).ok()?;
         Readers::of(path).read(&file).into_iter().find(|(session, _)| session != but)
     }
 
     fn trail(&self, session: &SessionId) -> Option<Trail> {
-        let text = fs::read_to_string(self.trail_file(session)).ok()?;
+        let text = read_text(&self.trail_file(session)).ok()?;
         parse(&text).filter(|trail| trail.session == *session)
     }
 
     fn last_trail(&self, session: &SessionId) -> Option<Trail> {
-        let gone = || parse(&fs::read_to_string(self.gone_file(session)).ok()?);
+        let gone = || parse(&read_text(&self.gone_file(session)).ok()?);
         self.trail(session).or_else(gone).filter(|trail| trail.session == *session)
     }
 
@@ -171,7 +173,7 @@ impl TrailNotes for Notes {
 
     fn forget_trails(&self, before: Timestamp) {
         for file in files_in(&self.dir().join(DIR).join(GONE)) {
-            let last = fs::read_to_string(&file).ok().and_then(|text| parse(&text));
+            let last = read_text(&file).ok().and_then(|text| parse(&text));
             let last = last.and_then(|trail| trail.steps.last().map(|step| step.at));
             if last.is_none_or(|last| last < before) {
                 let _ = fs::remove_file(file);
@@ -183,7 +185,7 @@ impl TrailNotes for Notes {
         let here: Vec<PathBuf> = here.iter().map(|session| self.trail_file(session)).collect();
         for path in files_in(&self.dir().join(DIR)) {
             if path.is_file() && !here.contains(&path) {
-                match fs::read_to_string(&path).ok().and_then(|text| parse(&text)) {
+                match read_text(&path).ok().and_then(|text| parse(&text)) {
                     Some(trail) => self.end_trail(&trail.session),
                     None => drop(fs::remove_file(&path)),
                 }
@@ -194,7 +196,7 @@ impl TrailNotes for Notes {
     fn forget_prompts(&self, worktree: Option<&Path>) {
         for dir in [self.dir().join(DIR), self.dir().join(DIR).join(GONE)] {
             for file in files_in(&dir) {
-                let trail = fs::read_to_string(&file).ok().and_then(|text| parse(&text));
+                let trail = read_text(&file).ok().and_then(|text| parse(&text));
                 let Some(mut trail) = trail else { continue };
                 let is_meant = worktree.is_none_or(|worktree| trail.worktree == worktree);
                 if is_meant && trail.steps.iter().any(|step| step.prompt.is_some()) {
@@ -205,8 +207,8 @@ impl TrailNotes for Notes {
         }
     }
 
-    fn radar(&self, worktree: &Path) -> RadarNote {
-        radar::read(&self.dir().join(radar::FILE), worktree)
+    fn radar(&self, worktree: &Path) -> Option<RadarNote> {
+        radar::read(self.store(), worktree)
     }
 }
 
@@ -243,7 +245,7 @@ impl Readers {
 
 /// A file that is there, to be added to.
 fn append(path: &Path) -> std::io::Result<Option<fs::File>> {
-    match fs::OpenOptions::new().append(true).open(path) {
+    match no_waiting().append(true).open(path) {
         Ok(file) => Ok(Some(file)),
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
         Err(error) => Err(error),
@@ -253,7 +255,7 @@ fn append(path: &Path) -> std::io::Result<Option<fs::File>> {
 fn replace(path: &Path, text: &str) -> std::io::Result<()> {
     // Names of sessions have no dot left in them.
     let temporary = path.with_extension("new");
-    let mut options = fs::OpenOptions::new();
+    let mut options = no_waiting();
     options
         .create(true)
         .write(true)

@@ -102,7 +102,7 @@ proptest! {
             prop_assert_eq!(seen.tally.all.total() as usize, past.len());
             // What hooks read is what the store says.
             let note = app.engine_mut().notes().radar("/shop/main".as_ref());
-            let mut noted: Vec<PredictionNote> = note.predictions;
+            let mut noted: Vec<PredictionNote> = note.unwrap().predictions;
             let mut stored: Vec<PredictionNote> = open.iter().chain(past.iter().take(30)).map(PredictionNote::from).collect();
             noted.sort_by_key(|note| note.number);
             stored.sort_by_key(|note| note.number);

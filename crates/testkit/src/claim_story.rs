@@ -102,7 +102,7 @@ fn write<E: Engine>(app: &mut StoryApp<E>, session: &str, path: &str) -> Verdict
         by: String::new(),
         is_entry: false,
     };
-    app.guard(&session.into(), &[target], &|_| None).unwrap()
+    app.guard(&session.into(), &[target], &|_| None, &|_| ())
 }
 
 fn is_held<T>(result: Result<T, ClaimError>) -> bool {

@@ -56,6 +56,9 @@ impl Sealed {
 
     /// Loses a file or a directory, as if someone had removed it.
     pub fn lose(&self, path: &Path) {
+        if fs::symlink_metadata(path).is_err() {
+            return;
+        }
         let lost = tempfile::tempdir_in(self.temp.path()).unwrap().keep();
         fs::rename(path, lost.join("lost")).unwrap();
     }

@@ -21,7 +21,8 @@ pub(super) fn read(event: &str, payload: &[u8]) -> Option<HookCall> {
 
 /// The same for a CLI that has these events, and tools of other names.
 pub(crate) fn read_with(event: &str, payload: &[u8], tools: &Tools) -> Option<HookCall> {
-    let mut payload = Payload::parse(payload)?;
+    let mut repaired = Vec::new();
+    let mut payload = Payload::parse(payload, &mut repaired)?;
     let event = match event {
         "SessionStart" => HookEvent::SessionStart,
         "UserPromptSubmit" => HookEvent::Prompt(payload.prompt.0.take().unwrap_or_default()),

@@ -55,7 +55,8 @@ impl Dialect for Copilot {
     }
 
     fn read(&self, event: &str, payload: &[u8]) -> Option<HookCall> {
-        let mut payload = Payload::parse(payload)?;
+        let mut repaired = Vec::new();
+        let mut payload = Payload::parse(payload, &mut repaired)?;
         let event = match event {
             "sessionStart" => HookEvent::SessionStart,
             "userPromptSubmitted" => HookEvent::Prompt(payload.prompt.0.take().unwrap_or_default()),

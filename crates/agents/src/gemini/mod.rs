@@ -63,7 +63,8 @@ impl Dialect for Gemini {
     }
 
     fn read(&self, event: &str, payload: &[u8]) -> Option<HookCall> {
-        let mut payload = Payload::parse(payload)?;
+        let mut repaired = Vec::new();
+        let mut payload = Payload::parse(payload, &mut repaired)?;
         let event = match event {
             "SessionStart" => HookEvent::SessionStart,
             "BeforeAgent" => HookEvent::Prompt(prompt(&payload.prompt.0.take().unwrap_or_default())),

@@ -382,6 +382,9 @@ pub struct Held {
 pub struct HeldLine {
     pub project: Option<ProjectId>,
     pub holder: Actor,
+    /// The holder in words.
+    pub label: String,
+    pub strength: Strength,
     pub until: Option<Timestamp>,
     pub pattern: Pattern,
 }

@@ -2,6 +2,7 @@
 //! files are others' words: they are shown on one line and quoted for the shell.
 
 use super::Extent;
+use super::HeldLine;
 use super::Obstacle;
 use super::Overlap;
 use super::Stamp;
@@ -28,6 +29,18 @@ pub(super) fn denial(obstacles: &[Obstacle], now: Timestamp) -> String {
              something else. Do not write it by other means."
         ));
     }
+    text::disarm(&told).into_owned()
+}
+
+/// A write that meets a reservation which the store could not confirm.
+pub(super) fn unconfirmed(path: &str, line: &HeldLine) -> String {
+    let told = format!(
+        "[consort] Refused: {} is reserved by {} (of {}). The store did not answer in time to confirm it: try again, \
+         or work on something else. `consort doctor` says what is wrong.",
+        text::one_line(path, 200),
+        text::one_line(&line.label, 80),
+        text::one_line(line.pattern.as_str(), 200),
+    );
     text::disarm(&told).into_owned()
 }
 

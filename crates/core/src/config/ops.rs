@@ -34,13 +34,14 @@ impl<E: Engine, H: Host> App<E, H> {
         let own = from_files(|source| matches!(source, Source::Project(_)));
         let tx = self.engine.read()?;
         let is_same = tx.published_in(None)? == user && tx.published_in(Some(worktree))? == own;
+        // What hooks read instead of the store may be lost or of another state.
+        let is_current = tx.is_published()?;
         drop(tx);
-        // What hooks read instead of the store may have been lost.
-        let note = self.engine.notes().radar(worktree);
-        if is_same && note.threshold.is_some() && note.settings == [user.clone(), own.clone()].concat() {
+        if is_same && is_current {
             return Ok(false);
         }
         let mut tx = self.engine.write()?;
+        tx.publish_all();
         tx.publish(None, &user)?;
         tx.publish(Some(worktree), &own)?;
         tx.commit()?;

@@ -10,6 +10,12 @@ pub trait ConfigStore {
     /// What is published for the user and, overriding it, for the worktree.
     fn published(&self, worktree: Option<&Path>) -> Result<Vec<(String, String)>, StoreError>;
 
+    /// Whether what hooks read beside the store was made from it as it is now.
+    fn is_published(&self) -> Result<bool, StoreError>;
+
+    /// Has all that hooks read made again with the commit.
+    fn publish_all(&mut self);
+
     /// Replaces what is published in one scope.
     fn publish(&mut self, worktree: Option<&Path>, values: &[(String, String)]) -> Result<(), StoreError>;
 

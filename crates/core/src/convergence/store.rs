@@ -29,6 +29,9 @@ pub trait ConvergenceStore {
     fn assigned_domains(&self) -> Result<Vec<(String, Option<String>)>, StoreError>;
 
     fn learned_domains(&self) -> Result<Vec<Learned>, StoreError>;
+
+    /// What is published for who works in that worktree, from the tables.
+    fn radar_note(&self, worktree: &Path) -> Result<RadarNote, StoreError>;
 }
 
 /// Trails come with every prompt and every file: they lie beside the store.
@@ -84,5 +87,6 @@ pub trait TrailNotes {
     fn forget_prompts(&self, worktree: Option<&Path>);
 
     /// What the store says, for who works in that worktree.
-    fn radar(&self, worktree: &Path) -> RadarNote;
+    /// `None` if what was published is older than the store.
+    fn radar(&self, worktree: &Path) -> Option<RadarNote>;
 }

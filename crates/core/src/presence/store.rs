@@ -63,6 +63,9 @@ pub trait PulseStore {
     /// that it was not noted.
     fn is_host(&self, host: &str, process: &Process) -> bool;
 
+    /// In which process a session runs, and on which host, as it was noted.
+    fn host_of(&self, session: &SessionId) -> Option<(String, Process)>;
+
     /// Stops taking a session's pulse, its subagents' too.
     fn end_pulse(&self, session: &SessionId) -> Result<(), StoreError>;
 

@@ -18,6 +18,6 @@ pub(crate) fn handle<E: Engine, H: Host>(
     around: &dyn Surroundings,
 ) -> Result<Answer, PresenceError> {
     let compacting = Pulse { activity: Some("compacting".into()), ..Pulse::of(Status::Working) };
-    pulse(app, call, around, &compacting)?;
+    pulse(app, call, around, &compacting);
     Ok(Answer::SILENCE)
 }

@@ -26,22 +26,17 @@ use crate::Answer;
 use crate::Surroundings;
 use crate::join_request;
 
-/// Notes a pulse. A session met for the first time (the hooks were installed
-/// while it ran) joins first.
-fn pulse<E: Engine, H: Host>(
-    app: &mut App<E, H>,
-    call: &HookCall,
-    around: &dyn Surroundings,
-    pulse: &Pulse,
-) -> Result<(), PresenceError> {
-    if app.pulse(&call.session, pulse)? == PulseOutcome::Stranger {
-        let request = join_request(app.host(), call, around)?;
-        let (_, outcome) = app.arrive(&request, &|name| around.variable(name))?;
-        if outcome.is_some() {
-            app.pulse(&call.session, pulse)?;
-        }
+/// Notes what the session does. One met for the first time (the hooks were
+/// installed while it ran) joins first. **It is only a note**: whatever goes wrong
+/// with it (a full disk, a directory in its place) keeps nothing else from
+/// happening.
+fn pulse<E: Engine, H: Host>(app: &mut App<E, H>, call: &HookCall, around: &dyn Surroundings, pulse: &Pulse) {
+    if matches!(app.pulse(&call.session, pulse), Ok(PulseOutcome::Stranger))
+        && let Ok(request) = join_request(app.host(), call, around)
+        && let Ok((_, Some(_))) = app.arrive(&request, &|name| around.variable(name))
+    {
+        let _ = app.pulse(&call.session, pulse);
     }
-    Ok(())
 }
 
 /// The mail for a session at this moment.

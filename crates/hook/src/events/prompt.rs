@@ -31,7 +31,7 @@ pub(crate) fn handle<E: Engine, H: Host>(
         asks_first: call.asks_first,
         ..Pulse::of(Status::Working)
     };
-    pulse(app, call, around, &working)?;
+    pulse(app, call, around, &working);
     let mut words = news(app, call, around, false);
     // What cannot be foreseen keeps no mail back.
     if !call.in_subagent && !is_ours {

@@ -31,7 +31,7 @@ pub(crate) fn handle<E: Engine, H: Host>(
     tool: &ToolUse,
     failed: bool,
 ) -> Result<Answer, PresenceError> {
-    pulse(app, call, around, &Pulse::of(Status::Working))?;
+    pulse(app, call, around, &Pulse::of(Status::Working));
     let mut words = Vec::new();
     // What cannot be noted is a hint less, and keeps no mail back.
     match &tool.act {

@@ -9,7 +9,6 @@ use consort_core::claims::Pattern;
 use consort_core::claims::Target;
 use consort_core::claims::Verdict;
 use consort_core::engine::Engine;
-use consort_core::engine::StoreError;
 use consort_core::hooks::Act;
 use consort_core::hooks::HookCall;
 use consort_core::hooks::HookReply;
@@ -34,13 +33,21 @@ pub(crate) fn handle<E: Engine, H: Host>(
     around: &dyn Surroundings,
     tool: &ToolUse,
 ) -> Result<Answer, PresenceError> {
+    // First of all: nothing that fails later may take a refusal away.
+    let (targets, is_certain) = targets(call, around, tool);
+    let refuse = |reason: &str| around.prepare(Some(&HookReply::Deny(reason.to_owned())));
+    let verdict = app.guard(&call.session, &targets, &|name| around.variable(name), &refuse);
     let working = Pulse { activity: Some(describe(call, tool)), ..Pulse::of(Status::Working) };
-    pulse(app, call, around, &working)?;
-    let verdict = may_go_ahead(app, call, around, tool)?;
     // News and mail wait for the next hook: a refusal is read as one thing.
     if let Verdict::Denied(reason) = verdict {
-        return Ok(Answer { reply: HookReply::Deny(reason), mail: None });
+        let reply = HookReply::Deny(reason);
+        around.prepare(Some(&reply));
+        pulse(app, call, around, &working);
+        return Ok(Answer { reply, mail: None });
     }
+    around.prepare(None);
+    pulse(app, call, around, &working);
+    let verdict = before_a_write(app, call, around, tool, verdict, &targets, is_certain);
     // What nobody would hear is not said, and so not counted as said.
     if !around.hears_before_tools() {
         return Ok(Answer { reply: HookReply::Silence, mail: mail(app, call, around, Moment::BeforeTool)? });
@@ -52,30 +59,29 @@ pub(crate) fn handle<E: Engine, H: Host>(
     Ok(told(words, mail(app, call, around, Moment::BeforeTool)?))
 }
 
-fn may_go_ahead<E: Engine, H: Host>(
+/// Notes a command that may write, and looks who has just written the same.
+fn before_a_write<E: Engine, H: Host>(
     app: &mut App<E, H>,
     call: &HookCall,
     around: &dyn Surroundings,
     tool: &ToolUse,
-) -> Result<Verdict, StoreError> {
+    verdict: Verdict,
+    targets: &[Target],
+    is_certain: bool,
+) -> Verdict {
     let environment = |name: &str| around.variable(name);
-    let (targets, is_certain) = targets(call, around, tool);
-    let verdict = app.guard(&call.session, &targets, &environment)?;
-    if matches!(verdict, Verdict::Denied(_)) {
-        return Ok(verdict);
-    }
     // What cannot be noted is a hint less, and stops nothing.
     if matches!(tool.act, Act::Runs(_)) && !(is_certain && targets.is_empty()) {
         let _ = app.begin_command(&call.session, &tool.id);
     }
     if !around.hears_before_tools() {
-        return Ok(verdict);
+        return verdict;
     }
-    let touched = app.recently_touched(&call.session, &targets, &environment).ok().flatten();
-    Ok(match (verdict, touched) {
+    let touched = app.recently_touched(&call.session, targets, &environment).ok().flatten();
+    match (verdict, touched) {
         (Verdict::Free, Some(touched)) => Verdict::Warned(touched),
         (verdict, _) => verdict,
-    })
+    }
 }
 
 /// What a tool will write, and whether that is all.

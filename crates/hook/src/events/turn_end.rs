@@ -24,10 +24,10 @@ pub(crate) fn handle<E: Engine, H: Host>(
 ) -> Result<Answer, PresenceError> {
     // First of all, so that a sender that finds it idle wakes it, and one that
     // does not has raised the flag that is looked at next.
-    pulse(app, call, around, &Pulse::of(Status::Idle))?;
+    pulse(app, call, around, &Pulse::of(Status::Idle));
     let mail = mail(app, call, around, Moment::End { may_go_on })?;
     if mail.is_some() {
-        pulse(app, call, around, &Pulse::of(Status::Working))?;
+        pulse(app, call, around, &Pulse::of(Status::Working));
     }
     let reply = mail.as_ref().map_or(HookReply::Silence, |mail| HookReply::GoOn(mail.text.clone()));
     Ok(Answer { reply, mail })
@@ -39,7 +39,7 @@ pub(crate) fn idle<E: Engine, H: Host>(
     call: &HookCall,
     around: &dyn Surroundings,
 ) -> Result<Answer, PresenceError> {
-    pulse(app, call, around, &Pulse::of(Status::Idle))?;
+    pulse(app, call, around, &Pulse::of(Status::Idle));
     Ok(Answer::SILENCE)
 }
 
@@ -50,6 +50,6 @@ pub(crate) fn failed<E: Engine, H: Host>(
     error: &str,
 ) -> Result<Answer, PresenceError> {
     let why = format!("stopped by {}", text::one_line(error, 80));
-    pulse(app, call, around, &Pulse { activity: Some(why), ..Pulse::of(Status::Idle) })?;
+    pulse(app, call, around, &Pulse { activity: Some(why), ..Pulse::of(Status::Idle) });
     Ok(Answer::SILENCE)
 }

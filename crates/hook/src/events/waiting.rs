@@ -20,7 +20,7 @@ pub(crate) fn handle<E: Engine, H: Host>(
     what: &str,
 ) -> Result<Answer, PresenceError> {
     let waiting = Pulse { waiting_for: Some(text::one_line(what, 120)), ..Pulse::of(Status::Waiting) };
-    pulse(app, call, around, &waiting)?;
+    pulse(app, call, around, &waiting);
     Ok(Answer::SILENCE)
 }
 
@@ -30,6 +30,6 @@ pub(crate) fn over<E: Engine, H: Host>(
     call: &HookCall,
     around: &dyn Surroundings,
 ) -> Result<Answer, PresenceError> {
-    pulse(app, call, around, &Pulse::of(Status::Working))?;
+    pulse(app, call, around, &Pulse::of(Status::Working));
     Ok(Answer::SILENCE)
 }

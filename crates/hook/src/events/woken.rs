@@ -24,7 +24,7 @@ pub(crate) fn handle<E: Engine, H: Host>(
     let mail = mail(app, call, around, Moment::Prompt)?;
     if mail.is_some() {
         // Handed over it is: that its status lags behind must not keep it back.
-        let _ = pulse(app, call, around, &Pulse::of(Status::Working));
+        pulse(app, call, around, &Pulse::of(Status::Working));
     }
     Ok(told(Vec::new(), mail))
 }

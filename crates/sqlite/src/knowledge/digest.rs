@@ -1,7 +1,9 @@
 //! What hooks read of knowledge: a small file for each project.
 
 use std::fs;
+use std::io::Write as _;
 use std::os::unix::fs::DirBuilderExt as _;
+use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::Path;
 use std::path::PathBuf;
 
@@ -10,7 +12,6 @@ use consort_core::project::ProjectId;
 use consort_core::text;
 
 use crate::Notes;
-use crate::held;
 
 const DIR: &str = "digests";
 
@@ -44,8 +45,20 @@ fn write(file: &Path, text: &str) {
     }
     let made = file.parent().map(|dir| fs::DirBuilder::new().recursive(true).mode(0o700).create(dir));
     if made.is_some_and(|made| made.is_ok()) {
-        held::replace(file, text);
+        replace(file, text);
     }
+}
+
+/// One that cannot be replaced is older than it could be.
+fn replace(file: &Path, text: &str) {
+    let temporary = file.with_extension(format!("{}.new", std::process::id()));
+    let write = || {
+        let mut options = fs::OpenOptions::new();
+        let mut new = options.create(true).write(true).truncate(true).mode(0o600).open(&temporary)?;
+        new.write_all(text.as_bytes())?;
+        fs::rename(&temporary, file)
+    };
+    let _ = write();
 }
 
 /// How long every line is.

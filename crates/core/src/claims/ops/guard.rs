@@ -1,5 +1,8 @@
 //! Before a write: is anyone's hold in the way?
 
+use std::path::Path;
+use std::path::PathBuf;
+
 use super::Reach;
 use super::Standing;
 use super::project_of;
@@ -22,29 +25,48 @@ use crate::claims::rules;
 use crate::claims::told;
 use crate::config::Enforcement;
 use crate::config::hook_settings;
+use crate::config::settings_from;
+use crate::convergence::TrailNotes as _;
 use crate::engine::Engine;
 use crate::engine::StoreError;
 use crate::host::Host;
 use crate::journal::Actor;
+use crate::presence::PulseStore as _;
 use crate::presence::SessionId;
 
 /// How many files a glob is held against.
 const SEARCHED: usize = 2_000;
 
 impl<E: Engine, H: Host> App<E, H> {
-    /// Decides about writes of a session. What hooks read beside the store sifts
-    /// out nearly all of them; only where it names a hold of another is the
-    /// store asked, whose word counts.
+    /// Decides about writes of a session. What is published sifts out nearly all
+    /// of them; only where it names a hold of another is the store asked, whose
+    /// word counts. `on_match` is told the refusal that stands if the store does
+    /// not answer: **only the absence of a match lets a write through.**
     pub fn guard(
         &mut self,
         session: &SessionId,
         targets: &[Target],
         environment: &dyn Fn(&str) -> Option<String>,
-    ) -> Result<Verdict, StoreError> {
-        let notes = self.engine.notes();
-        if targets.is_empty() || !notes.is_anything_held() {
-            return Ok(Verdict::Free);
+        on_match: &dyn Fn(&str),
+    ) -> Verdict {
+        if targets.is_empty() {
+            return Verdict::Free;
         }
+        let matched = self.match_published(session, targets);
+        let Some(first) = matched.reaches.first() else { return Verdict::Free };
+        let refusal = self.unconfirmed(&matched, &first.located.worktree);
+        if let Some(refusal) = &refusal {
+            on_match(refusal);
+        }
+        match (self.confirm(session, matched, environment), refusal) {
+            (Ok(verdict), _) => verdict,
+            (Err(_), Some(refusal)) => Verdict::Denied(refusal),
+            (Err(_), None) => Verdict::Free,
+        }
+    }
+
+    /// What is published of the places that these writes reach.
+    fn match_published<'a>(&self, session: &SessionId, targets: &'a [Target]) -> Match<'a> {
         let (me, now, case) = (Actor::Agent(session.clone()), self.host.now(), self.host.case());
         let mut reaches: Vec<Reach<'_>> =
             targets.iter().flat_map(|target| reach(&self.host, target)).collect();
@@ -53,14 +75,46 @@ impl<E: Engine, H: Host> App<E, H> {
             // Whole repositories may lie below.
             near.push(Pattern::tree(""));
         }
-        let mut held = notes.held_near(&near, case);
+        let mut held = self.engine.notes().held_near(&near, case);
         held.holds.retain(|line| line.holder != me && line.until.is_none_or(|until| until > now));
         for target in targets.iter().filter(|target| target.extent == Extent::Tree) {
             reaches.extend(below(&self.host, &held, target));
         }
-        reaches.retain(|reach| may_be_held(&held, reach, case));
+        reaches.retain(|reach| held.is_partial || is_held(&held, reach, case).next().is_some());
+        Match { held, reaches }
+    }
+
+    /// The refusal for a match that the store could not confirm; `None` if what
+    /// is published names no reservation of one who lives.
+    fn unconfirmed(&self, matched: &Match<'_>, worktree: &Path) -> Option<String> {
+        let published = self.engine.notes().radar(worktree).unwrap_or_default();
+        if settings_from(&published.settings, &|_| None).enforcement != Enforcement::Block {
+            return None;
+        }
+        let (pulses, case) = (self.engine.pulses(), self.host.case());
+        let lives = |line: &&HeldLine| match &line.holder {
+            Actor::Agent(holder) => pulses
+                .host_of(holder)
+                .is_none_or(|(host, process)| host != self.host.name() || self.host.is_alive(&process)),
+            Actor::Person | Actor::Consort => true,
+        };
+        matched.reaches.iter().find_map(|reach| {
+            let mut lines = is_held(&matched.held, reach, case);
+            let line = lines.find(|line| line.strength == Strength::Blocking && lives(line))?;
+            Some(told::unconfirmed(&reach.located.path, line))
+        })
+    }
+
+    /// Asks the store about a match.
+    fn confirm(
+        &mut self,
+        session: &SessionId,
+        Match { held, reaches }: Match<'_>,
+        environment: &dyn Fn(&str) -> Option<String>,
+    ) -> Result<Verdict, StoreError> {
         let Some(first) = reaches.first() else { return Ok(Verdict::Free) };
-        let pulses = self.engine.pulses();
+        let (me, now, case) = (Actor::Agent(session.clone()), self.host.now(), self.host.case());
+        let (notes, pulses) = (self.engine.notes(), self.engine.pulses());
         let tx = self.engine.read()?;
         let enforcement = hook_settings(&tx, &first.located.worktree, environment)?.enforcement;
         if enforcement == Enforcement::Off {
@@ -148,20 +202,26 @@ fn is_there_any(host: &impl Host, worktree: &std::path::Path, paths: &Pattern, h
     !is_complete || files.iter().any(|file| is_meant(Pattern::file(file)))
 }
 
-/// Whether the notes name another's hold on these paths.
-fn may_be_held(held: &Held, Reach { located, paths, .. }: &Reach<'_>, case: Case) -> bool {
-    if held.is_partial {
-        return true;
-    }
+/// What is published of holds on these paths.
+fn is_held<'h>(
+    held: &'h Held,
+    Reach { located, paths, .. }: &Reach<'_>,
+    case: Case,
+) -> impl Iterator<Item = &'h HeldLine> {
+    let known = |repository: &PathBuf| held.repositories.iter().find(|(known, _)| known == repository);
     let project = match &located.repository {
-        None => None,
-        Some(repository) => match held.repositories.iter().find(|(known, _)| known == repository) {
-            Some((_, project)) => Some(project),
-            // Nothing is held in a repository that is not named.
-            None => return false,
-        },
+        None => Some(None),
+        // Nothing is held in a repository that is not named.
+        Some(repository) => known(repository).map(|(_, project)| Some(project)),
     };
-    let is_in_the_way =
-        |line: &HeldLine| line.project.as_ref() == project && line.pattern.overlaps(paths, case);
-    held.holds.iter().any(is_in_the_way)
+    let paths = paths.clone();
+    held.holds.iter().filter(move |line| {
+        project.is_some_and(|project| line.project.as_ref() == project) && line.pattern.overlaps(&paths, case)
+    })
+}
+
+/// Writes, and what is published of the places they reach.
+struct Match<'a> {
+    held: Held,
+    reaches: Vec<Reach<'a>>,
 }

@@ -36,7 +36,8 @@ impl<E: Engine, H: Host> App<E, H> {
                 && presence::is_alive(&self.host, &pulses, agent)
         });
         let Some(first) = agents.first() else { return Err(ConvergenceError::Nobody) };
-        let view = View::new(&notes, &first.worktree, &self.host, environment);
+        let note = self.radar_note(&first.worktree);
+        let view = View::new(note, &first.worktree, &self.host, environment);
         let wanted = topics(task, &view.noise);
         if wanted.is_empty() {
             return Err(ConvergenceError::EmptyTask { task: task.to_owned() });

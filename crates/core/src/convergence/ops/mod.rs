@@ -13,18 +13,21 @@ pub(crate) use leave::last_words;
 
 use std::path::Path;
 
+use crate::App;
 use crate::Timestamp;
 use crate::claims::Stamp;
 use crate::config::HookSettings;
 use crate::config::settings_from;
+use crate::convergence::ConvergenceStore as _;
 use crate::convergence::Domains;
 use crate::convergence::Lens;
 use crate::convergence::RadarNote;
 use crate::convergence::Signal;
 use crate::convergence::Tally;
-use crate::convergence::TrailNotes;
+use crate::convergence::TrailNotes as _;
 use crate::convergence::model;
 use crate::convergence::topics::words_of;
+use crate::engine::Engine;
 use crate::host::Host;
 use crate::presence::SessionId;
 
@@ -46,14 +49,25 @@ struct View {
     note: RadarNote,
 }
 
+impl<E: Engine, H: Host> App<E, H> {
+    /// What is published for who works in that worktree; from the store, where
+    /// what is published is older. Without either, nothing is known.
+    fn radar_note(&mut self, worktree: &Path) -> RadarNote {
+        let published = self.engine.notes().radar(worktree);
+        published.unwrap_or_else(|| {
+            let stored = self.engine.read().and_then(|tx| tx.radar_note(worktree));
+            stored.unwrap_or_default()
+        })
+    }
+}
+
 impl View {
     fn new(
-        notes: &impl TrailNotes,
+        note: RadarNote,
         worktree: &Path,
         host: &impl Host,
         environment: &dyn Fn(&str) -> Option<String>,
     ) -> Self {
-        let note = notes.radar(worktree);
         let mut settings = settings_from(&note.settings, environment);
         // What a project's file says may not be known here yet: a new worktree
         // brings one that no command has seen. Then no prompt is kept.

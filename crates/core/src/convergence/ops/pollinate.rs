@@ -31,7 +31,8 @@ impl<E: Engine, H: Host> App<E, H> {
         let notes = self.engine.notes();
         let Some(mine) = notes.trail(session) else { return Ok(()) };
         let Some(project) = &mine.project else { return Ok(()) };
-        if !View::new(&notes, &mine.worktree, &self.host, &|_| None).settings.convergence {
+        let note = self.radar_note(&mine.worktree);
+        if !View::new(note, &mine.worktree, &self.host, &|_| None).settings.convergence {
             return Ok(());
         }
         let mut about = topics(what, &[]);

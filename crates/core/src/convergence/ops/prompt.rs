@@ -40,7 +40,8 @@ impl<E: Engine, H: Host> App<E, H> {
     ) -> Result<Vec<String>, StoreError> {
         let (now, notes) = (self.host.now(), self.engine.notes());
         let Some(mut trail) = self.own_trail(session)? else { return Ok(Vec::new()) };
-        let view = View::new(&notes, &trail.worktree, &self.host, environment);
+        let note = self.radar_note(&trail.worktree);
+        let view = View::new(note, &trail.worktree, &self.host, environment);
         let hash = text::checksum(prompt.as_bytes());
         let is_repeated = trail.steps.last().is_some_and(|last| last.hash == hash);
         if !view.settings.convergence || is_repeated || prompt.trim().is_empty() {
@@ -114,7 +115,8 @@ impl<E: Engine, H: Host> App<E, H> {
         let (Some(trail), Some(other)) = (notes.trail(session), notes.trail(&other)) else {
             return Ok(Vec::new());
         };
-        let view = View::new(&notes, &trail.worktree, &self.host, environment);
+        let note = self.radar_note(&trail.worktree);
+        let view = View::new(note, &trail.worktree, &self.host, environment);
         if !view.settings.convergence || !view.settings.convergence_files || trail.project != other.project {
             return Ok(Vec::new());
         }

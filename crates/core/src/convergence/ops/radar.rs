@@ -49,7 +49,8 @@ impl<E: Engine, H: Host> App<E, H> {
             let tally = self.engine.read()?.tally()?;
             return Ok(RadarOutcome { at: now, tally, agents: Vec::new(), pairs: Vec::new() });
         };
-        let view = View::new(&notes, &first.worktree, &self.host, environment);
+        let note = self.radar_note(&first.worktree);
+        let view = View::new(note, &first.worktree, &self.host, environment);
         let lens = view.lens(now);
         let profiles: Vec<Profile<'_>> = seen.iter().map(|(_, trail)| Profile::new(trail, &lens)).collect();
         let mut near = Vec::new();
