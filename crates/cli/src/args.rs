@@ -131,15 +131,18 @@ enum Command {
 }
 
 pub(crate) fn run() -> ExitCode {
-    let cli = match Cli::try_parse_from(arguments(std::env::args_os())) {
-        Ok(cli) => cli,
+    let attempt = || match Cli::try_parse_from(arguments(std::env::args_os())) {
+        Ok(cli) => carry_out(cli),
         Err(error) => {
             // Clap knows whether it is help (stdout, 0) or a mistake (stderr, 2).
             let _ = error.print();
-            return ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2));
+            Ok(ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2)))
         }
     };
-    report(carry_out(cli))
+    report(match attempt() {
+        Err(error) if error.is_worth_a_retry() => attempt(),
+        result => result,
+    })
 }
 
 /// `consort send …` without the parser for everything else. What it does not

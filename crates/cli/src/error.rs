@@ -65,6 +65,11 @@ impl CommandError {
         bare.collect::<Vec<_>>().join(": ")
     }
 
+    /// Whether doing the same again will work.
+    pub(crate) fn is_worth_a_retry(&self) -> bool {
+        matches!(self, Self::Explained { kind: Kind::Retry, .. })
+    }
+
     pub(crate) fn exit_code(&self) -> u8 {
         match self {
             Self::Explained { kind, .. } => crate::exit::code(*kind),

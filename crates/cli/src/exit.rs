@@ -41,7 +41,7 @@ pub(crate) fn code(kind: Kind) -> u8 {
     match kind {
         Kind::User => 1,
         Kind::Conflict => 4,
-        Kind::Busy => 5,
+        Kind::Busy | Kind::Retry => 5,
         Kind::Damaged => 6,
         Kind::Internal => 255,
     }

@@ -136,6 +136,12 @@ pub enum StoreError {
         #[source]
         source: Box<dyn std::error::Error + Send + Sync>,
     },
+    #[error("the index at {path} was damaged")]
+    IndexDamaged {
+        path: PathBuf,
+        #[source]
+        source: Box<dyn std::error::Error + Send + Sync>,
+    },
     #[error("the store failed")]
     Failed(#[source] Box<dyn std::error::Error + Send + Sync>),
 }
@@ -146,6 +152,7 @@ impl Explain for StoreError {
             Self::Unusable { .. } | Self::Newer { .. } => Kind::User,
             Self::Busy { .. } => Kind::Busy,
             Self::Entry { .. } | Self::Damaged { .. } => Kind::Damaged,
+            Self::IndexDamaged { .. } => Kind::Retry,
             Self::Failed(_) => Kind::Internal,
         }
     }
@@ -162,8 +169,14 @@ impl Explain for StoreError {
             Self::Newer { .. } => vec!["update this consort to the version that other sessions run".into()],
             Self::Entry { .. } => vec!["`consort journal verify` says what else is wrong".into()],
             Self::Damaged { path, .. } => {
-                let dir = path.parent().unwrap_or(path).display();
-                vec![format!("move it away, the next command starts a new one: mv {dir} {dir}.damaged")]
+                let (dir, path) = (path.parent().unwrap_or(path).display(), path.display());
+                vec![
+                    format!("keep a copy before anything else: cp -a {dir} {dir}.damaged"),
+                    format!("save what can be read: sqlite3 {path} .recover | sqlite3 {path}.recovered"),
+                ]
+            }
+            Self::IndexDamaged { path, .. } => {
+                vec![format!("it is made again from the journal; if this stays, remove {}", path.display())]
             }
             Self::Failed(_) => vec!["`consort doctor` checks the store".into()],
         }

@@ -13,6 +13,9 @@ pub enum Kind {
     Conflict,
     /// The store was busy past the caller's budget; trying again may work.
     Busy,
+    /// Nothing was done, and what was in the way is gone: the door does it again,
+    /// once.
+    Retry,
     /// What is stored contradicts itself.
     Damaged,
     /// Something the caller could not have caused or prevented.

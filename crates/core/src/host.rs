@@ -59,8 +59,9 @@ pub trait Host {
         None
     }
 
-    /// The first commit of a repository; may start `git`.
-    fn root_commit(&self, worktree: &Path) -> Option<String>;
+    /// The first commit of a repository; starts `git`, so **never while holding
+    /// the write lock**.
+    fn root_commit(&self, worktree: &Path) -> RootCommit;
 
     /// Where a path really is, as far as it exists.
     fn locate(&self, path: &Path) -> Located;
@@ -135,6 +136,16 @@ pub struct Process {
     /// The program's short name.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub program: String,
+}
+
+/// The first commit of a repository.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum RootCommit {
+    Found(String),
+    /// It has no commits.
+    Absent,
+    /// `git` did not answer, or is not here: another time it may.
+    Unknown,
 }
 
 /// A directory, placed: all worktrees of a repository share `repository`.

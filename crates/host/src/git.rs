@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use consort_core::claims::Pattern;
 use consort_core::host::Place;
+use consort_core::host::RootCommit;
 use consort_files::Tree;
 
 use crate::run::run;
@@ -56,7 +57,6 @@ pub(crate) fn branch(worktree: &Path) -> Option<String> {
     head(&git_dir(worktree)?)
 }
 
-/// The oldest root of the history; only `git` itself can tell.
 /// The commit that is checked out, read from where git keeps it.
 pub(crate) fn commit(worktree: &Path) -> Option<String> {
     let git_dir = git_dir(worktree)?;
@@ -88,9 +88,17 @@ pub fn commit_time(worktree: &Path, revision: &str) -> Option<i64> {
     run(&mut show, Duration::from_secs(2))?.trim().parse().ok()
 }
 
-pub(crate) fn root_commit(worktree: &Path) -> Option<String> {
-    let roots = run(git(worktree).args(["rev-list", "--max-parents=0", "HEAD"]), Duration::from_secs(1))?;
-    roots.lines().last().map(str::to_owned)
+/// The oldest root of the history; only `git` itself can tell.
+pub(crate) fn root_commit(worktree: &Path) -> RootCommit {
+    let mut rev_list = git(worktree);
+    rev_list.args(["rev-list", "--max-parents=0", "HEAD"]);
+    // Without a commit it exits with 128.
+    match run_for(&mut rev_list, Duration::from_secs(1), &[0, 128]) {
+        Some(roots) => {
+            roots.lines().last().map_or(RootCommit::Absent, |root| RootCommit::Found(root.to_owned()))
+        }
+        None => RootCommit::Unknown,
+    }
 }
 
 /// Whether anything that the pattern means differs from the last commit. What
@@ -264,7 +272,7 @@ mod tests {
         assert_eq!(one.origin.as_deref(), Some("git@example.com:a/b.git"));
         assert_eq!(one.branch.as_deref(), Some("main"));
         assert_eq!(two.branch.as_deref(), Some("feat/x"));
-        assert!(root_commit(&main).is_some());
+        assert!(matches!(root_commit(&main), RootCommit::Found(_)));
 
         do_git(&main, &["checkout", "-q", "--detach"]);
         assert!(branch(&main).unwrap().starts_with('@'));

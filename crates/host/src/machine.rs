@@ -14,6 +14,7 @@ use consort_core::host::Host;
 use consort_core::host::Located;
 use consort_core::host::Place;
 use consort_core::host::Process;
+use consort_core::host::RootCommit;
 use consort_core::host::Topic;
 
 use crate::bell;
@@ -100,7 +101,7 @@ impl Host for Machine {
         git::commit(worktree)
     }
 
-    fn root_commit(&self, worktree: &Path) -> Option<String> {
+    fn root_commit(&self, worktree: &Path) -> RootCommit {
         git::root_commit(worktree)
     }
 

@@ -1,5 +1,6 @@
 //! A question and its answer.
 
+use consort_core::engine::StoreError;
 use consort_core::knowledge::KnowledgeIndex;
 use consort_core::knowledge::Scope;
 use consort_scheme::Format;
@@ -26,14 +27,25 @@ pub struct Answer {
     pub has_failed: bool,
 }
 
+/// An error means that the index is damaged: it was removed, and the question can
+/// be asked again.
 pub fn ask(
     session: &mut Session,
     index: &dyn KnowledgeIndex,
     past: &mut dyn Past,
     question: &Question<'_>,
-) -> Answer {
-    let mut world = Library { index, scope: question.scope, past, read: Default::default() };
+) -> Result<Answer, StoreError> {
+    let mut world = Library {
+        index,
+        scope: question.scope,
+        past,
+        read: Default::default(),
+        failure: Default::default(),
+    };
     let results = session.run(question.source, &mut world, &Limits::default());
+    if let Some(error @ StoreError::IndexDamaged { .. }) = world.failure.into_inner() {
+        return Err(error);
+    }
     let has_failed = results.iter().any(Result::is_err);
     // Four bytes are a token, as a rule; where they are not, there is less room.
     let mut longest = question.tokens * 4;
@@ -41,7 +53,7 @@ pub fn ask(
         let text = print(&results, question.format, longest);
         let cost = tokens(&text);
         if cost <= question.tokens || longest < 64 {
-            return Answer { text, has_failed };
+            return Ok(Answer { text, has_failed });
         }
         longest = longest * question.tokens / cost * 9 / 10;
     }

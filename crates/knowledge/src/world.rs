@@ -34,6 +34,19 @@ pub(crate) struct Library<'a> {
     pub(crate) past: &'a mut dyn Past,
     /// What was read of it as a whole.
     pub(crate) read: RefCell<BTreeMap<Kind, Value>>,
+    /// Why the index could not be read.
+    pub(crate) failure: RefCell<Option<StoreError>>,
+}
+
+impl Library<'_> {
+    /// A store that fails is an answer like every other mistake.
+    fn told<T>(&self, asked: Result<T, StoreError>) -> Result<T, Error> {
+        asked.map_err(|error| {
+            let told = Error::new(format!("what is known cannot be read: {error}"));
+            *self.failure.borrow_mut() = Some(error);
+            told
+        })
+    }
 }
 
 type Called = Result<Value, Error>;
@@ -72,9 +85,9 @@ impl World for Library<'_> {
             "get-relationships-to" => self.links(&text(0)?, |link, name| link.text("to") == name),
             "get-neighbours" => self.neighbours(&text(0)?),
             "get-related-files" => self.related_files(&text(0)?),
-            "about-file" => Ok(list(&told(self.index.about_file(self.scope, &text(0)?))?)),
+            "about-file" => Ok(list(&self.told(self.index.about_file(self.scope, &text(0)?))?)),
             "search-knowledge" => {
-                let found = told(self.index.search(Some(self.scope), &text(0)?, number(1).min(200)))?;
+                let found = self.told(self.index.search(Some(self.scope), &text(0)?, number(1).min(200)))?;
                 Ok(Value::list(found.iter().map(|(_, known)| shown(known)).collect()))
             }
             "get-stale" => self.stale(meter),
@@ -92,7 +105,7 @@ impl World for Library<'_> {
                     Error::new(format!("there is no kind `{kind}`"))
                         .hint("principle, pattern, decision, file")
                 })?;
-                let names = told(self.index.names(self.scope, kind))?;
+                let names = self.told(self.index.names(self.scope, kind))?;
                 meter.cells(names.len())?;
                 Ok(Value::list(names.into_iter().map(Value::string).collect()))
             }
@@ -111,7 +124,7 @@ impl Library<'_> {
             return Ok(known.clone());
         }
         let (mut gathered, mut charged) = (Gathered::new(kind), Ok(()));
-        told(self.index.each(self.scope, kind, &mut |row: Row<'_>| {
+        self.told(self.index.each(self.scope, kind, &mut |row: Row<'_>| {
             if charged.is_ok() {
                 charged = meter.cells(1);
                 gathered.push(row.bytes());
@@ -124,13 +137,13 @@ impl Library<'_> {
     }
 
     fn one(&self, kind: Kind, name: &str) -> Called {
-        Ok(told(self.index.known(self.scope, kind, name))?.as_ref().map_or(Value::Nil, shown))
+        Ok(self.told(self.index.known(self.scope, kind, name))?.as_ref().map_or(Value::Nil, shown))
     }
 
     fn entities(&self, name: &str) -> Result<Vec<Known>, Error> {
         let mut found = Vec::new();
         for kind in [Kind::Principle, Kind::Pattern, Kind::Decision, Kind::File] {
-            found.extend(told(self.index.known(self.scope, kind, name))?);
+            found.extend(self.told(self.index.known(self.scope, kind, name))?);
         }
         Ok(found)
     }
@@ -146,13 +159,13 @@ impl Library<'_> {
     }
 
     fn links(&self, name: &str, is_meant: impl Fn(&Known, &str) -> bool) -> Called {
-        let links = told(self.index.links(self.scope, name))?;
+        let links = self.told(self.index.links(self.scope, name))?;
         Ok(Value::list(links.iter().filter(|link| is_meant(link, name)).map(shown).collect()))
     }
 
     fn neighbours(&self, name: &str) -> Called {
         let mut names = BTreeSet::new();
-        for link in told(self.index.links(self.scope, name))? {
+        for link in self.told(self.index.links(self.scope, name))? {
             names.extend(["from", "to"].map(|end| link.text(end).to_owned()));
         }
         names.remove(name);
@@ -164,15 +177,15 @@ impl Library<'_> {
     }
 
     fn related_files(&self, path: &str) -> Called {
-        let file = told(self.index.known(self.scope, Kind::File, path))?;
+        let file = self.told(self.index.known(self.scope, Kind::File, path))?;
         let mut paths: Vec<String> =
             file.iter().flat_map(|file| file.texts("related")).map(str::to_owned).collect();
-        for link in told(self.index.links(self.scope, path))? {
+        for link in self.told(self.index.links(self.scope, path))? {
             paths.extend(["from", "to"].map(|end| link.text(end).to_owned()));
         }
         let mut found = Vec::new();
         for other in paths.iter().filter(|other| other.as_str() != path) {
-            match told(self.index.known(self.scope, Kind::File, other))? {
+            match self.told(self.index.known(self.scope, Kind::File, other))? {
                 Some(file) => found.push(shown(&file)),
                 // Named, and nothing is known of it.
                 None if file.iter().any(|file| file.texts("related").any(|known| known == other)) => {
@@ -211,7 +224,7 @@ impl Library<'_> {
     fn overview(&self) -> Called {
         let mut counts = Vec::new();
         for kind in Kind::ALL {
-            let count = told(self.index.names(self.scope, kind))?.len();
+            let count = self.told(self.index.names(self.scope, kind))?.len();
             let count = i64::try_from(count).unwrap_or(i64::MAX);
             counts.push((format!("{}s", kind.as_str()).into(), Value::Int(count)));
         }
@@ -220,10 +233,11 @@ impl Library<'_> {
 
     fn history(&mut self, name: &str, meter: &mut Meter) -> Called {
         let mut ids: Vec<String> = self.entities(name)?.into_iter().flat_map(|known| known.ids).collect();
-        for link in told(self.index.links(self.scope, name))? {
+        for link in self.told(self.index.links(self.scope, name))? {
             ids.extend(link.ids);
         }
-        let said = told(self.past.history(&ids))?;
+        let said = self.past.history(&ids);
+        let said = self.told(said)?;
         meter.cells(said.len() * 4)?;
         let one = |stamped: &Stamped| {
             let (field, said) = match &stamped.edit.change {
@@ -248,12 +262,14 @@ impl Library<'_> {
         let Some(at) = self.past.moment(when) else {
             return Err(Error::new(format!("`{when}` is no moment")).hint("a date (2026-11-01) or a commit"));
         };
-        let then = told(self.past.as_of(at))?;
+        let then = self.past.as_of(at);
+        let then = self.told(then)?;
         let mut world = Library {
             index: then.as_ref(),
             scope: self.scope,
             past: &mut *self.past,
             read: RefCell::default(),
+            failure: RefCell::default(),
         };
         let thunk = arguments.get(1).unwrap_or(&Value::Nil);
         apply(thunk, &[], &mut world, meter)
@@ -266,9 +282,4 @@ fn shown(known: &Known) -> Value {
 
 fn list(all: &[Known]) -> Value {
     Value::list(all.iter().map(shown).collect())
-}
-
-/// A store that fails is an answer like every other mistake.
-fn told<T>(asked: Result<T, StoreError>) -> Result<T, Error> {
-    asked.map_err(|error| Error::new(format!("what is known cannot be read: {error}")))
 }

@@ -37,6 +37,11 @@ impl Problem {
         Self { kind: Kind::User, message: message.into(), hints: vec![hint.into()], more: Value::Null }
     }
 
+    /// Whether doing the same again will work.
+    pub(crate) fn is_worth_a_retry(&self) -> bool {
+        self.kind == Kind::Retry
+    }
+
     pub(crate) fn with(self, more: Value) -> Self {
         Self { more, ..self }
     }

@@ -108,7 +108,7 @@ impl JournalStore for SqliteTx<'_> {
     }
 
     fn verify(&self) -> Result<Verification, StoreError> {
-        verify::verify(&self.tx, |error| self.failed(error))
+        verify::verify(&self.store.path, &self.tx, |error| self.failed(error))
     }
 
     fn rebuild(&mut self) -> Result<usize, StoreError> {

@@ -1,6 +1,7 @@
 //! Comparing the tables with the journal replayed.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 
 use consort_core::engine::StoreError;
 use consort_core::journal::Change;
@@ -14,11 +15,13 @@ use crate::apply::PROJECTIONS;
 use crate::apply::Projection;
 use crate::journal;
 use crate::migrations;
+use crate::published;
 
 /// No report names more than this many of a kind.
 const FEW: usize = 20;
 
 pub(crate) fn verify(
+    store: &Path,
     connection: &Connection,
     failed: impl Fn(rusqlite::Error) -> StoreError,
 ) -> Result<Verification, StoreError> {
@@ -30,6 +33,7 @@ pub(crate) fn verify(
         unreadable: Vec::new(),
         differences: Vec::new(),
         integrity: integrity(connection).map_err(&failed)?,
+        is_published: published::is_of(store, connection).map_err(&failed)?,
     };
     let mut pruned_through: Seq = 0;
     let mut gaps = Vec::new();

@@ -14,6 +14,7 @@ use consort_core::host::Host;
 use consort_core::host::Located;
 use consort_core::host::Place;
 use consort_core::host::Process;
+use consort_core::host::RootCommit;
 use consort_core::host::Topic;
 
 /// Clones are the same machine.
@@ -143,8 +144,8 @@ impl Host for FakeHost {
         None
     }
 
-    fn root_commit(&self, _worktree: &Path) -> Option<String> {
-        None
+    fn root_commit(&self, _worktree: &Path) -> RootCommit {
+        RootCommit::Absent
     }
 
     /// The same parts as in [`Host::place`]; nothing exists but what was made.

@@ -59,7 +59,7 @@ impl<E: Explain> From<E> for Refusal {
         let status = match error.kind() {
             Kind::User => StatusCode::BAD_REQUEST,
             Kind::Conflict => StatusCode::CONFLICT,
-            Kind::Busy => StatusCode::SERVICE_UNAVAILABLE,
+            Kind::Busy | Kind::Retry => StatusCode::SERVICE_UNAVAILABLE,
             Kind::Damaged | Kind::Internal => StatusCode::INTERNAL_SERVER_ERROR,
         };
         Self { status, kind: error.kind(), message: error.to_string(), hints: error.hints() }

@@ -125,7 +125,11 @@ fn store(world: &World) -> Vec<Finding> {
             "store",
             Severity::Problem,
             complaints.join("; "),
-            Some(&format!("mv {0} {0}.damaged", world.paths.data.display())),
+            Some(&format!(
+                "cp -a {0} {0}.damaged; sqlite3 {1} .recover",
+                world.paths.data.display(),
+                path.display()
+            )),
         )),
         Err(error) => findings.push(finding(
             "store",
@@ -133,6 +137,14 @@ fn store(world: &World) -> Vec<Finding> {
             error.to_string(),
             Some("consort journal verify"),
         )),
+    }
+    if matches!(app.is_published(), Ok(false)) {
+        findings.push(finding(
+            "published",
+            Severity::Warning,
+            "what hooks read beside the store is older than it; until it is written again they ask the store",
+            Some("consort status"),
+        ));
     }
     // A long journal takes its time to replay; the command for that says so.
     if entries <= REPLAYED

@@ -282,6 +282,8 @@ pub struct Verification {
     pub differences: Vec<String>,
     /// What the engine's own integrity check complains about.
     pub integrity: Vec<String>,
+    /// Whether what hooks read beside the store was made from it as it is now.
+    pub is_published: bool,
 }
 
 impl Verification {

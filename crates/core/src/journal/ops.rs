@@ -11,6 +11,7 @@ use super::Verification;
 use crate::App;
 use crate::Timestamp;
 use crate::claims::PathNotes as _;
+use crate::config::ConfigStore as _;
 use crate::config::Retention;
 use crate::convergence::TrailNotes as _;
 use crate::engine::Engine;
@@ -38,6 +39,11 @@ impl<E: Engine, H: Host> App<E, H> {
 
     pub fn journal_verify(&mut self) -> Result<Verification, StoreError> {
         self.engine.read()?.verify()
+    }
+
+    /// Whether what hooks read beside the store was made from it as it is now.
+    pub fn is_published(&mut self) -> Result<bool, StoreError> {
+        self.engine.read()?.is_published()
     }
 
     /// Whatever the engine finds wrong with its own files.

@@ -52,7 +52,7 @@ pub(crate) use ops::forget_before;
 pub(crate) use ops::gone_before;
 pub(crate) use ops::is_alive;
 pub(crate) use ops::see;
-pub(crate) use ops::settle;
+pub(crate) use ops::settled;
 pub(crate) use ops::who_calls;
 pub use rules::hosting_process;
 pub use rules::quadrant;

@@ -99,7 +99,7 @@ where
     let moment = |text: &str| around.moment(text, &me.worktree);
     let mut past = Journalled { app: room.app, scope: &scope, moment: &moment };
     let question = Question { scope: &scope, source: &query.expr, format: Format::Columnar, tokens: TOKENS };
-    let answer = consort_knowledge::ask(&mut room.library.session, &index, &mut past, &question);
+    let answer = consort_knowledge::ask(&mut room.library.session, &index, &mut past, &question)?;
     room.app.catch_up(&mut index)?;
     room.library.index = Some(index);
     Ok(Answer::new(answer.text.clone(), json!({ "text": answer.text })))

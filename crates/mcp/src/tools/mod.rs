@@ -137,6 +137,21 @@ where
     E::Knowledge: 'static,
     H: Host,
 {
+    match call_once(room, name, arguments.clone()) {
+        Some(Err(problem)) if problem.is_worth_a_retry() => {
+            room.library.index = None;
+            call_once(room, name, arguments)
+        }
+        answer => answer,
+    }
+}
+
+fn call_once<E, H>(room: &mut Room<'_, E, H>, name: &str, arguments: Value) -> Option<Result<Answer, Problem>>
+where
+    E: Engine,
+    E::Knowledge: 'static,
+    H: Host,
+{
     Some(match name {
         "who" => arguments_of(arguments).and_then(|arguments| presence::who(room, arguments)),
         "send" => arguments_of(arguments).and_then(|arguments| messages::send(room, arguments)),

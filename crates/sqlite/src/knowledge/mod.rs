@@ -95,7 +95,7 @@ impl Knowledge {
         if let Some(connection) = self.connection.get() {
             return Ok(connection);
         }
-        let opened = open(&self.place.path).map_err(|error| self.place.translate(error))?;
+        let opened = open(&self.place.path).map_err(|error| self.failed(error))?;
         Ok(self.connection.get_or_init(|| opened))
     }
 
@@ -113,7 +113,19 @@ impl Knowledge {
     }
 
     fn ask<T>(&self, ask: impl FnOnce(&Connection) -> rusqlite::Result<T>) -> Result<T, StoreError> {
-        ask(self.connection()?).map_err(|error| self.place.translate(error))
+        ask(self.connection()?).map_err(|error| self.failed(error))
+    }
+
+    /// An index that turns out to be damaged is removed: the next one who asks
+    /// makes it again from the journal.
+    fn failed(&self, error: rusqlite::Error) -> StoreError {
+        match self.place.translate(error) {
+            StoreError::Damaged { path, source } => {
+                remove(&path);
+                StoreError::IndexDamaged { path, source }
+            }
+            error => error,
+        }
     }
 }
 

@@ -21,7 +21,7 @@ pub(crate) fn run(world: &World, args: &Args) -> Result<ExitCode, CommandError> 
     let sound = found.is_sound();
     if args.json {
         world.out.json(&found)?;
-    } else if sound {
+    } else if sound && found.is_published {
         world.out.line(format!(
             "Sound: {}, last {}.",
             text::count(found.entries, "entry"),
@@ -31,6 +31,10 @@ pub(crate) fn run(world: &World, args: &Args) -> Result<ExitCode, CommandError> 
     if !found.unknown.is_empty() {
         let seqs = &found.unknown;
         out::note(format_args!("Warning: a newer consort wrote entries {seqs:?}; they were passed over"));
+    }
+    if !found.is_published && !args.json {
+        world.out.line("what hooks read beside the store is older than it")?;
+        out::note("Hint: `consort status` writes it again; until then hooks ask the store itself");
     }
     if !sound && !args.json {
         for seq in &found.missing {
@@ -51,5 +55,9 @@ pub(crate) fn run(world: &World, args: &Args) -> Result<ExitCode, CommandError> 
             );
         }
     }
-    Ok(ExitCode::from(if sound { 0 } else { exit::code(Kind::Damaged) }))
+    Ok(ExitCode::from(match (sound, found.is_published) {
+        (true, true) => 0,
+        (true, false) => exit::FOUND_SOMETHING,
+        (false, _) => exit::code(Kind::Damaged),
+    }))
 }

@@ -57,7 +57,7 @@ fn ask(
     let moment = |text: &str| time::moment(text, now, &worktree);
     let mut past = Journalled { app: &mut room.app, scope, moment: &moment };
     let question = Question { scope, source, format, tokens };
-    Ok(consort_knowledge::ask(&mut Session::new(), &index, &mut past, &question))
+    Ok(consort_knowledge::ask(&mut Session::new(), &index, &mut past, &question)?)
 }
 
 /// Records batches one after the other; how many actions that was.

@@ -40,11 +40,12 @@ impl<E: Engine, H: Host> App<E, H> {
     ) -> Result<Hold, ClaimError> {
         let now = self.host.now();
         let (pulses, case) = (self.engine.pulses(), self.host.case());
+        self.settle_projects_of(cwd, &[what])?;
         let mut tx = self.engine.write()?;
         let me = speaker(presence::who_calls(&self.host, &pulses, &tx, caller)?)?;
         let holder = actor(me.as_ref());
         let standing = Standing::new(&self.host, &pulses, &tx, tx.all_holds()?, now)?;
-        let meant = meanings(&self.host, &mut tx, cwd, what, None, now)?;
+        let meant = meanings(&self.host, &tx, cwd, what, None)?;
         let is_meant = |hold: &&Hold| {
             hold.strength != Strength::Lifted && meant.iter().any(|one| rules::meets(hold, one, case))
         };

@@ -31,6 +31,7 @@ impl<E: Engine, H: Host> App<E, H> {
     pub fn hold(&mut self, request: &HoldRequest) -> Result<HoldOutcome, ClaimError> {
         let now = self.host.now();
         let (pulses, case) = (self.engine.pulses(), self.host.case());
+        self.settle_projects_of(&request.cwd, &request.what)?;
         let mut tx = self.engine.write()?;
         let me = speaker(presence::who_calls(&self.host, &pulses, &tx, &request.caller)?)?;
         let (holder, label) = (actor(me.as_ref()), label(&self.host, me.as_ref()));
@@ -39,7 +40,7 @@ impl<E: Engine, H: Host> App<E, H> {
         }
         let mut asked: Vec<Wanted> = Vec::new();
         for text in &request.what {
-            let one = wanted(&self.host, &mut tx, &request.cwd, text, request.strength, now)?;
+            let one = wanted(&self.host, &tx, &request.cwd, text, request.strength)?;
             if !asked.contains(&one) {
                 asked.push(one);
             }

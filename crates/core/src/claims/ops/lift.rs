@@ -29,11 +29,12 @@ impl<E: Engine, H: Host> App<E, H> {
     ) -> Result<Hold, ClaimError> {
         let now = self.host.now();
         let pulses = self.engine.pulses();
-        let mut tx = self.engine.write()?;
+        self.settle_projects_of(cwd, &[path])?;
+        let tx = self.engine.write()?;
         if presence::who_calls(&self.host, &pulses, &tx, caller)? != Caller::Person {
             return Err(ClaimError::NotThePerson);
         }
-        let one = wanted(&self.host, &mut tx, cwd, path, Strength::Lifted, now)?;
+        let one = wanted(&self.host, &tx, cwd, path, Strength::Lifted)?;
         let hold = Hold {
             project: one.project.clone(),
             resource: one.resource,

@@ -16,6 +16,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::path::PathBuf;
 
+use crate::App;
 use crate::Timestamp;
 use crate::claims::ClaimChange;
 use crate::claims::ClaimError;
@@ -33,6 +34,7 @@ use crate::claims::pattern::is_glob;
 use crate::claims::pattern::unescape;
 use crate::claims::rules;
 use crate::claims::rules::Wanted;
+use crate::engine::Engine;
 use crate::engine::StoreError;
 use crate::engine::Tx;
 use crate::host::Host;
@@ -74,15 +76,30 @@ fn label(host: &impl Host, me: Option<&Agent>) -> String {
     }
 }
 
+impl<E: Engine, H: Host> App<E, H> {
+    /// Records the projects that typed words may be about, before the write lock.
+    fn settle_projects_of(&mut self, cwd: &Path, what: &[impl AsRef<str>]) -> Result<(), StoreError> {
+        let typed = what.iter().map(|text| {
+            let text = text.as_ref();
+            cwd.join(Resource::path_in(text).unwrap_or(text))
+        });
+        let places = typed.filter_map(|path| {
+            let located = self.host.locate(&path);
+            located.repository.map(|_| located.worktree)
+        });
+        let places: Vec<PathBuf> = places.chain([cwd.to_owned()]).collect();
+        self.settle_projects(places)
+    }
+}
+
 /// What was typed, as what is meant. Paths are kept as they really are, relative
 /// to their worktree's root; outside of any repository they are absolute.
 fn wanted(
     host: &impl Host,
-    tx: &mut impl Tx,
+    tx: &impl PresenceStore,
     cwd: &Path,
     text: &str,
     strength: Strength,
-    now: Timestamp,
 ) -> Result<Wanted, ClaimError> {
     let typed = match (Resource::path_in(text), strength) {
         (Some(path), _) => path,
@@ -100,7 +117,7 @@ fn wanted(
             }
             let project = match Resource::is_of_the_machine(&name) {
                 true => None,
-                false => Some(presence::settle(host, tx, cwd, now)?),
+                false => Some(presence::settled(host, tx, cwd)?),
             };
             return Ok(Wanted { project, resource: Resource::Named(name), worktree: None });
         }
@@ -110,7 +127,7 @@ fn wanted(
     }
     let (located, pattern) = locate(host, cwd, typed)?;
     let project = match &located.repository {
-        Some(_) => Some(presence::settle(host, tx, &located.worktree, now)?),
+        Some(_) => Some(presence::settled(host, tx, &located.worktree)?),
         None => None,
     };
     let worktree = Some(located.worktree);
@@ -121,22 +138,21 @@ fn wanted(
 /// here or from the root, as we show it.
 fn meanings(
     host: &impl Host,
-    tx: &mut impl Tx,
+    tx: &impl PresenceStore,
     cwd: &Path,
     text: &str,
     strength: Option<Strength>,
-    now: Timestamp,
 ) -> Result<Vec<Wanted>, ClaimError> {
     let mut meanings = Vec::new();
     if strength != Some(Strength::Blocking) {
-        meanings.push(wanted(host, tx, cwd, text, Strength::Advisory, now)?);
+        meanings.push(wanted(host, tx, cwd, text, Strength::Advisory)?);
     }
     // `topic:auth` is no path.
     let is_name = text.split('/').next().is_some_and(|first| first.contains(':'));
     if !is_name {
         let root = host.locate(cwd).worktree;
         for from in [cwd, &root] {
-            meanings.push(wanted(host, tx, from, text, Strength::Blocking, now)?);
+            meanings.push(wanted(host, tx, from, text, Strength::Blocking)?);
         }
     }
     Ok(meanings)

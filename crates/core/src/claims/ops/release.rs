@@ -30,6 +30,9 @@ impl<E: Engine, H: Host> App<E, H> {
     pub fn release(&mut self, request: &ReleaseRequest) -> Result<ReleaseOutcome, ClaimError> {
         let now = self.host.now();
         let (pulses, case) = (self.engine.pulses(), self.host.case());
+        if let Which::These(what) = &request.what {
+            self.settle_projects_of(&request.cwd, what)?;
+        }
         let mut tx = self.engine.write()?;
         let me = speaker(presence::who_calls(&self.host, &pulses, &tx, &request.caller)?)?;
         let holder = actor(me.as_ref());
@@ -37,7 +40,7 @@ impl<E: Engine, H: Host> App<E, H> {
         let mut asked = Vec::new();
         if let Which::These(what) = &request.what {
             for text in what {
-                let meant = meanings(&self.host, &mut tx, &request.cwd, text, request.strength, now)?;
+                let meant = meanings(&self.host, &tx, &request.cwd, text, request.strength)?;
                 asked.push((text, meant));
             }
         }

@@ -39,6 +39,10 @@ impl<E: Engine, H: Host> App<E, H> {
     ) -> Result<ActOutcome, KnowledgeError> {
         let now = self.host.now();
         let pulses = self.engine.pulses();
+        if request.scope != Scope::Global {
+            // Others find a project by its name once it was seen.
+            self.settle_projects([request.worktree.clone()])?;
+        }
         let mut tx = self.engine.write()?;
         let (actor, by) = match presence::who_calls(&self.host, &pulses, &tx, &request.caller)? {
             Caller::Agent(agent) => {
@@ -66,10 +70,6 @@ impl<E: Engine, H: Host> App<E, H> {
             // Whoever says what a file is for has seen it as it is.
             let hash = host.content_hash(&request.worktree.join(path));
             planned.edits.extend(hash.map(|hash| actions::set(id, "hash", hash)));
-        }
-        if request.scope != Scope::Global {
-            // Others find a project by its name once it was seen.
-            presence::settle(host, &mut tx, &request.worktree, now)?;
         }
         let with_files = planned.is_about_files;
         let writer = tx.replica(&host.name(), fresh_replica(host.random()))?;

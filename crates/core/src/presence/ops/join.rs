@@ -1,7 +1,9 @@
 //! Joining: because a session asked, or because a hook has seen it.
 
+use super::Identified;
 use super::identify;
 use super::random_number;
+use super::repository_seen;
 use super::see;
 use super::sort_out_the_dead;
 use crate::App;
@@ -12,9 +14,7 @@ use crate::engine::Engine;
 use crate::host::Host;
 use crate::journal::Actor;
 use crate::journal::Change;
-use crate::journal::EntryId;
 use crate::journal::JournalStore as _;
-use crate::journal::NewEntry;
 use crate::messages;
 use crate::presence::Agent;
 use crate::presence::JoinOutcome;
@@ -67,12 +67,13 @@ impl<E: Engine, H: Host> App<E, H> {
         if !welcome(&settings, known.map(|(_, reason)| reason)) {
             return Ok((settings, None));
         }
-        let (project, _) = identify(&self.host, &tx, &place)?;
+        let Identified { project, is_news } = identify(&self.host, &tx, &place)?;
         drop(tx);
+        self.settle_projects(request.spec.as_ref().map(|spec| request.cwd.join(spec)))?;
 
         let mut tx = self.engine.write()?;
         let settled = tx.project_of(&place.repository)?;
-        let first_sight = settled.is_none();
+        let first_sight = is_news && settled.is_none();
         let project = settled.unwrap_or(project);
         let known = tx.agent(&request.session)?;
         let (mut others, dead) = sort_out_the_dead(&self.host, &pulses, tx.present()?);
@@ -95,7 +96,7 @@ impl<E: Engine, H: Host> App<E, H> {
         let (spec, spec_file) = match (&request.spec, &known) {
             (Some(path), _) => {
                 let file = request.cwd.join(path);
-                (Some(tasks::spec_at(&self.host, &mut tx, &file, now)?), Some(file))
+                (Some(tasks::spec_at(&self.host, &tx, &file)?), Some(file))
             }
             (None, Some((former, _))) => (former.spec.clone(), former.spec_file.clone()),
             (None, None) => (None, None),
@@ -117,15 +118,7 @@ impl<E: Engine, H: Host> App<E, H> {
             spec_file,
         };
         if first_sight {
-            // An entry of its own: it is needed for longer than any agent's.
-            let (repository, project) = (place.repository, project.clone());
-            tx.record(&NewEntry {
-                id: EntryId::new(now, self.host.random()),
-                at: now,
-                project: Some(project.id.clone()),
-                actor: Actor::Consort,
-                changes: vec![Change::Presence(PresenceChange::RepositorySeen { repository, project })],
-            })?;
+            tx.record(&repository_seen(&self.host, now, place.repository, project.clone()))?;
         }
         let joined = me.is_none();
         // Branch and model move on while it is here; that alone is no news.

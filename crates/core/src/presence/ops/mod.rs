@@ -13,15 +13,20 @@ pub(crate) use caller::who_calls;
 use std::collections::BTreeMap;
 use std::collections::BTreeSet;
 use std::path::Path;
+use std::path::PathBuf;
 
+use crate::App;
 use crate::Timestamp;
+use crate::engine::Engine;
 use crate::engine::StoreError;
-use crate::engine::Tx;
+use crate::engine::Tx as _;
 use crate::host::Host;
 use crate::host::Place;
+use crate::host::RootCommit;
 use crate::journal::Actor;
 use crate::journal::Change;
 use crate::journal::EntryId;
+use crate::journal::JournalStore as _;
 use crate::journal::NewEntry;
 use crate::presence::Agent;
 use crate::presence::LeaveReason;
@@ -35,48 +40,99 @@ use crate::project::Project;
 use crate::project::ProjectId;
 use crate::project::normalise_origin;
 
-/// The project of a place, and whether it is seen for the first time.
+/// A project, as far as it can be told.
+pub(super) struct Identified {
+    pub(super) project: Project,
+    /// It was never seen before, and what it is is certain: that can be recorded.
+    pub(super) is_news: bool,
+}
+
+/// The project of a place. May start `git`: not for whoever holds the write lock.
 pub(super) fn identify(
     host: &impl Host,
     store: &impl PresenceStore,
     place: &Place,
-) -> Result<(Project, bool), StoreError> {
+) -> Result<Identified, StoreError> {
     if let Some(project) = store.project_of(&place.repository)? {
-        return Ok((project, false));
+        return Ok(Identified { project, is_news: false });
     }
     let has_address = place.origin.as_deref().and_then(normalise_origin).is_some();
-    let root_commit = if place.is_git && !has_address { host.root_commit(&place.worktree) } else { None };
+    let root_commit = match place.is_git && !has_address {
+        true => host.root_commit(&place.worktree),
+        false => RootCommit::Absent,
+    };
+    let is_news = root_commit != RootCommit::Unknown;
+    Ok(Identified { project: by_facts(place, root_commit), is_news })
+}
+
+fn by_facts(place: &Place, root_commit: RootCommit) -> Project {
     // A side worktree is not what the repository is called after.
     let main = match place.repository.parent() {
         Some(main) if place.repository.ends_with(".git") => main,
         _ => &place.worktree,
     };
-    let project = Project::identify(place.origin.as_deref(), root_commit.as_deref(), main);
-    Ok((project, true))
+    let root_commit = match root_commit {
+        RootCommit::Found(commit) => Some(commit),
+        RootCommit::Absent | RootCommit::Unknown => None,
+    };
+    Project::identify(place.origin.as_deref(), root_commit.as_deref(), main)
 }
 
-/// The project of a directory, recorded if it was never seen before.
-pub(crate) fn settle(
+impl<E: Engine, H: Host> App<E, H> {
+    /// Records the projects of these directories that were never seen before.
+    /// Verbs do this first: `git` may have to be asked, and must not be while
+    /// everyone else waits.
+    pub(crate) fn settle_projects(
+        &mut self,
+        dirs: impl IntoIterator<Item = PathBuf>,
+    ) -> Result<(), StoreError> {
+        let mut seen: Vec<PathBuf> = Vec::new();
+        for dir in dirs {
+            let place = self.host.place(&dir);
+            if seen.contains(&place.repository) {
+                continue;
+            }
+            seen.push(place.repository.clone());
+            let Identified { project, is_news } = identify(&self.host, &self.engine.read()?, &place)?;
+            if is_news {
+                let now = self.host.now();
+                let mut tx = self.engine.write()?;
+                if tx.project_of(&place.repository)?.is_none() {
+                    tx.record(&repository_seen(&self.host, now, place.repository, project))?;
+                }
+                tx.commit()?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The project of a directory, for whoever holds the write lock.
+pub(crate) fn settled(
     host: &impl Host,
-    tx: &mut impl Tx,
+    store: &impl PresenceStore,
     dir: &Path,
-    now: Timestamp,
 ) -> Result<ProjectId, StoreError> {
     let place = host.place(dir);
-    let (project, is_new) = identify(host, tx, &place)?;
-    let id = project.id.clone();
-    if is_new {
-        // An entry of its own: it is needed for longer than any agent's.
-        let change = PresenceChange::RepositorySeen { repository: place.repository, project };
-        tx.record(&NewEntry {
-            id: EntryId::new(now, host.random()),
-            at: now,
-            project: Some(id.clone()),
-            actor: Actor::Consort,
-            changes: vec![Change::Presence(change)],
-        })?;
+    let settled = store.project_of(&place.repository)?;
+    // One that could not be told for sure goes by its path until it can.
+    Ok(settled.unwrap_or_else(|| by_facts(&place, RootCommit::Unknown)).id)
+}
+
+/// An entry of its own: it is needed for longer than any agent's.
+pub(super) fn repository_seen(
+    host: &impl Host,
+    now: Timestamp,
+    repository: PathBuf,
+    project: Project,
+) -> NewEntry {
+    NewEntry {
+        id: EntryId::new(now, host.random()),
+        at: now,
+        project: Some(project.id.clone()),
+        actor: Actor::Consort,
+        changes: vec![Change::Presence(PresenceChange::RepositorySeen { repository, project })],
     }
-    Ok(id)
 }
 
 /// Parts those whose process lives (or, elsewhere, who were heard from) from

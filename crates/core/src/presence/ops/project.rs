@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use super::Identified;
 use super::identify;
 use crate::App;
 use crate::engine::Engine;
@@ -18,7 +19,7 @@ impl<E: Engine, H: Host> App<E, H> {
     pub fn project(&mut self, dir: &Path) -> Result<(Project, Place), StoreError> {
         let place = self.host.place(dir);
         let tx = self.engine.read()?;
-        let (project, _) = identify(&self.host, &tx, &place)?;
+        let Identified { project, .. } = identify(&self.host, &tx, &place)?;
         Ok((project, place))
     }
 

@@ -16,8 +16,9 @@ impl<E: Engine, H: Host> App<E, H> {
     pub fn claim_task(&mut self, request: &TaskRequest) -> Result<TaskOutcome, TaskError> {
         let now = self.host.now();
         let pulses = self.engine.pulses();
+        self.settle_projects(request.spec.as_ref().map(|spec| request.cwd.join(spec)))?;
         let mut tx = self.engine.write()?;
-        let mut board = Board::new(&self.host, &pulses, &mut tx, request, now)?;
+        let mut board = Board::new(&self.host, &pulses, &mut tx, request)?;
         if let Some(record) = &board.in_hand {
             let (id, spec) = (record.key.id.clone(), record.key.spec.path.clone());
             return Err(TaskError::AlreadyHaveClaim { id, spec });

@@ -22,8 +22,9 @@ impl<E: Engine, H: Host> App<E, H> {
     pub fn complete_task(&mut self, request: &CompleteRequest) -> Result<TaskOutcome, TaskError> {
         let now = self.host.now();
         let pulses = self.engine.pulses();
+        self.settle_projects(request.task.spec.as_ref().map(|spec| request.task.cwd.join(spec)))?;
         let mut tx = self.engine.write()?;
-        let mut board = Board::new(&self.host, &pulses, &mut tx, &request.task, now)?;
+        let mut board = Board::new(&self.host, &pulses, &mut tx, &request.task)?;
         let task = board.named_or_in_hand(request.task.id.as_deref())?;
         let is_person = board.me.is_none();
         if request.take_anyway && !is_person {

@@ -23,8 +23,9 @@ impl<E: Engine, H: Host> App<E, H> {
     pub fn tasks(&mut self, request: &TaskRequest) -> Result<TasksOutcome, TaskError> {
         let now = self.host.now();
         let pulses = self.engine.pulses();
+        self.settle_projects(request.spec.as_ref().map(|spec| request.cwd.join(spec)))?;
         let mut tx = self.engine.write()?;
-        let Board { spec, read, tasks, .. } = Board::new(&self.host, &pulses, &mut tx, request, now)?;
+        let Board { spec, read, tasks, .. } = Board::new(&self.host, &pulses, &mut tx, request)?;
         let mut idle = Vec::new();
         for agent in tx.present()? {
             if agent.spec.as_ref() == Some(&spec)

@@ -18,6 +18,7 @@ use crate::journal::Seq;
 use crate::presence;
 use crate::presence::Agent;
 use crate::presence::Caller;
+use crate::presence::PresenceStore;
 use crate::presence::PulseStore;
 use crate::presence::SessionId;
 use crate::tasks::SpecRef;
@@ -38,13 +39,12 @@ use crate::text;
 /// The spec at a path, wherever it really is.
 pub(crate) fn spec_at(
     host: &impl Host,
-    tx: &mut impl Tx,
+    store: &impl PresenceStore,
     path: &Path,
-    now: Timestamp,
 ) -> Result<SpecRef, StoreError> {
     let located = host.locate(path);
     let project = match &located.repository {
-        Some(_) => Some(presence::settle(host, tx, &located.worktree, now)?),
+        Some(_) => Some(presence::settled(host, store, &located.worktree)?),
         None => None,
     };
     Ok(SpecRef { project, path: located.path })
@@ -91,14 +91,13 @@ impl Board {
         pulses: &impl PulseStore,
         tx: &mut impl Tx,
         request: &TaskRequest,
-        now: Timestamp,
     ) -> Result<Self, TaskError> {
         let me = match presence::who_calls(host, pulses, tx, &request.caller)? {
             Caller::Agent(agent) => Some(*agent),
             Caller::Person => None,
             Caller::Stranger => return Err(TaskError::NotRegistered),
         };
-        let (spec, file) = Self::spec(host, tx, request, me.as_ref(), now)?;
+        let (spec, file) = Self::spec(host, tx, request, me.as_ref())?;
         let text = host.text(&file).map_err(|source| TaskError::Unreadable { path: file, source })?;
         let read = spec::read(&text);
         let actor = me.as_ref().map_or(Actor::Person, |me| Actor::Agent(me.session.clone()));
@@ -139,11 +138,10 @@ impl Board {
         tx: &mut impl Tx,
         request: &TaskRequest,
         me: Option<&Agent>,
-        now: Timestamp,
     ) -> Result<(SpecRef, PathBuf), TaskError> {
         if let Some(typed) = &request.spec {
             let file = request.cwd.join(typed);
-            return Ok((spec_at(host, tx, &file, now)?, file));
+            return Ok((spec_at(host, tx, &file)?, file));
         }
         let me = me.ok_or(TaskError::NoSpec)?;
         let in_hand = match (&request.id, request.is_for_new) {

@@ -19,8 +19,9 @@ impl<E: Engine, H: Host> App<E, H> {
     pub fn unclaim_task(&mut self, request: &TaskRequest) -> Result<TaskOutcome, TaskError> {
         let now = self.host.now();
         let pulses = self.engine.pulses();
+        self.settle_projects(request.spec.as_ref().map(|spec| request.cwd.join(spec)))?;
         let mut tx = self.engine.write()?;
-        let mut board = Board::new(&self.host, &pulses, &mut tx, request, now)?;
+        let mut board = Board::new(&self.host, &pulses, &mut tx, request)?;
         let task = board.named_or_in_hand(request.id.as_deref())?;
         let id = task.id.clone();
         let worker = match &task.record {
