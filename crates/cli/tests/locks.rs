@@ -3,7 +3,9 @@
 #![expect(clippy::unwrap_used, reason = "a helper that cannot go on should stop the test")]
 
 use std::fs;
+use std::io::Read as _;
 use std::os::unix::fs::PermissionsExt as _;
+use std::process::Stdio;
 
 use consort_testkit::Sealed;
 use serde_json::json;
@@ -75,4 +77,24 @@ fn a_git_that_does_not_answer_settles_nothing() {
     world.ran_with(&mut world.consort(["hook", "claude", "SessionStart"]), call.as_bytes());
     let who: serde_json::Value = serde_json::from_str(&world.run("who --json").stdout).unwrap();
     assert!(who["agents"][0]["project"]["id"].as_str().unwrap().starts_with("commit:"), "{who}");
+}
+
+/// Exit code 5 says that nothing was sent: trying again sends it once.
+#[test]
+fn a_send_that_reports_a_busy_store_has_sent_nothing() {
+    let world = Sealed::new(env!("CARGO_BIN_EXE_consort"));
+    world.git_init();
+    let world = world.with_falcon_and_raven();
+    let mut holder = world.command("flock");
+    holder.arg(world.data().join("consort.lock")).args(["sh", "-c", "echo held; cat"]);
+    let mut holder = holder.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+    holder.stdout.as_mut().unwrap().read_exact(&mut [0; 4]).unwrap();
+    let send = ["send", "Raven", "once"];
+    let ran = world.run_as(Some("s1"), &send);
+    assert_eq!(ran.code, 5, "{ran}");
+    drop(holder.stdin.take());
+    holder.wait().unwrap();
+    assert_eq!(world.run_as(Some("s1"), &["sent"]).stdout.matches("once").count(), 0);
+    assert_eq!(world.run_as(Some("s1"), &send).code, 0);
+    assert_eq!(world.run_as(Some("s1"), &["sent"]).stdout.matches("once").count(), 1);
 }

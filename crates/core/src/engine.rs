@@ -8,7 +8,6 @@ use std::path::PathBuf;
 
 use thiserror::Error;
 
-use crate::Timestamp;
 use crate::claims::ClaimStore;
 use crate::claims::PathNotes;
 use crate::config::ConfigStore;
@@ -16,7 +15,6 @@ use crate::convergence::ConvergenceStore;
 use crate::convergence::TrailNotes;
 use crate::explain::Explain;
 use crate::explain::Kind;
-use crate::journal::EntryId;
 use crate::journal::JournalStore;
 use crate::knowledge::DigestNotes;
 use crate::knowledge::KnowledgeIndex;
@@ -46,16 +44,6 @@ pub trait Engine {
     /// what it reads stays true until it commits.
     fn write(&mut self) -> Result<Self::Tx<'_>, StoreError>;
 
-    /// A turn to write for a request that any process can carry out. While
-    /// another one writes, the request lies on the desk, and whoever gets a
-    /// turn first takes along all that lie there. Hundreds of short-lived
-    /// processes need not open the store one after the other.
-    fn write_or_leave(
-        &mut self,
-        id: EntryId,
-        request: &dyn Fn() -> Vec<u8>,
-    ) -> Result<Turn<Self::Tx<'_>>, StoreError>;
-
     /// A consistent view for reading.
     fn read(&mut self) -> Result<Self::Tx<'_>, StoreError>;
 
@@ -76,16 +64,6 @@ pub trait Engine {
     fn passing_knowledge(&self) -> Self::Knowledge;
 }
 
-/// What came of asking for a turn.
-pub enum Turn<T> {
-    Mine(T),
-    /// Ours at last, but another process took the request and gave no answer:
-    /// it may have been carried out.
-    Unsure(T),
-    /// Another process has carried the request out.
-    Answered(Vec<u8>),
-}
-
 /// Everything a verb may ask or change.
 pub trait Tx:
     JournalStore
@@ -98,17 +76,6 @@ pub trait Tx:
     + ConfigStore
 {
     fn commit(self) -> Result<(), StoreError>;
-
-    /// Commits, and begins anew without giving the turn away. False: committed,
-    /// and that was all.
-    fn commit_and_go_on(&mut self) -> Result<bool, StoreError>;
-
-    /// Takes the requests that others have left. What is taken is carried out
-    /// in this transaction or not at all.
-    fn take_requests(&mut self, now: Timestamp) -> Vec<(EntryId, Vec<u8>)>;
-
-    /// Tells whoever left a request, once this is committed.
-    fn answer(&mut self, id: EntryId, answer: Vec<u8>);
 }
 
 /// What can go wrong with the store, whatever the verb was.

@@ -35,13 +35,8 @@ pub fn ask(
     past: &mut dyn Past,
     question: &Question<'_>,
 ) -> Result<Answer, StoreError> {
-    let mut world = Library {
-        index,
-        scope: question.scope,
-        past,
-        read: Default::default(),
-        failure: Default::default(),
-    };
+    let mut world =
+        Library { index, scope: question.scope, past, read: Default::default(), failure: Default::default() };
     let results = session.run(question.source, &mut world, &Limits::default());
     if let Some(error @ StoreError::IndexDamaged { .. }) = world.failure.into_inner() {
         return Err(error);

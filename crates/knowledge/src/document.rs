@@ -35,7 +35,8 @@ pub fn go_on(document: &mut Document, entries: &[Entry]) -> Result<(), CrdtError
 
 fn take_in(document: &mut Document, at: Timestamp, change: &KnowledgeChange) -> Result<(), CrdtError> {
     match change {
-        KnowledgeChange::Edited { writer, by, edits, .. } => {
+        KnowledgeChange::Edited { writer, by, edits, at: said, .. } => {
+            let at = said.unwrap_or(at);
             let edits: Vec<consort_crdt::Edit> = edits.iter().map(outward).collect();
             let by = serde_json::to_value(by).unwrap_or_default();
             document.edit(&edits, &Stamp { at: at.0, writer: *writer, by })

@@ -37,11 +37,6 @@ impl Gate {
             Err(file) => wait(file, deadline).map_err(unusable)?.ok_or_else(|| place.busy()),
         }
     }
-
-    /// A turn now, or none.
-    pub(crate) fn try_enter(place: &Location) -> Result<Option<Self>, StoreError> {
-        step_up(place).map(Result::ok).map_err(|error| unusable(place, error))
-    }
 }
 
 /// The gate if it is open, else the file to wait at.

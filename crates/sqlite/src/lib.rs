@@ -9,7 +9,6 @@ mod board;
 mod claims;
 mod config;
 mod convergence;
-mod desk;
 mod flags;
 mod gate;
 mod held;
@@ -38,10 +37,8 @@ pub use pulses::Pulses;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use consort_core::Timestamp;
 use consort_core::engine::StoreError;
 use consort_core::engine::Tx;
-use consort_core::journal::EntryId;
 use consort_core::messages::Flag;
 use consort_core::presence::SessionId;
 use published::Parts;
@@ -53,9 +50,6 @@ pub struct SqliteTx<'t> {
     tx: Transaction<'t>,
     store: &'t Location,
     flags: Flags,
-    desk: desk::Desk,
-    /// Taken from the desk before the transaction began.
-    requests: desk::Requests,
     after: After,
     /// Whose flags are known to be up. Only who holds the gate lowers one.
     raised: Vec<SessionId>,
@@ -69,7 +63,6 @@ pub struct SqliteTx<'t> {
 struct After {
     flags: Vec<(SessionId, Flag)>,
     over: Vec<SessionId>,
-    answers: Vec<(EntryId, Vec<u8>)>,
     /// What hooks read has changed.
     publish: Parts,
 }
@@ -97,21 +90,6 @@ impl Tx for SqliteTx<'_> {
         }
         Ok(())
     }
-
-    fn commit_and_go_on(&mut self) -> Result<bool, StoreError> {
-        self.commit_and_tell()?;
-        Ok(self.tx.execute_batch("BEGIN IMMEDIATE").is_ok())
-    }
-
-    fn take_requests(&mut self, now: Timestamp) -> Vec<(EntryId, Vec<u8>)> {
-        let mut requests = std::mem::take(&mut self.requests);
-        requests.extend(self.desk.take(now).unwrap_or_default());
-        requests
-    }
-
-    fn answer(&mut self, id: EntryId, answer: Vec<u8>) {
-        self.after.answers.push((id, answer));
-    }
 }
 
 impl SqliteTx<'_> {
@@ -132,7 +110,6 @@ impl SqliteTx<'_> {
         let after = std::mem::take(&mut self.after);
         after.lower(&self.flags);
         self.raised.clear();
-        self.desk.answer(&after.answers);
         Ok(())
     }
 

@@ -24,8 +24,6 @@ use std::time::Instant;
 
 use consort_core::engine::Engine;
 use consort_core::engine::StoreError;
-use consort_core::engine::Turn;
-use consort_core::journal::EntryId;
 use consort_files::OurDir;
 use rusqlite::Connection;
 use rusqlite::MAIN_DB;
@@ -44,7 +42,6 @@ use crate::Notes;
 use crate::Pulses;
 use crate::SCHEMA;
 use crate::SqliteTx;
-use crate::desk::Desk;
 use crate::flags;
 use crate::gate::Gate;
 use crate::migrations;
@@ -56,12 +53,6 @@ use crate::trails;
 /// A lone opener replays the WAL at about 2.5 µs a frame; a checkpoint is two
 /// fsyncs. Sixty-four frames are some twenty entries.
 const LONGEST_WAL: i32 = 64;
-
-/// How long one who left a request sleeps before it tries the gate again: the
-/// first, because it may have been a hook that was just leaving; and in a crowd,
-/// where that one will come with an answer.
-const SHORTEST_PAUSE: Duration = Duration::from_millis(3);
-const LONGEST_PAUSE: Duration = Duration::from_millis(50);
 
 /// Who opens, and how long it may wait for others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -128,7 +119,7 @@ impl Store {
             (_, gate) => gate,
         };
         let tx = Transaction::new(&mut open.connection, behavior).map_err(|error| place.translate(error))?;
-        let (flags, desk) = (Flags::beside(&place.path), Desk::beside(&place.path));
+        let flags = Flags::beside(&place.path);
         let is_writer = gate.is_some();
         // What was published before belongs to another state: all of it is due.
         let publish =
@@ -137,8 +128,6 @@ impl Store {
             tx,
             store: place,
             flags,
-            desk,
-            requests: Vec::new(),
             after: After { publish, ..After::default() },
             raised: Vec::new(),
             is_writer,
@@ -152,43 +141,6 @@ impl Store {
             self.deadline = Instant::now() + self.place.budget;
         }
         DEADLINE.set(Some(self.deadline));
-    }
-
-    /// Leaves a request and sleeps until it was carried out, or until there is
-    /// a turn to do it oneself.
-    fn leave(&mut self, id: EntryId, request: &[u8]) -> Result<Turn<SqliteTx<'_>>, StoreError> {
-        let desk = Desk::beside(&self.place.path);
-        let Ok(left) = desk.leave(id, request) else { return self.write().map(Turn::Unsure) };
-        let mut pause = if left.is_first { SHORTEST_PAUSE } else { LONGEST_PAUSE };
-        loop {
-            if let Some(gate) = Gate::try_enter(&self.place)?
-                && let Some(mut requests) = desk.take(id.at())
-            {
-                // Nobody takes requests now but us.
-                let lay_there = requests.len();
-                requests.retain(|(other, _)| *other != id);
-                left.settle();
-                let is_taken = requests.len() == lay_there;
-                if is_taken && let Some(answer) = left.wait(Duration::ZERO) {
-                    // Those we took wait no longer than if we had not come.
-                    requests.iter().for_each(|(id, request)| desk.put_back(*id, request));
-                    return Ok(Turn::Answered(answer));
-                }
-                let mut tx = self.begin(TransactionBehavior::Immediate, Some(gate))?;
-                tx.requests = requests;
-                return Ok(if is_taken { Turn::Unsure(tx) } else { Turn::Mine(tx) });
-            }
-            if let Some(answer) = left.wait(pause) {
-                return Ok(Turn::Answered(answer));
-            }
-            if Instant::now() >= self.deadline {
-                let busy = self.place.busy();
-                // Taken back; but it may have been taken a moment before.
-                left.take_back();
-                return left.wait(LONGEST_PAUSE).map(Turn::Answered).ok_or(busy);
-            }
-            pause = LONGEST_PAUSE;
-        }
     }
 }
 
@@ -210,20 +162,6 @@ impl Engine for Store {
 
     fn write(&mut self) -> Result<SqliteTx<'_>, StoreError> {
         self.begin(TransactionBehavior::Immediate, None)
-    }
-
-    fn write_or_leave(
-        &mut self,
-        id: EntryId,
-        request: &dyn Fn() -> Vec<u8>,
-    ) -> Result<Turn<SqliteTx<'_>>, StoreError> {
-        self.set_out();
-        match Gate::try_enter(&self.place) {
-            Ok(Some(gate)) => self.begin(TransactionBehavior::Immediate, Some(gate)).map(Turn::Mine),
-            Ok(None) => self.leave(id, &request()),
-            // There is no store yet, or it cannot be used, which opening it tells.
-            Err(_) => self.write().map(Turn::Mine),
-        }
     }
 
     fn read(&mut self) -> Result<SqliteTx<'_>, StoreError> {
@@ -269,7 +207,6 @@ fn open_or_create(place: &Location, held: Option<&Gate>, deadline: Instant) -> R
             // can have joined this one yet.
             let _ = Pulses::beside(&place.path).clear();
             let _ = Flags::beside(&place.path).clear_all();
-            let _ = Desk::beside(&place.path).clear();
             Notes::beside(&place.path).clear();
         } else {
             // An earlier version made these and did not mark them.

@@ -46,6 +46,7 @@ pub use model::EditChange;
 pub use model::KnowledgeChange;
 pub use model::KnowledgePlace;
 pub use model::Known;
+pub use model::LONGEST_AHEAD;
 pub use model::Scope;
 pub use model::Source;
 pub use model::Stamped;

@@ -118,16 +118,37 @@ pub enum KnowledgeChange {
         /// Recorded only once under this.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         key: Option<String>,
+        /// The time it counts as said, where the entry's own is too early: it
+        /// replaces values of one whose clock was ahead.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        at: Option<Timestamp>,
     },
     /// What another replica knew: its own words, and what was new in them.
-    Merged { update: String, edits: Vec<Stamped> },
+    Merged {
+        update: String,
+        edits: Vec<Stamped>,
+        /// What is dated so far ahead that nothing said here could replace it. It
+        /// is kept and does not count.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        ahead: Vec<Stamped>,
+    },
+}
+
+/// How far ahead of this machine's clock another's values may be dated.
+pub const LONGEST_AHEAD: i64 = Timestamp::DAY;
+
+/// The time at which a write counts as said: **later than every value that its
+/// author had read**, whatever the clocks say. `None` where now is late enough.
+pub(super) fn time_after(now: Timestamp, read: Timestamp) -> Option<Timestamp> {
+    (read >= now).then(|| read.plus(1))
 }
 
 impl KnowledgeChange {
     /// All of its edits, stamped.
     pub fn stamped(&self, at: Timestamp) -> Vec<Stamped<&Edit, &Source>> {
         match self {
-            Self::Edited { writer, by, edits, .. } => {
+            Self::Edited { writer, by, edits, at: said, .. } => {
+                let at = said.unwrap_or(at);
                 edits.iter().map(|edit| Stamped { edit, at, writer: *writer, by }).collect()
             }
             Self::Merged { edits, .. } => edits.iter().map(Stamped::borrowed).collect(),

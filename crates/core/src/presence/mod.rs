@@ -51,6 +51,7 @@ pub use names::is_valid_name;
 pub(crate) use ops::forget_before;
 pub(crate) use ops::gone_before;
 pub(crate) use ops::is_alive;
+pub(crate) use ops::partition_alive;
 pub(crate) use ops::see;
 pub(crate) use ops::settled;
 pub(crate) use ops::who_calls;

@@ -328,6 +328,7 @@ mod tests {
                 by: Source::default(),
                 edits: said.as_object().unwrap().iter().map(edit).collect(),
                 key: None,
+                at: None,
             };
             let entry = Entry {
                 seq,

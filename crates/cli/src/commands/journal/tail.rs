@@ -221,9 +221,14 @@ fn knowledge(change: &KnowledgeChange) -> String {
             names if names.is_empty() => "something known was changed".to_owned(),
             names => format!("knowledge recorded: {names}"),
         },
-        KnowledgeChange::Merged { edits, .. } => {
+        KnowledgeChange::Merged { edits, ahead, .. } => {
             let count = text::count(edits.len(), "word");
-            format!("knowledge from elsewhere, {count}: {}", names(&mut edits.iter().map(|one| &one.edit)))
+            let ahead = match ahead.len() {
+                0 => String::new(),
+                more => format!(" ({} dated too far ahead and left out)", text::count(more, "word")),
+            };
+            let names = names(&mut edits.iter().map(|one| &one.edit));
+            format!("knowledge from elsewhere, {count}{ahead}: {names}")
         }
     }
 }

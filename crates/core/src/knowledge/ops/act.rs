@@ -1,7 +1,10 @@
 //! Recording a batch of actions.
 
 use super::look::catch_up_or_begin_anew;
+use std::cell::Cell;
+
 use crate::App;
+use crate::Timestamp;
 use crate::engine::Engine;
 use crate::engine::StoreError;
 use crate::host::Host;
@@ -21,6 +24,7 @@ use crate::knowledge::Scope;
 use crate::knowledge::Source;
 use crate::knowledge::actions;
 use crate::knowledge::fresh_replica;
+use crate::knowledge::model;
 use crate::presence;
 use crate::presence::Caller;
 
@@ -60,7 +64,7 @@ impl<E: Engine, H: Host> App<E, H> {
             return Ok(ActOutcome { number, duplicate: true, results: Vec::new() });
         }
         let host = &self.host;
-        let view = InScope { index, scope: &request.scope };
+        let view = InScope { index, scope: &request.scope, newest: Cell::default() };
         let mut planned =
             actions::plan(&request.actions, &view, &mut || EntryId::new(now, host.random()).to_string())?;
         if !planned.mistakes.is_empty() {
@@ -71,10 +75,12 @@ impl<E: Engine, H: Host> App<E, H> {
             let hash = host.content_hash(&request.worktree.join(path));
             planned.edits.extend(hash.map(|hash| actions::set(id, "hash", hash)));
         }
+        let at = model::time_after(now, view.newest.get());
         let with_files = planned.is_about_files;
         let writer = tx.replica(&host.name(), fresh_replica(host.random()))?;
         let by = Source { name: by.0, kind: by.1, commit: host.commit(&request.worktree) };
-        let change = KnowledgeChange::Edited { writer, by, edits: planned.edits, key: request.key.clone() };
+        let change =
+            KnowledgeChange::Edited { writer, by, edits: planned.edits, key: request.key.clone(), at };
         let (id, project) = (EntryId::new(now, host.random()), request.scope.project().cloned());
         let entry = NewEntry { id, at: now, project, actor, changes: vec![Change::Knowledge(change)] };
         let number = Self::conclude_with(host, tx, &entry)?;
@@ -89,15 +95,28 @@ impl<E: Engine, H: Host> App<E, H> {
 struct InScope<'a, I> {
     index: &'a I,
     scope: &'a Scope,
+    /// When the newest of what was read was said.
+    newest: Cell<Timestamp>,
+}
+
+impl<I> InScope<'_, I> {
+    fn read(&self, known: &Known) {
+        let newest = known.at.max(known.stale.unwrap_or_default());
+        self.newest.set(self.newest.get().max(newest));
+    }
 }
 
 impl<I: KnowledgeIndex> actions::View for InScope<'_, I> {
     fn known(&self, kind: Kind, name: &str) -> Result<Option<Known>, StoreError> {
-        self.index.known(self.scope, kind, name)
+        let known = self.index.known(self.scope, kind, name)?;
+        known.iter().for_each(|known| self.read(known));
+        Ok(known)
     }
 
     fn links(&self, name: &str) -> Result<Vec<Known>, StoreError> {
-        self.index.links(self.scope, name)
+        let links = self.index.links(self.scope, name)?;
+        links.iter().for_each(|known| self.read(known));
+        Ok(links)
     }
 
     fn names(&self, kind: Kind) -> Result<Vec<String>, StoreError> {

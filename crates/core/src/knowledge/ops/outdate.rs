@@ -5,6 +5,7 @@ use std::path::Path;
 
 use super::look::catch_up_or_begin_anew;
 use crate::App;
+use crate::Timestamp;
 use crate::engine::Engine;
 use crate::engine::StoreError;
 use crate::host::Host;
@@ -19,6 +20,7 @@ use crate::knowledge::Source;
 use crate::knowledge::actions;
 use crate::knowledge::fresh_replica;
 use crate::knowledge::merge::STALE;
+use crate::knowledge::model;
 use crate::project::ProjectId;
 
 impl<E: Engine, H: Host> App<E, H> {
@@ -38,7 +40,7 @@ impl<E: Engine, H: Host> App<E, H> {
         let mut index = self.engine.knowledge();
         let mut tx = self.engine.write()?;
         catch_up_or_begin_anew(&tx, &mut index)?;
-        let (mut edits, mut marked) = (Vec::new(), Vec::new());
+        let (mut edits, mut marked, mut newest) = (Vec::new(), Vec::new(), Timestamp::default());
         for path in paths {
             let Some(known) = index.known(&scope, Kind::File, path)?.filter(|known| known.stale.is_none())
             else {
@@ -53,6 +55,7 @@ impl<E: Engine, H: Host> App<E, H> {
                 edits.push(actions::set(id, STALE, if before.is_empty() { "unknown" } else { before }));
                 edits.push(actions::set(id, "hash", hash.as_str()));
             }
+            newest = newest.max(known.at);
             marked.push(path.clone());
         }
         if edits.is_empty() {
@@ -60,7 +63,8 @@ impl<E: Engine, H: Host> App<E, H> {
         }
         let writer = tx.replica(&self.host.name(), fresh_replica(self.host.random()))?;
         let by = Source { name: "consort".into(), kind: None, commit: self.host.commit(worktree) };
-        let changes = vec![Change::Knowledge(KnowledgeChange::Edited { writer, by, edits, key: None })];
+        let at = model::time_after(now, newest);
+        let changes = vec![Change::Knowledge(KnowledgeChange::Edited { writer, by, edits, key: None, at })];
         Self::conclude(&self.host, tx, now, Some(project.clone()), actor, changes)?;
         self.catch_up(&mut index)?;
         self.write_digest(&index, &scope, true)?;

@@ -15,6 +15,7 @@ use crate::knowledge::KnowledgeChange;
 use crate::knowledge::KnowledgeIndex as _;
 use crate::knowledge::KnowledgePlace;
 use crate::knowledge::KnowledgeStore as _;
+use crate::knowledge::LONGEST_AHEAD;
 use crate::knowledge::Scope;
 use crate::knowledge::Stamped;
 
@@ -87,8 +88,10 @@ impl<E: Engine, H: Host> App<E, H> {
             return Ok(None);
         }
         let now = self.host.now();
+        let is_ahead = |edit: &Stamped| edit.at.since(now) > LONGEST_AHEAD;
+        let (ahead, edits) = edits.into_iter().partition(is_ahead);
         let tx = self.engine.write()?;
-        let changes = vec![Change::Knowledge(KnowledgeChange::Merged { update, edits })];
+        let changes = vec![Change::Knowledge(KnowledgeChange::Merged { update, edits, ahead })];
         let number = Self::conclude(&self.host, tx, now, scope.project().cloned(), Actor::Consort, changes)?;
         self.catch_up(index)?;
         let _ = self.write_digest(index, scope, true);

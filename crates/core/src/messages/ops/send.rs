@@ -1,14 +1,9 @@
 //! Sending.
 
-use std::cell::RefCell;
-use std::collections::BTreeMap;
-use std::path::PathBuf;
-
 use crate::App;
 use crate::Timestamp;
 use crate::engine::Engine;
 use crate::engine::StoreError;
-use crate::engine::Turn;
 use crate::engine::Tx;
 use crate::host::Host;
 use crate::host::Topic;
@@ -30,93 +25,30 @@ use crate::messages::rules;
 use crate::presence;
 use crate::presence::Agent;
 use crate::presence::Caller;
-use crate::presence::CallerFacts;
 use crate::presence::PulseStore;
-use crate::presence::SessionId;
 use crate::project::ProjectId;
 use crate::text;
 
-/// How often a process goes on to serve others before it lets the next one, which
-/// has to open the store first: that takes as long as a dozen messages do.
-const FAVOURS: usize = 32;
-
-/// What can be handed to whoever asked, in whichever process.
-type Verdict = Result<SendOutcome, Refusal>;
-
 impl<E: Engine, H: Host> App<E, H> {
-    /// Sends a message. Where many processes send at once, one of them carries
-    /// out what the others ask, each as an entry of its own.
+    /// Sends a message. **An error means that nothing was sent.**
     pub fn send(&mut self, request: &SendRequest) -> Result<SendOutcome, MessageError> {
         rules::check_text(&request.text)?;
         let now = self.host.now();
         let id = EntryId::new(now, self.host.random());
         let pulses = self.engine.pulses();
-        let office = Office::new(&self.host, &pulses);
-        // Plain data is always JSON.
-        let written = || serde_json::to_vec(request).unwrap_or_default();
-        let (mut tx, is_unsure) = match self.engine.write_or_leave(id, &written)? {
-            Turn::Answered(answer) => {
-                let verdict: Verdict =
-                    serde_json::from_slice(&answer).map_err(|error| StoreError::Failed(error.into()))?;
-                return Ok(verdict?);
-            }
-            Turn::Mine(tx) => (tx, false),
-            Turn::Unsure(tx) => (tx, true),
-        };
-        let mut topics = Vec::new();
-        let done = if is_unsure { already_done(&tx, id)? } else { None };
-        let verdict = match done {
-            Some(outcome) => Ok(outcome),
-            None => verdict(office.carry_out(&mut tx, id, now, request, &mut topics))?,
-        };
-        // Where there is a crowd, the store that is open serves it better than
-        // one that each would open. Ours is sent first: what befalls a favour is
-        // not our failure.
-        let mut is_sent = false;
-        for _ in 0..FAVOURS {
-            let requests = tx.take_requests(self.host.now());
-            if requests.is_empty() {
-                break;
-            }
-            let goes_on = match tx.commit_and_go_on() {
-                Err(error) if !is_sent => return Err(error.into()),
-                goes_on => goes_on.unwrap_or(false),
-            };
-            is_sent = true;
-            self.host.ring(&std::mem::take(&mut topics));
-            if !goes_on || office.serve(&mut tx, requests, &mut topics).is_err() {
-                return Ok(verdict?);
-            }
-        }
-        match tx.commit() {
-            Err(error) if !is_sent => return Err(error.into()),
-            Err(_) => {}
-            Ok(()) => self.host.ring(&topics),
-        }
-        Ok(verdict?)
+        let mut tx = self.engine.write()?;
+        let (outcome, topics) =
+            Sending { host: &self.host, pulses: &pulses }.carry_out(&mut tx, id, now, request)?;
+        tx.commit()?;
+        self.host.ring(&topics);
+        Ok(outcome)
     }
 }
 
-/// A refusal is an answer; a store that fails is none.
-fn verdict(result: Result<SendOutcome, MessageError>) -> Result<Verdict, StoreError> {
-    match result {
-        Ok(outcome) => Ok(Ok(outcome)),
-        Err(MessageError::Refused(refusal)) => Ok(Err(refusal)),
-        Err(MessageError::Store(error)) => Err(error),
-    }
-}
-
-/// What it takes to carry requests out, one's own and others'. What was asked a
-/// moment ago is not asked again: while we have the turn nobody joins or leaves.
-struct Office<'a, H, P> {
+/// What it takes to carry out a request.
+struct Sending<'a, H, P> {
     host: &'a H,
     pulses: &'a P,
-    alive: RefCell<BTreeMap<SessionId, bool>>,
-    branches: RefCell<BTreeMap<PathBuf, Option<String>>>,
-    /// Who called last: a crowd is many processes of one agent.
-    caller: RefCell<Option<(CallerFacts, Caller)>>,
-    /// Present agents by the names they were called.
-    named: RefCell<BTreeMap<String, Agent>>,
 }
 
 /// A message that is about to be recorded.
@@ -126,66 +58,13 @@ struct Draft {
     failed: Vec<Refusal>,
 }
 
-impl<'a, H: Host, P: PulseStore> Office<'a, H, P> {
-    fn new(host: &'a H, pulses: &'a P) -> Self {
-        Self {
-            host,
-            pulses,
-            alive: Default::default(),
-            branches: Default::default(),
-            caller: Default::default(),
-            named: Default::default(),
-        }
-    }
-
-    fn caller(&self, tx: &impl Tx, facts: &CallerFacts) -> Result<Caller, StoreError> {
-        let mut last = self.caller.borrow_mut();
-        match last.as_ref() {
-            Some((known, caller)) if known == facts => Ok(caller.clone()),
-            _ => {
-                let caller = presence::who_calls(self.host, self.pulses, tx, facts)?;
-                *last = Some((facts.clone(), caller.clone()));
-                Ok(caller)
-            }
-        }
-    }
-
-    fn by_name(&self, tx: &impl Tx, name: &str) -> Result<Option<Agent>, StoreError> {
-        if let Some(agent) = self.named.borrow().get(name) {
-            return Ok(Some(agent.clone()));
-        }
-        let found = tx.by_name(name)?;
-        if let Some(agent) = &found {
-            self.named.borrow_mut().insert(name.to_owned(), agent.clone());
-        }
-        Ok(found)
-    }
-
+impl<H: Host, P: PulseStore> Sending<'_, H, P> {
     fn is_alive(&self, agent: &Agent) -> bool {
-        let ask = || presence::is_alive(self.host, self.pulses, agent);
-        *self.alive.borrow_mut().entry(agent.session.clone()).or_insert_with(ask)
+        presence::is_alive(self.host, self.pulses, agent)
     }
 
     fn branch(&self, agent: &Agent) -> Option<String> {
-        let ask = || self.host.branch(&agent.worktree).or_else(|| agent.branch.clone());
-        self.branches.borrow_mut().entry(agent.worktree.clone()).or_insert_with(ask).clone()
-    }
-
-    /// Carries out what others have left on the desk.
-    fn serve(
-        &self,
-        tx: &mut impl Tx,
-        requests: Vec<(EntryId, Vec<u8>)>,
-        topics: &mut Vec<Topic>,
-    ) -> Result<(), StoreError> {
-        for (id, request) in requests {
-            // Not ours to judge: its owner will see to it.
-            let Ok(request) = serde_json::from_slice::<SendRequest>(&request) else { continue };
-            let verdict = verdict(self.carry_out(tx, id, self.host.now(), &request, topics))?;
-            let answer = serde_json::to_vec(&verdict).map_err(|error| StoreError::Failed(error.into()))?;
-            tx.answer(id, answer);
-        }
-        Ok(())
+        self.host.branch(&agent.worktree).or_else(|| agent.branch.clone())
     }
 
     /// Decides and records one request; a refusal records nothing.
@@ -195,9 +74,8 @@ impl<'a, H: Host, P: PulseStore> Office<'a, H, P> {
         id: EntryId,
         now: Timestamp,
         request: &SendRequest,
-        topics: &mut Vec<Topic>,
-    ) -> Result<SendOutcome, MessageError> {
-        let caller = self.caller(tx, &request.caller)?;
+    ) -> Result<(SendOutcome, Vec<Topic>), MessageError> {
+        let caller = presence::who_calls(self.host, self.pulses, tx, &request.caller)?;
         let me = speaker(tx, caller, request.as_agent.as_deref())?;
         let from = sender(me.as_ref(), |me| self.branch(me));
         let former = match &request.key {
@@ -206,7 +84,7 @@ impl<'a, H: Host, P: PulseStore> Office<'a, H, P> {
         };
         let draft = self.draft(tx, request, me.as_ref(), from);
         if let Some((key, former)) = former {
-            return sent_before(key, former, &request.text, draft.ok().as_ref());
+            return Ok((sent_before(key, former, &request.text, draft.ok().as_ref())?, Vec::new()));
         }
         let draft = draft?;
         for recipient in &draft.sent.to {
@@ -218,8 +96,8 @@ impl<'a, H: Host, P: PulseStore> Office<'a, H, P> {
         let changes = vec![Change::Messages(MessageChange::Sent(Box::new(draft.sent)))];
         let entry = NewEntry { id, at: now, project: draft.project, actor, changes };
         let number = tx.record(&entry)?;
-        topics.extend(entry.topics());
-        Ok(SendOutcome { number, duplicate: false, to, failed: draft.failed })
+        let outcome = SendOutcome { number, duplicate: false, to, failed: draft.failed };
+        Ok((outcome, entry.topics()))
     }
 
     fn draft(
@@ -326,14 +204,14 @@ impl<'a, H: Host, P: PulseStore> Office<'a, H, P> {
         agents.retain(|agent| {
             project.is_none_or(|project| agent.project.id == *project)
                 && me.is_none_or(|me| me.session != agent.session)
-                && self.is_alive(agent)
         });
+        let (agents, _) = presence::partition_alive(self.host, self.pulses, agents);
         Ok(agents.iter().map(recipient).collect())
     }
 
     /// The agent of that name.
     fn named(&self, tx: &impl Tx, me: Option<&Agent>, name: &str) -> Result<Vec<Recipient>, MessageError> {
-        let Some(agent) = self.by_name(tx, name)? else { return Err(unknown(tx, name)?.into()) };
+        let Some(agent) = tx.by_name(name)? else { return Err(unknown(tx, name)?.into()) };
         let name = agent.name.to_string();
         if me.is_some_and(|me| me.session == agent.session) {
             return Err(Refusal::ToSelf { name }.into());
@@ -357,8 +235,7 @@ impl<'a, H: Host, P: PulseStore> Office<'a, H, P> {
             return self.named(tx, me, agent.name.as_str());
         }
         // A namesake elsewhere is somebody else.
-        let heir =
-            self.by_name(tx, &sender.name)?.filter(|heir| Some(&heir.project.id) == sender.project.as_ref());
+        let heir = tx.by_name(&sender.name)?.filter(|heir| Some(&heir.project.id) == sender.project.as_ref());
         match heir {
             Some(heir) => self.named(tx, me, heir.name.as_str()),
             None => Err(Refusal::Gone { name: sender.name.clone() }.into()),
@@ -423,22 +300,6 @@ fn sent_before(
         return Err(Refusal::KeyUsed { key: key.to_owned(), number }.into());
     }
     Ok(SendOutcome { number, duplicate: true, to: sent.to, failed: Vec::new() })
-}
-
-/// What came of a request that another process took and gave no answer to.
-fn already_done(tx: &impl Tx, id: EntryId) -> Result<Option<SendOutcome>, StoreError> {
-    let Some(entry) = tx.recent(id)? else { return Ok(None) };
-    let sent = entry.changes.into_iter().find_map(|change| match change {
-        Change::Messages(MessageChange::Sent(sent)) => Some(sent),
-        _ => None,
-    });
-    let outcome = |sent: Box<Sent>| SendOutcome {
-        number: entry.seq,
-        duplicate: false,
-        to: sent.to,
-        failed: Vec::new(),
-    };
-    Ok(sent.map(outcome))
 }
 
 pub(super) fn recipient(agent: &Agent) -> Recipient {

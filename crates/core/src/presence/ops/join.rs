@@ -2,10 +2,10 @@
 
 use super::Identified;
 use super::identify;
+use super::partition_alive;
 use super::random_number;
 use super::repository_seen;
 use super::see;
-use super::sort_out_the_dead;
 use crate::App;
 use crate::config::HookSettings;
 use crate::config::hook_settings;
@@ -76,7 +76,7 @@ impl<E: Engine, H: Host> App<E, H> {
         let first_sight = is_news && settled.is_none();
         let project = settled.unwrap_or(project);
         let known = tx.agent(&request.session)?;
-        let (mut others, dead) = sort_out_the_dead(&self.host, &pulses, tx.present()?);
+        let (mut others, dead) = partition_alive(&self.host, &pulses, tx.present()?);
         if !dead.is_empty() {
             // Their names are free, and their leaving is news of its own.
             drop(tx);

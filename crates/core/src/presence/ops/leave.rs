@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::sort_out_the_dead;
+use super::partition_alive;
 use crate::App;
 use crate::Timestamp;
 use crate::claims;
@@ -63,7 +63,7 @@ impl<E: Engine, H: Host> App<E, H> {
     pub(super) fn bury(&mut self) -> Result<(), StoreError> {
         let (now, notes, pulses) = (self.host.now(), self.engine.notes(), self.engine.pulses());
         let mut tx = self.engine.write()?;
-        let (_, dead) = sort_out_the_dead(&self.host, &pulses, tx.present()?);
+        let (_, dead) = partition_alive(&self.host, &pulses, tx.present()?);
         let mut news: BTreeMap<ProjectId, Vec<Change>> = BTreeMap::new();
         for (agent, reason) in &dead {
             tx.clear_notes(&agent.session);

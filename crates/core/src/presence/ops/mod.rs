@@ -135,9 +135,9 @@ pub(super) fn repository_seen(
     }
 }
 
-/// Parts those whose process lives (or, elsewhere, who were heard from) from
-/// the rest.
-pub(super) fn sort_out_the_dead(
+/// Splits agents into live and gone: here by their process, elsewhere by when they
+/// were last heard from.
+pub(crate) fn partition_alive(
     host: &impl Host,
     pulses: &impl PulseStore,
     present: Vec<Agent>,
@@ -166,7 +166,7 @@ pub(super) fn sort_out_the_dead(
 
 /// Whether an agent lives, or was heard from.
 pub(crate) fn is_alive(host: &impl Host, pulses: &impl PulseStore, agent: &Agent) -> bool {
-    sort_out_the_dead(host, pulses, vec![agent.clone()]).1.is_empty()
+    partition_alive(host, pulses, vec![agent.clone()]).1.is_empty()
 }
 
 /// Tells of a session whether it left before then, or was forgotten long ago.

@@ -1,6 +1,6 @@
 //! Another name.
 
-use super::sort_out_the_dead;
+use super::partition_alive;
 use crate::App;
 use crate::engine::Engine;
 use crate::host::Host;
@@ -35,7 +35,7 @@ impl<E: Engine, H: Host> App<E, H> {
         let holder = tx.by_name(name)?.filter(|holder| holder.session != *session);
         if holder
             .clone()
-            .is_some_and(|holder| !sort_out_the_dead(&self.host, &pulses, vec![holder]).1.is_empty())
+            .is_some_and(|holder| !partition_alive(&self.host, &pulses, vec![holder]).1.is_empty())
         {
             drop(tx);
             self.bury()?;

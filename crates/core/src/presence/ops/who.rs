@@ -1,7 +1,7 @@
 //! Looking: who is here, and who is called what.
 
+use super::partition_alive;
 use super::see;
-use super::sort_out_the_dead;
 use crate::App;
 use crate::Timestamp;
 use crate::engine::Engine;
@@ -27,7 +27,7 @@ impl<E: Engine, H: Host> App<E, H> {
         let pulses = self.engine.pulses();
         let tx = self.engine.read()?;
         let Some((me, None)) = tx.agent(session)? else { return Ok(None) };
-        let (alive, _) = sort_out_the_dead(&self.host, &pulses, tx.present()?);
+        let (alive, _) = partition_alive(&self.host, &pulses, tx.present()?);
         let is_other = |agent: &&Agent| agent.project.id == me.project.id && agent.session != me.session;
         let others = alive.iter().filter(is_other).count();
         Ok(Some((me, others)))
@@ -48,7 +48,7 @@ impl<E: Engine, H: Host> App<E, H> {
             Scope::Everywhere => None,
         };
         let unread = messages::unread_counts(&tx)?;
-        let (mut alive, dead) = sort_out_the_dead(&self.host, &pulses, tx.present()?);
+        let (mut alive, dead) = partition_alive(&self.host, &pulses, tx.present()?);
         drop(tx);
         if !dead.is_empty() {
             // A look must not fail because the store is read-only or busy;
