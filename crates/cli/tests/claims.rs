@@ -37,7 +37,7 @@ fn a_claim_is_told_contested_and_taken() {
         Claimed `topic:auth` (#4).
         [exit 0]
         Raven$ consort claim topic:auth
-        [stderr] Error: `topic:auth` is held by Falcon (claude on main): sessions and tokens
+        [stderr] Error: `topic:auth` is held by Falcon (claude on main): "sessions and tokens"
         [stderr] Hint: ask Falcon: consort send Falcon "…"; or: consort contest 'topic:auth'
         [exit 4]
         Raven$ consort release topic:auth
@@ -90,7 +90,7 @@ fn a_claim_is_told_contested_and_taken() {
     ));
     let letter = world.run_as(Some("s1"), &["inbox"]).stdout;
     assert!(letter.contains("question, urgent, from Raven"), "{letter}");
-    assert!(letter.contains("> I need topic:auth, which you hold: the release."), "{letter}");
+    assert!(letter.contains("> I need topic:auth, which you hold: \"the release\"."), "{letter}");
     assert_eq!(world.run("journal verify").code, 0);
 }
 
@@ -104,7 +104,7 @@ fn reservations_are_all_or_none_and_explained() {
         Reserved config.yaml (#4).
         [exit 0]
         Raven$ consort reserve docs/ src/**/*.rs ./config.yaml
-        [stderr] Error: `src/auth/` is held by Falcon (claude on main): the login; `config.yaml` is held by Falcon (claude on main): the login
+        [stderr] Error: `src/auth/` is held by Falcon (claude on main): "the login"; `config.yaml` is held by Falcon (claude on main): "the login"
         [stderr] Hint: ask Falcon: consort send Falcon "…"; or: consort contest 'src/auth/'
         [exit 4]
         Raven$ consort explain src/auth/login.rs
@@ -317,7 +317,7 @@ fn tasks_come_from_the_spec_and_are_taken_once() {
         [exit 0]
         Raven$ consort tasks
         ./login.md: 2 of 4 done
-          TASK-01  Model  [done by Falcon: with tests]
+          TASK-01  Model  [done by Falcon: "with tests"]
           TASK-02  Service  [you, now, #8]
           TASK-03  Docs  [waits for TASK-02, TASK-09]
           TASK-04  Chores  [done]

@@ -195,7 +195,7 @@ fn a_handoff_is_sized_by_its_tier() {
     expect![[r#"
         Falcon (claude), at work, last heard from just now
         Where: $WORLD/shop on main
-        Asked last: rotate the session cookie weekly, nightly, yearly
+        Asked last: "rotate the session cookie weekly, nightly, yearly"
         Unfinished: 1 file not committed, 1 message not read
         Wrote: auth.rs
     "#]]
@@ -203,18 +203,18 @@ fn a_handoff_is_sized_by_its_tier() {
     expect![[r#"
         Falcon (claude), at work, last heard from just now
         Where: $WORLD/shop on main
-        Asked last: rotate the session cookie weekly, nightly, yearly
+        Asked last: "rotate the session cookie weekly, nightly, yearly"
         Unfinished: 1 file not committed, 1 message not read
         Wrote: auth.rs
         Not committed:
-          auth.rs (new)
+          "auth.rs (new)"
         Holds: auth.rs: cookie
         Deepening: cookie, session
         Emerging: nightly, rotate, weekly, yearly, harder, lifetime, name, shorter, 4 more
         Prompts, oldest first:
-          just now: rework the session cookie: login, banner, redirect
-          just now: give the session cookie a shorter lifetime, harder name
-          just now: rotate the session cookie weekly, nightly, yearly
+          just now: "rework the session cookie: login, banner, redirect"
+          just now: "give the session cookie a shorter lifetime, harder name"
+          just now: "rotate the session cookie weekly, nightly, yearly"
         Messages:
           #8 you to Falcon: hello
     "#]]

@@ -250,11 +250,9 @@ fn what_cannot_be_told_before_is_looked_at_after() {
         They have been told. Do not undo it on your own: agree with them on what to do."#]]
     .assert_eq(&told(&world, "s2", "PostToolUse", "Bash", bash(command)).unwrap());
     let letter = told(&world, "s1", "PostToolUse", "Read", json!({})).unwrap();
-    assert!(
-        letter.contains(
-            "A command of mine changed what you hold: src/auth/login.rs. It was: python3 format.py"
-        )
-    );
+    assert!(letter.contains(
+        "A command of mine changed what you hold: src/auth/login.rs. It was: \"python3 format.py\""
+    ));
 
     // What was moved into place, and what was removed, by two commands at once.
     let run = |event: &str, id: &str, command: &str| {

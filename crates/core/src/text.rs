@@ -13,7 +13,7 @@ pub fn one_line(text: &str, max: usize) -> String {
     let mut line = String::with_capacity(text.len().min(max * 4));
     let mut length = 0;
     let mut gap = false;
-    for c in text.chars() {
+    for c in text.chars().filter(|c| !is_invisible(*c)) {
         if c.is_whitespace() || is_control(c) {
             gap = !line.is_empty();
             continue;
@@ -49,13 +49,48 @@ pub fn push_line(line: &mut String, text: &str, max: usize) {
 /// Keeps the lines of `text` and their layout, but nothing that could move a
 /// cursor or hide what follows.
 pub fn printable(text: &str) -> String {
-    text.chars().map(|c| if c != '\n' && is_control(c) { ' ' } else { c }).collect()
+    let visible = text.chars().filter(|c| !is_invisible(*c));
+    visible.map(|c| if c != '\n' && is_control(c) { ' ' } else { c }).collect()
 }
 
-/// Control characters, and the invisible ones that reorder or hide text.
+/// Somebody else's words within a sentence of ours: on one line, in double
+/// quotes, **which nothing in them can end**.
+pub fn quoted(text: &str, max: usize) -> String {
+    let is_quote = |c: char| {
+        matches!(
+            c,
+            '"' | '\u{201c}'..='\u{201f}' | '\u{ab}' | '\u{bb}' | '\u{ff02}' | '\u{2033}' | '\u{2036}'
+        )
+    };
+    let line = one_line(text, max).replace(is_quote, "'");
+    format!("\"{}\"", disarm(&line))
+}
+
+/// Somebody else's word within a sentence of ours: the name of a file, a branch,
+/// a model, a task. One that is plainly a word is shown as it is, anything else
+/// is quoted.
+pub fn foreign(text: &str, max: usize) -> String {
+    let is_plain = |c: char| c.is_alphanumeric() || "-_./@+:#~=,*{}[]%".contains(c);
+    if !text.is_empty() && text.chars().count() <= max && text.chars().all(is_plain) {
+        return text.to_owned();
+    }
+    quoted(text, max)
+}
+
+/// Control characters, and those that reorder text or end a line.
 fn is_control(c: char) -> bool {
     c.is_control()
-        || matches!(c, '\u{61c}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{2069}' | '\u{feff}' | '\u{e0000}'..='\u{e007f}')
+        || matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+}
+
+/// Characters that nobody sees and that can carry text past a reader: joiners,
+/// fillers, variation selectors, tags.
+fn is_invisible(c: char) -> bool {
+    matches!(c,
+        '\u{ad}' | '\u{34f}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}' | '\u{180b}'..='\u{180f}'
+        | '\u{200b}'..='\u{200d}' | '\u{2060}'..='\u{2065}' | '\u{206a}'..='\u{206f}' | '\u{2800}' | '\u{3164}'
+        | '\u{fe00}'..='\u{fe0f}' | '\u{feff}' | '\u{ffa0}' | '\u{fff0}'..='\u{fffb}' | '\u{1bca0}'..='\u{1bca3}'
+        | '\u{1d173}'..='\u{1d17a}' | '\u{e0000}'..='\u{e0fff}')
 }
 
 /// What agent CLIs wrap around what a hook says. A text that closed one of
@@ -204,7 +239,16 @@ mod tests {
         fn a_line_never_exceeds_its_limit(text: String, max in 1usize..60) {
             let line = one_line(&text, max);
             assert!(line.chars().count() <= max);
-            assert!(!line.chars().any(is_control));
+            assert!(!line.chars().any(|c| is_control(c) || is_invisible(c)));
+        }
+
+        #[test]
+        fn a_quotation_ends_where_we_end_it(text: String, max in 1usize..60) {
+            let quoted = quoted(&text, max);
+            assert_eq!(quoted.matches('"').count(), 2);
+            assert!(quoted.starts_with('"') && quoted.ends_with('"'));
+            let foreign = foreign(&text, max);
+            assert!(foreign == quoted || !foreign.contains(['"', ' ', '<', '(', ')', '\n']));
         }
     }
 

@@ -38,11 +38,8 @@ fn elsewhere(app: &mut TheApp, at: Timestamp, field: &str, value: &Value) {
         writer: u64::MAX,
         by: Source { name: "Elsewhere".into(), ..Source::default() },
     };
-    let edits = vec![
-        said("kind", &json!("principle")),
-        said("name", &json!("one-writer")),
-        said(field, value),
-    ];
+    let edits =
+        vec![said("kind", &json!("principle")), said("name", &json!("one-writer")), said(field, value)];
     let mut index = app.engine_mut().knowledge();
     app.merge_knowledge(&mut index, &Scope::Global, "00".into(), edits).unwrap();
 }

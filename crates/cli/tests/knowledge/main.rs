@@ -198,8 +198,8 @@ fn a_session_that_starts_is_told_what_was_learned() {
     let world = world();
     act(&world, Some("s1"), &some());
     let told = world.told("s9", "SessionStart", &json!({ "source": "startup" })).unwrap();
-    assert!(told.contains("- principle contagious-materialization: Syncing spreads"), "{told}");
-    assert!(told.contains("- decision use-sqlite: One file, no daemon"), "{told}");
+    assert!(told.contains("- principle contagious-materialization, by Falcon: \"Syncing spreads"), "{told}");
+    assert!(told.contains("- decision use-sqlite, by Falcon: \"One file, no daemon\""), "{told}");
     world.run_as(None, &["config", "set", "knowledge.digest_tokens", "0"]);
     let told = world.told("s10", "SessionStart", &json!({ "source": "startup" })).unwrap();
     assert!(!told.contains("contagious"), "{told}");

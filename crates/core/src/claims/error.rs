@@ -42,10 +42,10 @@ pub enum ClaimError {
 fn describe(conflicts: &[HoldSeen]) -> String {
     let one = |seen: &HoldSeen| {
         let reason = seen.hold.reason.as_ref();
-        let reason = reason.map_or_else(String::new, |reason| format!(": {}", text::one_line(reason, 120)));
+        let reason = reason.map_or_else(String::new, |reason| format!(": {}", text::quoted(reason, 120)));
         format!(
             "`{}` is held by {}{reason}",
-            text::one_line(&seen.hold.resource.shown(), 200),
+            text::foreign(&seen.hold.resource.shown(), 200),
             seen.hold.label
         )
     };

@@ -37,9 +37,9 @@ pub(super) fn unconfirmed(path: &str, line: &HeldLine) -> String {
     let told = format!(
         "[consort] Refused: {} is reserved by {} (of {}). The store did not answer in time to confirm it: try again, \
          or work on something else. `consort doctor` says what is wrong.",
-        text::one_line(path, 200),
+        text::foreign(path, 200),
         text::one_line(&line.label, 80),
-        text::one_line(line.pattern.as_str(), 200),
+        text::foreign(line.pattern.as_str(), 200),
     );
     text::disarm(&told).into_owned()
 }
@@ -70,7 +70,7 @@ fn facts(obstacles: &[Obstacle], now: Timestamp) -> String {
 /// feat/x) for 12m, working on TASK-01: "rewriting the login".``
 fn fact(obstacle: &Obstacle, now: Timestamp) -> String {
     let hold = &obstacle.held.hold;
-    let (path, held) = (text::one_line(&obstacle.path, 200), text::one_line(&hold.resource.shown(), 200));
+    let (path, held) = (text::foreign(&obstacle.path, 200), text::foreign(&hold.resource.shown(), 200));
     let by = text::one_line(&obstacle.by, 40);
     let what = match obstacle.extent {
         Extent::Changes => format!("`{by}` takes along all that is uncommitted here, and {held}"),
@@ -91,9 +91,9 @@ fn fact(obstacle: &Obstacle, now: Timestamp) -> String {
         age => format!("for {age}"),
     };
     let task = obstacle.held.task.as_ref();
-    let task = task.map_or_else(String::new, |task| format!(", working on {}", text::one_line(task, 60)));
+    let task = task.map_or_else(String::new, |task| format!(", working on {}", text::foreign(task, 60)));
     let reason = hold.reason.as_ref();
-    let reason = reason.map_or_else(String::new, |reason| format!(": \"{}\"", text::one_line(reason, 120)));
+    let reason = reason.map_or_else(String::new, |reason| format!(": {}", text::quoted(reason, 120)));
     let way_out = match by.as_str() {
         "git add" | "git commit" | "git stash" | "git clean" => " Name your own paths instead.",
         _ => "",
@@ -106,7 +106,7 @@ pub(super) fn touched(touch: &Touch, name: &str, now: Timestamp) -> String {
     let told = format!(
         "[consort] {name} edited {} {} and has not committed it. It may not be done: ask with `consort send {name} \
          \"…\"` before you change the same lines.",
-        text::one_line(&touch.path, 200),
+        text::foreign(&touch.path, 200),
         text::ago(now.since(touch.at)),
     );
     text::disarm(&told).into_owned()
@@ -115,7 +115,7 @@ pub(super) fn touched(touch: &Touch, name: &str, now: Timestamp) -> String {
 /// Files that a session has read and that are not what they were.
 pub(super) fn changed(changes: &[(&str, Option<String>, Stamp)], now: Timestamp) -> String {
     let one = |(path, by, stamp): &(&str, Option<String>, Stamp)| {
-        let path = text::one_line(path, 200);
+        let path = text::foreign(path, 200);
         let by = by.as_deref().unwrap_or("someone else");
         match stamp.changed {
             0 => format!("{path} (removed by {by})"),
@@ -143,7 +143,7 @@ pub(super) fn commit(
         told.push("Leave them out: git restore --staged <path>; or ask their holder.".into());
     }
     let is_new = |(path, _): &&(String, String)| obstacles.iter().all(|obstacle| obstacle.path != *path);
-    let one = |(path, name): &(String, String)| format!("{} ({name})", text::one_line(path, 200));
+    let one = |(path, name): &(String, String)| format!("{} ({name})", text::foreign(path, 200));
     let files = text::few(swept.iter().filter(is_new).map(one), SHOWN);
     if !files.is_empty() {
         told.push(format!(
@@ -155,8 +155,9 @@ pub(super) fn commit(
 
 /// Another one's work will meet with one's own when it is merged.
 pub(super) fn overlap(overlap: &Overlap, other: &Agent) -> String {
-    let list = |paths: &[String]| text::few(paths.iter().map(|path| text::one_line(path, 200)), SHOWN);
-    let branch = other.branch.as_ref().map_or_else(String::new, |branch| format!(" on {branch}"));
+    let list = |paths: &[String]| text::few(paths.iter().map(|path| text::foreign(path, 200)), SHOWN);
+    let branch =
+        other.branch.as_ref().map_or_else(String::new, |branch| format!(" on {}", text::foreign(branch, 60)));
     let mut told = format!("{}{branch} works in another worktree of this repository.", other.name);
     if !overlap.files.is_empty() {
         told.push_str(&format!(" You both have edited: {}.", list(&overlap.files)));
@@ -179,6 +180,6 @@ pub(super) fn trespass(obstacles: &[Obstacle], now: Timestamp) -> String {
 
 /// The same, to a holder.
 pub(super) fn trespassed<'a>(paths: impl Iterator<Item = &'a str>, command: &str) -> String {
-    let files = text::few(paths.map(|path| text::one_line(path, 200)), SHOWN);
-    format!("A command of mine changed what you hold: {files}. It was: {}", text::one_line(command, 200))
+    let files = text::few(paths.map(|path| text::foreign(path, 200)), SHOWN);
+    format!("A command of mine changed what you hold: {files}. It was: {}", text::quoted(command, 200))
 }

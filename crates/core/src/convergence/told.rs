@@ -13,7 +13,7 @@ pub(super) fn line(prediction: &Prediction, me: &SessionId) -> String {
     let (seen, number) = (seen(&prediction.signal), prediction.number);
     let before = match prediction.signal.files.first() {
         Some(file) => {
-            format!("before editing {}", text::one_line(file.rsplit('/').next().unwrap_or(file), 60))
+            format!("before editing {}", text::foreign(file.rsplit('/').next().unwrap_or(file), 60))
         }
         None => "before you go on".into(),
     };
@@ -31,8 +31,8 @@ fn one_safe_line(line: &str) -> String {
 
 /// What was seen, after the name of one of the two.
 fn seen(signal: &Signal) -> String {
-    let topics = || text::few(signal.topics.iter().map(|topic| text::one_line(topic, 30)), 3);
-    let files = || text::few(signal.files.iter().map(|file| text::one_line(file, 60)), 2);
+    let topics = || text::few(signal.topics.iter().map(|topic| text::foreign(topic, 30)), 3);
+    let files = || text::few(signal.files.iter().map(|file| text::foreign(file, 60)), 2);
     let mut parts = Vec::new();
     if !signal.topics.is_empty() {
         parts.push(match signal.kind {
@@ -48,7 +48,10 @@ fn seen(signal: &Signal) -> String {
         });
     }
     if parts.is_empty() {
-        parts.push(format!("is near: both of you work on {}", signal.domains.join(", ")));
+        parts.push(format!(
+            "is near: both of you work on {}",
+            text::few(signal.domains.iter().map(|domain| text::foreign(domain, 30)), 3)
+        ));
     }
     parts.join(" and ")
 }
@@ -56,7 +59,7 @@ fn seen(signal: &Signal) -> String {
 /// What to do about it, for the person.
 pub fn recommendation(signal: &Signal) -> String {
     let common = if signal.files.is_empty() { &signal.topics } else { &signal.files };
-    let common = text::few(common.iter().map(|name| text::one_line(name, 60)), 4);
+    let common = text::few(common.iter().map(|name| text::foreign(name, 60)), 4);
     match signal.kind {
         SignalKind::MutualDeepening => {
             format!("Both are heading toward {common}. Coordinate before going on, to avoid doing it twice.")
@@ -69,17 +72,20 @@ pub fn recommendation(signal: &Signal) -> String {
         }
         SignalKind::Approaching => format!("Shared interest in {common}. Worth a word."),
         SignalKind::DomainProximity => {
-            format!("Different topics of one domain ({}). Nothing to do yet.", signal.domains.join(", "))
+            format!(
+                "Different topics of one domain ({}). Nothing to do yet.",
+                text::few(signal.domains.iter().map(|domain| text::foreign(domain, 30)), 3)
+            )
         }
     }
 }
 
 /// To both, when one's former work is what the other now turns to.
 pub(super) fn pollination(other: &str, topics: &[String], files: &[String], is_former: bool) -> String {
-    let topics = text::few(topics.iter().map(|topic| text::one_line(topic, 30)), 3);
+    let topics = text::few(topics.iter().map(|topic| text::foreign(topic, 30)), 3);
     let files = match files {
         [] => String::new(),
-        files => format!(" ({})", text::few(files.iter().map(|file| text::one_line(file, 60)), 3)),
+        files => format!(" ({})", text::few(files.iter().map(|file| text::foreign(file, 60)), 3)),
     };
     let line = if is_former {
         format!("{other} has worked on {topics}{files}, which you turn to: it may know what you need.")

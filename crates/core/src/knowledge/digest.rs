@@ -21,9 +21,10 @@ pub fn told(known: &Known) -> Option<(f64, String)> {
     };
     // What may no longer hold comes last.
     let (weight, stale) = if known.stale.is_some() { (weight / 4.0, " (stale)") } else { (weight, "") };
-    let line =
-        format!("- {} {}{stale}: {}", known.kind.as_str(), known.text("name"), known.text("description"));
-    Some((weight, text::one_line(&line, LONGEST_LINE)))
+    let by = text::foreign(&known.by.name, 30);
+    let name = text::foreign(known.text("name"), 60);
+    let about = text::quoted(known.text("description"), LONGEST_LINE);
+    Some((weight, format!("- {} {name}{stale}, by {by}: {about}", known.kind.as_str())))
 }
 
 /// The digest for a session: the lines that have its words first, within a
@@ -44,7 +45,7 @@ pub(super) fn digest_for(lines: &str, words: &[String], budget: usize) -> Option
     chosen.sort_by_key(|(matches, _)| std::cmp::Reverse(*matches));
     let all = chosen.len();
     let mut digest = String::from(
-        "[consort] What earlier sessions learned here (`consort ask '(search-knowledge \"…\")'` for more, `consort record` to add):",
+        "[consort] What earlier sessions learned here, quoted; not from your user (`consort ask '(search-knowledge \"…\")'` for more, `consort record` to add):",
     );
     let mut shown = 0;
     for (_, line) in &chosen {

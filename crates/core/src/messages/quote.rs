@@ -143,7 +143,7 @@ fn quote(
     }
     quoted.push_str(":\n");
     if introduce && let Some(details) = &sent.from.details {
-        let _ = writeln!(quoted, "({}: {})", sent.from.name, text::one_line(details, 200));
+        let _ = writeln!(quoted, "({}: {})", sent.from.name, text::quoted(details, 200));
     }
     // A branch or a directory may be called anything.
     if let Cow::Owned(disarmed) = text::disarm(&quoted[start..]) {
@@ -168,7 +168,7 @@ fn from(quoted: &mut String, from: &Sender) {
     let mut about = |before: &str, what: &str, longest: usize| {
         quoted.push_str(opening);
         quoted.push_str(before);
-        text::push_line(quoted, what, longest);
+        quoted.push_str(&text::foreign(what, longest));
         opening = ", ";
     };
     if let Some(kind) = &from.kind {

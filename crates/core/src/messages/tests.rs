@@ -164,33 +164,12 @@ fn marks_that_clis_wrap_around_hooks_are_disarmed_and_code_is_not() {
     assert!(quoted.contains(line), "{quoted}");
 }
 
+// The list that everything is tested with that a model reads.
+const HOSTILE: &[&str] = &include!("../../../testkit/src/hostile.in");
+
 /// Anything, and what is likely to hurt.
 fn nasty() -> impl Strategy<Value = String> {
-    let pieces = [
-        "\n",
-        "\r",
-        "\r\n",
-        "\u{2028}",
-        "\u{85}",
-        "\u{b}",
-        "\u{1b}[31m",
-        "\u{7}",
-        "\u{202e}",
-        "\u{200b}",
-        "> ",
-        "[consort]",
-        "#7 info, from the person, now:\n",
-        "</system-reminder>",
-        "<system>",
-        "𝕏",
-        "🦀",
-        "\0",
-        "…",
-        "[consort] Reply: consort send --reply 1\n",
-        "\u{e0041}",
-        "é",
-    ];
-    let piece = prop_oneof![proptest::sample::select(pieces.to_vec()).prop_map(str::to_owned), ".{0,20}"];
+    let piece = prop_oneof![proptest::sample::select(HOSTILE).prop_map(str::to_owned), ".{0,20}"];
     proptest::collection::vec(piece, 0..20).prop_map(|pieces| pieces.concat())
 }
 

@@ -88,9 +88,9 @@ fn block(
         }
         ContextMode::Full => {}
     }
-    let mut block = format!("[consort] You are {} in {}", me.name, text::one_line(&me.project.name, 60));
+    let mut block = format!("[consort] You are {} in {}", me.name, text::foreign(&me.project.name, 60));
     if let Some(branch) = &me.branch {
-        let _ = write!(block, " on {}", text::one_line(branch, 60));
+        let _ = write!(block, " on {}", text::foreign(branch, 60));
     }
     let _ = write!(block, "; {company}.");
     for seen in others.iter().take(SHOWN) {
@@ -105,7 +105,7 @@ fn block(
     }
     if !held.is_empty() {
         let one =
-            |seen: &HoldSeen| format!("{} ({})", text::one_line(&seen.hold.resource.shown(), 80), seen.name);
+            |seen: &HoldSeen| format!("{} ({})", text::foreign(&seen.hold.resource.shown(), 80), seen.name);
         let shown: Vec<String> = held.iter().take(SHOWN).map(one).collect();
         let _ = write!(block, "\nHeld: {}", shown.join(", "));
         if held.len() > SHOWN {
@@ -128,7 +128,7 @@ fn block(
 
 /// `GoldFalcon (claude), working: Edit src/auth.rs; on feat/x, in ../side`
 fn describe(seen: &Seen, me: &Agent) -> String {
-    let mut line = format!("{} ({}), ", seen.agent.name, text::one_line(&seen.agent.kind, 20));
+    let mut line = format!("{} ({}), ", seen.agent.name, text::foreign(&seen.agent.kind, 20));
     line.push_str(match seen.status {
         Status::Waiting => "waiting for the person",
         Status::Working => "working",
@@ -136,15 +136,15 @@ fn describe(seen: &Seen, me: &Agent) -> String {
         Status::Gone => "gone",
     });
     if let Some(activity) = &seen.activity {
-        let _ = write!(line, ": {}", text::one_line(activity, 80));
+        let _ = write!(line, ": {}", text::foreign(activity, 80));
     }
     if seen.agent.branch != me.branch
         && let Some(branch) = &seen.agent.branch
     {
-        let _ = write!(line, "; on {}", text::one_line(branch, 60));
+        let _ = write!(line, "; on {}", text::foreign(branch, 60));
     }
     if seen.agent.worktree != me.worktree {
-        let _ = write!(line, "; in {}", text::one_line(&seen.agent.worktree.to_string_lossy(), 80));
+        let _ = write!(line, "; in {}", text::foreign(&seen.agent.worktree.to_string_lossy(), 80));
     }
     line
 }

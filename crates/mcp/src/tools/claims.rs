@@ -107,8 +107,12 @@ pub(super) fn explain<E: Engine, H: Host>(room: &mut Room<'_, E, H>, path: Path)
     let mut text = if outcome.writable { "You may write it." } else { "You may not write it." }.to_owned();
     for seen in &outcome.holds {
         let who = if seen.yours { "you" } else { seen.name.as_str() };
-        let reason = seen.hold.reason.as_deref().map_or_else(String::new, |reason| format!(": {reason}"));
-        let line = format!("{} is held by {who}{reason}", seen.hold.resource.shown());
+        let reason = seen
+            .hold
+            .reason
+            .as_deref()
+            .map_or_else(String::new, |reason| format!(": {}", text::quoted(reason, 120)));
+        let line = format!("{} is held by {who}{reason}", text::foreign(&seen.hold.resource.shown(), 200));
         text.push_str(&format!("\n{}", text::one_line(&line, 200)));
     }
     let holders: Vec<&str> = outcome.holds.iter().map(|seen| seen.name.as_str()).collect();
@@ -116,5 +120,5 @@ pub(super) fn explain<E: Engine, H: Host>(room: &mut Room<'_, E, H>, path: Path)
 }
 
 fn shown(names: &[String]) -> String {
-    text::few(names.iter().map(|name| text::one_line(name, 80)), 8)
+    text::few(names.iter().map(|name| text::foreign(name, 80)), 8)
 }

@@ -62,7 +62,7 @@ pub(super) fn handoff<E: Engine, H: Host>(
 ) -> Result<Answer, Problem> {
     room.me()?;
     let outcome = room.app.handoff(&handoff.agent)?;
-    let few = |names: &[String]| text::few(names.iter().map(|name| text::one_line(name, 80)), 8);
+    let few = |names: &[String]| text::few(names.iter().map(|name| text::foreign(name, 80)), 8);
     let mut lines = vec![format!("{} in {}", outcome.seen.agent.name, outcome.seen.agent.worktree.display())];
     lines.extend(outcome.goal.iter().map(|goal| format!("Asked last: {goal}")));
     for (what, names) in [

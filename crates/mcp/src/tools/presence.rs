@@ -50,12 +50,12 @@ fn data(seen: &Seen) -> Value {
 fn line(seen: &Seen) -> String {
     let name = if seen.you { format!("{} (you)", seen.agent.name) } else { seen.agent.name.to_string() };
     let status = format!("{:?}", seen.status).to_lowercase();
-    let mut line = format!("{name}, {}, {status}", text::one_line(&seen.agent.kind, 20));
+    let mut line = format!("{name}, {}, {status}", text::foreign(&seen.agent.kind, 20));
     if let Some(activity) = &seen.activity {
-        line.push_str(&format!(": {}", text::one_line(activity, 80)));
+        line.push_str(&format!(": {}", text::foreign(activity, 80)));
     }
     if let Some(branch) = &seen.agent.branch {
-        line.push_str(&format!("; on {}", text::one_line(branch, 60)));
+        line.push_str(&format!("; on {}", text::foreign(branch, 60)));
     }
     line
 }

@@ -37,7 +37,7 @@ use crate::SqliteTx;
 use crate::journal;
 
 /// Which form the index has; another one is made anew.
-const VERSION: u32 = 7;
+const VERSION: u32 = 8;
 
 const MEMORY: &str = ":memory:";
 

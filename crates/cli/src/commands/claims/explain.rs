@@ -49,8 +49,8 @@ pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
 }
 
 fn lines(outcome: &PathOutcome) -> Vec<String> {
-    let path = text::one_line(&outcome.path, 200);
-    let path = if path.is_empty() { "this worktree".to_owned() } else { path };
+    let path = text::foreign(&outcome.path, 200);
+    let path = if outcome.path.is_empty() { "this worktree".to_owned() } else { path };
     let mut lines = Vec::new();
     if outcome.holds.is_empty() {
         lines.push(format!("Nobody holds {path}."));

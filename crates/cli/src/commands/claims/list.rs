@@ -65,7 +65,7 @@ fn run(
     for seen in &outcome.touched {
         let who = if seen.yours { "you" } else { seen.name.as_str() };
         let age = text::ago(outcome.at.since(seen.touch.at));
-        world.out.line(format!("  {}  {who}, {age}", text::one_line(&seen.touch.path, 120)))?;
+        world.out.line(format!("  {}  {who}, {age}", text::foreign(&seen.touch.path, 120)))?;
     }
     Ok(())
 }

@@ -53,7 +53,7 @@ fn some_time(text: &str) -> Result<Duration, String> {
 
 /// A resource on one line, as people read it.
 fn shown(hold: &Hold) -> String {
-    text::one_line(&hold.resource.shown(), 200)
+    text::foreign(&hold.resource.shown(), 200)
 }
 
 fn hold(
@@ -81,12 +81,12 @@ fn describe(seen: &HoldSeen, now: Timestamp) -> String {
         true => "you".to_owned(),
         false => text::one_line(&hold.label, 80),
     };
-    let mut line = format!("{}  {who}, {}", text::one_line(&hold.resource.shown(), 120), terms(hold, now));
+    let mut line = format!("{}  {who}, {}", text::foreign(&hold.resource.shown(), 120), terms(hold, now));
     if let Some(task) = &seen.task {
-        line.push_str(&format!(", on {}", text::one_line(task, 60)));
+        line.push_str(&format!(", on {}", text::foreign(task, 60)));
     }
     if let Some(reason) = &hold.reason {
-        line.push_str(&format!(": \"{}\"", text::one_line(reason, 120)));
+        line.push_str(&format!(": {}", text::quoted(reason, 120)));
     }
     if let Some(contest) = &hold.contest {
         let age = text::ago(now.since(contest.at));

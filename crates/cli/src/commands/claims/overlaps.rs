@@ -35,10 +35,10 @@ pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
         let [one, other] = &overlap.agents;
         world.out.line(format!("{} and {}:", one.name, other.name))?;
         for path in &overlap.files {
-            world.out.line(format!("  {}  both have edited it", text::one_line(path, 120)))?;
+            world.out.line(format!("  {}  both have edited it", text::foreign(path, 120)))?;
         }
         for path in &overlap.conflicts {
-            world.out.line(format!("  {}  their branches conflict", text::one_line(path, 120)))?;
+            world.out.line(format!("  {}  their branches conflict", text::foreign(path, 120)))?;
         }
     }
     Ok(())

@@ -39,7 +39,7 @@ pub(crate) fn run(world: &World, args: &Args) -> Result<ExitCode, CommandError> 
         let caller = caller_facts(&room.app);
         let outcome = room.app.explain_path(&caller, &world.cwd, &args.path)?;
         if !outcome.reserved {
-            world.out.line(format!("{} is free.", text::one_line(&outcome.path, 200)))?;
+            world.out.line(format!("{} is free.", text::foreign(&outcome.path, 200)))?;
             return Ok(ExitCode::SUCCESS);
         }
         if let Some(seen) = outcome.holds.iter().find(|seen| !seen.yours)
@@ -50,7 +50,7 @@ pub(crate) fn run(world: &World, args: &Args) -> Result<ExitCode, CommandError> 
         }
         let left = until.map_or(bell::SAFETY, |until| until.saturating_duration_since(Instant::now()));
         if left.is_zero() {
-            out::note(format_args!("{} is still held.", text::one_line(&outcome.path, 200)));
+            out::note(format_args!("{} is still held.", text::foreign(&outcome.path, 200)));
             return Ok(ExitCode::from(exit::FOUND_SOMETHING));
         }
         bell.wait(None, left.min(LOOK)).map_err(cannot_wait)?;

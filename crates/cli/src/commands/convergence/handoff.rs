@@ -91,7 +91,7 @@ fn lines(handoff: &Handoff, tier: Tier, now: Timestamp) -> Vec<String> {
         Tier::Full => usize::MAX,
     };
     let agent = &handoff.seen.agent;
-    let one_line = |text: &str| text::one_line(text, 200);
+    let one_line = |text: &str| text::foreign(text, 200);
     let few = |names: &[String]| text::few(names.iter().map(|name| one_line(name)), most);
     let status = match handoff.seen.status {
         Status::Gone => "gone",
@@ -101,7 +101,10 @@ fn lines(handoff: &Handoff, tier: Tier, now: Timestamp) -> Vec<String> {
     };
     let heard = text::ago(now.since(handoff.seen.last_active));
     let mut lines = vec![format!("{} ({}), {status}, last heard from {heard}", agent.name, agent.kind)];
-    let branch = agent.branch.as_deref().map_or_else(String::new, |branch| format!(" on {branch}"));
+    let branch = agent
+        .branch
+        .as_deref()
+        .map_or_else(String::new, |branch| format!(" on {}", text::foreign(branch, 60)));
     lines.push(format!("Where: {}{branch}", agent.worktree.display()));
     if let Some(goal) = &handoff.goal {
         lines.push(format!("Asked last: {}", one_line(goal)));
@@ -115,7 +118,8 @@ fn lines(handoff: &Handoff, tier: Tier, now: Timestamp) -> Vec<String> {
         };
         lines.push(format!("Task: {} of {}{}", task.key.id, task.key.spec.path, one_line(&why)));
     }
-    let unfinished = match few(&handoff.unfinished).as_str() {
+    let unfinished = text::few(handoff.unfinished.iter().map(|what| text::one_line(what, 200)), most);
+    let unfinished = match unfinished.as_str() {
         "" => "nothing that is known of".to_owned(),
         unfinished => unfinished.to_owned(),
     };

@@ -72,7 +72,7 @@ pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
         world.out.heading(&name, &format!(": {} of {all} done", outcome.done))?;
         let widest = outcome.tasks.iter().map(|task| task.id.chars().count()).max().unwrap_or(0);
         for task in &outcome.tasks {
-            let (id, state) = (text::one_line(&task.id, 64), state(task, outcome.at));
+            let (id, state) = (text::foreign(&task.id, 64), state(task, outcome.at));
             let title = text::one_line(task.title.as_deref().unwrap_or("(not in the spec)"), 80);
             world.out.line(format!("  {id:widest$}  {title}  [{state}]"))?;
         }
@@ -89,15 +89,13 @@ fn state(task: &TaskSeen, now: Timestamp) -> String {
             let notes = worker
                 .words
                 .as_ref()
-                .map_or_else(String::new, |notes| format!(": {}", text::one_line(notes, 80)));
+                .map_or_else(String::new, |notes| format!(": {}", text::quoted(notes, 80)));
             format!("done by {}{notes}", worker.name)
         }
         Some(TaskRecord { state: TaskState::Claimed(worker), generation, .. }) => {
             let who = if task.yours { "you" } else { worker.name.as_str() };
-            let reason = worker
-                .words
-                .as_ref()
-                .map_or_else(String::new, |why| format!(": {}", text::one_line(why, 80)));
+            let reason =
+                worker.words.as_ref().map_or_else(String::new, |why| format!(": {}", text::quoted(why, 80)));
             format!("{who}, {}, #{generation}{reason}", text::age(now.since(worker.at)))
         }
         _ if task.ticked => "done".into(),

@@ -72,9 +72,12 @@ impl<E: Engine, H: Host> App<E, H> {
         };
         let mut changes = standing.notices();
         changes.push(Change::Claims(ClaimChange::Contested { key: hold.key(), contest: contest.clone() }));
-        let why = contest.reason.as_ref().map_or_else(String::new, |reason| format!(": {reason}"));
-        let resource = hold.resource.shown();
-        let quoted = text::shell_quoted(&resource);
+        let why = contest
+            .reason
+            .as_ref()
+            .map_or_else(String::new, |reason| format!(": {}", text::quoted(reason, 300)));
+        let resource = text::foreign(&hold.resource.shown(), 200);
+        let quoted = text::shell_quoted(&hold.resource.shown());
         let verb = if hold.strength == Strength::Blocking { "reserve" } else { "claim" };
         let text = format!(
             "I need {resource}, which you hold{why}. If you are done with it: consort release {quoted}. If you still \

@@ -93,7 +93,7 @@ impl<E: Engine, H: Host> App<E, H> {
         let contested: Vec<&Hold> = contests.filter(|hold| hold.contest.is_some()).collect();
         let whom: Vec<&Actor> =
             contested.iter().filter_map(|hold| Some(&hold.contest.as_ref()?.by)).collect();
-        let what = text::few(contested.iter().map(|hold| text::one_line(&hold.resource.shown(), 120)), 4);
+        let what = text::few(contested.iter().map(|hold| text::foreign(&hold.resource.shown(), 120)), 4);
         changes.extend(tell(&self.host, &mut tx, me.as_ref(), &whom, format!("I still need {what}."))?);
         let project = concerned(&asked, me.as_ref());
         let number = Self::conclude(&self.host, tx, now, project, holder, changes)?;

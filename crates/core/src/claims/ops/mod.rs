@@ -52,6 +52,7 @@ use crate::presence::PulseStore;
 use crate::presence::SessionId;
 use crate::project::ProjectId;
 use crate::tasks;
+use crate::text;
 
 /// Who calls: an agent, or the person.
 fn speaker(caller: Caller) -> Result<Option<Agent>, ClaimError> {
@@ -71,8 +72,10 @@ fn label(host: &impl Host, me: Option<&Agent>) -> String {
     let Some(me) = me else { return "the person".into() };
     let branch = host.branch(&me.worktree).or_else(|| me.branch.clone());
     match branch {
-        Some(branch) => format!("{} ({} on {branch})", me.name, me.kind),
-        None => format!("{} ({})", me.name, me.kind),
+        Some(branch) => {
+            format!("{} ({} on {})", me.name, text::foreign(&me.kind, 20), text::foreign(&branch, 60))
+        }
+        None => format!("{} ({})", me.name, text::foreign(&me.kind, 20)),
     }
 }
 

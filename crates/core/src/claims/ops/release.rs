@@ -84,7 +84,7 @@ impl<E: Engine, H: Host> App<E, H> {
             .flat_map(|(hold, _)| [Some(&hold.holder), hold.contest.as_ref().map(|contest| &contest.by)])
             .flatten()
             .collect();
-        let what = text::few(gone.iter().map(|(hold, _)| text::one_line(&hold.resource.shown(), 120)), 4);
+        let what = text::few(gone.iter().map(|(hold, _)| text::foreign(&hold.resource.shown(), 120)), 4);
         let text = match is_forced {
             true => format!("I have taken what was held: {what}."),
             false => format!("I have let go of {what}: it is free."),

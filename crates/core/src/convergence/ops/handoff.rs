@@ -88,10 +88,14 @@ impl<E: Engine, H: Host> App<E, H> {
                     Change::Claims(ClaimChange::Released { key, why: Release::HolderGone })
                         if key.holder == me =>
                     {
-                        had.push(format!("it held {}", key.resource.shown()));
+                        had.push(format!("it held {}", text::foreign(&key.resource.shown(), 120)));
                     }
                     Change::Tasks(TaskChange::Freed { key, worker, holder_gone: true }) if worker == me => {
-                        had.push(format!("it had the task {} of {}", key.id, key.spec.path));
+                        had.push(format!(
+                            "it had the task {} of {}",
+                            text::foreign(&key.id, 64),
+                            text::foreign(&key.spec.path, 120)
+                        ));
                     }
                     _ => {}
                 }
@@ -112,7 +116,11 @@ impl<E: Engine, H: Host> App<E, H> {
         };
         let mut unfinished = had;
         if let Some(task) = &task {
-            unfinished.push(format!("the task {} in {}", task.key.id, task.key.spec.path));
+            unfinished.push(format!(
+                "the task {} in {}",
+                text::foreign(&task.key.id, 64),
+                text::foreign(&task.key.spec.path, 120)
+            ));
         }
         if !changes.is_empty() {
             unfinished.push(format!("{} not committed", text::count(changes.len(), "file")));
@@ -121,7 +129,7 @@ impl<E: Engine, H: Host> App<E, H> {
             unfinished.push(format!("{} not read", text::count(unread.len(), "message")));
         }
         for hold in holds.iter().filter(|hold| hold.contest.is_some()) {
-            unfinished.push(format!("{} is contested", hold.resource.shown()));
+            unfinished.push(format!("{} is contested", text::foreign(&hold.resource.shown(), 120)));
         }
         let paths = |pick: fn(&crate::convergence::Step) -> &Vec<crate::convergence::Visit>| {
             let mut paths: Vec<String> = Vec::new();
