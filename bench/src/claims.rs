@@ -20,8 +20,7 @@ use consort_core::claims::Mode;
 use consort_core::claims::ReleaseRequest;
 use consort_core::claims::Strength;
 use consort_core::claims::Which;
-use consort_core::host::Host as _;
-use consort_core::presence::CallerFacts;
+use consort_bench::caller;
 use consort_core::tasks::TaskRequest;
 use consort_host::Machine;
 use consort_sqlite::Access;
@@ -96,10 +95,6 @@ fn guard(rounds: usize) {
 
 type BenchApp = App<Store, Machine>;
 
-fn caller(app: &BenchApp, session: &str) -> CallerFacts {
-    CallerFacts { host: app.host().name(), claimed: Some(session.into()), ..Default::default() }
-}
-
 fn take(app: &mut BenchApp, cwd: &Path, session: &str, what: &str) -> Option<()> {
     let request = HoldRequest {
         caller: caller(app, session),
@@ -165,9 +160,9 @@ fn all(racers: &mut [Child], word: u8) -> Vec<u8> {
 /// One that races: tries when told to, and lets go when told to.
 pub(crate) fn be_a_racer(what: &str, home: &Path, session: &str) {
     let store = Store::new(home.join("consort.db"), Access::Command);
-    let mut app = App::new(store, Machine::new(home.join("bells")));
+    let mut app = App::new(store, Machine::new(home));
     let cwd = std::env::current_dir().unwrap();
-    let task = |app: &BenchApp| TaskRequest {
+    let task = |app: &mut BenchApp| TaskRequest {
         caller: caller(app, session),
         cwd: cwd.clone(),
         spec: Some("spec.md".into()),
@@ -183,18 +178,22 @@ pub(crate) fn be_a_racer(what: &str, home: &Path, session: &str) {
         let answer = match word[0] {
             b'g' => {
                 has_won = match is_task {
-                    true => app.claim_task(&task(&app)).is_ok(),
+                    true => {
+                    let task = task(&mut app);
+                    app.claim_task(&task)
+                }.is_ok(),
                     false => take(&mut app, &cwd, session, "the/only/one.rs").is_some(),
                 };
                 if has_won { b'w' } else { b'l' }
             }
             _ if has_won && is_task => {
-                app.unclaim_task(&task(&app)).unwrap();
+                let task = task(&mut app);
+                app.unclaim_task(&task).unwrap();
                 b'k'
             }
             _ if has_won => {
                 let what = Which::Mine;
-                let (caller, cwd) = (caller(&app, session), cwd.clone());
+                let (caller, cwd) = (caller(&mut app, session), cwd.clone());
                 app.release(&ReleaseRequest { caller, cwd, what, strength: None, force: false }).unwrap();
                 b'k'
             }

@@ -35,6 +35,7 @@ use consort_core::presence::Agent;
 use consort_core::presence::AgentName;
 use consort_core::presence::CallerFacts;
 use consort_core::presence::PresenceChange;
+use consort_core::presence::PresenceStore as _;
 use consort_core::presence::PulseStore as _;
 use consort_core::project::Project;
 use consort_host::Machine;
@@ -86,19 +87,19 @@ impl Drop for Home {
 
 impl Home {
     pub fn new(agents: usize, entries: usize) -> Self {
-        Self::with(agents, entries, true)
-    }
-
-    /// The same without this process being anyone: what it starts is the
-    /// person's doing.
-    pub fn apart(agents: usize, entries: usize) -> Self {
         Self::with(agents, entries, false)
     }
 
-    fn with(agents: usize, entries: usize, hosts: bool) -> Self {
+    /// The same with this process hosting all of them: `CONSORT_SESSION` says for
+    /// which of them it starts something.
+    pub fn together(agents: usize, entries: usize) -> Self {
+        Self::with(agents, entries, true)
+    }
+
+    fn with(agents: usize, entries: usize, hosts_all: bool) -> Self {
         let dir = tempfile::tempdir().unwrap();
         let mut store = Store::new(dir.path().join("consort.db"), Access::Command);
-        let machine = Machine::new(dir.path().join("bells"));
+        let machine = Machine::new(dir.path());
         let project = Project { id: "example.com/acme/shop".into(), name: "shop".into() };
         let cwd = fs::canonicalize(dir.path()).unwrap().join("shop");
         fs::create_dir_all(cwd.join(".git")).unwrap();
@@ -127,7 +128,7 @@ impl Home {
                 name: format!("Agent{n}").into(),
                 kind: "claude".into(),
                 process: machine
-                    .process(if hosts && n == 0 { std::process::id() } else { host.id() })
+                    .process(if hosts_all || n == 0 { std::process::id() } else { host.id() })
                     .unwrap(),
                 host: machine.name(),
                 project: project.clone(),
@@ -154,8 +155,15 @@ impl Home {
         Self { dir, cwd, host }
     }
 
-    /// What Claude Code would send for this session.
+    /// What Claude Code would send for this session, which this process hosts from
+    /// then on.
     pub fn payload(&self, session: &str) -> PathBuf {
+        let mut app = self.app();
+        let agent = app.engine_mut().read().unwrap().agent(&session.into()).unwrap();
+        if let Some((mut agent, _)) = agent {
+            agent.process = app.host().process(std::process::id()).unwrap();
+            app.engine_mut().pulses().note_host(&agent);
+        }
         let path = self.dir.path().join(format!("{session}.json"));
         let cwd = &self.cwd;
         let payload = serde_json::json!({
@@ -188,8 +196,7 @@ impl Home {
     /// Sends as another agent, in this process: what is not measured.
     pub fn send(&self, from: &str, to: &str, text: &str) {
         let mut app = self.app();
-        let caller =
-            CallerFacts { host: app.host().name(), claimed: Some(from.into()), ..Default::default() };
+        let caller = caller(&mut app, from);
         let to = Recipients::Named(vec![to.into()]);
         let request = SendRequest { caller, to, text: text.into(), ..Default::default() };
         app.send(&request).unwrap();
@@ -198,7 +205,7 @@ impl Home {
     /// In this process, for what is not measured.
     pub fn app(&self) -> App<Store, Machine> {
         let store = Store::new(self.dir.path().join("consort.db"), Access::Command);
-        App::new(store, Machine::new(self.dir.path().join("bells")))
+        App::new(store, Machine::new(self.dir.path()))
     }
 
     /// The letters that wait for a session.
@@ -278,4 +285,11 @@ pub fn under(program: &str, arguments: &[&str], command: &Command, stdin: &Path)
     sealed(&mut outer, stdin);
     outer.envs(command.get_envs().filter_map(|(key, value)| Some((key, value?))));
     outer
+}
+
+/// Who calls, if it is that agent.
+pub fn caller(app: &mut App<Store, Machine>, session: &str) -> CallerFacts {
+    let agent = app.engine_mut().read().unwrap().agent(&session.into()).unwrap();
+    let ancestors = agent.into_iter().map(|(agent, _)| agent.process).collect();
+    CallerFacts { ancestors, hints: vec![session.into()], ..Default::default() }
 }

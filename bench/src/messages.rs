@@ -75,7 +75,7 @@ fn one_by_one(rounds: usize) {
 
 /// From the start of `send` to the line that a blocked `inbox --wait` prints.
 fn woken(rounds: usize) {
-    let home = Home::apart(2, 100);
+    let home = Home::together(2, 100);
     let (mut floors, mut sends, mut arrivals) = (Vec::new(), Vec::new(), Vec::new());
     for _ in 0..rounds {
         let mut waiter = home.consort(&["inbox", "--wait"]);
@@ -88,7 +88,8 @@ fn woken(rounds: usize) {
         std::thread::sleep(Duration::from_millis(10));
         floors.push(once(&mut floor()));
         let start = Instant::now();
-        let mut send = home.consort(&["send", "Agent1", "wake up"]).spawn().unwrap();
+        let mut send = home.consort(&["send", "Agent1", "wake up"]);
+        let mut send = send.env("CONSORT_SESSION", "s0").spawn().unwrap();
         let mut line = String::new();
         lines.read_line(&mut line).unwrap();
         arrivals.push(start.elapsed());

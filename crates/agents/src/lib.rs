@@ -69,6 +69,10 @@ pub trait AgentCli: Dialect + Sync {
         None
     }
 
+    /// Variables that it sets for whatever it starts: they say that an agent is or
+    /// was above.
+    fn marker_variables(&self) -> &'static [&'static str];
+
     /// Set to the process that hosts the session, for its hooks.
     fn pid_variable(&self) -> Option<&'static str> {
         None

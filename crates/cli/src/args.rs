@@ -1,6 +1,7 @@
 //! The command line.
 
 use std::ffi::OsString;
+use std::path::PathBuf;
 
 use clap::Parser;
 use clap::Subcommand;
@@ -24,6 +25,14 @@ pub(crate) struct Cli {
     /// Override a setting for this command: `--set context.mode=none`
     #[arg(long, global = true, value_name = "KEY=VALUE", value_parser = key_value)]
     set: Vec<(String, String)>,
+
+    /// Run as you by a token that `consort token` made for this command
+    #[arg(long, global = true, value_name = "FILE")]
+    token_file: Option<PathBuf>,
+
+    /// The same, read from this file descriptor
+    #[arg(long, global = true, value_name = "NUMBER", conflicts_with = "token_file")]
+    token_fd: Option<i32>,
 
     #[command(subcommand)]
     command: Command,
@@ -120,6 +129,9 @@ enum Command {
     /// Read and change settings
     #[command(subcommand)]
     Config(commands::config::Command),
+    /// Let a script of yours run commands as you
+    #[command(subcommand)]
+    Token(commands::token::Command),
     /// Read, check and rebuild the journal
     #[command(subcommand)]
     Journal(commands::journal::Command),
@@ -172,6 +184,10 @@ fn report(result: Result<ExitCode, CommandError>) -> ExitCode {
 
 fn carry_out(cli: Cli) -> Result<ExitCode, CommandError> {
     let world = World::new(cli.set)?;
+    if cli.token_file.is_some() || cli.token_fd.is_some() {
+        let name = command_name(std::env::args());
+        commands::token::accept(&world, cli.token_file.as_deref(), cli.token_fd, &name)?;
+    }
     let done = |result: CommandResult| result.map(|()| ExitCode::SUCCESS);
     match cli.command {
         Command::Up(args) => done(commands::up::run(&world, &args)),
@@ -217,6 +233,7 @@ fn carry_out(cli: Cli) -> Result<ExitCode, CommandError> {
         Command::With(args) => done(commands::with::run(&world, &args)),
         Command::Uninit(args) => done(commands::uninit::run(&world, &args)),
         Command::Doctor(args) => commands::doctor::run(&world, &args),
+        Command::Token(command) => done(commands::token::run(&world, &command)),
         Command::Config(command) => done(commands::config::run(&world, &command)),
         Command::Journal(command) => commands::journal::run(&world, &command),
         Command::GitHook(args) => commands::git_hook::run(&world, &args),
@@ -244,6 +261,18 @@ fn arguments(words: impl Iterator<Item = OsString>) -> Vec<OsString> {
         at += 1;
     }
     words
+}
+
+/// The names of all commands.
+pub(crate) fn command_names() -> Vec<String> {
+    use clap::CommandFactory as _;
+    Cli::command().get_subcommands().map(|command| command.get_name().to_owned()).collect()
+}
+
+/// Which command was called.
+fn command_name(words: impl Iterator<Item = String>) -> String {
+    let names = command_names();
+    words.skip(1).find(|word| names.contains(word)).unwrap_or_default()
 }
 
 fn key_value(text: &str) -> Result<(String, String), String> {

@@ -79,7 +79,7 @@ fn answer(cli: &'static dyn AgentCli, event: &str) -> Result<(), Box<dyn Error>>
     let Some(call) = cli.read(event, &payload) else { return Ok(()) };
     let paths = Paths::from_environment().ok_or("neither CONSORT_HOME nor HOME is set")?;
     let store = Store::new(paths.store(), Access::Hook);
-    let mut app = App::new(store, Machine::new(paths.bells()));
+    let mut app = App::new(store, Machine::new(&paths.data));
     let answer = consort_hook::handle(&mut app, &call, &Process { cli, event })?;
     if let Some(line) = cli.write(event, &answer.reply) {
         deadline::is_answering();
@@ -196,7 +196,7 @@ fn log(line: &str) {
         .mode(0o600)
         .open(path);
     if let Ok(mut file) = file {
-        let now = Machine::new(paths.bells()).now().0;
+        let now = Machine::new(&paths.data).now().0;
         let _ = file.write_all(format!("{now} {}\n", text::one_line(line, 1_000)).as_bytes());
     }
 }

@@ -14,6 +14,7 @@ mod error;
 mod exit;
 mod hook;
 mod out;
+mod person;
 mod render;
 mod sight;
 #[cfg(all(target_os = "linux", target_env = "gnu", not(test)))]

@@ -17,6 +17,9 @@ use consort_core::presence::Glimpse;
 use consort_core::presence::Heard;
 use consort_core::presence::JoinRequest;
 use consort_core::presence::NameWish;
+use consort_core::presence::Proof;
+use consort_core::presence::SessionId;
+use consort_core::presence::Unproven;
 use consort_core::presence::hosting_process;
 use consort_core::presence::is_valid_name;
 use consort_host::Machine;
@@ -29,11 +32,11 @@ use consort_host::env;
 use crate::sight;
 use crate::time;
 use crate::world::World;
-use crate::world::facts_of;
 use crate::world::facts_of_peer;
 use crate::world::own_facts;
 
 pub(crate) struct Surroundings {
+    data: PathBuf,
     bells: PathBuf,
     home: PathBuf,
     cwd: PathBuf,
@@ -43,6 +46,7 @@ pub(crate) struct Surroundings {
 impl Surroundings {
     pub(crate) fn new(world: &World) -> Self {
         Self {
+            data: world.paths.data.clone(),
             bells: world.paths.bells(),
             home: world.paths.home.clone(),
             cwd: world.cwd.clone(),
@@ -51,19 +55,19 @@ impl Surroundings {
     }
 
     fn machine(&self) -> Machine {
-        Machine::new(self.bells.clone())
+        Machine::new(&self.data)
     }
 }
 
 impl Around for Surroundings {
     fn caller(&self, ends: Option<Ends>) -> CallerFacts {
         let machine = self.machine();
-        let Some(ends) = ends else { return own_facts(&machine, machine.ancestors()) };
+        let Some(ends) = ends else { return own_facts(&machine, machine.ancestors(), false) };
         match self.peers.find(ends) {
             Other::Process(peer) => facts_of_peer(&machine, &peer),
-            // It may be an agent: it is not the person.
-            Other::Unknown => CallerFacts { in_agent: true, ..facts_of(&machine, Vec::new()) },
-            Other::Elsewhere => facts_of(&machine, Vec::new()),
+            Other::Unknown | Other::Elsewhere => {
+                CallerFacts { proof: Proof::None(Unproven::Elsewhere), ..CallerFacts::default() }
+            }
         }
     }
 
@@ -95,7 +99,7 @@ impl Around for Surroundings {
         let known = consort_agents::ALL.iter().map(|cli| cli.kind()).find(|kind| words.contains(kind));
         let kind = known.unwrap_or(if is_valid_name(client) { client } else { "mcp" }).to_owned();
         Some(JoinRequest {
-            session: format!("mcp-{}-{}", process.pid, process.start).into(),
+            session: SessionId::from(format!("mcp-{}-{}", process.pid, process.start)),
             wish: env::get(env::NAME).filter(|_| is_ours).map_or(NameWish::Any, NameWish::Prefer),
             kind,
             process,

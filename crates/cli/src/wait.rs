@@ -39,7 +39,7 @@ pub(crate) fn run(cli: &dyn AgentCli) -> Result<(), Box<dyn Error>> {
     // Hung before the first look, so that nothing falls between the two.
     let topic = Topic::Mailbox(Actor::Agent(session.clone()));
     let mut bell = Bell::hang(&paths.bells(), Some(&topic))?;
-    let mut app = App::new(Store::new(paths.store(), Access::Command), Machine::new(paths.bells()));
+    let mut app = App::new(Store::new(paths.store(), Access::Command), Machine::new(&paths.data));
     let Some((me, others)) = app.company(&session)? else { return Ok(()) };
     say(&json!({ "name": me.name.as_str(), "others": others }));
     loop {

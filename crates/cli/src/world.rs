@@ -12,7 +12,9 @@ use consort_core::journal::Actor;
 use consort_core::presence::Agent;
 use consort_core::presence::Caller;
 use consort_core::presence::CallerFacts;
+use consort_core::presence::Proof;
 use consort_core::presence::SessionId;
+use consort_core::presence::Unproven;
 use consort_core::project::Project;
 use consort_files::Pending;
 use consort_host::Machine;
@@ -25,6 +27,7 @@ use consort_sqlite::Store;
 use crate::config;
 use crate::error::CommandError;
 use crate::out;
+use crate::person;
 use crate::out::Out;
 
 pub(crate) type TheApp = App<Store, Machine>;
@@ -70,7 +73,7 @@ impl World {
 
     pub(crate) fn app(&self) -> TheApp {
         let store = Store::new(self.paths.store(), Access::Command);
-        App::new(store, Machine::new(self.paths.bells()))
+        App::new(store, Machine::new(&self.paths.data))
     }
 
     /// Where it is noted which temporary files are being written.
@@ -85,7 +88,7 @@ impl World {
 
     /// Where we are, without asking the store.
     pub(crate) fn place(&self) -> Place {
-        Machine::new(self.paths.bells()).place(&self.cwd)
+        Machine::new(&self.paths.data).place(&self.cwd)
     }
 
     /// Opens the store, resolves the settings, publishes what hooks need of
@@ -94,7 +97,8 @@ impl World {
         self.pending().sweep();
         let mut app = self.app();
         let (project, place) = app.project(&self.cwd)?;
-        let config = config::load(&self.paths, &place.worktree, &self.overrides)?;
+        let acceptances = app.acceptances().unwrap_or_default();
+        let config = config::load(&self.paths, &place.worktree, &self.overrides, &acceptances)?;
         for warning in &config.warnings {
             out::note(format_args!("Warning: {}", warning.text));
         }
@@ -132,39 +136,59 @@ impl Room {
 /// sessions of one process apart: it leaks into whatever is started there.
 pub(crate) fn caller_facts(app: &TheApp) -> CallerFacts {
     let (ancestors, is_noted) = app.ancestors();
-    let facts = own_facts(app.host(), ancestors);
-    CallerFacts { in_agent: facts.in_agent || is_noted, ..facts }
+    own_facts(app.host(), ancestors, is_noted)
 }
 
-/// The same of this process, with these ancestors.
-pub(crate) fn own_facts(machine: &Machine, ancestors: Vec<Process>) -> CallerFacts {
-    with_variables(facts_of(machine, ancestors), &env::get)
+/// The same of this process, with these ancestors, one of which may be noted to
+/// host a session.
+pub(crate) fn own_facts(machine: &Machine, ancestors: Vec<Process>, is_noted: bool) -> CallerFacts {
+    let facts = facts_of(machine, None, ancestors, is_noted, &env::get);
+    match person::has_token() && !facts.in_agent {
+        true => CallerFacts { proof: Proof::Token, ..facts },
+        false => facts,
+    }
 }
 
 /// The same of a process that calls over the network.
 pub(crate) fn facts_of_peer(machine: &Machine, peer: &Peer) -> CallerFacts {
     let mut lineage = machine.lineage(peer.pid);
-    let facts = facts_of(machine, lineage.clone());
     let own = (!lineage.is_empty()).then(|| lineage.remove(0));
-    with_variables(CallerFacts { own, ancestors: lineage, ..facts }, &|name| peer.variable(name))
+    let facts = facts_of(machine, own.clone(), lineage, false, &|name| peer.variable(name));
+    CallerFacts { own, ..facts }
 }
 
-fn with_variables(facts: CallerFacts, variable: &dyn Fn(&str) -> Option<String>) -> CallerFacts {
-    let claimed: Option<SessionId> = variable(env::SESSION).map(SessionId::from);
+/// What a process (this one, unless another is named), its ancestors, nearest
+/// first, and its environment tell.
+fn facts_of(
+    machine: &Machine,
+    own: Option<Process>,
+    ancestors: Vec<Process>,
+    is_noted: bool,
+    variable: &dyn Fn(&str) -> Option<String>,
+) -> CallerFacts {
     let hints = consort_agents::ALL.iter().filter_map(|cli| variable(cli.session_variable()?));
-    let hints = hints.map(SessionId::from).chain(claimed.clone()).collect();
-    CallerFacts { hints, claimed, ..facts }
+    let hints = hints.chain(variable(env::SESSION)).filter_map(|id| SessionId::new(id).ok()).collect();
+    let in_agent = is_noted || own.iter().chain(&ancestors).any(is_agent);
+    let prove = || {
+        let own = own.or_else(|| machine.process(std::process::id()));
+        consort_host::at_terminal(own.as_ref(), &ancestors, machine.now().0 / 1_000)?;
+        let markers = consort_agents::ALL.iter().flat_map(|cli| cli.marker_variables());
+        match markers.chain(&[env::SESSION]).find(|name| variable(name).is_some()) {
+            Some(marker) => Err(Unproven::Marked((*marker).to_owned())),
+            None => Ok(Proof::Terminal),
+        }
+    };
+    // Nobody needs to be asked who cannot be the person.
+    let proof = if in_agent { Proof::default() } else { prove().unwrap_or_else(Proof::None) };
+    CallerFacts { own: None, ancestors, hints, thread: None, in_agent, proof }
 }
 
-/// What a process and its ancestors tell, nearest first.
-pub(crate) fn facts_of(machine: &Machine, ancestors: Vec<Process>) -> CallerFacts {
+/// Whether a process is an agent CLI. What a runtime runs is known by its script.
+fn is_agent(process: &Process) -> bool {
     let is_named = |name: &str| consort_agents::ALL.iter().any(|cli| cli.program() == name);
-    // What a runtime runs is known by its script.
-    let is_agent = |ancestor: &Process| match ancestor.program.as_str() {
-        "node" | "MainThread" | "bun" => consort_host::script_of(ancestor.pid)
+    match process.program.as_str() {
+        "node" | "MainThread" | "bun" => consort_host::script_of(process.pid)
             .is_some_and(|script| script.split('/').any(|part| is_named(part.trim_end_matches(".js")))),
         program => is_named(program),
-    };
-    let in_agent = ancestors.iter().any(is_agent);
-    CallerFacts { host: machine.name(), in_agent, ancestors, ..CallerFacts::default() }
+    }
 }

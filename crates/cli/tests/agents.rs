@@ -142,7 +142,7 @@ fn mail_at_the_end_of_a_turn_keeps_it_going_once() {
         assert_eq!(heard, [0, 0, 1], "{agent:?}: {ran}");
         // What we said is not what the person asked for.
         let handoff = world.run("handoff Newcomer").stdout;
-        assert!(handoff.contains("Asked last: please go on"), "{agent:?}: {handoff}");
+        assert!(handoff.contains("Asked last: \"please go on\""), "{agent:?}: {handoff}");
     }
 }
 

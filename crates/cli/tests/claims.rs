@@ -359,11 +359,11 @@ fn a_commit_does_not_take_along_what_another_holds() {
     std::fs::set_permissions(&before, executable).unwrap();
     let old = std::fs::read(&before).unwrap();
     world.git(&["config", "core.hooksPath", "../elsewhere"]);
-    assert_eq!(world.run("init --git-hook").code, 1, "not its own");
+    assert_eq!(world.run("init --yes --git-hook").code, 1, "not its own");
     world.git(&["config", "--unset", "core.hooksPath"]);
-    assert_eq!(world.run("init --git-hook").code, 0);
+    assert_eq!(world.run("init --yes --git-hook").code, 0);
     assert_eq!(
-        world.run("init --git-hook").stdout,
+        world.run("init --yes --git-hook").stdout,
         "The hook is there already: $WORLD/shop/.git/hooks/pre-commit\n"
     );
 

@@ -43,7 +43,7 @@ fn our_lines_go_in_and_out_and_nothing_else_moves() {
     assert!(dry.stdout.contains(command), "{dry}");
     assert_eq!(fs::read_to_string(&path).unwrap(), THEIRS);
 
-    assert_eq!(world.run("init --agent claude").code, 0);
+    assert_eq!(world.run("init --yes --agent claude").code, 0);
     let connected = fs::read_to_string(&path).unwrap();
     // Ours follow theirs in the array that both are in; the rest is untouched.
     let (before_stop, after_stop) = THEIRS.split_once("\"Stop\"").unwrap();
@@ -58,7 +58,7 @@ fn our_lines_go_in_and_out_and_nothing_else_moves() {
     assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o640);
 
     // Again: nothing to do.
-    assert!(world.run("init --agent claude").stdout.starts_with("Claude Code is connected already"));
+    assert!(world.run("init --yes --agent claude").stdout.starts_with("Claude Code is connected already"));
     assert_eq!(fs::read_to_string(&path).unwrap(), connected);
 
     assert_eq!(world.run("uninit").code, 0);
@@ -74,10 +74,10 @@ fn mcp_and_primer_are_added_when_asked_for_and_go_with_the_rest() {
     let theirs = "{ \"numStartups\": 5 }";
     fs::write(world.home().join(".claude.json"), theirs).unwrap();
     fs::write(world.home().join(".gemini/settings.json"), "{}").unwrap();
-    assert_eq!(world.run("init --agent claude --agent gemini").code, 0);
+    assert_eq!(world.run("init --yes --agent claude --agent gemini").code, 0);
     assert_eq!(fs::read_to_string(world.home().join(".claude.json")).unwrap(), theirs);
 
-    let added = world.run("init --agent claude --agent gemini --agent pi --mcp --primer");
+    let added = world.run("init --yes --agent claude --agent gemini --agent pi --mcp --primer");
     assert_eq!(added.code, 0, "{added}");
     assert!(added.stderr.contains("pi cannot be told of MCP servers"), "{added}");
     let read = |name: &str| fs::read_to_string(world.home().join(name)).unwrap();
@@ -88,7 +88,7 @@ fn mcp_and_primer_are_added_when_asked_for_and_go_with_the_rest() {
     assert!(world.run("doctor").stdout.contains("Claude Code: connected, with MCP"));
 
     // What is there stays without being asked for again, and is not done twice.
-    let again = world.run("init --agent claude --agent gemini");
+    let again = world.run("init --yes --agent claude --agent gemini");
     assert_eq!(again.stdout.matches("is connected already").count(), 2, "{again}");
 
     assert_eq!(world.run("uninit").code, 0);
@@ -101,7 +101,7 @@ fn mcp_and_primer_are_added_when_asked_for_and_go_with_the_rest() {
 
     // In a project, the texts that everyone reads.
     fs::write(world.project().join("AGENTS.md"), "# Rules\n").unwrap();
-    assert_eq!(world.run("init --project --agent codex --agent pi --primer --mcp").code, 0);
+    assert_eq!(world.run("init --yes --project --agent codex --agent pi --primer --mcp").code, 0);
     let rules = fs::read_to_string(world.project().join("AGENTS.md")).unwrap();
     assert_eq!(rules.matches("<!-- consort: end -->").count(), 1, "{rules}");
     assert!(fs::read_to_string(world.project().join(".codex/config.toml")).unwrap().contains("\"consort\""));
@@ -114,7 +114,7 @@ fn mcp_and_primer_are_added_when_asked_for_and_go_with_the_rest() {
 fn what_others_changed_meanwhile_stays() {
     let world = world();
     fs::write(settings(&world), THEIRS).unwrap();
-    world.run("init --agent claude");
+    world.run("init --yes --agent claude");
     let changed = fs::read_to_string(settings(&world)).unwrap().replace("opus", "haiku");
     fs::write(settings(&world), &changed).unwrap();
     assert_eq!(world.run("uninit").code, 0);
@@ -128,7 +128,7 @@ fn what_others_changed_meanwhile_stays() {
 #[test]
 fn a_file_we_made_goes_and_a_link_stays_a_link() {
     let world = world();
-    world.run("init --agent claude");
+    world.run("init --yes --agent claude");
     assert!(settings(&world).exists());
     world.run("uninit");
     assert!(!settings(&world).exists());
@@ -136,7 +136,7 @@ fn a_file_we_made_goes_and_a_link_stays_a_link() {
     let dotfiles = world.home().join("dotfiles.json");
     fs::write(&dotfiles, "{}").unwrap();
     std::os::unix::fs::symlink(&dotfiles, settings(&world)).unwrap();
-    world.run("init --agent claude");
+    world.run("init --yes --agent claude");
     assert!(fs::symlink_metadata(settings(&world)).unwrap().is_symlink());
     assert!(fs::read_to_string(&dotfiles).unwrap().contains("hook claude"));
     world.run("uninit");
@@ -185,7 +185,7 @@ fn a_malformed_file_is_named_and_left_alone() {
         ),
     ] {
         fs::write(settings(&world), text).unwrap();
-        expected.assert_eq(&world.run("init --agent claude").to_string());
+        expected.assert_eq(&world.run("init --yes --agent claude").to_string());
         assert_eq!(fs::read_to_string(settings(&world)).unwrap(), text);
     }
 }
@@ -194,7 +194,7 @@ fn a_malformed_file_is_named_and_left_alone() {
 fn empty_settings_are_settings() {
     let world = world();
     fs::write(settings(&world), "\n").unwrap();
-    assert_eq!(world.run("init --agent claude").code, 0);
+    assert_eq!(world.run("init --yes --agent claude").code, 0);
     assert!(fs::read_to_string(settings(&world)).unwrap().contains("hook claude"));
     world.run("uninit");
     assert_eq!(fs::read_to_string(settings(&world)).unwrap(), "\n");
@@ -203,22 +203,22 @@ fn empty_settings_are_settings() {
 #[test]
 fn one_level_at_a_time() {
     let world = world();
-    assert_eq!(world.run("init --agent claude --project").code, 0);
+    assert_eq!(world.run("init --yes --agent claude --project").code, 0);
     assert!(world.project().join(".claude/settings.json").exists());
     expect![[r#"
         [stderr] Error: Claude Code is connected with `--project` already; both would run every hook twice
         [stderr] Hint: keep that, or `consort uninit --project` first
         [exit 1]
     "#]]
-    .assert_eq(&world.run("init --agent claude").to_string());
+    .assert_eq(&world.run("init --yes --agent claude").to_string());
     assert_eq!(world.run("uninit --project").code, 0);
-    assert_eq!(world.run("init --agent claude --user").code, 0);
+    assert_eq!(world.run("init --yes --agent claude --user").code, 0);
 }
 
 #[test]
 fn a_hook_whose_program_is_gone_is_a_success() {
     let world = world();
-    world.run("init --agent claude");
+    world.run("init --yes --agent claude");
     let text = fs::read_to_string(settings(&world)).unwrap();
     let settings: Value = serde_json::from_str(&text).unwrap();
     let hooks = settings["hooks"].as_object().unwrap();
@@ -237,14 +237,14 @@ fn a_hook_whose_program_is_gone_is_a_success() {
 #[test]
 fn an_older_connection_is_renewed() {
     let world = world();
-    world.run("init --agent claude");
+    world.run("init --yes --agent claude");
     let older =
         fs::read_to_string(settings(&world)).unwrap().replace(env!("CARGO_BIN_EXE_consort"), "/old/consort");
     fs::write(settings(&world), older).unwrap();
     let doctor = world.run("doctor");
     assert!(doctor.stdout.contains("mend: consort init\n"), "{doctor}");
     assert_eq!(doctor.code, 1);
-    world.run("init --agent claude");
+    world.run("init --yes --agent claude");
     assert!(!fs::read_to_string(settings(&world)).unwrap().contains("/old/"));
     assert_eq!(world.run("doctor").code, 0);
     world.run("uninit");
@@ -329,19 +329,20 @@ fn up_without_a_terminal_says_what_it_found() {
 #[test]
 fn in_ones_home_the_two_levels_are_one() {
     let world = world();
-    world.run("init --agent claude");
+    world.run("init --yes --agent claude");
     let at_home = |line: &str| world.ran(world.consort(line.split(' ')).current_dir(world.home()));
     let doctor = at_home("doctor");
     assert!(doctor.stdout.contains("Claude Code: connected"), "{doctor}");
-    assert!(at_home("init --agent claude").stdout.contains("is connected already"));
+    assert!(at_home("init --yes --agent claude").stdout.contains("is connected already"));
 }
 
 #[test]
 fn hooks_can_be_removed_when_the_store_is_broken() {
     let world = world();
-    world.run("init --agent claude");
+    world.run("init --yes --agent claude");
     fs::create_dir_all(world.data()).unwrap();
     fs::write(world.data().join("consort.db"), "garbage".repeat(1_000)).unwrap();
+    let _ = fs::remove_file(world.data().join("consort.db-wal"));
     assert_eq!(world.run("uninit").code, 0);
     assert!(!settings(&world).exists());
     let doctor = world.run("doctor");
@@ -353,7 +354,7 @@ fn hooks_can_be_removed_when_the_store_is_broken() {
 fn a_lost_backup_never_costs_the_settings() {
     let world = world();
     fs::write(settings(&world), THEIRS).unwrap();
-    world.run("init --agent claude");
+    world.run("init --yes --agent claude");
     for record in fs::read_dir(world.data().join("backups")).unwrap().flatten() {
         fs::remove_file(record.path().join("original")).unwrap();
     }
@@ -367,7 +368,7 @@ fn a_dangling_link_is_followed() {
     let world = world();
     let target = world.home().join("elsewhere.json");
     std::os::unix::fs::symlink(&target, settings(&world)).unwrap();
-    world.run("init --agent claude");
+    world.run("init --yes --agent claude");
     assert!(fs::symlink_metadata(settings(&world)).unwrap().is_symlink());
     assert!(fs::read_to_string(&target).unwrap().contains("hook claude"));
 }
@@ -377,7 +378,7 @@ fn claude_may_keep_its_things_elsewhere() {
     let world = world();
     let elsewhere = world.path().join("claude-config");
     let run = |line: &str| world.ran(world.consort(line.split(' ')).env("CLAUDE_CONFIG_DIR", &elsewhere));
-    assert_eq!(run("init --agent claude").code, 0);
+    assert_eq!(run("init --yes --agent claude").code, 0);
     assert!(elsewhere.join("settings.json").exists() && !settings(&world).exists());
     assert_eq!(run("uninit").code, 0);
     assert!(!elsewhere.join("settings.json").exists());
@@ -386,7 +387,7 @@ fn claude_may_keep_its_things_elsewhere() {
 #[test]
 fn what_stands_in_the_way_is_found_before_it_is_tried() {
     let world = world();
-    world.run("init --agent claude");
+    world.run("init --yes --agent claude");
     let connected = fs::read_to_string(settings(&world)).unwrap();
     fs::write(settings(&world), connected.replacen('{', "{\"disableAllHooks\": true,", 1)).unwrap();
     let doctor = world.run("doctor");
@@ -395,14 +396,14 @@ fn what_stands_in_the_way_is_found_before_it_is_tried() {
         fs::write(settings(&world), text).unwrap();
         let doctor = world.run("doctor");
         assert!(doctor.stdout.contains("cannot be understood") && doctor.code == 1, "{doctor}");
-        assert_eq!(world.run("init --agent claude").code, 1);
+        assert_eq!(world.run("init --yes --agent claude").code, 1);
     }
 }
 
 #[test]
 fn a_shared_file_has_no_private_path() {
     let world = world();
-    let ran = world.run("init --agent claude --project");
+    let ran = world.run("init --yes --agent claude --project");
     let text = fs::read_to_string(world.project().join(".claude/settings.json")).unwrap();
     assert!(!text.contains(env!("CARGO_BIN_EXE_consort")), "{text}");
     assert!(ran.stderr.contains("`consort uninit --project` takes it back"), "{ran}");
@@ -418,7 +419,7 @@ fn hooks_of_the_same_shape_that_are_not_ours_stay() {
     let text =
         serde_json::json!({ "hooks": { "Stop": [{ "hooks": [{ "type": "command", "command": theirs }] }] } });
     fs::write(settings(&world), text.to_string()).unwrap();
-    world.run("init --agent claude");
+    world.run("init --yes --agent claude");
     assert!(fs::read_to_string(settings(&world)).unwrap().contains(theirs));
     // Changed by someone else meanwhile, so that the lines are taken out one by one.
     let changed = fs::read_to_string(settings(&world)).unwrap() + "\n";
@@ -434,7 +435,7 @@ fn a_home_that_is_a_link_is_given_back_too() {
     let link = world.path().join("link");
     std::os::unix::fs::symlink(world.home(), &link).unwrap();
     let run = |line: &str| world.ran(world.consort(line.split(' ')).env("HOME", &link));
-    assert_eq!(run("init --agent claude").code, 0);
+    assert_eq!(run("init --yes --agent claude").code, 0);
     assert_eq!(run("uninit").code, 0);
     assert!(!settings(&world).exists());
 }
@@ -442,7 +443,7 @@ fn a_home_that_is_a_link_is_given_back_too() {
 #[test]
 fn what_somebody_added_to_a_file_of_ours_is_kept() {
     let world = world();
-    assert_eq!(world.run("init --agent pi").code, 0);
+    assert_eq!(world.run("init --yes --agent pi").code, 0);
     let file = world.home().join(".pi/agent/extensions/consort.ts");
     let edited = fs::read_to_string(&file).unwrap() + "// my own line\n";
     fs::write(&file, &edited).unwrap();
@@ -454,7 +455,7 @@ fn what_somebody_added_to_a_file_of_ours_is_kept() {
     // One that was never ours is left alone, and said so.
     fs::create_dir_all(file.parent().unwrap()).unwrap();
     fs::write(&file, "// somebody else's\n").unwrap();
-    let refused = world.run("init --agent pi");
+    let refused = world.run("init --yes --agent pi");
     assert_eq!(refused.code, 1, "{refused}");
     assert_eq!(fs::read_to_string(&file).unwrap(), "// somebody else's\n");
 }

@@ -2,7 +2,6 @@
 
 use std::io::BufRead as _;
 use std::io::BufReader;
-use std::process::Stdio;
 use std::time::Duration;
 
 use consort_testkit::Sealed;
@@ -182,30 +181,30 @@ fn waiting_ends_with_a_message_or_in_time() {
     let ran = world.run_as(Some("s1"), &["inbox", "--wait", "--timeout", "0.1s"]);
     assert_eq!((ran.stderr.as_str(), ran.code), ("No message came in time.\n", 1));
     let mut wait = world.consort(["inbox", "--wait"]);
-    let mut waiter = wait.env("CONSORT_SESSION", "s1").stdout(Stdio::piped()).spawn().unwrap();
+    let mut waiter = world.spawn_as_agent(wait.env("CONSORT_SESSION", "s1"));
     std::thread::sleep(Duration::from_millis(200));
     // What is for others does not end it.
     world.run_as(None, &["send", "Raven", "not for you"]);
     std::thread::sleep(Duration::from_millis(100));
-    assert!(waiter.try_wait().unwrap().is_none());
+    assert!(std::path::Path::new(&format!("/proc/{}", waiter.pid)).exists());
     world.run_as(None, &["send", "Falcon", "for you"]);
-    let mut lines = BufReader::new(waiter.stdout.take().unwrap()).lines();
+    let mut lines = BufReader::new(waiter.stdout.try_clone().unwrap()).lines();
     assert!(lines.next().unwrap().unwrap().ends_with("info, from the person, now:"));
     assert_eq!(lines.next().unwrap().unwrap(), "> for you");
-    assert!(waiter.wait().unwrap().success());
+    assert_eq!(waiter.wait(), 0);
 }
 
 #[test]
 fn waiting_survives_the_store_being_replaced() {
     let world = world();
     let mut wait = world.consort(["inbox", "--wait"]);
-    let waiter = wait.env("CONSORT_SESSION", "s1").stdout(Stdio::piped()).spawn().unwrap();
+    let waiter = world.spawn_as_agent(wait.env("CONSORT_SESSION", "s1"));
     std::thread::sleep(Duration::from_millis(200));
     world.lose(&world.data());
     world.run("join --pid $OTHER --kind claude --session s1 --name Falcon");
     world.run_as(None, &["send", "Falcon", "in the new one"]);
-    let output = waiter.wait_with_output().unwrap();
-    assert!(String::from_utf8(output.stdout).unwrap().contains("> in the new one"));
+    let (output, ..) = waiter.output(b"");
+    assert!(String::from_utf8(output).unwrap().contains("> in the new one"));
 }
 
 /// Also the very first message, and with no tool before it.

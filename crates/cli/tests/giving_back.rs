@@ -31,7 +31,7 @@ fn a_file_that_was_never_connected_stays_as_it_is() {
     let config = write(&world, ".codex/config.toml", theirs);
     let ran = world.run("uninit");
     assert_eq!((ran.stdout.as_str(), ran.code), ("Nothing is connected here.\n", 0), "{ran}");
-    assert_eq!(world.run("init --agent codex").code, 0);
+    assert_eq!(world.run("init --yes --agent codex").code, 0);
     assert_eq!(world.run("uninit").code, 0);
     assert_eq!(read(&config), theirs);
 }
@@ -40,10 +40,10 @@ fn a_file_that_was_never_connected_stays_as_it_is() {
 fn comments_that_came_later_stay() {
     let world = world();
     let config = write(&world, ".codex/config.toml", "a = 1\n");
-    assert_eq!(world.run("init --agent codex --mcp").code, 0);
+    assert_eq!(world.run("init --yes --agent codex --mcp").code, 0);
     let changed = read(&config).replace("[mcp_servers.consort]", "# mine\n[mcp_servers.consort]");
     fs::write(&config, &changed).unwrap();
-    assert_eq!(world.run("init --agent codex --mcp").code, 0);
+    assert_eq!(world.run("init --yes --agent codex --mcp").code, 0);
     assert_eq!(read(&config), changed);
     assert_eq!(world.run("uninit").code, 0);
     assert_eq!(read(&config), "a = 1\n\n# mine\n");
@@ -54,7 +54,7 @@ fn what_was_empty_before_is_empty_again() {
     let world = world();
     let config = write(&world, ".config/opencode/opencode.json", "{\n  \"mcp\": {}\n}\n");
     let made = write(&world, ".gemini/settings.json", "{\n  \"theme\": 1\n}\n");
-    assert_eq!(world.run("init --agent opencode --agent gemini --mcp").code, 0);
+    assert_eq!(world.run("init --yes --agent opencode --agent gemini --mcp").code, 0);
     for file in [&config, &made] {
         fs::write(file, read(file).replacen('{', "{\n  \"added\": true,", 1)).unwrap();
     }
@@ -71,7 +71,7 @@ fn what_is_not_asked_for_stands_in_nobodys_way() {
     let skill = write(&world, ".claude/skills/consort/SKILL.md", "# My own\n");
     let config = write(&world, ".codex/config.toml", "a = \n");
     let marked = write(&world, ".config/opencode/opencode.json", "\u{feff}{\"theme\": 1}\n");
-    let ran = world.run("init --agent claude --agent codex --agent opencode");
+    let ran = world.run("init --yes --agent claude --agent codex --agent opencode");
     assert_eq!(ran.code, 0, "{ran}");
     for name in
         ["SKILL.md cannot be changed: this file is not one of ours", "config.toml cannot be changed: line 1"]
@@ -79,11 +79,11 @@ fn what_is_not_asked_for_stands_in_nobodys_way() {
         assert_eq!(ran.stderr.matches(name).count(), 1, "{ran}");
     }
     // What is asked for is another matter.
-    for line in ["init --agent claude --primer", "init --agent codex --mcp"] {
+    for line in ["init --yes --agent claude --primer", "init --yes --agent codex --mcp"] {
         let ran = world.run(line);
         assert!(ran.code == 1 && ran.stderr.contains("it was left as it is"), "{ran}");
     }
-    assert_eq!(world.run("init --agent opencode --mcp").code, 0);
+    assert_eq!(world.run("init --yes --agent opencode --mcp").code, 0);
     assert!(read(&marked).starts_with("\u{feff}{") && read(&marked).contains("consort"));
 
     let ran = world.run("uninit");
@@ -97,7 +97,7 @@ fn what_is_not_asked_for_stands_in_nobodys_way() {
 #[test]
 fn a_file_that_cannot_be_read_does_not_keep_the_others() {
     let world = world();
-    assert_eq!(world.run("init --agent codex --mcp").code, 0);
+    assert_eq!(world.run("init --yes --agent codex --mcp").code, 0);
     let (hooks, config) = (world.home().join(".codex/hooks.json"), world.home().join(".codex/config.toml"));
     let broken = read(&config) + "a = \n";
     fs::write(&config, &broken).unwrap();
@@ -111,7 +111,7 @@ fn a_file_that_cannot_be_read_does_not_keep_the_others() {
 #[test]
 fn two_files_of_ours_that_somebody_added_to_are_both_kept() {
     let world = world();
-    assert_eq!(world.run("init --agent pi --agent opencode").code, 0);
+    assert_eq!(world.run("init --yes --agent pi --agent opencode").code, 0);
     for file in [".pi/agent/extensions/consort.ts", ".config/opencode/plugin/consort.js"] {
         let file = world.home().join(file);
         fs::write(&file, read(&file) + "// my own line\n").unwrap();
@@ -130,7 +130,7 @@ fn a_text_that_others_read_too_goes_with_the_last_of_them() {
     let world = world();
     world.git_init();
     let rules = world.project().join("AGENTS.md");
-    assert_eq!(world.run("init --project --agent codex --agent pi --primer").code, 0);
+    assert_eq!(world.run("init --yes --project --agent codex --agent pi --primer").code, 0);
     let ran = world.run("uninit --project --agent codex");
     assert_eq!(ran.code, 0, "{ran}");
     assert!(read(&rules).contains("consort: end"), "{ran}");
@@ -140,7 +140,7 @@ fn a_text_that_others_read_too_goes_with_the_last_of_them() {
     assert_eq!(world.run("uninit --project --agent pi").code, 0);
     assert!(!rules.exists());
 
-    assert_eq!(world.run("init --project --agent codex --agent pi --primer").code, 0);
+    assert_eq!(world.run("init --yes --project --agent codex --agent pi --primer").code, 0);
     let look = world.run("uninit --project --dry-run");
     assert!(look.stdout.contains("AGENTS.md"), "{look}");
     assert_eq!(world.run("uninit --project").code, 0);
@@ -150,7 +150,7 @@ fn a_text_that_others_read_too_goes_with_the_last_of_them() {
 #[test]
 fn directories_that_we_made_go_however_often_we_were_there() {
     let world = world();
-    for line in ["init --agent gemini", "init --agent gemini --mcp", "init --agent gemini --primer"] {
+    for line in ["init --yes --agent gemini", "init --yes --agent gemini --mcp", "init --yes --agent gemini --primer"] {
         assert_eq!(world.run(line).code, 0);
     }
     assert_eq!(world.run("uninit").code, 0);
@@ -162,7 +162,7 @@ fn claude_is_told_of_servers_where_it_looks() {
     let world = world();
     let dir = world.home().join(".claude");
     let run = |line: &str| world.ran(world.consort(line.split(' ')).env("CLAUDE_CONFIG_DIR", &dir));
-    assert_eq!(run("init --agent claude --mcp").code, 0);
+    assert_eq!(run("init --yes --agent claude --mcp").code, 0);
     assert!(dir.join(".claude.json").exists() && !world.home().join(".claude.json").exists());
     assert_eq!(run("uninit").code, 0);
     assert!(!dir.exists());

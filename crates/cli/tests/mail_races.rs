@@ -19,18 +19,17 @@ use serde_json::Value;
 use serde_json::json;
 
 /// What a process printed, and whether it lived to its end.
-fn ran_until(mut command: Command, killed_after: Option<Duration>, input: &str) -> (String, bool) {
+fn ran_until(world: &Sealed, command: &Command, killed_after: Option<Duration>, input: &str) -> (String, bool) {
     use std::io::Write as _;
-    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
-    let mut child = command.spawn().unwrap();
+    let mut child = world.spawn_as_agent(command);
     let _ = child.stdin.take().unwrap().write_all(input.as_bytes());
     if let Some(delay) = killed_after {
         std::thread::sleep(delay);
-        let _ = child.kill();
+        child.kill();
     }
     let mut said = String::new();
-    child.stdout.take().unwrap().read_to_string(&mut said).unwrap();
-    (said, child.wait().unwrap().success())
+    child.stdout.read_to_string(&mut said).unwrap();
+    (said, child.wait() == 0)
 }
 
 /// Numbers that look random, the same in every run.
@@ -107,7 +106,7 @@ fn every_message_is_found_once_whoever_is_killed() {
                         tried.lock().unwrap().insert(text.clone());
                         let mut send = world.consort(["send", "Falcon", &text]);
                         send.env("CONSORT_SESSION", "s0");
-                        let (said, ended) = ran_until(send, fate(5), "");
+                        let (said, ended) = ran_until(world, &send, fate(5), "");
                         if said.starts_with("Sent #") {
                             acknowledged.lock().unwrap().insert(text);
                         } else {
@@ -122,7 +121,7 @@ fn every_message_is_found_once_whoever_is_killed() {
             while !is_over.load(Ordering::Relaxed) {
                 let event = if chance().is_multiple_of(2) { "PreToolUse" } else { "Stop" };
                 for event in ["PostToolUse", event] {
-                    let (said, ended) = ran_until(hook(event), fate(3), &call);
+                    let (said, ended) = ran_until(&world, &hook(event), fate(3), &call);
                     killed.fetch_add(usize::from(!ended), Ordering::Relaxed);
                     note_context(&said, &seen);
                 }
@@ -131,7 +130,7 @@ fn every_message_is_found_once_whoever_is_killed() {
         scope.spawn(|| {
             while !is_over.load(Ordering::Relaxed) {
                 let wait = inbox(&["inbox", "--wait", "--timeout", "1s", "--json"]);
-                note_letters(&ran_until(wait, fate(3), "").0, &seen);
+                note_letters(&ran_until(&world, &wait, fate(3), "").0, &seen);
             }
         });
         for sender in senders {
@@ -142,9 +141,9 @@ fn every_message_is_found_once_whoever_is_killed() {
     // What is left, in peace.
     for _ in 0..SENDERS * EACH {
         let before = seen.lock().unwrap().len();
-        note_context(&ran_until(hook("PostToolUse"), None, &call).0, &seen);
-        note_context(&ran_until(hook("Stop"), None, &call).0, &seen);
-        note_letters(&ran_until(inbox(&["inbox", "--json"]), None, "").0, &seen);
+        note_context(&ran_until(&world, &hook("PostToolUse"), None, &call).0, &seen);
+        note_context(&ran_until(&world, &hook("Stop"), None, &call).0, &seen);
+        note_letters(&ran_until(&world, &inbox(&["inbox", "--json"]), None, "").0, &seen);
         if seen.lock().unwrap().len() == before {
             break;
         }

@@ -4,24 +4,30 @@
 
 use std::io::BufRead as _;
 use std::io::BufReader;
-use std::io::Write as _;
+use std::io::Read;
+use std::io::Write;
 use std::path::PathBuf;
 use std::process::Child;
-use std::process::ChildStdin;
-use std::process::ChildStdout;
 use std::process::Command;
 use std::process::Stdio;
 
 use consort_testkit::Sealed;
+use consort_testkit::Seated;
 use consort_testkit::tokens;
 use serde_json::Value;
 use serde_json::json;
 
 struct Client {
-    child: Child,
-    input: ChildStdin,
-    output: BufReader<ChildStdout>,
+    server: Server,
+    input: Box<dyn Write>,
+    output: BufReader<Box<dyn Read>>,
     next: u64,
+}
+
+enum Server {
+    Ours(Child),
+    /// Started by the process that hosts the agents.
+    Seated(Seated),
 }
 
 impl Client {
@@ -29,16 +35,29 @@ impl Client {
     fn start(world: &Sealed, session: Option<&str>) -> Self {
         let mut command = world.consort(["mcp"]);
         command.envs(session.map(|session| ("CONSORT_SESSION", session)));
-        let (client, hello) = Self::of(command);
+        let (client, hello) = match session {
+            Some(_) => Self::seated(world, &command),
+            None => Self::of(command),
+        };
         assert_eq!(hello["result"]["serverInfo"]["name"], "consort", "{hello}");
         client
+    }
+
+    fn seated(world: &Sealed, command: &Command) -> (Self, Value) {
+        let mut server = world.spawn_as_agent(command);
+        let (input, output) = (server.stdin.take().unwrap(), server.stdout.try_clone().unwrap());
+        Self::greet(Server::Seated(server), Box::new(input), Box::new(output))
     }
 
     /// Any server, and what it says of itself.
     fn of(mut command: Command) -> (Self, Value) {
         let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
-        let (input, output) = (child.stdin.take().unwrap(), BufReader::new(child.stdout.take().unwrap()));
-        let mut client = Self { child, input, output, next: 1 };
+        let (input, output) = (child.stdin.take().unwrap(), child.stdout.take().unwrap());
+        Self::greet(Server::Ours(child), Box::new(input), Box::new(output))
+    }
+
+    fn greet(server: Server, input: Box<dyn Write>, output: Box<dyn Read>) -> (Self, Value) {
+        let mut client = Self { server, input, output: BufReader::new(output), next: 1 };
         let hello = client.ask(
             "initialize",
             json!({ "protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": { "name": "probe", "version": "1" } }),
@@ -88,8 +107,13 @@ impl Client {
 
 impl Drop for Client {
     fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
+        match &mut self.server {
+            Server::Ours(child) => {
+                let _ = child.kill();
+                let _ = child.wait();
+            }
+            Server::Seated(server) => server.kill(),
+        }
     }
 }
 
@@ -119,7 +143,7 @@ fn a_registered_session_is_itself() {
     let (refused, is_error) = falcon.call("reserve", json!({ "what": ["src/a.rs"] }));
     assert!(is_error && refused.contains("Raven") && refused.contains("Hint: "), "{refused}");
     let (why, _) = falcon.call("explain", json!({ "path": "src/a.rs" }));
-    assert_eq!(why, "You may not write it.\nsrc/ is held by Raven: mine");
+    assert_eq!(why, "You may not write it.\nsrc/ is held by Raven: \"mine\"");
     assert_eq!(raven.call("release", json!({})).0, "Released: src/.");
     assert_eq!(falcon.call("radar", json!({})).0, "Nobody is heading for where another is.");
     let (handoff, _) = falcon.call("handoff", json!({ "agent": "Raven" }));

@@ -167,11 +167,10 @@ fn an_agent_is_the_caller_inside_its_session() {
     check(
         &world.run("leave"),
         expect![[r#"
-        [stderr] Error: the caller is not a registered agent
-        [stderr] Hint: run this inside an agent session, or name the agent with `--agent <name>`
-        [stderr] Hint: `consort join` registers the agent session it is run in
-        [exit 1]
-    "#]],
+            [stderr] Error: this agent session has not joined
+            [stderr] Hint: `consort join` registers the agent session it is run in
+            [exit 1]
+        "#]],
     );
 }
 
@@ -191,16 +190,18 @@ fn an_agent_cannot_act_for_another() {
 }
 
 #[test]
-fn without_a_registered_ancestor_the_environment_decides() {
+fn the_environment_only_tells_sessions_of_one_process_apart() {
     let world = world();
     world.run("join --pid $OTHER --kind test --session s-init --name Init");
-    let whoami = |session: &str| world.ran(world.consort(["whoami"]).env("CONSORT_SESSION", session)).stdout;
-    assert_eq!(whoami("s-init"), "Init (test in shop)\n");
-    // Whoever says that it is a session does not become the person.
-    assert_eq!(whoami("s-other"), "an agent session that has not joined (`consort join`)\n");
-    // With one, it does not.
-    join(&world, "Raven");
-    assert_eq!(whoami("s-init"), "Raven (test in shop)\n");
+    world.run("join --pid $OTHER --kind test --session s-too --name Too");
+    let inside = |session: &str| world.ran(world.consort(["whoami"]).env("CONSORT_SESSION", session)).stdout;
+    assert_eq!(inside("s-init"), "Init (test in shop)\n");
+    assert_eq!(inside("s-too"), "Too (test in shop)\n");
+    // From elsewhere it makes nobody an agent, and not the person either.
+    let mut outside = world.consort(["whoami"]);
+    let output = outside.env("CONSORT_SESSION", "s-init").output().unwrap();
+    let said = String::from_utf8(output.stdout).unwrap();
+    assert!(said.contains("its environment has CONSORT_SESSION"), "{said}");
 }
 
 #[test]

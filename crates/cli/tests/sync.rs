@@ -42,6 +42,12 @@ impl<'a> Site<'a> {
     }
 
     fn token(&self, name: &str) -> String {
+        if name == "token" {
+            // A program of the person's, which has no terminal.
+            let made = self.world.run("token new --for serve");
+            assert_eq!(made.code, 0, "{made}");
+            return made.stdout.trim().to_owned();
+        }
         fs::read_to_string(self.world.data().join(name)).unwrap().trim().to_owned()
     }
 
@@ -318,8 +324,9 @@ fn who_may_not_come_in_stays_outside() {
     ] {
         assert_eq!(site.knock(&line, headers), status, "{line} {headers:?}");
     }
-    // One from a session that nobody knows is not the person, whatever token it has.
-    for (token, session, status) in [(&wrong, None, 401), (&token, Some("nobody"), 400)] {
+    // Whoever may read our files may read; to write, it takes an agent or the person.
+    let access = fs::read_to_string(world.data().join("token")).unwrap().trim().to_owned();
+    for (token, session, status) in [(&wrong, None, 401), (&access, Some("nobody"), 400), (&access, None, 400)] {
         let Some(mut peer) = site.peer_in(token, session) else { return };
         let refused = peer.does(&json!({ "job": "refused" }));
         assert!(refused.as_str().is_some_and(|text| text.ends_with(&status.to_string())), "{refused}");

@@ -97,7 +97,7 @@ fn settings_of_the_persons_own_become_part_of_ours() {
 #[test]
 fn a_connection_to_a_program_that_is_gone_is_none() {
     let world = world("claude", "");
-    assert_eq!(run(&world, &["init", "--agent", "claude", "--mcp"]).code, 0);
+    assert_eq!(run(&world, &["init", "--yes", "--agent", "claude", "--mcp"]).code, 0);
     let is_given = |ran: &Ran| [ran.stdout.contains("--settings"), ran.stdout.contains("--mcp-config")];
     assert_eq!(is_given(&run(&world, &["with", "claude"])), [false, false]);
     let (gone, there) = (world.path().join("old/consort"), env!("CARGO_BIN_EXE_consort"));

@@ -30,8 +30,19 @@ pub trait Host {
     /// Ten unpredictable bytes, for ids and names.
     fn random(&self) -> [u8; 10];
 
-    /// This machine, as far as process ids mean the same thing on it.
+    /// Where process ids mean what they mean to us: this machine, and the process
+    /// namespace on it. The host's name is no part of it.
     fn name(&self) -> String;
+
+    /// Whether that is here, under this or an earlier name.
+    fn is_here(&self, name: &str) -> bool {
+        self.name() == name
+    }
+
+    /// Whether a process elsewhere lives, where that can be seen from here.
+    fn lives_elsewhere(&self, _name: &str, _process: &Process) -> Option<bool> {
+        None
+    }
 
     /// The process with this id as it runs now.
     fn process(&self, pid: u32) -> Option<Process>;
@@ -136,6 +147,13 @@ pub struct Process {
     /// The program's short name.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub program: String,
+}
+
+impl Process {
+    /// Whether that is the same life of the same process.
+    pub fn is(&self, other: &Process) -> bool {
+        self.pid == other.pid && self.start == other.start
+    }
 }
 
 /// The first commit of a repository.

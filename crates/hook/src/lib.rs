@@ -15,6 +15,7 @@ use consort_core::hooks::HookCall;
 use consort_core::hooks::HookEvent;
 use consort_core::hooks::HookReply;
 use consort_core::host::Host;
+use consort_core::host::Process;
 use consort_core::messages::Batch;
 use consort_core::presence::JoinRequest;
 use consort_core::presence::NameWish;
@@ -63,6 +64,11 @@ pub fn handle<E: Engine, H: Host>(
     call: &HookCall,
     around: &dyn Surroundings,
 ) -> Result<Answer, PresenceError> {
+    let hosting = |host: &H| hosting_process(host.ancestors(), around.pid());
+    // Whoever cannot be told is nobody, and still kept from what others hold.
+    let session = app.session_here(&call.session, &hosting);
+    let session = session.ok().flatten().unwrap_or_else(|| call.session.second_life(&Process::default()));
+    let call = &HookCall { session, ..call.clone() };
     match &call.event {
         HookEvent::SessionStart => events::session_start::handle(app, call, around),
         HookEvent::Prompt(prompt) => events::prompt::handle(app, call, around, prompt),

@@ -111,6 +111,11 @@ pub(crate) fn content_hash(path: &Path) -> Option<String> {
     Some(blake3::hash(&content).to_hex()[..32].to_owned())
 }
 
+/// What tells one content from any other, and cannot be turned back.
+pub fn hash(bytes: &[u8]) -> String {
+    blake3::hash(bytes).to_hex().to_string()
+}
+
 /// No text that we read on somebody's word is longer.
 const LONGEST_TEXT: u64 = 4 << 20;
 

@@ -20,18 +20,34 @@ use consort_core::host::Topic;
 use crate::bell;
 use crate::files;
 use crate::git;
+use crate::machine_id;
 use crate::process;
 
 /// The machine this process runs on.
 pub struct Machine {
-    bells: PathBuf,
+    data: PathBuf,
     boot: OnceCell<String>,
-    name: OnceCell<String>,
+    place: OnceCell<Seat>,
+}
+
+/// Where process ids mean what they mean to us.
+struct Seat {
+    machine: String,
+    namespace: Option<String>,
 }
 
 impl Machine {
-    pub fn new(bells: PathBuf) -> Self {
-        Self { bells, boot: OnceCell::new(), name: OnceCell::new() }
+    /// `data` is where we keep what is ours.
+    pub fn new(data: &Path) -> Self {
+        Self { data: data.to_owned(), boot: OnceCell::new(), place: OnceCell::new() }
+    }
+
+    fn seat(&self) -> &Seat {
+        self.place.get_or_init(|| {
+            let boot = self.boot().unwrap_or_default();
+            let machine = machine_id::machine_id(&self.data.join("machine"), boot, self.random());
+            Seat { machine, namespace: process::namespace() }
+        })
     }
 
     /// A process and its ancestors, nearest first.
@@ -66,7 +82,20 @@ impl Host for Machine {
     }
 
     fn name(&self) -> String {
-        self.name.get_or_init(process::host_name).clone()
+        let Seat { machine, namespace } = self.seat();
+        namespace.as_ref().map_or_else(|| machine.clone(), |namespace| format!("{machine}/{namespace}"))
+    }
+
+    fn is_here(&self, name: &str) -> bool {
+        self.name() == name || process::former_name(self.seat().namespace.as_deref()) == name
+    }
+
+    fn lives_elsewhere(&self, name: &str, process: &Process) -> Option<bool> {
+        let (machine, namespace) = name.split_once('/')?;
+        if machine != self.seat().machine {
+            return None;
+        }
+        process::lives_in(namespace, process.pid, &process.start, self.boot().ok()?)
     }
 
     fn process(&self, pid: u32) -> Option<Process> {
@@ -147,7 +176,7 @@ impl Host for Machine {
     }
 
     fn ring(&self, topics: &[Topic]) {
-        bell::ring(&self.bells, topics);
+        bell::ring(&crate::paths::bells(&self.data), topics);
     }
 }
 

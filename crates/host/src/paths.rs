@@ -1,5 +1,6 @@
 //! Where things are kept.
 
+use std::path::Path;
 use std::path::PathBuf;
 
 use crate::env;
@@ -42,7 +43,7 @@ impl Paths {
 
     /// Where waiting processes hang their bells.
     pub fn bells(&self) -> PathBuf {
-        self.data.join("bells")
+        bells(&self.data)
     }
 
     /// What a caller over HTTP has to show.
@@ -70,7 +71,17 @@ impl Paths {
         self.data.join("pending")
     }
 
+    /// What `consort token` has made.
+    pub fn tokens(&self) -> PathBuf {
+        self.config.join("tokens")
+    }
+
     pub fn user_config(&self) -> PathBuf {
         self.config.join("config.toml")
     }
+}
+
+/// Where waiting processes hang their bells, in a data directory.
+pub(crate) fn bells(data: &Path) -> PathBuf {
+    data.join("bells")
 }

@@ -34,8 +34,15 @@ pub fn script_of(pid: u32) -> Option<String> {
     Some(String::from_utf8_lossy(script).into_owned())
 }
 
+/// The host's name, by which earlier versions knew where a process runs.
+pub(crate) fn former_name(namespace: Option<&str>) -> String {
+    let name = rustix::system::uname().nodename().to_string_lossy().into_owned();
+    namespace.map_or_else(|| name.clone(), |namespace| format!("{name}/{namespace}"))
+}
+
 pub(crate) use platform::boot;
-pub(crate) use platform::host_name;
+pub(crate) use platform::lives_in;
+pub(crate) use platform::namespace;
 pub(crate) use platform::stat;
 
 #[cfg(target_os = "linux")]
@@ -54,18 +61,46 @@ mod platform {
         Ok(String::from_utf8_lossy(&id).into_owned())
     }
 
-    /// The host's name and, in a container, its process namespace: the same
-    /// id elsewhere is another process.
-    pub(crate) fn host_name() -> String {
-        /// The inode of the initial namespace, fixed in the kernel's sources.
-        const INITIAL: &str = "pid:[4026531836]";
-        let name = rustix::system::uname().nodename().to_string_lossy().into_owned();
-        match fs::read_link("/proc/self/ns/pid") {
-            Ok(namespace) if namespace.as_os_str() != INITIAL => {
-                format!("{name}/{}", namespace.display())
+    /// The inode of the initial namespace, fixed in the kernel's sources.
+    const INITIAL: &str = "pid:[4026531836]";
+
+    /// The process namespace, unless it is the machine's own: the same id in
+    /// another one is another process.
+    pub(crate) fn namespace() -> Option<String> {
+        let namespace = fs::read_link("/proc/self/ns/pid").ok()?.to_string_lossy().into_owned();
+        (namespace != INITIAL).then_some(namespace)
+    }
+
+    /// Whether a process of another namespace lives, where that can be seen: the
+    /// machine's own namespace sees all of them.
+    pub(crate) fn lives_in(namespace: &str, pid: u32, start: &str, boot: &str) -> Option<bool> {
+        let mut is_all_seen = namespace_is_initial();
+        for entry in fs::read_dir("/proc").ok()?.flatten() {
+            let Some(outer) = entry.file_name().to_str().and_then(|name| name.parse::<u32>().ok()) else {
+                continue;
+            };
+            match fs::read_link(format!("/proc/{outer}/ns/pid")) {
+                Ok(found) if found.as_os_str() != namespace => continue,
+                Ok(_) => {}
+                Err(error) => {
+                    is_all_seen &= is_gone(&error);
+                    continue;
+                }
             }
-            _ => name,
+            let status = fs::read_to_string(format!("/proc/{outer}/status")).unwrap_or_default();
+            let inner = status.lines().find_map(|line| line.strip_prefix("NSpid:"));
+            let inner = inner.and_then(|pids| pids.split_whitespace().last()?.parse().ok());
+            if inner == Some(pid)
+                && let Ok(Some(found)) = stat(outer, boot)
+            {
+                return Some(found.process.start == start);
+            }
         }
+        is_all_seen.then_some(false)
+    }
+
+    fn namespace_is_initial() -> bool {
+        namespace().is_none()
     }
 
     /// `Ok(None)` where there is no such process; an error where it cannot be told.
@@ -131,8 +166,12 @@ mod platform {
         Ok(String::new())
     }
 
-    pub(crate) fn host_name() -> String {
-        rustix::system::uname().nodename().to_string_lossy().into_owned()
+    pub(crate) fn namespace() -> Option<String> {
+        None
+    }
+
+    pub(crate) fn lives_in(_namespace: &str, _pid: u32, _start: &str, _boot: &str) -> Option<bool> {
+        None
     }
 
     /// `Ok(None)` where there is no such process; an error where it cannot be told.

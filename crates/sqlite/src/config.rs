@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use consort_core::config::Acceptance;
 use consort_core::config::ConfigStore;
 use consort_core::engine::StoreError;
 use rusqlite::Row;
@@ -35,6 +36,17 @@ impl ConfigStore for SqliteTx<'_> {
 
     fn is_published(&self) -> Result<bool, StoreError> {
         self.ask(|tx| published::is_of(&self.store.path, tx))
+    }
+
+    fn acceptances(&self) -> Result<Vec<Acceptance>, StoreError> {
+        let sql = "SELECT owner, key, value FROM facts WHERE kind = 'accepted' ORDER BY owner, key";
+        let read = |row: &Row<'_>| Ok(Acceptance { scope: row.get(0)?, key: row.get(1)?, value: row.get(2)? });
+        self.ask(|tx| tx.prepare_cached(sql)?.query_map([], read)?.collect())
+    }
+
+    fn accept(&mut self, Acceptance { scope, key, value }: &Acceptance) -> Result<(), StoreError> {
+        let sql = "REPLACE INTO facts VALUES ('accepted', ?1, ?2, ?3)";
+        self.change(|tx| tx.execute(sql, params![key, scope, value]).map(drop))
     }
 
     fn publish_all(&mut self) {

@@ -104,22 +104,21 @@ impl PresenceStore for SqliteTx<'_> {
         self.ask(|tx| tx.prepare_cached(&sql)?.query_map([name], read_agent)?.collect())
     }
 
-    fn by_pids(&self, host: &str, pids: &[u32]) -> Result<Vec<Agent>, StoreError> {
+    fn by_pids(&self, pids: &[u32]) -> Result<Vec<(Agent, bool)>, StoreError> {
         // A handful of rows, all in one index: a scan beats another that every
         // join would maintain. A bit for each id, modulo 64, sifts out nearly all
         // of them at the price of one short statement.
         let sieve = pids.iter().fold(0i64, |sieve, pid| sieve | 1 << (pid & 63));
-        let sql = "SELECT session, pid FROM agents WHERE (?1 >> (pid & 63)) & 1 AND left_at IS NULL";
-        let read = |row: &Row<'_>| Ok((row.get::<_, String>(0)?.into(), row.get(1)?));
-        let likely: Vec<(SessionId, u32)> =
-            self.ask(|tx| tx.prepare_cached(sql)?.query_map([sieve], read)?.collect())?;
+        let present = "SELECT session, pid FROM agents WHERE (?1 >> (pid & 63)) & 1 AND left_at IS NULL";
+        let left = "SELECT session, pid FROM agents
+                    WHERE (?1 >> (pid & 63)) & 1 AND left_at IS NOT NULL AND left_reason = '\"asked\"'";
         let mut agents = Vec::new();
-        for (session, pid) in likely {
-            if pids.contains(&pid)
-                && let Some((agent, _)) = self.agent(&session)?
-                && agent.host == host
-            {
-                agents.push(agent);
+        for (sql, is_here) in [(present, true), (left, false)] {
+            let read = |row: &Row<'_>| Ok((row.get::<_, String>(0)?.into(), row.get(1)?));
+            let likely: Vec<(SessionId, u32)> =
+                self.ask(|tx| tx.prepare_cached(sql)?.query_map([sieve], read)?.collect())?;
+            for (session, _) in likely.into_iter().filter(|(_, pid)| pids.contains(pid)) {
+                agents.extend(self.agent(&session)?.map(|(agent, _)| (agent, is_here)));
             }
         }
         Ok(agents)

@@ -95,9 +95,9 @@ fn slot_of(process: &Process) -> u64 {
     u64::from(process.pid % SLOTS) * SLOT as u64
 }
 
-/// That very life of that process, before the session it hosts.
-fn life(host: &str, process: &Process) -> String {
-    format!("{} {} {host} ", process.pid, process.start)
+/// That very life of that process, before where it is.
+fn life(process: &Process) -> String {
+    format!("{} {} ", process.pid, process.start)
 }
 
 impl PulseStore for Pulses {
@@ -127,8 +127,8 @@ impl PulseStore for Pulses {
     }
 
     fn note_host(&self, agent: &Agent) {
-        let life = life(&agent.host, &agent.process);
-        let hosted = format!("{life}{}", agent.session.path_part());
+        let life = life(&agent.process) + &agent.host;
+        let hosted = format!("{life} {}", agent.session.path_part());
         let note = |path: &Path, text: &str, at: u64| {
             let mut slot = [b' '; SLOT];
             slot[..text.len()].copy_from_slice(text.as_bytes());
@@ -141,22 +141,21 @@ impl PulseStore for Pulses {
         }
     }
 
-    fn is_host(&self, host: &str, process: &Process) -> bool {
+    fn is_host(&self, process: &Process) -> bool {
         let mut slot = [0; SLOT];
         let read = |file: fs::File| file.read_exact_at(&mut slot, slot_of(process));
         // The last slots may not have been written yet.
         if no_waiting().read(true).open(self.dir.join(HOSTS)).and_then(read).is_err() {
             return false;
         }
-        let life = life(host, process);
-        let session = slot.strip_prefix(life.as_bytes()).map(<[u8]>::trim_ascii_end);
+        let life = life(process);
+        let slot = str::from_utf8(&slot).ok().map(str::trim_ascii_end);
         // The session may have ended since, or moved to another process.
-        let session = session.and_then(|session| str::from_utf8(session).ok());
+        let session = slot.and_then(|slot| slot.strip_prefix(&life)?.rsplit(' ').next());
         session.is_some_and(|session| {
             // A slot may be torn: it must still be one file name.
             !session.contains('/')
-                && read_small(&self.dir.join(format!("{session}{HOST}")))
-                    .is_ok_and(|now| now.trim_ascii_end() == life.trim_end().as_bytes())
+                && read_text(&self.dir.join(format!("{session}{HOST}"))).is_ok_and(|now| now.starts_with(&life))
         })
     }
 

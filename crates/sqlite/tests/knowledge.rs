@@ -15,6 +15,7 @@ use consort_core::knowledge::Scope;
 use consort_core::knowledge::Source;
 use consort_core::knowledge::Stamped;
 use consort_core::presence::CallerFacts;
+use consort_core::presence::Proof;
 use consort_sqlite::Access;
 use consort_sqlite::Store;
 use consort_testkit::FakeHost;
@@ -46,7 +47,7 @@ fn elsewhere(app: &mut TheApp, at: Timestamp, field: &str, value: &Value) {
 
 fn record(app: &mut TheApp, action: Value) {
     let request = ActRequest {
-        caller: CallerFacts { host: app.host().name(), ..CallerFacts::default() },
+        caller: CallerFacts { proof: Proof::Terminal, ..CallerFacts::default() },
         scope: Scope::Global,
         actions: json!([action]),
         worktree: "/shop/main".into(),

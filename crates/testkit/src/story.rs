@@ -15,7 +15,9 @@ use consort_core::presence::JoinOutcome;
 use consort_core::presence::JoinRequest;
 use consort_core::presence::LeaveReason;
 use consort_core::presence::NameWish;
+use consort_core::presence::NotAllowed;
 use consort_core::presence::PresenceError;
+use consort_core::presence::Proof;
 use consort_core::presence::Pulse;
 use consort_core::presence::PulseOutcome;
 use consort_core::presence::Scope;
@@ -53,8 +55,8 @@ pub fn join<E: Engine>(
 
 /// What a call from the current place tells of its caller.
 pub fn facts(host: &FakeHost, claimed: Option<&str>) -> CallerFacts {
-    let (name, ancestors) = (host.name(), host.ancestors());
-    CallerFacts { host: name, ancestors, claimed: claimed.map(Into::into), ..Default::default() }
+    let hints = claimed.map(Into::into).into_iter().collect();
+    CallerFacts { ancestors: host.ancestors(), hints, proof: Proof::Typed, ..Default::default() }
 }
 
 /// Everyone, with no more than the store tells.
@@ -115,19 +117,17 @@ pub fn store_story<E: Engine>(engine: E) {
     app.subagent_stopped(&raven, "a1").unwrap();
     assert!(who(&mut app).agents[0].subagents.is_empty());
 
-    // Who calls: the nearest registered ancestor, and only without one the environment.
+    // Who calls: the nearest registered ancestor, whatever the environment says.
     host.call_from(&[99, 11, 10]);
     let caller = app.caller(&facts(&host, Some("s-raven"))).unwrap();
     assert!(matches!(caller, Caller::Agent(agent) if agent.name.as_str() == "Bear"));
     host.call_from(&[99]);
-    let caller = app.caller(&facts(&host, Some("s-raven"))).unwrap();
-    assert!(matches!(caller, Caller::Agent(agent) if agent.name.as_str() == "Raven"));
-    let nobody = facts(&host, Some("nobody"));
-    assert_eq!(app.caller(&nobody).unwrap(), Caller::Stranger, "it says that it is a session");
-    let nobody = CallerFacts { claimed: None, ..nobody };
-    assert_eq!(app.caller(&nobody).unwrap(), Caller::Person);
-    let in_agent = CallerFacts { in_agent: true, ..nobody };
-    assert_eq!(app.caller(&in_agent).unwrap(), Caller::Stranger);
+    let person = facts(&host, Some("s-raven"));
+    assert_eq!(app.caller(&person).unwrap(), Caller::Person, "a hint makes nobody an agent");
+    let in_agent = CallerFacts { in_agent: true, ..person.clone() };
+    assert_eq!(app.caller(&in_agent).unwrap(), Caller::Anonymous(NotAllowed::NotJoined));
+    let nobody = CallerFacts { proof: Proof::default(), ..person };
+    assert!(matches!(app.caller(&nobody).unwrap(), Caller::Anonymous(NotAllowed::Anonymous(_))));
 
     // A reused process id is not life; a leaving is told once.
     host.start(10, "second");

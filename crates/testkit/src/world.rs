@@ -4,20 +4,26 @@ use std::fs;
 use std::io::Write as _;
 use std::path::Path;
 use std::path::PathBuf;
-use std::process::Child;
 use std::process::Command;
 use std::process::Stdio;
 use std::sync::OnceLock;
+
+use crate::seat::Seat;
+use crate::seat::Seated;
+use crate::seat::at_terminal;
 
 /// A home, a project and nothing else; deleted when dropped.
 pub struct Sealed {
     temp: tempfile::TempDir,
     program: PathBuf,
-    other: OnceLock<Child>,
+    seat: OnceLock<Seat>,
 }
 
-/// In arguments: a process that lives as long as the world and starts nothing.
+/// In arguments: the process that hosts this world's agents.
 const OTHER: &str = "$OTHER";
+
+/// Says for which session a command is run.
+const SESSION: &str = "CONSORT_SESSION";
 
 /// What a command did.
 #[derive(Clone, Debug)]
@@ -31,7 +37,7 @@ impl Sealed {
     /// `program` is the `consort` under test.
     pub fn new(program: &str) -> Self {
         let temp = tempfile::tempdir().unwrap();
-        let sealed = Self { temp, program: program.into(), other: OnceLock::new() };
+        let sealed = Self { temp, program: program.into(), seat: OnceLock::new() };
         fs::create_dir_all(sealed.home()).unwrap();
         fs::create_dir_all(sealed.project()).unwrap();
         sealed
@@ -80,19 +86,29 @@ impl Sealed {
         command
     }
 
-    /// `consort` with these arguments; `$OTHER` is the id of a process that
-    /// hosts an agent without being an ancestor of anything.
+    /// The process that hosts this world's agents.
+    pub fn seat(&self) -> &Seat {
+        self.seat.get_or_init(|| Seat::start(self.temp.path()))
+    }
+
+    /// `consort` with these arguments, at a terminal of the person's; `$OTHER` is
+    /// the id of the process that hosts the agents.
     pub fn consort<'a>(&self, arguments: impl IntoIterator<Item = &'a str>) -> Command {
         let mut command = self.command(&self.program);
-        let sleep = || self.command("sleep").arg("600").stdin(Stdio::null()).spawn().unwrap();
         for argument in arguments {
             if argument == OTHER {
-                command.arg(self.other.get_or_init(sleep).id().to_string());
+                command.arg(self.seat().pid().to_string());
             } else {
                 command.arg(argument);
             }
         }
+        at_terminal(&mut command, true);
         command
+    }
+
+    /// Starts a command of an agent: a hook, or one that says for which session it is.
+    pub fn spawn_as_agent(&self, command: &Command) -> Seated {
+        self.seat().spawn(command)
     }
 
     /// Runs `consort <line>`, split at spaces.
@@ -138,13 +154,24 @@ impl Sealed {
     }
 
     /// Runs a command to its end with `input`, and hides what differs from run
-    /// to run: this world's place.
+    /// to run: this world's place. Hooks, and what is for a session, are run by the
+    /// process that hosts the agents; the rest by the person, at a terminal.
     pub fn ran_with(&self, command: &mut Command, input: &[u8]) -> Ran {
-        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-        let mut child = command.spawn().unwrap();
-        // A hook that does not read its input is no failure.
-        let _ = child.stdin.take().unwrap().write_all(input);
-        let output = child.wait_with_output().unwrap();
+        let is_of_session = command.get_envs().any(|(name, _)| name == SESSION);
+        let is_hook = command.get_args().any(|argument| {
+            let argument = argument.to_string_lossy();
+            argument == "hook" || argument.contains(" hook ")
+        });
+        let (stdout, stderr, code) = if is_of_session || is_hook {
+            self.seat().spawn(command).output(input)
+        } else {
+            at_terminal(command, true);
+            command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+            let mut child = command.spawn().unwrap();
+            let _ = child.stdin.take().unwrap().write_all(input);
+            let output = child.wait_with_output().unwrap();
+            (output.stdout, output.stderr, output.status.code().unwrap_or(-1))
+        };
         let temp = fs::canonicalize(self.temp.path()).unwrap();
         let hide = |bytes: Vec<u8>| {
             let text = String::from_utf8(bytes).unwrap();
@@ -154,11 +181,7 @@ impl Sealed {
             text.replace(&*temp.to_string_lossy(), "$WORLD")
                 .replace(&*self.temp.path().to_string_lossy(), "$WORLD")
         };
-        Ran {
-            stdout: hide(output.stdout),
-            stderr: hide(output.stderr),
-            code: output.status.code().unwrap_or(-1),
-        }
+        Ran { stdout: hide(stdout), stderr: hide(stderr), code }
     }
 
     /// Makes the project a repository with one commit.
@@ -172,15 +195,6 @@ impl Sealed {
         git.args(["-c", "user.name=t", "-c", "user.email=t@example.com"]).args(arguments);
         let ran = self.ran(&mut git);
         assert_eq!(ran.code, 0, "git {arguments:?}: {}", ran.stderr);
-    }
-}
-
-impl Drop for Sealed {
-    fn drop(&mut self) {
-        if let Some(other) = self.other.get_mut() {
-            let _ = other.kill();
-            let _ = other.wait();
-        }
     }
 }
 

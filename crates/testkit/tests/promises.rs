@@ -193,7 +193,7 @@ fn files_stay_readable() {
 }
 
 #[test]
-fn sql_is_in_one_crate_unsafe_code_in_two_files_and_every_variable_is_declared() {
+fn sql_is_in_one_crate_unsafe_code_in_few_files_and_every_variable_is_declared() {
     visit(&root().join("crates"), &mut |path| {
         let source = path.components().any(|part| part.as_os_str() == "src");
         let text = std::fs::read_to_string(path).unwrap();
@@ -202,7 +202,9 @@ fn sql_is_in_one_crate_unsafe_code_in_two_files_and_every_variable_is_declared()
                 assert!(!text.contains(word), "{word} in {}", path.display());
             }
         }
-        if source && !path.ends_with("cli/src/start.rs") && !path.ends_with("cli/src/deadline.rs") {
+        // A test gives a command a terminal between fork and exec.
+        let may = ["cli/src/start.rs", "cli/src/deadline.rs", "testkit/src/seat.rs"];
+        if source && !may.iter().any(|may| path.ends_with(may)) {
             assert!(!text.contains("unsafe_code"), "unsafe code in {}", path.display());
         }
         let declares = path.ends_with("host/src/env.rs") || path.starts_with(root().join("crates/testkit"));

@@ -37,6 +37,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::json;
 
+use crate::guard::Access;
 use crate::reply::Refusal;
 use crate::reply::answer;
 use crate::site::Inner;
@@ -56,6 +57,7 @@ where
 async fn serve<E, H>(
     State(inner): State<Arc<Inner<E, H>>>,
     ends: Option<Extension<Ends>>,
+    Extension(access): Extension<Access>,
     method: Method,
     Path(verb): Path<String>,
     about: Result<Query<About>, QueryRejection>,
@@ -68,7 +70,7 @@ where
     let Query(about) = about.map_err(|error| Refusal::malformed(error.body_text()))?;
     let ends = ends.map(|Extension(ends)| ends);
     let call = move |app: &mut App<E, H>, around: &dyn Around| {
-        let mut desk = Desk { app, caller: around.caller(ends), around, about };
+        let mut desk = Desk { app, caller: access.proves(around.caller(ends)), around, about };
         let verb: Vec<&str> = verb.split('/').collect();
         match method {
             Method::GET => desk.look(&verb),
@@ -159,7 +161,7 @@ impl<E: Engine, H: Host> Desk<'_, E, H> {
         let scope = self.project()?.map_or(Scope::Everywhere, Scope::Project);
         let you = match self.app.caller(&self.caller)? {
             Caller::Agent(agent) => Some(agent.session),
-            Caller::Person | Caller::Stranger => None,
+            Caller::Person | Caller::Anonymous(_) => None,
         };
         let around = self.around;
         told(self.app.who(&scope, you.as_ref(), |agents| around.look(agents))?)
@@ -224,7 +226,7 @@ impl<E: Engine, H: Host> Desk<'_, E, H> {
         match self.app.caller(&self.caller)? {
             Caller::Agent(agent) => Ok(Actor::Agent(agent.session)),
             Caller::Person => Ok(Actor::Person),
-            Caller::Stranger => Err(PresenceError::NotRegistered.into()),
+            Caller::Anonymous(why) => Err(PresenceError::from(why).into()),
         }
     }
 }

@@ -12,6 +12,8 @@ use axum::http::Uri;
 use axum::http::header;
 use axum::middleware::Next;
 use axum::response::Response;
+use consort_core::presence::CallerFacts;
+use consort_core::presence::Proof;
 
 use crate::reply::Refusal;
 use crate::site::Connection;
@@ -41,13 +43,27 @@ pub struct Tokens {
     pub all: Token,
     /// For looking.
     pub read: Token,
+    /// Whether a token is one that the person made for this, by `consort token`.
+    pub person: Box<dyn Fn(&str) -> bool + Send + Sync>,
 }
 
 /// What whoever was let in may do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Access {
     All,
+    /// The same, as the person, unless its processes say that it is an agent.
+    Person,
     Read,
+}
+
+impl Access {
+    /// Who calls, with what was shown.
+    pub(crate) fn proves(self, facts: CallerFacts) -> CallerFacts {
+        match self {
+            Self::Person if !facts.in_agent => CallerFacts { proof: Proof::Token, ..facts },
+            Self::All | Self::Person | Self::Read => facts,
+        }
+    }
 }
 
 /// What is asked of every request.
@@ -93,6 +109,7 @@ impl Guard {
         let shown = shown.or_else(|| token_in(uri).filter(|_| uri.path().starts_with(SYNC)));
         match shown {
             Some(shown) if self.tokens.all.is(shown) => Ok(Access::All),
+            Some(shown) if (self.tokens.person)(shown) => Ok(Access::Person),
             Some(shown) if self.tokens.read.is(shown) => {
                 let looks = matches!(*method, Method::GET | Method::HEAD);
                 let may = looks && [API, SYNC].iter().any(|place| uri.path().starts_with(place));
@@ -153,7 +170,7 @@ mod tests {
     const READ: &str = "fedcba9876543210fedcba9876543210";
 
     fn access(line: &str, headers: &[(&str, &str)]) -> Option<Access> {
-        let tokens = Tokens { all: Token::new(SECRET).unwrap(), read: Token::new(READ).unwrap() };
+        let tokens = Tokens { all: Token::new(SECRET).unwrap(), read: Token::new(READ).unwrap(), person: Box::new(|_| false) };
         let guard = Guard { tokens, hosts: vec!["box.lan".into()] };
         let mut map = HeaderMap::new();
         for (name, value) in headers {

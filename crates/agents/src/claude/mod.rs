@@ -106,6 +106,10 @@ impl AgentCli for Claude {
         &[]
     }
 
+    fn marker_variables(&self) -> &'static [&'static str] {
+        &["CLAUDECODE", "CLAUDE_CODE_SESSION_ID"]
+    }
+
     fn config_dir(&self, home: &Path, environment: Environment<'_>) -> PathBuf {
         environment(CONFIG_DIR).map_or_else(|| home.join(".claude"), PathBuf::from)
     }

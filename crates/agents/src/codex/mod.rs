@@ -103,6 +103,10 @@ impl AgentCli for Codex {
         &[Ability::IsWoken]
     }
 
+    fn marker_variables(&self) -> &'static [&'static str] {
+        &["CODEX_SANDBOX", "CODEX_THREAD_ID"]
+    }
+
     fn config_dir(&self, home: &Path, environment: Environment<'_>) -> PathBuf {
         environment("CODEX_HOME").map_or_else(|| home.join(".codex"), PathBuf::from)
     }

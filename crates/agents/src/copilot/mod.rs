@@ -100,6 +100,10 @@ impl AgentCli for Copilot {
         &[Ability::TellsItsModel, Ability::IsWoken]
     }
 
+    fn marker_variables(&self) -> &'static [&'static str] {
+        &["COPILOT_AGENT_SESSION_ID", "COPILOT_CLI"]
+    }
+
     fn config_dir(&self, home: &Path, environment: Environment<'_>) -> PathBuf {
         environment("COPILOT_HOME").map_or_else(|| home.join(".copilot"), PathBuf::from)
     }

@@ -130,6 +130,10 @@ impl AgentCli for Gemini {
         &[Ability::TellsItsModel, Ability::IsWoken]
     }
 
+    fn marker_variables(&self) -> &'static [&'static str] {
+        &["GEMINI_CLI", "GEMINI_SESSION_ID"]
+    }
+
     fn config_dir(&self, home: &Path, environment: Environment<'_>) -> PathBuf {
         let home = environment(HOME).map_or_else(|| home.to_owned(), PathBuf::from);
         home.join(OWN)

@@ -78,6 +78,10 @@ impl AgentCli for OpenCode {
         &[Ability::HearsAtTheEnd]
     }
 
+    fn marker_variables(&self) -> &'static [&'static str] {
+        &["OPENCODE", "OPENCODE_PID"]
+    }
+
     fn config_dir(&self, home: &Path, environment: Environment<'_>) -> PathBuf {
         let config = environment("XDG_CONFIG_HOME").map_or_else(|| home.join(".config"), PathBuf::from);
         config.join("opencode")

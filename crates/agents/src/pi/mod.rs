@@ -68,6 +68,10 @@ impl AgentCli for Pi {
         &[Ability::SpeaksMcp]
     }
 
+    fn marker_variables(&self) -> &'static [&'static str] {
+        &["PI_SESSION_ID"]
+    }
+
     fn config_dir(&self, home: &Path, environment: Environment<'_>) -> PathBuf {
         environment("PI_CODING_AGENT_DIR").map_or_else(|| home.join(".pi/agent"), PathBuf::from)
     }

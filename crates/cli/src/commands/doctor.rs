@@ -239,7 +239,8 @@ fn edit(file: &Path) -> String {
 
 fn settings(world: &World) -> Vec<Finding> {
     let worktree = world.place().worktree;
-    match config::load(&world.paths, &worktree, &world.overrides) {
+    let acceptances = world.app().acceptances().unwrap_or_default();
+    match config::load(&world.paths, &worktree, &world.overrides, &acceptances) {
         Ok(loaded) if loaded.warnings.is_empty() => {
             vec![finding("settings", Severity::Ok, "every key is known", None)]
         }

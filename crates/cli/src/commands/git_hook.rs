@@ -66,7 +66,7 @@ pub(crate) fn install(world: &World, worktree: &Path, dry_run: bool, yes: bool) 
     }
     out::note(format_args!("{}:", hook.display()));
     world.out.text(&script)?;
-    if dry_run || !agree(yes, "Add this hook?") {
+    if dry_run || !agree(yes, "Add this hook?")? {
         out::note("Nothing was changed.");
         return Ok(());
     }

@@ -19,6 +19,7 @@ use crate::connect::State;
 use crate::error::CommandError;
 use crate::error::CommandResult;
 use crate::out;
+use crate::person;
 use crate::world::World;
 
 #[derive(clap::Args)]
@@ -86,6 +87,9 @@ impl LevelArgs {
 }
 
 pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
+    if !args.dry_run {
+        person::refuse_agents(&mut world.app())?;
+    }
     let worktree = world.place().worktree;
     if args.git_merge {
         return git_merge::install(world, &worktree, args.dry_run, args.yes);
@@ -156,7 +160,7 @@ fn connect(
     plans.iter().try_for_each(|plan| world.out.text(plan.diff()))?;
     if args.dry_run {
         out::note("Nothing was changed: this was a dry run.");
-    } else if agree(args.yes, &format!("Connect {}?", cli.title())) {
+    } else if agree(args.yes, &format!("Connect {}?", cli.title()))? {
         carry_out(world, cli, plans, make)?;
         return Ok(true);
     } else {
@@ -219,9 +223,15 @@ pub(crate) fn last_words(is_for_project: bool) {
 
 /// Asks the person at the terminal, also where the output goes elsewhere;
 /// without one the command itself was the answer.
-pub(crate) fn agree(yes: bool, question: &str) -> bool {
-    if yes || !std::io::stdin().is_terminal() {
-        return true;
+pub(crate) fn agree(yes: bool, question: &str) -> Result<bool, CommandError> {
+    if yes {
+        return Ok(true);
+    }
+    if !std::io::stdin().is_terminal() {
+        return Err(CommandError::user(
+            "there is no terminal to ask on, and nothing was changed",
+            "`--yes` says that you want this",
+        ));
     }
     let mut stderr = std::io::stderr();
     let _ = write!(stderr, "{question} [Y/n] ");
@@ -229,7 +239,7 @@ pub(crate) fn agree(yes: bool, question: &str) -> bool {
     let mut answer = String::new();
     let read = std::io::stdin().lock().read_line(&mut answer);
     // The end of input is not consent.
-    matches!(read, Ok(n) if n > 0) && matches!(answer.trim().to_lowercase().as_str(), "" | "y" | "yes")
+    Ok(matches!(read, Ok(n) if n > 0) && matches!(answer.trim().to_lowercase().as_str(), "" | "y" | "yes"))
 }
 
 /// Both levels at once would run every hook twice.

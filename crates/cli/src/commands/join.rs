@@ -16,6 +16,7 @@ use consort_host::env;
 use crate::error::CommandError;
 use crate::error::CommandResult;
 use crate::out;
+use crate::person;
 use crate::world::TheApp;
 use crate::world::World;
 
@@ -43,7 +44,7 @@ pub(crate) struct Args {
 
 pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
     let mut room = world.open()?;
-    let (kind, process, session) = who_joins(&room.app, args)?;
+    let (kind, process, session) = who_joins(&mut room.app, args)?;
     let outcome = room.app.join(&JoinRequest {
         session,
         wish: match (&args.name, env::get(env::NAME)) {
@@ -85,11 +86,16 @@ fn kind(text: &str) -> Result<String, String> {
 }
 
 /// The agent CLI this runs in, or whatever the flags describe.
-fn who_joins(app: &TheApp, args: &Args) -> Result<(String, Process, SessionId), CommandError> {
+fn who_joins(app: &mut TheApp, args: &Args) -> Result<(String, Process, SessionId), CommandError> {
     if let Some(pid) = args.pid {
         let process = app.host().process(pid).ok_or_else(|| {
             CommandError::user(format!("no process {pid} runs here"), "give the id of a running process")
         })?;
+        // Nobody registers what is somebody else's.
+        if !app.host().ancestors().iter().any(|ancestor| ancestor.pid == pid) {
+            let facts = person::acting(app)?;
+            app.require_person(&facts)?;
+        }
         let session = args.session.clone().unwrap_or_else(|| format!("pid-{pid}-{}", process.start));
         let session = SessionId::new(session)?;
         return Ok((args.kind.clone().unwrap_or_else(|| "other".into()), process, session));

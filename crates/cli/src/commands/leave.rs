@@ -1,9 +1,12 @@
 //! `consort leave`
 
+use consort_core::presence::Caller;
 use consort_core::presence::LeaveReason;
 use consort_core::presence::PresenceError;
+use consort_core::text;
 
 use crate::error::CommandResult;
+use crate::person;
 use crate::world::World;
 
 #[derive(clap::Args)]
@@ -18,6 +21,10 @@ pub(crate) struct Args {
 
 pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
     let mut room = world.open()?;
+    if let (Some(name), Caller::Person | Caller::Anonymous(_)) = (&args.agent, room.caller()?) {
+        let what = format!("send {} away and free what it has reserved", text::foreign(name, 50));
+        person::confirmed(&mut room.app, &what)?;
+    }
     let (agent, actor) = room.subject(args.agent.as_deref())?;
     let outcome =
         room.app.leave(&agent.session, LeaveReason::Asked, actor)?.ok_or(PresenceError::NotRegistered)?;

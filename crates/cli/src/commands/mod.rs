@@ -17,6 +17,7 @@ pub(crate) mod rename;
 pub(crate) mod serve;
 pub(crate) mod status;
 pub(crate) mod tasks;
+pub(crate) mod token;
 pub(crate) mod uninit;
 pub(crate) mod up;
 pub(crate) mod who;

@@ -26,6 +26,7 @@ use crate::error::CommandError;
 use crate::error::CommandResult;
 use crate::out;
 use crate::surroundings::Surroundings;
+use crate::person;
 use crate::world::World;
 
 #[derive(clap::Args)]
@@ -42,8 +43,16 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
-    let tokens =
-        Tokens { all: token(world, &world.paths.token())?, read: token(world, &world.paths.token_read())? };
+    person::refuse_agents(&mut world.app())?;
+    let kept = world.paths.tokens();
+    let data = world.paths.data.clone();
+    let tokens = Tokens {
+        all: token(world, &world.paths.token())?,
+        read: token(world, &world.paths.token_read())?,
+        person: Box::new(move |shown| {
+            super::token::check(&kept, shown, "serve", Machine::new(&data).now()).is_ok()
+        }),
+    };
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let runtime = runtime.map_err(|error| failed("it cannot be begun", &error))?;
     let served = runtime.block_on(serve(world, args, tokens));
@@ -114,7 +123,7 @@ fn token(world: &World, path: &Path) -> Result<Token, CommandError> {
 /// Made aside and put in its place whole: nobody finds half of it, and of two that
 /// make one at once the first counts.
 fn make_token(world: &World, path: &Path) -> std::io::Result<()> {
-    let machine = Machine::new(world.paths.bells());
+    let machine = Machine::new(&world.paths.data);
     let random = [machine.random(), machine.random()].concat();
     let secret: String = random.iter().map(|byte| format!("{byte:02x}")).collect();
     let aside = path.with_extension(std::process::id().to_string());

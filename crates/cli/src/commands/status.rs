@@ -49,11 +49,11 @@ pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
     let unread = match &you {
         Caller::Agent(agent) => room.app.unread_count(&Actor::Agent(agent.session.clone()))?,
         Caller::Person => room.app.unread_count(&Actor::Person)?,
-        Caller::Stranger => 0,
+        Caller::Anonymous(_) => 0,
     };
     let task = match &you {
         Caller::Agent(agent) => room.app.task_in_hand(&agent.session)?,
-        Caller::Person | Caller::Stranger => None,
+        Caller::Person | Caller::Anonymous(_) => None,
     };
     let caller = caller_facts(&room.app);
     let status = Status {
@@ -74,7 +74,7 @@ pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
     }
     let you = match &status.you {
         Caller::Agent(agent) => format!("{} ({}, session {})", agent.name, agent.kind, agent.session),
-        Caller::Stranger => "an agent session that has not joined".to_owned(),
+        Caller::Anonymous(why) => why.to_string(),
         Caller::Person => "the person at the keyboard".to_owned(),
     };
     let branch = status.branch.map_or_else(String::new, |branch| format!(" on {branch}"));

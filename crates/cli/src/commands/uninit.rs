@@ -7,7 +7,6 @@ use consort_agents::AgentCli;
 use super::git_hook;
 use super::init::AgentArgs;
 use super::init::LevelArgs;
-use super::init::agree;
 use super::init::one_by_one;
 use super::knowledge::git_merge;
 use crate::connect;
@@ -15,6 +14,7 @@ use crate::connect::Plan;
 use crate::error::CommandError;
 use crate::error::CommandResult;
 use crate::out;
+use crate::person;
 use crate::world::World;
 
 #[derive(clap::Args)]
@@ -32,13 +32,16 @@ pub(crate) struct Args {
     /// Show what would change, and change nothing
     #[arg(long)]
     dry_run: bool,
-    /// Do not ask
-    #[arg(short, long)]
+    /// Accepted for scripts that were written before; a token says it now
+    #[arg(short, long, hide = true)]
     yes: bool,
 }
 
 pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
     let worktree = world.place().worktree;
+    if !args.dry_run {
+        person::confirmed(&mut world.app(), "disconnect agent CLIs: nothing keeps them from reserved files then")?;
+    }
     if args.git_merge {
         return git_merge::remove(world, &worktree, args.dry_run);
     }
@@ -83,7 +86,7 @@ fn disconnect(
         // There is nothing to agree to.
     } else if args.dry_run {
         out::note("Nothing was changed: this was a dry run.");
-    } else if agree(args.yes, &format!("Disconnect {}?", cli.title())) {
+    } else {
         if !plans.iter().all(Plan::is_current) {
             (plans, failures) = make();
         }
@@ -92,8 +95,6 @@ fn disconnect(
             plan.carry_out(&world.pending())?;
             world.out.line(format!("Disconnected {}: {}", cli.title(), plan.path.display()))?;
         }
-    } else {
-        out::note("Nothing was changed.");
     }
     let failures: Vec<CommandError> = failures.into_iter().filter_map(Result::err).collect();
     failures.iter().for_each(|error| out::note(error.render().trim_end()));

@@ -83,7 +83,7 @@ pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
         };
         let Some(is_for_project) = plans.first().map(|plan| plan.is_for_project) else { continue };
         plans.iter().try_for_each(|plan| world.out.text(plan.diff()))?;
-        if init::agree(args.yes, &format!("Connect {}?", cli.title())) {
+        if init::agree(args.yes, &format!("Connect {}?", cli.title()))? {
             init::carry_out(world, cli, plans, make)?;
             init::last_words(is_for_project);
             connected = true;

@@ -41,7 +41,7 @@ pub(crate) fn look(world: &World, room: &mut Room, everywhere: bool) -> Result<W
     let scope = if everywhere { Scope::Everywhere } else { Scope::Project(room.project.clone()) };
     let you = match room.caller()? {
         Caller::Agent(agent) => Some(agent.session),
-        Caller::Person | Caller::Stranger => None,
+        Caller::Person | Caller::Anonymous(_) => None,
     };
     Ok(room.app.who(&scope, you.as_ref(), |agents| sight::look(&world.paths.home, agents))?)
 }

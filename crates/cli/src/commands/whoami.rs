@@ -1,5 +1,6 @@
 //! `consort whoami`
 
+use consort_core::explain::Explain as _;
 use consort_core::presence::Caller;
 
 use crate::error::CommandResult;
@@ -19,7 +20,10 @@ pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
     }
     world.out.line(match &caller {
         Caller::Agent(agent) => format!("{} ({} in {})", agent.name, agent.kind, agent.project.name),
-        Caller::Stranger => "an agent session that has not joined (`consort join`)".to_owned(),
+        Caller::Anonymous(why) => {
+            let hint = why.hints().into_iter().next().unwrap_or_default();
+            format!("{why} ({hint})")
+        }
         Caller::Person => "you, the person at the keyboard".to_owned(),
     })
 }

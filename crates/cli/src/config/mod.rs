@@ -4,6 +4,7 @@ use std::path::Path;
 use std::path::PathBuf;
 
 use consort_core::config;
+use consort_core::config::Acceptance;
 use consort_core::config::Config;
 use consort_core::config::KEYS;
 use consort_core::config::Layer;
@@ -46,6 +47,7 @@ pub(crate) fn load(
     paths: &Paths,
     worktree: &Path,
     overrides: &[(String, String)],
+    acceptances: &[Acceptance],
 ) -> Result<Loaded, CommandError> {
     for (name, value) in overrides {
         config::key(name)?.check(value)?;
@@ -89,7 +91,7 @@ pub(crate) fn load(
         }
     }
     let is_partial = !warnings.is_empty();
-    let resolved = config::resolve(layers);
+    let resolved = config::resolve(layers, acceptances);
     warnings.extend(resolved.warnings.iter().map(|(source, warning)| {
         let hint = warning.hints().into_iter().next().unwrap_or_default();
         let file = match source {

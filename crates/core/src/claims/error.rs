@@ -7,6 +7,7 @@ use super::PatternError;
 use crate::engine::StoreError;
 use crate::explain::Explain;
 use crate::explain::Kind;
+use crate::presence::NotAllowed;
 use crate::text;
 
 #[derive(Debug, Error)]
@@ -31,10 +32,8 @@ pub enum ClaimError {
     TooLong { length: usize, limit: usize },
     #[error(transparent)]
     Pattern(#[from] PatternError),
-    #[error("this agent session has not joined")]
-    NotRegistered,
-    #[error("only the person can lift a reservation")]
-    NotThePerson,
+    #[error(transparent)]
+    NotAllowed(#[from] NotAllowed),
     #[error(transparent)]
     Store(#[from] StoreError),
 }
@@ -96,11 +95,7 @@ impl Explain for ClaimError {
             }
             Self::Nothing => "name a path, or any words for what you work on".into(),
             Self::TooLong { .. } | Self::Pattern(_) => "use a shorter or a simpler one".into(),
-            Self::NotRegistered => "`consort join` registers the agent session it is run in".into(),
-            Self::NotThePerson => {
-                "ask the person: consort send @me \"…\"; or ask the holder, `consort explain <path>` names it"
-                    .into()
-            }
+            Self::NotAllowed(error) => return error.hints(),
             Self::Store(error) => return error.hints(),
         }]
     }

@@ -39,6 +39,31 @@ pub struct Layer {
     pub values: Vec<(String, String)>,
 }
 
+/// That the person has accepted a value which loosens protection.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Acceptance {
+    /// Empty for the user's own file, else the worktree.
+    pub scope: String,
+    pub key: String,
+    pub value: String,
+}
+
+impl Acceptance {
+    /// Of a value in a file; nothing else can be accepted.
+    pub fn new(source: &Source, key: &str, value: &str) -> Option<Self> {
+        let scope = match source {
+            Source::User(_) => String::new(),
+            Source::Project(file) => file.parent()?.parent()?.to_string_lossy().into_owned(),
+            Source::Flag | Source::Environment(_) | Source::Default => return None,
+        };
+        Some(Self { scope, key: key.to_owned(), value: value.to_owned() })
+    }
+
+    pub(super) fn is_of(&self, source: &Source, key: &str, value: &str) -> bool {
+        Self::new(source, key, value).as_ref() == Some(self)
+    }
+}
+
 /// A key, its value, and where that came from.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Setting {
@@ -149,6 +174,8 @@ pub enum ConfigError {
     UnknownKey { key: String, nearest: Option<&'static str> },
     #[error("`{value}` is not a value for `{}`", key.name)]
     BadValue { key: &'static Key, value: String },
+    #[error("`{} = {value}` loosens protection and was not accepted; the stricter value counts", key.name)]
+    Loosens { key: &'static Key, value: String, from: Source },
 }
 
 impl PartialEq for Key {
@@ -167,6 +194,10 @@ impl Explain for ConfigError {
     fn hints(&self) -> Vec<String> {
         vec![match self {
             Self::UnknownKey { nearest: Some(nearest), .. } => format!("did you mean `{nearest}`?"),
+            Self::Loosens { from: Source::User(_) | Source::Project(_), .. } => {
+                "`consort config accept` shows it and accepts it".into()
+            }
+            Self::Loosens { .. } => "`consort config set` changes it".into(),
             Self::UnknownKey { nearest: None, .. } => "`consort config list` shows every key".into(),
             Self::BadValue { key, .. } => match key.kind {
                 ValueKind::Flag => "use `true` or `false`".into(),

@@ -8,14 +8,30 @@ use super::HookSettings;
 use super::KEYS;
 use super::Source;
 use super::environment_name;
+use super::Acceptance;
 use crate::App;
 use crate::convergence::TrailNotes as _;
 use crate::engine::Engine;
 use crate::engine::StoreError;
 use crate::engine::Tx as _;
 use crate::host::Host;
+use crate::presence::CallerFacts;
+use crate::presence::PresenceError;
 
 impl<E: Engine, H: Host> App<E, H> {
+    /// What the person has accepted that loosens protection.
+    pub fn acceptances(&mut self) -> Result<Vec<Acceptance>, StoreError> {
+        self.engine.read()?.acceptances()
+    }
+
+    /// Accepts values that loosen protection: only the person can, and has to say so.
+    pub fn accept(&mut self, caller: &CallerFacts, all: &[Acceptance]) -> Result<(), PresenceError> {
+        self.require_confirmed(caller)?;
+        let mut tx = self.engine.write()?;
+        all.iter().try_for_each(|one| tx.accept(one))?;
+        Ok(tx.commit()?)
+    }
+
     /// Puts what the configuration files say where hooks can read it. Writes
     /// only if something changed; says whether it did.
     pub fn publish(&mut self, config: &Config, worktree: &Path) -> Result<bool, StoreError> {
@@ -75,7 +91,7 @@ pub(crate) fn settings_from(
     }
     for key in KEYS.iter().filter(|key| key.for_hooks) {
         if let Some(value) = environment(&environment_name(key.name)) {
-            settings.set(key.name, &value);
+            settings.set_from_environment(key.name, &value);
         }
     }
     settings

@@ -1,5 +1,6 @@
 //! Which tier wins, and what is a value.
 
+use super::Acceptance;
 use super::Config;
 use super::ConfigError;
 use super::ContextMode;
@@ -14,22 +15,53 @@ use crate::convergence::Domains;
 use crate::text;
 
 /// Resolves the layers. What is unknown or unfit is passed over with a warning,
-/// so a mistake in one file never stops a command.
-pub fn resolve(mut layers: Vec<Layer>) -> Config {
-    layers.sort_by(|a, b| a.source.cmp(&b.source));
+/// so a mistake in one file never stops a command. So is **what loosens protection
+/// and was not accepted by the person**: the stricter value counts.
+pub fn resolve(mut layers: Vec<Layer>, acceptances: &[Acceptance]) -> Config {
+    // The farthest first: what is nearer is compared with it.
+    layers.sort_by(|a, b| b.source.cmp(&a.source));
     let mut warnings = Vec::new();
     let mut accepted: Vec<Setting> = Vec::new();
     for layer in layers {
-        for (name, value) in layer.values {
-            match key(&name).and_then(|key| Ok((key.name, key.check(&value)?))) {
-                Ok((key, value)) => accepted.push(Setting { key, value, source: layer.source.clone() }),
+        // Of two in one layer the first counts.
+        for (name, value) in layer.values.into_iter().rev() {
+            let checked = key(&name).and_then(|key| Ok((key, key.check(&value)?)));
+            match checked.and_then(|(key, value)| {
+                let now = accepted.iter().rev().find(|setting| setting.key == key.name);
+                let is_looser = now.is_some_and(|now| strictness(key.name, &value) < strictness(key.name, &now.value));
+                let is_accepted = acceptances.iter().any(|one| one.is_of(&layer.source, key.name, &value));
+                match is_looser && !is_accepted {
+                    true => Err(ConfigError::Loosens { key, value, from: layer.source.clone() }),
+                    false => Ok(Setting { key: key.name, value, source: layer.source.clone() }),
+                }
+            }) {
+                Ok(setting) => accepted.push(setting),
                 Err(error) => warnings.push((layer.source.clone(), error)),
             }
         }
     }
+    accepted.reverse();
+    warnings.reverse();
     let winner = |key: &Key| accepted.iter().find(|setting| setting.key == key.name).cloned();
     let settings = KEYS.iter().filter_map(winner).collect();
     Config { settings, accepted, warnings }
+}
+
+/// Whether a key decides what others are kept from, or what is kept of prompts.
+pub fn is_protected(key: &str) -> bool {
+    key.starts_with("claims.") || key.starts_with("privacy.")
+}
+
+/// How strict a value of a protected key is; the others have no order.
+fn strictness(key: &str, value: &str) -> i64 {
+    match (key, value) {
+        ("claims.enforcement", "block") => 2,
+        ("claims.enforcement", "warn") => 1,
+        // Longer is stricter.
+        ("claims.contest_seconds" | "claims.auto_minutes", number) => number.parse().unwrap_or(0),
+        ("privacy.store_prompts", value) => i64::from(flag(value) == Some(false)),
+        _ => 0,
+    }
 }
 
 /// The key of that name.
@@ -103,6 +135,20 @@ impl HookSettings {
         self.context != ContextMode::None && self.stale_reads
     }
 
+    /// The same from the environment of an agent, which loosens nothing.
+    pub fn set_from_environment(&mut self, key: &str, value: &str) {
+        let now = match key {
+            "claims.enforcement" => self.enforcement.as_str().to_owned(),
+            "claims.contest_seconds" => self.contest_seconds.to_string(),
+            "claims.auto_minutes" => self.auto_claim_minutes.to_string(),
+            "privacy.store_prompts" => self.store_prompts.to_string(),
+            _ => return self.set(key, value),
+        };
+        if strictness(key, value) >= strictness(key, &now) {
+            self.set(key, value);
+        }
+    }
+
     /// Takes over what `key` says; what it cannot understand changes nothing.
     pub fn set(&mut self, key: &str, value: &str) {
         match key {
@@ -168,7 +214,7 @@ mod tests {
             layer(Source::User("/u".into()), &[("context.mode", "minimal")]),
             layer(Source::Environment("CONSORT_CONTEXT_MODE".into()), &[("context.mode", "none")]),
             layer(Source::Project("/p".into()), &[("context.mode", "full")]),
-        ]);
+        ], &[]);
         assert_eq!(config.get("context.mode"), "none");
         let mode = config.settings.iter().find(|setting| setting.key == "context.mode").unwrap();
         assert_eq!(mode.source, Source::Environment("CONSORT_CONTEXT_MODE".into()));
@@ -180,11 +226,35 @@ mod tests {
         let config = resolve(vec![
             layer(Source::User("/u".into()), &[("context.mood", "full"), ("context.mode", "loud")]),
             layer(Source::Default, &[("context.mode", "full")]),
-        ]);
+        ], &[]);
         assert_eq!(config.get("context.mode"), "full");
         let hints: Vec<_> =
             config.warnings.iter().flat_map(|(_, warning)| crate::explain::Explain::hints(warning)).collect();
         assert_eq!(hints, ["did you mean `context.mode`?", "use one of: full, minimal, none"]);
+    }
+
+    #[test]
+    fn what_loosens_protection_has_to_be_accepted() {
+        let project = || Source::Project("/shop/.consort/config.toml".into());
+        let resolved = |enforcement: &str, acceptances: &[Acceptance]| {
+            let layers = vec![
+                layer(Source::Default, &[("claims.enforcement", "block"), ("privacy.store_prompts", "true")]),
+                layer(Source::User("/u".into()), &[("privacy.store_prompts", "false")]),
+                layer(project(), &[("claims.enforcement", enforcement), ("privacy.store_prompts", "true")]),
+            ];
+            resolve(layers, acceptances)
+        };
+        let config = resolved("off", &[]);
+        assert_eq!((config.get("claims.enforcement"), config.get("privacy.store_prompts")), ("block", "false"));
+        assert_eq!(config.warnings.len(), 2);
+        let accept = |value: &str| Acceptance::new(&project(), "claims.enforcement", value).unwrap();
+        assert_eq!(resolved("off", &[accept("off")]).get("claims.enforcement"), "off");
+        assert_eq!(resolved("off", &[accept("warn")]).get("claims.enforcement"), "block");
+        let mut settings = HookSettings::DEFAULT;
+        settings.set_from_environment("claims.enforcement", "off");
+        settings.set_from_environment("claims.contest_seconds", "1");
+        settings.set_from_environment("privacy.store_prompts", "false");
+        assert_eq!(settings, HookSettings { store_prompts: false, ..HookSettings::DEFAULT });
     }
 
     #[test]

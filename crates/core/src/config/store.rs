@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use super::Acceptance;
 use crate::engine::StoreError;
 
 /// Published settings belong to the user (`None`) or to one worktree: each has
@@ -15,6 +16,11 @@ pub trait ConfigStore {
 
     /// Has all that hooks read made again with the commit.
     fn publish_all(&mut self);
+
+    /// What the person has accepted that loosens protection.
+    fn acceptances(&self) -> Result<Vec<Acceptance>, StoreError>;
+
+    fn accept(&mut self, acceptance: &Acceptance) -> Result<(), StoreError>;
 
     /// Replaces what is published in one scope.
     fn publish(&mut self, worktree: Option<&Path>, values: &[(String, String)]) -> Result<(), StoreError>;

@@ -9,13 +9,14 @@ use thiserror::Error;
 use crate::engine::StoreError;
 use crate::explain::Explain;
 use crate::explain::Kind;
+use crate::presence::NotAllowed;
 
 #[derive(Debug, Error)]
 pub enum KnowledgeError {
     #[error("nothing was recorded:{}", listed(mistakes))]
     Mistaken { mistakes: Vec<Mistake> },
-    #[error("this agent session has not joined")]
-    NotRegistered,
+    #[error(transparent)]
+    NotAllowed(#[from] NotAllowed),
     #[error("what another replica knows cannot be understood: {why}")]
     Foreign { why: String },
     #[error(transparent)]
@@ -58,14 +59,14 @@ impl Explain for KnowledgeError {
     fn kind(&self) -> Kind {
         match self {
             Self::Store(error) => error.kind(),
-            Self::Mistaken { .. } | Self::NotRegistered | Self::Foreign { .. } => Kind::User,
+            Self::Mistaken { .. } | Self::NotAllowed(_) | Self::Foreign { .. } => Kind::User,
         }
     }
 
     fn hints(&self) -> Vec<String> {
         match self {
             Self::Mistaken { .. } => vec!["mend these and send the whole batch again".into()],
-            Self::NotRegistered => vec!["`consort join` registers the agent session it is run in".into()],
+            Self::NotAllowed(error) => return error.hints(),
             Self::Foreign { .. } => {
                 vec!["it was left alone; `consort know save` writes the file anew".into()]
             }

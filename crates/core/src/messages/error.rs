@@ -1,6 +1,5 @@
 //! Why a message verb was refused.
 
-use serde::Deserialize;
 use serde::Serialize;
 use thiserror::Error;
 
@@ -9,6 +8,7 @@ use crate::engine::StoreError;
 use crate::explain::Explain;
 use crate::explain::Kind;
 use crate::journal::Seq;
+use crate::presence::NotAllowed;
 
 #[derive(Debug, Error)]
 pub enum MessageError {
@@ -18,9 +18,8 @@ pub enum MessageError {
     Store(#[from] StoreError),
 }
 
-/// Why a request cannot be carried out as asked. Plain facts, because whoever
-/// carries a request out for another process hands it the refusal as well.
-#[derive(Clone, Debug, PartialEq, Eq, Error, Serialize, Deserialize)]
+/// Why a request cannot be carried out as asked.
+#[derive(Clone, Debug, PartialEq, Eq, Error, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Refusal {
     #[error("no agent called `{name}` is here")]
@@ -41,8 +40,8 @@ pub enum Refusal {
     NoSuchMessage { number: Seq },
     #[error("the key `{key}` was used for another message, #{number}")]
     KeyUsed { key: String, number: Seq },
-    #[error("this agent session has not joined")]
-    NotRegistered,
+    #[error(transparent)]
+    NotAllowed(#[from] NotAllowed),
     #[error("{caller} cannot send as `{name}`")]
     NotTheCaller { caller: String, name: String },
 }
@@ -90,7 +89,7 @@ impl Explain for Refusal {
             Self::TooLong { .. } => "put it in a file and send the path".into(),
             Self::NoSuchMessage { .. } => "`consort inbox --peek` and `consort sent` show numbers".into(),
             Self::KeyUsed { .. } => "use another key for another text".into(),
-            Self::NotRegistered => "`consort join` registers the agent session it is run in".into(),
+            Self::NotAllowed(error) => return error.hints(),
             Self::NotTheCaller { .. } => "only the person can send for an agent".into(),
         }]
     }

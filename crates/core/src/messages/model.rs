@@ -183,7 +183,7 @@ pub enum Recipients {
 }
 
 /// All that sending needs to know: whoever holds the store carries it out.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SendRequest {
     pub caller: CallerFacts,
     /// The agent the person speaks for.
@@ -198,11 +198,10 @@ pub struct SendRequest {
     /// The repository the call comes from, where `all` depends on it.
     pub repository: Option<PathBuf>,
     /// The project that `all` means, where it is known.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub project: Option<ProjectId>,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct SendOutcome {
     pub number: Seq,
     /// It had been sent before under the same key; nothing was sent now.

@@ -3,6 +3,8 @@
 use thiserror::Error;
 
 use super::AgentName;
+use super::NotAllowed;
+use super::SessionId;
 use crate::engine::StoreError;
 use crate::explain::Explain;
 use crate::explain::Kind;
@@ -24,6 +26,10 @@ pub enum PresenceError {
     #[error("the caller is not a registered agent")]
     NotRegistered,
     #[error(transparent)]
+    NotAllowed(#[from] NotAllowed),
+    #[error("session `{session}` runs in another process ({pid})")]
+    RunsElsewhere { session: SessionId, pid: u32 },
+    #[error(transparent)]
     Store(#[from] StoreError),
 }
 
@@ -32,6 +38,7 @@ impl Explain for PresenceError {
         match self {
             Self::NameTaken { .. } => Kind::Conflict,
             Self::Store(error) => error.kind(),
+            Self::NotAllowed(error) => error.kind(),
             _ => Kind::User,
         }
     }
@@ -61,6 +68,10 @@ impl Explain for PresenceError {
                 "run this inside an agent session, or name the agent with `--agent <name>`".into(),
                 "`consort join` registers the agent session it is run in".into(),
             ],
+            Self::NotAllowed(error) => error.hints(),
+            Self::RunsElsewhere { .. } => {
+                vec!["run this inside that process, or leave `--session` out to join as yourself".into()]
+            }
             Self::Store(error) => error.hints(),
         }
     }

@@ -11,8 +11,13 @@ use crate::id::id;
 use crate::path_part;
 use crate::path_part::BadId;
 use crate::path_part::PathPart;
+use crate::presence::NotAllowed;
 use crate::project::Project;
 use crate::tasks::SpecRef;
+use crate::text;
+
+/// Between a session's id and what tells a second life of it from the first.
+const SECOND_LIFE: char = '~';
 
 /// One session of one agent CLI, as the CLI names it. It has files of its own,
 /// so **every value can be part of a path**: see [`PathPart`].
@@ -38,6 +43,23 @@ impl SessionId {
 
     pub fn as_str(&self) -> &str {
         &self.0
+    }
+
+    /// The id of a second life of this session: it was resumed in that process
+    /// while it runs in another.
+    pub fn second_life(&self, process: &Process) -> Self {
+        let life = text::checksum(format!("{} {}", process.pid, process.start).as_bytes());
+        let id = &self.0[..self.0.floor_char_boundary(path_part::LONGEST_ID - 18)];
+        Self(format!("{id}{SECOND_LIFE}{life:016x}"))
+    }
+
+    pub fn is_second_life(&self) -> bool {
+        self.0.contains(SECOND_LIFE)
+    }
+
+    /// Whether the CLI means this session by that id.
+    pub fn is_called(&self, id: &SessionId) -> bool {
+        self == id || self.0.rsplit_once(SECOND_LIFE).is_some_and(|(first, _)| first == id.0)
     }
 
     /// What its files are called.
@@ -346,26 +368,61 @@ pub struct WhoOutcome {
     pub agents: Vec<Seen>,
 }
 
-/// What tells who calls, gathered by the calling process itself.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+/// What tells who calls, gathered by the door.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CallerFacts {
-    pub host: String,
     /// The calling process, where it is another than the one that asks.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub own: Option<Process>,
     /// Nearest first.
     pub ancestors: Vec<Process>,
-    /// A session id from the environment, for where no ancestor is registered.
-    pub claimed: Option<SessionId>,
-    /// Which of the sessions that one process hosts is the likeliest.
+    /// Which of the sessions that one process hosts is the likeliest. It tells
+    /// them apart, and nothing more.
     pub hints: Vec<SessionId>,
-    /// The same by the caller's own word: it tells sessions of one process
-    /// apart, and nothing more.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    /// The same by the caller's own word.
     pub thread: Option<SessionId>,
     /// Whether an ancestor is an agent CLI, registered or not, or is noted to host
     /// a session.
     pub in_agent: bool,
+    pub proof: Proof,
+}
+
+/// What shows that a call comes from the person.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Proof {
+    None(Unproven),
+    /// A controlling terminal of its own, which a person is at.
+    Terminal,
+    /// The same, and a word that was shown there was typed back.
+    Typed,
+    /// A token that the person made for this verb.
+    Token,
+}
+
+impl Proof {
+    /// Whether it is enough for what weakens or removes protection.
+    pub fn is_confirmed(&self) -> bool {
+        matches!(self, Self::Typed | Self::Token)
+    }
+}
+
+impl Default for Proof {
+    fn default() -> Self {
+        Self::None(Unproven::NoTerminal)
+    }
+}
+
+/// Why a call is not known to come from the person.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Unproven {
+    /// It has no controlling terminal.
+    NoTerminal,
+    /// Its terminal is a tmux pane that nobody has looked at lately.
+    Unwatched,
+    /// Its environment was made by an agent CLI: this variable says so.
+    Marked(String),
+    /// It is not a process of this user's on this machine.
+    Elsewhere,
 }
 
 /// Who calls.
@@ -373,7 +430,8 @@ pub struct CallerFacts {
 #[serde(tag = "caller", content = "agent", rename_all = "snake_case")]
 pub enum Caller {
     Agent(Box<Agent>),
-    /// An agent session that has not joined. It is not the person.
-    Stranger,
     Person,
+    /// Neither an agent nor provably the person. It may read what any agent may
+    /// read, and change nothing.
+    Anonymous(NotAllowed),
 }

@@ -10,14 +10,16 @@ use super::PresenceError;
 use super::Quadrant;
 use super::Rect;
 use super::Seen;
+use super::SessionId;
 use super::Status;
 use super::names;
 use crate::Timestamp;
 use crate::config::HookSettings;
 use crate::host::Process;
 
-/// An agent on another host that was silent this long is taken for gone.
-pub(super) const SILENCE: i64 = 2 * Timestamp::HOUR;
+/// An agent that cannot be seen from here (on another machine, in a container) and
+/// was silent this long is taken for gone. Its hooks and its MCP server renew it.
+pub(super) const SILENCE: i64 = 10 * Timestamp::MINUTE;
 
 /// Settles a name. `former` is the name the session had before, if any.
 pub(super) fn settle_name(
@@ -48,12 +50,20 @@ pub(super) fn settle_name(
 }
 
 /// Whether a session that a hook has seen may join by itself. `known` is why
-/// it left, if it was here before; one that has not left is welcome back.
-pub(super) fn is_welcome(settings: &HookSettings, known: Option<Option<LeaveReason>>) -> bool {
+/// it left, if it was here before; one that has not left is welcome back. One that
+/// has ended comes back only by what begins something: hooks of its end may be late.
+pub(super) fn is_welcome(
+    settings: &HookSettings,
+    session: &SessionId,
+    known: Option<Option<LeaveReason>>,
+    begins: bool,
+) -> bool {
     match known {
         Some(None) => true,
         Some(Some(LeaveReason::Asked)) => false,
-        Some(Some(_)) | None => settings.auto_register,
+        Some(Some(_)) => settings.auto_register && begins,
+        // Nobody becomes a second agent by the way.
+        None => settings.auto_register && (begins || !session.is_second_life()),
     }
 }
 
@@ -69,15 +79,6 @@ pub fn hosting_process(mut ancestors: Vec<Process>, named: Option<u32>) -> Optio
     let no_shell = || ancestors.iter().position(may_host);
     let index = by_name.or_else(no_shell)?;
     Some(ancestors.swap_remove(index))
-}
-
-/// Whether a process was orphaned, or its shell was: then no ancestor tells
-/// whose it was.
-pub(super) fn is_orphan(ancestors: &[Process]) -> bool {
-    const REAPERS: &[&str] = &["init", "systemd", "launchd", "tini", "dumb-init"];
-    let is_shell = |process: &&Process| SHELLS.contains(&process.program.as_str());
-    let owner = ancestors.iter().find(|process| !is_shell(process));
-    owner.is_none_or(|owner| owner.pid == 1 || REAPERS.contains(&owner.program.as_str()))
 }
 
 /// A present agent, as its pulse tells; without one, as it joined.

@@ -34,8 +34,9 @@ pub trait PresenceStore {
     /// Those who were called so when they left, in any case.
     fn gone_by_name(&self, name: &str) -> Result<Vec<Agent>, StoreError>;
 
-    /// The present agents with one of these process ids on this host.
-    fn by_pids(&self, host: &str, pids: &[u32]) -> Result<Vec<Agent>, StoreError>;
+    /// The agents whose process has one of these ids, and whether they are present;
+    /// of those who left, the ones who were asked to.
+    fn by_pids(&self, pids: &[u32]) -> Result<Vec<(Agent, bool)>, StoreError>;
 
     /// Where the repositories of a project are.
     fn repositories(&self, project: &ProjectId) -> Result<Vec<PathBuf>, StoreError>;
@@ -61,9 +62,9 @@ pub trait PulseStore {
 
     /// Whether that process is noted to host a session. No for an answer may mean
     /// that it was not noted.
-    fn is_host(&self, host: &str, process: &Process) -> bool;
+    fn is_host(&self, process: &Process) -> bool;
 
-    /// In which process a session runs, and on which host, as it was noted.
+    /// In which process a session runs, and where, as it was noted.
     fn host_of(&self, session: &SessionId) -> Option<(String, Process)>;
 
     /// Stops taking a session's pulse, its subagents' too.

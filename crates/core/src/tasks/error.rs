@@ -7,6 +7,7 @@ use thiserror::Error;
 use crate::engine::StoreError;
 use crate::explain::Explain;
 use crate::explain::Kind;
+use crate::presence::NotAllowed;
 use crate::journal::Seq;
 
 #[derive(Debug, Error)]
@@ -39,10 +40,8 @@ pub enum TaskError {
     NothingReady { spec: String, why: String },
     #[error("your claim on `{id}` (generation {yours}) is over; it is at generation {now}{}", with.as_ref().map_or_else(String::new, |with| format!(", with {with}")))]
     TooLate { id: String, yours: Seq, now: Seq, with: Option<String> },
-    #[error("this agent session has not joined")]
-    NotRegistered,
-    #[error("only the person can complete what another has in hand")]
-    NotThePerson,
+    #[error(transparent)]
+    NotAllowed(#[from] NotAllowed),
     #[error(transparent)]
     Store(#[from] StoreError),
 }
@@ -84,8 +83,7 @@ impl Explain for TaskError {
                 "it was given back, by the person or because your process had ended; `consort tasks` shows how it \
                  stands, and the person can say `consort task complete {id} --take-anyway`"
             ),
-            Self::NotRegistered => "`consort join` registers the agent session it is run in".into(),
-            Self::NotThePerson => "`--take-anyway` is the person's; ask: consort send @me \"…\"".into(),
+            Self::NotAllowed(error) => return error.hints(),
             Self::Store(error) => return error.hints(),
         }]
     }

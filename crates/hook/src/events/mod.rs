@@ -14,6 +14,7 @@ pub(crate) mod woken;
 use consort_core::App;
 use consort_core::engine::Engine;
 use consort_core::hooks::HookCall;
+use consort_core::hooks::HookEvent;
 use consort_core::hooks::HookReply;
 use consort_core::host::Host;
 use consort_core::messages::Batch;
@@ -31,9 +32,10 @@ use crate::join_request;
 /// with it (a full disk, a directory in its place) keeps nothing else from
 /// happening.
 fn pulse<E: Engine, H: Host>(app: &mut App<E, H>, call: &HookCall, around: &dyn Surroundings, pulse: &Pulse) {
+    let begins = matches!(call.event, HookEvent::Prompt(_));
     if matches!(app.pulse(&call.session, pulse), Ok(PulseOutcome::Stranger))
         && let Ok(request) = join_request(app.host(), call, around)
-        && let Ok((_, Some(_))) = app.arrive(&request, &|name| around.variable(name))
+        && let Ok((_, Some(_))) = app.arrive(&request, begins, &|name| around.variable(name))
     {
         let _ = app.pulse(&call.session, pulse);
     }

@@ -40,7 +40,7 @@ pub(crate) fn handle<E: Engine, H: Host>(
     around: &dyn Surroundings,
 ) -> Result<Answer, PresenceError> {
     let request = join_request(app.host(), call, around)?;
-    let (settings, outcome) = app.arrive(&request, &|name| around.variable(name))?;
+    let (settings, outcome) = app.arrive(&request, true, &|name| around.variable(name))?;
     if outcome.as_ref().is_some_and(|outcome| !outcome.joined) {
         // What it was doing before, compacting above all, is over.
         app.pulse(&call.session, &Pulse::of(Status::Idle))?;

@@ -73,7 +73,7 @@ impl<E: Engine, H: Host> Room<'_, E, H> {
                 let _ = self.app.has_called(&agent.session);
                 Some(*agent)
             }
-            Caller::Person | Caller::Stranger => None,
+            Caller::Person | Caller::Anonymous(_) => None,
         })
     }
 

@@ -78,8 +78,10 @@ where
             error => error.into(),
         })?;
         // Nobody records anything either.
-        if access == Access::All && app.caller(&around.caller(ends))? == Caller::Stranger {
-            return Err(PresenceError::NotRegistered.into());
+        if access != Access::Read
+            && let Caller::Anonymous(why) = app.caller(&access.proves(around.caller(ends)))?
+        {
+            return Err(PresenceError::from(why).into());
         }
         Ok(project.id)
     });
@@ -150,7 +152,7 @@ where
     H: Host + Send + 'static,
 {
     let (room, peer) = (&seat.room, seat.peer);
-    let mut speaker = Speaker { peer, may_write: access == Access::All, was_asked: false };
+    let mut speaker = Speaker { peer, may_write: access != Access::Read, was_asked: false };
     let here = Arc::clone(room);
     let greeted = inner.with(move |app, _| Ok(here.greet(app, peer))).await;
     if let Err(goodbye) = greeted.unwrap_or_else(|refusal| Err(Goodbye::later(refusal.message()))) {

@@ -6,8 +6,8 @@ use consort_core::journal::Actor;
 use consort_core::text;
 
 use crate::error::CommandResult;
+use crate::person;
 use crate::world::World;
-use crate::world::caller_facts;
 
 #[derive(clap::Args)]
 pub(crate) struct Args {
@@ -23,7 +23,7 @@ pub(crate) struct Args {
 
 pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
     let mut room = world.open()?;
-    let caller = caller_facts(&room.app);
+    let caller = person::acting(&mut room.app)?;
     let hold = room.app.contest(&caller, &world.cwd, &args.resource, args.reason.as_deref())?;
     if args.json {
         return world.out.json(&hold);

@@ -4,8 +4,8 @@ use consort_core::text;
 
 use super::shown;
 use crate::error::CommandResult;
+use crate::person;
 use crate::world::World;
-use crate::world::caller_facts;
 
 #[derive(clap::Args)]
 pub(crate) struct Args {
@@ -21,7 +21,8 @@ pub(crate) struct Args {
 
 pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
     let mut room = world.open()?;
-    let caller = caller_facts(&room.app);
+    let what = format!("let everyone write {} for {} minutes", text::foreign(&args.path, 120), args.minutes);
+    let caller = person::confirmed(&mut room.app, &what)?;
     let hold = room.app.lift(&caller, &world.cwd, &args.path, args.minutes)?;
     if args.json {
         return world.out.json(&hold);

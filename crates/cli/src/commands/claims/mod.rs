@@ -24,9 +24,9 @@ use consort_core::text;
 
 use crate::error::CommandError;
 use crate::time;
+use crate::person;
 use crate::world::Room;
 use crate::world::World;
-use crate::world::caller_facts;
 
 /// What `claim` and `reserve` have in common.
 #[derive(clap::Args)]
@@ -63,8 +63,9 @@ fn hold(
     strength: Strength,
     terms: &Terms,
 ) -> Result<HoldOutcome, CommandError> {
+    let caller = person::acting(&mut room.app)?;
     Ok(room.app.hold(&HoldRequest {
-        caller: caller_facts(&room.app),
+        caller,
         cwd: world.cwd.clone(),
         what: what.to_vec(),
         strength,

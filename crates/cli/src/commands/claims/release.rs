@@ -1,13 +1,15 @@
 //! `consort release` and `consort unreserve`
 
+use consort_core::claims::ClaimError;
 use consort_core::claims::ReleaseRequest;
 use consort_core::claims::Strength;
 use consort_core::claims::Which;
+use consort_core::presence::NotAllowed;
 
 use super::shown;
 use crate::error::CommandResult;
+use crate::person;
 use crate::world::World;
-use crate::world::caller_facts;
 
 #[derive(clap::Args)]
 pub(crate) struct Args {
@@ -25,14 +27,20 @@ pub(crate) struct Args {
 pub(crate) fn run(world: &World, args: &Args, strength: Option<Strength>) -> CommandResult {
     let mut room = world.open()?;
     let what = if args.resource.is_empty() { Which::Mine } else { Which::These(args.resource.clone()) };
-    let request = ReleaseRequest {
-        caller: caller_facts(&room.app),
+    let mut request = ReleaseRequest {
+        caller: person::acting(&mut room.app)?,
         cwd: world.cwd.clone(),
         what,
         strength,
         force: args.force,
     };
-    let outcome = room.app.release(&request)?;
+    let outcome = match room.app.release(&request) {
+        Err(ClaimError::NotAllowed(NotAllowed::NotConfirmed)) => {
+            request.caller = person::confirmed(&mut room.app, "take away what others have reserved")?;
+            room.app.release(&request)?
+        }
+        outcome => outcome?,
+    };
     if args.json {
         return world.out.json(&outcome);
     }

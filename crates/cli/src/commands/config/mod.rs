@@ -1,5 +1,6 @@
 //! `consort config …`
 
+mod accept;
 mod get;
 mod list;
 mod path;
@@ -14,6 +15,8 @@ pub(crate) enum Command {
     Get(get::Args),
     /// Change a setting for yourself, or for this project
     Set(set::Args),
+    /// Accept what your files or this project's say that loosens protection
+    Accept(accept::Args),
     /// Print every setting
     List(list::Args),
     /// Print where the settings are kept
@@ -24,6 +27,7 @@ pub(crate) fn run(world: &World, command: &Command) -> CommandResult {
     match command {
         Command::Get(args) => get::run(world, args),
         Command::Set(args) => set::run(world, args),
+        Command::Accept(args) => accept::run(world, args),
         Command::List(args) => list::run(world, args),
         Command::Path(args) => path::run(world, args),
     }

@@ -1,7 +1,8 @@
 //! `consort config set`
 
 use consort_core::config;
-use consort_core::presence::Caller;
+use consort_core::config::Acceptance;
+use consort_core::config::Source;
 
 use crate::config::project_file;
 use crate::config::with_value;
@@ -11,6 +12,7 @@ use crate::connect::write_own;
 use crate::error::CommandError;
 use crate::error::CommandResult;
 use crate::out;
+use crate::person;
 use crate::world::World;
 
 #[derive(clap::Args)]
@@ -27,18 +29,23 @@ pub(crate) struct Args {
 pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
     let value = config::key(&args.key)?.check(&args.value)?;
     // Who is kept from writing by them does not loosen the rules.
-    if args.key.starts_with("claims.") && world.open()?.caller()? != Caller::Person {
-        return Err(CommandError::user(
-            format!("`{}` is the person's to decide", args.key),
-            "ask: consort send @me \"…\"",
-        ));
-    }
+    let mut app = world.app();
+    let confirmed = match config::is_protected(&args.key) {
+        true => Some(person::confirmed(&mut app, &format!("set {} to {value}", args.key))?),
+        false => {
+            let facts = person::acting(&mut app)?;
+            app.require_person(&facts)?;
+            None
+        }
+    };
     let worktree = world.place().worktree;
     let file = match args.project {
         true => TheirFile::in_repository(&worktree, &project_file(&worktree)),
         false => TheirFile::OfUser(world.paths.user_config()),
     };
     let (path, text) = (file.path(), file.read()?.unwrap_or_default());
+    let source = if args.project { Source::Project(path.clone()) } else { Source::User(path.clone()) };
+    let confirmed = confirmed.map(|facts| (facts, source));
     let changed = with_value(&text, &args.key, &value).map_err(|error| {
         CommandError::user(
             format!("{} cannot be changed: {}", path.display(), error.trim_end()),
@@ -50,6 +57,9 @@ pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
     } else {
         private_dir(&world.paths.config)?;
         write_own(&path, changed.as_bytes(), &world.pending())?;
+    }
+    if let Some((facts, source)) = confirmed {
+        app.accept(&facts, &Acceptance::new(&source, &args.key, &value).into_iter().collect::<Vec<_>>())?;
     }
     // Opening publishes what hooks need; it also says who overrides this.
     let config = world.open()?.config;

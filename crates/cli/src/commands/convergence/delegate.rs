@@ -9,8 +9,8 @@ use consort_host::env;
 
 use crate::error::CommandResult;
 use crate::wake;
+use crate::person;
 use crate::world::World;
-use crate::world::caller_facts;
 
 #[derive(clap::Args)]
 pub(crate) struct Args {
@@ -45,7 +45,7 @@ pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
         None => {
             let caller = match room.caller()? {
                 Caller::Agent(agent) => Some(agent.session),
-                Caller::Person | Caller::Stranger => None,
+                Caller::Person | Caller::Anonymous(_) => None,
             };
             let candidates = room.app.candidates(&args.task, &room.project.id, caller.as_ref(), &env::get)?;
             if !args.send {
@@ -55,7 +55,7 @@ pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
         }
     };
     let request = SendRequest {
-        caller: caller_facts(&room.app),
+        caller: person::acting(&mut room.app)?,
         to: Recipients::Named(vec![to]),
         kind: MessageType::Delegate,
         text: args.task.clone(),

@@ -43,8 +43,8 @@ pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
     let actor = match room.caller()? {
         Caller::Agent(agent) => consort_core::journal::Actor::Agent(agent.session),
         Caller::Person => consort_core::journal::Actor::Person,
-        Caller::Stranger => {
-            return Err(CommandError::from(consort_core::presence::PresenceError::NotRegistered));
+        Caller::Anonymous(why) => {
+            return Err(CommandError::from(why));
         }
     };
     room.app.assign_domain(topics, domain, actor)?;

@@ -15,8 +15,8 @@ use consort_core::text;
 
 use crate::error::CommandResult;
 use crate::wake;
+use crate::person;
 use crate::world::World;
-use crate::world::caller_facts;
 
 #[derive(clap::Args)]
 pub(crate) struct Args {
@@ -72,7 +72,7 @@ pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
         text.push('\n');
     }
     let request = SendRequest {
-        caller: caller_facts(&room.app),
+        caller: person::acting(&mut room.app)?,
         to: Recipients::Named(vec![to.clone()]),
         kind: MessageType::Handoff,
         text,

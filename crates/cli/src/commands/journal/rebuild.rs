@@ -3,12 +3,15 @@
 use consort_core::text;
 
 use crate::error::CommandResult;
+use crate::person;
 use crate::world::World;
 
 #[derive(clap::Args)]
 pub(crate) struct Args {}
 
 pub(crate) fn run(world: &World, _args: &Args) -> CommandResult {
-    let entries = world.app().journal_rebuild()?;
+    let mut app = world.app();
+    person::confirmed(&mut app, "make all tables again from the journal")?;
+    let entries = app.journal_rebuild()?;
     world.out.line(format!("Rebuilt the tables from {}.", text::count(entries, "entry")))
 }

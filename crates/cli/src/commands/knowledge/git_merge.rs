@@ -26,7 +26,7 @@ pub(crate) fn install(world: &World, worktree: &Path, dry_run: bool, yes: bool) 
     let driver =
         format!("{} know merge %O %A %B", connect::hook_program(consort_agents::Level::Project(worktree)));
     out::note(format_args!("{}:\n+{LINE}\ngit config {DRIVER} '{driver}'", file.path().display()));
-    if dry_run || !agree(yes, "Have git merge knowledge?") {
+    if dry_run || !agree(yes, "Have git merge knowledge?")? {
         out::note("Nothing was changed.");
         return Ok(());
     }

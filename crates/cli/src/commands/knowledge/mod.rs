@@ -23,9 +23,9 @@ use serde_json::Value;
 use crate::error::CommandError;
 use crate::error::CommandResult;
 use crate::time;
+use crate::person;
 use crate::world::Room;
 use crate::world::World;
-use crate::world::caller_facts;
 
 /// How many tokens an answer may cost whoever reads it.
 const USUAL_TOKENS: usize = 10_000;
@@ -70,7 +70,7 @@ fn record_all(
     let mut count = 0;
     for actions in batches {
         let request = ActRequest {
-            caller: caller_facts(&room.app),
+            caller: person::acting(&mut room.app)?,
             worktree: room.place.worktree.clone(),
             scope: scope.clone(),
             actions,
@@ -94,7 +94,7 @@ fn act(
     let mut index = room.app.knowledge()?;
     share::take_in(room, &mut index, &scope)?;
     let request = ActRequest {
-        caller: caller_facts(&room.app),
+        caller: person::acting(&mut room.app)?,
         worktree: room.place.worktree.clone(),
         scope,
         actions,

@@ -26,9 +26,9 @@ use crate::error::CommandError;
 use crate::error::CommandResult;
 use crate::out;
 use crate::wake;
+use crate::person;
 use crate::world::Room;
 use crate::world::World;
-use crate::world::caller_facts;
 
 #[derive(clap::Args)]
 pub(crate) struct Args {
@@ -96,7 +96,7 @@ fn say(world: &World, room: &mut Room, other: &Agent, line: &str) -> CommandResu
         return Err(Refusal::Gone { name }.into());
     }
     let request = SendRequest {
-        caller: caller_facts(&room.app),
+        caller: person::acting(&mut room.app)?,
         to: Recipients::Named(vec![name]),
         kind: MessageType::Info,
         text: line.to_owned(),

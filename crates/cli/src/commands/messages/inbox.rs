@@ -84,7 +84,7 @@ fn wait(
     let until = args.timeout.and_then(|timeout| Instant::now().checked_add(timeout));
     let session = match room.caller()? {
         Caller::Agent(agent) => Some(agent.process),
-        Caller::Person | Caller::Stranger => None,
+        Caller::Person | Caller::Anonymous(_) => None,
     };
     let cannot_wait = |error| CommandError::file("cannot wait in", &world.paths.bells(), error);
     // Hung before the first look, so that nothing falls between the two.

@@ -18,14 +18,16 @@ use consort_core::presence::Caller;
 use consort_core::text;
 
 use crate::error::CommandError;
+use crate::person;
 use crate::world::Room;
 
 /// Whose mailbox a command is about: the caller's own.
 fn mailbox(room: &mut Room) -> Result<Actor, CommandError> {
-    match room.caller()? {
+    let facts = person::acting(&mut room.app)?;
+    match room.app.caller(&facts)? {
         Caller::Agent(agent) => Ok(Actor::Agent(agent.session)),
         Caller::Person => Ok(Actor::Person),
-        Caller::Stranger => Err(Refusal::NotRegistered.into()),
+        Caller::Anonymous(why) => Err(Refusal::from(why).into()),
     }
 }
 

@@ -23,8 +23,8 @@ use crate::exit;
 use crate::exit::ExitCode;
 use crate::out;
 use crate::wake;
+use crate::person;
 use crate::world::World;
-use crate::world::caller_facts;
 
 /// What is longer is refused without being read to its end.
 const LONGEST_INPUT: u64 = 16 << 20;
@@ -122,7 +122,7 @@ pub(crate) fn run(world: &World, args: &Args) -> Result<ExitCode, CommandError> 
     };
     let to_all = matches!(&to, Recipients::Named(names) if names.iter().any(|name| name == "all"));
     let request = SendRequest {
-        caller: caller_facts(&app),
+        caller: person::acting(&mut app)?,
         as_agent: args.from.clone(),
         repository: to_all.then(|| app.host().place(&world.cwd).repository),
         to,

@@ -32,7 +32,7 @@ pub(crate) struct Args {
 
 pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
     let mut room = world.open()?;
-    let wanted = TaskRequest { is_for_new: true, ..request(world, &room, args.spec.as_ref(), None, None) };
+    let wanted = TaskRequest { is_for_new: true, ..request(world, &mut room, args.spec.as_ref(), None, None)? };
     let first = room.app.tasks(&wanted);
     let outcomes = match first {
         Ok(outcome) => vec![outcome],
@@ -44,13 +44,14 @@ pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
                     continue;
                 }
                 // One that is gone does not hide the others.
-                match room.app.tasks(&request(world, &room, Some(&file), None, None)) {
+                let request = request(world, &mut room, Some(&file), None, None)?;
+                match room.app.tasks(&request) {
                     Ok(outcome) => outcomes.push(outcome),
                     Err(error) => out::note(format_args!("Warning: {error}")),
                 }
             }
             if outcomes.is_empty() {
-                return Err(CommandError::from(TaskError::NoSpec));
+                return Err(CommandError::from(TaskError::NoSpec))?;
             }
             outcomes
         }

@@ -9,25 +9,26 @@ use std::path::PathBuf;
 use consort_core::tasks::SpecRef;
 use consort_core::tasks::TaskRequest;
 
+use crate::error::CommandError;
+use crate::person;
 use crate::world::Room;
 use crate::world::World;
-use crate::world::caller_facts;
 
 fn request(
     world: &World,
-    room: &Room,
+    room: &mut Room,
     spec: Option<&PathBuf>,
     id: Option<&String>,
     words: Option<&String>,
-) -> TaskRequest {
-    TaskRequest {
-        caller: caller_facts(&room.app),
+) -> Result<TaskRequest, CommandError> {
+    Ok(TaskRequest {
+        caller: person::acting(&mut room.app)?,
         cwd: world.cwd.clone(),
         spec: spec.cloned(),
         id: id.cloned(),
         words: words.cloned(),
         is_for_new: false,
-    }
+    })
 }
 
 /// A spec as one would type it here: `./feature.md`.

@@ -9,6 +9,7 @@ use consort_core::tasks::TaskRequest;
 
 use super::request;
 use crate::error::CommandResult;
+use crate::person;
 use crate::world::World;
 
 #[derive(clap::Subcommand)]
@@ -70,20 +71,27 @@ pub(crate) fn run(world: &World, command: &Command) -> CommandResult {
     let mut room = world.open()?;
     let (common, verb, outcome) = match command {
         Command::Next { reason, common } => {
-            let request = request(world, &room, common.spec.as_ref(), None, reason.as_ref());
+            let request = request(world, &mut room, common.spec.as_ref(), None, reason.as_ref())?;
             let request = TaskRequest { is_for_new: true, ..request };
             (common, "Claimed", room.app.claim_task(&request)?)
         }
         Command::Claim { id, reason, common } => {
-            let request = request(world, &room, common.spec.as_ref(), Some(id), reason.as_ref());
+            let request = request(world, &mut room, common.spec.as_ref(), Some(id), reason.as_ref())?;
             (common, "Claimed", room.app.claim_task(&request)?)
         }
         Command::Unclaim { id, common } => {
-            let request = request(world, &room, common.spec.as_ref(), id.as_ref(), None);
+            let request = request(world, &mut room, common.spec.as_ref(), id.as_ref(), None)?;
             (common, "Gave back", room.app.unclaim_task(&request)?)
         }
         Command::Complete { id, notes, generation, take_anyway, common } => {
-            let task = request(world, &room, common.spec.as_ref(), id.as_ref(), notes.as_ref());
+            let task = request(world, &mut room, common.spec.as_ref(), id.as_ref(), notes.as_ref())?;
+            let task = match take_anyway {
+                true => {
+                    let caller = person::confirmed(&mut room.app, "complete a task that another may have")?;
+                    TaskRequest { caller, ..task }
+                }
+                false => task,
+            };
             let request = CompleteRequest { task, generation: *generation, take_anyway: *take_anyway };
             (common, "Completed", room.app.complete_task(&request)?)
         }

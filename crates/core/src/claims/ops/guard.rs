@@ -95,7 +95,7 @@ impl<E: Engine, H: Host> App<E, H> {
         let lives = |line: &&HeldLine| match &line.holder {
             Actor::Agent(holder) => pulses
                 .host_of(holder)
-                .is_none_or(|(host, process)| host != self.host.name() || self.host.is_alive(&process)),
+                .is_none_or(|(host, process)| !self.host.is_here(&host) || self.host.is_alive(&process)),
             Actor::Person | Actor::Consort => true,
         };
         matched.reaches.iter().find_map(|reach| {

@@ -15,7 +15,6 @@ use crate::host::Host;
 use crate::journal::Actor;
 use crate::journal::Change;
 use crate::presence;
-use crate::presence::Caller;
 use crate::presence::CallerFacts;
 
 impl<E: Engine, H: Host> App<E, H> {
@@ -31,9 +30,7 @@ impl<E: Engine, H: Host> App<E, H> {
         let pulses = self.engine.pulses();
         self.settle_projects_of(cwd, &[path])?;
         let tx = self.engine.write()?;
-        if presence::who_calls(&self.host, &pulses, &tx, caller)? != Caller::Person {
-            return Err(ClaimError::NotThePerson);
-        }
+        presence::require_confirmed(&presence::who_calls(&self.host, &pulses, &tx, caller)?, caller)?;
         let one = wanted(&self.host, &tx, cwd, path, Strength::Lifted)?;
         let hold = Hold {
             project: one.project.clone(),

@@ -59,7 +59,7 @@ fn speaker(caller: Caller) -> Result<Option<Agent>, ClaimError> {
     match caller {
         Caller::Agent(agent) => Ok(Some(*agent)),
         Caller::Person => Ok(None),
-        Caller::Stranger => Err(ClaimError::NotRegistered),
+        Caller::Anonymous(why) => Err(why.into()),
     }
 }
 
@@ -255,12 +255,12 @@ fn project_of(store: &impl PresenceStore, located: &Located) -> Result<Option<Pr
     }
 }
 
-/// Who looks; a stranger is nobody in particular.
+/// Who looks; one who is anonymous is nobody in particular.
 fn whoever(caller: Caller) -> Actor {
     match caller {
         Caller::Agent(agent) => actor(Some(&agent)),
         Caller::Person => Actor::Person,
-        Caller::Stranger => Actor::Consort,
+        Caller::Anonymous(_) => Actor::Consort,
     }
 }
 

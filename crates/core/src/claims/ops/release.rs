@@ -21,6 +21,7 @@ use crate::engine::Engine;
 use crate::host::Host;
 use crate::journal::Actor;
 use crate::presence;
+use crate::presence::Caller;
 use crate::project::ProjectId;
 use crate::text;
 
@@ -71,6 +72,11 @@ impl<E: Engine, H: Host> App<E, H> {
             }
             over.extend(left.into_iter().cloned());
             for hold in met {
+                // The person needs no contest, but says so twice.
+                let is_person = me.is_none() && request.force;
+                if is_person && !is_due(hold, now) {
+                    presence::require_confirmed(&Caller::Person, &request.caller)?;
+                }
                 may_take(hold, request.force, me.is_none(), now)?;
                 gone.push((hold.clone(), Release::Forced));
             }
@@ -97,6 +103,11 @@ impl<E: Engine, H: Host> App<E, H> {
         Self::conclude(&self.host, tx, now, project, holder, changes)?;
         Ok(ReleaseOutcome { released: gone.into_iter().map(|(hold, _)| hold).chain(over).collect() })
     }
+}
+
+/// Whether a contest has run out.
+fn is_due(hold: &Hold, now: Timestamp) -> bool {
+    hold.contest.as_ref().is_some_and(|contest| now >= contest.until)
 }
 
 /// Whether what another holds may be taken away now.

@@ -54,7 +54,7 @@ impl<E: Engine, H: Host> App<E, H> {
                 (Actor::Agent(agent.session), source)
             }
             Caller::Person => (Actor::Person, ("you".to_owned(), None)),
-            Caller::Stranger => return Err(KnowledgeError::NotRegistered),
+            Caller::Anonymous(why) => return Err(why.into()),
         };
         // Nobody else writes from here on: what is known now stays so.
         catch_up_or_begin_anew(&tx, index)?;

@@ -264,7 +264,7 @@ pub(super) fn sender(me: Option<&Agent>, branch: impl Fn(&Agent) -> Option<Strin
 /// Who speaks; `None` is the person. An agent speaks for itself only.
 fn speaker(tx: &impl Tx, caller: Caller, as_agent: Option<&str>) -> Result<Option<Agent>, MessageError> {
     match (caller, as_agent) {
-        (Caller::Stranger, _) => Err(Refusal::NotRegistered.into()),
+        (Caller::Anonymous(why), _) => Err(Refusal::from(why).into()),
         (Caller::Agent(agent), Some(name)) if !agent.name.as_str().eq_ignore_ascii_case(name) => {
             Err(Refusal::NotTheCaller { caller: agent.name.to_string(), name: name.to_owned() }.into())
         }

@@ -2,7 +2,6 @@
 
 use std::cell::Cell;
 
-use super::is_alive;
 use crate::App;
 use crate::engine::Engine;
 use crate::engine::StoreError;
@@ -12,10 +11,12 @@ use crate::journal::Actor;
 use crate::presence::Agent;
 use crate::presence::Caller;
 use crate::presence::CallerFacts;
+use crate::presence::NotAllowed;
 use crate::presence::PresenceError;
 use crate::presence::PresenceStore;
+use crate::presence::Proof;
 use crate::presence::PulseStore;
-use crate::presence::rules;
+use crate::presence::SessionId;
 
 impl<E: Engine, H: Host> App<E, H> {
     pub fn caller(&mut self, facts: &CallerFacts) -> Result<Caller, StoreError> {
@@ -27,10 +28,10 @@ impl<E: Engine, H: Host> App<E, H> {
     /// to the one that is noted to host a session, and whether there is one. Such
     /// a note may be late, so whoever has it above is not the person in any case.
     pub fn ancestors(&self) -> (Vec<Process>, bool) {
-        let (pulses, name) = (self.engine.pulses(), self.host.name());
+        let pulses = self.engine.pulses();
         let is_noted = Cell::new(false);
         let is_host = |process: &Process| {
-            is_noted.set(pulses.is_host(&name, process));
+            is_noted.set(pulses.is_host(process));
             is_noted.get()
         };
         (self.host.ancestors_until(&is_host), is_noted.get())
@@ -48,15 +49,30 @@ impl<E: Engine, H: Host> App<E, H> {
                 Ok((*agent, actor))
             }
             (Caller::Person, Some(name)) => Ok((self.find_agent(name)?, Actor::Person)),
-            (Caller::Person, None) | (Caller::Stranger, _) => Err(PresenceError::NotRegistered),
+            (Caller::Person, None) => Err(PresenceError::NotRegistered),
+            (Caller::Anonymous(why), _) => Err(why.into()),
         }
+    }
+
+    /// Refuses whoever is not the person.
+    pub fn require_person(&mut self, facts: &CallerFacts) -> Result<(), PresenceError> {
+        let caller = self.caller(facts)?;
+        Ok(require_person(&caller)?)
+    }
+
+    /// The same for what weakens or removes protection: a word was typed, or there
+    /// is a token for it.
+    pub fn require_confirmed(&mut self, facts: &CallerFacts) -> Result<(), PresenceError> {
+        let caller = self.caller(facts)?;
+        Ok(require_confirmed(&caller, facts)?)
     }
 }
 
-/// Who calls: the registered agent nearest up the process tree. Only where
-/// there is none does the session id from the environment decide. Where one
-/// process hosts several sessions, the hints tell them apart, or else which was
-/// heard from last.
+/// Who calls: the registered agent nearest up the process tree; else the person,
+/// if there is proof; else nobody in particular. Where one process hosts several
+/// sessions, the hints tell them apart, or else which was heard from last. **A hint
+/// makes nobody an agent**: what an agent CLI tells its own commands leaks into
+/// whatever is started there.
 pub(crate) fn who_calls(
     host: &impl Host,
     pulses: &impl PulseStore,
@@ -65,34 +81,44 @@ pub(crate) fn who_calls(
 ) -> Result<Caller, StoreError> {
     let lineage = || facts.own.iter().chain(&facts.ancestors);
     let pids: Vec<u32> = lineage().map(|ancestor| ancestor.pid).collect();
-    let agents = store.by_pids(&facts.host, &pids)?;
+    let mut agents = store.by_pids(&pids)?;
+    agents.retain(|(agent, _)| host.is_here(&agent.host));
     for ancestor in lineage() {
-        let is_it =
-            |agent: &&Agent| agent.process.pid == ancestor.pid && agent.process.start == ancestor.start;
-        let likelier = |a: &&Agent, b: &&Agent| {
+        let is_it = |(agent, is_here): &&(Agent, bool)| *is_here && agent.process.is(ancestor);
+        let likelier = |(a, _): &&(Agent, bool), (b, _): &&(Agent, bool)| {
             let rank = |agent: &Agent| {
                 let last_active = pulses.heard(&agent.session).map(|heard| heard.last_active);
-                let is_meant = facts.thread.as_ref() == Some(&agent.session);
-                (is_meant, facts.hints.contains(&agent.session), last_active)
+                let is = |hint: &SessionId| agent.session.is_called(hint);
+                (facts.thread.as_ref().is_some_and(is), facts.hints.iter().any(is), last_active)
             };
             rank(a).cmp(&rank(b))
         };
-        let likeliest = agents.iter().filter(is_it).max_by(likelier);
-        if let Some(agent) = likeliest {
+        if let Some((agent, _)) = agents.iter().filter(is_it).max_by(likelier) {
             return Ok(Caller::Agent(Box::new(agent.clone())));
         }
     }
-    // What an agent CLI tells its own commands leaks into whatever is started
-    // there, so it counts only where there is nobody to ask. But one that was
-    // set free of its session does not become the person.
-    let leaked = facts.hints.first().filter(|_| rules::is_orphan(&facts.ancestors));
-    if let Some(claimed) = leaked.or(facts.claimed.as_ref())
-        && let Some((agent, None)) = store.agent(claimed)?
-        && is_alive(host, pulses, &agent)
-    {
-        return Ok(Caller::Agent(Box::new(agent)));
+    // One that has left is an agent still, as long as its process lives.
+    let has_left = agents.iter().any(|(agent, _)| lineage().any(|ancestor| agent.process.is(ancestor)));
+    if facts.in_agent || has_left {
+        return Ok(Caller::Anonymous(NotAllowed::NotJoined));
     }
-    // Whoever says that it is a session is not the person, also if it is none.
-    let is_session = facts.in_agent || leaked.is_some() || facts.claimed.is_some();
-    Ok(if is_session { Caller::Stranger } else { Caller::Person })
+    Ok(match &facts.proof {
+        Proof::None(why) => Caller::Anonymous(NotAllowed::Anonymous(why.clone())),
+        Proof::Terminal | Proof::Typed | Proof::Token => Caller::Person,
+    })
+}
+
+/// Refuses whoever is not the person.
+pub(crate) fn require_person(caller: &Caller) -> Result<(), NotAllowed> {
+    match caller {
+        Caller::Person => Ok(()),
+        Caller::Agent(_) => Err(NotAllowed::NotThePerson),
+        Caller::Anonymous(why) => Err(why.clone()),
+    }
+}
+
+/// The same for what weakens or removes protection.
+pub(crate) fn require_confirmed(caller: &Caller, facts: &CallerFacts) -> Result<(), NotAllowed> {
+    require_person(caller)?;
+    if facts.proof.is_confirmed() { Ok(()) } else { Err(NotAllowed::NotConfirmed) }
 }

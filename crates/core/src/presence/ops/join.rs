@@ -2,6 +2,7 @@
 
 use super::Identified;
 use super::identify;
+use super::is_alive;
 use super::partition_alive;
 use super::random_number;
 use super::repository_seen;
@@ -30,21 +31,35 @@ use crate::presence::rules;
 use crate::tasks;
 
 impl<E: Engine, H: Host> App<E, H> {
-    /// Registers a session because it asked, or refreshes it.
+    /// Registers a session because it asked, or refreshes it. One that runs in
+    /// another process stays there.
     pub fn join(&mut self, request: &JoinRequest) -> Result<JoinOutcome, PresenceError> {
+        let known = self.engine.read()?.agent(&request.session)?;
+        if let Some((agent, None)) = known
+            && !agent.process.is(&request.process)
+            && is_alive(&self.host, &self.engine.pulses(), &agent)
+            && !self.host.ancestors().iter().any(|ancestor| ancestor.is(&agent.process))
+        {
+            let pid = agent.process.pid;
+            return Err(PresenceError::RunsElsewhere { session: request.session.clone(), pid });
+        }
         let (_, outcome) = self.admit(request, |_, _| true, &|_| None)?;
         outcome.ok_or(PresenceError::NotRegistered)
     }
 
     /// Registers a session that a hook has seen, unless it was asked to leave
-    /// or sessions are to join only when asked. `environment` overrides
-    /// published settings.
+    /// or sessions are to join only when asked. `begins` is set for an event that
+    /// begins something, a session or a turn. `environment` overrides published
+    /// settings.
     pub fn arrive(
         &mut self,
         request: &JoinRequest,
+        begins: bool,
         environment: &dyn Fn(&str) -> Option<String>,
     ) -> Result<(HookSettings, Option<JoinOutcome>), PresenceError> {
-        self.admit(request, rules::is_welcome, environment)
+        let session = request.session.clone();
+        let welcome = move |settings: &HookSettings, known| rules::is_welcome(settings, &session, known, begins);
+        self.admit(request, welcome, environment)
     }
 
     /// `welcome` decides from the settings and, if the session is known, why

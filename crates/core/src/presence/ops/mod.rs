@@ -6,8 +6,10 @@ mod leave;
 mod project;
 mod pulse;
 mod rename;
+mod session;
 mod who;
 
+pub(crate) use caller::require_confirmed;
 pub(crate) use caller::who_calls;
 
 use std::collections::BTreeMap;
@@ -142,15 +144,17 @@ pub(crate) fn partition_alive(
     pulses: &impl PulseStore,
     present: Vec<Agent>,
 ) -> (Vec<Agent>, Vec<(Agent, LeaveReason)>) {
-    let (here, now) = (host.name(), host.now());
+    let now = host.now();
     // One process may host many sessions: ask once.
     let mut lives: BTreeMap<(u32, String), bool> = BTreeMap::new();
     let mut alive = Vec::with_capacity(present.len());
     let mut dead = Vec::new();
     for agent in present {
-        let reason = if agent.host == here {
+        let reason = if host.is_here(&agent.host) {
             let life = (agent.process.pid, agent.process.start.clone());
             let lives = *lives.entry(life).or_insert_with(|| host.is_alive(&agent.process));
+            (!lives).then_some(LeaveReason::Died)
+        } else if let Some(lives) = host.lives_elsewhere(&agent.host, &agent.process) {
             (!lives).then_some(LeaveReason::Died)
         } else {
             let heard = pulses.heard(&agent.session).map_or(agent.joined_at, |heard| heard.last_active);
@@ -180,7 +184,7 @@ pub(crate) fn gone_before<S: PresenceStore>(
 
 /// An agent as its pulse tells it, on the branch that is checked out now.
 pub(crate) fn see(host: &impl Host, pulses: &impl PulseStore, mut agent: Agent) -> Seen {
-    if agent.host == host.name() {
+    if host.is_here(&agent.host) {
         agent.branch = host.branch(&agent.worktree).or(agent.branch);
     }
     let heard = pulses.heard(&agent.session);

@@ -1,5 +1,6 @@
 //! Taking a task in hand.
 
+use super::Access;
 use super::Board;
 use crate::App;
 use crate::engine::Engine;
@@ -17,8 +18,8 @@ impl<E: Engine, H: Host> App<E, H> {
         let now = self.host.now();
         let pulses = self.engine.pulses();
         self.settle_projects(request.spec.as_ref().map(|spec| request.cwd.join(spec)))?;
-        let mut tx = self.engine.write()?;
-        let mut board = Board::new(&self.host, &pulses, &mut tx, request)?;
+        let tx = self.engine.write()?;
+        let mut board = Board::new(&self.host, &pulses, &tx, request, Access::Change)?;
         if let Some(record) = &board.in_hand {
             let (id, spec) = (record.key.id.clone(), record.key.spec.path.clone());
             return Err(TaskError::AlreadyHaveClaim { id, spec });

@@ -1,5 +1,6 @@
 //! Saying that a task is done.
 
+use super::Access;
 use super::Board;
 use super::generation;
 use crate::App;
@@ -7,6 +8,7 @@ use crate::engine::Engine;
 use crate::host::Host;
 use crate::journal::Actor;
 use crate::journal::Change;
+use crate::presence;
 use crate::tasks::CompleteRequest;
 use crate::tasks::TaskChange;
 use crate::tasks::TaskError;
@@ -23,12 +25,12 @@ impl<E: Engine, H: Host> App<E, H> {
         let now = self.host.now();
         let pulses = self.engine.pulses();
         self.settle_projects(request.task.spec.as_ref().map(|spec| request.task.cwd.join(spec)))?;
-        let mut tx = self.engine.write()?;
-        let mut board = Board::new(&self.host, &pulses, &mut tx, &request.task)?;
+        let tx = self.engine.write()?;
+        let mut board = Board::new(&self.host, &pulses, &tx, &request.task, Access::Change)?;
         let task = board.named_or_in_hand(request.task.id.as_deref())?;
-        let is_person = board.me.is_none();
-        if request.take_anyway && !is_person {
-            return Err(TaskError::NotThePerson);
+        if request.take_anyway {
+            let caller = presence::who_calls(&self.host, &pulses, &tx, &request.task.caller)?;
+            presence::require_confirmed(&caller, &request.task.caller)?;
         }
         let refused = may_complete(&board, &task, request.generation);
         if let Err(error) = refused

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use super::Access;
 use super::Board;
 use crate::App;
 use crate::engine::Engine;
@@ -24,8 +25,8 @@ impl<E: Engine, H: Host> App<E, H> {
         let now = self.host.now();
         let pulses = self.engine.pulses();
         self.settle_projects(request.spec.as_ref().map(|spec| request.cwd.join(spec)))?;
-        let mut tx = self.engine.write()?;
-        let Board { spec, read, tasks, .. } = Board::new(&self.host, &pulses, &mut tx, request)?;
+        let tx = self.engine.read()?;
+        let Board { spec, read, tasks, .. } = Board::new(&self.host, &pulses, &tx, request, Access::Read)?;
         let mut idle = Vec::new();
         for agent in tx.present()? {
             if agent.spec.as_ref() == Some(&spec)

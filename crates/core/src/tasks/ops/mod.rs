@@ -72,6 +72,14 @@ fn holder(record: &TaskRecord) -> Option<Actor> {
     }
 }
 
+/// What a board is for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Access {
+    /// Anyone may look.
+    Read,
+    Change,
+}
+
 /// A spec, how its tasks stand, and who looks.
 struct Board {
     me: Option<Agent>,
@@ -89,13 +97,15 @@ impl Board {
     fn new(
         host: &impl Host,
         pulses: &impl PulseStore,
-        tx: &mut impl Tx,
+        tx: &impl Tx,
         request: &TaskRequest,
+        access: Access,
     ) -> Result<Self, TaskError> {
         let me = match presence::who_calls(host, pulses, tx, &request.caller)? {
             Caller::Agent(agent) => Some(*agent),
             Caller::Person => None,
-            Caller::Stranger => return Err(TaskError::NotRegistered),
+            Caller::Anonymous(_) if access == Access::Read => None,
+            Caller::Anonymous(why) => return Err(why.into()),
         };
         let (spec, file) = Self::spec(host, tx, request, me.as_ref())?;
         let text = host.text(&file).map_err(|source| TaskError::Unreadable { path: file, source })?;
@@ -135,7 +145,7 @@ impl Board {
     /// the task in hand where no other is meant, or the one joined with.
     fn spec(
         host: &impl Host,
-        tx: &mut impl Tx,
+        tx: &impl Tx,
         request: &TaskRequest,
         me: Option<&Agent>,
     ) -> Result<(SpecRef, PathBuf), TaskError> {

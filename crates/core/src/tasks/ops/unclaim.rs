@@ -1,5 +1,6 @@
 //! Giving a task back.
 
+use super::Access;
 use super::Board;
 use super::generation;
 use crate::App;
@@ -20,8 +21,8 @@ impl<E: Engine, H: Host> App<E, H> {
         let now = self.host.now();
         let pulses = self.engine.pulses();
         self.settle_projects(request.spec.as_ref().map(|spec| request.cwd.join(spec)))?;
-        let mut tx = self.engine.write()?;
-        let mut board = Board::new(&self.host, &pulses, &mut tx, request)?;
+        let tx = self.engine.write()?;
+        let mut board = Board::new(&self.host, &pulses, &tx, request, Access::Change)?;
         let task = board.named_or_in_hand(request.id.as_deref())?;
         let id = task.id.clone();
         let worker = match &task.record {

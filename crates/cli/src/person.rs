@@ -1,0 +1,112 @@
+//! What shows that the person is calling.
+//!
+//! A terminal of its own is enough to speak and to reserve. **What weakens or
+//! removes protection takes more**: a word that is shown on the terminal and typed
+//! back, or a token that the person made for that very command. It stops accidents
+//! and agents that go too far, not a program that means harm.
+
+use std::fs::OpenOptions;
+use std::io::BufRead as _;
+use std::io::BufReader;
+use std::io::Write as _;
+use std::sync::OnceLock;
+
+use consort_core::host::Host as _;
+use consort_core::presence::Caller;
+use consort_core::presence::CallerFacts;
+use consort_core::presence::NotAllowed;
+use consort_core::presence::Proof;
+use consort_core::presence::Unproven;
+use consort_core::text;
+
+use crate::error::CommandError;
+use crate::world::TheApp;
+use crate::world::caller_facts;
+
+/// Words that are short, easily typed and not easily confused.
+const WORDS: &[&str] = &[
+    "otter", "maple", "comet", "pearl", "tiger", "cedar", "amber", "robin", "lemon", "delta", "ivory", "raven",
+    "coral", "mango", "panda", "onyx", "tulip", "wheat", "zebra", "hazel",
+];
+
+/// Whether a token was shown on the command line that is good for this command.
+static HAS_TOKEN: OnceLock<()> = OnceLock::new();
+
+/// Notes that a token was shown which is good for this command.
+pub(crate) fn accept_token() {
+    let _ = HAS_TOKEN.set(());
+}
+
+pub(crate) fn has_token() -> bool {
+    HAS_TOKEN.get().is_some()
+}
+
+/// Who calls, for a command that changes something. A terminal whose environment
+/// an agent CLI has made is offered to prove itself.
+pub(crate) fn acting(app: &mut TheApp) -> Result<CallerFacts, CommandError> {
+    let facts = caller_facts(app);
+    match caller(app, &facts) {
+        Caller::Anonymous(NotAllowed::Anonymous(Unproven::Marked(variable))) => {
+            let why = format!("This terminal carries {variable}, which an agent CLI sets.");
+            Ok(if is_typed(app, &why) { CallerFacts { proof: Proof::Typed, ..facts } } else { facts })
+        }
+        _ => Ok(facts),
+    }
+}
+
+/// The same for one that weakens or removes protection; `what` says what it does.
+pub(crate) fn confirmed(app: &mut TheApp, what: &str) -> Result<CallerFacts, CommandError> {
+    let facts = caller_facts(app);
+    let may_type = match caller(app, &facts) {
+        Caller::Person => !facts.proof.is_confirmed(),
+        Caller::Anonymous(NotAllowed::Anonymous(Unproven::Marked(_))) => true,
+        Caller::Agent(_) | Caller::Anonymous(_) => false,
+    };
+    let facts = match may_type && is_typed(app, &format!("This will {what}.")) {
+        true => CallerFacts { proof: Proof::Typed, ..facts },
+        false => facts,
+    };
+    match caller(app, &facts) {
+        Caller::Person if facts.proof.is_confirmed() => Ok(facts),
+        Caller::Person => Err(NotAllowed::NotConfirmed.into()),
+        Caller::Agent(_) => Err(NotAllowed::NotThePerson.into()),
+        Caller::Anonymous(why) => Err(why.into()),
+    }
+}
+
+/// Who calls. What is wrong with the store must not keep the person from putting
+/// it right: then the processes alone tell.
+fn caller(app: &mut TheApp, facts: &CallerFacts) -> Caller {
+    app.caller(facts).unwrap_or_else(|_| match &facts.proof {
+        _ if facts.in_agent => Caller::Anonymous(NotAllowed::NotJoined),
+        Proof::None(why) => Caller::Anonymous(NotAllowed::Anonymous(why.clone())),
+        Proof::Terminal | Proof::Typed | Proof::Token => Caller::Person,
+    })
+}
+
+/// Shows a word on the terminal; whether it was typed back.
+fn is_typed(app: &TheApp, why: &str) -> bool {
+    let word = WORDS[usize::from(app.host().random()[0]) % WORDS.len()];
+    let ask = || -> std::io::Result<bool> {
+        let mut terminal = OpenOptions::new().read(true).write(true).open("/dev/tty")?;
+        write!(terminal, "{}\nType {word} to go on: ", text::printable(why))?;
+        terminal.flush()?;
+        let mut answer = String::new();
+        BufReader::new(terminal).read_line(&mut answer)?;
+        Ok(answer.trim() == word)
+    };
+    ask().unwrap_or(false)
+}
+
+/// Refuses agents, and whoever has the environment of one: what is left is the
+/// person, or a script of theirs.
+pub(crate) fn refuse_agents(app: &mut TheApp) -> Result<(), CommandError> {
+    let facts = acting(app)?;
+    match caller(app, &facts) {
+        Caller::Agent(_) => Err(NotAllowed::NotThePerson.into()),
+        Caller::Anonymous(why @ (NotAllowed::NotJoined | NotAllowed::Anonymous(Unproven::Marked(_)))) => {
+            Err(why.into())
+        }
+        Caller::Person | Caller::Anonymous(_) => Ok(()),
+    }
+}

@@ -1,0 +1,46 @@
+//! Whose session a hook speaks for.
+
+use crate::App;
+use crate::engine::Engine;
+use crate::engine::StoreError;
+use crate::host::Host;
+use crate::host::Process;
+use crate::presence::PresenceStore as _;
+use crate::presence::PulseStore as _;
+use crate::presence::SessionId;
+
+impl<E: Engine, H: Host> App<E, H> {
+    /// The session that a call in its name belongs to. **A session belongs to the
+    /// process that hosts it**: if that process lives and is not above the caller,
+    /// the call is of a second life of the session, which has nothing of the first.
+    /// Without a hosting process of its own it is nobody's.
+    pub fn session_here(
+        &mut self,
+        session: &SessionId,
+        hosting: &dyn Fn(&H) -> Option<Process>,
+    ) -> Result<Option<SessionId>, StoreError> {
+        let noted = self.engine.pulses().host_of(session);
+        let hosted = match noted {
+            Some(hosted) => Some(hosted),
+            // Never seen, or its note was lost.
+            None => match self.engine.read()?.agent(session)? {
+                Some((agent, None)) => Some((agent.host, agent.process)),
+                _ => None,
+            },
+        };
+        let Some((place, process)) = hosted else { return Ok(Some(session.clone())) };
+        let above = self.host.ancestors_until(&|ancestor| ancestor.is(&process));
+        if above.last().is_some_and(|last| last.is(&process)) {
+            return Ok(Some(session.clone()));
+        }
+        let lives = match self.host.is_here(&place) {
+            true => self.host.is_alive(&process),
+            false => self.host.lives_elsewhere(&place, &process).unwrap_or(true),
+        };
+        Ok(match lives {
+            true => hosting(&self.host).map(|process| session.second_life(&process)),
+            // It goes on in another process.
+            false => Some(session.clone()),
+        })
+    }
+}

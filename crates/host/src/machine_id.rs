@@ -1,0 +1,119 @@
+//! Which machine this is: a random id, made once in our data directory.
+//!
+//! The host's name changes with the network, so it is no part of it. A copied home
+//! or disk image would carry the id to another machine; so it is noted which
+//! installation of the system and which boots it belongs to, and **where both
+//! contradict, a new id is made**. Containers that share the directory share the
+//! kernel, and so the boot.
+
+use std::fs;
+use std::io;
+use std::io::Write as _;
+use std::os::unix::fs::OpenOptionsExt as _;
+use std::path::Path;
+
+/// How many boots are remembered.
+const BOOTS: usize = 16;
+
+/// Far longer than it ever is.
+const LONGEST: u64 = 16 << 10;
+
+struct Known {
+    id: String,
+    /// The system's own id, as a hash.
+    system: String,
+    /// Newest last.
+    boots: Vec<String>,
+}
+
+/// The id of this machine; without a directory to keep it in, that of this boot.
+pub(crate) fn machine_id(file: &Path, boot: &str, random: [u8; 10]) -> String {
+    let system = system_id();
+    let known = read(file);
+    match known {
+        Some(known) if known.boots.iter().any(|known| known == boot) => known.id,
+        Some(mut known) if known.system == system || system.is_empty() || known.system.is_empty() => {
+            known.boots.push(boot.to_owned());
+            let extra = known.boots.len().saturating_sub(BOOTS);
+            known.boots.drain(..extra);
+            // Where it cannot be noted, the next one finds the same.
+            let _ = write(file, &known);
+            known.id
+        }
+        _ => {
+            let id: String = random.iter().map(|byte| format!("{byte:02x}")).collect();
+            let made = Known { id, system, boots: vec![boot.to_owned()] };
+            if known.is_some() {
+                // Another machine's: it must not come back.
+                let _ = fs::remove_file(file);
+            }
+            match write(file, &made).ok().and_then(|()| read(file)) {
+                // Another process may have made it at the same moment.
+                Some(known) => known.id,
+                None => format!("boot-{boot}"),
+            }
+        }
+    }
+}
+
+fn read(file: &Path) -> Option<Known> {
+    let text = String::from_utf8(consort_files::read(file, LONGEST).ok()?).ok()?;
+    let mut lines = text.lines();
+    let mut value = |name: &str| lines.next()?.strip_prefix(name)?.strip_prefix(' ').map(str::to_owned);
+    let (id, system, boots) = (value("id")?, value("system")?, value("boots")?);
+    (!id.is_empty()).then(|| Known { id, system, boots: boots.split(' ').map(str::to_owned).collect() })
+}
+
+fn write(file: &Path, Known { id, system, boots }: &Known) -> io::Result<()> {
+    let text = format!("id {id}\nsystem {system}\nboots {}\n", boots.join(" "));
+    if let Some(dir) = file.parent() {
+        use std::os::unix::fs::DirBuilderExt as _;
+        fs::DirBuilder::new().recursive(true).mode(0o700).create(dir)?;
+    }
+    let temporary = file.with_extension(format!("{}.new", std::process::id()));
+    let mut options = fs::OpenOptions::new();
+    options.write(true).create(true).truncate(true).mode(0o600).open(&temporary)?.write_all(text.as_bytes())?;
+    // Of two that make the first one at once, one counts for both.
+    match fs::hard_link(&temporary, file) {
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists && read(file).is_none_or(|known| known.id == *id) => {
+            fs::rename(&temporary, file)
+        }
+        _ => fs::remove_file(&temporary),
+    }
+}
+
+/// The id of this installation of the system, as a hash: it is nobody else's
+/// business. Empty where there is none.
+fn system_id() -> String {
+    let read = |path: &str| fs::read_to_string(path).ok().map(|id| id.trim().to_owned());
+    let id = ["/etc/machine-id", "/var/lib/dbus/machine-id"].into_iter().find_map(read).unwrap_or_default();
+    if id.is_empty() { id } else { blake3::hash(id.as_bytes()).to_hex()[..16].to_owned() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn it_stays_while_the_machine_does_and_not_on_another() {
+        let temp = tempfile::tempdir().unwrap();
+        let file = temp.path().join("deep/machine");
+        let first = machine_id(&file, "boot-1", [1; 10]);
+        assert_eq!(machine_id(&file, "boot-1", [2; 10]), first);
+        // Started again.
+        assert_eq!(machine_id(&file, "boot-2", [2; 10]), first);
+        // A container of the same machine, which is another system.
+        let text = fs::read_to_string(&file).unwrap();
+        let system = text.lines().nth(1).unwrap().to_owned();
+        fs::write(&file, text.replace(&system, "system another")).unwrap();
+        assert_eq!(machine_id(&file, "boot-2", [3; 10]), first);
+        // A copy on another machine: neither the system nor the boot is known.
+        if system != "system " {
+            assert_ne!(machine_id(&file, "boot-9", [4; 10]), first);
+        }
+        // Damaged, or nowhere to keep it.
+        fs::write(&file, "nonsense").unwrap();
+        assert_eq!(machine_id(&file, "boot-9", [5; 10]), "05".repeat(10));
+        assert_eq!(machine_id(Path::new("/proc/none/machine"), "b", [6; 10]), "boot-b");
+    }
+}
