@@ -69,6 +69,11 @@ pub trait AgentCli: Dialect + Sync {
         None
     }
 
+    /// Whether a process of it with that command line has one session at a time.
+    fn has_one_session(&self, _command_line: &str) -> bool {
+        true
+    }
+
     /// Variables that it sets for whatever it starts: they say that an agent is or
     /// was above.
     fn marker_variables(&self) -> &'static [&'static str];

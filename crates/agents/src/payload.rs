@@ -12,6 +12,7 @@ use std::path::PathBuf;
 use consort_core::hooks::Act;
 use consort_core::hooks::HookCall;
 use consort_core::hooks::HookEvent;
+use consort_core::hooks::Replaces;
 use consort_core::hooks::ToolUse;
 use consort_core::presence::SessionId;
 use serde::Deserialize;
@@ -62,6 +63,14 @@ pub(crate) struct Payload<'a> {
     pub(crate) error: Text,
     #[serde(default)]
     pub(crate) recoverable: Text,
+    /// Why a session begins, and why it ends.
+    #[serde(default)]
+    source: Text,
+    #[serde(default)]
+    reason: Text,
+    /// The session whose place it takes: our plugins know.
+    #[serde(default)]
+    replaces: Text,
     #[serde(default)]
     pub(crate) stop_hook_active: Text,
     #[serde(default)]
@@ -138,6 +147,29 @@ impl<'a> Payload<'a> {
         }
         *repaired = without_lone_surrogates(payload)?;
         serde_json::from_slice(repaired).ok()
+    }
+
+    /// A session begins. It takes another's place in its process after what the
+    /// person does there to begin afresh, or where only one can be in it.
+    pub(crate) fn session_start(&mut self, usual: Replaces) -> HookEvent {
+        let named = self.replaces.0.take().and_then(|id| SessionId::from_cli(id).ok());
+        let replaces = match (named, self.source.0.as_deref()) {
+            (Some(session), _) => Replaces::Session(session),
+            (None, Some("clear" | "resume" | "fork" | "switch")) => Replaces::TheLast,
+            (None, _) => usual,
+        };
+        HookEvent::SessionStart { replaces, is_heard: true }
+    }
+
+    /// A session ends, or is about to be replaced.
+    pub(crate) fn session_end(&self) -> HookEvent {
+        let is_replaced = matches!(self.reason.0.as_deref(), Some("clear" | "resume" | "fork" | "new" | "switch"));
+        HookEvent::SessionEnd { is_replaced }
+    }
+
+    /// Whether a session begins for the first time.
+    pub(crate) fn is_fresh_start(&self) -> bool {
+        !matches!(self.source.0.as_deref(), Some("clear" | "resume"))
     }
 
     /// What the tool is called.

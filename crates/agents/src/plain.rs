@@ -4,6 +4,7 @@
 use consort_core::hooks::HookCall;
 use consort_core::hooks::HookEvent;
 use consort_core::hooks::HookReply;
+use consort_core::hooks::Replaces;
 use consort_core::presence::Heard;
 use consort_core::presence::Status;
 use serde::Serialize;
@@ -19,7 +20,7 @@ pub(crate) fn read(event: &str, payload: &[u8], tools: &Tools) -> Option<HookCal
     let mut repaired = Vec::new();
     let mut payload = Payload::parse(payload, &mut repaired)?;
     let event = match event {
-        "session-start" => HookEvent::SessionStart,
+        "session-start" => payload.session_start(Replaces::Nobody),
         "prompt" => HookEvent::Prompt(payload.prompt.0.take().unwrap_or_default()),
         "tool-before" => HookEvent::ToolBefore(payload.tool(tools)?),
         "tool-after" => HookEvent::ToolAfter {
@@ -33,7 +34,7 @@ pub(crate) fn read(event: &str, payload: &[u8], tools: &Tools) -> Option<HookCal
         "end" => HookEvent::TurnEnd { may_go_on: true },
         "idle" => HookEvent::TurnEnd { may_go_on: false },
         "failed" => HookEvent::TurnFailed(payload.error.0.take().unwrap_or_else(|| "an error".into())),
-        "session-end" => HookEvent::SessionEnd,
+        "session-end" => payload.session_end(),
         _ => return None,
     };
     payload.call(event)

@@ -33,6 +33,7 @@ use rustix::fs::OFlags;
 use crate::deadline;
 use crate::exit::ExitCode;
 use crate::wait;
+use crate::world;
 
 /// More than any CLI sends; what is longer is not for us.
 const LONGEST_PAYLOAD: usize = 64 << 20;
@@ -124,6 +125,10 @@ impl Surroundings for Process<'_> {
 
     fn variable(&self, name: &str) -> Option<String> {
         env::get(name)
+    }
+
+    fn has_one_session(&self, process: &consort_core::host::Process) -> bool {
+        world::is_agent(process) && self.cli.has_one_session(&consort_host::command_line(process.pid))
     }
 
     fn prepare(&self, reply: Option<&HookReply>) {

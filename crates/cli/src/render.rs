@@ -190,6 +190,7 @@ fn activity(seen: &Seen) -> String {
             LeaveReason::Asked => "left",
             LeaveReason::Died => "process ended",
             LeaveReason::Silent => "not heard from",
+            LeaveReason::Replaced => "replaced",
         }
         .to_owned(),
         (None, Some(what), _) => what.clone(),

@@ -107,6 +107,7 @@ impl Around for Surroundings {
             model: None,
             terminal: if is_ours { env::terminal() } else { Default::default() },
             spec: None,
+            replaces: None,
         })
     }
 

@@ -184,7 +184,7 @@ fn facts_of(
 }
 
 /// Whether a process is an agent CLI. What a runtime runs is known by its script.
-fn is_agent(process: &Process) -> bool {
+pub(crate) fn is_agent(process: &Process) -> bool {
     let is_named = |name: &str| consort_agents::ALL.iter().any(|cli| cli.program() == name);
     match process.program.as_str() {
         "node" | "MainThread" | "bun" => consort_host::script_of(process.pid)

@@ -40,7 +40,12 @@ pub struct HookCall {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum HookEvent {
-    SessionStart,
+    SessionStart {
+        replaces: Replaces,
+        /// Whether what is said in answer reaches the model; otherwise it is said
+        /// with the next prompt.
+        is_heard: bool,
+    },
     /// The person sent this prompt.
     Prompt(String),
     ToolBefore(ToolUse),
@@ -69,7 +74,22 @@ pub enum HookEvent {
         id: String,
     },
     Compacting,
-    SessionEnd,
+    SessionEnd {
+        /// Another session of the same process takes its place.
+        is_replaced: bool,
+    },
+}
+
+/// Whose place a session takes that begins.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Replaces {
+    #[default]
+    Nobody,
+    /// That of the session that its process had before.
+    TheLast,
+    /// The same, if its process is one of a CLI that has one session at a time.
+    TheLastIfAlone,
+    Session(SessionId),
 }
 
 /// A tool, and on what it is used.

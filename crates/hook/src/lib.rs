@@ -42,6 +42,9 @@ pub trait Surroundings {
     /// A variable of the environment.
     fn variable(&self, name: &str) -> Option<String>;
 
+    /// Whether that process is one of its CLI, which has one session at a time.
+    fn has_one_session(&self, process: &Process) -> bool;
+
     /// The answer to give if time runs out before the real one.
     fn prepare(&self, reply: Option<&HookReply>);
 }
@@ -70,7 +73,9 @@ pub fn handle<E: Engine, H: Host>(
     let session = session.ok().flatten().unwrap_or_else(|| call.session.second_life(&Process::default()));
     let call = &HookCall { session, ..call.clone() };
     match &call.event {
-        HookEvent::SessionStart => events::session_start::handle(app, call, around),
+        HookEvent::SessionStart { replaces, is_heard } => {
+            events::session_start::handle(app, call, around, replaces, *is_heard)
+        }
         HookEvent::Prompt(prompt) => events::prompt::handle(app, call, around, prompt),
         HookEvent::ToolBefore(tool) => events::tool_before::handle(app, call, around, tool),
         HookEvent::ToolAfter { tool, failed } => events::tool_after::handle(app, call, around, tool, *failed),
@@ -83,7 +88,7 @@ pub fn handle<E: Engine, H: Host>(
         HookEvent::Compacting => events::compacting::handle(app, call, around),
         HookEvent::SubagentStart { id, kind } => events::subagent::started(app, call, id, kind),
         HookEvent::SubagentStop { id } => events::subagent::stopped(app, call, id),
-        HookEvent::SessionEnd => events::session_end::handle(app, call),
+        HookEvent::SessionEnd { is_replaced } => events::session_end::handle(app, call, *is_replaced),
     }
 }
 
@@ -104,5 +109,6 @@ fn join_request(
         model: call.model.clone(),
         terminal: around.terminal(),
         spec: None,
+        replaces: None,
     })
 }

@@ -29,6 +29,7 @@ pub use peer::Other;
 pub use peer::Peer;
 pub use peer::Peers;
 pub use person::at_terminal;
+pub use process::command_line;
 pub use process::script_of;
 pub use run::ask_version;
 pub use window::quadrants;

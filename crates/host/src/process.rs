@@ -27,6 +27,12 @@ pub(crate) fn lineage(pid: u32, boot: &str, is_meant: &dyn Fn(&Process) -> bool)
     ancestors
 }
 
+/// The words that a process was started with, where they can be told.
+pub fn command_line(pid: u32) -> String {
+    let line = std::fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+    String::from_utf8_lossy(&line).replace('\0', " ")
+}
+
 /// The script that a runtime runs, where it can be told.
 pub fn script_of(pid: u32) -> Option<String> {
     let line = std::fs::read(format!("/proc/{pid}/cmdline")).ok()?;

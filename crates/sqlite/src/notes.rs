@@ -168,6 +168,19 @@ impl PathNotes for Notes {
         self.append(session, "seen", &all.map(sight_line).collect::<String>())
     }
 
+    fn keep_for_later(&self, session: &SessionId, text: &str) {
+        let path = self.noted(session, "later");
+        let _ = fs::remove_file(&path);
+        let _ = self.write(&path, text.as_bytes(), false);
+    }
+
+    fn take_kept(&self, session: &SessionId) -> Option<String> {
+        let path = self.noted(session, "later");
+        let text = read_text(&path).ok()?;
+        fs::remove_file(&path).ok()?;
+        Some(text)
+    }
+
     fn was_told(&self, session: &SessionId, what: &str) -> bool {
         read_text(&self.noted(session, "told")).is_ok_and(|told| told.contains(&told_line(what)))
     }

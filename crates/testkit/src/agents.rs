@@ -223,7 +223,7 @@ trust_level = "trusted"
     }
 
     /// Its program in the sealed world's project, without arguments.
-    pub(crate) fn command(self, world: &Sealed, model: &StubModel) -> Command {
+    pub fn command(self, world: &Sealed, model: &StubModel) -> Command {
         let bins = self.bins();
         let scratch = world.path().join("tmp");
         fs::create_dir_all(&scratch).unwrap();

@@ -50,6 +50,7 @@ pub fn join<E: Engine>(
         model: None,
         terminal: Default::default(),
         spec: None,
+        replaces: None,
     })
 }
 

@@ -3,6 +3,7 @@
 use consort_core::hooks::HookCall;
 use consort_core::hooks::HookEvent;
 use consort_core::hooks::HookReply;
+use consort_core::hooks::Replaces;
 
 use crate::payload::Payload;
 use crate::payload::Tools;
@@ -16,15 +17,16 @@ const TOOLS: Tools = Tools {
 };
 
 pub(super) fn read(event: &str, payload: &[u8]) -> Option<HookCall> {
-    read_with(event, payload, &TOOLS)
+    read_with(event, payload, &TOOLS, Replaces::Nobody)
 }
 
-/// The same for a CLI that has these events, and tools of other names.
-pub(crate) fn read_with(event: &str, payload: &[u8], tools: &Tools) -> Option<HookCall> {
+/// The same for a CLI that has these events, tools of other names, and whose
+/// sessions usually take that one's place.
+pub(crate) fn read_with(event: &str, payload: &[u8], tools: &Tools, usual: Replaces) -> Option<HookCall> {
     let mut repaired = Vec::new();
     let mut payload = Payload::parse(payload, &mut repaired)?;
     let event = match event {
-        "SessionStart" => HookEvent::SessionStart,
+        "SessionStart" => payload.session_start(usual),
         "UserPromptSubmit" => HookEvent::Prompt(payload.prompt.0.take().unwrap_or_default()),
         "PreToolUse" => HookEvent::ToolBefore(payload.tool(tools)?),
         "PostToolUse" | "PostToolUseFailure" => HookEvent::ToolAfter {
@@ -45,7 +47,7 @@ pub(crate) fn read_with(event: &str, payload: &[u8], tools: &Tools) -> Option<Ho
         },
         "SubagentStop" => HookEvent::SubagentStop { id: payload.agent_id.0.clone()? },
         "PreCompact" => HookEvent::Compacting,
-        "SessionEnd" => HookEvent::SessionEnd,
+        "SessionEnd" => payload.session_end(),
         _ => return None,
     };
     payload.call(event)

@@ -9,6 +9,7 @@ use std::path::PathBuf;
 use consort_core::hooks::Dialect;
 use consort_core::hooks::HookCall;
 use consort_core::hooks::HookReply;
+use consort_core::hooks::Replaces;
 use serde_json::Value;
 
 use crate::Ability;
@@ -75,7 +76,8 @@ impl Dialect for Codex {
     }
 
     fn read(&self, event: &str, payload: &[u8]) -> Option<HookCall> {
-        hooks::read_with(event, payload, &TOOLS)
+        // `/new` begins a session like any other.
+        hooks::read_with(event, payload, &TOOLS, Replaces::TheLastIfAlone)
     }
 
     fn write(&self, event: &str, reply: &HookReply) -> Option<String> {
@@ -97,6 +99,11 @@ impl AgentCli for Codex {
 
     fn session_variable(&self) -> Option<&'static str> {
         Some("CODEX_THREAD_ID")
+    }
+
+    /// Its server has many.
+    fn has_one_session(&self, command_line: &str) -> bool {
+        !command_line.contains("app-server")
     }
 
     fn lacks(&self) -> &'static [Ability] {

@@ -11,6 +11,7 @@ use consort_core::hooks::Dialect;
 use consort_core::hooks::HookCall;
 use consort_core::hooks::HookEvent;
 use consort_core::hooks::HookReply;
+use consort_core::hooks::Replaces;
 use serde_json::Value;
 use serde_json::json;
 
@@ -58,7 +59,7 @@ impl Dialect for Copilot {
         let mut repaired = Vec::new();
         let mut payload = Payload::parse(payload, &mut repaired)?;
         let event = match event {
-            "sessionStart" => HookEvent::SessionStart,
+            "sessionStart" => payload.session_start(Replaces::TheLastIfAlone),
             "userPromptSubmitted" => HookEvent::Prompt(payload.prompt.0.take().unwrap_or_default()),
             "preToolUse" => HookEvent::ToolBefore(payload.tool(&TOOLS)?),
             "postToolUse" => HookEvent::ToolAfter {
@@ -69,7 +70,8 @@ impl Dialect for Copilot {
             "notification" if payload.notification_type.is("permission_prompt") => payload.permission(),
             "agentStop" => HookEvent::TurnEnd { may_go_on: !payload.stop_hook_active.is("true") },
             "errorOccurred" if !payload.recoverable.is("true") => HookEvent::TurnFailed("an error".into()),
-            "sessionEnd" => HookEvent::SessionEnd,
+            // It says the same after `/clear`. Where it really ends, so does its process.
+            "sessionEnd" => HookEvent::SessionEnd { is_replaced: true },
             _ => return None,
         };
         payload.call(event)

@@ -10,6 +10,7 @@ use consort_core::hooks::Dialect;
 use consort_core::hooks::HookCall;
 use consort_core::hooks::HookEvent;
 use consort_core::hooks::HookReply;
+use consort_core::hooks::Replaces;
 use consort_core::text;
 
 use crate::Ability;
@@ -66,7 +67,14 @@ impl Dialect for Gemini {
         let mut repaired = Vec::new();
         let mut payload = Payload::parse(payload, &mut repaired)?;
         let event = match event {
-            "SessionStart" => HookEvent::SessionStart,
+            "SessionStart" => {
+                // What is said after `/clear` and `--resume` reaches nobody.
+                let is_heard = payload.is_fresh_start();
+                match payload.session_start(Replaces::Nobody) {
+                    HookEvent::SessionStart { replaces, .. } => HookEvent::SessionStart { replaces, is_heard },
+                    other => other,
+                }
+            }
             "BeforeAgent" => HookEvent::Prompt(prompt(&payload.prompt.0.take().unwrap_or_default())),
             "BeforeTool" => HookEvent::ToolBefore(payload.tool(&TOOLS)?),
             "AfterTool" => HookEvent::ToolAfter {
@@ -77,7 +85,7 @@ impl Dialect for Gemini {
                 HookEvent::Waiting(payload.message.0.take().unwrap_or_else(|| "your attention".into()))
             }
             "AfterAgent" => HookEvent::TurnEnd { may_go_on: !payload.stop_hook_active.is("true") },
-            "SessionEnd" => HookEvent::SessionEnd,
+            "SessionEnd" => payload.session_end(),
             _ => return None,
         };
         payload.call(event)

@@ -36,11 +36,23 @@ export const Consort = async ({ client, directory }) => {
     return known
   }
 
+  /** In the terminal there is one session at a time: the one that was last spoken to. */
+  const isTerminal = !["run", "serve", "web", "acp"].includes(process.argv.slice(2).find((word) => !word.startsWith("-")))
+  let current
+
   /** What a session is told when it begins; sessions are met when they first speak. */
   const meet = async (session, model) => {
-    if (sessions.has(session) || parents.has(session)) return []
-    begin(session)
-    const { context } = await consort("session-start", facts(session, { model }))
+    if (parents.has(session)) return []
+    const replaces = isTerminal && current !== session ? current : undefined
+    if (sessions.has(session) && !replaces) return []
+    current = session
+    if (replaces) {
+      // It is not on the screen any more: nothing wakes it there.
+      sessions.get(replaces)?.ear.close()
+      sessions.delete(replaces)
+    }
+    if (!sessions.has(session)) begin(session)
+    const { context } = await consort("session-start", facts(session, { model, replaces }))
     return context ? [context] : []
   }
 

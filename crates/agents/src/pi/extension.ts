@@ -65,7 +65,10 @@ export default (pi: any) => {
     cwd = ctx.cwd ?? cwd
     if (!session) return
     process.env.CONSORT_SESSION = session
-    const { context } = await consort("session-start", facts({ model: ctx.model?.id }))
+    // Another session in the same process loads this file again.
+    const replaces = (globalThis as any).consortReplaced
+    delete (globalThis as any).consortReplaced
+    const { context } = await consort("session-start", facts({ model: ctx.model?.id, replaces }))
     if (context) waiting.push(context)
     if (ctx.mode === "print" || ctx.mode === "json") return
     here = ctx
@@ -125,9 +128,14 @@ export default (pi: any) => {
     if (session) farewell([facts()])
     session = undefined
   }
-  // Another session in the same process loads this file again.
-  pi.on("session_shutdown", async () => {
+  pi.on("session_shutdown", async (event: any) => {
     process.off("exit", leave)
+    if (event?.reason && event.reason !== "quit" && event.reason !== "reload") {
+      // Another one takes its place, and has all that it had.
+      ;(globalThis as any).consortReplaced = session
+      close()
+      session = undefined
+    }
     leave()
   })
   process.on("exit", leave)

@@ -58,6 +58,7 @@ pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
         model: None,
         terminal: env::terminal(),
         spec: args.spec.clone(),
+        replaces: None,
     })?;
     if args.name.as_deref().is_some_and(|name| name != outcome.agent.name.as_str()) {
         out::note("It has a name already; `consort rename <name>` changes it.");

@@ -51,6 +51,7 @@ pub use model::Touch;
 pub use model::TouchSeen;
 pub use model::Verdict;
 pub use model::Which;
+pub(crate) use ops::hand_over;
 pub(crate) use ops::let_go;
 pub use pattern::Case;
 pub use pattern::Pattern;

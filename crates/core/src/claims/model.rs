@@ -187,6 +187,8 @@ pub enum Release {
     Expired,
     /// Contested for long enough.
     Forced,
+    /// Taken over by the session that has taken its holder's place.
+    TakenOver,
 }
 
 /// What to hold, all of it or nothing.

@@ -53,6 +53,12 @@ pub trait PathNotes {
     fn saw(&self, session: &SessionId, sights: &[Sight]) -> Result<(), StoreError>;
 
     /// Whether a session was told this.
+    /// Keeps something to say to a session for its next prompt.
+    fn keep_for_later(&self, session: &SessionId, text: &str);
+
+    /// What was kept for it, once.
+    fn take_kept(&self, session: &SessionId) -> Option<String>;
+
     fn was_told(&self, session: &SessionId, what: &str) -> bool;
 
     /// The same; and from now on it was.

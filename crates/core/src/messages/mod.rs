@@ -45,6 +45,7 @@ pub use model::State;
 pub use model::Stir;
 pub(crate) use ops::announce;
 pub(crate) use ops::bequeath;
+pub(crate) use ops::hand_over;
 pub(crate) use ops::forget_before;
 pub(crate) use ops::notice;
 pub(crate) use ops::remark;

@@ -163,6 +163,8 @@ pub enum LeaveReason {
     Died,
     /// On another machine, and not heard from.
     Silent,
+    /// Another session of the same process has taken its place.
+    Replaced,
 }
 
 /// What an agent is doing. The order is the order of attention.
@@ -327,6 +329,8 @@ pub struct JoinRequest {
     pub terminal: Terminal,
     /// The spec to take tasks from, as typed; without it, the one it had.
     pub spec: Option<PathBuf>,
+    /// The session whose place it takes, and all that was its.
+    pub replaces: Option<SessionId>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]

@@ -30,6 +30,7 @@ pub use model::TaskState;
 pub use model::TasksOutcome;
 pub use model::Worker;
 pub(crate) use ops::current;
+pub(crate) use ops::hand_over;
 pub(crate) use ops::let_go;
 pub(crate) use ops::spec_at;
 pub(crate) use rules::is_done;

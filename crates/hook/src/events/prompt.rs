@@ -32,7 +32,8 @@ pub(crate) fn handle<E: Engine, H: Host>(
         ..Pulse::of(Status::Working)
     };
     pulse(app, call, around, &working);
-    let mut words = news(app, call, around, false);
+    let mut words: Vec<String> = app.take_kept(&call.session).into_iter().collect();
+    words.extend(news(app, call, around, false));
     // What cannot be foreseen keeps no mail back.
     if !call.in_subagent && !is_ours {
         words.extend(app.prompted(&call.session, prompt, &|name| around.variable(name)).unwrap_or_default());

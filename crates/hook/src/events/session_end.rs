@@ -13,7 +13,13 @@ use crate::Answer;
 pub(crate) fn handle<E: Engine, H: Host>(
     app: &mut App<E, H>,
     call: &HookCall,
+    is_replaced: bool,
 ) -> Result<Answer, PresenceError> {
+    // What it has goes to the one that takes its place.
+    if is_replaced {
+        app.is_being_replaced(&call.session)?;
+        return Ok(Answer::SILENCE);
+    }
     app.leave(&call.session, LeaveReason::Ended, Actor::Agent(call.session.clone()))?;
     Ok(Answer::SILENCE)
 }

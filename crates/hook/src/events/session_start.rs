@@ -11,6 +11,7 @@ use consort_core::config::HookSettings;
 use consort_core::engine::Engine;
 use consort_core::hooks::HookCall;
 use consort_core::hooks::HookReply;
+use consort_core::hooks::Replaces;
 use consort_core::host::Host;
 use consort_core::messages::Moment;
 use consort_core::presence::Agent;
@@ -38,15 +39,26 @@ pub(crate) fn handle<E: Engine, H: Host>(
     app: &mut App<E, H>,
     call: &HookCall,
     around: &dyn Surroundings,
+    replaces: &Replaces,
+    is_heard: bool,
 ) -> Result<Answer, PresenceError> {
-    let request = join_request(app.host(), call, around)?;
+    let mut request = join_request(app.host(), call, around)?;
+    request.replaces = match replaces {
+        Replaces::Session(session) => Some(session.clone()),
+        Replaces::TheLast => app.predecessor(&request.kind, &request.process, &call.session)?,
+        Replaces::TheLastIfAlone if around.has_one_session(&request.process) => {
+            app.predecessor(&request.kind, &request.process, &call.session)?
+        }
+        Replaces::TheLastIfAlone | Replaces::Nobody => None,
+    };
     let (settings, outcome) = app.arrive(&request, true, &|name| around.variable(name))?;
     if outcome.as_ref().is_some_and(|outcome| !outcome.joined) {
         // What it was doing before, compacting above all, is over.
         app.pulse(&call.session, &Pulse::of(Status::Idle))?;
     }
     let Some(outcome) = outcome else { return Ok(Answer::SILENCE) };
-    let mail = mail(app, call, around, Moment::Start)?;
+    // Mail waits for where it is heard.
+    let mail = if is_heard { mail(app, call, around, Moment::Start)? } else { None };
     let held = app.held_by_others(&outcome.agent)?;
     let topics = app.topics_in(&outcome.agent.project.id);
     // What is missing here keeps no mail back.
@@ -62,6 +74,10 @@ pub(crate) fn handle<E: Engine, H: Host>(
     };
     let told = told.into_iter().chain(learned.map(|learned| text::disarm(&learned).into_owned()));
     let parts: Vec<String> = told.chain(mail.iter().map(|mail| mail.text.clone())).collect();
+    if !is_heard && !parts.is_empty() {
+        app.keep_for_later(&call.session, &parts.join("\n\n"));
+        return Ok(Answer::SILENCE);
+    }
     let reply = if parts.is_empty() { HookReply::Silence } else { HookReply::Context(parts.join("\n\n")) };
     Ok(Answer { reply, mail })
 }

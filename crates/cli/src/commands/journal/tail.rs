@@ -144,6 +144,7 @@ fn describe(
                         LeaveReason::Asked => "left",
                         LeaveReason::Died => "is gone: process ended",
                         LeaveReason::Silent => "is gone: not heard from",
+                        LeaveReason::Replaced => "was replaced by another session of its process",
                     };
                     format!("{} {why}", name(session)?)
                 }
@@ -255,6 +256,7 @@ fn hold(change: &ClaimChange, seq: Seq) -> String {
             let why = match why {
                 Release::Asked => "released",
                 Release::HolderGone => "free: its holder is gone",
+                Release::TakenOver => "taken over by its holder's new session",
                 Release::Expired => "free: its time was up",
                 Release::Forced => "taken from its holder",
             };

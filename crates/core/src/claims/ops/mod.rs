@@ -345,6 +345,23 @@ pub(crate) fn let_go(store: &impl ClaimStore, session: &SessionId) -> Result<Vec
     Ok(holds.iter().map(|hold| released(hold, Release::HolderGone)).collect())
 }
 
+/// What it takes for another to have all that a session holds.
+pub(crate) fn hand_over(
+    host: &impl Host,
+    store: &impl ClaimStore,
+    from: &SessionId,
+    to: &Agent,
+) -> Result<Vec<Change>, StoreError> {
+    let (holder, successor) = (Actor::Agent(from.clone()), Actor::Agent(to.session.clone()));
+    let mut changes = Vec::new();
+    for hold in store.all_holds()?.into_iter().filter(|hold| hold.holder == holder) {
+        changes.push(released(&hold, Release::TakenOver));
+        let taken = Hold { holder: successor.clone(), label: label(host, Some(to)), ..hold };
+        changes.push(Change::Claims(ClaimChange::Held(Box::new(taken))));
+    }
+    Ok(changes)
+}
+
 /// What it takes to tell those of whom these are, as far as they are agents and
 /// here, and not the caller.
 fn tell<T: Tx>(

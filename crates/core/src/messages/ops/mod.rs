@@ -59,6 +59,21 @@ pub(crate) fn bequeath(tx: &mut impl Tx, agent: &Agent, has_asked: bool) -> Resu
     Ok(changes)
 }
 
+/// What it takes for another to have a session's letters that were not read.
+pub(crate) fn hand_over(
+    tx: &mut impl Tx,
+    from: &SessionId,
+    to: &SessionId,
+) -> Result<Vec<Change>, StoreError> {
+    let (mailbox, successor) = (Actor::Agent(from.clone()), Actor::Agent(to.clone()));
+    let numbers: Vec<Seq> = tx.unread(&mailbox)?.iter().map(|letter| letter.message.number).collect();
+    if numbers.is_empty() {
+        return Ok(Vec::new());
+    }
+    tx.raise_flag(to)?;
+    Ok(vec![Change::Messages(MessageChange::Inherited { from: mailbox, to: successor, numbers })])
+}
+
 /// What it takes to tell agents, or else the person, something that came about
 /// in the same entry.
 /// There can be one such message in an entry: its number is the entry's.

@@ -100,12 +100,20 @@ impl<E: Engine, H: Host> App<E, H> {
         }
         let here = others.iter().position(|agent| agent.session == request.session);
         let me = here.map(|at| others.remove(at));
+        // Whose place it takes: one that is here, in the same process.
+        let is_it = |agent: &Agent| {
+            Some(&agent.session) == request.replaces.as_ref() && agent.process.is(&request.process)
+        };
+        let predecessor = others.iter().position(is_it).map(|at| others.remove(at));
         let wish = match (&request.wish, &me) {
             // A session that is here keeps its name; `rename` changes it.
             (_, Some(_)) => &NameWish::Any,
             (wish, _) => wish,
         };
-        let former = known.as_ref().map(|(agent, _)| agent.name.as_str());
+        let (wish, former) = match &predecessor {
+            Some(predecessor) => (&NameWish::Any, Some(predecessor.name.as_str())),
+            None => (wish, known.as_ref().map(|(agent, _)| agent.name.as_str())),
+        };
         let taken: Vec<&str> = others.iter().map(|agent| agent.name.as_str()).collect();
         let name = rules::settle_name(wish, former, random_number(&self.host), &taken)?;
         let (spec, spec_file) = match (&request.spec, &known) {
@@ -113,8 +121,10 @@ impl<E: Engine, H: Host> App<E, H> {
                 let file = request.cwd.join(path);
                 (Some(tasks::spec_at(&self.host, &tx, &file)?), Some(file))
             }
-            (None, Some((former, _))) => (former.spec.clone(), former.spec_file.clone()),
-            (None, None) => (None, None),
+            (None, known) => {
+                let former = predecessor.as_ref().or(known.as_ref().map(|(former, _)| former));
+                former.map_or((None, None), |former| (former.spec.clone(), former.spec_file.clone()))
+            }
         };
         let agent = Agent {
             session: request.session.clone(),
@@ -152,6 +162,9 @@ impl<E: Engine, H: Host> App<E, H> {
             NameWish::Any => false,
         };
         changes.extend(messages::bequeath(&mut tx, &agent, asked_for)?);
+        if let Some(predecessor) = &predecessor {
+            changes.extend(Self::succeed(&self.host, &mut tx, predecessor, &agent, now)?);
+        }
         let actor = Actor::Agent(agent.session.clone());
         Self::conclude(&self.host, tx, now, Some(project.id.clone()), actor, changes)?;
         if joined || pulses.heard(&agent.session).is_none() {
@@ -160,6 +173,10 @@ impl<E: Engine, H: Host> App<E, H> {
             let _ = self.engine.notes().begin_trail(&agent.session, &project.id, &agent.worktree);
         }
         pulses.note_host(&agent);
+        if let Some(predecessor) = &predecessor {
+            self.engine.notes().end_trail(&predecessor.session);
+            pulses.end_pulse(&predecessor.session)?;
+        }
         others.retain(|agent| agent.project.id == project.id);
         let mut others: Vec<Seen> = others.into_iter().map(|agent| see(&self.host, &pulses, agent)).collect();
         others.sort_by(rules::by_attention);

@@ -7,6 +7,7 @@ mod project;
 mod pulse;
 mod rename;
 mod session;
+mod succeed;
 mod who;
 
 pub(crate) use caller::require_confirmed;

@@ -1,6 +1,7 @@
 //! Whose session a hook speaks for.
 
 use crate::App;
+use crate::claims::PathNotes as _;
 use crate::engine::Engine;
 use crate::engine::StoreError;
 use crate::host::Host;
@@ -42,5 +43,15 @@ impl<E: Engine, H: Host> App<E, H> {
             // It goes on in another process.
             false => Some(session.clone()),
         })
+    }
+
+    /// Keeps something to say to a session for its next prompt.
+    pub fn keep_for_later(&mut self, session: &SessionId, text: &str) {
+        self.engine.notes().keep_for_later(session, text);
+    }
+
+    /// What was kept for it, once.
+    pub fn take_kept(&mut self, session: &SessionId) -> Option<String> {
+        self.engine.notes().take_kept(session)
     }
 }

@@ -60,6 +60,23 @@ pub(crate) fn let_go(store: &impl TaskStore, session: &SessionId) -> Result<Vec<
     Ok(store.task_of(session)?.map(|record| left_behind(&record)).into_iter().collect())
 }
 
+/// What it takes for another to have the task that a session has in hand.
+pub(crate) fn hand_over(
+    store: &impl TaskStore,
+    from: &SessionId,
+    to: &Agent,
+    now: Timestamp,
+) -> Result<Vec<Change>, StoreError> {
+    let Some(record) = store.task_of(from)? else { return Ok(Vec::new()) };
+    let words = match &record.state {
+        TaskState::Claimed(worker) => worker.words.clone(),
+        TaskState::Free { .. } | TaskState::Done(_) => None,
+    };
+    let who = Actor::Agent(to.session.clone());
+    let worker = Worker { who, name: to.name.to_string(), at: now, words };
+    Ok(vec![left_behind(&record), Change::Tasks(TaskChange::Claimed { key: record.key, worker })])
+}
+
 fn left_behind(record: &TaskRecord) -> Change {
     let worker = holder(record).unwrap_or(Actor::Consort);
     Change::Tasks(TaskChange::Freed { key: record.key.clone(), worker, holder_gone: true })

@@ -1,0 +1,88 @@
+//! A session takes the place of another in the same process: after `/clear`,
+//! `/new`, a resume or a fork.
+
+use crate::App;
+use crate::Timestamp;
+use crate::claims;
+use crate::engine::Engine;
+use crate::engine::StoreError;
+use crate::host::Host;
+use crate::host::Process;
+use crate::journal::Actor;
+use crate::journal::Change;
+use crate::journal::EntryId;
+use crate::journal::JournalStore as _;
+use crate::journal::NewEntry;
+use crate::messages;
+use crate::messages::MessageStore as _;
+use crate::presence::Agent;
+use crate::presence::LeaveReason;
+use crate::presence::PresenceChange;
+use crate::presence::PresenceStore as _;
+use crate::presence::Pulse;
+use crate::presence::PulseStore as _;
+use crate::presence::SessionId;
+use crate::presence::Status;
+use crate::tasks;
+
+/// What a session does whose CLI has announced another one in its place.
+const BEING_REPLACED: &str = "being replaced";
+
+impl<E: Engine, H: Host> App<E, H> {
+    /// Notes that another session of its process is about to take its place.
+    pub fn is_being_replaced(&mut self, session: &SessionId) -> Result<(), StoreError> {
+        let pulse = Pulse { activity: Some(BEING_REPLACED.into()), ..Pulse::of(Status::Idle) };
+        self.pulse(session, &pulse).map(drop)
+    }
+
+    /// The session in that process whose place a new one takes: the one that was
+    /// announced, or the only one there is.
+    pub fn predecessor(
+        &mut self,
+        kind: &str,
+        process: &Process,
+        successor: &SessionId,
+    ) -> Result<Option<SessionId>, StoreError> {
+        let pulses = self.engine.pulses();
+        let mut there = self.engine.read()?.present()?;
+        there.retain(|agent| {
+            agent.kind == kind && agent.process.is(process) && agent.session != *successor
+        });
+        let is_announced = |agent: &&Agent| {
+            let heard = pulses.heard(&agent.session);
+            heard.is_some_and(|heard| heard.activity.as_deref() == Some(BEING_REPLACED))
+        };
+        let announced = there.iter().find(is_announced).or(match there.as_slice() {
+            [only] => Some(only),
+            _ => None,
+        });
+        Ok(announced.map(|agent| agent.session.clone()))
+    }
+
+    /// What it takes for one session to have all that was another's. The entries
+    /// about holds and tasks are their own: they are needed for other times.
+    pub(super) fn succeed(
+        host: &H,
+        tx: &mut E::Tx<'_>,
+        from: &Agent,
+        to: &Agent,
+        now: Timestamp,
+    ) -> Result<Vec<Change>, StoreError> {
+        let holds = claims::hand_over(host, tx, &from.session, to)?;
+        let task = tasks::hand_over(tx, &from.session, to, now)?;
+        for changes in [holds, task].into_iter().filter(|changes| !changes.is_empty()) {
+            tx.record(&NewEntry {
+                id: EntryId::new(now, host.random()),
+                at: now,
+                project: Some(to.project.id.clone()),
+                actor: Actor::Agent(to.session.clone()),
+                changes,
+            })?;
+        }
+        let mut changes = messages::hand_over(tx, &from.session, &to.session)?;
+        tx.clear_notes(&from.session);
+        let left = PresenceChange::Left { session: from.session.clone(), reason: LeaveReason::Replaced };
+        changes.push(Change::Presence(left));
+        Ok(changes)
+    }
+}
