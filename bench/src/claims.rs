@@ -11,6 +11,7 @@ use std::time::Instant;
 
 use consort_bench::Home;
 use consort_bench::Sample;
+use consort_bench::caller;
 use consort_bench::once;
 use consort_bench::release;
 use consort_bench::sealed;
@@ -20,7 +21,6 @@ use consort_core::claims::Mode;
 use consort_core::claims::ReleaseRequest;
 use consort_core::claims::Strength;
 use consort_core::claims::Which;
-use consort_bench::caller;
 use consort_core::tasks::TaskRequest;
 use consort_host::Machine;
 use consort_sqlite::Access;
@@ -179,9 +179,10 @@ pub(crate) fn be_a_racer(what: &str, home: &Path, session: &str) {
             b'g' => {
                 has_won = match is_task {
                     true => {
-                    let task = task(&mut app);
-                    app.claim_task(&task)
-                }.is_ok(),
+                        let task = task(&mut app);
+                        app.claim_task(&task)
+                    }
+                    .is_ok(),
                     false => take(&mut app, &cwd, session, "the/only/one.rs").is_some(),
                 };
                 if has_won { b'w' } else { b'l' }

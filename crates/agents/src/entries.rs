@@ -16,8 +16,16 @@ use crate::settings::parse;
 use crate::settings::says;
 
 /// Seconds after which a CLI may give up on a hook. Ours gives up on itself
-/// well before.
-pub(crate) const TIMEOUT: u32 = 10;
+/// well before; where something else is in its place, two of them per tool are
+/// waited for.
+pub(crate) const TIMEOUT: u32 = 5;
+
+/// Codex complains of more at the end of a session.
+const TIMEOUT_AT_THE_END: u32 = 3;
+
+fn timeout(event: &str) -> u32 {
+    if event == "SessionEnd" { TIMEOUT_AT_THE_END } else { TIMEOUT }
+}
 
 /// What a CLI's hooks file is to say of us.
 pub struct Entries {
@@ -27,27 +35,42 @@ pub struct Entries {
     pub(crate) seconds: u32,
     /// A hook that fails blocks a tool there.
     pub(crate) is_strict: bool,
+    /// A hook may have a name, which is shown instead of its command line.
+    pub(crate) has_names: bool,
     /// What switches all hooks off in that file.
     pub(crate) off_switch: Option<&'static str>,
 }
 
+/// What our program answers to `hook --who`: another one of its name does not.
+pub const ANSWER: &str = "consort";
+
 /// The command line of one hook. A missing program must never stop an agent
-/// (two of the CLIs block every tool on it), so its absence is a success; `exec`
+/// (two of the CLIs block every tool on it), nor must another program that is
+/// called like ours: what is found by name only is asked who it is first. `exec`
 /// spares a process. Where any failure blocks, it cannot be spared: whatever
 /// becomes of the program, the line succeeds.
 pub(crate) fn hook_command(program: &str, kind: &str, event: &str, is_strict: bool) -> String {
-    let program = quote(program);
-    let present = if program.contains('/') {
-        format!("[ -x {program} ]")
-    } else {
-        format!("command -v {program} >/dev/null 2>&1")
+    let call = |program: &str, more: &str| match is_strict {
+        true => format!("{program} hook {kind} {event}{more} 2>/dev/null; exit 0"),
+        false => format!("exec {program} hook {kind} {event}{more}"),
     };
-    if is_strict {
-        format!("{present} || exit 0; {program} hook {kind} {event} 2>/dev/null; exit 0")
-    } else {
-        format!("{present} || exit 0; exec {program} hook {kind} {event}")
+    let by_name = |name: &str, more: &str| {
+        format!("[ \"$({name} hook --who </dev/null 2>/dev/null)\" = {ANSWER} ] || exit 0; {}", call(name, more))
+    };
+    let quoted = quote(program);
+    if !program.contains('/') {
+        return by_name(&quoted, &format!(" {PROJECT}"));
     }
+    let first = if is_strict { format!("{{ {}; }}", call(&quoted, "")) } else { call(&quoted, "") };
+    format!("[ -x {quoted} ] && {first}; {}", by_name(NAME, ""))
 }
+
+/// Says that a hook comes from a project's file: where the user's own has the same,
+/// that one is enough.
+pub const PROJECT: &str = "--project";
+
+/// What the program is called.
+const NAME: &str = "consort";
 
 impl Entries {
     pub(crate) fn connection(&self, settings: &str, program: &str) -> Result<Connection, SettingsError> {
@@ -90,17 +113,17 @@ impl Entries {
                 .array_value_or_create(event)
                 .ok_or_else(|| SettingsError::unexpected(&format!("`hooks.{event}`"), "an array"))?;
             entries.ensure_multiline();
-            entries.append(CstInputValue::Object(vec![(
-                "hooks".into(),
-                CstInputValue::Array(vec![CstInputValue::Object(vec![
-                    ("type".into(), CstInputValue::String("command".into())),
-                    (
-                        "command".into(),
-                        CstInputValue::String(hook_command(program, self.kind, event, self.is_strict)),
-                    ),
-                    ("timeout".into(), CstInputValue::Number((TIMEOUT * self.seconds).to_string())),
-                ])]),
-            )]));
+            let text = |text: &str| CstInputValue::String(text.to_owned());
+            let mut hook = vec![
+                ("type".into(), text("command")),
+                ("command".into(), text(&hook_command(program, self.kind, event, self.is_strict))),
+                ("timeout".into(), CstInputValue::Number((timeout(event) * self.seconds).to_string())),
+            ];
+            if self.has_names {
+                hook.insert(0, ("name".into(), text(NAME)));
+            }
+            let hooks = CstInputValue::Array(vec![CstInputValue::Object(hook)]);
+            entries.append(CstInputValue::Object(vec![("hooks".into(), hooks)]));
         }
         Ok(root.to_string())
     }
@@ -109,7 +132,11 @@ impl Entries {
     pub(crate) fn alone(&self, program: &str) -> Value {
         let hook = |event: &&str| {
             let command = hook_command(program, self.kind, event, self.is_strict);
-            let hook = json!({ "type": "command", "command": command, "timeout": TIMEOUT * self.seconds });
+            let mut hook =
+                json!({ "type": "command", "command": command, "timeout": timeout(event) * self.seconds });
+            if self.has_names {
+                hook["name"] = json!(NAME);
+            }
             ((*event).to_owned(), json!([{ "hooks": [hook] }]))
         };
         json!({ "hooks": self.events.iter().map(hook).collect::<Map<_, _>>() })
@@ -219,13 +246,22 @@ pub(crate) fn program_of(command: &str) -> Option<String> {
     Some(bare.map_or_else(|| program.to_owned(), |bare| bare.replace(r"'\''", "'")))
 }
 
-/// The program of a command line of the form of [`hook_command`], as it is
-/// written there, and what it is called with.
+/// The program of a command line of the form of [`hook_command`], of this or of an
+/// earlier version, as it is written there, and what it is called with.
 fn call_in(command: &str) -> Option<(&str, &str)> {
-    let (guard, exec) = command.split_once(" || exit 0; ")?;
-    let (found, call) = exec.strip_prefix("exec ").unwrap_or(exec).split_once(" hook ")?;
-    let guarded = [format!("[ -x {found} ]"), format!("command -v {found} >/dev/null 2>&1")];
-    guarded.iter().any(|expected| expected == guard).then_some((found, call))
+    let (guard, rest) = match command.strip_prefix("[ -x ") {
+        Some(rest) => rest.split_once(" ] && ").or_else(|| rest.split_once(" ] || exit 0; "))?,
+        None => command.split_once(" || exit 0; ")?,
+    };
+    let rest = rest.strip_prefix("{ ").unwrap_or(rest);
+    let (found, call) = rest.strip_prefix("exec ").unwrap_or(rest).split_once(" hook ")?;
+    let call = call.split([';', '}']).next()?.trim_end().trim_end_matches(" 2>/dev/null");
+    let guards = [
+        found.to_owned(),
+        format!("command -v {found} >/dev/null 2>&1"),
+        format!("[ \"$({found} hook --who </dev/null 2>/dev/null)\" = {ANSWER} ]"),
+    ];
+    guards.iter().any(|expected| expected == guard).then_some((found, call))
 }
 
 /// As one word of a POSIX shell.

@@ -163,7 +163,8 @@ impl<'a> Payload<'a> {
 
     /// A session ends, or is about to be replaced.
     pub(crate) fn session_end(&self) -> HookEvent {
-        let is_replaced = matches!(self.reason.0.as_deref(), Some("clear" | "resume" | "fork" | "new" | "switch"));
+        let is_replaced =
+            matches!(self.reason.0.as_deref(), Some("clear" | "resume" | "fork" | "new" | "switch"));
         HookEvent::SessionEnd { is_replaced }
     }
 

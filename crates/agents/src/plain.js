@@ -22,7 +22,7 @@ const consort = (event, payload) =>
     const late = setTimeout(() => end(true), PATIENCE)
     try {
       const text = JSON.stringify(payload)
-      hook = spawn(PROGRAM, ["hook", KIND, event], { stdio: ["pipe", "pipe", "ignore"] })
+      hook = spawn(PROGRAM, ["hook", KIND, event, ...LEVEL], { stdio: ["pipe", "pipe", "ignore"] })
       hook.on("error", () => end(false))
       hook.on("close", () => end(false))
       hook.stdin.on("error", () => {})
@@ -42,7 +42,7 @@ const farewell = (payloads) => {
     if (left <= 0) return
     try {
       const input = JSON.stringify(payload)
-      spawnSync(PROGRAM, ["hook", KIND, "session-end"], { input, timeout: left, killSignal: "SIGKILL" })
+      spawnSync(PROGRAM, ["hook", KIND, "session-end", ...LEVEL], { input, timeout: left, killSignal: "SIGKILL" })
     } catch {}
   }
 }
@@ -57,7 +57,7 @@ const listen = (payload, heard) => {
   let said = ""
   const end = () => heard(undefined)
   try {
-    hook = spawn(PROGRAM, ["hook", KIND, "wait"], { stdio: ["pipe", "pipe", "ignore"] })
+    hook = spawn(PROGRAM, ["hook", KIND, "wait", ...LEVEL], { stdio: ["pipe", "pipe", "ignore"] })
     hook.on("error", end)
     hook.on("close", end)
     hook.stdin.on("error", () => {})

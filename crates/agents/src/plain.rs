@@ -68,9 +68,11 @@ pub(crate) fn is_woken(heard: &Heard) -> bool {
 /// so every failure is an empty answer.
 pub(crate) fn plugin(template: &str, kind: &str, program: &str) -> String {
     let notice = owned::NOTICE;
+    // By name it is a project's, which the user's own may have as well.
+    let level = if program.contains('/') { "[]" } else { "[\"--project\"]" };
     let (line, program) = (owned::PROGRAM, serde_json::Value::from(program));
     let shared = include_str!("plain.js");
     format!(
-        "// {notice}\n{line}{program}\nconst KIND = \"{kind}\"\nconst PATIENCE = {PATIENCE}\n{shared}{template}"
+        "// {notice}\n{line}{program}\nconst KIND = \"{kind}\"\nconst PATIENCE = {PATIENCE}\nconst LEVEL = {level}\n{shared}{template}"
     )
 }

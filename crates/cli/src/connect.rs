@@ -141,15 +141,12 @@ pub(crate) fn standings(world: &World, worktree: &Path) -> Vec<Standing> {
         .collect()
 }
 
-/// How our hooks call us: by name where that finds this very program, by path
-/// otherwise. In a file that others share, by name always.
+/// How our hooks call us: by path, so that no other program of our name is run
+/// instead. In a file that others share, by name.
 pub(crate) fn hook_program(level: Level<'_>) -> String {
-    let by_name = "consort".to_owned();
-    let Ok(this) = std::env::current_exe().and_then(fs::canonicalize) else { return by_name };
-    let found = find_program("consort").and_then(|found| fs::canonicalize(found).ok());
-    match level {
-        Level::User(_) if found.as_ref() != Some(&this) => this.to_string_lossy().into_owned(),
-        _ => by_name,
+    match (level, std::env::current_exe().and_then(fs::canonicalize)) {
+        (Level::User(_), Ok(this)) => this.to_string_lossy().into_owned(),
+        _ => "consort".to_owned(),
     }
 }
 

@@ -47,6 +47,11 @@ const LONGEST_LOG: u64 = 256 << 10;
 pub(crate) fn run(mut arguments: impl Iterator<Item = OsString>) -> ExitCode {
     let mut next = || arguments.next().and_then(|argument| argument.into_string().ok());
     let (kind, event) = (next().unwrap_or_default(), next().unwrap_or_default());
+    // Asked by a hook's command line that has found us by name.
+    if kind == "--who" {
+        let _ = writeln!(std::io::stdout(), "{}", consort_agents::ANSWER);
+        return ExitCode::SUCCESS;
+    }
     // What our plugins keep beside idle sessions is no hook: it stays.
     let is_wait = event == wait::EVENT;
     if !is_wait {
@@ -57,7 +62,9 @@ pub(crate) fn run(mut arguments: impl Iterator<Item = OsString>) -> ExitCode {
         log(&format!("panic: {panic}"));
         std::process::exit(0);
     }));
+    let is_projects = next().is_some_and(|word| word == consort_agents::PROJECT);
     if let Some(cli) = consort_agents::find(&kind)
+        && !(is_projects && is_connected_for_user(cli))
         && let Err(error) = if is_wait { wait::run(cli) } else { answer(cli, &event) }
     {
         log(&format!("{kind} {event}: {}", chain(error.as_ref())));
@@ -65,6 +72,18 @@ pub(crate) fn run(mut arguments: impl Iterator<Item = OsString>) -> ExitCode {
     // Leaves without closing the store: there is nothing to flush, and the
     // last connection to close would run the checkpoint.
     std::process::exit(0);
+}
+
+/// Whether the user's own settings have our hooks too: then each event comes twice,
+/// and one answer is enough.
+fn is_connected_for_user(cli: &dyn AgentCli) -> bool {
+    let Some(paths) = Paths::from_environment() else { return false };
+    let config_dir = cli.config_dir(&paths.home, &env::get);
+    let file = cli.hooks(consort_agents::Level::User(&config_dir)).file;
+    let text = consort_files::read(&file, 16 << 20).unwrap_or_default();
+    let text = String::from_utf8_lossy(&text);
+    let kind = cli.kind();
+    text.contains(&format!(" hook {kind} ")) || text.contains(&format!("KIND = \"{kind}\""))
 }
 
 /// The runtime's own complaints, of no memory above all, are for nobody's eyes:

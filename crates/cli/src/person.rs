@@ -25,8 +25,8 @@ use crate::world::caller_facts;
 
 /// Words that are short, easily typed and not easily confused.
 const WORDS: &[&str] = &[
-    "otter", "maple", "comet", "pearl", "tiger", "cedar", "amber", "robin", "lemon", "delta", "ivory", "raven",
-    "coral", "mango", "panda", "onyx", "tulip", "wheat", "zebra", "hazel",
+    "otter", "maple", "comet", "pearl", "tiger", "cedar", "amber", "robin", "lemon", "delta", "ivory",
+    "raven", "coral", "mango", "panda", "onyx", "tulip", "wheat", "zebra", "hazel",
 ];
 
 /// Whether a token was shown on the command line that is good for this command.

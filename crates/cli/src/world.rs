@@ -27,8 +27,8 @@ use consort_sqlite::Store;
 use crate::config;
 use crate::error::CommandError;
 use crate::out;
-use crate::person;
 use crate::out::Out;
+use crate::person;
 
 pub(crate) type TheApp = App<Store, Machine>;
 

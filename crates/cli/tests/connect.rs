@@ -39,7 +39,7 @@ fn our_lines_go_in_and_out_and_nothing_else_moves() {
 
     let dry = world.run("init --agent claude --dry-run");
     assert_eq!(dry.code, 0);
-    let command = r#""command": "[ -x $CONSORT ] || exit 0; exec $CONSORT hook claude SessionStart""#;
+    let command = r#""command": "[ -x $CONSORT ] && exec $CONSORT hook claude SessionStart; [ \"$(consort hook --who"#;
     assert!(dry.stdout.contains(command), "{dry}");
     assert_eq!(fs::read_to_string(&path).unwrap(), THEIRS);
 
@@ -53,7 +53,7 @@ fn our_lines_go_in_and_out_and_nothing_else_moves() {
         connected.contains(r#"{ "hooks": [ {"type": "command", "command": "say done"} ] }"#),
         "{connected}"
     );
-    assert_eq!(connected.matches(" hook claude ").count(), 13);
+    assert_eq!(connected.matches(" hook claude ").count(), 2 * 13);
     assert_eq!(connected.matches("say done").count(), 1);
     assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o640);
 

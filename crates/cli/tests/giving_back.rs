@@ -150,7 +150,9 @@ fn a_text_that_others_read_too_goes_with_the_last_of_them() {
 #[test]
 fn directories_that_we_made_go_however_often_we_were_there() {
     let world = world();
-    for line in ["init --yes --agent gemini", "init --yes --agent gemini --mcp", "init --yes --agent gemini --primer"] {
+    for line in
+        ["init --yes --agent gemini", "init --yes --agent gemini --mcp", "init --yes --agent gemini --primer"]
+    {
         assert_eq!(world.run(line).code, 0);
     }
     assert_eq!(world.run("uninit").code, 0);

@@ -19,7 +19,12 @@ use serde_json::Value;
 use serde_json::json;
 
 /// What a process printed, and whether it lived to its end.
-fn ran_until(world: &Sealed, command: &Command, killed_after: Option<Duration>, input: &str) -> (String, bool) {
+fn ran_until(
+    world: &Sealed,
+    command: &Command,
+    killed_after: Option<Duration>,
+    input: &str,
+) -> (String, bool) {
     use std::io::Write as _;
     let mut child = world.spawn_as_agent(command);
     let _ = child.stdin.take().unwrap().write_all(input.as_bytes());

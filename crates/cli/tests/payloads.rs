@@ -59,7 +59,7 @@ fn captured(world: &Sealed, kind: &str, mut turn: Command) -> Told {
     fs::create_dir_all(&bin).unwrap();
     fs::create_dir_all(&kept).unwrap();
     let script = format!(
-        "#!/bin/sh\nkept=$(mktemp {}/$3.XXXXXX)\ncat >$kept\nexec {} \"$@\" <$kept\n",
+        "#!/bin/sh\n[ \"$2\" = --who ] && exec {1} \"$@\"\nkept=$(mktemp {0}/$3.XXXXXX)\ncat >$kept\nexec {1} \"$@\" <$kept\n",
         kept.display(),
         world.program().display()
     );

@@ -31,7 +31,9 @@ fn names(world: &Sealed) -> Vec<(String, String)> {
 
 #[test]
 fn the_new_session_has_all_that_was_the_old_ones() {
-    for (kind, end, start) in [("claude", "SessionEnd", "SessionStart"), ("gemini", "SessionEnd", "SessionStart")] {
+    for (kind, end, start) in
+        [("claude", "SessionEnd", "SessionStart"), ("gemini", "SessionEnd", "SessionStart")]
+    {
         let world = world();
         hook(&world, kind, start, "other", json!({ "source": "startup" }));
         hook(&world, kind, start, "old", json!({ "source": "startup" }));

@@ -326,7 +326,9 @@ fn who_may_not_come_in_stays_outside() {
     }
     // Whoever may read our files may read; to write, it takes an agent or the person.
     let access = fs::read_to_string(world.data().join("token")).unwrap().trim().to_owned();
-    for (token, session, status) in [(&wrong, None, 401), (&access, Some("nobody"), 400), (&access, None, 400)] {
+    for (token, session, status) in
+        [(&wrong, None, 401), (&access, Some("nobody"), 400), (&access, None, 400)]
+    {
         let Some(mut peer) = site.peer_in(token, session) else { return };
         let refused = peer.does(&json!({ "job": "refused" }));
         assert!(refused.as_str().is_some_and(|text| text.ends_with(&status.to_string())), "{refused}");

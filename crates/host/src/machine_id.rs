@@ -72,10 +72,19 @@ fn write(file: &Path, Known { id, system, boots }: &Known) -> io::Result<()> {
     }
     let temporary = file.with_extension(format!("{}.new", std::process::id()));
     let mut options = fs::OpenOptions::new();
-    options.write(true).create(true).truncate(true).mode(0o600).open(&temporary)?.write_all(text.as_bytes())?;
+    options
+        .write(true)
+        .create(true)
+        .truncate(true)
+        .mode(0o600)
+        .open(&temporary)?
+        .write_all(text.as_bytes())?;
     // Of two that make the first one at once, one counts for both.
     match fs::hard_link(&temporary, file) {
-        Err(error) if error.kind() == io::ErrorKind::AlreadyExists && read(file).is_none_or(|known| known.id == *id) => {
+        Err(error)
+            if error.kind() == io::ErrorKind::AlreadyExists
+                && read(file).is_none_or(|known| known.id == *id) =>
+        {
             fs::rename(&temporary, file)
         }
         _ => fs::remove_file(&temporary),

@@ -40,7 +40,8 @@ impl ConfigStore for SqliteTx<'_> {
 
     fn acceptances(&self) -> Result<Vec<Acceptance>, StoreError> {
         let sql = "SELECT owner, key, value FROM facts WHERE kind = 'accepted' ORDER BY owner, key";
-        let read = |row: &Row<'_>| Ok(Acceptance { scope: row.get(0)?, key: row.get(1)?, value: row.get(2)? });
+        let read =
+            |row: &Row<'_>| Ok(Acceptance { scope: row.get(0)?, key: row.get(1)?, value: row.get(2)? });
         self.ask(|tx| tx.prepare_cached(sql)?.query_map([], read)?.collect())
     }
 

@@ -17,6 +17,7 @@ use std::fs;
 use std::os::unix::fs::DirBuilderExt as _;
 use std::os::unix::fs::MetadataExt as _;
 use std::os::unix::fs::OpenOptionsExt as _;
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -211,6 +212,7 @@ fn open_or_create(place: &Location, held: Option<&Gate>, deadline: Instant) -> R
         } else {
             // An earlier version made these and did not mark them.
             adopt_directories(&place.path);
+            back_up(&connection, &place.path).map_err(sqlite)?;
         }
         connection.pragma_update(None, "journal_mode", "WAL").map_err(sqlite)?;
         migrations::run(&mut connection).map_err(sqlite)?;
@@ -222,6 +224,22 @@ fn open_or_create(place: &Location, held: Option<&Gate>, deadline: Instant) -> R
         published::replace(&place.path, &connection, &text);
     }
     Ok(Open { connection, identity })
+}
+
+/// Copies the store as it is before it is migrated, once for each version it comes
+/// from: `consort.db.v4`. Without the copy there is no migration.
+fn back_up(connection: &Connection, store: &Path) -> rusqlite::Result<()> {
+    let copy = store.with_extension(format!("db.v{}", migrations::version(connection)?));
+    if copy.exists() {
+        return Ok(());
+    }
+    // Whole under its name, or not at all.
+    let part = copy.with_extension("part");
+    let _ = fs::remove_file(&part);
+    connection.execute("VACUUM INTO ?1", [part.to_string_lossy()])?;
+    let place = |_| rusqlite::Error::InvalidPath(copy.clone());
+    fs::set_permissions(&part, fs::Permissions::from_mode(0o600)).map_err(place)?;
+    fs::rename(&part, &copy).map_err(place)
 }
 
 /// Marks the directories beside an existing store as ours.

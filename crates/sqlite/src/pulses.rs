@@ -155,7 +155,8 @@ impl PulseStore for Pulses {
         session.is_some_and(|session| {
             // A slot may be torn: it must still be one file name.
             !session.contains('/')
-                && read_text(&self.dir.join(format!("{session}{HOST}"))).is_ok_and(|now| now.starts_with(&life))
+                && read_text(&self.dir.join(format!("{session}{HOST}")))
+                    .is_ok_and(|now| now.starts_with(&life))
         })
     }
 

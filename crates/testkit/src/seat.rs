@@ -71,10 +71,8 @@ impl Seat {
         let text = |text: &std::ffi::OsStr| text.to_str().unwrap().to_owned();
         let argv: Vec<String> =
             std::iter::once(command.get_program()).chain(command.get_args()).map(text).collect();
-        let env: serde_json::Map<String, serde_json::Value> = command
-            .get_envs()
-            .filter_map(|(name, value)| Some((text(name), text(value?).into())))
-            .collect();
+        let env: serde_json::Map<String, serde_json::Value> =
+            command.get_envs().filter_map(|(name, value)| Some((text(name), text(value?).into()))).collect();
         let cwd = command.get_current_dir().map_or_else(std::env::temp_dir, Path::to_owned);
         let request = serde_json::json!({ "argv": argv, "env": env, "cwd": cwd }).to_string();
         let (child_stdin, stdin) = std::io::pipe().unwrap();

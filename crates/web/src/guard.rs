@@ -170,7 +170,11 @@ mod tests {
     const READ: &str = "fedcba9876543210fedcba9876543210";
 
     fn access(line: &str, headers: &[(&str, &str)]) -> Option<Access> {
-        let tokens = Tokens { all: Token::new(SECRET).unwrap(), read: Token::new(READ).unwrap(), person: Box::new(|_| false) };
+        let tokens = Tokens {
+            all: Token::new(SECRET).unwrap(),
+            read: Token::new(READ).unwrap(),
+            person: Box::new(|_| false),
+        };
         let guard = Guard { tokens, hosts: vec!["box.lan".into()] };
         let mut map = HeaderMap::new();
         for (name, value) in headers {

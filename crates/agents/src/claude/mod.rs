@@ -54,6 +54,7 @@ const ENTRIES: Entries = Entries {
     events: EVENTS,
     seconds: 1,
     is_strict: false,
+    has_names: false,
     off_switch: Some("disableAllHooks"),
 };
 

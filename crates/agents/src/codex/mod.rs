@@ -44,8 +44,14 @@ const EVENTS: &[&str] = &[
 
 const TOOLS: Tools = Tools { write: &[], read: &[], shell: &["Bash"], patch: &["apply_patch"] };
 
-const ENTRIES: Entries =
-    Entries { kind: "codex", events: EVENTS, seconds: 1, is_strict: false, off_switch: None };
+const ENTRIES: Entries = Entries {
+    kind: "codex",
+    events: EVENTS,
+    seconds: 1,
+    is_strict: false,
+    has_names: false,
+    off_switch: None,
+};
 
 /// It hands on next to nothing of its environment, unless told to.
 fn server(program: &str) -> String {

@@ -43,8 +43,14 @@ const TOOLS: Tools = Tools {
 };
 
 /// It counts in milliseconds.
-const ENTRIES: Entries =
-    Entries { kind: "gemini", events: EVENTS, seconds: 1_000, is_strict: true, off_switch: None };
+const ENTRIES: Entries = Entries {
+    kind: "gemini",
+    events: EVENTS,
+    seconds: 1_000,
+    is_strict: false,
+    has_names: true,
+    off_switch: None,
+};
 
 const SERVER: Member = Member { of: "mcpServers", value: server };
 
@@ -71,7 +77,9 @@ impl Dialect for Gemini {
                 // What is said after `/clear` and `--resume` reaches nobody.
                 let is_heard = payload.is_fresh_start();
                 match payload.session_start(Replaces::Nobody) {
-                    HookEvent::SessionStart { replaces, .. } => HookEvent::SessionStart { replaces, is_heard },
+                    HookEvent::SessionStart { replaces, .. } => {
+                        HookEvent::SessionStart { replaces, is_heard }
+                    }
                     other => other,
                 }
             }

@@ -25,8 +25,8 @@ use crate::connect;
 use crate::error::CommandError;
 use crate::error::CommandResult;
 use crate::out;
-use crate::surroundings::Surroundings;
 use crate::person;
+use crate::surroundings::Surroundings;
 use crate::world::World;
 
 #[derive(clap::Args)]

@@ -81,12 +81,16 @@ fn new(world: &World, args: &NewArgs) -> CommandResult {
     let known = crate::args::command_names();
     if let Some(unknown) = args.commands.iter().find(|name| !known.contains(name)) {
         let nearest = text::nearest(unknown, known.iter().map(String::as_str));
-        let hint = nearest.map_or_else(|| "`consort --help` lists them".into(), |near| format!("did you mean `{near}`?"));
+        let hint = nearest
+            .map_or_else(|| "`consort --help` lists them".into(), |near| format!("did you mean `{near}`?"));
         return Err(CommandError::user(format!("there is no command `{unknown}`"), hint));
     }
     let mut app = world.app();
     let commands = args.commands.join(", ");
-    person::confirmed(&mut app, &format!("let whoever has the token run {commands} as you for {} days", args.days))?;
+    person::confirmed(
+        &mut app,
+        &format!("let whoever has the token run {commands} as you for {} days", args.days),
+    )?;
     let hex = |bytes: [u8; 10]| bytes.iter().map(|byte| format!("{byte:02x}")).collect::<String>();
     let host = app.host();
     let (id, secret) = (hex(host.random())[..8].to_owned(), hex(host.random()) + &hex(host.random()));
@@ -116,7 +120,12 @@ fn list(world: &World, args: &ListArgs) -> CommandResult {
         return world.out.json(&all);
     }
     for token in &tokens {
-        world.out.line(format!("{}  {}  until {}", token.id, token.commands.join(", "), token.expires_at.utc()))?;
+        world.out.line(format!(
+            "{}  {}  until {}",
+            token.id,
+            token.commands.join(", "),
+            token.expires_at.utc()
+        ))?;
     }
     if tokens.is_empty() {
         world.out.line("There are no tokens. `consort token new --for send` makes one.")?;

@@ -40,7 +40,10 @@ pub(crate) struct Args {
 pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
     let worktree = world.place().worktree;
     if !args.dry_run {
-        person::confirmed(&mut world.app(), "disconnect agent CLIs: nothing keeps them from reserved files then")?;
+        person::confirmed(
+            &mut world.app(),
+            "disconnect agent CLIs: nothing keeps them from reserved files then",
+        )?;
     }
     if args.git_merge {
         return git_merge::remove(world, &worktree, args.dry_run);

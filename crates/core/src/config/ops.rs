@@ -2,13 +2,13 @@
 
 use std::path::Path;
 
+use super::Acceptance;
 use super::Config;
 use super::ConfigStore;
 use super::HookSettings;
 use super::KEYS;
 use super::Source;
 use super::environment_name;
-use super::Acceptance;
 use crate::App;
 use crate::convergence::TrailNotes as _;
 use crate::engine::Engine;

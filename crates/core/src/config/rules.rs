@@ -28,7 +28,8 @@ pub fn resolve(mut layers: Vec<Layer>, acceptances: &[Acceptance]) -> Config {
             let checked = key(&name).and_then(|key| Ok((key, key.check(&value)?)));
             match checked.and_then(|(key, value)| {
                 let now = accepted.iter().rev().find(|setting| setting.key == key.name);
-                let is_looser = now.is_some_and(|now| strictness(key.name, &value) < strictness(key.name, &now.value));
+                let is_looser =
+                    now.is_some_and(|now| strictness(key.name, &value) < strictness(key.name, &now.value));
                 let is_accepted = acceptances.iter().any(|one| one.is_of(&layer.source, key.name, &value));
                 match is_looser && !is_accepted {
                     true => Err(ConfigError::Loosens { key, value, from: layer.source.clone() }),
@@ -209,12 +210,15 @@ mod tests {
 
     #[test]
     fn the_nearest_tier_wins_and_says_so() {
-        let config = resolve(vec![
-            layer(Source::Default, &[("context.mode", "full"), ("journal.retention_days", "30")]),
-            layer(Source::User("/u".into()), &[("context.mode", "minimal")]),
-            layer(Source::Environment("CONSORT_CONTEXT_MODE".into()), &[("context.mode", "none")]),
-            layer(Source::Project("/p".into()), &[("context.mode", "full")]),
-        ], &[]);
+        let config = resolve(
+            vec![
+                layer(Source::Default, &[("context.mode", "full"), ("journal.retention_days", "30")]),
+                layer(Source::User("/u".into()), &[("context.mode", "minimal")]),
+                layer(Source::Environment("CONSORT_CONTEXT_MODE".into()), &[("context.mode", "none")]),
+                layer(Source::Project("/p".into()), &[("context.mode", "full")]),
+            ],
+            &[],
+        );
         assert_eq!(config.get("context.mode"), "none");
         let mode = config.settings.iter().find(|setting| setting.key == "context.mode").unwrap();
         assert_eq!(mode.source, Source::Environment("CONSORT_CONTEXT_MODE".into()));
@@ -223,10 +227,13 @@ mod tests {
 
     #[test]
     fn mistakes_are_passed_over_with_a_hint() {
-        let config = resolve(vec![
-            layer(Source::User("/u".into()), &[("context.mood", "full"), ("context.mode", "loud")]),
-            layer(Source::Default, &[("context.mode", "full")]),
-        ], &[]);
+        let config = resolve(
+            vec![
+                layer(Source::User("/u".into()), &[("context.mood", "full"), ("context.mode", "loud")]),
+                layer(Source::Default, &[("context.mode", "full")]),
+            ],
+            &[],
+        );
         assert_eq!(config.get("context.mode"), "full");
         let hints: Vec<_> =
             config.warnings.iter().flat_map(|(_, warning)| crate::explain::Explain::hints(warning)).collect();
@@ -245,7 +252,10 @@ mod tests {
             resolve(layers, acceptances)
         };
         let config = resolved("off", &[]);
-        assert_eq!((config.get("claims.enforcement"), config.get("privacy.store_prompts")), ("block", "false"));
+        assert_eq!(
+            (config.get("claims.enforcement"), config.get("privacy.store_prompts")),
+            ("block", "false")
+        );
         assert_eq!(config.warnings.len(), 2);
         let accept = |value: &str| Acceptance::new(&project(), "claims.enforcement", value).unwrap();
         assert_eq!(resolved("off", &[accept("off")]).get("claims.enforcement"), "off");

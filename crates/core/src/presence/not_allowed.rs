@@ -40,12 +40,17 @@ impl Explain for NotAllowed {
         match self {
             Self::NotJoined => vec!["`consort join` registers the agent session it is run in".into()],
             Self::Anonymous(Unproven::Marked(variable)) => {
-                vec![format!("unset {variable}, or run it in a terminal and type the word it shows"), TOKEN.into()]
+                vec![
+                    format!("unset {variable}, or run it in a terminal and type the word it shows"),
+                    TOKEN.into(),
+                ]
             }
             Self::Anonymous(Unproven::Unwatched) => {
                 vec!["run it in a pane that you look at".into(), TOKEN.into()]
             }
-            Self::Anonymous(_) | Self::NotConfirmed => vec!["run it in a terminal of yours".into(), TOKEN.into()],
+            Self::Anonymous(_) | Self::NotConfirmed => {
+                vec!["run it in a terminal of yours".into(), TOKEN.into()]
+            }
             Self::NotThePerson => vec!["ask your user: consort send @me '…'".into()],
         }
     }

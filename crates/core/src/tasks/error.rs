@@ -7,8 +7,8 @@ use thiserror::Error;
 use crate::engine::StoreError;
 use crate::explain::Explain;
 use crate::explain::Kind;
-use crate::presence::NotAllowed;
 use crate::journal::Seq;
+use crate::presence::NotAllowed;
 
 #[derive(Debug, Error)]
 pub enum TaskError {

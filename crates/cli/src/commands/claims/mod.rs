@@ -23,8 +23,8 @@ use consort_core::claims::Strength;
 use consort_core::text;
 
 use crate::error::CommandError;
-use crate::time;
 use crate::person;
+use crate::time;
 use crate::world::Room;
 use crate::world::World;
 

@@ -8,8 +8,8 @@ use consort_core::presence::Caller;
 use consort_host::env;
 
 use crate::error::CommandResult;
-use crate::wake;
 use crate::person;
+use crate::wake;
 use crate::world::World;
 
 #[derive(clap::Args)]

@@ -14,8 +14,8 @@ use consort_core::tasks::TaskState;
 use consort_core::text;
 
 use crate::error::CommandResult;
-use crate::wake;
 use crate::person;
+use crate::wake;
 use crate::world::World;
 
 #[derive(clap::Args)]

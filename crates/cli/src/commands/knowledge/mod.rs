@@ -22,8 +22,8 @@ use serde_json::Value;
 
 use crate::error::CommandError;
 use crate::error::CommandResult;
-use crate::time;
 use crate::person;
+use crate::time;
 use crate::world::Room;
 use crate::world::World;
 

@@ -25,8 +25,8 @@ use super::mailbox;
 use crate::error::CommandError;
 use crate::error::CommandResult;
 use crate::out;
-use crate::wake;
 use crate::person;
+use crate::wake;
 use crate::world::Room;
 use crate::world::World;
 

@@ -22,8 +22,8 @@ use crate::error::CommandError;
 use crate::exit;
 use crate::exit::ExitCode;
 use crate::out;
-use crate::wake;
 use crate::person;
+use crate::wake;
 use crate::world::World;
 
 /// What is longer is refused without being read to its end.

@@ -32,7 +32,8 @@ pub(crate) struct Args {
 
 pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
     let mut room = world.open()?;
-    let wanted = TaskRequest { is_for_new: true, ..request(world, &mut room, args.spec.as_ref(), None, None)? };
+    let wanted =
+        TaskRequest { is_for_new: true, ..request(world, &mut room, args.spec.as_ref(), None, None)? };
     let first = room.app.tasks(&wanted);
     let outcomes = match first {
         Ok(outcome) => vec![outcome],

@@ -58,7 +58,8 @@ impl<E: Engine, H: Host> App<E, H> {
         environment: &dyn Fn(&str) -> Option<String>,
     ) -> Result<(HookSettings, Option<JoinOutcome>), PresenceError> {
         let session = request.session.clone();
-        let welcome = move |settings: &HookSettings, known| rules::is_welcome(settings, &session, known, begins);
+        let welcome =
+            move |settings: &HookSettings, known| rules::is_welcome(settings, &session, known, begins);
         self.admit(request, welcome, environment)
     }
 

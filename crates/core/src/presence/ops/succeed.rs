@@ -45,9 +45,7 @@ impl<E: Engine, H: Host> App<E, H> {
     ) -> Result<Option<SessionId>, StoreError> {
         let pulses = self.engine.pulses();
         let mut there = self.engine.read()?.present()?;
-        there.retain(|agent| {
-            agent.kind == kind && agent.process.is(process) && agent.session != *successor
-        });
+        there.retain(|agent| agent.kind == kind && agent.process.is(process) && agent.session != *successor);
         let is_announced = |agent: &&Agent| {
             let heard = pulses.heard(&agent.session);
             heard.is_some_and(|heard| heard.activity.as_deref() == Some(BEING_REPLACED))
