@@ -51,6 +51,7 @@ fn guard(rounds: usize) {
         take(&mut app, &home.cwd, &format!("s{}", n % 40), &what).unwrap();
     }
     drop(app);
+    home.payload("s45");
     let call = |name: &str, tool: &str, input: serde_json::Value| {
         let payload = home.dir.path().join(format!("{name}.json"));
         let call = json!({ "session_id": "s45", "cwd": home.cwd, "hook_event_name": "PreToolUse",

@@ -55,7 +55,10 @@ pub(crate) fn hook_command(program: &str, kind: &str, event: &str, is_strict: bo
         false => format!("exec {program} hook {kind} {event}{more}"),
     };
     let by_name = |name: &str, more: &str| {
-        format!("[ \"$({name} hook --who </dev/null 2>/dev/null)\" = {ANSWER} ] || exit 0; {}", call(name, more))
+        format!(
+            "[ \"$({name} hook --who </dev/null 2>/dev/null)\" = {ANSWER} ] || exit 0; {}",
+            call(name, more)
+        )
     };
     let quoted = quote(program);
     if !program.contains('/') {

@@ -170,13 +170,13 @@ fn facts_of(
     let hints = hints.chain(variable(env::SESSION)).filter_map(|id| SessionId::new(id).ok()).collect();
     let in_agent = is_noted || own.iter().chain(&ancestors).any(is_agent);
     let prove = || {
+        let markers = consort_agents::ALL.iter().flat_map(|cli| cli.marker_variables());
+        if let Some(marker) = markers.chain(&[env::SESSION]).find(|name| variable(name).is_some()) {
+            return Err(Unproven::Marked((*marker).to_owned()));
+        }
         let own = own.or_else(|| machine.process(std::process::id()));
         consort_host::at_terminal(own.as_ref(), &ancestors, machine.now().0 / 1_000)?;
-        let markers = consort_agents::ALL.iter().flat_map(|cli| cli.marker_variables());
-        match markers.chain(&[env::SESSION]).find(|name| variable(name).is_some()) {
-            Some(marker) => Err(Unproven::Marked((*marker).to_owned())),
-            None => Ok(Proof::Terminal),
-        }
+        Ok(Proof::Terminal)
     };
     // Nobody needs to be asked who cannot be the person.
     let proof = if in_agent { Proof::default() } else { prove().unwrap_or_else(Proof::None) };

@@ -39,7 +39,8 @@ fn our_lines_go_in_and_out_and_nothing_else_moves() {
 
     let dry = world.run("init --agent claude --dry-run");
     assert_eq!(dry.code, 0);
-    let command = r#""command": "[ -x $CONSORT ] && exec $CONSORT hook claude SessionStart; [ \"$(consort hook --who"#;
+    let command =
+        r#""command": "[ -x $CONSORT ] && exec $CONSORT hook claude SessionStart; [ \"$(consort hook --who"#;
     assert!(dry.stdout.contains(command), "{dry}");
     assert_eq!(fs::read_to_string(&path).unwrap(), THEIRS);
 

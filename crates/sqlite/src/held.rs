@@ -93,10 +93,10 @@ pub(crate) fn render(connection: &Connection) -> rusqlite::Result<String> {
 
 /// What it says of patterns that are near. There may be hundreds: the others
 /// are only glanced at.
-pub(crate) fn read(store: &Path, is_near: impl Fn(&str) -> bool) -> Held {
+pub(crate) fn read(published: &Published, is_near: impl Fn(&str) -> bool) -> Held {
     let mut held = Held::default();
-    let Published { text, is_current } = published::read(store);
-    held.is_partial = !is_current || !(text.is_empty() || text.ends_with('\n'));
+    let text = published.text();
+    held.is_partial = !published.is_current || !(text.is_empty() || text.ends_with('\n'));
     for line in text.lines().filter(|line| !line.is_empty() && !radar::is_line(line)) {
         let tabs = line.bytes().filter(|byte| *byte == b'\t').count();
         let last = line.rsplit_once('\t').map_or(line, |(_, last)| last);

@@ -6,6 +6,7 @@
 //! with them. **Nothing here is ever needed to be right**: what is lost is a
 //! hint that is not given.
 
+use std::cell::OnceCell;
 use std::fs;
 use std::path::Path;
 use std::path::PathBuf;
@@ -27,6 +28,7 @@ use crate::board;
 use crate::flags;
 use crate::held;
 use crate::published;
+use crate::published::Published;
 use crate::pulses::read_small;
 use crate::pulses::read_text;
 use crate::trails;
@@ -49,6 +51,8 @@ const CARRIED: usize = 64;
 #[derive(Clone, Debug)]
 pub struct Notes {
     store: PathBuf,
+    /// What is published, as it was when it was first asked for.
+    published: OnceCell<Published>,
     /// The directory of the store.
     dir: PathBuf,
 }
@@ -56,7 +60,11 @@ pub struct Notes {
 impl Notes {
     /// The notes that belong to the store at `path`.
     pub(crate) fn beside(path: &Path) -> Self {
-        Self { store: path.to_owned(), dir: path.parent().map(Path::to_owned).unwrap_or_default() }
+        Self {
+            store: path.to_owned(),
+            published: OnceCell::new(),
+            dir: path.parent().map(Path::to_owned).unwrap_or_default(),
+        }
     }
 
     /// Forgets everything.
@@ -69,8 +77,8 @@ impl Notes {
         }
     }
 
-    pub(crate) fn store(&self) -> &Path {
-        &self.store
+    pub(crate) fn published(&self) -> &Published {
+        self.published.get_or_init(|| published::read(&self.store))
     }
 
     pub(crate) fn dir(&self) -> &Path {
@@ -107,12 +115,12 @@ impl Notes {
 
 impl PathNotes for Notes {
     fn is_anything_held(&self) -> bool {
-        let held = held::read(&self.store, |_| true);
-        held.is_partial || !held.holds.is_empty()
+        let published = self.published();
+        !published.is_current || published.text().lines().any(held::is_line)
     }
 
     fn held_near(&self, paths: &[Pattern], case: Case) -> Held {
-        held::read(&self.store, |pattern| paths.iter().any(|path| path.may_meet(pattern, case)))
+        held::read(self.published(), |pattern| paths.iter().any(|path| path.may_meet(pattern, case)))
     }
 
     fn touch(&self, touch: &Touch) -> Result<(), StoreError> {

@@ -45,11 +45,19 @@ impl Parts {
     pub(crate) const ALL: Self = Self { holds: true, radar: true };
 }
 
-/// What the file says after its stamp.
+/// What the file says.
+#[derive(Clone, Debug)]
 pub(crate) struct Published {
-    pub(crate) text: String,
+    whole: String,
     /// Nothing has happened to the store since.
     pub(crate) is_current: bool,
+}
+
+impl Published {
+    /// All after the stamp.
+    pub(crate) fn text(&self) -> &str {
+        self.whole.get(STAMP..).unwrap_or_default()
+    }
 }
 
 /// Where it is, for the store at `store`.
@@ -60,14 +68,9 @@ pub(crate) fn file(store: &Path) -> PathBuf {
 /// Reads the file, for hooks.
 pub(crate) fn read(store: &Path) -> Published {
     let bytes = consort_files::read(&file(store), LONGEST).unwrap_or_default();
-    let mut text = String::from_utf8(bytes).unwrap_or_default();
-    let is_current = stamped_files(&text).is_some_and(|found| found == files(store));
-    if text.is_char_boundary(STAMP.min(text.len())) {
-        text.drain(..STAMP.min(text.len()));
-    } else {
-        text.clear();
-    }
-    Published { text, is_current }
+    let whole = String::from_utf8(bytes).unwrap_or_default();
+    let is_current = stamped_files(&whole).is_some_and(|found| found == files(store));
+    Published { whole, is_current }
 }
 
 /// Whether the file belongs to the store as it is now. Only for whoever holds

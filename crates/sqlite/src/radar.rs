@@ -15,7 +15,6 @@ use rusqlite::Connection;
 use crate::convergence;
 use crate::held::escaped;
 use crate::held::plain;
-use crate::published;
 use crate::published::Published;
 
 /// How many predictions that have ended hooks know of: nobody is to hear the
@@ -71,9 +70,8 @@ pub(crate) fn render(connection: &Connection) -> rusqlite::Result<String> {
 }
 
 /// What the file says for who works in that worktree, if it is current.
-pub(crate) fn read(store: &Path, worktree: &Path) -> Option<RadarNote> {
-    let Published { text, is_current } = published::read(store);
-    is_current.then(|| parse(&text, worktree))
+pub(crate) fn read(published: &Published, worktree: &Path) -> Option<RadarNote> {
+    published.is_current.then(|| parse(published.text(), worktree))
 }
 
 /// What those lines say for who works in that worktree.

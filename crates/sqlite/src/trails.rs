@@ -208,7 +208,7 @@ impl TrailNotes for Notes {
     }
 
     fn radar(&self, worktree: &Path) -> Option<RadarNote> {
-        radar::read(self.store(), worktree)
+        radar::read(self.published(), worktree)
     }
 }
 

@@ -102,8 +102,15 @@ fn ancestors_count_up_to_the_one_that_hosts_an_agent() {
     app.host().start(7 + 512, "second");
     assert_eq!(above(&app, &[9, 7 + 512, 3]), (vec![9, 7 + 512, 3], false));
     app.host().start(7 + 512, "first");
-    // The session goes on in another process: what is above the old one counts.
+    // While its process lives, a session stays there.
+    assert!(matches!(
+        story::join(&mut app, "t", 8, NameWish::Any),
+        Err(consort_core::presence::PresenceError::RunsElsewhere { .. })
+    ));
+    // It goes on in another one then: what is above the old one counts.
+    app.host().kill(7 + 512);
     story::join(&mut app, "t", 8, NameWish::Any).unwrap();
+    app.host().start(7 + 512, "first");
     assert_eq!(above(&app, &[9, 7 + 512, 3]), (vec![9, 7 + 512, 3], false));
     assert_eq!(above(&app, &[8, 3]), (vec![8], true));
     app.leave(&"t".into(), LeaveReason::Ended, Actor::Consort).unwrap();

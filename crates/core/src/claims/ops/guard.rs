@@ -49,12 +49,14 @@ impl<E: Engine, H: Host> App<E, H> {
         environment: &dyn Fn(&str) -> Option<String>,
         on_match: &dyn Fn(&str),
     ) -> Verdict {
-        if targets.is_empty() {
+        // Nearly always nothing is held anywhere.
+        let notes = self.engine.notes();
+        if targets.is_empty() || !notes.is_anything_held() {
             return Verdict::Free;
         }
-        let matched = self.match_published(session, targets);
+        let matched = self.match_published(&notes, session, targets);
         let Some(first) = matched.reaches.first() else { return Verdict::Free };
-        let refusal = self.unconfirmed(&matched, &first.located.worktree);
+        let refusal = self.unconfirmed(&notes, &matched, &first.located.worktree);
         if let Some(refusal) = &refusal {
             on_match(refusal);
         }
@@ -66,7 +68,7 @@ impl<E: Engine, H: Host> App<E, H> {
     }
 
     /// What is published of the places that these writes reach.
-    fn match_published<'a>(&self, session: &SessionId, targets: &'a [Target]) -> Match<'a> {
+    fn match_published<'a>(&self, notes: &E::Notes, session: &SessionId, targets: &'a [Target]) -> Match<'a> {
         let (me, now, case) = (Actor::Agent(session.clone()), self.host.now(), self.host.case());
         let mut reaches: Vec<Reach<'_>> =
             targets.iter().flat_map(|target| reach(&self.host, target)).collect();
@@ -75,7 +77,7 @@ impl<E: Engine, H: Host> App<E, H> {
             // Whole repositories may lie below.
             near.push(Pattern::tree(""));
         }
-        let mut held = self.engine.notes().held_near(&near, case);
+        let mut held = notes.held_near(&near, case);
         held.holds.retain(|line| line.holder != me && line.until.is_none_or(|until| until > now));
         for target in targets.iter().filter(|target| target.extent == Extent::Tree) {
             reaches.extend(below(&self.host, &held, target));
@@ -86,8 +88,8 @@ impl<E: Engine, H: Host> App<E, H> {
 
     /// The refusal for a match that the store could not confirm; `None` if what
     /// is published names no reservation of one who lives.
-    fn unconfirmed(&self, matched: &Match<'_>, worktree: &Path) -> Option<String> {
-        let published = self.engine.notes().radar(worktree).unwrap_or_default();
+    fn unconfirmed(&self, notes: &E::Notes, matched: &Match<'_>, worktree: &Path) -> Option<String> {
+        let published = notes.radar(worktree).unwrap_or_default();
         if settings_from(&published.settings, &|_| None).enforcement != Enforcement::Block {
             return None;
         }

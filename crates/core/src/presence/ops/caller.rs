@@ -94,6 +94,12 @@ pub(crate) fn who_calls(
             rank(a).cmp(&rank(b))
         };
         if let Some((agent, _)) = agents.iter().filter(is_it).max_by(likelier) {
+            // It may be the command of another session of that process, which has left.
+            let is_hinted = |agent: &Agent| facts.hints.iter().any(|hint| agent.session.is_called(hint));
+            let is_left = |(other, is_here): &&(Agent, bool)| !is_here && other.process.is(ancestor);
+            if !is_hinted(agent) && agents.iter().filter(is_left).any(|(other, _)| is_hinted(other)) {
+                return Ok(Caller::Anonymous(NotAllowed::NotJoined));
+            }
             return Ok(Caller::Agent(Box::new(agent.clone())));
         }
     }

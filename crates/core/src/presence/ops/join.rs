@@ -38,7 +38,6 @@ impl<E: Engine, H: Host> App<E, H> {
         if let Some((agent, None)) = known
             && !agent.process.is(&request.process)
             && is_alive(&self.host, &self.engine.pulses(), &agent)
-            && !self.host.ancestors().iter().any(|ancestor| ancestor.is(&agent.process))
         {
             let pid = agent.process.pid;
             return Err(PresenceError::RunsElsewhere { session: request.session.clone(), pid });
