@@ -170,7 +170,7 @@ const WORKER: &str = "worker";
 /// Ends these sessions, one verb and one transaction each.
 fn work(home: &Path, sessions: &str) {
     let store = Store::new(home.join("consort.db"), Access::Command);
-    let mut app = App::new(store, Machine::new(&home));
+    let mut app = App::new(store, Machine::new(home));
     for session in sessions.split(',') {
         app.leave(&session.into(), LeaveReason::Ended, Actor::Person).unwrap().unwrap();
     }

@@ -71,6 +71,11 @@ pub trait AgentCli: Dialect + Sync {
         None
     }
 
+    /// Whether its sessions can speak through our MCP server only, by default.
+    fn speaks_by_mcp_only(&self) -> bool {
+        false
+    }
+
     /// Whether a process of it with that command line has one session at a time.
     fn has_one_session(&self, _command_line: &str) -> bool {
         true

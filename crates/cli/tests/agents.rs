@@ -146,6 +146,38 @@ fn mail_at_the_end_of_a_turn_keeps_it_going_once() {
     }
 }
 
+/// In its own sandbox and with its own approvals Codex speaks through our MCP server,
+/// which `init` adds.
+#[test]
+fn codex_speaks_with_its_own_defaults() {
+    let agent = RealAgent::Codex;
+    if agent.is_out_of_reach() {
+        return;
+    }
+    let world = Sealed::new(env!("CARGO_BIN_EXE_consort"));
+    world.git_init();
+    assert_eq!(world.run("join --pid $OTHER --kind claude --session s1 --name Falcon").code, 0);
+    let send = json!({ "to": ["Falcon"], "text": "out of the sandbox" });
+    let model = StubModel::start([
+        agent.ours("send", send),
+        agent.ours("reserve", json!({ "what": ["src/"] })),
+        Step::say("Done."),
+    ]);
+    agent.settle(&world, &model);
+    let config = agent.config_dir(&world).join("config.toml");
+    let text = std::fs::read_to_string(&config).unwrap();
+    let text = text.replace("approval_policy = \"never\"\n", "");
+    std::fs::write(&config, text.replace("danger-full-access", "workspace-write")).unwrap();
+    let connected = world.run("init --agent codex --yes");
+    assert_eq!(connected.code, 0, "{connected}");
+    let mut turn = agent.headless(&world, &model, "please go on");
+    let ran = world.ran(turn.env("CONSORT_NAME", "Newcomer"));
+    let heard = world.run_as(Some("s1"), &["inbox"]).stdout;
+    assert!(heard.contains("> out of the sandbox"), "{ran}\n{heard}");
+    let journal = world.run("journal tail -n 50").stdout;
+    assert!(journal.contains("src/"), "{ran}\n{journal}");
+}
+
 /// Over MCP they are who they are through their hooks.
 #[test]
 fn they_send_through_our_mcp_server() {

@@ -69,28 +69,29 @@ fn what_was_empty_before_is_empty_again() {
 fn what_is_not_asked_for_stands_in_nobodys_way() {
     let world = world();
     let skill = write(&world, ".claude/skills/consort/SKILL.md", "# My own\n");
-    let config = write(&world, ".codex/config.toml", "a = \n");
-    let marked = write(&world, ".config/opencode/opencode.json", "\u{feff}{\"theme\": 1}\n");
-    let ran = world.run("init --yes --agent claude --agent codex --agent opencode");
+    let config = write(&world, ".config/opencode/opencode.json", "{ nothing\n");
+    let marked = write(&world, ".copilot/mcp-config.json", "\u{feff}{\"theme\": 1}\n");
+    let ran = world.run("init --yes --agent claude --agent opencode --agent copilot");
     assert_eq!(ran.code, 0, "{ran}");
-    for name in
-        ["SKILL.md cannot be changed: this file is not one of ours", "config.toml cannot be changed: line 1"]
-    {
+    for name in [
+        "SKILL.md cannot be changed: this file is not one of ours",
+        "opencode.json cannot be changed: line 1",
+    ] {
         assert_eq!(ran.stderr.matches(name).count(), 1, "{ran}");
     }
     // What is asked for is another matter.
-    for line in ["init --yes --agent claude --primer", "init --yes --agent codex --mcp"] {
+    for line in ["init --yes --agent claude --primer", "init --yes --agent opencode --mcp"] {
         let ran = world.run(line);
         assert!(ran.code == 1 && ran.stderr.contains("it was left as it is"), "{ran}");
     }
-    assert_eq!(world.run("init --yes --agent opencode --mcp").code, 0);
+    assert_eq!(world.run("init --yes --agent copilot --mcp").code, 0);
     assert!(read(&marked).starts_with("\u{feff}{") && read(&marked).contains("consort"));
 
     let ran = world.run("uninit");
     assert_eq!(ran.code, 0, "{ran}");
     assert_eq!(ran.stdout.matches("Disconnected").count(), 4, "{ran}");
     assert_eq!(read(&skill), "# My own\n");
-    assert_eq!(read(&config), "a = \n");
+    assert_eq!(read(&config), "{ nothing\n");
     assert_eq!(read(&marked), "\u{feff}{\"theme\": 1}\n");
 }
 

@@ -5,8 +5,6 @@
 //! word typed there**. A program that reads the word and types it is not stopped:
 //! it means harm, and runs as the same user.
 
-#![expect(clippy::unwrap_used, reason = "a helper that cannot go on should stop the test")]
-
 use std::fs;
 use std::process::Command;
 use std::time::Duration;

@@ -109,7 +109,8 @@ impl Jail {
         );
         unshare.args(["sh", "-c", &script]).env_clear();
         unshare.env("PATH", "/usr/sbin:/usr/bin:/sbin:/bin").env(INSIDE, "1").env("HOME", "/home/user");
-        unshare.status().expect("`unshare` (util-linux) is needed").success()
+        // `unshare` comes with util-linux.
+        unshare.status().unwrap().success()
     }
 }
 

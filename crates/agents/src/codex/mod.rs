@@ -53,11 +53,12 @@ const ENTRIES: Entries = Entries {
     off_switch: None,
 };
 
-/// It hands on next to nothing of its environment, unless told to.
+/// It hands on next to nothing of its environment, unless told to. Our tools are
+/// approved: by default it would ask for each, and refuse where nobody can answer.
 fn server(program: &str) -> String {
     let program = Value::from(program);
     format!(
-        "command = {program}\nargs = [\"mcp\"]\nenv_vars = [\"CONSORT_HOME\", \"XDG_DATA_HOME\", \"XDG_CONFIG_HOME\"]\n"
+        "command = {program}\nargs = [\"mcp\"]\ndefault_tools_approval_mode = \"approve\"\nenv_vars = [\"CONSORT_HOME\", \"XDG_DATA_HOME\", \"XDG_CONFIG_HOME\"]\n"
     )
 }
 
@@ -105,6 +106,11 @@ impl AgentCli for Codex {
 
     fn session_variable(&self) -> Option<&'static str> {
         Some("CODEX_THREAD_ID")
+    }
+
+    /// Its commands run in a sandbox that cannot reach the store; our server does not.
+    fn speaks_by_mcp_only(&self) -> bool {
+        true
     }
 
     /// Its server has many.

@@ -52,7 +52,7 @@ pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
                 }
             }
             if outcomes.is_empty() {
-                return Err(CommandError::from(TaskError::NoSpec))?;
+                return Err(CommandError::from(TaskError::NoSpec));
             }
             outcomes
         }
