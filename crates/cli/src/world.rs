@@ -168,7 +168,9 @@ fn facts_of(
 ) -> CallerFacts {
     let hints = consort_agents::ALL.iter().filter_map(|cli| variable(cli.session_variable()?));
     let hints = hints.chain(variable(env::SESSION)).filter_map(|id| SessionId::new(id).ok()).collect();
-    let in_agent = is_noted || own.iter().chain(&ancestors).any(is_agent);
+    // Who hides behind more processes than we look at is no person.
+    let is_hidden = ancestors.len() >= consort_host::DEEPEST;
+    let in_agent = is_noted || is_hidden || own.iter().chain(&ancestors).any(is_agent);
     let prove = || {
         let markers = consort_agents::ALL.iter().flat_map(|cli| cli.marker_variables());
         if let Some(marker) = markers.chain(&[env::SESSION]).find(|name| variable(name).is_some()) {

@@ -361,7 +361,12 @@ fn a_commit_does_not_take_along_what_another_holds() {
     world.git(&["config", "core.hooksPath", "../elsewhere"]);
     assert_eq!(world.run("init --yes --git-hook").code, 1, "not its own");
     world.git(&["config", "--unset", "core.hooksPath"]);
+    // A link in the way of the new hook leads nowhere.
+    let precious = world.home().join("precious");
+    std::fs::write(&precious, "mine").unwrap();
+    std::os::unix::fs::symlink(&precious, before.with_file_name("pre-commit.new-consort")).unwrap();
     assert_eq!(world.run("init --yes --git-hook").code, 0);
+    assert_eq!(std::fs::read_to_string(&precious).unwrap(), "mine");
     assert_eq!(
         world.run("init --yes --git-hook").stdout,
         "The hook is there already: $WORLD/shop/.git/hooks/pre-commit\n"

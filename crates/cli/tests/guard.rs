@@ -251,7 +251,8 @@ fn what_cannot_be_told_before_is_looked_at_after() {
     .assert_eq(&told(&world, "s2", "PostToolUse", "Bash", bash(command)).unwrap());
     let letter = told(&world, "s1", "PostToolUse", "Read", json!({})).unwrap();
     assert!(letter.contains(
-        "A command of mine changed what you hold: src/auth/login.rs. It was: \"python3 format.py\""
+        "While a command of mine ran, what you hold changed: src/auth/login.rs. Who changed it is not known. The \
+         command: \"python3 format.py\""
     ));
 
     // What was moved into place, and what was removed, by two commands at once.

@@ -129,6 +129,22 @@ fn an_agent_is_not_the_person_however_it_calls() {
     }
 }
 
+/// Whoever is registered for a process that is above others would be taken for all
+/// of them.
+#[test]
+fn an_agent_registers_nothing_above_itself() {
+    let world = world();
+    for way in ["", "setsid -w "] {
+        let said = as_agent(
+            &world,
+            &format!("{way}$CONSORT join --pid 1 --session s9 --kind x; touch $DIR/done"),
+            &[("DIR", &world.path().display().to_string()), ("CONSORT", env!("CARGO_BIN_EXE_consort"))],
+        );
+        assert!(!said.contains("Joined"), "{said}");
+    }
+    assert!(!world.run("journal tail -n 50").stdout.contains("(x"), "{}", world.run("journal tail -n 50"));
+}
+
 /// A terminal that a program has made is a terminal. It may speak; it may not take
 /// protection away, unless it types the word.
 #[test]
@@ -201,6 +217,7 @@ fn the_person_types_a_word_or_has_a_token() {
     assert!(String::from_utf8_lossy(&read.stdout).contains("Falcon"));
     // It is taken back.
     let id = token.stdout.split('_').nth(1).unwrap().to_owned();
+    assert_ne!(world.run_as(Some("s2"), &["token", "revoke", &id]).code, 0);
     assert_eq!(world.run(&format!("token revoke {id}")).code, 0);
     assert!(!with(&["send", "Falcon", "again"]).status.success());
 }

@@ -21,13 +21,26 @@ const LATELY: i64 = 10 * 60;
 /// tmux, its window must be visible in a client where a key was pressed lately: a
 /// pane can be opened by anyone, attached or not.
 pub fn at_terminal(own: Option<&Process>, ancestors: &[Process], now: i64) -> Result<(), Unproven> {
-    let tty = own.and_then(|own| own.tty.as_deref()).ok_or(Unproven::NoTerminal)?;
+    let own = own.ok_or(Unproven::NoTerminal)?;
+    let tty = own.tty.as_deref().ok_or(Unproven::NoTerminal)?;
+    // What was left behind by its parent still has the terminal, but not the shell above.
+    let pid = rustix::process::Pid::from_raw(own.pid as i32);
+    let leader = rustix::process::getsid(pid).map_or(0, |leader| leader.as_raw_nonzero().get() as u32);
+    if leader != own.pid && !ancestors.iter().any(|ancestor| ancestor.pid == leader) {
+        return Err(Unproven::NoTerminal);
+    }
     let Some(server) = ancestors.iter().find(|ancestor| ancestor.program.starts_with(TMUX)) else {
         return Ok(());
     };
     let shown = panes(&socket(server.pid)).unwrap_or_default();
     let is_watched = is_watched(&shown, tty, now);
     if is_watched { Ok(()) } else { Err(Unproven::Unwatched) }
+}
+
+/// Whether a process has the programs of others below it: the first one, and the
+/// servers of terminals.
+pub fn is_shared(process: &Process) -> bool {
+    process.pid == 1 || process.program.starts_with(TMUX)
 }
 
 /// All panes with their windows, and all clients with the window they show and when

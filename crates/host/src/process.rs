@@ -2,8 +2,8 @@
 
 use consort_core::host::Process;
 
-/// No process tree is deeper than this; a loop in one must not hang us.
-const DEEPEST: usize = 64;
+/// As far as we look up a process tree: a loop in one must not hang us.
+pub const DEEPEST: usize = 64;
 
 pub(crate) struct Stat {
     pub(crate) process: Process,

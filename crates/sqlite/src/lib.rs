@@ -84,8 +84,8 @@ impl After {
 
 impl Tx for SqliteTx<'_> {
     fn commit(mut self) -> Result<(), StoreError> {
-        self.commit_and_tell()?;
-        if open::keep_short(&self.tx) && self.is_writer {
+        let is_published = self.commit_and_tell()?;
+        if open::keep_short(&self.tx) && is_published {
             published::restamp(&self.store.path, &self.tx);
         }
         Ok(())
@@ -93,8 +93,9 @@ impl Tx for SqliteTx<'_> {
 }
 
 impl SqliteTx<'_> {
-    /// Commits, and tells whoever depends on it before anyone else has a turn.
-    fn commit_and_tell(&mut self) -> Result<(), StoreError> {
+    /// Commits, and tells whoever depends on it before anyone else has a turn;
+    /// whether what is published is this transaction's.
+    fn commit_and_tell(&mut self) -> Result<bool, StoreError> {
         let parts = self.after.publish;
         let is_due = self.is_writer && parts != Parts::default();
         let text = match is_due {
@@ -102,15 +103,14 @@ impl SqliteTx<'_> {
             false => None,
         };
         self.ask(|tx| tx.execute_batch("COMMIT"))?;
-        match text {
+        let is_published = match text {
             Some(text) => published::replace(&self.store.path, &self.tx, &text),
-            None if self.is_writer => published::restamp(&self.store.path, &self.tx),
-            None => {}
-        }
+            None => self.is_writer && published::restamp(&self.store.path, &self.tx),
+        };
         let after = std::mem::take(&mut self.after);
         after.lower(&self.flags);
         self.raised.clear();
-        Ok(())
+        Ok(is_published)
     }
 
     /// Asks something.

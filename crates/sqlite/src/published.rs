@@ -112,9 +112,9 @@ pub(crate) fn render(store: &Path, connection: &Connection, parts: Parts) -> rus
     Ok(holds + &radar)
 }
 
-/// Puts a new file in the place of the old one. If that fails the old one stays,
-/// and its stamp no longer fits.
-pub(crate) fn replace(store: &Path, connection: &Connection, text: &str) {
+/// Puts a new file in the place of the old one; whether it did. If not the old one
+/// stays, and its stamp no longer fits.
+pub(crate) fn replace(store: &Path, connection: &Connection, text: &str) -> bool {
     let file = file(store);
     let temporary = file.with_extension(format!("{}.new", std::process::id()));
     let write = || {
@@ -124,13 +124,22 @@ pub(crate) fn replace(store: &Path, connection: &Connection, text: &str) {
         new.write_all(text.as_bytes())?;
         fs::rename(&temporary, &file)
     };
-    let _ = write();
+    write().is_ok()
 }
 
-/// Writes a new stamp over the old one of a file that is up to date.
-pub(crate) fn restamp(store: &Path, connection: &Connection) {
-    let write = |file: fs::File| file.write_all_at(stamp(store, connection).as_bytes(), 0);
-    let _ = fs::OpenOptions::new().write(true).open(file(store)).and_then(write);
+/// Writes a new stamp over the old one of a file that is up to date; whether it did.
+/// A file that begins with something else keeps it.
+pub(crate) fn restamp(store: &Path, connection: &Connection) -> bool {
+    let write = |file: fs::File| {
+        let mut old = [0; STAMP];
+        file.read_exact_at(&mut old, 0)?;
+        let is_stamp = str::from_utf8(&old).is_ok_and(|old| stamped_files(old).is_some());
+        if !is_stamp {
+            return Err(std::io::ErrorKind::InvalidData.into());
+        }
+        file.write_all_at(stamp(store, connection).as_bytes(), 0)
+    };
+    fs::OpenOptions::new().read(true).write(true).open(file(store)).and_then(write).is_ok()
 }
 
 fn stamp(store: &Path, connection: &Connection) -> String {

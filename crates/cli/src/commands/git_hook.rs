@@ -4,6 +4,7 @@
 //! away puts it back. **A commit never fails because of a failure of ours.**
 
 use std::fs;
+use std::io::Write as _;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 use std::path::PathBuf;
@@ -28,6 +29,9 @@ const MARK: &str = "# Written by `consort init --git-hook`; `consort uninit --gi
 
 /// Someone else holds what was asked for. Nothing else stops a commit.
 const REFUSED: u8 = 4;
+
+/// Longer than any hook that somebody wrote.
+const LONGEST: u64 = 1 << 20;
 
 const BEFORE: &str = "before-consort/pre-commit";
 
@@ -79,8 +83,13 @@ pub(crate) fn install(world: &World, worktree: &Path, dry_run: bool, yes: bool) 
         out::note(format_args!("The hook that was there runs first, from {}", before.display()));
     }
     let new = dir.join("pre-commit.new-consort");
-    fs::write(&new, &script).map_err(failed)?;
-    fs::set_permissions(&new, fs::Permissions::from_mode(0o755)).map_err(failed)?;
+    // Whatever has that name is left over, or a trap.
+    let _ = fs::remove_file(&new);
+    let write = |mut file: fs::File| {
+        file.set_permissions(fs::Permissions::from_mode(0o755))?;
+        file.write_all(script.as_bytes())
+    };
+    fs::File::create_new(&new).and_then(write).map_err(failed)?;
     fs::rename(&new, &hook).map_err(failed)?;
     world.out.line(format!("Commits in this repository are checked: {}", hook.display()))
 }
@@ -118,7 +127,7 @@ fn hooks_dir(worktree: &Path) -> Result<PathBuf, CommandError> {
 }
 
 fn read(path: &Path) -> Result<Option<String>, CommandError> {
-    match fs::read(path) {
+    match consort_files::read(path, LONGEST) {
         Ok(bytes) => Ok(Some(String::from_utf8_lossy(&bytes).into_owned())),
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
         Err(error) => Err(CommandError::file("cannot read", path, error)),

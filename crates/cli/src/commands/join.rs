@@ -19,6 +19,7 @@ use crate::out;
 use crate::person;
 use crate::world::TheApp;
 use crate::world::World;
+use crate::world::is_agent;
 
 #[derive(clap::Args)]
 pub(crate) struct Args {
@@ -92,8 +93,12 @@ fn who_joins(app: &mut TheApp, args: &Args) -> Result<(String, Process, SessionI
         let process = app.host().process(pid).ok_or_else(|| {
             CommandError::user(format!("no process {pid} runs here"), "give the id of a running process")
         })?;
-        // Nobody registers what is somebody else's.
-        if !app.host().ancestors().iter().any(|ancestor| ancestor.pid == pid) {
+        // Nobody registers what is somebody else's, or above somebody else as well.
+        let ancestors = app.host().ancestors();
+        let nearest = ancestors.iter().position(is_agent).unwrap_or(ancestors.len());
+        let is_above =
+            |at: usize| at <= nearest && (at == nearest || !consort_host::is_shared(&ancestors[at]));
+        if !ancestors.iter().position(|ancestor| ancestor.pid == pid).is_some_and(is_above) {
             let facts = person::acting(app)?;
             app.require_person(&facts)?;
         }

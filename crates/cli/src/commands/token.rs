@@ -135,6 +135,9 @@ fn list(world: &World, args: &ListArgs) -> CommandResult {
 
 fn revoke(world: &World, id: &str) -> CommandResult {
     let path = world.paths.tokens().join(PathPart::new(id)?.as_str());
+    let mut app = world.app();
+    let facts = person::acting(&mut app)?;
+    app.require_person(&facts)?;
     fs::remove_file(&path).map_err(|error| CommandError::file("cannot remove", &path, error))?;
     world.out.line(format!("Token {id} is no longer good."))
 }

@@ -178,8 +178,11 @@ pub(super) fn trespass(obstacles: &[Obstacle], now: Timestamp) -> String {
     text::disarm(&told).into_owned()
 }
 
-/// The same, to a holder.
+/// The same, to a holder. Somebody else may have changed them meanwhile.
 pub(super) fn trespassed<'a>(paths: impl Iterator<Item = &'a str>, command: &str) -> String {
     let files = text::few(paths.map(|path| text::foreign(path, 200)), SHOWN);
-    format!("A command of mine changed what you hold: {files}. It was: {}", text::quoted(command, 200))
+    let command = text::quoted(command, 200);
+    format!(
+        "While a command of mine ran, what you hold changed: {files}. Who changed it is not known. The command: {command}"
+    )
 }
