@@ -83,7 +83,7 @@ pub(crate) fn start() {
         }
         // A file that may not grow is an error and no death.
         signal(SIGXFSZ, SIG_IGN);
-        // Whoever started us may have blocked it.
+        // The process that started us may have blocked it.
         let mut set = SignalSet([0; 128]);
         sigemptyset(&mut set);
         sigaddset(&mut set, SIGALRM);

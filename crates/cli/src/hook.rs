@@ -168,7 +168,7 @@ fn has_stdout() -> bool {
     true
 }
 
-/// All of standard input. Whoever called may leave it open: what is a whole
+/// All of standard input. The caller may leave it open: what is a whole
 /// payload then counts as all of it. The standard library's handle would add a
 /// buffer that is touched once.
 fn read_stdin() -> std::io::Result<Vec<u8>> {

@@ -98,8 +98,8 @@ fn is_typed(app: &TheApp, why: &str) -> bool {
     ask().unwrap_or(false)
 }
 
-/// Refuses agents, and whoever has the environment of one: what is left is the
-/// person, or a script of theirs.
+/// Refuses agents and callers with an agent's environment. The rest are the person
+/// and the person's scripts.
 pub(crate) fn refuse_agents(app: &mut TheApp) -> Result<(), CommandError> {
     let facts = acting(app)?;
     match caller(app, &facts) {

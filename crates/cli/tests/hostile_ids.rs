@@ -135,7 +135,7 @@ fn hooks(kind: &str, id: &str) {
             let (code, said) = consort(&["hook", kind, event], &payload(id, with_subagent));
             assert_eq!((code, said.as_str()), (0, ""), "{kind} {event} {id:?}");
             if *event == "prompt" {
-                // A letter to whoever is here now.
+                // A message to every agent that is here now.
                 let mail = json!([json!({}), json!({})]);
                 consort(&["hook", "claude", "PostToolUse"], &payload("good", false));
                 mcp("send", &json!({ "to": ["all"], "text": format!("{mail}") }), "good");

@@ -129,8 +129,8 @@ fn an_agent_is_not_the_person_however_it_calls() {
     }
 }
 
-/// Whoever is registered for a process that is above others would be taken for all
-/// of them.
+/// An agent registered for pid 1 would be found above every caller, and each of them
+/// would act as that agent.
 #[test]
 fn an_agent_registers_nothing_above_itself() {
     let world = world();
@@ -176,7 +176,7 @@ fn a_made_terminal_may_speak_and_not_weaken() {
 #[test]
 fn the_person_types_a_word_or_has_a_token() {
     let world = world();
-    // Whoever sits there types something else.
+    // The person types another word.
     let mut refuses = world.command(world.program());
     refuses.args(["override", "src/"]);
     at_terminal(&mut refuses, false);

@@ -26,7 +26,7 @@ struct Site {
     port: String,
     /// One that the person made for programs of theirs.
     token: String,
-    /// What lets in whoever may read our files, agents too.
+    /// The server's own token: every program of this user can read it, agents too.
     access: String,
 }
 

@@ -324,7 +324,7 @@ fn who_may_not_come_in_stays_outside() {
     ] {
         assert_eq!(site.knock(&line, headers), status, "{line} {headers:?}");
     }
-    // Whoever may read our files may read; to write, it takes an agent or the person.
+    // The server's own token is enough to read. To write, the caller is an agent or the person.
     let access = fs::read_to_string(world.data().join("token")).unwrap().trim().to_owned();
     for (token, session, status) in
         [(&wrong, None, 401), (&access, Some("nobody"), 400), (&access, None, 400)]
