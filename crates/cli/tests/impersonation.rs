@@ -1,7 +1,7 @@
 //! Ways to pass for the person or for another agent, and what comes of each.
 //!
-//! What only weakens nothing (reading, speaking as whoever sits at a terminal) may
-//! work from a terminal that a program has made; **what weakens protection takes a
+//! What weakens nothing (reading, and sending as the person) may work from a
+//! terminal that a program has made; **what weakens protection takes a
 //! word typed there**. A program that reads the word and types it is not stopped:
 //! it means harm, and runs as the same user.
 

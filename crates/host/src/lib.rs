@@ -29,7 +29,6 @@ pub use peer::Other;
 pub use peer::Peer;
 pub use peer::Peers;
 pub use person::at_terminal;
-pub use person::is_shared;
 pub use process::DEEPEST;
 pub use process::command_line;
 pub use process::script_of;

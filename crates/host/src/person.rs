@@ -7,12 +7,10 @@ use std::time::Duration;
 
 use consort_core::host::Process;
 use consort_core::presence::Unproven;
+use consort_core::presence::is_tmux_server;
 
 use crate::env;
 use crate::run::run;
-
-/// What tmux calls its server, as a process.
-const TMUX: &str = "tmux: server";
 
 /// How long ago a person may have pressed a key.
 const LATELY: i64 = 10 * 60;
@@ -29,18 +27,12 @@ pub fn at_terminal(own: Option<&Process>, ancestors: &[Process], now: i64) -> Re
     if leader != own.pid && !ancestors.iter().any(|ancestor| ancestor.pid == leader) {
         return Err(Unproven::NoTerminal);
     }
-    let Some(server) = ancestors.iter().find(|ancestor| ancestor.program.starts_with(TMUX)) else {
+    let Some(server) = ancestors.iter().find(|ancestor| is_tmux_server(ancestor)) else {
         return Ok(());
     };
     let shown = panes(&socket(server.pid)).unwrap_or_default();
     let is_watched = is_watched(&shown, tty, now);
     if is_watched { Ok(()) } else { Err(Unproven::Unwatched) }
-}
-
-/// Whether a process has the programs of others below it: the first one, and the
-/// servers of terminals.
-pub fn is_shared(process: &Process) -> bool {
-    process.pid == 1 || process.program.starts_with(TMUX)
 }
 
 /// All panes with their windows, and all clients with the window they show and when

@@ -10,6 +10,7 @@ use consort_core::presence::NameWish;
 use consort_core::presence::SessionId;
 use consort_core::presence::hosting_process;
 use consort_core::presence::is_valid_name;
+use consort_core::presence::may_register;
 use consort_core::text;
 use consort_host::env;
 
@@ -93,12 +94,7 @@ fn who_joins(app: &mut TheApp, args: &Args) -> Result<(String, Process, SessionI
         let process = app.host().process(pid).ok_or_else(|| {
             CommandError::user(format!("no process {pid} runs here"), "give the id of a running process")
         })?;
-        // Nobody registers what is somebody else's, or above somebody else as well.
-        let ancestors = app.host().ancestors();
-        let nearest = ancestors.iter().position(is_agent).unwrap_or(ancestors.len());
-        let is_above =
-            |at: usize| at <= nearest && (at == nearest || !consort_host::is_shared(&ancestors[at]));
-        if !ancestors.iter().position(|ancestor| ancestor.pid == pid).is_some_and(is_above) {
+        if !may_register(pid, &app.host().ancestors(), is_agent) {
             let facts = person::acting(app)?;
             app.require_person(&facts)?;
         }

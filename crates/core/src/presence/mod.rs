@@ -61,6 +61,8 @@ pub(crate) use ops::see;
 pub(crate) use ops::settled;
 pub(crate) use ops::who_calls;
 pub use rules::hosting_process;
+pub use rules::is_tmux_server;
+pub use rules::may_register;
 pub use rules::quadrant;
 pub(crate) use rules::see_gone;
 pub use store::PresenceStore;

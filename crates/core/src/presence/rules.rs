@@ -81,6 +81,27 @@ pub fn hosting_process(mut ancestors: Vec<Process>, named: Option<u32>) -> Optio
     Some(ancestors.swap_remove(index))
 }
 
+/// Whether a caller other than the person may register the process `pid` as an agent:
+/// one above the caller, up to the nearest agent CLI. The first process and the tmux
+/// server are above other callers too, who would all become that agent.
+pub fn may_register(pid: u32, ancestors: &[Process], is_agent_cli: impl Fn(&Process) -> bool) -> bool {
+    for process in ancestors {
+        let is_agent_cli = is_agent_cli(process);
+        if process.pid == pid {
+            return is_agent_cli || (pid != 1 && !is_tmux_server(process));
+        }
+        if is_agent_cli {
+            return false;
+        }
+    }
+    false
+}
+
+/// Whether a process is a tmux server, by the name that tmux gives it.
+pub fn is_tmux_server(process: &Process) -> bool {
+    process.program.starts_with("tmux: server")
+}
+
 /// A present agent, as its pulse tells; without one, as it joined.
 pub(super) fn see(mut agent: Agent, heard: Option<Heard>) -> Seen {
     let heard = heard.unwrap_or_else(|| Heard {

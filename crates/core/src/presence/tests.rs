@@ -8,6 +8,7 @@ use super::Quadrant;
 use super::Rect;
 use super::hosting_process;
 use super::is_valid_name;
+use super::may_register;
 use super::model::Point;
 use super::names;
 use super::quadrant;
@@ -109,4 +110,18 @@ fn a_session_is_hosted_by_whom_it_names_or_the_nearest_that_is_no_shell() {
     assert_eq!(pid(None), Some(8));
     // An orphan's parent is the first process of all, which hosts nobody.
     assert_eq!(hosting_process(vec![process(9, "sh"), process(1, "init")], None), None);
+}
+
+#[test]
+fn only_the_person_registers_what_is_above_other_callers_too() {
+    let process =
+        |pid: u32, program: &str| Process { pid, start: "s".into(), tty: None, program: program.into() };
+    let is_agent_cli = |process: &Process| process.program == "claude";
+    let below_claude = [process(9, "sh"), process(8, "claude"), process(7, "zsh"), process(1, "init")];
+    let may = |pid| may_register(pid, &below_claude, is_agent_cli);
+    assert_eq!([9, 8, 7, 1, 99].map(may), [true, true, false, false, false]);
+    let in_tmux = [process(9, "myagent"), process(8, "tmux: server"), process(1, "init")];
+    assert_eq!([9, 8, 1].map(|pid| may_register(pid, &in_tmux, is_agent_cli)), [true, false, false]);
+    // In a container the first process may be the agent.
+    assert!(may_register(1, &[process(9, "sh"), process(1, "claude")], is_agent_cli));
 }

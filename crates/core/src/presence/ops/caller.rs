@@ -54,7 +54,7 @@ impl<E: Engine, H: Host> App<E, H> {
         }
     }
 
-    /// Refuses whoever is not the person.
+    /// Refuses every caller but the person.
     pub fn require_person(&mut self, facts: &CallerFacts) -> Result<(), PresenceError> {
         let caller = self.caller(facts)?;
         Ok(require_person(&caller)?)
@@ -114,7 +114,7 @@ pub(crate) fn who_calls(
     })
 }
 
-/// Refuses whoever is not the person.
+/// Refuses every caller but the person.
 pub(crate) fn require_person(caller: &Caller) -> Result<(), NotAllowed> {
     match caller {
         Caller::Person => Ok(()),
