@@ -9,21 +9,13 @@
 use std::ffi::c_char;
 use std::ffi::c_int;
 use std::os::fd::BorrowedFd;
-use std::os::fd::IntoRawFd as _;
+use std::os::fd::IntoRawFd;
 use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering;
 
 use rustix::fs::Mode;
 use rustix::fs::OFlags;
 use rustix::stdio;
-
-const SIGPIPE: c_int = 13;
-const SIG_IGN: usize = 1;
-
-#[expect(unsafe_code, reason = "the C library's `signal`")]
-unsafe extern "C" {
-    fn signal(signal: c_int, handler: usize) -> usize;
-}
 
 #[expect(
     unsafe_code,
@@ -32,7 +24,7 @@ unsafe extern "C" {
 #[unsafe(no_mangle)]
 extern "C" fn main(_: c_int, _: *const *const c_char) -> c_int {
     // SAFETY: to ignore a signal runs nothing.
-    unsafe { signal(SIGPIPE, SIG_IGN) };
+    unsafe { libc::signal(libc::SIGPIPE, libc::SIG_IGN) };
     // The lowest number that is free is taken, hence in this order.
     fill(stdio::stdin());
     HAS_STDOUT.store(!fill(stdio::stdout()), Ordering::Relaxed);
@@ -44,14 +36,15 @@ extern "C" fn main(_: c_int, _: *const *const c_char) -> c_int {
 pub(crate) static HAS_STDOUT: AtomicBool = AtomicBool::new(true);
 
 /// Opens `/dev/null` where a standard stream was closed, for what we start as
-/// well; whether it was.
+/// well; whether it was. Where there is none, a directory: nothing can be read from
+/// it or written to it.
 fn fill(stream: BorrowedFd<'_>) -> bool {
     let is_closed = rustix::io::fcntl_getfd(stream).is_err();
     if is_closed {
-        match rustix::fs::open("/dev/null", OFlags::RDWR, Mode::empty()) {
-            Ok(null) => drop(null.into_raw_fd()),
-            Err(_) => std::process::abort(),
-        }
+        let null = rustix::fs::open("/dev/null", OFlags::RDWR, Mode::empty())
+            .or_else(|_| rustix::fs::open("/", OFlags::RDONLY, Mode::empty()));
+        // Without either there is no file to get its number.
+        let _ = null.map(IntoRawFd::into_raw_fd);
     }
     is_closed
 }

@@ -162,7 +162,7 @@ fn the_guard_needs_no_room_on_the_disk() {
 #[test]
 fn a_crash_is_silent_and_exits_with_zero() {
     let world = world();
-    for signal in ["SEGV", "ABRT", "BUS", "ALRM"] {
+    for signal in ["SEGV", "ABRT", "BUS", "ALRM", "ILL", "FPE", "SYS", "TRAP", "XCPU"] {
         let since = Instant::now();
         let hook = start(&world, "PreToolUse");
         // It waits for its input.
@@ -172,13 +172,15 @@ fn a_crash_is_silent_and_exits_with_zero() {
         let (said, _) = end(hook, since);
         assert_eq!(said, "", "{signal}");
     }
-    // Too little memory to read the payload.
-    let script = "ulimit -v 40000; exec \"$0\" hook claude PreToolUse";
-    let mut hook = world.command("sh");
-    hook.args(["-c", script, env!("CARGO_BIN_EXE_consort")]);
-    let payload = json!({ "session_id": "s2", "cwd": "/", "prompt": "x".repeat(60 << 20) });
-    let ran = world.ran_with(&mut hook, payload.to_string().as_bytes());
-    assert_eq!((ran.code, ran.stderr.as_str(), ran.stdout.as_str()), (0, "", ""));
+    // Too little memory to read the payload, and too little stack.
+    let payload = json!({ "session_id": "s2", "cwd": "/", "prompt": "x".repeat(60 << 20) }).to_string();
+    for limit in ["-v 40000", "-s 24"] {
+        let mut hook = world.command("sh");
+        let script = format!("ulimit {limit}; exec \"$0\" hook claude PreToolUse");
+        hook.args(["-c", &script, env!("CARGO_BIN_EXE_consort")]);
+        let ran = world.ran_with(&mut hook, payload.as_bytes());
+        assert_eq!((ran.code, ran.stderr.as_str(), ran.stdout.as_str()), (0, "", ""), "{limit}");
+    }
 }
 
 #[test]

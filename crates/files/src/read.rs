@@ -1,11 +1,10 @@
 //! Reading one file without being held up by it.
 
-use std::fs::File;
 use std::io;
-use std::io::Read as _;
 use std::os::fd::OwnedFd;
 use std::path::Path;
 
+use rustix::buffer::spare_capacity;
 use rustix::fs::CWD;
 use rustix::fs::FileType;
 use rustix::fs::Mode;
@@ -34,8 +33,13 @@ pub(crate) fn read_open(file: OwnedFd, limit: u64) -> io::Result<Vec<u8>> {
     if stat.st_size as u64 > limit {
         return Err(too_long());
     }
-    let mut bytes = Vec::with_capacity(stat.st_size as usize);
-    // It may have grown since.
-    File::from(file).take(limit + 1).read_to_end(&mut bytes)?;
-    if bytes.len() as u64 > limit { Err(too_long()) } else { Ok(bytes) }
+    // All in one piece. It may have grown since.
+    let mut bytes = Vec::with_capacity(stat.st_size as usize + 1);
+    while rustix::io::read(&file, spare_capacity(&mut bytes))? > 0 {
+        if bytes.len() as u64 > limit {
+            return Err(too_long());
+        }
+        bytes.reserve(1);
+    }
+    Ok(bytes)
 }
