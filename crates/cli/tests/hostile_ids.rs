@@ -16,6 +16,7 @@ use std::time::Duration;
 
 use consort_testkit::jail;
 use consort_testkit::jail::Jail;
+use consort_testkit::rounds;
 use proptest::prelude::*;
 use proptest::test_runner::Config;
 use proptest::test_runner::RngAlgorithm;
@@ -213,7 +214,7 @@ fn hostile_ids_touch_nothing_of_anyone_elses() {
         check(id);
     }
     // The same for ids made of several of them; a long run has more.
-    let cases = std::env::var("CONSORT_TEST_CASES").ok().and_then(|cases| cases.parse().ok()).unwrap_or(12);
+    let cases = rounds(12, 200) as u32;
     let rng = TestRng::from_seed(RngAlgorithm::ChaCha, &[7; 32]);
     let config = Config { cases, failure_persistence: None, ..Config::default() };
     let ids = prop::collection::vec(prop::sample::select(PIECES), 0..5).prop_map(|pieces| pieces.concat());

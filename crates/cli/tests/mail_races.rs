@@ -15,6 +15,7 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use consort_testkit::Sealed;
+use consort_testkit::rounds;
 use serde_json::Value;
 use serde_json::json;
 
@@ -82,7 +83,7 @@ fn note_letters(said: &str, seen: &Sightings) {
 #[test]
 fn every_message_is_found_once_whoever_is_killed() {
     const SENDERS: usize = 12;
-    const EACH: usize = 170;
+    let each = rounds(170, 1_000);
     let world = Sealed::new(env!("CARGO_BIN_EXE_consort"));
     for (session, name) in [("s0", "Raven"), ("s1", "Falcon")] {
         let line = format!("join --pid $OTHER --kind claude --session {session} --name {name}");
@@ -106,7 +107,7 @@ fn every_message_is_found_once_whoever_is_killed() {
             .map(|sender| {
                 let (world, acknowledged, tried) = (&world, &acknowledged, &tried);
                 scope.spawn(move || {
-                    for n in 0..EACH {
+                    for n in 0..each {
                         let text = format!("m{sender}-{n}");
                         tried.lock().unwrap().insert(text.clone());
                         let mut send = world.consort(["send", "Falcon", &text]);
@@ -144,7 +145,7 @@ fn every_message_is_found_once_whoever_is_killed() {
         is_over.store(true, Ordering::Relaxed);
     });
     // What is left, in peace.
-    for _ in 0..SENDERS * EACH {
+    for _ in 0..SENDERS * each {
         let before = seen.lock().unwrap().len();
         note_context(&ran_until(&world, &hook("PostToolUse"), None, &call).0, &seen);
         note_context(&ran_until(&world, &hook("Stop"), None, &call).0, &seen);

@@ -12,6 +12,8 @@ use std::path::Path;
 use std::path::PathBuf;
 use std::process::Command;
 
+use crate::rounds::LONG;
+
 /// An ordinary user inside, for where we are root.
 const USER: u32 = 12_345;
 
@@ -109,6 +111,7 @@ impl Jail {
         );
         unshare.args(["sh", "-c", &script]).env_clear();
         unshare.env("PATH", "/usr/sbin:/usr/bin:/sbin:/bin").env(INSIDE, "1").env("HOME", "/home/user");
+        unshare.envs(std::env::var_os(LONG).map(|long| (LONG, long)));
         // `unshare` comes with util-linux.
         unshare.status().unwrap().success()
     }

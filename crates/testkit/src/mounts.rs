@@ -1,0 +1,38 @@
+//! File systems of a test's own, for disks that are full or read-only.
+
+use std::fs;
+use std::os::unix::fs::MetadataExt as _;
+use std::path::Path;
+use std::process::Command;
+
+/// Set inside.
+const INSIDE: &str = "CONSORT_TEST_MOUNTS";
+
+/// Whether what this process mounts is seen by no one else. If not, the test is run
+/// again in a process of which that is true, and has passed when this returns.
+/// It needs root or user namespaces.
+pub fn are_own(test: &str) -> bool {
+    if std::env::var_os(INSIDE).is_some() {
+        return true;
+    }
+    let is_root = fs::metadata("/proc/self").unwrap().uid() == 0;
+    let mut unshare = Command::new("unshare");
+    unshare.arg("--mount").args(if is_root { &[][..] } else { &["--user", "--map-root-user"] });
+    unshare.arg(std::env::current_exe().unwrap()).args(["--exact", test, "--nocapture", "--include-ignored"]);
+    assert!(unshare.env(INSIDE, "1").status().unwrap().success());
+    false
+}
+
+/// A file system in memory, of so many megabytes.
+pub fn memory(dir: &Path, megabytes: u32) {
+    mount(&["-t", "tmpfs", "-o", &format!("size={megabytes}m"), "tmpfs"], dir);
+}
+
+/// Makes a file system read-only, or writable again. Nobody may be writing to it.
+pub fn read_only(dir: &Path, is_so: bool) {
+    mount(&["-o", if is_so { "remount,ro" } else { "remount,rw" }], dir);
+}
+
+fn mount(arguments: &[&str], dir: &Path) {
+    assert!(Command::new("mount").args(arguments).arg(dir).status().unwrap().success());
+}
