@@ -13,6 +13,7 @@ use consort_core::journal::Change;
 use rusqlite::Connection;
 
 use crate::convergence;
+use crate::held;
 use crate::held::escaped;
 use crate::held::plain;
 use crate::published::Published;
@@ -78,7 +79,8 @@ pub(crate) fn read(published: &Published, worktree: &Path) -> Option<RadarNote> 
 pub(crate) fn parse(text: &str, worktree: &Path) -> RadarNote {
     let mut note = RadarNote::default();
     let here = worktree.to_string_lossy();
-    for line in text.lines() {
+    // There may be hundreds of holds.
+    for line in text.lines().filter(|line| !held::is_line(line)) {
         let cells: Vec<&str> = line.split('\t').collect();
         match cells[..] {
             ["threshold", threshold] => note.threshold = threshold.parse().ok(),
