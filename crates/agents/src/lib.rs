@@ -71,8 +71,9 @@ pub trait AgentCli: Dialect + Sync {
         None
     }
 
-    /// Whether its sessions can speak through our MCP server only, by default.
-    fn speaks_by_mcp_only(&self) -> bool {
+    /// Whether it runs its commands in a sandbox by default, in which they cannot
+    /// write the store: our MCP server does that for them.
+    fn has_sandbox(&self) -> bool {
         false
     }
 

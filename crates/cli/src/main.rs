@@ -17,6 +17,7 @@ mod out;
 mod person;
 mod render;
 mod sight;
+mod spool;
 #[cfg(all(target_os = "linux", target_env = "gnu", not(test)))]
 mod start;
 mod surroundings;
@@ -36,7 +37,7 @@ fn run() -> ExitCode {
     let mut arguments = std::env::args_os().skip(1);
     match arguments.next() {
         Some(first) if first == "hook" => hook::run(arguments),
-        Some(first) if first == "send" => args::run_send(),
-        _ => args::run(),
+        Some(first) if first == "send" => spool::ask().unwrap_or_else(args::run_send),
+        _ => spool::ask().unwrap_or_else(args::run),
     }
 }

@@ -407,3 +407,73 @@ fn files(dir: &Path) -> BTreeMap<String, Vec<u8>> {
     }
     found
 }
+
+/// Commands in its sandbox cannot write the store: our server does it for them, as
+/// far as an agent may.
+#[test]
+fn codex_commands_get_out_of_its_sandbox() {
+    let agent = RealAgent::Codex;
+    if agent.is_out_of_reach() {
+        return;
+    }
+    // Its sandbox lets everything write to /tmp.
+    let world = Sealed::new_in(Path::new("/var/tmp"), env!("CARGO_BIN_EXE_consort"));
+    world.git_init();
+    assert_eq!(world.run("join --pid $OTHER --kind claude --session s1 --name Falcon").code, 0);
+    assert_eq!(world.run_as(Some("s1"), &["reserve", "docs/"]).code, 0);
+    std::fs::write(world.project().join("forged.py"), FORGED).unwrap();
+    let expected = [
+        ("touch $HOME/.local/share/consort/consort.db", "Read-only file system"),
+        ("consort whoami", "Newcomer"),
+        ("consort send Falcon 'by a command'", "Sent #"),
+        ("echo 'by a pipe' | consort send Falcon -", "Sent #"),
+        ("consort reserve src/", "Reserved src/"),
+        ("consort reserve docs/", "is held by Falcon"),
+        ("consort wait docs/ --timeout 1s", "docs/ is still held."),
+        ("consort inbox", "No new messages."),
+        ("python3 forged.py init --agent claude --yes", "it is no command for this way"),
+        ("python3 forged.py --set x=y uninit", "it is no command for this way"),
+    ];
+    let consort = env!("CARGO_BIN_EXE_consort");
+    let lines =
+        expected.map(|(line, _)| format!("({}) 2>&1", line.replace("consort ", &format!("{consort} "))));
+    let model = StubModel::start([agent.shell(&lines.join("; echo ---; ")), Step::say("Done.")]);
+    agent.settle(&world, &model);
+    let config = agent.config_dir(&world).join("config.toml");
+    let text = std::fs::read_to_string(&config).unwrap();
+    let text = text.replace("approval_policy = \"never\"\n", "");
+    std::fs::write(&config, text.replace("danger-full-access", "workspace-write")).unwrap();
+    assert_eq!(world.run("init --agent codex --yes").code, 0);
+    let mut turn = agent.headless(&world, &model, "please go on");
+    let ran = world.ran(turn.env("CONSORT_NAME", "Newcomer"));
+    let items = ran.stdout.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
+    let mut outputs = items.filter_map(|item| item["item"]["aggregated_output"].as_str().map(str::to_owned));
+    let output = outputs.next_back().unwrap_or_default();
+    let parts: Vec<&str> = output.split("---\n").collect();
+    assert_eq!(parts.len(), expected.len(), "{ran}");
+    for ((line, wanted), said) in expected.iter().zip(parts) {
+        assert!(said.contains(wanted), "{line}: {said}");
+    }
+    let heard = world.run_as(Some("s1"), &["inbox"]).stdout;
+    assert!(heard.contains("> by a command") && heard.contains("> by a pipe"), "{heard}");
+}
+
+/// Asks our MCP server for any command, as a hostile program in the sandbox would.
+const FORGED: &str = r#"
+import fcntl, glob, json, os, sys, time
+data = os.path.expanduser('~/.local/share/consort')
+for spool in glob.glob(f'/tmp/consort-{os.getuid()}-*'):
+    new, ask, answer = (os.path.join(spool, f'f.{what}') for what in ('new', 'ask', 'answer'))
+    file = open(new, 'w')
+    json.dump({'arguments': sys.argv[1:], 'cwd': os.getcwd(), 'input': ''}, file)
+    file.flush()
+    fcntl.lockf(file, fcntl.LOCK_EX)
+    os.rename(new, ask)
+    for bell in glob.glob(os.path.join(spool, 'bells', '*')):
+        try: os.write(os.open(bell, os.O_WRONLY | os.O_NONBLOCK), b'x')
+        except OSError: pass
+    for _ in range(25):
+        if os.path.exists(answer): print(open(answer).read()); os.remove(answer); break
+        time.sleep(0.02)
+    if os.path.exists(ask): os.remove(ask)
+"#;

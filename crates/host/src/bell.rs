@@ -125,13 +125,15 @@ impl Drop for Pipe {
     }
 }
 
-/// Rings the bells that news of these topics concern. Nothing that fails here
-/// is anyone's problem: waiters look by themselves before long.
-pub(crate) fn ring(dir: &Path, topics: &[Topic]) {
+/// Rings the bells that news of these topics concern; whether anyone was there to
+/// hear it. Nothing that fails here is anyone's problem: waiters look by themselves
+/// before long.
+pub(crate) fn ring(dir: &Path, topics: &[Topic]) -> bool {
     if topics.is_empty() {
-        return;
+        return false;
     }
-    let Ok(bells) = fs::read_dir(dir) else { return };
+    let Ok(bells) = fs::read_dir(dir) else { return false };
+    let mut is_heard = false;
     let wanted: Vec<String> = topics.iter().map(address).collect();
     let for_all = topics.contains(&Topic::Everyone);
     for bell in bells.flatten() {
@@ -144,7 +146,10 @@ pub(crate) fn ring(dir: &Path, topics: &[Topic]) {
         let nonblocking = rustix::fs::OFlags::NONBLOCK.bits() as i32;
         match fs::OpenOptions::new().write(true).custom_flags(nonblocking).open(bell.path()) {
             // A full pipe has been rung enough.
-            Ok(mut pipe) => drop(pipe.write(&[1])),
+            Ok(mut pipe) => {
+                let _ = pipe.write(&[1]);
+                is_heard = true;
+            }
             // Nobody reads it: its owner is dead.
             Err(error) if error.raw_os_error() == Some(rustix::io::Errno::NXIO.raw_os_error()) => {
                 let _ = fs::remove_file(bell.path());
@@ -152,6 +157,7 @@ pub(crate) fn ring(dir: &Path, topics: &[Topic]) {
             Err(_) => {}
         }
     }
+    is_heard
 }
 
 #[cfg(target_os = "linux")]

@@ -13,6 +13,7 @@ mod peer;
 mod person;
 mod process;
 mod run;
+pub mod spool;
 mod window;
 
 pub use cache::Cache;

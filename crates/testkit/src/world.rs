@@ -36,7 +36,12 @@ pub struct Ran {
 impl Sealed {
     /// `program` is the `consort` under test.
     pub fn new(program: &str) -> Self {
-        let temp = tempfile::tempdir().unwrap();
+        Self::new_in(&std::env::temp_dir(), program)
+    }
+
+    /// The same in a directory of that one.
+    pub fn new_in(dir: &Path, program: &str) -> Self {
+        let temp = tempfile::tempdir_in(dir).unwrap();
         let sealed = Self { temp, program: program.into(), seat: OnceLock::new() };
         fs::create_dir_all(sealed.home()).unwrap();
         fs::create_dir_all(sealed.project()).unwrap();

@@ -108,8 +108,7 @@ impl AgentCli for Codex {
         Some("CODEX_THREAD_ID")
     }
 
-    /// Its commands run in a sandbox that cannot reach the store; our server does not.
-    fn speaks_by_mcp_only(&self) -> bool {
+    fn has_sandbox(&self) -> bool {
         true
     }
 

@@ -148,7 +148,7 @@ fn connect(
         out::note(format_args!("{} cannot be told of MCP servers{place}.", cli.title()));
     }
     let wanted =
-        [(true, Part::Hooks), (args.mcp || cli.speaks_by_mcp_only(), Part::Mcp), (args.primer, Part::Primer)];
+        [(true, Part::Hooks), (args.mcp || cli.has_sandbox(), Part::Mcp), (args.primer, Part::Primer)];
     let wanted: Vec<Part> =
         wanted.into_iter().filter(|(is_wanted, _)| *is_wanted).map(|(_, part)| part).collect();
     let make = || changes(world, cli, level, &wanted);
