@@ -11,6 +11,7 @@ pub mod copilot;
 mod entries;
 pub mod gemini;
 mod lines;
+mod log;
 mod member;
 mod once;
 pub mod opencode;
@@ -29,7 +30,7 @@ use std::path::PathBuf;
 use consort_core::hooks::Dialect;
 use consort_core::presence::Agent;
 use consort_core::presence::Heard;
-use consort_core::presence::Status;
+use consort_core::presence::Live;
 use serde_json::Value;
 use serde_json::json;
 
@@ -137,7 +138,7 @@ pub trait AgentCli: Dialect + Sync {
     }
 
     /// What the CLI itself publishes of a running session in its own place.
-    fn live_state(&self, _config_dir: &Path, _agent: &Agent) -> Option<(Status, Option<String>)> {
+    fn live_state(&self, _config_dir: &Path, _agent: &Agent) -> Option<Live> {
         None
     }
 }

@@ -15,7 +15,7 @@ pub(crate) fn look(home: &Path, agents: &[Agent]) -> Vec<Glimpse> {
         .map(|(agent, quadrant)| {
             let cli = consort_agents::find(&agent.kind);
             let live = cli.and_then(|cli| cli.live_state(&cli.config_dir(home, &env::get), agent));
-            Glimpse { status: live, quadrant }
+            Glimpse { live, quadrant }
         })
         .collect()
 }

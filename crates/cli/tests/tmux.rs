@@ -2,83 +2,16 @@
 
 #![expect(clippy::unwrap_used, reason = "a helper that cannot go on should stop the test")]
 
-use std::process::Command;
-use std::process::Stdio;
-use std::sync::atomic::AtomicU32;
-use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use consort_testkit::Claude;
 use consort_testkit::Sealed;
 use consort_testkit::Step;
 use consort_testkit::StubModel;
+use consort_testkit::Tmux;
+use consort_testkit::until;
 use serde_json::Value;
 use serde_json::json;
-
-/// A tmux server of its own; it ends when dropped.
-struct Tmux<'w> {
-    world: &'w Sealed,
-    socket: String,
-}
-
-impl<'w> Tmux<'w> {
-    /// Starts `command` in a window of 100 × 30 with this environment.
-    fn start(world: &'w Sealed, environment: &[(String, String)], command: &[&str]) -> Self {
-        // A server that was told to end may still have its socket.
-        static NEXT: AtomicU32 = AtomicU32::new(0);
-        let number = NEXT.fetch_add(1, Ordering::Relaxed);
-        let socket = world.path().join(format!("tmux{number}.sock")).display().to_string();
-        let tmux = Self { world, socket };
-        let mut new = tmux.command(&["new-session", "-d", "-x", "100", "-y", "30"]);
-        for (name, value) in environment {
-            new.args(["-e", &format!("{name}={value}")]);
-        }
-        assert!(new.args(command).status().unwrap().success());
-        tmux
-    }
-
-    fn command(&self, arguments: &[&str]) -> Command {
-        let mut tmux = self.world.command("tmux");
-        tmux.args(["-f", "/dev/null", "-S", &self.socket]).args(arguments).env("TERM", "xterm-256color");
-        tmux.stdin(Stdio::null());
-        tmux
-    }
-
-    fn run(&self, arguments: &[&str]) -> String {
-        let output = self.command(arguments).output().unwrap();
-        assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
-        String::from_utf8(output.stdout).unwrap()
-    }
-
-    fn screen(&self) -> String {
-        self.run(&["capture-pane", "-p"])
-    }
-
-    /// Waits until the screen shows this.
-    fn shows(&self, text: &str) {
-        until(text, || self.screen(), |screen| screen.contains(text));
-    }
-}
-
-impl Drop for Tmux<'_> {
-    fn drop(&mut self) {
-        let _ = self.command(&["kill-server"]).status();
-    }
-}
-
-/// Looks again until it is as wanted.
-fn until<T: std::fmt::Debug>(what: &str, mut look: impl FnMut() -> T, is_so: impl Fn(&T) -> bool) -> T {
-    let mut last = None;
-    for _ in 0..400 {
-        let seen = look();
-        if is_so(&seen) {
-            return seen;
-        }
-        last = Some(seen);
-        std::thread::sleep(Duration::from_millis(50));
-    }
-    panic!("never came about: {what}\nlast seen: {last:?}");
-}
 
 fn agents(world: &Sealed) -> Vec<Value> {
     let who: Value = serde_json::from_str(&world.run("who --json").stdout).unwrap();

@@ -17,6 +17,7 @@ mod resident;
 mod rounds;
 mod seat;
 pub mod story;
+mod tmux;
 mod tokens;
 mod world;
 
@@ -32,6 +33,8 @@ pub use rounds::rounds;
 pub use seat::Seat;
 pub use seat::Seated;
 pub use seat::at_terminal;
+pub use tmux::Tmux;
+pub use tmux::until;
 pub use tokens::tokens;
 pub use world::Ran;
 pub use world::Sealed;

@@ -6,6 +6,7 @@ use std::path::Path;
 use std::path::PathBuf;
 
 use consort_core::presence::Agent;
+use consort_core::presence::Live;
 use consort_core::presence::Status;
 use serde::Deserialize;
 
@@ -44,9 +45,10 @@ impl SessionFile {
         }
     }
 
-    pub(super) fn state(self) -> Option<(Status, Option<String>)> {
+    pub(super) fn state(self) -> Option<Live> {
         let status = self.status()?;
-        Some((status, self.waiting_for.filter(|_| status == Status::Waiting)))
+        let waiting_for = self.waiting_for.filter(|_| status == Status::Waiting);
+        Some(Live { status, waiting_for, at: None })
     }
 }
 
@@ -55,7 +57,8 @@ mod tests {
     use super::*;
 
     fn parse(file: &[u8], session: &str) -> Option<(Status, Option<String>)> {
-        SessionFile::parse(file, session).and_then(SessionFile::state)
+        let live = SessionFile::parse(file, session).and_then(SessionFile::state)?;
+        Some((live.status, live.waiting_for))
     }
 
     #[test]

@@ -13,7 +13,7 @@ use consort_core::hooks::HookCall;
 use consort_core::hooks::HookReply;
 use consort_core::presence::Agent;
 use consort_core::presence::Heard;
-use consort_core::presence::Status;
+use consort_core::presence::Live;
 use serde_json::json;
 
 use crate::Ability;
@@ -154,7 +154,7 @@ impl AgentCli for Claude {
         wake::wake(config_dir, agent, heard)
     }
 
-    fn live_state(&self, config_dir: &Path, agent: &Agent) -> Option<(Status, Option<String>)> {
+    fn live_state(&self, config_dir: &Path, agent: &Agent) -> Option<Live> {
         live::SessionFile::read(config_dir, agent).and_then(live::SessionFile::state)
     }
 }

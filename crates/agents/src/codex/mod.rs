@@ -10,6 +10,8 @@ use consort_core::hooks::Dialect;
 use consort_core::hooks::HookCall;
 use consort_core::hooks::HookReply;
 use consort_core::hooks::Replaces;
+use consort_core::presence::Agent;
+use consort_core::presence::Live;
 use serde_json::Value;
 
 use crate::Ability;
@@ -25,6 +27,7 @@ use crate::SettingsError;
 use crate::Table;
 use crate::Wiring;
 use crate::claude::hooks;
+use crate::log;
 use crate::payload::Tools;
 use crate::primer;
 use crate::reply;
@@ -73,6 +76,34 @@ fn inline(value: &Value) -> String {
         }
         plain => plain.to_string(),
     }
+}
+
+/// Where it logs a session: `sessions/<year>/<month>/<day>/rollout-<time>-<id>.jsonl`,
+/// by the day on which the session began. Its id has that time in it.
+fn rollout(config_dir: &Path, session: &str) -> Option<PathBuf> {
+    let hex: String = session.chars().filter(|character| *character != '-').take(12).collect();
+    let day = i64::from_str_radix(&hex, 16).ok()? / 86_400_000;
+    let name = format!("-{session}.jsonl");
+    // The day is the one where the machine is.
+    [day, day - 1, day + 1].into_iter().find_map(|day| {
+        let (year, month, day) = date(day);
+        let dir = config_dir.join(format!("sessions/{year:04}/{month:02}/{day:02}"));
+        let files = std::fs::read_dir(dir).ok()?.flatten();
+        files.map(|file| file.path()).find(|path| path.to_string_lossy().ends_with(&name))
+    })
+}
+
+/// The date of a day, counted from 1970. Years begin with March here, so that a
+/// leap day comes last.
+fn date(day: i64) -> (i64, i64, i64) {
+    let day = day + 719_468;
+    let (era, of_era) = (day.div_euclid(146_097), day.rem_euclid(146_097));
+    let year = (of_era - of_era / 1_460 + of_era / 36_524 - of_era / 146_096) / 365;
+    let of_year = of_era - (365 * year + year / 4 - year / 100);
+    let month = (5 * of_year + 2) / 153;
+    let is_next = month >= 10;
+    let month_of_year = if is_next { month - 9 } else { month + 3 };
+    (year + era * 400 + i64::from(is_next), month_of_year, of_year - (153 * month + 2) / 5 + 1)
 }
 
 pub struct Codex;
@@ -160,7 +191,44 @@ impl AgentCli for Codex {
         Ok(run)
     }
 
+    /// A turn that is interrupted or fails fires no hook.
+    fn live_state(&self, config_dir: &Path, agent: &Agent) -> Option<Live> {
+        log::idle(&rollout(config_dir, agent.session.as_str())?, |event| {
+            match event["payload"]["type"].as_str()? {
+                "turn_aborted" | "task_complete" | "error" => Some(true),
+                "task_started" => Some(false),
+                _ => None,
+            }
+        })
+    }
+
     fn advice(&self) -> Option<&'static str> {
         Some("Codex runs hooks only once you have reviewed them: start `codex`, and agree when it asks.")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_day_has_its_date() {
+        assert_eq!(date(0), (1970, 1, 1));
+        assert_eq!(date(19_782), (2024, 2, 29));
+        assert_eq!(date(20_773), (2026, 11, 16));
+        assert_eq!(date(20_819), (2027, 1, 1));
+    }
+
+    #[test]
+    fn a_session_is_found_by_its_id() {
+        let home = tempfile::tempdir().unwrap();
+        let id = "01a1e3ac-c6cf-74d0-8de0-e0759162b581";
+        assert_eq!(rollout(home.path(), id), None);
+        let dir = home.path().join("sessions/2026/11/16");
+        std::fs::create_dir_all(&dir).unwrap();
+        let log = dir.join(format!("rollout-2026-11-16T09-25-13-{id}.jsonl"));
+        std::fs::write(&log, "").unwrap();
+        assert_eq!(rollout(home.path(), id), Some(log));
+        assert_eq!(rollout(home.path(), "../../x"), None);
     }
 }

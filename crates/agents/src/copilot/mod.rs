@@ -12,6 +12,8 @@ use consort_core::hooks::HookCall;
 use consort_core::hooks::HookEvent;
 use consort_core::hooks::HookReply;
 use consort_core::hooks::Replaces;
+use consort_core::presence::Agent;
+use consort_core::presence::Live;
 use serde_json::Value;
 use serde_json::json;
 
@@ -28,6 +30,7 @@ use crate::SettingsError;
 use crate::Wiring;
 use crate::entries::TIMEOUT;
 use crate::entries::hook_command;
+use crate::log;
 use crate::owned;
 use crate::payload::Payload;
 use crate::payload::Tools;
@@ -108,6 +111,17 @@ impl AgentCli for Copilot {
 
     fn config_dir(&self, home: &Path, environment: Environment<'_>) -> PathBuf {
         environment("COPILOT_HOME").map_or_else(|| home.join(".copilot"), PathBuf::from)
+    }
+
+    /// A turn that is interrupted fires no hook.
+    fn live_state(&self, config_dir: &Path, agent: &Agent) -> Option<Live> {
+        let log = format!("session-state/{}/events.jsonl", agent.session.path_part());
+        log::idle(&config_dir.join(log), |event| match event["type"].as_str()? {
+            // The last one: what was asked was taken back before there was an answer.
+            "abort" | "session.error" | "session.usage_checkpoint" => Some(true),
+            "user.message" | "assistant.turn_start" | "tool.execution_start" => Some(false),
+            _ => None,
+        })
     }
 
     fn hooks(&self, level: Level<'_>) -> Piece {

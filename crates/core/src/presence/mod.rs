@@ -33,6 +33,7 @@ pub use model::JoinOutcome;
 pub use model::JoinRequest;
 pub use model::LeaveOutcome;
 pub use model::LeaveReason;
+pub use model::Live;
 pub use model::NameWish;
 pub use model::Point;
 pub use model::PresenceChange;

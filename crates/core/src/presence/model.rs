@@ -258,10 +258,18 @@ pub struct Departure {
 /// What can be seen of an agent from outside, now.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Glimpse {
-    /// What its CLI publishes of itself; beats what hooks last said, because
-    /// an interrupted turn fires no hook.
-    pub status: Option<(Status, Option<String>)>,
+    pub live: Option<Live>,
     pub quadrant: Option<Quadrant>,
+}
+
+/// What an agent's CLI publishes of it; beats what hooks last said, because an
+/// interrupted turn fires no hook.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Live {
+    pub status: Status,
+    pub waiting_for: Option<String>,
+    /// When it was published, where hooks may have said something newer.
+    pub at: Option<Timestamp>,
 }
 
 /// Where on the screen.

@@ -5,6 +5,7 @@ use super::Departure;
 use super::Glimpse;
 use super::Heard;
 use super::LeaveReason;
+use super::Live;
 use super::NameWish;
 use super::PresenceError;
 use super::Quadrant;
@@ -139,9 +140,11 @@ pub(crate) fn see_gone(agent: Agent, at: Timestamp, reason: LeaveReason) -> Seen
     seen
 }
 
-/// What to show: its CLI's own word where there is one, else the hooks'.
+/// What to show: its CLI's own word where there is one that is not older, else the
+/// hooks'.
 pub(super) fn look(mut seen: Seen, glimpse: Glimpse) -> Seen {
-    if let Some((status, waiting_for)) = glimpse.status {
+    let is_new = |live: &Live| live.at.is_none_or(|at| at >= seen.last_active);
+    if let Some(Live { status, waiting_for, .. }) = glimpse.live.filter(is_new) {
         if status != Status::Working {
             seen.activity = None;
         }

@@ -34,6 +34,8 @@ pub enum Step {
     },
     /// Takes the request and never answers.
     Stall,
+    /// Refuses the request: nothing that is worth another try.
+    Refuse,
     /// Lets something happen while it thinks.
     Meanwhile(Happening, Box<Step>),
 }
@@ -148,7 +150,7 @@ fn serve(stream: TcpStream, shared: &Shared) -> std::io::Result<()> {
     let request: Value = serde_json::from_slice(&body).unwrap_or_default();
     let Some(api) = Api::of(&asked) else {
         let nothing = json!({ "input_tokens": 1, "totalTokens": 1, "data": [], "models": [] });
-        return reply(stream, "application/json", &nothing.to_string());
+        return reply(stream, "200 OK", "application/json", &nothing.to_string());
     };
     let is_turn = request["tools"].as_array().is_some_and(|tools| !tools.is_empty());
     let step = if is_turn {
@@ -162,6 +164,10 @@ fn serve(stream: TcpStream, shared: &Shared) -> std::io::Result<()> {
         let _ = reader.read(&mut [0]);
         return Ok(());
     }
+    if matches!(step, Some(Step::Refuse)) {
+        let error = json!({ "type": "error", "error": { "type": "invalid_request_error", "message": "no" } });
+        return reply(stream, "400 Bad Request", "application/json", &error.to_string());
+    }
     let step = match step {
         Some(Step::Meanwhile(happening, step)) => {
             happening.0();
@@ -171,13 +177,13 @@ fn serve(stream: TcpStream, shared: &Shared) -> std::io::Result<()> {
     };
     let step = step.unwrap_or_else(|| Step::Say("Done.".into()));
     let (kind, body) = api.answer(step, &request, &asked);
-    reply(stream, kind, &body)
+    reply(stream, "200 OK", kind, &body)
 }
 
-fn reply(mut stream: TcpStream, kind: &str, body: &str) -> std::io::Result<()> {
+fn reply(mut stream: TcpStream, status: &str, kind: &str, body: &str) -> std::io::Result<()> {
     write!(
         stream,
-        "HTTP/1.1 200 OK\r\ncontent-type: {kind}\r\ncontent-length: {}\r\nconnection: close\r\n\r\n{body}",
+        "HTTP/1.1 {status}\r\ncontent-type: {kind}\r\ncontent-length: {}\r\nconnection: close\r\n\r\n{body}",
         body.len()
     )?;
     stream.flush()

@@ -75,7 +75,9 @@ fn message(step: Step, model: &Value, number: u32) -> Value {
             json!({ "type": "tool_use", "id": format!("toolu_stub{number:06}"), "name": tool, "input": input }),
             "tool_use",
         ),
-        Step::Stall | Step::Meanwhile(..) => (json!({ "type": "text", "text": "" }), "end_turn"),
+        Step::Stall | Step::Refuse | Step::Meanwhile(..) => {
+            (json!({ "type": "text", "text": "" }), "end_turn")
+        }
     };
     json!({
         "id": format!("msg_stub{number:06}"), "type": "message", "role": "assistant", "model": model,

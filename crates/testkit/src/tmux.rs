@@ -1,0 +1,74 @@
+//! A real terminal.
+
+use std::process::Command;
+use std::process::Stdio;
+use std::sync::atomic::AtomicU32;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use crate::Sealed;
+
+/// A tmux server of its own; it ends when dropped.
+pub struct Tmux<'w> {
+    world: &'w Sealed,
+    socket: String,
+}
+
+impl<'w> Tmux<'w> {
+    /// Starts `command` in a window of 100 × 30 with this environment.
+    pub fn start(world: &'w Sealed, environment: &[(String, String)], command: &[&str]) -> Self {
+        // A server that was told to end may still have its socket.
+        static NEXT: AtomicU32 = AtomicU32::new(0);
+        let number = NEXT.fetch_add(1, Ordering::Relaxed);
+        let socket = world.path().join(format!("tmux{number}.sock")).display().to_string();
+        let tmux = Self { world, socket };
+        let mut new = tmux.command(&["new-session", "-d", "-x", "100", "-y", "30"]);
+        for (name, value) in environment {
+            new.args(["-e", &format!("{name}={value}")]);
+        }
+        assert!(new.args(command).status().unwrap().success());
+        tmux
+    }
+
+    fn command(&self, arguments: &[&str]) -> Command {
+        let mut tmux = self.world.command("tmux");
+        tmux.args(["-f", "/dev/null", "-S", &self.socket]).args(arguments).env("TERM", "xterm-256color");
+        tmux.stdin(Stdio::null());
+        tmux
+    }
+
+    pub fn run(&self, arguments: &[&str]) -> String {
+        let output = self.command(arguments).output().unwrap();
+        assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
+        String::from_utf8(output.stdout).unwrap()
+    }
+
+    pub fn screen(&self) -> String {
+        self.run(&["capture-pane", "-p"])
+    }
+
+    /// Waits until the screen shows this.
+    pub fn shows(&self, text: &str) {
+        until(text, || self.screen(), |screen| screen.contains(text));
+    }
+}
+
+impl Drop for Tmux<'_> {
+    fn drop(&mut self) {
+        let _ = self.command(&["kill-server"]).status();
+    }
+}
+
+/// Looks again until it is as wanted.
+pub fn until<T: std::fmt::Debug>(what: &str, mut look: impl FnMut() -> T, is_so: impl Fn(&T) -> bool) -> T {
+    let mut last = None;
+    for _ in 0..400 {
+        let seen = look();
+        if is_so(&seen) {
+            return seen;
+        }
+        last = Some(seen);
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    panic!("never came about: {what}\nlast seen: {last:?}");
+}
