@@ -185,12 +185,15 @@ fn facts_of(
     CallerFacts { own: None, ancestors, hints, thread: None, in_agent, proof }
 }
 
-/// Whether a process is an agent CLI. What a runtime runs is known by its script.
+/// Whether a process is an agent CLI. What a runtime runs, or has become a program
+/// with one, is known by how it was started.
 pub(crate) fn is_agent(process: &Process) -> bool {
     let is_named = |name: &str| consort_agents::ALL.iter().any(|cli| cli.program() == name);
     match process.program.as_str() {
-        "node" | "MainThread" | "bun" => consort_host::script_of(process.pid)
-            .is_some_and(|script| script.split('/').any(|part| is_named(part.trim_end_matches(".js")))),
+        "node" | "MainThread" | "bun" => consort_host::started_as(process.pid)
+            .iter()
+            .filter_map(|word| word.rsplit('/').next())
+            .any(|name| is_named(name.trim_end_matches(".js"))),
         program => is_named(program),
     }
 }

@@ -4,19 +4,24 @@
 #![expect(clippy::unwrap_used, reason = "a helper that cannot go on should stop the test")]
 
 use std::cell::Cell;
+use std::ffi::OsStr;
+use std::path::Path;
 use std::time::Duration;
 use std::time::Instant;
 
+use consort_testkit::Claude;
 use consort_testkit::RealAgent;
 use consort_testkit::Sealed;
 use consort_testkit::Step;
 use consort_testkit::StubModel;
 use consort_testkit::Tmux;
 use serde_json::Value;
+use serde_json::json;
 
 /// What a CLI shows when it asks the person, and what says yes to it.
 const QUESTIONS: &[(&str, &str)] = &[
     ("› 2. Trust all", "Enter"),
+    ("› 1. Use current Git worktree", "Enter"),
     ("› 1. Try new model", "Down"),
     ("› 2. Use existing", "Enter"),
     ("Do you trust", "Enter"),
@@ -27,9 +32,96 @@ const QUESTIONS: &[(&str, &str)] = &[
     ("Press enter to continue", "Enter"),
 ];
 
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Cli {
+    Claude,
+    Other(RealAgent),
+}
+
+impl Cli {
+    fn kind(self) -> &'static str {
+        match self {
+            Self::Claude => "claude",
+            Self::Other(agent) => agent.kind(),
+        }
+    }
+
+    fn shell(self, command: &str) -> Step {
+        match self {
+            Self::Claude => Step::bash(command),
+            Self::Other(agent) => agent.shell(command),
+        }
+    }
+
+    fn write(self, world: &Sealed, path: &str) -> Step {
+        let place = world.project().canonicalize().unwrap().join(path);
+        match self {
+            Self::Claude => {
+                Step::Use { tool: "Write".into(), input: json!({ "file_path": place, "content": "mine" }) }
+            }
+            Self::Other(agent) => agent.write(world, path, "mine"),
+        }
+    }
+
+    /// The program and its environment. All that is settled is what leads it to the
+    /// model and answers its first questions.
+    fn command(self, world: &Sealed, model: &StubModel) -> (String, Vec<(String, String)>) {
+        match self {
+            Self::Claude => Claude::installed().interactive(world, model),
+            Self::Other(agent) => {
+                let command = agent.command(world, model);
+                let text = |text: &OsStr| text.to_str().unwrap().to_owned();
+                let environment =
+                    command.get_envs().filter_map(|(name, value)| Some((text(name), text(value?))));
+                (text(command.get_program()), environment.collect())
+            }
+        }
+    }
+
+    fn settle(self, world: &Sealed, model: &StubModel) {
+        let Self::Other(agent) = self else { return };
+        agent.settle(world, model);
+        if agent == RealAgent::Codex {
+            let config = agent.config_dir(world).join("config.toml");
+            let text = std::fs::read_to_string(&config).unwrap();
+            let text = text.replace("approval_policy = \"never\"\n", "");
+            std::fs::write(&config, text.replace("sandbox_mode = \"danger-full-access\"\n", "")).unwrap();
+        }
+    }
+
+    /// What its screen shows when it takes a prompt.
+    fn prompt(self) -> &'static str {
+        match self {
+            Self::Claude => "? for shortcuts",
+            Self::Other(RealAgent::Codex) => "Ask Codex",
+            Self::Other(RealAgent::Gemini) => "Type your message",
+            Self::Other(RealAgent::OpenCode) => "ctrl+p commands",
+            Self::Other(RealAgent::Pi) => "stub-model",
+            Self::Other(RealAgent::Copilot) => "/ commands",
+        }
+    }
+
+    /// What begins a new conversation.
+    fn clear(self) -> &'static str {
+        match self {
+            Self::Other(RealAgent::OpenCode | RealAgent::Pi | RealAgent::Codex) => "/new",
+            _ => "/clear",
+        }
+    }
+
+    /// What takes the last conversation up again.
+    fn resume(self) -> &'static [&'static str] {
+        match self {
+            Self::Other(RealAgent::Codex) => &["resume", "--last"],
+            Self::Other(RealAgent::Gemini) => &["--resume", "latest"],
+            _ => &["--continue"],
+        }
+    }
+}
+
 /// A CLI in a terminal.
 struct Session<'w> {
-    agent: RealAgent,
+    cli: Cli,
     world: &'w Sealed,
     model: &'w StubModel,
     tmux: Tmux<'w>,
@@ -37,25 +129,26 @@ struct Session<'w> {
 }
 
 impl<'w> Session<'w> {
-    fn start(agent: RealAgent, world: &'w Sealed, model: &'w StubModel, arguments: &[&str]) -> Self {
-        let command = agent.command(world, model);
-        let environment: Vec<(String, String)> = command
-            .get_envs()
-            .filter_map(|(name, value)| Some((name.to_str()?.to_owned(), value?.to_str()?.to_owned())))
-            .chain([("CONSORT_NAME".to_owned(), "Newcomer".to_owned())])
-            .collect();
-        let mut line = vec![command.get_program().to_str().unwrap()];
+    fn start(cli: Cli, world: &'w Sealed, model: &'w StubModel, arguments: &[&str]) -> Self {
+        let (program, mut environment) = cli.command(world, model);
+        environment.push(("CONSORT_NAME".to_owned(), "Newcomer".to_owned()));
+        let mut line = vec![program.as_str()];
         line.extend(arguments);
+        if cli == Cli::Other(RealAgent::Pi) {
+            line.extend(["--model", "stub/stub-model"]);
+        }
+        if cli == Cli::Claude {
+            // Its own default lets a server judge, which there is none of here.
+            line.extend(["--permission-mode", "default"]);
+        }
+        // In a pane of its own tmux has the last word about this one.
+        let path =
+            environment.iter().find(|(name, _)| name == "PATH").map(|(_, path)| format!("PATH={path}"));
+        let path = path.unwrap();
+        let line = [&["env", path.as_str()], line.as_slice()].concat();
         let tmux = Tmux::start(world, &environment, &line);
-        let session = Self { agent, world, model, tmux, answered: Cell::new(None) };
-        let ready = match agent {
-            RealAgent::Codex => "Ask Codex",
-            RealAgent::Gemini => "Type your message",
-            RealAgent::OpenCode => "Ask anything",
-            RealAgent::Pi => "────",
-            RealAgent::Copilot => "/ commands",
-        };
-        session.until("a prompt", || session.tmux.screen().contains(ready));
+        let session = Self { cli, world, model, tmux, answered: Cell::new(None) };
+        session.until("a prompt", || session.tmux.screen().contains(cli.prompt()));
         std::thread::sleep(Duration::from_millis(1_500));
         session
     }
@@ -65,11 +158,8 @@ impl<'w> Session<'w> {
         let since = Instant::now();
         while !is_so() {
             let screen = self.tmux.screen();
-            assert!(
-                since.elapsed() < Duration::from_secs(25),
-                "{:?}: never came about: {what}\n{screen}",
-                self.agent
-            );
+            let is_late = since.elapsed() > Duration::from_secs(25);
+            assert!(!is_late, "{:?}: never came about: {what}\n{screen}\n{:?}", self.cli, self.agents());
             let question = QUESTIONS.iter().find(|(text, _)| screen.contains(text));
             if let Some((_, key)) = question
                 && self.answered.get().is_none_or(|at| at.elapsed() > Duration::from_millis(900))
@@ -84,7 +174,7 @@ impl<'w> Session<'w> {
     fn agents(&self) -> Vec<Value> {
         let who: Value = serde_json::from_str(&self.world.run("who --json").stdout).unwrap();
         let all = who["agents"].as_array().unwrap().iter();
-        all.filter(|agent| agent["kind"] == self.agent.kind()).cloned().collect()
+        all.filter(|agent| agent["kind"] == self.cli.kind()).cloned().collect()
     }
 
     fn is(&self, status: &str) -> bool {
@@ -104,6 +194,128 @@ impl<'w> Session<'w> {
         std::thread::sleep(Duration::from_millis(700));
         self.tmux.run(&["send-keys", "Enter"]);
     }
+
+    /// A prompt, until what the script has for it is said.
+    fn turn(&self, prompt: &str, end: &str) {
+        self.model.then(Step::say(end));
+        self.type_in(prompt);
+        self.until(end, || self.tmux.screen().contains(end) && self.is("idle"));
+    }
+
+    /// Whether the model was ever told this.
+    fn was_told(&self, text: &str) -> bool {
+        self.model.turns().iter().any(|turn| turn.to_string().contains(text))
+    }
+
+    /// Ends it as a person does.
+    fn leave(self) {
+        for _ in 0..4 {
+            self.tmux.run_quietly(&["send-keys", "C-c"]);
+            std::thread::sleep(Duration::from_millis(250));
+        }
+        if self.cli == Cli::Other(RealAgent::Pi) || self.cli == Cli::Other(RealAgent::Codex) {
+            self.tmux.run_quietly(&["send-keys", "C-d"]);
+        }
+        let since = Instant::now();
+        while !self.agents().is_empty() {
+            assert!(since.elapsed() < Duration::from_secs(15), "{:?} does not leave", self.cli);
+            std::thread::sleep(Duration::from_millis(50));
+        }
+    }
+}
+
+/// Who is here, mail, a message, a reservation, a refusal, a new conversation,
+/// taking one up again, and the end.
+fn round(cli: Cli) {
+    if let Cli::Other(agent) = cli
+        && agent.is_out_of_reach()
+    {
+        return;
+    }
+    // Codex's sandbox lets everything write to /tmp.
+    let world = Sealed::new_in(Path::new("/var/tmp"), env!("CARGO_BIN_EXE_consort"));
+    world.git_init();
+    assert_eq!(world.run("join --pid $OTHER --kind test --session s1 --name Falcon").code, 0);
+    assert_eq!(world.run_as(Some("s1"), &["reserve", "held/"]).code, 0);
+    let consort = env!("CARGO_BIN_EXE_consort");
+    // Copilot asks its model to try the first commands again, with or without us.
+    let tries = if cli == Cli::Other(RealAgent::Copilot) { 3 } else { 1 };
+    let commands =
+        ["send Falcon 'from the newcomer'", "reserve mine/"].map(|line| format!("{consort} {line}"));
+    let model = StubModel::start([]);
+    for command in commands {
+        (0..tries).for_each(|_| model.then(cli.shell(&command)));
+    }
+    model.then(cli.write(&world, "held/file.rs"));
+    cli.settle(&world, &model);
+    assert_eq!(world.run(&format!("init --agent {} --yes", cli.kind())).code, 0);
+
+    let session = Session::start(cli, &world, &model, &[]);
+    session.turn("please begin", "The first is done.");
+    let name = session.agents()[0]["name"].as_str().unwrap().to_owned();
+    assert_eq!(name, "Newcomer");
+    assert!(session.was_told("You are Newcomer"), "{cli:?} does not know its name");
+    let heard = world.run_as(Some("s1"), &["inbox"]).stdout;
+    assert!(
+        heard.contains("> from the newcomer"),
+        "{cli:?} cannot speak: {heard}\n{}",
+        session.tmux.screen()
+    );
+    let held = || world.run("reservations").stdout;
+    assert!(held().contains("mine/"), "{cli:?} cannot reserve: {}", held());
+    assert!(!world.project().join("held/file.rs").exists(), "{cli:?} wrote what is reserved");
+    assert!(session.was_told("reserved by Falcon"), "{cli:?} was not told why");
+
+    let sent = world.run_as(Some("s1"), &["send", "Newcomer", "for the newcomer"]);
+    assert_eq!(sent.code, 0, "{sent}");
+    session.turn("please go on", "The second is done.");
+    assert!(session.was_told("for the newcomer"), "{cli:?} cannot hear");
+
+    let before = session.agents()[0]["session"].clone();
+    session.type_in(cli.clear());
+    std::thread::sleep(Duration::from_secs(2));
+    session.turn("who are you", "The third is done.");
+    let after = session.agents();
+    assert_eq!((after.len(), &after[0]["name"]), (1, &json!("Newcomer")), "{cli:?}: {after:?}");
+    assert_ne!(after[0]["session"], before, "{cli:?}");
+    assert!(held().contains("Newcomer"), "{cli:?} has lost what it reserved: {}", held());
+    session.leave();
+    assert!(!held().contains("mine/"), "{}", held());
+
+    let session = Session::start(cli, &world, &model, cli.resume());
+    session.turn("where were we", "The fourth is done.");
+    assert_eq!(session.agents()[0]["name"], "Newcomer", "{cli:?}");
+    session.leave();
+}
+
+#[test]
+fn claude_with_its_own_defaults() {
+    round(Cli::Claude);
+}
+
+#[test]
+fn codex_with_its_own_defaults() {
+    round(Cli::Other(RealAgent::Codex));
+}
+
+#[test]
+fn gemini_with_its_own_defaults() {
+    round(Cli::Other(RealAgent::Gemini));
+}
+
+#[test]
+fn opencode_with_its_own_defaults() {
+    round(Cli::Other(RealAgent::OpenCode));
+}
+
+#[test]
+fn pi_with_its_own_defaults() {
+    round(Cli::Other(RealAgent::Pi));
+}
+
+#[test]
+fn copilot_with_its_own_defaults() {
+    round(Cli::Other(RealAgent::Copilot));
 }
 
 /// Neither fires a hook that says so; what they write of themselves does.
@@ -118,7 +330,7 @@ fn an_interrupted_or_failed_turn_is_seen_to_be_over() {
         let model = StubModel::start([Step::Stall]);
         agent.settle(&world, &model);
         assert_eq!(world.run(&format!("init --agent {} --yes", agent.kind())).code, 0);
-        let session = Session::start(agent, &world, &model, &[]);
+        let session = Session::start(Cli::Other(agent), &world, &model, &[]);
         session.type_in("please think");
         session.until("the request", || session.is("working") && !model.turns().is_empty());
         session.tmux.run(&["send-keys", "Escape"]);

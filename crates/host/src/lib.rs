@@ -32,6 +32,6 @@ pub use peer::Peers;
 pub use person::at_terminal;
 pub use process::DEEPEST;
 pub use process::command_line;
-pub use process::script_of;
+pub use process::started_as;
 pub use run::ask_version;
 pub use window::quadrants;

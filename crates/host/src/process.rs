@@ -33,11 +33,14 @@ pub fn command_line(pid: u32) -> String {
     String::from_utf8_lossy(&line).replace('\0', " ")
 }
 
-/// The script that a runtime runs, where it can be told.
-pub fn script_of(pid: u32) -> Option<String> {
-    let line = std::fs::read(format!("/proc/{pid}/cmdline")).ok()?;
-    let script = line.split(|byte| *byte == 0).skip(1).find(|argument| !argument.starts_with(b"-"))?;
-    Some(String::from_utf8_lossy(script).into_owned())
+/// What a process was started as, and the script that a runtime would run then,
+/// where they can be told.
+pub fn started_as(pid: u32) -> Vec<String> {
+    let line = std::fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+    let mut words = line.split(|byte| *byte == 0);
+    let first = words.next();
+    let script = words.find(|argument| !argument.starts_with(b"-"));
+    first.into_iter().chain(script).map(|word| String::from_utf8_lossy(word).into_owned()).collect()
 }
 
 /// The host's name, by which earlier versions knew where a process runs.

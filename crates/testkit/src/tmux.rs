@@ -43,6 +43,11 @@ impl<'w> Tmux<'w> {
         String::from_utf8(output.stdout).unwrap()
     }
 
+    /// The same where it may have ended by now.
+    pub fn run_quietly(&self, arguments: &[&str]) {
+        let _ = self.command(arguments).output();
+    }
+
     pub fn screen(&self) -> String {
         self.run(&["capture-pane", "-p"])
     }

@@ -152,7 +152,9 @@ fn serve(stream: TcpStream, shared: &Shared) -> std::io::Result<()> {
         let nothing = json!({ "input_tokens": 1, "totalTokens": 1, "data": [], "models": [] });
         return reply(stream, "200 OK", "application/json", &nothing.to_string());
     };
-    let is_turn = request["tools"].as_array().is_some_and(|tools| !tools.is_empty());
+    // What asks for a title on the side is none.
+    let is_turn = request["tools"].as_array().is_some_and(|tools| !tools.is_empty())
+        && request["text"]["format"]["type"] != "json_schema";
     let step = if is_turn {
         shared.requests.lock().unwrap().push(request.clone());
         shared.script.lock().unwrap().pop_front()
