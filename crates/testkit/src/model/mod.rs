@@ -18,6 +18,8 @@ use std::sync::Mutex;
 use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering;
 use std::thread::JoinHandle;
+use std::time::Duration;
+use std::time::Instant;
 
 use serde_json::Value;
 use serde_json::json;
@@ -75,7 +77,7 @@ pub struct StubModel {
 
 struct Shared {
     script: Mutex<VecDeque<Step>>,
-    requests: Mutex<Vec<Value>>,
+    requests: Mutex<Vec<(Instant, Value)>>,
     stopping: AtomicBool,
 }
 
@@ -114,7 +116,13 @@ impl StubModel {
 
     /// The turns it was asked for, oldest first.
     pub fn turns(&self) -> Vec<Value> {
-        self.shared.requests.lock().unwrap().clone()
+        self.shared.requests.lock().unwrap().iter().map(|(_, request)| request.clone()).collect()
+    }
+
+    /// How long it was not asked for anything, between one turn and the next.
+    pub fn pauses(&self) -> Vec<Duration> {
+        let requests = self.shared.requests.lock().unwrap();
+        requests.windows(2).map(|two| two[1].0 - two[0].0).collect()
     }
 }
 
@@ -156,7 +164,7 @@ fn serve(stream: TcpStream, shared: &Shared) -> std::io::Result<()> {
     let is_turn = request["tools"].as_array().is_some_and(|tools| !tools.is_empty())
         && request["text"]["format"]["type"] != "json_schema";
     let step = if is_turn {
-        shared.requests.lock().unwrap().push(request.clone());
+        shared.requests.lock().unwrap().push((Instant::now(), request.clone()));
         shared.script.lock().unwrap().pop_front()
     } else {
         None
