@@ -8,6 +8,7 @@ use std::time::Duration;
 use consort_core::Timestamp;
 use consort_core::around;
 use consort_core::around::Around;
+use consort_core::engine::Engine as _;
 use consort_core::host::Ends;
 use consort_core::host::Host as _;
 use consort_core::host::Topic;
@@ -18,6 +19,7 @@ use consort_core::presence::Heard;
 use consort_core::presence::JoinRequest;
 use consort_core::presence::NameWish;
 use consort_core::presence::Proof;
+use consort_core::presence::PulseStore as _;
 use consort_core::presence::SessionId;
 use consort_core::presence::Unproven;
 use consort_core::presence::hosting_process;
@@ -28,6 +30,8 @@ use consort_host::Peers;
 use consort_host::bell::Bell;
 use consort_host::bell::Woken;
 use consort_host::env;
+use consort_sqlite::Access;
+use consort_sqlite::Store;
 
 use crate::sight;
 use crate::time;
@@ -38,6 +42,7 @@ use crate::world::own_facts;
 pub(crate) struct Surroundings {
     data: PathBuf,
     bells: PathBuf,
+    store: PathBuf,
     home: PathBuf,
     cwd: PathBuf,
     peers: Peers,
@@ -48,6 +53,7 @@ impl Surroundings {
         Self {
             data: world.paths.data.clone(),
             bells: world.paths.bells(),
+            store: world.paths.store(),
             home: world.paths.home.clone(),
             cwd: world.cwd.clone(),
             peers: Peers::default(),
@@ -113,6 +119,12 @@ impl Around for Surroundings {
 
     fn moment(&self, text: &str, worktree: &Path) -> Option<Timestamp> {
         time::moment(text, self.machine().now(), worktree)
+    }
+
+    fn renewal(&self, session: &SessionId) -> Box<dyn Fn() + Send> {
+        let pulses = Store::new(self.store.clone(), Access::Command).pulses();
+        let session = session.clone();
+        Box::new(move || pulses.renew(&session))
     }
 
     fn bell(&self, topic: Option<&Topic>) -> std::io::Result<Box<dyn around::Bell>> {

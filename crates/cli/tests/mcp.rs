@@ -196,6 +196,30 @@ fn mail_is_announced_and_can_be_read_as_a_resource() {
     assert!(falcon.ask("resources/read", json!({ "uri": "consort://message/4" }))["error"].is_object());
 }
 
+/// Whoever cannot see a session's process goes by when it was last said to live.
+#[test]
+fn its_server_says_that_a_session_lives() {
+    let world = world();
+    let mut raven = Client::start(&world, Some("s2"));
+    raven.call("who", json!({}));
+    for session in ["s1", "s2"] {
+        let pulse = world.data().join(format!("pulses/{session}.now"));
+        let mut touch = world.command("touch");
+        assert_eq!(world.ran(touch.args(["-d", "11 minutes ago"]).arg(pulse)).code, 0);
+    }
+    world.run("send Raven hello");
+    raven.hear("notifications/resources/list_changed");
+    // From a process namespace of its own nobody of this one is to be seen.
+    let mut who = world.command("unshare");
+    who.args(["--map-root-user", "--pid", "--fork", "--mount-proc"])
+        .arg(world.program())
+        .args(["who", "--json"]);
+    let ran = world.ran(&mut who);
+    let who: Value = serde_json::from_str(&ran.stdout).unwrap_or_else(|_| panic!("{ran}"));
+    let names: Vec<&Value> = who["agents"].as_array().unwrap().iter().map(|agent| &agent["name"]).collect();
+    assert_eq!(names, [&json!("Raven")]);
+}
+
 /// What was handed over with an answer is read once the client calls again: until
 /// then it may not have had it.
 #[test]

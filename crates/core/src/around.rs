@@ -12,6 +12,7 @@ use crate::presence::CallerFacts;
 use crate::presence::Glimpse;
 use crate::presence::Heard;
 use crate::presence::JoinRequest;
+use crate::presence::SessionId;
 
 /// What surrounds a call. Whoever calls over pipes started this process; over
 /// the network there are two ends of a connection.
@@ -27,6 +28,9 @@ pub trait Around: Send + Sync {
 
     /// Wakes an idle agent, where that can be done.
     fn wake(&self, agent: &Agent, heard: &Heard) -> bool;
+
+    /// What says that a session lives, for those who cannot see its process.
+    fn renewal(&self, session: &SessionId) -> Box<dyn Fn() + Send>;
 
     /// What it takes to register the agent that calls, of that name.
     fn join_request(&self, client: &str, ends: Option<Ends>) -> Option<JoinRequest>;

@@ -10,6 +10,7 @@ use consort_core::presence::Unproven;
 use consort_core::presence::is_tmux_server;
 
 use crate::env;
+use crate::process;
 use crate::run::run;
 
 /// How long ago a person may have pressed a key.
@@ -22,9 +23,8 @@ pub fn at_terminal(own: Option<&Process>, ancestors: &[Process], now: i64) -> Re
     let own = own.ok_or(Unproven::NoTerminal)?;
     let tty = own.tty.as_deref().ok_or(Unproven::NoTerminal)?;
     // What was left behind by its parent still has the terminal, but not the shell above.
-    let pid = rustix::process::Pid::from_raw(own.pid as i32);
-    let leader = rustix::process::getsid(pid).map_or(0, |leader| leader.as_raw_nonzero().get() as u32);
-    if leader != own.pid && !ancestors.iter().any(|ancestor| ancestor.pid == leader) {
+    let is_leader = |pid: u32| process::leader(own.pid) == Some(pid);
+    if !is_leader(own.pid) && !ancestors.iter().any(|ancestor| is_leader(ancestor.pid)) {
         return Err(Unproven::NoTerminal);
     }
     let Some(server) = ancestors.iter().find(|ancestor| is_tmux_server(ancestor)) else {

@@ -50,6 +50,7 @@ pub(crate) fn former_name(namespace: Option<&str>) -> String {
 }
 
 pub(crate) use platform::boot;
+pub(crate) use platform::leader;
 pub(crate) use platform::lives_in;
 pub(crate) use platform::namespace;
 pub(crate) use platform::stat;
@@ -125,6 +126,13 @@ mod platform {
         }
     }
 
+    /// The leader of a process's session; one outside of this namespace has no id.
+    pub(crate) fn leader(pid: u32) -> Option<u32> {
+        let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+        let (_, fields) = stat.rsplit_once(") ")?;
+        fields.split(' ').nth(3)?.parse().ok().filter(|leader| *leader > 0)
+    }
+
     /// The second may come of a process that ends while its file is read.
     fn is_gone(error: &std::io::Error) -> bool {
         error.kind() == std::io::ErrorKind::NotFound
@@ -177,6 +185,11 @@ mod platform {
 
     pub(crate) fn namespace() -> Option<String> {
         None
+    }
+
+    pub(crate) fn leader(pid: u32) -> Option<u32> {
+        let pid = rustix::process::Pid::from_raw(pid as i32);
+        Some(rustix::process::getsid(pid).ok()?.as_raw_nonzero().get() as u32)
     }
 
     pub(crate) fn lives_in(_namespace: &str, _pid: u32, _start: &str, _boot: &str) -> Option<bool> {

@@ -90,9 +90,14 @@ pub(crate) async fn listen(around: &dyn Around, mailbox: &Actor, context: &Subsc
 /// The rings of a mailbox's bell, for as long as somebody listens.
 fn rings(around: &dyn Around, mailbox: &Actor) -> Option<mpsc::Receiver<()>> {
     let bell = around.bell(Some(&Topic::Mailbox(mailbox.clone()))).ok()?;
+    let renew = match mailbox {
+        Actor::Agent(session) => around.renewal(session),
+        Actor::Person | Actor::Consort => Box::new(|| {}),
+    };
     // Rings that nobody has heard yet are one.
     let (ring, rings) = mpsc::channel(1);
     let heard = move |rang| {
+        renew();
         if rang {
             let _ = ring.try_send(());
         }

@@ -16,6 +16,7 @@ use std::fs;
 use std::io::ErrorKind;
 use std::os::unix::fs::DirBuilderExt as _;
 use std::os::unix::fs::FileExt as _;
+use std::os::unix::fs::MetadataExt as _;
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::Path;
 use std::path::PathBuf;
@@ -32,6 +33,11 @@ use consort_core::presence::SessionId;
 use consort_core::presence::Status;
 use consort_core::presence::Subagent;
 use consort_files::OurDir;
+use rustix::fs::AtFlags;
+use rustix::fs::CWD;
+use rustix::fs::Timespec;
+use rustix::fs::Timestamps;
+use rustix::fs::UTIME_NOW;
 use serde::Deserialize;
 use serde::Serialize;
 
@@ -114,6 +120,19 @@ impl PulseStore for Pulses {
             note_prompt(&self.of(session, TURN), pulse).map_err(|error| self.failed(error))?;
         }
         Ok(true)
+    }
+
+    /// The file's own time is the sign of life: every pulse renews it too.
+    fn renew(&self, session: &SessionId) {
+        let now = Timespec { tv_sec: 0, tv_nsec: UTIME_NOW };
+        let times = Timestamps { last_access: now, last_modification: now };
+        // One that has left has nothing to renew.
+        let _ = rustix::fs::utimensat(CWD, self.of(session, NOW), &times, AtFlags::SYMLINK_NOFOLLOW);
+    }
+
+    fn renewed(&self, session: &SessionId) -> Option<Timestamp> {
+        let file = fs::symlink_metadata(self.of(session, NOW)).ok()?;
+        Some(Timestamp(file.mtime() * 1_000 + file.mtime_nsec() / 1_000_000))
     }
 
     fn start_pulse(&self, session: &SessionId, at: Timestamp) -> Result<(), StoreError> {

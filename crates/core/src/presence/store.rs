@@ -54,6 +54,12 @@ pub trait PulseStore {
     /// Notes a pulse; false when this session's pulse is not taken.
     fn note_pulse(&self, session: &SessionId, at: Timestamp, pulse: &Pulse) -> Result<bool, StoreError>;
 
+    /// Says that a session lives, for those who cannot see its process.
+    fn renew(&self, session: &SessionId);
+
+    /// When a session was last known to live.
+    fn renewed(&self, session: &SessionId) -> Option<Timestamp>;
+
     /// Begins taking a session's pulse anew; what was known of it is forgotten.
     fn start_pulse(&self, session: &SessionId, at: Timestamp) -> Result<(), StoreError>;
 

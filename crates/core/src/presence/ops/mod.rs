@@ -138,8 +138,8 @@ pub(super) fn repository_seen(
     }
 }
 
-/// Splits agents into live and gone: here by their process, elsewhere by when they
-/// were last heard from.
+/// Splits agents into live and gone: here by their process, elsewhere by when that
+/// was last said.
 pub(crate) fn partition_alive(
     host: &impl Host,
     pulses: &impl PulseStore,
@@ -158,8 +158,8 @@ pub(crate) fn partition_alive(
         } else if let Some(lives) = host.lives_elsewhere(&agent.host, &agent.process) {
             (!lives).then_some(LeaveReason::Died)
         } else {
-            let heard = pulses.heard(&agent.session).map_or(agent.joined_at, |heard| heard.last_active);
-            (now.since(heard) >= rules::SILENCE).then_some(LeaveReason::Silent)
+            let renewed = pulses.renewed(&agent.session).unwrap_or(agent.joined_at);
+            (now.since(renewed) >= rules::SILENCE).then_some(LeaveReason::Silent)
         };
         match reason {
             None => alive.push(agent),
