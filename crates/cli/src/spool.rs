@@ -140,7 +140,7 @@ impl Carrier {
         let mut sandboxed = consort_agents::ALL.iter().filter(|cli| cli.has_sandbox());
         sandboxed.find(|cli| above.iter().any(|process| process.program == cli.program()))?;
         let parent = machine.process(rustix::process::getppid()?.as_raw_nonzero().get() as u32)?;
-        let (spool, is_over) = (Arc::new(Spool::open(&paths.data).ok()?), Arc::new(AtomicBool::new(false)));
+        let (spool, is_over) = (Arc::new(Spool::create(&paths.data).ok()?), Arc::new(AtomicBool::new(false)));
         let mut bell = spool.bell().ok()?;
         let (requests, ends) = (Arc::clone(&spool), Arc::clone(&is_over));
         let work = move || {

@@ -22,6 +22,7 @@ pub use ours::OurDir;
 pub use pending::Pending;
 pub use read::is_regular;
 pub use read::read;
+pub use read::read_open;
 pub use replace::NewFile;
 pub use replace::replace;
 pub use tree::Tree;

@@ -1,7 +1,7 @@
 //! Reading one file without being held up by it.
 
 use std::io;
-use std::os::fd::OwnedFd;
+use std::os::fd::AsFd;
 use std::path::Path;
 
 use rustix::buffer::spare_capacity;
@@ -15,7 +15,7 @@ use rustix::fs::OFlags;
 pub fn read(path: &Path, limit: u64) -> io::Result<Vec<u8>> {
     // Without waiting: opening a pipe would block until somebody writes to it.
     let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NONBLOCK | OFlags::NOCTTY;
-    read_open(rustix::fs::openat(CWD, path, flags, Mode::empty())?, limit)
+    read_open(&rustix::fs::openat(CWD, path, flags, Mode::empty())?, limit)
 }
 
 /// Whether the file behind a path is a regular one.
@@ -24,7 +24,7 @@ pub fn is_regular(path: &Path) -> bool {
 }
 
 /// Reads what was opened, if it is a regular file of at most `limit` bytes.
-pub(crate) fn read_open(file: OwnedFd, limit: u64) -> io::Result<Vec<u8>> {
+pub fn read_open(file: impl AsFd, limit: u64) -> io::Result<Vec<u8>> {
     let stat = rustix::fs::fstat(&file)?;
     if !FileType::from_raw_mode(stat.st_mode).is_file() {
         return Err(io::Error::new(io::ErrorKind::InvalidInput, "it is not a regular file"));

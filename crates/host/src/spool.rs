@@ -64,16 +64,17 @@ pub enum Asked {
 }
 
 impl Spool {
-    /// Makes the directory where it is missing. It is where every user may write,
-    /// so it counts only if it is this user's alone.
-    pub fn open(data: &Path) -> io::Result<Self> {
-        let user = rustix::process::getuid().as_raw();
-        let of = text::checksum(data.as_os_str().as_encoded_bytes());
-        let dir = PathBuf::from(format!("/tmp/consort-{user}-{of:016x}"));
-        match fs::DirBuilder::new().mode(0o700).create(&dir) {
-            Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),
-            _ => {}
+    /// Makes the directory where it is missing.
+    pub fn create(data: &Path) -> io::Result<Self> {
+        match fs::DirBuilder::new().mode(0o700).create(dir(data)) {
+            Err(error) if error.kind() != io::ErrorKind::AlreadyExists => Err(error),
+            _ => Self::open(data),
         }
+    }
+
+    /// It is where every user may write, so it counts only if it is this user's alone.
+    pub fn open(data: &Path) -> io::Result<Self> {
+        let (dir, user) = (dir(data), rustix::process::getuid().as_raw());
         let found = fs::symlink_metadata(&dir)?;
         if !found.is_dir() || found.uid() != user || found.mode() & 0o077 != 0 {
             let text = format!("{} is not a private directory of yours", dir.display());
@@ -149,6 +150,11 @@ impl Spool {
     }
 }
 
+fn dir(data: &Path) -> PathBuf {
+    let user = rustix::process::getuid().as_raw();
+    PathBuf::from(format!("/tmp/consort-{user}-{:016x}", text::checksum(data.as_os_str().as_encoded_bytes())))
+}
+
 fn take(ask: &Path, is_ours: &dyn Fn(u32) -> bool) -> Option<Taken> {
     let flags = rustix::fs::OFlags::NOFOLLOW | rustix::fs::OFlags::NONBLOCK;
     let file = File::options().read(true).write(true).custom_flags(flags.bits() as i32).open(ask).ok()?;
@@ -159,7 +165,7 @@ fn take(ask: &Path, is_ours: &dyn Fn(u32) -> bool) -> Option<Taken> {
     if !is_ours(pid) {
         return None;
     }
-    let request = consort_files::read(ask, LONGEST).ok()?;
+    let request = consort_files::read_open(&file, LONGEST).ok()?;
     let path = ask.with_extension("taken");
     fs::rename(ask, &path).ok()?;
     Some(Taken { pid, request, file, path })
