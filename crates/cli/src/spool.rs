@@ -141,6 +141,8 @@ impl Carrier {
         sandboxed.find(|cli| above.iter().any(|process| process.program == cli.program()))?;
         let parent = machine.process(rustix::process::getppid()?.as_raw_nonzero().get() as u32)?;
         let (spool, is_over) = (Arc::new(Spool::create(&paths.data).ok()?), Arc::new(AtomicBool::new(false)));
+        // Takes down the bells of those who were killed.
+        spool.is_attended();
         let mut bell = spool.bell().ok()?;
         let (requests, ends) = (Arc::clone(&spool), Arc::clone(&is_over));
         let work = move || {

@@ -512,17 +512,19 @@ fn codex_commands_get_out_of_its_sandbox() {
 /// Asks our MCP server for any command, as a hostile program in the sandbox would.
 const FORGED: &str = r#"
 import fcntl, glob, json, os, sys, time
-data = os.path.expanduser('~/.local/share/consort')
+def ring(spool):
+    for bell in glob.glob(os.path.join(spool, 'bells', '*')):
+        try: return os.write(os.open(bell, os.O_WRONLY | os.O_NONBLOCK), b'x')
+        except OSError: pass
 for spool in glob.glob(f'/tmp/consort-{os.getuid()}-*'):
+    if not ring(spool): continue
     new, ask, answer = (os.path.join(spool, f'f.{what}') for what in ('new', 'ask', 'answer'))
     file = open(new, 'w')
     json.dump({'arguments': sys.argv[1:], 'cwd': os.getcwd(), 'input': ''}, file)
     file.flush()
     fcntl.lockf(file, fcntl.LOCK_EX)
     os.rename(new, ask)
-    for bell in glob.glob(os.path.join(spool, 'bells', '*')):
-        try: os.write(os.open(bell, os.O_WRONLY | os.O_NONBLOCK), b'x')
-        except OSError: pass
+    ring(spool)
     for _ in range(25):
         if os.path.exists(answer): print(open(answer).read()); os.remove(answer); break
         time.sleep(0.02)
