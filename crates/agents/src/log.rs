@@ -2,10 +2,12 @@
 //! or fails, and write it there.
 
 use std::fs::File;
+use std::fs::Metadata;
 use std::io::Read as _;
 use std::io::Seek as _;
 use std::io::SeekFrom;
 use std::os::unix::fs::MetadataExt as _;
+use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::Path;
 
 use consort_core::Timestamp;
@@ -13,17 +15,17 @@ use consort_core::presence::Live;
 use consort_core::presence::Status;
 use serde_json::Value;
 
+const O_NONBLOCK: i32 = if cfg!(target_os = "linux") { 0o4000 } else { 4 };
+
 /// How far back to look for the last word about a turn.
 const TAIL: u64 = 64 << 10;
 
 /// Idle, if the last event that says anything of a turn is its end. `ends` says
 /// that of an event: whether it ends one, or nothing.
 pub(crate) fn idle(path: &Path, ends: impl Fn(&Value) -> Option<bool>) -> Option<Live> {
-    if !consort_files::is_regular(path) {
-        return None;
-    }
-    let mut file = File::open(path).ok()?;
-    let found = file.metadata().ok()?;
+    // Without waiting, if it is a pipe.
+    let mut file = File::options().read(true).custom_flags(O_NONBLOCK).open(path).ok()?;
+    let found = file.metadata().ok().filter(Metadata::is_file)?;
     file.seek(SeekFrom::Start(found.size().saturating_sub(TAIL))).ok()?;
     let mut tail = Vec::new();
     file.take(TAIL).read_to_end(&mut tail).ok()?;

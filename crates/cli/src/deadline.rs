@@ -59,14 +59,17 @@ pub(crate) fn start() {
         let mut action: libc::sigaction = MaybeUninit::zeroed().assume_init();
         action.sa_sigaction = end as extern "C" fn(c_int) as usize;
         action.sa_flags = libc::SA_ONSTACK;
+        // One of them is enough.
+        libc::sigfillset(&mut action.sa_mask);
+        let mut ends: libc::sigset_t = MaybeUninit::zeroed().assume_init();
         for signal in ENDS {
             libc::sigaction(signal, &action, null_mut());
+            libc::sigaddset(&mut ends, signal);
         }
         // A file that may not grow is an error and no death.
         libc::signal(libc::SIGXFSZ, libc::SIG_IGN);
-        // The process that started us may have blocked it.
-        libc::sigaddset(&mut action.sa_mask, libc::SIGALRM);
-        libc::sigprocmask(libc::SIG_UNBLOCK, &action.sa_mask, null_mut());
+        // The process that started us may have blocked them.
+        libc::sigprocmask(libc::SIG_UNBLOCK, &ends, null_mut());
         libc::alarm(SECONDS);
     }
 }

@@ -54,7 +54,17 @@ pub(crate) fn acting(app: &mut TheApp) -> Result<CallerFacts, CommandError> {
     }
 }
 
-/// The same for one that weakens or removes protection; `what` says what it does.
+/// For a command that changes something in nobody's name in particular: refuses
+/// whoever cannot be told.
+pub(crate) fn known(app: &mut TheApp) -> Result<(), CommandError> {
+    let facts = acting(app)?;
+    match caller(app, &facts) {
+        Caller::Anonymous(why) => Err(why.into()),
+        Caller::Agent(_) | Caller::Person => Ok(()),
+    }
+}
+
+/// Who calls, for a command that weakens or removes protection; `what` says what it does.
 pub(crate) fn confirmed(app: &mut TheApp, what: &str) -> Result<CallerFacts, CommandError> {
     let facts = caller_facts(app);
     let may_type = match caller(app, &facts) {
@@ -92,8 +102,12 @@ fn is_typed(app: &TheApp, why: &str) -> bool {
         write!(terminal, "{}\nType {word} to go on: ", text::printable(why))?;
         terminal.flush()?;
         let mut answer = String::new();
-        BufReader::new(terminal).read_line(&mut answer)?;
-        Ok(answer.trim() == word)
+        BufReader::new(&terminal).read_line(&mut answer)?;
+        let is_typed = answer.trim() == word;
+        if !is_typed {
+            writeln!(terminal, "That was not the word.")?;
+        }
+        Ok(is_typed)
     };
     ask().unwrap_or(false)
 }

@@ -1,31 +1,38 @@
 //! Commands of a sandboxed agent, carried out by its MCP server outside.
 //!
-//! Only what an agent does to the store: **nothing that names a file to write, a
-//! program to run or a setting goes this way**, or it would lead out of the sandbox.
+//! Only what an agent does to the store, in the repository of its session: **nothing
+//! that names a file to write, a program to run or a setting goes this way**, or it
+//! would lead out of the sandbox.
 
 use std::error::Error;
+use std::ffi::OsStr;
+use std::ffi::OsString;
 use std::io::Read as _;
 use std::io::Write as _;
-use std::path::PathBuf;
+use std::os::unix::process::CommandExt as _;
+use std::path::Path;
 use std::process::Command;
 use std::process::Stdio;
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::AtomicUsize;
 use std::sync::atomic::Ordering;
 use std::thread::JoinHandle;
 use std::time::Duration;
 
 use consort_core::explain::Kind;
 use consort_core::host::Host as _;
+use consort_core::host::Process;
 use consort_host::Machine;
 use consort_host::Paths;
 use consort_host::Peer;
 use consort_host::env;
+use consort_host::spool;
 use consort_host::spool::Asked;
 use consort_host::spool::Spool;
 use consort_host::spool::Taken;
 use rustix::fs::Access;
 use rustix::io::Errno;
+use rustix::process::Signal;
 use serde::Deserialize;
 use serde::Serialize;
 
@@ -36,43 +43,45 @@ use crate::out;
 /// What may be asked for.
 const COMMANDS: &[&str] = &[
     "ask",
-    "claims",
-    "explain",
-    "radar",
-    "reservations",
-    "status",
-    "tasks",
-    "who",
-    "whoami",
     "claim",
+    "claims",
     "contest",
+    "explain",
     "inbox",
     "leave",
     "record",
     "release",
     "rename",
+    "reservations",
     "reserve",
     "send",
     "sent",
     "task",
+    "tasks",
     "thread",
     "unreserve",
     "wait",
+    "who",
+    "whoami",
 ];
+
+/// What goes with none of them: settings, tokens, and what never ends.
+const REFUSED: &[&str] = &["--set", "--token-file", "--token-fd", "--watch", "--follow"];
+
+/// How many are carried out at once.
+const MOST: usize = 8;
 
 /// How often a command that is carried out looks whether somebody still waits for it.
 const LOOK: Duration = Duration::from_millis(20);
 
-/// How long the server sleeps when nobody rings.
+/// How long the server sleeps when nobody asks.
 const LONGEST_SLEEP: Duration = Duration::from_secs(60);
 
-#[derive(Serialize, Deserialize)]
-struct Request {
-    arguments: Vec<String>,
-    cwd: PathBuf,
-    /// For a text that is read from standard input.
-    input: String,
-}
+/// More than a model reads.
+const LONGEST_OUTPUT: u64 = 1 << 20;
+
+/// Set for a command that is carried out for another: it asks nobody.
+const CARRIED: &str = "CONSORT_CARRIED";
 
 #[derive(Serialize, Deserialize)]
 struct Answer {
@@ -85,21 +94,22 @@ struct Answer {
 /// and the store cannot be written from here; `None` if not, or if nobody is there
 /// to do it.
 pub(crate) fn ask() -> Option<ExitCode> {
-    let arguments: Vec<String> =
-        std::env::args_os().skip(1).filter_map(|word| word.into_string().ok()).collect();
-    let paths = may_be_asked(&arguments).then(Paths::from_environment)??;
+    let words: Vec<OsString> = std::env::args_os().skip(1).collect();
+    let paths = may_be_asked(&words).then(Paths::from_environment)??;
+    if env::get(CARRIED).is_some() {
+        // What is carried out ends with whoever does it.
+        let _ = rustix::process::set_parent_process_death_signal(Some(Signal::KILL));
+        return None;
+    }
     match rustix::fs::access(&paths.data, Access::WRITE_OK) {
         Err(Errno::ROFS | Errno::ACCESS | Errno::PERM) => {}
         _ => return None,
     }
-    let spool = Spool::open(&paths.data).ok().filter(Spool::is_attended)?;
-    let mut input = String::new();
-    if arguments.iter().any(|argument| argument == "-") {
-        std::io::stdin().read_to_string(&mut input).ok()?;
+    if words.iter().any(|word| word == "-") {
+        return Some(again_with_input(&words));
     }
-    let request = Request { arguments, cwd: std::env::current_dir().ok()?, input };
     let id = Machine::new(&paths.data).random().map(|byte| format!("{byte:02x}")).concat();
-    match spool.ask(&id, &serde_json::to_vec(&request).ok()?) {
+    match spool::ask(&paths.data, &id) {
         Ok(Asked::Answered(answer)) => {
             let answer: Answer = serde_json::from_slice(&answer).ok()?;
             let _ = std::io::stdout().write_all(answer.stdout.as_bytes());
@@ -117,113 +127,120 @@ pub(crate) fn ask() -> Option<ExitCode> {
     }
 }
 
+/// Begins anew with what comes on standard input in the place of `-`: a command is
+/// handed over by its command line.
+fn again_with_input(words: &[OsString]) -> ExitCode {
+    let mut input = String::new();
+    let error = match std::io::stdin().read_to_string(&mut input).and_then(|_| std::env::current_exe()) {
+        Ok(program) => {
+            let text = input.trim_end_matches('\n');
+            let words =
+                words.iter().map(|word| if word == "-" { OsStr::new(text) } else { word.as_os_str() });
+            Command::new(program).args(words).exec()
+        }
+        Err(error) => error,
+    };
+    out::note(format_args!(
+        "Error: standard input cannot be handed over: {error}\nHint: give the text as the last argument, and shorter"
+    ));
+    ExitCode::from(exit::code(Kind::User))
+}
+
 /// The command comes first: what stands before it might be anything.
-fn may_be_asked(arguments: &[String]) -> bool {
-    arguments.first().is_some_and(|first| COMMANDS.contains(&first.as_str()))
-        && !arguments.iter().any(|argument| argument.starts_with("--token"))
+fn may_be_asked(words: &[OsString]) -> bool {
+    let words: Option<Vec<&str>> = words.iter().map(|word| word.to_str()).collect();
+    let is_refused = |word: &&str| REFUSED.contains(&word.split('=').next().unwrap_or_default());
+    words.is_some_and(|words| {
+        words.first().is_some_and(|first| COMMANDS.contains(first)) && !words.iter().any(is_refused)
+    })
 }
 
 /// Carries out what processes of the agent ask for that has started this one, in
-/// the background, until it is dropped.
-pub(crate) struct Carrier {
-    spool: Arc<Spool>,
-    is_over: Arc<AtomicBool>,
-    thread: Option<JoinHandle<std::io::Result<()>>>,
-}
-
-impl Carrier {
-    /// `None` where that agent has no sandbox of this kind, or it cannot be done: then
-    /// commands in a sandbox say that they cannot write.
-    pub(crate) fn start(paths: &Paths) -> Option<Self> {
-        let machine = Machine::new(&paths.data);
-        let above = machine.ancestors();
-        let mut sandboxed = consort_agents::ALL.iter().filter(|cli| cli.has_sandbox());
-        sandboxed.find(|cli| above.iter().any(|process| process.program == cli.program()))?;
-        let parent = machine.process(rustix::process::getppid()?.as_raw_nonzero().get() as u32)?;
-        let (spool, is_over) = (Arc::new(Spool::create(&paths.data).ok()?), Arc::new(AtomicBool::new(false)));
-        // Takes down the bells of those who were killed.
-        spool.is_attended();
-        let mut bell = spool.bell().ok()?;
-        let (requests, ends) = (Arc::clone(&spool), Arc::clone(&is_over));
-        let work = move || {
-            let is_ours = |pid: u32| machine.lineage(pid).iter().any(|ancestor| ancestor.is(&parent));
-            while !ends.load(Ordering::Acquire) {
-                for taken in requests.take(&is_ours) {
-                    std::thread::spawn(move || carry_out(taken));
-                }
-                bell.wait(None, LONGEST_SLEEP)?;
+/// the background. Where that agent has no sandbox of this kind, or it cannot be done,
+/// commands in a sandbox say that they cannot write.
+pub(crate) fn serve(paths: &Paths, cwd: &Path) {
+    let machine = Machine::new(&paths.data);
+    let above = machine.ancestors();
+    let has_sandbox = |process: &Process| {
+        consort_agents::ALL.iter().any(|cli| cli.has_sandbox() && cli.program() == process.program)
+    };
+    let is_writable = rustix::fs::access(&paths.data, Access::WRITE_OK).is_ok();
+    if !is_writable || !above.iter().any(has_sandbox) {
+        return;
+    }
+    let (Some(parent), Ok(spool)) = (above.into_iter().next(), Spool::open(&paths.data)) else { return };
+    let (repository, at_work) = (machine.place(cwd).repository, Arc::new(AtomicUsize::new(0)));
+    let work = move || {
+        let is_ours = |pid: u32| machine.lineage(pid).iter().any(|ancestor| ancestor.is(&parent));
+        while spool.wait(LONGEST_SLEEP).is_ok() {
+            for taken in spool.take(&is_ours, MOST.saturating_sub(at_work.load(Ordering::Acquire))) {
+                // Another repository could have git run what is written there.
+                let is_here = machine.place(&taken.cwd).repository == repository;
+                let at_work = Arc::clone(&at_work);
+                at_work.fetch_add(1, Ordering::AcqRel);
+                let carry_out = move || {
+                    answer(taken, is_here);
+                    at_work.fetch_sub(1, Ordering::AcqRel);
+                };
+                // Whoever asked sees that nobody works on it.
+                let _ = std::thread::Builder::new().spawn(carry_out);
             }
-            Ok(())
-        };
-        Some(Self { spool, is_over, thread: Some(std::thread::spawn(work)) })
-    }
+        }
+    };
+    let _ = std::thread::Builder::new().spawn(work);
 }
 
-impl Drop for Carrier {
-    fn drop(&mut self) {
-        self.is_over.store(true, Ordering::Release);
-        self.spool.is_attended();
-        let _ = self.thread.take().map(JoinHandle::join);
-        self.spool.tidy();
-    }
-}
-
-fn carry_out(taken: Taken) {
-    let answer = perform(&taken).unwrap_or_else(|error| Answer {
+fn answer(taken: Taken, is_here: bool) {
+    let done = match is_here {
+        true => carry_out(&taken),
+        false => Err("it is not run in the repository of its session".into()),
+    };
+    let done = done.unwrap_or_else(|error| Answer {
         stdout: String::new(),
         stderr: format!("Error: our MCP server cannot carry this out: {error}\n"),
-        code: 1,
+        code: exit::code(Kind::User),
     });
-    if taken.is_waited_for() {
-        let _ = taken.answer(&serde_json::to_vec(&answer).unwrap_or_default());
-    }
+    let _ = taken.answer(serde_json::to_vec(&done).unwrap_or_default());
 }
 
-fn perform(taken: &Taken) -> Result<Answer, Box<dyn Error>> {
-    let request: Request = serde_json::from_slice(&taken.request)?;
-    if !may_be_asked(&request.arguments) {
+fn carry_out(taken: &Taken) -> Result<Answer, Box<dyn Error>> {
+    let words = taken.words.get(1..).unwrap_or_default();
+    if !may_be_asked(words) {
         return Err("it is no command for this way".into());
     }
     let mut command = Command::new(std::env::current_exe()?);
-    command.args(&request.arguments).current_dir(&request.cwd);
+    command.args(words).current_dir(&taken.cwd).env(CARRIED, "1");
     // Which session of that process it is.
-    let peer = Peer { pid: taken.pid, cwd: None };
+    let asker = Peer { pid: taken.pid, cwd: None };
     let names = consort_agents::ALL.iter().filter_map(|cli| cli.session_variable()).chain([env::SESSION]);
     for name in names {
-        match peer.variable(name) {
+        match asker.variable(name) {
             Some(value) => command.env(name, value),
             None => command.env_remove(name),
         };
     }
-    let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn()?;
-    if let Some(mut stdin) = child.stdin.take() {
-        let _ = stdin.write_all(request.input.as_bytes());
-    }
-    // Read as it comes, or it would wait for us.
-    let read = |mut from: Box<dyn std::io::Read + Send>| {
-        std::thread::spawn(move || {
-            let mut text = Vec::new();
-            let _ = from.read_to_end(&mut text);
-            String::from_utf8_lossy(&text).into_owned()
-        })
-    };
-    let stdout = child.stdout.take().map(|stdout| read(Box::new(stdout)));
-    let stderr = child.stderr.take().map(|stderr| read(Box::new(stderr)));
+    let mut child = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn()?;
+    let (stdout, stderr) = (reader(child.stdout.take()), reader(child.stderr.take()));
     let status = loop {
         match child.try_wait()? {
             Some(status) => break status,
-            // What is not waited for any more is not done for nobody.
-            None if !taken.is_waited_for() => {
-                child.kill()?;
-                break child.wait()?;
-            }
+            // What nobody waits for any more is not done.
+            None if !taken.is_waited_for() => child.kill()?,
             None => std::thread::sleep(LOOK),
         }
     };
-    let text = |thread: Option<JoinHandle<String>>| thread.and_then(|thread| thread.join().ok());
-    Ok(Answer {
-        stdout: text(stdout).unwrap_or_default(),
-        stderr: text(stderr).unwrap_or_default(),
-        code: status.code().and_then(|code| u8::try_from(code).ok()).unwrap_or(255),
+    let text = |thread: JoinHandle<String>| thread.join().unwrap_or_default();
+    let code = status.code().and_then(|code| u8::try_from(code).ok()).unwrap_or(exit::code(Kind::Internal));
+    Ok(Answer { stdout: text(stdout), stderr: text(stderr), code })
+}
+
+/// Reads what a command says as it comes, or the command would wait for us.
+fn reader(from: Option<impl std::io::Read + Send + 'static>) -> JoinHandle<String> {
+    std::thread::spawn(move || {
+        let mut text = Vec::new();
+        if let Some(from) = from {
+            let _ = from.take(LONGEST_OUTPUT).read_to_end(&mut text);
+        }
+        String::from_utf8_lossy(&text).into_owned()
     })
 }

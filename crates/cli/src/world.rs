@@ -56,8 +56,8 @@ impl World {
     pub(crate) fn new(overrides: Vec<(String, String)>) -> Result<Self, CommandError> {
         let paths = Paths::from_environment().ok_or_else(|| {
             CommandError::user(
-                "neither HOME nor CONSORT_HOME is set",
-                "set CONSORT_HOME to a directory of your choice",
+                "neither HOME nor CONSORT_HOME says where to keep things",
+                "set CONSORT_HOME to a directory of your choice, as an absolute path",
             )
         })?;
         let cwd = std::env::current_dir().map_err(|error| {
@@ -185,8 +185,8 @@ fn facts_of(
     CallerFacts { own: None, ancestors, hints, thread: None, in_agent, proof }
 }
 
-/// Whether a process is an agent CLI. What a runtime runs, or has become a program
-/// with one, is known by how it was started.
+/// Whether a process is an agent CLI, by its name. A process of Node or Bun is called
+/// after the runtime: then by the name of the program or script it was started with.
 pub(crate) fn is_agent(process: &Process) -> bool {
     let is_named = |name: &str| consort_agents::ALL.iter().any(|cli| cli.program() == name);
     match process.program.as_str() {

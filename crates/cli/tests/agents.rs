@@ -8,7 +8,6 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::Stdio;
-use std::time::Duration;
 
 use consort_agents::Ability;
 use consort_testkit::Claude;
@@ -147,38 +146,6 @@ fn mail_at_the_end_of_a_turn_keeps_it_going_once() {
     }
 }
 
-/// In its own sandbox and with its own approvals Codex speaks through our MCP server,
-/// which `init` adds.
-#[test]
-fn codex_speaks_with_its_own_defaults() {
-    let agent = RealAgent::Codex;
-    if agent.is_out_of_reach() {
-        return;
-    }
-    let world = Sealed::new(env!("CARGO_BIN_EXE_consort"));
-    world.git_init();
-    assert_eq!(world.run("join --pid $OTHER --kind claude --session s1 --name Falcon").code, 0);
-    let send = json!({ "to": ["Falcon"], "text": "out of the sandbox" });
-    let model = StubModel::start([
-        agent.ours("send", send),
-        agent.ours("reserve", json!({ "what": ["src/"] })),
-        Step::say("Done."),
-    ]);
-    agent.settle(&world, &model);
-    let config = agent.config_dir(&world).join("config.toml");
-    let text = std::fs::read_to_string(&config).unwrap();
-    let text = text.replace("approval_policy = \"never\"\n", "");
-    std::fs::write(&config, text.replace("danger-full-access", "workspace-write")).unwrap();
-    let connected = world.run("init --agent codex --yes");
-    assert_eq!(connected.code, 0, "{connected}");
-    let mut turn = agent.headless(&world, &model, "please go on");
-    let ran = world.ran(turn.env("CONSORT_NAME", "Newcomer"));
-    let heard = world.run_as(Some("s1"), &["inbox"]).stdout;
-    assert!(heard.contains("> out of the sandbox"), "{ran}\n{heard}");
-    let journal = world.run("journal tail -n 50").stdout;
-    assert!(journal.contains("src/"), "{ran}\n{journal}");
-}
-
 /// Over MCP they are who they are through their hooks.
 #[test]
 fn they_send_through_our_mcp_server() {
@@ -262,95 +229,6 @@ fn a_run_can_be_connected_without_a_trace() {
         let settings = before.keys().filter(|path| is_told(&after[*path]));
         assert_eq!(settings.count(), 0, "{kind}");
     }
-}
-
-#[test]
-fn no_agent_stands_still_because_we_are_gone() {
-    goes_on_without_us(LONGEST_AFTER_A_CRASH, |program| std::fs::remove_file(program).unwrap());
-}
-
-#[test]
-fn no_agent_stands_still_because_we_crash() {
-    goes_on_without_us(LONGEST_AFTER_A_CRASH, |program| {
-        script(program, "echo null\necho broken >&2\nkill -SEGV $$");
-    });
-}
-
-#[test]
-fn no_agent_stands_still_because_we_hang() {
-    goes_on_without_us(LONGEST_WHEN_WE_HANG, |program| {
-        script(program, "echo $$ >> \"$0.hangs\"\nexec sleep 1000");
-    });
-}
-
-/// For each tool: what happens before it and after it.
-const LONGEST_WHEN_WE_HANG: Duration = Duration::from_secs(15);
-/// Three seconds, and what a busy machine adds.
-const LONGEST_AFTER_A_CRASH: Duration = Duration::from_secs(10);
-
-fn script(path: &Path, text: &str) {
-    use std::os::unix::fs::PermissionsExt as _;
-    std::fs::write(path, format!("#!/bin/sh\n{text}\n")).unwrap();
-    std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o755)).unwrap();
-}
-
-/// Connects each agent CLI from a place of its own, spoils what is there, and lets
-/// them work.
-fn goes_on_without_us(longest: Duration, spoil: impl Fn(&Path)) {
-    let others = RealAgent::ALL.into_iter().filter(|agent| !agent.is_out_of_reach());
-    // Nothing is started before all programs are written.
-    let all: Vec<_> =
-        std::iter::once(None).chain(others.map(Some)).map(|agent| connected(agent, &spoil)).collect();
-    std::thread::scope(|scope| {
-        for (kind, world, model, mut turn) in all {
-            scope.spawn(move || {
-                let ran = world.ran(&mut turn);
-                let hanging = std::fs::read_to_string(world.path().join("consort.hangs")).unwrap_or_default();
-                for hanging in hanging.lines() {
-                    // It may have been ended by its CLI.
-                    let _ = std::process::Command::new("kill").arg(hanging).stderr(Stdio::null()).status();
-                }
-                assert!(world.project().join("free.txt").exists(), "{kind}: {ran}");
-                assert_eq!(model.turns().len(), 3, "{kind}: {ran}");
-                let pauses = model.pauses();
-                assert!(pauses.iter().all(|pause| *pause < longest), "{kind}: {pauses:?}");
-            });
-        }
-    });
-}
-
-/// Claude Code, unless another is named, in a world where our program is spoilt.
-fn connected(
-    agent: Option<RealAgent>,
-    spoil: impl Fn(&Path),
-) -> (&'static str, Sealed, StubModel, std::process::Command) {
-    let kind = agent.map_or("claude", RealAgent::kind);
-    let world = Sealed::new(env!("CARGO_BIN_EXE_consort"));
-    world.git_init();
-    let place = world.project().canonicalize().unwrap().join("free.txt");
-    let write = Step::Use { tool: "Write".into(), input: json!({ "file_path": place, "content": "ours" }) };
-    let steps = match agent {
-        Some(agent) => [agent.shell("true"), agent.write(&world, "free.txt", "ours")],
-        None => [Step::bash("true"), write],
-    };
-    let model = StubModel::start(steps);
-    model.then(Step::say("Done."));
-    if let Some(agent) = agent {
-        agent.settle(&world, &model);
-    }
-    let program = world.path().join("consort");
-    std::fs::copy(env!("CARGO_BIN_EXE_consort"), &program).unwrap();
-    let mut init = world.command(&program);
-    let ran = world.ran(init.args(["init", "--yes", "--agent", kind]));
-    assert_eq!(ran.code, 0, "{ran}");
-    std::fs::remove_file(&program).unwrap();
-    std::fs::write(&program, "").unwrap();
-    spoil(&program);
-    let turn = match agent {
-        Some(agent) => agent.headless(&world, &model, "please go on"),
-        None => Claude::installed().headless(&world, &model, "please go on"),
-    };
-    (kind, world, model, turn)
 }
 
 /// Three vendors in one project: each hears the one before it, and none writes
@@ -458,75 +336,3 @@ fn files(dir: &Path) -> BTreeMap<String, Vec<u8>> {
     }
     found
 }
-
-/// Commands in its sandbox cannot write the store: our server does it for them, as
-/// far as an agent may.
-#[test]
-fn codex_commands_get_out_of_its_sandbox() {
-    let agent = RealAgent::Codex;
-    if agent.is_out_of_reach() {
-        return;
-    }
-    // Its sandbox lets everything write to /tmp.
-    let world = Sealed::new_in(Path::new("/var/tmp"), env!("CARGO_BIN_EXE_consort"));
-    world.git_init();
-    assert_eq!(world.run("join --pid $OTHER --kind claude --session s1 --name Falcon").code, 0);
-    assert_eq!(world.run_as(Some("s1"), &["reserve", "docs/"]).code, 0);
-    std::fs::write(world.project().join("forged.py"), FORGED).unwrap();
-    let expected = [
-        ("touch $HOME/.local/share/consort/consort.db", "Read-only file system"),
-        ("consort whoami", "Newcomer"),
-        ("consort send Falcon 'by a command'", "Sent #"),
-        ("echo 'by a pipe' | consort send Falcon -", "Sent #"),
-        ("consort reserve src/", "Reserved src/"),
-        ("consort reserve docs/", "is held by Falcon"),
-        ("consort wait docs/ --timeout 1s", "docs/ is still held."),
-        ("consort inbox", "No new messages."),
-        ("python3 forged.py init --agent claude --yes", "it is no command for this way"),
-        ("python3 forged.py --set x=y uninit", "it is no command for this way"),
-    ];
-    let consort = env!("CARGO_BIN_EXE_consort");
-    let lines =
-        expected.map(|(line, _)| format!("({}) 2>&1", line.replace("consort ", &format!("{consort} "))));
-    let model = StubModel::start([agent.shell(&lines.join("; echo ---; ")), Step::say("Done.")]);
-    agent.settle(&world, &model);
-    let config = agent.config_dir(&world).join("config.toml");
-    let text = std::fs::read_to_string(&config).unwrap();
-    let text = text.replace("approval_policy = \"never\"\n", "");
-    std::fs::write(&config, text.replace("danger-full-access", "workspace-write")).unwrap();
-    assert_eq!(world.run("init --agent codex --yes").code, 0);
-    let mut turn = agent.headless(&world, &model, "please go on");
-    let ran = world.ran(turn.env("CONSORT_NAME", "Newcomer"));
-    let items = ran.stdout.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
-    let mut outputs = items.filter_map(|item| item["item"]["aggregated_output"].as_str().map(str::to_owned));
-    let output = outputs.next_back().unwrap_or_default();
-    let parts: Vec<&str> = output.split("---\n").collect();
-    assert_eq!(parts.len(), expected.len(), "{ran}");
-    for ((line, wanted), said) in expected.iter().zip(parts) {
-        assert!(said.contains(wanted), "{line}: {said}");
-    }
-    let heard = world.run_as(Some("s1"), &["inbox"]).stdout;
-    assert!(heard.contains("> by a command") && heard.contains("> by a pipe"), "{heard}");
-}
-
-/// Asks our MCP server for any command, as a hostile program in the sandbox would.
-const FORGED: &str = r#"
-import fcntl, glob, json, os, sys, time
-def ring(spool):
-    for bell in glob.glob(os.path.join(spool, 'bells', '*')):
-        try: return os.write(os.open(bell, os.O_WRONLY | os.O_NONBLOCK), b'x')
-        except OSError: pass
-for spool in glob.glob(f'/tmp/consort-{os.getuid()}-*'):
-    if not ring(spool): continue
-    new, ask, answer = (os.path.join(spool, f'f.{what}') for what in ('new', 'ask', 'answer'))
-    file = open(new, 'w')
-    json.dump({'arguments': sys.argv[1:], 'cwd': os.getcwd(), 'input': ''}, file)
-    file.flush()
-    fcntl.lockf(file, fcntl.LOCK_EX)
-    os.rename(new, ask)
-    ring(spool)
-    for _ in range(25):
-        if os.path.exists(answer): print(open(answer).read()); os.remove(answer); break
-        time.sleep(0.02)
-    if os.path.exists(ask): os.remove(ask)
-"#;

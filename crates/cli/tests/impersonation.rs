@@ -6,6 +6,7 @@
 //! it means harm, and runs as the same user.
 
 use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
 use std::process::Command;
 use std::time::Duration;
 
@@ -200,6 +201,9 @@ fn the_person_types_a_word_or_has_a_token() {
             .arg(world.path().join("token"));
         script.output().unwrap()
     };
+    let readable = with(&["send", "Falcon", "from a script"]);
+    assert!(String::from_utf8_lossy(&readable.stderr).contains("chmod 600"), "{readable:?}");
+    fs::set_permissions(world.path().join("token"), fs::Permissions::from_mode(0o600)).unwrap();
     assert!(with(&["send", "Falcon", "from a script"]).status.success());
     assert!(world.run_as(Some("s1"), &["inbox"]).stdout.contains("from the person"));
     let refused = with(&["override", "src/"]);
@@ -212,6 +216,14 @@ fn the_person_types_a_word_or_has_a_token() {
         .output()
         .unwrap();
     assert!(String::from_utf8_lossy(&without.stderr).contains("consort token new"), "{without:?}");
+    for change in
+        ["know save", "know import x.yjs", "watch-files --once", "cache clear", "record principle a b"]
+    {
+        let mut script = world.command("setsid");
+        let refused = script.arg("-w").arg(world.program()).args(change.split(' ')).output().unwrap();
+        let said = String::from_utf8_lossy(&refused.stderr);
+        assert!(!refused.status.success() && said.contains("consort token new"), "{change}: {said}");
+    }
     // Reading takes nothing.
     let read = world.command("setsid").arg("-w").arg(world.program()).args(["who"]).output().unwrap();
     assert!(String::from_utf8_lossy(&read.stdout).contains("Falcon"));

@@ -125,15 +125,13 @@ impl Drop for Pipe {
     }
 }
 
-/// Rings the bells that news of these topics concern; whether anyone was there to
-/// hear it. Nothing that fails here is anyone's problem: waiters look by themselves
-/// before long.
-pub(crate) fn ring(dir: &Path, topics: &[Topic]) -> bool {
+/// Rings the bells that news of these topics concern. Nothing that fails here
+/// is anyone's problem: waiters look by themselves before long.
+pub(crate) fn ring(dir: &Path, topics: &[Topic]) {
     if topics.is_empty() {
-        return false;
+        return;
     }
-    let Ok(bells) = fs::read_dir(dir) else { return false };
-    let mut is_heard = false;
+    let Ok(bells) = fs::read_dir(dir) else { return };
     let wanted: Vec<String> = topics.iter().map(address).collect();
     let for_all = topics.contains(&Topic::Everyone);
     for bell in bells.flatten() {
@@ -143,13 +141,10 @@ pub(crate) fn ring(dir: &Path, topics: &[Topic]) -> bool {
         if address.is_empty() || !concerned {
             continue;
         }
-        let nonblocking = rustix::fs::OFlags::NONBLOCK.bits() as i32;
-        match fs::OpenOptions::new().write(true).custom_flags(nonblocking).open(bell.path()) {
+        let flags = rustix::fs::OFlags::NONBLOCK | rustix::fs::OFlags::NOFOLLOW;
+        match fs::OpenOptions::new().write(true).custom_flags(flags.bits() as i32).open(bell.path()) {
             // A full pipe has been rung enough.
-            Ok(mut pipe) => {
-                let _ = pipe.write(&[1]);
-                is_heard = true;
-            }
+            Ok(mut pipe) => drop(pipe.write(&[1])),
             // Nobody reads it: its owner is dead.
             Err(error) if error.raw_os_error() == Some(rustix::io::Errno::NXIO.raw_os_error()) => {
                 let _ = fs::remove_file(bell.path());
@@ -157,7 +152,6 @@ pub(crate) fn ring(dir: &Path, topics: &[Topic]) -> bool {
             Err(_) => {}
         }
     }
-    is_heard
 }
 
 #[cfg(target_os = "linux")]

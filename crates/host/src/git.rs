@@ -177,10 +177,14 @@ pub fn repository(worktree: &Path) -> Option<PathBuf> {
     git_dir(worktree).map(|git_dir| common_dir(&git_dir))
 }
 
-/// `git` in that worktree, whatever hook of whatever repository we are in.
+/// `git` in that worktree, whatever hook of whatever repository we are in. What the
+/// repository's own settings would have it run is not run.
 fn git(worktree: &Path) -> Command {
     let mut git = Command::new("git");
-    git.arg("-C").arg(worktree);
+    for setting in ["core.fsmonitor=false", "log.showSignature=false"] {
+        git.args(["-c", setting]);
+    }
+    git.arg("-C").arg(worktree).env("GIT_NO_LAZY_FETCH", "1").env("GIT_OPTIONAL_LOCKS", "0");
     for variable in ["GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_COMMON_DIR", "GIT_NAMESPACE"] {
         git.env_remove(variable);
     }
@@ -253,6 +257,52 @@ mod tests {
             .status()
             .unwrap();
         assert!(status.success(), "git {args:?}");
+    }
+
+    /// Settings do not come with a clone, but they do with a copy.
+    #[test]
+    fn nothing_runs_that_a_repository_names() {
+        let temp = tempfile::tempdir().unwrap();
+        let (repository, evil) = (temp.path().join("shop"), temp.path().join("evil"));
+        fs::create_dir(&repository).unwrap();
+        do_git(&repository, &["init", "-q"]);
+        do_git(&repository, &["commit", "-q", "--allow-empty", "-m", "root"]);
+        let marker = temp.path().join("ran");
+        fs::write(&evil, format!("#!/bin/sh\ntouch {}\nexit 1\n", marker.display())).unwrap();
+        fs::set_permissions(&evil, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+        let evil = evil.display().to_string();
+        for (name, value) in [
+            ("core.fsmonitor", evil.as_str()),
+            ("log.showSignature", "true"),
+            ("gpg.program", &evil),
+            ("extensions.partialClone", "evil"),
+            ("remote.evil.url", "/nowhere"),
+            ("remote.evil.promisor", "true"),
+            ("remote.evil.uploadpack", &evil),
+            ("core.sshCommand", &evil),
+            ("core.pager", &evil),
+        ] {
+            do_git(&repository, &["config", name, value]);
+        }
+        // A commit whose parent is not there, and would have to be fetched.
+        let ask = |words: &[&str]| run(git(&repository).args(words), Duration::from_secs(1)).unwrap();
+        let tree = ask(&["rev-parse", "HEAD^{tree}"]);
+        let parent = "1".repeat(40);
+        let who = "t <t@t> 1 +0000";
+        let text = format!("tree {tree}parent {parent}\nauthor {who}\ncommitter {who}\ngpgsig x\n\nx\n");
+        let file = temp.path().join("commit");
+        fs::write(&file, text).unwrap();
+        let made = ask(&["hash-object", "-t", "commit", "-w", "--literally", file.to_str().unwrap()]);
+        fs::write(repository.join(".git/HEAD"), made).unwrap();
+        fs::write(repository.join("file"), "changed").unwrap();
+        let _ = (
+            root_commit(&repository),
+            commit_time(&repository, "HEAD"),
+            commit(&repository),
+            branch(&repository),
+        );
+        let _ = has_changes(&repository, &Pattern::file("file"), true);
+        assert!(!marker.exists());
     }
 
     #[test]

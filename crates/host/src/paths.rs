@@ -17,9 +17,10 @@ pub struct Paths {
 }
 
 impl Paths {
-    /// From the environment; `None` without `CONSORT_HOME` and `HOME`.
+    /// From the environment; `None` without `CONSORT_HOME` and `HOME`. A home that
+    /// depends on where one is would be another one everywhere.
     pub fn from_environment() -> Option<Self> {
-        let home = env::get("HOME").map(PathBuf::from);
+        let home = env::get("HOME").map(PathBuf::from).filter(|home| home.is_absolute());
         if let Some(all) = env::get(env::HOME).map(PathBuf::from) {
             let all = std::path::absolute(&all).unwrap_or(all);
             return Some(Self { data: all.clone(), home: home.unwrap_or_else(|| all.clone()), config: all });

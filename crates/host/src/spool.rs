@@ -1,34 +1,41 @@
 //! The way out of a sandbox that keeps commands from writing the store.
 //!
-//! A command that runs in one puts a request into a directory that such sandboxes
-//! let it write, and our MCP server of the same agent, which runs outside, carries
-//! it out. **Who asks is what the kernel says, not what the request says**: whoever
-//! asks holds a lock on its request for as long as it waits, and the kernel names
-//! the process that holds a lock, across process namespaces.
+//! A command in such a sandbox puts an empty file into a directory that it may
+//! write, and our MCP server of the same agent, which runs outside, carries it out.
+//! **All that the server goes by comes from the kernel**, because every agent in a
+//! sandbox can write that directory: which process asks is told by the lock that it
+//! holds on its file, across process namespaces; what it asks for is its own command
+//! line; where, its own directory. The answer goes into memory that the asker has
+//! open, and that nobody else can reach by a name.
 //!
-//! A request is `<id>.ask`; whoever carries it out renames it to `<id>.taken`, which
-//! succeeds once, and leaves `<id>.answer`.
+//! The server reads the directory and writes nothing to it.
 
+use std::ffi::OsString;
 use std::fs;
 use std::fs::File;
 use std::io;
-use std::io::Write as _;
+use std::os::fd::AsFd as _;
+use std::os::fd::OwnedFd;
+use std::os::unix::ffi::OsStringExt as _;
 use std::os::unix::fs::DirBuilderExt as _;
+use std::os::unix::fs::FileExt as _;
 use std::os::unix::fs::MetadataExt as _;
-use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::Path;
 use std::path::PathBuf;
 use std::time::Duration;
 use std::time::Instant;
 
-use consort_core::host::Topic;
 use consort_core::text;
+use rustix::fs::Dir;
 use rustix::fs::FlockOperation;
+use rustix::fs::MemfdFlags;
+use rustix::fs::Mode;
+use rustix::fs::OFlags;
+use rustix::fs::SealFlags;
+use rustix::fs::flock;
+use rustix::fs::inotify;
 use rustix::process::Flock;
 use rustix::process::FlockType;
-
-use crate::bell;
-use crate::bell::Bell;
 
 /// How long to wait for somebody to take a request.
 const PATIENCE: Duration = Duration::from_secs(2);
@@ -36,21 +43,29 @@ const PATIENCE: Duration = Duration::from_secs(2);
 /// How often whoever asks looks for the answer.
 const LOOK: Duration = Duration::from_millis(10);
 
-/// More than any command line or answer of ours.
+/// What an answer has at most.
 const LONGEST: u64 = 4 << 20;
 
-/// The directory of requests that belongs to a data directory.
+/// Ends an answer: JSON has none of it.
+const END: u8 = 0;
+
+/// What the memory for an answer is called.
+const MEMORY: &str = "consort-answer";
+
+/// Where whoever carries out requests looks for them.
 pub struct Spool {
-    dir: PathBuf,
+    dir: OwnedFd,
+    news: OwnedFd,
 }
 
 /// A request that is ours to carry out.
 pub struct Taken {
-    /// The process that asked.
+    /// The process that asks, its command line and its directory.
     pub pid: u32,
-    pub request: Vec<u8>,
-    file: File,
-    path: PathBuf,
+    pub words: Vec<OsString>,
+    pub cwd: PathBuf,
+    /// Locked for as long as it is worked on.
+    memory: File,
 }
 
 /// What became of a request.
@@ -63,216 +78,279 @@ pub enum Asked {
     Unknown,
 }
 
-impl Spool {
-    /// Makes the directory where it is missing.
-    pub fn create(data: &Path) -> io::Result<Self> {
-        match fs::DirBuilder::new().mode(0o700).create(dir(data)) {
-            Err(error) if error.kind() != io::ErrorKind::AlreadyExists => Err(error),
-            _ => Self::open(data),
-        }
-    }
+/// Asks for this very command line to be carried out, and waits until it was.
+pub fn ask(data: &Path, id: &str) -> io::Result<Asked> {
+    let dir = open_dir(&dir(data))?;
+    let memory = rustix::fs::memfd_create(MEMORY, MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING)?;
+    let memory = File::from(memory);
+    let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    // Made known by its lock, which comes a moment after it: a look at a file
+    // without one is repeated.
+    sweep(&dir);
+    let file = rustix::fs::openat(&dir, id, flags, Mode::from_raw_mode(0o600))?;
+    rustix::fs::fcntl_lock(&file, FlockOperation::NonBlockingLockExclusive)?;
+    let asked = wait(&memory, || rustix::fs::futimens(&file, &NOW).is_ok());
+    let _ = rustix::fs::unlinkat(&dir, id, rustix::fs::AtFlags::empty());
+    asked
+}
 
-    /// It is where every user may write, so it counts only if it is this user's alone.
-    pub fn open(data: &Path) -> io::Result<Self> {
-        let (dir, user) = (dir(data), rustix::process::getuid().as_raw());
-        let found = fs::symlink_metadata(&dir)?;
-        if !found.is_dir() || found.uid() != user || found.mode() & 0o077 != 0 {
-            let text = format!("{} is not a private directory of yours", dir.display());
-            return Err(io::Error::new(io::ErrorKind::PermissionDenied, text));
-        }
-        Ok(Self { dir })
-    }
+const NOW: rustix::fs::Timestamps = {
+    let now = rustix::fs::Timespec { tv_sec: 0, tv_nsec: rustix::fs::UTIME_NOW };
+    rustix::fs::Timestamps { last_access: now, last_modification: now }
+};
 
-    /// Whether anyone is there to take requests.
-    pub fn is_attended(&self) -> bool {
-        bell::ring(&self.bells(), &[Topic::Everyone])
-    }
-
-    /// Asks for something, and waits until it was done.
-    pub fn ask(&self, id: &str, request: &[u8]) -> io::Result<Asked> {
-        let name = |what: &str| self.dir.join(format!("{id}.{what}"));
-        let (new, ask, answer) = (name("new"), name("ask"), name("answer"));
-        let mut file = File::options().write(true).create_new(true).mode(0o600).open(&new)?;
-        let placed = file.write_all(request).and_then(|()| {
-            rustix::fs::fcntl_lock(&file, FlockOperation::NonBlockingLockExclusive)?;
-            fs::rename(&new, &ask)
-        });
-        if let Err(error) = placed {
-            let _ = fs::remove_file(&new);
-            return Err(error);
+/// Waits for the answer; `call` draws attention to the request.
+fn wait(memory: &File, call: impl Fn() -> bool) -> io::Result<Asked> {
+    let (since, mut is_taken) = (Instant::now(), false);
+    loop {
+        // While this holds the lock itself nobody can take it.
+        let is_worked_on = flock(memory, FlockOperation::NonBlockingLockExclusive).is_err();
+        if let Some(answer) = answer(memory)? {
+            return Ok(Asked::Answered(answer));
         }
-        let (since, mut rung) = (Instant::now(), None::<Instant>);
-        loop {
-            if let Ok(answer) = read_and_remove(&answer) {
-                return Ok(Asked::Answered(answer));
+        match (is_taken, is_worked_on) {
+            (true, false) => return Ok(Asked::Unknown),
+            (false, false) if since.elapsed() > PATIENCE => return Ok(Asked::NobodyThere),
+            (false, false) => {
+                flock(memory, FlockOperation::Unlock)?;
+                call();
             }
-            let is_taken = !ask.exists();
-            if rung.is_none_or(|rung| rung.elapsed() > PATIENCE) {
-                let is_anyone_there = self.is_attended();
-                if is_taken && !is_anyone_there {
-                    // It may have answered as its last act.
-                    let last = read_and_remove(&answer);
-                    return Ok(last.map_or(Asked::Unknown, Asked::Answered));
-                }
-                rung = is_anyone_there.then(Instant::now);
-            }
-            let is_hopeless = rung.is_none() || since.elapsed() > PATIENCE;
-            // Taken back before anyone has taken it: once, like taking it.
-            if !is_taken && is_hopeless && fs::rename(&ask, &new).is_ok() {
-                let _ = fs::remove_file(&new);
-                return Ok(Asked::NobodyThere);
-            }
-            std::thread::sleep(LOOK);
+            (_, true) => is_taken = true,
         }
-    }
-
-    /// A bell that is rung for every request.
-    pub fn bell(&self) -> io::Result<Bell> {
-        Bell::hang(&self.bells(), None)
-    }
-
-    /// Removes the directory if nobody is left who uses it.
-    pub fn tidy(&self) {
-        let _ = fs::remove_dir(self.bells());
-        let _ = fs::remove_dir(&self.dir);
-    }
-
-    fn bells(&self) -> PathBuf {
-        self.dir.join("bells")
-    }
-
-    /// Takes the requests of processes that are ours. Those whose process has ended
-    /// are cleared away.
-    pub fn take(&self, is_ours: &dyn Fn(u32) -> bool) -> Vec<Taken> {
-        let entries = fs::read_dir(&self.dir).into_iter().flatten().flatten();
-        let asks = entries.map(|entry| entry.path()).filter(|path| path.extension() == Some("ask".as_ref()));
-        asks.filter_map(|path| take(&path, is_ours)).collect()
+        std::thread::sleep(LOOK);
     }
 }
 
+/// Removes what the dead have asked.
+fn sweep(dir: &OwnedFd) {
+    for entry in Dir::read_from(dir).into_iter().flatten().flatten() {
+        let flags = OFlags::RDWR | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
+        let Ok(file) = rustix::fs::openat(dir, entry.file_name(), flags, Mode::empty()) else { continue };
+        let file = File::from(file);
+        let is_old = file.metadata().and_then(|found| found.modified()?.elapsed().map_err(io::Error::other));
+        if is_old.is_ok_and(|age| age > 30 * PATIENCE) && !is_locked(&file) {
+            let _ = rustix::fs::unlinkat(dir, entry.file_name(), rustix::fs::AtFlags::empty());
+        }
+    }
+}
+
+/// The answer, once it is whole.
+fn answer(memory: &File) -> io::Result<Option<Vec<u8>>> {
+    let mut answer = vec![0; memory.metadata()?.size().min(LONGEST + 1) as usize];
+    let is_whole = memory.read_exact_at(&mut answer, 0).is_ok() && answer.pop() == Some(END);
+    Ok(is_whole.then_some(answer))
+}
+
+impl Spool {
+    /// Makes the directory where it is missing.
+    pub fn open(data: &Path) -> io::Result<Self> {
+        let path = dir(data);
+        match fs::DirBuilder::new().mode(0o700).create(&path) {
+            Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),
+            _ => {}
+        }
+        let dir = open_dir(&path)?;
+        let news = inotify::init(inotify::CreateFlags::CLOEXEC | inotify::CreateFlags::NONBLOCK)?;
+        // The directory that was opened, whatever is at its path by now.
+        let opened = format!("/proc/self/fd/{}", std::os::fd::AsRawFd::as_raw_fd(&dir));
+        inotify::add_watch(&news, opened, inotify::WatchFlags::CREATE | inotify::WatchFlags::ATTRIB)?;
+        Ok(Self { dir, news })
+    }
+
+    /// Sleeps until there is a request, or for so long.
+    pub fn wait(&self, longest: Duration) -> io::Result<()> {
+        use rustix::event::PollFd;
+        use rustix::event::PollFlags;
+        let timeout = rustix::event::Timespec::try_from(longest).map_err(io::Error::other)?;
+        let mut ready = [PollFd::new(&self.news, PollFlags::IN)];
+        match rustix::event::poll(&mut ready, Some(&timeout)) {
+            Ok(_) | Err(rustix::io::Errno::INTR) => {}
+            Err(error) => return Err(error.into()),
+        }
+        let mut news = [0; 4_096];
+        while rustix::io::read(&self.news, &mut news).is_ok_and(|length| length > 0) {}
+        Ok(())
+    }
+
+    /// Takes the requests of processes that are ours, as many as there is room for.
+    pub fn take(&self, is_ours: &dyn Fn(u32) -> bool, room: usize) -> Vec<Taken> {
+        let Ok(entries) = Dir::read_from(&self.dir) else { return Vec::new() };
+        let names = entries.flatten().map(|entry| entry.file_name().to_owned());
+        names.filter_map(|name| take(&self.dir, &name, is_ours)).take(room).collect()
+    }
+}
+
+fn take(dir: &OwnedFd, name: &std::ffi::CStr, is_ours: &dyn Fn(u32) -> bool) -> Option<Taken> {
+    let flags = OFlags::RDWR | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
+    let file = File::from(rustix::fs::openat(dir, name, flags, Mode::empty()).ok()?);
+    let pid = holder(&file).filter(|pid| is_ours(*pid))?;
+    let memory = memory_of(pid)?;
+    // Once, whoever else looks. It ends with the file, or with this process.
+    flock(&memory, FlockOperation::NonBlockingLockExclusive).ok()?;
+    let line = fs::read(format!("/proc/{pid}/cmdline")).ok()?;
+    let words =
+        line.strip_suffix(b"\0")?.split(|byte| *byte == 0).map(|word| OsString::from_vec(word.to_vec()));
+    let (words, cwd) = (words.collect(), fs::read_link(format!("/proc/{pid}/cwd")).ok()?);
+    // That process is still the one that asks, and so was what was read of it.
+    (holder(&file) == Some(pid)).then_some(Taken { pid, words, cwd, memory })
+}
+
+/// The memory that a process has open for its answer. **Nothing but such memory is
+/// opened**: a file that the process may only read would become writable this way.
+fn memory_of(pid: u32) -> Option<File> {
+    let files = fs::read_dir(format!("/proc/{pid}/fd")).ok()?.flatten();
+    let is_named = |path: &PathBuf| {
+        fs::read_link(path)
+            .is_ok_and(|target| target.as_os_str() == format!("/memfd:{MEMORY} (deleted)").as_str())
+    };
+    let path = files.map(|file| file.path()).find(is_named)?;
+    let memory = File::options().read(true).open(&path).ok()?;
+    let is_memory = |file: &File| {
+        let is_nameless = file.metadata().is_ok_and(|found| found.is_file() && found.nlink() == 0);
+        // Of all files only such memory can be sealed.
+        is_nameless && rustix::fs::fcntl_get_seals(file).is_ok_and(|seals| !seals.contains(SealFlags::SEAL))
+    };
+    if !is_memory(&memory) {
+        return None;
+    }
+    let own = format!("/proc/self/fd/{}", std::os::fd::AsRawFd::as_raw_fd(&memory));
+    File::options().read(true).write(true).open(own).ok().filter(is_memory)
+}
+
+impl Taken {
+    /// Whether whoever asked is still there.
+    pub fn is_waited_for(&self) -> bool {
+        fs::read_link(format!("/proc/{}/cwd", self.pid)).is_ok()
+    }
+
+    pub fn answer(self, mut answer: Vec<u8>) -> io::Result<()> {
+        answer.push(END);
+        match answer.len() as u64 > LONGEST {
+            true => Err(io::ErrorKind::FileTooLarge.into()),
+            false => self.memory.write_all_at(&answer, 0),
+        }
+    }
+}
+
+/// Where requests are put that belong to a data directory: where sandboxes let
+/// commands write.
 fn dir(data: &Path) -> PathBuf {
     let user = rustix::process::getuid().as_raw();
     PathBuf::from(format!("/tmp/consort-{user}-{:016x}", text::checksum(data.as_os_str().as_encoded_bytes())))
 }
 
-fn take(ask: &Path, is_ours: &dyn Fn(u32) -> bool) -> Option<Taken> {
-    let flags = rustix::fs::OFlags::NOFOLLOW | rustix::fs::OFlags::NONBLOCK;
-    let file = File::options().read(true).write(true).custom_flags(flags.bits() as i32).open(ask).ok()?;
-    let Some(pid) = holder(&file) else {
-        let _ = fs::remove_file(ask);
-        return None;
-    };
-    if !is_ours(pid) {
-        return None;
+/// It counts only if it is this user's alone.
+fn open_dir(path: &Path) -> io::Result<OwnedFd> {
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let dir = rustix::fs::open(path, flags, Mode::empty())?;
+    let found = rustix::fs::fstat(dir.as_fd())?;
+    if found.st_uid != rustix::process::getuid().as_raw() || found.st_mode & 0o077 != 0 {
+        let text = format!("{} is not a private directory of yours", path.display());
+        return Err(io::Error::new(io::ErrorKind::PermissionDenied, text));
     }
-    let request = consort_files::read_open(&file, LONGEST).ok()?;
-    let path = ask.with_extension("taken");
-    fs::rename(ask, &path).ok()?;
-    Some(Taken { pid, request, file, path })
+    Ok(dir)
 }
 
-impl Taken {
-    /// Whether whoever asked still waits.
-    pub fn is_waited_for(&self) -> bool {
-        holder(&self.file) == Some(self.pid)
-    }
-
-    pub fn answer(self, answer: &[u8]) -> io::Result<()> {
-        let new = self.path.with_extension("answering");
-        let mut file = File::options().write(true).create_new(true).mode(0o600).open(&new)?;
-        file.write_all(answer).and_then(|()| fs::rename(&new, self.path.with_extension("answer")))
-    }
+fn is_locked(file: &File) -> bool {
+    !matches!(rustix::process::fcntl_getlk(file, &Flock::from(FlockType::WriteLock)), Ok(None))
 }
 
-impl Drop for Taken {
-    fn drop(&mut self) {
-        let _ = fs::remove_file(&self.path);
-        // An answer that nobody waits for any more stays nowhere.
-        if !self.is_waited_for() {
-            let _ = fs::remove_file(self.path.with_extension("answer"));
-        }
-    }
-}
-
-/// The process that holds a lock on a file, as it is called here.
+/// The process that holds a lock on a file, as it is called here; `None` where it
+/// has no name here.
 fn holder(file: &File) -> Option<u32> {
     let lock = rustix::process::fcntl_getlk(file, &Flock::from(FlockType::WriteLock)).ok()??;
     lock.pid.and_then(|pid| u32::try_from(pid.as_raw_nonzero().get()).ok())
-}
-
-fn read_and_remove(path: &Path) -> io::Result<Vec<u8>> {
-    let bytes = consort_files::read(path, LONGEST)?;
-    fs::remove_file(path)?;
-    Ok(bytes)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    /// One of its own for a test.
-    fn spool(dir: &tempfile::TempDir) -> Spool {
-        Spool { dir: dir.path().to_owned() }
+    /// Somebody else who asks, in a process of its own.
+    struct Asker(std::process::Child);
+
+    impl Asker {
+        fn start(dir: &Path, script: &str) -> Self {
+            let common = "import fcntl, os, sys, time\ndef file(name):\n f = open(os.path.join(sys.argv[1], name), 'w')\n \
+                          fcntl.lockf(f, fcntl.LOCK_EX)\n return f\n";
+            let mut python = std::process::Command::new("python3");
+            python.arg("-c").arg(format!("{common}{script}\nprint(flush=True)\nsys.stdin.read()")).arg(dir);
+            python.stdin(std::process::Stdio::piped()).stdout(std::process::Stdio::piped());
+            let mut child = python.spawn().unwrap();
+            let _ = io::Read::read(child.stdout.as_mut().unwrap(), &mut [0]);
+            Self(child)
+        }
     }
 
-    /// Somebody else who asks: a process of its own.
-    fn asker(dir: &tempfile::TempDir, id: &str) -> std::process::Child {
-        let script = "import fcntl, os, sys; f = open(sys.argv[1], 'w'); f.write('please'); f.flush(); \
-                      fcntl.lockf(f, fcntl.LOCK_EX); os.rename(sys.argv[1], sys.argv[2]); print(flush=True); \
-                      sys.stdin.read()";
-        let name = |what: &str| dir.path().join(format!("{id}.{what}"));
-        let mut python = std::process::Command::new("python3");
-        python.args(["-c", script]).arg(name("new")).arg(name("ask"));
-        python.stdin(std::process::Stdio::piped()).stdout(std::process::Stdio::piped());
-        let mut child = python.spawn().unwrap();
-        let _ = io::Read::read(child.stdout.as_mut().unwrap(), &mut [0]);
-        child
+    impl Drop for Asker {
+        fn drop(&mut self) {
+            let _ = self.0.kill();
+            let _ = self.0.wait();
+        }
+    }
+
+    const ASKS: &str = "f = file('a'); m = os.memfd_create('consort-answer', os.MFD_ALLOW_SEALING)";
+
+    fn take_all(dir: &Path, is_ours: impl Fn(u32) -> bool) -> Vec<Taken> {
+        let dir = open_dir(dir).unwrap();
+        let names = Dir::read_from(&dir).unwrap().flatten().map(|entry| entry.file_name().to_owned());
+        names.filter_map(|name| take(&dir, &name, &is_ours)).collect()
+    }
+
+    fn private_dir() -> tempfile::TempDir {
+        let dir = tempfile::tempdir().unwrap();
+        fs::set_permissions(dir.path(), std::os::unix::fs::PermissionsExt::from_mode(0o700)).unwrap();
+        dir
     }
 
     #[test]
-    fn nobody_there_means_nothing_was_done() {
-        let dir = tempfile::tempdir().unwrap();
-        assert_eq!(spool(&dir).ask("a", b"please").unwrap(), Asked::NobodyThere);
-        assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 0);
+    fn the_kernel_says_who_asks_for_what_and_one_takes_it() {
+        let dir = private_dir();
+        let asker = Asker::start(dir.path(), ASKS);
+        let pid = asker.0.id();
+        assert!(take_all(dir.path(), |asks| asks != pid).is_empty());
+        // A link to another's request is that other's request, once.
+        fs::hard_link(dir.path().join("a"), dir.path().join("b")).unwrap();
+        let mut taken = take_all(dir.path(), |asks| asks == pid);
+        assert_eq!(taken.len(), 1);
+        assert!(take_all(dir.path(), |_| true).is_empty());
+        let taken = taken.remove(0);
+        assert_eq!(taken.words[1], "-c");
+        assert_eq!(taken.words.last().unwrap(), dir.path().as_os_str());
+        assert!(taken.is_waited_for());
+        let memory = memory_of(pid).unwrap();
+        assert_eq!(answer(&memory).unwrap(), None);
+        taken.answer(b"done".to_vec()).unwrap();
+        assert_eq!(answer(&memory).unwrap(), Some(b"done".to_vec()));
+    }
+
+    /// It would become writable by being opened for the asker.
+    #[test]
+    fn no_file_is_taken_for_memory() {
+        let dir = private_dir();
+        let victim = dir.path().join("victim");
+        fs::write(&victim, "precious").unwrap();
+        for script in [
+            "f = file('a'); m = open(os.path.join(sys.argv[1], 'victim'))",
+            "f = file('a'); p = os.path.join(sys.argv[1], 'memfd:consort-answer'); m = open(p, 'w+'); os.remove(p)",
+            "f = file('a'); m = os.memfd_create('consort-answer')",
+        ] {
+            let asker = Asker::start(dir.path(), script);
+            assert!(take_all(dir.path(), |asks| asks == asker.0.id()).is_empty(), "{script}");
+        }
+        assert_eq!(fs::read_to_string(&victim).unwrap(), "precious");
     }
 
     #[test]
-    fn the_kernel_says_who_asks_and_one_takes_it() {
-        let dir = tempfile::tempdir().unwrap();
-        let mut child = asker(&dir, "a");
-        assert!(spool(&dir).take(&|pid| pid != child.id()).is_empty());
-        let taken = spool(&dir).take(&|pid| pid == child.id());
-        assert_eq!(
-            (taken.len(), taken[0].request.as_slice(), taken[0].is_waited_for()),
-            (1, &b"please"[..], true)
+    fn what_is_no_file_with_a_lock_is_passed_over() {
+        let dir = private_dir();
+        fs::write(dir.path().join("unlocked"), "").unwrap();
+        std::os::unix::fs::symlink("/etc/passwd", dir.path().join("link")).unwrap();
+        fs::create_dir(dir.path().join("dir")).unwrap();
+        assert!(
+            std::process::Command::new("mkfifo").arg(dir.path().join("pipe")).status().unwrap().success()
         );
-        assert!(spool(&dir).take(&|_| true).is_empty());
-        child.kill().unwrap();
-        child.wait().unwrap();
-        assert!(!taken[0].is_waited_for());
-        drop(taken);
-        assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 0);
-    }
-
-    #[test]
-    fn what_the_dead_have_asked_is_cleared_away() {
-        let dir = tempfile::tempdir().unwrap();
-        let mut child = asker(&dir, "a");
-        child.kill().unwrap();
-        child.wait().unwrap();
-        assert!(spool(&dir).take(&|_| true).is_empty());
-        assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 0);
-    }
-
-    #[test]
-    fn an_answer_reaches_whoever_asked() {
-        let dir = tempfile::tempdir().unwrap();
-        let _bell = spool(&dir).bell().unwrap();
-        let mut child = asker(&dir, "a");
-        let taken = spool(&dir).take(&|_| true).pop().unwrap();
-        taken.answer(b"done").unwrap();
-        assert_eq!(fs::read(dir.path().join("a.answer")).unwrap(), b"done");
-        child.kill().unwrap();
-        child.wait().unwrap();
+        assert!(take_all(dir.path(), |_| true).is_empty());
+        assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 4);
     }
 }

@@ -195,7 +195,7 @@ impl AgentCli for Codex {
     fn live_state(&self, config_dir: &Path, agent: &Agent) -> Option<Live> {
         log::idle(&rollout(config_dir, agent.session.as_str())?, |event| {
             match event["payload"]["type"].as_str()? {
-                "turn_aborted" | "task_complete" | "error" => Some(true),
+                "turn_aborted" | "task_complete" => Some(true),
                 "task_started" => Some(false),
                 _ => None,
             }

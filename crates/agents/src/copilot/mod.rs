@@ -117,8 +117,9 @@ impl AgentCli for Copilot {
     fn live_state(&self, config_dir: &Path, agent: &Agent) -> Option<Live> {
         let log = format!("session-state/{}/events.jsonl", agent.session.path_part());
         log::idle(&config_dir.join(log), |event| match event["type"].as_str()? {
-            // The last one: what was asked was taken back before there was an answer.
-            "abort" | "session.error" | "session.usage_checkpoint" => Some(true),
+            "abort" | "session.error" => Some(true),
+            // What was asked is taken back before there is an answer.
+            "session.usage_checkpoint" if event["data"].to_string().contains("\"rewind\"") => Some(true),
             "user.message" | "assistant.turn_start" | "tool.execution_start" => Some(false),
             _ => None,
         })

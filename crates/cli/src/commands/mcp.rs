@@ -4,7 +4,7 @@ use consort_mcp::Server;
 
 use crate::error::CommandError;
 use crate::error::CommandResult;
-use crate::spool::Carrier;
+use crate::spool;
 use crate::surroundings::Surroundings;
 use crate::world::World;
 
@@ -19,7 +19,7 @@ pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
     if args.schemas {
         return world.out.json(&consort_mcp::catalogue());
     }
-    let _carrier = Carrier::start(&world.paths);
+    spool::serve(&world.paths, &world.cwd);
     let around = Surroundings::new(world);
     consort_mcp::serve(Server::new(world.app(), std::sync::Arc::new(around))).map_err(|error| {
         CommandError::user(

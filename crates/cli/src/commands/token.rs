@@ -6,6 +6,7 @@
 
 use std::fs;
 use std::io::Read as _;
+use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
 use std::path::PathBuf;
 
@@ -146,8 +147,14 @@ fn revoke(world: &World, id: &str) -> CommandResult {
 /// that is not good is an error, not a call without one.
 pub(crate) fn accept(world: &World, file: Option<&Path>, fd: Option<i32>, command: &str) -> CommandResult {
     let shown = match (file, fd) {
-        (Some(file), _) => consort_files::read(file, LONGEST)
-            .map_err(|error| CommandError::file("cannot read", file, error))?,
+        (Some(file), _) => {
+            let cannot_read = |error| CommandError::file("cannot read", file, error);
+            if fs::metadata(file).map_err(cannot_read)?.mode() & 0o077 != 0 {
+                let hint = format!("chmod 600 {}; then nobody else has read it since", file.display());
+                return Err(CommandError::user(format!("others may read {}", file.display()), hint));
+            }
+            consort_files::read(file, LONGEST).map_err(cannot_read)?
+        }
         (None, Some(fd)) => read_descriptor(fd)?,
         (None, None) => return Ok(()),
     };

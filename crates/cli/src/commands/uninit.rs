@@ -39,67 +39,85 @@ pub(crate) struct Args {
 
 pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
     let worktree = world.place().worktree;
-    if !args.dry_run {
-        person::confirmed(
-            &mut world.app(),
-            "disconnect agent CLIs: nothing keeps them from reserved files then",
-        )?;
-    }
+    let confirm = |what: &str| match args.dry_run {
+        true => Ok(()),
+        false => person::confirmed(&mut world.app(), what).map(drop),
+    };
     if args.git_merge {
+        confirm("have git merge no knowledge any more")?;
         return git_merge::remove(world, &worktree, args.dry_run);
     }
     if args.git_hook {
+        confirm("let commits in this repository go unchecked")?;
         return git_hook::remove(world, &worktree, args.dry_run);
     }
     let all = args.which.choose(|_| true);
-    let (is_any_connected, all_went_well) = one_by_one(all.clone(), |cli| {
-        // Where nothing is done, the first is not gone before the second.
-        let leaving = if args.dry_run { all.as_slice() } else { &[cli] };
-        disconnect(world, args, cli, &worktree, leaving)
-    })?;
-    all_went_well?;
+    // As long as nothing is done, the first is not gone before the second.
+    let (is_any_connected, all_went_well) =
+        one_by_one(all.clone(), |cli| show(world, args, cli, &worktree, &all))?;
     if !is_any_connected {
-        world.out.line("Nothing is connected here.")?;
+        all_went_well?;
+        return world.out.line("Nothing is connected here.");
     }
-    Ok(())
+    if args.dry_run {
+        out::note("Nothing was changed: this was a dry run.");
+        return all_went_well;
+    }
+    confirm("disconnect agent CLIs: nothing keeps them from reserved files then")?;
+    one_by_one(all, |cli| disconnect(world, args, cli, &worktree))?.1
 }
 
-/// Disconnects one, if the person agrees; whether it was connected. A file that
-/// cannot be understood is reported after the others are done.
-fn disconnect(
+/// What is to be done to disconnect them, beside what cannot be understood.
+type Plans = (Vec<Plan>, Vec<CommandError>);
+
+fn plan(
+    world: &World,
+    args: &Args,
+    cli: &'static dyn AgentCli,
+    worktree: &Path,
+    leaving: &[&'static dyn AgentCli],
+) -> Plans {
+    let config_dir = world.config_dir(cli);
+    let level = args.level.choose(&config_dir, worktree);
+    let mut plans: Plans = Default::default();
+    for plan in connect::plan_disconnect(world, cli, level, leaving) {
+        match plan {
+            Ok(plan) if plan.changes_nothing() => {}
+            Ok(plan) => plans.0.push(plan),
+            Err(error) => plans.1.push(error),
+        }
+    }
+    plans
+}
+
+/// Shows what disconnecting one changes; whether it is connected.
+fn show(
     world: &World,
     args: &Args,
     cli: &'static dyn AgentCli,
     worktree: &Path,
     leaving: &[&'static dyn AgentCli],
 ) -> Result<bool, CommandError> {
-    let config_dir = world.config_dir(cli);
-    let level = args.level.choose(&config_dir, worktree);
-    let make = || {
-        let plans = connect::plan_disconnect(world, cli, level, leaving);
-        let (plans, failures): (Vec<_>, Vec<_>) = plans.into_iter().partition(Result::is_ok);
-        let mut plans: Vec<Plan> = plans.into_iter().flatten().collect();
-        plans.retain(|plan| !plan.changes_nothing());
-        (plans, failures)
-    };
-    let (mut plans, mut failures) = make();
-    let is_connected = !plans.is_empty();
+    let (plans, failures) = plan(world, args, cli, worktree, leaving);
     plans.iter().try_for_each(|plan| world.out.text(plan.diff()))?;
-    if !is_connected {
-        // There is nothing to agree to.
-    } else if args.dry_run {
-        out::note("Nothing was changed: this was a dry run.");
-    } else {
-        if !plans.iter().all(Plan::is_current) {
-            (plans, failures) = make();
-        }
-        plans.iter().try_for_each(Plan::check)?;
-        for plan in &plans {
-            plan.carry_out(&world.pending())?;
-            world.out.line(format!("Disconnected {}: {}", cli.title(), plan.path.display()))?;
-        }
-    }
-    let failures: Vec<CommandError> = failures.into_iter().filter_map(Result::err).collect();
     failures.iter().for_each(|error| out::note(error.render().trim_end()));
-    if failures.is_empty() { Ok(is_connected) } else { Err(CommandError::Told) }
+    // With nothing else to do, this is all there is to say.
+    if failures.is_empty() || !plans.is_empty() { Ok(!plans.is_empty()) } else { Err(CommandError::Told) }
+}
+
+/// Disconnects one; whether it was connected. A file that cannot be understood is
+/// left out, and the others are done.
+fn disconnect(
+    world: &World,
+    args: &Args,
+    cli: &'static dyn AgentCli,
+    worktree: &Path,
+) -> Result<bool, CommandError> {
+    let (plans, failures) = plan(world, args, cli, worktree, &[cli]);
+    plans.iter().try_for_each(Plan::check)?;
+    for plan in &plans {
+        plan.carry_out(&world.pending())?;
+        world.out.line(format!("Disconnected {}: {}", cli.title(), plan.path.display()))?;
+    }
+    if failures.is_empty() { Ok(!plans.is_empty()) } else { Err(CommandError::Told) }
 }

@@ -10,6 +10,7 @@ use consort_host::LARGEST_RESULT;
 use crate::error::CommandError;
 use crate::exit;
 use crate::exit::ExitCode;
+use crate::person;
 use crate::world::World;
 
 #[derive(clap::Subcommand)]
@@ -27,6 +28,9 @@ pub(crate) enum Command {
 pub(crate) fn run(world: &World, command: &Command) -> Result<ExitCode, CommandError> {
     let dir = world.paths.data.join("cache");
     let cache = Cache::new(dir.clone());
+    if matches!(command, Command::Put { .. } | Command::Clear) {
+        person::known(&mut world.app())?;
+    }
     match command {
         Command::Get { file, name } => match cache.get(file, name) {
             Some(result) => world.out.text(String::from_utf8_lossy(&result))?,

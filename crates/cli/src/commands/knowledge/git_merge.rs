@@ -21,6 +21,9 @@ const DRIVER: &str = "merge.consort.driver";
 const NAME: &str = "merge.consort.name";
 
 pub(crate) fn install(world: &World, worktree: &Path, dry_run: bool, yes: bool) -> CommandResult {
+    if consort_host::repository(worktree).is_none() {
+        return Err(CommandError::user("this is not a git repository", "run it inside of one"));
+    }
     let file = attributes(worktree);
     let found = file.read()?.unwrap_or_default();
     let driver =

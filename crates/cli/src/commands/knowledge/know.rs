@@ -15,6 +15,7 @@ use crate::connect::TheirFile;
 use crate::error::CommandError;
 use crate::exit;
 use crate::exit::ExitCode;
+use crate::person;
 use crate::world::World;
 
 #[derive(clap::Subcommand)]
@@ -144,6 +145,7 @@ pub(crate) fn run(world: &World, command: &Command) -> Result<ExitCode, CommandE
 
 fn save(world: &World) -> Result<ExitCode, CommandError> {
     let mut room = world.open()?;
+    person::known(&mut room.app)?;
     let scope = consort_core::knowledge::Scope::Project(room.project.id.clone());
     let mut index = room.app.knowledge()?;
     // What is in the file and not known would be lost.
@@ -155,6 +157,7 @@ fn save(world: &World) -> Result<ExitCode, CommandError> {
 
 fn import(world: &World, file: &Path, scope: &ScopeArgs) -> Result<ExitCode, CommandError> {
     let mut room = world.open()?;
+    person::known(&mut room.app)?;
     let scope = scope.of(&room);
     if file.extension().is_none_or(|kind| kind != "yjs") {
         return exchange::import(world, &mut room, &scope, file).map(|()| ExitCode::SUCCESS);

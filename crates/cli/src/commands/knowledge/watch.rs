@@ -27,6 +27,7 @@ use notify::Watcher as _;
 
 use crate::error::CommandError;
 use crate::error::CommandResult;
+use crate::person;
 use crate::world::World;
 
 /// An editor, a formatter and a checkout write many times; this long after the
@@ -48,6 +49,7 @@ pub(crate) struct Args {
 
 pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
     let mut room = world.open()?;
+    person::known(&mut room.app)?;
     let (project, worktree) = (room.project.id.clone(), room.place.worktree.clone());
     let scope = Scope::Project(project.clone());
     let cannot_wait = |error| CommandError::file("cannot wait in", &world.paths.bells(), error);

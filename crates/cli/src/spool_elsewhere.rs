@@ -1,0 +1,13 @@
+//! Where the kernel does not tell what `spool.rs` goes by.
+
+use std::path::Path;
+
+use consort_host::Paths;
+
+use crate::exit::ExitCode;
+
+pub(crate) fn ask() -> Option<ExitCode> {
+    None
+}
+
+pub(crate) fn serve(_paths: &Paths, _cwd: &Path) {}

@@ -1,0 +1,113 @@
+//! Codex with its own sandbox: its commands cannot write the store.
+
+use std::path::Path;
+
+use consort_testkit::RealAgent;
+use consort_testkit::Sealed;
+use consort_testkit::Step;
+use consort_testkit::StubModel;
+use serde_json::Value;
+use serde_json::json;
+
+/// In its own sandbox and with its own approvals Codex speaks through our MCP server,
+/// which `init` adds.
+#[test]
+fn codex_speaks_with_its_own_defaults() {
+    let agent = RealAgent::Codex;
+    if agent.is_out_of_reach() {
+        return;
+    }
+    let world = Sealed::new(env!("CARGO_BIN_EXE_consort"));
+    world.git_init();
+    assert_eq!(world.run("join --pid $OTHER --kind claude --session s1 --name Falcon").code, 0);
+    let send = json!({ "to": ["Falcon"], "text": "out of the sandbox" });
+    let model = StubModel::start([
+        agent.ours("send", send),
+        agent.ours("reserve", json!({ "what": ["src/"] })),
+        Step::say("Done."),
+    ]);
+    agent.settle(&world, &model);
+    let config = agent.config_dir(&world).join("config.toml");
+    let text = std::fs::read_to_string(&config).unwrap();
+    let text = text.replace("approval_policy = \"never\"\n", "");
+    std::fs::write(&config, text.replace("danger-full-access", "workspace-write")).unwrap();
+    let connected = world.run("init --agent codex --yes");
+    assert_eq!(connected.code, 0, "{connected}");
+    let mut turn = agent.headless(&world, &model, "please go on");
+    let ran = world.ran(turn.env("CONSORT_NAME", "Newcomer"));
+    let heard = world.run_as(Some("s1"), &["inbox"]).stdout;
+    assert!(heard.contains("> out of the sandbox"), "{ran}\n{heard}");
+    let journal = world.run("journal tail -n 50").stdout;
+    assert!(journal.contains("src/"), "{ran}\n{journal}");
+}
+
+/// Commands in its sandbox cannot write the store: our server does it for them, as
+/// far as an agent may.
+#[test]
+fn codex_commands_get_out_of_its_sandbox() {
+    let agent = RealAgent::Codex;
+    if agent.is_out_of_reach() {
+        return;
+    }
+    // Its sandbox lets everything write to /tmp.
+    let world = Sealed::new_in(Path::new("/var/tmp"), env!("CARGO_BIN_EXE_consort"));
+    world.git_init();
+    assert_eq!(world.run("join --pid $OTHER --kind claude --session s1 --name Falcon").code, 0);
+    assert_eq!(world.run_as(Some("s1"), &["reserve", "docs/"]).code, 0);
+    for name in ["init", "who"] {
+        std::fs::write(world.project().join(name), FORGED).unwrap();
+    }
+    let expected = [
+        ("touch $HOME/.local/share/consort/consort.db", "Read-only file system"),
+        ("consort whoami", "Newcomer"),
+        ("consort send Falcon 'by a command'", "Sent #"),
+        ("echo 'by a pipe' | consort send Falcon -", "Sent #"),
+        ("consort reserve src/", "Reserved src/"),
+        ("consort reserve docs/", "is held by Falcon"),
+        ("consort wait docs/ --timeout 1s", "docs/ is still held."),
+        ("consort inbox", "No new messages."),
+        ("python3 init --agent claude --yes", "it is no command for this way"),
+        ("python3 who --set journal.retention_days=1", "it is no command for this way"),
+        (
+            "mkdir inner && cd inner && git init -q && consort whoami",
+            "not run in the repository of its session",
+        ),
+    ];
+    let consort = env!("CARGO_BIN_EXE_consort");
+    let lines =
+        expected.map(|(line, _)| format!("({}) 2>&1", line.replace("consort ", &format!("{consort} "))));
+    let model = StubModel::start([agent.shell(&lines.join("; echo ---; ")), Step::say("Done.")]);
+    agent.settle(&world, &model);
+    let config = agent.config_dir(&world).join("config.toml");
+    let text = std::fs::read_to_string(&config).unwrap();
+    let text = text.replace("approval_policy = \"never\"\n", "");
+    std::fs::write(&config, text.replace("danger-full-access", "workspace-write")).unwrap();
+    assert_eq!(world.run("init --agent codex --yes").code, 0);
+    let mut turn = agent.headless(&world, &model, "please go on");
+    let ran = world.ran(turn.env("CONSORT_NAME", "Newcomer"));
+    let items = ran.stdout.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
+    let mut outputs = items.filter_map(|item| item["item"]["aggregated_output"].as_str().map(str::to_owned));
+    let output = outputs.next_back().unwrap_or_default();
+    let parts: Vec<&str> = output.split("---\n").collect();
+    assert_eq!(parts.len(), expected.len(), "{ran}");
+    for ((line, wanted), said) in expected.iter().zip(parts) {
+        assert!(said.contains(wanted), "{line}: {said}");
+    }
+    let heard = world.run_as(Some("s1"), &["inbox"]).stdout;
+    assert!(heard.contains("> by a command") && heard.contains("> by a pipe"), "{heard}");
+}
+
+/// Asks our MCP server for whatever it is called with, as a hostile program in the
+/// sandbox would.
+const FORGED: &str = r#"
+import fcntl, glob, json, os, time
+memory = os.memfd_create('consort-answer', os.MFD_ALLOW_SEALING)
+files = [open(os.path.join(spool, 'forged'), 'w') for spool in glob.glob(f'/tmp/consort-{os.getuid()}-*')]
+for file in files: fcntl.lockf(file, fcntl.LOCK_EX)
+for _ in range(200):
+    answer = os.pread(memory, 9999, 0)
+    if answer: print(answer.decode()); break
+    for file in files: os.utime(file.name)
+    time.sleep(0.02)
+for file in files: os.remove(file.name)
+"#;
