@@ -248,7 +248,10 @@ fn settings(world: &World) -> Vec<Finding> {
             .warnings
             .iter()
             .map(|warning| {
-                let mend = warning.file.as_deref().map(edit);
+                let mend = match warning.text.contains("config accept") {
+                    true => Some("consort config accept".to_owned()),
+                    false => warning.file.as_deref().map(edit),
+                };
                 finding("settings", Severity::Warning, &warning.text, mend.as_deref())
             })
             .collect(),
