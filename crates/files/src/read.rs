@@ -33,13 +33,17 @@ pub fn read_open(file: impl AsFd, limit: u64) -> io::Result<Vec<u8>> {
     if stat.st_size as u64 > limit {
         return Err(too_long());
     }
-    // All in one piece. It may have grown since.
+    // All in one piece, and with room for more: less than there is room for is all.
     let mut bytes = Vec::with_capacity(stat.st_size as usize + 1);
-    while rustix::io::read(&file, spare_capacity(&mut bytes))? > 0 {
+    loop {
+        rustix::io::read(&file, spare_capacity(&mut bytes))?;
         if bytes.len() as u64 > limit {
             return Err(too_long());
         }
+        if bytes.len() < bytes.capacity() {
+            return Ok(bytes);
+        }
+        // It has grown since.
         bytes.reserve(1);
     }
-    Ok(bytes)
 }

@@ -45,7 +45,7 @@ impl Machine {
     fn seat(&self) -> &Seat {
         self.place.get_or_init(|| {
             let boot = self.boot().unwrap_or_default();
-            let machine = machine_id::machine_id(&self.data.join("machine"), boot, self.random());
+            let machine = machine_id::machine_id(&self.data.join("machine"), boot, || self.random());
             Seat { machine, namespace: process::namespace() }
         })
     }

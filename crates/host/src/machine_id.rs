@@ -27,11 +27,14 @@ struct Known {
 }
 
 /// The id of this machine; without a directory to keep it in, that of this boot.
-pub(crate) fn machine_id(file: &Path, boot: &str, random: [u8; 10]) -> String {
+pub(crate) fn machine_id(file: &Path, boot: &str, random: impl FnOnce() -> [u8; 10]) -> String {
+    let known = match read(file) {
+        // Nearly always: it was asked for before since the machine was started.
+        Some(known) if known.boots.iter().any(|known| known == boot) => return known.id,
+        known => known,
+    };
     let system = system_id();
-    let known = read(file);
     match known {
-        Some(known) if known.boots.iter().any(|known| known == boot) => known.id,
         Some(mut known) if known.system == system || system.is_empty() || known.system.is_empty() => {
             known.boots.push(boot.to_owned());
             let extra = known.boots.len().saturating_sub(BOOTS);
@@ -41,7 +44,7 @@ pub(crate) fn machine_id(file: &Path, boot: &str, random: [u8; 10]) -> String {
             known.id
         }
         _ => {
-            let id: String = random.iter().map(|byte| format!("{byte:02x}")).collect();
+            let id: String = random().iter().map(|byte| format!("{byte:02x}")).collect();
             let made = Known { id, system, boots: vec![boot.to_owned()] };
             if known.is_some() {
                 // Another machine's: it must not come back.
@@ -107,22 +110,22 @@ mod tests {
     fn it_stays_while_the_machine_does_and_not_on_another() {
         let temp = tempfile::tempdir().unwrap();
         let file = temp.path().join("deep/machine");
-        let first = machine_id(&file, "boot-1", [1; 10]);
-        assert_eq!(machine_id(&file, "boot-1", [2; 10]), first);
+        let first = machine_id(&file, "boot-1", || [1; 10]);
+        assert_eq!(machine_id(&file, "boot-1", || [2; 10]), first);
         // Started again.
-        assert_eq!(machine_id(&file, "boot-2", [2; 10]), first);
+        assert_eq!(machine_id(&file, "boot-2", || [2; 10]), first);
         // A container of the same machine, which is another system.
         let text = fs::read_to_string(&file).unwrap();
         let system = text.lines().nth(1).unwrap().to_owned();
         fs::write(&file, text.replace(&system, "system another")).unwrap();
-        assert_eq!(machine_id(&file, "boot-2", [3; 10]), first);
+        assert_eq!(machine_id(&file, "boot-2", || [3; 10]), first);
         // A copy on another machine: neither the system nor the boot is known.
         if system != "system " {
-            assert_ne!(machine_id(&file, "boot-9", [4; 10]), first);
+            assert_ne!(machine_id(&file, "boot-9", || [4; 10]), first);
         }
         // Damaged, or nowhere to keep it.
         fs::write(&file, "nonsense").unwrap();
-        assert_eq!(machine_id(&file, "boot-9", [5; 10]), "05".repeat(10));
-        assert_eq!(machine_id(Path::new("/proc/none/machine"), "b", [6; 10]), "boot-b");
+        assert_eq!(machine_id(&file, "boot-9", || [5; 10]), "05".repeat(10));
+        assert_eq!(machine_id(Path::new("/proc/none/machine"), "b", || [6; 10]), "boot-b");
     }
 }
