@@ -223,7 +223,9 @@ impl Chaos {
                 for line in text.lines() {
                     match line.strip_prefix("> ") {
                         Some(text) => see(text, again),
-                        None => again = line.contains("shown again"),
+                        // Who it is from may come between the heading and the text.
+                        None if line.starts_with('#') => again = line.contains("shown again"),
+                        None => {}
                     }
                 }
             }

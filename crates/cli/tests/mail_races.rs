@@ -66,7 +66,9 @@ fn note_context(said: &str, seen: &Sightings) {
     for line in text.lines() {
         match line.strip_prefix("> ") {
             Some(text) => seen.lock().unwrap().push((text.to_owned(), again)),
-            None => again = line.contains("shown again"),
+            // Who it is from may come between the heading and the text.
+            None if line.starts_with('#') => again = line.contains("shown again"),
+            None => {}
         }
     }
 }
