@@ -158,7 +158,7 @@ impl<'w> Session<'w> {
         let since = Instant::now();
         while !is_so() {
             let screen = self.tmux.screen();
-            let is_late = since.elapsed() > Duration::from_secs(25);
+            let is_late = since.elapsed() > Duration::from_secs(60);
             assert!(!is_late, "{:?}: never came about: {what}\n{screen}\n{:?}", self.cli, self.agents());
             let question = QUESTIONS.iter().find(|(text, _)| screen.contains(text));
             if let Some((_, key)) = question
@@ -185,7 +185,7 @@ impl<'w> Session<'w> {
         // Keys that come before it is ready are lost.
         let typed = Cell::new(None::<Instant>);
         self.until(text, || {
-            if typed.get().is_none_or(|at| at.elapsed() > Duration::from_secs(3)) {
+            if typed.get().is_none_or(|at| at.elapsed() > Duration::from_secs(8)) {
                 self.tmux.run(&["send-keys", "-l", text]);
                 typed.set(Some(Instant::now()));
             }
@@ -218,7 +218,7 @@ impl<'w> Session<'w> {
         }
         let since = Instant::now();
         while !self.agents().is_empty() {
-            assert!(since.elapsed() < Duration::from_secs(15), "{:?} does not leave", self.cli);
+            assert!(since.elapsed() < Duration::from_secs(40), "{:?} does not leave", self.cli);
             std::thread::sleep(Duration::from_millis(50));
         }
     }
