@@ -54,8 +54,8 @@ pub(crate) fn acting(app: &mut TheApp) -> Result<CallerFacts, CommandError> {
     }
 }
 
-/// For a command that changes something in nobody's name in particular: refuses
-/// whoever cannot be told.
+/// Refuses an anonymous caller, for commands that change something but record no
+/// author.
 pub(crate) fn known(app: &mut TheApp) -> Result<(), CommandError> {
     let facts = acting(app)?;
     match caller(app, &facts) {

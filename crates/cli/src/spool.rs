@@ -65,7 +65,8 @@ const COMMANDS: &[&str] = &[
     "whoami",
 ];
 
-/// What goes with none of them: settings, tokens, and what never ends.
+/// Options that the server accepts with none of them: they change settings, prove
+/// the person, or never end.
 const REFUSED: &[&str] = &["--set", "--token-file", "--token-fd", "--watch", "--follow"];
 
 /// How many are carried out at once.
@@ -90,14 +91,14 @@ struct Answer {
     code: u8,
 }
 
-/// Has this very command carried out by our MCP server, if it is one that may be
-/// and the store cannot be written from here; `None` if not, or if nobody is there
-/// to do it.
+/// Asks our MCP server to run this command, if a sandbox keeps us from writing the
+/// store and the command is on the list. Returns `None` if we are in no sandbox, or if
+/// no server answers.
 pub(crate) fn ask() -> Option<ExitCode> {
     let words: Vec<OsString> = std::env::args_os().skip(1).collect();
     let paths = may_be_asked(&words).then(Paths::from_environment)??;
     if env::get(CARRIED).is_some() {
-        // What is carried out ends with whoever does it.
+        // The server that runs this command may be killed: then this ends too.
         let _ = rustix::process::set_parent_process_death_signal(Some(Signal::KILL));
         return None;
     }
@@ -127,8 +128,8 @@ pub(crate) fn ask() -> Option<ExitCode> {
     }
 }
 
-/// Begins anew with what comes on standard input in the place of `-`: a command is
-/// handed over by its command line.
+/// Restarts this command with the text from standard input in place of `-`: the
+/// server reads the request from the command line of this process.
 fn again_with_input(words: &[OsString]) -> ExitCode {
     let mut input = String::new();
     let error = match std::io::stdin().read_to_string(&mut input).and_then(|_| std::env::current_exe()) {
@@ -155,9 +156,8 @@ fn may_be_asked(words: &[OsString]) -> bool {
     })
 }
 
-/// Carries out what processes of the agent ask for that has started this one, in
-/// the background. Where that agent has no sandbox of this kind, or it cannot be done,
-/// commands in a sandbox say that they cannot write.
+/// Starts a thread that runs commands for sandboxed processes of the agent CLI that
+/// started this server. Does nothing for a CLI without such a sandbox.
 pub(crate) fn serve(paths: &Paths, cwd: &Path) {
     let machine = Machine::new(&paths.data);
     let above = machine.ancestors();
@@ -176,14 +176,16 @@ pub(crate) fn serve(paths: &Paths, cwd: &Path) {
             for taken in spool.take(&is_ours, MOST.saturating_sub(at_work.load(Ordering::Acquire))) {
                 // Another repository could have git run what is written there.
                 let is_here = machine.place(&taken.cwd).repository == repository;
-                let at_work = Arc::clone(&at_work);
-                at_work.fetch_add(1, Ordering::AcqRel);
+                let counted = Arc::clone(&at_work);
+                counted.fetch_add(1, Ordering::AcqRel);
                 let carry_out = move || {
                     answer(taken, is_here);
-                    at_work.fetch_sub(1, Ordering::AcqRel);
+                    counted.fetch_sub(1, Ordering::AcqRel);
                 };
-                // Whoever asked sees that nobody works on it.
-                let _ = std::thread::Builder::new().spawn(carry_out);
+                if std::thread::Builder::new().spawn(carry_out).is_err() {
+                    // The asking process sees that its request was dropped.
+                    at_work.fetch_sub(1, Ordering::AcqRel);
+                }
             }
         }
     };
@@ -208,7 +210,8 @@ fn carry_out(taken: &Taken) -> Result<Answer, Box<dyn Error>> {
     if !may_be_asked(words) {
         return Err("it is no command for this way".into());
     }
-    let mut command = Command::new(std::env::current_exe()?);
+    // This very program, also after an update has replaced its file.
+    let mut command = Command::new("/proc/self/exe");
     command.args(words).current_dir(&taken.cwd).env(CARRIED, "1");
     // Which session of that process it is.
     let asker = Peer { pid: taken.pid, cwd: None };

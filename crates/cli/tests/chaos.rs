@@ -15,13 +15,13 @@ use std::process::Stdio;
 use std::sync::Mutex;
 use std::sync::RwLock;
 use std::sync::atomic::AtomicBool;
-use std::sync::atomic::AtomicU64;
 use std::sync::atomic::AtomicUsize;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 use std::time::Instant;
 
 use consort_testkit::Sealed;
+use consort_testkit::chance;
 use consort_testkit::mounts;
 use consort_testkit::rounds;
 use serde_json::Value;
@@ -48,7 +48,8 @@ struct Chaos {
     ledger: Mutex<Ledger>,
     /// Files that are reserved, and by whom, as far as that was acknowledged.
     held: Mutex<BTreeMap<usize, usize>>,
-    /// Whoever has it as a writer knows that no process of ours runs.
+    /// Workers hold it for reading while a process of theirs runs; the holder of the
+    /// write lock knows that none does.
     peace: RwLock<()>,
     is_over: AtomicBool,
     hooks: Mutex<Vec<Duration>>,
@@ -64,18 +65,6 @@ struct Ended {
     /// It was killed or stopped in between.
     was_hurt: bool,
     took: Duration,
-}
-
-/// Numbers that look random.
-fn chance(below: u64) -> u64 {
-    static STATE: AtomicU64 = AtomicU64::new(0x2545_f491_4f6c_dd1d);
-    let step = |state: u64| {
-        let state = state ^ (state << 13);
-        let state = state ^ (state >> 7);
-        state ^ (state << 17)
-    };
-    let before = STATE.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |state| Some(step(state))).unwrap();
-    (step(before) >> 11) % below
 }
 
 impl Chaos {

@@ -15,6 +15,7 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use consort_testkit::Sealed;
+use consort_testkit::chance;
 use consort_testkit::rounds;
 use serde_json::Value;
 use serde_json::json;
@@ -38,21 +39,9 @@ fn ran_until(
     (said, child.wait() == 0)
 }
 
-/// Numbers that look random, the same in every run.
-fn chance() -> u64 {
-    static STATE: AtomicU64 = AtomicU64::new(0x2545_f491_4f6c_dd1d);
-    let step = |state: u64| {
-        let state = state ^ (state << 13);
-        let state = state ^ (state >> 7);
-        state ^ (state << 17)
-    };
-    let before = STATE.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |state| Some(step(state))).unwrap();
-    step(before) >> 11
-}
-
 /// One in `n` is killed, at any moment of its life.
 fn fate(n: u64) -> Option<Duration> {
-    chance().is_multiple_of(n).then(|| Duration::from_micros(chance() % 9_000))
+    (chance(n) == 0).then(|| Duration::from_micros(chance(9_000)))
 }
 
 /// Texts that were shown, and whether as something shown before.
@@ -127,7 +116,7 @@ fn every_message_is_found_once_whoever_is_killed() {
         // The session at work: its tools' hooks, and now and then a look of its own.
         scope.spawn(|| {
             while !is_over.load(Ordering::Relaxed) {
-                let event = if chance().is_multiple_of(2) { "PreToolUse" } else { "Stop" };
+                let event = if chance(2) == 0 { "PreToolUse" } else { "Stop" };
                 for event in ["PostToolUse", event] {
                     let (said, ended) = ran_until(&world, &hook(event), fate(3), &call);
                     killed.fetch_add(usize::from(!ended), Ordering::Relaxed);

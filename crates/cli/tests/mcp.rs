@@ -196,7 +196,7 @@ fn mail_is_announced_and_can_be_read_as_a_resource() {
     assert!(falcon.ask("resources/read", json!({ "uri": "consort://message/4" }))["error"].is_object());
 }
 
-/// Whoever cannot see a session's process goes by when it was last said to live.
+/// A process that cannot see a session's process counts on the last renewal.
 #[test]
 fn its_server_says_that_a_session_lives() {
     let world = world();

@@ -71,7 +71,7 @@ fn a_store_of_the_last_version_is_taken_over_and_kept() {
         assert_eq!(verify[check], json!([]), "{check}");
     }
 
-    // As it was, for whoever goes back.
+    // The copy of the old store, for a person who goes back to the old program.
     let count = "print(*db.execute('SELECT count(*) FROM journal').fetchone(), *db.execute('PRAGMA user_version').fetchone())";
     assert_eq!(python(&world, &world.data().join("consort.db.v4"), count, ""), "10 4\n");
 }

@@ -68,7 +68,8 @@ pub fn handle<E: Engine, H: Host>(
     around: &dyn Surroundings,
 ) -> Result<Answer, PresenceError> {
     let hosting = |host: &H| hosting_process(host.ancestors(), around.pid());
-    // Whoever cannot be told is nobody, and still kept from what others hold.
+    // A session that cannot be identified has no mail and no holds; it is still
+    // refused what others hold.
     let session = app.session_here(&call.session, &hosting);
     let session = session.ok().flatten().unwrap_or_else(|| call.session.second_life(&Process::default()));
     let call = &HookCall { session, ..call.clone() };

@@ -40,7 +40,7 @@ use rustix::process::FlockType;
 /// How long to wait for somebody to take a request.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// How often whoever asks looks for the answer.
+/// How often the asking process looks for the answer.
 const LOOK: Duration = Duration::from_millis(10);
 
 /// What an answer has at most.
@@ -52,7 +52,7 @@ const END: u8 = 0;
 /// What the memory for an answer is called.
 const MEMORY: &str = "consort-answer";
 
-/// Where whoever carries out requests looks for them.
+/// The directory of requests, as the MCP server watches it.
 pub struct Spool {
     dir: OwnedFd,
     news: OwnedFd,
@@ -74,7 +74,7 @@ pub enum Asked {
     Answered(Vec<u8>),
     /// Nobody took it: nothing was done.
     NobodyThere,
-    /// Whoever took it ended before it had answered.
+    /// The server that took it ended before it had answered.
     Unknown,
 }
 
@@ -185,7 +185,7 @@ fn take(dir: &OwnedFd, name: &std::ffi::CStr, is_ours: &dyn Fn(u32) -> bool) -> 
     let file = File::from(rustix::fs::openat(dir, name, flags, Mode::empty()).ok()?);
     let pid = holder(&file).filter(|pid| is_ours(*pid))?;
     let memory = memory_of(pid)?;
-    // Once, whoever else looks. It ends with the file, or with this process.
+    // Only one server gets the lock; it loses it when it closes the file or ends.
     flock(&memory, FlockOperation::NonBlockingLockExclusive).ok()?;
     let line = fs::read(format!("/proc/{pid}/cmdline")).ok()?;
     let words =
@@ -218,7 +218,7 @@ fn memory_of(pid: u32) -> Option<File> {
 }
 
 impl Taken {
-    /// Whether whoever asked is still there.
+    /// Whether the asking process still lives.
     pub fn is_waited_for(&self) -> bool {
         fs::read_link(format!("/proc/{}/cwd", self.pid)).is_ok()
     }

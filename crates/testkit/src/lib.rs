@@ -29,6 +29,7 @@ pub use hostile::HOSTILE;
 pub use model::Step;
 pub use model::StubModel;
 pub use resident::Resident;
+pub use rounds::chance;
 pub use rounds::rounds;
 pub use seat::Seat;
 pub use seat::Seated;

@@ -1,4 +1,7 @@
-//! How long the long suites are.
+//! How long the long suites are, and their dice.
+
+use std::sync::atomic::AtomicU64;
+use std::sync::atomic::Ordering;
 
 /// Set by `scripts/test --long`.
 pub(crate) const LONG: &str = "CONSORT_TEST_LONG";
@@ -6,4 +9,16 @@ pub(crate) const LONG: &str = "CONSORT_TEST_LONG";
 /// `few` on every run, `many` on a long one.
 pub fn rounds(few: usize, many: usize) -> usize {
     if std::env::var_os(LONG).is_some() { many } else { few }
+}
+
+/// A number below a limit that looks random: the same ones in every run.
+pub fn chance(below: u64) -> u64 {
+    static STATE: AtomicU64 = AtomicU64::new(0x2545_f491_4f6c_dd1d);
+    let step = |state: u64| {
+        let state = state ^ (state << 13);
+        let state = state ^ (state >> 7);
+        state ^ (state << 17)
+    };
+    let before = STATE.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |state| Some(step(state))).unwrap();
+    (step(before) >> 11) % below
 }

@@ -52,22 +52,29 @@ pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
         return git_hook::remove(world, &worktree, args.dry_run);
     }
     let all = args.which.choose(|_| true);
-    // As long as nothing is done, the first is not gone before the second.
-    let (is_any_connected, all_went_well) =
-        one_by_one(all.clone(), |cli| show(world, args, cli, &worktree, &all))?;
-    if !is_any_connected {
-        all_went_well?;
+    // What several CLIs share goes with the last of them: here all of them leave.
+    let shown: Vec<Plans> = all.iter().map(|cli| plan(world, args, *cli, &worktree, &all)).collect();
+    for (plans, failures) in &shown {
+        plans.iter().try_for_each(|plan| world.out.text(plan.diff()))?;
+        failures.iter().for_each(|error| out::note(error.render().trim_end()));
+    }
+    let is_understood = match shown.iter().all(|(_, failures)| failures.is_empty()) {
+        true => Ok(()),
+        false => Err(CommandError::Told),
+    };
+    if shown.iter().all(|(plans, _)| plans.is_empty()) {
+        is_understood?;
         return world.out.line("Nothing is connected here.");
     }
     if args.dry_run {
         out::note("Nothing was changed: this was a dry run.");
-        return all_went_well;
+        return is_understood;
     }
     confirm("disconnect agent CLIs: nothing keeps them from reserved files then")?;
     one_by_one(all, |cli| disconnect(world, args, cli, &worktree))?.1
 }
 
-/// What is to be done to disconnect them, beside what cannot be understood.
+/// The changes that disconnect a CLI, and the files that cannot be understood.
 type Plans = (Vec<Plan>, Vec<CommandError>);
 
 fn plan(
@@ -88,21 +95,6 @@ fn plan(
         }
     }
     plans
-}
-
-/// Shows what disconnecting one changes; whether it is connected.
-fn show(
-    world: &World,
-    args: &Args,
-    cli: &'static dyn AgentCli,
-    worktree: &Path,
-    leaving: &[&'static dyn AgentCli],
-) -> Result<bool, CommandError> {
-    let (plans, failures) = plan(world, args, cli, worktree, leaving);
-    plans.iter().try_for_each(|plan| world.out.text(plan.diff()))?;
-    failures.iter().for_each(|error| out::note(error.render().trim_end()));
-    // With nothing else to do, this is all there is to say.
-    if failures.is_empty() || !plans.is_empty() { Ok(!plans.is_empty()) } else { Err(CommandError::Told) }
 }
 
 /// Disconnects one; whether it was connected. A file that cannot be understood is

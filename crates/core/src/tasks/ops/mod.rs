@@ -60,7 +60,7 @@ pub(crate) fn let_go(store: &impl TaskStore, session: &SessionId) -> Result<Vec<
     Ok(store.task_of(session)?.map(|record| left_behind(&record)).into_iter().collect())
 }
 
-/// What it takes for another to have the task that a session has in hand.
+/// The changes that give the task of one session to another.
 pub(crate) fn hand_over(
     store: &impl TaskStore,
     from: &SessionId,
