@@ -248,7 +248,7 @@ fn settings(world: &World) -> Vec<Finding> {
             .warnings
             .iter()
             .map(|warning| {
-                let mend = match warning.text.contains("config accept") {
+                let mend = match warning.is_to_accept {
                     true => Some("consort config accept".to_owned()),
                     false => warning.file.as_deref().map(edit),
                 };

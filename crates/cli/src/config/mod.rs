@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use consort_core::config;
 use consort_core::config::Acceptance;
 use consort_core::config::Config;
+use consort_core::config::ConfigError;
 use consort_core::config::KEYS;
 use consort_core::config::Layer;
 use consort_core::config::Source;
@@ -34,6 +35,14 @@ pub(crate) struct Loaded {
 pub(crate) struct Warning {
     pub(crate) file: Option<PathBuf>,
     pub(crate) text: String,
+    /// `consort config accept` would let the value count.
+    pub(crate) is_to_accept: bool,
+}
+
+impl Warning {
+    fn new(file: Option<PathBuf>, text: &str) -> Self {
+        Self { file, text: text::one_line(text, 500), is_to_accept: false }
+    }
 }
 
 /// Where a project keeps its settings.
@@ -78,7 +87,7 @@ pub(crate) fn load(
             Ok(Some(text)) => text,
             Ok(None) => continue,
             Err(error) => {
-                warnings.push((Some(path), format!("ignored: {}", error.in_a_line())));
+                warnings.push(Warning::new(Some(path), &format!("ignored: {}", error.in_a_line())));
                 continue;
             }
         };
@@ -86,7 +95,7 @@ pub(crate) fn load(
             Ok(values) => layers.push(Layer { source, values }),
             Err(error) => {
                 let text = format!("{} is ignored: {}", path.display(), one_line(&error));
-                warnings.push((Some(path), text));
+                warnings.push(Warning::new(Some(path), &text));
             }
         }
     }
@@ -98,11 +107,9 @@ pub(crate) fn load(
             Source::User(file) | Source::Project(file) => Some(file.clone()),
             Source::Flag | Source::Environment(_) | Source::Default => None,
         };
-        (file, format!("{source}: {warning} ({hint})"))
+        let is_to_accept = file.is_some() && matches!(warning, ConfigError::Loosens { .. });
+        Warning { is_to_accept, ..Warning::new(file, &format!("{source}: {warning} ({hint})")) }
     }));
-    let said =
-        |(file, warning): (Option<PathBuf>, String)| Warning { file, text: text::one_line(&warning, 500) };
-    let warnings = warnings.into_iter().map(said).collect();
     Ok(Loaded { resolved, warnings, is_partial })
 }
 
