@@ -146,8 +146,14 @@ impl Location {
     /// What SQLite complains about, in our words.
     pub(crate) fn translate(&self, error: rusqlite::Error) -> StoreError {
         use rusqlite::ErrorCode;
-        // Its own chain of causes says the same thing twice.
-        let source = || error.to_string().into();
+        // Its own chain of causes says the same thing twice. Of a disk that failed,
+        // only the code says what it failed at.
+        let source = || match error.sqlite_error() {
+            Some(found) if found.code == ErrorCode::SystemIoFailure => {
+                format!("{error} (SQLite code {})", found.extended_code).into()
+            }
+            _ => error.to_string().into(),
+        };
         let path = self.path.clone();
         match error.sqlite_error_code() {
             Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => self.busy(),

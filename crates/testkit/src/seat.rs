@@ -147,10 +147,12 @@ pub fn at_terminal(command: &mut Command, types: bool) {
     rustix::pty::unlockpt(&master).unwrap();
     let slave = rustix::pty::ptsname(&master, Vec::new()).unwrap();
     let flags = OFlags::RDWR | OFlags::NOCTTY | OFlags::CLOEXEC;
-    // Held open, so that the terminal is there before and after the command.
+    // Held open as long as the command is, so that the terminal is there before it
+    // starts; whoever sits there leaves after the last of them.
     let held = rustix::fs::open(&slave, flags, Mode::empty()).unwrap();
-    std::thread::spawn(move || sit(master, held, types));
+    std::thread::spawn(move || sit(master, types));
     let take = move || {
+        let _ = &held;
         // A command that was given one already keeps it.
         if rustix::process::setsid().is_ok() {
             let terminal = rustix::fs::open(&slave, flags, Mode::empty())?;
@@ -163,7 +165,7 @@ pub fn at_terminal(command: &mut Command, types: bool) {
 }
 
 /// Reads what is shown on a terminal, and types what is asked for.
-fn sit(master: OwnedFd, _held: OwnedFd, types: bool) {
+fn sit(master: OwnedFd, types: bool) {
     let mut terminal = File::from(master);
     let (mut shown, mut piece) = (String::new(), [0; 1_024]);
     while let Ok(count) = terminal.read(&mut piece) {

@@ -141,13 +141,11 @@ fn open(path: &Path) -> rusqlite::Result<Connection> {
     if let Stand::Good(connection) = stand(path)? {
         return Ok(connection);
     }
-    // Held until this is over, or its holder is.
-    let lock = fs::OpenOptions::new().create(true).append(true).mode(0o600).open(path.with_extension("lock"));
-    let _lock = lock.and_then(|lock| lock.lock().map(|()| lock));
+    let _lock = lock(path);
     match stand(path)? {
         Stand::Good(connection) => return Ok(connection),
         Stand::Empty => {}
-        Stand::Bad => remove(path),
+        Stand::Bad => unlink(path),
     }
     // Nobody else's, from the start; what stands in the way, SQLite says better.
     let _ = fs::OpenOptions::new().create(true).append(true).mode(0o600).open(path);
@@ -209,7 +207,20 @@ fn version(connection: &Connection) -> rusqlite::Result<u32> {
     connection.query_row("PRAGMA user_version", [], |row| row.get(0))
 }
 
+/// Whoever makes or removes the index does it alone. Held until this is dropped, or
+/// its process ends.
+fn lock(path: &Path) -> Option<fs::File> {
+    let lock = fs::OpenOptions::new().create(true).append(true).mode(0o600).open(path.with_extension("lock"));
+    lock.and_then(|lock| lock.lock().map(|()| lock)).ok()
+}
+
 fn remove(path: &Path) {
+    let _lock = lock(path);
+    unlink(path);
+}
+
+/// Under the lock: a new index would otherwise take in what an old log says.
+fn unlink(path: &Path) {
     for end in ["", "-wal", "-shm"] {
         let _ = fs::remove_file(beside(path, end));
     }
@@ -314,6 +325,45 @@ mod tests {
 
     use super::*;
 
+    fn entry(seq: Seq, edits: Vec<Edit>) -> Entry {
+        let change = KnowledgeChange::Edited { writer: 1, by: Source::default(), edits, key: None, at: None };
+        Entry {
+            seq,
+            id: EntryId([seq as u8; 16]),
+            at: Timestamp(seq),
+            project: None,
+            actor: Actor::Person,
+            changes: vec![Change::Knowledge(change)],
+        }
+    }
+
+    /// Whoever found a sequence and an id that do not fit would take the index for
+    /// another store's, and remove it from under everybody.
+    #[test]
+    fn what_was_taken_in_last_is_read_at_once() {
+        let directory = tempfile::tempdir().unwrap();
+        let beside = directory.path().join("consort.db");
+        let mut writer = Knowledge::beside(&beside);
+        writer.take_in(&[entry(1, Vec::new())], 1).unwrap();
+        std::thread::scope(|scope| {
+            let reader = scope.spawn(|| {
+                let reader = Knowledge::beside(&beside);
+                loop {
+                    let (through, newest) = reader.last().unwrap();
+                    let fits = Some((through, EntryId([through as u8; 16])));
+                    if newest != fits || through >= 1_000 {
+                        return (newest, fits);
+                    }
+                }
+            });
+            for seq in 2..=1_000 {
+                writer.take_in(&[entry(seq, Vec::new())], seq).unwrap();
+            }
+            let (newest, fits) = reader.join().unwrap();
+            assert_eq!(newest, fits);
+        });
+    }
+
     /// Other replicas may call theirs whatever they like.
     #[test]
     fn an_entity_is_found_again_by_whatever_id_it_has() {
@@ -323,22 +373,8 @@ mod tests {
                 entity: entity.into(),
                 change: EditChange::Set { field: field.clone(), value: value.clone() },
             };
-            let change = KnowledgeChange::Edited {
-                writer: 1,
-                by: Source::default(),
-                edits: said.as_object().unwrap().iter().map(edit).collect(),
-                key: None,
-                at: None,
-            };
-            let entry = Entry {
-                seq,
-                id: EntryId([seq as u8; 16]),
-                at: Timestamp(seq),
-                project: None,
-                actor: Actor::Person,
-                changes: vec![Change::Knowledge(change)],
-            };
-            index.take_in(&[entry], seq).unwrap();
+            let edits = said.as_object().unwrap().iter().map(edit).collect();
+            index.take_in(&[entry(seq, edits)], seq).unwrap();
             index.known(&Scope::Global, Kind::Principle, "one").unwrap()
         };
         let named = json!({ "kind": "principle", "name": "one" });

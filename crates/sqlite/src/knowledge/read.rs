@@ -13,11 +13,15 @@ use super::shelf;
 use crate::apply::parse;
 
 pub(super) fn last(connection: &Connection) -> rusqlite::Result<(Seq, Option<(Seq, EntryId)>)> {
-    let mut statement = connection.prepare_cached("SELECT value FROM meta WHERE key = ?1")?;
-    let through = statement.query_row(["through"], |row| row.get(0)).optional()?.unwrap_or(0);
-    let seq: Option<Seq> = statement.query_row(["seq"], |row| row.get(0)).optional()?;
-    let id: Option<[u8; 16]> = statement.query_row(["id"], |row| row.get(0)).optional()?;
-    Ok((through, seq.zip(id.map(EntryId))))
+    // In one statement: others write between two, and what one says of the sequence
+    // would not fit what the other says of the id.
+    let of = |key: &str| format!("(SELECT value FROM meta WHERE key = '{key}')");
+    let sql = format!("SELECT {}, {}, {}", of("through"), of("seq"), of("id"));
+    connection.prepare_cached(&sql)?.query_row([], |row| {
+        let through: Option<Seq> = row.get(0)?;
+        let (seq, id): (Option<Seq>, Option<[u8; 16]>) = (row.get(1)?, row.get(2)?);
+        Ok((through.unwrap_or(0), seq.zip(id.map(EntryId))))
+    })
 }
 
 fn read(connection: &Connection, row: &rusqlite::Row<'_>) -> rusqlite::Result<Option<(Scope, Known)>> {
