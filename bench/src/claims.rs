@@ -94,9 +94,7 @@ fn guard(rounds: usize) {
     println!();
 }
 
-type BenchApp = App<Store, Machine>;
-
-fn take(app: &mut BenchApp, cwd: &Path, session: &str, what: &str) -> Option<()> {
+fn take(app: &mut App, cwd: &Path, session: &str, what: &str) -> Option<()> {
     let request = HoldRequest {
         caller: caller(app, session),
         cwd: cwd.to_owned(),
@@ -163,7 +161,7 @@ pub(crate) fn be_a_racer(what: &str, home: &Path, session: &str) {
     let store = Store::new(home.join("consort.db"), Access::Command);
     let mut app = App::new(store, Machine::new(home));
     let cwd = std::env::current_dir().unwrap();
-    let task = |app: &mut BenchApp| TaskRequest {
+    let task = |app: &mut App| TaskRequest {
         caller: caller(app, session),
         cwd: cwd.clone(),
         spec: Some("spec.md".into()),

@@ -18,14 +18,11 @@ use std::time::Duration;
 use std::time::Instant;
 
 use consort_core::App;
-use consort_core::convergence::TrailNotes as _;
 use consort_core::engine::Engine as _;
-use consort_core::engine::Tx as _;
 use consort_core::host::Host as _;
 use consort_core::journal::Actor;
 use consort_core::journal::Change;
 use consort_core::journal::EntryId;
-use consort_core::journal::JournalStore as _;
 use consort_core::journal::NewEntry;
 use consort_core::messages::InboxRequest;
 use consort_core::messages::Letter;
@@ -35,8 +32,6 @@ use consort_core::presence::Agent;
 use consort_core::presence::AgentName;
 use consort_core::presence::CallerFacts;
 use consort_core::presence::PresenceChange;
-use consort_core::presence::PresenceStore as _;
-use consort_core::presence::PulseStore as _;
 use consort_core::project::Project;
 use consort_host::Machine;
 use consort_sqlite::Access;
@@ -203,7 +198,7 @@ impl Home {
     }
 
     /// In this process, for what is not measured.
-    pub fn app(&self) -> App<Store, Machine> {
+    pub fn app(&self) -> App {
         let store = Store::new(self.dir.path().join("consort.db"), Access::Command);
         App::new(store, Machine::new(self.dir.path()))
     }
@@ -288,7 +283,7 @@ pub fn under(program: &str, arguments: &[&str], command: &Command, stdin: &Path)
 }
 
 /// Who calls, if it is that agent.
-pub fn caller(app: &mut App<Store, Machine>, session: &str) -> CallerFacts {
+pub fn caller(app: &mut App, session: &str) -> CallerFacts {
     let agent = app.engine_mut().read().unwrap().agent(&session.into()).unwrap();
     let ancestors = agent.into_iter().map(|(agent, _)| agent.process).collect();
     CallerFacts { ancestors, hints: vec![session.into()], ..Default::default() }

@@ -11,7 +11,6 @@ use std::io::BufReader;
 use std::io::Write as _;
 use std::sync::OnceLock;
 
-use consort_core::host::Host as _;
 use consort_core::presence::Caller;
 use consort_core::presence::CallerFacts;
 use consort_core::presence::NotAllowed;
@@ -20,8 +19,8 @@ use consort_core::presence::Unproven;
 use consort_core::text;
 
 use crate::error::CommandError;
-use crate::world::TheApp;
 use crate::world::caller_facts;
+use consort_core::App;
 
 /// Words that are short, easily typed and not easily confused.
 const WORDS: &[&str] = &[
@@ -43,7 +42,7 @@ pub(crate) fn has_token() -> bool {
 
 /// Who calls, for a command that changes something. A terminal whose environment
 /// an agent CLI has made is offered to prove itself.
-pub(crate) fn acting(app: &mut TheApp) -> Result<CallerFacts, CommandError> {
+pub(crate) fn acting(app: &mut App) -> Result<CallerFacts, CommandError> {
     let facts = caller_facts(app);
     match caller(app, &facts) {
         Caller::Anonymous(NotAllowed::Anonymous(Unproven::Marked(variable))) => {
@@ -56,7 +55,7 @@ pub(crate) fn acting(app: &mut TheApp) -> Result<CallerFacts, CommandError> {
 
 /// Refuses an anonymous caller, for commands that change something but record no
 /// author.
-pub(crate) fn known(app: &mut TheApp) -> Result<(), CommandError> {
+pub(crate) fn known(app: &mut App) -> Result<(), CommandError> {
     let facts = acting(app)?;
     match caller(app, &facts) {
         Caller::Anonymous(why) => Err(why.into()),
@@ -65,7 +64,7 @@ pub(crate) fn known(app: &mut TheApp) -> Result<(), CommandError> {
 }
 
 /// Who calls, for a command that weakens or removes protection; `what` says what it does.
-pub(crate) fn confirmed(app: &mut TheApp, what: &str) -> Result<CallerFacts, CommandError> {
+pub(crate) fn confirmed(app: &mut App, what: &str) -> Result<CallerFacts, CommandError> {
     let facts = caller_facts(app);
     let may_type = match caller(app, &facts) {
         Caller::Person => !facts.proof.is_confirmed(),
@@ -86,7 +85,7 @@ pub(crate) fn confirmed(app: &mut TheApp, what: &str) -> Result<CallerFacts, Com
 
 /// Who calls. What is wrong with the store must not keep the person from putting
 /// it right: then the processes alone tell.
-fn caller(app: &mut TheApp, facts: &CallerFacts) -> Caller {
+fn caller(app: &mut App, facts: &CallerFacts) -> Caller {
     app.caller(facts).unwrap_or_else(|_| match &facts.proof {
         _ if facts.in_agent => Caller::Anonymous(NotAllowed::NotJoined),
         Proof::None(why) => Caller::Anonymous(NotAllowed::Anonymous(why.clone())),
@@ -95,7 +94,7 @@ fn caller(app: &mut TheApp, facts: &CallerFacts) -> Caller {
 }
 
 /// Shows a word on the terminal; whether it was typed back.
-fn is_typed(app: &TheApp, why: &str) -> bool {
+fn is_typed(app: &App, why: &str) -> bool {
     let word = WORDS[usize::from(app.host().random()[0]) % WORDS.len()];
     let ask = || -> std::io::Result<bool> {
         let mut terminal = OpenOptions::new().read(true).write(true).open("/dev/tty")?;
@@ -114,7 +113,7 @@ fn is_typed(app: &TheApp, why: &str) -> bool {
 
 /// Refuses agents and callers with an agent's environment. The rest are the person
 /// and the person's scripts.
-pub(crate) fn refuse_agents(app: &mut TheApp) -> Result<(), CommandError> {
+pub(crate) fn refuse_agents(app: &mut App) -> Result<(), CommandError> {
     let facts = acting(app)?;
     match caller(app, &facts) {
         Caller::Agent(_) => Err(NotAllowed::NotThePerson.into()),

@@ -19,7 +19,6 @@ use consort_core::presence::Heard;
 use consort_core::presence::JoinRequest;
 use consort_core::presence::NameWish;
 use consort_core::presence::Proof;
-use consort_core::presence::PulseStore as _;
 use consort_core::presence::SessionId;
 use consort_core::presence::Unproven;
 use consort_core::presence::hosting_process;
@@ -122,9 +121,8 @@ impl Around for Surroundings {
     }
 
     fn renewal(&self, session: &SessionId) -> Box<dyn Fn() + Send> {
-        let pulses = Store::new(self.store.clone(), Access::Command).pulses();
-        let session = session.clone();
-        Box::new(move || pulses.renew(&session))
+        let (store, session) = (self.store.clone(), session.clone());
+        Box::new(move || Store::new(store.clone(), Access::Command).pulses().renew(&session))
     }
 
     fn bell(&self, topic: Option<&Topic>) -> std::io::Result<Box<dyn around::Bell>> {

@@ -11,7 +11,6 @@ use std::io::Write as _;
 
 use consort_agents::AgentCli;
 use consort_core::App;
-use consort_core::host::Host as _;
 use consort_core::host::Topic;
 use consort_core::journal::Actor;
 use consort_core::messages::Stir;
@@ -54,7 +53,7 @@ pub(crate) fn run(cli: &dyn AgentCli) -> Result<(), Box<dyn Error>> {
         if bell.wait(Some(rustix::stdio::stdin()), bell::SAFETY)? == Woken::Other {
             return Ok(());
         }
-        app.let_go_if_replaced();
+        app.close_if_replaced();
         if !app.host().is_alive(&me.process) {
             return Ok(());
         }

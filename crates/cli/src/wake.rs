@@ -5,14 +5,14 @@ use consort_core::messages::SendOutcome;
 use consort_core::messages::SendRequest;
 use consort_core::presence::Status;
 
-use crate::world::TheApp;
 use crate::world::World;
+use consort_core::App;
 
 /// Wakes who can be woken; says who sleeps on. The message is sent whatever
 /// happens here.
 pub(crate) fn wake(
     world: &World,
-    app: &mut TheApp,
+    app: &mut App,
     request: &SendRequest,
     outcome: &SendOutcome,
 ) -> Vec<String> {

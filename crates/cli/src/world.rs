@@ -1,11 +1,13 @@
 //! What a command works with: the store, the caller, the project, the settings.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use consort_agents::AgentCli;
 use consort_core::App;
+use consort_core::OpenApp;
 use consort_core::config::Config;
-use consort_core::host::Host as _;
+use consort_core::host::Host;
 use consort_core::host::Place;
 use consort_core::host::Process;
 use consort_core::journal::Actor;
@@ -30,8 +32,6 @@ use crate::out;
 use crate::out::Out;
 use crate::person;
 
-pub(crate) type TheApp = App<Store, Machine>;
-
 /// The paths and the output: all there is before the store is touched.
 pub(crate) struct World {
     pub(crate) paths: Paths,
@@ -43,7 +43,7 @@ pub(crate) struct World {
 
 /// An opened world.
 pub(crate) struct Room {
-    pub(crate) app: TheApp,
+    pub(crate) app: App,
     pub(crate) project: Project,
     pub(crate) place: Place,
     pub(crate) config: Config,
@@ -71,9 +71,14 @@ impl World {
         Ok(Self { paths, out: Out::new(), cwd, overrides })
     }
 
-    pub(crate) fn app(&self) -> TheApp {
-        let store = Store::new(self.paths.store(), Access::Command);
-        App::new(store, Machine::new(&self.paths.data))
+    pub(crate) fn app(&self) -> App {
+        (self.open_app())()
+    }
+
+    /// The same for a server, which opens the store for each call.
+    pub(crate) fn open_app(&self) -> OpenApp {
+        let (store, data) = (self.paths.store(), self.paths.data.clone());
+        Arc::new(move || App::new(Store::new(store.clone(), Access::Command), Machine::new(&data)))
     }
 
     /// Where it is noted which temporary files are being written.
@@ -134,15 +139,15 @@ impl Room {
 
 /// What tells who calls. What an agent CLI sets for its own commands only tells
 /// sessions of one process apart: it leaks into whatever is started there.
-pub(crate) fn caller_facts(app: &TheApp) -> CallerFacts {
+pub(crate) fn caller_facts(app: &App) -> CallerFacts {
     let (ancestors, is_noted) = app.ancestors();
     own_facts(app.host(), ancestors, is_noted)
 }
 
 /// The same of this process, with these ancestors, one of which may be noted to
 /// host a session.
-pub(crate) fn own_facts(machine: &Machine, ancestors: Vec<Process>, is_noted: bool) -> CallerFacts {
-    let facts = facts_of(machine, None, ancestors, is_noted, &env::get);
+pub(crate) fn own_facts(host: &dyn Host, ancestors: Vec<Process>, is_noted: bool) -> CallerFacts {
+    let facts = facts_of(host, None, ancestors, is_noted, &env::get);
     match person::has_token() && !facts.in_agent {
         true => CallerFacts { proof: Proof::Token, ..facts },
         false => facts,
@@ -160,7 +165,7 @@ pub(crate) fn facts_of_peer(machine: &Machine, peer: &Peer) -> CallerFacts {
 /// What a process (this one, unless another is named), its ancestors, nearest
 /// first, and its environment tell.
 fn facts_of(
-    machine: &Machine,
+    host: &dyn Host,
     own: Option<Process>,
     ancestors: Vec<Process>,
     is_noted: bool,
@@ -176,8 +181,8 @@ fn facts_of(
         if let Some(marker) = markers.chain(&[env::SESSION]).find(|name| variable(name).is_some()) {
             return Err(Unproven::Marked((*marker).to_owned()));
         }
-        let own = own.or_else(|| machine.process(std::process::id()));
-        consort_host::at_terminal(own.as_ref(), &ancestors, machine.now().0 / 1_000)?;
+        let own = own.or_else(|| host.process(std::process::id()));
+        consort_host::at_terminal(own.as_ref(), &ancestors, host.now().0 / 1_000)?;
         Ok(Proof::Terminal)
     };
     // Nobody needs to be asked who cannot be the person.

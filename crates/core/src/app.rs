@@ -1,48 +1,53 @@
 //! The API that all doors hold.
 
+use std::sync::Arc;
+
 use crate::Timestamp;
 use crate::engine::Engine;
 use crate::engine::StoreError;
-use crate::engine::Tx as _;
+use crate::engine::Tx;
 use crate::host::Host;
 use crate::journal::Actor;
 use crate::journal::Change;
 use crate::journal::EntryId;
-use crate::journal::JournalStore as _;
 use crate::journal::NewEntry;
 use crate::journal::Seq;
 use crate::project::ProjectId;
 
+/// Opens the store for one call: servers do so for each, since an [`App`] serves one
+/// caller at a time.
+pub type OpenApp = Arc<dyn Fn() -> App + Send + Sync>;
+
 /// An engine to keep state in and a host to live on. The verbs are in the
 /// rooms: `presence/ops/`, `messages/ops/`, `journal/ops.rs`, `config/ops.rs`.
-pub struct App<E, H> {
-    pub(crate) engine: E,
-    pub(crate) host: H,
+pub struct App {
+    pub(crate) engine: Box<dyn Engine>,
+    pub(crate) host: Box<dyn Host>,
 }
 
-impl<E: Engine, H: Host> App<E, H> {
-    pub fn new(engine: E, host: H) -> Self {
-        Self { engine, host }
+impl App {
+    pub fn new(engine: impl Engine + 'static, host: impl Host + 'static) -> Self {
+        Self { engine: Box::new(engine), host: Box::new(host) }
     }
 
-    pub fn host(&self) -> &H {
-        &self.host
+    pub fn host(&self) -> &dyn Host {
+        &*self.host
     }
 
-    /// For whoever lives long: lets go of a store that was deleted or replaced.
-    pub fn let_go_if_replaced(&mut self) -> bool {
-        self.engine.let_go_if_replaced()
+    /// For long-lived processes: see [`Engine::close_if_replaced`].
+    pub fn close_if_replaced(&mut self) -> bool {
+        self.engine.close_if_replaced()
     }
 
-    pub fn engine_mut(&mut self) -> &mut E {
-        &mut self.engine
+    pub fn engine_mut(&mut self) -> &mut dyn Engine {
+        &mut *self.engine
     }
 
     /// Ends a verb: records its changes as one entry, commits, and wakes those
     /// who wait. Without changes only the volatile facts are committed.
     pub(crate) fn conclude(
-        host: &H,
-        tx: E::Tx<'_>,
+        host: &dyn Host,
+        tx: Box<dyn Tx + '_>,
         at: Timestamp,
         project: Option<ProjectId>,
         actor: Actor,
@@ -58,7 +63,11 @@ impl<E: Engine, H: Host> App<E, H> {
     }
 
     /// The same with an entry that is at hand.
-    pub(crate) fn conclude_with(host: &H, mut tx: E::Tx<'_>, entry: &NewEntry) -> Result<Seq, StoreError> {
+    pub(crate) fn conclude_with(
+        host: &dyn Host,
+        mut tx: Box<dyn Tx + '_>,
+        entry: &NewEntry,
+    ) -> Result<Seq, StoreError> {
         let seq = tx.record(entry)?;
         tx.commit()?;
         host.ring(&entry.topics());

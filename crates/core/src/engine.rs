@@ -25,44 +25,44 @@ use crate::presence::PresenceStore;
 use crate::presence::PulseStore;
 use crate::tasks::TaskStore;
 
-/// Hands out transactions on the shared state, and keeps what is volatile
-/// outside of them.
+/// Hands out transactions on the shared state, and the files that keep volatile
+/// facts beside it.
 pub trait Engine {
-    type Tx<'t>: Tx
-    where
-        Self: 't;
-    type Pulses: PulseStore;
-    type Flags: FlagStore;
-    type Notes: PathNotes + TrailNotes + DigestNotes;
-    type Knowledge: KnowledgeIndex;
+    /// Closes the connection if the database file was replaced; the next
+    /// transaction opens the new one. Returns whether it was.
+    fn close_if_replaced(&mut self) -> bool;
 
-    /// Lets go of a store that was deleted or replaced; the next transaction
-    /// opens the one that is there then. For whoever lives long.
-    fn let_go_if_replaced(&mut self) -> bool;
+    /// The schema of the store, if a newer consort made it.
+    fn newer_schema(&mut self) -> Result<Option<u32>, StoreError>;
 
     /// A transaction that may write. It is the only writer from here on, so
     /// what it reads stays true until it commits.
-    fn write(&mut self) -> Result<Self::Tx<'_>, StoreError>;
+    fn write(&mut self) -> Result<Box<dyn Tx + '_>, StoreError>;
 
     /// A consistent view for reading.
-    fn read(&mut self) -> Result<Self::Tx<'_>, StoreError>;
+    fn read(&mut self) -> Result<Box<dyn Tx + '_>, StoreError>;
 
     /// Where volatile facts are kept.
-    fn pulses(&self) -> Self::Pulses;
+    fn pulses(&self) -> Box<dyn PulseStore>;
 
     /// Where hooks find out whether there is mail.
-    fn flags(&self) -> Self::Flags;
+    fn flags(&self) -> Box<dyn FlagStore>;
 
     /// Where hooks find out what is held and foreseen, and note what is written
     /// and seen.
-    fn notes(&self) -> Self::Notes;
+    fn notes(&self) -> Box<dyn Notes>;
 
     /// The index of what is known.
-    fn knowledge(&self) -> Self::Knowledge;
+    fn knowledge(&self) -> Box<dyn KnowledgeIndex>;
 
-    /// One that is forgotten with whoever asked for it.
-    fn passing_knowledge(&self) -> Self::Knowledge;
+    /// An index in memory, for one question.
+    fn passing_knowledge(&self) -> Box<dyn KnowledgeIndex>;
 }
+
+/// All that is kept beside the database about paths, trails and digests.
+pub trait Notes: PathNotes + TrailNotes + DigestNotes {}
+
+impl<N: PathNotes + TrailNotes + DigestNotes> Notes for N {}
 
 /// Everything a verb may ask or change.
 pub trait Tx:
@@ -75,7 +75,8 @@ pub trait Tx:
     + KnowledgeStore
     + ConfigStore
 {
-    fn commit(self) -> Result<(), StoreError>;
+    /// Makes what was recorded permanent.
+    fn commit(self: Box<Self>) -> Result<(), StoreError>;
 }
 
 /// What can go wrong with the store, whatever the verb was.

@@ -25,6 +25,7 @@ pub mod text;
 mod time;
 
 pub use app::App;
+pub use app::OpenApp;
 pub use time::Timestamp;
 
 /// How to work with others, for agents that have not met Consort.

@@ -9,7 +9,6 @@
 mod events;
 
 use consort_core::App;
-use consort_core::engine::Engine;
 use consort_core::engine::StoreError;
 use consort_core::hooks::HookCall;
 use consort_core::hooks::HookEvent;
@@ -62,12 +61,8 @@ impl Answer {
 }
 
 /// Carries out what an event means and says what to answer.
-pub fn handle<E: Engine, H: Host>(
-    app: &mut App<E, H>,
-    call: &HookCall,
-    around: &dyn Surroundings,
-) -> Result<Answer, PresenceError> {
-    let hosting = |host: &H| hosting_process(host.ancestors(), around.pid());
+pub fn handle(app: &mut App, call: &HookCall, around: &dyn Surroundings) -> Result<Answer, PresenceError> {
+    let hosting = |host: &dyn Host| hosting_process(host.ancestors(), around.pid());
     // A session that cannot be identified has no mail and no holds; it is still
     // refused what others hold.
     let session = app.session_here(&call.session, &hosting);
@@ -95,7 +90,7 @@ pub fn handle<E: Engine, H: Host>(
 
 /// What it takes to register the calling session.
 fn join_request(
-    host: &impl Host,
+    host: &dyn Host,
     call: &HookCall,
     around: &dyn Surroundings,
 ) -> Result<JoinRequest, PresenceError> {

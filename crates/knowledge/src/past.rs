@@ -2,9 +2,7 @@
 
 use consort_core::App;
 use consort_core::Timestamp;
-use consort_core::engine::Engine;
 use consort_core::engine::StoreError;
-use consort_core::host::Host;
 use consort_core::knowledge::KnowledgeIndex;
 use consort_core::knowledge::Scope;
 use consort_core::knowledge::Stamped;
@@ -22,24 +20,19 @@ pub trait Past {
 }
 
 /// The past as the journal has it.
-pub struct Journalled<'a, E, H> {
-    pub app: &'a mut App<E, H>,
+pub struct Journalled<'a> {
+    pub app: &'a mut App,
     pub scope: &'a Scope,
     pub moment: &'a dyn Fn(&str) -> Option<Timestamp>,
 }
 
-impl<E, H> Past for Journalled<'_, E, H>
-where
-    E: Engine,
-    E::Knowledge: 'static,
-    H: Host,
-{
+impl Past for Journalled<'_> {
     fn history(&mut self, ids: &[String]) -> Result<Vec<Stamped>, StoreError> {
         self.app.knowledge_history(self.scope, ids)
     }
 
     fn as_of(&mut self, at: Timestamp) -> Result<Box<dyn KnowledgeIndex>, StoreError> {
-        Ok(Box::new(self.app.knowledge_as_of(self.scope, at)?))
+        self.app.knowledge_as_of(self.scope, at)
     }
 
     fn moment(&self, text: &str) -> Option<Timestamp> {

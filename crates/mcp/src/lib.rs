@@ -14,7 +14,16 @@ mod tools;
 mod transport;
 mod watch;
 
+use std::sync::Mutex;
+use std::sync::MutexGuard;
+use std::sync::PoisonError;
+
 pub use server::Server;
 pub use tools::catalogue;
 pub use transport::serve;
 pub use transport::service;
+
+/// Locks, also after another call has panicked.
+fn lock<T>(shared: &Mutex<T>) -> MutexGuard<'_, T> {
+    shared.lock().unwrap_or_else(PoisonError::into_inner)
+}

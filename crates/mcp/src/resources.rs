@@ -1,8 +1,6 @@
 //! What there is to read besides calling tools: who is here, and the messages
 //! that wait. Reading marks nothing as read.
 
-use consort_core::engine::Engine;
-use consort_core::host::Host;
 use consort_core::journal::Actor;
 use consort_core::journal::Seq;
 use consort_core::messages::InboxRequest;
@@ -15,7 +13,7 @@ use rmcp::model::ResourceTemplate;
 
 use crate::answer::Problem;
 use crate::tools;
-use crate::tools::Room;
+use crate::tools::ToolContext;
 
 const OVERVIEW: &str = "consort://overview";
 const INBOX: &str = "consort://inbox";
@@ -35,7 +33,7 @@ fn number(uri: &str) -> Option<Seq> {
 }
 
 /// All of them. Whoever looks at the list has not joined by that.
-pub(crate) fn list<E: Engine, H: Host>(room: &mut Room<'_, E, H>) -> Vec<Resource> {
+pub(crate) fn list(context: &mut ToolContext<'_>) -> Vec<Resource> {
     let one = |uri: String, name: String, about: String| {
         Resource::new(uri, name).with_description(about).with_mime_type("text/plain")
     };
@@ -47,8 +45,8 @@ pub(crate) fn list<E: Engine, H: Host>(room: &mut Room<'_, E, H>) -> Vec<Resourc
             "Messages that wait for you; reading them here marks nothing as read".into(),
         ),
     ];
-    let Ok(Some(me)) = room.known_already() else { return all };
-    for letter in waiting(room, me).unwrap_or_default().into_iter().take(MOST) {
+    let Ok(Some(me)) = context.known_already() else { return all };
+    for letter in waiting(context, me).unwrap_or_default().into_iter().take(MOST) {
         let number = letter.message.number;
         let about = format!("From {}", text::one_line(&letter.message.sent.from.name, 40));
         all.push(one(format!("{MESSAGE}{number}"), format!("message {number}"), about));
@@ -64,16 +62,11 @@ pub(crate) fn template() -> ResourceTemplate {
 }
 
 /// One of them; `None` where there is none.
-pub(crate) fn read<E, H>(room: &mut Room<'_, E, H>, uri: &str) -> Result<Option<String>, Problem>
-where
-    E: Engine,
-    E::Knowledge: 'static,
-    H: Host,
-{
+pub(crate) fn read(context: &mut ToolContext<'_>, uri: &str) -> Result<Option<String>, Problem> {
     if let Some(number) = number(uri) {
-        let me = room.me()?;
-        let now = room.app.host().now();
-        let letters = waiting(room, me)?;
+        let me = context.me()?;
+        let now = context.app.host().now();
+        let letters = waiting(context, me)?;
         return Ok(letters
             .iter()
             .find(|letter| letter.message.number == number)
@@ -84,11 +77,11 @@ where
         INBOX => "inbox",
         _ => return Ok(None),
     };
-    let answer = tools::call(room, tool, serde_json::json!({ "peek": true }));
+    let answer = tools::call(context, tool, serde_json::json!({ "peek": true }));
     answer.map(|answer| answer.map(|answer| answer.text)).transpose()
 }
 
-fn waiting<E: Engine, H: Host>(room: &mut Room<'_, E, H>, me: Agent) -> Result<Vec<Letter>, Problem> {
+fn waiting(context: &mut ToolContext<'_>, me: Agent) -> Result<Vec<Letter>, Problem> {
     let request = InboxRequest { mailbox: Actor::Agent(me.session), from: None, peek: true };
-    Ok(room.app.inbox(&request)?)
+    Ok(context.app.inbox(&request)?)
 }

@@ -3,16 +3,14 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::Mutex;
-use std::sync::PoisonError;
 use std::time::Duration;
 
-use consort_core::App;
+use consort_core::OpenApp;
 use consort_core::around::Around;
-use consort_core::engine::Engine;
 use consort_core::host::Ends;
-use consort_core::host::Host;
 use consort_core::journal::Actor;
 use consort_core::messages::Letter;
+use consort_knowledge::Session;
 use rmcp::ErrorData;
 use rmcp::RoleServer;
 use rmcp::ServerHandler;
@@ -49,8 +47,7 @@ use tokio_util::sync::CancellationToken;
 use crate::answer;
 use crate::resources;
 use crate::tools;
-use crate::tools::Library;
-use crate::tools::Room;
+use crate::tools::ToolContext;
 use crate::watch;
 use crate::watch::Watch;
 
@@ -60,14 +57,17 @@ const PROMPT: &str = "primer";
 /// How soon somebody who listens and is not known is looked for again.
 const SOON: Duration = Duration::from_secs(3);
 
-pub struct Server<E: Engine, H> {
-    inner: Arc<Inner<E, H>>,
+/// The server for one client. Every request opens the store for itself, so a
+/// slow one delays no other.
+pub struct Server {
+    shared: Arc<Shared>,
     watch: Watch,
-    library: Arc<Mutex<Library<E::Knowledge>>>,
+    session: Arc<Mutex<Session>>,
 }
 
-struct Inner<E, H> {
-    app: Mutex<App<E, H>>,
+/// What the servers of all clients have in common.
+struct Shared {
+    open: OpenApp,
     around: Arc<dyn Around>,
     /// What was handed to whom with its last answer: read, once it calls again.
     handed: Mutex<Handed>,
@@ -107,20 +107,18 @@ impl Origin {
     }
 }
 
-impl<E, H> Server<E, H>
-where
-    E: Engine + Send + 'static,
-    E::Knowledge: Send + 'static,
-    H: Host + Send + 'static,
-{
-    pub fn new(app: App<E, H>, around: Arc<dyn Around>) -> Self {
-        let inner = Inner { app: Mutex::new(app), around, handed: Mutex::default() };
-        Self { inner: Arc::new(inner), watch: Watch::default(), library: library() }
+impl Server {
+    pub fn new(open: OpenApp, around: Arc<dyn Around>) -> Self {
+        Self::of(Arc::new(Shared { open, around, handed: Mutex::default() }))
     }
 
     /// The same server for another client.
     pub(crate) fn for_another(&self) -> Self {
-        Self { inner: Arc::clone(&self.inner), watch: Watch::default(), library: library() }
+        Self::of(Arc::clone(&self.shared))
+    }
+
+    fn of(shared: Arc<Shared>) -> Self {
+        Self { shared, watch: Watch::default(), session: Arc::new(Mutex::new(Session::new())) }
     }
 
     /// Does something for a client, beside whoever else is served: the store
@@ -129,13 +127,13 @@ where
     async fn serve<T: Send + 'static>(
         &self,
         context: &RequestContext<RoleServer>,
-        serve: impl FnOnce(&mut Room<'_, E, H>) -> T + Send + 'static,
+        serve: impl FnOnce(&mut ToolContext<'_>) -> T + Send + 'static,
     ) -> Result<T, ErrorData> {
         let (origin, gone) = (Origin::of(context), context.ct.clone());
         let stays = origin.stays;
         let (done, known) = self.ask(origin, gone, serve).await?;
         if let Some(known) = known.filter(|_| stays) {
-            self.watch.begin(self.inner.around.as_ref(), known, context.peer.clone());
+            self.watch.begin(self.shared.around.as_ref(), known, context.peer.clone());
         }
         Ok(done)
     }
@@ -144,25 +142,18 @@ where
         &self,
         origin: Origin,
         gone: CancellationToken,
-        serve: impl FnOnce(&mut Room<'_, E, H>) -> T + Send + 'static,
+        serve: impl FnOnce(&mut ToolContext<'_>) -> T + Send + 'static,
     ) -> Result<(T, Option<Actor>), ErrorData> {
-        let (inner, library) = (Arc::clone(&self.inner), Arc::clone(&self.library));
+        let (shared, session) = (Arc::clone(&self.shared), Arc::clone(&self.session));
         let serve = move || {
-            let mut app = inner.app.lock().unwrap_or_else(PoisonError::into_inner);
-            let mut library = library.lock().unwrap_or_else(PoisonError::into_inner);
-            let mut handed = inner.handed.lock().unwrap_or_else(PoisonError::into_inner);
-            app.let_go_if_replaced();
-            let around = inner.around.as_ref();
-            let (app, library, handed) = (&mut *app, &mut *library, &mut *handed);
-            let mut room = Room { app, around, handed, library, origin, known: None };
-            let done = serve(&mut room);
-            let known = room.known.take();
-            if gone.is_cancelled() {
+            let around = shared.around.as_ref();
+            let mut tool = ToolContext::new((shared.open)(), around, &shared.handed, &session, origin);
+            let done = serve(&mut tool);
+            let known = tool.known.take();
+            if let Some(mailbox) = known.as_ref().filter(|_| gone.is_cancelled()) {
                 // Nobody waits for the answer any more.
-                known.iter().for_each(|mailbox| {
-                    let letters = handed.remove(mailbox).unwrap_or_default();
-                    let _ = app.has_not_shown(mailbox, &letters);
-                });
+                let letters = tool.handed().remove(mailbox).unwrap_or_default();
+                let _ = tool.app.has_not_shown(mailbox, &letters);
             }
             (done, known)
         };
@@ -172,13 +163,9 @@ where
 
     /// Whose mailbox a client's is, if that is known.
     async fn known(&self, origin: Origin) -> Option<Actor> {
-        let asked = self.ask(origin, CancellationToken::new(), |room| room.known_already().map(drop)).await;
+        let asked = self.ask(origin, CancellationToken::new(), |tool| tool.known_already().map(drop)).await;
         asked.ok().and_then(|(_, known)| known)
     }
-}
-
-fn library<I>() -> Arc<Mutex<Library<I>>> {
-    Arc::new(Mutex::new(Library::new()))
 }
 
 /// Only what there is can be watched.
@@ -190,12 +177,7 @@ fn no_resource(uri: &str) -> ErrorData {
     ErrorData::resource_not_found(format!("there is no resource {uri}"), Some(json!({ "uri": uri })))
 }
 
-impl<E, H> ServerHandler for Server<E, H>
-where
-    E: Engine + Send + 'static,
-    E::Knowledge: Send + 'static,
-    H: Host + Send + 'static,
-{
+impl ServerHandler for Server {
     fn get_info(&self) -> InitializeResult {
         let capabilities = ServerCapabilities::builder()
             .enable_tools()
@@ -212,7 +194,7 @@ where
     /// An agent that its hooks have announced hears of mail from the start.
     async fn on_initialized(&self, context: NotificationContext<RoleServer>) {
         if let Some(mailbox) = self.known(Origin::from_parts(&context.extensions)).await {
-            self.watch.begin(self.inner.around.as_ref(), mailbox, context.peer.clone());
+            self.watch.begin(self.shared.around.as_ref(), mailbox, context.peer.clone());
         }
     }
 
@@ -230,8 +212,8 @@ where
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
         let (name, arguments) = (request.name.to_string(), request.arguments.unwrap_or_default().into());
-        let tool = name.clone();
-        let call = move |room: &mut Room<'_, E, H>| tools::call(room, &tool, arguments);
+        let called = name.clone();
+        let call = move |tool: &mut ToolContext<'_>| tools::call(tool, &called, arguments);
         match self.serve(&context, call).await? {
             Some(answer) => Ok(answer::result(answer).into()),
             None => Err(ErrorData::invalid_params(format!("there is no tool `{name}`"), None)),
@@ -260,7 +242,7 @@ where
         context: RequestContext<RoleServer>,
     ) -> Result<ReadResourceResponse, ErrorData> {
         let uri = request.uri.clone();
-        let read = move |room: &mut Room<'_, E, H>| resources::read(room, &uri);
+        let read = move |tool: &mut ToolContext<'_>| resources::read(tool, &uri);
         match self.serve(&context, read).await? {
             Ok(Some(text)) => {
                 Ok(ReadResourceResult::new(vec![ResourceContents::text(text, request.uri)]).into())
@@ -296,7 +278,7 @@ where
         context: RequestContext<RoleServer>,
     ) -> Result<(), ErrorData> {
         known(&request.uri)?;
-        self.serve(&context, |room| room.known_already().map(drop)).await?.ok();
+        self.serve(&context, |tool| tool.known_already().map(drop)).await?.ok();
         self.watch.subscribe(request.uri);
         Ok(())
     }
@@ -319,7 +301,7 @@ where
             loop {
                 // Nobody joins by listening: one that is not known yet is looked for again.
                 if let Some(mailbox) = self.known(Origin::of(context.request_context())).await {
-                    return watch::listen(self.inner.around.as_ref(), &mailbox, &context).await;
+                    return watch::listen(self.shared.around.as_ref(), &mailbox, &context).await;
                 }
                 tokio::time::sleep(SOON).await;
             }

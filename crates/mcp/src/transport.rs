@@ -3,8 +3,6 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use consort_core::engine::Engine;
-use consort_core::host::Host;
 use rmcp::ServiceExt as _;
 use rmcp::transport::streamable_http_server::StreamableHttpServerConfig;
 use rmcp::transport::streamable_http_server::StreamableHttpService;
@@ -17,12 +15,7 @@ use crate::Server;
 const LONGEST_SILENCE: Duration = Duration::from_secs(12 * 3600);
 
 /// Serves one client over standard input and output until it goes.
-pub fn serve<E, H>(server: Server<E, H>) -> std::io::Result<()>
-where
-    E: Engine + Send + 'static,
-    E::Knowledge: Send + 'static,
-    H: Host + Send + 'static,
-{
+pub fn serve(server: Server) -> std::io::Result<()> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let served = runtime.block_on(async {
         let running = server.serve(rmcp::transport::stdio()).await.map_err(std::io::Error::other)?;
@@ -35,15 +28,7 @@ where
 
 /// Every client that comes over HTTP, until `end`. Who may come is the
 /// business of whoever serves this.
-pub fn service<E, H>(
-    server: Server<E, H>,
-    end: CancellationToken,
-) -> StreamableHttpService<Server<E, H>, LocalSessionManager>
-where
-    E: Engine + Send + 'static,
-    E::Knowledge: Send + 'static,
-    H: Host + Send + 'static,
-{
+pub fn service(server: Server, end: CancellationToken) -> StreamableHttpService<Server, LocalSessionManager> {
     let config = StreamableHttpServerConfig::default()
         .with_cancellation_token(end)
         .disable_allowed_hosts()

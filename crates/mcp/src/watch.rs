@@ -7,8 +7,6 @@ use std::collections::BTreeMap;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::sync::Mutex;
-use std::sync::MutexGuard;
-use std::sync::PoisonError;
 use std::time::Duration;
 
 use consort_core::around;
@@ -22,6 +20,8 @@ use rmcp::service::SubscriptionContext;
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 use tokio_util::sync::DropGuard;
+
+use crate::lock;
 
 /// How often a bell is looked after, and how long a thread outlives its client.
 const NAP: Duration = Duration::from_secs(20);
@@ -56,10 +56,6 @@ impl Watch {
             while rings.recv().await.is_some() && tell(&client, &subscribed).await.is_ok() {}
         }));
     }
-}
-
-fn lock<T>(shared: &Mutex<T>) -> MutexGuard<'_, T> {
-    shared.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 async fn tell(

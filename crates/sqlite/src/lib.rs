@@ -83,7 +83,7 @@ impl After {
 }
 
 impl Tx for SqliteTx<'_> {
-    fn commit(mut self) -> Result<(), StoreError> {
+    fn commit(mut self: Box<Self>) -> Result<(), StoreError> {
         let is_published = self.commit_and_tell()?;
         if open::keep_short(&self.tx) && is_published {
             published::restamp(&self.store.path, &self.tx);

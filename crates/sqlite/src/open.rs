@@ -25,6 +25,10 @@ use std::time::Instant;
 
 use consort_core::engine::Engine;
 use consort_core::engine::StoreError;
+use consort_core::engine::Tx;
+use consort_core::knowledge::KnowledgeIndex;
+use consort_core::messages::FlagStore;
+use consort_core::presence::PulseStore;
 use consort_files::OurDir;
 use rusqlite::Connection;
 use rusqlite::MAIN_DB;
@@ -96,13 +100,6 @@ impl Store {
         Self { place: Location { path, budget }, access, deadline: Instant::now() + budget, open: None }
     }
 
-    /// The schema of the store, where a newer consort made it.
-    pub fn newer_schema(&mut self) -> Result<Option<u32>, StoreError> {
-        let tx = self.read()?;
-        let found = tx.ask(migrations::version)?;
-        Ok((found > SCHEMA).then_some(found))
-    }
-
     fn begin(
         &mut self,
         behavior: TransactionBehavior,
@@ -146,13 +143,7 @@ impl Store {
 }
 
 impl Engine for Store {
-    type Tx<'t> = SqliteTx<'t>;
-    type Pulses = Pulses;
-    type Flags = Flags;
-    type Notes = Notes;
-    type Knowledge = Knowledge;
-
-    fn let_go_if_replaced(&mut self) -> bool {
+    fn close_if_replaced(&mut self) -> bool {
         let replaced =
             self.open.as_ref().is_some_and(|open| Some(open.identity) != identity(&self.place.path));
         if replaced {
@@ -161,32 +152,38 @@ impl Engine for Store {
         replaced
     }
 
-    fn write(&mut self) -> Result<SqliteTx<'_>, StoreError> {
-        self.begin(TransactionBehavior::Immediate, None)
+    fn newer_schema(&mut self) -> Result<Option<u32>, StoreError> {
+        let tx = self.begin(TransactionBehavior::Deferred, None)?;
+        let found = tx.ask(migrations::version)?;
+        Ok((found > SCHEMA).then_some(found))
     }
 
-    fn read(&mut self) -> Result<SqliteTx<'_>, StoreError> {
-        self.begin(TransactionBehavior::Deferred, None)
+    fn write(&mut self) -> Result<Box<dyn Tx + '_>, StoreError> {
+        Ok(Box::new(self.begin(TransactionBehavior::Immediate, None)?))
     }
 
-    fn pulses(&self) -> Pulses {
-        Pulses::beside(&self.place.path)
+    fn read(&mut self) -> Result<Box<dyn Tx + '_>, StoreError> {
+        Ok(Box::new(self.begin(TransactionBehavior::Deferred, None)?))
     }
 
-    fn flags(&self) -> Flags {
-        Flags::beside(&self.place.path)
+    fn pulses(&self) -> Box<dyn PulseStore> {
+        Box::new(Pulses::beside(&self.place.path))
     }
 
-    fn notes(&self) -> Notes {
-        Notes::beside(&self.place.path)
+    fn flags(&self) -> Box<dyn FlagStore> {
+        Box::new(Flags::beside(&self.place.path))
     }
 
-    fn knowledge(&self) -> Knowledge {
-        Knowledge::beside(&self.place.path)
+    fn notes(&self) -> Box<dyn consort_core::engine::Notes> {
+        Box::new(Notes::beside(&self.place.path))
     }
 
-    fn passing_knowledge(&self) -> Knowledge {
-        Knowledge::in_memory()
+    fn knowledge(&self) -> Box<dyn KnowledgeIndex> {
+        Box::new(Knowledge::beside(&self.place.path))
+    }
+
+    fn passing_knowledge(&self) -> Box<dyn KnowledgeIndex> {
+        Box::new(Knowledge::in_memory())
     }
 }
 

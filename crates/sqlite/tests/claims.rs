@@ -2,23 +2,19 @@
 
 #![expect(clippy::unwrap_used, reason = "a helper that cannot go on should stop the test")]
 
-use consort_core::App;
 use consort_core::Timestamp;
 use consort_core::claims::Case;
 use consort_core::claims::Extent;
 use consort_core::claims::Mode;
-use consort_core::claims::PathNotes as _;
 use consort_core::claims::Pattern;
 use consort_core::claims::Strength;
 use consort_core::claims::Target;
 use consort_core::claims::Verdict;
-use consort_core::engine::Engine as _;
 use consort_core::journal::Actor;
 use consort_core::presence::LeaveReason;
 use consort_core::presence::NameWish;
 use consort_sqlite::Access;
 use consort_sqlite::Store;
-use consort_testkit::FakeHost;
 use consort_testkit::claim_story;
 use consort_testkit::story;
 use consort_testkit::story::StoryApp;
@@ -63,7 +59,7 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
     prop::collection::vec(step, 1..40)
 }
 
-fn go(app: &mut StoryApp<Store>, step: &Step) {
+fn go(app: &mut StoryApp, step: &Step) {
     let host = app.host().clone();
     match step {
         Step::Hold { who, what, blocking, shared } => {
@@ -96,7 +92,7 @@ proptest! {
     fn nobody_is_ever_in_anybodys_way(steps in steps()) {
         let temp = tempfile::tempdir().unwrap();
         let store = Store::new(temp.path().join("consort.db"), Access::Command);
-        let mut app: StoryApp<Store> = App::new(store, FakeHost::default());
+        let mut app: StoryApp = StoryApp::new(store);
         for pid in 1..5 {
             story::join(&mut app, &format!("s{pid}"), pid, NameWish::Any).unwrap();
         }
@@ -123,7 +119,7 @@ proptest! {
 fn notes_that_say_too_much_hinder_nobody() {
     let temp = tempfile::tempdir().unwrap();
     let store = Store::new(temp.path().join("consort.db"), Access::Command);
-    let mut app: StoryApp<Store> = App::new(store, FakeHost::default());
+    let mut app: StoryApp = StoryApp::new(store);
     story::join(&mut app, "s1", 1, NameWish::Any).unwrap();
     story::join(&mut app, "s2", 2, NameWish::Any).unwrap();
     claim_story::reserve(&mut app, 1, &["src/"]).unwrap();
@@ -167,7 +163,7 @@ fn notes_that_say_too_much_hinder_nobody() {
 fn names_with_tabs_and_newlines_are_held_like_any_other() {
     let temp = tempfile::tempdir().unwrap();
     let store = Store::new(temp.path().join("consort.db"), Access::Command);
-    let mut app: StoryApp<Store> = App::new(store, FakeHost::default());
+    let mut app: StoryApp = StoryApp::new(store);
     story::join(&mut app, "s1", 1, NameWish::Any).unwrap();
     story::join(&mut app, "s2", 2, NameWish::Any).unwrap();
     for name in ["a\tb", "a\nb", "100%", "%0a", "ü\r", "back\\slash"] {

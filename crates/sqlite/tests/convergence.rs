@@ -4,26 +4,22 @@
 
 use std::collections::BTreeSet;
 
-use consort_core::App;
 use consort_core::Timestamp;
 use consort_core::convergence::PredictionNote;
-use consort_core::convergence::TrailNotes as _;
-use consort_core::engine::Engine as _;
 use consort_core::host::Host as _;
 use consort_core::journal::Actor;
 use consort_core::presence::LeaveReason;
 use consort_core::presence::NameWish;
 use consort_sqlite::Access;
 use consort_sqlite::Store;
-use consort_testkit::FakeHost;
 use consort_testkit::convergence_story;
 use consort_testkit::mail_story;
 use consort_testkit::story;
 use consort_testkit::story::StoryApp;
 use proptest::prelude::*;
 
-fn app(temp: &tempfile::TempDir) -> StoryApp<Store> {
-    App::new(Store::new(temp.path().join("consort.db"), Access::Command), FakeHost::default())
+fn app(temp: &tempfile::TempDir) -> StoryApp {
+    StoryApp::new(Store::new(temp.path().join("consort.db"), Access::Command))
 }
 
 #[derive(Clone, Debug)]
@@ -55,7 +51,7 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
     proptest::collection::vec(step, 1..80)
 }
 
-fn go(app: &mut StoryApp<Store>, step: &Step) {
+fn go(app: &mut StoryApp, step: &Step) {
     let name = |who: &u32| format!("s{who}");
     match step {
         Step::Prompt(who, words) => drop(convergence_story::prompt(app, &name(who), words)),

@@ -2,15 +2,12 @@
 
 #![expect(clippy::unwrap_used, reason = "a helper that cannot go on should stop the test")]
 
-use consort_core::App;
 use consort_core::Timestamp;
-use consort_core::engine::Engine as _;
 use consort_core::host::Host as _;
 use consort_core::knowledge::ActRequest;
 use consort_core::knowledge::Edit;
 use consort_core::knowledge::EditChange;
 use consort_core::knowledge::Kind;
-use consort_core::knowledge::KnowledgeIndex as _;
 use consort_core::knowledge::Scope;
 use consort_core::knowledge::Source;
 use consort_core::knowledge::Stamped;
@@ -18,18 +15,16 @@ use consort_core::presence::CallerFacts;
 use consort_core::presence::Proof;
 use consort_sqlite::Access;
 use consort_sqlite::Store;
-use consort_testkit::FakeHost;
+use consort_testkit::story::StoryApp;
 use serde_json::Value;
 use serde_json::json;
 
-type TheApp = App<Store, FakeHost>;
-
-fn app(dir: &std::path::Path) -> TheApp {
-    App::new(Store::new(dir.join("consort.db"), Access::Command), FakeHost::default())
+fn app(dir: &std::path::Path) -> StoryApp {
+    StoryApp::new(Store::new(dir.join("consort.db"), Access::Command))
 }
 
 /// Another machine says so, by its own clock.
-fn elsewhere(app: &mut TheApp, at: Timestamp, field: &str, value: &Value) {
+fn elsewhere(app: &mut StoryApp, at: Timestamp, field: &str, value: &Value) {
     let said = |field: &str, value: &Value| Stamped {
         edit: Edit {
             entity: "theirs".into(),
@@ -42,10 +37,10 @@ fn elsewhere(app: &mut TheApp, at: Timestamp, field: &str, value: &Value) {
     let edits =
         vec![said("kind", &json!("principle")), said("name", &json!("one-writer")), said(field, value)];
     let mut index = app.engine_mut().knowledge();
-    app.merge_knowledge(&mut index, &Scope::Global, "00".into(), edits).unwrap();
+    app.merge_knowledge(&mut *index, &Scope::Global, "00".into(), edits).unwrap();
 }
 
-fn record(app: &mut TheApp, action: Value) {
+fn record(app: &mut StoryApp, action: Value) {
     let request = ActRequest {
         caller: CallerFacts { proof: Proof::Terminal, ..CallerFacts::default() },
         scope: Scope::Global,
@@ -56,7 +51,7 @@ fn record(app: &mut TheApp, action: Value) {
     app.act(&request).unwrap();
 }
 
-fn description(app: &mut TheApp) -> Option<String> {
+fn description(app: &mut StoryApp) -> Option<String> {
     let index = app.knowledge().unwrap();
     let known = index.known(&Scope::Global, Kind::Principle, "one-writer").unwrap();
     known.map(|known| known.text("description").to_owned())

@@ -5,7 +5,6 @@
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 
-use consort_core::App;
 use consort_core::Timestamp;
 use consort_core::claims::Mode;
 use consort_core::claims::Strength;
@@ -22,7 +21,6 @@ use consort_core::presence::Status;
 use consort_sqlite::Access;
 use consort_sqlite::SCHEMA;
 use consort_sqlite::Store;
-use consort_testkit::FakeHost;
 use consort_testkit::claim_story;
 use consort_testkit::convergence_story;
 use consort_testkit::mail_story;
@@ -30,8 +28,8 @@ use consort_testkit::story;
 use consort_testkit::story::StoryApp;
 use proptest::prelude::*;
 
-fn app_at(dir: &Path) -> StoryApp<Store> {
-    App::new(Store::new(dir.join("consort.db"), Access::Command), FakeHost::default())
+fn app_at(dir: &Path) -> StoryApp {
+    StoryApp::new(Store::new(dir.join("consort.db"), Access::Command))
 }
 
 #[test]
@@ -87,7 +85,7 @@ fn ancestors_count_up_to_the_one_that_hosts_an_agent() {
         app.host().start(pid, "first");
     }
     story::join(&mut app, "s", 7, NameWish::Any).unwrap();
-    let above = |app: &App<Store, FakeHost>, pids: &[u32]| {
+    let above = |app: &StoryApp, pids: &[u32]| {
         app.host().call_from(pids);
         let (ancestors, is_noted) = app.ancestors();
         (ancestors.iter().map(|process| process.pid).collect::<Vec<_>>(), is_noted)
@@ -195,7 +193,8 @@ fn what_an_older_store_says_of_hands_is_carried_over() {
     app.host().call_from(&[1]);
     for (hand, texts) in [(71, ["one", "two"]), (72, ["three", "four"])] {
         for text in texts {
-            app.send(&mail_story::request(&app, &["Bear"], text)).unwrap();
+            let request = mail_story::request(&app, &["Bear"], text);
+            app.send(&request).unwrap();
         }
         app.host().be(hand);
         app.collect(&"t".into(), Moment::AfterTool, &|_| None).unwrap().unwrap();
@@ -252,11 +251,11 @@ fn a_replaced_store_is_let_go() {
     let temp = tempfile::tempdir().unwrap();
     let mut app = app_at(temp.path());
     story::join(&mut app, "s", 1, NameWish::Any).unwrap();
-    assert!(!app.let_go_if_replaced());
+    assert!(!app.close_if_replaced());
     for file in ["consort.db", "consort.db-wal", "consort.db-shm"] {
         std::fs::remove_file(temp.path().join(file)).unwrap();
     }
-    assert!(app.let_go_if_replaced());
+    assert!(app.close_if_replaced());
     assert_eq!(app.journal_last_seq().unwrap(), 0);
 }
 
@@ -352,7 +351,7 @@ fn verb() -> impl Strategy<Value = Verb> {
     ]
 }
 
-fn carry_out(app: &mut StoryApp<Store>, verb: &Verb) {
+fn carry_out(app: &mut StoryApp, verb: &Verb) {
     let session = |n: u8| format!("s{n}");
     // Refusals are part of the game; the store must be sound after them too.
     match *verb {
@@ -381,7 +380,8 @@ fn carry_out(app: &mut StoryApp<Store>, verb: &Verb) {
             let to =
                 to.map_or_else(|| vec!["all".to_owned(), "@me".to_owned()], |name| vec![format!("n{name}")]);
             let to: Vec<&str> = to.iter().map(String::as_str).collect();
-            let _ = app.send(&mail_story::request(app, &to, "hello"));
+            let request = mail_story::request(app, &to, "hello");
+            let _ = app.send(&request);
         }
         Verb::Collect { session: s, moment, shown } => {
             let moment = match moment {

@@ -1,6 +1,5 @@
 //! The story of claims and tasks every engine must tell the same way.
 
-use consort_core::App;
 use consort_core::Timestamp;
 use consort_core::claims::Case;
 use consort_core::claims::ClaimError;
@@ -22,7 +21,6 @@ use consort_core::tasks::CompleteRequest;
 use consort_core::tasks::TaskError;
 use consort_core::tasks::TaskRequest;
 
-use crate::FakeHost;
 use crate::story::StoryApp;
 use crate::story::facts;
 use crate::story::join;
@@ -33,8 +31,8 @@ const CONTEST: i64 = 120;
 const HERE: &str = "/shop/main";
 
 /// Takes hold as the agent that process `pid` hosts; 0 is the person.
-pub fn hold<E: Engine>(
-    app: &mut StoryApp<E>,
+pub fn hold(
+    app: &mut StoryApp,
     pid: u32,
     what: &[&str],
     strength: Strength,
@@ -47,16 +45,11 @@ pub fn hold<E: Engine>(
     app.hold(&request).map(|outcome| outcome.holds)
 }
 
-pub fn reserve<E: Engine>(app: &mut StoryApp<E>, pid: u32, what: &[&str]) -> Result<Vec<Hold>, ClaimError> {
+pub fn reserve(app: &mut StoryApp, pid: u32, what: &[&str]) -> Result<Vec<Hold>, ClaimError> {
     hold(app, pid, what, Strength::Blocking, Mode::Exclusive)
 }
 
-pub fn release<E: Engine>(
-    app: &mut StoryApp<E>,
-    pid: u32,
-    what: &str,
-    force: bool,
-) -> Result<usize, ClaimError> {
+pub fn release(app: &mut StoryApp, pid: u32, what: &str, force: bool) -> Result<usize, ClaimError> {
     app.host().call_from(&[pid]);
     let what = Which::These(vec![what.to_owned()]);
     let (caller, cwd) = (facts(app.host(), None), HERE.into());
@@ -64,14 +57,14 @@ pub fn release<E: Engine>(
     app.release(&request).map(|outcome| outcome.released.len())
 }
 
-pub fn contest<E: Engine>(app: &mut StoryApp<E>, pid: u32, what: &str) -> Result<Hold, ClaimError> {
+pub fn contest(app: &mut StoryApp, pid: u32, what: &str) -> Result<Hold, ClaimError> {
     app.host().call_from(&[pid]);
     let caller = facts(app.host(), None);
     app.contest(&caller, HERE.as_ref(), what, Some("urgent"))
 }
 
 /// Everything that stands now.
-pub fn standing<E: Engine>(app: &mut StoryApp<E>) -> Vec<Hold> {
+pub fn standing(app: &mut StoryApp) -> Vec<Hold> {
     let caller = facts(app.host(), None);
     app.holds(&caller, None, 0).unwrap().holds.into_iter().map(|seen| seen.hold).collect()
 }
@@ -95,7 +88,7 @@ pub fn assert_nobody_is_in_anybodys_way(holds: &[Hold]) {
 }
 
 /// What becomes of a write by `session`.
-fn write<E: Engine>(app: &mut StoryApp<E>, session: &str, path: &str) -> Verdict {
+fn write(app: &mut StoryApp, session: &str, path: &str) -> Verdict {
     let target = Target {
         path: format!("{HERE}/{path}").into(),
         extent: Extent::File,
@@ -110,8 +103,8 @@ fn is_held<T>(result: Result<T, ClaimError>) -> bool {
 }
 
 /// Claims and reservations, from an empty store on.
-pub fn claim_story<E: Engine>(engine: E) {
-    let mut app = App::new(engine, FakeHost::default());
+pub fn claim_story(engine: impl Engine + 'static) {
+    let mut app = StoryApp::new(engine);
     let host = app.host().clone();
     join(&mut app, "s1", 1, NameWish::Insist("Falcon".into())).unwrap();
     join(&mut app, "s2", 2, NameWish::Insist("Raven".into())).unwrap();
@@ -199,7 +192,7 @@ pub fn claim_story<E: Engine>(engine: E) {
     assert!(app.journal_verify().unwrap().is_sound());
 }
 
-fn host_now<E: Engine>(app: &StoryApp<E>) -> i64 {
+fn host_now(app: &StoryApp) -> i64 {
     use consort_core::host::Host as _;
     app.host().now().0
 }
@@ -213,7 +206,7 @@ depends: TASK-01
 - [x] TASK-04: Chores
 ";
 
-fn task<E: Engine>(app: &StoryApp<E>, pid: u32, id: Option<&str>) -> TaskRequest {
+fn task(app: &StoryApp, pid: u32, id: Option<&str>) -> TaskRequest {
     app.host().call_from(&[pid]);
     TaskRequest {
         caller: facts(app.host(), None),
@@ -225,19 +218,14 @@ fn task<E: Engine>(app: &StoryApp<E>, pid: u32, id: Option<&str>) -> TaskRequest
     }
 }
 
-fn complete<E: Engine>(
-    app: &mut StoryApp<E>,
-    pid: u32,
-    id: &str,
-    generation: Option<i64>,
-) -> Result<i64, TaskError> {
+fn complete(app: &mut StoryApp, pid: u32, id: &str, generation: Option<i64>) -> Result<i64, TaskError> {
     let task = task(app, pid, Some(id));
     app.complete_task(&CompleteRequest { task, generation, take_anyway: false }).map(|done| done.generation)
 }
 
 /// Tasks, from an empty store on.
-pub fn task_story<E: Engine>(engine: E) {
-    let mut app = App::new(engine, FakeHost::default());
+pub fn task_story(engine: impl Engine + 'static) {
+    let mut app = StoryApp::new(engine);
     let host = app.host().clone();
     host.write("/shop/main/spec.md", SPEC);
     join(&mut app, "s1", 1, NameWish::Insist("Falcon".into())).unwrap();

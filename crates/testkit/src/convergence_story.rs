@@ -1,6 +1,5 @@
 //! The story of convergence every engine must tell the same way.
 
-use consort_core::App;
 use consort_core::Timestamp;
 use consort_core::convergence::Outcome;
 use consort_core::convergence::Prediction;
@@ -12,19 +11,18 @@ use consort_core::presence::LeaveReason;
 use consort_core::presence::NameWish;
 use consort_core::project::ProjectId;
 
-use crate::FakeHost;
 use crate::mail_story;
 use crate::story::StoryApp;
 use crate::story::join;
 
 /// Prompts a session a minute later; what it is told.
-pub fn prompt<E: Engine>(app: &mut StoryApp<E>, session: &str, text: &str) -> Vec<String> {
+pub fn prompt(app: &mut StoryApp, session: &str, text: &str) -> Vec<String> {
     app.host().advance(Timestamp::MINUTE);
     app.prompted(&session.into(), text, &|_| None).unwrap()
 }
 
 /// A tool of a session reads or writes a file; what it is told.
-pub fn visit<E: Engine>(app: &mut StoryApp<E>, session: &str, path: &str, written: bool) -> Vec<String> {
+pub fn visit(app: &mut StoryApp, session: &str, path: &str, written: bool) -> Vec<String> {
     let path = std::path::Path::new("/shop/main").join(path);
     if written {
         app.wrote(&session.into(), std::slice::from_ref(&path)).unwrap();
@@ -32,22 +30,22 @@ pub fn visit<E: Engine>(app: &mut StoryApp<E>, session: &str, path: &str, writte
     app.visited(&session.into(), &path, written, false, &|_| None).unwrap()
 }
 
-pub fn radar<E: Engine>(app: &mut StoryApp<E>) -> RadarOutcome {
+pub fn radar(app: &mut StoryApp) -> RadarOutcome {
     let project = project(app);
     app.radar(&project, &|_| None).unwrap()
 }
 
 /// What has ended, newest first.
-pub fn past<E: Engine>(app: &mut StoryApp<E>) -> Vec<Prediction> {
+pub fn past(app: &mut StoryApp) -> Vec<Prediction> {
     app.past_predictions().unwrap().0
 }
 
-fn project<E: Engine>(app: &mut StoryApp<E>) -> ProjectId {
+fn project(app: &mut StoryApp) -> ProjectId {
     app.project("/shop/main".as_ref()).unwrap().0.id
 }
 
 /// What Consort has sent a session that it has not read.
-fn remarks<E: Engine>(app: &mut StoryApp<E>, session: &str) -> Vec<String> {
+fn remarks(app: &mut StoryApp, session: &str) -> Vec<String> {
     app.host().be(100);
     let mailbox = Actor::Agent(session.into());
     let letters = app.inbox(&InboxRequest { mailbox, from: None, peek: false }).unwrap();
@@ -55,8 +53,8 @@ fn remarks<E: Engine>(app: &mut StoryApp<E>, session: &str) -> Vec<String> {
 }
 
 /// Two works meet, or do not, from an empty store on.
-pub fn convergence_story<E: Engine>(engine: E) {
-    let mut app = App::new(engine, FakeHost::default());
+pub fn convergence_story(engine: impl Engine + 'static) {
+    let mut app = StoryApp::new(engine);
     join(&mut app, "s1", 1, NameWish::Insist("Falcon".into())).unwrap();
     join(&mut app, "s2", 2, NameWish::Insist("Raven".into())).unwrap();
 
@@ -117,7 +115,7 @@ pub fn convergence_story<E: Engine>(engine: E) {
 }
 
 /// Both deepen in a topic until one hears of it; how many were told then.
-fn deepen_until_told<E: Engine>(app: &mut StoryApp<E>, topic: &str) -> usize {
+fn deepen_until_told(app: &mut StoryApp, topic: &str) -> usize {
     for round in 0..20 {
         for session in ["s1", "s2"] {
             let told = prompt(app, session, &format!("{topic} {session}x{round}"));

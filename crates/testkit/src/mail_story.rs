@@ -1,6 +1,5 @@
 //! The story of messages every engine must tell the same way.
 
-use consort_core::App;
 use consort_core::Timestamp;
 use consort_core::engine::Engine;
 use consort_core::host::Topic;
@@ -19,20 +18,19 @@ use consort_core::messages::SendRequest;
 use consort_core::presence::LeaveReason;
 use consort_core::presence::NameWish;
 
-use crate::FakeHost;
 use crate::story::MONTH;
 use crate::story::StoryApp;
 use crate::story::facts;
 use crate::story::join;
 
 /// A request from wherever the host says the call comes from.
-pub fn request<E: Engine>(app: &StoryApp<E>, to: &[&str], text: &str) -> SendRequest {
+pub fn request(app: &StoryApp, to: &[&str], text: &str) -> SendRequest {
     let to = Recipients::Named(to.iter().map(|name| (*name).to_owned()).collect());
     SendRequest { caller: facts(app.host(), None), to, text: text.into(), ..Default::default() }
 }
 
 /// Sends; `from` is the process that hosts the sender, 0 for the person.
-fn send<E: Engine>(app: &mut StoryApp<E>, from: u32, to: &[&str], text: &str) -> Result<Seq, Refusal> {
+fn send(app: &mut StoryApp, from: u32, to: &[&str], text: &str) -> Result<Seq, Refusal> {
     app.host().call_from(&[from]);
     let request = request(app, to, text);
     refusal(app.send(&request).map(|outcome| outcome.number))
@@ -50,7 +48,7 @@ fn who(session: &str) -> Actor {
 }
 
 /// Reads a mailbox to its end: numbers, in order.
-fn read<E: Engine>(app: &mut StoryApp<E>, mailbox: &Actor) -> Vec<Seq> {
+fn read(app: &mut StoryApp, mailbox: &Actor) -> Vec<Seq> {
     app.host().be(99);
     let letters = app.inbox(&InboxRequest { mailbox: mailbox.clone(), from: None, peek: false }).unwrap();
     app.has_read(mailbox, &letters).unwrap();
@@ -58,13 +56,13 @@ fn read<E: Engine>(app: &mut StoryApp<E>, mailbox: &Actor) -> Vec<Seq> {
 }
 
 /// What a hook of this session hands over, as the process `pid`.
-fn collect<E: Engine>(app: &mut StoryApp<E>, pid: u32, session: &str, moment: Moment) -> Option<Batch> {
+fn collect(app: &mut StoryApp, pid: u32, session: &str, moment: Moment) -> Option<Batch> {
     app.host().be(pid);
     app.collect(&session.into(), moment, &|_| None).unwrap()
 }
 
 /// `Bear read, you waiting`
-fn receipts<E: Engine>(app: &mut StoryApp<E>, from: &Actor) -> String {
+fn receipts(app: &mut StoryApp, from: &Actor) -> String {
     let last = app.sent(from, 1).unwrap().pop().unwrap();
     let one = |receipt: &consort_core::messages::Receipt| {
         format!("{} {}", receipt.name, format!("{:?}", receipt.state).to_lowercase())
@@ -72,8 +70,8 @@ fn receipts<E: Engine>(app: &mut StoryApp<E>, from: &Actor) -> String {
     last.receipts.iter().map(one).collect::<Vec<_>>().join(", ")
 }
 
-pub fn mail_story<E: Engine>(engine: E) {
-    let mut app = App::new(engine, FakeHost::default());
+pub fn mail_story(engine: impl Engine + 'static) {
+    let mut app = StoryApp::new(engine);
     let host = app.host().clone();
     for (session, pid, name) in [("raven", 10, "Raven"), ("bear", 11, "Bear")] {
         join(&mut app, session, pid, NameWish::Insist(name.into())).unwrap();

@@ -1,5 +1,8 @@
 //! The story every engine must tell the same way.
 
+use std::ops::Deref;
+use std::ops::DerefMut;
+
 use consort_core::App;
 use consort_core::Timestamp;
 use consort_core::config::Retention;
@@ -30,12 +33,41 @@ use crate::FakeHost;
 /// Everything is kept for a month.
 pub const MONTH: Retention = Retention { journal_days: 30, message_days: 30 };
 
-/// An app over any engine on the fake machine.
-pub type StoryApp<E> = App<E, FakeHost>;
+/// An app over any engine, on a fake machine.
+pub struct StoryApp {
+    app: App,
+    host: FakeHost,
+}
+
+impl StoryApp {
+    pub fn new(engine: impl Engine + 'static) -> Self {
+        let host = FakeHost::default();
+        Self { app: App::new(engine, host.clone()), host }
+    }
+
+    /// The machine it runs on.
+    pub fn host(&self) -> &FakeHost {
+        &self.host
+    }
+}
+
+impl Deref for StoryApp {
+    type Target = App;
+
+    fn deref(&self) -> &App {
+        &self.app
+    }
+}
+
+impl DerefMut for StoryApp {
+    fn deref_mut(&mut self) -> &mut App {
+        &mut self.app
+    }
+}
 
 /// Asks to join from `/shop/main`, hosted by process `pid`, which is started.
-pub fn join<E: Engine>(
-    app: &mut StoryApp<E>,
+pub fn join(
+    app: &mut StoryApp,
     session: &str,
     pid: u32,
     wish: NameWish,
@@ -61,7 +93,7 @@ pub fn facts(host: &FakeHost, claimed: Option<&str>) -> CallerFacts {
 }
 
 /// Everyone, with no more than the store tells.
-pub fn who<E: Engine>(app: &mut StoryApp<E>) -> WhoOutcome {
+pub fn who(app: &mut StoryApp) -> WhoOutcome {
     app.who(&Scope::Everywhere, None, no_glimpse).unwrap()
 }
 
@@ -70,7 +102,7 @@ fn no_glimpse(agents: &[Agent]) -> Vec<Glimpse> {
 }
 
 /// Names and states, by attention: `Bear working, Raven gone`.
-pub fn roll<E: Engine>(app: &mut StoryApp<E>) -> String {
+pub fn roll(app: &mut StoryApp) -> String {
     let agents = who(app).agents;
     let one = |seen: &consort_core::presence::Seen| {
         format!("{} {}", seen.agent.name, format!("{:?}", seen.status).to_lowercase())
@@ -79,8 +111,8 @@ pub fn roll<E: Engine>(app: &mut StoryApp<E>) -> String {
 }
 
 /// Presence and the journal, from an empty store on.
-pub fn store_story<E: Engine>(engine: E) {
-    let mut app = App::new(engine, FakeHost::default());
+pub fn store_story(engine: impl Engine + 'static) {
+    let mut app = StoryApp::new(engine);
     let host = app.host().clone();
     let raven: SessionId = "s-raven".into();
     assert_eq!(roll(&mut app), "");

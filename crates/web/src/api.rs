@@ -15,9 +15,7 @@ use axum::response::Response;
 use axum::routing::any;
 use consort_core::App;
 use consort_core::around::Around;
-use consort_core::engine::Engine;
 use consort_core::host::Ends;
-use consort_core::host::Host;
 use consort_core::journal::Actor;
 use consort_core::journal::Seq;
 use consort_core::journal::TailRequest;
@@ -46,30 +44,22 @@ use crate::site::Inner;
 const USUAL: usize = 50;
 const MOST: usize = 1_000;
 
-pub(crate) fn routes<E, H>() -> Router<Arc<Inner<E, H>>>
-where
-    E: Engine + Send + 'static,
-    H: Host + Send + 'static,
-{
+pub(crate) fn routes() -> Router<Arc<Inner>> {
     Router::new().route("/api/{*verb}", any(serve))
 }
 
-async fn serve<E, H>(
-    State(inner): State<Arc<Inner<E, H>>>,
+async fn serve(
+    State(inner): State<Arc<Inner>>,
     ends: Option<Extension<Ends>>,
     Extension(access): Extension<Access>,
     method: Method,
     Path(verb): Path<String>,
     about: Result<Query<About>, QueryRejection>,
     body: Bytes,
-) -> Result<Response, Refusal>
-where
-    E: Engine + Send + 'static,
-    H: Host + Send + 'static,
-{
+) -> Result<Response, Refusal> {
     let Query(about) = about.map_err(|error| Refusal::malformed(error.body_text()))?;
     let ends = ends.map(|Extension(ends)| ends);
-    let call = move |app: &mut App<E, H>, around: &dyn Around| {
+    let call = move |app: &mut App, around: &dyn Around| {
         let mut desk = Desk { app, caller: access.proves(around.caller(ends)), around, about };
         let verb: Vec<&str> = verb.split('/').collect();
         match method {
@@ -98,8 +88,8 @@ impl About {
 
 /// Where one call is dealt with. Whoever shows the token is the person, unless
 /// its processes say that it is an agent.
-struct Desk<'a, E, H> {
-    app: &'a mut App<E, H>,
+struct Desk<'a> {
+    app: &'a mut App,
     around: &'a dyn Around,
     caller: CallerFacts,
     about: About,
@@ -108,7 +98,7 @@ struct Desk<'a, E, H> {
 /// An outcome as its own JSON.
 type Answer = Result<Vec<u8>, Refusal>;
 
-impl<E: Engine, H: Host> Desk<'_, E, H> {
+impl Desk<'_> {
     fn look(&mut self, verb: &[&str]) -> Answer {
         match verb {
             ["version"] => told(json!({ "consort": env!("CARGO_PKG_VERSION") })),

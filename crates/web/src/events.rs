@@ -18,8 +18,6 @@ use axum::response::sse::Event;
 use axum::response::sse::KeepAlive;
 use axum::routing::get;
 use consort_core::around;
-use consort_core::engine::Engine;
-use consort_core::host::Host;
 use consort_core::host::Topic;
 use consort_core::journal::Seq;
 use consort_core::journal::TailRequest;
@@ -38,11 +36,7 @@ const BATCH: usize = 200;
 const NAP: Duration = Duration::from_secs(5);
 const SIGN_OF_LIFE: Duration = Duration::from_secs(15);
 
-pub(crate) fn routes<E, H>() -> Router<Arc<Inner<E, H>>>
-where
-    E: Engine + Send + 'static,
-    H: Host + Send + 'static,
-{
+pub(crate) fn routes() -> Router<Arc<Inner>> {
     Router::new().route("/api/events", get(events))
 }
 
@@ -54,15 +48,11 @@ struct Wish {
     after: Option<Seq>,
 }
 
-async fn events<E, H>(
-    State(inner): State<Arc<Inner<E, H>>>,
+async fn events(
+    State(inner): State<Arc<Inner>>,
     wish: Result<Query<Wish>, QueryRejection>,
     headers: HeaderMap,
-) -> Result<impl IntoResponse, Refusal>
-where
-    E: Engine + Send + 'static,
-    H: Host + Send + 'static,
-{
+) -> Result<impl IntoResponse, Refusal> {
     let Query(wish) = wish.map_err(|error| Refusal::malformed(error.body_text()))?;
     let seen = headers.get("last-event-id").and_then(|id| id.to_str().ok()?.parse().ok());
     let (project, last) = inner
@@ -87,11 +77,7 @@ where
 type Sender = mpsc::Sender<Result<Event, Infallible>>;
 
 /// Sends every entry after `last`, until nobody listens.
-async fn follow<E, H>(inner: &Arc<Inner<E, H>>, project: Option<ProjectId>, mut last: Seq, listener: Sender)
-where
-    E: Engine + Send + 'static,
-    H: Host + Send + 'static,
-{
+async fn follow(inner: &Arc<Inner>, project: Option<ProjectId>, mut last: Seq, listener: Sender) {
     // Hung before the first look, so that nothing falls between the two.
     let Ok(mut rings) = rings(inner, project.clone()) else { return };
     loop {
@@ -125,10 +111,7 @@ where
 }
 
 /// The rings of the journal's bell, and now and then one of our own.
-pub(crate) fn rings<E, H>(
-    inner: &Arc<Inner<E, H>>,
-    project: Option<ProjectId>,
-) -> std::io::Result<mpsc::Receiver<()>> {
+pub(crate) fn rings(inner: &Arc<Inner>, project: Option<ProjectId>) -> std::io::Result<mpsc::Receiver<()>> {
     let bell = inner.around.bell(project.map(Topic::Project).as_ref())?;
     let (ring, rings) = mpsc::channel(1);
     around::attend(bell, NAP, move |_| {

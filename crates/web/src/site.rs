@@ -3,8 +3,6 @@
 use std::convert::Infallible;
 use std::future::IntoFuture as _;
 use std::sync::Arc;
-use std::sync::Mutex;
-use std::sync::PoisonError;
 use std::time::Duration;
 
 use axum::Router;
@@ -14,10 +12,9 @@ use axum::middleware;
 use axum::response::IntoResponse;
 use axum::serve::IncomingStream;
 use consort_core::App;
+use consort_core::OpenApp;
 use consort_core::around::Around;
-use consort_core::engine::Engine;
 use consort_core::host::Ends;
-use consort_core::host::Host;
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
@@ -34,14 +31,14 @@ use crate::sync::Rooms;
 /// How long connections may take to end once they are asked to.
 const PATIENCE: Duration = Duration::from_secs(3);
 
-pub struct Site<E, H> {
-    inner: Arc<Inner<E, H>>,
+pub struct Site {
+    inner: Arc<Inner>,
     guard: Guard,
     others: Router,
 }
 
-pub(crate) struct Inner<E, H> {
-    app: Mutex<App<E, H>>,
+pub(crate) struct Inner {
+    open: OpenApp,
     pub(crate) around: Arc<dyn Around>,
     /// Cancelled when the server is to end.
     pub(crate) end: CancellationToken,
@@ -50,20 +47,16 @@ pub(crate) struct Inner<E, H> {
     pub(crate) sockets: TaskTracker,
 }
 
-impl<E, H> Inner<E, H>
-where
-    E: Engine + Send + 'static,
-    H: Host + Send + 'static,
-{
-    /// Does something with the store, beside whoever else is served.
+impl Inner {
+    /// Does something with the store, opened for this alone: a slow call delays no
+    /// other.
     pub(crate) async fn with<T: Send + 'static>(
         self: &Arc<Self>,
-        work: impl FnOnce(&mut App<E, H>, &dyn Around) -> Result<T, Refusal> + Send + 'static,
+        work: impl FnOnce(&mut App, &dyn Around) -> Result<T, Refusal> + Send + 'static,
     ) -> Result<T, Refusal> {
         let inner = Arc::clone(self);
         let work = move || {
-            let mut app = inner.app.lock().unwrap_or_else(PoisonError::into_inner);
-            app.let_go_if_replaced();
+            let mut app = (inner.open)();
             work(&mut app, inner.around.as_ref())
         };
         let done = tokio::task::spawn_blocking(work).await;
@@ -71,15 +64,11 @@ where
     }
 }
 
-impl<E, H> Site<E, H>
-where
-    E: Engine + Send + 'static,
-    H: Host + Send + 'static,
-{
+impl Site {
     /// Serves until `end`.
-    pub fn new(app: App<E, H>, around: Arc<dyn Around>, tokens: Tokens, end: CancellationToken) -> Self {
+    pub fn new(open: OpenApp, around: Arc<dyn Around>, tokens: Tokens, end: CancellationToken) -> Self {
         let (rooms, sockets) = (Rooms::default(), TaskTracker::new());
-        let inner = Arc::new(Inner { app: Mutex::new(app), around, end, rooms, sockets });
+        let inner = Arc::new(Inner { open, around, end, rooms, sockets });
         Self { inner, guard: Guard { tokens, hosts: Vec::new() }, others: Router::new() }
     }
 

@@ -3,7 +3,6 @@
 use std::path::PathBuf;
 
 use consort_agents::AgentCli;
-use consort_core::host::Host as _;
 use consort_core::host::Process;
 use consort_core::presence::JoinRequest;
 use consort_core::presence::NameWish;
@@ -18,9 +17,9 @@ use crate::error::CommandError;
 use crate::error::CommandResult;
 use crate::out;
 use crate::person;
-use crate::world::TheApp;
 use crate::world::World;
 use crate::world::is_agent;
+use consort_core::App;
 
 #[derive(clap::Args)]
 pub(crate) struct Args {
@@ -89,7 +88,7 @@ fn kind(text: &str) -> Result<String, String> {
 }
 
 /// The agent CLI this runs in, or whatever the flags describe.
-fn who_joins(app: &mut TheApp, args: &Args) -> Result<(String, Process, SessionId), CommandError> {
+fn who_joins(app: &mut App, args: &Args) -> Result<(String, Process, SessionId), CommandError> {
     if let Some(pid) = args.pid {
         let process = app.host().process(pid).ok_or_else(|| {
             CommandError::user(format!("no process {pid} runs here"), "give the id of a running process")

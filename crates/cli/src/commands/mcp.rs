@@ -21,7 +21,7 @@ pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
     }
     spool::serve(&world.paths, &world.cwd);
     let around = Surroundings::new(world);
-    consort_mcp::serve(Server::new(world.app(), std::sync::Arc::new(around))).map_err(|error| {
+    consort_mcp::serve(Server::new(world.open_app(), std::sync::Arc::new(around))).map_err(|error| {
         CommandError::user(
             format!("the client cannot be served: {error}"),
             "an agent CLI starts this by itself; it speaks MCP on standard input and output",

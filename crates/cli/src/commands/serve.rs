@@ -74,9 +74,9 @@ async fn serve(world: &World, args: &Args, tokens: Tokens) -> CommandResult {
     end_with_signals(end.clone()).map_err(|error| failed("signals cannot be heard", &error))?;
 
     let around = Arc::new(Surroundings::new(world));
-    let mcp = Server::new(world.app(), Arc::clone(&around) as _);
+    let mcp = Server::new(world.open_app(), Arc::clone(&around) as _);
     let hosts = args.host.iter().cloned().chain([address.ip().to_string()]);
-    let site = Site::new(world.app(), around, tokens, end.clone())
+    let site = Site::new(world.open_app(), around, tokens, end.clone())
         .known_as(hosts)
         .with("/mcp", consort_mcp::service(mcp, end));
 

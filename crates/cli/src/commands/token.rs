@@ -12,7 +12,6 @@ use std::path::PathBuf;
 
 use clap::Subcommand;
 use consort_core::Timestamp;
-use consort_core::host::Host as _;
 use consort_core::path_part::PathPart;
 use consort_core::text;
 use serde::Deserialize;

@@ -104,7 +104,7 @@ fn watch(world: &World, room: &mut Room, everywhere: bool, connected: bool) -> C
     let _keys = Keys::take();
     let mut compared: Option<Instant> = None;
     loop {
-        room.app.let_go_if_replaced();
+        room.app.close_if_replaced();
         if compared.is_none_or(|last| last.elapsed() >= COMPARE) {
             compared = Some(Instant::now());
             // The screen goes on where this cannot.

@@ -10,15 +10,11 @@ use super::KEYS;
 use super::Source;
 use super::environment_name;
 use crate::App;
-use crate::convergence::TrailNotes as _;
-use crate::engine::Engine;
 use crate::engine::StoreError;
-use crate::engine::Tx as _;
-use crate::host::Host;
 use crate::presence::CallerFacts;
 use crate::presence::PresenceError;
 
-impl<E: Engine, H: Host> App<E, H> {
+impl App {
     /// What the person has accepted that loosens protection.
     pub fn acceptances(&mut self) -> Result<Vec<Acceptance>, StoreError> {
         self.engine.read()?.acceptances()
@@ -73,7 +69,7 @@ impl<E: Engine, H: Host> App<E, H> {
 
 /// What applies to a hook: published values, then the environment's.
 pub(crate) fn hook_settings(
-    store: &impl ConfigStore,
+    store: &dyn ConfigStore,
     worktree: &Path,
     environment: &dyn Fn(&str) -> Option<String>,
 ) -> Result<HookSettings, StoreError> {

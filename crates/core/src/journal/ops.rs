@@ -4,23 +4,15 @@ use super::Actor;
 use super::Change;
 use super::Entry;
 use super::JournalChange;
-use super::JournalStore as _;
 use super::Seq;
 use super::TailRequest;
 use super::Verification;
 use crate::App;
 use crate::Timestamp;
-use crate::claims::PathNotes as _;
-use crate::config::ConfigStore as _;
 use crate::config::Retention;
-use crate::convergence::TrailNotes as _;
-use crate::engine::Engine;
 use crate::engine::StoreError;
-use crate::engine::Tx as _;
-use crate::host::Host;
 use crate::messages;
 use crate::presence;
-use crate::presence::PresenceStore as _;
 
 /// How many entries one transaction of retention drops.
 const STEP: usize = 500;
@@ -28,7 +20,7 @@ const STEP: usize = 500;
 /// Retention is worth a look once a day.
 const RETENTION_PAUSE: i64 = Timestamp::DAY;
 
-impl<E: Engine, H: Host> App<E, H> {
+impl App {
     pub fn journal_tail(&mut self, request: &TailRequest) -> Result<Vec<Entry>, StoreError> {
         self.engine.read()?.entries(request)
     }
@@ -54,7 +46,7 @@ impl<E: Engine, H: Host> App<E, H> {
     pub fn journal_rebuild(&mut self) -> Result<usize, StoreError> {
         let mut tx = self.engine.write()?;
         let entries = tx.rebuild()?;
-        messages::announce(&mut tx)?;
+        messages::announce(&mut *tx)?;
         tx.commit()?;
         Ok(entries)
     }
@@ -83,11 +75,11 @@ impl<E: Engine, H: Host> App<E, H> {
         // The long looks are reads, and the rest is done in small steps: nobody
         // waits for housekeeping. Each in an entry of its own: they are needed
         // for different times.
-        let letters = messages::forget_before(&self.engine.read()?, days_ago(retention.message_days))?;
-        let agents = presence::forget_before(&self.engine.read()?, before)?;
+        let letters = messages::forget_before(&*self.engine.read()?, days_ago(retention.message_days))?;
+        let agents = presence::forget_before(&*self.engine.read()?, before)?;
         for changes in [letters, agents] {
             let tx = self.engine.write()?;
-            Self::conclude(&self.host, tx, now, None, Actor::Consort, changes)?;
+            Self::conclude(&*self.host, tx, now, None, Actor::Consort, changes)?;
         }
         let tx = self.engine.read()?;
         let through = tx.last_before(before)?;
@@ -99,7 +91,7 @@ impl<E: Engine, H: Host> App<E, H> {
             let mut tx = self.engine.write()?;
             dropped += tx.drop_entries(some)?;
             let news = std::mem::take(&mut news);
-            Self::conclude(&self.host, tx, now, None, Actor::Consort, news)?;
+            Self::conclude(&*self.host, tx, now, None, Actor::Consort, news)?;
         }
         Ok(dropped)
     }

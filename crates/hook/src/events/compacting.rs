@@ -1,9 +1,7 @@
 //! The session is about to shorten its context.
 
 use consort_core::App;
-use consort_core::engine::Engine;
 use consort_core::hooks::HookCall;
-use consort_core::host::Host;
 use consort_core::presence::PresenceError;
 use consort_core::presence::Pulse;
 use consort_core::presence::Status;
@@ -12,8 +10,8 @@ use super::pulse;
 use crate::Answer;
 use crate::Surroundings;
 
-pub(crate) fn handle<E: Engine, H: Host>(
-    app: &mut App<E, H>,
+pub(crate) fn handle(
+    app: &mut App,
     call: &HookCall,
     around: &dyn Surroundings,
 ) -> Result<Answer, PresenceError> {

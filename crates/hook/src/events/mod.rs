@@ -12,11 +12,9 @@ pub(crate) mod waiting;
 pub(crate) mod woken;
 
 use consort_core::App;
-use consort_core::engine::Engine;
 use consort_core::hooks::HookCall;
 use consort_core::hooks::HookEvent;
 use consort_core::hooks::HookReply;
-use consort_core::host::Host;
 use consort_core::messages::Batch;
 use consort_core::messages::Moment;
 use consort_core::presence::PresenceError;
@@ -31,7 +29,7 @@ use crate::join_request;
 /// installed while it ran) joins first. **It is only a note**: whatever goes wrong
 /// with it (a full disk, a directory in its place) keeps nothing else from
 /// happening.
-fn pulse<E: Engine, H: Host>(app: &mut App<E, H>, call: &HookCall, around: &dyn Surroundings, pulse: &Pulse) {
+fn pulse(app: &mut App, call: &HookCall, around: &dyn Surroundings, pulse: &Pulse) {
     let begins = matches!(call.event, HookEvent::Prompt(_));
     if matches!(app.pulse(&call.session, pulse), Ok(PulseOutcome::Stranger))
         && let Ok(request) = join_request(app.host(), call, around)
@@ -42,8 +40,8 @@ fn pulse<E: Engine, H: Host>(app: &mut App<E, H>, call: &HookCall, around: &dyn 
 }
 
 /// The mail for a session at this moment.
-fn mail<E: Engine, H: Host>(
-    app: &mut App<E, H>,
+fn mail(
+    app: &mut App,
     call: &HookCall,
     around: &dyn Surroundings,
     moment: Moment,
@@ -57,8 +55,8 @@ fn mail<E: Engine, H: Host>(
 
 /// The same, where there is something to say besides: that must not be lost
 /// because the mail cannot be had.
-fn mail_beside<E: Engine, H: Host>(
-    app: &mut App<E, H>,
+fn mail_beside(
+    app: &mut App,
     call: &HookCall,
     around: &dyn Surroundings,
     moment: Moment,
@@ -72,12 +70,7 @@ fn mail_beside<E: Engine, H: Host>(
 
 /// Which of the files that a session has seen are not what they were. A
 /// subagent hears of it only where its own command has to be told apart.
-fn news<E: Engine, H: Host>(
-    app: &mut App<E, H>,
-    call: &HookCall,
-    around: &dyn Surroundings,
-    after_own_command: bool,
-) -> Vec<String> {
+fn news(app: &mut App, call: &HookCall, around: &dyn Surroundings, after_own_command: bool) -> Vec<String> {
     if call.in_subagent && !after_own_command {
         return Vec::new();
     }

@@ -2,9 +2,7 @@
 //! whom it is about to meet.
 
 use consort_core::App;
-use consort_core::engine::Engine;
 use consort_core::hooks::HookCall;
-use consort_core::host::Host;
 use consort_core::messages::Moment;
 use consort_core::presence::PresenceError;
 use consort_core::presence::Pulse;
@@ -17,8 +15,8 @@ use super::told;
 use crate::Answer;
 use crate::Surroundings;
 
-pub(crate) fn handle<E: Engine, H: Host>(
-    app: &mut App<E, H>,
+pub(crate) fn handle(
+    app: &mut App,
     call: &HookCall,
     around: &dyn Surroundings,
     prompt: &str,

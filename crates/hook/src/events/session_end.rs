@@ -1,20 +1,14 @@
 //! The session ended: the agent leaves.
 
 use consort_core::App;
-use consort_core::engine::Engine;
 use consort_core::hooks::HookCall;
-use consort_core::host::Host;
 use consort_core::journal::Actor;
 use consort_core::presence::LeaveReason;
 use consort_core::presence::PresenceError;
 
 use crate::Answer;
 
-pub(crate) fn handle<E: Engine, H: Host>(
-    app: &mut App<E, H>,
-    call: &HookCall,
-    is_replaced: bool,
-) -> Result<Answer, PresenceError> {
+pub(crate) fn handle(app: &mut App, call: &HookCall, is_replaced: bool) -> Result<Answer, PresenceError> {
     // What it has goes to the one that takes its place.
     if is_replaced {
         app.is_being_replaced(&call.session)?;

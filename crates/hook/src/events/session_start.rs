@@ -8,11 +8,9 @@ use consort_core::App;
 use consort_core::claims::HoldSeen;
 use consort_core::config::ContextMode;
 use consort_core::config::HookSettings;
-use consort_core::engine::Engine;
 use consort_core::hooks::HookCall;
 use consort_core::hooks::HookReply;
 use consort_core::hooks::Replaces;
-use consort_core::host::Host;
 use consort_core::messages::Moment;
 use consort_core::presence::Agent;
 use consort_core::presence::JoinOutcome;
@@ -35,8 +33,8 @@ const SHOWN: usize = 8;
 const TOPICS: usize = 3;
 const FORESEEN: usize = 3;
 
-pub(crate) fn handle<E: Engine, H: Host>(
-    app: &mut App<E, H>,
+pub(crate) fn handle(
+    app: &mut App,
     call: &HookCall,
     around: &dyn Surroundings,
     replaces: &Replaces,

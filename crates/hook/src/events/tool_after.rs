@@ -6,11 +6,9 @@ use std::path::PathBuf;
 
 use consort_core::App;
 use consort_core::claims::Extent;
-use consort_core::engine::Engine;
 use consort_core::hooks::Act;
 use consort_core::hooks::HookCall;
 use consort_core::hooks::ToolUse;
-use consort_core::host::Host;
 use consort_core::messages::Moment;
 use consort_core::presence::PresenceError;
 use consort_core::presence::Pulse;
@@ -24,8 +22,8 @@ use super::tool_before::targets;
 use crate::Answer;
 use crate::Surroundings;
 
-pub(crate) fn handle<E: Engine, H: Host>(
-    app: &mut App<E, H>,
+pub(crate) fn handle(
+    app: &mut App,
     call: &HookCall,
     around: &dyn Surroundings,
     tool: &ToolUse,
@@ -71,8 +69,8 @@ pub(crate) fn handle<E: Engine, H: Host>(
 
 /// What there is to say of others who are at the same file. A subagent's files
 /// are its session's.
-fn visited<E: Engine, H: Host>(
-    app: &mut App<E, H>,
+fn visited(
+    app: &mut App,
     call: &HookCall,
     around: &dyn Surroundings,
     path: &Path,

@@ -8,12 +8,10 @@ use consort_core::claims::Extent;
 use consort_core::claims::Pattern;
 use consort_core::claims::Target;
 use consort_core::claims::Verdict;
-use consort_core::engine::Engine;
 use consort_core::hooks::Act;
 use consort_core::hooks::HookCall;
 use consort_core::hooks::HookReply;
 use consort_core::hooks::ToolUse;
-use consort_core::host::Host;
 use consort_core::messages::Moment;
 use consort_core::presence::PresenceError;
 use consort_core::presence::Pulse;
@@ -27,8 +25,8 @@ use super::told;
 use crate::Answer;
 use crate::Surroundings;
 
-pub(crate) fn handle<E: Engine, H: Host>(
-    app: &mut App<E, H>,
+pub(crate) fn handle(
+    app: &mut App,
     call: &HookCall,
     around: &dyn Surroundings,
     tool: &ToolUse,
@@ -60,8 +58,8 @@ pub(crate) fn handle<E: Engine, H: Host>(
 }
 
 /// Notes a command that may write, and looks who has just written the same.
-fn before_a_write<E: Engine, H: Host>(
-    app: &mut App<E, H>,
+fn before_a_write(
+    app: &mut App,
     call: &HookCall,
     around: &dyn Surroundings,
     tool: &ToolUse,

@@ -1,10 +1,8 @@
 //! The turn is over, well or badly; or it goes on, because there is mail.
 
 use consort_core::App;
-use consort_core::engine::Engine;
 use consort_core::hooks::HookCall;
 use consort_core::hooks::HookReply;
-use consort_core::host::Host;
 use consort_core::messages::Moment;
 use consort_core::presence::PresenceError;
 use consort_core::presence::Pulse;
@@ -16,8 +14,8 @@ use super::pulse;
 use crate::Answer;
 use crate::Surroundings;
 
-pub(crate) fn handle<E: Engine, H: Host>(
-    app: &mut App<E, H>,
+pub(crate) fn handle(
+    app: &mut App,
     call: &HookCall,
     around: &dyn Surroundings,
     may_go_on: bool,
@@ -34,8 +32,8 @@ pub(crate) fn handle<E: Engine, H: Host>(
 }
 
 /// It has been idle for a while.
-pub(crate) fn idle<E: Engine, H: Host>(
-    app: &mut App<E, H>,
+pub(crate) fn idle(
+    app: &mut App,
     call: &HookCall,
     around: &dyn Surroundings,
 ) -> Result<Answer, PresenceError> {
@@ -43,8 +41,8 @@ pub(crate) fn idle<E: Engine, H: Host>(
     Ok(Answer::SILENCE)
 }
 
-pub(crate) fn failed<E: Engine, H: Host>(
-    app: &mut App<E, H>,
+pub(crate) fn failed(
+    app: &mut App,
     call: &HookCall,
     around: &dyn Surroundings,
     error: &str,

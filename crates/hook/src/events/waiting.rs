@@ -1,9 +1,7 @@
 //! The agent waits for the person.
 
 use consort_core::App;
-use consort_core::engine::Engine;
 use consort_core::hooks::HookCall;
-use consort_core::host::Host;
 use consort_core::presence::PresenceError;
 use consort_core::presence::Pulse;
 use consort_core::presence::Status;
@@ -13,8 +11,8 @@ use super::pulse;
 use crate::Answer;
 use crate::Surroundings;
 
-pub(crate) fn handle<E: Engine, H: Host>(
-    app: &mut App<E, H>,
+pub(crate) fn handle(
+    app: &mut App,
     call: &HookCall,
     around: &dyn Surroundings,
     what: &str,
@@ -25,8 +23,8 @@ pub(crate) fn handle<E: Engine, H: Host>(
 }
 
 /// The person has answered.
-pub(crate) fn over<E: Engine, H: Host>(
-    app: &mut App<E, H>,
+pub(crate) fn over(
+    app: &mut App,
     call: &HookCall,
     around: &dyn Surroundings,
 ) -> Result<Answer, PresenceError> {

@@ -5,14 +5,12 @@ use consort_core::claims::Mode;
 use consort_core::claims::ReleaseRequest;
 use consort_core::claims::Strength;
 use consort_core::claims::Which;
-use consort_core::engine::Engine;
-use consort_core::host::Host;
 use consort_core::text;
 use serde::Deserialize;
 use serde_json::json;
 
 use super::Entry;
-use super::Room;
+use super::ToolContext;
 use crate::answer::Answer;
 use crate::answer::Problem;
 
@@ -55,13 +53,10 @@ pub(super) struct Reserve {
     shared: Option<bool>,
 }
 
-pub(super) fn reserve<E: Engine, H: Host>(
-    room: &mut Room<'_, E, H>,
-    reserve: Reserve,
-) -> Result<Answer, Problem> {
-    let me = room.me()?;
-    let outcome = room.app.hold(&HoldRequest {
-        caller: room.facts(),
+pub(super) fn reserve(context: &mut ToolContext<'_>, reserve: Reserve) -> Result<Answer, Problem> {
+    let me = context.me()?;
+    let outcome = context.app.hold(&HoldRequest {
+        caller: context.facts(),
         cwd: me.cwd,
         what: reserve.what,
         strength: if reserve.advisory.unwrap_or_default() { Strength::Advisory } else { Strength::Blocking },
@@ -78,13 +73,10 @@ pub(super) struct Release {
     what: Option<Vec<String>>,
 }
 
-pub(super) fn release<E: Engine, H: Host>(
-    room: &mut Room<'_, E, H>,
-    release: Release,
-) -> Result<Answer, Problem> {
-    let me = room.me()?;
-    let outcome = room.app.release(&ReleaseRequest {
-        caller: room.facts(),
+pub(super) fn release(context: &mut ToolContext<'_>, release: Release) -> Result<Answer, Problem> {
+    let me = context.me()?;
+    let outcome = context.app.release(&ReleaseRequest {
+        caller: context.facts(),
         cwd: me.cwd,
         what: release.what.map_or(Which::Mine, Which::These),
         strength: None,
@@ -101,9 +93,9 @@ pub(super) struct Path {
     path: String,
 }
 
-pub(super) fn explain<E: Engine, H: Host>(room: &mut Room<'_, E, H>, path: Path) -> Result<Answer, Problem> {
-    let (cwd, facts) = (room.me()?.cwd, room.facts());
-    let outcome = room.app.explain_path(&facts, &cwd, &path.path)?;
+pub(super) fn explain(context: &mut ToolContext<'_>, path: Path) -> Result<Answer, Problem> {
+    let (cwd, facts) = (context.me()?.cwd, context.facts());
+    let outcome = context.app.explain_path(&facts, &cwd, &path.path)?;
     let mut text = if outcome.writable { "You may write it." } else { "You may not write it." }.to_owned();
     for seen in &outcome.holds {
         let who = if seen.yours { "you" } else { seen.name.as_str() };

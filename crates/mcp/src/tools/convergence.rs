@@ -2,14 +2,12 @@
 
 use consort_core::convergence::PairSeen;
 use consort_core::convergence::recommendation;
-use consort_core::engine::Engine;
-use consort_core::host::Host;
 use consort_core::text;
 use serde::Deserialize;
 use serde_json::json;
 
 use super::Entry;
-use super::Room;
+use super::ToolContext;
 use crate::answer::Answer;
 use crate::answer::Problem;
 
@@ -30,10 +28,10 @@ pub(super) const TOOLS: &[Entry] = &[
     },
 ];
 
-pub(super) fn radar<E: Engine, H: Host>(room: &mut Room<'_, E, H>) -> Result<Answer, Problem> {
-    let me = room.me()?;
-    let around = room.around;
-    let outcome = room.app.radar(&me.project.id, &|name| around.variable(name))?;
+pub(super) fn radar(context: &mut ToolContext<'_>) -> Result<Answer, Problem> {
+    let me = context.me()?;
+    let around = context.around;
+    let outcome = context.app.radar(&me.project.id, &|name| around.variable(name))?;
     let lines: Vec<String> = outcome.pairs.iter().map(line).collect();
     let text =
         if lines.is_empty() { "Nobody is heading for where another is.".into() } else { lines.join("\n") };
@@ -56,12 +54,9 @@ pub(super) struct Handoff {
     agent: String,
 }
 
-pub(super) fn handoff<E: Engine, H: Host>(
-    room: &mut Room<'_, E, H>,
-    handoff: Handoff,
-) -> Result<Answer, Problem> {
-    room.me()?;
-    let outcome = room.app.handoff(&handoff.agent)?;
+pub(super) fn handoff(context: &mut ToolContext<'_>, handoff: Handoff) -> Result<Answer, Problem> {
+    context.me()?;
+    let outcome = context.app.handoff(&handoff.agent)?;
     let few = |names: &[String]| text::few(names.iter().map(|name| text::foreign(name, 80)), 8);
     let mut lines = vec![format!("{} in {}", outcome.seen.agent.name, outcome.seen.agent.worktree.display())];
     lines.extend(outcome.goal.iter().map(|goal| format!("Asked last: {goal}")));

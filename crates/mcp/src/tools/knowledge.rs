@@ -1,7 +1,5 @@
 //! What sessions have learned.
 
-use consort_core::engine::Engine;
-use consort_core::host::Host;
 use consort_core::knowledge::ActRequest;
 use consort_core::knowledge::KnowledgeError;
 use consort_core::knowledge::Scope;
@@ -9,15 +7,15 @@ use consort_core::presence::Agent;
 use consort_knowledge::Format;
 use consort_knowledge::Journalled;
 use consort_knowledge::Question;
-use consort_knowledge::Session;
 use serde::Deserialize;
 use serde_json::Value;
 use serde_json::json;
 
 use super::Entry;
-use super::Room;
+use super::ToolContext;
 use crate::answer::Answer;
 use crate::answer::Problem;
+use crate::lock;
 
 /// How many tokens an answer may cost.
 const TOKENS: usize = 10_000;
@@ -64,18 +62,6 @@ pub(super) const TOOLS: &[Entry] = &[
     },
 ];
 
-/// What is kept from one question to the next.
-pub(crate) struct Library<I> {
-    pub(crate) index: Option<I>,
-    pub(crate) session: Session,
-}
-
-impl<I> Library<I> {
-    pub(crate) fn new() -> Self {
-        Self { index: None, session: Session::new() }
-    }
-}
-
 fn scope(me: &Agent, is_global: Option<bool>) -> Scope {
     if is_global.unwrap_or_default() { Scope::Global } else { Scope::Project(me.project.id.clone()) }
 }
@@ -86,22 +72,15 @@ pub(super) struct Query {
     global: Option<bool>,
 }
 
-pub(super) fn query<E, H>(room: &mut Room<'_, E, H>, query: Query) -> Result<Answer, Problem>
-where
-    E: Engine,
-    E::Knowledge: 'static,
-    H: Host,
-{
-    let me = room.me()?;
+pub(super) fn query(context: &mut ToolContext<'_>, query: Query) -> Result<Answer, Problem> {
+    let me = context.me()?;
     let scope = scope(&me, query.global);
-    let mut index = room.index()?;
-    let around = room.around;
+    let index = context.app.knowledge()?;
+    let around = context.around;
     let moment = |text: &str| around.moment(text, &me.worktree);
-    let mut past = Journalled { app: room.app, scope: &scope, moment: &moment };
+    let mut past = Journalled { app: &mut context.app, scope: &scope, moment: &moment };
     let question = Question { scope: &scope, source: &query.expr, format: Format::Columnar, tokens: TOKENS };
-    let answer = consort_knowledge::ask(&mut room.library.session, &index, &mut past, &question)?;
-    room.app.catch_up(&mut index)?;
-    room.library.index = Some(index);
+    let answer = consort_knowledge::ask(&mut lock(context.session), &*index, &mut past, &question)?;
     Ok(Answer::new(answer.text.clone(), json!({ "text": answer.text })))
 }
 
@@ -112,23 +91,17 @@ pub(super) struct Act {
     key: Option<String>,
 }
 
-pub(super) fn act<E, H>(room: &mut Room<'_, E, H>, act: Act) -> Result<Answer, Problem>
-where
-    E: Engine,
-    E::Knowledge: 'static,
-    H: Host,
-{
-    let me = room.me()?;
-    let mut index = room.index()?;
+pub(super) fn act(context: &mut ToolContext<'_>, act: Act) -> Result<Answer, Problem> {
+    let me = context.me()?;
+    let mut index = context.app.knowledge()?;
     let request = ActRequest {
-        caller: room.facts(),
+        caller: context.facts(),
         scope: scope(&me, act.global),
         actions: act.actions,
         worktree: me.worktree,
         key: act.key,
     };
-    let outcome = room.app.act_with(&mut index, &request);
-    room.library.index = Some(index);
+    let outcome = context.app.act_with(&mut *index, &request);
     match outcome {
         Ok(outcome) if outcome.duplicate => {
             let text = format!("Recorded before as #{}.", outcome.number);

@@ -1,7 +1,5 @@
 //! What agents say to each other.
 
-use consort_core::engine::Engine;
-use consort_core::host::Host;
 use consort_core::journal::Actor;
 use consort_core::journal::Seq;
 use consort_core::messages::InboxRequest;
@@ -14,7 +12,7 @@ use serde::Deserialize;
 use serde_json::json;
 
 use super::Entry;
-use super::Room;
+use super::ToolContext;
 use crate::answer::Answer;
 use crate::answer::Problem;
 
@@ -53,33 +51,33 @@ pub(super) struct Send {
     reply: Option<Seq>,
 }
 
-pub(super) fn send<E: Engine, H: Host>(room: &mut Room<'_, E, H>, send: Send) -> Result<Answer, Problem> {
+pub(super) fn send(context: &mut ToolContext<'_>, send: Send) -> Result<Answer, Problem> {
     let unknown =
         |what: &str| Problem::user(format!("there is no {what} of that name"), "see the tool's schema");
     let kind = send.kind.as_deref().map(|kind| MessageType::named(kind).ok_or_else(|| unknown("type")));
     let priority =
         send.priority.as_deref().map(|name| Priority::named(name).ok_or_else(|| unknown("priority")));
-    let me = room.me()?;
+    let me = context.me()?;
     let to = send.to.unwrap_or_default();
     let is_reply = send.reply.is_some() && to.is_empty();
     let request = SendRequest {
-        caller: room.facts(),
+        caller: context.facts(),
         to: if is_reply { Recipients::Sender } else { Recipients::Named(to) },
         kind: kind.transpose()?.unwrap_or_default(),
         priority: priority.transpose()?,
         text: send.text,
         reply_to: send.reply,
-        repository: Some(room.app.host().place(&me.worktree).repository),
+        repository: Some(context.app.host().place(&me.worktree).repository),
         ..SendRequest::default()
     };
-    let outcome = room.app.send(&request)?;
+    let outcome = context.app.send(&request)?;
     let names: Vec<&str> = outcome.to.iter().map(|to| to.name.as_str()).collect();
     let mut text = format!("Sent #{} to {}.", outcome.number, names.join(", "));
     outcome.failed.iter().for_each(|refusal| text.push_str(&format!("\nNot sent: {refusal}")));
     // Whoever sleeps on sees it with its next prompt.
     let mut woken = Vec::new();
-    for (agent, heard) in room.app.asleep(&request, &outcome).unwrap_or_default() {
-        if room.around.wake(&agent, &heard) {
+    for (agent, heard) in context.app.asleep(&request, &outcome).unwrap_or_default() {
+        if context.around.wake(&agent, &heard) {
             text.push_str(&format!(" {} was idle and is being woken.", agent.name));
             woken.push(agent.name);
         }
@@ -97,11 +95,11 @@ pub(super) struct Inbox {
     peek: Option<bool>,
 }
 
-pub(super) fn inbox<E: Engine, H: Host>(room: &mut Room<'_, E, H>, inbox: Inbox) -> Result<Answer, Problem> {
-    let mailbox = Actor::Agent(room.me()?.session);
+pub(super) fn inbox(context: &mut ToolContext<'_>, inbox: Inbox) -> Result<Answer, Problem> {
+    let mailbox = Actor::Agent(context.me()?.session);
     let request = InboxRequest { mailbox: mailbox.clone(), from: None, peek: true };
-    let mut letters = room.app.inbox(&request)?;
-    let now = room.app.host().now();
+    let mut letters = context.app.inbox(&request)?;
+    let now = context.app.host().now();
     let (all, mut text, mut shown) = (letters.len(), String::new(), 0);
     for letter in &letters {
         let one = quote_letter(letter, now);
@@ -118,8 +116,8 @@ pub(super) fn inbox<E: Engine, H: Host>(room: &mut Room<'_, E, H>, inbox: Inbox)
         // Handed over now, and read when it calls again: then it has the answer.
         let numbers: Vec<Seq> = letters.iter().map(|letter| letter.message.number).collect();
         let request = InboxRequest { peek: false, ..request };
-        let handed = room.app.inbox_some(&request, |number| numbers.contains(&number))?;
-        room.handed.entry(mailbox).or_default().extend(handed);
+        let handed = context.app.inbox_some(&request, |number| numbers.contains(&number))?;
+        context.handed().entry(mailbox).or_default().extend(handed);
     }
     if shown < all {
         text.push_str(&format!("{} more: call this again.", all - shown));

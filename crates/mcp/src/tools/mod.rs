@@ -1,4 +1,4 @@
-//! The tools, a file per room: what each is called, takes and answers.
+//! The tools, a file per context: what each is called, takes and answers.
 
 mod claims;
 mod convergence;
@@ -8,18 +8,19 @@ mod presence;
 mod tasks;
 
 use std::sync::Arc;
+use std::sync::Mutex;
+use std::sync::MutexGuard;
 
 use consort_core::App;
 use consort_core::around::Around;
-use consort_core::engine::Engine;
 use consort_core::engine::StoreError;
-use consort_core::host::Host;
 use consort_core::journal::Actor;
 use consort_core::presence::Agent;
 use consort_core::presence::Caller;
 use consort_core::presence::CallerFacts;
 use consort_core::presence::PresenceError;
 use consort_core::presence::SessionId;
+use consort_knowledge::Session;
 use rmcp::model::Tool;
 use rmcp::model::ToolAnnotations;
 use serde::de::DeserializeOwned;
@@ -28,34 +29,42 @@ use serde_json::json;
 
 use crate::answer::Answer;
 use crate::answer::Problem;
-pub(crate) use knowledge::Library;
-
+use crate::lock;
 use crate::server::Handed;
 use crate::server::Origin;
 
 /// What a tool works with.
-pub(crate) struct Room<'a, E: Engine, H> {
-    pub(crate) app: &'a mut App<E, H>,
+pub(crate) struct ToolContext<'a> {
+    pub(crate) app: App,
     pub(crate) around: &'a dyn Around,
-    pub(crate) handed: &'a mut Handed,
-    pub(crate) library: &'a mut Library<E::Knowledge>,
+    handed: &'a Mutex<Handed>,
+    /// What this client has defined in its queries.
+    pub(crate) session: &'a Mutex<Session>,
     pub(crate) origin: Origin,
-    /// Whose mailbox is this client's, once that is known.
+    /// The mailbox of this client, once it is known.
     pub(crate) known: Option<Actor>,
 }
 
-impl<E: Engine, H: Host> Room<'_, E, H> {
+impl<'a> ToolContext<'a> {
+    pub(crate) fn new(
+        app: App,
+        around: &'a dyn Around,
+        handed: &'a Mutex<Handed>,
+        session: &'a Mutex<Session>,
+        origin: Origin,
+    ) -> Self {
+        Self { app, around, handed, session, origin, known: None }
+    }
+
     pub(crate) fn facts(&self) -> CallerFacts {
         let thread = self.origin.thread.clone().map(Into::into);
         CallerFacts { thread, ..self.around.caller(self.origin.ends) }
     }
 
-    /// What is known, as of now.
-    pub(crate) fn index(&mut self) -> Result<E::Knowledge, StoreError> {
-        match self.library.index.take() {
-            Some(mut index) => self.app.catch_up(&mut index).map(|()| index),
-            None => self.app.knowledge(),
-        }
+    /// The messages that were in an answer to this mailbox and are not known to
+    /// have arrived.
+    pub(crate) fn handed(&self) -> MutexGuard<'_, Handed> {
+        lock(self.handed)
     }
 
     /// The agent that calls, if it is registered.
@@ -65,7 +74,8 @@ impl<E: Engine, H: Host> Room<'_, E, H> {
             Caller::Agent(agent) => {
                 let mailbox = Actor::Agent(agent.session.clone());
                 // It has come back: what it was handed has reached it.
-                if let Some(letters) = self.handed.remove(&mailbox) {
+                let letters = self.handed().remove(&mailbox);
+                if let Some(letters) = letters {
                     self.app.has_read(&mailbox, &letters)?;
                 }
                 self.known = Some(mailbox);
@@ -127,43 +137,30 @@ pub fn catalogue() -> Vec<Tool> {
 }
 
 /// Calls a tool; `None` where there is none of that name.
-pub(crate) fn call<E, H>(
-    room: &mut Room<'_, E, H>,
+pub(crate) fn call(
+    context: &mut ToolContext<'_>,
     name: &str,
     arguments: Value,
-) -> Option<Result<Answer, Problem>>
-where
-    E: Engine,
-    E::Knowledge: 'static,
-    H: Host,
-{
-    match call_once(room, name, arguments.clone()) {
-        Some(Err(problem)) if problem.is_worth_a_retry() => {
-            room.library.index = None;
-            call_once(room, name, arguments)
-        }
+) -> Option<Result<Answer, Problem>> {
+    match call_once(context, name, arguments.clone()) {
+        Some(Err(problem)) if problem.is_worth_a_retry() => call_once(context, name, arguments),
         answer => answer,
     }
 }
 
-fn call_once<E, H>(room: &mut Room<'_, E, H>, name: &str, arguments: Value) -> Option<Result<Answer, Problem>>
-where
-    E: Engine,
-    E::Knowledge: 'static,
-    H: Host,
-{
+fn call_once(context: &mut ToolContext<'_>, name: &str, arguments: Value) -> Option<Result<Answer, Problem>> {
     Some(match name {
-        "who" => arguments_of(arguments).and_then(|arguments| presence::who(room, arguments)),
-        "send" => arguments_of(arguments).and_then(|arguments| messages::send(room, arguments)),
-        "inbox" => arguments_of(arguments).and_then(|arguments| messages::inbox(room, arguments)),
-        "reserve" => arguments_of(arguments).and_then(|arguments| claims::reserve(room, arguments)),
-        "release" => arguments_of(arguments).and_then(|arguments| claims::release(room, arguments)),
-        "explain" => arguments_of(arguments).and_then(|arguments| claims::explain(room, arguments)),
-        "task" => arguments_of(arguments).and_then(|arguments| tasks::task(room, arguments)),
-        "radar" => convergence::radar(room),
-        "handoff" => arguments_of(arguments).and_then(|arguments| convergence::handoff(room, arguments)),
-        "query" => arguments_of(arguments).and_then(|arguments| knowledge::query(room, arguments)),
-        "act" => arguments_of(arguments).and_then(|arguments| knowledge::act(room, arguments)),
+        "who" => arguments_of(arguments).and_then(|arguments| presence::who(context, arguments)),
+        "send" => arguments_of(arguments).and_then(|arguments| messages::send(context, arguments)),
+        "inbox" => arguments_of(arguments).and_then(|arguments| messages::inbox(context, arguments)),
+        "reserve" => arguments_of(arguments).and_then(|arguments| claims::reserve(context, arguments)),
+        "release" => arguments_of(arguments).and_then(|arguments| claims::release(context, arguments)),
+        "explain" => arguments_of(arguments).and_then(|arguments| claims::explain(context, arguments)),
+        "task" => arguments_of(arguments).and_then(|arguments| tasks::task(context, arguments)),
+        "radar" => convergence::radar(context),
+        "handoff" => arguments_of(arguments).and_then(|arguments| convergence::handoff(context, arguments)),
+        "query" => arguments_of(arguments).and_then(|arguments| knowledge::query(context, arguments)),
+        "act" => arguments_of(arguments).and_then(|arguments| knowledge::act(context, arguments)),
         _ => return None,
     })
 }

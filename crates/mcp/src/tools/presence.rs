@@ -1,7 +1,5 @@
 //! Who is here.
 
-use consort_core::engine::Engine;
-use consort_core::host::Host;
 use consort_core::presence::Scope;
 use consort_core::presence::Seen;
 use consort_core::text;
@@ -10,7 +8,7 @@ use serde_json::Value;
 use serde_json::json;
 
 use super::Entry;
-use super::Room;
+use super::ToolContext;
 use crate::answer::Answer;
 use crate::answer::Problem;
 
@@ -27,12 +25,12 @@ pub(super) struct Who {
     all: Option<bool>,
 }
 
-pub(super) fn who<E: Engine, H: Host>(room: &mut Room<'_, E, H>, who: Who) -> Result<Answer, Problem> {
-    let me = room.me()?;
+pub(super) fn who(context: &mut ToolContext<'_>, who: Who) -> Result<Answer, Problem> {
+    let me = context.me()?;
     let scope =
         if who.all.unwrap_or_default() { Scope::Everywhere } else { Scope::Project(me.project.clone()) };
-    let around = room.around;
-    let outcome = room.app.who(&scope, Some(&me.session), |agents| around.look(agents))?;
+    let around = context.around;
+    let outcome = context.app.who(&scope, Some(&me.session), |agents| around.look(agents))?;
     let lines: Vec<String> = outcome.agents.iter().map(line).collect();
     let data: Vec<Value> = outcome.agents.iter().map(data).collect();
     Ok(Answer::new(lines.join("\n"), json!({ "agents": data })))

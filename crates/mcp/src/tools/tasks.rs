@@ -2,8 +2,6 @@
 
 use std::path::PathBuf;
 
-use consort_core::engine::Engine;
-use consort_core::host::Host;
 use consort_core::tasks::CompleteRequest;
 use consort_core::tasks::TaskOutcome;
 use consort_core::tasks::TaskRequest;
@@ -13,7 +11,7 @@ use serde::Deserialize;
 use serde_json::json;
 
 use super::Entry;
-use super::Room;
+use super::ToolContext;
 use crate::answer::Answer;
 use crate::answer::Problem;
 
@@ -40,10 +38,10 @@ pub(super) struct Task {
     notes: Option<String>,
 }
 
-pub(super) fn task<E: Engine, H: Host>(room: &mut Room<'_, E, H>, task: Task) -> Result<Answer, Problem> {
-    let cwd = room.me()?.cwd;
+pub(super) fn task(context: &mut ToolContext<'_>, task: Task) -> Result<Answer, Problem> {
+    let cwd = context.me()?.cwd;
     let request = |id: Option<String>, is_for_new| TaskRequest {
-        caller: room.facts(),
+        caller: context.facts(),
         cwd: cwd.clone(),
         spec: task.spec.clone(),
         id,
@@ -59,27 +57,27 @@ pub(super) fn task<E: Engine, H: Host>(room: &mut Room<'_, E, H>, task: Task) ->
     Ok(match task.action.as_str() {
         "list" => {
             let request = request(None, true);
-            let outcome = room.app.tasks(&request)?;
+            let outcome = context.app.tasks(&request)?;
             let lines: Vec<String> = outcome.tasks.iter().map(line).collect();
             let data = json!({ "done": outcome.done, "tasks": lines });
             Answer::new(lines.join("\n"), data)
         }
         "next" => {
             let request = request(None, true);
-            done("Claimed", room.app.claim_task(&request)?)
+            done("Claimed", context.app.claim_task(&request)?)
         }
         "claim" => {
             let request = request(task.id.clone(), true);
-            done("Claimed", room.app.claim_task(&request)?)
+            done("Claimed", context.app.claim_task(&request)?)
         }
         "complete" => {
             let request = request(task.id.clone(), false);
             let request = CompleteRequest { task: request, generation: None, take_anyway: false };
-            done("Completed", room.app.complete_task(&request)?)
+            done("Completed", context.app.complete_task(&request)?)
         }
         "unclaim" => {
             let request = request(task.id.clone(), false);
-            done("Gave back", room.app.unclaim_task(&request)?)
+            done("Gave back", context.app.unclaim_task(&request)?)
         }
         _ => return Err(Problem::user("there is no such action", "list, next, claim, complete or unclaim")),
     })

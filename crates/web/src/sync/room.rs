@@ -11,8 +11,6 @@ use std::sync::atomic::Ordering;
 
 use axum::body::Bytes;
 use consort_core::App;
-use consort_core::engine::Engine;
-use consort_core::host::Host;
 use consort_core::knowledge::KnowledgePlace;
 use consort_core::knowledge::Scope;
 use consort_core::knowledge::Stamped;
@@ -99,7 +97,7 @@ impl Room {
     }
 
     /// Tells a new peer what is here; it answers with what is not.
-    pub(super) fn greet<E: Engine, H: Host>(&self, app: &mut App<E, H>, peer: u64) -> Result<(), Goodbye> {
+    pub(super) fn greet(&self, app: &mut App, peer: u64) -> Result<(), Goodbye> {
         let mut slot = lock(&self.kept);
         let kept = self.up_to_date(slot.take(), app)?;
         self.send(peer, sync::greet(&kept.document));
@@ -109,19 +107,14 @@ impl Room {
     }
 
     /// Takes in what was recorded, and tells everyone.
-    pub(super) fn catch_up<E: Engine, H: Host>(&self, app: &mut App<E, H>) -> Result<(), Goodbye> {
+    pub(super) fn catch_up(&self, app: &mut App) -> Result<(), Goodbye> {
         let mut slot = lock(&self.kept);
         *slot = Some(self.up_to_date(slot.take(), app)?);
         Ok(())
     }
 
     /// Does what a peer's frame asks; whether it builds on what is not here.
-    pub(super) fn hear<E: Engine, H: Host>(
-        &self,
-        app: &mut App<E, H>,
-        from: &Speaker,
-        frame: &[u8],
-    ) -> Result<bool, Goodbye> {
+    pub(super) fn hear(&self, app: &mut App, from: &Speaker, frame: &[u8]) -> Result<bool, Goodbye> {
         let mut slot = lock(&self.kept);
         let mut kept = self.up_to_date(slot.take(), app)?;
         let answer = sync::answer(&mut kept.document, frame, from.may_write);
@@ -160,11 +153,7 @@ impl Room {
 
     /// The document as the journal has it, whatever there was of it. Whoever is here
     /// is told the difference.
-    fn up_to_date<E: Engine, H: Host>(
-        &self,
-        kept: Option<Kept>,
-        app: &mut App<E, H>,
-    ) -> Result<Kept, Goodbye> {
+    fn up_to_date(&self, kept: Option<Kept>, app: &mut App) -> Result<Kept, Goodbye> {
         let Some(mut kept) = kept else { return self.make(app) };
         let Some(entries) = app.knowledge_since(&self.scope(), &mut kept.place)? else {
             self.clear();
@@ -178,7 +167,7 @@ impl Room {
         Ok(kept)
     }
 
-    fn make<E: Engine, H: Host>(&self, app: &mut App<E, H>) -> Result<Kept, Goodbye> {
+    fn make(&self, app: &mut App) -> Result<Kept, Goodbye> {
         let mut place = KnowledgePlace::default();
         let entries = app.knowledge_since(&self.scope(), &mut place)?.unwrap_or_default();
         let document = document::make(&entries).map_err(|error| Goodbye::internal(&error))?;
@@ -188,15 +177,15 @@ impl Room {
     /// Records what was merged. If something else was recorded since the document was
     /// brought up to date, that comes first: then the document is another one, and
     /// there is a difference of which nobody knows yet.
-    fn record<E: Engine, H: Host>(
+    fn record(
         &self,
         mut kept: Kept,
-        app: &mut App<E, H>,
+        app: &mut App,
         update: &[u8],
         edits: Vec<Stamped>,
     ) -> Result<(Kept, Option<Vec<u8>>), Goodbye> {
         let mut index = app.knowledge()?;
-        app.merge_knowledge(&mut index, &self.scope(), document::hex(update), edits)?;
+        app.merge_knowledge(&mut *index, &self.scope(), document::hex(update), edits)?;
         let entries = app.knowledge_since(&self.scope(), &mut kept.place)?;
         if entries.is_some_and(|entries| entries.len() == 1) {
             return Ok((kept, None));

@@ -14,9 +14,7 @@ use axum::extract::ws::WebSocket;
 use axum::extract::ws::rejection::WebSocketUpgradeRejection;
 use axum::response::Response;
 use axum::routing::get;
-use consort_core::engine::Engine;
 use consort_core::host::Ends;
-use consort_core::host::Host;
 use consort_core::presence::Caller;
 use consort_core::presence::PresenceError;
 use consort_core::project::ProjectId;
@@ -52,25 +50,17 @@ const SILENCES: u32 = 6;
 const PATIENCE: Duration = Duration::from_secs(30);
 const FAREWELL: Duration = Duration::from_secs(1);
 
-pub(crate) fn routes<E, H>() -> Router<Arc<Inner<E, H>>>
-where
-    E: Engine + Send + 'static,
-    H: Host + Send + 'static,
-{
+pub(crate) fn routes() -> Router<Arc<Inner>> {
     Router::new().route("/sync/{*project}", get(begin))
 }
 
-async fn begin<E, H>(
-    State(inner): State<Arc<Inner<E, H>>>,
+async fn begin(
+    State(inner): State<Arc<Inner>>,
     Path(named): Path<String>,
     Extension(access): Extension<Access>,
     ends: Option<Extension<Ends>>,
     upgrade: Result<WebSocketUpgrade, WebSocketUpgradeRejection>,
-) -> Result<Response, Refusal>
-where
-    E: Engine + Send + 'static,
-    H: Host + Send + 'static,
-{
+) -> Result<Response, Refusal> {
     let ends = ends.map(|Extension(ends)| ends);
     let look = inner.with(move |app, around| {
         let project = app.find_project(&named).map_err(|error| match error {
@@ -94,11 +84,7 @@ where
     }))
 }
 
-async fn serve<E, H>(inner: Arc<Inner<E, H>>, project: ProjectId, access: Access, mut socket: WebSocket)
-where
-    E: Engine + Send + 'static,
-    H: Host + Send + 'static,
-{
+async fn serve(inner: Arc<Inner>, project: ProjectId, access: Access, mut socket: WebSocket) {
     let (seat, frames) = inner.rooms.enter(project);
     if seat.is_first {
         tokio::spawn(attend(Arc::clone(&inner), Arc::clone(&seat.room)));
@@ -120,11 +106,7 @@ where
 }
 
 /// Brings news into a room, as long as anyone is in it.
-async fn attend<E, H>(inner: Arc<Inner<E, H>>, room: Arc<Room>)
-where
-    E: Engine + Send + 'static,
-    H: Host + Send + 'static,
-{
+async fn attend(inner: Arc<Inner>, room: Arc<Room>) {
     // Without a bell nobody would hear of anything.
     let Ok(mut rings) = events::rings(&inner, Some(room.project.clone())) else { return room.clear() };
     loop {
@@ -140,17 +122,13 @@ where
 }
 
 /// Until there is nothing more to say; `None` if it has gone.
-async fn converse<E, H>(
-    inner: &Arc<Inner<E, H>>,
+async fn converse(
+    inner: &Arc<Inner>,
     seat: &Seat<'_>,
     access: Access,
     socket: &mut WebSocket,
     mut frames: mpsc::Receiver<Bytes>,
-) -> Option<Goodbye>
-where
-    E: Engine + Send + 'static,
-    H: Host + Send + 'static,
-{
+) -> Option<Goodbye> {
     let (room, peer) = (&seat.room, seat.peer);
     let mut speaker = Speaker { peer, may_write: access != Access::Read, was_asked: false };
     let here = Arc::clone(room);

@@ -1,7 +1,6 @@
 //! `consort contest`
 
 use consort_core::Timestamp;
-use consort_core::host::Host as _;
 use consort_core::journal::Actor;
 use consort_core::text;
 

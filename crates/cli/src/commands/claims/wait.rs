@@ -54,6 +54,6 @@ pub(crate) fn run(world: &World, args: &Args) -> Result<ExitCode, CommandError> 
             return Ok(ExitCode::from(exit::FOUND_SOMETHING));
         }
         bell.wait(None, left.min(LOOK)).map_err(cannot_wait)?;
-        room.app.let_go_if_replaced();
+        room.app.close_if_replaced();
     }
 }

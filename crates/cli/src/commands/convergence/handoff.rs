@@ -3,7 +3,6 @@
 use clap::ValueEnum;
 use consort_core::Timestamp;
 use consort_core::convergence::Handoff;
-use consort_core::host::Host as _;
 use consort_core::messages;
 use consort_core::messages::MessageType;
 use consort_core::messages::Recipients;

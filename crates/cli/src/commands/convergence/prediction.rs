@@ -1,7 +1,6 @@
 //! `consort explain prediction`
 
 use consort_core::convergence::recommendation;
-use consort_core::host::Host as _;
 use consort_core::journal::Seq;
 use consort_core::text;
 

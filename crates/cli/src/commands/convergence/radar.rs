@@ -10,7 +10,6 @@ use consort_core::convergence::RadarOutcome;
 use consort_core::convergence::Signal;
 use consort_core::convergence::Tally;
 use consort_core::convergence::Trend;
-use consort_core::host::Host as _;
 use consort_core::host::Topic;
 use consort_core::text;
 use consort_host::bell::Bell;
@@ -69,7 +68,7 @@ pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
         }
         let Some(bell) = &mut bell else { return Ok(()) };
         bell.wait(None, TICK).map_err(cannot_wait)?;
-        room.app.let_go_if_replaced();
+        room.app.close_if_replaced();
     }
 }
 

@@ -7,7 +7,6 @@ use consort_core::claims::Mode;
 use consort_core::claims::Release;
 use consort_core::claims::Strength;
 use consort_core::convergence::ConvergenceChange;
-use consort_core::host::Host as _;
 use consort_core::host::Topic;
 use consort_core::journal::Actor;
 use consort_core::journal::Change;
@@ -33,8 +32,8 @@ use crate::error::CommandError;
 use crate::error::CommandResult;
 use crate::time;
 use crate::world::Room;
-use crate::world::TheApp;
 use crate::world::World;
+use consort_core::App;
 
 #[derive(clap::Args)]
 pub(crate) struct Args {
@@ -86,7 +85,7 @@ pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
         request.after = Some(last);
         last = print(world, &mut room, args.json, &request)?.unwrap_or(last);
         bell.wait(None, bell::SAFETY).map_err(cannot_wait)?;
-        if room.app.let_go_if_replaced() {
+        if room.app.close_if_replaced() {
             // Another store counts from the beginning.
             last = 0;
         }
@@ -113,7 +112,7 @@ fn print(
 }
 
 fn describe(
-    app: &mut TheApp,
+    app: &mut App,
     entry: &Entry,
     names: &mut HashMap<SessionId, String>,
 ) -> Result<String, CommandError> {

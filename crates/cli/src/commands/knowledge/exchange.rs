@@ -4,7 +4,6 @@
 use std::path::Path;
 
 use consort_core::knowledge::Kind;
-use consort_core::knowledge::KnowledgeIndex as _;
 use consort_core::knowledge::Known;
 use consort_core::knowledge::MOST_ACTIONS;
 use consort_core::knowledge::Scope;

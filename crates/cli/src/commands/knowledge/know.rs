@@ -149,7 +149,7 @@ fn save(world: &World) -> Result<ExitCode, CommandError> {
     let scope = consort_core::knowledge::Scope::Project(room.project.id.clone());
     let mut index = room.app.knowledge()?;
     // What is in the file and not known would be lost.
-    share::take_in(&mut room, &mut index, &scope)?;
+    share::take_in(&mut room, &mut *index, &scope)?;
     let (path, length) = share::save(&mut room, &scope)?;
     world.out.line(format!("Saved {} ({length} bytes).", path.display()))?;
     Ok(ExitCode::SUCCESS)
@@ -163,7 +163,7 @@ fn import(world: &World, file: &Path, scope: &ScopeArgs) -> Result<ExitCode, Com
         return exchange::import(world, &mut room, &scope, file).map(|()| ExitCode::SUCCESS);
     }
     let mut index = room.app.knowledge()?;
-    let count = share::take_in_file(&mut room, &mut index, &scope, &TheirFile::OfUser(file.to_owned()))?;
+    let count = share::take_in_file(&mut room, &mut *index, &scope, &TheirFile::OfUser(file.to_owned()))?;
     world.out.line(format!("{} new.", consort_core::text::count(count, "word")))?;
     Ok(ExitCode::SUCCESS)
 }

@@ -10,7 +10,6 @@ pub(crate) mod record;
 mod share;
 pub(crate) mod watch;
 
-use consort_core::host::Host as _;
 use consort_core::knowledge::ActRequest;
 use consort_core::knowledge::Scope;
 use consort_knowledge::Answer;
@@ -52,12 +51,12 @@ fn ask(
     tokens: usize,
 ) -> Result<Answer, CommandError> {
     let mut index = room.app.knowledge()?;
-    share::take_in(room, &mut index, scope)?;
+    share::take_in(room, &mut *index, scope)?;
     let (now, worktree) = (room.app.host().now(), room.place.worktree.clone());
     let moment = |text: &str| time::moment(text, now, &worktree);
     let mut past = Journalled { app: &mut room.app, scope, moment: &moment };
     let question = Question { scope, source, format, tokens };
-    Ok(consort_knowledge::ask(&mut Session::new(), &index, &mut past, &question)?)
+    Ok(consort_knowledge::ask(&mut Session::new(), &*index, &mut past, &question)?)
 }
 
 /// Records batches one after the other; how many actions that was.
@@ -76,7 +75,7 @@ fn record_all(
             actions,
             key: None,
         };
-        count += room.app.act_with(&mut index, &request)?.results.len();
+        count += room.app.act_with(&mut *index, &request)?.results.len();
     }
     share::save_if_wanted(room, scope)?;
     Ok(count)
@@ -92,7 +91,7 @@ fn act(
     json: bool,
 ) -> CommandResult {
     let mut index = room.app.knowledge()?;
-    share::take_in(room, &mut index, &scope)?;
+    share::take_in(room, &mut *index, &scope)?;
     let request = ActRequest {
         caller: person::acting(&mut room.app)?,
         worktree: room.place.worktree.clone(),
@@ -100,7 +99,7 @@ fn act(
         actions,
         key,
     };
-    let outcome = room.app.act_with(&mut index, &request)?;
+    let outcome = room.app.act_with(&mut *index, &request)?;
     share::save_if_wanted(room, &request.scope)?;
     if json {
         return world.out.json(&outcome);

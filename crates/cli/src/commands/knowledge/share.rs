@@ -8,10 +8,10 @@ use std::path::PathBuf;
 use std::process::Command;
 use std::process::Stdio;
 
+use consort_core::knowledge::KnowledgeIndex;
 use consort_core::knowledge::Scope;
 use consort_core::text;
 use consort_knowledge::document;
-use consort_sqlite::Knowledge;
 
 use crate::connect;
 use crate::connect::TheirFile;
@@ -48,7 +48,7 @@ fn stand(path: &Path) -> Option<String> {
 /// Takes in what the project's file says that is not known yet: somebody may have
 /// pulled, checked out or merged. A file that cannot be understood keeps nobody
 /// from what is known.
-pub(super) fn take_in(room: &mut Room, index: &mut Knowledge, scope: &Scope) -> CommandResult {
+pub(super) fn take_in(room: &mut Room, index: &mut dyn KnowledgeIndex, scope: &Scope) -> CommandResult {
     let file = file(room);
     let Some(stand) = stand(&file.path()).filter(|_| *scope != Scope::Global) else { return Ok(()) };
     let mark = mark(room);
@@ -65,7 +65,7 @@ pub(super) fn take_in(room: &mut Room, index: &mut Knowledge, scope: &Scope) -> 
 /// Takes a file in; how many words were new.
 pub(super) fn take_in_file(
     room: &mut Room,
-    index: &mut Knowledge,
+    index: &mut dyn KnowledgeIndex,
     scope: &Scope,
     file: &TheirFile,
 ) -> Result<usize, CommandError> {

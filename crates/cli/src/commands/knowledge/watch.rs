@@ -16,7 +16,6 @@ use std::time::SystemTime;
 use consort_core::host::Topic;
 use consort_core::journal::Actor;
 use consort_core::knowledge::Kind;
-use consort_core::knowledge::KnowledgeIndex as _;
 use consort_core::knowledge::Scope;
 use consort_core::text;
 use consort_host::bell::Bell;
@@ -59,8 +58,8 @@ pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
     let mut seen: HashMap<String, Option<(SystemTime, u64)>> = HashMap::new();
     let mut watch = if args.once { None } else { Watch::begin() };
     loop {
-        room.app.let_go_if_replaced();
-        room.app.catch_up(&mut index)?;
+        room.app.close_if_replaced();
+        room.app.catch_up(&mut *index)?;
         let mut known = index.names(&scope, Kind::File)?;
         // Whoever recorded it may have been elsewhere.
         known.retain(|path| Path::new(path).components().all(|part| matches!(part, Component::Normal(_))));

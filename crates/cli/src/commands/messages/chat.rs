@@ -5,7 +5,6 @@ use std::io::BufRead as _;
 use std::io::BufReader;
 use std::os::fd::AsFd as _;
 
-use consort_core::host::Host as _;
 use consort_core::host::Topic;
 use consort_core::journal::Actor;
 use consort_core::messages::Correspondent;
@@ -60,7 +59,7 @@ pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
     out::note(format_args!("With {}. Enter sends a line; Ctrl-D ends.", other.name));
     let mut stdin = BufReader::new(std::io::stdin());
     loop {
-        room.app.let_go_if_replaced();
+        room.app.close_if_replaced();
         let letters = room.app.inbox(&request)?;
         let now = room.app.host().now();
         letters.iter().try_for_each(|letter| world.out.text(quote_letter(letter, now)))?;

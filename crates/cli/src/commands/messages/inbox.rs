@@ -3,7 +3,6 @@
 use std::time::Duration;
 use std::time::Instant;
 
-use consort_core::host::Host as _;
 use consort_core::host::Topic;
 use consort_core::journal::Actor;
 use consort_core::messages::Correspondent;
@@ -110,7 +109,7 @@ fn wait(
             return Ok(Vec::new());
         }
         bell.wait(None, nap.min(left)).map_err(cannot_wait)?;
-        room.app.let_go_if_replaced();
+        room.app.close_if_replaced();
         // Left behind by its session, it would take mail that nobody sees.
         if session.as_ref().is_some_and(|session| !room.app.host().is_alive(session)) {
             return Err(CommandError::user(

@@ -9,7 +9,6 @@ use std::io::Read as _;
 use clap::builder::PossibleValuesParser;
 use clap::builder::TypedValueParser;
 use consort_core::explain::Explain as _;
-use consort_core::host::Host as _;
 use consort_core::journal::Seq;
 use consort_core::messages::MessageType;
 use consort_core::messages::Priority;

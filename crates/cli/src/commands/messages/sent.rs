@@ -1,7 +1,5 @@
 //! `consort sent`
 
-use consort_core::host::Host as _;
-
 use super::mailbox;
 use super::posts;
 use crate::error::CommandResult;

@@ -1,6 +1,5 @@
 //! `consort thread`
 
-use consort_core::host::Host as _;
 use consort_core::journal::Seq;
 
 use super::mailbox;

@@ -7,25 +7,20 @@ use super::Standing;
 use super::project_of;
 use crate::App;
 use crate::Timestamp;
-use crate::claims::ClaimStore as _;
 use crate::claims::Extent;
 use crate::claims::Hold;
 use crate::claims::Obstacle;
-use crate::claims::PathNotes as _;
 use crate::claims::Pattern;
 use crate::claims::Strength;
 use crate::claims::rules;
 use crate::claims::told;
 use crate::config::Enforcement;
 use crate::config::hook_settings;
-use crate::engine::Engine;
 use crate::engine::StoreError;
-use crate::host::Host;
 use crate::journal::Actor;
 use crate::messages;
 use crate::messages::MessageType;
 use crate::messages::Priority;
-use crate::presence::PresenceStore as _;
 use crate::presence::SessionId;
 
 /// A held directory may be large; beyond this many files it is not searched.
@@ -34,7 +29,7 @@ const SEARCHED: usize = 500;
 /// Clocks of file systems run a little behind.
 const SLACK: i64 = 20;
 
-impl<E: Engine, H: Host> App<E, H> {
+impl App {
     /// A command begins that may write something.
     pub fn begin_command(&mut self, session: &SessionId, call: &str) -> Result<(), StoreError> {
         self.engine.notes().begin(session, call, self.host.now())
@@ -64,11 +59,11 @@ impl<E: Engine, H: Host> App<E, H> {
         let here = self.host.locate(cwd);
         let pulses = self.engine.pulses();
         let tx = self.engine.read()?;
-        let project = project_of(&tx, &here)?;
-        if hook_settings(&tx, &here.worktree, environment)?.enforcement == Enforcement::Off {
+        let project = project_of(&*tx, &here)?;
+        if hook_settings(&*tx, &here.worktree, environment)?.enforcement == Enforcement::Off {
             return Ok(None);
         }
-        let standing = Standing::new(&self.host, &pulses, &tx, tx.all_holds()?, now)?;
+        let standing = Standing::new(&*self.host, &*pulses, &*tx, tx.all_holds()?, now)?;
         let is_strange = |path: &str, hold: &Hold| {
             let place = here.worktree.join(path);
             let changed = self.host.stamp(&place).changed / 1_000_000;
@@ -96,7 +91,7 @@ impl<E: Engine, H: Host> App<E, H> {
                 None => self.host.files(&here.worktree, &pattern.stem(), pattern.depth(), SEARCHED).0,
             };
             for path in files.into_iter().filter(|path| is_strange(path, hold)) {
-                let held = standing.see(&tx, hold, &me)?;
+                let held = standing.see(&*tx, hold, &me)?;
                 let place = here.worktree.join(&path);
                 obstacles.push(Obstacle { path, place, extent: Extent::File, by: String::new(), held });
             }
@@ -134,9 +129,9 @@ impl<E: Engine, H: Host> App<E, H> {
             let theirs = obstacles.iter().filter(|obstacle| obstacle.held.hold.holder == *holder);
             let text = told::trespassed(theirs.map(|obstacle| obstacle.path.as_str()), command);
             let (kind, priority) = (MessageType::Info, Priority::High);
-            let change = messages::notice(&mut tx, &self.host, Some(&me), &[&agent], kind, priority, text)?;
+            let change = messages::notice(&mut *tx, &*self.host, Some(&me), &[&agent], kind, priority, text)?;
             let (project, actor) = (Some(me.project.id.clone()), Actor::Agent(session.clone()));
-            Self::conclude(&self.host, tx, now, project, actor, vec![change])?;
+            Self::conclude(&*self.host, tx, now, project, actor, vec![change])?;
         }
         Ok(())
     }

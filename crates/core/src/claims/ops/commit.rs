@@ -7,26 +7,21 @@ use super::project_of;
 use super::whoever;
 use crate::App;
 use crate::Timestamp;
-use crate::claims::ClaimStore as _;
 use crate::claims::CommitOutcome;
 use crate::claims::Extent;
 use crate::claims::Obstacle;
-use crate::claims::PathNotes as _;
 use crate::claims::Pattern;
 use crate::claims::Strength;
 use crate::claims::rules;
 use crate::claims::told;
 use crate::config::Enforcement;
 use crate::config::hook_settings;
-use crate::engine::Engine;
 use crate::engine::StoreError;
-use crate::host::Host;
 use crate::journal::Actor;
 use crate::presence;
 use crate::presence::CallerFacts;
-use crate::presence::PresenceStore as _;
 
-impl<E: Engine, H: Host> App<E, H> {
+impl App {
     /// Decides about a commit of these paths, relative to the worktree. An
     /// agent's is refused for what another holds; the person is only told. Of
     /// what another agent wrote and the caller never did, both are told.
@@ -40,13 +35,13 @@ impl<E: Engine, H: Host> App<E, H> {
         let pulses = self.engine.pulses();
         let here = self.host.locate(worktree);
         let tx = self.engine.read()?;
-        let me = whoever(presence::who_calls(&self.host, &pulses, &tx, caller)?);
-        let enforcement = hook_settings(&tx, &here.worktree, &|_| None)?.enforcement;
+        let me = whoever(presence::who_calls(&*self.host, &*pulses, &*tx, caller)?);
+        let enforcement = hook_settings(&*tx, &here.worktree, &|_| None)?.enforcement;
         if enforcement == Enforcement::Off {
             return Ok(CommitOutcome::default());
         }
-        let project = project_of(&tx, &here)?;
-        let standing = Standing::new(&self.host, &pulses, &tx, tx.all_holds()?, now)?;
+        let project = project_of(&*tx, &here)?;
+        let standing = Standing::new(&*self.host, &*pulses, &*tx, tx.all_holds()?, now)?;
         let mut obstacles = Vec::new();
         let mut swept: Vec<(String, String)> = Vec::new();
         for path in staged {
@@ -55,7 +50,7 @@ impl<E: Engine, H: Host> App<E, H> {
                 if rules::is_in_the_way(hold, Strength::Blocking, project.as_ref(), &file, case)
                     && rules::lifted_until(&standing.holds, hold, &file, case).is_none()
                 {
-                    let held = standing.see(&tx, hold, &me)?;
+                    let held = standing.see(&*tx, hold, &me)?;
                     let (path, place, by) = (path.clone(), here.worktree.join(path), String::new());
                     obstacles.push(Obstacle { path, place, extent: Extent::File, by, held });
                 }
@@ -65,7 +60,7 @@ impl<E: Engine, H: Host> App<E, H> {
             });
             if let Some(touch) = others
                 && let Some((agent, None)) = tx.agent(&touch.session)?
-                && presence::is_alive(&self.host, &pulses, &agent)
+                && presence::is_alive(&*self.host, &*pulses, &agent)
             {
                 swept.push((path.clone(), agent.name.to_string()));
             }

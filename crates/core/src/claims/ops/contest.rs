@@ -11,14 +11,11 @@ use crate::App;
 use crate::Timestamp;
 use crate::claims::ClaimChange;
 use crate::claims::ClaimError;
-use crate::claims::ClaimStore as _;
 use crate::claims::Contest;
 use crate::claims::Hold;
 use crate::claims::Strength;
 use crate::claims::rules;
 use crate::config::hook_settings;
-use crate::engine::Engine;
-use crate::host::Host;
 use crate::journal::Change;
 use crate::messages;
 use crate::messages::MessageType;
@@ -28,7 +25,7 @@ use crate::presence::Agent;
 use crate::presence::CallerFacts;
 use crate::text;
 
-impl<E: Engine, H: Host> App<E, H> {
+impl App {
     /// Contests what another holds; the holder gets an urgent message in the
     /// same entry. A second contest changes nothing: the first one's time runs.
     pub fn contest(
@@ -42,10 +39,10 @@ impl<E: Engine, H: Host> App<E, H> {
         let (pulses, case) = (self.engine.pulses(), self.host.case());
         self.settle_projects_of(cwd, &[what])?;
         let mut tx = self.engine.write()?;
-        let me = speaker(presence::who_calls(&self.host, &pulses, &tx, caller)?)?;
+        let me = speaker(presence::who_calls(&*self.host, &*pulses, &*tx, caller)?)?;
         let holder = actor(me.as_ref());
-        let standing = Standing::new(&self.host, &pulses, &tx, tx.all_holds()?, now)?;
-        let meant = meanings(&self.host, &tx, cwd, what, None)?;
+        let standing = Standing::new(&*self.host, &*pulses, &*tx, tx.all_holds()?, now)?;
+        let meant = meanings(&*self.host, &*tx, cwd, what, None)?;
         let is_meant = |hold: &&Hold| {
             hold.strength != Strength::Lifted && meant.iter().any(|one| rules::meets(hold, one, case))
         };
@@ -62,10 +59,10 @@ impl<E: Engine, H: Host> App<E, H> {
             return Ok(hold);
         }
         // What the files say: nobody shortens it by its own environment.
-        let settings = hook_settings(&tx, &self.host.locate(cwd).worktree, &|_| None)?;
+        let settings = hook_settings(&*tx, &self.host.locate(cwd).worktree, &|_| None)?;
         let contest = Contest {
             by: holder.clone(),
-            label: label(&self.host, me.as_ref()),
+            label: label(&*self.host, me.as_ref()),
             at: now,
             until: now.minus(-settings.contest_seconds * Timestamp::SECOND),
             reason: reason.map(|reason| text::one_line(reason, 500)),
@@ -87,9 +84,9 @@ impl<E: Engine, H: Host> App<E, H> {
         let to: Vec<&Agent> = standing.holder(&hold).into_iter().collect();
         let me = me.as_ref();
         let (kind, priority) = (MessageType::Question, Priority::Urgent);
-        changes.push(messages::notice(&mut tx, &self.host, me, &to, kind, priority, text)?);
+        changes.push(messages::notice(&mut *tx, &*self.host, me, &to, kind, priority, text)?);
         let project = hold.project.clone().or_else(|| me.map(|me| me.project.id.clone()));
-        Self::conclude(&self.host, tx, now, project, holder, changes)?;
+        Self::conclude(&*self.host, tx, now, project, holder, changes)?;
         hold.contest = Some(contest);
         Ok(hold)
     }

@@ -9,13 +9,11 @@ use super::project_of;
 use super::reach;
 use crate::App;
 use crate::claims::Case;
-use crate::claims::ClaimStore as _;
 use crate::claims::Extent;
 use crate::claims::Held;
 use crate::claims::HeldLine;
 use crate::claims::Hold;
 use crate::claims::Obstacle;
-use crate::claims::PathNotes as _;
 use crate::claims::Pattern;
 use crate::claims::Resource;
 use crate::claims::Strength;
@@ -26,18 +24,16 @@ use crate::claims::told;
 use crate::config::Enforcement;
 use crate::config::hook_settings;
 use crate::config::settings_from;
-use crate::convergence::TrailNotes as _;
-use crate::engine::Engine;
+use crate::engine::Notes;
 use crate::engine::StoreError;
 use crate::host::Host;
 use crate::journal::Actor;
-use crate::presence::PulseStore as _;
 use crate::presence::SessionId;
 
 /// How many files a glob is held against.
 const SEARCHED: usize = 2_000;
 
-impl<E: Engine, H: Host> App<E, H> {
+impl App {
     /// Decides about writes of a session. What is published sifts out nearly all
     /// of them; only where it names a hold of another is the store asked, whose
     /// word counts. `on_match` is told the refusal that stands if the store does
@@ -54,9 +50,9 @@ impl<E: Engine, H: Host> App<E, H> {
         if targets.is_empty() || !notes.is_anything_held() {
             return Verdict::Free;
         }
-        let matched = self.match_published(&notes, session, targets);
+        let matched = self.match_published(&*notes, session, targets);
         let Some(first) = matched.reaches.first() else { return Verdict::Free };
-        let refusal = self.unconfirmed(&notes, &matched, &first.located.worktree);
+        let refusal = self.unconfirmed(&*notes, &matched, &first.located.worktree);
         if let Some(refusal) = &refusal {
             on_match(refusal);
         }
@@ -68,10 +64,15 @@ impl<E: Engine, H: Host> App<E, H> {
     }
 
     /// What is published of the places that these writes reach.
-    fn match_published<'a>(&self, notes: &E::Notes, session: &SessionId, targets: &'a [Target]) -> Match<'a> {
+    fn match_published<'a>(
+        &self,
+        notes: &dyn Notes,
+        session: &SessionId,
+        targets: &'a [Target],
+    ) -> Match<'a> {
         let (me, now, case) = (Actor::Agent(session.clone()), self.host.now(), self.host.case());
         let mut reaches: Vec<Reach<'_>> =
-            targets.iter().flat_map(|target| reach(&self.host, target)).collect();
+            targets.iter().flat_map(|target| reach(&*self.host, target)).collect();
         let mut near: Vec<Pattern> = reaches.iter().map(|reach| reach.paths.clone()).collect();
         if targets.iter().any(|target| target.extent == Extent::Tree) {
             // Whole repositories may lie below.
@@ -80,7 +81,7 @@ impl<E: Engine, H: Host> App<E, H> {
         let mut held = notes.held_near(&near, case);
         held.holds.retain(|line| line.holder != me && line.until.is_none_or(|until| until > now));
         for target in targets.iter().filter(|target| target.extent == Extent::Tree) {
-            reaches.extend(below(&self.host, &held, target));
+            reaches.extend(below(&*self.host, &held, target));
         }
         reaches.retain(|reach| held.is_partial || is_held(&held, reach, case).next().is_some());
         Match { held, reaches }
@@ -88,7 +89,7 @@ impl<E: Engine, H: Host> App<E, H> {
 
     /// The refusal for a match that the store could not confirm; `None` if what
     /// is published names no reservation of one who lives.
-    fn unconfirmed(&self, notes: &E::Notes, matched: &Match<'_>, worktree: &Path) -> Option<String> {
+    fn unconfirmed(&self, notes: &dyn Notes, matched: &Match<'_>, worktree: &Path) -> Option<String> {
         let published = notes.radar(worktree).unwrap_or_default();
         if settings_from(&published.settings, &|_| None).enforcement != Enforcement::Block {
             return None;
@@ -118,17 +119,17 @@ impl<E: Engine, H: Host> App<E, H> {
         let (me, now, case) = (Actor::Agent(session.clone()), self.host.now(), self.host.case());
         let (notes, pulses) = (self.engine.notes(), self.engine.pulses());
         let tx = self.engine.read()?;
-        let enforcement = hook_settings(&tx, &first.located.worktree, environment)?.enforcement;
+        let enforcement = hook_settings(&*tx, &first.located.worktree, environment)?.enforcement;
         if enforcement == Enforcement::Off {
             return Ok(Verdict::Free);
         }
         let named: Vec<Resource> = held.holds.into_iter().map(|line| Resource::Paths(line.pattern)).collect();
         let all = if held.is_partial { tx.all_holds()? } else { tx.holds_on(&named)? };
-        let standing = Standing::new(&self.host, &pulses, &tx, all, now)?;
+        let standing = Standing::new(&*self.host, &*pulses, &*tx, all, now)?;
         let (mut reserved, mut claimed) = (Vec::new(), Vec::new());
         for reach in &reaches {
             let Reach { target, located, paths } = reach;
-            let project = project_of(&tx, located)?;
+            let project = project_of(&*tx, located)?;
             for hold in standing.holds.iter().filter(|hold| hold.holder != me) {
                 let is = |strength| rules::is_in_the_way(hold, strength, project.as_ref(), paths, case);
                 let obstacles = match (is(Strength::Blocking), is(Strength::Advisory)) {
@@ -137,7 +138,7 @@ impl<E: Engine, H: Host> App<E, H> {
                     _ => continue,
                 };
                 if rules::lifted_until(&standing.holds, hold, paths, case).is_none()
-                    && is_reached(&self.host, reach, hold)
+                    && is_reached(&*self.host, reach, hold)
                 {
                     let place = match target.extent {
                         Extent::Changes | Extent::Worktree => located.worktree.join(hold.resource.shown()),
@@ -148,7 +149,7 @@ impl<E: Engine, H: Host> App<E, H> {
                         place,
                         extent: target.extent,
                         by: target.by.clone(),
-                        held: standing.see(&tx, hold, &me)?,
+                        held: standing.see(&*tx, hold, &me)?,
                     });
                 }
             }
@@ -169,7 +170,7 @@ impl<E: Engine, H: Host> App<E, H> {
 }
 
 /// The repositories below a directory that is written as a whole.
-fn below<'a>(host: &impl Host, held: &Held, target: &'a Target) -> Vec<Reach<'a>> {
+fn below<'a>(host: &dyn Host, held: &Held, target: &'a Target) -> Vec<Reach<'a>> {
     let whole = host.real_path(&target.path);
     let roots = held.repositories.iter().filter_map(|(repository, _)| repository.parent());
     let inner = roots.filter(|root| root.starts_with(&whole));
@@ -177,7 +178,7 @@ fn below<'a>(host: &impl Host, held: &Held, target: &'a Target) -> Vec<Reach<'a>
 }
 
 /// Whether a write meets what is held, and not only in name.
-fn is_reached(host: &impl Host, Reach { target, located, paths }: &Reach<'_>, hold: &Hold) -> bool {
+fn is_reached(host: &dyn Host, Reach { target, located, paths }: &Reach<'_>, hold: &Hold) -> bool {
     let Some(held) = hold.resource.pattern() else { return false };
     let works_here = || hold.worktree.as_ref().is_none_or(|worktree| *worktree == located.worktree);
     // What goes into a commit does so only if it is changed; files that git does
@@ -197,7 +198,7 @@ fn is_reached(host: &impl Host, Reach { target, located, paths }: &Reach<'_>, ho
 
 /// Whether any file is meant by both a glob and a hold: the shell expands it to
 /// what there is. Where there is too much to look at, there may be.
-fn is_there_any(host: &impl Host, worktree: &std::path::Path, paths: &Pattern, held: &Pattern) -> bool {
+fn is_there_any(host: &dyn Host, worktree: &std::path::Path, paths: &Pattern, held: &Pattern) -> bool {
     let case = host.case();
     let (files, is_complete) = host.files(worktree, &paths.stem(), paths.depth(), SEARCHED);
     let is_meant = |file: Pattern| file.overlaps(paths, case) && file.overlaps(held, case);

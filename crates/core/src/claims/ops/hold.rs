@@ -10,7 +10,6 @@ use super::wanted;
 use crate::App;
 use crate::claims::ClaimChange;
 use crate::claims::ClaimError;
-use crate::claims::ClaimStore as _;
 use crate::claims::Hold;
 use crate::claims::HoldOutcome;
 use crate::claims::HoldRequest;
@@ -18,14 +17,12 @@ use crate::claims::HoldSeen;
 use crate::claims::Strength;
 use crate::claims::rules;
 use crate::claims::rules::Wanted;
-use crate::engine::Engine;
-use crate::host::Host;
 use crate::journal::Actor;
 use crate::journal::Change;
 use crate::presence;
 use crate::text;
 
-impl<E: Engine, H: Host> App<E, H> {
+impl App {
     /// Takes hold of all that is asked for, or of nothing. What the caller
     /// holds already is renewed.
     pub fn hold(&mut self, request: &HoldRequest) -> Result<HoldOutcome, ClaimError> {
@@ -33,25 +30,25 @@ impl<E: Engine, H: Host> App<E, H> {
         let (pulses, case) = (self.engine.pulses(), self.host.case());
         self.settle_projects_of(&request.cwd, &request.what)?;
         let mut tx = self.engine.write()?;
-        let me = speaker(presence::who_calls(&self.host, &pulses, &tx, &request.caller)?)?;
-        let (holder, label) = (actor(me.as_ref()), label(&self.host, me.as_ref()));
+        let me = speaker(presence::who_calls(&*self.host, &*pulses, &*tx, &request.caller)?)?;
+        let (holder, label) = (actor(me.as_ref()), label(&*self.host, me.as_ref()));
         if request.what.is_empty() {
             return Err(ClaimError::Nothing);
         }
         let mut asked: Vec<Wanted> = Vec::new();
         for text in &request.what {
-            let one = wanted(&self.host, &tx, &request.cwd, text, request.strength)?;
+            let one = wanted(&*self.host, &*tx, &request.cwd, text, request.strength)?;
             if !asked.contains(&one) {
                 asked.push(one);
             }
         }
-        let standing = Standing::new(&self.host, &pulses, &tx, tx.all_holds()?, now)?;
+        let standing = Standing::new(&*self.host, &*pulses, &*tx, tx.all_holds()?, now)?;
         let mut conflicts: Vec<HoldSeen> = Vec::new();
         let mut holds = Vec::new();
         for one in &asked {
             for hold in rules::conflicts(&standing.holds, one, &holder, request.mode, case) {
                 if conflicts.iter().all(|seen| seen.hold != *hold) {
-                    conflicts.push(standing.see(&tx, hold, &holder)?);
+                    conflicts.push(standing.see(&*tx, hold, &holder)?);
                 }
             }
             let former = standing.holds.iter().find(|hold| hold.holder == holder && one.is_it(hold));
@@ -94,9 +91,9 @@ impl<E: Engine, H: Host> App<E, H> {
         let whom: Vec<&Actor> =
             contested.iter().filter_map(|hold| Some(&hold.contest.as_ref()?.by)).collect();
         let what = text::few(contested.iter().map(|hold| text::foreign(&hold.resource.shown(), 120)), 4);
-        changes.extend(tell(&self.host, &mut tx, me.as_ref(), &whom, format!("I still need {what}."))?);
+        changes.extend(tell(&*self.host, &mut *tx, me.as_ref(), &whom, format!("I still need {what}."))?);
         let project = concerned(&asked, me.as_ref());
-        let number = Self::conclude(&self.host, tx, now, project, holder, changes)?;
+        let number = Self::conclude(&*self.host, tx, now, project, holder, changes)?;
         for hold in &mut holds {
             if hold.generation == 0 {
                 hold.generation = number.unwrap_or(0);

@@ -10,14 +10,12 @@ use crate::claims::ClaimError;
 use crate::claims::Hold;
 use crate::claims::Mode;
 use crate::claims::Strength;
-use crate::engine::Engine;
-use crate::host::Host;
 use crate::journal::Actor;
 use crate::journal::Change;
 use crate::presence;
 use crate::presence::CallerFacts;
 
-impl<E: Engine, H: Host> App<E, H> {
+impl App {
     /// Lets everyone write a path for a while, whoever holds it.
     pub fn lift(
         &mut self,
@@ -30,8 +28,8 @@ impl<E: Engine, H: Host> App<E, H> {
         let pulses = self.engine.pulses();
         self.settle_projects_of(cwd, &[path])?;
         let tx = self.engine.write()?;
-        presence::require_confirmed(&presence::who_calls(&self.host, &pulses, &tx, caller)?, caller)?;
-        let one = wanted(&self.host, &tx, cwd, path, Strength::Lifted)?;
+        presence::require_confirmed(&presence::who_calls(&*self.host, &*pulses, &*tx, caller)?, caller)?;
+        let one = wanted(&*self.host, &*tx, cwd, path, Strength::Lifted)?;
         let hold = Hold {
             project: one.project.clone(),
             resource: one.resource,
@@ -48,7 +46,7 @@ impl<E: Engine, H: Host> App<E, H> {
             contest: None,
         };
         let changes = vec![Change::Claims(ClaimChange::Held(Box::new(hold.clone())))];
-        Self::conclude(&self.host, tx, now, one.project, Actor::Person, changes)?;
+        Self::conclude(&*self.host, tx, now, one.project, Actor::Person, changes)?;
         Ok(hold)
     }
 }

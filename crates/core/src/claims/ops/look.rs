@@ -10,27 +10,22 @@ use super::whoever;
 use crate::App;
 use crate::Timestamp;
 use crate::claims::ClaimError;
-use crate::claims::ClaimStore as _;
 use crate::claims::HoldSeen;
 use crate::claims::HoldsOutcome;
-use crate::claims::PathNotes as _;
 use crate::claims::PathOutcome;
 use crate::claims::Strength;
 use crate::claims::TouchSeen;
 use crate::claims::rules;
 use crate::config::Enforcement;
 use crate::config::hook_settings;
-use crate::engine::Engine;
 use crate::engine::StoreError;
-use crate::host::Host;
 use crate::journal::Actor;
 use crate::presence;
 use crate::presence::Agent;
 use crate::presence::CallerFacts;
-use crate::presence::PresenceStore as _;
 use crate::project::ProjectId;
 
-impl<E: Engine, H: Host> App<E, H> {
+impl App {
     /// All that is held in a project and on the machine, or everywhere; and who
     /// has written what since then.
     pub fn holds(
@@ -42,21 +37,21 @@ impl<E: Engine, H: Host> App<E, H> {
         let now = self.host.now();
         let (pulses, notes) = (self.engine.pulses(), self.engine.notes());
         let tx = self.engine.read()?;
-        let me = whoever(presence::who_calls(&self.host, &pulses, &tx, caller)?);
+        let me = whoever(presence::who_calls(&*self.host, &*pulses, &*tx, caller)?);
         let all = match project {
             Some(project) => tx.holds(Some(project))?,
             None => tx.all_holds()?,
         };
-        let standing = Standing::new(&self.host, &pulses, &tx, all, now)?;
+        let standing = Standing::new(&*self.host, &*pulses, &*tx, all, now)?;
         let mut holds = Vec::new();
         for hold in &standing.holds {
-            holds.push(standing.see(&tx, hold, &me)?);
+            holds.push(standing.see(&*tx, hold, &me)?);
         }
         let mut touched = Vec::new();
         for touch in notes.all_touched(now.minus(touched_for)) {
             let Some((agent, None)) = tx.agent(&touch.session)? else { continue };
             if project.is_none_or(|project| agent.project.id == *project)
-                && presence::is_alive(&self.host, &pulses, &agent)
+                && presence::is_alive(&*self.host, &*pulses, &agent)
             {
                 let yours = me == Actor::Agent(agent.session.clone());
                 touched.push(TouchSeen { touch, name: agent.name.to_string(), yours });
@@ -73,8 +68,8 @@ impl<E: Engine, H: Host> App<E, H> {
         let tx = self.engine.read()?;
         let mut others = tx.holds(Some(&agent.project.id))?;
         others.retain(|hold| hold.holder != me && hold.strength != Strength::Lifted);
-        let standing = Standing::new(&self.host, &pulses, &tx, others, now)?;
-        standing.holds.iter().map(|hold| standing.see(&tx, hold, &me)).collect()
+        let standing = Standing::new(&*self.host, &*pulses, &*tx, others, now)?;
+        standing.holds.iter().map(|hold| standing.see(&*tx, hold, &me)).collect()
     }
 
     /// Who holds a path, why, since when, and whether the caller may write it.
@@ -89,23 +84,23 @@ impl<E: Engine, H: Host> App<E, H> {
         if path.trim().is_empty() {
             return Err(ClaimError::Nothing);
         }
-        let (located, pattern) = find(&self.host, cwd, path)?;
+        let (located, pattern) = find(&*self.host, cwd, path)?;
         let tx = self.engine.read()?;
-        let me = whoever(presence::who_calls(&self.host, &pulses, &tx, caller)?);
-        let project = project_of(&tx, &located)?;
-        let standing = Standing::new(&self.host, &pulses, &tx, tx.all_holds()?, now)?;
+        let me = whoever(presence::who_calls(&*self.host, &*pulses, &*tx, caller)?);
+        let project = project_of(&*tx, &located)?;
+        let standing = Standing::new(&*self.host, &*pulses, &*tx, tx.all_holds()?, now)?;
         let is_it = |seen: &HoldSeen| {
             seen.hold.project == project
                 && seen.hold.resource.pattern().is_some_and(|held| held.overlaps(&pattern, case))
         };
         let mut holds = Vec::new();
         for hold in standing.holds.iter().filter(|hold| hold.strength != Strength::Lifted) {
-            holds.push(standing.see(&tx, hold, &me)?);
+            holds.push(standing.see(&*tx, hold, &me)?);
         }
         holds.retain(is_it);
         let lifts = holds.iter().map(|seen| rules::lifted_until(&standing.holds, &seen.hold, &pattern, case));
         let lifted_until = lifts.flatten().min();
-        let enforcement = hook_settings(&tx, &located.worktree, &|_| None)?.enforcement;
+        let enforcement = hook_settings(&*tx, &located.worktree, &|_| None)?.enforcement;
         let is_blocking = |seen: &&HoldSeen| {
             !seen.yours
                 && rules::is_in_the_way(&seen.hold, Strength::Blocking, project.as_ref(), &pattern, case)

@@ -34,7 +34,6 @@ use crate::claims::pattern::is_glob;
 use crate::claims::pattern::unescape;
 use crate::claims::rules;
 use crate::claims::rules::Wanted;
-use crate::engine::Engine;
 use crate::engine::StoreError;
 use crate::engine::Tx;
 use crate::host::Host;
@@ -68,7 +67,7 @@ fn actor(me: Option<&Agent>) -> Actor {
 }
 
 /// `GoldFalcon (claude on feat/auth)`
-fn label(host: &impl Host, me: Option<&Agent>) -> String {
+fn label(host: &dyn Host, me: Option<&Agent>) -> String {
     let Some(me) = me else { return "the person".into() };
     let branch = host.branch(&me.worktree).or_else(|| me.branch.clone());
     match branch {
@@ -79,7 +78,7 @@ fn label(host: &impl Host, me: Option<&Agent>) -> String {
     }
 }
 
-impl<E: Engine, H: Host> App<E, H> {
+impl App {
     /// Records the projects that typed words may be about, before the write lock.
     fn settle_projects_of(&mut self, cwd: &Path, what: &[impl AsRef<str>]) -> Result<(), StoreError> {
         let typed = what.iter().map(|text| {
@@ -98,8 +97,8 @@ impl<E: Engine, H: Host> App<E, H> {
 /// What was typed, as what is meant. Paths are kept as they really are, relative
 /// to their worktree's root; outside of any repository they are absolute.
 fn wanted(
-    host: &impl Host,
-    tx: &impl PresenceStore,
+    host: &dyn Host,
+    tx: &dyn PresenceStore,
     cwd: &Path,
     text: &str,
     strength: Strength,
@@ -140,8 +139,8 @@ fn wanted(
 /// All that something typed may mean among what is held: a name, or a path from
 /// here or from the root, as we show it.
 fn meanings(
-    host: &impl Host,
-    tx: &impl PresenceStore,
+    host: &dyn Host,
+    tx: &dyn PresenceStore,
     cwd: &Path,
     text: &str,
     strength: Option<Strength>,
@@ -163,7 +162,7 @@ fn meanings(
 
 /// The same place for whoever only looks: from here, or from the root if only
 /// there is something.
-fn find(host: &impl Host, cwd: &Path, typed: &str) -> Result<(Located, Pattern), ClaimError> {
+fn find(host: &dyn Host, cwd: &Path, typed: &str) -> Result<(Located, Pattern), ClaimError> {
     let here = locate(host, cwd, typed)?;
     if here.0.exists {
         return Ok(here);
@@ -175,7 +174,7 @@ fn find(host: &impl Host, cwd: &Path, typed: &str) -> Result<(Located, Pattern),
 
 /// Where a typed path or glob is, and the pattern that means it. What exists
 /// under the very name that was typed is that, also if it looks like a glob.
-fn locate(host: &impl Host, cwd: &Path, typed: &str) -> Result<(Located, Pattern), ClaimError> {
+fn locate(host: &dyn Host, cwd: &Path, typed: &str) -> Result<(Located, Pattern), ClaimError> {
     let whole = host.locate(&cwd.join(typed));
     if whole.exists || !is_glob(typed) {
         let is_dir = whole.is_dir || typed.ends_with('/');
@@ -213,7 +212,7 @@ struct Reach<'a> {
 }
 
 /// Where a write goes: in its own repository, and in those around it.
-fn reach<'a>(host: &impl Host, target: &'a Target) -> Vec<Reach<'a>> {
+fn reach<'a>(host: &dyn Host, target: &'a Target) -> Vec<Reach<'a>> {
     let located = match target.extent {
         // What cannot be a path is written by nobody.
         Extent::Glob => match locate(host, Path::new("/"), &target.path.to_string_lossy()) {
@@ -248,7 +247,7 @@ fn reach<'a>(host: &impl Host, target: &'a Target) -> Vec<Reach<'a>> {
 }
 
 /// The project whose paths these are; outside of any repository there is none.
-fn project_of(store: &impl PresenceStore, located: &Located) -> Result<Option<ProjectId>, StoreError> {
+fn project_of(store: &dyn PresenceStore, located: &Located) -> Result<Option<ProjectId>, StoreError> {
     match &located.repository {
         None => Ok(None),
         Some(repository) => Ok(store.project_of(repository)?.map(|project| project.id)),
@@ -273,10 +272,10 @@ struct Standing {
 }
 
 impl Standing {
-    fn new<T: PresenceStore>(
-        host: &impl Host,
-        pulses: &impl PulseStore,
-        store: &T,
+    fn new(
+        host: &dyn Host,
+        pulses: &dyn PulseStore,
+        store: &dyn Tx,
         all: Vec<Hold>,
         now: Timestamp,
     ) -> Result<Self, StoreError> {
@@ -313,7 +312,7 @@ impl Standing {
     }
 
     /// A hold as the caller sees it.
-    fn see<T: Tx>(&self, tx: &T, hold: &Hold, me: &Actor) -> Result<HoldSeen, StoreError> {
+    fn see(&self, tx: &dyn Tx, hold: &Hold, me: &Actor) -> Result<HoldSeen, StoreError> {
         let holder = self.holder(hold);
         let task = match &holder {
             Some(agent) => tasks::current(tx, &agent.session)?,
@@ -338,7 +337,7 @@ fn released(hold: &Hold, why: Release) -> Change {
 }
 
 /// What it takes for one that leaves to let go of all it holds.
-pub(crate) fn let_go(store: &impl ClaimStore, session: &SessionId) -> Result<Vec<Change>, StoreError> {
+pub(crate) fn let_go(store: &dyn ClaimStore, session: &SessionId) -> Result<Vec<Change>, StoreError> {
     let holder = Actor::Agent(session.clone());
     let mut holds = store.all_holds()?;
     holds.retain(|hold| hold.holder == holder);
@@ -347,8 +346,8 @@ pub(crate) fn let_go(store: &impl ClaimStore, session: &SessionId) -> Result<Vec
 
 /// What it takes for another to have all that a session holds.
 pub(crate) fn hand_over(
-    host: &impl Host,
-    store: &impl ClaimStore,
+    host: &dyn Host,
+    store: &dyn ClaimStore,
     from: &SessionId,
     to: &Agent,
 ) -> Result<Vec<Change>, StoreError> {
@@ -364,9 +363,9 @@ pub(crate) fn hand_over(
 
 /// What it takes to tell those of whom these are, as far as they are agents and
 /// here, and not the caller.
-fn tell<T: Tx>(
-    host: &impl Host,
-    tx: &mut T,
+fn tell(
+    host: &dyn Host,
+    tx: &mut dyn Tx,
     me: Option<&Agent>,
     whom: &[&Actor],
     text: String,

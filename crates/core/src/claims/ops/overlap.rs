@@ -8,20 +8,16 @@ use std::path::PathBuf;
 use crate::App;
 use crate::Timestamp;
 use crate::claims::Overlap;
-use crate::claims::PathNotes as _;
 use crate::claims::told;
-use crate::engine::Engine;
 use crate::engine::StoreError;
-use crate::host::Host;
 use crate::journal::Actor;
 use crate::messages;
 use crate::presence;
 use crate::presence::Agent;
-use crate::presence::PresenceStore as _;
 use crate::presence::SessionId;
 use crate::project::ProjectId;
 
-impl<E: Engine, H: Host> App<E, H> {
+impl App {
     /// Agents in different worktrees of one repository that have written the
     /// same files, or whose branches conflict. May start `git` for each pair:
     /// not for hooks.
@@ -35,7 +31,7 @@ impl<E: Engine, H: Host> App<E, H> {
         let mut agents = self.engine.read()?.present()?;
         agents.retain(|agent| {
             project.is_none_or(|project| agent.project.id == *project)
-                && presence::is_alive(&self.host, &pulses, agent)
+                && presence::is_alive(&*self.host, &*pulses, agent)
         });
         let none = BTreeSet::new();
         let of = |agent: &Agent| files.get(&(agent.session.clone(), agent.worktree.clone())).unwrap_or(&none);
@@ -76,9 +72,9 @@ impl<E: Engine, H: Host> App<E, H> {
                     continue;
                 }
                 let mut tx = self.engine.write()?;
-                let change = messages::remark(&mut tx, me, told::overlap(&new, other), None)?;
+                let change = messages::remark(&mut *tx, me, told::overlap(&new, other), None)?;
                 let project = Some(me.project.id.clone());
-                Self::conclude(&self.host, tx, now, project, Actor::Consort, vec![change])?;
+                Self::conclude(&*self.host, tx, now, project, Actor::Consort, vec![change])?;
                 told += 1;
             }
         }

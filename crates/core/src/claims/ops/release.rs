@@ -9,7 +9,6 @@ use super::tell;
 use crate::App;
 use crate::Timestamp;
 use crate::claims::ClaimError;
-use crate::claims::ClaimStore as _;
 use crate::claims::Hold;
 use crate::claims::Release;
 use crate::claims::ReleaseOutcome;
@@ -17,15 +16,13 @@ use crate::claims::ReleaseRequest;
 use crate::claims::Strength;
 use crate::claims::Which;
 use crate::claims::rules;
-use crate::engine::Engine;
-use crate::host::Host;
 use crate::journal::Actor;
 use crate::presence;
 use crate::presence::Caller;
 use crate::project::ProjectId;
 use crate::text;
 
-impl<E: Engine, H: Host> App<E, H> {
+impl App {
     /// Lets go of what is named, or of all that the caller holds. Taking away
     /// what another holds takes a contest that went unanswered, or the person.
     pub fn release(&mut self, request: &ReleaseRequest) -> Result<ReleaseOutcome, ClaimError> {
@@ -35,17 +32,17 @@ impl<E: Engine, H: Host> App<E, H> {
             self.settle_projects_of(&request.cwd, what)?;
         }
         let mut tx = self.engine.write()?;
-        let me = speaker(presence::who_calls(&self.host, &pulses, &tx, &request.caller)?)?;
+        let me = speaker(presence::who_calls(&*self.host, &*pulses, &*tx, &request.caller)?)?;
         let holder = actor(me.as_ref());
         let mut gone: Vec<(Hold, Release)> = Vec::new();
         let mut asked = Vec::new();
         if let Which::These(what) = &request.what {
             for text in what {
-                let meant = meanings(&self.host, &tx, &request.cwd, text, request.strength)?;
+                let meant = meanings(&*self.host, &*tx, &request.cwd, text, request.strength)?;
                 asked.push((text, meant));
             }
         }
-        let standing = Standing::new(&self.host, &pulses, &tx, tx.all_holds()?, now)?;
+        let standing = Standing::new(&*self.host, &*pulses, &*tx, tx.all_holds()?, now)?;
         let fits = |hold: &&Hold| match request.strength {
             Some(strength) => hold.strength == strength,
             None => hold.strength != Strength::Lifted,
@@ -95,12 +92,12 @@ impl<E: Engine, H: Host> App<E, H> {
             true => format!("I have taken what was held: {what}."),
             false => format!("I have let go of {what}: it is free."),
         };
-        changes.extend(tell(&self.host, &mut tx, me.as_ref(), &whom, text)?);
+        changes.extend(tell(&*self.host, &mut *tx, me.as_ref(), &whom, text)?);
         let project: Option<ProjectId> = gone
             .iter()
             .find_map(|(hold, _)| hold.project.clone())
             .or_else(|| me.as_ref().map(|me| me.project.id.clone()));
-        Self::conclude(&self.host, tx, now, project, holder, changes)?;
+        Self::conclude(&*self.host, tx, now, project, holder, changes)?;
         Ok(ReleaseOutcome { released: gone.into_iter().map(|(hold, _)| hold).chain(over).collect() })
     }
 }

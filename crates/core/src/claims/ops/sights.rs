@@ -3,20 +3,16 @@
 use std::path::Path;
 
 use crate::App;
-use crate::claims::PathNotes as _;
 use crate::claims::Sight;
 use crate::claims::told;
 use crate::config::hook_settings;
-use crate::engine::Engine;
 use crate::engine::StoreError;
-use crate::host::Host;
-use crate::presence::PresenceStore as _;
 use crate::presence::SessionId;
 
 /// How many of the files a session has seen are looked after.
 const LOOKED_AFTER: usize = 32;
 
-impl<E: Engine, H: Host> App<E, H> {
+impl App {
     /// A session has read a file.
     pub fn saw(&mut self, session: &SessionId, path: &Path) -> Result<(), StoreError> {
         let sight = Sight { path: path.to_owned(), at: self.host.now(), stamp: self.host.stamp(path) };
@@ -55,7 +51,7 @@ impl<E: Engine, H: Host> App<E, H> {
         notes.saw(session, &seen_anew)?;
         let Some((first, ..)) = strange.first() else { return Ok(None) };
         let tx = self.engine.read()?;
-        if !hook_settings(&tx, &first.worktree, environment)?.tells_stale_reads() {
+        if !hook_settings(&*tx, &first.worktree, environment)?.tells_stale_reads() {
             return Ok(None);
         }
         let mut changes = Vec::new();

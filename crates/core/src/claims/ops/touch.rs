@@ -5,23 +5,18 @@ use std::path::PathBuf;
 use crate::App;
 use crate::Timestamp;
 use crate::claims::Extent;
-use crate::claims::PathNotes as _;
 use crate::claims::Pattern;
 use crate::claims::Sight;
 use crate::claims::Target;
 use crate::claims::Touch;
 use crate::claims::told;
 use crate::config::hook_settings;
-use crate::engine::Engine;
 use crate::engine::StoreError;
-use crate::host::Host;
 use crate::journal::Actor;
-use crate::knowledge::DigestNotes as _;
 use crate::presence;
-use crate::presence::PresenceStore as _;
 use crate::presence::SessionId;
 
-impl<E: Engine, H: Host> App<E, H> {
+impl App {
     /// A session has written files: they are its own for a while, and it has
     /// seen them as they are now. Says where they really are.
     pub fn wrote(&mut self, session: &SessionId, paths: &[PathBuf]) -> Result<Vec<PathBuf>, StoreError> {
@@ -72,13 +67,13 @@ impl<E: Engine, H: Host> App<E, H> {
         let mut told = Vec::new();
         for touch in found {
             let lasts =
-                hook_settings(&tx, &touch.worktree, environment)?.auto_claim_minutes * Timestamp::MINUTE;
+                hook_settings(&*tx, &touch.worktree, environment)?.auto_claim_minutes * Timestamp::MINUTE;
             let Some((agent, None)) = tx.agent(&touch.session)? else { continue };
             let what = format!("touched {} {} {}", touch.session, touch.at.0 / lasts.max(1), touch.path);
             // What starts `git` comes last.
             if now.since(touch.at) < lasts
                 && !notes.was_told(session, &what)
-                && presence::is_alive(&self.host, &pulses, &agent)
+                && presence::is_alive(&*self.host, &*pulses, &agent)
                 && self.host.has_changes(&touch.worktree, &Pattern::file(&touch.path), true)
                 && !notes.told_before(session, &what)
             {

@@ -5,20 +5,14 @@ use crate::App;
 use crate::Timestamp;
 use crate::convergence::Candidate;
 use crate::convergence::ConvergenceError;
-use crate::convergence::TrailNotes as _;
 use crate::convergence::rules;
 use crate::convergence::topics;
-use crate::engine::Engine;
-use crate::host::Host;
 use crate::journal::Actor;
-use crate::messages::MessageStore as _;
 use crate::presence;
-use crate::presence::PresenceStore as _;
 use crate::presence::SessionId;
 use crate::project::ProjectId;
-use crate::tasks::TaskStore as _;
 
-impl<E: Engine, H: Host> App<E, H> {
+impl App {
     /// The agents of a project, best placed first, and why. Nobody is asked to
     /// do its own task.
     pub fn candidates(
@@ -33,11 +27,11 @@ impl<E: Engine, H: Host> App<E, H> {
         agents.retain(|agent| {
             agent.project.id == *project
                 && Some(&agent.session) != caller
-                && presence::is_alive(&self.host, &pulses, agent)
+                && presence::is_alive(&*self.host, &*pulses, agent)
         });
         let Some(first) = agents.first() else { return Err(ConvergenceError::Nobody) };
         let note = self.radar_note(&first.worktree);
-        let view = View::new(note, &first.worktree, &self.host, environment);
+        let view = View::new(note, &first.worktree, &*self.host, environment);
         let wanted = topics(task, &view.noise);
         if wanted.is_empty() {
             return Err(ConvergenceError::EmptyTask { task: task.to_owned() });
@@ -49,7 +43,7 @@ impl<E: Engine, H: Host> App<E, H> {
             let (task, unread) =
                 (tx.task_of(&agent.session)?, tx.unread(&Actor::Agent(agent.session.clone()))?);
             drop(tx);
-            let seen = presence::see(&self.host, &pulses, agent);
+            let seen = presence::see(&*self.host, &*pulses, agent);
             let silent_for = now.since(seen.last_active).max(0);
             let standing = rules::Standing {
                 steps: &steps,

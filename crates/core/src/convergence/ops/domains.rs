@@ -3,23 +3,19 @@
 use std::path::Path;
 
 use crate::App;
-use crate::config::ConfigStore as _;
 use crate::convergence::ConvergenceChange;
 use crate::convergence::ConvergenceError;
-use crate::convergence::ConvergenceStore as _;
 use crate::convergence::DomainSeen;
 use crate::convergence::DomainSource;
 use crate::convergence::Domains;
 use crate::convergence::domains::is_word;
 use crate::convergence::model;
 use crate::convergence::that_count;
-use crate::engine::Engine;
 use crate::engine::StoreError;
-use crate::host::Host;
 use crate::journal::Actor;
 use crate::journal::Change;
 
-impl<E: Engine, H: Host> App<E, H> {
+impl App {
     /// Every topic that has a domain, by domain.
     pub fn domains(&mut self, worktree: &Path) -> Result<Vec<DomainSeen>, StoreError> {
         let now = self.host.now();
@@ -67,7 +63,7 @@ impl<E: Engine, H: Host> App<E, H> {
             Change::Convergence(ConvergenceChange::Assigned { topic, domain: domain.clone() })
         });
         let changes = changes.collect();
-        Self::conclude(&self.host, tx, now, None, actor, changes)?;
+        Self::conclude(&*self.host, tx, now, None, actor, changes)?;
         Ok(())
     }
 }

@@ -2,31 +2,23 @@
 
 use crate::App;
 use crate::claims::ClaimChange;
-use crate::claims::ClaimStore as _;
 use crate::claims::Release;
 use crate::claims::Strength;
 use crate::convergence::ConvergenceError;
 use crate::convergence::Handoff;
-use crate::convergence::TrailNotes as _;
 use crate::convergence::Trajectory;
-use crate::engine::Engine;
 use crate::engine::StoreError;
-use crate::host::Host;
 use crate::journal::Actor;
 use crate::journal::Change;
-use crate::journal::JournalStore as _;
 use crate::journal::TailRequest;
-use crate::messages::MessageStore as _;
 use crate::presence;
 use crate::presence::Agent;
 use crate::presence::PresenceError;
-use crate::presence::PresenceStore as _;
 use crate::presence::Seen;
 use crate::project::ProjectId;
 use crate::tasks;
 use crate::tasks::TaskChange;
 use crate::tasks::TaskRequest;
-use crate::tasks::TaskStore as _;
 use crate::text;
 
 /// How many entries are looked through for what one who is gone let go.
@@ -35,7 +27,7 @@ const LOOKED_BACK: usize = 1_000;
 /// How many messages are handed on.
 const LETTERS: usize = 10;
 
-impl<E: Engine, H: Host> App<E, H> {
+impl App {
     /// What an agent of that name leaves to do, here or gone.
     pub fn handoff(&mut self, name: &str) -> Result<Handoff, PresenceError> {
         let found = match self.find_agent(name) {
@@ -53,7 +45,8 @@ impl<E: Engine, H: Host> App<E, H> {
     pub fn handoffs(&mut self, project: &ProjectId) -> Result<Vec<Handoff>, ConvergenceError> {
         let pulses = self.engine.pulses();
         let mut agents = self.engine.read()?.present()?;
-        agents.retain(|agent| agent.project.id == *project && presence::is_alive(&self.host, &pulses, agent));
+        agents
+            .retain(|agent| agent.project.id == *project && presence::is_alive(&*self.host, &*pulses, agent));
         if agents.is_empty() {
             return Err(ConvergenceError::Nobody);
         }
@@ -112,7 +105,7 @@ impl<E: Engine, H: Host> App<E, H> {
         drop(tx);
         let seen: Seen = match departed {
             Some((at, reason)) => presence::see_gone(agent, at, reason),
-            None => presence::see(&self.host, &pulses, agent),
+            None => presence::see(&*self.host, &*pulses, agent),
         };
         let mut unfinished = had;
         if let Some(task) = &task {

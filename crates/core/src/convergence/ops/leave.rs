@@ -15,8 +15,8 @@ use crate::presence::Agent;
 /// What becomes of predictions about it, once it is gone, and what its prompts
 /// teach. Each is an entry of its own.
 pub(crate) fn last_words(
-    notes: &impl TrailNotes,
-    tx: &mut impl Tx,
+    notes: &dyn TrailNotes,
+    tx: &mut dyn Tx,
     agent: &Agent,
     now: Timestamp,
 ) -> Result<Vec<Vec<Change>>, StoreError> {

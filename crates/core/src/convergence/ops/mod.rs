@@ -18,16 +18,13 @@ use crate::Timestamp;
 use crate::claims::Stamp;
 use crate::config::HookSettings;
 use crate::config::settings_from;
-use crate::convergence::ConvergenceStore as _;
 use crate::convergence::Domains;
 use crate::convergence::Lens;
 use crate::convergence::RadarNote;
 use crate::convergence::Signal;
 use crate::convergence::Tally;
-use crate::convergence::TrailNotes as _;
 use crate::convergence::model;
 use crate::convergence::topics::words_of;
-use crate::engine::Engine;
 use crate::host::Host;
 use crate::presence::SessionId;
 
@@ -49,7 +46,7 @@ struct View {
     note: RadarNote,
 }
 
-impl<E: Engine, H: Host> App<E, H> {
+impl App {
     /// What is published for who works in that worktree; from the store, where
     /// what is published is older. Without either, nothing is known.
     fn radar_note(&mut self, worktree: &Path) -> RadarNote {
@@ -65,7 +62,7 @@ impl View {
     fn new(
         note: RadarNote,
         worktree: &Path,
-        host: &impl Host,
+        host: &dyn Host,
         environment: &dyn Fn(&str) -> Option<String>,
     ) -> Self {
         let mut settings = settings_from(&note.settings, environment);

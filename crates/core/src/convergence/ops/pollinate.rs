@@ -3,28 +3,21 @@
 use super::View;
 use crate::App;
 use crate::Timestamp;
-use crate::claims::PathNotes as _;
 use crate::convergence::Trail;
-use crate::convergence::TrailNotes as _;
 use crate::convergence::Trajectory;
 use crate::convergence::rules;
 use crate::convergence::told;
 use crate::convergence::topics;
 use crate::convergence::topics::words_of;
-use crate::engine::Engine;
 use crate::engine::StoreError;
-use crate::engine::Tx as _;
-use crate::host::Host;
 use crate::journal::Actor;
 use crate::journal::EntryId;
-use crate::journal::JournalStore as _;
 use crate::journal::NewEntry;
 use crate::messages;
 use crate::presence;
-use crate::presence::PresenceStore as _;
 use crate::presence::SessionId;
 
-impl<E: Engine, H: Host> App<E, H> {
+impl App {
     /// A session has finished something: whoever in its project now turns to
     /// what that was about should know.
     pub(crate) fn finished(&mut self, session: &SessionId, what: &str) -> Result<(), StoreError> {
@@ -32,7 +25,7 @@ impl<E: Engine, H: Host> App<E, H> {
         let Some(mine) = notes.trail(session) else { return Ok(()) };
         let Some(project) = &mine.project else { return Ok(()) };
         let note = self.radar_note(&mine.worktree);
-        if !View::new(note, &mine.worktree, &self.host, &|_| None).settings.convergence {
+        if !View::new(note, &mine.worktree, &*self.host, &|_| None).settings.convergence {
             return Ok(());
         }
         let mut about = topics(what, &[]);
@@ -77,7 +70,7 @@ impl<E: Engine, H: Host> App<E, H> {
         let (Some((one, None)), Some((other, None))) = (tx.agent(&former.session)?, tx.agent(heir)?) else {
             return Ok(());
         };
-        if ![&one, &other].iter().all(|agent| presence::is_alive(&self.host, &pulses, agent)) {
+        if ![&one, &other].iter().all(|agent| presence::is_alive(&*self.host, &*pulses, agent)) {
             return Ok(());
         }
         for (me, other) in sessions {
@@ -92,7 +85,7 @@ impl<E: Engine, H: Host> App<E, H> {
         let mut bells = Vec::new();
         for (me, other, is_former) in [(&one, &other, false), (&other, &one, true)] {
             let line = told::pollination(other.name.as_str(), topics, &files, is_former);
-            let change = messages::remark(&mut tx, me, line, None)?;
+            let change = messages::remark(&mut *tx, me, line, None)?;
             let id = EntryId::new(now, self.host.random());
             let project = Some(me.project.id.clone());
             let entry = NewEntry { id, at: now, project, actor: Actor::Consort, changes: vec![change] };

@@ -6,20 +6,15 @@ use super::Sighting;
 use super::View;
 use crate::App;
 use crate::Timestamp;
-use crate::claims::PathNotes as _;
 use crate::convergence::Glance;
 use crate::convergence::Profile;
 use crate::convergence::Step;
 use crate::convergence::Trail;
-use crate::convergence::TrailNotes as _;
 use crate::convergence::WINDOW;
 use crate::convergence::rules;
 use crate::convergence::signals;
 use crate::convergence::topics;
-use crate::engine::Engine;
 use crate::engine::StoreError;
-use crate::host::Host;
-use crate::presence::PresenceStore as _;
 use crate::presence::SessionId;
 use crate::text;
 
@@ -29,7 +24,7 @@ const EXCERPT: usize = 200;
 /// With how many others a session is said to meet at once.
 const MOST_AT_ONCE: usize = 3;
 
-impl<E: Engine, H: Host> App<E, H> {
+impl App {
     /// A session was prompted. What there is to say to it, if it now heads for
     /// where another is; that one hears of it by a message.
     pub fn prompted(
@@ -41,7 +36,7 @@ impl<E: Engine, H: Host> App<E, H> {
         let (now, notes) = (self.host.now(), self.engine.notes());
         let Some(mut trail) = self.own_trail(session)? else { return Ok(Vec::new()) };
         let note = self.radar_note(&trail.worktree);
-        let view = View::new(note, &trail.worktree, &self.host, environment);
+        let view = View::new(note, &trail.worktree, &*self.host, environment);
         let hash = text::checksum(prompt.as_bytes());
         let is_repeated = trail.steps.last().is_some_and(|last| last.hash == hash);
         if !view.settings.convergence || is_repeated || prompt.trim().is_empty() {
@@ -116,7 +111,7 @@ impl<E: Engine, H: Host> App<E, H> {
             return Ok(Vec::new());
         };
         let note = self.radar_note(&trail.worktree);
-        let view = View::new(note, &trail.worktree, &self.host, environment);
+        let view = View::new(note, &trail.worktree, &*self.host, environment);
         if !view.settings.convergence || !view.settings.convergence_files || trail.project != other.project {
             return Ok(Vec::new());
         }

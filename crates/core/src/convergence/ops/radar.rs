@@ -7,7 +7,6 @@ use super::View;
 use crate::App;
 use crate::convergence::AgentTopics;
 use crate::convergence::ConvergenceError;
-use crate::convergence::ConvergenceStore as _;
 use crate::convergence::PairSeen;
 use crate::convergence::Party;
 use crate::convergence::Prediction;
@@ -16,21 +15,17 @@ use crate::convergence::RadarOutcome;
 use crate::convergence::Signal;
 use crate::convergence::Tally;
 use crate::convergence::Trail;
-use crate::convergence::TrailNotes as _;
 use crate::convergence::Trajectory;
 use crate::convergence::rules;
 use crate::convergence::signals;
-use crate::engine::Engine;
 use crate::engine::StoreError;
-use crate::host::Host;
 use crate::journal::Seq;
 use crate::presence;
 use crate::presence::Agent;
-use crate::presence::PresenceStore as _;
 use crate::presence::SessionId;
 use crate::project::ProjectId;
 
-impl<E: Engine, H: Host> App<E, H> {
+impl App {
     /// How near the agents of a project are to each other. What is foreseen and
     /// was not before is recorded, and what came of earlier predictions settled.
     pub fn radar(
@@ -40,7 +35,8 @@ impl<E: Engine, H: Host> App<E, H> {
     ) -> Result<RadarOutcome, StoreError> {
         let (now, notes, pulses) = (self.host.now(), self.engine.notes(), self.engine.pulses());
         let mut agents = self.engine.read()?.present()?;
-        agents.retain(|agent| agent.project.id == *project && presence::is_alive(&self.host, &pulses, agent));
+        agents
+            .retain(|agent| agent.project.id == *project && presence::is_alive(&*self.host, &*pulses, agent));
         let seen: Vec<(Agent, Trail)> = agents
             .into_iter()
             .filter_map(|agent| notes.trail(&agent.session).map(|trail| (agent, trail)))
@@ -50,7 +46,7 @@ impl<E: Engine, H: Host> App<E, H> {
             return Ok(RadarOutcome { at: now, tally, agents: Vec::new(), pairs: Vec::new() });
         };
         let note = self.radar_note(&first.worktree);
-        let view = View::new(note, &first.worktree, &self.host, environment);
+        let view = View::new(note, &first.worktree, &*self.host, environment);
         let lens = view.lens(now);
         let profiles: Vec<Profile<'_>> = seen.iter().map(|(_, trail)| Profile::new(trail, &lens)).collect();
         let mut near = Vec::new();

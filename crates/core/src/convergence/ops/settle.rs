@@ -11,7 +11,6 @@ use crate::claims::Strength;
 use crate::config::ContextMode;
 use crate::config::hook_settings;
 use crate::convergence::ConvergenceChange;
-use crate::convergence::ConvergenceStore as _;
 use crate::convergence::Party;
 use crate::convergence::Prediction;
 use crate::convergence::PredictionNote;
@@ -22,21 +21,17 @@ use crate::convergence::TrailNotes;
 use crate::convergence::rules;
 use crate::convergence::told;
 use crate::convergence::topics;
-use crate::engine::Engine;
 use crate::engine::StoreError;
 use crate::engine::Tx;
-use crate::host::Host;
 use crate::journal::Actor;
 use crate::journal::Change;
 use crate::journal::EntryId;
-use crate::journal::JournalStore as _;
 use crate::journal::NewEntry;
 use crate::journal::Seq;
 use crate::messages;
 use crate::messages::MessageType;
 use crate::presence;
 use crate::presence::Agent;
-use crate::presence::PresenceStore as _;
 use crate::presence::SessionId;
 
 /// How many messages between two are looked through.
@@ -45,7 +40,7 @@ const LETTERS: usize = 20;
 /// Whoever may meet this many already is not told of more.
 const MOST_TOLD: usize = 3;
 
-impl<E: Engine, H: Host> App<E, H> {
+impl App {
     /// Settles what has come of earlier predictions, and records what is
     /// foreseen now. Both hear of it by a message; but `me` is told here.
     pub(super) fn foresee(
@@ -57,7 +52,7 @@ impl<E: Engine, H: Host> App<E, H> {
         let (notes, pulses) = (self.engine.notes(), self.engine.pulses());
         let mut tx = self.engine.write()?;
         let mut topics = Vec::new();
-        let mut record = |tx: &mut E::Tx<'_>, agent: Option<&Agent>, changes: Vec<Change>| {
+        let mut record = |tx: &mut dyn Tx, agent: Option<&Agent>, changes: Vec<Change>| {
             let project = agent.map(|agent| agent.project.id.clone());
             let id = EntryId::new(now, self.host.random());
             let entry = NewEntry { id, at: now, project, actor: Actor::Consort, changes };
@@ -65,8 +60,8 @@ impl<E: Engine, H: Host> App<E, H> {
             tx.record(&entry)
         };
         let concerns = |prediction: &Prediction| me.is_none_or(|me| prediction.concerns(me));
-        for (agent, changes) in settle(&notes, &mut tx, now, concerns)? {
-            record(&mut tx, agent.as_ref(), changes)?;
+        for (agent, changes) in settle(&*notes, &mut *tx, now, concerns)? {
+            record(&mut *tx, agent.as_ref(), changes)?;
         }
         let mut known: Vec<PredictionNote> =
             tx.active_predictions()?.iter().map(PredictionNote::from).collect();
@@ -85,7 +80,7 @@ impl<E: Engine, H: Host> App<E, H> {
             let (Some((one, None)), Some((other, None))) = (tx.agent(&pair[0])?, tx.agent(&pair[1])?) else {
                 continue;
             };
-            if ![&one, &other].iter().all(|agent| presence::is_alive(&self.host, &pulses, agent)) {
+            if ![&one, &other].iter().all(|agent| presence::is_alive(&*self.host, &*pulses, agent)) {
                 continue;
             }
             let again = of_pair().find(|note| note.ended.is_none()).map(|note| note.number);
@@ -93,21 +88,21 @@ impl<E: Engine, H: Host> App<E, H> {
                 |agent: &Agent| Party { session: agent.session.clone(), name: agent.name.to_string() };
             let pair = [party(&one), party(&other)];
             let change = ConvergenceChange::Predicted { again, pair: pair.clone(), signal: signal.clone() };
-            let entry = record(&mut tx, Some(&one), vec![Change::Convergence(change)])?;
+            let entry = record(&mut *tx, Some(&one), vec![Change::Convergence(change)])?;
             let (number, renewed) = (again.unwrap_or(entry), again.map(|_| entry));
             let prediction = Prediction { number, at: now, renewed, pair, signal, ended: None };
             for agent in [&one, &other] {
                 let count = open.entry(agent.session.clone()).or_default();
                 *count += 1;
-                if *count > MOST_TOLD || !hears(&tx, agent, &prediction.signal)? {
+                if *count > MOST_TOLD || !hears(&*tx, agent, &prediction.signal)? {
                     continue;
                 }
                 let line = told::line(&prediction, &agent.session);
                 if me == Some(&agent.session) {
                     lines.push(format!("[consort] {line}"));
                 } else {
-                    let change = messages::remark(&mut tx, agent, line, Some(key(number, &agent.session)))?;
-                    record(&mut tx, Some(agent), vec![change])?;
+                    let change = messages::remark(&mut *tx, agent, line, Some(key(number, &agent.session)))?;
+                    record(&mut *tx, Some(agent), vec![change])?;
                 }
             }
         }
@@ -119,7 +114,7 @@ impl<E: Engine, H: Host> App<E, H> {
 
 /// Whether an agent wants to hear of that. What is merely of one domain is for
 /// the person's eyes.
-fn hears(tx: &impl Tx, agent: &Agent, signal: &Signal) -> Result<bool, StoreError> {
+fn hears(tx: &dyn Tx, agent: &Agent, signal: &Signal) -> Result<bool, StoreError> {
     let settings = hook_settings(tx, &agent.worktree, &|_| None)?;
     let wants = settings.convergence && settings.context != ContextMode::None;
     Ok(wants && signal.kind != SignalKind::DomainProximity)
@@ -136,8 +131,8 @@ type Ended = (Option<Agent>, Vec<Change>);
 /// What has come of predictions that have not ended, with one of each two. What
 /// either was to hear of one that has ended, and has not, it need not hear.
 pub(super) fn settle(
-    notes: &impl TrailNotes,
-    tx: &mut impl Tx,
+    notes: &dyn TrailNotes,
+    tx: &mut dyn Tx,
     now: Timestamp,
     concerns: impl Fn(&Prediction) -> bool,
 ) -> Result<Vec<Ended>, StoreError> {
@@ -159,7 +154,7 @@ pub(super) fn settle(
     Ok(endings)
 }
 
-fn since(notes: &impl TrailNotes, tx: &impl Tx, prediction: &Prediction) -> Result<rules::Since, StoreError> {
+fn since(notes: &dyn TrailNotes, tx: &dyn Tx, prediction: &Prediction) -> Result<rules::Since, StoreError> {
     let made = prediction.at;
     let mut since = rules::Since { understanding: understanding(tx, prediction)?, ..Default::default() };
     for party in &prediction.pair {
@@ -179,7 +174,7 @@ fn since(notes: &impl TrailNotes, tx: &impl Tx, prediction: &Prediction) -> Resu
 
 /// How the two have come to an understanding after the prediction: by a message
 /// that is about it, or because one has claimed what it is about.
-fn understanding(tx: &impl Tx, prediction: &Prediction) -> Result<Option<(Timestamp, String)>, StoreError> {
+fn understanding(tx: &dyn Tx, prediction: &Prediction) -> Result<Option<(Timestamp, String)>, StoreError> {
     let signal = &prediction.signal;
     let made = prediction.renewed.unwrap_or(prediction.number);
     let is_about = |text: &str| {

@@ -5,9 +5,7 @@ use std::cell::Cell;
 
 use crate::App;
 use crate::Timestamp;
-use crate::engine::Engine;
 use crate::engine::StoreError;
-use crate::host::Host;
 use crate::journal::Actor;
 use crate::journal::Change;
 use crate::journal::EntryId;
@@ -18,7 +16,6 @@ use crate::knowledge::Kind;
 use crate::knowledge::KnowledgeChange;
 use crate::knowledge::KnowledgeError;
 use crate::knowledge::KnowledgeIndex;
-use crate::knowledge::KnowledgeStore as _;
 use crate::knowledge::Known;
 use crate::knowledge::Scope;
 use crate::knowledge::Source;
@@ -28,17 +25,17 @@ use crate::knowledge::model;
 use crate::presence;
 use crate::presence::Caller;
 
-impl<E: Engine, H: Host> App<E, H> {
+impl App {
     /// Records a batch, as a whole or not at all.
     pub fn act(&mut self, request: &ActRequest) -> Result<ActOutcome, KnowledgeError> {
         let mut index = self.engine.knowledge();
-        self.act_with(&mut index, request)
+        self.act_with(&mut *index, request)
     }
 
     /// The same with an index that is at hand.
     pub fn act_with(
         &mut self,
-        index: &mut E::Knowledge,
+        index: &mut dyn KnowledgeIndex,
         request: &ActRequest,
     ) -> Result<ActOutcome, KnowledgeError> {
         let now = self.host.now();
@@ -48,7 +45,7 @@ impl<E: Engine, H: Host> App<E, H> {
             self.settle_projects([request.worktree.clone()])?;
         }
         let mut tx = self.engine.write()?;
-        let (actor, by) = match presence::who_calls(&self.host, &pulses, &tx, &request.caller)? {
+        let (actor, by) = match presence::who_calls(&*self.host, &*pulses, &*tx, &request.caller)? {
             Caller::Agent(agent) => {
                 let source = (agent.name.to_string(), Some(agent.kind.clone()));
                 (Actor::Agent(agent.session), source)
@@ -57,13 +54,13 @@ impl<E: Engine, H: Host> App<E, H> {
             Caller::Anonymous(why) => return Err(why.into()),
         };
         // Nobody else writes from here on: what is known now stays so.
-        catch_up_or_begin_anew(&tx, index)?;
+        catch_up_or_begin_anew(&*tx, index)?;
         if let Some(key) = &request.key
             && let Some(number) = index.recorded(&request.scope, key)?
         {
             return Ok(ActOutcome { number, duplicate: true, results: Vec::new() });
         }
-        let host = &self.host;
+        let host = &*self.host;
         let view = InScope { index, scope: &request.scope, newest: Cell::default() };
         let mut planned =
             actions::plan(&request.actions, &view, &mut || EntryId::new(now, host.random()).to_string())?;
@@ -92,21 +89,21 @@ impl<E: Engine, H: Host> App<E, H> {
     }
 }
 
-struct InScope<'a, I> {
-    index: &'a I,
+struct InScope<'a> {
+    index: &'a dyn KnowledgeIndex,
     scope: &'a Scope,
     /// When the newest of what was read was said.
     newest: Cell<Timestamp>,
 }
 
-impl<I> InScope<'_, I> {
+impl InScope<'_> {
     fn read(&self, known: &Known) {
         let newest = known.at.max(known.stale.unwrap_or_default());
         self.newest.set(self.newest.get().max(newest));
     }
 }
 
-impl<I: KnowledgeIndex> actions::View for InScope<'_, I> {
+impl actions::View for InScope<'_> {
     fn known(&self, kind: Kind, name: &str) -> Result<Option<Known>, StoreError> {
         let known = self.index.known(self.scope, kind, name)?;
         known.iter().for_each(|known| self.read(known));

@@ -3,20 +3,16 @@
 use std::path::Path;
 
 use crate::App;
-use crate::engine::Engine;
 use crate::engine::StoreError;
-use crate::host::Host;
-use crate::knowledge::DigestNotes as _;
-use crate::knowledge::KnowledgeIndex as _;
+use crate::knowledge::KnowledgeIndex;
 use crate::knowledge::Scope;
 use crate::knowledge::digest;
 use crate::presence::Agent;
-use crate::presence::PresenceStore as _;
 
 /// As a rule, and rather too few.
 const BYTES_PER_TOKEN: usize = 4;
 
-impl<E: Engine, H: Host> App<E, H> {
+impl App {
     /// What an agent that begins is told of what is known, in so many tokens: what
     /// has to do with its branch and its place first.
     pub fn digest(&self, agent: &Agent, tokens: usize) -> Option<String> {
@@ -32,7 +28,7 @@ impl<E: Engine, H: Host> App<E, H> {
     /// files they should say that they have changed.
     pub(super) fn write_digest(
         &mut self,
-        index: &E::Knowledge,
+        index: &dyn KnowledgeIndex,
         scope: &Scope,
         with_files: bool,
     ) -> Result<(), StoreError> {

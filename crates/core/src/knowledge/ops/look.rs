@@ -1,10 +1,8 @@
 //! Bringing the index up to date, and reading it.
 
 use crate::App;
-use crate::engine::Engine;
 use crate::engine::StoreError;
 use crate::engine::Tx;
-use crate::host::Host;
 use crate::knowledge::KnowledgeIndex;
 
 /// How many entries are taken in at once.
@@ -13,26 +11,26 @@ const BATCH: usize = 500;
 /// After so many at a time, the index is worth putting in order.
 const MUCH: usize = 500;
 
-impl<E: Engine, H: Host> App<E, H> {
+impl App {
     /// What is known, as of now. It is worth keeping for whoever asks often.
-    pub fn knowledge(&mut self) -> Result<E::Knowledge, StoreError> {
+    pub fn knowledge(&mut self) -> Result<Box<dyn KnowledgeIndex>, StoreError> {
         let mut index = self.engine.knowledge();
-        self.catch_up(&mut index)?;
+        self.catch_up(&mut *index)?;
         Ok(index)
     }
 
     /// Brings an index up to date.
-    pub fn catch_up(&mut self, index: &mut E::Knowledge) -> Result<(), StoreError> {
+    pub fn catch_up(&mut self, index: &mut dyn KnowledgeIndex) -> Result<(), StoreError> {
         // Another may have taken in what came after our view of the journal.
         for _ in 0..3 {
-            let count = catch_up(&self.engine.read()?, index)?;
+            let count = catch_up(&*self.engine.read()?, index)?;
             if let Some(count) = count {
                 tidy_after(count, index);
                 return Ok(());
             }
         }
         index.forget()?;
-        let count = catch_up(&self.engine.read()?, index)?;
+        let count = catch_up(&*self.engine.read()?, index)?;
         tidy_after(count.unwrap_or(0), index);
         Ok(())
     }
@@ -40,12 +38,12 @@ impl<E: Engine, H: Host> App<E, H> {
     /// For whoever has recorded so much, one after the other.
     pub fn tidy_knowledge_after(&mut self, count: usize) {
         let mut index = self.engine.knowledge();
-        tidy_after(count, &mut index);
+        tidy_after(count, &mut *index);
     }
 }
 
 /// Never within a turn to write: others wait for theirs.
-fn tidy_after(count: usize, index: &mut impl KnowledgeIndex) {
+fn tidy_after(count: usize, index: &mut dyn KnowledgeIndex) {
     if count >= MUCH {
         index.tidy();
     }
@@ -53,7 +51,7 @@ fn tidy_after(count: usize, index: &mut impl KnowledgeIndex) {
 
 /// Takes in what the index does not have, and says how many entries those were;
 /// nothing where it has more than there is to be seen, or something else.
-fn catch_up(tx: &impl Tx, index: &mut impl KnowledgeIndex) -> Result<Option<usize>, StoreError> {
+fn catch_up(tx: &dyn Tx, index: &mut dyn KnowledgeIndex) -> Result<Option<usize>, StoreError> {
     // In this order: what others take in after that is nothing to wonder about.
     let (mut last, newest) = index.last()?;
     let through = tx.last_seq()?;
@@ -74,10 +72,7 @@ fn catch_up(tx: &impl Tx, index: &mut impl KnowledgeIndex) -> Result<Option<usiz
 
 /// The same for whoever writes: nobody is ahead of its view, so an index that is
 /// was made from another store.
-pub(super) fn catch_up_or_begin_anew(
-    tx: &impl Tx,
-    index: &mut impl KnowledgeIndex,
-) -> Result<(), StoreError> {
+pub(super) fn catch_up_or_begin_anew(tx: &dyn Tx, index: &mut dyn KnowledgeIndex) -> Result<(), StoreError> {
     if catch_up(tx, index)?.is_none() {
         index.forget()?;
         catch_up(tx, index)?;

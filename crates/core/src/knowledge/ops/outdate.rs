@@ -6,15 +6,11 @@ use std::path::Path;
 use super::look::catch_up_or_begin_anew;
 use crate::App;
 use crate::Timestamp;
-use crate::engine::Engine;
 use crate::engine::StoreError;
-use crate::host::Host;
 use crate::journal::Actor;
 use crate::journal::Change;
 use crate::knowledge::Kind;
 use crate::knowledge::KnowledgeChange;
-use crate::knowledge::KnowledgeIndex as _;
-use crate::knowledge::KnowledgeStore as _;
 use crate::knowledge::Scope;
 use crate::knowledge::Source;
 use crate::knowledge::actions;
@@ -23,7 +19,7 @@ use crate::knowledge::merge::STALE;
 use crate::knowledge::model;
 use crate::project::ProjectId;
 
-impl<E: Engine, H: Host> App<E, H> {
+impl App {
     /// Marks what is known of files that have another content now: a mark with
     /// the old hash, not a queue. Says which were marked.
     pub fn outdate(
@@ -39,7 +35,7 @@ impl<E: Engine, H: Host> App<E, H> {
         let (now, scope) = (self.host.now(), Scope::Project(project.clone()));
         let mut index = self.engine.knowledge();
         let mut tx = self.engine.write()?;
-        catch_up_or_begin_anew(&tx, &mut index)?;
+        catch_up_or_begin_anew(&*tx, &mut *index)?;
         let (mut edits, mut marked, mut newest) = (Vec::new(), Vec::new(), Timestamp::default());
         for path in paths {
             let Some(known) = index.known(&scope, Kind::File, path)?.filter(|known| known.stale.is_none())
@@ -65,9 +61,9 @@ impl<E: Engine, H: Host> App<E, H> {
         let by = Source { name: "consort".into(), kind: None, commit: self.host.commit(worktree) };
         let at = model::time_after(now, newest);
         let changes = vec![Change::Knowledge(KnowledgeChange::Edited { writer, by, edits, key: None, at })];
-        Self::conclude(&self.host, tx, now, Some(project.clone()), actor, changes)?;
-        self.catch_up(&mut index)?;
-        self.write_digest(&index, &scope, true)?;
+        Self::conclude(&*self.host, tx, now, Some(project.clone()), actor, changes)?;
+        self.catch_up(&mut *index)?;
+        self.write_digest(&*index, &scope, true)?;
         Ok(marked)
     }
 }

@@ -2,24 +2,20 @@
 
 use crate::App;
 use crate::Timestamp;
-use crate::engine::Engine;
 use crate::engine::StoreError;
-use crate::host::Host;
 use crate::journal::Actor;
 use crate::journal::Change;
 use crate::journal::Entry;
 use crate::journal::EntryId;
-use crate::journal::JournalStore as _;
 use crate::journal::Seq;
 use crate::knowledge::KnowledgeChange;
-use crate::knowledge::KnowledgeIndex as _;
+use crate::knowledge::KnowledgeIndex;
 use crate::knowledge::KnowledgePlace;
-use crate::knowledge::KnowledgeStore as _;
 use crate::knowledge::LONGEST_AHEAD;
 use crate::knowledge::Scope;
 use crate::knowledge::Stamped;
 
-impl<E: Engine, H: Host> App<E, H> {
+impl App {
     /// All entries about what is known in a scope, oldest first.
     pub fn knowledge_entries(&mut self, scope: &Scope) -> Result<Vec<Entry>, StoreError> {
         let mut entries = self.engine.read()?.knowledge_after(0, usize::MAX)?;
@@ -67,7 +63,11 @@ impl<E: Engine, H: Host> App<E, H> {
     }
 
     /// What was known at some moment, in an index of its own.
-    pub fn knowledge_as_of(&mut self, scope: &Scope, at: Timestamp) -> Result<E::Knowledge, StoreError> {
+    pub fn knowledge_as_of(
+        &mut self,
+        scope: &Scope,
+        at: Timestamp,
+    ) -> Result<Box<dyn KnowledgeIndex>, StoreError> {
         let mut entries = self.knowledge_entries(scope)?;
         entries.retain(|entry| entry.at <= at);
         let mut index = self.engine.passing_knowledge();
@@ -79,7 +79,7 @@ impl<E: Engine, H: Host> App<E, H> {
     /// nothing we read, as long as there is an update. What it says later may build on it.
     pub fn merge_knowledge(
         &mut self,
-        index: &mut E::Knowledge,
+        index: &mut dyn KnowledgeIndex,
         scope: &Scope,
         update: String,
         edits: Vec<Stamped>,
@@ -92,7 +92,7 @@ impl<E: Engine, H: Host> App<E, H> {
         let (ahead, edits) = edits.into_iter().partition(is_ahead);
         let tx = self.engine.write()?;
         let changes = vec![Change::Knowledge(KnowledgeChange::Merged { update, edits, ahead })];
-        let number = Self::conclude(&self.host, tx, now, scope.project().cloned(), Actor::Consort, changes)?;
+        let number = Self::conclude(&*self.host, tx, now, scope.project().cloned(), Actor::Consort, changes)?;
         self.catch_up(index)?;
         let _ = self.write_digest(index, scope, true);
         Ok(number)

@@ -3,22 +3,17 @@
 use super::fates;
 use crate::App;
 use crate::config::hook_settings;
-use crate::engine::Engine;
 use crate::engine::StoreError;
-use crate::host::Host;
 use crate::journal::Actor;
 use crate::journal::Change;
 use crate::messages::Batch;
-use crate::messages::FlagStore as _;
 use crate::messages::MessageChange;
-use crate::messages::MessageStore as _;
 use crate::messages::Moment;
 use crate::messages::quote;
 use crate::messages::rules;
-use crate::presence::PresenceStore as _;
 use crate::presence::SessionId;
 
-impl<E: Engine, H: Host> App<E, H> {
+impl App {
     /// What a hook hands to its session at this moment, recorded as delivered;
     /// [`App::shown`] must follow once it was written out. Notes what was handed
     /// over before as read where the moment proves it. With nothing to do it
@@ -42,7 +37,7 @@ impl<E: Engine, H: Host> App<E, H> {
         let mut tx = self.engine.write()?;
         let Some((me, None)) = tx.agent(session)? else { return Ok(None) };
         let letters = tx.unread(&mailbox)?;
-        let plan = rules::plan(letters, moment, now, fates(&self.host, &flags, &mailbox));
+        let plan = rules::plan(letters, moment, now, fates(&*self.host, &*flags, &mailbox));
 
         let mut changes = Vec::new();
         if !plan.read.is_empty() {
@@ -54,7 +49,7 @@ impl<E: Engine, H: Host> App<E, H> {
         if !plan.hand.is_empty()
             && let Some(hand) = self.host.me()
         {
-            let settings = hook_settings(&tx, &me.worktree, environment)?;
+            let settings = hook_settings(&*tx, &me.worktree, environment)?;
             let known = if settings.introduces() { flags.introduced(session) } else { Vec::new() };
             let is_stranger = |who: &Actor| !known.contains(&who.to_string());
             let (text, count) = quote::batch(&plan.hand, settings, is_stranger, now, moment.budget());
@@ -78,7 +73,7 @@ impl<E: Engine, H: Host> App<E, H> {
             batch = Some(Batch { text, session: session.clone(), hand });
         }
         tx.set_flag(session, rules::flag_after(&plan, handed, now));
-        Self::conclude(&self.host, tx, now, Some(me.project.id), mailbox, changes)?;
+        Self::conclude(&*self.host, tx, now, Some(me.project.id), mailbox, changes)?;
         Ok(batch)
     }
 

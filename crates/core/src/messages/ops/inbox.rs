@@ -2,7 +2,6 @@
 
 use super::fates;
 use crate::App;
-use crate::engine::Engine;
 use crate::engine::StoreError;
 use crate::engine::Tx;
 use crate::host::Host;
@@ -16,11 +15,10 @@ use crate::messages::FlagStore;
 use crate::messages::InboxRequest;
 use crate::messages::Letter;
 use crate::messages::MessageChange;
-use crate::messages::MessageStore as _;
 use crate::messages::rules::Hand;
 use crate::project::ProjectId;
 
-impl<E: Engine, H: Host> App<E, H> {
+impl App {
     /// The letters not read yet, in the order they were sent. Unless it only
     /// peeks they are delivered with this, and [`App::has_read`] must follow
     /// once they were shown.
@@ -35,13 +33,13 @@ impl<E: Engine, H: Host> App<E, H> {
         is_wanted: impl Fn(Seq) -> bool,
     ) -> Result<Vec<Letter>, StoreError> {
         let flags = self.engine.flags();
-        let waiting = |tx: &E::Tx<'_>, host: &H| -> Result<Vec<Letter>, StoreError> {
-            let mut letters = waiting(host, &flags, tx, request)?;
+        let waiting = |tx: &dyn Tx, host: &dyn Host| -> Result<Vec<Letter>, StoreError> {
+            let mut letters = waiting(host, &*flags, tx, request)?;
             letters.retain(|letter| is_wanted(letter.message.number));
             Ok(letters)
         };
         let tx = self.engine.read()?;
-        let letters = waiting(&tx, &self.host)?;
+        let letters = waiting(&*tx, &*self.host)?;
         drop(tx);
         if request.peek || letters.is_empty() {
             return Ok(letters);
@@ -50,14 +48,14 @@ impl<E: Engine, H: Host> App<E, H> {
         let hand = self.host.me().ok_or_else(|| StoreError::Failed("this process cannot be found".into()))?;
         let tx = self.engine.write()?;
         // What was there a moment ago may have been read since.
-        let letters = waiting(&tx, &self.host)?;
+        let letters = waiting(&*tx, &*self.host)?;
         if letters.is_empty() {
             return Ok(letters);
         }
         let (to, numbers) = (request.mailbox.clone(), numbers(&letters));
         let delivered = Change::Messages(MessageChange::Delivered { to, numbers, hand });
-        let project = project(&tx, &request.mailbox)?;
-        Self::conclude(&self.host, tx, now, project, request.mailbox.clone(), vec![delivered])?;
+        let project = project(&*tx, &request.mailbox)?;
+        Self::conclude(&*self.host, tx, now, project, request.mailbox.clone(), vec![delivered])?;
         Ok(letters)
     }
 
@@ -76,9 +74,9 @@ impl<E: Engine, H: Host> App<E, H> {
                 tx.set_flag(session, Flag::default());
             }
         }
-        let project = project(&tx, mailbox)?;
+        let project = project(&*tx, mailbox)?;
         let read = Change::Messages(MessageChange::Read { to: mailbox.clone(), numbers });
-        Self::conclude(&self.host, tx, now, project, mailbox.clone(), vec![read])?;
+        Self::conclude(&*self.host, tx, now, project, mailbox.clone(), vec![read])?;
         Ok(())
     }
 
@@ -91,9 +89,9 @@ impl<E: Engine, H: Host> App<E, H> {
         let now = self.host.now();
         let tx = self.engine.write()?;
         let (to, numbers, hand) = (mailbox.clone(), numbers(letters), Process::default());
-        let project = project(&tx, mailbox)?;
+        let project = project(&*tx, mailbox)?;
         let delivered = Change::Messages(MessageChange::Delivered { to, numbers, hand });
-        Self::conclude(&self.host, tx, now, project, mailbox.clone(), vec![delivered])?;
+        Self::conclude(&*self.host, tx, now, project, mailbox.clone(), vec![delivered])?;
         Ok(())
     }
 
@@ -105,9 +103,9 @@ impl<E: Engine, H: Host> App<E, H> {
 
 /// The letters that nobody has shown or is showing.
 fn waiting(
-    host: &impl Host,
-    flags: &impl FlagStore,
-    tx: &impl Tx,
+    host: &dyn Host,
+    flags: &dyn FlagStore,
+    tx: &dyn Tx,
     request: &InboxRequest,
 ) -> Result<Vec<Letter>, StoreError> {
     let mut letters = tx.unread(&request.mailbox)?;
@@ -131,7 +129,7 @@ fn numbers(letters: &[Letter]) -> Vec<Seq> {
 }
 
 /// An agent's receipts are news of its project, the person's of all.
-fn project(tx: &impl Tx, mailbox: &Actor) -> Result<Option<ProjectId>, StoreError> {
+fn project(tx: &dyn Tx, mailbox: &Actor) -> Result<Option<ProjectId>, StoreError> {
     Ok(match mailbox {
         Actor::Agent(session) => tx.agent(session)?.map(|(agent, _)| agent.project.id),
         Actor::Person | Actor::Consort => None,

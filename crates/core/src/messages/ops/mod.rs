@@ -34,7 +34,7 @@ use crate::presence::SessionId;
 
 /// What a joining agent finds: its own letters, and those that wait for one of
 /// its name in its project that is gone. Its hooks are told.
-pub(crate) fn bequeath(tx: &mut impl Tx, agent: &Agent, has_asked: bool) -> Result<Vec<Change>, StoreError> {
+pub(crate) fn bequeath(tx: &mut dyn Tx, agent: &Agent, has_asked: bool) -> Result<Vec<Change>, StoreError> {
     let to = Actor::Agent(agent.session.clone());
     let mut changes = Vec::new();
     if has_asked {
@@ -61,7 +61,7 @@ pub(crate) fn bequeath(tx: &mut impl Tx, agent: &Agent, has_asked: bool) -> Resu
 
 /// What it takes for another to have a session's letters that were not read.
 pub(crate) fn hand_over(
-    tx: &mut impl Tx,
+    tx: &mut dyn Tx,
     from: &SessionId,
     to: &SessionId,
 ) -> Result<Vec<Change>, StoreError> {
@@ -78,8 +78,8 @@ pub(crate) fn hand_over(
 /// in the same entry.
 /// There can be one such message in an entry: its number is the entry's.
 pub(crate) fn notice(
-    tx: &mut impl Tx,
-    host: &impl Host,
+    tx: &mut dyn Tx,
+    host: &dyn Host,
     from: Option<&Agent>,
     to: &[&Agent],
     kind: MessageType,
@@ -99,7 +99,7 @@ pub(crate) fn notice(
 /// What it takes for Consort itself to tell an agent something.
 /// By its key it can be taken back.
 pub(crate) fn remark(
-    tx: &mut impl Tx,
+    tx: &mut dyn Tx,
     to: &Agent,
     text: String,
     key: Option<String>,
@@ -114,7 +114,7 @@ pub(crate) fn remark(
 
 /// What it takes for Consort to leave unsaid what it had to tell a session and
 /// what that has not heard.
-pub(crate) fn take_back(tx: &impl Tx, session: &SessionId, key: &str) -> Result<Option<Change>, StoreError> {
+pub(crate) fn take_back(tx: &dyn Tx, session: &SessionId, key: &str) -> Result<Option<Change>, StoreError> {
     let to = Actor::Agent(session.clone());
     let Some(message) = tx.by_key(&Actor::Consort, key)? else { return Ok(None) };
     let is_unheard = tx.unread(&to)?.iter().any(|letter| letter.message.number == message.number);
@@ -125,7 +125,7 @@ pub(crate) fn take_back(tx: &impl Tx, session: &SessionId, key: &str) -> Result<
 /// What it takes to forget messages sent before then that everyone has read.
 /// What was never read is given up only with its recipient, and in so many
 /// words.
-pub(crate) fn forget_before(tx: &impl Tx, before: Timestamp) -> Result<Vec<Change>, StoreError> {
+pub(crate) fn forget_before(tx: &dyn Tx, before: Timestamp) -> Result<Vec<Change>, StoreError> {
     let long_gone = presence::gone_before(tx, before)?;
     let mut forgotten = Vec::new();
     let mut dropped: BTreeMap<Actor, Vec<Seq>> = BTreeMap::new();
@@ -155,7 +155,7 @@ pub(crate) fn forget_before(tx: &impl Tx, before: Timestamp) -> Result<Vec<Chang
 }
 
 /// Tells the hooks of everyone who has unread letters.
-pub(crate) fn announce(tx: &mut impl Tx) -> Result<(), StoreError> {
+pub(crate) fn announce(tx: &mut dyn Tx) -> Result<(), StoreError> {
     for mailbox in tx.unread_counts()?.into_keys() {
         if let Actor::Agent(session) = mailbox {
             tx.raise_flag(&session)?;
@@ -165,15 +165,15 @@ pub(crate) fn announce(tx: &mut impl Tx) -> Result<(), StoreError> {
 }
 
 /// How many letters each mailbox has not read.
-pub(crate) fn unread_counts(store: &impl MessageStore) -> Result<BTreeMap<Actor, usize>, StoreError> {
+pub(crate) fn unread_counts(store: &dyn MessageStore) -> Result<BTreeMap<Actor, usize>, StoreError> {
     store.unread_counts()
 }
 
 /// Tells what became of whoever handed over a letter of this mailbox; each is
 /// asked after once.
 fn fates<'a>(
-    host: &'a impl Host,
-    flags: &'a impl FlagStore,
+    host: &'a dyn Host,
+    flags: &'a dyn FlagStore,
     mailbox: &'a Actor,
 ) -> impl Fn(&Process) -> Hand + 'a {
     let known: RefCell<Vec<(Process, Hand)>> = RefCell::default();
@@ -194,7 +194,7 @@ fn fates<'a>(
 }
 
 /// What a mailbox's owner is called.
-fn name_of(store: &impl PresenceStore, who: &Actor) -> Result<String, StoreError> {
+fn name_of(store: &dyn PresenceStore, who: &Actor) -> Result<String, StoreError> {
     Ok(match who {
         Actor::Person => "the person".into(),
         Actor::Consort => "consort".into(),

@@ -2,7 +2,6 @@
 
 use crate::App;
 use crate::Timestamp;
-use crate::engine::Engine;
 use crate::engine::StoreError;
 use crate::engine::Tx;
 use crate::host::Host;
@@ -29,7 +28,7 @@ use crate::presence::PulseStore;
 use crate::project::ProjectId;
 use crate::text;
 
-impl<E: Engine, H: Host> App<E, H> {
+impl App {
     /// Sends a message. **An error means that nothing was sent.**
     pub fn send(&mut self, request: &SendRequest) -> Result<SendOutcome, MessageError> {
         rules::check_text(&request.text)?;
@@ -38,7 +37,7 @@ impl<E: Engine, H: Host> App<E, H> {
         let pulses = self.engine.pulses();
         let mut tx = self.engine.write()?;
         let (outcome, topics) =
-            Sending { host: &self.host, pulses: &pulses }.carry_out(&mut tx, id, now, request)?;
+            Sending { host: &*self.host, pulses: &*pulses }.carry_out(&mut *tx, id, now, request)?;
         tx.commit()?;
         self.host.ring(&topics);
         Ok(outcome)
@@ -46,9 +45,9 @@ impl<E: Engine, H: Host> App<E, H> {
 }
 
 /// What it takes to carry out a request.
-struct Sending<'a, H, P> {
-    host: &'a H,
-    pulses: &'a P,
+struct Sending<'a> {
+    host: &'a dyn Host,
+    pulses: &'a dyn PulseStore,
 }
 
 /// A message that is about to be recorded.
@@ -58,7 +57,7 @@ struct Draft {
     failed: Vec<Refusal>,
 }
 
-impl<H: Host, P: PulseStore> Sending<'_, H, P> {
+impl Sending<'_> {
     fn is_alive(&self, agent: &Agent) -> bool {
         presence::is_alive(self.host, self.pulses, agent)
     }
@@ -70,7 +69,7 @@ impl<H: Host, P: PulseStore> Sending<'_, H, P> {
     /// Decides and records one request; a refusal records nothing.
     fn carry_out(
         &self,
-        tx: &mut impl Tx,
+        tx: &mut dyn Tx,
         id: EntryId,
         now: Timestamp,
         request: &SendRequest,
@@ -102,7 +101,7 @@ impl<H: Host, P: PulseStore> Sending<'_, H, P> {
 
     fn draft(
         &self,
-        tx: &impl Tx,
+        tx: &dyn Tx,
         request: &SendRequest,
         me: Option<&Agent>,
         from: Sender,
@@ -139,7 +138,7 @@ impl<H: Host, P: PulseStore> Sending<'_, H, P> {
     /// Who is reached, at least one, and who is not.
     fn recipients(
         &self,
-        tx: &impl Tx,
+        tx: &dyn Tx,
         request: &SendRequest,
         me: Option<&Agent>,
         project: Option<&ProjectId>,
@@ -196,7 +195,7 @@ impl<H: Host, P: PulseStore> Sending<'_, H, P> {
     /// Everyone else that is present, in that project or anywhere.
     fn others(
         &self,
-        tx: &impl Tx,
+        tx: &dyn Tx,
         me: Option<&Agent>,
         project: Option<&ProjectId>,
     ) -> Result<Vec<Recipient>, MessageError> {
@@ -210,7 +209,7 @@ impl<H: Host, P: PulseStore> Sending<'_, H, P> {
     }
 
     /// The agent of that name.
-    fn named(&self, tx: &impl Tx, me: Option<&Agent>, name: &str) -> Result<Vec<Recipient>, MessageError> {
+    fn named(&self, tx: &dyn Tx, me: Option<&Agent>, name: &str) -> Result<Vec<Recipient>, MessageError> {
         let Some(agent) = tx.by_name(name)? else { return Err(unknown(tx, name)?.into()) };
         let name = agent.name.to_string();
         if me.is_some_and(|me| me.session == agent.session) {
@@ -226,7 +225,7 @@ impl<H: Host, P: PulseStore> Sending<'_, H, P> {
     /// has its name.
     fn writer(
         &self,
-        tx: &impl Tx,
+        tx: &dyn Tx,
         me: Option<&Agent>,
         sender: &Sender,
     ) -> Result<Vec<Recipient>, MessageError> {
@@ -262,7 +261,7 @@ pub(super) fn sender(me: Option<&Agent>, branch: impl Fn(&Agent) -> Option<Strin
 }
 
 /// Who speaks; `None` is the person. An agent speaks for itself only.
-fn speaker(tx: &impl Tx, caller: Caller, as_agent: Option<&str>) -> Result<Option<Agent>, MessageError> {
+fn speaker(tx: &dyn Tx, caller: Caller, as_agent: Option<&str>) -> Result<Option<Agent>, MessageError> {
     match (caller, as_agent) {
         (Caller::Anonymous(why), _) => Err(Refusal::from(why).into()),
         (Caller::Agent(agent), Some(name)) if !agent.name.as_str().eq_ignore_ascii_case(name) => {
@@ -278,7 +277,7 @@ fn speaker(tx: &impl Tx, caller: Caller, as_agent: Option<&str>) -> Result<Optio
 }
 
 /// Why nobody present has this name.
-fn unknown(tx: &impl Tx, name: &str) -> Result<Refusal, StoreError> {
+fn unknown(tx: &dyn Tx, name: &str) -> Result<Refusal, StoreError> {
     if let Some(agent) = tx.gone_by_name(name)?.pop() {
         return Ok(Refusal::Gone { name: agent.name.to_string() });
     }

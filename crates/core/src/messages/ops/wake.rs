@@ -4,12 +4,8 @@ use super::fates;
 use crate::App;
 use crate::Timestamp;
 use crate::config::hook_settings;
-use crate::engine::Engine;
 use crate::engine::StoreError;
-use crate::host::Host;
 use crate::journal::Actor;
-use crate::messages::FlagStore as _;
-use crate::messages::MessageStore as _;
 use crate::messages::SendOutcome;
 use crate::messages::SendRequest;
 use crate::messages::Stir;
@@ -17,15 +13,13 @@ use crate::messages::rules;
 use crate::messages::rules::Hand;
 use crate::presence::Agent;
 use crate::presence::Heard;
-use crate::presence::PresenceStore as _;
-use crate::presence::PulseStore as _;
 use crate::presence::SessionId;
 use crate::presence::Status;
 
 /// Longer than most tools take.
 const LONG_SILENCE: i64 = Timestamp::MINUTE;
 
-impl<E: Engine, H: Host> App<E, H> {
+impl App {
     /// The recipients that sit idle after a turn, and would not hear of this
     /// message until the person speaks to them. One that was never spoken to is
     /// left alone.
@@ -53,7 +47,7 @@ impl<E: Engine, H: Host> App<E, H> {
             let tx = self.engine.read()?;
             if let Some((agent, None)) = tx.agent(session)?
                 && agent.host == self.host.name()
-                && hook_settings(&tx, &agent.worktree, &|_| None)?.wake_idle
+                && hook_settings(&*tx, &agent.worktree, &|_| None)?.wake_idle
             {
                 asleep.push((agent, heard));
             }
@@ -78,12 +72,12 @@ impl<E: Engine, H: Host> App<E, H> {
         let Some((agent, None)) = tx.agent(session)? else { return Ok(Stir::Gone) };
         // One that was never spoken to is left alone.
         let is_spoken_to = heard.is_some_and(|heard| heard.prompts > 0);
-        if !is_spoken_to || !hook_settings(&tx, &agent.worktree, environment)?.wake_idle {
+        if !is_spoken_to || !hook_settings(&*tx, &agent.worktree, environment)?.wake_idle {
             return Ok(Stir::Nothing);
         }
         let mailbox = Actor::Agent(session.clone());
         let letters = tx.unread(&mailbox)?;
-        let fate = fates(&self.host, &flags, &mailbox);
+        let fate = fates(&*self.host, &*flags, &mailbox);
         let wakes = letters.iter().any(|letter| {
             let fate = letter.hand.as_ref().map(&fate);
             matches!(fate, None | Some(Hand::CutShort)) && rules::is_letter_worth_waking(letter)

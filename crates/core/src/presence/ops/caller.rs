@@ -3,7 +3,6 @@
 use std::cell::Cell;
 
 use crate::App;
-use crate::engine::Engine;
 use crate::engine::StoreError;
 use crate::host::Host;
 use crate::host::Process;
@@ -18,10 +17,10 @@ use crate::presence::Proof;
 use crate::presence::PulseStore;
 use crate::presence::SessionId;
 
-impl<E: Engine, H: Host> App<E, H> {
+impl App {
     pub fn caller(&mut self, facts: &CallerFacts) -> Result<Caller, StoreError> {
         let pulses = self.engine.pulses();
-        who_calls(&self.host, &pulses, &self.engine.read()?, facts)
+        who_calls(&*self.host, &*pulses, &*self.engine.read()?, facts)
     }
 
     /// The caller's ancestors, nearest first, as far as they tell who it is: up
@@ -74,9 +73,9 @@ impl<E: Engine, H: Host> App<E, H> {
 /// makes nobody an agent**: what an agent CLI tells its own commands leaks into
 /// whatever is started there.
 pub(crate) fn who_calls(
-    host: &impl Host,
-    pulses: &impl PulseStore,
-    store: &impl PresenceStore,
+    host: &dyn Host,
+    pulses: &dyn PulseStore,
+    store: &dyn PresenceStore,
     facts: &CallerFacts,
 ) -> Result<Caller, StoreError> {
     let lineage = || facts.own.iter().chain(&facts.ancestors);

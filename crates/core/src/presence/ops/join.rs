@@ -10,12 +10,8 @@ use super::see;
 use crate::App;
 use crate::config::HookSettings;
 use crate::config::hook_settings;
-use crate::convergence::TrailNotes as _;
-use crate::engine::Engine;
-use crate::host::Host;
 use crate::journal::Actor;
 use crate::journal::Change;
-use crate::journal::JournalStore as _;
 use crate::messages;
 use crate::presence::Agent;
 use crate::presence::JoinOutcome;
@@ -24,20 +20,18 @@ use crate::presence::LeaveReason;
 use crate::presence::NameWish;
 use crate::presence::PresenceChange;
 use crate::presence::PresenceError;
-use crate::presence::PresenceStore as _;
-use crate::presence::PulseStore as _;
 use crate::presence::Seen;
 use crate::presence::rules;
 use crate::tasks;
 
-impl<E: Engine, H: Host> App<E, H> {
+impl App {
     /// Registers a session because it asked, or refreshes it. One that runs in
     /// another process stays there.
     pub fn join(&mut self, request: &JoinRequest) -> Result<JoinOutcome, PresenceError> {
         let known = self.engine.read()?.agent(&request.session)?;
         if let Some((agent, None)) = known
             && !agent.process.is(&request.process)
-            && is_alive(&self.host, &self.engine.pulses(), &agent)
+            && is_alive(&*self.host, &*self.engine.pulses(), &agent)
         {
             let pid = agent.process.pid;
             return Err(PresenceError::RunsElsewhere { session: request.session.clone(), pid });
@@ -77,12 +71,12 @@ impl<E: Engine, H: Host> App<E, H> {
         // Whoever is not welcome does not queue, and `git` does not run while
         // everyone else waits.
         let tx = self.engine.read()?;
-        let settings = hook_settings(&tx, &place.worktree, environment)?;
+        let settings = hook_settings(&*tx, &place.worktree, environment)?;
         let known = tx.agent(&request.session)?;
         if !welcome(&settings, known.map(|(_, reason)| reason)) {
             return Ok((settings, None));
         }
-        let Identified { project, is_news } = identify(&self.host, &tx, &place)?;
+        let Identified { project, is_news } = identify(&*self.host, &*tx, &place)?;
         drop(tx);
         self.settle_projects(request.spec.as_ref().map(|spec| request.cwd.join(spec)))?;
 
@@ -91,7 +85,7 @@ impl<E: Engine, H: Host> App<E, H> {
         let first_sight = is_news && settled.is_none();
         let project = settled.unwrap_or(project);
         let known = tx.agent(&request.session)?;
-        let (mut others, dead) = partition_alive(&self.host, &pulses, tx.present()?);
+        let (mut others, dead) = partition_alive(&*self.host, &*pulses, tx.present()?);
         if !dead.is_empty() {
             // Their names are free, and their leaving is news of its own.
             drop(tx);
@@ -115,11 +109,11 @@ impl<E: Engine, H: Host> App<E, H> {
             None => (wish, known.as_ref().map(|(agent, _)| agent.name.as_str())),
         };
         let taken: Vec<&str> = others.iter().map(|agent| agent.name.as_str()).collect();
-        let name = rules::settle_name(wish, former, random_number(&self.host), &taken)?;
+        let name = rules::settle_name(wish, former, random_number(&*self.host), &taken)?;
         let (spec, spec_file) = match (&request.spec, &known) {
             (Some(path), _) => {
                 let file = request.cwd.join(path);
-                (Some(tasks::spec_at(&self.host, &tx, &file)?), Some(file))
+                (Some(tasks::spec_at(&*self.host, &*tx, &file)?), Some(file))
             }
             (None, known) => {
                 let former = predecessor.as_ref().or(known.as_ref().map(|(former, _)| former));
@@ -143,7 +137,7 @@ impl<E: Engine, H: Host> App<E, H> {
             spec_file,
         };
         if first_sight {
-            tx.record(&repository_seen(&self.host, now, place.repository, project.clone()))?;
+            tx.record(&repository_seen(&*self.host, now, place.repository, project.clone()))?;
         }
         let joined = me.is_none();
         // Branch and model move on while it is here; that alone is no news.
@@ -161,12 +155,12 @@ impl<E: Engine, H: Host> App<E, H> {
             }
             NameWish::Any => false,
         };
-        changes.extend(messages::bequeath(&mut tx, &agent, asked_for)?);
+        changes.extend(messages::bequeath(&mut *tx, &agent, asked_for)?);
         if let Some(predecessor) = &predecessor {
-            changes.extend(Self::succeed(&self.host, &mut tx, predecessor, &agent, now)?);
+            changes.extend(Self::succeed(&*self.host, &mut *tx, predecessor, &agent, now)?);
         }
         let actor = Actor::Agent(agent.session.clone());
-        Self::conclude(&self.host, tx, now, Some(project.id.clone()), actor, changes)?;
+        Self::conclude(&*self.host, tx, now, Some(project.id.clone()), actor, changes)?;
         if joined || pulses.heard(&agent.session).is_none() {
             pulses.start_pulse(&agent.session, now)?;
             // Without a trail it is only less foreseeable.
@@ -178,7 +172,8 @@ impl<E: Engine, H: Host> App<E, H> {
             pulses.end_pulse(&predecessor.session)?;
         }
         others.retain(|agent| agent.project.id == project.id);
-        let mut others: Vec<Seen> = others.into_iter().map(|agent| see(&self.host, &pulses, agent)).collect();
+        let mut others: Vec<Seen> =
+            others.into_iter().map(|agent| see(&*self.host, &*pulses, agent)).collect();
         others.sort_by(rules::by_attention);
         Ok((settings, Some(JoinOutcome { agent, joined, others })))
     }

@@ -7,30 +7,24 @@ use crate::App;
 use crate::Timestamp;
 use crate::claims;
 use crate::convergence;
-use crate::convergence::TrailNotes as _;
-use crate::engine::Engine;
 use crate::engine::StoreError;
-use crate::engine::Tx as _;
+use crate::engine::Tx;
 use crate::host::Host;
 use crate::host::Topic;
 use crate::journal::Actor;
 use crate::journal::Change;
 use crate::journal::EntryId;
-use crate::journal::JournalStore as _;
 use crate::journal::NewEntry;
-use crate::messages::MessageStore as _;
 use crate::presence::Agent;
 use crate::presence::LeaveOutcome;
 use crate::presence::LeaveReason;
 use crate::presence::PresenceChange;
 use crate::presence::PresenceError;
-use crate::presence::PresenceStore as _;
-use crate::presence::PulseStore as _;
 use crate::presence::SessionId;
 use crate::project::ProjectId;
 use crate::tasks;
 
-impl<E: Engine, H: Host> App<E, H> {
+impl App {
     /// Ends a session's presence. `Ok(None)` when it was not here.
     pub fn leave(
         &mut self,
@@ -46,11 +40,11 @@ impl<E: Engine, H: Host> App<E, H> {
         tx.clear_notes(session);
         let left = PresenceChange::Left { session: session.clone(), reason };
         let changes = vec![Change::Presence(left)];
-        Self::let_go(&self.host, &mut tx, &agent, &actor, now)?;
+        Self::let_go(&*self.host, &mut *tx, &agent, &actor, now)?;
         let project = Some(agent.project.id.clone());
-        Self::record_all(&self.host, &mut tx, &agent, &actor, now, [changes])?;
-        let last_words = convergence::last_words(&notes, &mut tx, &agent, now).unwrap_or_default();
-        Self::record_all(&self.host, &mut tx, &agent, &Actor::Consort, now, last_words)?;
+        Self::record_all(&*self.host, &mut *tx, &agent, &actor, now, [changes])?;
+        let last_words = convergence::last_words(&*notes, &mut *tx, &agent, now).unwrap_or_default();
+        Self::record_all(&*self.host, &mut *tx, &agent, &Actor::Consort, now, last_words)?;
         tx.commit()?;
         self.host.ring(&project.map(Topic::Project).into_iter().collect::<Vec<_>>());
         notes.end_trail(session);
@@ -63,14 +57,14 @@ impl<E: Engine, H: Host> App<E, H> {
     pub(super) fn bury(&mut self) -> Result<(), StoreError> {
         let (now, notes, pulses) = (self.host.now(), self.engine.notes(), self.engine.pulses());
         let mut tx = self.engine.write()?;
-        let (_, dead) = partition_alive(&self.host, &pulses, tx.present()?);
+        let (_, dead) = partition_alive(&*self.host, &*pulses, tx.present()?);
         let mut news: BTreeMap<ProjectId, Vec<Change>> = BTreeMap::new();
         for (agent, reason) in &dead {
             tx.clear_notes(&agent.session);
             let left = PresenceChange::Left { session: agent.session.clone(), reason: *reason };
             let news = news.entry(agent.project.id.clone()).or_default();
             news.push(Change::Presence(left));
-            Self::let_go(&self.host, &mut tx, agent, &Actor::Consort, now)?;
+            Self::let_go(&*self.host, &mut *tx, agent, &Actor::Consort, now)?;
         }
         for (project, changes) in &news {
             tx.record(&NewEntry {
@@ -82,8 +76,8 @@ impl<E: Engine, H: Host> App<E, H> {
             })?;
         }
         for (agent, _) in &dead {
-            let last_words = convergence::last_words(&notes, &mut tx, agent, now).unwrap_or_default();
-            Self::record_all(&self.host, &mut tx, agent, &Actor::Consort, now, last_words)?;
+            let last_words = convergence::last_words(&*notes, &mut *tx, agent, now).unwrap_or_default();
+            Self::record_all(&*self.host, &mut *tx, agent, &Actor::Consort, now, last_words)?;
         }
         tx.commit()?;
         self.host.ring(&news.into_keys().map(Topic::Project).collect::<Vec<_>>());
@@ -97,8 +91,8 @@ impl<E: Engine, H: Host> App<E, H> {
     /// Whoever leaves holds nothing any more. Entries of their own: a task's story
     /// is kept for longer than any agent's.
     fn let_go(
-        host: &H,
-        tx: &mut E::Tx<'_>,
+        host: &dyn Host,
+        tx: &mut dyn Tx,
         agent: &Agent,
         actor: &Actor,
         now: Timestamp,
@@ -108,8 +102,8 @@ impl<E: Engine, H: Host> App<E, H> {
     }
 
     fn record_all(
-        host: &H,
-        tx: &mut E::Tx<'_>,
+        host: &dyn Host,
+        tx: &mut dyn Tx,
         agent: &Agent,
         actor: &Actor,
         now: Timestamp,

@@ -20,16 +20,13 @@ use std::path::PathBuf;
 
 use crate::App;
 use crate::Timestamp;
-use crate::engine::Engine;
 use crate::engine::StoreError;
-use crate::engine::Tx as _;
 use crate::host::Host;
 use crate::host::Place;
 use crate::host::RootCommit;
 use crate::journal::Actor;
 use crate::journal::Change;
 use crate::journal::EntryId;
-use crate::journal::JournalStore as _;
 use crate::journal::NewEntry;
 use crate::presence::Agent;
 use crate::presence::LeaveReason;
@@ -52,8 +49,8 @@ pub(super) struct Identified {
 
 /// The project of a place. May start `git`: not for whoever holds the write lock.
 pub(super) fn identify(
-    host: &impl Host,
-    store: &impl PresenceStore,
+    host: &dyn Host,
+    store: &dyn PresenceStore,
     place: &Place,
 ) -> Result<Identified, StoreError> {
     if let Some(project) = store.project_of(&place.repository)? {
@@ -81,7 +78,7 @@ fn by_facts(place: &Place, root_commit: RootCommit) -> Project {
     Project::identify(place.origin.as_deref(), root_commit.as_deref(), main)
 }
 
-impl<E: Engine, H: Host> App<E, H> {
+impl App {
     /// Records the projects of these directories that were never seen before.
     /// Verbs do this first: `git` may have to be asked, and must not be while
     /// everyone else waits.
@@ -96,12 +93,12 @@ impl<E: Engine, H: Host> App<E, H> {
                 continue;
             }
             seen.push(place.repository.clone());
-            let Identified { project, is_news } = identify(&self.host, &self.engine.read()?, &place)?;
+            let Identified { project, is_news } = identify(&*self.host, &*self.engine.read()?, &place)?;
             if is_news {
                 let now = self.host.now();
                 let mut tx = self.engine.write()?;
                 if tx.project_of(&place.repository)?.is_none() {
-                    tx.record(&repository_seen(&self.host, now, place.repository, project))?;
+                    tx.record(&repository_seen(&*self.host, now, place.repository, project))?;
                 }
                 tx.commit()?;
             }
@@ -112,8 +109,8 @@ impl<E: Engine, H: Host> App<E, H> {
 
 /// The project of a directory, for whoever holds the write lock.
 pub(crate) fn settled(
-    host: &impl Host,
-    store: &impl PresenceStore,
+    host: &dyn Host,
+    store: &dyn PresenceStore,
     dir: &Path,
 ) -> Result<ProjectId, StoreError> {
     let place = host.place(dir);
@@ -124,7 +121,7 @@ pub(crate) fn settled(
 
 /// An entry of its own: it is needed for longer than any agent's.
 pub(super) fn repository_seen(
-    host: &impl Host,
+    host: &dyn Host,
     now: Timestamp,
     repository: PathBuf,
     project: Project,
@@ -141,8 +138,8 @@ pub(super) fn repository_seen(
 /// Splits agents into live and gone: here by their process, elsewhere by when that
 /// was last said.
 pub(crate) fn partition_alive(
-    host: &impl Host,
-    pulses: &impl PulseStore,
+    host: &dyn Host,
+    pulses: &dyn PulseStore,
     present: Vec<Agent>,
 ) -> (Vec<Agent>, Vec<(Agent, LeaveReason)>) {
     let now = host.now();
@@ -170,13 +167,13 @@ pub(crate) fn partition_alive(
 }
 
 /// Whether an agent lives, or was heard from.
-pub(crate) fn is_alive(host: &impl Host, pulses: &impl PulseStore, agent: &Agent) -> bool {
+pub(crate) fn is_alive(host: &dyn Host, pulses: &dyn PulseStore, agent: &Agent) -> bool {
     partition_alive(host, pulses, vec![agent.clone()]).1.is_empty()
 }
 
 /// Tells of a session whether it left before then, or was forgotten long ago.
-pub(crate) fn gone_before<S: PresenceStore>(
-    store: &S,
+pub(crate) fn gone_before(
+    store: &dyn PresenceStore,
     before: Timestamp,
 ) -> Result<impl Fn(&SessionId) -> Result<bool, StoreError> + '_, StoreError> {
     let left: BTreeSet<SessionId> = store.left_before(before)?.into_iter().collect();
@@ -184,7 +181,7 @@ pub(crate) fn gone_before<S: PresenceStore>(
 }
 
 /// An agent as its pulse tells it, on the branch that is checked out now.
-pub(crate) fn see(host: &impl Host, pulses: &impl PulseStore, mut agent: Agent) -> Seen {
+pub(crate) fn see(host: &dyn Host, pulses: &dyn PulseStore, mut agent: Agent) -> Seen {
     if host.is_here(&agent.host) {
         agent.branch = host.branch(&agent.worktree).or(agent.branch);
     }
@@ -193,14 +190,11 @@ pub(crate) fn see(host: &impl Host, pulses: &impl PulseStore, mut agent: Agent) 
 }
 
 /// What it takes to forget those who left before then.
-pub(crate) fn forget_before(
-    store: &impl PresenceStore,
-    before: Timestamp,
-) -> Result<Vec<Change>, StoreError> {
+pub(crate) fn forget_before(store: &dyn PresenceStore, before: Timestamp) -> Result<Vec<Change>, StoreError> {
     let sessions = store.left_before(before)?.into_iter();
     Ok(sessions.map(|session| Change::Presence(PresenceChange::Forgotten { session })).collect())
 }
 
-pub(super) fn random_number(host: &impl Host) -> u64 {
+pub(super) fn random_number(host: &dyn Host) -> u64 {
     host.random().iter().fold(0, |number, byte| (number << 8) | u64::from(*byte))
 }

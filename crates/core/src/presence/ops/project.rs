@@ -5,21 +5,18 @@ use std::path::Path;
 use super::Identified;
 use super::identify;
 use crate::App;
-use crate::engine::Engine;
 use crate::engine::StoreError;
-use crate::host::Host;
 use crate::host::Place;
 use crate::presence::PresenceError;
-use crate::presence::PresenceStore as _;
 use crate::project::Project;
 use crate::text;
 
-impl<E: Engine, H: Host> App<E, H> {
+impl App {
     /// The project a directory belongs to.
     pub fn project(&mut self, dir: &Path) -> Result<(Project, Place), StoreError> {
         let place = self.host.place(dir);
         let tx = self.engine.read()?;
-        let Identified { project, .. } = identify(&self.host, &tx, &place)?;
+        let Identified { project, .. } = identify(&*self.host, &*tx, &place)?;
         Ok((project, place))
     }
 

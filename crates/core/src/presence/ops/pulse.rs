@@ -1,19 +1,15 @@
 //! What an agent does, as its hooks tell it.
 
 use crate::App;
-use crate::engine::Engine;
 use crate::engine::StoreError;
-use crate::host::Host;
 use crate::presence::LeaveReason;
-use crate::presence::PresenceStore as _;
 use crate::presence::Pulse;
 use crate::presence::PulseOutcome;
-use crate::presence::PulseStore as _;
 use crate::presence::SessionId;
 use crate::presence::Status;
 use crate::presence::Subagent;
 
-impl<E: Engine, H: Host> App<E, H> {
+impl App {
     /// Notes what an agent does. The hot path: it comes with every tool call,
     /// so it opens no database unless the session is not known.
     pub fn pulse(&mut self, session: &SessionId, pulse: &Pulse) -> Result<PulseOutcome, StoreError> {

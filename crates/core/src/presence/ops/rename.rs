@@ -2,8 +2,6 @@
 
 use super::partition_alive;
 use crate::App;
-use crate::engine::Engine;
-use crate::host::Host;
 use crate::journal::Actor;
 use crate::journal::Change;
 use crate::messages;
@@ -11,12 +9,11 @@ use crate::presence::Agent;
 use crate::presence::NameWish;
 use crate::presence::PresenceChange;
 use crate::presence::PresenceError;
-use crate::presence::PresenceStore as _;
 use crate::presence::RenameOutcome;
 use crate::presence::SessionId;
 use crate::presence::rules;
 
-impl<E: Engine, H: Host> App<E, H> {
+impl App {
     pub fn rename(
         &mut self,
         session: &SessionId,
@@ -35,7 +32,7 @@ impl<E: Engine, H: Host> App<E, H> {
         let holder = tx.by_name(name)?.filter(|holder| holder.session != *session);
         if holder
             .clone()
-            .is_some_and(|holder| !partition_alive(&self.host, &pulses, vec![holder]).1.is_empty())
+            .is_some_and(|holder| !partition_alive(&*self.host, &*pulses, vec![holder]).1.is_empty())
         {
             drop(tx);
             self.bury()?;
@@ -51,8 +48,8 @@ impl<E: Engine, H: Host> App<E, H> {
         let mut changes = vec![Change::Presence(renamed)];
         // What waited for the last one of that name is its own now.
         let renamed = Agent { name: to.clone().into(), ..me.clone() };
-        changes.extend(messages::bequeath(&mut tx, &renamed, true)?);
-        Self::conclude(&self.host, tx, now, Some(me.project.id), actor, changes)?;
+        changes.extend(messages::bequeath(&mut *tx, &renamed, true)?);
+        Self::conclude(&*self.host, tx, now, Some(me.project.id), actor, changes)?;
         Ok(RenameOutcome { session: session.clone(), from: me.name, to: to.into() })
     }
 }

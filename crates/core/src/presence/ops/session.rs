@@ -1,16 +1,12 @@
 //! Whose session a hook speaks for.
 
 use crate::App;
-use crate::claims::PathNotes as _;
-use crate::engine::Engine;
 use crate::engine::StoreError;
 use crate::host::Host;
 use crate::host::Process;
-use crate::presence::PresenceStore as _;
-use crate::presence::PulseStore as _;
 use crate::presence::SessionId;
 
-impl<E: Engine, H: Host> App<E, H> {
+impl App {
     /// The session that a call in its name belongs to. **A session belongs to the
     /// process that hosts it**: if that process lives and is not above the caller,
     /// the call is of a second life of the session, which has nothing of the first.
@@ -18,7 +14,7 @@ impl<E: Engine, H: Host> App<E, H> {
     pub fn session_here(
         &mut self,
         session: &SessionId,
-        hosting: &dyn Fn(&H) -> Option<Process>,
+        hosting: &dyn Fn(&dyn Host) -> Option<Process>,
     ) -> Result<Option<SessionId>, StoreError> {
         let noted = self.engine.pulses().host_of(session);
         let hosted = match noted {
@@ -39,7 +35,7 @@ impl<E: Engine, H: Host> App<E, H> {
             false => self.host.lives_elsewhere(&place, &process).unwrap_or(true),
         };
         Ok(match lives {
-            true => hosting(&self.host).map(|process| session.second_life(&process)),
+            true => hosting(&*self.host).map(|process| session.second_life(&process)),
             // It goes on in another process.
             false => Some(session.clone()),
         })

@@ -4,23 +4,19 @@
 use crate::App;
 use crate::Timestamp;
 use crate::claims;
-use crate::engine::Engine;
 use crate::engine::StoreError;
+use crate::engine::Tx;
 use crate::host::Host;
 use crate::host::Process;
 use crate::journal::Actor;
 use crate::journal::Change;
 use crate::journal::EntryId;
-use crate::journal::JournalStore as _;
 use crate::journal::NewEntry;
 use crate::messages;
-use crate::messages::MessageStore as _;
 use crate::presence::Agent;
 use crate::presence::LeaveReason;
 use crate::presence::PresenceChange;
-use crate::presence::PresenceStore as _;
 use crate::presence::Pulse;
-use crate::presence::PulseStore as _;
 use crate::presence::SessionId;
 use crate::presence::Status;
 use crate::tasks;
@@ -28,7 +24,7 @@ use crate::tasks;
 /// What a session does whose CLI has announced another one in its place.
 const BEING_REPLACED: &str = "being replaced";
 
-impl<E: Engine, H: Host> App<E, H> {
+impl App {
     /// Notes that another session of its process is about to take its place.
     pub fn is_being_replaced(&mut self, session: &SessionId) -> Result<(), StoreError> {
         let pulse = Pulse { activity: Some(BEING_REPLACED.into()), ..Pulse::of(Status::Idle) };
@@ -60,8 +56,8 @@ impl<E: Engine, H: Host> App<E, H> {
     /// What it takes for one session to have all that was another's. The entries
     /// about holds and tasks are their own: they are needed for other times.
     pub(super) fn succeed(
-        host: &H,
-        tx: &mut E::Tx<'_>,
+        host: &dyn Host,
+        tx: &mut dyn Tx,
         from: &Agent,
         to: &Agent,
         now: Timestamp,

@@ -4,16 +4,13 @@ use super::partition_alive;
 use super::see;
 use crate::App;
 use crate::Timestamp;
-use crate::engine::Engine;
 use crate::engine::StoreError;
-use crate::host::Host;
 use crate::journal::Actor;
 use crate::messages;
 use crate::presence::Agent;
 use crate::presence::AgentName;
 use crate::presence::Glimpse;
 use crate::presence::PresenceError;
-use crate::presence::PresenceStore as _;
 use crate::presence::Scope;
 use crate::presence::Seen;
 use crate::presence::SessionId;
@@ -21,13 +18,13 @@ use crate::presence::WhoOutcome;
 use crate::presence::rules;
 use crate::text;
 
-impl<E: Engine, H: Host> App<E, H> {
+impl App {
     /// A session that is here, and how many others are in its project.
     pub fn company(&mut self, session: &SessionId) -> Result<Option<(Agent, usize)>, StoreError> {
         let pulses = self.engine.pulses();
         let tx = self.engine.read()?;
         let Some((me, None)) = tx.agent(session)? else { return Ok(None) };
-        let (alive, _) = partition_alive(&self.host, &pulses, tx.present()?);
+        let (alive, _) = partition_alive(&*self.host, &*pulses, tx.present()?);
         let is_other = |agent: &&Agent| agent.project.id == me.project.id && agent.session != me.session;
         let others = alive.iter().filter(is_other).count();
         Ok(Some((me, others)))
@@ -47,8 +44,8 @@ impl<E: Engine, H: Host> App<E, H> {
             Scope::Project(project) => Some(project.clone()),
             Scope::Everywhere => None,
         };
-        let unread = messages::unread_counts(&tx)?;
-        let (mut alive, dead) = partition_alive(&self.host, &pulses, tx.present()?);
+        let unread = messages::unread_counts(&*tx)?;
+        let (mut alive, dead) = partition_alive(&*self.host, &*pulses, tx.present()?);
         drop(tx);
         if !dead.is_empty() {
             // A look must not fail because the store is read-only or busy;
@@ -62,7 +59,7 @@ impl<E: Engine, H: Host> App<E, H> {
         let mut agents: Vec<Seen> = alive
             .into_iter()
             .zip(glimpses)
-            .map(|(agent, glimpse)| rules::look(see(&self.host, &pulses, agent), glimpse))
+            .map(|(agent, glimpse)| rules::look(see(&*self.host, &*pulses, agent), glimpse))
             .collect();
         agents.sort_by(rules::by_attention);
         if *scope == Scope::Everywhere {

@@ -3,8 +3,6 @@
 use super::Access;
 use super::Board;
 use crate::App;
-use crate::engine::Engine;
-use crate::host::Host;
 use crate::journal::Change;
 use crate::tasks::TaskChange;
 use crate::tasks::TaskError;
@@ -12,14 +10,14 @@ use crate::tasks::TaskOutcome;
 use crate::tasks::TaskRequest;
 use crate::tasks::rules;
 
-impl<E: Engine, H: Host> App<E, H> {
+impl App {
     /// Claims the task that is named, or the first that is ready.
     pub fn claim_task(&mut self, request: &TaskRequest) -> Result<TaskOutcome, TaskError> {
         let now = self.host.now();
         let pulses = self.engine.pulses();
         self.settle_projects(request.spec.as_ref().map(|spec| request.cwd.join(spec)))?;
         let tx = self.engine.write()?;
-        let mut board = Board::new(&self.host, &pulses, &tx, request, Access::Change)?;
+        let mut board = Board::new(&*self.host, &*pulses, &*tx, request, Access::Change)?;
         if let Some(record) = &board.in_hand {
             let (id, spec) = (record.key.id.clone(), record.key.spec.path.clone());
             return Err(TaskError::AlreadyHaveClaim { id, spec });
@@ -36,7 +34,7 @@ impl<E: Engine, H: Host> App<E, H> {
         let mut changes = std::mem::take(&mut board.changes);
         changes.push(Change::Tasks(TaskChange::Claimed { key: key.clone(), worker }));
         let (project, actor) = (board.project(), board.actor.clone());
-        let number = Self::conclude(&self.host, tx, now, project, actor, changes)?;
+        let number = Self::conclude(&*self.host, tx, now, project, actor, changes)?;
         Ok(TaskOutcome { key, title: task.title, generation: number.unwrap_or(0) })
     }
 }

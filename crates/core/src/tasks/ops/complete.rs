@@ -4,8 +4,6 @@ use super::Access;
 use super::Board;
 use super::generation;
 use crate::App;
-use crate::engine::Engine;
-use crate::host::Host;
 use crate::journal::Actor;
 use crate::journal::Change;
 use crate::presence;
@@ -17,7 +15,7 @@ use crate::tasks::TaskRecord;
 use crate::tasks::TaskSeen;
 use crate::tasks::TaskState;
 
-impl<E: Engine, H: Host> App<E, H> {
+impl App {
     /// Completes the task that is named, or the one in hand: that it is done is
     /// recorded and it leaves the hand in one change. A word from one whose
     /// claim is over is refused, unless the person says so.
@@ -26,10 +24,10 @@ impl<E: Engine, H: Host> App<E, H> {
         let pulses = self.engine.pulses();
         self.settle_projects(request.task.spec.as_ref().map(|spec| request.task.cwd.join(spec)))?;
         let tx = self.engine.write()?;
-        let mut board = Board::new(&self.host, &pulses, &tx, &request.task, Access::Change)?;
+        let mut board = Board::new(&*self.host, &*pulses, &*tx, &request.task, Access::Change)?;
         let task = board.named_or_in_hand(request.task.id.as_deref())?;
         if request.take_anyway {
-            let caller = presence::who_calls(&self.host, &pulses, &tx, &request.task.caller)?;
+            let caller = presence::who_calls(&*self.host, &*pulses, &*tx, &request.task.caller)?;
             presence::require_confirmed(&caller, &request.task.caller)?;
         }
         let refused = may_complete(&board, &task, request.generation);
@@ -45,7 +43,7 @@ impl<E: Engine, H: Host> App<E, H> {
         changes.retain(|change| !matches!(change, Change::Tasks(change) if *change.key() == key));
         changes.push(Change::Tasks(TaskChange::Completed { key: key.clone(), worker }));
         let (project, actor) = (board.project(), board.actor.clone());
-        let number = Self::conclude(&self.host, tx, now, project, actor.clone(), changes)?;
+        let number = Self::conclude(&*self.host, tx, now, project, actor.clone(), changes)?;
         if let Actor::Agent(session) = &actor {
             // Who could use it is a hint; the task is done either way.
             let what = [task.title.as_deref(), request.task.words.as_deref()].map(Option::unwrap_or_default);

@@ -5,32 +5,28 @@ use std::path::PathBuf;
 use super::Access;
 use super::Board;
 use crate::App;
-use crate::engine::Engine;
 use crate::engine::StoreError;
-use crate::host::Host;
 use crate::presence;
-use crate::presence::PresenceStore as _;
 use crate::presence::SessionId;
 use crate::tasks::SpecRef;
 use crate::tasks::TaskError;
 use crate::tasks::TaskRecord;
 use crate::tasks::TaskRequest;
-use crate::tasks::TaskStore as _;
 use crate::tasks::TasksOutcome;
 use crate::tasks::rules;
 
-impl<E: Engine, H: Host> App<E, H> {
+impl App {
     /// The tasks of a spec as they stand.
     pub fn tasks(&mut self, request: &TaskRequest) -> Result<TasksOutcome, TaskError> {
         let now = self.host.now();
         let pulses = self.engine.pulses();
         self.settle_projects(request.spec.as_ref().map(|spec| request.cwd.join(spec)))?;
         let tx = self.engine.read()?;
-        let Board { spec, read, tasks, .. } = Board::new(&self.host, &pulses, &tx, request, Access::Read)?;
+        let Board { spec, read, tasks, .. } = Board::new(&*self.host, &*pulses, &*tx, request, Access::Read)?;
         let mut idle = Vec::new();
         for agent in tx.present()? {
             if agent.spec.as_ref() == Some(&spec)
-                && presence::is_alive(&self.host, &pulses, &agent)
+                && presence::is_alive(&*self.host, &*pulses, &agent)
                 && tx.task_of(&agent.session)?.is_none()
             {
                 idle.push(agent.name.to_string());

@@ -38,8 +38,8 @@ use crate::text;
 
 /// The spec at a path, wherever it really is.
 pub(crate) fn spec_at(
-    host: &impl Host,
-    store: &impl PresenceStore,
+    host: &dyn Host,
+    store: &dyn PresenceStore,
     path: &Path,
 ) -> Result<SpecRef, StoreError> {
     let located = host.locate(path);
@@ -51,18 +51,18 @@ pub(crate) fn spec_at(
 }
 
 /// The id of the task that a session has in hand.
-pub(crate) fn current(store: &impl TaskStore, session: &SessionId) -> Result<Option<String>, StoreError> {
+pub(crate) fn current(store: &dyn TaskStore, session: &SessionId) -> Result<Option<String>, StoreError> {
     Ok(store.task_of(session)?.map(|record| record.key.id))
 }
 
 /// What it takes for one that leaves to have nothing in hand.
-pub(crate) fn let_go(store: &impl TaskStore, session: &SessionId) -> Result<Vec<Change>, StoreError> {
+pub(crate) fn let_go(store: &dyn TaskStore, session: &SessionId) -> Result<Vec<Change>, StoreError> {
     Ok(store.task_of(session)?.map(|record| left_behind(&record)).into_iter().collect())
 }
 
 /// The changes that give the task of one session to another.
 pub(crate) fn hand_over(
-    store: &impl TaskStore,
+    store: &dyn TaskStore,
     from: &SessionId,
     to: &Agent,
     now: Timestamp,
@@ -112,9 +112,9 @@ struct Board {
 
 impl Board {
     fn new(
-        host: &impl Host,
-        pulses: &impl PulseStore,
-        tx: &impl Tx,
+        host: &dyn Host,
+        pulses: &dyn PulseStore,
+        tx: &dyn Tx,
         request: &TaskRequest,
         access: Access,
     ) -> Result<Self, TaskError> {
@@ -161,8 +161,8 @@ impl Board {
     /// Which spec is meant, and the file to read: the one that is named, that of
     /// the task in hand where no other is meant, or the one joined with.
     fn spec(
-        host: &impl Host,
-        tx: &impl Tx,
+        host: &dyn Host,
+        tx: &dyn Tx,
         request: &TaskRequest,
         me: Option<&Agent>,
     ) -> Result<(SpecRef, PathBuf), TaskError> {

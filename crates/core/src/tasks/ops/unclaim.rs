@@ -4,8 +4,6 @@ use super::Access;
 use super::Board;
 use super::generation;
 use crate::App;
-use crate::engine::Engine;
-use crate::host::Host;
 use crate::journal::Change;
 use crate::tasks::TaskChange;
 use crate::tasks::TaskError;
@@ -14,7 +12,7 @@ use crate::tasks::TaskRecord;
 use crate::tasks::TaskRequest;
 use crate::tasks::TaskState;
 
-impl<E: Engine, H: Host> App<E, H> {
+impl App {
     /// Gives back the task that is named, or the one in hand. The person can
     /// give back anyone's.
     pub fn unclaim_task(&mut self, request: &TaskRequest) -> Result<TaskOutcome, TaskError> {
@@ -22,7 +20,7 @@ impl<E: Engine, H: Host> App<E, H> {
         let pulses = self.engine.pulses();
         self.settle_projects(request.spec.as_ref().map(|spec| request.cwd.join(spec)))?;
         let tx = self.engine.write()?;
-        let mut board = Board::new(&self.host, &pulses, &tx, request, Access::Change)?;
+        let mut board = Board::new(&*self.host, &*pulses, &*tx, request, Access::Change)?;
         let task = board.named_or_in_hand(request.id.as_deref())?;
         let id = task.id.clone();
         let worker = match &task.record {
@@ -40,7 +38,7 @@ impl<E: Engine, H: Host> App<E, H> {
         let freed = TaskChange::Freed { key: key.clone(), worker: worker.who, holder_gone: false };
         changes.push(Change::Tasks(freed));
         let (project, actor) = (board.project(), board.actor.clone());
-        Self::conclude(&self.host, tx, now, project, actor, changes)?;
+        Self::conclude(&*self.host, tx, now, project, actor, changes)?;
         let generation = generation(&task);
         Ok(TaskOutcome { key, title: task.title, generation })
     }
