@@ -5,7 +5,6 @@
 //! would lead out of the sandbox.
 
 use std::error::Error;
-use std::ffi::OsStr;
 use std::ffi::OsString;
 use std::io::Read as _;
 use std::io::Write as _;
@@ -19,26 +18,30 @@ use std::sync::atomic::Ordering;
 use std::thread::JoinHandle;
 use std::time::Duration;
 
+use consort_core::engine::Engine as _;
 use consort_core::explain::Kind;
 use consort_core::host::Host as _;
+use consort_core::host::Place;
 use consort_core::host::Process;
 use consort_host::Machine;
 use consort_host::Paths;
-use consort_host::Peer;
 use consort_host::env;
 use consort_host::spool;
 use consort_host::spool::Asked;
 use consort_host::spool::Spool;
 use consort_host::spool::Taken;
+use consort_sqlite::Store;
 use rustix::fs::Access;
 use rustix::io::Errno;
 use rustix::process::Signal;
 use serde::Deserialize;
 use serde::Serialize;
 
+use crate::error::CommandError;
 use crate::exit;
 use crate::exit::ExitCode;
 use crate::out;
+use crate::world;
 
 /// What may be asked for.
 const COMMANDS: &[&str] = &[
@@ -69,8 +72,10 @@ const COMMANDS: &[&str] = &[
 /// the person, or never end.
 const REFUSED: &[&str] = &["--set", "--token-file", "--token-fd", "--watch", "--follow"];
 
-/// How many are carried out at once.
+/// How many are carried out at once, and how many of them may wait for others: the
+/// rest is for commands that end by themselves.
 const MOST: usize = 8;
+const MOST_WAITING: usize = 6;
 
 /// How often a command that is carried out looks whether somebody still waits for it.
 const LOOK: Duration = Duration::from_millis(20);
@@ -81,8 +86,15 @@ const LONGEST_SLEEP: Duration = Duration::from_secs(60);
 /// More than a model reads.
 const LONGEST_OUTPUT: u64 = 1 << 20;
 
-/// Set for a command that is carried out for another: it asks nobody.
+/// Set for a command that is carried out for a sandboxed process: the repository that
+/// it may concern.
 const CARRIED: &str = "CONSORT_CARRIED";
+
+/// What the asking process has read from its standard input.
+const INPUT: &str = "CONSORT_INPUT";
+
+/// Commands whose arguments are paths.
+const WITH_PATHS: &[&str] = &["claim", "contest", "explain", "release", "reserve", "unreserve", "wait"];
 
 #[derive(Serialize, Deserialize)]
 struct Answer {
@@ -100,14 +112,18 @@ pub(crate) fn ask() -> Option<ExitCode> {
     if env::get(CARRIED).is_some() {
         // The server that runs this command may be killed: then this ends too.
         let _ = rustix::process::set_parent_process_death_signal(Some(Signal::KILL));
-        return None;
+        let is_here = require_paths_here(&words, &Machine::new(&paths.data));
+        return is_here.err().map(|error| {
+            out::note(error.render().trim_end());
+            ExitCode::from(error.exit_code())
+        });
     }
     match rustix::fs::access(&paths.data, Access::WRITE_OK) {
         Err(Errno::ROFS | Errno::ACCESS | Errno::PERM) => {}
         _ => return None,
     }
-    if words.iter().any(|word| word == "-") {
-        return Some(again_with_input(&words));
+    if words.iter().any(|word| word == "-") && env::get(INPUT).is_none() {
+        return Some(again_with_input());
     }
     let id = Machine::new(&paths.data).random().map(|byte| format!("{byte:02x}")).concat();
     match spool::ask(&paths.data, &id) {
@@ -128,23 +144,45 @@ pub(crate) fn ask() -> Option<ExitCode> {
     }
 }
 
-/// Restarts this command with the text from standard input in place of `-`: the
-/// server reads the request from the command line of this process.
-fn again_with_input(words: &[OsString]) -> ExitCode {
+/// Restarts this command with the text from standard input in its environment, where
+/// the server finds it.
+fn again_with_input() -> ExitCode {
     let mut input = String::new();
     let error = match std::io::stdin().read_to_string(&mut input).and_then(|_| std::env::current_exe()) {
-        Ok(program) => {
-            let text = input.trim_end_matches('\n');
-            let words =
-                words.iter().map(|word| if word == "-" { OsStr::new(text) } else { word.as_os_str() });
-            Command::new(program).args(words).exec()
-        }
+        Ok(program) => Command::new(program).args(std::env::args_os().skip(1)).env(INPUT, input).exec(),
         Err(error) => error,
     };
     out::note(format_args!(
         "Error: standard input cannot be handed over: {error}\nHint: give the text as the last argument, and shorter"
     ));
     ExitCode::from(exit::code(Kind::User))
+}
+
+/// A command that is carried out for a sandboxed process concerns the repository of
+/// that process's session and no other: there git could run what the process wrote.
+pub(crate) fn require_here(place: &Place) -> Result<(), CommandError> {
+    match env::get(CARRIED) {
+        Some(here) if place.repository != Path::new(&here) => Err(elsewhere()),
+        _ => Ok(()),
+    }
+}
+
+/// The same of the paths that such a command names.
+fn require_paths_here(words: &[OsString], machine: &Machine) -> Result<(), CommandError> {
+    let (Some(here), Ok(cwd)) = (env::get(CARRIED), std::env::current_dir()) else { return Ok(()) };
+    let has_paths =
+        words.first().and_then(|word| word.to_str()).is_some_and(|word| WITH_PATHS.contains(&word));
+    let is_elsewhere = |word: &OsString| {
+        machine.locate(&cwd.join(word)).repository.is_some_and(|found| found != Path::new(&here))
+    };
+    if has_paths && words.iter().skip(1).any(is_elsewhere) { Err(elsewhere()) } else { Ok(()) }
+}
+
+fn elsewhere() -> CommandError {
+    CommandError::user(
+        "a sandboxed command can only concern the repository of its session",
+        "run it in that repository, or ask your user",
+    )
 }
 
 /// The command comes first: what stands before it might be anything.
@@ -168,34 +206,66 @@ pub(crate) fn serve(paths: &Paths, cwd: &Path) {
     if !is_writable || !above.iter().any(has_sandbox) {
         return;
     }
-    let (Some(parent), Ok(spool)) = (above.into_iter().next(), Spool::open(&paths.data)) else { return };
+    let (Some(parent), Ok(mut spool)) = (above.into_iter().next(), Spool::open(&paths.data)) else { return };
+    let (data, store) = (paths.data.clone(), paths.store());
     let (repository, at_work) = (machine.place(cwd).repository, Arc::new(AtomicUsize::new(0)));
     let work = move || {
-        let is_ours = |pid: u32| machine.lineage(pid).iter().any(|ancestor| ancestor.is(&parent));
+        let pulses = Store::new(store, consort_sqlite::Access::Command).pulses();
+        // Our agent starts its own program under another name to set up the sandbox.
+        let is_helper = |process: &Process| {
+            let started_as = consort_host::started_as(process.pid);
+            let is_named = |word: &String| word.rsplit('/').next() == Some(&process.program);
+            process.program == parent.program && !started_as.first().is_some_and(is_named)
+        };
+        let is_agent =
+            |process: &Process| pulses.is_host(process) || world::is_agent(process) && !is_helper(process);
+        // Of the agents above it, ours is the nearest.
+        let is_ours = |pid: u32| {
+            let lineage = machine.lineage(pid);
+            let nearest = lineage.iter().find(|process| process.is(&parent) || is_agent(process));
+            nearest.is_some_and(|process| process.is(&parent))
+        };
         while spool.wait(LONGEST_SLEEP).is_ok() {
+            if spool.is_gone() {
+                let Ok(again) = Spool::open(&data) else { return };
+                spool = again;
+            }
             for taken in spool.take(&is_ours, MOST.saturating_sub(at_work.load(Ordering::Acquire))) {
-                // Another repository could have git run what is written there.
-                let is_here = machine.place(&taken.cwd).repository == repository;
-                let counted = Arc::clone(&at_work);
-                counted.fetch_add(1, Ordering::AcqRel);
-                let carry_out = move || {
-                    answer(taken, is_here);
-                    counted.fetch_sub(1, Ordering::AcqRel);
-                };
-                if std::thread::Builder::new().spawn(carry_out).is_err() {
-                    // The asking process sees that its request was dropped.
-                    at_work.fetch_sub(1, Ordering::AcqRel);
-                }
+                let slot = Slot::new(&at_work);
+                let repository = repository.clone();
+                // Without a thread the request is dropped, which its process sees.
+                let _ = std::thread::Builder::new().spawn(move || answer(taken, &repository, &slot));
             }
         }
     };
     let _ = std::thread::Builder::new().spawn(work);
 }
 
-fn answer(taken: Taken, is_here: bool) {
-    let done = match is_here {
-        true => carry_out(&taken),
-        false => Err("it is not run in the repository of its session".into()),
+/// A place among those that are carried out, until it is dropped.
+struct Slot(Arc<AtomicUsize>);
+
+impl Slot {
+    fn new(at_work: &Arc<AtomicUsize>) -> Self {
+        at_work.fetch_add(1, Ordering::AcqRel);
+        Self(Arc::clone(at_work))
+    }
+
+    fn is_among_the_last(&self) -> bool {
+        self.0.load(Ordering::Acquire) > MOST_WAITING
+    }
+}
+
+impl Drop for Slot {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::AcqRel);
+    }
+}
+
+fn answer(taken: Taken, repository: &Path, slot: &Slot) {
+    let waits = taken.words.iter().any(|word| word == "wait" || word == "--wait");
+    let done = match waits && slot.is_among_the_last() {
+        true => Err("too many commands of this agent wait already".into()),
+        false => carry_out(&taken, repository),
     };
     let done = done.unwrap_or_else(|error| Answer {
         stdout: String::new(),
@@ -205,30 +275,35 @@ fn answer(taken: Taken, is_here: bool) {
     let _ = taken.answer(serde_json::to_vec(&done).unwrap_or_default());
 }
 
-fn carry_out(taken: &Taken) -> Result<Answer, Box<dyn Error>> {
+fn carry_out(taken: &Taken, repository: &Path) -> Result<Answer, Box<dyn Error>> {
     let words = taken.words.get(1..).unwrap_or_default();
     if !may_be_asked(words) {
         return Err("it is no command for this way".into());
     }
     // This very program, also after an update has replaced its file.
     let mut command = Command::new("/proc/self/exe");
-    command.args(words).current_dir(&taken.cwd).env(CARRIED, "1");
+    command.args(words).current_dir(taken.cwd()).env(CARRIED, repository);
     // Which session of that process it is.
-    let asker = Peer { pid: taken.pid, cwd: None };
     let names = consort_agents::ALL.iter().filter_map(|cli| cli.session_variable()).chain([env::SESSION]);
     for name in names {
-        match asker.variable(name) {
+        match taken.variable(name) {
             Some(value) => command.env(name, value),
             None => command.env_remove(name),
         };
     }
-    let mut child = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn()?;
-    let (stdout, stderr) = (reader(child.stdout.take()), reader(child.stderr.take()));
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = Child(command.spawn()?);
+    let (stdout, stderr) = (reader(child.0.stdout.take())?, reader(child.0.stderr.take())?);
+    let input = taken.variable(INPUT).unwrap_or_default();
+    if let Some(mut stdin) = child.0.stdin.take() {
+        // A command that does not read it is no failure.
+        let _ = stdin.write_all(input.as_encoded_bytes());
+    }
     let status = loop {
-        match child.try_wait()? {
+        match child.0.try_wait()? {
             Some(status) => break status,
             // What nobody waits for any more is not done.
-            None if !taken.is_waited_for() => child.kill()?,
+            None if !taken.is_waited_for() => child.0.kill()?,
             None => std::thread::sleep(LOOK),
         }
     };
@@ -237,9 +312,19 @@ fn carry_out(taken: &Taken) -> Result<Answer, Box<dyn Error>> {
     Ok(Answer { stdout: text(stdout), stderr: text(stderr), code })
 }
 
+/// Killed if it is given up.
+struct Child(std::process::Child);
+
+impl Drop for Child {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
 /// Reads what a command says as it comes, or the command would wait for us.
-fn reader(from: Option<impl std::io::Read + Send + 'static>) -> JoinHandle<String> {
-    std::thread::spawn(move || {
+fn reader(from: Option<impl std::io::Read + Send + 'static>) -> std::io::Result<JoinHandle<String>> {
+    std::thread::Builder::new().spawn(move || {
         let mut text = Vec::new();
         if let Some(from) = from {
             let _ = from.take(LONGEST_OUTPUT).read_to_end(&mut text);

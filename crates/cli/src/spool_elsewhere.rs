@@ -2,8 +2,10 @@
 
 use std::path::Path;
 
+use consort_core::host::Place;
 use consort_host::Paths;
 
+use crate::error::CommandError;
 use crate::exit::ExitCode;
 
 pub(crate) fn ask() -> Option<ExitCode> {
@@ -11,3 +13,7 @@ pub(crate) fn ask() -> Option<ExitCode> {
 }
 
 pub(crate) fn serve(_paths: &Paths, _cwd: &Path) {}
+
+pub(crate) fn require_here(_place: &Place) -> Result<(), CommandError> {
+    Ok(())
+}

@@ -31,6 +31,7 @@ use crate::error::CommandError;
 use crate::out;
 use crate::out::Out;
 use crate::person;
+use crate::spool;
 
 /// The paths and the output: all there is before the store is touched.
 pub(crate) struct World {
@@ -101,7 +102,10 @@ impl World {
     pub(crate) fn open(&self) -> Result<Room, CommandError> {
         self.pending().sweep();
         let mut app = self.app();
+        // Before git is asked anything, and again of what was found.
+        spool::require_here(&self.place())?;
         let (project, place) = app.project(&self.cwd)?;
+        spool::require_here(&place)?;
         let acceptances = app.acceptances().unwrap_or_default();
         let config = config::load(&self.paths, &place.worktree, &self.overrides, &acceptances)?;
         for warning in &config.warnings {

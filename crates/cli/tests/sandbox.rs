@@ -62,6 +62,7 @@ fn codex_commands_get_out_of_its_sandbox() {
         ("consort whoami", "Newcomer"),
         ("consort send Falcon 'by a command'", "Sent #"),
         ("echo 'by a pipe' | consort send Falcon -", "Sent #"),
+        ("printf -- '--key=abc' | consort send Falcon -", "Sent #"),
         ("consort reserve src/", "Reserved src/"),
         ("consort reserve docs/", "is held by Falcon"),
         ("consort wait docs/ --timeout 1s", "docs/ is still held."),
@@ -70,13 +71,20 @@ fn codex_commands_get_out_of_its_sandbox() {
         ("python3 who --set journal.retention_days=1", "it is no command for this way"),
         (
             "mkdir inner && cd inner && git init -q && consort whoami",
-            "not run in the repository of its session",
+            "can only concern the repository of its session",
         ),
+        ("consort reserve inner/file", "can only concern the repository of its session"),
+        // An agent that was started there is another: nobody speaks for it this way.
+        ("cp $(which bash) gemini && ./gemini -c 'consort whoami; true'", "has not joined"),
     ];
     let consort = env!("CARGO_BIN_EXE_consort");
     let lines =
         expected.map(|(line, _)| format!("({}) 2>&1", line.replace("consort ", &format!("{consort} "))));
-    let model = StubModel::start([agent.shell(&lines.join("; echo ---; ")), Step::say("Done.")]);
+    // In parts: Codex waits ten seconds for a command.
+    let parts = lines.chunks(4).map(|part| {
+        agent.shell(&part.iter().map(|line| format!("{line}; echo ---")).collect::<Vec<_>>().join("; "))
+    });
+    let model = StubModel::start(parts.chain([Step::say("Done.")]));
     agent.settle(&world, &model);
     let config = agent.config_dir(&world).join("config.toml");
     let text = std::fs::read_to_string(&config).unwrap();
@@ -86,15 +94,17 @@ fn codex_commands_get_out_of_its_sandbox() {
     let mut turn = agent.headless(&world, &model, "please go on");
     let ran = world.ran(turn.env("CONSORT_NAME", "Newcomer"));
     let items = ran.stdout.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
-    let mut outputs = items.filter_map(|item| item["item"]["aggregated_output"].as_str().map(str::to_owned));
-    let output = outputs.next_back().unwrap_or_default();
-    let parts: Vec<&str> = output.split("---\n").collect();
+    let done = items.filter(|item| item["type"] == "item.completed");
+    let outputs = done.filter_map(|item| item["item"]["aggregated_output"].as_str().map(str::to_owned));
+    let output: String = outputs.collect();
+    let parts: Vec<&str> = output.split_terminator("---\n").collect();
     assert_eq!(parts.len(), expected.len(), "{ran}");
     for ((line, wanted), said) in expected.iter().zip(parts) {
         assert!(said.contains(wanted), "{line}: {said}");
     }
     let heard = world.run_as(Some("s1"), &["inbox"]).stdout;
     assert!(heard.contains("> by a command") && heard.contains("> by a pipe"), "{heard}");
+    assert!(heard.contains("> --key=abc"), "{heard}");
 }
 
 /// Asks our MCP server for whatever it is called with, as a hostile program in the
@@ -106,7 +116,7 @@ files = [open(os.path.join(spool, 'forged'), 'w') for spool in glob.glob(f'/tmp/
 for file in files: fcntl.lockf(file, fcntl.LOCK_EX)
 for _ in range(200):
     answer = os.pread(memory, 9999, 0)
-    if answer: print(answer.decode()); break
+    if answer.endswith(b'\0'): print(answer.decode()); break
     for file in files: os.utime(file.name)
     time.sleep(0.02)
 for file in files: os.remove(file.name)

@@ -203,13 +203,13 @@ pub(crate) fn git_dir(worktree: &Path) -> Option<PathBuf> {
     target.join("HEAD").is_file().then_some(target)
 }
 
-/// What all worktrees of a repository share.
+/// What all worktrees of a repository share. A repository's own worktrees are kept
+/// below it: a directory that merely names another's is not one of them.
 pub(crate) fn common_dir(git_dir: &Path) -> PathBuf {
-    let common = match read_text(git_dir.join("commondir")) {
-        Ok(common) => git_dir.join(common.trim()),
-        Err(_) => git_dir.to_owned(),
-    };
-    fs::canonicalize(&common).unwrap_or(common)
+    let own = fs::canonicalize(git_dir).unwrap_or_else(|_| git_dir.to_owned());
+    let common = read_text(git_dir.join("commondir")).ok();
+    let common = common.and_then(|common| fs::canonicalize(git_dir.join(common.trim())).ok());
+    common.filter(|common| own.starts_with(common)).unwrap_or(own)
 }
 
 fn head(git_dir: &Path) -> Option<String> {
@@ -323,6 +323,15 @@ mod tests {
         assert_eq!(one.branch.as_deref(), Some("main"));
         assert_eq!(two.branch.as_deref(), Some("feat/x"));
         assert!(matches!(root_commit(&main), RootCommit::Found(_)));
+
+        // A directory that names another's repository as its own is no worktree of it.
+        let (forged, own) = (temp.path().join("forged"), temp.path().join("own"));
+        fs::create_dir_all(&forged).unwrap();
+        fs::create_dir_all(&own).unwrap();
+        fs::write(own.join("HEAD"), "ref: refs/heads/main").unwrap();
+        fs::write(own.join("commondir"), main.join(".git").to_str().unwrap()).unwrap();
+        fs::write(forged.join(".git"), format!("gitdir: {}", own.display())).unwrap();
+        assert_ne!(place(&forged).repository, one.repository);
 
         do_git(&main, &["checkout", "-q", "--detach"]);
         assert!(branch(&main).unwrap().starts_with('@'));

@@ -15,6 +15,9 @@ use std::sync::PoisonError;
 
 use consort_core::host::Ends;
 
+use crate::process::read_proc;
+use crate::process::variable_in;
+
 /// A process that called over loopback.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Peer {
@@ -25,11 +28,8 @@ pub struct Peer {
 impl Peer {
     /// A variable of its environment, as it was started with.
     pub fn variable(&self, name: &str) -> Option<String> {
-        let all = fs::read(format!("/proc/{}/environ", self.pid)).ok()?;
-        let value = all
-            .split(|byte| *byte == 0)
-            .find_map(|one| one.strip_prefix(name.as_bytes()).and_then(|rest| rest.strip_prefix(b"=")))?;
-        String::from_utf8(value.to_vec()).ok().filter(|value| !value.is_empty())
+        let environment = read_proc(self.pid, "environ")?;
+        variable_in(&environment, name)?.into_string().ok()
     }
 }
 

@@ -1,5 +1,9 @@
 //! Processes: which life of which id, and who started whom.
 
+use std::ffi::OsString;
+use std::io::Read as _;
+use std::os::unix::ffi::OsStringExt as _;
+
 use consort_core::host::Process;
 
 /// As far as we look up a process tree: a loop in one must not hang us.
@@ -27,16 +31,36 @@ pub(crate) fn lineage(pid: u32, boot: &str, is_meant: &dyn Fn(&Process) -> bool)
     ancestors
 }
 
+/// What is read of a process's command line and of its environment. A process may
+/// let both point at all of its memory.
+const LONGEST: u64 = 512 << 10;
+
+/// What the kernel says of a process, unless it is too long to be meant.
+pub(crate) fn read_proc(pid: u32, name: &str) -> Option<Vec<u8>> {
+    let mut bytes = Vec::new();
+    let file = std::fs::File::open(format!("/proc/{pid}/{name}")).ok()?;
+    file.take(LONGEST + 1).read_to_end(&mut bytes).ok()?;
+    (bytes.len() as u64 <= LONGEST).then_some(bytes)
+}
+
+/// The value of a variable in what `/proc/<pid>/environ` says.
+pub(crate) fn variable_in(environment: &[u8], name: &str) -> Option<OsString> {
+    let mut all = environment.split(|byte| *byte == 0);
+    let value =
+        all.find_map(|one| one.strip_prefix(name.as_bytes()).and_then(|rest| rest.strip_prefix(b"=")))?;
+    (!value.is_empty()).then(|| OsString::from_vec(value.to_vec()))
+}
+
 /// The words that a process was started with, where they can be told.
 pub fn command_line(pid: u32) -> String {
-    let line = std::fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+    let line = read_proc(pid, "cmdline").unwrap_or_default();
     String::from_utf8_lossy(&line).replace('\0', " ")
 }
 
 /// What a process was started as, and the script that a runtime would run then,
 /// where they can be told.
 pub fn started_as(pid: u32) -> Vec<String> {
-    let line = std::fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+    let line = read_proc(pid, "cmdline").unwrap_or_default();
     let mut words = line.split(|byte| *byte == 0);
     let first = words.next();
     let script = words.find(|argument| !argument.starts_with(b"-"));

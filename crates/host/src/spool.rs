@@ -37,6 +37,9 @@ use rustix::fs::inotify;
 use rustix::process::Flock;
 use rustix::process::FlockType;
 
+use crate::process::read_proc;
+use crate::process::variable_in;
+
 /// How long to wait for somebody to take a request.
 const PATIENCE: Duration = Duration::from_secs(2);
 
@@ -49,6 +52,13 @@ const LONGEST: u64 = 4 << 20;
 /// Ends an answer: JSON has none of it.
 const END: u8 = 0;
 
+/// What the memory has from the moment a server takes the request. **A request is
+/// taken once**: whoever finds it there, or an answer, leaves the request alone.
+const TAKEN: &[u8] = b" ";
+
+/// How many words a command line may have.
+const MOST_WORDS: usize = 1_000;
+
 /// What the memory for an answer is called.
 const MEMORY: &str = "consort-answer";
 
@@ -60,10 +70,12 @@ pub struct Spool {
 
 /// A request that is ours to carry out.
 pub struct Taken {
-    /// The process that asks, its command line and its directory.
-    pub pid: u32,
+    pid: u32,
+    /// The command line of the process that asks.
     pub words: Vec<OsString>,
-    pub cwd: PathBuf,
+    /// Its directory, opened: a path could lead elsewhere a moment later.
+    cwd: OwnedFd,
+    environment: Vec<u8>,
     /// Locked for as long as it is worked on.
     memory: File,
 }
@@ -108,6 +120,7 @@ fn wait(memory: &File, call: impl Fn() -> bool) -> io::Result<Asked> {
         if let Some(answer) = answer(memory)? {
             return Ok(Asked::Answered(answer));
         }
+        is_taken |= is_worked_on || memory.metadata()?.size() > 0;
         match (is_taken, is_worked_on) {
             (true, false) => return Ok(Asked::Unknown),
             (false, false) if since.elapsed() > PATIENCE => return Ok(Asked::NobodyThere),
@@ -115,7 +128,7 @@ fn wait(memory: &File, call: impl Fn() -> bool) -> io::Result<Asked> {
                 flock(memory, FlockOperation::Unlock)?;
                 call();
             }
-            (_, true) => is_taken = true,
+            (_, true) => {}
         }
         std::thread::sleep(LOOK);
     }
@@ -153,8 +166,15 @@ impl Spool {
         let news = inotify::init(inotify::CreateFlags::CLOEXEC | inotify::CreateFlags::NONBLOCK)?;
         // The directory that was opened, whatever is at its path by now.
         let opened = format!("/proc/self/fd/{}", std::os::fd::AsRawFd::as_raw_fd(&dir));
-        inotify::add_watch(&news, opened, inotify::WatchFlags::CREATE | inotify::WatchFlags::ATTRIB)?;
+        let flags =
+            inotify::WatchFlags::CREATE | inotify::WatchFlags::ATTRIB | inotify::WatchFlags::DELETE_SELF;
+        inotify::add_watch(&news, opened, flags)?;
         Ok(Self { dir, news })
+    }
+
+    /// Whether its directory was removed: nobody can ask there any more.
+    pub fn is_gone(&self) -> bool {
+        rustix::fs::fstat(self.dir.as_fd()).is_ok_and(|found| found.st_nlink == 0)
     }
 
     /// Sleeps until there is a request, or for so long.
@@ -187,12 +207,22 @@ fn take(dir: &OwnedFd, name: &std::ffi::CStr, is_ours: &dyn Fn(u32) -> bool) -> 
     let memory = memory_of(pid)?;
     // Only one server gets the lock; it loses it when it closes the file or ends.
     flock(&memory, FlockOperation::NonBlockingLockExclusive).ok()?;
-    let line = fs::read(format!("/proc/{pid}/cmdline")).ok()?;
+    if memory.metadata().ok()?.size() > 0 {
+        return None;
+    }
+    let line = read_proc(pid, "cmdline")?;
     let words =
         line.strip_suffix(b"\0")?.split(|byte| *byte == 0).map(|word| OsString::from_vec(word.to_vec()));
-    let (words, cwd) = (words.collect(), fs::read_link(format!("/proc/{pid}/cwd")).ok()?);
+    let words = words.take(MOST_WORDS + 1).collect::<Vec<_>>();
+    let environment = read_proc(pid, "environ")?;
+    let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
+    let cwd = rustix::fs::open(format!("/proc/{pid}/cwd"), flags, Mode::empty()).ok()?;
     // That process is still the one that asks, and so was what was read of it.
-    (holder(&file) == Some(pid)).then_some(Taken { pid, words, cwd, memory })
+    if words.len() > MOST_WORDS || holder(&file) != Some(pid) || !is_ours(pid) {
+        return None;
+    }
+    memory.write_all_at(TAKEN, 0).ok()?;
+    Some(Taken { pid, words, cwd, environment, memory })
 }
 
 /// The memory that a process has open for its answer. **Nothing but such memory is
@@ -218,6 +248,17 @@ fn memory_of(pid: u32) -> Option<File> {
 }
 
 impl Taken {
+    /// The directory of the asking process, under a name that stays its name for as
+    /// long as this lives, here and in a process that is being started.
+    pub fn cwd(&self) -> PathBuf {
+        PathBuf::from(format!("/proc/self/fd/{}", std::os::fd::AsRawFd::as_raw_fd(&self.cwd)))
+    }
+
+    /// A variable of the asking process's environment.
+    pub fn variable(&self, name: &str) -> Option<OsString> {
+        variable_in(&self.environment, name)
+    }
+
     /// Whether the asking process still lives.
     pub fn is_waited_for(&self) -> bool {
         fs::read_link(format!("/proc/{}/cwd", self.pid)).is_ok()
@@ -271,10 +312,15 @@ mod tests {
 
     impl Asker {
         fn start(dir: &Path, script: &str) -> Self {
+            Self::with_words(dir, script, &[])
+        }
+
+        fn with_words(dir: &Path, script: &str, words: &[&str]) -> Self {
             let common = "import fcntl, os, sys, time\ndef file(name):\n f = open(os.path.join(sys.argv[1], name), 'w')\n \
                           fcntl.lockf(f, fcntl.LOCK_EX)\n return f\n";
             let mut python = std::process::Command::new("python3");
             python.arg("-c").arg(format!("{common}{script}\nprint(flush=True)\nsys.stdin.read()")).arg(dir);
+            python.args(words);
             python.stdin(std::process::Stdio::piped()).stdout(std::process::Stdio::piped());
             let mut child = python.spawn().unwrap();
             let _ = io::Read::read(child.stdout.as_mut().unwrap(), &mut [0]);
@@ -315,6 +361,8 @@ mod tests {
         assert_eq!(taken.len(), 1);
         assert!(take_all(dir.path(), |_| true).is_empty());
         let taken = taken.remove(0);
+        assert_eq!(taken.cwd().canonicalize().unwrap(), std::env::current_dir().unwrap());
+        assert_eq!(taken.variable("HOME"), std::env::var_os("HOME"));
         assert_eq!(taken.words[1], "-c");
         assert_eq!(taken.words.last().unwrap(), dir.path().as_os_str());
         assert!(taken.is_waited_for());
@@ -322,6 +370,25 @@ mod tests {
         assert_eq!(answer(&memory).unwrap(), None);
         taken.answer(b"done".to_vec()).unwrap();
         assert_eq!(answer(&memory).unwrap(), Some(b"done".to_vec()));
+        // Also while the asker has not looked yet.
+        assert!(take_all(dir.path(), |_| true).is_empty());
+    }
+
+    /// A server that is killed has done nobody knows how much: another must not begin
+    /// again.
+    #[test]
+    fn what_was_taken_is_not_taken_again() {
+        let dir = private_dir();
+        let asker = Asker::start(dir.path(), ASKS);
+        drop(take_all(dir.path(), |asks| asks == asker.0.id()));
+        assert!(take_all(dir.path(), |_| true).is_empty());
+    }
+
+    #[test]
+    fn a_command_line_without_end_is_not_read() {
+        let dir = private_dir();
+        let _asker = Asker::with_words(dir.path(), ASKS, &["x"; MOST_WORDS]);
+        assert!(take_all(dir.path(), |_| true).is_empty());
     }
 
     /// It would become writable by being opened for the asker.
