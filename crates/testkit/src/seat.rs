@@ -18,8 +18,11 @@ use std::process::Child;
 use std::process::ChildStdout;
 use std::process::Command;
 use std::process::Stdio;
-use std::time::Duration;
+use std::sync::Arc;
+use std::sync::Weak;
 
+use rustix::event::PollFd;
+use rustix::event::PollFlags;
 use rustix::fs::Mode;
 use rustix::fs::OFlags;
 use rustix::net::SendAncillaryBuffer;
@@ -147,12 +150,13 @@ pub fn at_terminal(command: &mut Command, types: bool) {
     rustix::pty::unlockpt(&master).unwrap();
     let slave = rustix::pty::ptsname(&master, Vec::new()).unwrap();
     let flags = OFlags::RDWR | OFlags::NOCTTY | OFlags::CLOEXEC;
-    // Held open as long as the command is, so that the terminal is there before it
-    // starts; whoever sits there leaves after the last of them.
+    // Held open for as long as anyone may use it, or it would hang up.
     let held = rustix::fs::open(&slave, flags, Mode::empty()).unwrap();
-    std::thread::spawn(move || sit(master, types));
+    let command_lives = Arc::new(());
+    let lives = Arc::downgrade(&command_lives);
+    std::thread::spawn(move || sit(master, &held, &lives, types));
     let take = move || {
-        let _ = &held;
+        let _ = &command_lives;
         // A command that was given one already keeps it.
         if rustix::process::setsid().is_ok() {
             let terminal = rustix::fs::open(&slave, flags, Mode::empty())?;
@@ -164,11 +168,19 @@ pub fn at_terminal(command: &mut Command, types: bool) {
     unsafe { command.pre_exec(take) };
 }
 
-/// Reads what is shown on a terminal, and types what is asked for.
-fn sit(master: OwnedFd, types: bool) {
+/// Reads what is shown on a terminal, and types what is asked for, until the command
+/// is dropped and whoever it started there has ended.
+fn sit(master: OwnedFd, _held: &OwnedFd, command: &Weak<()>, types: bool) {
     let mut terminal = File::from(master);
     let (mut shown, mut piece) = (String::new(), [0; 1_024]);
-    while let Ok(count) = terminal.read(&mut piece) {
+    let pause = rustix::event::Timespec { tv_sec: 0, tv_nsec: 50_000_000 };
+    loop {
+        let mut ready = [PollFd::new(&terminal, PollFlags::IN)];
+        if rustix::event::poll(&mut ready, Some(&pause)) == Ok(0) {
+            let is_used = command.strong_count() > 0 || rustix::termios::tcgetsid(&terminal).is_ok();
+            if is_used { continue } else { return }
+        }
+        let Ok(count) = terminal.read(&mut piece) else { return };
         shown.push_str(&String::from_utf8_lossy(&piece[..count]));
         if let Some((_, asked)) = shown.split_once("\nType ")
             && let Some((word, _)) = asked.split_once(" to go on: ")
@@ -177,6 +189,5 @@ fn sit(master: OwnedFd, types: bool) {
             let _ = terminal.write_all(answer.as_bytes());
             shown.clear();
         }
-        std::thread::sleep(Duration::from_millis(1));
     }
 }
