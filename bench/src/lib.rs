@@ -106,7 +106,7 @@ impl Home {
         // It ends when we do, however we end.
         let host = Command::new("cat").stdin(Stdio::piped()).stdout(Stdio::null()).spawn().unwrap();
         let now = machine.now();
-        let (pulses, notes) = (store.pulses(), store.notes());
+        let (pulses, notes) = (store.side_files(), store.side_files());
         let mut tx = store.write().unwrap();
         let entry = |change: PresenceChange| NewEntry {
             id: EntryId::new(now, machine.random()),
@@ -157,7 +157,7 @@ impl Home {
         let agent = app.engine_mut().read().unwrap().agent(&session.into()).unwrap();
         if let Some((mut agent, _)) = agent {
             agent.process = app.host().process(std::process::id()).unwrap();
-            app.engine_mut().pulses().note_host(&agent);
+            app.engine_mut().side_files().note_host(&agent);
         }
         let path = self.dir.path().join(format!("{session}.json"));
         let cwd = &self.cwd;

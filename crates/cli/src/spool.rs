@@ -210,7 +210,7 @@ pub(crate) fn serve(paths: &Paths, cwd: &Path) {
     let (data, store) = (paths.data.clone(), paths.store());
     let (repository, at_work) = (machine.place(cwd).repository, Arc::new(AtomicUsize::new(0)));
     let work = move || {
-        let pulses = Store::new(store, consort_sqlite::Access::Command).pulses();
+        let pulses = Store::new(store, consort_sqlite::Access::Command).side_files();
         // Our agent starts its own program under another name to set up the sandbox.
         let is_helper = |process: &Process| {
             let started_as = consort_host::started_as(process.pid);

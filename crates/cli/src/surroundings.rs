@@ -121,8 +121,10 @@ impl Around for Surroundings {
     }
 
     fn renewal(&self, session: &SessionId) -> Box<dyn Fn() + Send> {
-        let (store, session) = (self.store.clone(), session.clone());
-        Box::new(move || Store::new(store.clone(), Access::Command).pulses().renew(&session))
+        let (store, session, machine) = (self.store.clone(), session.clone(), self.machine());
+        Box::new(move || {
+            Store::new(store.clone(), Access::Command).side_files().renew(&session, machine.now())
+        })
     }
 
     fn bell(&self, topic: Option<&Topic>) -> std::io::Result<Box<dyn around::Bell>> {

@@ -284,8 +284,16 @@ fn copy_store(from: &Path, to: &Path) {
 
 /// Spoils one of the files beside the store.
 fn damage(data: &Path) {
-    let names =
-        ["published", "board", "pulses/hosts", "pulses/s3.now", "pulses/s5.host", "mail/s7/flag", "hook.log"];
+    let names = [
+        "published/store",
+        "slots/topics",
+        "slots/hosts",
+        "slots/writers",
+        "sessions/s3/state",
+        "sessions/s5/log",
+        "sessions/s7/state",
+        "hook.log",
+    ];
     let path = data.join(names[chance(names.len() as u64) as usize]);
     // The disk may be full: then nothing is spoilt.
     let _ = match chance(4) {

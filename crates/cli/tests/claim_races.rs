@@ -77,7 +77,7 @@ fn a_path_has_one_holder_at_a_time_whoever_is_killed() {
     let (granted, killed) = (granted.into_inner(), killed.into_inner());
     assert!(granted > 10 && killed > 10, "{granted} granted, {killed} killed: this tried too little");
     assert_eq!(world.run("reservations").stdout, "Nothing is held.\n");
-    assert!(!std::fs::read_to_string(world.data().join("published")).unwrap().contains("\nby\t"));
+    assert!(!std::fs::read_to_string(world.data().join("published/store")).unwrap().contains("\nby\t"));
     assert_sound(&world);
 }
 

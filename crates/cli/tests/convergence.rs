@@ -326,12 +326,12 @@ fn a_file_name_cannot_speak_for_consort() {
 fn no_prompt_is_kept_where_it_is_not_known_that_it_may() {
     let world = world();
     let kept = |session: &str| {
-        let trail = std::fs::read_to_string(world.data().join("trails").join(session)).unwrap();
+        let trail = std::fs::read_to_string(world.data().join("sessions").join(session).join("log")).unwrap();
         trail.contains("the quarterly figures")
     };
     // What hooks read is lost: until a command has looked, nothing is kept.
     assert_eq!(world.run("config set privacy.store_prompts false").code, 0);
-    std::fs::remove_file(world.data().join("published")).unwrap();
+    std::fs::remove_file(world.data().join("published/store")).unwrap();
     prompt(&world, "s1", "the quarterly figures");
     assert!(!kept("s1"));
     world.run("who");
@@ -347,7 +347,7 @@ fn no_prompt_is_kept_where_it_is_not_known_that_it_may() {
     assert!(!kept("s2"));
     // A key that somebody pasted is no topic.
     prompt(&world, "s2", &format!("use {} please", "sk-quarterlyfigures0123456789abcdef0123456789"));
-    let trail = std::fs::read_to_string(world.data().join("trails/s2")).unwrap();
+    let trail = std::fs::read_to_string(world.data().join("sessions/s2/log")).unwrap();
     assert!(!trail.contains("0123456789"), "{trail}");
 }
 

@@ -230,9 +230,8 @@ fn a_note_that_cannot_be_written_stops_no_guard() {
     let world = world();
     reserve(&world, "s1", "src/auth/");
     // Where notes of the session would be, there is a file.
-    world.lose(&world.data().join("mail/s2"));
-    std::fs::create_dir_all(world.data().join("mail")).unwrap();
-    std::fs::write(world.data().join("mail/s2"), "in the way").unwrap();
+    world.lose(&world.data().join("sessions/s2"));
+    std::fs::write(world.data().join("sessions/s2"), "in the way").unwrap();
     assert!(refused(&world, "s2", "Bash", bash("./script; rm -rf src/auth")).is_some());
     assert!(refused(&world, "s2", "Edit", edit(&world, "src/auth/login.rs")).is_some());
 }

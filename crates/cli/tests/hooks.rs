@@ -176,11 +176,10 @@ fn a_hostile_session_cannot_write_outside_or_forge_lines() {
     let ran = world.hook("PreToolUse", &evil);
     assert_eq!((ran.stdout.as_str(), ran.code), ("", 0));
     assert_eq!(seen(&world)["activity"], "Edit - Forged (claude), idle");
-    let pulses = std::fs::read_dir(world.data().join("pulses")).unwrap().flatten();
-    let mut pulses: Vec<_> = pulses.map(|file| file.file_name().into_string().unwrap()).collect();
-    pulses.sort();
-    let name = "%2e%2eevil%20%c3%a9";
-    assert_eq!(pulses, [&*format!("{name}.host"), &*format!("{name}.now"), ".consort-directory", "hosts"]);
+    let sessions = std::fs::read_dir(world.data().join("sessions")).unwrap().flatten();
+    let mut sessions: Vec<_> = sessions.map(|file| file.file_name().into_string().unwrap()).collect();
+    sessions.sort();
+    assert_eq!(sessions, ["%2e%2eevil%20%c3%a9", ".consort-directory"]);
     // The next session reads one line per agent.
     let told = context(&world, &[("CONSORT_NAME", "Raven")]).unwrap();
     assert_eq!(told.lines().filter(|line| line.starts_with("- ")).count(), 1, "{told}");
@@ -289,7 +288,7 @@ fn a_new_life_begins_with_nothing_of_the_last() {
     context(&world, &[]);
     silent(&world, "UserPromptSubmit", json!({ "prompt": "x" }));
     silent(&world, "PermissionRequest", json!({ "tool_name": "Bash" }));
-    let pulse = world.data().join("pulses/s1.now");
+    let pulse = world.data().join("sessions/s1/state");
     let stale = std::fs::read(&pulse).unwrap();
     silent(&world, "SessionEnd", json!({ "reason": "other" }));
     // As if the end had been cut short after its entry.

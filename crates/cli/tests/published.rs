@@ -41,7 +41,7 @@ fn put_back(files: &[(std::path::PathBuf, Vec<u8>)]) {
 #[test]
 fn an_older_list_beside_a_newer_store_lets_nothing_through_and_is_reported() {
     let world = world();
-    let older = copy(&world, &["published"]);
+    let older = copy(&world, &["published/store"]);
     reserve(&world, "src/auth/");
     assert!(is_refused(&world, "src/auth/a.rs"));
     put_back(&older);
@@ -54,7 +54,7 @@ fn an_older_list_beside_a_newer_store_lets_nothing_through_and_is_reported() {
     assert!(doctor.stdout.contains("warning  published: what hooks read"), "{doctor}");
     // Any command that looks around writes it again.
     assert_eq!(world.run("who").code, 0);
-    assert!(fs::read_to_string(world.data().join("published")).unwrap().contains("src/auth/"));
+    assert!(fs::read_to_string(world.data().join("published/store")).unwrap().contains("src/auth/"));
     assert_eq!(world.run("journal verify").code, 0);
     assert!(is_refused(&world, "src/auth/a.rs"));
 }
@@ -62,7 +62,7 @@ fn an_older_list_beside_a_newer_store_lets_nothing_through_and_is_reported() {
 #[test]
 fn a_restored_store_has_the_last_word() {
     let world = world();
-    let store = ["consort.db", "consort.db-wal", "published"];
+    let store = ["consort.db", "consort.db-wal", "published/store"];
     reserve(&world, "src/old/");
     let older = copy(&world, &store);
     assert_eq!(world.run_as(Some("s1"), &["release", "src/old/"]).code, 0);
@@ -134,11 +134,11 @@ fn no_hint_tells_anyone_to_move_the_journal_away() {
 #[test]
 fn older_settings_beside_a_newer_store_are_not_followed() {
     let world = world();
-    let older = copy(&world, &["published"]);
+    let older = copy(&world, &["published/store"]);
     assert_eq!(world.run("config set privacy.store_prompts false").code, 0);
     put_back(&older);
     let call = json!({ "session_id": "s2", "cwd": world.project(), "prompt": "Please look at the quarterly figures" });
     assert_eq!(world.hook("UserPromptSubmit", &call).code, 0);
-    let kept = fs::read_to_string(world.data().join("trails/s2")).unwrap();
+    let kept = fs::read_to_string(world.data().join("sessions/s2/log")).unwrap();
     assert!(!kept.contains("Please look at"), "{kept}");
 }

@@ -98,8 +98,8 @@ fn forty_eight_sessions_start_on_a_new_machine_at_once() {
             let ran = world.hook("SessionStart", &call);
             assert!(ran.stdout.contains("You are "), "s{i} was told nothing");
         });
-        let pulses = std::fs::read_dir(world.data().join("pulses")).unwrap().flatten();
-        assert_eq!(pulses.filter(|file| file.file_name().to_string_lossy().ends_with(".now")).count(), 48);
+        let sessions = std::fs::read_dir(world.data().join("sessions")).unwrap().flatten();
+        assert_eq!(sessions.filter(|session| session.path().join("state").exists()).count(), 48);
         assert!(!world.data().join("hook.log").exists());
     }
 }

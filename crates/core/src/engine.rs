@@ -9,20 +9,16 @@ use std::path::PathBuf;
 use thiserror::Error;
 
 use crate::claims::ClaimStore;
-use crate::claims::PathNotes;
 use crate::config::ConfigStore;
 use crate::convergence::ConvergenceStore;
-use crate::convergence::TrailNotes;
 use crate::explain::Explain;
 use crate::explain::Kind;
 use crate::journal::JournalStore;
-use crate::knowledge::DigestNotes;
 use crate::knowledge::KnowledgeIndex;
 use crate::knowledge::KnowledgeStore;
-use crate::messages::FlagStore;
 use crate::messages::MessageStore;
 use crate::presence::PresenceStore;
-use crate::presence::PulseStore;
+use crate::side_files::SideFiles;
 use crate::tasks::TaskStore;
 
 /// Hands out transactions on the shared state, and the files that keep volatile
@@ -42,15 +38,8 @@ pub trait Engine {
     /// A consistent view for reading.
     fn read(&mut self) -> Result<Box<dyn Tx + '_>, StoreError>;
 
-    /// Where volatile facts are kept.
-    fn pulses(&self) -> Box<dyn PulseStore>;
-
-    /// Where hooks find out whether there is mail.
-    fn flags(&self) -> Box<dyn FlagStore>;
-
-    /// Where hooks find out what is held and foreseen, and note what is written
-    /// and seen.
-    fn notes(&self) -> Box<dyn Notes>;
+    /// The files beside the database, as they are from now on.
+    fn side_files(&self) -> Box<dyn SideFiles>;
 
     /// The index of what is known.
     fn knowledge(&self) -> Box<dyn KnowledgeIndex>;
@@ -58,11 +47,6 @@ pub trait Engine {
     /// An index in memory, for one question.
     fn passing_knowledge(&self) -> Box<dyn KnowledgeIndex>;
 }
-
-/// All that is kept beside the database about paths, trails and digests.
-pub trait Notes: PathNotes + TrailNotes + DigestNotes {}
-
-impl<N: PathNotes + TrailNotes + DigestNotes> Notes for N {}
 
 /// Everything a verb may ask or change.
 pub trait Tx:

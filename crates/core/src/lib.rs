@@ -20,6 +20,7 @@ pub mod messages;
 pub mod path_part;
 pub mod presence;
 pub mod project;
+pub mod side_files;
 pub mod tasks;
 pub mod text;
 mod time;

@@ -1,5 +1,7 @@
 //! What is held.
 
+use std::collections::BTreeSet;
+
 use consort_core::claims::ClaimChange;
 use consort_core::claims::ClaimStore;
 use consort_core::claims::Contest;
@@ -56,11 +58,7 @@ fn contested(connection: &Connection, key: &HoldKey, contest: &Contest) -> rusql
 /// A hold is needed as long as it stands, and with it all that is told of that
 /// resource.
 pub(crate) fn keep(change: &ClaimChange) -> Keep {
-    let resource = match change {
-        ClaimChange::Held(hold) => &hold.resource,
-        ClaimChange::Contested { key, .. } | ClaimChange::Released { key, .. } => &key.resource,
-    };
-    Keep::Story(("holds", resource.to_string()))
+    Keep::Story(("holds", change.resource().to_string()))
 }
 
 impl ClaimStore for SqliteTx<'_> {
@@ -78,11 +76,7 @@ impl ClaimStore for SqliteTx<'_> {
                 .prepare_cached(&format!("SELECT value FROM {HOLDS} AND owner LIKE ?1"))?
                 .query_map([lifted], read)?
                 .collect::<Result<_, _>>()?;
-            let mut on = tx.prepare_cached(&format!("SELECT value FROM {HOLDS} AND key = ?1"))?;
-            for resource in resources {
-                let found = on.query_map([resource.to_string()], read)?.collect::<Result<Vec<_>, _>>()?;
-                holds.extend(found);
-            }
+            holds.extend(on(tx, &resources.iter().map(ToString::to_string).collect())?);
             Ok(holds)
         })
     }
@@ -90,6 +84,16 @@ impl ClaimStore for SqliteTx<'_> {
     fn all_holds(&self) -> Result<Vec<Hold>, StoreError> {
         self.ask(all)
     }
+}
+
+/// The holds on these very resources.
+pub(crate) fn on(connection: &Connection, resources: &BTreeSet<String>) -> rusqlite::Result<Vec<Hold>> {
+    let mut on = connection.prepare_cached(&format!("SELECT value FROM {HOLDS} AND key = ?1"))?;
+    let mut holds = Vec::new();
+    for resource in resources {
+        holds.extend(on.query_map([resource], read)?.collect::<Result<Vec<_>, _>>()?);
+    }
+    Ok(holds)
 }
 
 pub(crate) fn all(connection: &Connection) -> rusqlite::Result<Vec<Hold>> {

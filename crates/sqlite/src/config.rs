@@ -9,8 +9,7 @@ use rusqlite::Row;
 use rusqlite::params;
 
 use crate::SqliteTx;
-use crate::published;
-use crate::published::Parts;
+use crate::side_files::published;
 
 impl ConfigStore for SqliteTx<'_> {
     fn published(&self, worktree: Option<&Path>) -> Result<Vec<(String, String)>, StoreError> {
@@ -51,11 +50,11 @@ impl ConfigStore for SqliteTx<'_> {
     }
 
     fn publish_all(&mut self) {
-        self.after.publish = Parts::ALL;
+        self.after.publish.all = true;
     }
 
     fn publish(&mut self, worktree: Option<&Path>, values: &[(String, String)]) -> Result<(), StoreError> {
-        self.after.publish.radar = true;
+        self.after.publish.convergence = true;
         self.change(|tx| {
             tx.execute("DELETE FROM facts WHERE kind = 'setting' AND owner = ?1", [scope(worktree)])?;
             let mut insert = tx.prepare("INSERT INTO facts VALUES ('setting', ?1, ?2, ?3)")?;

@@ -10,6 +10,7 @@ use consort_core::convergence::Learned;
 use consort_core::convergence::Prediction;
 use consort_core::convergence::RadarNote;
 use consort_core::convergence::Tally;
+use consort_core::convergence::published::read_lines;
 use consort_core::engine::StoreError;
 use consort_core::journal::Seq;
 use rusqlite::Connection;
@@ -20,7 +21,7 @@ use crate::SqliteTx;
 use crate::apply::Keep;
 use crate::apply::json;
 use crate::apply::parse;
-use crate::radar;
+use crate::side_files::published_lines;
 
 const PREDICTIONS: &str = "facts WHERE kind = 'prediction'";
 const OPEN: &str = "open";
@@ -169,7 +170,7 @@ impl ConvergenceStore for SqliteTx<'_> {
     }
 
     fn radar_note(&self, worktree: &Path) -> Result<RadarNote, StoreError> {
-        Ok(radar::parse(&self.ask(radar::render)?, worktree))
+        Ok(read_lines(self.ask(published_lines::convergence)?.lines(), worktree))
     }
 }
 

@@ -21,7 +21,7 @@ use rustix::fs::flock;
 use rustix::io::Errno;
 
 use crate::Location;
-use crate::pulses::no_waiting;
+use crate::side_files::no_waiting;
 
 /// A turn to write; it ends when dropped.
 pub(crate) struct Gate {

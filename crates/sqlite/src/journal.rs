@@ -22,9 +22,7 @@ use crate::apply;
 use crate::apply::Keep;
 use crate::apply::PROJECTIONS;
 use crate::apply::Subject;
-use crate::held;
-use crate::published::Parts;
-use crate::radar;
+use crate::side_files::published_lines;
 use crate::verify;
 
 const COLUMNS: &str = "seq, id, at, project, actor, changes";
@@ -33,13 +31,10 @@ impl JournalStore for SqliteTx<'_> {
     fn record(&mut self, entry: &NewEntry) -> Result<Seq, StoreError> {
         let changes =
             serde_json::to_string(&entry.changes).map_err(|error| StoreError::Failed(Box::new(error)))?;
-        if entry.changes.iter().any(held::concerns) {
-            let store = &self.store.path;
-            held::announce(&self.tx, store, &entry.changes)
-                .map_err(|error| StoreError::Unusable { path: store.clone(), source: error.into() })?;
-            self.after.publish.holds = true;
-        }
-        self.after.publish.radar |= entry.changes.iter().any(radar::concerns);
+        let store = &self.store.path;
+        published_lines::announce(store, &entry.changes)
+            .map_err(|error| StoreError::Unusable { path: store.clone(), source: error.into() })?;
+        self.after.publish.add(&entry.changes);
         self.change(|tx| {
             // The last entry is never deleted, so the next number is the last plus one.
             tx.prepare_cached(
@@ -112,7 +107,7 @@ impl JournalStore for SqliteTx<'_> {
     }
 
     fn rebuild(&mut self) -> Result<usize, StoreError> {
-        self.after.publish = Parts::ALL;
+        self.after.publish.all = true;
         self.change(|tx| {
             PROJECTIONS.iter().try_for_each(|projection| {
                 tx.execute(&format!("DELETE FROM {}", projection.rows), []).map(drop)

@@ -5,34 +5,24 @@
 //! SQL.
 
 mod apply;
-mod board;
 mod claims;
 mod config;
 mod convergence;
-mod flags;
 mod gate;
-mod held;
 mod journal;
 mod knowledge;
 mod messages;
 mod migrations;
-mod notes;
 mod open;
 mod presence;
-mod published;
-mod pulses;
-mod radar;
+mod side_files;
 mod tasks;
-mod trails;
 mod verify;
 
-pub use flags::Flags;
 pub use knowledge::Knowledge;
 pub use migrations::SCHEMA;
-pub use notes::Notes;
 pub use open::Access;
 pub use open::Store;
-pub use pulses::Pulses;
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -41,15 +31,19 @@ use consort_core::engine::StoreError;
 use consort_core::engine::Tx;
 use consort_core::messages::Flag;
 use consort_core::presence::SessionId;
-use published::Parts;
+use consort_core::side_files::SideFiles;
 use rusqlite::Connection;
 use rusqlite::Transaction;
+use side_files::Files;
+use side_files::published;
+use side_files::published_lines;
+use side_files::published_lines::Concerned;
 
 /// A transaction: every room's store, and the journal.
 pub struct SqliteTx<'t> {
     tx: Transaction<'t>,
     store: &'t Location,
-    flags: Flags,
+    files: Files,
     after: After,
     /// Whose flags are known to be up. Only who holds the gate lowers one.
     raised: Vec<SessionId>,
@@ -64,7 +58,7 @@ struct After {
     flags: Vec<(SessionId, Flag)>,
     over: Vec<SessionId>,
     /// What hooks read has changed.
-    publish: Parts,
+    publish: Concerned,
 }
 
 /// Where the store is, and how long its callers may wait: what errors tell.
@@ -76,9 +70,9 @@ pub(crate) struct Location {
 impl After {
     /// Before anyone else has a turn. A flag that stays up says too much, which
     /// is no harm.
-    fn lower(&self, flags: &Flags) {
-        self.flags.iter().for_each(|(session, flag)| drop(flags.set(session, *flag)));
-        self.over.iter().for_each(|session| flags.clear(session));
+    fn lower(&self, files: &dyn SideFiles) {
+        self.flags.iter().for_each(|(session, flag)| drop(files.set_flag(session, *flag)));
+        self.over.iter().for_each(|session| files.end_notes(session));
     }
 }
 
@@ -96,19 +90,18 @@ impl SqliteTx<'_> {
     /// Commits, and tells whoever depends on it before anyone else has a turn;
     /// whether what is published is this transaction's.
     fn commit_and_tell(&mut self) -> Result<bool, StoreError> {
-        let parts = self.after.publish;
-        let is_due = self.is_writer && parts != Parts::default();
-        let text = match is_due {
-            true => Some(self.ask(|tx| published::render(&self.store.path, tx, parts))?),
+        let concerned = &self.after.publish;
+        let text = match self.is_writer {
+            true => self.ask(|tx| published_lines::render(&self.store.path, tx, concerned))?,
             false => None,
         };
         self.ask(|tx| tx.execute_batch("COMMIT"))?;
         let is_published = match text {
-            Some(text) => published::replace(&self.store.path, &self.tx, &text),
+            Some(text) => published::write(&self.store.path, &self.tx, text.lines().collect()),
             None => self.is_writer && published::restamp(&self.store.path, &self.tx),
         };
         let after = std::mem::take(&mut self.after);
-        after.lower(&self.flags);
+        after.lower(&self.files);
         self.raised.clear();
         Ok(is_published)
     }

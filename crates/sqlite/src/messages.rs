@@ -9,7 +9,6 @@ use consort_core::host::Process;
 use consort_core::journal::Actor;
 use consort_core::journal::Seq;
 use consort_core::messages::Flag;
-use consort_core::messages::FlagStore as _;
 use consort_core::messages::Letter;
 use consort_core::messages::Message;
 use consort_core::messages::MessageChange;
@@ -18,6 +17,7 @@ use consort_core::messages::Post;
 use consort_core::messages::Receipt;
 use consort_core::messages::State;
 use consort_core::presence::SessionId;
+use consort_core::side_files::SideFiles;
 use rusqlite::Connection;
 use rusqlite::OptionalExtension as _;
 use rusqlite::Params;
@@ -241,9 +241,9 @@ impl MessageStore for SqliteTx<'_> {
         if self.raised.contains(session) {
             return Ok(());
         }
-        let flag = self.flags.flag(session);
+        let flag = (&self.files as &dyn SideFiles).flag(session);
         if !flag.new {
-            self.flags.set(session, Flag { new: true, ..flag })?;
+            (&self.files as &dyn SideFiles).set_flag(session, Flag { new: true, ..flag })?;
         }
         self.raised.push(session.clone());
         Ok(())

@@ -13,6 +13,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("../migrations/0003_facts.sql"),
     include_str!("../migrations/0004_hands_and_indexes.sql"),
     include_str!("../migrations/0005_store_id.sql"),
+    include_str!("../migrations/0006_side_files.sql"),
 ];
 
 /// The schema this binary knows.

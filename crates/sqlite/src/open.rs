@@ -27,9 +27,7 @@ use consort_core::engine::Engine;
 use consort_core::engine::StoreError;
 use consort_core::engine::Tx;
 use consort_core::knowledge::KnowledgeIndex;
-use consort_core::messages::FlagStore;
-use consort_core::presence::PulseStore;
-use consort_files::OurDir;
+use consort_core::side_files::SideFiles;
 use rusqlite::Connection;
 use rusqlite::MAIN_DB;
 use rusqlite::OpenFlags;
@@ -40,24 +38,24 @@ use rusqlite::hooks::Wal;
 use rusqlite::wal::CheckpointMode;
 
 use crate::After;
-use crate::Flags;
 use crate::Knowledge;
 use crate::Location;
-use crate::Notes;
-use crate::Pulses;
 use crate::SCHEMA;
 use crate::SqliteTx;
-use crate::flags;
 use crate::gate::Gate;
 use crate::migrations;
-use crate::notes;
-use crate::published;
-use crate::published::Parts;
-use crate::trails;
+use crate::presence;
+use crate::side_files::Files;
+use crate::side_files::published;
+use crate::side_files::published_lines;
+use crate::side_files::published_lines::Concerned;
 
 /// A lone opener replays the WAL at about 2.5 µs a frame; a checkpoint is two
 /// fsyncs. Sixty-four frames are some twenty entries.
 const LONGEST_WAL: i32 = 64;
+
+/// Since this schema the files beside the database are as they are now.
+const SIDE_FILES_SINCE: u32 = 6;
 
 /// Who opens, and how long it may wait for others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -100,32 +98,26 @@ impl Store {
         Self { place: Location { path, budget }, access, deadline: Instant::now() + budget, open: None }
     }
 
-    fn begin(
-        &mut self,
-        behavior: TransactionBehavior,
-        gate: Option<Gate>,
-    ) -> Result<SqliteTx<'_>, StoreError> {
+    fn begin(&mut self, behavior: TransactionBehavior) -> Result<SqliteTx<'_>, StoreError> {
         self.set_out();
         let Self { place, open, deadline, .. } = self;
         let open = match open {
             Some(open) => open,
-            none => none.insert(open_or_create(place, gate.as_ref(), *deadline)?),
+            none => none.insert(open_or_create(place, *deadline)?),
         };
-        let gate = match (behavior, gate) {
-            (TransactionBehavior::Deferred, _) => None,
-            (_, None) => Some(Gate::enter(place, *deadline)?),
-            (_, gate) => gate,
+        let gate = match behavior {
+            TransactionBehavior::Deferred => None,
+            _ => Some(Gate::enter(place, *deadline)?),
         };
         let tx = Transaction::new(&mut open.connection, behavior).map_err(|error| place.translate(error))?;
-        let flags = Flags::beside(&place.path);
+        let files = Files::beside(&place.path);
         let is_writer = gate.is_some();
         // What was published before belongs to another state: all of it is due.
-        let publish =
-            if is_writer && !published::is_current(&place.path) { Parts::ALL } else { Parts::default() };
+        let publish = Concerned::all_if(is_writer && !published::is_current(&place.path));
         Ok(SqliteTx {
             tx,
             store: place,
-            flags,
+            files,
             after: After { publish, ..After::default() },
             raised: Vec::new(),
             is_writer,
@@ -153,29 +145,21 @@ impl Engine for Store {
     }
 
     fn newer_schema(&mut self) -> Result<Option<u32>, StoreError> {
-        let tx = self.begin(TransactionBehavior::Deferred, None)?;
+        let tx = self.begin(TransactionBehavior::Deferred)?;
         let found = tx.ask(migrations::version)?;
         Ok((found > SCHEMA).then_some(found))
     }
 
     fn write(&mut self) -> Result<Box<dyn Tx + '_>, StoreError> {
-        Ok(Box::new(self.begin(TransactionBehavior::Immediate, None)?))
+        Ok(Box::new(self.begin(TransactionBehavior::Immediate)?))
     }
 
     fn read(&mut self) -> Result<Box<dyn Tx + '_>, StoreError> {
-        Ok(Box::new(self.begin(TransactionBehavior::Deferred, None)?))
+        Ok(Box::new(self.begin(TransactionBehavior::Deferred)?))
     }
 
-    fn pulses(&self) -> Box<dyn PulseStore> {
-        Box::new(Pulses::beside(&self.place.path))
-    }
-
-    fn flags(&self) -> Box<dyn FlagStore> {
-        Box::new(Flags::beside(&self.place.path))
-    }
-
-    fn notes(&self) -> Box<dyn consort_core::engine::Notes> {
-        Box::new(Notes::beside(&self.place.path))
+    fn side_files(&self) -> Box<dyn SideFiles> {
+        Box::new(Files::beside(&self.place.path))
     }
 
     fn knowledge(&self) -> Box<dyn KnowledgeIndex> {
@@ -188,7 +172,7 @@ impl Engine for Store {
 }
 
 /// Opens the database, making or migrating it where needed.
-fn open_or_create(place: &Location, held: Option<&Gate>, deadline: Instant) -> Result<Open, StoreError> {
+fn open_or_create(place: &Location, deadline: Instant) -> Result<Open, StoreError> {
     let unusable =
         |error: std::io::Error| StoreError::Unusable { path: place.path.clone(), source: error.into() };
     let sqlite = |error| place.translate(error);
@@ -199,26 +183,26 @@ fn open_or_create(place: &Location, held: Option<&Gate>, deadline: Instant) -> R
     let mut connection = connect(&place.path).map_err(sqlite)?;
     if migrations::version(&connection).map_err(sqlite)? < SCHEMA {
         // Switching to WAL does not wait for others, hence the gate.
-        let _gate = if held.is_none() { Some(Gate::enter(place, deadline)?) } else { None };
-        if migrations::version(&connection).map_err(sqlite)? == 0 {
-            // What is known of sessions belongs to a store that is gone. Nobody
-            // can have joined this one yet.
-            let _ = Pulses::beside(&place.path).clear();
-            let _ = Flags::beside(&place.path).clear_all();
-            Notes::beside(&place.path).clear();
-        } else {
-            // An earlier version made these and did not mark them.
-            adopt_directories(&place.path);
+        let _gate = Gate::enter(place, deadline)?;
+        let from = migrations::version(&connection).map_err(sqlite)?;
+        if from > 0 {
             back_up(&connection, &place.path).map_err(sqlite)?;
         }
         connection.pragma_update(None, "journal_mode", "WAL").map_err(sqlite)?;
         migrations::run(&mut connection).map_err(sqlite)?;
         keep_short(&connection);
-        for former in published::FORMER {
-            let _ = fs::remove_file(place.path.with_file_name(former));
+        if from < SIDE_FILES_SINCE {
+            // What lies beside it is of another store, or of another version.
+            let files = Files::beside(&place.path);
+            files.clear();
+            if from > 0 {
+                files.clear_former();
+            }
+            files.begin_with(&presence::present(&connection).map_err(sqlite)?);
         }
-        let text = published::render(&place.path, &connection, Parts::ALL).map_err(sqlite)?;
-        published::replace(&place.path, &connection, &text);
+        let text =
+            published_lines::render(&place.path, &connection, &Concerned::all_if(true)).map_err(sqlite)?;
+        published::write(&place.path, &connection, text.unwrap_or_default().lines().collect());
     }
     Ok(Open { connection, identity })
 }
@@ -237,13 +221,6 @@ fn back_up(connection: &Connection, store: &Path) -> rusqlite::Result<()> {
     let place = |_| rusqlite::Error::InvalidPath(copy.clone());
     fs::set_permissions(&part, fs::Permissions::from_mode(0o600)).map_err(place)?;
     fs::rename(&part, &copy).map_err(place)
-}
-
-/// Marks the directories beside an existing store as ours.
-fn adopt_directories(store: &Path) {
-    for name in ["pulses", flags::DIR, notes::TOUCHED, trails::DIR] {
-        let _ = OurDir::adopt(&store.with_file_name(name));
-    }
 }
 
 #[expect(clippy::disallowed_methods, reason = "this is the one place")]

@@ -65,10 +65,14 @@ pub(crate) fn subject(change: &PresenceChange) -> Subject {
     }
 }
 
+pub(crate) fn present(connection: &Connection) -> rusqlite::Result<Vec<Agent>> {
+    let sql = format!("SELECT {AGENT} FROM agents WHERE left_at IS NULL");
+    connection.prepare_cached(&sql)?.query_map([], read_agent)?.collect()
+}
+
 impl PresenceStore for SqliteTx<'_> {
     fn present(&self) -> Result<Vec<Agent>, StoreError> {
-        let sql = format!("SELECT {AGENT} FROM agents WHERE left_at IS NULL");
-        self.ask(|tx| tx.prepare_cached(&sql)?.query_map([], read_agent)?.collect())
+        self.ask(present)
     }
 
     fn left_since(&self, since: Timestamp) -> Result<Vec<(Agent, Timestamp, LeaveReason)>, StoreError> {

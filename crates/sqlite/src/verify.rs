@@ -15,7 +15,7 @@ use crate::apply::PROJECTIONS;
 use crate::apply::Projection;
 use crate::journal;
 use crate::migrations;
-use crate::published;
+use crate::side_files::published;
 
 /// No report names more than this many of a kind.
 const FEW: usize = 20;

@@ -101,7 +101,7 @@ proptest! {
             let standing = claim_story::standing(&mut app);
             claim_story::assert_nobody_is_in_anybodys_way(&standing);
             let everything = [Pattern::tree("")];
-            let held = app.engine_mut().notes().held_near(&everything, Case::Matters);
+            let held = app.engine_mut().side_files().held_near(&everything, Case::Matters);
             prop_assert!(!held.is_partial);
             for hold in standing.iter().filter(|hold| hold.mode == Mode::Exclusive) {
                 if let Some(pattern) = hold.resource.pattern() {
@@ -123,7 +123,7 @@ fn notes_that_say_too_much_hinder_nobody() {
     story::join(&mut app, "s1", 1, NameWish::Any).unwrap();
     story::join(&mut app, "s2", 2, NameWish::Any).unwrap();
     claim_story::reserve(&mut app, 1, &["src/"]).unwrap();
-    let file = temp.path().join("published");
+    let file = temp.path().join("published/store");
     let before = std::fs::read_to_string(&file).unwrap();
     claim_story::release(&mut app, 1, "src/", false).unwrap();
     assert!(!std::fs::read_to_string(&file).unwrap().contains("\nby\t"), "nothing is held");

@@ -97,7 +97,7 @@ proptest! {
             let past = convergence_story::past(&mut app);
             prop_assert_eq!(seen.tally.all.total() as usize, past.len());
             // What hooks read is what the store says.
-            let note = app.engine_mut().notes().radar("/shop/main".as_ref());
+            let note = app.engine_mut().side_files().radar("/shop/main".as_ref());
             let mut noted: Vec<PredictionNote> = note.unwrap().predictions;
             let mut stored: Vec<PredictionNote> = open.iter().chain(past.iter().take(30)).map(PredictionNote::from).collect();
             noted.sort_by_key(|note| note.number);
@@ -115,16 +115,15 @@ fn trails_survive_what_is_torn_and_odd() {
     story::join(&mut app, "s/../1", 1, NameWish::Any).unwrap();
     convergence_story::prompt(&mut app, "s/../1", "a\tb\nof\tanother\tproject cookie");
     convergence_story::visit(&mut app, "s/../1", "new\nline\tand %41", true);
-    let (notes, session) = (app.engine_mut().notes(), "s/../1".into());
+    let (notes, session) = (app.engine_mut().side_files(), "s/../1".into());
     let trail = notes.trail(&session).unwrap();
     assert_eq!(trail.steps.len(), 1);
     assert_eq!(trail.steps[0].written[0].path, "new\nline\tand %41");
     // Half a line is passed over, and the next one is whole.
-    let file =
-        std::fs::read_dir(temp.path().join("trails")).unwrap().flatten().find(|file| file.path().is_file());
-    let file = file.unwrap().path();
+    let mut sessions = std::fs::read_dir(temp.path().join("sessions")).unwrap().flatten();
+    let file = sessions.find(|entry| entry.path().is_dir()).unwrap().path().join("log");
     let whole = std::fs::read_to_string(&file).unwrap();
-    std::fs::write(&file, format!("{whole}p\t12")).unwrap();
+    std::fs::write(&file, format!("{whole}prompt\t12")).unwrap();
     assert_eq!(notes.trail(&session).unwrap(), trail);
     // However long it is at it, the file stays small.
     for round in 0..40 {
@@ -138,11 +137,11 @@ fn trails_survive_what_is_torn_and_odd() {
             );
         }
     }
-    assert!(std::fs::metadata(&file).unwrap().len() < 24 << 10);
+    assert!(std::fs::metadata(&file).unwrap().len() < 50 << 10);
     assert_eq!(notes.trail(&session).unwrap().steps.len(), 10);
     // It outlives the session, and goes on with it.
     app.leave(&session, LeaveReason::Ended, Actor::Person).unwrap();
-    assert!(!file.exists());
+    assert!(!file.with_file_name("state").exists());
     assert!(notes.trail(&session).is_none());
     assert_eq!(notes.last_trail(&session).unwrap().steps.len(), 10);
     story::join(&mut app, "s/../1", 1, NameWish::Any).unwrap();

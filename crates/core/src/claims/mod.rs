@@ -14,8 +14,10 @@
 
 mod error;
 mod model;
+mod notes;
 mod ops;
 mod pattern;
+pub mod published;
 mod rules;
 mod store;
 #[cfg(test)]
@@ -57,4 +59,3 @@ pub use pattern::Case;
 pub use pattern::Pattern;
 pub use pattern::PatternError;
 pub use store::ClaimStore;
-pub use store::PathNotes;

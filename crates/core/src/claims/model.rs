@@ -175,6 +175,16 @@ pub enum ClaimChange {
     },
 }
 
+impl ClaimChange {
+    /// What it is about.
+    pub fn resource(&self) -> &Resource {
+        match self {
+            Self::Held(hold) => &hold.resource,
+            Self::Contested { key, .. } | Self::Released { key, .. } => &key.resource,
+        }
+    }
+}
+
 /// How a hold came to its end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]

@@ -83,6 +83,12 @@ impl Pattern {
         (!is_glob(&self.0) && !self.0.ends_with('/')).then(|| unescape(&self.0))
     }
 
+    /// What it is found by: the one file or directory that it means, or else the
+    /// directory above all that it means.
+    pub fn place(&self) -> String {
+        self.literal().unwrap_or_else(|| self.stem())
+    }
+
     /// How many levels below its stem what it means can be; without an end for
     /// directories and `**`.
     pub fn depth(&self) -> Option<usize> {

@@ -59,9 +59,9 @@ impl App {
         tx.commit()?;
         let keeps = |published: &[(String, String)]| settings_from(published, &|_| None).store_prompts;
         if !keeps(&user) {
-            self.engine.notes().forget_prompts(None);
+            self.engine.side_files().forget_prompts(None);
         } else if !keeps(&own) {
-            self.engine.notes().forget_prompts(Some(worktree));
+            self.engine.side_files().forget_prompts(Some(worktree));
         }
         Ok(true)
     }

@@ -67,8 +67,7 @@ impl App {
         tx.set_last_pruned(now)?;
         tx.commit()?;
 
-        let notes = self.engine.notes();
-        notes.forget_touched(now.minus(Timestamp::DAY));
+        let notes = self.engine.side_files();
         let here = self.engine.read()?.present()?;
         notes.end_trails_but(&here.into_iter().map(|agent| agent.session).collect::<Vec<_>>());
         notes.forget_trails(before);

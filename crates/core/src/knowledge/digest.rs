@@ -1,8 +1,12 @@
 //! What a session is told of what is known when it starts: an index, details on
 //! demand.
 
+use std::path::Path;
+
 use super::Kind;
 use super::Known;
+use crate::project::ProjectId;
+use crate::side_files::SideFiles;
 use crate::text;
 
 /// How many lines are kept for sessions to choose from, and how long one is.
@@ -60,4 +64,38 @@ pub(super) fn digest_for(lines: &str, words: &[String], budget: usize) -> Option
         digest.push_str(&format!("\n({} more)", all - shown));
     }
     Some(digest)
+}
+
+/// How long the line of a path is.
+const LINE: usize = 17;
+
+impl dyn SideFiles + '_ {
+    /// What a session of a project that starts is told of what is known.
+    pub fn digest(&self, project: &ProjectId) -> Option<String> {
+        self.text(&format!("digest {project}"))
+    }
+
+    pub fn set_digest(&self, project: &ProjectId, digest: &str) {
+        self.set_text(&format!("digest {project}"), digest);
+    }
+
+    /// The project whose knowledge of a file would be outdated by a change of it.
+    pub fn leans_on(&self, repository: &Path, path: &str) -> Option<ProjectId> {
+        let known = self.text(&format!("known {}", repository.display()))?;
+        let (project, paths) = known.split_once('\n')?;
+        let (paths, _) = paths.as_bytes().as_chunks::<LINE>();
+        paths.binary_search(line(path).as_bytes().try_into().ok()?).is_ok().then(|| project.into())
+    }
+
+    /// The files of a repository that its project knows, and knows as they are.
+    pub fn set_leans(&self, repository: &Path, project: &ProjectId, paths: &[String]) {
+        let mut lines: Vec<String> = paths.iter().map(|path| line(path)).collect();
+        lines.sort_unstable();
+        self.set_text(&format!("known {}", repository.display()), &format!("{project}\n{}", lines.concat()));
+    }
+}
+
+/// A path by its checksum, so that one of thousands is found at once.
+fn line(path: &str) -> String {
+    format!("{:016x}\n", text::checksum(path.as_bytes()))
 }

@@ -53,6 +53,5 @@ pub use model::Stamped;
 use model::fresh_replica;
 pub use row::Piece;
 pub use row::Row;
-pub use store::DigestNotes;
 pub use store::KnowledgeIndex;
 pub use store::KnowledgeStore;

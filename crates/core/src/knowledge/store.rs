@@ -1,8 +1,6 @@
 //! The ports: what the store keeps of knowledge besides the journal, and the
 //! index that is made from it.
 
-use std::path::Path;
-
 use super::Kind;
 use super::Known;
 use super::Row;
@@ -11,7 +9,6 @@ use crate::engine::StoreError;
 use crate::journal::Entry;
 use crate::journal::EntryId;
 use crate::journal::Seq;
-use crate::project::ProjectId;
 
 pub trait KnowledgeStore {
     /// Entries about knowledge after that one, oldest first.
@@ -20,19 +17,6 @@ pub trait KnowledgeStore {
     /// What this replica is called. `fresh` names it where it has no name yet, or
     /// where the store has come from another machine.
     fn replica(&mut self, host: &str, fresh: u64) -> Result<u64, StoreError>;
-}
-
-/// What hooks read of knowledge, without opening anything.
-pub trait DigestNotes {
-    fn digest(&self, project: &ProjectId) -> Option<String>;
-
-    fn set_digest(&self, project: &ProjectId, digest: &str);
-
-    /// The project whose knowledge of a file would be outdated by a change of it.
-    fn leans_on(&self, repository: &Path, path: &str) -> Option<ProjectId>;
-
-    /// The files of a repository that its project knows, and knows as they are.
-    fn set_leans(&self, repository: &Path, project: &ProjectId, paths: &[String]);
 }
 
 /// What is read: made from the journal, and safe to lose.

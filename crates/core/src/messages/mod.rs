@@ -17,6 +17,7 @@ mod model;
 mod ops;
 mod quote;
 mod rules;
+mod shown;
 mod store;
 #[cfg(test)]
 mod tests;
@@ -54,5 +55,4 @@ pub(crate) use ops::unread_counts;
 pub use quote::letter as quote_letter;
 pub use quote::message as quote_message;
 pub use rules::LONGEST_TEXT;
-pub use store::FlagStore;
 pub use store::MessageStore;

@@ -8,7 +8,6 @@ use super::Message;
 use super::Post;
 use crate::Timestamp;
 use crate::engine::StoreError;
-use crate::host::Process;
 use crate::journal::Actor;
 use crate::journal::Seq;
 use crate::presence::SessionId;
@@ -49,19 +48,4 @@ pub trait MessageStore {
     /// Forgets all that is noted beside the store for a session that is over,
     /// at the same moment.
     fn clear_notes(&mut self, session: &SessionId);
-}
-
-/// Notes beside the store, for hooks.
-pub trait FlagStore {
-    fn flag(&self, session: &SessionId) -> Flag;
-
-    /// Notes that a process has shown all it handed to a session.
-    fn note_shown(&self, session: &SessionId, hand: &Process) -> Result<(), StoreError>;
-
-    fn was_shown(&self, session: &SessionId, hand: &Process) -> bool;
-
-    /// Who was introduced to a session; the senders' own words for themselves.
-    fn introduced(&self, session: &SessionId) -> Vec<String>;
-
-    fn introduce(&self, session: &SessionId, senders: &[String]) -> Result<(), StoreError>;
 }

@@ -11,6 +11,7 @@
 //! **A name belongs to at most one present agent. An agent is present while
 //! its process lives; its leaving is recorded exactly once.**
 
+mod activity;
 mod error;
 mod model;
 mod names;
@@ -67,4 +68,3 @@ pub use rules::may_register;
 pub use rules::quadrant;
 pub(crate) use rules::see_gone;
 pub use store::PresenceStore;
-pub use store::PulseStore;

@@ -3,7 +3,6 @@
 //! **The index is never the truth.** One that is missing, damaged, of another
 //! version or of another store is made anew.
 
-mod digest;
 mod read;
 mod shelf;
 mod write;

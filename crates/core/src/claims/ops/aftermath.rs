@@ -32,12 +32,12 @@ const SLACK: i64 = 20;
 impl App {
     /// A command begins that may write something.
     pub fn begin_command(&mut self, session: &SessionId, call: &str) -> Result<(), StoreError> {
-        self.engine.notes().begin(session, call, self.host.now())
+        self.engine.side_files().begin(session, call, self.host.now())
     }
 
     /// One has ended that wrote what its text tells, and no more.
     pub fn end_known_command(&mut self, session: &SessionId, call: &str) {
-        let _ = self.engine.notes().end(session, call, self.host.now());
+        let _ = self.engine.side_files().end(session, call, self.host.now());
     }
 
     /// One has ended whose text does not tell what it writes. Finds files that
@@ -52,12 +52,12 @@ impl App {
         command: &str,
         environment: &dyn Fn(&str) -> Option<String>,
     ) -> Result<Option<String>, StoreError> {
-        let (now, case, notes) = (self.host.now(), self.host.case(), self.engine.notes());
+        let (now, case, notes) = (self.host.now(), self.host.case(), self.engine.side_files());
         let begun = notes.end(session, call, now).map(|begun| begun.minus(SLACK));
         let Some(begun) = begun.filter(|_| notes.is_anything_held()) else { return Ok(None) };
         let me = Actor::Agent(session.clone());
         let here = self.host.locate(cwd);
-        let pulses = self.engine.pulses();
+        let pulses = self.engine.side_files();
         let tx = self.engine.read()?;
         let project = project_of(&*tx, &here)?;
         if hook_settings(&*tx, &here.worktree, environment)?.enforcement == Enforcement::Off {

@@ -31,8 +31,8 @@ impl App {
         worktree: &Path,
         staged: &[String],
     ) -> Result<CommitOutcome, StoreError> {
-        let (now, case, notes) = (self.host.now(), self.host.case(), self.engine.notes());
-        let pulses = self.engine.pulses();
+        let (now, case, notes) = (self.host.now(), self.host.case(), self.engine.side_files());
+        let pulses = self.engine.side_files();
         let here = self.host.locate(worktree);
         let tx = self.engine.read()?;
         let me = whoever(presence::who_calls(&*self.host, &*pulses, &*tx, caller)?);

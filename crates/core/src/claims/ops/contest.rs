@@ -36,7 +36,7 @@ impl App {
         reason: Option<&str>,
     ) -> Result<Hold, ClaimError> {
         let now = self.host.now();
-        let (pulses, case) = (self.engine.pulses(), self.host.case());
+        let (pulses, case) = (self.engine.side_files(), self.host.case());
         self.settle_projects_of(cwd, &[what])?;
         let mut tx = self.engine.write()?;
         let me = speaker(presence::who_calls(&*self.host, &*pulses, &*tx, caller)?)?;

@@ -24,11 +24,11 @@ use crate::claims::told;
 use crate::config::Enforcement;
 use crate::config::hook_settings;
 use crate::config::settings_from;
-use crate::engine::Notes;
 use crate::engine::StoreError;
 use crate::host::Host;
 use crate::journal::Actor;
 use crate::presence::SessionId;
+use crate::side_files::SideFiles;
 
 /// How many files a glob is held against.
 const SEARCHED: usize = 2_000;
@@ -46,7 +46,7 @@ impl App {
         on_match: &dyn Fn(&str),
     ) -> Verdict {
         // Nearly always nothing is held anywhere.
-        let notes = self.engine.notes();
+        let notes = self.engine.side_files();
         if targets.is_empty() || !notes.is_anything_held() {
             return Verdict::Free;
         }
@@ -66,7 +66,7 @@ impl App {
     /// What is published of the places that these writes reach.
     fn match_published<'a>(
         &self,
-        notes: &dyn Notes,
+        notes: &dyn SideFiles,
         session: &SessionId,
         targets: &'a [Target],
     ) -> Match<'a> {
@@ -89,12 +89,12 @@ impl App {
 
     /// The refusal for a match that the store could not confirm; `None` if what
     /// is published names no reservation of one who lives.
-    fn unconfirmed(&self, notes: &dyn Notes, matched: &Match<'_>, worktree: &Path) -> Option<String> {
+    fn unconfirmed(&self, notes: &dyn SideFiles, matched: &Match<'_>, worktree: &Path) -> Option<String> {
         let published = notes.radar(worktree).unwrap_or_default();
         if settings_from(&published.settings, &|_| None).enforcement != Enforcement::Block {
             return None;
         }
-        let (pulses, case) = (self.engine.pulses(), self.host.case());
+        let (pulses, case) = (self.engine.side_files(), self.host.case());
         let lives = |line: &&HeldLine| match &line.holder {
             Actor::Agent(holder) => pulses
                 .host_of(holder)
@@ -117,7 +117,7 @@ impl App {
     ) -> Result<Verdict, StoreError> {
         let Some(first) = reaches.first() else { return Ok(Verdict::Free) };
         let (me, now, case) = (Actor::Agent(session.clone()), self.host.now(), self.host.case());
-        let (notes, pulses) = (self.engine.notes(), self.engine.pulses());
+        let (notes, pulses) = (self.engine.side_files(), self.engine.side_files());
         let tx = self.engine.read()?;
         let enforcement = hook_settings(&*tx, &first.located.worktree, environment)?.enforcement;
         if enforcement == Enforcement::Off {

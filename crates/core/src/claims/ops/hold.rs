@@ -27,7 +27,7 @@ impl App {
     /// holds already is renewed.
     pub fn hold(&mut self, request: &HoldRequest) -> Result<HoldOutcome, ClaimError> {
         let now = self.host.now();
-        let (pulses, case) = (self.engine.pulses(), self.host.case());
+        let (pulses, case) = (self.engine.side_files(), self.host.case());
         self.settle_projects_of(&request.cwd, &request.what)?;
         let mut tx = self.engine.write()?;
         let me = speaker(presence::who_calls(&*self.host, &*pulses, &*tx, &request.caller)?)?;

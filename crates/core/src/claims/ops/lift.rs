@@ -25,7 +25,7 @@ impl App {
         minutes: u32,
     ) -> Result<Hold, ClaimError> {
         let now = self.host.now();
-        let pulses = self.engine.pulses();
+        let pulses = self.engine.side_files();
         self.settle_projects_of(cwd, &[path])?;
         let tx = self.engine.write()?;
         presence::require_confirmed(&presence::who_calls(&*self.host, &*pulses, &*tx, caller)?, caller)?;

@@ -35,7 +35,7 @@ impl App {
         touched_for: i64,
     ) -> Result<HoldsOutcome, StoreError> {
         let now = self.host.now();
-        let (pulses, notes) = (self.engine.pulses(), self.engine.notes());
+        let (pulses, notes) = (self.engine.side_files(), self.engine.side_files());
         let tx = self.engine.read()?;
         let me = whoever(presence::who_calls(&*self.host, &*pulses, &*tx, caller)?);
         let all = match project {
@@ -63,7 +63,7 @@ impl App {
 
     /// What others hold in an agent's project.
     pub fn held_by_others(&mut self, agent: &Agent) -> Result<Vec<HoldSeen>, StoreError> {
-        let (now, pulses) = (self.host.now(), self.engine.pulses());
+        let (now, pulses) = (self.host.now(), self.engine.side_files());
         let me = actor(Some(agent));
         let tx = self.engine.read()?;
         let mut others = tx.holds(Some(&agent.project.id))?;
@@ -80,7 +80,7 @@ impl App {
         path: &str,
     ) -> Result<PathOutcome, ClaimError> {
         let (now, case) = (self.host.now(), self.host.case());
-        let (pulses, notes) = (self.engine.pulses(), self.engine.notes());
+        let (pulses, notes) = (self.engine.side_files(), self.engine.side_files());
         if path.trim().is_empty() {
             return Err(ClaimError::Nothing);
         }

@@ -47,9 +47,9 @@ use crate::presence;
 use crate::presence::Agent;
 use crate::presence::Caller;
 use crate::presence::PresenceStore;
-use crate::presence::PulseStore;
 use crate::presence::SessionId;
 use crate::project::ProjectId;
+use crate::side_files::SideFiles;
 use crate::tasks;
 use crate::text;
 
@@ -274,7 +274,7 @@ struct Standing {
 impl Standing {
     fn new(
         host: &dyn Host,
-        pulses: &dyn PulseStore,
+        pulses: &dyn SideFiles,
         store: &dyn Tx,
         all: Vec<Hold>,
         now: Timestamp,

@@ -22,7 +22,7 @@ impl App {
     /// same files, or whose branches conflict. May start `git` for each pair:
     /// not for hooks.
     pub fn overlaps(&mut self, project: Option<&ProjectId>) -> Result<Vec<Overlap>, StoreError> {
-        let (now, notes, pulses) = (self.host.now(), self.engine.notes(), self.engine.pulses());
+        let (now, notes, pulses) = (self.host.now(), self.engine.side_files(), self.engine.side_files());
         // What an agent wrote outside of its worktree belongs to another one.
         let mut files: BTreeMap<(SessionId, PathBuf), BTreeSet<String>> = BTreeMap::new();
         for touch in notes.all_touched(now.minus(Timestamp::DAY)) {
@@ -58,7 +58,7 @@ impl App {
 
     /// Tells both of each pair, once of each file.
     pub fn tell_overlaps(&mut self, overlaps: &[Overlap]) -> Result<usize, StoreError> {
-        let (now, notes) = (self.host.now(), self.engine.notes());
+        let (now, notes) = (self.host.now(), self.engine.side_files());
         let mut told = 0;
         for overlap in overlaps {
             for (me, other) in [(0, 1), (1, 0)].map(|(a, b)| (&overlap.agents[a], &overlap.agents[b])) {

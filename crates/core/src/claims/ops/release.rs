@@ -27,7 +27,7 @@ impl App {
     /// what another holds takes a contest that went unanswered, or the person.
     pub fn release(&mut self, request: &ReleaseRequest) -> Result<ReleaseOutcome, ClaimError> {
         let now = self.host.now();
-        let (pulses, case) = (self.engine.pulses(), self.host.case());
+        let (pulses, case) = (self.engine.side_files(), self.host.case());
         if let Which::These(what) = &request.what {
             self.settle_projects_of(&request.cwd, what)?;
         }

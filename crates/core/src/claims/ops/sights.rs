@@ -16,7 +16,7 @@ impl App {
     /// A session has read a file.
     pub fn saw(&mut self, session: &SessionId, path: &Path) -> Result<(), StoreError> {
         let sight = Sight { path: path.to_owned(), at: self.host.now(), stamp: self.host.stamp(path) };
-        self.engine.notes().saw(session, &[sight])
+        self.engine.side_files().saw(session, &[sight])
     }
 
     /// Which of the files that a session has seen were changed by others since:
@@ -28,7 +28,7 @@ impl App {
         after_own_command: bool,
         environment: &dyn Fn(&str) -> Option<String>,
     ) -> Result<Option<String>, StoreError> {
-        let (now, notes) = (self.host.now(), self.engine.notes());
+        let (now, notes) = (self.host.now(), self.engine.side_files());
         let (mut seen_anew, mut strange) = (Vec::new(), Vec::new());
         for sight in notes.sights(session).into_iter().take(LOOKED_AFTER) {
             let stamp = self.host.stamp(&sight.path);

@@ -20,7 +20,7 @@ impl App {
     /// A session has written files: they are its own for a while, and it has
     /// seen them as they are now. Says where they really are.
     pub fn wrote(&mut self, session: &SessionId, paths: &[PathBuf]) -> Result<Vec<PathBuf>, StoreError> {
-        let (now, notes) = (self.host.now(), self.engine.notes());
+        let (now, notes) = (self.host.now(), self.engine.side_files());
         let (mut sights, mut places, mut outdated) = (Vec::new(), Vec::new(), Vec::new());
         for path in paths {
             let located = self.host.locate(path);
@@ -51,7 +51,7 @@ impl App {
         targets: &[Target],
         environment: &dyn Fn(&str) -> Option<String>,
     ) -> Result<Option<String>, StoreError> {
-        let (now, notes) = (self.host.now(), self.engine.notes());
+        let (now, notes) = (self.host.now(), self.engine.side_files());
         let mut found = Vec::new();
         for target in targets.iter().filter(|target| target.extent == Extent::File) {
             let touch = notes.touched(&self.host.real_path(&target.path));
@@ -62,7 +62,7 @@ impl App {
         if found.is_empty() {
             return Ok(None);
         }
-        let pulses = self.engine.pulses();
+        let pulses = self.engine.side_files();
         let tx = self.engine.read()?;
         let mut told = Vec::new();
         for touch in found {

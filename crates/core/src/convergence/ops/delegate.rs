@@ -22,7 +22,7 @@ impl App {
         caller: Option<&SessionId>,
         environment: &dyn Fn(&str) -> Option<String>,
     ) -> Result<Vec<Candidate>, ConvergenceError> {
-        let (now, notes, pulses) = (self.host.now(), self.engine.notes(), self.engine.pulses());
+        let (now, notes, pulses) = (self.host.now(), self.engine.side_files(), self.engine.side_files());
         let mut agents = self.engine.read()?.present()?;
         agents.retain(|agent| {
             agent.project.id == *project

@@ -43,7 +43,7 @@ impl App {
 
     /// The same of everyone here in a project.
     pub fn handoffs(&mut self, project: &ProjectId) -> Result<Vec<Handoff>, ConvergenceError> {
-        let pulses = self.engine.pulses();
+        let pulses = self.engine.side_files();
         let mut agents = self.engine.read()?.present()?;
         agents
             .retain(|agent| agent.project.id == *project && presence::is_alive(&*self.host, &*pulses, agent));
@@ -54,7 +54,7 @@ impl App {
     }
 
     fn hand_over(&mut self, agent: Agent) -> Result<Handoff, StoreError> {
-        let (notes, pulses) = (self.engine.notes(), self.engine.pulses());
+        let (notes, pulses) = (self.engine.side_files(), self.engine.side_files());
         let me = Actor::Agent(agent.session.clone());
         let steps = notes.last_trail(&agent.session).map(|trail| trail.steps).unwrap_or_default();
         let changes = self.host.changes(&agent.worktree);

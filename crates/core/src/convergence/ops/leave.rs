@@ -4,18 +4,18 @@ use super::settle::settle;
 use crate::Timestamp;
 use crate::config::settings_from;
 use crate::convergence::ConvergenceChange;
-use crate::convergence::TrailNotes;
 use crate::convergence::learn;
 use crate::convergence::model;
 use crate::engine::StoreError;
 use crate::engine::Tx;
 use crate::journal::Change;
 use crate::presence::Agent;
+use crate::side_files::SideFiles;
 
 /// What becomes of predictions about it, once it is gone, and what its prompts
 /// teach. Each is an entry of its own.
 pub(crate) fn last_words(
-    notes: &dyn TrailNotes,
+    notes: &dyn SideFiles,
     tx: &mut dyn Tx,
     agent: &Agent,
     now: Timestamp,

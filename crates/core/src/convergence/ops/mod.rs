@@ -50,7 +50,7 @@ impl App {
     /// What is published for who works in that worktree; from the store, where
     /// what is published is older. Without either, nothing is known.
     fn radar_note(&mut self, worktree: &Path) -> RadarNote {
-        let published = self.engine.notes().radar(worktree);
+        let published = self.engine.side_files().radar(worktree);
         published.unwrap_or_else(|| {
             let stored = self.engine.read().and_then(|tx| tx.radar_note(worktree));
             stored.unwrap_or_default()

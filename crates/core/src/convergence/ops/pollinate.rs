@@ -21,7 +21,7 @@ impl App {
     /// A session has finished something: whoever in its project now turns to
     /// what that was about should know.
     pub(crate) fn finished(&mut self, session: &SessionId, what: &str) -> Result<(), StoreError> {
-        let notes = self.engine.notes();
+        let notes = self.engine.side_files();
         let Some(mine) = notes.trail(session) else { return Ok(()) };
         let Some(project) = &mine.project else { return Ok(()) };
         let note = self.radar_note(&mine.worktree);
@@ -53,7 +53,7 @@ impl App {
         heir: &SessionId,
         topics: &[String],
     ) -> Result<(), StoreError> {
-        let (now, notes, pulses) = (self.host.now(), self.engine.notes(), self.engine.pulses());
+        let (now, notes, pulses) = (self.host.now(), self.engine.side_files(), self.engine.side_files());
         let hour = format!("pollination at {}", now.0 / Timestamp::HOUR);
         let sessions = [(&former.session, heir), (heir, &former.session)];
         let has_heard = |(me, other): &(&SessionId, &SessionId)| {

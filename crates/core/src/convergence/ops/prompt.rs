@@ -33,7 +33,7 @@ impl App {
         prompt: &str,
         environment: &dyn Fn(&str) -> Option<String>,
     ) -> Result<Vec<String>, StoreError> {
-        let (now, notes) = (self.host.now(), self.engine.notes());
+        let (now, notes) = (self.host.now(), self.engine.side_files());
         let Some(mut trail) = self.own_trail(session)? else { return Ok(Vec::new()) };
         let note = self.radar_note(&trail.worktree);
         let view = View::new(note, &trail.worktree, &*self.host, environment);
@@ -94,7 +94,7 @@ impl App {
         is_elsewhere: bool,
         environment: &dyn Fn(&str) -> Option<String>,
     ) -> Result<Vec<String>, StoreError> {
-        let (now, notes) = (self.host.now(), self.engine.notes());
+        let (now, notes) = (self.host.now(), self.engine.side_files());
         notes.add_visit(session, path, now, written);
         let other = if written {
             notes.last_reader(path, session)
@@ -157,7 +157,7 @@ impl App {
     /// The trail of a session that is here. One that joined before there were
     /// trails gets one now.
     fn own_trail(&mut self, session: &SessionId) -> Result<Option<Trail>, StoreError> {
-        let notes = self.engine.notes();
+        let notes = self.engine.side_files();
         if let Some(trail) = notes.trail(session) {
             return Ok(Some(trail));
         }

@@ -33,7 +33,7 @@ impl App {
         project: &ProjectId,
         environment: &dyn Fn(&str) -> Option<String>,
     ) -> Result<RadarOutcome, StoreError> {
-        let (now, notes, pulses) = (self.host.now(), self.engine.notes(), self.engine.pulses());
+        let (now, notes, pulses) = (self.host.now(), self.engine.side_files(), self.engine.side_files());
         let mut agents = self.engine.read()?.present()?;
         agents
             .retain(|agent| agent.project.id == *project && presence::is_alive(&*self.host, &*pulses, agent));
@@ -134,7 +134,7 @@ impl App {
     /// What each session of a project is about, in a few words.
     pub fn topics_in(&mut self, project: &ProjectId) -> BTreeMap<SessionId, Vec<String>> {
         let mut found = BTreeMap::new();
-        self.engine.notes().look_at_all(project, &mut |glance| {
+        self.engine.side_files().look_at_all(project, &mut |glance| {
             let Trajectory { deepening, stable, .. } = Trajectory::at_a_glance(glance);
             let last = glance.steps.last().into_iter().flatten().map(|topic| (*topic).to_owned());
             let mut topics: Vec<String> = Vec::new();

@@ -17,7 +17,6 @@ use crate::convergence::PredictionNote;
 use crate::convergence::Signal;
 use crate::convergence::SignalKind;
 use crate::convergence::Trail;
-use crate::convergence::TrailNotes;
 use crate::convergence::rules;
 use crate::convergence::told;
 use crate::convergence::topics;
@@ -33,6 +32,7 @@ use crate::messages::MessageType;
 use crate::presence;
 use crate::presence::Agent;
 use crate::presence::SessionId;
+use crate::side_files::SideFiles;
 
 /// How many messages between two are looked through.
 const LETTERS: usize = 20;
@@ -49,7 +49,7 @@ impl App {
         me: Option<&SessionId>,
         now: Timestamp,
     ) -> Result<Vec<String>, StoreError> {
-        let (notes, pulses) = (self.engine.notes(), self.engine.pulses());
+        let (notes, pulses) = (self.engine.side_files(), self.engine.side_files());
         let mut tx = self.engine.write()?;
         let mut topics = Vec::new();
         let mut record = |tx: &mut dyn Tx, agent: Option<&Agent>, changes: Vec<Change>| {
@@ -131,7 +131,7 @@ type Ended = (Option<Agent>, Vec<Change>);
 /// What has come of predictions that have not ended, with one of each two. What
 /// either was to hear of one that has ended, and has not, it need not hear.
 pub(super) fn settle(
-    notes: &dyn TrailNotes,
+    notes: &dyn SideFiles,
     tx: &mut dyn Tx,
     now: Timestamp,
     concerns: impl Fn(&Prediction) -> bool,
@@ -154,7 +154,7 @@ pub(super) fn settle(
     Ok(endings)
 }
 
-fn since(notes: &dyn TrailNotes, tx: &dyn Tx, prediction: &Prediction) -> Result<rules::Since, StoreError> {
+fn since(notes: &dyn SideFiles, tx: &dyn Tx, prediction: &Prediction) -> Result<rules::Since, StoreError> {
     let made = prediction.at;
     let mut since = rules::Since { understanding: understanding(tx, prediction)?, ..Default::default() };
     for party in &prediction.pair {

@@ -39,7 +39,7 @@ impl App {
         request: &ActRequest,
     ) -> Result<ActOutcome, KnowledgeError> {
         let now = self.host.now();
-        let pulses = self.engine.pulses();
+        let pulses = self.engine.side_files();
         if request.scope != Scope::Global {
             // Others find a project by its name once it was seen.
             self.settle_projects([request.worktree.clone()])?;

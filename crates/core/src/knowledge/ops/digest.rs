@@ -16,7 +16,7 @@ impl App {
     /// What an agent that begins is told of what is known, in so many tokens: what
     /// has to do with its branch and its place first.
     pub fn digest(&self, agent: &Agent, tokens: usize) -> Option<String> {
-        let lines = self.engine.notes().digest(&agent.project.id)?;
+        let lines = self.engine.side_files().digest(&agent.project.id)?;
         let below = agent.cwd.strip_prefix(&agent.worktree).unwrap_or(Path::new(""));
         let place = format!("{} {}", agent.branch.as_deref().unwrap_or_default(), below.display());
         let words = place.split(|c: char| !c.is_alphanumeric()).filter(|word| word.len() > 2);
@@ -33,7 +33,7 @@ impl App {
         with_files: bool,
     ) -> Result<(), StoreError> {
         let Scope::Project(project) = scope else { return Ok(()) };
-        let notes = self.engine.notes();
+        let notes = self.engine.side_files();
         let lines = index.heaviest(scope, digest::MOST)?;
         notes.set_digest(project, &lines.join("\n"));
         if with_files {

@@ -24,7 +24,7 @@ impl App {
         moment: Moment,
         environment: &dyn Fn(&str) -> Option<String>,
     ) -> Result<Option<Batch>, StoreError> {
-        let flags = self.engine.flags();
+        let flags = self.engine.side_files();
         if !moment.concerns(flags.flag(session)) {
             return Ok(None);
         }
@@ -79,6 +79,6 @@ impl App {
 
     /// Notes that a batch was written out in full, to the last byte.
     pub fn shown(&mut self, batch: &Batch) -> Result<(), StoreError> {
-        self.engine.flags().note_shown(&batch.session, &batch.hand)
+        self.engine.side_files().note_shown(&batch.session, &batch.hand)
     }
 }

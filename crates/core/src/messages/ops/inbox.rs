@@ -11,12 +11,12 @@ use crate::journal::Change;
 use crate::journal::Seq;
 use crate::messages::Correspondent;
 use crate::messages::Flag;
-use crate::messages::FlagStore;
 use crate::messages::InboxRequest;
 use crate::messages::Letter;
 use crate::messages::MessageChange;
 use crate::messages::rules::Hand;
 use crate::project::ProjectId;
+use crate::side_files::SideFiles;
 
 impl App {
     /// The letters not read yet, in the order they were sent. Unless it only
@@ -32,7 +32,7 @@ impl App {
         request: &InboxRequest,
         is_wanted: impl Fn(Seq) -> bool,
     ) -> Result<Vec<Letter>, StoreError> {
-        let flags = self.engine.flags();
+        let flags = self.engine.side_files();
         let waiting = |tx: &dyn Tx, host: &dyn Host| -> Result<Vec<Letter>, StoreError> {
             let mut letters = waiting(host, &*flags, tx, request)?;
             letters.retain(|letter| is_wanted(letter.message.number));
@@ -104,7 +104,7 @@ impl App {
 /// The letters that nobody has shown or is showing.
 fn waiting(
     host: &dyn Host,
-    flags: &dyn FlagStore,
+    flags: &dyn SideFiles,
     tx: &dyn Tx,
     request: &InboxRequest,
 ) -> Result<Vec<Letter>, StoreError> {

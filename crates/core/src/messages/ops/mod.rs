@@ -17,7 +17,6 @@ use crate::host::Process;
 use crate::journal::Actor;
 use crate::journal::Change;
 use crate::journal::Seq;
-use crate::messages::FlagStore;
 use crate::messages::Letter;
 use crate::messages::MessageChange;
 use crate::messages::MessageStore;
@@ -31,6 +30,7 @@ use crate::presence;
 use crate::presence::Agent;
 use crate::presence::PresenceStore;
 use crate::presence::SessionId;
+use crate::side_files::SideFiles;
 
 /// What a joining agent finds: its own letters, and those that wait for one of
 /// its name in its project that is gone. Its hooks are told.
@@ -173,7 +173,7 @@ pub(crate) fn unread_counts(store: &dyn MessageStore) -> Result<BTreeMap<Actor, 
 /// asked after once.
 fn fates<'a>(
     host: &'a dyn Host,
-    flags: &'a dyn FlagStore,
+    flags: &'a dyn SideFiles,
     mailbox: &'a Actor,
 ) -> impl Fn(&Process) -> Hand + 'a {
     let known: RefCell<Vec<(Process, Hand)>> = RefCell::default();

@@ -24,8 +24,8 @@ use crate::messages::rules;
 use crate::presence;
 use crate::presence::Agent;
 use crate::presence::Caller;
-use crate::presence::PulseStore;
 use crate::project::ProjectId;
+use crate::side_files::SideFiles;
 use crate::text;
 
 impl App {
@@ -34,7 +34,7 @@ impl App {
         rules::check_text(&request.text)?;
         let now = self.host.now();
         let id = EntryId::new(now, self.host.random());
-        let pulses = self.engine.pulses();
+        let pulses = self.engine.side_files();
         let mut tx = self.engine.write()?;
         let (outcome, topics) =
             Sending { host: &*self.host, pulses: &*pulses }.carry_out(&mut *tx, id, now, request)?;
@@ -47,7 +47,7 @@ impl App {
 /// What it takes to carry out a request.
 struct Sending<'a> {
     host: &'a dyn Host,
-    pulses: &'a dyn PulseStore,
+    pulses: &'a dyn SideFiles,
 }
 
 /// A message that is about to be recorded.

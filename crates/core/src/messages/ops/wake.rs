@@ -33,7 +33,7 @@ impl App {
             return Ok(Vec::new());
         }
         let now = self.host.now();
-        let pulses = self.engine.pulses();
+        let pulses = self.engine.side_files();
         let mut asleep = Vec::new();
         for recipient in &outcome.to {
             let Actor::Agent(session) = &recipient.who else { continue };
@@ -62,8 +62,8 @@ impl App {
         session: &SessionId,
         environment: &dyn Fn(&str) -> Option<String>,
     ) -> Result<Stir, StoreError> {
-        let flags = self.engine.flags();
-        let heard = self.engine.pulses().heard(session);
+        let flags = self.engine.side_files();
+        let heard = self.engine.side_files().heard(session);
         let flag = flags.flag(session);
         if heard.is_some() && !flag.new && !flag.later {
             return Ok(Stir::Nothing);

@@ -14,12 +14,12 @@ use crate::presence::NotAllowed;
 use crate::presence::PresenceError;
 use crate::presence::PresenceStore;
 use crate::presence::Proof;
-use crate::presence::PulseStore;
 use crate::presence::SessionId;
+use crate::side_files::SideFiles;
 
 impl App {
     pub fn caller(&mut self, facts: &CallerFacts) -> Result<Caller, StoreError> {
-        let pulses = self.engine.pulses();
+        let pulses = self.engine.side_files();
         who_calls(&*self.host, &*pulses, &*self.engine.read()?, facts)
     }
 
@@ -27,7 +27,7 @@ impl App {
     /// to the one that is noted to host a session, and whether there is one. Such
     /// a note may be late, so whoever has it above is not the person in any case.
     pub fn ancestors(&self) -> (Vec<Process>, bool) {
-        let pulses = self.engine.pulses();
+        let pulses = self.engine.side_files();
         let is_noted = Cell::new(false);
         let is_host = |process: &Process| {
             is_noted.set(pulses.is_host(process));
@@ -74,7 +74,7 @@ impl App {
 /// whatever is started there.
 pub(crate) fn who_calls(
     host: &dyn Host,
-    pulses: &dyn PulseStore,
+    pulses: &dyn SideFiles,
     store: &dyn PresenceStore,
     facts: &CallerFacts,
 ) -> Result<Caller, StoreError> {

@@ -31,7 +31,7 @@ impl App {
         let known = self.engine.read()?.agent(&request.session)?;
         if let Some((agent, None)) = known
             && !agent.process.is(&request.process)
-            && is_alive(&*self.host, &*self.engine.pulses(), &agent)
+            && is_alive(&*self.host, &*self.engine.side_files(), &agent)
         {
             let pid = agent.process.pid;
             return Err(PresenceError::RunsElsewhere { session: request.session.clone(), pid });
@@ -66,7 +66,7 @@ impl App {
     ) -> Result<(HookSettings, Option<JoinOutcome>), PresenceError> {
         let now = self.host.now();
         let place = self.host.place(&request.cwd);
-        let pulses = self.engine.pulses();
+        let pulses = self.engine.side_files();
 
         // Whoever is not welcome does not queue, and `git` does not run while
         // everyone else waits.
@@ -164,12 +164,12 @@ impl App {
         if joined || pulses.heard(&agent.session).is_none() {
             pulses.start_pulse(&agent.session, now)?;
             // Without a trail it is only less foreseeable.
-            let _ = self.engine.notes().begin_trail(&agent.session, &project.id, &agent.worktree);
+            let _ = self.engine.side_files().begin_trail(&agent.session, &project.id, &agent.worktree);
         }
         pulses.note_host(&agent);
         if let Some(predecessor) = &predecessor {
-            self.engine.notes().end_trail(&predecessor.session);
-            pulses.end_pulse(&predecessor.session)?;
+            self.engine.side_files().end_trail(&predecessor.session);
+            pulses.end_session(&predecessor.session)?;
         }
         others.retain(|agent| agent.project.id == project.id);
         let mut others: Vec<Seen> =

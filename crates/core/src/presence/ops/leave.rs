@@ -32,7 +32,7 @@ impl App {
         reason: LeaveReason,
         actor: Actor,
     ) -> Result<Option<LeaveOutcome>, PresenceError> {
-        let (now, notes) = (self.host.now(), self.engine.notes());
+        let (now, notes) = (self.host.now(), self.engine.side_files());
         let mut tx = self.engine.write()?;
         let Some((agent, None)) = tx.agent(session)? else {
             return Ok(None);
@@ -48,14 +48,14 @@ impl App {
         tx.commit()?;
         self.host.ring(&project.map(Topic::Project).into_iter().collect::<Vec<_>>());
         notes.end_trail(session);
-        self.engine.pulses().end_pulse(session)?;
+        self.engine.side_files().end_session(session)?;
         Ok(Some(LeaveOutcome { session: session.clone(), name: agent.name }))
     }
 
     /// Records the leaving of agents that died: once, and per project, so that
     /// each project's news is its own.
     pub(super) fn bury(&mut self) -> Result<(), StoreError> {
-        let (now, notes, pulses) = (self.host.now(), self.engine.notes(), self.engine.pulses());
+        let (now, notes, pulses) = (self.host.now(), self.engine.side_files(), self.engine.side_files());
         let mut tx = self.engine.write()?;
         let (_, dead) = partition_alive(&*self.host, &*pulses, tx.present()?);
         let mut news: BTreeMap<ProjectId, Vec<Change>> = BTreeMap::new();
@@ -83,7 +83,7 @@ impl App {
         self.host.ring(&news.into_keys().map(Topic::Project).collect::<Vec<_>>());
         for (agent, _) in &dead {
             notes.end_trail(&agent.session);
-            pulses.end_pulse(&agent.session)?;
+            pulses.end_session(&agent.session)?;
         }
         Ok(())
     }

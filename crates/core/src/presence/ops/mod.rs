@@ -32,13 +32,13 @@ use crate::presence::Agent;
 use crate::presence::LeaveReason;
 use crate::presence::PresenceChange;
 use crate::presence::PresenceStore;
-use crate::presence::PulseStore;
 use crate::presence::Seen;
 use crate::presence::SessionId;
 use crate::presence::rules;
 use crate::project::Project;
 use crate::project::ProjectId;
 use crate::project::normalise_origin;
+use crate::side_files::SideFiles;
 
 /// A project, as far as it can be told.
 pub(super) struct Identified {
@@ -139,7 +139,7 @@ pub(super) fn repository_seen(
 /// was last said.
 pub(crate) fn partition_alive(
     host: &dyn Host,
-    pulses: &dyn PulseStore,
+    pulses: &dyn SideFiles,
     present: Vec<Agent>,
 ) -> (Vec<Agent>, Vec<(Agent, LeaveReason)>) {
     let now = host.now();
@@ -167,7 +167,7 @@ pub(crate) fn partition_alive(
 }
 
 /// Whether an agent lives, or was heard from.
-pub(crate) fn is_alive(host: &dyn Host, pulses: &dyn PulseStore, agent: &Agent) -> bool {
+pub(crate) fn is_alive(host: &dyn Host, pulses: &dyn SideFiles, agent: &Agent) -> bool {
     partition_alive(host, pulses, vec![agent.clone()]).1.is_empty()
 }
 
@@ -181,7 +181,7 @@ pub(crate) fn gone_before(
 }
 
 /// An agent as its pulse tells it, on the branch that is checked out now.
-pub(crate) fn see(host: &dyn Host, pulses: &dyn PulseStore, mut agent: Agent) -> Seen {
+pub(crate) fn see(host: &dyn Host, pulses: &dyn SideFiles, mut agent: Agent) -> Seen {
     if host.is_here(&agent.host) {
         agent.branch = host.branch(&agent.worktree).or(agent.branch);
     }

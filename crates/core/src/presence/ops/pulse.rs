@@ -13,7 +13,7 @@ impl App {
     /// Notes what an agent does. The hot path: it comes with every tool call,
     /// so it opens no database unless the session is not known.
     pub fn pulse(&mut self, session: &SessionId, pulse: &Pulse) -> Result<PulseOutcome, StoreError> {
-        if self.engine.pulses().note_pulse(session, self.host.now(), pulse)? {
+        if self.engine.side_files().note_pulse(session, self.host.now(), pulse)? {
             return Ok(PulseOutcome::Noted);
         }
         Ok(match self.engine.read()?.agent(session)? {
@@ -25,7 +25,7 @@ impl App {
     /// Notes that an agent has called. Where hooks tell what it does, they know
     /// better: then it is at work.
     pub fn has_called(&mut self, session: &SessionId) -> Result<(), StoreError> {
-        let pulses = self.engine.pulses();
+        let pulses = self.engine.side_files();
         if pulses.heard(session).is_none_or(|heard| heard.status == Status::Idle) {
             pulses.note_pulse(session, self.host.now(), &Pulse::of(Status::Idle))?;
         }
@@ -35,10 +35,10 @@ impl App {
     pub fn subagent_started(&mut self, session: &SessionId, id: &str, kind: &str) -> Result<(), StoreError> {
         let started_at = self.host.now();
         let subagent = Subagent { id: id.into(), kind: kind.into(), started_at };
-        self.engine.pulses().note_subagent(session, &subagent)
+        self.engine.side_files().note_subagent(session, &subagent)
     }
 
     pub fn subagent_stopped(&mut self, session: &SessionId, id: &str) -> Result<(), StoreError> {
-        self.engine.pulses().end_subagent(session, id)
+        self.engine.side_files().end_subagent(session, id)
     }
 }

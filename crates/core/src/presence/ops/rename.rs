@@ -21,7 +21,7 @@ impl App {
         actor: Actor,
     ) -> Result<RenameOutcome, PresenceError> {
         let now = self.host.now();
-        let pulses = self.engine.pulses();
+        let pulses = self.engine.side_files();
         let mut tx = self.engine.write()?;
         let Some((me, None)) = tx.agent(session)? else {
             return Err(PresenceError::NotRegistered);

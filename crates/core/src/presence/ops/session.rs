@@ -16,7 +16,7 @@ impl App {
         session: &SessionId,
         hosting: &dyn Fn(&dyn Host) -> Option<Process>,
     ) -> Result<Option<SessionId>, StoreError> {
-        let noted = self.engine.pulses().host_of(session);
+        let noted = self.engine.side_files().host_of(session);
         let hosted = match noted {
             Some(hosted) => Some(hosted),
             // Never seen, or its note was lost.
@@ -43,11 +43,11 @@ impl App {
 
     /// Keeps something to say to a session for its next prompt.
     pub fn keep_for_later(&mut self, session: &SessionId, text: &str) {
-        self.engine.notes().keep_for_later(session, text);
+        self.engine.side_files().keep_for_later(session, text);
     }
 
     /// What was kept for it, once.
     pub fn take_kept(&mut self, session: &SessionId) -> Option<String> {
-        self.engine.notes().take_kept(session)
+        self.engine.side_files().take_kept(session)
     }
 }

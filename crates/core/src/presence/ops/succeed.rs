@@ -39,7 +39,7 @@ impl App {
         process: &Process,
         successor: &SessionId,
     ) -> Result<Option<SessionId>, StoreError> {
-        let pulses = self.engine.pulses();
+        let pulses = self.engine.side_files();
         let mut there = self.engine.read()?.present()?;
         there.retain(|agent| agent.kind == kind && agent.process.is(process) && agent.session != *successor);
         let is_announced = |agent: &&Agent| {

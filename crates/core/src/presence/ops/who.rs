@@ -21,7 +21,7 @@ use crate::text;
 impl App {
     /// A session that is here, and how many others are in its project.
     pub fn company(&mut self, session: &SessionId) -> Result<Option<(Agent, usize)>, StoreError> {
-        let pulses = self.engine.pulses();
+        let pulses = self.engine.side_files();
         let tx = self.engine.read()?;
         let Some((me, None)) = tx.agent(session)? else { return Ok(None) };
         let (alive, _) = partition_alive(&*self.host, &*pulses, tx.present()?);
@@ -38,7 +38,7 @@ impl App {
         glimpse: impl FnOnce(&[Agent]) -> Vec<Glimpse>,
     ) -> Result<WhoOutcome, PresenceError> {
         let now = self.host.now();
-        let pulses = self.engine.pulses();
+        let pulses = self.engine.side_files();
         let tx = self.engine.read()?;
         let project = match scope {
             Scope::Project(project) => Some(project.clone()),

@@ -21,7 +21,7 @@ impl App {
     /// claim is over is refused, unless the person says so.
     pub fn complete_task(&mut self, request: &CompleteRequest) -> Result<TaskOutcome, TaskError> {
         let now = self.host.now();
-        let pulses = self.engine.pulses();
+        let pulses = self.engine.side_files();
         self.settle_projects(request.task.spec.as_ref().map(|spec| request.task.cwd.join(spec)))?;
         let tx = self.engine.write()?;
         let mut board = Board::new(&*self.host, &*pulses, &*tx, &request.task, Access::Change)?;

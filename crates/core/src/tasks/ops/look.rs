@@ -19,7 +19,7 @@ impl App {
     /// The tasks of a spec as they stand.
     pub fn tasks(&mut self, request: &TaskRequest) -> Result<TasksOutcome, TaskError> {
         let now = self.host.now();
-        let pulses = self.engine.pulses();
+        let pulses = self.engine.side_files();
         self.settle_projects(request.spec.as_ref().map(|spec| request.cwd.join(spec)))?;
         let tx = self.engine.read()?;
         let Board { spec, read, tasks, .. } = Board::new(&*self.host, &*pulses, &*tx, request, Access::Read)?;

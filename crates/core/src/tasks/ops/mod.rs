@@ -19,8 +19,8 @@ use crate::presence;
 use crate::presence::Agent;
 use crate::presence::Caller;
 use crate::presence::PresenceStore;
-use crate::presence::PulseStore;
 use crate::presence::SessionId;
+use crate::side_files::SideFiles;
 use crate::tasks::SpecRef;
 use crate::tasks::TaskChange;
 use crate::tasks::TaskError;
@@ -113,7 +113,7 @@ struct Board {
 impl Board {
     fn new(
         host: &dyn Host,
-        pulses: &dyn PulseStore,
+        pulses: &dyn SideFiles,
         tx: &dyn Tx,
         request: &TaskRequest,
         access: Access,

@@ -1,0 +1,94 @@
+//! What comes too often to be recorded: who wrote which file, and what each session
+//! has seen and was told. **What is lost here is a hint that is not given.**
+
+use std::path::Path;
+
+use crate::Timestamp;
+use crate::claims::Sight;
+use crate::claims::Touch;
+use crate::engine::StoreError;
+use crate::presence::SessionId;
+use crate::side_files::Line;
+use crate::side_files::SideFiles;
+use crate::side_files::WRITERS;
+use crate::side_files::path_key;
+use crate::text;
+
+impl dyn SideFiles + '_ {
+    /// A session has written a path.
+    pub fn touch(&self, touch: &Touch) -> Result<(), StoreError> {
+        let note = serde_json::to_string(touch).unwrap_or_default();
+        self.set_slot(WRITERS, &path_key(&touch.worktree.join(&touch.path)), &note)
+    }
+
+    /// Who wrote the file last that is really there.
+    pub fn touched(&self, path: &Path) -> Option<Touch> {
+        let touch: Touch = serde_json::from_str(&self.slot(WRITERS, &path_key(path))?).ok()?;
+        (touch.worktree.join(&touch.path) == path).then_some(touch)
+    }
+
+    /// Everything written since then.
+    pub fn all_touched(&self, since: Timestamp) -> Vec<Touch> {
+        let mut touches: Vec<Touch> = Vec::new();
+        self.each_slot(WRITERS, &mut |_, note| touches.extend(serde_json::from_str::<Touch>(note)));
+        touches.retain(|touch| touch.at >= since);
+        touches
+    }
+
+    /// The files a session has seen last, newest first.
+    pub fn sights(&self, session: &SessionId) -> Vec<Sight> {
+        self.read_log(session).seen()
+    }
+
+    /// A session has seen files.
+    pub fn saw(&self, session: &SessionId, sights: &[Sight]) -> Result<(), StoreError> {
+        sights.iter().try_for_each(|sight| self.add(session, &Line::Seen(sight.clone())))
+    }
+
+    /// Keeps something to say to a session for its next prompt.
+    pub fn keep_for_later(&self, session: &SessionId, text: &str) {
+        let _ = self.add(session, &Line::Later(text.to_owned()));
+    }
+
+    /// What was kept for it, once.
+    pub fn take_kept(&self, session: &SessionId) -> Option<String> {
+        let text = self.read_log(session).later()?;
+        self.add(session, &Line::Later(String::new())).ok()?;
+        Some(text)
+    }
+
+    /// Whether a session was told this.
+    pub fn was_told(&self, session: &SessionId, what: &str) -> bool {
+        self.read_log(session).has(&Line::Told(checksum(what)))
+    }
+
+    /// The same; and from now on it was.
+    pub fn told_before(&self, session: &SessionId, what: &str) -> bool {
+        let was_told = self.was_told(session, what);
+        if !was_told {
+            let _ = self.add(session, &Line::Told(checksum(what)));
+        }
+        was_told
+    }
+
+    /// A command of a session has begun.
+    pub fn begin(&self, session: &SessionId, call: &str, at: Timestamp) -> Result<(), StoreError> {
+        self.add(session, &Line::Begun(checksum(call), at))
+    }
+
+    /// It has ended; when it had begun.
+    pub fn end(&self, session: &SessionId, call: &str, at: Timestamp) -> Option<Timestamp> {
+        let begun = self.read_log(session).begun(checksum(call))?;
+        let _ = self.add(session, &Line::Ended(checksum(call), at));
+        Some(begun)
+    }
+
+    /// Whether a session runs a command, or has ended one since then.
+    pub fn runs_or_ran(&self, session: &SessionId, since: Timestamp) -> bool {
+        self.read_log(session).runs_or_ran(since)
+    }
+}
+
+fn checksum(text: &str) -> u64 {
+    text::checksum(text.as_bytes())
+}

@@ -1,0 +1,116 @@
+//! What hooks read of holds: a line for each, found by where it is, and a line for each
+//! repository.
+//!
+//! Whoever takes hold adds its line before the commit; after the commit the lines are
+//! written as the tables have them, under the write lock. A crash in between leaves a
+//! line too many. So **they may say too much, never too little**, and whoever is
+//! hindered by one asks the store.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+use std::str::FromStr as _;
+
+use crate::Timestamp;
+use crate::claims::Case;
+use crate::claims::Held;
+use crate::claims::HeldLine;
+use crate::claims::Hold;
+use crate::claims::Mode;
+use crate::claims::Pattern;
+use crate::claims::Strength;
+use crate::journal::Actor;
+use crate::side_files::SideFiles;
+use crate::side_files::escaped;
+use crate::side_files::plain;
+
+/// How the line of a repository and of a hold begins.
+pub const REPOSITORY: &str = "in\t";
+pub const HOLD: &str = "by\t";
+
+const ADVISORY: &str = "claimed";
+
+impl dyn SideFiles + '_ {
+    /// Whether anyone holds any paths exclusively.
+    pub fn is_anything_held(&self) -> bool {
+        !self.is_current() || self.published(HOLD).is_none_or(|holds| !holds.is_empty())
+    }
+
+    /// What is held near these paths. There may be thousands of holds: the others are
+    /// never looked at.
+    pub fn held_near(&self, paths: &[Pattern], case: Case) -> Held {
+        let (lines, is_whole) = self.lines_near(paths);
+        let mut held = Held { is_partial: !is_whole || !self.is_current(), ..Held::default() };
+        let mut projects = BTreeSet::new();
+        for line in lines {
+            match read_hold(&line) {
+                Some(hold) if paths.iter().any(|path| path.may_meet(hold.pattern.as_str(), case)) => {
+                    projects.extend(hold.project.clone());
+                    held.holds.push(hold);
+                }
+                Some(_) => {}
+                None => held.is_partial = true,
+            }
+        }
+        for project in projects {
+            let lines = self.published(&format!("{REPOSITORY}{}\t", escaped(project.as_str())));
+            for line in lines.unwrap_or_default() {
+                let repository = line.rsplit_once('\t').map_or("", |(_, repository)| repository);
+                held.repositories.push((plain(repository).into_owned().into(), project.clone()));
+            }
+        }
+        held
+    }
+
+    /// The lines about these paths, all that is above them, and all that is below those
+    /// that mean more than one file; and whether that is all.
+    fn lines_near(&self, paths: &[Pattern]) -> (BTreeSet<String>, bool) {
+        let (mut found, mut is_whole) = (BTreeSet::new(), true);
+        let mut look = |beginning: &str| match self.published(beginning) {
+            Some(lines) => found.extend(lines),
+            None => is_whole = false,
+        };
+        for path in paths {
+            let place = escaped(&path.place().to_lowercase());
+            Path::new(&place).ancestors().for_each(|above| look(&format!("{HOLD}{}\t", above.display())));
+            match path.literal() {
+                Some(_) => {}
+                None if place.is_empty() => look(HOLD),
+                None => look(&format!("{HOLD}{place}/")),
+            }
+        }
+        (found, is_whole)
+    }
+}
+
+fn read_hold(line: &str) -> Option<HeldLine> {
+    let cells: Vec<&str> = line.strip_prefix(HOLD)?.split('\t').collect();
+    let [_, strength, holder, label, until, project, pattern] = cells[..] else { return None };
+    let Ok(holder) = Actor::from_str(&plain(holder));
+    Some(HeldLine {
+        project: (!project.is_empty()).then(|| plain(project).into_owned().into()),
+        holder,
+        label: plain(label).into_owned(),
+        strength: if strength == ADVISORY { Strength::Advisory } else { Strength::Blocking },
+        until: until.parse().ok().map(Timestamp),
+        pattern: Pattern::new(&plain(pattern)).ok()?,
+    })
+}
+
+/// The line of a hold. Only what is exclusive and about paths is ever in a hook's way.
+pub fn hold_line(hold: &Hold) -> Option<String> {
+    let pattern = hold.resource.pattern()?;
+    if hold.mode != Mode::Exclusive || hold.strength == Strength::Lifted {
+        return None;
+    }
+    let until = hold.until.map_or_else(|| "-".to_owned(), |until| until.0.to_string());
+    let project = hold.project.as_ref().map_or("", |project| project.as_str());
+    let strength = if hold.strength == Strength::Advisory { ADVISORY } else { "reserved" };
+    let place = pattern.place().to_lowercase();
+    let cells = [&place, strength, &hold.holder.to_string(), &hold.label, &until, project, pattern.as_str()];
+    Some(format!("{HOLD}{}\n", cells.map(escaped).join("\t")))
+}
+
+/// The line of a repository.
+pub fn repository_line(project: &str, repository: &str) -> String {
+    format!("{REPOSITORY}{}\t{}\n", escaped(project), escaped(repository))
+}

@@ -1,0 +1,107 @@
+//! What hooks read of convergence: the threshold, published settings, domains, and
+//! which predictions there are.
+
+use std::path::Path;
+
+use crate::Timestamp;
+use crate::convergence::Learned;
+use crate::convergence::PredictionNote;
+use crate::convergence::RadarNote;
+use crate::convergence::SignalKind;
+use crate::side_files::SideFiles;
+use crate::side_files::escaped;
+use crate::side_files::plain;
+
+/// How these lines begin.
+pub const LINES: [&str; 5] = ["threshold\t", "set\t", "domain\t", "learned\t", "met\t"];
+
+impl dyn SideFiles + '_ {
+    /// What the store says, for who works in that worktree. `None` if what was
+    /// published is older than the store.
+    pub fn radar(&self, worktree: &Path) -> Option<RadarNote> {
+        let lines = LINES.iter().map(|beginning| self.published(beginning)).collect::<Option<Vec<_>>>()?;
+        let lines = lines.iter().flatten().map(String::as_str);
+        self.is_current().then(|| read_lines(lines, worktree))
+    }
+}
+
+/// What those lines say for who works in that worktree.
+pub fn read_lines<'a>(lines: impl Iterator<Item = &'a str>, worktree: &Path) -> RadarNote {
+    let mut note = RadarNote::default();
+    let here = worktree.to_string_lossy();
+    for line in lines {
+        let cells: Vec<&str> = line.split('\t').collect();
+        match cells[..] {
+            ["threshold", threshold] => note.threshold = threshold.parse().ok(),
+            ["set", scope, key, value] if scope.is_empty() || plain(scope) == here => {
+                note.is_published_here |= !scope.is_empty();
+                note.settings.push((plain(key).into_owned(), plain(value).into_owned()));
+            }
+            ["domain", topic, domain] => {
+                let domain = (!domain.is_empty()).then(|| plain(domain).into_owned());
+                note.assigned.push((plain(topic).into_owned(), domain));
+            }
+            ["learned", topic, domain, weight, at] => {
+                note.learned.push(Learned {
+                    topic: plain(topic).into_owned(),
+                    domain: plain(domain).into_owned(),
+                    weight: weight.parse().unwrap_or_default(),
+                    at: Timestamp(at.parse().unwrap_or_default()),
+                });
+            }
+            ["met", number, at, kind, one, other, ended, topics, files] => {
+                note.predictions.extend(read_prediction(
+                    [number, at, kind, ended],
+                    [one, other],
+                    [topics, files],
+                ));
+            }
+            _ => {}
+        }
+    }
+    note
+}
+
+/// The line of a prediction.
+pub fn prediction_line(note: &PredictionNote) -> String {
+    let words = |names: &[String]| names.iter().map(|name| escaped(name)).collect::<Vec<_>>().join("\u{1f}");
+    let ended = note.ended.map_or_else(|| "-".to_owned(), |at| at.0.to_string());
+    let pair = note.pair.each_ref().map(|session| escaped(session.as_str())).join("\t");
+    let (kind, at) = (note.kind.as_str(), note.at.0);
+    let names = [words(&note.topics), words(&note.files)].join("\t");
+    format!("met\t{}\t{at}\t{kind}\t{pair}\t{ended}\t{names}\n", note.number)
+}
+
+fn read_prediction(facts: [&str; 4], pair: [&str; 2], names: [&str; 2]) -> Option<PredictionNote> {
+    let [number, at, kind, ended] = facts;
+    let [topics, files] = names.map(|names| {
+        let names = names.split('\u{1f}').filter(|name| !name.is_empty());
+        names.map(|name| plain(name).into_owned()).collect()
+    });
+    Some(PredictionNote {
+        number: number.parse().ok()?,
+        at: Timestamp(at.parse().ok()?),
+        kind: SignalKind::ALL.into_iter().find(|known| known.as_str() == kind)?,
+        pair: pair.map(|session| plain(session).into_owned().into()),
+        topics,
+        files,
+        ended: ended.parse().ok().map(Timestamp),
+    })
+}
+
+/// The lines of the threshold, of settings, and of domains.
+pub fn threshold_line(threshold: f64) -> String {
+    format!("threshold\t{threshold}\n")
+}
+
+pub fn setting_line(scope: &str, key: &str, value: &str) -> String {
+    format!("set\t{}\t{}\t{}\n", escaped(scope), escaped(key), escaped(value))
+}
+
+pub fn domain_line(topic: &str, domain: Option<&str>) -> String {
+    format!("domain\t{}\t{}\n", escaped(topic), escaped(domain.unwrap_or_default()))
+}
+
+pub fn learned_line(Learned { topic, domain, weight, at }: &Learned) -> String {
+    format!("learned\t{}\t{}\t{weight}\t{}\n", escaped(topic), escaped(domain), at.0)
+}

@@ -1,0 +1,285 @@
+//! Trails: where a session has been, in its log; and what all sessions are about, in
+//! one table that is looked through at every prompt. **The logs of others are read
+//! only where there is something to see.**
+
+use std::fmt::Write as _;
+use std::path::Path;
+use std::path::PathBuf;
+
+use crate::Timestamp;
+use crate::convergence::Glance;
+use crate::convergence::Step;
+use crate::convergence::Trail;
+use crate::convergence::Visit;
+use crate::convergence::WINDOW;
+use crate::engine::StoreError;
+use crate::presence::SessionId;
+use crate::project::ProjectId;
+use crate::side_files::Line;
+use crate::side_files::Log;
+use crate::side_files::NOT_BEGUN;
+use crate::side_files::NOW;
+use crate::side_files::READERS;
+use crate::side_files::SideFiles;
+use crate::side_files::TOPICS;
+use crate::side_files::escaped;
+use crate::side_files::path_key;
+use crate::side_files::plain;
+
+/// How many files of a prompt are kept, read and written.
+const MOST_FILES: usize = 12;
+
+/// Between the prompts of a session, in its slot.
+const STEP: char = '\u{1e}';
+
+/// How long what a session is about may be there.
+const LONGEST_TOPICS: usize = 700;
+
+impl dyn SideFiles + '_ {
+    /// A session begins, or goes on.
+    pub fn begin_trail(
+        &self,
+        session: &SessionId,
+        project: &ProjectId,
+        worktree: &Path,
+    ) -> Result<(), StoreError> {
+        // One that comes back goes on where it was, unless it is elsewhere.
+        let log = self.read_log(session);
+        let former = log.trail().filter(|former| former.project.as_ref() == Some(project));
+        let steps = former.map_or_else(Vec::new, |former| former.steps);
+        let (session, project) = (session.clone(), Some(project.clone()));
+        let trail = Trail { session, project, worktree: worktree.to_owned(), steps };
+        self.replace_log(&trail.session, &(trail.render() + &log.without_trail()));
+        if trail.steps.is_empty() { Ok(()) } else { self.put_topics(&trail) }
+    }
+
+    /// Adds the last step of a trail, and looks at what others in its project are
+    /// about, if they say any of these words, which are sorted.
+    pub fn add_step(
+        &self,
+        trail: &Trail,
+        interests: &[&str],
+        look: &mut dyn FnMut(&Glance<'_>),
+    ) -> Result<(), StoreError> {
+        let Some(step) = trail.steps.last() else { return Ok(()) };
+        let mut line = String::new();
+        write_step(&mut line, step);
+        self.add(&trail.session, &Line::Trail(line))?;
+        if let Some(project) = &trail.project {
+            self.look_through(project, Some(interests), look);
+        }
+        self.put_topics(trail)
+    }
+
+    /// A tool of its has read or written a file.
+    pub fn add_visit(&self, session: &SessionId, path: &Path, at: Timestamp, written: bool) {
+        let mut line = String::new();
+        write_visit(&mut line, &path.to_string_lossy(), at, written);
+        let _ = self.add(session, &Line::Trail(line));
+    }
+
+    /// A session has read the file that is really there.
+    pub fn read_by(&self, path: &Path, session: &SessionId, at: Timestamp) {
+        let mut readers = vec![(session.clone(), at)];
+        // Whoever read it before stays, for when this one writes it.
+        readers.extend(self.last_reader(path, session));
+        let readers = readers.iter().map(|(who, at)| format!("{} {}", at.0, escaped(who.as_str())));
+        let _ = self.set_slot(READERS, &path_key(path), &readers.collect::<Vec<_>>().join("\t"));
+    }
+
+    /// Who read it last but for this session, and when.
+    pub fn last_reader(&self, path: &Path, but: &SessionId) -> Option<(SessionId, Timestamp)> {
+        let reader = |text: &str| {
+            let (at, session) = text.split_once(' ')?;
+            Some((SessionId::from(plain(session)), Timestamp(at.parse().ok()?)))
+        };
+        let readers = self.slot(READERS, &path_key(path))?;
+        readers.split('\t').map_while(reader).find(|(session, _)| session != but)
+    }
+
+    /// The trail of a session that is here.
+    pub fn trail(&self, session: &SessionId) -> Option<Trail> {
+        self.field(session, NOW).ok()?.filter(|now| now != NOT_BEGUN)?;
+        self.last_trail(session)
+    }
+
+    /// The same, also of one that is gone.
+    pub fn last_trail(&self, session: &SessionId) -> Option<Trail> {
+        self.read_log(session).trail().filter(|trail| trail.session == *session)
+    }
+
+    /// Looks at what all in a project are about.
+    pub fn look_at_all(&self, project: &ProjectId, look: &mut dyn FnMut(&Glance<'_>)) {
+        self.look_through(project, None, look);
+    }
+
+    /// A session is over: it is about nothing any more.
+    pub fn end_trail(&self, session: &SessionId) {
+        self.free_slot(TOPICS, &escaped(session.as_str()));
+    }
+
+    /// Removes all that is noted of a session that is over, except its trail, which is
+    /// kept for whoever takes over.
+    pub fn end_notes(&self, session: &SessionId) {
+        let _ = self.end_session(session);
+        match self.last_trail(session) {
+            Some(trail) => self.replace_log(session, &trail.render()),
+            None => self.remove_session(session.path_part().as_str()),
+        }
+    }
+
+    /// Forgets trails that ended before then.
+    pub fn forget_trails(&self, before: Timestamp) {
+        for files in self.sessions().into_iter().filter(|files| !files.has_state) {
+            let last = Log(files.log).trail().and_then(|trail| Some(trail.steps.last()?.at));
+            if last.is_none_or(|last| last < before) {
+                self.remove_session(&files.name);
+            }
+        }
+    }
+
+    /// Ends the trails of sessions that are not here any more, whatever became of them.
+    pub fn end_trails_but(&self, here: &[SessionId]) {
+        let here: Vec<String> = here.iter().map(|session| session.path_part().to_string()).collect();
+        for files in self.sessions() {
+            if files.has_state && !here.contains(&files.name) {
+                match Log(files.log).trail() {
+                    Some(trail) => {
+                        self.end_trail(&trail.session);
+                        self.end_notes(&trail.session);
+                    }
+                    None => self.remove_session(&files.name),
+                }
+            }
+        }
+    }
+
+    /// Forgets what prompts said, of all trails or of those in a worktree.
+    pub fn forget_prompts(&self, worktree: Option<&Path>) {
+        for files in self.sessions() {
+            let log = Log(files.log);
+            let Some(mut trail) = log.trail() else { continue };
+            let is_meant = worktree.is_none_or(|worktree| trail.worktree == worktree);
+            if is_meant && trail.steps.iter().any(|step| step.prompt.is_some()) {
+                trail.steps.iter_mut().for_each(|step| step.prompt = None);
+                self.replace_log(&trail.session, &(trail.render() + &log.without_trail()));
+            }
+        }
+    }
+
+    /// Says what a session is about. Where that is too much, the oldest gives way.
+    fn put_topics(&self, trail: &Trail) -> Result<(), StoreError> {
+        let project = escaped(trail.project.as_ref().map_or("", |project| project.as_str()));
+        let mut steps: Vec<String> = trail.steps.iter().map(|step| step.topics.join(" ")).collect();
+        while steps.iter().map(|step| step.len() + 1).sum::<usize>() > LONGEST_TOPICS {
+            steps.remove(0);
+        }
+        let value = format!("{project}\t{}", steps.join(&STEP.to_string()));
+        self.set_slot(TOPICS, &escaped(trail.session.as_str()), &value)
+    }
+
+    /// Looks at all sessions of a project, or at those that say any of these words,
+    /// which are sorted.
+    fn look_through(
+        &self,
+        project: &ProjectId,
+        interests: Option<&[&str]>,
+        look: &mut dyn FnMut(&Glance<'_>),
+    ) {
+        self.each_slot(TOPICS, &mut |session, value| {
+            let Some((of, steps)) = value.split_once('\t') else { return };
+            let says = |words: &[&str]| {
+                steps.split([' ', STEP]).any(|word| !word.is_empty() && words.binary_search(&word).is_ok())
+            };
+            if plain(of) == project.as_str() && interests.is_none_or(says) {
+                let steps =
+                    steps.split(STEP).map(|step| step.split(' ').filter(|word| !word.is_empty()).collect());
+                look(&Glance { session: plain(session), steps: steps.collect() });
+            }
+        });
+    }
+}
+
+impl Trail {
+    /// As a log has it.
+    pub(crate) fn render(&self) -> String {
+        let project = self.project.as_ref().map_or("", |project| project.as_str());
+        let worktree = self.worktree.to_string_lossy();
+        let mut text =
+            format!("of\t{}\t{}\t{}\n", escaped(project), escaped(self.session.as_str()), escaped(&worktree));
+        for step in &self.steps {
+            write_step(&mut text, step);
+            for (visits, written) in [(&step.read, false), (&step.written, true)] {
+                for visit in &visits[visits.len().saturating_sub(MOST_FILES)..] {
+                    write_visit(&mut text, &visit.path, visit.at, written);
+                }
+            }
+        }
+        text
+    }
+}
+
+fn write_step(text: &mut String, step: &Step) {
+    let prompt = step.prompt.as_deref().map(escaped).unwrap_or_default();
+    let _ = writeln!(text, "prompt\t{}\t{:x}\t{}\t{prompt}", step.at.0, step.hash, step.topics.join(" "));
+}
+
+fn write_visit(text: &mut String, path: &str, at: Timestamp, written: bool) {
+    let _ = writeln!(text, "{}\t{}\t{}", if written { "wrote" } else { "read" }, at.0, escaped(path));
+}
+
+impl Log {
+    /// What it says besides the trail.
+    fn without_trail(&self) -> String {
+        let is_trail = |line: &str| {
+            matches!(line.split('\t').next(), Some("of" | "prompt" | "read" | "wrote"))
+                || !line.ends_with('\n')
+        };
+        self.0.split_inclusive('\n').filter(|line| !is_trail(line)).collect()
+    }
+
+    pub(crate) fn trail(&self) -> Option<Trail> {
+        let mut trail: Option<Trail> = None;
+        for line in self.0.split_inclusive('\n').filter_map(|line| line.strip_suffix('\n')) {
+            let cells: Vec<&str> = line.split('\t').collect();
+            match (&cells[..], &mut trail) {
+                (["of", project, session, worktree], _) => {
+                    let project = Some(plain(project)).filter(|project| !project.is_empty());
+                    trail = Some(Trail {
+                        session: plain(session).into_owned().into(),
+                        project: project.map(|project| project.into_owned().into()),
+                        worktree: PathBuf::from(&*plain(worktree)),
+                        steps: Vec::new(),
+                    });
+                }
+                (["prompt", at, hash, topics, prompt], Some(trail)) => {
+                    trail.steps.extend(read_step(at, hash, topics, prompt));
+                    let extra = trail.steps.len().saturating_sub(WINDOW);
+                    trail.steps.drain(..extra);
+                }
+                ([what @ ("read" | "wrote"), at, path], Some(trail)) => {
+                    let path = plain(path);
+                    let path = Path::new(&*path)
+                        .strip_prefix(&trail.worktree)
+                        .map_or(&*path, |path| path.to_str().unwrap_or(""));
+                    let (Some(step), Ok(at)) = (trail.steps.last_mut(), at.parse()) else { continue };
+                    let visits = if *what == "wrote" { &mut step.written } else { &mut step.read };
+                    visits.retain(|known| known.path != path);
+                    visits.push(Visit { path: path.to_owned(), at: Timestamp(at) });
+                }
+                _ => {}
+            }
+        }
+        trail
+    }
+}
+
+fn read_step(at: &str, hash: &str, topics: &str, prompt: &str) -> Option<Step> {
+    Some(Step {
+        at: Timestamp(at.parse().ok()?),
+        hash: u64::from_str_radix(hash, 16).unwrap_or_default(),
+        topics: topics.split(' ').filter(|topic| !topic.is_empty()).map(str::to_owned).collect(),
+        prompt: (!prompt.is_empty()).then(|| plain(prompt).into_owned()),
+        ..Step::default()
+    })
+}

@@ -1,0 +1,67 @@
+//! What hooks know of mail without opening the store: whether there is any, who has
+//! shown what, and who was introduced.
+//!
+//! A flag is raised before the commit of what it announces, and lowered after the
+//! commit of what settled it, in both cases under the write lock. So **it may say too
+//! much, never too little**.
+
+use crate::engine::StoreError;
+use crate::host::Process;
+use crate::messages::Flag;
+use crate::path_part::PathPart;
+use crate::presence::SessionId;
+use crate::side_files::Line;
+use crate::side_files::MAIL;
+use crate::side_files::NOT_BEGUN;
+use crate::side_files::NOW;
+use crate::side_files::SideFiles;
+
+impl dyn SideFiles + '_ {
+    /// Which mail a session has. What cannot be read counts as any.
+    pub fn flag(&self, session: &SessionId) -> Flag {
+        match self.field(session, MAIL) {
+            Ok(Some(marks)) => {
+                let is_set = |mark: char| marks.len() != 3 || marks.contains(mark);
+                Flag { new: is_set('n'), later: is_set('l'), handed: is_set('h') }
+            }
+            Ok(None) => Flag::default(),
+            Err(_) => Flag { new: true, later: true, handed: true },
+        }
+    }
+
+    /// Only for whoever holds the write lock.
+    pub fn set_flag(&self, session: &SessionId, flag: Flag) -> Result<(), StoreError> {
+        let mark = |is_set, mark| if is_set { mark } else { '-' };
+        let marks: String =
+            [mark(flag.new, 'n'), mark(flag.later, 'l'), mark(flag.handed, 'h')].into_iter().collect();
+        if !self.set_fields(session, &[(MAIL, &marks)])? {
+            self.make_session(session, &[(MAIL, &marks), (NOW, NOT_BEGUN)])?;
+            // Its own start may have come first.
+            self.set_fields(session, &[(MAIL, &marks)])?;
+        }
+        Ok(())
+    }
+
+    /// Notes that a process has shown all it handed to a session.
+    pub fn note_shown(&self, session: &SessionId, hand: &Process) -> Result<(), StoreError> {
+        self.add(session, &Line::Shown(shown_by(hand)))
+    }
+
+    pub fn was_shown(&self, session: &SessionId, hand: &Process) -> bool {
+        self.read_log(session).has(&Line::Shown(shown_by(hand)))
+    }
+
+    /// Who was introduced to a session; the senders' own words for themselves.
+    pub fn introduced(&self, session: &SessionId) -> Vec<String> {
+        self.read_log(session).introduced()
+    }
+
+    pub fn introduce(&self, session: &SessionId, senders: &[String]) -> Result<(), StoreError> {
+        senders.iter().try_for_each(|sender| self.add(session, &Line::Introduced(sender.clone())))
+    }
+}
+
+/// How a process says that it has shown what it had to.
+fn shown_by(hand: &Process) -> String {
+    format!("{} {}", hand.pid, PathPart::of_any(&hand.start))
+}

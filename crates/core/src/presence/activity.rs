@@ -1,0 +1,171 @@
+//! What each session does right now, and which process hosts it: in its state record,
+//! because it comes with every tool call of every agent, twice. **Losing one loses
+//! nothing that the next does not tell.**
+
+use serde::Deserialize;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use crate::Timestamp;
+use crate::engine::StoreError;
+use crate::host::Process;
+use crate::presence::Agent;
+use crate::presence::Heard;
+use crate::presence::Pulse;
+use crate::presence::SessionId;
+use crate::presence::Status;
+use crate::presence::Subagent;
+use crate::side_files::Field;
+use crate::side_files::HOST;
+use crate::side_files::HOSTS;
+use crate::side_files::Line;
+use crate::side_files::MAIL;
+use crate::side_files::NO_MAIL;
+use crate::side_files::NOT_BEGUN;
+use crate::side_files::NOW;
+use crate::side_files::RENEWED;
+use crate::side_files::SUBAGENTS;
+use crate::side_files::SideFiles;
+use crate::side_files::TURN;
+use crate::side_files::escaped;
+use crate::side_files::plain;
+
+/// What [`SUBAGENTS`] says.
+const SOME: &str = "some";
+
+#[derive(Serialize, Deserialize)]
+struct Now {
+    at: Timestamp,
+    status: Status,
+    activity: Option<String>,
+    waiting_for: Option<String>,
+}
+
+#[derive(Default, Serialize, Deserialize)]
+struct Turn {
+    prompts: u32,
+    model: Option<String>,
+    asks_first: Option<bool>,
+}
+
+impl dyn SideFiles + '_ {
+    /// Notes a pulse; false when this session's pulse is not taken.
+    pub fn note_pulse(&self, session: &SessionId, at: Timestamp, pulse: &Pulse) -> Result<bool, StoreError> {
+        // Mail may have come before the session. What was damaged is written again.
+        if self.field(session, NOW).is_ok_and(|now| now.is_none_or(|now| now == NOT_BEGUN)) {
+            return Ok(false);
+        }
+        let Pulse { status, activity, waiting_for, .. } = pulse;
+        let now = Now { at, status: *status, activity: activity.clone(), waiting_for: waiting_for.clone() };
+        let mut text = json(&now);
+        if text.len() > NOW.len {
+            text = json(&Now { activity: None, waiting_for: None, ..now });
+        }
+        let turn = pulse.prompt.then(|| json(&self.next_turn(session, pulse)));
+        // One that does not fit says nothing new.
+        let turn = turn.filter(|turn| turn.len() <= TURN.len);
+        let fields: Vec<(Field, &str)> =
+            [(NOW, text.as_str())].into_iter().chain(turn.as_deref().map(|turn| (TURN, turn))).collect();
+        self.set_fields(session, &fields)
+    }
+
+    /// Prompts of one session come one after the other, so reading and writing back
+    /// loses none.
+    fn next_turn(&self, session: &SessionId, pulse: &Pulse) -> Turn {
+        let turn: Turn = self.read_field(session, TURN).unwrap_or_default();
+        Turn {
+            prompts: turn.prompts.saturating_add(1),
+            model: pulse.model.clone().or(turn.model),
+            asks_first: pulse.asks_first.or(turn.asks_first),
+        }
+    }
+
+    /// Says that a session lives, for those who cannot see its process.
+    pub fn renew(&self, session: &SessionId, at: Timestamp) {
+        // One that has left has nothing to renew.
+        let _ = self.set_fields(session, &[(RENEWED, &at.0.to_string())]);
+    }
+
+    /// When a session was last known to live.
+    pub fn renewed(&self, session: &SessionId) -> Option<Timestamp> {
+        let renewed: Option<i64> = self.read_field(session, RENEWED);
+        let now: Option<Now> = self.read_field(session, NOW);
+        renewed.map(Timestamp).max(now.map(|now| now.at))
+    }
+
+    /// Begins taking a session's pulse; what was known of it is forgotten, except mail.
+    pub fn start_pulse(&self, session: &SessionId, at: Timestamp) -> Result<(), StoreError> {
+        self.make_session(session, &[(MAIL, NO_MAIL)])?;
+        let now = json(&Now { at, status: Status::Idle, activity: None, waiting_for: None });
+        let fields = [(RENEWED, ""), (SUBAGENTS, ""), (HOST, ""), (TURN, ""), (NOW, now.as_str())];
+        self.set_fields(session, &fields).map(drop)
+    }
+
+    /// Notes in which process an agent runs. Where it cannot be, it is a hint less.
+    pub fn note_host(&self, agent: &Agent) {
+        let Process { pid, start, .. } = &agent.process;
+        // The state first: a slot counts only with that.
+        let _ = self.set_fields(&agent.session, &[(HOST, &format!("{pid} {start} {}", agent.host))]);
+        let _ = self.set_slot(HOSTS, &life(&agent.process), &escaped(agent.session.as_str()));
+    }
+
+    /// Whether that process is noted to host a session. No for an answer may mean that
+    /// it was not noted.
+    pub fn is_host(&self, process: &Process) -> bool {
+        let session = self.slot(HOSTS, &life(process)).map(|session| SessionId::from(plain(&session)));
+        // The session may have ended since, or moved to another process.
+        let host = session.and_then(|session| self.host_of(&session));
+        host.is_some_and(|(_, host)| host.is(process))
+    }
+
+    /// In which process a session runs, and where, as it was noted.
+    pub fn host_of(&self, session: &SessionId) -> Option<(String, Process)> {
+        let text = self.field(session, HOST).ok()??;
+        let mut words = text.splitn(3, ' ');
+        let (pid, start, host) = (words.next()?.parse().ok()?, words.next()?, words.next()?);
+        Some((host.to_owned(), Process { pid, start: start.to_owned(), ..Process::default() }))
+    }
+
+    pub fn note_subagent(&self, session: &SessionId, subagent: &Subagent) -> Result<(), StoreError> {
+        if self.set_fields(session, &[(SUBAGENTS, SOME)])? {
+            self.add(session, &Line::Subagent(json(subagent)))?;
+        }
+        Ok(())
+    }
+
+    pub fn end_subagent(&self, session: &SessionId, id: &str) -> Result<(), StoreError> {
+        self.add(session, &Line::SubagentOver(id.to_owned()))
+    }
+
+    /// What is known of what a session does.
+    pub fn heard(&self, session: &SessionId) -> Option<Heard> {
+        // Caught in the middle of a write, it is whole a moment later.
+        let now: Now = self.read_field(session, NOW).or_else(|| self.read_field(session, NOW))?;
+        let turn: Turn = self.read_field(session, TURN).unwrap_or_default();
+        let has_subagents = self.field(session, SUBAGENTS).is_ok_and(|some| some.as_deref() == Some(SOME));
+        let subagents = if has_subagents { self.read_log(session).subagents() } else { Vec::new() };
+        Some(Heard {
+            last_active: now.at,
+            status: now.status,
+            activity: now.activity,
+            waiting_for: now.waiting_for,
+            prompts: turn.prompts,
+            model: turn.model,
+            asks_first: turn.asks_first,
+            subagents,
+        })
+    }
+
+    fn read_field<T: DeserializeOwned>(&self, session: &SessionId, field: Field) -> Option<T> {
+        serde_json::from_str(&self.field(session, field).ok()??).ok()
+    }
+}
+
+fn json(value: &impl Serialize) -> String {
+    serde_json::to_string(value).unwrap_or_default()
+}
+
+/// One life of a process.
+fn life(process: &Process) -> String {
+    format!("{} {}", process.pid, escaped(&process.start))
+}

@@ -1,0 +1,176 @@
+//! The files beside the database: what changes with every tool call, and what is read
+//! before every write. An engine keeps three kinds:
+//!
+//! - *published*: sorted lines that hooks read instead of the database, stamped with
+//!   its state; and a small text of what is known for each project.
+//! - *sessions*: for each, a state record of fixed fields and a log of tagged lines.
+//! - *slots*: tables of fixed slots that all sessions share.
+//!
+//! What the lines and fields mean is the business of the rooms, which add their own
+//! methods to [`SideFiles`]: `presence/activity.rs`, `messages/shown.rs`,
+//! `claims/notes.rs`, `convergence/trails.rs`, `knowledge/digest.rs`.
+//!
+//! **Nothing in sessions and slots is needed to be right, except the mail flags**: what
+//! is lost is a hint that is not given. Published lines and mail flags are written under
+//! the write lock and may say too much, never too little.
+
+mod log;
+
+use std::path::Path;
+
+pub(crate) use log::Line;
+pub(crate) use log::Log;
+
+use crate::engine::StoreError;
+use crate::presence::SessionId;
+
+/// A field of a session's state: where it lies, and how long it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Field {
+    pub at: u64,
+    pub len: usize,
+}
+
+/// Which mail there is: new, for later, handed over.
+pub(crate) const MAIL: Field = Field { at: 0, len: 4 };
+pub(crate) const NO_MAIL: &str = "---";
+/// When the session was last known to live.
+pub(crate) const RENEWED: Field = Field { at: 4, len: 20 };
+/// Set once a subagent was noted in the log.
+pub(crate) const SUBAGENTS: Field = Field { at: 24, len: 8 };
+/// The process that hosts it: id, start, machine.
+pub(crate) const HOST: Field = Field { at: 32, len: 224 };
+/// What its prompts told.
+pub(crate) const TURN: Field = Field { at: 256, len: 256 };
+/// What it does.
+pub(crate) const NOW: Field = Field { at: 512, len: 1_024 };
+/// What it does, if mail came before it.
+pub(crate) const NOT_BEGUN: &str = "-";
+
+/// How long a state record is.
+pub const STATE: u64 = 1_536;
+
+/// A table of slots: its name, how long a slot is, and how many keys have their own.
+/// One of none is looked through as a whole.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Table {
+    pub name: &'static str,
+    pub slot: usize,
+    pub buckets: u64,
+}
+
+/// Which session a process hosts.
+pub(crate) const HOSTS: Table = Table { name: "hosts", slot: 256, buckets: 256 };
+/// Who wrote a path last.
+pub(crate) const WRITERS: Table = Table { name: "writers", slot: 1_024, buckets: 2_048 };
+/// Who read a path last, and who before.
+pub(crate) const READERS: Table = Table { name: "readers", slot: 512, buckets: 2_048 };
+/// What each session is about.
+pub(crate) const TOPICS: Table = Table { name: "topics", slot: 1_024, buckets: 0 };
+
+/// What there is of a session.
+pub struct SessionFiles {
+    /// What its directory is called: [`SessionId::path_part`].
+    pub name: String,
+    pub log: String,
+    pub has_state: bool,
+}
+
+/// What an engine must do for them.
+pub trait SideFiles {
+    /// Whether what is published was made from the store as it is now.
+    fn is_current(&self) -> bool;
+
+    /// The published lines that begin so; `None` if not all of them can be read.
+    fn published(&self, beginning: &str) -> Option<Vec<String>>;
+
+    /// A published text of its own.
+    fn text(&self, name: &str) -> Option<String>;
+
+    /// Replaces it; where that fails the former stays.
+    fn set_text(&self, name: &str, text: &str);
+
+    /// A field of a session's state, empty if it was lost; nothing if there is no such
+    /// session.
+    fn field(&self, session: &SessionId, field: Field) -> Result<Option<String>, StoreError>;
+
+    /// Writes fields over, as a whole each; false if there is no such session.
+    fn set_fields(&self, session: &SessionId, fields: &[(Field, &str)]) -> Result<bool, StoreError>;
+
+    /// Makes a session's directory and state, with this in its fields. A state that is
+    /// there stays as it is.
+    fn make_session(&self, session: &SessionId, fields: &[(Field, &str)]) -> Result<(), StoreError>;
+
+    /// Removes a session's state.
+    fn end_session(&self, session: &SessionId) -> Result<(), StoreError>;
+
+    /// A session's log.
+    fn log(&self, session: &SessionId) -> String;
+
+    /// Adds lines to it, and says how long it is now; nothing if there is no such
+    /// session.
+    fn append(&self, session: &SessionId, lines: &str) -> Result<Option<u64>, StoreError>;
+
+    /// Writes a log again.
+    fn replace_log(&self, session: &SessionId, text: &str);
+
+    /// Every session there is anything of.
+    fn sessions(&self) -> Vec<SessionFiles>;
+
+    /// Removes all that there is of one.
+    fn remove_session(&self, name: &str);
+
+    /// What a key has in a table.
+    fn slot(&self, table: Table, key: &str) -> Option<String>;
+
+    /// Gives a key its slot. What is too long is not kept.
+    fn set_slot(&self, table: Table, key: &str, value: &str) -> Result<(), StoreError>;
+
+    /// Frees it.
+    fn free_slot(&self, table: Table, key: &str);
+
+    /// Looks at all keys and values of a table.
+    fn each_slot(&self, table: Table, look: &mut dyn FnMut(&str, &str));
+}
+
+/// A slot's key for a path.
+pub(crate) fn path_key(path: &Path) -> String {
+    format!("{:016x}", crate::text::checksum(path.as_os_str().as_encoded_bytes()))
+}
+
+/// Without a tab, a line end or any other control character of a byte.
+pub fn escaped(text: &str) -> String {
+    use std::fmt::Write as _;
+    let mut escaped = String::with_capacity(text.len());
+    for character in text.chars() {
+        if character.is_ascii_control() || character == '%' {
+            let _ = write!(escaped, "%{:02x}", u32::from(character));
+        } else {
+            escaped.push(character);
+        }
+    }
+    escaped
+}
+
+/// What [`escaped`] was given.
+pub fn plain(escaped: &str) -> std::borrow::Cow<'_, str> {
+    if !escaped.contains('%') {
+        return escaped.into();
+    }
+    let mut text = String::with_capacity(escaped.len());
+    let mut rest = escaped;
+    while let Some((before, after)) = rest.split_once('%') {
+        text.push_str(before);
+        match after.get(..2).and_then(|code| u8::from_str_radix(code, 16).ok()) {
+            Some(code) => {
+                text.push(char::from(code));
+                rest = &after[2..];
+            }
+            None => {
+                text.push('%');
+                rest = after;
+            }
+        }
+    }
+    (text + rest).into()
+}

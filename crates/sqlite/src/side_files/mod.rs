@@ -1,0 +1,261 @@
+//! The files beside the database (`consort_core::side_files`): `published/`
+//! (`published.rs`), `sessions/` (here) and `slots/` (`slots.rs`).
+
+pub(crate) mod published;
+pub(crate) mod published_lines;
+mod slots;
+
+use std::cell::OnceCell;
+use std::cell::RefCell;
+use std::fs;
+use std::fs::File;
+use std::io::ErrorKind;
+use std::io::Write as _;
+use std::os::unix::fs::DirBuilderExt as _;
+use std::os::unix::fs::FileExt as _;
+use std::os::unix::fs::OpenOptionsExt as _;
+use std::path::Path;
+use std::path::PathBuf;
+
+use consort_core::engine::StoreError;
+use consort_core::messages::Flag;
+use consort_core::presence::Agent;
+use consort_core::presence::SessionId;
+use consort_core::side_files::Field;
+use consort_core::side_files::STATE;
+use consort_core::side_files::SessionFiles;
+use consort_core::side_files::SideFiles;
+use consort_core::side_files::Table;
+use consort_core::text;
+use consort_files::OurDir;
+use published::Published;
+use slots::Slots;
+
+const SESSIONS: &str = "sessions";
+const STATE_FILE: &str = "state";
+const LOG_FILE: &str = "log";
+
+/// What earlier versions kept in place of these files.
+const FORMER: [&str; 10] =
+    ["pulses", "mail", "touched", "trails", "digests", "board", "readers", "held", "radar", published::DIR];
+
+/// The files beside one store.
+pub(crate) struct Files {
+    store: PathBuf,
+    /// The directory of the store.
+    dir: PathBuf,
+    /// What is published, as it was when it was first asked for.
+    published: OnceCell<Published>,
+    /// The table that was looked through last.
+    slots: RefCell<Option<Slots>>,
+}
+
+impl Files {
+    /// The files that belong to the store at `path`.
+    pub(crate) fn beside(path: &Path) -> Self {
+        let dir = path.parent().map(Path::to_owned).unwrap_or_default();
+        Self { store: path.to_owned(), dir, published: OnceCell::new(), slots: RefCell::default() }
+    }
+
+    /// Removes everything. A directory that was not made by us stays.
+    pub(crate) fn clear(&self) {
+        for name in [SESSIONS, slots::DIR, published::DIR] {
+            let _ = OurDir::remove(&self.dir.join(name));
+        }
+    }
+
+    /// Removes what an earlier version kept here.
+    pub(crate) fn clear_former(&self) {
+        for name in FORMER {
+            let path = self.dir.join(name);
+            let _ = if path.is_dir() { OurDir::remove(&path) } else { fs::remove_file(&path) };
+        }
+    }
+
+    /// Begins with those who are here. What is not known of their mail is looked up at
+    /// their next hook.
+    pub(crate) fn begin_with(&self, present: &[Agent]) {
+        let files: &dyn SideFiles = self;
+        for agent in present {
+            let _ = files.start_pulse(&agent.session, agent.joined_at);
+            files.note_host(agent);
+            let _ = files.set_flag(&agent.session, Flag { new: true, later: true, handed: true });
+            let _ = files.begin_trail(&agent.session, &agent.project.id, &agent.worktree);
+        }
+    }
+
+    fn of(&self, session: &SessionId, name: &str) -> PathBuf {
+        self.dir.join(SESSIONS).join(format!("{}/{name}", session.path_part()))
+    }
+
+    fn state(&self, session: &SessionId) -> std::io::Result<Option<File>> {
+        match no_waiting().read(true).write(true).open(self.of(session, STATE_FILE)) {
+            Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
+            opened => opened.map(Some),
+        }
+    }
+
+    fn failed(&self, error: std::io::Error) -> StoreError {
+        StoreError::Unusable { path: self.dir.clone(), source: error.into() }
+    }
+}
+
+impl SideFiles for Files {
+    fn is_current(&self) -> bool {
+        self.published.get_or_init(|| Published::read(&self.store)).is_current
+    }
+
+    fn published(&self, beginning: &str) -> Option<Vec<String>> {
+        self.published.get_or_init(|| Published::read(&self.store)).lines(beginning)
+    }
+
+    fn text(&self, name: &str) -> Option<String> {
+        read_text(&self.text_file(name)).ok()
+    }
+
+    fn set_text(&self, name: &str, text: &str) {
+        if self.text(name).is_none_or(|known| known != text) {
+            let dir = self.dir.join(published::DIR);
+            let _ = OurDir::create(&dir).and_then(|()| replace(&self.text_file(name), text.as_bytes()));
+        }
+    }
+
+    fn field(&self, session: &SessionId, field: Field) -> Result<Option<String>, StoreError> {
+        let Some(file) = self.state(session).map_err(|error| self.failed(error))? else { return Ok(None) };
+        let mut bytes = vec![0; field.len];
+        let length = file.read_at(&mut bytes, field.at).map_err(|error| self.failed(error))?;
+        let text = String::from_utf8_lossy(&bytes[..length]);
+        Ok(Some(text.trim_end_matches([' ', '\0']).to_owned()))
+    }
+
+    fn set_fields(&self, session: &SessionId, fields: &[(Field, &str)]) -> Result<bool, StoreError> {
+        let set = || {
+            let Some(file) = self.state(session)? else { return Ok(false) };
+            for (field, text) in fields {
+                let mut bytes = text.as_bytes().to_vec();
+                if bytes.len() > field.len {
+                    return Err(ErrorKind::FileTooLarge.into());
+                }
+                bytes.resize(field.len, b' ');
+                file.write_all_at(&bytes, field.at)?;
+            }
+            Ok(true)
+        };
+        set().map_err(|error| self.failed(error))
+    }
+
+    fn make_session(&self, session: &SessionId, fields: &[(Field, &str)]) -> Result<(), StoreError> {
+        let make = || {
+            OurDir::create(&self.dir.join(SESSIONS))?;
+            fs::DirBuilder::new().recursive(true).mode(0o700).create(self.of(session, ""))?;
+            // Until it is written it says nothing, which may be mail.
+            let mut state = vec![b' '; STATE as usize];
+            for (field, text) in fields {
+                let at = field.at as usize;
+                state[at..at + text.len()].copy_from_slice(text.as_bytes());
+            }
+            match no_waiting().create_new(true).write(true).open(self.of(session, STATE_FILE)) {
+                Err(error) if error.kind() == ErrorKind::AlreadyExists => Ok(()),
+                opened => opened?.write_all(&state),
+            }
+        };
+        make().map_err(|error| self.failed(error))
+    }
+
+    fn end_session(&self, session: &SessionId) -> Result<(), StoreError> {
+        match fs::remove_file(self.of(session, STATE_FILE)) {
+            Err(error) if error.kind() != ErrorKind::NotFound => Err(self.failed(error)),
+            _ => Ok(()),
+        }
+    }
+
+    fn log(&self, session: &SessionId) -> String {
+        read_text(&self.of(session, LOG_FILE)).unwrap_or_default()
+    }
+
+    fn append(&self, session: &SessionId, lines: &str) -> Result<Option<u64>, StoreError> {
+        let append = || {
+            let mut file = no_waiting().create(true).append(true).open(self.of(session, LOG_FILE))?;
+            file.write_all(lines.as_bytes())?;
+            Ok(file.metadata()?.len())
+        };
+        match append() {
+            Ok(length) => Ok(Some(length)),
+            Err(error) if std::io::Error::kind(&error) == ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(self.failed(error)),
+        }
+    }
+
+    fn replace_log(&self, session: &SessionId, text: &str) {
+        let _ = replace(&self.of(session, LOG_FILE), text.as_bytes());
+    }
+
+    fn sessions(&self) -> Vec<SessionFiles> {
+        let entries = fs::read_dir(self.dir.join(SESSIONS)).into_iter().flatten().flatten();
+        let sessions =
+            entries.filter(|entry| entry.file_name() != consort_files::MARKER).map(|entry| SessionFiles {
+                name: entry.file_name().to_string_lossy().into_owned(),
+                log: read_text(&entry.path().join(LOG_FILE)).unwrap_or_default(),
+                has_state: entry.path().join(STATE_FILE).exists(),
+            });
+        sessions.collect()
+    }
+
+    fn remove_session(&self, name: &str) {
+        let _ = OurDir::open(&self.dir.join(SESSIONS)).and_then(|ours| ours.remove_entry(name));
+    }
+
+    fn slot(&self, table: Table, key: &str) -> Option<String> {
+        slots::get(&self.dir, table, key)
+    }
+
+    fn set_slot(&self, table: Table, key: &str, value: &str) -> Result<(), StoreError> {
+        let set = || match table.buckets {
+            0 => self.all_slots(table).put(key, value),
+            _ => slots::put(&self.dir, table, key, value),
+        };
+        set().map_err(|error| self.failed(error))
+    }
+
+    fn free_slot(&self, table: Table, key: &str) {
+        let _ = self.all_slots(table).free(key);
+    }
+
+    fn each_slot(&self, table: Table, look: &mut dyn FnMut(&str, &str)) {
+        let slots = Slots::read(&self.dir, table);
+        slots.each().for_each(|(key, value)| look(key, value));
+        *self.slots.borrow_mut() = Some(slots);
+    }
+}
+
+impl Files {
+    fn text_file(&self, name: &str) -> PathBuf {
+        self.dir.join(published::DIR).join(format!("{:016x}", text::checksum(name.as_bytes())))
+    }
+
+    /// A table as it was looked through a moment ago, or as it is.
+    fn all_slots(&self, table: Table) -> Slots {
+        let read = self.slots.borrow_mut().take().filter(|slots| slots.is_of(table));
+        read.unwrap_or_else(|| Slots::read(&self.dir, table))
+    }
+}
+
+/// Opens without waiting: a pipe in the place of a file would hold a hook up.
+pub(crate) fn no_waiting() -> fs::OpenOptions {
+    let mut options = fs::OpenOptions::new();
+    options.custom_flags(rustix::fs::OFlags::NONBLOCK.bits() as i32).mode(0o600);
+    options
+}
+
+/// Text of ours; none longer is read.
+fn read_text(path: &Path) -> std::io::Result<String> {
+    let bytes = consort_files::read(path, 1 << 20)?;
+    String::from_utf8(bytes).map_err(|error| std::io::Error::new(ErrorKind::InvalidData, error))
+}
+
+/// Puts a whole file in the place of another.
+fn replace(path: &Path, text: &[u8]) -> std::io::Result<()> {
+    let temporary = path.with_extension(format!("{}.new", std::process::id()));
+    no_waiting().create(true).write(true).truncate(true).open(&temporary)?.write_all(text)?;
+    fs::rename(&temporary, path)
+}

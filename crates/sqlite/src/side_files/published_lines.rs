@@ -1,0 +1,145 @@
+//! The published lines, as the tables have them.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use consort_core::claims::ClaimChange;
+use consort_core::claims::published::HOLD;
+use consort_core::claims::published::REPOSITORY;
+use consort_core::claims::published::hold_line;
+use consort_core::claims::published::repository_line;
+use consort_core::convergence::PredictionNote;
+use consort_core::convergence::published as convergence_lines;
+use consort_core::journal::Change;
+use consort_core::presence::PresenceChange;
+use consort_core::side_files::plain;
+use rusqlite::Connection;
+
+use super::published;
+use crate::claims;
+use crate::convergence;
+
+/// How many predictions that have ended hooks know of: nobody is to hear the
+/// same again.
+const MOST_ENDED: usize = 100;
+
+/// Which lines have to be made again.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Concerned {
+    pub(crate) all: bool,
+    pub(crate) convergence: bool,
+    repositories: bool,
+    /// Resources that were held or released, and their patterns.
+    resources: BTreeSet<String>,
+    patterns: BTreeSet<String>,
+}
+
+impl Concerned {
+    pub(crate) fn all_if(all: bool) -> Self {
+        Self { all, ..Self::default() }
+    }
+
+    fn is_none(&self) -> bool {
+        *self == Self::default()
+    }
+
+    /// Adds what changes concern.
+    pub(crate) fn add(&mut self, changes: &[Change]) {
+        for change in changes {
+            match change {
+                Change::Claims(change) => {
+                    let resource = change.resource();
+                    self.resources.insert(resource.to_string());
+                    self.patterns.extend(resource.pattern().map(|pattern| pattern.as_str().to_owned()));
+                }
+                Change::Presence(PresenceChange::RepositorySeen { .. }) => self.repositories = true,
+                Change::Convergence(_) => self.convergence = true,
+                _ => {}
+            }
+        }
+    }
+}
+
+/// Says what changes take hold of, before they are committed.
+pub(crate) fn announce(store: &Path, changes: &[Change]) -> std::io::Result<()> {
+    let lines: String = changes
+        .iter()
+        .filter_map(|change| match change {
+            Change::Claims(ClaimChange::Held(hold)) => hold_line(hold),
+            Change::Presence(PresenceChange::RepositorySeen { repository, project }) => {
+                Some(repository_line(project.id.as_str(), &repository.to_string_lossy()))
+            }
+            _ => None,
+        })
+        .collect();
+    if lines.is_empty() { Ok(()) } else { published::announce(store, &lines) }
+}
+
+/// The lines as they are to be after the commit; `None` where none changes.
+pub(crate) fn render(
+    store: &Path,
+    tx: &Connection,
+    concerned: &Concerned,
+) -> rusqlite::Result<Option<String>> {
+    if concerned.is_none() {
+        return Ok(None);
+    }
+    let Concerned { all, resources, patterns, .. } = concerned;
+    let (with_convergence, with_repositories) =
+        (*all || concerned.convergence, *all || concerned.repositories);
+    let is_kept = |line: &str| match line {
+        _ if line.starts_with(HOLD) => !line
+            .rsplit_once('\t')
+            .is_some_and(|(_, pattern)| patterns.contains(plain(pattern).trim_end_matches('\n'))),
+        _ if line.starts_with(REPOSITORY) => !with_repositories,
+        _ => !with_convergence && convergence_lines::LINES.iter().any(|tag| line.starts_with(tag)),
+    };
+    let mut text = String::new();
+    if !all {
+        let old = published::all_lines(store);
+        old.split_inclusive('\n')
+            .filter(|line| line.ends_with('\n') && is_kept(line))
+            .for_each(|line| text += line);
+    }
+    let holds = if *all { claims::all(tx)? } else { claims::on(tx, resources)? };
+    holds.iter().filter_map(hold_line).for_each(|line| text += &line);
+    if with_repositories {
+        repositories(tx, &mut text)?;
+    }
+    if with_convergence {
+        text += &convergence(tx)?;
+    }
+    Ok(Some(text))
+}
+
+fn repositories(connection: &Connection, text: &mut String) -> rusqlite::Result<()> {
+    let sql = "SELECT owner, key FROM facts WHERE kind = 'repository'";
+    let mut statement = connection.prepare_cached(sql)?;
+    let mut rows = statement.query([])?;
+    while let Some(row) = rows.next()? {
+        text.push_str(&repository_line(row.get_ref(0)?.as_str()?, row.get_ref(1)?.as_str()?));
+    }
+    Ok(())
+}
+
+/// The threshold, published settings, domains, and which predictions there are.
+pub(crate) fn convergence(connection: &Connection) -> rusqlite::Result<String> {
+    let mut text = convergence_lines::threshold_line(convergence::tally(connection)?.threshold);
+    let mut settings = connection
+        .prepare_cached("SELECT owner, key, value FROM facts WHERE kind = 'setting' ORDER BY owner")?;
+    let mut rows = settings.query([])?;
+    while let Some(row) = rows.next()? {
+        let cell = |column| row.get_ref(column).and_then(|cell| Ok(cell.as_str()?));
+        text += &convergence_lines::setting_line(cell(0)?, cell(1)?, cell(2)?);
+    }
+    for (topic, domain) in convergence::assigned(connection)? {
+        text += &convergence_lines::domain_line(&topic, domain.as_deref());
+    }
+    for learned in convergence::learned(connection)? {
+        text += &convergence_lines::learned_line(&learned);
+    }
+    let mut predictions = convergence::open(connection)?;
+    predictions.extend(convergence::ended(connection, MOST_ENDED)?);
+    let notes = predictions.iter().map(PredictionNote::from);
+    Ok(notes.fold(text, |text, note| text + &convergence_lines::prediction_line(&note)))
+}
