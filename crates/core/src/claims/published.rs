@@ -32,7 +32,7 @@ const ADVISORY: &str = "claimed";
 impl dyn SideFiles + '_ {
     /// Whether anyone holds any paths exclusively.
     pub fn is_anything_held(&self) -> bool {
-        !self.is_current() || self.published(HOLD).is_none_or(|holds| !holds.is_empty())
+        !self.is_current() || self.published(HOLD, 1).is_none_or(|holds| !holds.is_empty())
     }
 
     /// What is held near these paths. There may be thousands of holds: the others are
@@ -52,7 +52,7 @@ impl dyn SideFiles + '_ {
             }
         }
         for project in projects {
-            let lines = self.published(&format!("{REPOSITORY}{}\t", escaped(project.as_str())));
+            let lines = self.published(&format!("{REPOSITORY}{}\t", escaped(project.as_str())), usize::MAX);
             for line in lines.unwrap_or_default() {
                 let repository = line.rsplit_once('\t').map_or("", |(_, repository)| repository);
                 held.repositories.push((plain(repository).into_owned().into(), project.clone()));
@@ -65,7 +65,7 @@ impl dyn SideFiles + '_ {
     /// that mean more than one file; and whether that is all.
     fn lines_near(&self, paths: &[Pattern]) -> (BTreeSet<String>, bool) {
         let (mut found, mut is_whole) = (BTreeSet::new(), true);
-        let mut look = |beginning: &str| match self.published(beginning) {
+        let mut look = |beginning: &str| match self.published(beginning, usize::MAX) {
             Some(lines) => found.extend(lines),
             None => is_whole = false,
         };

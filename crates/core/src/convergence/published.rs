@@ -19,7 +19,10 @@ impl dyn SideFiles + '_ {
     /// What the store says, for who works in that worktree. `None` if what was
     /// published is older than the store.
     pub fn radar(&self, worktree: &Path) -> Option<RadarNote> {
-        let lines = LINES.iter().map(|beginning| self.published(beginning)).collect::<Option<Vec<_>>>()?;
+        let lines = LINES
+            .iter()
+            .map(|beginning| self.published(beginning, usize::MAX))
+            .collect::<Option<Vec<_>>>()?;
         let lines = lines.iter().flatten().map(String::as_str);
         self.is_current().then(|| read_lines(lines, worktree))
     }

@@ -99,7 +99,7 @@ impl dyn SideFiles + '_ {
 
     /// The trail of a session that is here.
     pub fn trail(&self, session: &SessionId) -> Option<Trail> {
-        self.field(session, NOW).ok()?.filter(|now| now != NOT_BEGUN)?;
+        self.state(session).ok()?.filter(|state| state.get(NOW) != NOT_BEGUN)?;
         self.last_trail(session)
     }
 

@@ -19,8 +19,9 @@ use crate::side_files::SideFiles;
 impl dyn SideFiles + '_ {
     /// Which mail a session has. What cannot be read counts as any.
     pub fn flag(&self, session: &SessionId) -> Flag {
-        match self.field(session, MAIL) {
-            Ok(Some(marks)) => {
+        match self.state(session) {
+            Ok(Some(state)) => {
+                let marks = state.get(MAIL);
                 let is_set = |mark: char| marks.len() != 3 || marks.contains(mark);
                 Flag { new: is_set('n'), later: is_set('l'), handed: is_set('h') }
             }

@@ -4,7 +4,6 @@
 
 use serde::Deserialize;
 use serde::Serialize;
-use serde::de::DeserializeOwned;
 
 use crate::Timestamp;
 use crate::engine::StoreError;
@@ -26,6 +25,7 @@ use crate::side_files::NOW;
 use crate::side_files::RENEWED;
 use crate::side_files::SUBAGENTS;
 use crate::side_files::SideFiles;
+use crate::side_files::State;
 use crate::side_files::TURN;
 use crate::side_files::escaped;
 use crate::side_files::plain;
@@ -52,7 +52,8 @@ impl dyn SideFiles + '_ {
     /// Notes a pulse; false when this session's pulse is not taken.
     pub fn note_pulse(&self, session: &SessionId, at: Timestamp, pulse: &Pulse) -> Result<bool, StoreError> {
         // Mail may have come before the session. What was damaged is written again.
-        if self.field(session, NOW).is_ok_and(|now| now.is_none_or(|now| now == NOT_BEGUN)) {
+        let Some(state) = self.state(session)? else { return Ok(false) };
+        if state.get(NOW) == NOT_BEGUN {
             return Ok(false);
         }
         let Pulse { status, activity, waiting_for, .. } = pulse;
@@ -61,23 +62,12 @@ impl dyn SideFiles + '_ {
         if text.len() > NOW.len {
             text = json(&Now { activity: None, waiting_for: None, ..now });
         }
-        let turn = pulse.prompt.then(|| json(&self.next_turn(session, pulse)));
+        let turn = pulse.prompt.then(|| json(&next_turn(&state, pulse)));
         // One that does not fit says nothing new.
         let turn = turn.filter(|turn| turn.len() <= TURN.len);
         let fields: Vec<(Field, &str)> =
             [(NOW, text.as_str())].into_iter().chain(turn.as_deref().map(|turn| (TURN, turn))).collect();
         self.set_fields(session, &fields)
-    }
-
-    /// Prompts of one session come one after the other, so reading and writing back
-    /// loses none.
-    fn next_turn(&self, session: &SessionId, pulse: &Pulse) -> Turn {
-        let turn: Turn = self.read_field(session, TURN).unwrap_or_default();
-        Turn {
-            prompts: turn.prompts.saturating_add(1),
-            model: pulse.model.clone().or(turn.model),
-            asks_first: pulse.asks_first.or(turn.asks_first),
-        }
     }
 
     /// Says that a session lives, for those who cannot see its process.
@@ -88,8 +78,8 @@ impl dyn SideFiles + '_ {
 
     /// When a session was last known to live.
     pub fn renewed(&self, session: &SessionId) -> Option<Timestamp> {
-        let renewed: Option<i64> = self.read_field(session, RENEWED);
-        let now: Option<Now> = self.read_field(session, NOW);
+        let state = self.state(session).ok()??;
+        let (renewed, now): (Option<i64>, Option<Now>) = (state.read(RENEWED), state.read(NOW));
         renewed.map(Timestamp).max(now.map(|now| now.at))
     }
 
@@ -120,8 +110,8 @@ impl dyn SideFiles + '_ {
 
     /// In which process a session runs, and where, as it was noted.
     pub fn host_of(&self, session: &SessionId) -> Option<(String, Process)> {
-        let text = self.field(session, HOST).ok()??;
-        let mut words = text.splitn(3, ' ');
+        let state = self.state(session).ok()??;
+        let mut words = state.get(HOST).splitn(3, ' ');
         let (pid, start, host) = (words.next()?.parse().ok()?, words.next()?, words.next()?);
         Some((host.to_owned(), Process { pid, start: start.to_owned(), ..Process::default() }))
     }
@@ -139,10 +129,11 @@ impl dyn SideFiles + '_ {
 
     /// What is known of what a session does.
     pub fn heard(&self, session: &SessionId) -> Option<Heard> {
+        let state = self.state(session).ok()??;
         // Caught in the middle of a write, it is whole a moment later.
-        let now: Now = self.read_field(session, NOW).or_else(|| self.read_field(session, NOW))?;
-        let turn: Turn = self.read_field(session, TURN).unwrap_or_default();
-        let has_subagents = self.field(session, SUBAGENTS).is_ok_and(|some| some.as_deref() == Some(SOME));
+        let now: Now = state.read(NOW).or_else(|| self.state(session).ok()??.read(NOW))?;
+        let turn: Turn = state.read(TURN).unwrap_or_default();
+        let has_subagents = state.get(SUBAGENTS) == SOME;
         let subagents = if has_subagents { self.read_log(session).subagents() } else { Vec::new() };
         Some(Heard {
             last_active: now.at,
@@ -155,9 +146,16 @@ impl dyn SideFiles + '_ {
             subagents,
         })
     }
+}
 
-    fn read_field<T: DeserializeOwned>(&self, session: &SessionId, field: Field) -> Option<T> {
-        serde_json::from_str(&self.field(session, field).ok()??).ok()
+/// Prompts of one session come one after the other, so reading and writing back loses
+/// none.
+fn next_turn(state: &State, pulse: &Pulse) -> Turn {
+    let turn: Turn = state.read(TURN).unwrap_or_default();
+    Turn {
+        prompts: turn.prompts.saturating_add(1),
+        model: pulse.model.clone().or(turn.model),
+        asks_first: pulse.asks_first.or(turn.asks_first),
     }
 }
 

@@ -18,6 +18,8 @@ mod log;
 
 use std::path::Path;
 
+use serde::de::DeserializeOwned;
+
 pub(crate) use log::Line;
 pub(crate) use log::Log;
 
@@ -46,6 +48,23 @@ pub(crate) const TURN: Field = Field { at: 256, len: 256 };
 pub(crate) const NOW: Field = Field { at: 512, len: 1_024 };
 /// What it does, if mail came before it.
 pub(crate) const NOT_BEGUN: &str = "-";
+
+/// A session's state as it was read.
+pub struct State(pub Vec<u8>);
+
+impl State {
+    /// What a field says; nothing if it was lost or caught half written.
+    pub(crate) fn get(&self, field: Field) -> &str {
+        let from = self.0.get(field.at as usize..).unwrap_or_default();
+        let bytes = from.get(..field.len).unwrap_or(from);
+        str::from_utf8(bytes).unwrap_or_default().trim_end_matches([' ', '\0'])
+    }
+
+    /// The same of one that holds JSON.
+    pub(crate) fn read<T: DeserializeOwned>(&self, field: Field) -> Option<T> {
+        serde_json::from_str(self.get(field)).ok()
+    }
+}
 
 /// How long a state record is.
 pub const STATE: u64 = 1_536;
@@ -81,8 +100,9 @@ pub trait SideFiles {
     /// Whether what is published was made from the store as it is now.
     fn is_current(&self) -> bool;
 
-    /// The published lines that begin so; `None` if not all of them can be read.
-    fn published(&self, beginning: &str) -> Option<Vec<String>>;
+    /// The published lines that begin so, or the first of them; `None` if not all of
+    /// them can be read.
+    fn published(&self, beginning: &str, most: usize) -> Option<Vec<String>>;
 
     /// A published text of its own.
     fn text(&self, name: &str) -> Option<String>;
@@ -90,9 +110,8 @@ pub trait SideFiles {
     /// Replaces it; where that fails the former stays.
     fn set_text(&self, name: &str, text: &str);
 
-    /// A field of a session's state, empty if it was lost; nothing if there is no such
-    /// session.
-    fn field(&self, session: &SessionId, field: Field) -> Result<Option<String>, StoreError>;
+    /// A session's state; nothing if there is no such session.
+    fn state(&self, session: &SessionId) -> Result<Option<State>, StoreError>;
 
     /// Writes fields over, as a whole each; false if there is no such session.
     fn set_fields(&self, session: &SessionId, fields: &[(Field, &str)]) -> Result<bool, StoreError>;

@@ -25,6 +25,7 @@ use consort_core::side_files::Field;
 use consort_core::side_files::STATE;
 use consort_core::side_files::SessionFiles;
 use consort_core::side_files::SideFiles;
+use consort_core::side_files::State;
 use consort_core::side_files::Table;
 use consort_core::text;
 use consort_files::OurDir;
@@ -88,7 +89,7 @@ impl Files {
         self.dir.join(SESSIONS).join(format!("{}/{name}", session.path_part()))
     }
 
-    fn state(&self, session: &SessionId) -> std::io::Result<Option<File>> {
+    fn state_file(&self, session: &SessionId) -> std::io::Result<Option<File>> {
         match no_waiting().read(true).write(true).open(self.of(session, STATE_FILE)) {
             Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
             opened => opened.map(Some),
@@ -105,8 +106,8 @@ impl SideFiles for Files {
         self.published.get_or_init(|| Published::read(&self.store)).is_current
     }
 
-    fn published(&self, beginning: &str) -> Option<Vec<String>> {
-        self.published.get_or_init(|| Published::read(&self.store)).lines(beginning)
+    fn published(&self, beginning: &str, most: usize) -> Option<Vec<String>> {
+        self.published.get_or_init(|| Published::read(&self.store)).lines(beginning, most)
     }
 
     fn text(&self, name: &str) -> Option<String> {
@@ -120,17 +121,19 @@ impl SideFiles for Files {
         }
     }
 
-    fn field(&self, session: &SessionId, field: Field) -> Result<Option<String>, StoreError> {
-        let Some(file) = self.state(session).map_err(|error| self.failed(error))? else { return Ok(None) };
-        let mut bytes = vec![0; field.len];
-        let length = file.read_at(&mut bytes, field.at).map_err(|error| self.failed(error))?;
-        let text = String::from_utf8_lossy(&bytes[..length]);
-        Ok(Some(text.trim_end_matches([' ', '\0']).to_owned()))
+    fn state(&self, session: &SessionId) -> Result<Option<State>, StoreError> {
+        let Some(file) = self.state_file(session).map_err(|error| self.failed(error))? else {
+            return Ok(None);
+        };
+        let mut bytes = vec![0; STATE as usize];
+        let length = file.read_at(&mut bytes, 0).map_err(|error| self.failed(error))?;
+        bytes.truncate(length);
+        Ok(Some(State(bytes)))
     }
 
     fn set_fields(&self, session: &SessionId, fields: &[(Field, &str)]) -> Result<bool, StoreError> {
         let set = || {
-            let Some(file) = self.state(session)? else { return Ok(false) };
+            let Some(file) = self.state_file(session)? else { return Ok(false) };
             for (field, text) in fields {
                 let mut bytes = text.as_bytes().to_vec();
                 if bytes.len() > field.len {

@@ -30,7 +30,7 @@ const FILE: &str = "store";
 const STAMP: usize = 256;
 
 /// What is read at once.
-const BLOCK: usize = 4_096;
+const BLOCK: u64 = 4_096;
 
 /// Far longer than it ever is.
 const LONGEST: u64 = 64 << 20;
@@ -56,77 +56,79 @@ impl Published {
         Self { file, sorted, end, is_current }
     }
 
-    /// The lines that begin so, with their beginning: the sorted ones, and those that
-    /// were added since. `None` if a line of either was cut short.
-    pub(crate) fn lines(&self, beginning: &str) -> Option<Vec<String>> {
-        let mut found = Vec::new();
-        let mut at = self.first(beginning);
-        while at < self.sorted {
-            let line = self.line(at)?;
-            if !line.starts_with(beginning) {
-                break;
-            }
-            at += line.len() as u64 + 1;
-            found.push(line);
-        }
-        let added = self.text(self.sorted.max(STAMP as u64), self.end)?;
-        if !(added.is_empty() || added.ends_with('\n')) {
+    /// The first lines that begin so: the sorted ones, and those that were added since.
+    /// `None` if a line of either was cut short.
+    pub(crate) fn lines(&self, beginning: &str, most: usize) -> Option<Vec<String>> {
+        let beginning = beginning.as_bytes();
+        let added = self.bytes(self.sorted.max(STAMP as u64), self.end)?;
+        if !(added.is_empty() || added.ends_with(b"\n")) {
             return None;
         }
-        found.extend(added.lines().filter(|line| line.starts_with(beginning)).map(str::to_owned));
+        let mut found: Vec<String> =
+            lines_of(&added).filter(|line| line.starts_with(beginning)).map(text).collect();
+        let mut at = self.near(beginning)?;
+        while found.len() < most && at < self.sorted {
+            let block = self.block(at)?;
+            for line in lines_of(&block) {
+                match line.starts_with(beginning) {
+                    true => found.push(text(line)),
+                    false if line < beginning => {}
+                    false => return Some(found),
+                }
+            }
+            at += block.len() as u64;
+        }
+        found.truncate(most);
         Some(found)
     }
 
-    /// Where the first line lies that does not come before that.
-    fn first(&self, beginning: &str) -> u64 {
+    /// The beginning of a line that comes before all that begin so, and not far before.
+    fn near(&self, beginning: &[u8]) -> Option<u64> {
         let (mut low, mut high) = (STAMP as u64, self.sorted);
-        while high > low + BLOCK as u64 {
+        while high > low + BLOCK {
             let middle = low + (high - low) / 2;
-            let Some(start) = self.next_line(middle) else { return low };
-            match self.line(start) {
-                Some(line) if start < high && *line < *beginning => low = start,
-                Some(_) if start < high => high = middle,
+            // The first whole line after the middle decides.
+            let block = self.block(middle)?;
+            let cut = block.iter().position(|byte| *byte == b'\n')? + 1;
+            match lines_of(&block[cut..]).next() {
+                Some(line) if line < beginning => low = middle + cut as u64,
                 _ => high = middle,
             }
         }
-        while low < self.sorted {
-            match self.line(low) {
-                Some(line) if *line < *beginning => low += line.len() as u64 + 1,
-                _ => break,
-            }
-        }
-        low
+        Some(low)
     }
 
-    /// The line that begins there.
-    fn line(&self, at: u64) -> Option<String> {
-        let mut length = BLOCK as u64;
+    /// Bytes from there on that end with a line and have two, unless they are the last.
+    fn block(&self, at: u64) -> Option<Vec<u8>> {
+        let mut length = BLOCK;
         loop {
-            let text = self.text(at, (at + length).min(self.end))?;
-            match text.find('\n') {
-                Some(end) => return Some(text[..end].to_owned()),
-                None if at + length >= self.end => return None,
-                None => length *= 4,
+            let end = (at + length).min(self.sorted);
+            let mut bytes = self.bytes(at, end)?;
+            let last = bytes.iter().rposition(|byte| *byte == b'\n').map_or(0, |last| last + 1);
+            if lines_of(&bytes[..last]).nth(1).is_some() || end == self.sorted {
+                bytes.truncate(last);
+                return (last > 0).then_some(bytes);
             }
+            length *= 4;
         }
     }
 
-    /// Where the next line after that place begins.
-    fn next_line(&self, at: u64) -> Option<u64> {
-        Some(at + self.line(at)?.len() as u64 + 1)
-    }
-
-    fn text(&self, from: u64, to: u64) -> Option<String> {
+    fn bytes(&self, from: u64, to: u64) -> Option<Vec<u8>> {
         let mut bytes = vec![0; to.saturating_sub(from).min(LONGEST) as usize];
         if !bytes.is_empty() {
             self.file.as_ref()?.read_exact_at(&mut bytes, from).ok()?;
         }
-        // Both ends may lie within a character: what is looked for does not.
-        Some(
-            String::from_utf8(bytes)
-                .unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned()),
-        )
+        Some(bytes)
     }
+}
+
+/// Whole lines, without their ends.
+fn lines_of(bytes: &[u8]) -> impl Iterator<Item = &[u8]> {
+    bytes.split_inclusive(|byte| *byte == b'\n').filter_map(|line| line.strip_suffix(b"\n"))
+}
+
+fn text(line: &[u8]) -> String {
+    String::from_utf8_lossy(line).into_owned()
 }
 
 struct Stamp {
@@ -228,4 +230,37 @@ fn identity(connection: &Connection) -> rusqlite::Result<(String, i64)> {
     let sql = "SELECT value, (SELECT coalesce(max(seq), 0) FROM journal) FROM facts
                WHERE kind = 'store' AND key = 'id' AND owner = ''";
     connection.prepare_cached(sql)?.query_row([], |row| Ok((row.get(0)?, row.get(1)?)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Lines of all lengths, found by all that they begin with.
+    #[test]
+    fn a_line_is_found_among_any_number() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("store");
+        for count in [0, 1, 3, 100, 3_000] {
+            let name = |n: usize| format!("by\tdir{:03}/é{n:05}{}\tx", n % 97, "y".repeat(n * 7 % 300));
+            let mut lines: Vec<String> = (0..count).map(name).collect();
+            lines.sort_unstable();
+            let sorted: String = lines.iter().map(|line| format!("{line}\n")).collect();
+            let stamp = " ".repeat(STAMP - 1) + "\n";
+            fs::write(&path, format!("{stamp}{sorted}\nby\tdir005/late\tx\n")).unwrap();
+            let file = File::open(&path).unwrap();
+            let (sorted, end) = ((STAMP + sorted.len()) as u64, file.metadata().unwrap().len());
+            let published = Published { file: Some(file), sorted, end, is_current: true };
+            for beginning in ["by\t", "by\tdir005/", "by\tdir096/", "aa", "zz", "by\tdir005/é00005"] {
+                let mut expected: Vec<&str> =
+                    lines.iter().map(String::as_str).filter(|line| line.starts_with(beginning)).collect();
+                expected.extend(["by\tdir005/late\tx"].iter().filter(|line| line.starts_with(beginning)));
+                let mut found = published.lines(beginning, usize::MAX).unwrap();
+                found.sort_unstable();
+                expected.sort_unstable();
+                assert_eq!(found, expected, "{count} {beginning}");
+                assert_eq!(published.lines(beginning, 1).unwrap().len(), expected.len().min(1));
+            }
+        }
+    }
 }
