@@ -109,12 +109,9 @@ fn an_interrupted_session_is_seen_to_be_idle() {
     tmux.run(&["send-keys", "Escape"]);
     until("idleness", || agents(&world), is("idle"));
     // The hooks alone would still say that it works.
-    let pulses = std::fs::read_dir(world.data().join("pulses")).unwrap().flatten();
-    let now = pulses
-        .map(|file| file.path())
-        .find(|path| path.extension().is_some_and(|kind| kind == "now"))
-        .unwrap();
-    assert!(std::fs::read_to_string(now).unwrap().contains("\"working\""));
+    let sessions = std::fs::read_dir(world.data().join("sessions")).unwrap().flatten();
+    let state = sessions.map(|session| session.path().join("state")).find(|path| path.exists()).unwrap();
+    assert!(std::fs::read_to_string(state).unwrap().contains("\"working\""));
 }
 
 /// A message begins a turn in a session that sits idle, and nothing is typed

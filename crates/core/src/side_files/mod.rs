@@ -57,7 +57,8 @@ impl State {
     pub(crate) fn get(&self, field: Field) -> &str {
         let from = self.0.get(field.at as usize..).unwrap_or_default();
         let bytes = from.get(..field.len).unwrap_or(from);
-        str::from_utf8(bytes).unwrap_or_default().trim_end_matches([' ', '\0'])
+        let end = bytes.iter().rposition(|byte| !matches!(byte, b' ' | 0)).map_or(0, |last| last + 1);
+        str::from_utf8(&bytes[..end]).unwrap_or_default()
     }
 
     /// The same of one that holds JSON.

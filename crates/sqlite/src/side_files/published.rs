@@ -10,6 +10,7 @@
 //! backup or a copied home. A missing or torn file is stale too. Whoever holds the
 //! write lock brings the file up to date after its commit.
 
+use std::borrow::Cow;
 use std::fs;
 use std::fs::File;
 use std::os::unix::fs::FileExt as _;
@@ -29,7 +30,8 @@ const FILE: &str = "store";
 /// The stamp is written over in place, so it has a fixed length.
 const STAMP: usize = 256;
 
-/// What is read at once.
+/// What is read at first, and at once later.
+const HEAD: usize = 8 << 10;
 const BLOCK: u64 = 4_096;
 
 /// Far longer than it ever is.
@@ -39,6 +41,8 @@ const LONGEST: u64 = 64 << 20;
 #[derive(Debug)]
 pub(crate) struct Published {
     file: Option<File>,
+    /// How it begins, which as a rule is all of it.
+    head: Vec<u8>,
     /// Where the sorted lines end, and where the file does.
     sorted: u64,
     end: u64,
@@ -49,11 +53,17 @@ pub(crate) struct Published {
 impl Published {
     pub(crate) fn read(store: &Path) -> Self {
         let file = no_waiting().read(true).open(file(store)).ok();
-        let end = file.as_ref().and_then(|file| file.metadata().ok()).map_or(0, |found| found.len());
-        let stamp = file.as_ref().and_then(read_stamp);
+        let mut head = vec![0; HEAD];
+        let length = file.as_ref().and_then(|file| file.read_at(&mut head, 0).ok()).unwrap_or(0);
+        head.truncate(length);
+        let end = match &file {
+            Some(file) if length == HEAD => file.metadata().map_or(0, |found| found.len()),
+            _ => length as u64,
+        };
+        let stamp = head.first_chunk().and_then(read_stamp);
         let sorted = stamp.as_ref().map_or(0, |stamp| stamp.sorted).min(end);
         let is_current = stamp.is_some_and(|stamp| stamp.files == files(store) && stamp.sorted <= end);
-        Self { file, sorted, end, is_current }
+        Self { file, head, sorted, end, is_current }
     }
 
     /// The first lines that begin so: the sorted ones, and those that were added since.
@@ -99,26 +109,32 @@ impl Published {
     }
 
     /// Bytes from there on that end with a line and have two, unless they are the last.
-    fn block(&self, at: u64) -> Option<Vec<u8>> {
+    fn block(&self, at: u64) -> Option<Cow<'_, [u8]>> {
         let mut length = BLOCK;
         loop {
             let end = (at + length).min(self.sorted);
-            let mut bytes = self.bytes(at, end)?;
+            let bytes = self.bytes(at, end)?;
             let last = bytes.iter().rposition(|byte| *byte == b'\n').map_or(0, |last| last + 1);
             if lines_of(&bytes[..last]).nth(1).is_some() || end == self.sorted {
-                bytes.truncate(last);
-                return (last > 0).then_some(bytes);
+                return (last > 0).then(|| match bytes {
+                    Cow::Borrowed(bytes) => bytes[..last].into(),
+                    Cow::Owned(mut bytes) => {
+                        bytes.truncate(last);
+                        bytes.into()
+                    }
+                });
             }
             length *= 4;
         }
     }
 
-    fn bytes(&self, from: u64, to: u64) -> Option<Vec<u8>> {
-        let mut bytes = vec![0; to.saturating_sub(from).min(LONGEST) as usize];
-        if !bytes.is_empty() {
-            self.file.as_ref()?.read_exact_at(&mut bytes, from).ok()?;
+    fn bytes(&self, from: u64, to: u64) -> Option<Cow<'_, [u8]>> {
+        if let Some(bytes) = self.head.get(from as usize..to.max(from) as usize) {
+            return Some(bytes.into());
         }
-        Some(bytes)
+        let mut bytes = vec![0; to.saturating_sub(from).min(LONGEST) as usize];
+        self.file.as_ref()?.read_exact_at(&mut bytes, from).ok()?;
+        Some(bytes.into())
     }
 }
 
@@ -138,10 +154,14 @@ struct Stamp {
     files: String,
 }
 
-fn read_stamp(file: &File) -> Option<Stamp> {
+fn stamp_of(file: &File) -> Option<Stamp> {
     let mut bytes = [0; STAMP];
     file.read_exact_at(&mut bytes, 0).ok()?;
-    let line = str::from_utf8(&bytes).ok()?.strip_suffix('\n')?.trim_end();
+    read_stamp(&bytes)
+}
+
+fn read_stamp(bytes: &[u8; STAMP]) -> Option<Stamp> {
+    let line = str::from_utf8(bytes.trim_ascii_end()).ok().filter(|_| bytes.ends_with(b"\n"))?;
     let mut words = line.splitn(5, ' ');
     (words.next()? == "consort").then_some(())?;
     Some(Stamp {
@@ -165,7 +185,7 @@ pub(crate) fn is_current(store: &Path) -> bool {
 
 /// Whether the stamp names this store and its last entry.
 pub(crate) fn is_of(store: &Path, connection: &Connection) -> rusqlite::Result<bool> {
-    let stamp = no_waiting().read(true).open(file(store)).ok().as_ref().and_then(read_stamp);
+    let stamp = no_waiting().read(true).open(file(store)).ok().as_ref().and_then(stamp_of);
     let (id, seq) = identity(connection)?;
     Ok(stamp.is_some_and(|stamp| stamp.id == id && stamp.seq == seq) && is_current(store))
 }
@@ -202,7 +222,7 @@ pub(crate) fn write(store: &Path, connection: &Connection, mut lines: Vec<&str>)
 /// A file that begins with something else keeps it.
 pub(crate) fn restamp(store: &Path, connection: &Connection) -> bool {
     let write = |file: File| {
-        let sorted = read_stamp(&file).ok_or(std::io::ErrorKind::InvalidData)?.sorted;
+        let sorted = stamp_of(&file).ok_or(std::io::ErrorKind::InvalidData)?.sorted;
         file.write_all_at(stamp(store, connection, sorted).as_bytes(), 0)
     };
     no_waiting().read(true).write(true).open(file(store)).and_then(write).is_ok()
@@ -250,16 +270,20 @@ mod tests {
             fs::write(&path, format!("{stamp}{sorted}\nby\tdir005/late\tx\n")).unwrap();
             let file = File::open(&path).unwrap();
             let (sorted, end) = ((STAMP + sorted.len()) as u64, file.metadata().unwrap().len());
-            let published = Published { file: Some(file), sorted, end, is_current: true };
-            for beginning in ["by\t", "by\tdir005/", "by\tdir096/", "aa", "zz", "by\tdir005/é00005"] {
-                let mut expected: Vec<&str> =
-                    lines.iter().map(String::as_str).filter(|line| line.starts_with(beginning)).collect();
-                expected.extend(["by\tdir005/late\tx"].iter().filter(|line| line.starts_with(beginning)));
-                let mut found = published.lines(beginning, usize::MAX).unwrap();
-                found.sort_unstable();
-                expected.sort_unstable();
-                assert_eq!(found, expected, "{count} {beginning}");
-                assert_eq!(published.lines(beginning, 1).unwrap().len(), expected.len().min(1));
+            for head in [0, 8 << 10] {
+                let head = fs::read(&path).unwrap().into_iter().take(head).collect();
+                let file = Some(file.try_clone().unwrap());
+                let published = Published { file, head, sorted, end, is_current: true };
+                for beginning in ["by\t", "by\tdir005/", "by\tdir096/", "aa", "zz", "by\tdir005/é00005"] {
+                    let mut expected: Vec<&str> =
+                        lines.iter().map(String::as_str).filter(|line| line.starts_with(beginning)).collect();
+                    expected.extend(["by\tdir005/late\tx"].iter().filter(|line| line.starts_with(beginning)));
+                    let mut found = published.lines(beginning, usize::MAX).unwrap();
+                    found.sort_unstable();
+                    expected.sort_unstable();
+                    assert_eq!(found, expected, "{count} {beginning}");
+                    assert_eq!(published.lines(beginning, 1).unwrap().len(), expected.len().min(1));
+                }
             }
         }
     }

@@ -37,13 +37,13 @@ impl App {
             return Err(ConvergenceError::EmptyTask { task: task.to_owned() });
         }
         let mut candidates = Vec::new();
-        for agent in agents {
+        for seen in presence::see(&*self.host, &*pulses, agents) {
+            let agent = &seen.agent;
             let steps = notes.trail(&agent.session).map(|trail| trail.steps).unwrap_or_default();
             let tx = self.engine.read()?;
             let (task, unread) =
                 (tx.task_of(&agent.session)?, tx.unread(&Actor::Agent(agent.session.clone()))?);
             drop(tx);
-            let seen = presence::see(&*self.host, &*pulses, agent);
             let silent_for = now.since(seen.last_active).max(0);
             let standing = rules::Standing {
                 steps: &steps,
@@ -53,7 +53,7 @@ impl App {
                 is_silent: silent_for >= Timestamp::HOUR,
             };
             let (score, reasons) = rules::suitability(&wanted, &view.domains, &standing);
-            let (name, session) = (seen.agent.name.to_string(), seen.agent.session.clone());
+            let (name, session) = (agent.name.to_string(), agent.session.clone());
             candidates.push(Candidate { name, session, status: seen.status, score, reasons });
         }
         candidates.sort_by(|one, other| other.score.total_cmp(&one.score));

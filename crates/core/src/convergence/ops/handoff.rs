@@ -105,7 +105,7 @@ impl App {
         drop(tx);
         let seen: Seen = match departed {
             Some((at, reason)) => presence::see_gone(agent, at, reason),
-            None => presence::see(&*self.host, &*pulses, agent),
+            None => presence::see(&*self.host, &*pulses, vec![agent]).remove(0),
         };
         let mut unfinished = had;
         if let Some(task) = &task {

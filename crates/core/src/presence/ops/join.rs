@@ -20,7 +20,6 @@ use crate::presence::LeaveReason;
 use crate::presence::NameWish;
 use crate::presence::PresenceChange;
 use crate::presence::PresenceError;
-use crate::presence::Seen;
 use crate::presence::rules;
 use crate::tasks;
 
@@ -172,8 +171,7 @@ impl App {
             pulses.end_session(&predecessor.session)?;
         }
         others.retain(|agent| agent.project.id == project.id);
-        let mut others: Vec<Seen> =
-            others.into_iter().map(|agent| see(&*self.host, &*pulses, agent)).collect();
+        let mut others = see(&*self.host, &*pulses, others);
         others.sort_by(rules::by_attention);
         Ok((settings, Some(JoinOutcome { agent, joined, others })))
     }

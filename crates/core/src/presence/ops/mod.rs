@@ -180,13 +180,19 @@ pub(crate) fn gone_before(
     Ok(move |session: &SessionId| Ok(left.contains(session) || store.agent(session)?.is_none()))
 }
 
-/// An agent as its pulse tells it, on the branch that is checked out now.
-pub(crate) fn see(host: &dyn Host, pulses: &dyn SideFiles, mut agent: Agent) -> Seen {
-    if host.is_here(&agent.host) {
-        agent.branch = host.branch(&agent.worktree).or(agent.branch);
-    }
-    let heard = pulses.heard(&agent.session);
-    rules::see(agent, heard)
+/// Agents as their pulses tell them, on the branches that are checked out now.
+pub(crate) fn see(host: &dyn Host, pulses: &dyn SideFiles, agents: Vec<Agent>) -> Vec<Seen> {
+    // Many may be in one worktree: ask once.
+    let mut branches: BTreeMap<PathBuf, Option<String>> = BTreeMap::new();
+    let see = |mut agent: Agent| {
+        if host.is_here(&agent.host) {
+            let now = branches.entry(agent.worktree.clone()).or_insert_with(|| host.branch(&agent.worktree));
+            agent.branch = now.clone().or(agent.branch);
+        }
+        let heard = pulses.heard(&agent.session);
+        rules::see(agent, heard)
+    };
+    agents.into_iter().map(see).collect()
 }
 
 /// What it takes to forget those who left before then.

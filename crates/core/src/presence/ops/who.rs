@@ -56,11 +56,8 @@ impl App {
             alive.retain(|agent| agent.project.id == project.id);
         }
         let glimpses = glimpse(&alive);
-        let mut agents: Vec<Seen> = alive
-            .into_iter()
-            .zip(glimpses)
-            .map(|(agent, glimpse)| rules::look(see(&*self.host, &*pulses, agent), glimpse))
-            .collect();
+        let seen = see(&*self.host, &*pulses, alive).into_iter().zip(glimpses);
+        let mut agents: Vec<Seen> = seen.map(|(seen, glimpse)| rules::look(seen, glimpse)).collect();
         agents.sort_by(rules::by_attention);
         if *scope == Scope::Everywhere {
             let gone = self.engine.read()?.left_since(now.minus(Timestamp::DAY))?;
