@@ -17,10 +17,9 @@ use crate::presence::SessionId;
 use crate::project::ProjectId;
 use crate::side_files::Line;
 use crate::side_files::Log;
-use crate::side_files::NOT_BEGUN;
-use crate::side_files::NOW;
 use crate::side_files::READERS;
 use crate::side_files::SideFiles;
+use crate::side_files::State;
 use crate::side_files::TOPICS;
 use crate::side_files::escaped;
 use crate::side_files::path_key;
@@ -99,7 +98,7 @@ impl dyn SideFiles + '_ {
 
     /// The trail of a session that is here.
     pub fn trail(&self, session: &SessionId) -> Option<Trail> {
-        self.state(session).ok()?.filter(|state| state.get(NOW) != NOT_BEGUN)?;
+        self.state(session).ok()?.filter(State::is_begun)?;
         self.last_trail(session)
     }
 

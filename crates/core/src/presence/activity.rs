@@ -20,7 +20,6 @@ use crate::side_files::HOSTS;
 use crate::side_files::Line;
 use crate::side_files::MAIL;
 use crate::side_files::NO_MAIL;
-use crate::side_files::NOT_BEGUN;
 use crate::side_files::NOW;
 use crate::side_files::RENEWED;
 use crate::side_files::SUBAGENTS;
@@ -53,7 +52,7 @@ impl dyn SideFiles + '_ {
     pub fn note_pulse(&self, session: &SessionId, at: Timestamp, pulse: &Pulse) -> Result<bool, StoreError> {
         // Mail may have come before the session. What was damaged is written again.
         let Some(state) = self.state(session)? else { return Ok(false) };
-        if state.get(NOW) == NOT_BEGUN {
+        if !state.is_begun() {
             return Ok(false);
         }
         let Pulse { status, activity, waiting_for, .. } = pulse;

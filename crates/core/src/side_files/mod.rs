@@ -46,13 +46,18 @@ pub(crate) const HOST: Field = Field { at: 32, len: 224 };
 pub(crate) const TURN: Field = Field { at: 256, len: 256 };
 /// What it does.
 pub(crate) const NOW: Field = Field { at: 512, len: 1_024 };
-/// What it does, if mail came before it.
+/// What it does, if it has not begun.
 pub(crate) const NOT_BEGUN: &str = "-";
 
 /// A session's state as it was read.
 pub struct State(pub Vec<u8>);
 
 impl State {
+    /// Whether the session has begun: mail may have come before it.
+    pub(crate) fn is_begun(&self) -> bool {
+        self.0.get(NOW.at as usize) != Some(&NOT_BEGUN.as_bytes()[0])
+    }
+
     /// What a field says; nothing if it was lost or caught half written.
     pub(crate) fn get(&self, field: Field) -> &str {
         let from = self.0.get(field.at as usize..).unwrap_or_default();
