@@ -13,8 +13,8 @@ use std::path::PathBuf;
 use consort_core::Timestamp;
 use consort_core::convergence::Domains;
 use consort_core::convergence::Glance;
-use consort_core::convergence::Lens;
 use consort_core::convergence::Profile;
+use consort_core::convergence::ScoringContext;
 use consort_core::convergence::Signal;
 use consort_core::convergence::SignalKind;
 use consort_core::convergence::Step;
@@ -208,20 +208,26 @@ impl History {
             if is_too_late {
                 continue;
             }
-            let lens =
-                Lens { files: rules.files, threshold: rules.threshold, domains, without: rules.without, now };
-            let mine = Profile::new(&trails[who], &lens);
+            let scoring_context = ScoringContext {
+                files: rules.files,
+                threshold: rules.threshold,
+                domains,
+                without: rules.without,
+                now,
+            };
+            let mine = Profile::new(&trails[who], &scoring_context);
             for other in others.into_iter().filter(|other| *other != who) {
                 let pair = ordered(who, other);
                 if predicted.contains_key(&pair) || collided.contains(&pair) {
                     continue;
                 }
                 // At a prompt the files count only where the words do.
-                let [a, b] = [who, other].map(|at| Profile::at_a_glance(&Glance::of(&trails[at]), &lens));
-                if matches!(event, Event::Prompt(..)) && signals(&a, &b, &lens).is_empty() {
+                let [a, b] =
+                    [who, other].map(|at| Profile::at_a_glance(&Glance::of(&trails[at]), &scoring_context));
+                if matches!(event, Event::Prompt(..)) && signals(&a, &b, &scoring_context).is_empty() {
                     continue;
                 }
-                let found = signals(&mine, &Profile::new(&trails[other], &lens), &lens);
+                let found = signals(&mine, &Profile::new(&trails[other], &scoring_context), &scoring_context);
                 if let Some(signal) = found.into_iter().next() {
                     predicted.insert(pair, (prompts[pair.0] + prompts[pair.1], *minute, signal));
                 }

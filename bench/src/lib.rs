@@ -106,7 +106,7 @@ impl Home {
         // It ends when we do, however we end.
         let host = Command::new("cat").stdin(Stdio::piped()).stdout(Stdio::null()).spawn().unwrap();
         let now = machine.now();
-        let (pulses, notes) = (store.side_files(), store.side_files());
+        let (files, notes) = (store.side_files(), store.side_files());
         let mut tx = store.write().unwrap();
         let entry = |change: PresenceChange| NewEntry {
             id: EntryId::new(now, machine.random()),
@@ -136,8 +136,8 @@ impl Home {
                 spec: None,
                 spec_file: None,
             };
-            pulses.start_pulse(&agent.session, now).unwrap();
-            pulses.note_host(&agent);
+            files.start_activity(&agent.session, now).unwrap();
+            files.note_host(&agent);
             notes.begin_trail(&agent.session, &project.id, &cwd).unwrap();
             tx.record(&entry(PresenceChange::Joined(Box::new(agent)))).unwrap();
         }

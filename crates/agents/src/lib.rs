@@ -28,8 +28,8 @@ use std::path::Path;
 use std::path::PathBuf;
 
 use consort_core::hooks::Dialect;
+use consort_core::presence::Activity;
 use consort_core::presence::Agent;
-use consort_core::presence::Heard;
 use consort_core::presence::Live;
 use serde_json::Value;
 use serde_json::json;
@@ -133,7 +133,7 @@ pub trait AgentCli: Dialect + Sync {
 
     /// Wakes an idle session without typing into its terminal, so that its next
     /// hook brings the mail; false where it cannot be done.
-    fn wake(&self, _config_dir: &Path, _agent: &Agent, _heard: &Heard) -> bool {
+    fn wake(&self, _config_dir: &Path, _agent: &Agent, _heard: &Activity) -> bool {
         false
     }
 

@@ -5,7 +5,7 @@ use consort_core::hooks::HookCall;
 use consort_core::hooks::HookEvent;
 use consort_core::hooks::HookReply;
 use consort_core::hooks::Replaces;
-use consort_core::presence::Heard;
+use consort_core::presence::Activity;
 use consort_core::presence::Status;
 use serde::Serialize;
 
@@ -59,7 +59,7 @@ pub(crate) fn write(reply: &HookReply) -> Option<String> {
 
 /// Whether a session is being woken: its plugin listens while it is idle, and
 /// the bell has rung.
-pub(crate) fn is_woken(heard: &Heard) -> bool {
+pub(crate) fn is_woken(heard: &Activity) -> bool {
     heard.status == Status::Idle
 }
 

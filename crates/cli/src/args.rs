@@ -92,7 +92,7 @@ enum Command {
     /// Wait until nobody else has reserved a path
     Wait(commands::claims::wait::Args),
     /// Let everyone write a path for a while, whoever has reserved it
-    Override(commands::claims::lift::Args),
+    Override(commands::claims::override_::Args),
     /// Find work in different worktrees that will meet, and tell whoever does it
     Overlaps(commands::claims::overlaps::Args),
     /// List the tasks of a spec, and who has them
@@ -217,7 +217,7 @@ fn carry_out(cli: Cli) -> Result<ExitCode, CommandError> {
         Command::Domains(args) => done(commands::convergence::domains::run(&world, &args)),
         Command::Explain(args) => done(commands::claims::explain::run(&world, &args)),
         Command::Wait(args) => commands::claims::wait::run(&world, &args),
-        Command::Override(args) => done(commands::claims::lift::run(&world, &args)),
+        Command::Override(args) => done(commands::claims::override_::run(&world, &args)),
         Command::Overlaps(args) => done(commands::claims::overlaps::run(&world, &args)),
         Command::Tasks(args) => done(commands::tasks::list::run(&world, &args)),
         Command::Task(command) => done(commands::tasks::one::run(&world, &command)),

@@ -29,7 +29,7 @@ pub(crate) use plan::plan_disconnect;
 
 /// How one agent CLI stands to us at one level.
 #[derive(Clone, Debug, Serialize)]
-pub(crate) struct Standing {
+pub(crate) struct ConnectionState {
     pub(crate) kind: &'static str,
     pub(crate) title: &'static str,
     /// Where its program is, if it is on `PATH`.
@@ -54,7 +54,7 @@ pub(crate) enum State {
     Malformed(String),
 }
 
-impl Standing {
+impl ConnectionState {
     /// The file that only a person can mend.
     pub(crate) fn to_be_edited(&self) -> Option<&Path> {
         let is_in_the_way = |state: &State| matches!(state, State::Malformed(_) | State::SwitchedOff);
@@ -99,7 +99,7 @@ impl Standing {
 }
 
 /// How every known agent CLI stands to us.
-pub(crate) fn standings(world: &World, worktree: &Path) -> Vec<Standing> {
+pub(crate) fn standings(world: &World, worktree: &Path) -> Vec<ConnectionState> {
     let state = |piece: &Piece, level: Level<'_>| {
         let (ours, file, wiring) = (hook_program(level), TheirFile::at(level, &piece.file), &piece.wiring);
         let text = match file.read() {
@@ -127,7 +127,7 @@ pub(crate) fn standings(world: &World, worktree: &Path) -> Vec<Standing> {
             let is_there =
                 |piece: &Piece, level| matches!(state(piece, level), State::Current | State::Outdated);
             let mcp = |level| cli.mcp(level, &env::get).is_some_and(|piece| is_there(&piece, level));
-            Standing {
+            ConnectionState {
                 kind: cli.kind(),
                 title: cli.title(),
                 program: find_program(cli.program()),

@@ -13,10 +13,10 @@ mod deadline;
 mod error;
 mod exit;
 mod hook;
+mod observe;
 mod out;
 mod person;
 mod render;
-mod sight;
 #[cfg_attr(not(target_os = "linux"), path = "spool_elsewhere.rs")]
 mod spool;
 #[cfg(all(target_os = "linux", target_env = "gnu", not(test)))]

@@ -210,7 +210,7 @@ pub(crate) fn serve(paths: &Paths, cwd: &Path) {
     let (data, store) = (paths.data.clone(), paths.store());
     let (repository, at_work) = (machine.place(cwd).repository, Arc::new(AtomicUsize::new(0)));
     let work = move || {
-        let pulses = Store::new(store, consort_sqlite::Access::Command).side_files();
+        let files = Store::new(store, consort_sqlite::Access::Command).side_files();
         // Our agent starts its own program under another name to set up the sandbox.
         let is_helper = |process: &Process| {
             let started_as = consort_host::started_as(process.pid);
@@ -218,7 +218,7 @@ pub(crate) fn serve(paths: &Paths, cwd: &Path) {
             process.program == parent.program && !started_as.first().is_some_and(is_named)
         };
         let is_agent =
-            |process: &Process| pulses.is_host(process) || world::is_agent(process) && !is_helper(process);
+            |process: &Process| files.is_host(process) || world::is_agent(process) && !is_helper(process);
         // Of the agents above it, ours is the nearest.
         let is_ours = |pid: u32| {
             let lineage = machine.lineage(pid);

@@ -9,15 +9,15 @@ use consort_core::Timestamp;
 use consort_core::around;
 use consort_core::around::Around;
 use consort_core::engine::Engine as _;
-use consort_core::host::Ends;
+use consort_core::host::ConnectionAddrs;
 use consort_core::host::Host as _;
 use consort_core::host::Topic;
+use consort_core::presence::Activity;
 use consort_core::presence::Agent;
 use consort_core::presence::CallerFacts;
-use consort_core::presence::Glimpse;
-use consort_core::presence::Heard;
 use consort_core::presence::JoinRequest;
 use consort_core::presence::NameWish;
+use consort_core::presence::Observed;
 use consort_core::presence::Proof;
 use consort_core::presence::SessionId;
 use consort_core::presence::Unproven;
@@ -32,7 +32,7 @@ use consort_host::env;
 use consort_sqlite::Access;
 use consort_sqlite::Store;
 
-use crate::sight;
+use crate::observe;
 use crate::time;
 use crate::world::World;
 use crate::world::facts_of_peer;
@@ -65,7 +65,7 @@ impl Surroundings {
 }
 
 impl Around for Surroundings {
-    fn caller(&self, ends: Option<Ends>) -> CallerFacts {
+    fn caller(&self, ends: Option<ConnectionAddrs>) -> CallerFacts {
         let machine = self.machine();
         let Some(ends) = ends else { return own_facts(&machine, machine.ancestors(), false) };
         match self.peers.find(ends) {
@@ -80,16 +80,16 @@ impl Around for Surroundings {
         env::get(name)
     }
 
-    fn look(&self, agents: &[Agent]) -> Vec<Glimpse> {
-        sight::look(&self.home, agents)
+    fn look(&self, agents: &[Agent]) -> Vec<Observed> {
+        observe::look(&self.home, agents)
     }
 
-    fn wake(&self, agent: &Agent, heard: &Heard) -> bool {
+    fn wake(&self, agent: &Agent, heard: &Activity) -> bool {
         let cli = consort_agents::find(&agent.kind);
         cli.is_some_and(|cli| cli.wake(&cli.config_dir(&self.home, &env::get), agent, heard))
     }
 
-    fn join_request(&self, client: &str, ends: Option<Ends>) -> Option<JoinRequest> {
+    fn join_request(&self, client: &str, ends: Option<ConnectionAddrs>) -> Option<JoinRequest> {
         let machine = self.machine();
         let (ancestors, cwd, is_ours) = match ends {
             None => (machine.ancestors(), Some(self.cwd.clone()), true),

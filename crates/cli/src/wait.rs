@@ -13,7 +13,7 @@ use consort_agents::AgentCli;
 use consort_core::App;
 use consort_core::host::Topic;
 use consort_core::journal::Actor;
-use consort_core::messages::Stir;
+use consort_core::messages::WakeCheck;
 use consort_host::Machine;
 use consort_host::Paths;
 use consort_host::bell;
@@ -43,12 +43,12 @@ pub(crate) fn run(cli: &dyn AgentCli) -> Result<(), Box<dyn Error>> {
     say(&json!({ "name": me.name.as_str(), "others": others }));
     loop {
         match app.stir(&session, &env::get)? {
-            Stir::Nothing => {}
-            Stir::Mail => {
+            WakeCheck::Nothing => {}
+            WakeCheck::Mail => {
                 say(&json!({ "wake": true }));
                 return Ok(());
             }
-            Stir::Gone => return Ok(()),
+            WakeCheck::Gone => return Ok(()),
         }
         if bell.wait(Some(rustix::stdio::stdin()), bell::SAFETY)? == Woken::Other {
             return Ok(());

@@ -43,7 +43,7 @@ pub(crate) struct World {
 }
 
 /// An opened world.
-pub(crate) struct Room {
+pub(crate) struct Opened {
     pub(crate) app: App,
     pub(crate) project: Project,
     pub(crate) place: Place,
@@ -99,7 +99,7 @@ impl World {
 
     /// Opens the store, resolves the settings, publishes what hooks need of
     /// them, and lets retention have its daily look.
-    pub(crate) fn open(&self) -> Result<Room, CommandError> {
+    pub(crate) fn open(&self) -> Result<Opened, CommandError> {
         self.pending().sweep();
         let mut app = self.app();
         // Before git is asked anything, and again of what was found.
@@ -117,7 +117,7 @@ impl World {
             let _ = app.publish(&config.resolved, &place.worktree);
         }
         let _ = app.retain(config.resolved.retention());
-        Ok(Room {
+        Ok(Opened {
             app,
             project,
             place,
@@ -128,7 +128,7 @@ impl World {
     }
 }
 
-impl Room {
+impl Opened {
     pub(crate) fn caller(&mut self) -> Result<Caller, CommandError> {
         let facts = caller_facts(&self.app);
         Ok(self.app.caller(&facts)?)

@@ -304,7 +304,7 @@ fn policy_is_the_persons() {
     assert_eq!(world.run("override src/auth/login.rs --minutes 5").code, 0);
     assert_eq!(refused(&world, "s2", "Edit", path()), None);
     assert!(refused(&world, "s2", "Edit", edit(&world, "src/auth/other.rs")).is_some());
-    // To lift one file lets nobody remove the others with it.
+    // To override one file lets nobody remove the others with it.
     assert!(refused(&world, "s2", "Bash", bash("rm -rf src/auth")).is_some());
     assert_eq!(world.run("override README.md").code, 0);
     assert!(refused(&world, "s2", "Bash", bash("rm -rf .")).is_some());

@@ -306,7 +306,7 @@ fn a_home_of_ours_that_was_somebodys_keeps_what_was_there() {
         "mail/cur/1",
         "touched/mine",
         "trails/mine",
-        "pulses/mine",
+        "files/mine",
         "sessions/mine",
         "slots/mine",
         "published/mine",

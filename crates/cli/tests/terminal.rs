@@ -203,7 +203,7 @@ impl<'w> Session<'w> {
     }
 
     /// Whether the model was ever told this.
-    fn was_told(&self, text: &str) -> bool {
+    fn was_notified(&self, text: &str) -> bool {
         self.model.turns().iter().any(|turn| turn.to_string().contains(text))
     }
 
@@ -254,7 +254,7 @@ fn round(cli: Cli) {
     session.turn("please begin", "The first is done.");
     let name = session.agents()[0]["name"].as_str().unwrap().to_owned();
     assert_eq!(name, "Newcomer");
-    assert!(session.was_told("You are Newcomer"), "{cli:?} does not know its name");
+    assert!(session.was_notified("You are Newcomer"), "{cli:?} does not know its name");
     let heard = world.run_as(Some("s1"), &["inbox"]).stdout;
     assert!(
         heard.contains("> from the newcomer"),
@@ -264,12 +264,12 @@ fn round(cli: Cli) {
     let held = || world.run("reservations").stdout;
     assert!(held().contains("mine/"), "{cli:?} cannot reserve: {}", held());
     assert!(!world.project().join("held/file.rs").exists(), "{cli:?} wrote what is reserved");
-    assert!(session.was_told("reserved by Falcon"), "{cli:?} was not told why");
+    assert!(session.was_notified("reserved by Falcon"), "{cli:?} was not told why");
 
     let sent = world.run_as(Some("s1"), &["send", "Newcomer", "for the newcomer"]);
     assert_eq!(sent.code, 0, "{sent}");
     session.turn("please go on", "The second is done.");
-    assert!(session.was_told("for the newcomer"), "{cli:?} cannot hear");
+    assert!(session.was_notified("for the newcomer"), "{cli:?} cannot hear");
 
     let before = session.agents()[0]["session"].clone();
     session.type_in(cli.clear());

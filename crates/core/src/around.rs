@@ -5,35 +5,35 @@ use std::path::Path;
 use std::time::Duration;
 
 use crate::Timestamp;
-use crate::host::Ends;
+use crate::host::ConnectionAddrs;
 use crate::host::Topic;
+use crate::presence::Activity;
 use crate::presence::Agent;
 use crate::presence::CallerFacts;
-use crate::presence::Glimpse;
-use crate::presence::Heard;
 use crate::presence::JoinRequest;
+use crate::presence::Observed;
 use crate::presence::SessionId;
 
 /// What surrounds a call. Whoever calls over pipes started this process; over
 /// the network there are two ends of a connection.
 pub trait Around: Send + Sync {
     /// Who calls, as far as processes and the environment tell.
-    fn caller(&self, ends: Option<Ends>) -> CallerFacts;
+    fn caller(&self, ends: Option<ConnectionAddrs>) -> CallerFacts;
 
     /// A variable of the environment.
     fn variable(&self, name: &str) -> Option<String>;
 
     /// What can be seen of agents from outside.
-    fn look(&self, agents: &[Agent]) -> Vec<Glimpse>;
+    fn look(&self, agents: &[Agent]) -> Vec<Observed>;
 
     /// Wakes an idle agent, where that can be done.
-    fn wake(&self, agent: &Agent, heard: &Heard) -> bool;
+    fn wake(&self, agent: &Agent, heard: &Activity) -> bool;
 
     /// What says that a session lives, for those who cannot see its process.
     fn renewal(&self, session: &SessionId) -> Box<dyn Fn() + Send>;
 
     /// What it takes to register the agent that calls, of that name.
-    fn join_request(&self, client: &str, ends: Option<Ends>) -> Option<JoinRequest>;
+    fn join_request(&self, client: &str, ends: Option<ConnectionAddrs>) -> Option<JoinRequest>;
 
     /// The moment that is meant: a date, a while ago, or a commit of that worktree.
     fn moment(&self, text: &str, worktree: &Path) -> Option<Timestamp>;

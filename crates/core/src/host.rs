@@ -17,7 +17,7 @@ use crate::project::ProjectId;
 
 /// Both ends of a connection over the network, as the served side sees them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Ends {
+pub struct ConnectionAddrs {
     pub peer: SocketAddr,
     pub local: SocketAddr,
 }

@@ -76,7 +76,7 @@ pub fn answer(document: &mut Document, frame: &[u8], may_write: bool) -> Result<
             Ok(Answer { replies: vec![self::frame(STEP_2, &missing)], ..Answer::default() })
         }
         STEP_2 | UPDATE if !may_write => Ok(Answer::default()),
-        STEP_2 | UPDATE => match document.take_in(blob) {
+        STEP_2 | UPDATE => match document.ingest(blob) {
             Ok(merged) => {
                 let relay = merged.is_news.then(|| tell(blob));
                 let update = merged.is_news.then(|| blob.to_vec());

@@ -13,7 +13,7 @@ use std::path::PathBuf;
 use std::sync::Mutex;
 use std::sync::PoisonError;
 
-use consort_core::host::Ends;
+use consort_core::host::ConnectionAddrs;
 
 use crate::process::read_proc;
 use crate::process::variable_in;
@@ -55,7 +55,7 @@ pub struct Peers {
 const MOST: usize = 256;
 
 impl Peers {
-    pub fn find(&self, ends: Ends) -> Other {
+    pub fn find(&self, ends: ConnectionAddrs) -> Other {
         let (peer, local) = (plain(ends.peer), plain(ends.local));
         let is_here = peer.ip().is_loopback() || peer.ip() == local.ip();
         if !is_here || !cfg!(target_os = "linux") {
@@ -157,15 +157,20 @@ mod tests {
             let local = served.local_addr().unwrap();
             // Found, and then remembered.
             for _ in 0..2 {
-                let Other::Process(found) = peers.find(Ends { peer: from, local }) else { panic!("{any}") };
+                let Other::Process(found) = peers.find(ConnectionAddrs { peer: from, local }) else {
+                    panic!("{any}")
+                };
                 assert_eq!(found.pid, std::process::id());
                 assert_eq!(found.cwd, std::env::current_dir().ok());
                 assert_eq!(found.variable("PATH"), crate::env::get("PATH"));
             }
             let port = client.local_addr().unwrap().port().wrapping_add(1);
-            assert_eq!(peers.find(Ends { peer: SocketAddr::new(from.ip(), port), local }), Other::Unknown);
+            assert_eq!(
+                peers.find(ConnectionAddrs { peer: SocketAddr::new(from.ip(), port), local }),
+                Other::Unknown
+            );
         }
         let (peer, local) = ("192.0.2.1:9".parse().unwrap(), "127.0.0.1:80".parse().unwrap());
-        assert_eq!(peers.find(Ends { peer, local }), Other::Elsewhere);
+        assert_eq!(peers.find(ConnectionAddrs { peer, local }), Other::Elsewhere);
     }
 }

@@ -27,13 +27,13 @@ pub fn go_on(document: &mut Document, entries: &[Entry]) -> Result<(), CrdtError
     for entry in entries {
         for change in &entry.changes {
             let Change::Knowledge(change) = change else { continue };
-            take_in(document, entry.at, change)?;
+            ingest(document, entry.at, change)?;
         }
     }
     Ok(())
 }
 
-fn take_in(document: &mut Document, at: Timestamp, change: &KnowledgeChange) -> Result<(), CrdtError> {
+fn ingest(document: &mut Document, at: Timestamp, change: &KnowledgeChange) -> Result<(), CrdtError> {
     match change {
         KnowledgeChange::Edited { writer, by, edits, at: said, .. } => {
             let at = said.unwrap_or(at);

@@ -6,10 +6,10 @@
 //! changes nothing, reaches nothing but what is known, and its answer is never
 //! longer than it may be.**
 
+mod arena;
 mod ask;
 pub mod document;
 mod functions;
-mod heap;
 mod past;
 mod record;
 mod world;

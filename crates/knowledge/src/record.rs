@@ -11,19 +11,19 @@ use consort_scheme::Records;
 use consort_scheme::Value;
 use serde_json::Value as Json;
 
-use crate::heap::Heap;
+use crate::arena::Arena;
 
 /// Many of a kind.
 pub(crate) struct Entries {
     kind: Kind,
-    rows: Heap,
+    rows: Arena,
     /// Where each ends, and the next begins.
     ends: Vec<usize>,
 }
 
 impl Entries {
     fn new(kind: Kind) -> Self {
-        Self { kind, rows: Heap::new(), ends: Vec::new() }
+        Self { kind, rows: Arena::new(), ends: Vec::new() }
     }
 
     pub(crate) fn of(known: &Known) -> Self {
@@ -64,7 +64,7 @@ impl Gathered {
 
     pub(crate) fn push(&mut self, row: &[u8]) {
         if !self.last.rows.has_room(row.len()) {
-            let rows = Heap::large(row.len());
+            let rows = Arena::large(row.len());
             let next = Entries { kind: self.last.kind, rows, ends: Vec::new() };
             std::mem::replace(&mut self.last, next).add_to(&mut self.values);
         }

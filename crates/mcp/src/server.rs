@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use consort_core::OpenApp;
 use consort_core::around::Around;
-use consort_core::host::Ends;
+use consort_core::host::ConnectionAddrs;
 use consort_core::journal::Actor;
 use consort_core::messages::Letter;
 use consort_knowledge::Session;
@@ -82,7 +82,7 @@ pub(crate) struct Origin {
     /// Which of the sessions of one process calls, where the client tells.
     pub(crate) thread: Option<String>,
     /// Over the network.
-    pub(crate) ends: Option<Ends>,
+    pub(crate) ends: Option<ConnectionAddrs>,
     /// Whether the client stays beyond this request.
     stays: bool,
 }

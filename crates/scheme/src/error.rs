@@ -5,19 +5,19 @@ use std::ops::Deref;
 
 /// A word, because every operation might return one.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Error(Box<Mishap>);
+pub struct Error(Box<EvalError>);
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Mishap {
+pub struct EvalError {
     pub message: String,
     pub at: Option<Position>,
     pub hint: Option<String>,
 }
 
 impl Deref for Error {
-    type Target = Mishap;
+    type Target = EvalError;
 
-    fn deref(&self) -> &Mishap {
+    fn deref(&self) -> &EvalError {
         &self.0
     }
 }
@@ -31,7 +31,7 @@ pub struct Position {
 
 impl Error {
     pub fn new(message: impl Into<String>) -> Self {
-        Self(Box::new(Mishap { message: message.into(), at: None, hint: None }))
+        Self(Box::new(EvalError { message: message.into(), at: None, hint: None }))
     }
 
     #[must_use]

@@ -52,7 +52,7 @@ mod world;
 pub use builtins::catalog;
 pub use dict::Dict;
 pub use error::Error;
-pub use error::Mishap;
+pub use error::EvalError;
 pub use error::Position;
 pub use function::Function;
 pub use list::Iter;

@@ -69,12 +69,12 @@ impl ClaimStore for SqliteTx<'_> {
     }
 
     fn holds_on(&self, resources: &[Resource]) -> Result<Vec<Hold>, StoreError> {
-        // The person lifts in Consort's name.
-        let lifted = format!("%\t{}", Actor::Consort);
+        // The person overrides in Consort's name.
+        let overridden = format!("%\t{}", Actor::Consort);
         self.ask(|tx| {
             let mut holds: Vec<Hold> = tx
                 .prepare_cached(&format!("SELECT value FROM {HOLDS} AND owner LIKE ?1"))?
-                .query_map([lifted], read)?
+                .query_map([overridden], read)?
                 .collect::<Result<_, _>>()?;
             holds.extend(on(tx, &resources.iter().map(ToString::to_string).collect())?);
             Ok(holds)

@@ -5,11 +5,11 @@ use std::path::Path;
 use consort_core::Timestamp;
 use consort_core::convergence::ConvergenceChange;
 use consort_core::convergence::ConvergenceStore;
+use consort_core::convergence::Counters;
 use consort_core::convergence::Ending;
 use consort_core::convergence::Learned;
 use consort_core::convergence::Prediction;
 use consort_core::convergence::RadarNote;
-use consort_core::convergence::Tally;
 use consort_core::convergence::published::read_lines;
 use consort_core::engine::StoreError;
 use consort_core::journal::Seq;
@@ -125,7 +125,7 @@ pub(crate) fn ended(connection: &Connection, most: usize) -> rusqlite::Result<Ve
     Ok(ended)
 }
 
-pub(crate) fn tally(connection: &Connection) -> rusqlite::Result<Tally> {
+pub(crate) fn tally(connection: &Connection) -> rusqlite::Result<Counters> {
     let sql = "SELECT value FROM facts WHERE kind = 'tally'";
     let tally = connection.prepare_cached(sql)?.query_row([], read).optional()?;
     Ok(tally.unwrap_or_default())
@@ -157,7 +157,7 @@ impl ConvergenceStore for SqliteTx<'_> {
         self.ask(|tx| ended(tx, MOST_ENDED))
     }
 
-    fn tally(&self) -> Result<Tally, StoreError> {
+    fn tally(&self) -> Result<Counters, StoreError> {
         self.ask(tally)
     }
 

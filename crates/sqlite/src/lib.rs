@@ -8,7 +8,6 @@ mod apply;
 mod claims;
 mod config;
 mod convergence;
-mod gate;
 mod journal;
 mod knowledge;
 mod messages;
@@ -18,6 +17,7 @@ mod presence;
 mod side_files;
 mod tasks;
 mod verify;
+mod write_lock;
 
 pub use knowledge::Knowledge;
 pub use migrations::SCHEMA;
@@ -45,11 +45,11 @@ pub struct SqliteTx<'t> {
     store: &'t Location,
     files: Files,
     after: After,
-    /// Whose flags are known to be up. Only who holds the gate lowers one.
+    /// Whose flags are known to be up. Only who holds the write lock lowers one.
     raised: Vec<SessionId>,
     is_writer: bool,
     /// Held by writers until the transaction is over.
-    _gate: Option<gate::Gate>,
+    _lock: Option<write_lock::WriteLock>,
 }
 
 /// What is to be done once a transaction is committed.

@@ -3,7 +3,7 @@
 //! WAL lets readers and the writer go on side by side; `synchronous = NORMAL`
 //! means a commit is a write, not an fsync (a power cut may lose the last
 //! commits, a crash of ours never does). Who wants to write queues at the
-//! [`Gate`] first.
+//! [`WriteLock`] first.
 //!
 //! **Closing never checkpoints** (several fsyncs, ten times a hook). Instead
 //! whoever's commit leaves [`LONGEST_WAL`] frames checkpoints, once all who wait
@@ -42,13 +42,13 @@ use crate::Knowledge;
 use crate::Location;
 use crate::SCHEMA;
 use crate::SqliteTx;
-use crate::gate::Gate;
 use crate::migrations;
 use crate::presence;
 use crate::side_files::Files;
 use crate::side_files::published;
 use crate::side_files::published_lines;
 use crate::side_files::published_lines::Concerned;
+use crate::write_lock::WriteLock;
 
 /// A lone opener replays the WAL at about 2.5 µs a frame; a checkpoint is two
 /// fsyncs. Sixty-four frames are some twenty entries.
@@ -105,13 +105,13 @@ impl Store {
             Some(open) => open,
             none => none.insert(open_or_create(place, *deadline)?),
         };
-        let gate = match behavior {
+        let lock = match behavior {
             TransactionBehavior::Deferred => None,
-            _ => Some(Gate::enter(place, *deadline)?),
+            _ => Some(WriteLock::acquire(place, *deadline)?),
         };
         let tx = Transaction::new(&mut open.connection, behavior).map_err(|error| place.translate(error))?;
         let files = Files::beside(&place.path);
-        let is_writer = gate.is_some();
+        let is_writer = lock.is_some();
         // What was published before belongs to another state: all of it is due.
         let publish = Concerned::all_if(is_writer && !published::is_current(&place.path));
         Ok(SqliteTx {
@@ -121,7 +121,7 @@ impl Store {
             after: After { publish, ..After::default() },
             raised: Vec::new(),
             is_writer,
-            _gate: gate,
+            _lock: lock,
         })
     }
 
@@ -182,8 +182,8 @@ fn open_or_create(place: &Location, deadline: Instant) -> Result<Open, StoreErro
     };
     let mut connection = connect(&place.path).map_err(sqlite)?;
     if migrations::version(&connection).map_err(sqlite)? < SCHEMA {
-        // Switching to WAL does not wait for others, hence the gate.
-        let _gate = Gate::enter(place, deadline)?;
+        // Switching to WAL does not wait for others, hence the write lock.
+        let _lock = WriteLock::acquire(place, deadline)?;
         let from = migrations::version(&connection).map_err(sqlite)?;
         if from > 0 {
             back_up(&connection, &place.path).map_err(sqlite)?;
@@ -247,7 +247,7 @@ thread_local! {
     static IN_A_HURRY: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Sleeps for a tenth to a whole millisecond, until the deadline. Past the gate
+/// Sleeps for a tenth to a whole millisecond, until the deadline. Past the write lock
 /// there is hardly ever anyone to wait for: a checkpoint, a recovery.
 fn nap(tries: i32) -> bool {
     let is_late = DEADLINE.get().is_none_or(|deadline| Instant::now() >= deadline);

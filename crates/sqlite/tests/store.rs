@@ -12,11 +12,11 @@ use consort_core::config::Retention;
 use consort_core::engine::Engine as _;
 use consort_core::engine::StoreError;
 use consort_core::journal::Actor;
+use consort_core::messages::DeliveryPoint;
 use consort_core::messages::InboxRequest;
-use consort_core::messages::Moment;
+use consort_core::presence::ActivityUpdate;
 use consort_core::presence::LeaveReason;
 use consort_core::presence::NameWish;
-use consort_core::presence::Pulse;
 use consort_core::presence::Status;
 use consort_sqlite::Access;
 use consort_sqlite::SCHEMA;
@@ -195,7 +195,7 @@ fn what_an_older_store_says_of_hands_is_carried_over() {
             app.send(&request).unwrap();
         }
         app.host().be(hand);
-        app.collect(&"t".into(), Moment::AfterTool, &|_| None).unwrap().unwrap();
+        app.collect(&"t".into(), DeliveryPoint::AfterTool, &|_| None).unwrap().unwrap();
         app.host().advance(1_000);
     }
     drop(app);
@@ -318,7 +318,7 @@ enum Verb {
     Join { session: u8, pid: u8, name: Option<u8> },
     Leave { session: u8, asked: bool },
     Rename { session: u8, name: u8 },
-    Pulse { session: u8 },
+    ActivityUpdate { session: u8 },
     Kill { pid: u8 },
     Reuse { pid: u8 },
     Look,
@@ -335,7 +335,7 @@ fn verb() -> impl Strategy<Value = Verb> {
             .prop_map(|(session, pid, name)| Verb::Join { session, pid, name }),
         2 => (0u8..6, any::<bool>()).prop_map(|(session, asked)| Verb::Leave { session, asked }),
         2 => (0u8..6, 0u8..4).prop_map(|(session, name)| Verb::Rename { session, name }),
-        1 => (0u8..6).prop_map(|session| Verb::Pulse { session }),
+        1 => (0u8..6).prop_map(|session| Verb::ActivityUpdate { session }),
         1 => (1u8..5).prop_map(|pid| Verb::Kill { pid }),
         1 => (1u8..5).prop_map(|pid| Verb::Reuse { pid }),
         2 => Just(Verb::Look),
@@ -364,7 +364,9 @@ fn carry_out(app: &mut StoryApp, verb: &Verb) {
         Verb::Rename { session: s, name } => {
             let _ = app.rename(&session(s).into(), &format!("n{name}"), Actor::Person);
         }
-        Verb::Pulse { session: s } => drop(app.pulse(&session(s).into(), &Pulse::of(Status::Working))),
+        Verb::ActivityUpdate { session: s } => {
+            drop(app.pulse(&session(s).into(), &ActivityUpdate::of(Status::Working)))
+        }
         Verb::Kill { pid } => app.host().kill(pid.into()),
         Verb::Reuse { pid } => drop(app.host().start(pid.into(), "another")),
         Verb::Look => drop(story::who(app)),
@@ -383,10 +385,10 @@ fn carry_out(app: &mut StoryApp, verb: &Verb) {
         }
         Verb::Collect { session: s, moment, shown } => {
             let moment = match moment {
-                0 => Moment::Start,
-                1 => Moment::BeforeTool,
-                2 => Moment::AfterTool,
-                _ => Moment::End { may_go_on: true },
+                0 => DeliveryPoint::Start,
+                1 => DeliveryPoint::BeforeTool,
+                2 => DeliveryPoint::AfterTool,
+                _ => DeliveryPoint::End { may_go_on: true },
             };
             app.host().be(1_000);
             let batch = app.collect(&session(s).into(), moment, &|_| None).unwrap();

@@ -129,13 +129,16 @@ pub fn claim_story(engine: impl Engine + 'static) {
     assert_eq!(write(&mut app, "s2", "src/authentication/x.rs"), Verdict::Free);
     assert_eq!(write(&mut app, "s2", "README.md"), Verdict::Free);
 
-    // The person lifts it, for a while; an agent cannot.
+    // The person overrides it, for a while; an agent cannot.
     host.call_from(&[2]);
     let caller = facts(&host, None);
-    assert!(matches!(app.lift(&caller, HERE.as_ref(), "config.yaml", 5), Err(ClaimError::NotAllowed(_))));
+    assert!(matches!(
+        app.override_hold(&caller, HERE.as_ref(), "config.yaml", 5),
+        Err(ClaimError::NotAllowed(_))
+    ));
     host.call_from(&[]);
     let caller = facts(&host, None);
-    app.lift(&caller, HERE.as_ref(), "config.yaml", 5).unwrap();
+    app.override_hold(&caller, HERE.as_ref(), "config.yaml", 5).unwrap();
     assert_eq!(write(&mut app, "s2", "config.yaml"), Verdict::Free);
     host.advance(5 * Timestamp::MINUTE);
     assert!(matches!(write(&mut app, "s2", "config.yaml"), Verdict::Denied(_)));

@@ -8,10 +8,10 @@ use consort_core::journal::Change;
 use consort_core::journal::Seq;
 use consort_core::journal::TailRequest;
 use consort_core::messages::Batch;
+use consort_core::messages::DeliveryPoint;
 use consort_core::messages::InboxRequest;
 use consort_core::messages::MessageChange;
 use consort_core::messages::MessageError;
-use consort_core::messages::Moment;
 use consort_core::messages::Recipients;
 use consort_core::messages::Refusal;
 use consort_core::messages::SendRequest;
@@ -56,7 +56,7 @@ fn read(app: &mut StoryApp, mailbox: &Actor) -> Vec<Seq> {
 }
 
 /// What a hook of this session hands over, as the process `pid`.
-fn collect(app: &mut StoryApp, pid: u32, session: &str, moment: Moment) -> Option<Batch> {
+fn collect(app: &mut StoryApp, pid: u32, session: &str, moment: DeliveryPoint) -> Option<Batch> {
     app.host().be(pid);
     app.collect(&session.into(), moment, &|_| None).unwrap()
 }
@@ -129,29 +129,29 @@ pub fn mail_story(engine: impl Engine + 'static) {
     assert_eq!(read(&mut app, &who("raven")), [to_all]);
 
     // A hook: handed over, shown, and read once the model has answered.
-    assert_eq!(collect(&mut app, 50, "bear", Moment::AfterTool), None);
+    assert_eq!(collect(&mut app, 50, "bear", DeliveryPoint::AfterTool), None);
     let one = send(&mut app, 10, &["Bear"], "one").unwrap();
-    assert_eq!(collect(&mut app, 50, "bear", Moment::BeforeTool), None);
-    let batch = collect(&mut app, 50, "bear", Moment::AfterTool).unwrap();
+    assert_eq!(collect(&mut app, 50, "bear", DeliveryPoint::BeforeTool), None);
+    let batch = collect(&mut app, 50, "bear", DeliveryPoint::AfterTool).unwrap();
     assert!(batch.text.contains("> one") && batch.text.contains("from Crow"), "{}", batch.text);
     assert_eq!(receipts(&mut app, &who("raven")), "Bear delivered");
     app.shown(&batch).unwrap();
     host.kill(50);
-    assert_eq!(collect(&mut app, 51, "bear", Moment::AfterTool), None);
+    assert_eq!(collect(&mut app, 51, "bear", DeliveryPoint::AfterTool), None);
     assert_eq!(receipts(&mut app, &who("raven")), "Bear delivered");
     host.advance(1_000);
-    assert_eq!(collect(&mut app, 52, "bear", Moment::BeforeTool), None);
+    assert_eq!(collect(&mut app, 52, "bear", DeliveryPoint::BeforeTool), None);
     assert_eq!(receipts(&mut app, &who("raven")), "Bear read");
 
     // Killed before it was shown: handed over again, with a word. Still at it: not.
     let two = send(&mut app, 10, &["Bear"], "two").unwrap();
-    collect(&mut app, 60, "bear", Moment::AfterTool).unwrap();
-    assert_eq!(collect(&mut app, 61, "bear", Moment::AfterTool), None);
+    collect(&mut app, 60, "bear", DeliveryPoint::AfterTool).unwrap();
+    assert_eq!(collect(&mut app, 61, "bear", DeliveryPoint::AfterTool), None);
     host.kill(60);
-    let batch = collect(&mut app, 62, "bear", Moment::Prompt).unwrap();
+    let batch = collect(&mut app, 62, "bear", DeliveryPoint::Prompt).unwrap();
     assert!(batch.text.contains("shown again"), "{}", batch.text);
     app.shown(&batch).unwrap();
-    assert_eq!(collect(&mut app, 63, "bear", Moment::End { may_go_on: true }), None);
+    assert_eq!(collect(&mut app, 63, "bear", DeliveryPoint::End { may_go_on: true }), None);
     assert_eq!(receipts(&mut app, &who("raven")), "Bear read");
     assert!(two > one);
 
@@ -163,7 +163,7 @@ pub fn mail_story(engine: impl Engine + 'static) {
     assert_eq!(read(&mut app, &who("wolf")), [0; 0]);
     join(&mut app, "bear-2", 13, NameWish::Prefer("Bear".into())).unwrap();
     assert_eq!(receipts(&mut app, &who("raven")), "Bear waiting");
-    assert!(collect(&mut app, 70, "bear-2", Moment::Start).unwrap().text.contains("> three"));
+    assert!(collect(&mut app, 70, "bear-2", DeliveryPoint::Start).unwrap().text.contains("> three"));
     host.kill(70);
     // And what was cut short, for the session when it comes back.
     app.leave(&"bear-2".into(), LeaveReason::Ended, Actor::Person).unwrap();

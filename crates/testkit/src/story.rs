@@ -10,19 +10,19 @@ use consort_core::engine::Engine;
 use consort_core::host::Host as _;
 use consort_core::journal::Actor;
 use consort_core::journal::TailRequest;
+use consort_core::presence::ActivityOutcome;
+use consort_core::presence::ActivityUpdate;
 use consort_core::presence::Agent;
 use consort_core::presence::Caller;
 use consort_core::presence::CallerFacts;
-use consort_core::presence::Glimpse;
 use consort_core::presence::JoinOutcome;
 use consort_core::presence::JoinRequest;
 use consort_core::presence::LeaveReason;
 use consort_core::presence::NameWish;
 use consort_core::presence::NotAllowed;
+use consort_core::presence::Observed;
 use consort_core::presence::PresenceError;
 use consort_core::presence::Proof;
-use consort_core::presence::Pulse;
-use consort_core::presence::PulseOutcome;
 use consort_core::presence::Scope;
 use consort_core::presence::SessionId;
 use consort_core::presence::Status;
@@ -94,11 +94,11 @@ pub fn facts(host: &FakeHost, claimed: Option<&str>) -> CallerFacts {
 
 /// Everyone, with no more than the store tells.
 pub fn who(app: &mut StoryApp) -> WhoOutcome {
-    app.who(&Scope::Everywhere, None, no_glimpse).unwrap()
+    app.who(&Scope::Everywhere, None, nothing_observed).unwrap()
 }
 
-fn no_glimpse(agents: &[Agent]) -> Vec<Glimpse> {
-    agents.iter().map(|_| Glimpse::default()).collect()
+fn nothing_observed(agents: &[Agent]) -> Vec<Observed> {
+    agents.iter().map(|_| Observed::default()).collect()
 }
 
 /// Names and states, by attention: `Bear working, Raven gone`.
@@ -141,8 +141,11 @@ pub fn store_story(engine: impl Engine + 'static) {
 
     // Pulses are not news.
     let before = app.journal_last_seq().unwrap();
-    assert_eq!(app.pulse(&raven, &Pulse::of(Status::Working)).unwrap(), PulseOutcome::Noted);
-    assert_eq!(app.pulse(&"nobody".into(), &Pulse::of(Status::Idle)).unwrap(), PulseOutcome::Stranger);
+    assert_eq!(app.pulse(&raven, &ActivityUpdate::of(Status::Working)).unwrap(), ActivityOutcome::Noted);
+    assert_eq!(
+        app.pulse(&"nobody".into(), &ActivityUpdate::of(Status::Idle)).unwrap(),
+        ActivityOutcome::Stranger
+    );
     app.subagent_started(&raven, "a1", "Explore").unwrap();
     assert_eq!(app.journal_last_seq().unwrap(), before);
     assert_eq!(roll(&mut app), "Raven working, Bear idle");
@@ -177,7 +180,7 @@ pub fn store_story(engine: impl Engine + 'static) {
     // Asked to leave, it stays away until it asks to join.
     app.leave(&raven, LeaveReason::Asked, Actor::Person).unwrap().unwrap();
     assert_eq!(app.leave(&raven, LeaveReason::Asked, Actor::Person).unwrap(), None);
-    assert_eq!(app.pulse(&raven, &Pulse::of(Status::Working)).unwrap(), PulseOutcome::Dormant);
+    assert_eq!(app.pulse(&raven, &ActivityUpdate::of(Status::Working)).unwrap(), ActivityOutcome::Dormant);
     assert_eq!(roll(&mut app), "Bear idle, Raven gone");
 
     // The journal tells it all, in order and without gaps.

@@ -15,7 +15,7 @@ use axum::response::Response;
 use axum::routing::any;
 use consort_core::App;
 use consort_core::around::Around;
-use consort_core::host::Ends;
+use consort_core::host::ConnectionAddrs;
 use consort_core::journal::Actor;
 use consort_core::journal::Seq;
 use consort_core::journal::TailRequest;
@@ -50,7 +50,7 @@ pub(crate) fn routes() -> Router<Arc<Inner>> {
 
 async fn serve(
     State(inner): State<Arc<Inner>>,
-    ends: Option<Extension<Ends>>,
+    ends: Option<Extension<ConnectionAddrs>>,
     Extension(access): Extension<Access>,
     method: Method,
     Path(verb): Path<String>,
@@ -60,11 +60,11 @@ async fn serve(
     let Query(about) = about.map_err(|error| Refusal::malformed(error.body_text()))?;
     let ends = ends.map(|Extension(ends)| ends);
     let call = move |app: &mut App, around: &dyn Around| {
-        let mut desk = Desk { app, caller: access.proves(around.caller(ends)), around, about };
+        let mut call = ApiCall { app, caller: access.proves(around.caller(ends)), around, about };
         let verb: Vec<&str> = verb.split('/').collect();
         match method {
-            Method::GET => desk.look(&verb),
-            Method::POST => desk.act(&verb, &body),
+            Method::GET => call.look(&verb),
+            Method::POST => call.act(&verb, &body),
             _ => Err(Refusal::not_found()),
         }
     };
@@ -88,7 +88,7 @@ impl About {
 
 /// Where one call is dealt with. Whoever shows the token is the person, unless
 /// its processes say that it is an agent.
-struct Desk<'a> {
+struct ApiCall<'a> {
     app: &'a mut App,
     around: &'a dyn Around,
     caller: CallerFacts,
@@ -98,7 +98,7 @@ struct Desk<'a> {
 /// An outcome as its own JSON.
 type Answer = Result<Vec<u8>, Refusal>;
 
-impl Desk<'_> {
+impl ApiCall<'_> {
     fn look(&mut self, verb: &[&str]) -> Answer {
         match verb {
             ["version"] => told(json!({ "consort": env!("CARGO_PKG_VERSION") })),

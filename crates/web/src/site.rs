@@ -14,7 +14,7 @@ use axum::serve::IncomingStream;
 use consort_core::App;
 use consort_core::OpenApp;
 use consort_core::around::Around;
-use consort_core::host::Ends;
+use consort_core::host::ConnectionAddrs;
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
@@ -26,7 +26,7 @@ use crate::guard;
 use crate::guard::Guard;
 use crate::reply::Refusal;
 use crate::sync;
-use crate::sync::Rooms;
+use crate::sync::SyncRooms;
 
 /// How long connections may take to end once they are asked to.
 const PATIENCE: Duration = Duration::from_secs(3);
@@ -42,7 +42,7 @@ pub(crate) struct Inner {
     pub(crate) around: Arc<dyn Around>,
     /// Cancelled when the server is to end.
     pub(crate) end: CancellationToken,
-    pub(crate) rooms: Rooms,
+    pub(crate) rooms: SyncRooms,
     /// The conversations that the HTTP server has handed over.
     pub(crate) sockets: TaskTracker,
 }
@@ -67,7 +67,7 @@ impl Inner {
 impl Site {
     /// Serves until `end`.
     pub fn new(open: OpenApp, around: Arc<dyn Around>, tokens: Tokens, end: CancellationToken) -> Self {
-        let (rooms, sockets) = (Rooms::default(), TaskTracker::new());
+        let (rooms, sockets) = (SyncRooms::default(), TaskTracker::new());
         let inner = Arc::new(Inner { open, around, end, rooms, sockets });
         Self { inner, guard: Guard { tokens, hosts: Vec::new() }, others: Router::new() }
     }
@@ -122,11 +122,11 @@ impl Site {
 
 /// What is known of a connection.
 #[derive(Clone, Copy)]
-pub(crate) struct Connection(pub(crate) Option<Ends>);
+pub(crate) struct Connection(pub(crate) Option<ConnectionAddrs>);
 
 impl Connected<IncomingStream<'_, TcpListener>> for Connection {
     fn connect_info(stream: IncomingStream<'_, TcpListener>) -> Self {
         let local = stream.io().local_addr().ok();
-        Self(local.map(|local| Ends { peer: *stream.remote_addr(), local }))
+        Self(local.map(|local| ConnectionAddrs { peer: *stream.remote_addr(), local }))
     }
 }

@@ -11,8 +11,8 @@ use consort_core::PRIMER;
 use consort_core::hooks::Dialect;
 use consort_core::hooks::HookCall;
 use consort_core::hooks::HookReply;
+use consort_core::presence::Activity;
 use consort_core::presence::Agent;
-use consort_core::presence::Heard;
 use consort_core::presence::Live;
 use serde_json::json;
 
@@ -150,7 +150,7 @@ impl AgentCli for Claude {
         Ok(run)
     }
 
-    fn wake(&self, config_dir: &Path, agent: &Agent, heard: &Heard) -> bool {
+    fn wake(&self, config_dir: &Path, agent: &Agent, heard: &Activity) -> bool {
         wake::wake(config_dir, agent, heard)
     }
 

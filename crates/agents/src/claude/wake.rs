@@ -16,8 +16,8 @@ use std::path::Path;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use consort_core::presence::Activity;
 use consort_core::presence::Agent;
-use consort_core::presence::Heard;
 use consort_core::presence::Status;
 use serde_json::json;
 
@@ -26,7 +26,7 @@ use super::live::SessionFile;
 const PATIENCE: Duration = Duration::from_millis(500);
 
 /// Whether the session was told.
-pub(super) fn wake(config_dir: &Path, agent: &Agent, heard: &Heard) -> bool {
+pub(super) fn wake(config_dir: &Path, agent: &Agent, heard: &Activity) -> bool {
     if heard.asks_first != Some(true) {
         return false;
     }

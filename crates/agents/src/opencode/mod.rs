@@ -10,8 +10,8 @@ use std::path::PathBuf;
 use consort_core::hooks::Dialect;
 use consort_core::hooks::HookCall;
 use consort_core::hooks::HookReply;
+use consort_core::presence::Activity;
 use consort_core::presence::Agent;
-use consort_core::presence::Heard;
 use jsonc_parser::cst::CstInputValue;
 use jsonc_parser::cst::CstNode;
 use serde_json::Value;
@@ -115,7 +115,7 @@ impl AgentCli for OpenCode {
         Ok(run)
     }
 
-    fn wake(&self, _config_dir: &Path, _agent: &Agent, heard: &Heard) -> bool {
+    fn wake(&self, _config_dir: &Path, _agent: &Agent, heard: &Activity) -> bool {
         plain::is_woken(heard)
     }
 }

@@ -9,8 +9,8 @@ use std::path::PathBuf;
 use consort_core::hooks::Dialect;
 use consort_core::hooks::HookCall;
 use consort_core::hooks::HookReply;
+use consort_core::presence::Activity;
 use consort_core::presence::Agent;
-use consort_core::presence::Heard;
 
 use crate::Ability;
 use crate::AgentCli;
@@ -95,7 +95,7 @@ impl AgentCli for Pi {
         Ok(run)
     }
 
-    fn wake(&self, _config_dir: &Path, _agent: &Agent, heard: &Heard) -> bool {
+    fn wake(&self, _config_dir: &Path, _agent: &Agent, heard: &Activity) -> bool {
         plain::is_woken(heard)
     }
 }

@@ -106,7 +106,7 @@ pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
     }
     let (is_any_connected, all_went_well) = one_by_one(found, |cli| connect(world, args, cli, &worktree))?;
     if is_any_connected {
-        last_words(args.level.project);
+        close_predictions(args.level.project);
     }
     all_went_well
 }
@@ -210,7 +210,7 @@ pub(crate) fn carry_out(
 }
 
 /// What holds for all that were connected.
-pub(crate) fn last_words(is_for_project: bool) {
+pub(crate) fn close_predictions(is_for_project: bool) {
     if connect::find_program("consort").is_none() {
         out::note(
             "`consort` is not on PATH: put it there, so that sessions can call it, and run this again.",

@@ -44,9 +44,9 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
-    let mut room = world.open()?;
-    let (kind, process, session) = who_joins(&mut room.app, args)?;
-    let outcome = room.app.join(&JoinRequest {
+    let mut opened = world.open()?;
+    let (kind, process, session) = who_joins(&mut opened.app, args)?;
+    let outcome = opened.app.join(&JoinRequest {
         session,
         wish: match (&args.name, env::get(env::NAME)) {
             (Some(name), _) => NameWish::Insist(name.clone()),

@@ -20,14 +20,14 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
-    let mut room = world.open()?;
-    if let (Some(name), Caller::Person | Caller::Anonymous(_)) = (&args.agent, room.caller()?) {
+    let mut opened = world.open()?;
+    if let (Some(name), Caller::Person | Caller::Anonymous(_)) = (&args.agent, opened.caller()?) {
         let what = format!("send {} away and free what it has reserved", text::foreign(name, 50));
-        person::confirmed(&mut room.app, &what)?;
+        person::confirmed(&mut opened.app, &what)?;
     }
-    let (agent, actor) = room.subject(args.agent.as_deref())?;
+    let (agent, actor) = opened.subject(args.agent.as_deref())?;
     let outcome =
-        room.app.leave(&agent.session, LeaveReason::Asked, actor)?.ok_or(PresenceError::NotRegistered)?;
+        opened.app.leave(&agent.session, LeaveReason::Asked, actor)?.ok_or(PresenceError::NotRegistered)?;
     if args.json {
         return world.out.json(&outcome);
     }

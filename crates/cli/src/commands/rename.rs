@@ -16,9 +16,9 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
-    let mut room = world.open()?;
-    let (agent, actor) = room.subject(args.agent.as_deref())?;
-    let outcome = room.app.rename(&agent.session, &args.name, actor)?;
+    let mut opened = world.open()?;
+    let (agent, actor) = opened.subject(args.agent.as_deref())?;
+    let outcome = opened.app.rename(&agent.session, &args.name, actor)?;
     if args.json {
         return world.out.json(&outcome);
     }

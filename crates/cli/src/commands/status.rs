@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use consort_core::claims::HoldSeen;
+use consort_core::claims::HoldView;
 use consort_core::journal::Actor;
 use consort_core::journal::Seq;
 use consort_core::presence::Caller;
@@ -37,37 +37,37 @@ struct Status {
     task: Option<TaskRecord>,
     here: WhoOutcome,
     /// What is held in this project.
-    holds: Vec<HoldSeen>,
+    holds: Vec<HoldView>,
     store: PathBuf,
     entries: Seq,
-    connected: Vec<connect::Standing>,
+    connected: Vec<connect::ConnectionState>,
 }
 
 pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
-    let mut room = world.open()?;
-    let you = room.caller()?;
+    let mut opened = world.open()?;
+    let you = opened.caller()?;
     let unread = match &you {
-        Caller::Agent(agent) => room.app.unread_count(&Actor::Agent(agent.session.clone()))?,
-        Caller::Person => room.app.unread_count(&Actor::Person)?,
+        Caller::Agent(agent) => opened.app.unread_count(&Actor::Agent(agent.session.clone()))?,
+        Caller::Person => opened.app.unread_count(&Actor::Person)?,
         Caller::Anonymous(_) => 0,
     };
     let task = match &you {
-        Caller::Agent(agent) => room.app.task_in_hand(&agent.session)?,
+        Caller::Agent(agent) => opened.app.task_in_hand(&agent.session)?,
         Caller::Person | Caller::Anonymous(_) => None,
     };
-    let caller = caller_facts(&room.app);
+    let caller = caller_facts(&opened.app);
     let status = Status {
         you,
         task,
-        holds: room.app.holds(&caller, Some(&room.project.id), 0)?.holds,
+        holds: opened.app.holds(&caller, Some(&opened.project.id), 0)?.holds,
         unread,
-        here: who::look(world, &mut room, false)?,
+        here: who::look(world, &mut opened, false)?,
         store: world.paths.store(),
-        entries: room.app.journal_last_seq()?,
-        connected: connect::standings(world, &room.place.worktree),
-        project: room.project,
-        worktree: room.place.worktree,
-        branch: room.place.branch,
+        entries: opened.app.journal_last_seq()?,
+        connected: connect::standings(world, &opened.place.worktree),
+        project: opened.project,
+        worktree: opened.place.worktree,
+        branch: opened.place.branch,
     };
     if args.json {
         return world.out.json(&status);
@@ -104,8 +104,8 @@ pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
 }
 
 /// `src/auth/ (you), topic:auth (Raven)`
-fn held(holds: &[HoldSeen]) -> String {
-    let one = |seen: &HoldSeen| {
+fn held(holds: &[HoldView]) -> String {
+    let one = |seen: &HoldView| {
         let who = if seen.yours { "you" } else { seen.name.as_str() };
         format!("{} ({who})", text::one_line(&seen.hold.resource.shown(), 80))
     };

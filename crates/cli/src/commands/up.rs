@@ -28,7 +28,7 @@ use crate::error::CommandError;
 use crate::error::CommandResult;
 use crate::out;
 use crate::render;
-use crate::world::Room;
+use crate::world::Opened;
 use crate::world::World;
 
 /// Ages and pulses move without news.
@@ -48,10 +48,10 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
-    let mut room = world.open()?;
+    let mut opened = world.open()?;
     let mut connected = false;
     let interactive = world.out.is_terminal && std::io::stdin().is_terminal();
-    let (found, missing): (Vec<_>, Vec<_>) = connect::standings(world, &room.place.worktree)
+    let (found, missing): (Vec<_>, Vec<_>) = connect::standings(world, &opened.place.worktree)
         .into_iter()
         .partition(|standing| !standing.is_missing());
     if !missing.is_empty() {
@@ -70,7 +70,7 @@ pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
         let config_dir = world.config_dir(cli);
         let level = match standing.project {
             State::Absent => Level::User(&config_dir),
-            _ => Level::Project(&room.place.worktree),
+            _ => Level::Project(&opened.place.worktree),
         };
         let make = || init::changes(world, cli, level, &[Part::Hooks]);
         let plans = match make() {
@@ -85,41 +85,42 @@ pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
         plans.iter().try_for_each(|plan| world.out.text(plan.diff()))?;
         if init::agree(args.yes, &format!("Connect {}?", cli.title()))? {
             init::carry_out(world, cli, plans, make)?;
-            init::last_words(is_for_project);
+            init::close_predictions(is_for_project);
             connected = true;
         }
     }
     if !interactive {
-        let outcome = who::look(world, &mut room, args.all)?;
+        let outcome = who::look(world, &mut opened, args.all)?;
         return world.out.text(render::agents(&outcome, world.out.style, world.out.width, usize::MAX));
     }
-    watch(world, &mut room, args.all, connected)
+    watch(world, &mut opened, args.all, connected)
 }
 
 /// Shows who is here until `q`.
-fn watch(world: &World, room: &mut Room, everywhere: bool, connected: bool) -> CommandResult {
-    let project = (!everywhere).then(|| Topic::Project(room.project.id.clone()));
+fn watch(world: &World, opened: &mut Opened, everywhere: bool, connected: bool) -> CommandResult {
+    let project = (!everywhere).then(|| Topic::Project(opened.project.id.clone()));
     let cannot_wait = |error| CommandError::file("cannot wait in", &world.paths.bells(), error);
     let mut bell = Bell::hang(&world.paths.bells(), project.as_ref()).map_err(cannot_wait)?;
     let _keys = Keys::take();
     let mut compared: Option<Instant> = None;
     loop {
-        room.app.close_if_replaced();
+        opened.app.close_if_replaced();
         if compared.is_none_or(|last| last.elapsed() >= COMPARE) {
             compared = Some(Instant::now());
             // The screen goes on where this cannot.
-            let overlaps = room.app.overlaps((!everywhere).then_some(&room.project.id)).unwrap_or_default();
-            let _ = room.app.tell_overlaps(&overlaps);
-            let _ = room.app.radar(&room.project.id, &env::get);
+            let overlaps =
+                opened.app.overlaps((!everywhere).then_some(&opened.project.id)).unwrap_or_default();
+            let _ = opened.app.tell_overlaps(&overlaps);
+            let _ = opened.app.radar(&opened.project.id, &env::get);
         }
-        let outcome = who::look(world, room, everywhere)?;
+        let outcome = who::look(world, opened, everywhere)?;
         let place = outcome.project.as_ref().map_or("every project", |project| project.name.as_str());
         let style = world.out.style;
         let (columns, rows) = out::size();
         let summary = render::summary(&outcome.agents);
         let title = format!("consort · {}  {summary}", text::one_line(place, 40));
         let title = style.bold(&render::cut(&title, columns));
-        let mail = match room.app.unread_count(&Actor::Person)? {
+        let mail = match opened.app.unread_count(&Actor::Person)? {
             0 => String::new(),
             n => format!(" · {} for you: `consort inbox`", text::count(n, "message")),
         };

@@ -7,9 +7,9 @@ use consort_core::text;
 
 use crate::error::CommandError;
 use crate::error::CommandResult;
+use crate::observe;
 use crate::render;
-use crate::sight;
-use crate::world::Room;
+use crate::world::Opened;
 use crate::world::World;
 
 #[derive(clap::Args)]
@@ -23,8 +23,8 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
-    let mut room = world.open()?;
-    let outcome = look(world, &mut room, args.all)?;
+    let mut opened = world.open()?;
+    let outcome = look(world, &mut opened, args.all)?;
     if args.json {
         return world.out.json(&outcome);
     }
@@ -37,11 +37,11 @@ pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
 }
 
 /// Who is here, with all that can be seen.
-pub(crate) fn look(world: &World, room: &mut Room, everywhere: bool) -> Result<WhoOutcome, CommandError> {
-    let scope = if everywhere { Scope::Everywhere } else { Scope::Project(room.project.clone()) };
-    let you = match room.caller()? {
+pub(crate) fn look(world: &World, opened: &mut Opened, everywhere: bool) -> Result<WhoOutcome, CommandError> {
+    let scope = if everywhere { Scope::Everywhere } else { Scope::Project(opened.project.clone()) };
+    let you = match opened.caller()? {
         Caller::Agent(agent) => Some(agent.session),
         Caller::Person | Caller::Anonymous(_) => None,
     };
-    Ok(room.app.who(&scope, you.as_ref(), |agents| sight::look(&world.paths.home, agents))?)
+    Ok(opened.app.who(&scope, you.as_ref(), |agents| observe::look(&world.paths.home, agents))?)
 }

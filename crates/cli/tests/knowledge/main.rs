@@ -143,8 +143,8 @@ fn nothing_is_lost_with_eight_who_write_at_once() {
     assert_eq!(ask(&world, "(length (get-principles))"), "800");
     // The index is never the truth.
     for damage in [b"".as_slice(), b"no database at all"] {
-        fs::remove_file(world.data().join("knowledge.db-wal")).ok();
-        fs::write(world.data().join("knowledge.db"), damage).unwrap();
+        fs::remove_file(world.data().join("knowledge-9.db-wal")).ok();
+        fs::write(world.data().join("knowledge-9.db"), damage).unwrap();
         assert_eq!(ask(&world, "(length (get-principles))"), "800");
     }
 }

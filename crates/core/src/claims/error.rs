@@ -2,7 +2,7 @@
 
 use thiserror::Error;
 
-use super::HoldSeen;
+use super::HoldView;
 use super::PatternError;
 use crate::engine::StoreError;
 use crate::explain::Explain;
@@ -13,7 +13,7 @@ use crate::text;
 #[derive(Debug, Error)]
 pub enum ClaimError {
     #[error("{}", describe(.0))]
-    Held(Vec<HoldSeen>),
+    Held(Vec<HoldView>),
     #[error("nobody holds `{resource}`")]
     NotHeld { resource: String, nearest: Option<String> },
     #[error("`{resource}` is held by {holder}, not by you")]
@@ -38,8 +38,8 @@ pub enum ClaimError {
     Store(#[from] StoreError),
 }
 
-fn describe(conflicts: &[HoldSeen]) -> String {
-    let one = |seen: &HoldSeen| {
+fn describe(conflicts: &[HoldView]) -> String {
+    let one = |seen: &HoldView| {
         let reason = seen.hold.reason.as_ref();
         let reason = reason.map_or_else(String::new, |reason| format!(": {}", text::quoted(reason, 120)));
         format!(

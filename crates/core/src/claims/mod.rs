@@ -8,7 +8,7 @@
 //!
 //! What comes with every tool call is not recorded but noted beside the store:
 //! who wrote which file last ([`Touch`]), and which files a session has seen in
-//! which state ([`Sight`]).
+//! which state ([`ReadStamp`]).
 //!
 //! **No two that live hold overlapping resources, unless both share them.**
 
@@ -22,7 +22,7 @@ mod rules;
 mod store;
 #[cfg(test)]
 mod tests;
-mod told;
+mod wording;
 
 pub use error::ClaimError;
 pub use model::ClaimChange;
@@ -30,27 +30,27 @@ pub use model::CommitOutcome;
 pub use model::Contest;
 pub use model::Extent;
 pub use model::Held;
-pub use model::HeldLine;
 pub use model::Hold;
 pub use model::HoldKey;
 pub use model::HoldOutcome;
 pub use model::HoldRequest;
-pub use model::HoldSeen;
+pub use model::HoldView;
 pub use model::HoldsOutcome;
 pub use model::Mode;
 pub use model::Obstacle;
 pub use model::Overlap;
 pub use model::PathOutcome;
+pub use model::PublishedHold;
+pub use model::ReadStamp;
 pub use model::Release;
 pub use model::ReleaseOutcome;
 pub use model::ReleaseRequest;
 pub use model::Resource;
-pub use model::Sight;
 pub use model::Stamp;
 pub use model::Strength;
 pub use model::Target;
 pub use model::Touch;
-pub use model::TouchSeen;
+pub use model::TouchView;
 pub use model::Verdict;
 pub use model::Which;
 pub(crate) use ops::hand_over;

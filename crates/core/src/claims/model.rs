@@ -91,7 +91,8 @@ pub enum Strength {
     /// A reservation: others' writes are refused.
     Blocking,
     /// The person lets everyone write, whoever holds it.
-    Lifted,
+    #[serde(rename = "lifted")]
+    Overridden,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -244,7 +245,7 @@ pub struct ReleaseOutcome {
 
 /// A hold as it is seen now.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct HoldSeen {
+pub struct HoldView {
     #[serde(flatten)]
     pub hold: Hold,
     /// What its holder is called now.
@@ -258,9 +259,9 @@ pub struct HoldSeen {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct HoldsOutcome {
     pub at: Timestamp,
-    pub holds: Vec<HoldSeen>,
+    pub holds: Vec<HoldView>,
     /// Who changed what lately, and may not be done with it.
-    pub touched: Vec<TouchSeen>,
+    pub touched: Vec<TouchView>,
 }
 
 /// A write about to happen.
@@ -296,7 +297,7 @@ pub struct Obstacle {
     pub place: PathBuf,
     pub extent: Extent,
     pub by: String,
-    pub held: HoldSeen,
+    pub held: HoldView,
 }
 
 /// What is to become of a write.
@@ -337,11 +338,11 @@ pub struct PathOutcome {
     /// Whether the caller may write it now.
     pub writable: bool,
     pub enforcement: &'static str,
-    pub holds: Vec<HoldSeen>,
+    pub holds: Vec<HoldView>,
     /// By whose word it may be written in spite of them, and until when.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub lifted_until: Option<Timestamp>,
-    pub touched: Vec<TouchSeen>,
+    pub overridden_until: Option<Timestamp>,
+    pub touched: Vec<TouchView>,
 }
 
 /// A path that a session has written, as a note beside the store.
@@ -356,7 +357,7 @@ pub struct Touch {
 
 /// A touch, and whose it was.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct TouchSeen {
+pub struct TouchView {
     #[serde(flatten)]
     pub touch: Touch,
     pub name: String,
@@ -365,7 +366,7 @@ pub struct TouchSeen {
 
 /// A file as a session has seen it last.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Sight {
+pub struct ReadStamp {
     pub path: PathBuf,
     pub at: Timestamp,
     pub stamp: Stamp,
@@ -385,13 +386,13 @@ pub struct Stamp {
 pub struct Held {
     /// Repositories on this machine, and whose they are.
     pub repositories: Vec<(PathBuf, ProjectId)>,
-    pub holds: Vec<HeldLine>,
+    pub holds: Vec<PublishedHold>,
     /// Something could not be read: the store must be asked.
     pub is_partial: bool,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct HeldLine {
+pub struct PublishedHold {
     pub project: Option<ProjectId>,
     pub holder: Actor,
     /// The holder in words.

@@ -4,7 +4,7 @@
 use std::path::Path;
 
 use crate::Timestamp;
-use crate::claims::Sight;
+use crate::claims::ReadStamp;
 use crate::claims::Touch;
 use crate::engine::StoreError;
 use crate::presence::SessionId;
@@ -36,13 +36,13 @@ impl dyn SideFiles + '_ {
     }
 
     /// The files a session has seen last, newest first.
-    pub fn sights(&self, session: &SessionId) -> Vec<Sight> {
+    pub fn read_stamps(&self, session: &SessionId) -> Vec<ReadStamp> {
         self.read_log(session).seen()
     }
 
     /// A session has seen files.
-    pub fn saw(&self, session: &SessionId, sights: &[Sight]) -> Result<(), StoreError> {
-        sights.iter().try_for_each(|sight| self.add(session, &Line::Seen(sight.clone())))
+    pub fn note_read(&self, session: &SessionId, read_stamps: &[ReadStamp]) -> Result<(), StoreError> {
+        read_stamps.iter().try_for_each(|sight| self.add(session, &Line::Seen(sight.clone())))
     }
 
     /// Keeps something to say to a session for its next prompt.
@@ -58,17 +58,17 @@ impl dyn SideFiles + '_ {
     }
 
     /// Whether a session was told this.
-    pub fn was_told(&self, session: &SessionId, what: &str) -> bool {
+    pub fn was_notified(&self, session: &SessionId, what: &str) -> bool {
         self.read_log(session).has(&Line::Told(checksum(what)))
     }
 
     /// The same; and from now on it was.
-    pub fn told_before(&self, session: &SessionId, what: &str) -> bool {
-        let was_told = self.was_told(session, what);
-        if !was_told {
+    pub fn notified_before(&self, session: &SessionId, what: &str) -> bool {
+        let was_notified = self.was_notified(session, what);
+        if !was_notified {
             let _ = self.add(session, &Line::Told(checksum(what)));
         }
-        was_told
+        was_notified
     }
 
     /// A command of a session has begun.

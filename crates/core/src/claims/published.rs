@@ -13,10 +13,10 @@ use std::str::FromStr as _;
 use crate::Timestamp;
 use crate::claims::Case;
 use crate::claims::Held;
-use crate::claims::HeldLine;
 use crate::claims::Hold;
 use crate::claims::Mode;
 use crate::claims::Pattern;
+use crate::claims::PublishedHold;
 use crate::claims::Strength;
 use crate::journal::Actor;
 use crate::side_files::SideFiles;
@@ -82,11 +82,11 @@ impl dyn SideFiles + '_ {
     }
 }
 
-fn read_hold(line: &str) -> Option<HeldLine> {
+fn read_hold(line: &str) -> Option<PublishedHold> {
     let cells: Vec<&str> = line.strip_prefix(HOLD)?.split('\t').collect();
     let [_, strength, holder, label, until, project, pattern] = cells[..] else { return None };
     let Ok(holder) = Actor::from_str(&plain(holder));
-    Some(HeldLine {
+    Some(PublishedHold {
         project: (!project.is_empty()).then(|| plain(project).into_owned().into()),
         holder,
         label: plain(label).into_owned(),
@@ -99,7 +99,7 @@ fn read_hold(line: &str) -> Option<HeldLine> {
 /// The line of a hold. Only what is exclusive and about paths is ever in a hook's way.
 pub fn hold_line(hold: &Hold) -> Option<String> {
     let pattern = hold.resource.pattern()?;
-    if hold.mode != Mode::Exclusive || hold.strength == Strength::Lifted {
+    if hold.mode != Mode::Exclusive || hold.strength == Strength::Overridden {
         return None;
     }
     let until = hold.until.map_or_else(|| "-".to_owned(), |until| until.0.to_string());

@@ -17,14 +17,14 @@ pub(super) const LONGEST_NAME: usize = 200;
 
 /// What is asked for.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Wanted {
+pub(super) struct ParsedResource {
     pub(super) project: Option<ProjectId>,
     pub(super) resource: Resource,
     /// Where paths were found.
     pub(super) worktree: Option<PathBuf>,
 }
 
-impl Wanted {
+impl ParsedResource {
     /// Whether a hold is on the very same thing.
     pub(super) fn is_it(&self, hold: &Hold) -> bool {
         hold.project == self.project && hold.resource == self.resource
@@ -36,16 +36,16 @@ pub(super) fn is_over(hold: &Hold, now: Timestamp) -> bool {
     hold.until.is_some_and(|until| until <= now)
 }
 
-/// What of the standing holds is in the way of another one.
+/// What of the live holds is in the way of another one.
 pub(super) fn conflicts<'a>(
-    standing: &'a [Hold],
-    wanted: &'a Wanted,
+    live: &'a [Hold],
+    wanted: &'a ParsedResource,
     me: &'a Actor,
     mode: Mode,
     case: Case,
 ) -> impl Iterator<Item = &'a Hold> {
-    standing.iter().filter(move |hold| {
-        hold.strength != Strength::Lifted
+    live.iter().filter(move |hold| {
+        hold.strength != Strength::Overridden
             && hold.holder != *me
             && (mode == Mode::Exclusive || hold.mode == Mode::Exclusive)
             && meets(hold, wanted, case)
@@ -53,7 +53,7 @@ pub(super) fn conflicts<'a>(
 }
 
 /// Whether a hold is about what is meant.
-pub(super) fn meets(hold: &Hold, wanted: &Wanted, case: Case) -> bool {
+pub(super) fn meets(hold: &Hold, wanted: &ParsedResource, case: Case) -> bool {
     hold.project == wanted.project
         && match (&hold.resource, &wanted.resource) {
             (Resource::Paths(one), Resource::Paths(two)) => one.overlaps(two, case),
@@ -78,16 +78,16 @@ pub(super) fn is_in_the_way(
 }
 
 /// Until when the person lets everyone write these paths in spite of a hold: by
-/// lifting all of the one or all of the other. To lift one file of many lets
+/// overriding all of the one or all of the other. To override one file of many lets
 /// nobody write the others.
-pub(super) fn lifted_until(standing: &[Hold], hold: &Hold, paths: &Pattern, case: Case) -> Option<Timestamp> {
+pub(super) fn overridden_until(live: &[Hold], hold: &Hold, paths: &Pattern, case: Case) -> Option<Timestamp> {
     let held = hold.resource.pattern()?;
-    let covers = |lift: &&Hold| {
-        lift.strength == Strength::Lifted
-            && lift.project == hold.project
-            && lift.resource.pattern().is_some_and(|lift| lift.covers(paths, case) || lift.covers(held, case))
+    let covers = |one: &&Hold| {
+        one.strength == Strength::Overridden
+            && one.project == hold.project
+            && one.resource.pattern().is_some_and(|one| one.covers(paths, case) || one.covers(held, case))
     };
-    standing.iter().filter(covers).filter_map(|lift| lift.until).max()
+    live.iter().filter(covers).filter_map(|one| one.until).max()
 }
 
 /// A name in its one spelling: without stray spaces.

@@ -9,7 +9,7 @@ pub trait ClaimStore {
     /// All that is held in a project, and on the whole machine.
     fn holds(&self, project: Option<&ProjectId>) -> Result<Vec<Hold>, StoreError>;
 
-    /// Those on these very resources, and what the person has lifted.
+    /// Those on these very resources, and what the person has overridden.
     fn holds_on(&self, resources: &[Resource]) -> Result<Vec<Hold>, StoreError>;
 
     /// All that is held anywhere.

@@ -19,7 +19,7 @@ use crate::presence::Seen;
 use crate::presence::SessionId;
 use crate::presence::Status;
 use crate::tasks::TaskRecord;
-use crate::tasks::TaskSeen;
+use crate::tasks::TaskView;
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -37,7 +37,7 @@ pub enum ConvergenceChange {
         outcome: Outcome,
         how: String,
         /// As it is from now on.
-        tally: Tally,
+        tally: Counters,
     },
     /// The person puts a topic into a domain, or into none.
     Assigned { topic: String, domain: Option<String> },
@@ -112,7 +112,7 @@ impl Outcome {
 
 /// How predictions have come out, and the threshold that follows from it.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Tally {
+pub struct Counters {
     pub threshold: f64,
     pub all: Counts,
     /// Since the threshold was last looked at.
@@ -173,7 +173,7 @@ impl From<&Prediction> for PredictionNote {
 
 /// Two agents and how near they are.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct PairSeen {
+pub struct PairView {
     pub pair: [Party; 2],
     /// What is seen now, the strongest first.
     pub signals: Vec<Signal>,
@@ -194,9 +194,9 @@ pub enum Trend {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct RadarOutcome {
     pub at: Timestamp,
-    pub tally: Tally,
+    pub tally: Counters,
     pub agents: Vec<AgentTopics>,
-    pub pairs: Vec<PairSeen>,
+    pub pairs: Vec<PairView>,
 }
 
 /// What an agent is about.
@@ -222,7 +222,7 @@ pub struct Handoff {
     pub steps: Vec<Step>,
     pub task: Option<TaskRecord>,
     /// Of its spec, what is not done.
-    pub open_tasks: Vec<TaskSeen>,
+    pub open_tasks: Vec<TaskView>,
     pub holds: Vec<Hold>,
     /// Newest first; those it only read apart.
     pub written: Vec<String>,
@@ -247,7 +247,7 @@ pub struct Candidate {
 
 /// A topic's domain, and where that is from.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct DomainSeen {
+pub struct DomainView {
     pub topic: String,
     pub domain: String,
     pub source: DomainSource,

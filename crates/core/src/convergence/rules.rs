@@ -1,5 +1,6 @@
 //! What became of a prediction, and what follows for the next.
 
+use super::Counters;
 use super::Counts;
 use super::Domains;
 use super::Outcome;
@@ -8,7 +9,6 @@ use super::PredictionNote;
 use super::Profile;
 use super::Signal;
 use super::Step;
-use super::Tally;
 use super::Trail;
 use super::Trajectory;
 use super::Trend;
@@ -95,7 +95,7 @@ pub(super) fn both_spoke(
     met.min()
 }
 
-impl Default for Tally {
+impl Default for Counters {
     fn default() -> Self {
         Self { threshold: DEFAULT_THRESHOLD, all: Counts::default(), round: Counts::default() }
     }
@@ -116,7 +116,7 @@ impl Counts {
     }
 }
 
-impl Tally {
+impl Counters {
     /// With one more. Every tenth moves the threshold: up where too many of the
     /// ten were wrong, else down where too many were right and not prevented.
     #[must_use]
@@ -193,7 +193,7 @@ pub(super) fn trend(prediction: Option<&Prediction>, seen: Option<&Signal>, now:
 }
 
 /// What counts when work is to be given to someone.
-pub(super) struct Standing<'a> {
+pub(super) struct CandidateFacts<'a> {
     pub(super) steps: &'a [Step],
     pub(super) status: Status,
     pub(super) has_task: bool,
@@ -203,7 +203,11 @@ pub(super) struct Standing<'a> {
 }
 
 /// How well an agent is placed for work on these topics, from 0 to 1, and why.
-pub(super) fn suitability(wanted: &[String], domains: &Domains, who: &Standing<'_>) -> (f64, Vec<String>) {
+pub(super) fn suitability(
+    wanted: &[String],
+    domains: &Domains,
+    who: &CandidateFacts<'_>,
+) -> (f64, Vec<String>) {
     let trajectory = Trajectory::of(who.steps);
     let last = who.steps.last().map(|step| step.topics.as_slice()).unwrap_or_default();
     let worth = |topic: &String| {

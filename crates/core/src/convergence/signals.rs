@@ -17,7 +17,7 @@ use crate::Timestamp;
 
 /// Where a pair is looked at from.
 #[derive(Clone, Copy, Debug)]
-pub struct Lens<'a> {
+pub struct ScoringContext<'a> {
     /// Files count too.
     pub files: bool,
     /// What the overlap must exceed.
@@ -110,13 +110,17 @@ struct Files<'a> {
 
 impl<'a> Profile<'a> {
     /// Of words and, where they count, of files.
-    pub fn new(trail: &'a Trail, lens: &Lens<'a>) -> Self {
-        let files = if lens.files { Files::new(&trail.steps, lens.now) } else { Files::default() };
-        Self { files, ..Self::at_a_glance(&Glance::of(trail), lens) }
+    pub fn new(trail: &'a Trail, scoring_context: &ScoringContext<'a>) -> Self {
+        let files = if scoring_context.files {
+            Files::new(&trail.steps, scoring_context.now)
+        } else {
+            Files::default()
+        };
+        Self { files, ..Self::at_a_glance(&Glance::of(trail), scoring_context) }
     }
 
     /// Of words only.
-    pub fn at_a_glance(glance: &Glance<'a>, lens: &Lens<'a>) -> Self {
+    pub fn at_a_glance(glance: &Glance<'a>, scoring_context: &ScoringContext<'a>) -> Self {
         let words = Marks::new(glance);
         let mut key: Vec<&str> = glance.steps.last().cloned().unwrap_or_default();
         key.sort_unstable();
@@ -124,7 +128,7 @@ impl<'a> Profile<'a> {
         let mut domains: Vec<&str> = [Heading::Deepening, Heading::Emerging]
             .into_iter()
             .flat_map(|heading| words.heading_for(heading))
-            .filter_map(|mark| lens.domains.of(mark.name))
+            .filter_map(|mark| scoring_context.domains.of(mark.name))
             .collect();
         domains.sort_unstable();
         domains.dedup();
@@ -133,8 +137,8 @@ impl<'a> Profile<'a> {
 
     /// The words that another must say for the two to have anything to do with
     /// each other, sorted.
-    pub(super) fn interests(&self, lens: &Lens<'a>) -> Vec<&'a str> {
-        let near = lens.domains.iter().filter(|(_, domain)| self.domains.contains(domain));
+    pub(super) fn interests(&self, scoring_context: &ScoringContext<'a>) -> Vec<&'a str> {
+        let near = scoring_context.domains.iter().filter(|(_, domain)| self.domains.contains(domain));
         let own = self.words.all.iter().map(|mark| mark.name);
         let mut words: Vec<&str> = own.chain(near.map(|(topic, _)| topic)).collect();
         words.sort_unstable();
@@ -211,7 +215,7 @@ pub(super) fn left_behind<'a>(one: &Profile<'a>, other: &Profile<'_>) -> Vec<&'a
 }
 
 /// All signals of a pair, the strongest first.
-pub fn signals(one: &Profile<'_>, other: &Profile<'_>, lens: &Lens<'_>) -> Vec<Signal> {
+pub fn signals(one: &Profile<'_>, other: &Profile<'_>, scoring_context: &ScoringContext<'_>) -> Vec<Signal> {
     if one.files.is_away || other.files.is_away {
         return Vec::new();
     }
@@ -247,9 +251,12 @@ pub fn signals(one: &Profile<'_>, other: &Profile<'_>, lens: &Lens<'_>) -> Vec<S
         let confidence = if is_apart { confidence * APART } else { confidence };
         let confidence = (confidence.clamp(0.0, 1.0) * 100.0).round() / 100.0;
         // What an overlap must exceed it has exceeded already, unless it counts less.
-        let least =
-            if kind == SignalKind::Approaching { lens.threshold * APPROACHING } else { lens.threshold };
-        if lens.without != Some(kind) && (!lens.files || confidence > least) {
+        let least = if kind == SignalKind::Approaching {
+            scoring_context.threshold * APPROACHING
+        } else {
+            scoring_context.threshold
+        };
+        if scoring_context.without != Some(kind) && (!scoring_context.files || confidence > least) {
             let (topics, files, domains) = (strings(topics), strings(files), strings(domains));
             found.push(Signal { kind, confidence, distance, topics, files, domains });
         }
@@ -263,7 +270,7 @@ pub fn signals(one: &Profile<'_>, other: &Profile<'_>, lens: &Lens<'_>) -> Vec<S
         let distance = if turned_to.is_empty() { 3 } else { 1 };
         add(SignalKind::CrossApproach, grows(0.5, &cross, &turned_to), distance, &cross, &turned_to, &[]);
     }
-    if overlap > lens.threshold {
+    if overlap > scoring_context.threshold {
         let deepens = |side: &Profile<'_>| {
             side.words.heading_for(Heading::Deepening).any(|mark| common.contains(&mark.name))
         };

@@ -2,10 +2,10 @@
 
 use std::path::Path;
 
+use super::Counters;
 use super::Learned;
 use super::Prediction;
 use super::RadarNote;
-use super::Tally;
 use crate::engine::StoreError;
 use crate::journal::Seq;
 
@@ -18,7 +18,7 @@ pub trait ConvergenceStore {
     /// Predictions that have ended, newest first.
     fn past_predictions(&self) -> Result<Vec<Prediction>, StoreError>;
 
-    fn tally(&self) -> Result<Tally, StoreError>;
+    fn tally(&self) -> Result<Counters, StoreError>;
 
     /// Topics that the person has put into a domain, or into none.
     fn assigned_domains(&self) -> Result<Vec<(String, Option<String>)>, StoreError>;

@@ -2,16 +2,16 @@
 
 use proptest::prelude::*;
 
+use super::Counters;
 use super::Domains;
 use super::Glance;
 use super::Heading;
-use super::Lens;
 use super::Outcome;
 use super::Profile;
+use super::ScoringContext;
 use super::Signal;
 use super::SignalKind;
 use super::Step;
-use super::Tally;
 use super::Trail;
 use super::Trajectory;
 use super::Visit;
@@ -35,8 +35,9 @@ fn trail(name: &str, prompts: &[&str]) -> Trail {
 
 fn seen(one: &Trail, other: &Trail, files: bool) -> Vec<Signal> {
     let domains = Domains::parse("auth: jwt login; database: sql schema").unwrap();
-    let lens = Lens { files, threshold: 0.35, domains: &domains, without: None, now: Timestamp(100_000) };
-    signals(&Profile::new(one, &lens), &Profile::new(other, &lens), &lens)
+    let scoring_context =
+        ScoringContext { files, threshold: 0.35, domains: &domains, without: None, now: Timestamp(100_000) };
+    signals(&Profile::new(one, &scoring_context), &Profile::new(other, &scoring_context), &scoring_context)
 }
 
 #[test]
@@ -149,7 +150,7 @@ fn a_prediction_ends_by_what_happens_after_it() {
 fn every_tenth_moves_the_threshold() {
     let after = |outcomes: &[(Outcome, usize)]| {
         let all = outcomes.iter().flat_map(|(outcome, times)| std::iter::repeat_n(*outcome, *times));
-        all.fold(Tally::default(), Tally::with).threshold
+        all.fold(Counters::default(), Counters::with).threshold
     };
     use Outcome::*;
     assert_eq!(after(&[(FalsePositive, 9)]), 0.35);
@@ -234,7 +235,7 @@ proptest! {
     #[test]
     fn the_threshold_stays_in_its_bounds(outcomes in proptest::collection::vec(0..4_usize, 0..400)) {
         let all = [Outcome::Prevented, Outcome::Occurred, Outcome::FalsePositive, Outcome::Expired];
-        let mut tally = Tally::default();
+        let mut tally = Counters::default();
         for (at, outcome) in outcomes.iter().enumerate() {
             let next = tally.with(all[*outcome]);
             prop_assert!((0.15..=0.70).contains(&next.threshold));

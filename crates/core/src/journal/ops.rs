@@ -67,10 +67,10 @@ impl App {
         tx.set_last_pruned(now)?;
         tx.commit()?;
 
-        let notes = self.engine.side_files();
+        let files = self.engine.side_files();
         let here = self.engine.read()?.present()?;
-        notes.end_trails_but(&here.into_iter().map(|agent| agent.session).collect::<Vec<_>>());
-        notes.forget_trails(before);
+        files.end_trails_but(&here.into_iter().map(|agent| agent.session).collect::<Vec<_>>());
+        files.forget_trails(before);
         // The long looks are reads, and the rest is done in small steps: nobody
         // waits for housekeeping. Each in an entry of its own: they are needed
         // for different times.

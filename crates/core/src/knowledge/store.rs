@@ -25,7 +25,7 @@ pub trait KnowledgeIndex {
     fn last(&self) -> Result<(Seq, Option<(Seq, EntryId)>), StoreError>;
 
     /// Takes entries in, and with them all up to `through`.
-    fn take_in(&mut self, entries: &[Entry], through: Seq) -> Result<(), StoreError>;
+    fn ingest(&mut self, entries: &[Entry], through: Seq) -> Result<(), StoreError>;
 
     /// Puts side by side what is read together, for whoever has taken much in;
     /// where it cannot, it is only slower.

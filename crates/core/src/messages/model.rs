@@ -237,7 +237,7 @@ pub enum Correspondent {
 
 /// When a hook asks for mail.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Moment {
+pub enum DeliveryPoint {
     /// The session begins or goes on.
     Start,
     /// A turn begins.
@@ -253,7 +253,7 @@ pub enum Moment {
 
 /// What one who waits on behalf of an idle session finds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Stir {
+pub enum WakeCheck {
     Nothing,
     /// There is mail worth waking it for.
     Mail,

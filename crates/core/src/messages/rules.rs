@@ -1,9 +1,9 @@
 //! Decisions about messages. No store, no clock, no machine.
 
+use super::DeliveryPoint;
 use super::Flag;
 use super::Letter;
 use super::MessageType;
-use super::Moment;
 use super::Priority;
 use super::Refusal;
 use crate::Timestamp;
@@ -112,7 +112,7 @@ impl Flag {
     }
 }
 
-impl Moment {
+impl DeliveryPoint {
     /// What one hook puts before its session at most, in bytes. Claude Code
     /// keeps only the beginning of what is longer than ten thousand characters,
     /// and at the start there is more to be said.
@@ -185,7 +185,7 @@ pub(super) struct Plan {
 
 pub(super) fn plan(
     letters: Vec<Letter>,
-    moment: Moment,
+    moment: DeliveryPoint,
     now: Timestamp,
     hand: impl Fn(&Process) -> Hand,
 ) -> Plan {
@@ -221,7 +221,7 @@ pub(super) fn most_urgent_first(letters: &mut [Letter]) {
 pub(super) fn flag_after(plan: &Plan, handed: usize, now: Timestamp) -> Flag {
     let left = || plan.hand.iter().skip(handed).chain(&plan.rest);
     Flag {
-        new: left().any(|letter| Moment::AfterTool.is_for(letter, now)),
+        new: left().any(|letter| DeliveryPoint::AfterTool.is_for(letter, now)),
         later: left().next().is_some(),
         handed: plan.pending || handed > 0,
     }

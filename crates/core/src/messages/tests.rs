@@ -2,11 +2,11 @@
 
 use proptest::prelude::*;
 
+use super::DeliveryPoint;
 use super::Flag;
 use super::Letter;
 use super::Message;
 use super::MessageType;
-use super::Moment;
 use super::Priority;
 use super::Refusal;
 use super::Sender;
@@ -48,7 +48,7 @@ fn handed(mut letter: Letter, pid: u32) -> Letter {
     letter
 }
 
-fn plan(letters: Vec<Letter>, moment: Moment) -> rules::Plan {
+fn plan(letters: Vec<Letter>, moment: DeliveryPoint) -> rules::Plan {
     rules::plan(letters, moment, NOW, |hand| match hand.pid {
         1 => Hand::Shown,
         2 => Hand::Busy,
@@ -64,13 +64,13 @@ fn batch(letters: &[Letter], budget: usize) -> (String, usize) {
     quote::batch(letters, HookSettings::DEFAULT, |_| true, NOW, budget)
 }
 
-const MOMENTS: [Moment; 6] = [
-    Moment::Start,
-    Moment::Prompt,
-    Moment::BeforeTool,
-    Moment::AfterTool,
-    Moment::End { may_go_on: true },
-    Moment::End { may_go_on: false },
+const MOMENTS: [DeliveryPoint; 6] = [
+    DeliveryPoint::Start,
+    DeliveryPoint::Prompt,
+    DeliveryPoint::BeforeTool,
+    DeliveryPoint::AfterTool,
+    DeliveryPoint::End { may_go_on: true },
+    DeliveryPoint::End { may_go_on: false },
 ];
 
 #[test]
@@ -82,7 +82,7 @@ fn the_most_urgent_comes_first_and_then_the_oldest() {
         info(4, "d"),
         letter(5, MessageType::Info, Priority::High, 0, "e"),
     ];
-    assert_eq!(numbers(&plan(letters, Moment::AfterTool).hand), [3, 5, 2, 4, 1]);
+    assert_eq!(numbers(&plan(letters, DeliveryPoint::AfterTool).hand), [3, 5, 2, 4, 1]);
 }
 
 #[test]
@@ -96,14 +96,14 @@ fn a_turn_is_interrupted_only_for_what_is_fresh_and_kept_going_only_for_what_mat
             letter(4, MessageType::Question, Priority::Normal, minutes(14), "still fresh"),
         ]
     };
-    assert_eq!(numbers(&plan(letters(), Moment::AfterTool).hand), [2, 4, 3]);
-    assert_eq!(numbers(&plan(letters(), Moment::End { may_go_on: true }).hand), [1, 2, 4]);
-    assert_eq!(numbers(&plan(letters(), Moment::Prompt).hand), [1, 2, 4, 3]);
-    assert_eq!(numbers(&plan(letters(), Moment::Start).hand), [1, 2, 4, 3]);
-    assert_eq!(numbers(&plan(letters(), Moment::BeforeTool).hand), [0; 0]);
-    assert_eq!(numbers(&plan(letters(), Moment::End { may_go_on: false }).hand), [0; 0]);
+    assert_eq!(numbers(&plan(letters(), DeliveryPoint::AfterTool).hand), [2, 4, 3]);
+    assert_eq!(numbers(&plan(letters(), DeliveryPoint::End { may_go_on: true }).hand), [1, 2, 4]);
+    assert_eq!(numbers(&plan(letters(), DeliveryPoint::Prompt).hand), [1, 2, 4, 3]);
+    assert_eq!(numbers(&plan(letters(), DeliveryPoint::Start).hand), [1, 2, 4, 3]);
+    assert_eq!(numbers(&plan(letters(), DeliveryPoint::BeforeTool).hand), [0; 0]);
+    assert_eq!(numbers(&plan(letters(), DeliveryPoint::End { may_go_on: false }).hand), [0; 0]);
     // The stale one waits for the beginning of a turn, and the flag says so.
-    let tool = plan(letters(), Moment::AfterTool);
+    let tool = plan(letters(), DeliveryPoint::AfterTool);
     assert_eq!(rules::flag_after(&tool, 3, NOW), Flag { new: false, later: true, handed: true });
 }
 
@@ -111,17 +111,17 @@ fn a_turn_is_interrupted_only_for_what_is_fresh_and_kept_going_only_for_what_mat
 fn what_was_shown_is_read_when_the_model_has_answered_and_what_was_cut_short_is_shown_again() {
     let letters =
         || vec![handed(info(1, "shown"), 1), handed(info(2, "at it"), 2), handed(info(3, "killed"), 3)];
-    let tool = plan(letters(), Moment::AfterTool);
+    let tool = plan(letters(), DeliveryPoint::AfterTool);
     assert_eq!((tool.read.as_slice(), numbers(&tool.hand), tool.pending), (&[][..], vec![3], true));
     assert!(tool.hand[0].again);
-    let next = plan(letters(), Moment::BeforeTool);
+    let next = plan(letters(), DeliveryPoint::BeforeTool);
     assert_eq!((next.read.as_slice(), numbers(&next.hand)), (&[1][..], vec![]));
     assert_eq!(rules::flag_after(&next, 0, NOW), Flag { new: true, later: true, handed: true });
     // A tool of the same answer proves nothing.
     let mut just_now = handed(info(1, "shown"), 1);
     just_now.delivered_at = Some(NOW.minus(20));
-    assert!(plan(vec![just_now], Moment::BeforeTool).pending);
-    let done = plan(vec![handed(info(1, "shown"), 1)], Moment::End { may_go_on: true });
+    assert!(plan(vec![just_now], DeliveryPoint::BeforeTool).pending);
+    let done = plan(vec![handed(info(1, "shown"), 1)], DeliveryPoint::End { may_go_on: true });
     assert!(rules::flag_after(&done, 0, NOW).is_down());
 }
 
@@ -225,7 +225,7 @@ proptest! {
         let moment = MOMENTS[moment];
         let plan = plan(letters.clone(), moment);
         let pending = letters.iter().filter(|letter| match letter.hand.as_ref().map(|hand| hand.pid) {
-            Some(1) => !matches!(moment, Moment::BeforeTool | Moment::End { .. }),
+            Some(1) => !matches!(moment, DeliveryPoint::BeforeTool | DeliveryPoint::End { .. }),
             pid => pid == Some(2),
         }).count();
         prop_assert_eq!(plan.read.len() + plan.hand.len() + plan.rest.len() + pending, letters.len());

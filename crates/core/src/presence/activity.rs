@@ -8,9 +8,9 @@ use serde::Serialize;
 use crate::Timestamp;
 use crate::engine::StoreError;
 use crate::host::Process;
+use crate::presence::Activity;
+use crate::presence::ActivityUpdate;
 use crate::presence::Agent;
-use crate::presence::Heard;
-use crate::presence::Pulse;
 use crate::presence::SessionId;
 use crate::presence::Status;
 use crate::presence::Subagent;
@@ -49,13 +49,18 @@ struct Turn {
 
 impl dyn SideFiles + '_ {
     /// Notes a pulse; false when this session's pulse is not taken.
-    pub fn note_pulse(&self, session: &SessionId, at: Timestamp, pulse: &Pulse) -> Result<bool, StoreError> {
+    pub fn note_activity(
+        &self,
+        session: &SessionId,
+        at: Timestamp,
+        pulse: &ActivityUpdate,
+    ) -> Result<bool, StoreError> {
         // Mail may have come before the session. What was damaged is written again.
         let Some(state) = self.state(session)? else { return Ok(false) };
         if !state.is_begun() {
             return Ok(false);
         }
-        let Pulse { status, activity, waiting_for, .. } = pulse;
+        let ActivityUpdate { status, activity, waiting_for, .. } = pulse;
         let now = Now { at, status: *status, activity: activity.clone(), waiting_for: waiting_for.clone() };
         let mut text = json(&now);
         if text.len() > NOW.len {
@@ -83,7 +88,7 @@ impl dyn SideFiles + '_ {
     }
 
     /// Begins taking a session's pulse; what was known of it is forgotten, except mail.
-    pub fn start_pulse(&self, session: &SessionId, at: Timestamp) -> Result<(), StoreError> {
+    pub fn start_activity(&self, session: &SessionId, at: Timestamp) -> Result<(), StoreError> {
         self.make_session(session, &[(MAIL, NO_MAIL)])?;
         let now = json(&Now { at, status: Status::Idle, activity: None, waiting_for: None });
         let fields = [(RENEWED, ""), (SUBAGENTS, ""), (HOST, ""), (TURN, ""), (NOW, now.as_str())];
@@ -127,14 +132,14 @@ impl dyn SideFiles + '_ {
     }
 
     /// What is known of what a session does.
-    pub fn heard(&self, session: &SessionId) -> Option<Heard> {
+    pub fn heard(&self, session: &SessionId) -> Option<Activity> {
         let state = self.state(session).ok()??;
         // Caught in the middle of a write, it is whole a moment later.
         let now: Now = state.read(NOW).or_else(|| self.state(session).ok()??.read(NOW))?;
         let turn: Turn = state.read(TURN).unwrap_or_default();
         let has_subagents = state.get(SUBAGENTS) == SOME;
         let subagents = if has_subagents { self.read_log(session).subagents() } else { Vec::new() };
-        Some(Heard {
+        Some(Activity {
             last_active: now.at,
             status: now.status,
             activity: now.activity,
@@ -149,7 +154,7 @@ impl dyn SideFiles + '_ {
 
 /// Prompts of one session come one after the other, so reading and writing back loses
 /// none.
-fn next_turn(state: &State, pulse: &Pulse) -> Turn {
+fn next_turn(state: &State, pulse: &ActivityUpdate) -> Turn {
     let turn: Turn = state.read(TURN).unwrap_or_default();
     Turn {
         prompts: turn.prompts.saturating_add(1),

@@ -2,7 +2,7 @@
 //!
 //! An [`Agent`] is one session of one agent CLI, known by its session id and
 //! called by a memorable name. It joins, may be renamed, and leaves; those are
-//! news and journalled. What it does from moment to moment is a [`Pulse`]:
+//! news and journalled. What it does from moment to moment is a [`ActivityUpdate`]:
 //! noted outside the journal, and cheap, because it comes with every tool call.
 //!
 //! The session id is the key because nothing else is stable: terminals are
@@ -23,24 +23,24 @@ mod store;
 mod tests;
 
 pub use error::PresenceError;
+pub use model::Activity;
+pub use model::ActivityOutcome;
+pub use model::ActivityUpdate;
 pub use model::Agent;
 pub use model::AgentName;
 pub use model::Caller;
 pub use model::CallerFacts;
 pub use model::Departure;
-pub use model::Glimpse;
-pub use model::Heard;
 pub use model::JoinOutcome;
 pub use model::JoinRequest;
 pub use model::LeaveOutcome;
 pub use model::LeaveReason;
 pub use model::Live;
 pub use model::NameWish;
+pub use model::Observed;
 pub use model::Point;
 pub use model::PresenceChange;
 pub use model::Proof;
-pub use model::Pulse;
-pub use model::PulseOutcome;
 pub use model::Quadrant;
 pub use model::Rect;
 pub use model::RenameOutcome;

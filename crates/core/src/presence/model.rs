@@ -180,7 +180,7 @@ pub enum Status {
 
 /// What an agent does at this moment.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Pulse {
+pub struct ActivityUpdate {
     pub status: Status,
     /// The tool in use and on what.
     pub activity: Option<String>,
@@ -194,7 +194,7 @@ pub struct Pulse {
     pub asks_first: Option<bool>,
 }
 
-impl Pulse {
+impl ActivityUpdate {
     pub fn of(status: Status) -> Self {
         Self { status, activity: None, waiting_for: None, prompt: false, model: None, asks_first: None }
     }
@@ -202,7 +202,7 @@ impl Pulse {
 
 /// All that pulses have told of an agent.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Heard {
+pub struct Activity {
     pub last_active: Timestamp,
     pub status: Status,
     pub activity: Option<String>,
@@ -215,7 +215,7 @@ pub struct Heard {
 
 /// What came of a pulse.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum PulseOutcome {
+pub enum ActivityOutcome {
     Noted,
     /// Never heard of, or gone: it would have to join.
     Stranger,
@@ -257,7 +257,7 @@ pub struct Departure {
 
 /// What can be seen of an agent from outside, now.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Glimpse {
+pub struct Observed {
     pub live: Option<Live>,
     pub quadrant: Option<Quadrant>,
 }

@@ -1,12 +1,12 @@
 //! Decisions about presence. No store, no clock, no machine.
 
+use super::Activity;
 use super::Agent;
 use super::Departure;
-use super::Glimpse;
-use super::Heard;
 use super::LeaveReason;
 use super::Live;
 use super::NameWish;
+use super::Observed;
 use super::PresenceError;
 use super::Quadrant;
 use super::Rect;
@@ -104,8 +104,8 @@ pub fn is_tmux_server(process: &Process) -> bool {
 }
 
 /// A present agent, as its pulse tells; without one, as it joined.
-pub(super) fn see(mut agent: Agent, heard: Option<Heard>) -> Seen {
-    let heard = heard.unwrap_or_else(|| Heard {
+pub(super) fn see(mut agent: Agent, heard: Option<Activity>) -> Seen {
+    let heard = heard.unwrap_or_else(|| Activity {
         last_active: agent.joined_at,
         status: Status::Idle,
         activity: None,
@@ -142,7 +142,7 @@ pub(crate) fn see_gone(agent: Agent, at: Timestamp, reason: LeaveReason) -> Seen
 
 /// What to show: its CLI's own word where there is one that is not older, else the
 /// hooks'.
-pub(super) fn look(mut seen: Seen, glimpse: Glimpse) -> Seen {
+pub(super) fn look(mut seen: Seen, glimpse: Observed) -> Seen {
     let is_new = |live: &Live| live.at.is_none_or(|at| at >= seen.last_active);
     if let Some(Live { status, waiting_for, .. }) = glimpse.live.filter(is_new) {
         if status != Status::Working {

@@ -12,7 +12,7 @@ use super::SideFiles;
 use super::escaped;
 use super::plain;
 use crate::Timestamp;
-use crate::claims::Sight;
+use crate::claims::ReadStamp;
 use crate::claims::Stamp;
 use crate::engine::StoreError;
 use crate::presence::SessionId;
@@ -38,7 +38,7 @@ pub(crate) enum Line {
     /// Something to say with the next prompt; nothing once it was said.
     Later(String),
     /// A file was seen.
-    Seen(Sight),
+    Seen(ReadStamp),
     /// A command has begun, or ended, by the checksum of its id.
     Begun(u64, Timestamp),
     Ended(u64, Timestamp),
@@ -56,7 +56,7 @@ impl Line {
             Self::Introduced(sender) => format!("introduced\t{}\n", escaped(sender)),
             Self::Told(what) => format!("told\t{what:016x}\n"),
             Self::Later(text) => format!("later\t{}\n", escaped(text)),
-            Self::Seen(Sight { path, at, stamp }) => {
+            Self::Seen(ReadStamp { path, at, stamp }) => {
                 let path = escaped(&path.to_string_lossy());
                 format!("seen\t{}\t{}\t{}\t{path}\n", stamp.changed, stamp.size, at.0)
             }
@@ -107,7 +107,7 @@ impl Log {
     }
 
     /// The files that were seen last, newest first.
-    pub(crate) fn seen(&self) -> Vec<Sight> {
+    pub(crate) fn seen(&self) -> Vec<ReadStamp> {
         let mut paths = BTreeSet::new();
         let newest = self.lines("seen").rev().filter_map(read_seen);
         newest.filter(|sight| paths.insert(sight.path.clone())).take(KEPT).collect()
@@ -169,10 +169,10 @@ fn read_call(line: &str) -> Option<(u64, Timestamp)> {
     Some((u64::from_str_radix(call, 16).ok()?, Timestamp(at.parse().ok()?)))
 }
 
-fn read_seen(line: &str) -> Option<Sight> {
+fn read_seen(line: &str) -> Option<ReadStamp> {
     let mut cells = line.splitn(4, '\t');
     let stamp = Stamp { changed: cells.next()?.parse().ok()?, size: cells.next()?.parse().ok()? };
     let at = Timestamp(cells.next()?.parse().ok()?);
     // A path that is not text keeps its lossy spelling, which is nobody's.
-    Some(Sight { path: plain(cells.next()?).into_owned().into(), at, stamp })
+    Some(ReadStamp { path: plain(cells.next()?).into_owned().into(), at, stamp })
 }

@@ -136,7 +136,7 @@ pub struct TaskOutcome {
 
 /// A task as it stands.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct TaskSeen {
+pub struct TaskView {
     pub id: String,
     pub title: Option<String>,
     /// Free, and nothing is in its way.
@@ -158,7 +158,7 @@ pub struct TasksOutcome {
     pub spec: SpecRef,
     pub title: Option<String>,
     pub done: usize,
-    pub tasks: Vec<TaskSeen>,
+    pub tasks: Vec<TaskView>,
     pub errors: Vec<SpecError>,
     /// Agents that take their tasks from this spec and have none.
     pub idle: Vec<String>,

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use super::SpecTask;
 use super::TaskError;
 use super::TaskRecord;
-use super::TaskSeen;
 use super::TaskState;
+use super::TaskView;
 use crate::journal::Actor;
 
 /// Case does not tell tasks apart.
@@ -16,7 +16,7 @@ pub(super) fn fold(id: &str) -> String {
 
 /// The tasks of a spec as they stand: what the file names, in its order, and
 /// what only the journal knows.
-pub(super) fn see(tasks: &[SpecTask], records: &[TaskRecord], me: &Actor) -> Vec<TaskSeen> {
+pub(super) fn see(tasks: &[SpecTask], records: &[TaskRecord], me: &Actor) -> Vec<TaskView> {
     let by_id: BTreeMap<String, &TaskRecord> =
         records.iter().map(|record| (fold(&record.key.id), record)).collect();
     let is_done = |task: &SpecTask| {
@@ -31,7 +31,7 @@ pub(super) fn see(tasks: &[SpecTask], records: &[TaskRecord], me: &Actor) -> Vec
         let is_open = |id: &&String| !done.get(&fold(id)).copied().unwrap_or(false);
         let waits_for: Vec<String> = task.depends.iter().filter(is_open).cloned().collect();
         let is_free = !is_done(task) && !is_claimed(record.as_ref());
-        seen.push(TaskSeen {
+        seen.push(TaskView {
             id: task.id.clone(),
             title: Some(task.title.clone()),
             ready: is_free && waits_for.is_empty(),
@@ -44,7 +44,7 @@ pub(super) fn see(tasks: &[SpecTask], records: &[TaskRecord], me: &Actor) -> Vec
         });
     }
     let unnamed = records.iter().filter(|record| !done.contains_key(&fold(&record.key.id)));
-    seen.extend(unnamed.map(|record| TaskSeen {
+    seen.extend(unnamed.map(|record| TaskView {
         id: record.key.id.clone(),
         title: None,
         ready: false,
@@ -58,7 +58,7 @@ pub(super) fn see(tasks: &[SpecTask], records: &[TaskRecord], me: &Actor) -> Vec
     seen
 }
 
-pub(crate) fn is_done(task: &TaskSeen) -> bool {
+pub(crate) fn is_done(task: &TaskView) -> bool {
     task.ticked || matches!(&task.record, Some(TaskRecord { state: TaskState::Done(_), .. }))
 }
 
@@ -71,7 +71,7 @@ fn is_of(record: Option<&TaskRecord>, who: &Actor) -> bool {
 }
 
 /// Whether a task may be taken now.
-pub(super) fn may_claim(task: &TaskSeen) -> Result<(), TaskError> {
+pub(super) fn may_claim(task: &TaskView) -> Result<(), TaskError> {
     let id = task.id.clone();
     match &task.record {
         Some(TaskRecord { state: TaskState::Done(worker), .. }) => {
@@ -89,7 +89,7 @@ pub(super) fn may_claim(task: &TaskSeen) -> Result<(), TaskError> {
 }
 
 /// Why nothing is ready.
-pub(super) fn why_none(tasks: &[TaskSeen]) -> String {
+pub(super) fn why_none(tasks: &[TaskView]) -> String {
     let done = tasks.iter().filter(|task| is_done(task)).count();
     let claimed = tasks.iter().filter(|task| is_claimed(task.record.as_ref())).count();
     match tasks.len() {

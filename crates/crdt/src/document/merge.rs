@@ -39,10 +39,10 @@ impl Document {
     /// What builds on edits that are not here is refused as
     /// [`CrdtError::Gap`], and changes nothing.
     pub fn merge(&mut self, update: &[u8]) -> Result<Vec<Stamped>, CrdtError> {
-        self.take_in(update).map(|merged| merged.changes)
+        self.ingest(update).map(|merged| merged.changes)
     }
 
-    pub(crate) fn take_in(&mut self, update: &[u8]) -> Result<Merged, CrdtError> {
+    pub(crate) fn ingest(&mut self, update: &[u8]) -> Result<Merged, CrdtError> {
         let survey = wire::survey(update, &Limits::default())?;
         survey.follows(&self.known())?;
         let decoded = decode(update)?;

@@ -2,8 +2,8 @@
 
 use consort_core::App;
 use consort_core::hooks::HookCall;
+use consort_core::presence::ActivityUpdate;
 use consort_core::presence::PresenceError;
-use consort_core::presence::Pulse;
 use consort_core::presence::Status;
 
 use super::pulse;
@@ -15,7 +15,8 @@ pub(crate) fn handle(
     call: &HookCall,
     around: &dyn Surroundings,
 ) -> Result<Answer, PresenceError> {
-    let compacting = Pulse { activity: Some("compacting".into()), ..Pulse::of(Status::Working) };
+    let compacting =
+        ActivityUpdate { activity: Some("compacting".into()), ..ActivityUpdate::of(Status::Working) };
     pulse(app, call, around, &compacting);
     Ok(Answer::SILENCE)
 }

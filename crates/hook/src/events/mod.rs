@@ -16,10 +16,10 @@ use consort_core::hooks::HookCall;
 use consort_core::hooks::HookEvent;
 use consort_core::hooks::HookReply;
 use consort_core::messages::Batch;
-use consort_core::messages::Moment;
+use consort_core::messages::DeliveryPoint;
+use consort_core::presence::ActivityOutcome;
+use consort_core::presence::ActivityUpdate;
 use consort_core::presence::PresenceError;
-use consort_core::presence::Pulse;
-use consort_core::presence::PulseOutcome;
 
 use crate::Answer;
 use crate::Surroundings;
@@ -29,9 +29,9 @@ use crate::join_request;
 /// installed while it ran) joins first. **It is only a note**: whatever goes wrong
 /// with it (a full disk, a directory in its place) keeps nothing else from
 /// happening.
-fn pulse(app: &mut App, call: &HookCall, around: &dyn Surroundings, pulse: &Pulse) {
+fn pulse(app: &mut App, call: &HookCall, around: &dyn Surroundings, pulse: &ActivityUpdate) {
     let begins = matches!(call.event, HookEvent::Prompt(_));
-    if matches!(app.pulse(&call.session, pulse), Ok(PulseOutcome::Stranger))
+    if matches!(app.pulse(&call.session, pulse), Ok(ActivityOutcome::Stranger))
         && let Ok(request) = join_request(app.host(), call, around)
         && let Ok((_, Some(_))) = app.arrive(&request, begins, &|name| around.variable(name))
     {
@@ -44,7 +44,7 @@ fn mail(
     app: &mut App,
     call: &HookCall,
     around: &dyn Surroundings,
-    moment: Moment,
+    moment: DeliveryPoint,
 ) -> Result<Option<Batch>, PresenceError> {
     // A subagent's context is thrown away with it.
     if call.in_subagent {
@@ -59,7 +59,7 @@ fn mail_beside(
     app: &mut App,
     call: &HookCall,
     around: &dyn Surroundings,
-    moment: Moment,
+    moment: DeliveryPoint,
     words: &[String],
 ) -> Result<Option<Batch>, PresenceError> {
     match mail(app, call, around, moment) {

@@ -3,9 +3,9 @@
 
 use consort_core::App;
 use consort_core::hooks::HookCall;
-use consort_core::messages::Moment;
+use consort_core::messages::DeliveryPoint;
+use consort_core::presence::ActivityUpdate;
 use consort_core::presence::PresenceError;
-use consort_core::presence::Pulse;
 use consort_core::presence::Status;
 
 use super::mail_beside;
@@ -23,11 +23,11 @@ pub(crate) fn handle(
 ) -> Result<Answer, PresenceError> {
     // What we ourselves have said comes back as a prompt where it keeps a turn going.
     let is_ours = prompt.trim_start().starts_with("[consort]") || prompt.contains("from-name=\"consort\"");
-    let working = Pulse {
+    let working = ActivityUpdate {
         prompt: !is_ours,
         model: call.model.clone(),
         asks_first: call.asks_first,
-        ..Pulse::of(Status::Working)
+        ..ActivityUpdate::of(Status::Working)
     };
     pulse(app, call, around, &working);
     let mut words: Vec<String> = app.take_kept(&call.session).into_iter().collect();
@@ -36,6 +36,6 @@ pub(crate) fn handle(
     if !call.in_subagent && !is_ours {
         words.extend(app.prompted(&call.session, prompt, &|name| around.variable(name)).unwrap_or_default());
     }
-    let mail = mail_beside(app, call, around, Moment::Prompt, &words)?;
+    let mail = mail_beside(app, call, around, DeliveryPoint::Prompt, &words)?;
     Ok(told(words, mail))
 }

@@ -5,17 +5,17 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use consort_core::App;
-use consort_core::claims::HoldSeen;
+use consort_core::claims::HoldView;
 use consort_core::config::ContextMode;
 use consort_core::config::HookSettings;
 use consort_core::hooks::HookCall;
 use consort_core::hooks::HookReply;
 use consort_core::hooks::Replaces;
-use consort_core::messages::Moment;
+use consort_core::messages::DeliveryPoint;
+use consort_core::presence::ActivityUpdate;
 use consort_core::presence::Agent;
 use consort_core::presence::JoinOutcome;
 use consort_core::presence::PresenceError;
-use consort_core::presence::Pulse;
 use consort_core::presence::Seen;
 use consort_core::presence::SessionId;
 use consort_core::presence::Status;
@@ -52,11 +52,11 @@ pub(crate) fn handle(
     let (settings, outcome) = app.arrive(&request, true, &|name| around.variable(name))?;
     if outcome.as_ref().is_some_and(|outcome| !outcome.joined) {
         // What it was doing before, compacting above all, is over.
-        app.pulse(&call.session, &Pulse::of(Status::Idle))?;
+        app.pulse(&call.session, &ActivityUpdate::of(Status::Idle))?;
     }
     let Some(outcome) = outcome else { return Ok(Answer::SILENCE) };
     // Mail waits for where it is heard.
-    let mail = if is_heard { mail(app, call, around, Moment::Start)? } else { None };
+    let mail = if is_heard { mail(app, call, around, DeliveryPoint::Start)? } else { None };
     let held = app.held_by_others(&outcome.agent)?;
     let topics = app.topics_in(&outcome.agent.project.id);
     // What is missing here keeps no mail back.
@@ -84,7 +84,7 @@ pub(crate) fn handle(
 fn block(
     outcome: &JoinOutcome,
     topics: &BTreeMap<SessionId, Vec<String>>,
-    held: &[HoldSeen],
+    held: &[HoldView],
     foreseen: &[String],
     settings: HookSettings,
 ) -> Option<String> {
@@ -119,7 +119,7 @@ fn block(
     }
     if !held.is_empty() {
         let one =
-            |seen: &HoldSeen| format!("{} ({})", text::foreign(&seen.hold.resource.shown(), 80), seen.name);
+            |seen: &HoldView| format!("{} ({})", text::foreign(&seen.hold.resource.shown(), 80), seen.name);
         let shown: Vec<String> = held.iter().take(SHOWN).map(one).collect();
         let _ = write!(block, "\nHeld: {}", shown.join(", "));
         if held.len() > SHOWN {

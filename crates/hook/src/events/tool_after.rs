@@ -9,9 +9,9 @@ use consort_core::claims::Extent;
 use consort_core::hooks::Act;
 use consort_core::hooks::HookCall;
 use consort_core::hooks::ToolUse;
-use consort_core::messages::Moment;
+use consort_core::messages::DeliveryPoint;
+use consort_core::presence::ActivityUpdate;
 use consort_core::presence::PresenceError;
-use consort_core::presence::Pulse;
 use consort_core::presence::Status;
 
 use super::mail_beside;
@@ -29,7 +29,7 @@ pub(crate) fn handle(
     tool: &ToolUse,
     failed: bool,
 ) -> Result<Answer, PresenceError> {
-    pulse(app, call, around, &Pulse::of(Status::Working));
+    pulse(app, call, around, &ActivityUpdate::of(Status::Working));
     let mut words = Vec::new();
     // What cannot be noted is a hint less, and keeps no mail back.
     match &tool.act {
@@ -41,7 +41,7 @@ pub(crate) fn handle(
         }
         Act::Reads(path) if !call.in_subagent && !failed => {
             let path = call.cwd.join(path);
-            let _ = app.saw(&call.session, &path);
+            let _ = app.note_read(&call.session, &path);
             let place = app.host().real_path(&path);
             words.extend(visited(app, call, around, &place, false));
         }
@@ -63,7 +63,7 @@ pub(crate) fn handle(
         _ => {}
     }
     words.extend(news(app, call, around, matches!(tool.act, Act::Runs(_))));
-    let mail = mail_beside(app, call, around, Moment::AfterTool, &words)?;
+    let mail = mail_beside(app, call, around, DeliveryPoint::AfterTool, &words)?;
     Ok(told(words, mail))
 }
 

@@ -12,9 +12,9 @@ use consort_core::hooks::Act;
 use consort_core::hooks::HookCall;
 use consort_core::hooks::HookReply;
 use consort_core::hooks::ToolUse;
-use consort_core::messages::Moment;
+use consort_core::messages::DeliveryPoint;
+use consort_core::presence::ActivityUpdate;
 use consort_core::presence::PresenceError;
-use consort_core::presence::Pulse;
 use consort_core::presence::Status;
 use consort_core::text;
 
@@ -35,7 +35,8 @@ pub(crate) fn handle(
     let (targets, is_certain) = targets(call, around, tool);
     let refuse = |reason: &str| around.prepare(Some(&HookReply::Deny(reason.to_owned())));
     let verdict = app.guard(&call.session, &targets, &|name| around.variable(name), &refuse);
-    let working = Pulse { activity: Some(describe(call, tool)), ..Pulse::of(Status::Working) };
+    let working =
+        ActivityUpdate { activity: Some(describe(call, tool)), ..ActivityUpdate::of(Status::Working) };
     // News and mail wait for the next hook: a refusal is read as one thing.
     if let Verdict::Denied(reason) = verdict {
         let reply = HookReply::Deny(reason);
@@ -48,13 +49,16 @@ pub(crate) fn handle(
     let verdict = before_a_write(app, call, around, tool, verdict, &targets, is_certain);
     // What nobody would hear is not said, and so not counted as said.
     if !around.hears_before_tools() {
-        return Ok(Answer { reply: HookReply::Silence, mail: mail(app, call, around, Moment::BeforeTool)? });
+        return Ok(Answer {
+            reply: HookReply::Silence,
+            mail: mail(app, call, around, DeliveryPoint::BeforeTool)?,
+        });
     }
     let mut words = news(app, call, around, false);
     if let Verdict::Warned(warning) = verdict {
         words.push(warning);
     }
-    Ok(told(words, mail(app, call, around, Moment::BeforeTool)?))
+    Ok(told(words, mail(app, call, around, DeliveryPoint::BeforeTool)?))
 }
 
 /// Notes a command that may write, and looks who has just written the same.

@@ -3,9 +3,9 @@
 use consort_core::App;
 use consort_core::hooks::HookCall;
 use consort_core::hooks::HookReply;
-use consort_core::messages::Moment;
+use consort_core::messages::DeliveryPoint;
+use consort_core::presence::ActivityUpdate;
 use consort_core::presence::PresenceError;
-use consort_core::presence::Pulse;
 use consort_core::presence::Status;
 use consort_core::text;
 
@@ -22,10 +22,10 @@ pub(crate) fn handle(
 ) -> Result<Answer, PresenceError> {
     // First of all, so that a sender that finds it idle wakes it, and one that
     // does not has raised the flag that is looked at next.
-    pulse(app, call, around, &Pulse::of(Status::Idle));
-    let mail = mail(app, call, around, Moment::End { may_go_on })?;
+    pulse(app, call, around, &ActivityUpdate::of(Status::Idle));
+    let mail = mail(app, call, around, DeliveryPoint::End { may_go_on })?;
     if mail.is_some() {
-        pulse(app, call, around, &Pulse::of(Status::Working));
+        pulse(app, call, around, &ActivityUpdate::of(Status::Working));
     }
     let reply = mail.as_ref().map_or(HookReply::Silence, |mail| HookReply::GoOn(mail.text.clone()));
     Ok(Answer { reply, mail })
@@ -37,7 +37,7 @@ pub(crate) fn idle(
     call: &HookCall,
     around: &dyn Surroundings,
 ) -> Result<Answer, PresenceError> {
-    pulse(app, call, around, &Pulse::of(Status::Idle));
+    pulse(app, call, around, &ActivityUpdate::of(Status::Idle));
     Ok(Answer::SILENCE)
 }
 
@@ -48,6 +48,6 @@ pub(crate) fn failed(
     error: &str,
 ) -> Result<Answer, PresenceError> {
     let why = format!("stopped by {}", text::one_line(error, 80));
-    pulse(app, call, around, &Pulse { activity: Some(why), ..Pulse::of(Status::Idle) });
+    pulse(app, call, around, &ActivityUpdate { activity: Some(why), ..ActivityUpdate::of(Status::Idle) });
     Ok(Answer::SILENCE)
 }

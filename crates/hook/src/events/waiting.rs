@@ -2,8 +2,8 @@
 
 use consort_core::App;
 use consort_core::hooks::HookCall;
+use consort_core::presence::ActivityUpdate;
 use consort_core::presence::PresenceError;
-use consort_core::presence::Pulse;
 use consort_core::presence::Status;
 use consort_core::text;
 
@@ -17,7 +17,10 @@ pub(crate) fn handle(
     around: &dyn Surroundings,
     what: &str,
 ) -> Result<Answer, PresenceError> {
-    let waiting = Pulse { waiting_for: Some(text::one_line(what, 120)), ..Pulse::of(Status::Waiting) };
+    let waiting = ActivityUpdate {
+        waiting_for: Some(text::one_line(what, 120)),
+        ..ActivityUpdate::of(Status::Waiting)
+    };
     pulse(app, call, around, &waiting);
     Ok(Answer::SILENCE)
 }
@@ -28,6 +31,6 @@ pub(crate) fn over(
     call: &HookCall,
     around: &dyn Surroundings,
 ) -> Result<Answer, PresenceError> {
-    pulse(app, call, around, &Pulse::of(Status::Working));
+    pulse(app, call, around, &ActivityUpdate::of(Status::Working));
     Ok(Answer::SILENCE)
 }

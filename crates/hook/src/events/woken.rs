@@ -3,9 +3,9 @@
 
 use consort_core::App;
 use consort_core::hooks::HookCall;
-use consort_core::messages::Moment;
+use consort_core::messages::DeliveryPoint;
+use consort_core::presence::ActivityUpdate;
 use consort_core::presence::PresenceError;
-use consort_core::presence::Pulse;
 use consort_core::presence::Status;
 
 use super::mail;
@@ -19,10 +19,10 @@ pub(crate) fn handle(
     call: &HookCall,
     around: &dyn Surroundings,
 ) -> Result<Answer, PresenceError> {
-    let mail = mail(app, call, around, Moment::Prompt)?;
+    let mail = mail(app, call, around, DeliveryPoint::Prompt)?;
     if mail.is_some() {
         // Handed over it is: that its status lags behind must not keep it back.
-        pulse(app, call, around, &Pulse::of(Status::Working));
+        pulse(app, call, around, &ActivityUpdate::of(Status::Working));
     }
     Ok(told(Vec::new(), mail))
 }

@@ -1,6 +1,6 @@
 //! Where works head.
 
-use consort_core::convergence::PairSeen;
+use consort_core::convergence::PairView;
 use consort_core::convergence::recommendation;
 use consort_core::text;
 use serde::Deserialize;
@@ -38,7 +38,7 @@ pub(super) fn radar(context: &mut ToolContext<'_>) -> Result<Answer, Problem> {
     Ok(Answer::new(text, json!({ "pairs": lines })))
 }
 
-fn line(seen: &PairSeen) -> String {
+fn line(seen: &PairView) -> String {
     let [one, other] = seen.pair.each_ref().map(|party| &party.name);
     match seen.signals.first() {
         Some(signal) => {

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use consort_core::tasks::CompleteRequest;
 use consort_core::tasks::TaskOutcome;
 use consort_core::tasks::TaskRequest;
-use consort_core::tasks::TaskSeen;
+use consort_core::tasks::TaskView;
 use consort_core::text;
 use serde::Deserialize;
 use serde_json::json;
@@ -83,7 +83,7 @@ pub(super) fn task(context: &mut ToolContext<'_>, task: Task) -> Result<Answer, 
     })
 }
 
-fn line(task: &TaskSeen) -> String {
+fn line(task: &TaskView) -> String {
     let state = match &task.record {
         Some(record) => {
             format!("{:?}", record.state).split(['(', ' ']).next().unwrap_or_default().to_lowercase()

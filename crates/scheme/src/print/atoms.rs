@@ -1,9 +1,9 @@
 //! What is written in one piece: names, numbers, strings.
 
-use crate::print::paper::Full;
-use crate::print::paper::Paper;
-use crate::print::paper::Style;
-use crate::print::paper::Written;
+use crate::print::printer::Full;
+use crate::print::printer::Printer;
+use crate::print::printer::Style;
+use crate::print::printer::Written;
 use crate::read;
 use crate::value::Value;
 
@@ -76,7 +76,7 @@ fn escaped(text: &str, end: char) -> String {
     all
 }
 
-pub(super) fn quoted(text: &str, style: Style, paper: &mut Paper) -> Written {
+pub(super) fn quoted(text: &str, style: Style, paper: &mut Printer) -> Written {
     // Nothing becomes shorter by being escaped.
     if text.len() + 2 > paper.left() {
         return Err(Full);
@@ -86,7 +86,7 @@ pub(super) fn quoted(text: &str, style: Style, paper: &mut Paper) -> Written {
 }
 
 /// As much of the text as there is room for.
-pub(super) fn shortened(text: &str, style: Style, paper: &mut Paper) -> Written {
+pub(super) fn shortened(text: &str, style: Style, paper: &mut Printer) -> Written {
     const ENDS: usize = "\"…\"".len();
     let room = paper.left().checked_sub(ENDS + 1).ok_or(Full)?;
     let mut all = String::from("\"");

@@ -9,10 +9,10 @@ use crate::list::List;
 use crate::print::LEAST;
 use crate::print::atoms;
 use crate::print::more;
-use crate::print::paper::Full;
-use crate::print::paper::Paper;
-use crate::print::paper::Style;
-use crate::print::paper::Written;
+use crate::print::printer::Full;
+use crate::print::printer::Printer;
+use crate::print::printer::Style;
+use crate::print::printer::Written;
 use crate::value::Value;
 
 /// Cells by column, as far as there was room.
@@ -30,7 +30,7 @@ enum Rows {
     AtMost(usize),
 }
 
-pub(super) fn whole(kind: &str, list: &List, paper: &mut Paper) -> Written {
+pub(super) fn whole(kind: &str, list: &List, paper: &mut Printer) -> Written {
     let table = gather(list, Rows::Whole, paper.left(), paper);
     if table.rows.len() < list.len() {
         return Err(Full);
@@ -42,7 +42,7 @@ pub(super) fn whole(kind: &str, list: &List, paper: &mut Paper) -> Written {
     paper.put(")")
 }
 
-pub(super) fn short(kind: &str, list: &List, paper: &mut Paper) -> Written {
+pub(super) fn short(kind: &str, list: &List, paper: &mut Printer) -> Written {
     /// Kept for what stands for the rest, and for the end.
     const REST: usize = 56;
     let budget = paper.left();
@@ -67,7 +67,7 @@ pub(super) fn short(kind: &str, list: &List, paper: &mut Paper) -> Written {
 }
 
 /// Rows until they are longer than `room` altogether.
-fn gather(list: &List, rows: Rows, room: usize, paper: &mut Paper) -> Table {
+fn gather(list: &List, rows: Rows, room: usize, paper: &mut Printer) -> Table {
     let mut table = Table::default();
     let mut length = 0;
     for value in list {
@@ -90,7 +90,7 @@ fn gather(list: &List, rows: Rows, room: usize, paper: &mut Paper) -> Table {
 }
 
 /// The cells of a row; none if they do not fit and must be whole.
-fn cells(fields: &[(Arc<str>, Value)], rows: Rows, most: usize, paper: &mut Paper) -> Option<Vec<String>> {
+fn cells(fields: &[(Arc<str>, Value)], rows: Rows, most: usize, paper: &mut Printer) -> Option<Vec<String>> {
     let (start, limit) = (paper.text.len(), paper.limit);
     paper.limit = limit.min(start + most);
     let mut cells = Vec::with_capacity(fields.len());
@@ -126,7 +126,7 @@ impl Table {
         })
     }
 
-    fn write_head(&self, kind: &str, paper: &mut Paper) -> Written {
+    fn write_head(&self, kind: &str, paper: &mut Printer) -> Written {
         paper.put(&format!("({} (", atoms::symbol(&format!("{kind}s"))))?;
         for (index, name) in self.columns.iter().enumerate() {
             if index > 0 {

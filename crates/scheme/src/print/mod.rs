@@ -12,7 +12,7 @@
 
 mod atoms;
 mod columns;
-mod paper;
+mod printer;
 mod shape;
 
 use std::sync::Arc;
@@ -20,8 +20,8 @@ use std::sync::Arc;
 use crate::error::Error;
 use crate::value::Records;
 use crate::value::Value;
-use paper::Paper;
-use paper::Style;
+use printer::Printer;
+use printer::Style;
 
 pub(crate) use atoms::brief;
 pub(crate) use atoms::float;
@@ -47,7 +47,7 @@ pub fn print(values: &[Result<Value, Error>], format: Format, longest: usize) ->
         Format::Json => Style::Json,
         _ => Style::Plain,
     };
-    let mut paper = Paper::new(format, longest);
+    let mut paper = Printer::new(format, longest);
     let values: Vec<Value> = values.iter().map(shown).collect();
     let fits = values.iter().enumerate().try_for_each(|(index, value)| {
         if index > 0 {
@@ -62,7 +62,7 @@ pub fn print(values: &[Result<Value, Error>], format: Format, longest: usize) ->
     shortened(&values, style, paper)
 }
 
-fn shortened(values: &[Value], style: Style, paper: Paper) -> String {
+fn shortened(values: &[Value], style: Style, paper: Printer) -> String {
     let mut paper = paper;
     let longest = paper.limit;
     let note = if style == Style::Json { JSON_NOTE } else { NOTE };

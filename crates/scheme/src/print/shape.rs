@@ -5,8 +5,8 @@ use std::sync::Arc;
 use crate::list::List;
 use crate::print::Format;
 use crate::print::atoms;
-use crate::print::paper::Paper;
-use crate::print::paper::Style;
+use crate::print::printer::Printer;
+use crate::print::printer::Style;
 use crate::value::Records;
 use crate::value::Value;
 
@@ -37,7 +37,7 @@ enum Items<'v> {
     Fields(Vec<(String, Value)>),
 }
 
-pub(super) fn of<'v>(value: &'v Value, style: Style, paper: &Paper) -> Shape<'v> {
+pub(super) fn of<'v>(value: &'v Value, style: Style, paper: &Printer) -> Shape<'v> {
     match value {
         Value::String(text) if style == Style::Row && atoms::is_bare(text) => Shape::Atom(text.to_string()),
         Value::String(text) => Shape::Text(text),

@@ -3,8 +3,8 @@
 //! **The index is never the truth.** One that is missing, damaged, of another
 //! version or of another store is made anew.
 
+mod block;
 mod read;
-mod shelf;
 mod write;
 
 use std::cell::OnceCell;
@@ -36,11 +36,11 @@ use crate::SqliteTx;
 use crate::journal;
 
 /// Which form the index has; another one is made anew.
-const VERSION: u32 = 8;
+pub(crate) const VERSION: u32 = 9;
 
 const MEMORY: &str = ":memory:";
 
-/// Questions look at everything of a kind, and a shelf is to fit into a quarter.
+/// Questions look at everything of a kind, and a block is to fit into a quarter.
 const PAGE: u32 = 16 << 10;
 
 /// Whoever opens the index alone reads all of its log first, in bytes.
@@ -82,7 +82,8 @@ pub struct Knowledge {
 
 impl Knowledge {
     pub(crate) fn beside(store: &Path) -> Self {
-        let place = Location { path: store.with_file_name("knowledge.db"), budget: PATIENCE };
+        let place =
+            Location { path: store.with_file_name(format!("knowledge-{VERSION}.db")), budget: PATIENCE };
         Self { place, connection: OnceCell::new() }
     }
 
@@ -236,8 +237,8 @@ impl KnowledgeIndex for Knowledge {
         self.ask(read::last)
     }
 
-    fn take_in(&mut self, entries: &[Entry], through: Seq) -> Result<(), StoreError> {
-        self.ask(|connection| write::take_in(connection, entries, through))?;
+    fn ingest(&mut self, entries: &[Entry], through: Seq) -> Result<(), StoreError> {
+        self.ask(|connection| write::ingest(connection, entries, through))?;
         self.shorten_wal();
         Ok(())
     }
@@ -276,7 +277,7 @@ impl KnowledgeIndex for Knowledge {
     }
 
     fn each(&self, scope: &Scope, kind: Kind, visit: &mut dyn FnMut(Row<'_>)) -> Result<(), StoreError> {
-        self.ask(|connection| shelf::each(connection, scope, kind, visit))
+        self.ask(|connection| block::each(connection, scope, kind, visit))
     }
 
     fn heaviest(&self, scope: &Scope, limit: usize) -> Result<Vec<String>, StoreError> {
@@ -343,7 +344,7 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         let beside = directory.path().join("consort.db");
         let mut writer = Knowledge::beside(&beside);
-        writer.take_in(&[entry(1, Vec::new())], 1).unwrap();
+        writer.ingest(&[entry(1, Vec::new())], 1).unwrap();
         std::thread::scope(|scope| {
             let reader = scope.spawn(|| {
                 let reader = Knowledge::beside(&beside);
@@ -356,7 +357,7 @@ mod tests {
                 }
             });
             for seq in 2..=1_000 {
-                writer.take_in(&[entry(seq, Vec::new())], seq).unwrap();
+                writer.ingest(&[entry(seq, Vec::new())], seq).unwrap();
             }
             let (newest, fits) = reader.join().unwrap();
             assert_eq!(newest, fits);
@@ -373,7 +374,7 @@ mod tests {
                 change: EditChange::Set { field: field.clone(), value: value.clone() },
             };
             let edits = said.as_object().unwrap().iter().map(edit).collect();
-            index.take_in(&[entry(seq, edits)], seq).unwrap();
+            index.ingest(&[entry(seq, edits)], seq).unwrap();
             index.known(&Scope::Global, Kind::Principle, "one").unwrap()
         };
         let named = json!({ "kind": "principle", "name": "one" });

@@ -9,7 +9,7 @@ use rusqlite::Connection;
 use rusqlite::OptionalExtension as _;
 use rusqlite::params;
 
-use super::shelf;
+use super::block;
 use crate::apply::parse;
 
 pub(super) fn last(connection: &Connection) -> rusqlite::Result<(Seq, Option<(Seq, EntryId)>)> {
@@ -29,7 +29,7 @@ fn read(connection: &Connection, row: &rusqlite::Row<'_>) -> rusqlite::Result<Op
     let scope = if scope.is_empty() { Scope::Global } else { Scope::Project(scope.into()) };
     let Some(kind) = Kind::named(row.get_ref(1)?.as_str()?) else { return Ok(None) };
     let ids = parse(row.get_ref(3)?.as_str()?, 3)?;
-    let known = shelf::find(connection, &scope, kind, row.get_ref(2)?.as_str()?, |row| row.decode())?;
+    let known = block::find(connection, &scope, kind, row.get_ref(2)?.as_str()?, |row| row.decode())?;
     Ok(known.map(|known| (scope, Known { ids, ..known })))
 }
 

@@ -32,8 +32,8 @@ CREATE TABLE known (
     PRIMARY KEY (scope, kind, name)
 ) WITHOUT ROWID;
 
--- What they say, several to a shelf (`shelf.rs`).
-CREATE TABLE shelves (
+-- What they say, several to a block (`block.rs`).
+CREATE TABLE blocks (
     scope TEXT NOT NULL,
     kind  TEXT NOT NULL,
     first TEXT NOT NULL,

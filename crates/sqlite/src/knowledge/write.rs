@@ -25,8 +25,8 @@ use rusqlite::Transaction;
 use rusqlite::TransactionBehavior;
 use rusqlite::params;
 
+use super::block;
 use super::read;
-use super::shelf;
 use crate::apply::json;
 use crate::apply::parse;
 
@@ -40,7 +40,7 @@ type Edited = BTreeMap<String, Entity>;
 type Called<'a> = BTreeMap<Name, Vec<&'a String>>;
 
 /// All of them or none; what was taken in before, by whomever, is passed over.
-pub(super) fn take_in(connection: &Connection, entries: &[Entry], through: Seq) -> rusqlite::Result<()> {
+pub(super) fn ingest(connection: &Connection, entries: &[Entry], through: Seq) -> rusqlite::Result<()> {
     let tx = Transaction::new_unchecked(connection, TransactionBehavior::Immediate)?;
     let (last, _) = read::last(&tx)?;
     for entry in entries.iter().filter(|entry| entry.seq > last) {
@@ -67,12 +67,12 @@ pub(super) fn take_in(connection: &Connection, entries: &[Entry], through: Seq) 
             }
         }
         touched.extend(called.keys().cloned());
-        let mut leaning = BTreeSet::new();
+        let mut dependents = BTreeSet::new();
         for name in &touched {
-            refresh(&tx, &scope, name, &edited, &called, &mut leaning)?;
+            refresh(&tx, &scope, name, &edited, &called, &mut dependents)?;
         }
         // Also what was read anew before what it leans on was.
-        for name in &leaning {
+        for name in &dependents {
             refresh(&tx, &scope, name, &edited, &called, &mut BTreeSet::new())?;
         }
         let mut set = tx.prepare_cached("REPLACE INTO meta VALUES (?1, ?2)")?;
@@ -143,7 +143,7 @@ fn refresh(
     of: &Name,
     edited: &Edited,
     called: &Called<'_>,
-    leaning: &mut BTreeSet<Name>,
+    dependents: &mut BTreeSet<Name>,
 ) -> rusqlite::Result<()> {
     let (kind, name) = (of.0, of.1.as_str());
     let by_name = params![scope.as_str(), kind.as_str(), name];
@@ -175,14 +175,14 @@ fn refresh(
             }
         }
     }
-    leaning.extend(others(tx, scope, kind, name)?);
+    dependents.extend(others(tx, scope, kind, name)?);
     if before.is_none() && entities.is_empty() {
         return Ok(());
     }
     let Some(mut known) = merge(kind, name, &entities) else {
         tx.prepare_cached("DELETE FROM known WHERE scope = ?1 AND kind = ?2 AND name = ?3")?
             .execute(by_name)?;
-        return shelf::put(tx, scope, kind, name, None);
+        return block::put(tx, scope, kind, name, None);
     };
     let number = match before {
         Some(number) => number,
@@ -206,7 +206,7 @@ fn refresh(
         weight,
         line,
     ])?;
-    shelf::put(tx, scope, kind, name, Some(&Row::encode(&known)))?;
+    block::put(tx, scope, kind, name, Some(&Row::encode(&known)))?;
     tx.prepare_cached("INSERT INTO words (rowid, name, text) VALUES (?1, ?2, ?3)")?.execute(params![
         number,
         name.replace(['-', '_', '/', '.', '\u{1f}'], " "),

@@ -37,8 +37,22 @@ const STATE_FILE: &str = "state";
 const LOG_FILE: &str = "log";
 
 /// What earlier versions kept in place of these files.
-const FORMER: [&str; 10] =
-    ["pulses", "mail", "touched", "trails", "digests", "board", "readers", "held", "radar", published::DIR];
+const FORMER: [&str; 14] = [
+    "pulses",
+    "mail",
+    "touched",
+    "trails",
+    "digests",
+    "board",
+    "readers",
+    "held",
+    "radar",
+    "knowledge.db",
+    "knowledge.db-wal",
+    "knowledge.db-shm",
+    "knowledge.lock",
+    published::DIR,
+];
 
 /// The files beside one store.
 pub(crate) struct Files {
@@ -78,7 +92,7 @@ impl Files {
     pub(crate) fn begin_with(&self, present: &[Agent]) {
         let files: &dyn SideFiles = self;
         for agent in present {
-            let _ = files.start_pulse(&agent.session, agent.joined_at);
+            let _ = files.start_activity(&agent.session, agent.joined_at);
             files.note_host(agent);
             let _ = files.set_flag(&agent.session, Flag { new: true, later: true, handed: true });
             let _ = files.begin_trail(&agent.session, &agent.project.id, &agent.worktree);

@@ -8,8 +8,8 @@
 //! it may have become something else, it is dropped and made anew.
 
 mod goodbye;
-mod room;
 mod socket;
+mod sync_room;
 
-pub(crate) use room::Rooms;
 pub(crate) use socket::routes;
+pub(crate) use sync_room::SyncRooms;

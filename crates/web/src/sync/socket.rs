@@ -14,7 +14,7 @@ use axum::extract::ws::WebSocket;
 use axum::extract::ws::rejection::WebSocketUpgradeRejection;
 use axum::response::Response;
 use axum::routing::get;
-use consort_core::host::Ends;
+use consort_core::host::ConnectionAddrs;
 use consort_core::presence::Caller;
 use consort_core::presence::PresenceError;
 use consort_core::project::ProjectId;
@@ -23,9 +23,9 @@ use tokio::time;
 use tokio::time::MissedTickBehavior;
 
 use super::goodbye::Goodbye;
-use super::room::Room;
-use super::room::Seat;
-use super::room::Speaker;
+use super::sync_room::Seat;
+use super::sync_room::Speaker;
+use super::sync_room::SyncRoom;
 use crate::events;
 use crate::guard::Access;
 use crate::reply::Refusal;
@@ -58,7 +58,7 @@ async fn begin(
     State(inner): State<Arc<Inner>>,
     Path(named): Path<String>,
     Extension(access): Extension<Access>,
-    ends: Option<Extension<Ends>>,
+    ends: Option<Extension<ConnectionAddrs>>,
     upgrade: Result<WebSocketUpgrade, WebSocketUpgradeRejection>,
 ) -> Result<Response, Refusal> {
     let ends = ends.map(|Extension(ends)| ends);
@@ -106,7 +106,7 @@ async fn serve(inner: Arc<Inner>, project: ProjectId, access: Access, mut socket
 }
 
 /// Brings news into a room, as long as anyone is in it.
-async fn attend(inner: Arc<Inner>, room: Arc<Room>) {
+async fn attend(inner: Arc<Inner>, room: Arc<SyncRoom>) {
     // Without a bell nobody would hear of anything.
     let Ok(mut rings) = events::rings(&inner, Some(room.project.clone())) else { return room.clear() };
     loop {

@@ -18,8 +18,8 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
-    let mut room = world.open()?;
-    let outcome = hold(world, &mut room, &args.resource, Strength::Advisory, &args.terms)?;
+    let mut opened = world.open()?;
+    let outcome = hold(world, &mut opened, &args.resource, Strength::Advisory, &args.terms)?;
     if args.terms.json {
         return world.out.json(&outcome);
     }

@@ -21,9 +21,9 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
-    let mut room = world.open()?;
-    let caller = person::acting(&mut room.app)?;
-    let hold = room.app.contest(&caller, &world.cwd, &args.resource, args.reason.as_deref())?;
+    let mut opened = world.open()?;
+    let caller = person::acting(&mut opened.app)?;
+    let hold = opened.app.contest(&caller, &world.cwd, &args.resource, args.reason.as_deref())?;
     if args.json {
         return world.out.json(&hold);
     }
@@ -33,7 +33,7 @@ pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
     }
     let left = hold
         .contest
-        .map_or(0, |contest| (contest.until.since(room.app.host().now()) + 999) / Timestamp::SECOND);
+        .map_or(0, |contest| (contest.until.since(opened.app.host().now()) + 999) / Timestamp::SECOND);
     world.out.line(format!(
         "Contested {resource}; {} was asked. Without an answer, in {left} s: consort release --force {quoted}",
         hold.label

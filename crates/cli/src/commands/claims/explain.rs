@@ -36,9 +36,9 @@ pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
         }
         (_, None) => {}
     }
-    let mut room = world.open()?;
-    let caller = caller_facts(&room.app);
-    let outcome = room.app.explain_path(&caller, &world.cwd, &args.path)?;
+    let mut opened = world.open()?;
+    let caller = caller_facts(&opened.app);
+    let outcome = opened.app.explain_path(&caller, &world.cwd, &args.path)?;
     if args.json {
         return world.out.json(&outcome);
     }
@@ -66,7 +66,7 @@ fn lines(outcome: &PathOutcome) -> Vec<String> {
         let who = if seen.yours { "You" } else { seen.name.as_str() };
         lines.push(format!("{who} edited it {}.", text::ago(outcome.at.since(seen.touch.at))));
     }
-    if let Some(until) = outcome.lifted_until.filter(|_| !outcome.reserved) {
+    if let Some(until) = outcome.overridden_until.filter(|_| !outcome.reserved) {
         let left = left(until, outcome.at);
         lines.push(format!("By the person's word everyone may write it for another {left}."));
     }

@@ -1,6 +1,6 @@
 //! `consort claims` and `consort reservations`
 
-use consort_core::claims::HoldSeen;
+use consort_core::claims::HoldView;
 use consort_core::claims::Strength;
 use consort_core::text;
 
@@ -31,14 +31,14 @@ pub(crate) fn reservations(world: &World, args: &Args) -> CommandResult {
 fn run(
     world: &World,
     args: &Args,
-    is_meant: impl Fn(&HoldSeen) -> bool,
+    is_meant: impl Fn(&HoldView) -> bool,
     with_touched: bool,
 ) -> CommandResult {
-    let mut room = world.open()?;
-    let caller = caller_facts(&room.app);
-    let project = (!args.all).then(|| room.project.id.clone());
-    let lasts = if with_touched { room.config.auto_claims_last() } else { 0 };
-    let mut outcome = room.app.holds(&caller, project.as_ref(), lasts)?;
+    let mut opened = world.open()?;
+    let caller = caller_facts(&opened.app);
+    let project = (!args.all).then(|| opened.project.id.clone());
+    let lasts = if with_touched { opened.config.auto_claims_last() } else { 0 };
+    let mut outcome = opened.app.holds(&caller, project.as_ref(), lasts)?;
     outcome.holds.retain(is_meant);
     if args.json {
         return world.out.json(&outcome);
@@ -49,7 +49,7 @@ fn run(
     for (title, strength) in [
         ("Reserved:", Strength::Blocking),
         ("Claimed:", Strength::Advisory),
-        ("Open to everyone by the person's word:", Strength::Lifted),
+        ("Open to everyone by the person's word:", Strength::Overridden),
     ] {
         let holds = outcome.holds.iter().filter(|seen| seen.hold.strength == strength).collect::<Vec<_>>();
         if !holds.is_empty() {

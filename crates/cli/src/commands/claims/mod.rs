@@ -4,9 +4,9 @@
 pub(crate) mod claim;
 pub(crate) mod contest;
 pub(crate) mod explain;
-pub(crate) mod lift;
 pub(crate) mod list;
 pub(crate) mod overlaps;
+pub(crate) mod override_;
 pub(crate) mod release;
 pub(crate) mod reserve;
 pub(crate) mod wait;
@@ -17,7 +17,7 @@ use consort_core::Timestamp;
 use consort_core::claims::Hold;
 use consort_core::claims::HoldOutcome;
 use consort_core::claims::HoldRequest;
-use consort_core::claims::HoldSeen;
+use consort_core::claims::HoldView;
 use consort_core::claims::Mode;
 use consort_core::claims::Strength;
 use consort_core::text;
@@ -25,7 +25,7 @@ use consort_core::text;
 use crate::error::CommandError;
 use crate::person;
 use crate::time;
-use crate::world::Room;
+use crate::world::Opened;
 use crate::world::World;
 
 /// What `claim` and `reserve` have in common.
@@ -58,13 +58,13 @@ fn shown(hold: &Hold) -> String {
 
 fn hold(
     world: &World,
-    room: &mut Room,
+    opened: &mut Opened,
     what: &[String],
     strength: Strength,
     terms: &Terms,
 ) -> Result<HoldOutcome, CommandError> {
-    let caller = person::acting(&mut room.app)?;
-    Ok(room.app.hold(&HoldRequest {
+    let caller = person::acting(&mut opened.app)?;
+    Ok(opened.app.hold(&HoldRequest {
         caller,
         cwd: world.cwd.clone(),
         what: what.to_vec(),
@@ -76,7 +76,7 @@ fn hold(
 }
 
 /// `src/auth/  GoldFalcon (claude on main), 3m, exclusive: "rewriting"`
-fn describe(seen: &HoldSeen, now: Timestamp) -> String {
+fn describe(seen: &HoldView, now: Timestamp) -> String {
     let hold = &seen.hold;
     let who = match seen.yours {
         true => "you".to_owned(),
@@ -99,7 +99,7 @@ fn describe(seen: &HoldSeen, now: Timestamp) -> String {
 /// `exclusive for 3m, 27m left`
 fn terms(hold: &Hold, now: Timestamp) -> String {
     let mode = match (hold.strength, hold.mode) {
-        (Strength::Lifted, _) => "open to everyone",
+        (Strength::Overridden, _) => "open to everyone",
         (_, Mode::Exclusive) => "exclusive",
         (_, Mode::Shared) => "shared",
     };

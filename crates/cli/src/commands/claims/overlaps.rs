@@ -19,11 +19,11 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
-    let mut room = world.open()?;
-    let project = (!args.all).then(|| room.project.id.clone());
-    let overlaps = room.app.overlaps(project.as_ref())?;
+    let mut opened = world.open()?;
+    let project = (!args.all).then(|| opened.project.id.clone());
+    let overlaps = opened.app.overlaps(project.as_ref())?;
     if !args.quiet {
-        room.app.tell_overlaps(&overlaps)?;
+        opened.app.tell_overlaps(&overlaps)?;
     }
     if args.json {
         return world.out.json(&overlaps);

@@ -25,19 +25,19 @@ pub(crate) struct Args {
 
 /// `strength` is the kind of hold it is about; `None` is any.
 pub(crate) fn run(world: &World, args: &Args, strength: Option<Strength>) -> CommandResult {
-    let mut room = world.open()?;
+    let mut opened = world.open()?;
     let what = if args.resource.is_empty() { Which::Mine } else { Which::These(args.resource.clone()) };
     let mut request = ReleaseRequest {
-        caller: person::acting(&mut room.app)?,
+        caller: person::acting(&mut opened.app)?,
         cwd: world.cwd.clone(),
         what,
         strength,
         force: args.force,
     };
-    let outcome = match room.app.release(&request) {
+    let outcome = match opened.app.release(&request) {
         Err(ClaimError::NotAllowed(NotAllowed::NotConfirmed)) => {
-            request.caller = person::confirmed(&mut room.app, "take away what others have reserved")?;
-            room.app.release(&request)?
+            request.caller = person::confirmed(&mut opened.app, "take away what others have reserved")?;
+            opened.app.release(&request)?
         }
         outcome => outcome?,
     };

@@ -19,15 +19,15 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
-    let mut room = world.open()?;
-    let outcome = hold(world, &mut room, &args.paths, Strength::Blocking, &args.terms)?;
+    let mut opened = world.open()?;
+    let outcome = hold(world, &mut opened, &args.paths, Strength::Blocking, &args.terms)?;
     if args.terms.json {
         return world.out.json(&outcome);
     }
     for hold in &outcome.holds {
         world.out.line(format!("Reserved {} (#{}).", shown(hold), hold.generation))?;
     }
-    match room.config.get("claims.enforcement") {
+    match opened.config.get("claims.enforcement") {
         "block" => {}
         policy => {
             out::note(format_args!("Enforcement is `{policy}` here: others are not kept from writing."))

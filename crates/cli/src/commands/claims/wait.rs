@@ -29,15 +29,15 @@ pub(crate) struct Args {
 const LOOK: Duration = Duration::from_secs(1);
 
 pub(crate) fn run(world: &World, args: &Args) -> Result<ExitCode, CommandError> {
-    let mut room = world.open()?;
+    let mut opened = world.open()?;
     let until = args.timeout.and_then(|timeout| Instant::now().checked_add(timeout));
     let cannot_wait = |error| CommandError::file("cannot wait in", &world.paths.bells(), error);
     // Hung before the first look, so that nothing falls between the two.
     let mut bell = Bell::hang(&world.paths.bells(), None).map_err(cannot_wait)?;
     let mut has_said = false;
     loop {
-        let caller = caller_facts(&room.app);
-        let outcome = room.app.explain_path(&caller, &world.cwd, &args.path)?;
+        let caller = caller_facts(&opened.app);
+        let outcome = opened.app.explain_path(&caller, &world.cwd, &args.path)?;
         if !outcome.reserved {
             world.out.line(format!("{} is free.", text::foreign(&outcome.path, 200)))?;
             return Ok(ExitCode::SUCCESS);
@@ -54,6 +54,6 @@ pub(crate) fn run(world: &World, args: &Args) -> Result<ExitCode, CommandError> 
             return Ok(ExitCode::from(exit::FOUND_SOMETHING));
         }
         bell.wait(None, left.min(LOOK)).map_err(cannot_wait)?;
-        room.app.close_if_replaced();
+        opened.app.close_if_replaced();
     }
 }

@@ -39,15 +39,16 @@ fn show(world: &World, candidates: &[Candidate], json: bool) -> CommandResult {
 }
 
 pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
-    let mut room = world.open()?;
+    let mut opened = world.open()?;
     let to = match &args.to {
         Some(name) => name.clone(),
         None => {
-            let caller = match room.caller()? {
+            let caller = match opened.caller()? {
                 Caller::Agent(agent) => Some(agent.session),
                 Caller::Person | Caller::Anonymous(_) => None,
             };
-            let candidates = room.app.candidates(&args.task, &room.project.id, caller.as_ref(), &env::get)?;
+            let candidates =
+                opened.app.candidates(&args.task, &opened.project.id, caller.as_ref(), &env::get)?;
             if !args.send {
                 return show(world, &candidates, args.json);
             }
@@ -55,14 +56,14 @@ pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
         }
     };
     let request = SendRequest {
-        caller: person::acting(&mut room.app)?,
+        caller: person::acting(&mut opened.app)?,
         to: Recipients::Named(vec![to]),
         kind: MessageType::Delegate,
         text: args.task.clone(),
         ..SendRequest::default()
     };
-    let outcome = room.app.send(&request)?;
-    let woken = wake::wake(world, &mut room.app, &request, &outcome);
+    let outcome = opened.app.send(&request)?;
+    let woken = wake::wake(world, &mut opened.app, &request, &outcome);
     if args.json {
         return world.out.json(&outcome);
     }

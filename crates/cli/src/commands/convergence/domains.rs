@@ -6,7 +6,7 @@ use consort_core::text;
 
 use crate::error::CommandError;
 use crate::error::CommandResult;
-use crate::world::Room;
+use crate::world::Opened;
 use crate::world::World;
 
 #[derive(clap::Args)]
@@ -34,20 +34,20 @@ enum Command {
 }
 
 pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
-    let mut room = world.open()?;
+    let mut opened = world.open()?;
     let (topics, domain) = match &args.command {
-        None => return list(world, &mut room, args.json),
+        None => return list(world, &mut opened, args.json),
         Some(Command::Set { domain, topics }) => (topics, Some(domain.as_str())),
         Some(Command::Forget { topics }) => (topics, None),
     };
-    let actor = match room.caller()? {
+    let actor = match opened.caller()? {
         Caller::Agent(agent) => consort_core::journal::Actor::Agent(agent.session),
         Caller::Person => consort_core::journal::Actor::Person,
         Caller::Anonymous(why) => {
             return Err(CommandError::from(why));
         }
     };
-    room.app.assign_domain(topics, domain, actor)?;
+    opened.app.assign_domain(topics, domain, actor)?;
     let topics = text::few(topics.iter().cloned(), 8);
     world.out.line(match domain {
         Some(domain) => format!("In {domain} from now on: {topics}."),
@@ -55,13 +55,13 @@ pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
     })
 }
 
-fn list(world: &World, room: &mut Room, json: bool) -> CommandResult {
-    let seen = room.app.domains(&room.place.worktree)?;
+fn list(world: &World, opened: &mut Opened, json: bool) -> CommandResult {
+    let seen = opened.app.domains(&opened.place.worktree)?;
     if json {
         return seen.iter().try_for_each(|one| world.out.json(one));
     }
     for group in seen.chunk_by(|one, other| one.domain == other.domain) {
-        let one = |seen: &consort_core::convergence::DomainSeen| match seen.source {
+        let one = |seen: &consort_core::convergence::DomainView| match seen.source {
             DomainSource::Configured => seen.topic.clone(),
             DomainSource::Assigned => format!("{} (set)", seen.topic),
             DomainSource::Learned { weight } => format!("{} (learned, {weight:.1})", seen.topic),

@@ -8,8 +8,8 @@ use consort_core::messages::MessageType;
 use consort_core::messages::Recipients;
 use consort_core::messages::SendRequest;
 use consort_core::presence::Status;
-use consort_core::tasks::TaskSeen;
 use consort_core::tasks::TaskState;
+use consort_core::tasks::TaskView;
 use consort_core::text;
 
 use crate::error::CommandResult;
@@ -32,7 +32,7 @@ pub(crate) struct Args {
     json: bool,
 }
 
-/// Leaves room for a last line.
+/// Leaves opened for a last line.
 const LONGEST: usize = messages::LONGEST_TEXT - 300;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, ValueEnum)]
@@ -46,12 +46,12 @@ enum Tier {
 }
 
 pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
-    let mut room = world.open()?;
-    let now = room.app.host().now();
+    let mut opened = world.open()?;
+    let now = opened.app.host().now();
     let handoffs = if args.agent.eq_ignore_ascii_case("all") {
-        room.app.handoffs(&room.project.id)?
+        opened.app.handoffs(&opened.project.id)?
     } else {
-        vec![room.app.handoff(&args.agent)?]
+        vec![opened.app.handoff(&args.agent)?]
     };
     if args.json {
         return handoffs.iter().try_for_each(|handoff| world.out.json(handoff));
@@ -71,14 +71,14 @@ pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
         text.push('\n');
     }
     let request = SendRequest {
-        caller: person::acting(&mut room.app)?,
+        caller: person::acting(&mut opened.app)?,
         to: Recipients::Named(vec![to.clone()]),
         kind: MessageType::Handoff,
         text,
         ..SendRequest::default()
     };
-    let outcome = room.app.send(&request)?;
-    let woken = wake::wake(world, &mut room.app, &request, &outcome);
+    let outcome = opened.app.send(&request)?;
+    let woken = wake::wake(world, &mut opened.app, &request, &outcome);
     world.out.line(format!("Handed over to {} as message #{}.", outcome.to[0].name, outcome.number))?;
     woken.iter().try_for_each(|line| world.out.line(line))
 }
@@ -137,7 +137,7 @@ fn lines(handoff: &Handoff, tier: Tier, now: Timestamp) -> Vec<String> {
         }
     }
     if !handoff.open_tasks.is_empty() {
-        let one = |task: &TaskSeen| {
+        let one = |task: &TaskView| {
             let title =
                 task.title.as_deref().map_or_else(String::new, |title| format!(" {}", one_line(title)));
             format!("{}{title}", task.id)

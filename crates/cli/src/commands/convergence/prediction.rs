@@ -11,12 +11,12 @@ use crate::error::CommandResult;
 use crate::world::World;
 
 pub(crate) fn explain(world: &World, number: Seq, json: bool) -> CommandResult {
-    let mut room = world.open()?;
-    let prediction = room.app.prediction(number)?;
+    let mut opened = world.open()?;
+    let prediction = opened.app.prediction(number)?;
     if json {
         return world.out.json(&prediction);
     }
-    let now = room.app.host().now();
+    let now = opened.app.host().now();
     let (pair, signal) = (pair(&prediction), &prediction.signal);
     world.out.line(format!(
         "{pair}, foreseen {}: {}.",

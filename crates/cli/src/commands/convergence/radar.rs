@@ -4,11 +4,11 @@ use std::fmt::Write as _;
 use std::time::Duration;
 
 use consort_core::convergence::AgentTopics;
-use consort_core::convergence::PairSeen;
+use consort_core::convergence::Counters;
+use consort_core::convergence::PairView;
 use consort_core::convergence::Prediction;
 use consort_core::convergence::RadarOutcome;
 use consort_core::convergence::Signal;
-use consort_core::convergence::Tally;
 use consort_core::convergence::Trend;
 use consort_core::host::Topic;
 use consort_core::text;
@@ -17,7 +17,7 @@ use consort_host::env;
 
 use crate::error::CommandError;
 use crate::error::CommandResult;
-use crate::world::Room;
+use crate::world::Opened;
 use crate::world::World;
 
 /// Files move without news.
@@ -37,17 +37,17 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
-    let mut room = world.open()?;
+    let mut opened = world.open()?;
     if args.history {
-        return history(world, &mut room, args.json);
+        return history(world, &mut opened, args.json);
     }
     let cannot_wait = |error| CommandError::file("cannot wait in", &world.paths.bells(), error);
-    let topic = Topic::Project(room.project.id.clone());
+    let topic = Topic::Project(opened.project.id.clone());
     let bell = args.watch.then(|| Bell::hang(&world.paths.bells(), Some(&topic)));
     let mut bell = bell.transpose().map_err(cannot_wait)?;
     let mut shown = String::new();
     loop {
-        let outcome = room.app.radar(&room.project.id, &env::get)?;
+        let outcome = opened.app.radar(&opened.project.id, &env::get)?;
         let screen = if args.json {
             // The time alone is no news.
             let told = RadarOutcome { at: consort_core::Timestamp(0), ..outcome.clone() };
@@ -68,13 +68,13 @@ pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
         }
         let Some(bell) = &mut bell else { return Ok(()) };
         bell.wait(None, TICK).map_err(cannot_wait)?;
-        room.app.close_if_replaced();
+        opened.app.close_if_replaced();
     }
 }
 
-fn history(world: &World, room: &mut Room, json: bool) -> CommandResult {
-    let now = room.app.host().now();
-    let (past, tally) = room.app.past_predictions()?;
+fn history(world: &World, opened: &mut Opened, json: bool) -> CommandResult {
+    let now = opened.app.host().now();
+    let (past, tally) = opened.app.past_predictions()?;
     if json {
         return past.iter().try_for_each(|prediction| world.out.json(prediction));
     }
@@ -129,7 +129,7 @@ fn about(agent: &AgentTopics) -> String {
     format!("{}  {}", agent.name, parts.join("; "))
 }
 
-fn near(seen: &PairSeen) -> Vec<String> {
+fn near(seen: &PairView) -> Vec<String> {
     let [one, other] = &seen.pair;
     let trend = match seen.trend {
         Trend::New => "new",
@@ -176,7 +176,7 @@ pub(super) fn pair(prediction: &Prediction) -> String {
     format!("{} and {}", one.name, other.name)
 }
 
-fn summary(tally: &Tally) -> String {
+fn summary(tally: &Counters) -> String {
     let all = tally.all;
     format!(
         "Threshold {:.2}; so far {} prevented, {} occurred, {} false, {} expired.",

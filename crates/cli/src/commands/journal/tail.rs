@@ -31,7 +31,7 @@ use consort_host::bell::Bell;
 use crate::error::CommandError;
 use crate::error::CommandResult;
 use crate::time;
-use crate::world::Room;
+use crate::world::Opened;
 use crate::world::World;
 use consort_core::App;
 
@@ -55,19 +55,19 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
-    let mut room = world.open()?;
+    let mut opened = world.open()?;
     let project = match args.project.as_deref() {
         None => None,
-        Some(".") => Some(room.project.id.clone()),
-        Some(named) => Some(room.app.find_project(named)?.id),
+        Some(".") => Some(opened.project.id.clone()),
+        Some(named) => Some(opened.app.find_project(named)?.id),
     };
-    let now = room.app.host().now();
+    let now = opened.app.host().now();
     let since = args.since.as_deref().map(|text| time::parse_since(text, now)).transpose()?;
     let limit = if since.is_some() { usize::MAX } else { args.lines };
     let mut request = TailRequest { after: None, since, project, limit };
 
     // `-n 0` begins with whatever comes from now on.
-    let begin = if args.lines == 0 { Some(room.app.journal_last_seq()?) } else { None };
+    let begin = if args.lines == 0 { Some(opened.app.journal_last_seq()?) } else { None };
     let cannot_wait = |error| CommandError::file("cannot wait in", &world.paths.bells(), error);
     // Hung before the first look, so that nothing falls between the two.
     let bell = args.follow.then(|| {
@@ -77,15 +77,15 @@ pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
     let bell = bell.transpose().map_err(cannot_wait)?;
     let mut last = match begin {
         Some(seq) => seq,
-        None => print(world, &mut room, args.json, &request)?.unwrap_or(0),
+        None => print(world, &mut opened, args.json, &request)?.unwrap_or(0),
     };
     let Some(mut bell) = bell else { return Ok(()) };
     request.limit = usize::MAX;
     loop {
         request.after = Some(last);
-        last = print(world, &mut room, args.json, &request)?.unwrap_or(last);
+        last = print(world, &mut opened, args.json, &request)?.unwrap_or(last);
         bell.wait(None, bell::SAFETY).map_err(cannot_wait)?;
-        if room.app.close_if_replaced() {
+        if opened.app.close_if_replaced() {
             // Another store counts from the beginning.
             last = 0;
         }
@@ -94,17 +94,17 @@ pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
 
 fn print(
     world: &World,
-    room: &mut Room,
+    opened: &mut Opened,
     json: bool,
     request: &TailRequest,
 ) -> Result<Option<Seq>, CommandError> {
-    let entries = room.app.journal_tail(request)?;
+    let entries = opened.app.journal_tail(request)?;
     let mut names = HashMap::new();
     for entry in &entries {
         if json {
             world.out.json(entry)?;
         } else {
-            let line = describe(&mut room.app, entry, &mut names)?;
+            let line = describe(&mut opened.app, entry, &mut names)?;
             world.out.line(line)?;
         }
     }
@@ -240,7 +240,7 @@ fn hold(change: &ClaimChange, seq: Seq) -> String {
             let verb = match hold.strength {
                 Strength::Advisory => "claims",
                 Strength::Blocking => "reserves",
-                Strength::Lifted => return format!("{label} lets everyone write {resource}"),
+                Strength::Overridden => return format!("{label} lets everyone write {resource}"),
             };
             let again = if hold.generation == 0 || hold.generation == seq { "" } else { " again" };
             let mode = if hold.mode == Mode::Shared { " (shared)" } else { "" };

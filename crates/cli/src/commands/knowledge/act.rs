@@ -41,7 +41,7 @@ pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
     })?;
     // The list alone will do.
     let actions = batch.get("actions").cloned().unwrap_or(batch);
-    let mut room = world.open()?;
-    let scope = args.scope.of(&room);
-    super::act(world, &mut room, scope, actions, args.key.clone(), args.json)
+    let mut opened = world.open()?;
+    let scope = args.scope.of(&opened);
+    super::act(world, &mut opened, scope, actions, args.key.clone(), args.json)
 }

@@ -53,14 +53,14 @@ pub(crate) fn run(world: &World, args: &Args) -> Result<ExitCode, CommandError> 
         }
         expression => expression.unwrap_or_default().to_owned(),
     };
-    let mut room = world.open()?;
-    let scope = args.scope.of(&room);
+    let mut opened = world.open()?;
+    let scope = args.scope.of(&opened);
     let format = match (args.json, args.records) {
         (true, _) => Format::Json,
         (_, true) => Format::Record,
         _ => Format::Columnar,
     };
-    let answer = super::ask(&mut room, &scope, &source, format, args.tokens)?;
+    let answer = super::ask(&mut opened, &scope, &source, format, args.tokens)?;
     world.out.line(answer.text)?;
     Ok(ExitCode::from(if answer.has_failed { exit::FOUND_SOMETHING } else { 0 }))
 }

@@ -16,14 +16,14 @@ use serde_json::json;
 use super::record_all;
 use crate::error::CommandError;
 use crate::error::CommandResult;
-use crate::world::Room;
+use crate::world::Opened;
 use crate::world::World;
 
 /// How many others are found.
 const FEW: usize = 20;
 
-fn all(room: &mut Room, scope: &Scope) -> Result<Vec<Known>, CommandError> {
-    let index = room.app.knowledge()?;
+fn all(opened: &mut Opened, scope: &Scope) -> Result<Vec<Known>, CommandError> {
+    let index = opened.app.knowledge()?;
     let mut all = Vec::new();
     for kind in Kind::ALL {
         index.each(scope, kind, &mut |row| all.push(row.decode()))?;
@@ -31,8 +31,8 @@ fn all(room: &mut Room, scope: &Scope) -> Result<Vec<Known>, CommandError> {
     Ok(all)
 }
 
-pub(super) fn export(world: &World, room: &mut Room, scope: &Scope, is_markdown: bool) -> CommandResult {
-    let all = all(room, scope)?;
+pub(super) fn export(world: &World, opened: &mut Opened, scope: &Scope, is_markdown: bool) -> CommandResult {
+    let all = all(opened, scope)?;
     if !is_markdown {
         return all.iter().try_for_each(|known| world.out.json(known));
     }
@@ -70,7 +70,7 @@ fn section(known: &Known) -> String {
 }
 
 /// Our own JSON, one thing a line, or what the official memory server keeps.
-pub(super) fn import(world: &World, room: &mut Room, scope: &Scope, file: &Path) -> CommandResult {
+pub(super) fn import(world: &World, opened: &mut Opened, scope: &Scope, file: &Path) -> CommandResult {
     let text =
         std::fs::read_to_string(file).map_err(|error| CommandError::file("cannot read", file, error))?;
     let mut actions = Vec::new();
@@ -89,15 +89,15 @@ pub(super) fn import(world: &World, room: &mut Room, scope: &Scope, file: &Path)
     // What ties things together comes after them.
     actions.sort_by_key(|action| action[0] == "link-entities");
     let batches = actions.chunks(MOST_ACTIONS).map(|batch| Value::from(batch.to_vec()));
-    let count = record_all(room, scope, batches)?;
-    room.app.tidy_knowledge_after(count);
+    let count = record_all(opened, scope, batches)?;
+    opened.app.tidy_knowledge_after(count);
     world.out.line(format!("Recorded {}.", text::count(count, "action")))
 }
 
 /// Principles and patterns of other projects that have these words.
-pub(super) fn similar(world: &World, room: &mut Room, words: &str) -> CommandResult {
-    let here = Scope::Project(room.project.id.clone());
-    let index = room.app.knowledge()?;
+pub(super) fn similar(world: &World, opened: &mut Opened, words: &str) -> CommandResult {
+    let here = Scope::Project(opened.project.id.clone());
+    let index = opened.app.knowledge()?;
     let found = index.search(None, words, FEW * 2)?;
     let is_other = |(scope, known): &&(Scope, Known)| {
         *scope != here && matches!(known.kind, Kind::Principle | Kind::Pattern)
@@ -111,12 +111,12 @@ pub(super) fn similar(world: &World, room: &mut Room, words: &str) -> CommandRes
 }
 
 /// Copies something that another project knows, with where it is from.
-pub(super) fn adopt(world: &World, room: &mut Room, name: &str, from: Option<&str>) -> CommandResult {
+pub(super) fn adopt(world: &World, opened: &mut Opened, name: &str, from: Option<&str>) -> CommandResult {
     let there = match from {
-        Some(project) => Scope::Project(room.app.find_project(project)?.id),
+        Some(project) => Scope::Project(opened.app.find_project(project)?.id),
         None => Scope::Global,
     };
-    let index = room.app.knowledge()?;
+    let index = opened.app.knowledge()?;
     let mut known = None;
     for kind in [Kind::Principle, Kind::Pattern, Kind::Decision] {
         known = known.or(index.known(&there, kind, name)?);
@@ -127,6 +127,6 @@ pub(super) fn adopt(world: &World, room: &mut Room, name: &str, from: Option<&st
             "`consort know similar \"…\"` finds what other projects know",
         ));
     };
-    let here = Scope::Project(room.project.id.clone());
-    super::act(world, room, here, json!([adopted(&known, &there)]), None, false)
+    let here = Scope::Project(opened.project.id.clone());
+    super::act(world, opened, here, json!([adopted(&known, &there)]), None, false)
 }

@@ -112,9 +112,9 @@ pub(crate) fn run(world: &World, command: &Command) -> Result<ExitCode, CommandE
         Command::Save => return save(world),
         Command::Import { file, scope } => return import(world, file, scope),
         Command::Export { markdown, scope } => {
-            let mut room = world.open()?;
-            let scope = scope.of(&room);
-            return exchange::export(world, &mut room, &scope, *markdown).map(|()| ExitCode::SUCCESS);
+            let mut opened = world.open()?;
+            let scope = scope.of(&opened);
+            return exchange::export(world, &mut opened, &scope, *markdown).map(|()| ExitCode::SUCCESS);
         }
         Command::Similar { words } => {
             let found = exchange::similar(world, &mut world.open()?, &words.join(" "));
@@ -128,9 +128,9 @@ pub(crate) fn run(world: &World, command: &Command) -> Result<ExitCode, CommandE
         Command::Join { ours, theirs } => return join(world, ours, theirs),
         Command::Try => return attempt(),
     };
-    let mut room = world.open()?;
-    let scope = scope.of(&room);
-    let answer = super::ask(&mut room, &scope, &source, format, USUAL_TOKENS)?;
+    let mut opened = world.open()?;
+    let scope = scope.of(&opened);
+    let answer = super::ask(&mut opened, &scope, &source, format, USUAL_TOKENS)?;
     if let (Command::Show { name, .. } | Command::History { name, .. }, "nil" | "()") =
         (command, answer.text.trim())
     {
@@ -144,26 +144,26 @@ pub(crate) fn run(world: &World, command: &Command) -> Result<ExitCode, CommandE
 }
 
 fn save(world: &World) -> Result<ExitCode, CommandError> {
-    let mut room = world.open()?;
-    person::known(&mut room.app)?;
-    let scope = consort_core::knowledge::Scope::Project(room.project.id.clone());
-    let mut index = room.app.knowledge()?;
+    let mut opened = world.open()?;
+    person::known(&mut opened.app)?;
+    let scope = consort_core::knowledge::Scope::Project(opened.project.id.clone());
+    let mut index = opened.app.knowledge()?;
     // What is in the file and not known would be lost.
-    share::take_in(&mut room, &mut *index, &scope)?;
-    let (path, length) = share::save(&mut room, &scope)?;
+    share::ingest(&mut opened, &mut *index, &scope)?;
+    let (path, length) = share::save(&mut opened, &scope)?;
     world.out.line(format!("Saved {} ({length} bytes).", path.display()))?;
     Ok(ExitCode::SUCCESS)
 }
 
 fn import(world: &World, file: &Path, scope: &ScopeArgs) -> Result<ExitCode, CommandError> {
-    let mut room = world.open()?;
-    person::known(&mut room.app)?;
-    let scope = scope.of(&room);
+    let mut opened = world.open()?;
+    person::known(&mut opened.app)?;
+    let scope = scope.of(&opened);
     if file.extension().is_none_or(|kind| kind != "yjs") {
-        return exchange::import(world, &mut room, &scope, file).map(|()| ExitCode::SUCCESS);
+        return exchange::import(world, &mut opened, &scope, file).map(|()| ExitCode::SUCCESS);
     }
-    let mut index = room.app.knowledge()?;
-    let count = share::take_in_file(&mut room, &mut *index, &scope, &TheirFile::OfUser(file.to_owned()))?;
+    let mut index = opened.app.knowledge()?;
+    let count = share::ingest_file(&mut opened, &mut *index, &scope, &TheirFile::OfUser(file.to_owned()))?;
     world.out.line(format!("{} new.", consort_core::text::count(count, "word")))?;
     Ok(ExitCode::SUCCESS)
 }

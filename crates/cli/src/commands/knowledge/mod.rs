@@ -23,7 +23,7 @@ use crate::error::CommandError;
 use crate::error::CommandResult;
 use crate::person;
 use crate::time;
-use crate::world::Room;
+use crate::world::Opened;
 use crate::world::World;
 
 /// How many tokens an answer may cost whoever reads it.
@@ -37,70 +37,70 @@ pub(crate) struct ScopeArgs {
 }
 
 impl ScopeArgs {
-    fn of(&self, room: &Room) -> Scope {
-        if self.global { Scope::Global } else { Scope::Project(room.project.id.clone()) }
+    fn of(&self, opened: &Opened) -> Scope {
+        if self.global { Scope::Global } else { Scope::Project(opened.project.id.clone()) }
     }
 }
 
 /// Asks something; what was saved by others is taken in first.
 fn ask(
-    room: &mut Room,
+    opened: &mut Opened,
     scope: &Scope,
     source: &str,
     format: Format,
     tokens: usize,
 ) -> Result<Answer, CommandError> {
-    let mut index = room.app.knowledge()?;
-    share::take_in(room, &mut *index, scope)?;
-    let (now, worktree) = (room.app.host().now(), room.place.worktree.clone());
+    let mut index = opened.app.knowledge()?;
+    share::ingest(opened, &mut *index, scope)?;
+    let (now, worktree) = (opened.app.host().now(), opened.place.worktree.clone());
     let moment = |text: &str| time::moment(text, now, &worktree);
-    let mut past = Journalled { app: &mut room.app, scope, moment: &moment };
+    let mut past = Journalled { app: &mut opened.app, scope, moment: &moment };
     let question = Question { scope, source, format, tokens };
     Ok(consort_knowledge::ask(&mut Session::new(), &*index, &mut past, &question)?)
 }
 
 /// Records batches one after the other; how many actions that was.
 fn record_all(
-    room: &mut Room,
+    opened: &mut Opened,
     scope: &Scope,
     batches: impl Iterator<Item = Value>,
 ) -> Result<usize, CommandError> {
-    let mut index = room.app.knowledge()?;
+    let mut index = opened.app.knowledge()?;
     let mut count = 0;
     for actions in batches {
         let request = ActRequest {
-            caller: person::acting(&mut room.app)?,
-            worktree: room.place.worktree.clone(),
+            caller: person::acting(&mut opened.app)?,
+            worktree: opened.place.worktree.clone(),
             scope: scope.clone(),
             actions,
             key: None,
         };
-        count += room.app.act_with(&mut *index, &request)?.results.len();
+        count += opened.app.act_with(&mut *index, &request)?.results.len();
     }
-    share::save_if_wanted(room, scope)?;
+    share::save_if_wanted(opened, scope)?;
     Ok(count)
 }
 
 /// Records a batch, and says what came of it.
 fn act(
     world: &World,
-    room: &mut Room,
+    opened: &mut Opened,
     scope: Scope,
     actions: Value,
     key: Option<String>,
     json: bool,
 ) -> CommandResult {
-    let mut index = room.app.knowledge()?;
-    share::take_in(room, &mut *index, &scope)?;
+    let mut index = opened.app.knowledge()?;
+    share::ingest(opened, &mut *index, &scope)?;
     let request = ActRequest {
-        caller: person::acting(&mut room.app)?,
-        worktree: room.place.worktree.clone(),
+        caller: person::acting(&mut opened.app)?,
+        worktree: opened.place.worktree.clone(),
         scope,
         actions,
         key,
     };
-    let outcome = room.app.act_with(&mut *index, &request)?;
-    share::save_if_wanted(room, &request.scope)?;
+    let outcome = opened.app.act_with(&mut *index, &request)?;
+    share::save_if_wanted(opened, &request.scope)?;
     if json {
         return world.out.json(&outcome);
     }

@@ -54,7 +54,7 @@ pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
         }
     }
     let action = recording(kind);
-    let mut room = world.open()?;
-    let scope = args.scope.of(&room);
-    super::act(world, &mut room, scope, json!([[action, props]]), None, false)
+    let mut opened = world.open()?;
+    let scope = args.scope.of(&opened);
+    super::act(world, &mut opened, scope, json!([[action, props]]), None, false)
 }

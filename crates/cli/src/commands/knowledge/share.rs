@@ -18,19 +18,19 @@ use crate::connect::TheirFile;
 use crate::error::CommandError;
 use crate::error::CommandResult;
 use crate::out;
-use crate::world::Room;
+use crate::world::Opened;
 
 /// Longer files are not looked at.
 const LONGEST: u64 = 64 << 20;
 
-pub(super) fn file(room: &Room) -> TheirFile {
-    TheirFile::in_repository(&room.place.worktree, Path::new(".consort/knowledge.yjs"))
+pub(super) fn file(opened: &Opened) -> TheirFile {
+    TheirFile::in_repository(&opened.place.worktree, Path::new(".consort/knowledge.yjs"))
 }
 
 /// Where it is noted which state of the file was taken in.
-fn mark(room: &Room) -> PathBuf {
-    let name = consort_core::text::checksum(file(room).path().as_os_str().as_encoded_bytes());
-    room.data.join("taken-in").join(format!("{name:016x}"))
+fn mark(opened: &Opened) -> PathBuf {
+    let name = consort_core::text::checksum(file(opened).path().as_os_str().as_encoded_bytes());
+    opened.data.join("taken-in").join(format!("{name:016x}"))
 }
 
 /// A file as it stands: another one has another.
@@ -48,36 +48,36 @@ fn stand(path: &Path) -> Option<String> {
 /// Takes in what the project's file says that is not known yet: somebody may have
 /// pulled, checked out or merged. A file that cannot be understood keeps nobody
 /// from what is known.
-pub(super) fn take_in(room: &mut Room, index: &mut dyn KnowledgeIndex, scope: &Scope) -> CommandResult {
-    let file = file(room);
+pub(super) fn ingest(opened: &mut Opened, index: &mut dyn KnowledgeIndex, scope: &Scope) -> CommandResult {
+    let file = file(opened);
     let Some(stand) = stand(&file.path()).filter(|_| *scope != Scope::Global) else { return Ok(()) };
-    let mark = mark(room);
+    let mark = mark(opened);
     if fs::read_to_string(&mark).is_ok_and(|known| known == stand) {
         return Ok(());
     }
-    if let Err(error) = take_in_file(room, index, scope, &file) {
+    if let Err(error) = ingest_file(opened, index, scope, &file) {
         out::note(format_args!("Warning: {}", text::printable(error.render().trim_end())));
         return Ok(());
     }
-    connect::write_own(&mark, stand.as_bytes(), &room.pending)
+    connect::write_own(&mark, stand.as_bytes(), &opened.pending)
 }
 
 /// Takes a file in; how many words were new.
-pub(super) fn take_in_file(
-    room: &mut Room,
+pub(super) fn ingest_file(
+    opened: &mut Opened,
     index: &mut dyn KnowledgeIndex,
     scope: &Scope,
     file: &TheirFile,
 ) -> Result<usize, CommandError> {
     let path = file.path();
     let update = read(file)?;
-    let mut known = make(room, scope)?;
+    let mut known = make(opened, scope)?;
     let edits = document::merge(&mut known, &update)
         .map_err(|error| CommandError::user(format!("{}: {error}", path.display()), "it was left alone"))?;
     let count = edits.len();
     // The file has all there is: what nobody reads comes with what somebody does.
     if count > 0 {
-        room.app.merge_knowledge(index, scope, document::hex(&update), edits)?;
+        opened.app.merge_knowledge(index, scope, document::hex(&update), edits)?;
     }
     Ok(count)
 }
@@ -120,8 +120,8 @@ pub(super) fn in_a_child(
     Ok(code.map(|code| (code, String::from_utf8_lossy(&ended.stderr).into_owned())))
 }
 
-pub(super) fn make(room: &mut Room, scope: &Scope) -> Result<document::Document, CommandError> {
-    let entries = room.app.knowledge_entries(scope)?;
+pub(super) fn make(opened: &mut Opened, scope: &Scope) -> Result<document::Document, CommandError> {
+    let entries = opened.app.knowledge_entries(scope)?;
     document::make(&entries).map_err(|error| {
         CommandError::user(
             format!("the document cannot be made: {error}"),
@@ -131,21 +131,21 @@ pub(super) fn make(room: &mut Room, scope: &Scope) -> Result<document::Document,
 }
 
 /// Writes the project's file, with what it said before.
-pub(super) fn save(room: &mut Room, scope: &Scope) -> Result<(PathBuf, usize), CommandError> {
-    let file = file(room);
+pub(super) fn save(opened: &mut Opened, scope: &Scope) -> Result<(PathBuf, usize), CommandError> {
+    let file = file(opened);
     let path = file.path();
-    let state = make(room, scope)?.state();
-    file.write(&state, &room.pending)?;
+    let state = make(opened, scope)?.state();
+    file.write(&state, &opened.pending)?;
     if let Some(stand) = stand(&path) {
-        connect::write_own(&mark(room), stand.as_bytes(), &room.pending)?;
+        connect::write_own(&mark(opened), stand.as_bytes(), &opened.pending)?;
     }
     Ok((path, state.len()))
 }
 
 /// After something was recorded, where the person wants it so.
-pub(super) fn save_if_wanted(room: &mut Room, scope: &Scope) -> CommandResult {
-    if *scope != Scope::Global && room.config.saves_knowledge() {
-        save(room, scope)?;
+pub(super) fn save_if_wanted(opened: &mut Opened, scope: &Scope) -> CommandResult {
+    if *scope != Scope::Global && opened.config.saves_knowledge() {
+        save(opened, scope)?;
     }
     Ok(())
 }

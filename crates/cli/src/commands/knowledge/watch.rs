@@ -47,19 +47,19 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
-    let mut room = world.open()?;
-    person::known(&mut room.app)?;
-    let (project, worktree) = (room.project.id.clone(), room.place.worktree.clone());
+    let mut opened = world.open()?;
+    person::known(&mut opened.app)?;
+    let (project, worktree) = (opened.project.id.clone(), opened.place.worktree.clone());
     let scope = Scope::Project(project.clone());
     let cannot_wait = |error| CommandError::file("cannot wait in", &world.paths.bells(), error);
     let topic = Topic::Project(project.clone());
     let mut bell = Bell::hang(&world.paths.bells(), Some(&topic)).map_err(cannot_wait)?;
-    let mut index = room.app.knowledge()?;
+    let mut index = opened.app.knowledge()?;
     let mut seen: HashMap<String, Option<(SystemTime, u64)>> = HashMap::new();
     let mut watch = if args.once { None } else { Watch::begin() };
     loop {
-        room.app.close_if_replaced();
-        room.app.catch_up(&mut *index)?;
+        opened.app.close_if_replaced();
+        opened.app.catch_up(&mut *index)?;
         let mut known = index.names(&scope, Kind::File)?;
         // Whoever recorded it may have been elsewhere.
         known.retain(|path| Path::new(path).components().all(|part| matches!(part, Component::Normal(_))));
@@ -72,7 +72,7 @@ pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
                 changed.push(path);
             }
         }
-        for path in room.app.outdate(&project, &worktree, &changed, Actor::Consort)? {
+        for path in opened.app.outdate(&project, &worktree, &changed, Actor::Consort)? {
             world
                 .out
                 .line(format!("{} has changed: what is known of it is stale.", text::one_line(&path, 120)))?;

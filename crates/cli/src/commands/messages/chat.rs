@@ -26,7 +26,7 @@ use crate::error::CommandResult;
 use crate::out;
 use crate::person;
 use crate::wake;
-use crate::world::Room;
+use crate::world::Opened;
 use crate::world::World;
 
 #[derive(clap::Args)]
@@ -39,9 +39,9 @@ pub(crate) struct Args {
 const BEFORE: usize = 10;
 
 pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
-    let mut room = world.open()?;
-    let me = mailbox(&mut room)?;
-    let other = room.app.find_agent(&args.agent)?;
+    let mut opened = world.open()?;
+    let me = mailbox(&mut opened)?;
+    let other = opened.app.find_agent(&args.agent)?;
     let who = Actor::Agent(other.session.clone());
     let from = Some(Correspondent::Only(who.clone()));
     let request = InboxRequest { mailbox: me.clone(), from, peek: false };
@@ -49,22 +49,22 @@ pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
     let mut bell =
         Bell::hang(&world.paths.bells(), Some(&Topic::Mailbox(me.clone()))).map_err(cannot_wait)?;
 
-    let new: Vec<_> = room.app.inbox(&InboxRequest { peek: true, ..request.clone() })?;
-    for post in room.app.between(&me, &who, BEFORE)? {
+    let new: Vec<_> = opened.app.inbox(&InboxRequest { peek: true, ..request.clone() })?;
+    for post in opened.app.between(&me, &who, BEFORE)? {
         // What is new is shown as such in a moment.
         if !new.iter().any(|letter| letter.message.number == post.message.number) {
-            world.out.text(quote_message(&post.message, &me, room.app.host().now()))?;
+            world.out.text(quote_message(&post.message, &me, opened.app.host().now()))?;
         }
     }
     out::note(format_args!("With {}. Enter sends a line; Ctrl-D ends.", other.name));
     let mut stdin = BufReader::new(std::io::stdin());
     loop {
-        room.app.close_if_replaced();
-        let letters = room.app.inbox(&request)?;
-        let now = room.app.host().now();
+        opened.app.close_if_replaced();
+        let letters = opened.app.inbox(&request)?;
+        let now = opened.app.host().now();
         letters.iter().try_for_each(|letter| world.out.text(quote_letter(letter, now)))?;
         if !letters.is_empty() {
-            room.app.has_read(&me, &letters)?;
+            opened.app.has_read(&me, &letters)?;
         }
         let has_line = !stdin.buffer().is_empty();
         let input = std::io::stdin();
@@ -72,7 +72,7 @@ pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
             let mut line = String::new();
             match stdin.read_line(&mut line) {
                 Ok(0) => return Ok(()),
-                Ok(_) => say(world, &mut room, &other, line.trim())?,
+                Ok(_) => say(world, &mut opened, &other, line.trim())?,
                 Err(error) => {
                     return Err(CommandError::user(
                         format!("standard input cannot be read: {error}"),
@@ -84,26 +84,26 @@ pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
     }
 }
 
-fn say(world: &World, room: &mut Room, other: &Agent, line: &str) -> CommandResult {
+fn say(world: &World, opened: &mut Opened, other: &Agent, line: &str) -> CommandResult {
     if line.is_empty() {
         return Ok(());
     }
     // It may have been renamed since.
     let name =
-        room.app.name_of(&other.session)?.map_or_else(|| other.name.to_string(), |name| name.to_string());
-    if room.app.find_agent(&name).map(|agent| agent.session).ok().as_ref() != Some(&other.session) {
+        opened.app.name_of(&other.session)?.map_or_else(|| other.name.to_string(), |name| name.to_string());
+    if opened.app.find_agent(&name).map(|agent| agent.session).ok().as_ref() != Some(&other.session) {
         return Err(Refusal::Gone { name }.into());
     }
     let request = SendRequest {
-        caller: person::acting(&mut room.app)?,
+        caller: person::acting(&mut opened.app)?,
         to: Recipients::Named(vec![name]),
         kind: MessageType::Info,
         text: line.to_owned(),
         ..SendRequest::default()
     };
-    match room.app.send(&request) {
+    match opened.app.send(&request) {
         Ok(outcome) => {
-            wake::wake(world, &mut room.app, &request, &outcome).iter().for_each(out::note);
+            wake::wake(world, &mut opened.app, &request, &outcome).iter().for_each(out::note);
             Ok(())
         }
         // One line that is too long is no reason to end the talk.

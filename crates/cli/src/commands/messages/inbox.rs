@@ -19,7 +19,7 @@ use crate::exit;
 use crate::exit::ExitCode;
 use crate::out;
 use crate::time;
-use crate::world::Room;
+use crate::world::Opened;
 use crate::world::World;
 
 #[derive(clap::Args)]
@@ -46,19 +46,19 @@ pub(crate) struct Args {
 const TRIES: u32 = 5;
 
 pub(crate) fn run(world: &World, args: &Args) -> Result<ExitCode, CommandError> {
-    let mut room = world.open()?;
-    let mailbox = mailbox(&mut room)?;
+    let mut opened = world.open()?;
+    let mailbox = mailbox(&mut opened)?;
     let from = args.from.clone().map(|name| match name.as_str() {
         "you" | "@me" => Correspondent::Only(Actor::Person),
         _ => Correspondent::Named(name),
     });
     let request = InboxRequest { mailbox: mailbox.clone(), from, peek: args.peek };
     let letters =
-        if args.wait { wait(world, &mut room, args, &request)? } else { room.app.inbox(&request)? };
+        if args.wait { wait(world, &mut opened, args, &request)? } else { opened.app.inbox(&request)? };
     if args.json {
         world.out.json(&letters)?;
     } else {
-        let now = room.app.host().now();
+        let now = opened.app.host().now();
         let shown: String = letters.iter().map(|letter| quote_letter(letter, now)).collect();
         world.out.text(shown)?;
     }
@@ -67,7 +67,7 @@ pub(crate) fn run(world: &World, args: &Args) -> Result<ExitCode, CommandError> 
         return Ok(ExitCode::from(if args.wait { exit::FOUND_SOMETHING } else { 0 }));
     }
     if !args.peek {
-        room.app.has_read(&mailbox, &letters)?;
+        opened.app.has_read(&mailbox, &letters)?;
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -75,13 +75,13 @@ pub(crate) fn run(world: &World, args: &Args) -> Result<ExitCode, CommandError> 
 /// Sleeps until there is something. A store that fails meanwhile may come back.
 fn wait(
     world: &World,
-    room: &mut Room,
+    opened: &mut Opened,
     args: &Args,
     request: &InboxRequest,
 ) -> Result<Vec<Letter>, CommandError> {
     // One that is too far off is none.
     let until = args.timeout.and_then(|timeout| Instant::now().checked_add(timeout));
-    let session = match room.caller()? {
+    let session = match opened.caller()? {
         Caller::Agent(agent) => Some(agent.process),
         Caller::Person | Caller::Anonymous(_) => None,
     };
@@ -92,7 +92,7 @@ fn wait(
     let mut failures = 0;
     loop {
         let mut nap = bell::SAFETY;
-        match room.app.inbox(request) {
+        match opened.app.inbox(request) {
             Ok(letters) if letters.is_empty() => failures = 0,
             Ok(letters) => return Ok(letters),
             Err(error) if failures < TRIES => {
@@ -109,9 +109,9 @@ fn wait(
             return Ok(Vec::new());
         }
         bell.wait(None, nap.min(left)).map_err(cannot_wait)?;
-        room.app.close_if_replaced();
+        opened.app.close_if_replaced();
         // Left behind by its session, it would take mail that nobody sees.
-        if session.as_ref().is_some_and(|session| !room.app.host().is_alive(session)) {
+        if session.as_ref().is_some_and(|session| !opened.app.host().is_alive(session)) {
             return Err(CommandError::user(
                 "the session this waited for has ended",
                 "`consort inbox --wait` belongs into the session that reads it",

@@ -19,12 +19,12 @@ use consort_core::text;
 
 use crate::error::CommandError;
 use crate::person;
-use crate::world::Room;
+use crate::world::Opened;
 
 /// Whose mailbox a command is about: the caller's own.
-fn mailbox(room: &mut Room) -> Result<Actor, CommandError> {
-    let facts = person::acting(&mut room.app)?;
-    match room.app.caller(&facts)? {
+fn mailbox(opened: &mut Opened) -> Result<Actor, CommandError> {
+    let facts = person::acting(&mut opened.app)?;
+    match opened.app.caller(&facts)? {
         Caller::Agent(agent) => Ok(Actor::Agent(agent.session)),
         Caller::Person => Ok(Actor::Person),
         Caller::Anonymous(why) => Err(Refusal::from(why).into()),

@@ -17,14 +17,14 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
-    let mut room = world.open()?;
-    let me = mailbox(&mut room)?;
-    let sent = room.app.sent(&me, args.lines)?;
+    let mut opened = world.open()?;
+    let me = mailbox(&mut opened)?;
+    let sent = opened.app.sent(&me, args.lines)?;
     if args.json {
         return world.out.json(&sent);
     }
     if sent.is_empty() {
         out::note("You have sent nothing.");
     }
-    world.out.text(posts(&sent, &me, room.app.host().now()))
+    world.out.text(posts(&sent, &me, opened.app.host().now()))
 }

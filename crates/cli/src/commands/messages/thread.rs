@@ -19,11 +19,11 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
-    let mut room = world.open()?;
-    let thread = room.app.thread(args.number)?;
+    let mut opened = world.open()?;
+    let thread = opened.app.thread(args.number)?;
     if args.json {
         return world.out.json(&thread);
     }
-    let me = mailbox(&mut room)?;
-    world.out.text(posts(&thread, &me, room.app.host().now()))
+    let me = mailbox(&mut opened)?;
+    world.out.text(posts(&thread, &me, opened.app.host().now()))
 }

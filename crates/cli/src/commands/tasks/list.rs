@@ -6,8 +6,8 @@ use consort_core::Timestamp;
 use consort_core::tasks::TaskError;
 use consort_core::tasks::TaskRecord;
 use consort_core::tasks::TaskRequest;
-use consort_core::tasks::TaskSeen;
 use consort_core::tasks::TaskState;
+use consort_core::tasks::TaskView;
 use consort_core::text;
 
 use super::request;
@@ -31,22 +31,22 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
-    let mut room = world.open()?;
+    let mut opened = world.open()?;
     let wanted =
-        TaskRequest { is_for_new: true, ..request(world, &mut room, args.spec.as_ref(), None, None)? };
-    let first = room.app.tasks(&wanted);
+        TaskRequest { is_for_new: true, ..request(world, &mut opened, args.spec.as_ref(), None, None)? };
+    let first = opened.app.tasks(&wanted);
     let outcomes = match first {
         Ok(outcome) => vec![outcome],
         // The person has joined with none: then whatever is worked on here.
         Err(TaskError::NoSpec) => {
             let mut outcomes = Vec::new();
-            for (spec, file) in room.app.specs()? {
-                if spec.project.as_ref().is_some_and(|id| *id != room.project.id) {
+            for (spec, file) in opened.app.specs()? {
+                if spec.project.as_ref().is_some_and(|id| *id != opened.project.id) {
                     continue;
                 }
                 // One that is gone does not hide the others.
-                let request = request(world, &mut room, Some(&file), None, None)?;
-                match room.app.tasks(&request) {
+                let request = request(world, &mut opened, Some(&file), None, None)?;
+                match opened.app.tasks(&request) {
                     Ok(outcome) => outcomes.push(outcome),
                     Err(error) => out::note(format_args!("Warning: {error}")),
                 }
@@ -63,7 +63,7 @@ pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
         if args.ready {
             outcome.tasks.retain(|task| task.ready);
         }
-        let name = shown(&outcome.spec, &room.place.worktree, &world.cwd);
+        let name = shown(&outcome.spec, &opened.place.worktree, &world.cwd);
         for error in &outcome.errors {
             out::note(format_args!("{name}:{}: {error}", error.line()));
         }
@@ -85,7 +85,7 @@ pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
     Ok(())
 }
 
-fn state(task: &TaskSeen, now: Timestamp) -> String {
+fn state(task: &TaskView, now: Timestamp) -> String {
     match &task.record {
         Some(TaskRecord { state: TaskState::Done(worker), .. }) => {
             let notes = worker

@@ -11,18 +11,18 @@ use consort_core::tasks::TaskRequest;
 
 use crate::error::CommandError;
 use crate::person;
-use crate::world::Room;
+use crate::world::Opened;
 use crate::world::World;
 
 fn request(
     world: &World,
-    room: &mut Room,
+    opened: &mut Opened,
     spec: Option<&PathBuf>,
     id: Option<&String>,
     words: Option<&String>,
 ) -> Result<TaskRequest, CommandError> {
     Ok(TaskRequest {
-        caller: person::acting(&mut room.app)?,
+        caller: person::acting(&mut opened.app)?,
         cwd: world.cwd.clone(),
         spec: spec.cloned(),
         id: id.cloned(),

@@ -68,32 +68,32 @@ pub(crate) struct Common {
 }
 
 pub(crate) fn run(world: &World, command: &Command) -> CommandResult {
-    let mut room = world.open()?;
+    let mut opened = world.open()?;
     let (common, verb, outcome) = match command {
         Command::Next { reason, common } => {
-            let request = request(world, &mut room, common.spec.as_ref(), None, reason.as_ref())?;
+            let request = request(world, &mut opened, common.spec.as_ref(), None, reason.as_ref())?;
             let request = TaskRequest { is_for_new: true, ..request };
-            (common, "Claimed", room.app.claim_task(&request)?)
+            (common, "Claimed", opened.app.claim_task(&request)?)
         }
         Command::Claim { id, reason, common } => {
-            let request = request(world, &mut room, common.spec.as_ref(), Some(id), reason.as_ref())?;
-            (common, "Claimed", room.app.claim_task(&request)?)
+            let request = request(world, &mut opened, common.spec.as_ref(), Some(id), reason.as_ref())?;
+            (common, "Claimed", opened.app.claim_task(&request)?)
         }
         Command::Unclaim { id, common } => {
-            let request = request(world, &mut room, common.spec.as_ref(), id.as_ref(), None)?;
-            (common, "Gave back", room.app.unclaim_task(&request)?)
+            let request = request(world, &mut opened, common.spec.as_ref(), id.as_ref(), None)?;
+            (common, "Gave back", opened.app.unclaim_task(&request)?)
         }
         Command::Complete { id, notes, generation, take_anyway, common } => {
-            let task = request(world, &mut room, common.spec.as_ref(), id.as_ref(), notes.as_ref())?;
+            let task = request(world, &mut opened, common.spec.as_ref(), id.as_ref(), notes.as_ref())?;
             let task = match take_anyway {
                 true => {
-                    let caller = person::confirmed(&mut room.app, "complete a task that another may have")?;
+                    let caller = person::confirmed(&mut opened.app, "complete a task that another may have")?;
                     TaskRequest { caller, ..task }
                 }
                 false => task,
             };
             let request = CompleteRequest { task, generation: *generation, take_anyway: *take_anyway };
-            (common, "Completed", room.app.complete_task(&request)?)
+            (common, "Completed", opened.app.complete_task(&request)?)
         }
     };
     if common.json {

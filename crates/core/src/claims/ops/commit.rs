@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use super::Standing;
+use super::LiveHolds;
 use super::project_of;
 use super::whoever;
 use crate::App;
@@ -13,7 +13,7 @@ use crate::claims::Obstacle;
 use crate::claims::Pattern;
 use crate::claims::Strength;
 use crate::claims::rules;
-use crate::claims::told;
+use crate::claims::wording;
 use crate::config::Enforcement;
 use crate::config::hook_settings;
 use crate::engine::StoreError;
@@ -31,41 +31,40 @@ impl App {
         worktree: &Path,
         staged: &[String],
     ) -> Result<CommitOutcome, StoreError> {
-        let (now, case, notes) = (self.host.now(), self.host.case(), self.engine.side_files());
-        let pulses = self.engine.side_files();
+        let (now, case, files) = (self.host.now(), self.host.case(), self.engine.side_files());
         let here = self.host.locate(worktree);
         let tx = self.engine.read()?;
-        let me = whoever(presence::who_calls(&*self.host, &*pulses, &*tx, caller)?);
+        let me = whoever(presence::who_calls(&*self.host, &*files, &*tx, caller)?);
         let enforcement = hook_settings(&*tx, &here.worktree, &|_| None)?.enforcement;
         if enforcement == Enforcement::Off {
             return Ok(CommitOutcome::default());
         }
         let project = project_of(&*tx, &here)?;
-        let standing = Standing::new(&*self.host, &*pulses, &*tx, tx.all_holds()?, now)?;
+        let live = LiveHolds::new(&*self.host, &*files, &*tx, tx.all_holds()?, now)?;
         let mut obstacles = Vec::new();
         let mut swept: Vec<(String, String)> = Vec::new();
         for path in staged {
             let file = Pattern::file(path);
-            for hold in standing.holds.iter().filter(|hold| hold.holder != me) {
+            for hold in live.holds.iter().filter(|hold| hold.holder != me) {
                 if rules::is_in_the_way(hold, Strength::Blocking, project.as_ref(), &file, case)
-                    && rules::lifted_until(&standing.holds, hold, &file, case).is_none()
+                    && rules::overridden_until(&live.holds, hold, &file, case).is_none()
                 {
-                    let held = standing.see(&*tx, hold, &me)?;
+                    let held = live.see(&*tx, hold, &me)?;
                     let (path, place, by) = (path.clone(), here.worktree.join(path), String::new());
                     obstacles.push(Obstacle { path, place, extent: Extent::File, by, held });
                 }
             }
-            let others = notes.touched(&here.worktree.join(path)).filter(|touch| {
+            let others = files.touched(&here.worktree.join(path)).filter(|touch| {
                 me != Actor::Agent(touch.session.clone()) && now.since(touch.at) < Timestamp::DAY
             });
             if let Some(touch) = others
                 && let Some((agent, None)) = tx.agent(&touch.session)?
-                && presence::is_alive(&*self.host, &*pulses, &agent)
+                && presence::is_alive(&*self.host, &*files, &agent)
             {
                 swept.push((path.clone(), agent.name.to_string()));
             }
         }
         let is_refused = enforcement == Enforcement::Block && me != Actor::Person && !obstacles.is_empty();
-        Ok(CommitOutcome { is_refused, told: told::commit(&obstacles, &swept, is_refused, now) })
+        Ok(CommitOutcome { is_refused, told: wording::commit(&obstacles, &swept, is_refused, now) })
     }
 }

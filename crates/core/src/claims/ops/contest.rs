@@ -2,10 +2,10 @@
 
 use std::path::Path;
 
-use super::Standing;
+use super::LiveHolds;
 use super::actor;
 use super::label;
-use super::meanings;
+use super::parse_resources;
 use super::speaker;
 use crate::App;
 use crate::Timestamp;
@@ -36,17 +36,17 @@ impl App {
         reason: Option<&str>,
     ) -> Result<Hold, ClaimError> {
         let now = self.host.now();
-        let (pulses, case) = (self.engine.side_files(), self.host.case());
+        let (files, case) = (self.engine.side_files(), self.host.case());
         self.settle_projects_of(cwd, &[what])?;
         let mut tx = self.engine.write()?;
-        let me = speaker(presence::who_calls(&*self.host, &*pulses, &*tx, caller)?)?;
+        let me = speaker(presence::who_calls(&*self.host, &*files, &*tx, caller)?)?;
         let holder = actor(me.as_ref());
-        let standing = Standing::new(&*self.host, &*pulses, &*tx, tx.all_holds()?, now)?;
-        let meant = meanings(&*self.host, &*tx, cwd, what, None)?;
+        let live = LiveHolds::new(&*self.host, &*files, &*tx, tx.all_holds()?, now)?;
+        let meant = parse_resources(&*self.host, &*tx, cwd, what, None)?;
         let is_meant = |hold: &&Hold| {
-            hold.strength != Strength::Lifted && meant.iter().any(|one| rules::meets(hold, one, case))
+            hold.strength != Strength::Overridden && meant.iter().any(|one| rules::meets(hold, one, case))
         };
-        let mut found: Vec<&Hold> = standing.holds.iter().filter(is_meant).collect();
+        let mut found: Vec<&Hold> = live.holds.iter().filter(is_meant).collect();
         // Another's before one's own, the very thing before what merely overlaps.
         found.sort_by_key(|hold| (hold.holder == holder, !meant.iter().any(|one| one.is_it(hold))));
         let Some(mut hold) = found.first().map(|hold| (*hold).clone()) else {
@@ -67,7 +67,7 @@ impl App {
             until: now.minus(-settings.contest_seconds * Timestamp::SECOND),
             reason: reason.map(|reason| text::one_line(reason, 500)),
         };
-        let mut changes = standing.notices();
+        let mut changes = live.notices();
         changes.push(Change::Claims(ClaimChange::Contested { key: hold.key(), contest: contest.clone() }));
         let why = contest
             .reason
@@ -81,7 +81,7 @@ impl App {
              need it: consort {verb} {quoted}; otherwise it may be taken in {} s.",
             settings.contest_seconds
         );
-        let to: Vec<&Agent> = standing.holder(&hold).into_iter().collect();
+        let to: Vec<&Agent> = live.holder(&hold).into_iter().collect();
         let me = me.as_ref();
         let (kind, priority) = (MessageType::Question, Priority::Urgent);
         changes.push(messages::notice(&mut *tx, &*self.host, me, &to, kind, priority, text)?);

@@ -3,24 +3,24 @@
 use std::path::Path;
 use std::path::PathBuf;
 
-use super::Reach;
-use super::Standing;
+use super::LiveHolds;
+use super::ResolvedTarget;
 use super::project_of;
 use super::reach;
 use crate::App;
 use crate::claims::Case;
 use crate::claims::Extent;
 use crate::claims::Held;
-use crate::claims::HeldLine;
 use crate::claims::Hold;
 use crate::claims::Obstacle;
 use crate::claims::Pattern;
+use crate::claims::PublishedHold;
 use crate::claims::Resource;
 use crate::claims::Strength;
 use crate::claims::Target;
 use crate::claims::Verdict;
 use crate::claims::rules;
-use crate::claims::told;
+use crate::claims::wording;
 use crate::config::Enforcement;
 use crate::config::hook_settings;
 use crate::config::settings_from;
@@ -46,13 +46,13 @@ impl App {
         on_match: &dyn Fn(&str),
     ) -> Verdict {
         // Nearly always nothing is held anywhere.
-        let notes = self.engine.side_files();
-        if targets.is_empty() || !notes.is_anything_held() {
+        let side_files = self.engine.side_files();
+        if targets.is_empty() || !side_files.is_anything_held() {
             return Verdict::Free;
         }
-        let matched = self.match_published(&*notes, session, targets);
+        let matched = self.match_published(&*side_files, session, targets);
         let Some(first) = matched.reaches.first() else { return Verdict::Free };
-        let refusal = self.unconfirmed(&*notes, &matched, &first.located.worktree);
+        let refusal = self.unconfirmed(&*side_files, &matched, &first.located.worktree);
         if let Some(refusal) = &refusal {
             on_match(refusal);
         }
@@ -66,19 +66,19 @@ impl App {
     /// What is published of the places that these writes reach.
     fn match_published<'a>(
         &self,
-        notes: &dyn SideFiles,
+        side_files: &dyn SideFiles,
         session: &SessionId,
         targets: &'a [Target],
     ) -> Match<'a> {
         let (me, now, case) = (Actor::Agent(session.clone()), self.host.now(), self.host.case());
-        let mut reaches: Vec<Reach<'_>> =
+        let mut reaches: Vec<ResolvedTarget<'_>> =
             targets.iter().flat_map(|target| reach(&*self.host, target)).collect();
         let mut near: Vec<Pattern> = reaches.iter().map(|reach| reach.paths.clone()).collect();
         if targets.iter().any(|target| target.extent == Extent::Tree) {
             // Whole repositories may lie below.
             near.push(Pattern::tree(""));
         }
-        let mut held = notes.held_near(&near, case);
+        let mut held = side_files.held_near(&near, case);
         held.holds.retain(|line| line.holder != me && line.until.is_none_or(|until| until > now));
         for target in targets.iter().filter(|target| target.extent == Extent::Tree) {
             reaches.extend(below(&*self.host, &held, target));
@@ -89,14 +89,19 @@ impl App {
 
     /// The refusal for a match that the store could not confirm; `None` if what
     /// is published names no reservation of one who lives.
-    fn unconfirmed(&self, notes: &dyn SideFiles, matched: &Match<'_>, worktree: &Path) -> Option<String> {
-        let published = notes.radar(worktree).unwrap_or_default();
+    fn unconfirmed(
+        &self,
+        side_files: &dyn SideFiles,
+        matched: &Match<'_>,
+        worktree: &Path,
+    ) -> Option<String> {
+        let published = side_files.radar(worktree).unwrap_or_default();
         if settings_from(&published.settings, &|_| None).enforcement != Enforcement::Block {
             return None;
         }
-        let (pulses, case) = (self.engine.side_files(), self.host.case());
-        let lives = |line: &&HeldLine| match &line.holder {
-            Actor::Agent(holder) => pulses
+        let (files, case) = (self.engine.side_files(), self.host.case());
+        let lives = |line: &&PublishedHold| match &line.holder {
+            Actor::Agent(holder) => files
                 .host_of(holder)
                 .is_none_or(|(host, process)| !self.host.is_here(&host) || self.host.is_alive(&process)),
             Actor::Person | Actor::Consort => true,
@@ -104,7 +109,7 @@ impl App {
         matched.reaches.iter().find_map(|reach| {
             let mut lines = is_held(&matched.held, reach, case);
             let line = lines.find(|line| line.strength == Strength::Blocking && lives(line))?;
-            Some(told::unconfirmed(&reach.located.path, line))
+            Some(wording::unconfirmed(&reach.located.path, line))
         })
     }
 
@@ -117,7 +122,7 @@ impl App {
     ) -> Result<Verdict, StoreError> {
         let Some(first) = reaches.first() else { return Ok(Verdict::Free) };
         let (me, now, case) = (Actor::Agent(session.clone()), self.host.now(), self.host.case());
-        let (notes, pulses) = (self.engine.side_files(), self.engine.side_files());
+        let side_files = self.engine.side_files();
         let tx = self.engine.read()?;
         let enforcement = hook_settings(&*tx, &first.located.worktree, environment)?.enforcement;
         if enforcement == Enforcement::Off {
@@ -125,19 +130,19 @@ impl App {
         }
         let named: Vec<Resource> = held.holds.into_iter().map(|line| Resource::Paths(line.pattern)).collect();
         let all = if held.is_partial { tx.all_holds()? } else { tx.holds_on(&named)? };
-        let standing = Standing::new(&*self.host, &*pulses, &*tx, all, now)?;
+        let live = LiveHolds::new(&*self.host, &*side_files, &*tx, all, now)?;
         let (mut reserved, mut claimed) = (Vec::new(), Vec::new());
         for reach in &reaches {
-            let Reach { target, located, paths } = reach;
+            let ResolvedTarget { target, located, paths } = reach;
             let project = project_of(&*tx, located)?;
-            for hold in standing.holds.iter().filter(|hold| hold.holder != me) {
+            for hold in live.holds.iter().filter(|hold| hold.holder != me) {
                 let is = |strength| rules::is_in_the_way(hold, strength, project.as_ref(), paths, case);
                 let obstacles = match (is(Strength::Blocking), is(Strength::Advisory)) {
                     (true, _) => &mut reserved,
                     (_, true) => &mut claimed,
                     _ => continue,
                 };
-                if rules::lifted_until(&standing.holds, hold, paths, case).is_none()
+                if rules::overridden_until(&live.holds, hold, paths, case).is_none()
                     && is_reached(&*self.host, reach, hold)
                 {
                     let place = match target.extent {
@@ -149,36 +154,42 @@ impl App {
                         place,
                         extent: target.extent,
                         by: target.by.clone(),
-                        held: standing.see(&*tx, hold, &me)?,
+                        held: live.see(&*tx, hold, &me)?,
                     });
                 }
             }
         }
         if !reserved.is_empty() {
             return Ok(match enforcement {
-                Enforcement::Block => Verdict::Denied(told::denial(&reserved, now)),
-                _ => Verdict::Warned(told::warning(&reserved, now)),
+                Enforcement::Block => Verdict::Denied(wording::denial(&reserved, now)),
+                _ => Verdict::Warned(wording::warning(&reserved, now)),
             });
         }
         // A claim is no more than a word, and said once.
         claimed.retain(|obstacle: &Obstacle| {
             let Hold { resource, generation, .. } = &obstacle.held.hold;
-            !notes.told_before(session, &format!("claimed {generation} {resource}"))
+            !side_files.notified_before(session, &format!("claimed {generation} {resource}"))
         });
-        Ok(if claimed.is_empty() { Verdict::Free } else { Verdict::Warned(told::warning(&claimed, now)) })
+        Ok(if claimed.is_empty() { Verdict::Free } else { Verdict::Warned(wording::warning(&claimed, now)) })
     }
 }
 
 /// The repositories below a directory that is written as a whole.
-fn below<'a>(host: &dyn Host, held: &Held, target: &'a Target) -> Vec<Reach<'a>> {
+fn below<'a>(host: &dyn Host, held: &Held, target: &'a Target) -> Vec<ResolvedTarget<'a>> {
     let whole = host.real_path(&target.path);
     let roots = held.repositories.iter().filter_map(|(repository, _)| repository.parent());
     let inner = roots.filter(|root| root.starts_with(&whole));
-    inner.map(|root| Reach { target, located: host.locate(root), paths: Pattern::tree("") }).collect()
+    inner
+        .map(|root| ResolvedTarget { target, located: host.locate(root), paths: Pattern::tree("") })
+        .collect()
 }
 
 /// Whether a write meets what is held, and not only in name.
-fn is_reached(host: &dyn Host, Reach { target, located, paths }: &Reach<'_>, hold: &Hold) -> bool {
+fn is_reached(
+    host: &dyn Host,
+    ResolvedTarget { target, located, paths }: &ResolvedTarget<'_>,
+    hold: &Hold,
+) -> bool {
     let Some(held) = hold.resource.pattern() else { return false };
     let works_here = || hold.worktree.as_ref().is_none_or(|worktree| *worktree == located.worktree);
     // What goes into a commit does so only if it is changed; files that git does
@@ -208,9 +219,9 @@ fn is_there_any(host: &dyn Host, worktree: &std::path::Path, paths: &Pattern, he
 /// What is published of holds on these paths.
 fn is_held<'h>(
     held: &'h Held,
-    Reach { located, paths, .. }: &Reach<'_>,
+    ResolvedTarget { located, paths, .. }: &ResolvedTarget<'_>,
     case: Case,
-) -> impl Iterator<Item = &'h HeldLine> {
+) -> impl Iterator<Item = &'h PublishedHold> {
     let known = |repository: &PathBuf| held.repositories.iter().find(|(known, _)| known == repository);
     let project = match &located.repository {
         None => Some(None),
@@ -226,5 +237,5 @@ fn is_held<'h>(
 /// Writes, and what is published of the places they reach.
 struct Match<'a> {
     held: Held,
-    reaches: Vec<Reach<'a>>,
+    reaches: Vec<ResolvedTarget<'a>>,
 }

@@ -1,6 +1,6 @@
 //! Claiming and reserving.
 
-use super::Standing;
+use super::LiveHolds;
 use super::actor;
 use super::concerned;
 use super::label;
@@ -13,10 +13,10 @@ use crate::claims::ClaimError;
 use crate::claims::Hold;
 use crate::claims::HoldOutcome;
 use crate::claims::HoldRequest;
-use crate::claims::HoldSeen;
+use crate::claims::HoldView;
 use crate::claims::Strength;
 use crate::claims::rules;
-use crate::claims::rules::Wanted;
+use crate::claims::rules::ParsedResource;
 use crate::journal::Actor;
 use crate::journal::Change;
 use crate::presence;
@@ -27,31 +27,31 @@ impl App {
     /// holds already is renewed.
     pub fn hold(&mut self, request: &HoldRequest) -> Result<HoldOutcome, ClaimError> {
         let now = self.host.now();
-        let (pulses, case) = (self.engine.side_files(), self.host.case());
+        let (files, case) = (self.engine.side_files(), self.host.case());
         self.settle_projects_of(&request.cwd, &request.what)?;
         let mut tx = self.engine.write()?;
-        let me = speaker(presence::who_calls(&*self.host, &*pulses, &*tx, &request.caller)?)?;
+        let me = speaker(presence::who_calls(&*self.host, &*files, &*tx, &request.caller)?)?;
         let (holder, label) = (actor(me.as_ref()), label(&*self.host, me.as_ref()));
         if request.what.is_empty() {
             return Err(ClaimError::Nothing);
         }
-        let mut asked: Vec<Wanted> = Vec::new();
+        let mut asked: Vec<ParsedResource> = Vec::new();
         for text in &request.what {
             let one = wanted(&*self.host, &*tx, &request.cwd, text, request.strength)?;
             if !asked.contains(&one) {
                 asked.push(one);
             }
         }
-        let standing = Standing::new(&*self.host, &*pulses, &*tx, tx.all_holds()?, now)?;
-        let mut conflicts: Vec<HoldSeen> = Vec::new();
+        let live = LiveHolds::new(&*self.host, &*files, &*tx, tx.all_holds()?, now)?;
+        let mut conflicts: Vec<HoldView> = Vec::new();
         let mut holds = Vec::new();
         for one in &asked {
-            for hold in rules::conflicts(&standing.holds, one, &holder, request.mode, case) {
+            for hold in rules::conflicts(&live.holds, one, &holder, request.mode, case) {
                 if conflicts.iter().all(|seen| seen.hold != *hold) {
-                    conflicts.push(standing.see(&*tx, hold, &holder)?);
+                    conflicts.push(live.see(&*tx, hold, &holder)?);
                 }
             }
-            let former = standing.holds.iter().find(|hold| hold.holder == holder && one.is_it(hold));
+            let former = live.holds.iter().find(|hold| hold.holder == holder && one.is_it(hold));
             // What is reserved is not weakened by claiming it as well.
             let strength = match former {
                 Some(Hold { strength: Strength::Blocking, .. }) => Strength::Blocking,
@@ -81,12 +81,10 @@ impl App {
         if !conflicts.is_empty() {
             return Err(ClaimError::Held(conflicts));
         }
-        let mut changes = standing.notices();
+        let mut changes = live.notices();
         changes.extend(holds.iter().map(|hold| Change::Claims(ClaimChange::Held(Box::new(hold.clone())))));
-        let contests = standing
-            .holds
-            .iter()
-            .filter(|hold| hold.holder == holder && asked.iter().any(|one| one.is_it(hold)));
+        let contests =
+            live.holds.iter().filter(|hold| hold.holder == holder && asked.iter().any(|one| one.is_it(hold)));
         let contested: Vec<&Hold> = contests.filter(|hold| hold.contest.is_some()).collect();
         let whom: Vec<&Actor> =
             contested.iter().filter_map(|hold| Some(&hold.contest.as_ref()?.by)).collect();

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use super::Standing;
+use super::LiveHolds;
 use super::actor;
 use super::find;
 use super::project_of;
@@ -10,11 +10,11 @@ use super::whoever;
 use crate::App;
 use crate::Timestamp;
 use crate::claims::ClaimError;
-use crate::claims::HoldSeen;
+use crate::claims::HoldView;
 use crate::claims::HoldsOutcome;
 use crate::claims::PathOutcome;
 use crate::claims::Strength;
-use crate::claims::TouchSeen;
+use crate::claims::TouchView;
 use crate::claims::rules;
 use crate::config::Enforcement;
 use crate::config::hook_settings;
@@ -35,26 +35,26 @@ impl App {
         touched_for: i64,
     ) -> Result<HoldsOutcome, StoreError> {
         let now = self.host.now();
-        let (pulses, notes) = (self.engine.side_files(), self.engine.side_files());
+        let files = self.engine.side_files();
         let tx = self.engine.read()?;
-        let me = whoever(presence::who_calls(&*self.host, &*pulses, &*tx, caller)?);
+        let me = whoever(presence::who_calls(&*self.host, &*files, &*tx, caller)?);
         let all = match project {
             Some(project) => tx.holds(Some(project))?,
             None => tx.all_holds()?,
         };
-        let standing = Standing::new(&*self.host, &*pulses, &*tx, all, now)?;
+        let live = LiveHolds::new(&*self.host, &*files, &*tx, all, now)?;
         let mut holds = Vec::new();
-        for hold in &standing.holds {
-            holds.push(standing.see(&*tx, hold, &me)?);
+        for hold in &live.holds {
+            holds.push(live.see(&*tx, hold, &me)?);
         }
         let mut touched = Vec::new();
-        for touch in notes.all_touched(now.minus(touched_for)) {
+        for touch in files.all_touched(now.minus(touched_for)) {
             let Some((agent, None)) = tx.agent(&touch.session)? else { continue };
             if project.is_none_or(|project| agent.project.id == *project)
-                && presence::is_alive(&*self.host, &*pulses, &agent)
+                && presence::is_alive(&*self.host, &*files, &agent)
             {
                 let yours = me == Actor::Agent(agent.session.clone());
-                touched.push(TouchSeen { touch, name: agent.name.to_string(), yours });
+                touched.push(TouchView { touch, name: agent.name.to_string(), yours });
             }
         }
         touched.sort_by_key(|seen| std::cmp::Reverse(seen.touch.at));
@@ -62,14 +62,14 @@ impl App {
     }
 
     /// What others hold in an agent's project.
-    pub fn held_by_others(&mut self, agent: &Agent) -> Result<Vec<HoldSeen>, StoreError> {
-        let (now, pulses) = (self.host.now(), self.engine.side_files());
+    pub fn held_by_others(&mut self, agent: &Agent) -> Result<Vec<HoldView>, StoreError> {
+        let (now, files) = (self.host.now(), self.engine.side_files());
         let me = actor(Some(agent));
         let tx = self.engine.read()?;
         let mut others = tx.holds(Some(&agent.project.id))?;
-        others.retain(|hold| hold.holder != me && hold.strength != Strength::Lifted);
-        let standing = Standing::new(&*self.host, &*pulses, &*tx, others, now)?;
-        standing.holds.iter().map(|hold| standing.see(&*tx, hold, &me)).collect()
+        others.retain(|hold| hold.holder != me && hold.strength != Strength::Overridden);
+        let live = LiveHolds::new(&*self.host, &*files, &*tx, others, now)?;
+        live.holds.iter().map(|hold| live.see(&*tx, hold, &me)).collect()
     }
 
     /// Who holds a path, why, since when, and whether the caller may write it.
@@ -80,40 +80,41 @@ impl App {
         path: &str,
     ) -> Result<PathOutcome, ClaimError> {
         let (now, case) = (self.host.now(), self.host.case());
-        let (pulses, notes) = (self.engine.side_files(), self.engine.side_files());
+        let files = self.engine.side_files();
         if path.trim().is_empty() {
             return Err(ClaimError::Nothing);
         }
         let (located, pattern) = find(&*self.host, cwd, path)?;
         let tx = self.engine.read()?;
-        let me = whoever(presence::who_calls(&*self.host, &*pulses, &*tx, caller)?);
+        let me = whoever(presence::who_calls(&*self.host, &*files, &*tx, caller)?);
         let project = project_of(&*tx, &located)?;
-        let standing = Standing::new(&*self.host, &*pulses, &*tx, tx.all_holds()?, now)?;
-        let is_it = |seen: &HoldSeen| {
+        let live = LiveHolds::new(&*self.host, &*files, &*tx, tx.all_holds()?, now)?;
+        let is_it = |seen: &HoldView| {
             seen.hold.project == project
                 && seen.hold.resource.pattern().is_some_and(|held| held.overlaps(&pattern, case))
         };
         let mut holds = Vec::new();
-        for hold in standing.holds.iter().filter(|hold| hold.strength != Strength::Lifted) {
-            holds.push(standing.see(&*tx, hold, &me)?);
+        for hold in live.holds.iter().filter(|hold| hold.strength != Strength::Overridden) {
+            holds.push(live.see(&*tx, hold, &me)?);
         }
         holds.retain(is_it);
-        let lifts = holds.iter().map(|seen| rules::lifted_until(&standing.holds, &seen.hold, &pattern, case));
-        let lifted_until = lifts.flatten().min();
+        let overrides =
+            holds.iter().map(|seen| rules::overridden_until(&live.holds, &seen.hold, &pattern, case));
+        let overridden_until = overrides.flatten().min();
         let enforcement = hook_settings(&*tx, &located.worktree, &|_| None)?.enforcement;
-        let is_blocking = |seen: &&HoldSeen| {
+        let is_blocking = |seen: &&HoldView| {
             !seen.yours
                 && rules::is_in_the_way(&seen.hold, Strength::Blocking, project.as_ref(), &pattern, case)
-                && rules::lifted_until(&standing.holds, &seen.hold, &pattern, case).is_none()
+                && rules::overridden_until(&live.holds, &seen.hold, &pattern, case).is_none()
         };
         let reserved = holds.iter().any(|seen| is_blocking(&seen));
         let mut touched = Vec::new();
-        if let Some(touch) = notes.touched(&located.worktree.join(&located.path))
+        if let Some(touch) = files.touched(&located.worktree.join(&located.path))
             && let Some((agent, _)) = tx.agent(&touch.session)?
             && now.since(touch.at) < Timestamp::DAY
         {
             let yours = me == Actor::Agent(agent.session.clone());
-            touched.push(TouchSeen { touch, name: agent.name.to_string(), yours });
+            touched.push(TouchView { touch, name: agent.name.to_string(), yours });
         }
         Ok(PathOutcome {
             at: now,
@@ -123,7 +124,7 @@ impl App {
             writable: !reserved || enforcement != Enforcement::Block || me == Actor::Person,
             enforcement: enforcement.as_str(),
             holds,
-            lifted_until,
+            overridden_until,
             touched,
         })
     }

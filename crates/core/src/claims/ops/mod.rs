@@ -1,15 +1,15 @@
 //! The verbs of claims, one file each; and what they share.
 
-mod aftermath;
+mod after_command;
 mod commit;
 mod contest;
 mod guard;
 mod hold;
-mod lift;
 mod look;
 mod overlap;
+mod override_;
+mod read_stamps;
 mod release;
-mod sights;
 mod touch;
 
 use std::collections::BTreeMap;
@@ -23,7 +23,7 @@ use crate::claims::ClaimError;
 use crate::claims::ClaimStore;
 use crate::claims::Extent;
 use crate::claims::Hold;
-use crate::claims::HoldSeen;
+use crate::claims::HoldView;
 use crate::claims::Pattern;
 use crate::claims::PatternError;
 use crate::claims::Release;
@@ -33,7 +33,7 @@ use crate::claims::Target;
 use crate::claims::pattern::is_glob;
 use crate::claims::pattern::unescape;
 use crate::claims::rules;
-use crate::claims::rules::Wanted;
+use crate::claims::rules::ParsedResource;
 use crate::engine::StoreError;
 use crate::engine::Tx;
 use crate::host::Host;
@@ -102,10 +102,10 @@ fn wanted(
     cwd: &Path,
     text: &str,
     strength: Strength,
-) -> Result<Wanted, ClaimError> {
+) -> Result<ParsedResource, ClaimError> {
     let typed = match (Resource::path_in(text), strength) {
         (Some(path), _) => path,
-        (None, Strength::Blocking | Strength::Lifted) => text,
+        (None, Strength::Blocking | Strength::Overridden) => text,
         // What is there under that name is meant, and not a word for it.
         (None, Strength::Advisory) if host.locate(&cwd.join(text)).exists && !text.trim().is_empty() => text,
         (None, Strength::Advisory) => {
@@ -121,7 +121,7 @@ fn wanted(
                 true => None,
                 false => Some(presence::settled(host, tx, cwd)?),
             };
-            return Ok(Wanted { project, resource: Resource::Named(name), worktree: None });
+            return Ok(ParsedResource { project, resource: Resource::Named(name), worktree: None });
         }
     };
     if typed.trim().is_empty() {
@@ -133,31 +133,31 @@ fn wanted(
         None => None,
     };
     let worktree = Some(located.worktree);
-    Ok(Wanted { project, resource: Resource::Paths(pattern), worktree })
+    Ok(ParsedResource { project, resource: Resource::Paths(pattern), worktree })
 }
 
 /// All that something typed may mean among what is held: a name, or a path from
 /// here or from the root, as we show it.
-fn meanings(
+fn parse_resources(
     host: &dyn Host,
     tx: &dyn PresenceStore,
     cwd: &Path,
     text: &str,
     strength: Option<Strength>,
-) -> Result<Vec<Wanted>, ClaimError> {
-    let mut meanings = Vec::new();
+) -> Result<Vec<ParsedResource>, ClaimError> {
+    let mut parse_resources = Vec::new();
     if strength != Some(Strength::Blocking) {
-        meanings.push(wanted(host, tx, cwd, text, Strength::Advisory)?);
+        parse_resources.push(wanted(host, tx, cwd, text, Strength::Advisory)?);
     }
     // `topic:auth` is no path.
     let is_name = text.split('/').next().is_some_and(|first| first.contains(':'));
     if !is_name {
         let root = host.locate(cwd).worktree;
         for from in [cwd, &root] {
-            meanings.push(wanted(host, tx, from, text, Strength::Blocking)?);
+            parse_resources.push(wanted(host, tx, from, text, Strength::Blocking)?);
         }
     }
-    Ok(meanings)
+    Ok(parse_resources)
 }
 
 /// The same place for whoever only looks: from here, or from the root if only
@@ -205,31 +205,31 @@ fn locate(host: &dyn Host, cwd: &Path, typed: &str) -> Result<(Located, Pattern)
 }
 
 /// A place that a write reaches, and the paths there.
-struct Reach<'a> {
+struct ResolvedTarget<'a> {
     target: &'a Target,
     located: Located,
     paths: Pattern,
 }
 
 /// Where a write goes: in its own repository, and in those around it.
-fn reach<'a>(host: &dyn Host, target: &'a Target) -> Vec<Reach<'a>> {
+fn reach<'a>(host: &dyn Host, target: &'a Target) -> Vec<ResolvedTarget<'a>> {
     let located = match target.extent {
         // What cannot be a path is written by nobody.
         Extent::Glob => match locate(host, Path::new("/"), &target.path.to_string_lossy()) {
-            Ok((located, paths)) => return vec![Reach { target, located, paths }],
+            Ok((located, paths)) => return vec![ResolvedTarget { target, located, paths }],
             Err(_) => return Vec::new(),
         },
         _ if target.is_entry => host.locate_entry(&target.path),
         _ => host.locate(&target.path),
     };
     if matches!(target.extent, Extent::Changes | Extent::Worktree) {
-        return vec![Reach { target, located, paths: Pattern::tree("") }];
+        return vec![ResolvedTarget { target, located, paths: Pattern::tree("") }];
     }
     let paths = |located: &Located| match target.extent {
         Extent::Tree => Pattern::tree(&located.path),
         _ => Pattern::file(&located.path),
     };
-    let mut reaches = vec![Reach { target, paths: paths(&located), located }];
+    let mut reaches = vec![ResolvedTarget { target, paths: paths(&located), located }];
     while let Some(inner) = reaches.last().map(|reach| &reach.located)
         && inner.repository.is_some()
         && let Some(above) = inner.worktree.parent()
@@ -241,7 +241,7 @@ fn reach<'a>(host: &dyn Host, target: &'a Target) -> Vec<Reach<'a>> {
         if located.repository.is_none() {
             break;
         }
-        reaches.push(Reach { target, paths: paths(&located), located });
+        reaches.push(ResolvedTarget { target, paths: paths(&located), located });
     }
     reaches
 }
@@ -264,17 +264,17 @@ fn whoever(caller: Caller) -> Actor {
 }
 
 /// Holds that stand, each with its holder, and those that are over.
-struct Standing {
+struct LiveHolds {
     holds: Vec<Hold>,
     /// Holders that are agents, by session.
     holders: BTreeMap<SessionId, Agent>,
     over: Vec<(Hold, Release)>,
 }
 
-impl Standing {
+impl LiveHolds {
     fn new(
         host: &dyn Host,
-        pulses: &dyn SideFiles,
+        files: &dyn SideFiles,
         store: &dyn Tx,
         all: Vec<Hold>,
         now: Timestamp,
@@ -286,7 +286,7 @@ impl Standing {
                 && !known.contains_key(session)
             {
                 let agent = match store.agent(session)? {
-                    Some((agent, None)) if presence::is_alive(host, pulses, &agent) => Some(agent),
+                    Some((agent, None)) if presence::is_alive(host, files, &agent) => Some(agent),
                     _ => None,
                 };
                 known.insert(session.clone(), agent);
@@ -312,13 +312,13 @@ impl Standing {
     }
 
     /// A hold as the caller sees it.
-    fn see(&self, tx: &dyn Tx, hold: &Hold, me: &Actor) -> Result<HoldSeen, StoreError> {
+    fn see(&self, tx: &dyn Tx, hold: &Hold, me: &Actor) -> Result<HoldView, StoreError> {
         let holder = self.holder(hold);
         let task = match &holder {
             Some(agent) => tasks::current(tx, &agent.session)?,
             None => None,
         };
-        Ok(HoldSeen {
+        Ok(HoldView {
             hold: hold.clone(),
             name: holder.map_or_else(|| "the person".into(), |agent| agent.name.to_string()),
             task,
@@ -387,7 +387,7 @@ fn tell(
 }
 
 /// The project to tell of a change.
-fn concerned(wanted: &[Wanted], me: Option<&Agent>) -> Option<ProjectId> {
+fn concerned(wanted: &[ParsedResource], me: Option<&Agent>) -> Option<ProjectId> {
     let named = wanted.iter().find_map(|wanted| wanted.project.clone());
     named.or_else(|| me.map(|me| me.project.id.clone()))
 }

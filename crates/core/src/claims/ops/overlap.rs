@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use crate::App;
 use crate::Timestamp;
 use crate::claims::Overlap;
-use crate::claims::told;
+use crate::claims::wording;
 use crate::engine::StoreError;
 use crate::journal::Actor;
 use crate::messages;
@@ -22,16 +22,16 @@ impl App {
     /// same files, or whose branches conflict. May start `git` for each pair:
     /// not for hooks.
     pub fn overlaps(&mut self, project: Option<&ProjectId>) -> Result<Vec<Overlap>, StoreError> {
-        let (now, notes, pulses) = (self.host.now(), self.engine.side_files(), self.engine.side_files());
+        let (now, side_files) = (self.host.now(), self.engine.side_files());
         // What an agent wrote outside of its worktree belongs to another one.
         let mut files: BTreeMap<(SessionId, PathBuf), BTreeSet<String>> = BTreeMap::new();
-        for touch in notes.all_touched(now.minus(Timestamp::DAY)) {
+        for touch in side_files.all_touched(now.minus(Timestamp::DAY)) {
             files.entry((touch.session, touch.worktree)).or_default().insert(touch.path);
         }
         let mut agents = self.engine.read()?.present()?;
         agents.retain(|agent| {
             project.is_none_or(|project| agent.project.id == *project)
-                && presence::is_alive(&*self.host, &*pulses, agent)
+                && presence::is_alive(&*self.host, &*side_files, agent)
         });
         let none = BTreeSet::new();
         let of = |agent: &Agent| files.get(&(agent.session.clone(), agent.worktree.clone())).unwrap_or(&none);
@@ -58,13 +58,13 @@ impl App {
 
     /// Tells both of each pair, once of each file.
     pub fn tell_overlaps(&mut self, overlaps: &[Overlap]) -> Result<usize, StoreError> {
-        let (now, notes) = (self.host.now(), self.engine.side_files());
+        let (now, side_files) = (self.host.now(), self.engine.side_files());
         let mut told = 0;
         for overlap in overlaps {
             for (me, other) in [(0, 1), (1, 0)].map(|(a, b)| (&overlap.agents[a], &overlap.agents[b])) {
                 let mut new = overlap.clone();
                 let is_new = |what: &str, path: &str| {
-                    !notes.told_before(&me.session, &format!("{what} {} {path}", other.session))
+                    !side_files.notified_before(&me.session, &format!("{what} {} {path}", other.session))
                 };
                 new.files.retain(|path| is_new("edited", path));
                 new.conflicts.retain(|path| is_new("conflict", path));
@@ -72,7 +72,7 @@ impl App {
                     continue;
                 }
                 let mut tx = self.engine.write()?;
-                let change = messages::remark(&mut *tx, me, told::overlap(&new, other), None)?;
+                let change = messages::remark(&mut *tx, me, wording::overlap(&new, other), None)?;
                 let project = Some(me.project.id.clone());
                 Self::conclude(&*self.host, tx, now, project, Actor::Consort, vec![change])?;
                 told += 1;

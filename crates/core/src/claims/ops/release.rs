@@ -1,8 +1,8 @@
 //! Letting go; and taking away, where that may be.
 
-use super::Standing;
+use super::LiveHolds;
 use super::actor;
-use super::meanings;
+use super::parse_resources;
 use super::released;
 use super::speaker;
 use super::tell;
@@ -27,43 +27,43 @@ impl App {
     /// what another holds takes a contest that went unanswered, or the person.
     pub fn release(&mut self, request: &ReleaseRequest) -> Result<ReleaseOutcome, ClaimError> {
         let now = self.host.now();
-        let (pulses, case) = (self.engine.side_files(), self.host.case());
+        let (files, case) = (self.engine.side_files(), self.host.case());
         if let Which::These(what) = &request.what {
             self.settle_projects_of(&request.cwd, what)?;
         }
         let mut tx = self.engine.write()?;
-        let me = speaker(presence::who_calls(&*self.host, &*pulses, &*tx, &request.caller)?)?;
+        let me = speaker(presence::who_calls(&*self.host, &*files, &*tx, &request.caller)?)?;
         let holder = actor(me.as_ref());
         let mut gone: Vec<(Hold, Release)> = Vec::new();
         let mut asked = Vec::new();
         if let Which::These(what) = &request.what {
             for text in what {
-                let meant = meanings(&*self.host, &*tx, &request.cwd, text, request.strength)?;
+                let meant = parse_resources(&*self.host, &*tx, &request.cwd, text, request.strength)?;
                 asked.push((text, meant));
             }
         }
-        let standing = Standing::new(&*self.host, &*pulses, &*tx, tx.all_holds()?, now)?;
+        let live = LiveHolds::new(&*self.host, &*files, &*tx, tx.all_holds()?, now)?;
         let fits = |hold: &&Hold| match request.strength {
             Some(strength) => hold.strength == strength,
-            None => hold.strength != Strength::Lifted,
+            None => hold.strength != Strength::Overridden,
         };
         if request.what == Which::Mine {
-            let mine = standing.holds.iter().filter(fits).filter(|hold| hold.holder == holder);
+            let mine = live.holds.iter().filter(fits).filter(|hold| hold.holder == holder);
             gone.extend(mine.map(|hold| (hold.clone(), Release::Asked)));
         }
         let mut over = Vec::new();
         for (text, meant) in &asked {
             let is_it = |hold: &&Hold| meant.iter().any(|one| one.is_it(hold));
-            let met: Vec<&Hold> = standing.holds.iter().filter(fits).filter(is_it).collect();
+            let met: Vec<&Hold> = live.holds.iter().filter(fits).filter(is_it).collect();
             if let Some(mine) = met.iter().find(|hold| hold.holder == holder) {
                 gone.push(((*mine).clone(), Release::Asked));
                 continue;
             }
-            let left: Vec<&Hold> = standing.over.iter().map(|(hold, _)| hold).filter(is_it).collect();
+            let left: Vec<&Hold> = live.over.iter().map(|(hold, _)| hold).filter(is_it).collect();
             if met.is_empty() && left.is_empty() {
                 let is_near = |hold: &&Hold| meant.iter().any(|one| rules::meets(hold, one, case));
-                let near = standing.holds.iter().find(is_near).map(|hold| hold.resource.shown());
-                let known: Vec<String> = standing.holds.iter().map(|hold| hold.resource.shown()).collect();
+                let near = live.holds.iter().find(is_near).map(|hold| hold.resource.shown());
+                let known: Vec<String> = live.holds.iter().map(|hold| hold.resource.shown()).collect();
                 let alike = || text::nearest(text, known.iter().map(String::as_str)).map(str::to_owned);
                 return Err(ClaimError::NotHeld { resource: (*text).clone(), nearest: near.or_else(alike) });
             }
@@ -78,7 +78,7 @@ impl App {
                 gone.push((hold.clone(), Release::Forced));
             }
         }
-        let mut changes = standing.notices();
+        let mut changes = live.notices();
         changes.extend(gone.iter().map(|(hold, why)| released(hold, *why)));
         // Whose it was, and who asked for it: in one message, the entry has but one.
         let is_forced = gone.iter().any(|(_, why)| *why == Release::Forced);

@@ -6,10 +6,10 @@ use crate::App;
 use crate::Timestamp;
 use crate::claims::Extent;
 use crate::claims::Pattern;
-use crate::claims::Sight;
+use crate::claims::ReadStamp;
 use crate::claims::Target;
 use crate::claims::Touch;
-use crate::claims::told;
+use crate::claims::wording;
 use crate::config::hook_settings;
 use crate::engine::StoreError;
 use crate::journal::Actor;
@@ -20,22 +20,22 @@ impl App {
     /// A session has written files: they are its own for a while, and it has
     /// seen them as they are now. Says where they really are.
     pub fn wrote(&mut self, session: &SessionId, paths: &[PathBuf]) -> Result<Vec<PathBuf>, StoreError> {
-        let (now, notes) = (self.host.now(), self.engine.side_files());
-        let (mut sights, mut places, mut outdated) = (Vec::new(), Vec::new(), Vec::new());
+        let (now, files) = (self.host.now(), self.engine.side_files());
+        let (mut read_stamps, mut places, mut outdated) = (Vec::new(), Vec::new(), Vec::new());
         for path in paths {
             let located = self.host.locate(path);
             places.push(located.worktree.join(&located.path));
-            let known = located.repository.as_ref().and_then(|found| notes.leans_on(found, &located.path));
+            let known = located.repository.as_ref().and_then(|found| files.leans_on(found, &located.path));
             outdated.extend(known.map(|project| (project, located.worktree.clone(), located.path.clone())));
-            notes.touch(&Touch {
+            files.touch(&Touch {
                 session: session.clone(),
                 at: now,
                 worktree: located.worktree,
                 path: located.path,
             })?;
-            sights.push(Sight { path: path.clone(), at: now, stamp: self.host.stamp(path) });
+            read_stamps.push(ReadStamp { path: path.clone(), at: now, stamp: self.host.stamp(path) });
         }
-        notes.saw(session, &sights)?;
+        files.note_read(session, &read_stamps)?;
         for (project, worktree, path) in outdated {
             // What is known of it says so; that it could not be marked is no failure of the write.
             let _ = self.outdate(&project, &worktree, &[path], Actor::Agent(session.clone()));
@@ -51,10 +51,10 @@ impl App {
         targets: &[Target],
         environment: &dyn Fn(&str) -> Option<String>,
     ) -> Result<Option<String>, StoreError> {
-        let (now, notes) = (self.host.now(), self.engine.side_files());
+        let (now, files) = (self.host.now(), self.engine.side_files());
         let mut found = Vec::new();
         for target in targets.iter().filter(|target| target.extent == Extent::File) {
-            let touch = notes.touched(&self.host.real_path(&target.path));
+            let touch = files.touched(&self.host.real_path(&target.path));
             found.extend(
                 touch.filter(|touch| touch.session != *session && now.since(touch.at) < Timestamp::DAY),
             );
@@ -62,7 +62,7 @@ impl App {
         if found.is_empty() {
             return Ok(None);
         }
-        let pulses = self.engine.side_files();
+        let files = self.engine.side_files();
         let tx = self.engine.read()?;
         let mut told = Vec::new();
         for touch in found {
@@ -72,12 +72,12 @@ impl App {
             let what = format!("touched {} {} {}", touch.session, touch.at.0 / lasts.max(1), touch.path);
             // What starts `git` comes last.
             if now.since(touch.at) < lasts
-                && !notes.was_told(session, &what)
-                && presence::is_alive(&*self.host, &*pulses, &agent)
+                && !files.was_notified(session, &what)
+                && presence::is_alive(&*self.host, &*files, &agent)
                 && self.host.has_changes(&touch.worktree, &Pattern::file(&touch.path), true)
-                && !notes.told_before(session, &what)
+                && !files.notified_before(session, &what)
             {
-                told.push(told::touched(&touch, agent.name.as_str(), now));
+                told.push(wording::touched(&touch, agent.name.as_str(), now));
             }
         }
         Ok((!told.is_empty()).then(|| told.join("\n")))

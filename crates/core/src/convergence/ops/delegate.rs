@@ -22,12 +22,12 @@ impl App {
         caller: Option<&SessionId>,
         environment: &dyn Fn(&str) -> Option<String>,
     ) -> Result<Vec<Candidate>, ConvergenceError> {
-        let (now, notes, pulses) = (self.host.now(), self.engine.side_files(), self.engine.side_files());
+        let (now, files) = (self.host.now(), self.engine.side_files());
         let mut agents = self.engine.read()?.present()?;
         agents.retain(|agent| {
             agent.project.id == *project
                 && Some(&agent.session) != caller
-                && presence::is_alive(&*self.host, &*pulses, agent)
+                && presence::is_alive(&*self.host, &*files, agent)
         });
         let Some(first) = agents.first() else { return Err(ConvergenceError::Nobody) };
         let note = self.radar_note(&first.worktree);
@@ -37,22 +37,22 @@ impl App {
             return Err(ConvergenceError::EmptyTask { task: task.to_owned() });
         }
         let mut candidates = Vec::new();
-        for seen in presence::see(&*self.host, &*pulses, agents) {
+        for seen in presence::see(&*self.host, &*files, agents) {
             let agent = &seen.agent;
-            let steps = notes.trail(&agent.session).map(|trail| trail.steps).unwrap_or_default();
+            let steps = files.trail(&agent.session).map(|trail| trail.steps).unwrap_or_default();
             let tx = self.engine.read()?;
             let (task, unread) =
                 (tx.task_of(&agent.session)?, tx.unread(&Actor::Agent(agent.session.clone()))?);
             drop(tx);
             let silent_for = now.since(seen.last_active).max(0);
-            let standing = rules::Standing {
+            let facts = rules::CandidateFacts {
                 steps: &steps,
                 status: seen.status,
                 has_task: task.is_some(),
                 unread: unread.len(),
                 is_silent: silent_for >= Timestamp::HOUR,
             };
-            let (score, reasons) = rules::suitability(&wanted, &view.domains, &standing);
+            let (score, reasons) = rules::suitability(&wanted, &view.domains, &facts);
             let (name, session) = (agent.name.to_string(), agent.session.clone());
             candidates.push(Candidate { name, session, status: seen.status, score, reasons });
         }

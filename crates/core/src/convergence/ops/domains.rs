@@ -5,8 +5,8 @@ use std::path::Path;
 use crate::App;
 use crate::convergence::ConvergenceChange;
 use crate::convergence::ConvergenceError;
-use crate::convergence::DomainSeen;
 use crate::convergence::DomainSource;
+use crate::convergence::DomainView;
 use crate::convergence::Domains;
 use crate::convergence::domains::is_word;
 use crate::convergence::model;
@@ -17,16 +17,16 @@ use crate::journal::Change;
 
 impl App {
     /// Every topic that has a domain, by domain.
-    pub fn domains(&mut self, worktree: &Path) -> Result<Vec<DomainSeen>, StoreError> {
+    pub fn domains(&mut self, worktree: &Path) -> Result<Vec<DomainView>, StoreError> {
         let now = self.host.now();
         let tx = self.engine.read()?;
         let published = tx.published(Some(worktree))?;
         let configured = model::configured_domains(&published, &|_| None);
         let (assigned, learned) = (tx.assigned_domains()?, tx.learned_domains()?);
-        let mut seen: Vec<DomainSeen> = Vec::new();
+        let mut seen: Vec<DomainView> = Vec::new();
         let mut add = |topic: &str, domain: &str, source| {
             if !seen.iter().any(|known| known.topic == topic) {
-                seen.push(DomainSeen { topic: topic.to_owned(), domain: domain.to_owned(), source });
+                seen.push(DomainView { topic: topic.to_owned(), domain: domain.to_owned(), source });
             }
         };
         for (topic, domain) in &assigned {

@@ -43,10 +43,10 @@ impl App {
 
     /// The same of everyone here in a project.
     pub fn handoffs(&mut self, project: &ProjectId) -> Result<Vec<Handoff>, ConvergenceError> {
-        let pulses = self.engine.side_files();
+        let files = self.engine.side_files();
         let mut agents = self.engine.read()?.present()?;
         agents
-            .retain(|agent| agent.project.id == *project && presence::is_alive(&*self.host, &*pulses, agent));
+            .retain(|agent| agent.project.id == *project && presence::is_alive(&*self.host, &*files, agent));
         if agents.is_empty() {
             return Err(ConvergenceError::Nobody);
         }
@@ -54,9 +54,9 @@ impl App {
     }
 
     fn hand_over(&mut self, agent: Agent) -> Result<Handoff, StoreError> {
-        let (notes, pulses) = (self.engine.side_files(), self.engine.side_files());
+        let files = self.engine.side_files();
         let me = Actor::Agent(agent.session.clone());
-        let steps = notes.last_trail(&agent.session).map(|trail| trail.steps).unwrap_or_default();
+        let steps = files.last_trail(&agent.session).map(|trail| trail.steps).unwrap_or_default();
         let changes = self.host.changes(&agent.worktree);
         // A spec that cannot be read any more hides nothing else.
         let spec = agent.spec_file.clone().map(|file| self.tasks(&TaskRequest::of_spec(file)));
@@ -67,7 +67,7 @@ impl App {
         // What Consort had to say was meant for that session.
         unread.retain(|letter| letter.message.sent.from.who != Actor::Consort);
         let mut holds = tx.holds(Some(&agent.project.id))?;
-        holds.retain(|hold| hold.holder == me && hold.strength != Strength::Lifted);
+        holds.retain(|hold| hold.holder == me && hold.strength != Strength::Overridden);
         let mut messages: Vec<_> = tx.sent_by(&me, LETTERS)?.into_iter().map(|post| post.message).collect();
         messages.extend(unread.iter().map(|letter| letter.message.clone()));
         messages.sort_by_key(|message| message.number);
@@ -105,7 +105,7 @@ impl App {
         drop(tx);
         let seen: Seen = match departed {
             Some((at, reason)) => presence::see_gone(agent, at, reason),
-            None => presence::see(&*self.host, &*pulses, vec![agent]).remove(0),
+            None => presence::see(&*self.host, &*files, vec![agent]).remove(0),
         };
         let mut unfinished = had;
         if let Some(task) = &task {

@@ -14,17 +14,17 @@ use crate::side_files::SideFiles;
 
 /// What becomes of predictions about it, once it is gone, and what its prompts
 /// teach. Each is an entry of its own.
-pub(crate) fn last_words(
-    notes: &dyn SideFiles,
+pub(crate) fn close_predictions(
+    files: &dyn SideFiles,
     tx: &mut dyn Tx,
     agent: &Agent,
     now: Timestamp,
 ) -> Result<Vec<Vec<Change>>, StoreError> {
     let mut entries = Vec::new();
-    let endings = settle(notes, tx, now, |prediction| prediction.concerns(&agent.session))?;
+    let endings = settle(files, tx, now, |prediction| prediction.concerns(&agent.session))?;
     entries.extend(endings.into_iter().map(|(_, changes)| changes));
     let published = tx.published(Some(&agent.worktree))?;
-    if let Some(trail) = notes.trail(&agent.session)
+    if let Some(trail) = files.trail(&agent.session)
         && settings_from(&published, &|_| None).convergence
     {
         let (assigned, known) = (tx.assigned_domains()?, tx.learned_domains()?);

@@ -4,12 +4,12 @@ mod delegate;
 mod domains;
 mod handoff;
 mod leave;
-mod pollinate;
 mod prompt;
+mod propagate;
 mod radar;
 mod settle;
 
-pub(crate) use leave::last_words;
+pub(crate) use leave::close_predictions;
 
 use std::path::Path;
 
@@ -18,11 +18,11 @@ use crate::Timestamp;
 use crate::claims::Stamp;
 use crate::config::HookSettings;
 use crate::config::settings_from;
+use crate::convergence::Counters;
 use crate::convergence::Domains;
-use crate::convergence::Lens;
 use crate::convergence::RadarNote;
+use crate::convergence::ScoringContext;
 use crate::convergence::Signal;
-use crate::convergence::Tally;
 use crate::convergence::model;
 use crate::convergence::topics::words_of;
 use crate::host::Host;
@@ -78,12 +78,12 @@ impl View {
         let home = who.map(|value| value.rsplit('/').next().unwrap_or_default().to_owned());
         let extra = model::configured("convergence.noise", &note.settings, environment);
         let noise = home.chain([host.name()]).chain(extra).flat_map(|words| words_of(&words)).collect();
-        let threshold = note.threshold.unwrap_or(Tally::default().threshold);
+        let threshold = note.threshold.unwrap_or(Counters::default().threshold);
         Self { settings, threshold, domains, noise, note }
     }
 
-    fn lens(&self, now: Timestamp) -> Lens<'_> {
+    fn scoring_context(&self, now: Timestamp) -> ScoringContext<'_> {
         let files = self.settings.convergence_files;
-        Lens { files, threshold: self.threshold, domains: &self.domains, without: None, now }
+        ScoringContext { files, threshold: self.threshold, domains: &self.domains, without: None, now }
     }
 }

@@ -33,7 +33,7 @@ impl App {
         prompt: &str,
         environment: &dyn Fn(&str) -> Option<String>,
     ) -> Result<Vec<String>, StoreError> {
-        let (now, notes) = (self.host.now(), self.engine.side_files());
+        let (now, files) = (self.host.now(), self.engine.side_files());
         let Some(mut trail) = self.own_trail(session)? else { return Ok(Vec::new()) };
         let note = self.radar_note(&trail.worktree);
         let view = View::new(note, &trail.worktree, &*self.host, environment);
@@ -52,15 +52,15 @@ impl App {
         let extra = trail.steps.len().saturating_sub(WINDOW);
         trail.steps.drain(..extra);
         // First everyone's words, then the trails of those that have to do with us.
-        let lens = view.lens(now);
-        let mine = Profile::at_a_glance(&Glance::of(&trail), &lens);
-        let interests = mine.interests(&lens);
+        let scoring_context = view.scoring_context(now);
+        let mine = Profile::at_a_glance(&Glance::of(&trail), &scoring_context);
+        let interests = mine.interests(&scoring_context);
         let (mut near, mut inherited) = (Vec::new(), Vec::new());
-        notes.add_step(&trail, &interests, &mut |other| {
+        files.add_step(&trail, &interests, &mut |other| {
             if other.session != session.as_str() {
-                let theirs = Profile::at_a_glance(other, &lens);
+                let theirs = Profile::at_a_glance(other, &scoring_context);
                 let session = || SessionId::from(other.session.clone());
-                if !signals(&mine, &theirs, &lens).is_empty() {
+                if !signals(&mine, &theirs, &scoring_context).is_empty() {
                     near.push(session());
                 } else if let Some(topics) = rules::inheritance(&theirs, &mine) {
                     inherited.push((session(), topics));
@@ -72,11 +72,11 @@ impl App {
         near.extend(open.flat_map(|note| note.pair.clone()).filter(|other| other != session));
         near.sort();
         near.dedup();
-        let others: Vec<Trail> = near.iter().filter_map(|other| notes.trail(other)).collect();
+        let others: Vec<Trail> = near.iter().filter_map(|other| files.trail(other)).collect();
         for (former, topics) in inherited {
-            if let Some(former) = notes.trail(&former) {
+            if let Some(former) = files.trail(&former) {
                 // A hint; what else there is to see does not hang on it.
-                let _ = self.pollinate(&former, session, &topics);
+                let _ = self.propagate(&former, session, &topics);
             }
         }
         self.compare(&view, &trail, &others, false, now)
@@ -94,20 +94,20 @@ impl App {
         is_elsewhere: bool,
         environment: &dyn Fn(&str) -> Option<String>,
     ) -> Result<Vec<String>, StoreError> {
-        let (now, notes) = (self.host.now(), self.engine.side_files());
-        notes.add_visit(session, path, now, written);
+        let (now, files) = (self.host.now(), self.engine.side_files());
+        files.add_visit(session, path, now, written);
         let other = if written {
-            notes.last_reader(path, session)
+            files.last_reader(path, session)
         } else {
-            notes.read_by(path, session, now);
-            notes.touched(path).map(|touch| (touch.session, touch.at))
+            files.read_by(path, session, now);
+            files.touched(path).map(|touch| (touch.session, touch.at))
         };
         let Some((other, _)) =
             other.filter(|(other, at)| other != session && now.since(*at) < Timestamp::HOUR)
         else {
             return Ok(Vec::new());
         };
-        let (Some(trail), Some(other)) = (notes.trail(session), notes.trail(&other)) else {
+        let (Some(trail), Some(other)) = (files.trail(session), files.trail(&other)) else {
             return Ok(Vec::new());
         };
         let note = self.radar_note(&trail.worktree);
@@ -129,11 +129,12 @@ impl App {
         now: Timestamp,
     ) -> Result<Vec<String>, StoreError> {
         let me = &trail.session;
-        let lens = view.lens(now);
-        let mine = Profile::new(trail, &lens);
+        let scoring_context = view.scoring_context(now);
+        let mine = Profile::new(trail, &scoring_context);
         let mut found = Vec::new();
         for other in others.iter().filter(|other| other.session != *me) {
-            let signal = signals(&mine, &Profile::new(other, &lens), &lens).into_iter().next();
+            let signal =
+                signals(&mine, &Profile::new(other, &scoring_context), &scoring_context).into_iter().next();
             found.extend(signal.map(|signal| Sighting { pair: rules::pair(me, &other.session), signal }));
         }
         found.retain(|sighting| {
@@ -157,12 +158,12 @@ impl App {
     /// The trail of a session that is here. One that joined before there were
     /// trails gets one now.
     fn own_trail(&mut self, session: &SessionId) -> Result<Option<Trail>, StoreError> {
-        let notes = self.engine.side_files();
-        if let Some(trail) = notes.trail(session) {
+        let files = self.engine.side_files();
+        if let Some(trail) = files.trail(session) {
             return Ok(Some(trail));
         }
         let Some((agent, None)) = self.engine.read()?.agent(session)? else { return Ok(None) };
-        notes.begin_trail(session, &agent.project.id, &agent.worktree)?;
-        Ok(notes.trail(session))
+        files.begin_trail(session, &agent.project.id, &agent.worktree)?;
+        Ok(files.trail(session))
     }
 }

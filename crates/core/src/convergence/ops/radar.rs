@@ -7,13 +7,13 @@ use super::View;
 use crate::App;
 use crate::convergence::AgentTopics;
 use crate::convergence::ConvergenceError;
-use crate::convergence::PairSeen;
+use crate::convergence::Counters;
+use crate::convergence::PairView;
 use crate::convergence::Party;
 use crate::convergence::Prediction;
 use crate::convergence::Profile;
 use crate::convergence::RadarOutcome;
 use crate::convergence::Signal;
-use crate::convergence::Tally;
 use crate::convergence::Trail;
 use crate::convergence::Trajectory;
 use crate::convergence::rules;
@@ -33,13 +33,14 @@ impl App {
         project: &ProjectId,
         environment: &dyn Fn(&str) -> Option<String>,
     ) -> Result<RadarOutcome, StoreError> {
-        let (now, notes, pulses) = (self.host.now(), self.engine.side_files(), self.engine.side_files());
+        let (now, side_files) = (self.host.now(), self.engine.side_files());
         let mut agents = self.engine.read()?.present()?;
-        agents
-            .retain(|agent| agent.project.id == *project && presence::is_alive(&*self.host, &*pulses, agent));
+        agents.retain(|agent| {
+            agent.project.id == *project && presence::is_alive(&*self.host, &*side_files, agent)
+        });
         let seen: Vec<(Agent, Trail)> = agents
             .into_iter()
-            .filter_map(|agent| notes.trail(&agent.session).map(|trail| (agent, trail)))
+            .filter_map(|agent| side_files.trail(&agent.session).map(|trail| (agent, trail)))
             .collect();
         let Some((first, _)) = seen.first() else {
             let tally = self.engine.read()?.tally()?;
@@ -47,12 +48,13 @@ impl App {
         };
         let note = self.radar_note(&first.worktree);
         let view = View::new(note, &first.worktree, &*self.host, environment);
-        let lens = view.lens(now);
-        let profiles: Vec<Profile<'_>> = seen.iter().map(|(_, trail)| Profile::new(trail, &lens)).collect();
+        let scoring_context = view.scoring_context(now);
+        let profiles: Vec<Profile<'_>> =
+            seen.iter().map(|(_, trail)| Profile::new(trail, &scoring_context)).collect();
         let mut near = Vec::new();
         for (at, (one, _)) in seen.iter().enumerate() {
             for (beyond, (other, _)) in seen[at + 1..].iter().enumerate() {
-                let found = signals(&profiles[at], &profiles[at + 1 + beyond], &lens);
+                let found = signals(&profiles[at], &profiles[at + 1 + beyond], &scoring_context);
                 if !found.is_empty() {
                     near.push((rules::pair(&one.session, &other.session), found));
                 }
@@ -90,15 +92,15 @@ impl App {
                 near.push((pair, Vec::new()));
             }
         }
-        let mut pairs: Vec<PairSeen> = near
+        let mut pairs: Vec<PairView> = near
             .into_iter()
             .map(|(pair, signals)| {
                 let prediction = active.iter().find(|prediction| is_of(prediction, &pair)).cloned();
                 let trend = rules::trend(prediction.as_ref(), signals.first(), now);
-                PairSeen { pair: [name(&pair[0]), name(&pair[1])], signals, prediction, trend }
+                PairView { pair: [name(&pair[0]), name(&pair[1])], signals, prediction, trend }
             })
             .collect();
-        let confidence = |seen: &PairSeen| seen.signals.first().map_or(0.0, |signal| signal.confidence);
+        let confidence = |seen: &PairView| seen.signals.first().map_or(0.0, |signal| signal.confidence);
         pairs.sort_by(|one, other| confidence(other).total_cmp(&confidence(one)));
         let agents = seen
             .iter()
@@ -113,7 +115,7 @@ impl App {
     }
 
     /// Predictions that have ended, newest first, and how all have come out.
-    pub fn past_predictions(&mut self) -> Result<(Vec<Prediction>, Tally), StoreError> {
+    pub fn past_predictions(&mut self) -> Result<(Vec<Prediction>, Counters), StoreError> {
         let tx = self.engine.read()?;
         Ok((tx.past_predictions()?, tx.tally()?))
     }
@@ -128,7 +130,7 @@ impl App {
         let mut active = self.engine.read()?.active_predictions()?;
         active.retain(|prediction| prediction.concerns(session));
         active.sort_by(|one, other| other.signal.confidence.total_cmp(&one.signal.confidence));
-        Ok(active.iter().map(|prediction| crate::convergence::told::line(prediction, session)).collect())
+        Ok(active.iter().map(|prediction| crate::convergence::wording::line(prediction, session)).collect())
     }
 
     /// What each session of a project is about, in a few words.

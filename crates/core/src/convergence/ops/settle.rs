@@ -18,8 +18,8 @@ use crate::convergence::Signal;
 use crate::convergence::SignalKind;
 use crate::convergence::Trail;
 use crate::convergence::rules;
-use crate::convergence::told;
 use crate::convergence::topics;
+use crate::convergence::wording;
 use crate::engine::StoreError;
 use crate::engine::Tx;
 use crate::journal::Actor;
@@ -49,7 +49,7 @@ impl App {
         me: Option<&SessionId>,
         now: Timestamp,
     ) -> Result<Vec<String>, StoreError> {
-        let (notes, pulses) = (self.engine.side_files(), self.engine.side_files());
+        let side_files = self.engine.side_files();
         let mut tx = self.engine.write()?;
         let mut topics = Vec::new();
         let mut record = |tx: &mut dyn Tx, agent: Option<&Agent>, changes: Vec<Change>| {
@@ -60,7 +60,7 @@ impl App {
             tx.record(&entry)
         };
         let concerns = |prediction: &Prediction| me.is_none_or(|me| prediction.concerns(me));
-        for (agent, changes) in settle(&*notes, &mut *tx, now, concerns)? {
+        for (agent, changes) in settle(&*side_files, &mut *tx, now, concerns)? {
             record(&mut *tx, agent.as_ref(), changes)?;
         }
         let mut known: Vec<PredictionNote> =
@@ -80,7 +80,7 @@ impl App {
             let (Some((one, None)), Some((other, None))) = (tx.agent(&pair[0])?, tx.agent(&pair[1])?) else {
                 continue;
             };
-            if ![&one, &other].iter().all(|agent| presence::is_alive(&*self.host, &*pulses, agent)) {
+            if ![&one, &other].iter().all(|agent| presence::is_alive(&*self.host, &*side_files, agent)) {
                 continue;
             }
             let again = of_pair().find(|note| note.ended.is_none()).map(|note| note.number);
@@ -97,7 +97,7 @@ impl App {
                 if *count > MOST_TOLD || !hears(&*tx, agent, &prediction.signal)? {
                     continue;
                 }
-                let line = told::line(&prediction, &agent.session);
+                let line = wording::line(&prediction, &agent.session);
                 if me == Some(&agent.session) {
                     lines.push(format!("[consort] {line}"));
                 } else {
@@ -131,7 +131,7 @@ type Ended = (Option<Agent>, Vec<Change>);
 /// What has come of predictions that have not ended, with one of each two. What
 /// either was to hear of one that has ended, and has not, it need not hear.
 pub(super) fn settle(
-    notes: &dyn SideFiles,
+    side_files: &dyn SideFiles,
     tx: &mut dyn Tx,
     now: Timestamp,
     concerns: impl Fn(&Prediction) -> bool,
@@ -139,7 +139,7 @@ pub(super) fn settle(
     let mut tally = tx.tally()?;
     let mut endings = Vec::new();
     for prediction in tx.active_predictions()?.into_iter().filter(concerns) {
-        let since = since(notes, tx, &prediction)?;
+        let since = since(side_files, tx, &prediction)?;
         let Some((outcome, how)) = rules::verdict(prediction.at, now, &since) else { continue };
         tally = tally.with(outcome);
         let number = prediction.number;
@@ -154,7 +154,11 @@ pub(super) fn settle(
     Ok(endings)
 }
 
-fn since(notes: &dyn SideFiles, tx: &dyn Tx, prediction: &Prediction) -> Result<rules::Since, StoreError> {
+fn since(
+    side_files: &dyn SideFiles,
+    tx: &dyn Tx,
+    prediction: &Prediction,
+) -> Result<rules::Since, StoreError> {
     let made = prediction.at;
     let mut since = rules::Since { understanding: understanding(tx, prediction)?, ..Default::default() };
     for party in &prediction.pair {
@@ -162,7 +166,7 @@ fn since(notes: &dyn SideFiles, tx: &dyn Tx, prediction: &Prediction) -> Result<
             since.left = Some(party.name.clone());
         }
     }
-    let trails = prediction.pair.each_ref().map(|party| notes.last_trail(&party.session));
+    let trails = prediction.pair.each_ref().map(|party| side_files.last_trail(&party.session));
     if let [Some(one), Some(other)] = trails {
         let both: [&Trail; 2] = [&one, &other];
         since.written = rules::both_wrote(both, made);
@@ -200,7 +204,7 @@ fn understanding(tx: &dyn Tx, prediction: &Prediction) -> Result<Option<(Timesta
     let project = tx.agent(&prediction.pair[0].session)?.map(|(agent, _)| agent.project.id);
     let is_one_of_them = |actor: &Actor| *actor == one || *actor == other;
     let holds = tx.holds(project.as_ref())?;
-    for hold in holds.into_iter().filter(|hold| hold.strength != Strength::Lifted) {
+    for hold in holds.into_iter().filter(|hold| hold.strength != Strength::Overridden) {
         let what = hold.resource.shown();
         let covers = |file: &String| {
             hold.resource.pattern().is_some_and(|held| held.overlaps(&Pattern::file(file), Case::Matters))

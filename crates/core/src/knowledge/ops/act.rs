@@ -39,13 +39,13 @@ impl App {
         request: &ActRequest,
     ) -> Result<ActOutcome, KnowledgeError> {
         let now = self.host.now();
-        let pulses = self.engine.side_files();
+        let files = self.engine.side_files();
         if request.scope != Scope::Global {
             // Others find a project by its name once it was seen.
             self.settle_projects([request.worktree.clone()])?;
         }
         let mut tx = self.engine.write()?;
-        let (actor, by) = match presence::who_calls(&*self.host, &*pulses, &*tx, &request.caller)? {
+        let (actor, by) = match presence::who_calls(&*self.host, &*files, &*tx, &request.caller)? {
             Caller::Agent(agent) => {
                 let source = (agent.name.to_string(), Some(agent.kind.clone()));
                 (Actor::Agent(agent.session), source)
@@ -82,7 +82,7 @@ impl App {
         let entry = NewEntry { id, at: now, project, actor, changes: vec![Change::Knowledge(change)] };
         let number = Self::conclude_with(host, tx, &entry)?;
         // It is recorded; whoever reads next takes it in otherwise.
-        if index.take_in(&[entry.kept_as(number)], number).is_ok() {
+        if index.ingest(&[entry.kept_as(number)], number).is_ok() {
             let _ = self.write_digest(index, &request.scope, with_files);
         }
         Ok(ActOutcome { number, duplicate: false, results: planned.results })

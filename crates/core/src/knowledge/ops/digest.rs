@@ -33,13 +33,13 @@ impl App {
         with_files: bool,
     ) -> Result<(), StoreError> {
         let Scope::Project(project) = scope else { return Ok(()) };
-        let notes = self.engine.side_files();
+        let side_files = self.engine.side_files();
         let lines = index.heaviest(scope, digest::MOST)?;
-        notes.set_digest(project, &lines.join("\n"));
+        side_files.set_digest(project, &lines.join("\n"));
         if with_files {
             let files = index.fresh_files(scope)?;
             for repository in self.engine.read()?.repositories(project)? {
-                notes.set_leans(&repository, project, &files);
+                side_files.set_leans(&repository, project, &files);
             }
         }
         Ok(())

@@ -64,7 +64,7 @@ fn catch_up(tx: &dyn Tx, index: &mut dyn KnowledgeIndex) -> Result<Option<usize>
         let entries = tx.knowledge_after(last, BATCH)?;
         let is_all = entries.len() < BATCH;
         last = if is_all { through } else { entries.last().map_or(through, |entry| entry.seq) };
-        index.take_in(&entries, last)?;
+        index.ingest(&entries, last)?;
         count += entries.len();
     }
     Ok(Some(count))

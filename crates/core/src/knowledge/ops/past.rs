@@ -71,7 +71,7 @@ impl App {
         let mut entries = self.knowledge_entries(scope)?;
         entries.retain(|entry| entry.at <= at);
         let mut index = self.engine.passing_knowledge();
-        index.take_in(&entries, entries.last().map_or(0, |entry| entry.seq))?;
+        index.ingest(&entries, entries.last().map_or(0, |entry| entry.seq))?;
         Ok(index)
     }
 

@@ -1,14 +1,14 @@
 //! Handing letters to a session through its hooks.
 
-use super::fates;
+use super::delivery_states;
 use crate::App;
 use crate::config::hook_settings;
 use crate::engine::StoreError;
 use crate::journal::Actor;
 use crate::journal::Change;
 use crate::messages::Batch;
+use crate::messages::DeliveryPoint;
 use crate::messages::MessageChange;
-use crate::messages::Moment;
 use crate::messages::quote;
 use crate::messages::rules;
 use crate::presence::SessionId;
@@ -21,7 +21,7 @@ impl App {
     pub fn collect(
         &mut self,
         session: &SessionId,
-        moment: Moment,
+        moment: DeliveryPoint,
         environment: &dyn Fn(&str) -> Option<String>,
     ) -> Result<Option<Batch>, StoreError> {
         let flags = self.engine.side_files();
@@ -31,13 +31,13 @@ impl App {
         let now = self.host.now();
         let mailbox = Actor::Agent(session.clone());
         // At the start a look is enough: as a rule there is nothing.
-        if moment == Moment::Start && !self.engine.read()?.has_unread(&mailbox)? {
+        if moment == DeliveryPoint::Start && !self.engine.read()?.has_unread(&mailbox)? {
             return Ok(None);
         }
         let mut tx = self.engine.write()?;
         let Some((me, None)) = tx.agent(session)? else { return Ok(None) };
         let letters = tx.unread(&mailbox)?;
-        let plan = rules::plan(letters, moment, now, fates(&*self.host, &*flags, &mailbox));
+        let plan = rules::plan(letters, moment, now, delivery_states(&*self.host, &*flags, &mailbox));
 
         let mut changes = Vec::new();
         if !plan.read.is_empty() {

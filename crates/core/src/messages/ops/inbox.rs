@@ -1,6 +1,6 @@
 //! Reading one's letters because one asks for them.
 
-use super::fates;
+use super::delivery_states;
 use crate::App;
 use crate::engine::StoreError;
 use crate::engine::Tx;
@@ -109,7 +109,7 @@ fn waiting(
     request: &InboxRequest,
 ) -> Result<Vec<Letter>, StoreError> {
     let mut letters = tx.unread(&request.mailbox)?;
-    let fate = fates(host, flags, &request.mailbox);
+    let fate = delivery_states(host, flags, &request.mailbox);
     letters.retain_mut(|letter| {
         let fate = letter.hand.as_ref().map(&fate);
         letter.again = fate == Some(Hand::CutShort);

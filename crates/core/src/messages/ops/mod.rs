@@ -171,7 +171,7 @@ pub(crate) fn unread_counts(store: &dyn MessageStore) -> Result<BTreeMap<Actor, 
 
 /// Tells what became of whoever handed over a letter of this mailbox; each is
 /// asked after once.
-fn fates<'a>(
+fn delivery_states<'a>(
     host: &'a dyn Host,
     flags: &'a dyn SideFiles,
     mailbox: &'a Actor,

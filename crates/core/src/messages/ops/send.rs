@@ -34,10 +34,10 @@ impl App {
         rules::check_text(&request.text)?;
         let now = self.host.now();
         let id = EntryId::new(now, self.host.random());
-        let pulses = self.engine.side_files();
+        let files = self.engine.side_files();
         let mut tx = self.engine.write()?;
         let (outcome, topics) =
-            Sending { host: &*self.host, pulses: &*pulses }.carry_out(&mut *tx, id, now, request)?;
+            Sending { host: &*self.host, files: &*files }.carry_out(&mut *tx, id, now, request)?;
         tx.commit()?;
         self.host.ring(&topics);
         Ok(outcome)
@@ -47,7 +47,7 @@ impl App {
 /// What it takes to carry out a request.
 struct Sending<'a> {
     host: &'a dyn Host,
-    pulses: &'a dyn SideFiles,
+    files: &'a dyn SideFiles,
 }
 
 /// A message that is about to be recorded.
@@ -59,7 +59,7 @@ struct Draft {
 
 impl Sending<'_> {
     fn is_alive(&self, agent: &Agent) -> bool {
-        presence::is_alive(self.host, self.pulses, agent)
+        presence::is_alive(self.host, self.files, agent)
     }
 
     fn branch(&self, agent: &Agent) -> Option<String> {
@@ -74,7 +74,7 @@ impl Sending<'_> {
         now: Timestamp,
         request: &SendRequest,
     ) -> Result<(SendOutcome, Vec<Topic>), MessageError> {
-        let caller = presence::who_calls(self.host, self.pulses, tx, &request.caller)?;
+        let caller = presence::who_calls(self.host, self.files, tx, &request.caller)?;
         let me = speaker(tx, caller, request.as_agent.as_deref())?;
         let from = sender(me.as_ref(), |me| self.branch(me));
         let former = match &request.key {
@@ -204,7 +204,7 @@ impl Sending<'_> {
             project.is_none_or(|project| agent.project.id == *project)
                 && me.is_none_or(|me| me.session != agent.session)
         });
-        let (agents, _) = presence::partition_alive(self.host, self.pulses, agents);
+        let (agents, _) = presence::partition_alive(self.host, self.files, agents);
         Ok(agents.iter().map(recipient).collect())
     }
 

@@ -1,6 +1,6 @@
 //! Whom a message should wake.
 
-use super::fates;
+use super::delivery_states;
 use crate::App;
 use crate::Timestamp;
 use crate::config::hook_settings;
@@ -8,11 +8,11 @@ use crate::engine::StoreError;
 use crate::journal::Actor;
 use crate::messages::SendOutcome;
 use crate::messages::SendRequest;
-use crate::messages::Stir;
+use crate::messages::WakeCheck;
 use crate::messages::rules;
 use crate::messages::rules::Hand;
+use crate::presence::Activity;
 use crate::presence::Agent;
-use crate::presence::Heard;
 use crate::presence::SessionId;
 use crate::presence::Status;
 
@@ -27,19 +27,19 @@ impl App {
         &mut self,
         request: &SendRequest,
         outcome: &SendOutcome,
-    ) -> Result<Vec<(Agent, Heard)>, StoreError> {
+    ) -> Result<Vec<(Agent, Activity)>, StoreError> {
         let priority = request.priority.unwrap_or_else(|| request.kind.priority());
         if outcome.duplicate || !rules::is_worth_waking(request.kind, priority, outcome.to.len()) {
             return Ok(Vec::new());
         }
         let now = self.host.now();
-        let pulses = self.engine.side_files();
+        let files = self.engine.side_files();
         let mut asleep = Vec::new();
         for recipient in &outcome.to {
             let Actor::Agent(session) = &recipient.who else { continue };
             // One that works without a sign may have been interrupted, which
             // fires no hook; its CLI knows.
-            let Some(heard) = pulses.heard(session) else { continue };
+            let Some(heard) = files.heard(session) else { continue };
             let is_busy = heard.status != Status::Idle && now.since(heard.last_active) < LONG_SILENCE;
             if is_busy || heard.prompts == 0 {
                 continue;
@@ -61,27 +61,27 @@ impl App {
         &mut self,
         session: &SessionId,
         environment: &dyn Fn(&str) -> Option<String>,
-    ) -> Result<Stir, StoreError> {
+    ) -> Result<WakeCheck, StoreError> {
         let flags = self.engine.side_files();
         let heard = self.engine.side_files().heard(session);
         let flag = flags.flag(session);
         if heard.is_some() && !flag.new && !flag.later {
-            return Ok(Stir::Nothing);
+            return Ok(WakeCheck::Nothing);
         }
         let tx = self.engine.read()?;
-        let Some((agent, None)) = tx.agent(session)? else { return Ok(Stir::Gone) };
+        let Some((agent, None)) = tx.agent(session)? else { return Ok(WakeCheck::Gone) };
         // One that was never spoken to is left alone.
         let is_spoken_to = heard.is_some_and(|heard| heard.prompts > 0);
         if !is_spoken_to || !hook_settings(&*tx, &agent.worktree, environment)?.wake_idle {
-            return Ok(Stir::Nothing);
+            return Ok(WakeCheck::Nothing);
         }
         let mailbox = Actor::Agent(session.clone());
         let letters = tx.unread(&mailbox)?;
-        let fate = fates(&*self.host, &*flags, &mailbox);
+        let fate = delivery_states(&*self.host, &*flags, &mailbox);
         let wakes = letters.iter().any(|letter| {
             let fate = letter.hand.as_ref().map(&fate);
             matches!(fate, None | Some(Hand::CutShort)) && rules::is_letter_worth_waking(letter)
         });
-        Ok(if wakes { Stir::Mail } else { Stir::Nothing })
+        Ok(if wakes { WakeCheck::Mail } else { WakeCheck::Nothing })
     }
 }

@@ -19,18 +19,18 @@ use crate::side_files::SideFiles;
 
 impl App {
     pub fn caller(&mut self, facts: &CallerFacts) -> Result<Caller, StoreError> {
-        let pulses = self.engine.side_files();
-        who_calls(&*self.host, &*pulses, &*self.engine.read()?, facts)
+        let files = self.engine.side_files();
+        who_calls(&*self.host, &*files, &*self.engine.read()?, facts)
     }
 
     /// The caller's ancestors, nearest first, as far as they tell who it is: up
     /// to the one that is noted to host a session, and whether there is one. Such
     /// a note may be late, so whoever has it above is not the person in any case.
     pub fn ancestors(&self) -> (Vec<Process>, bool) {
-        let pulses = self.engine.side_files();
+        let files = self.engine.side_files();
         let is_noted = Cell::new(false);
         let is_host = |process: &Process| {
-            is_noted.set(pulses.is_host(process));
+            is_noted.set(files.is_host(process));
             is_noted.get()
         };
         (self.host.ancestors_until(&is_host), is_noted.get())
@@ -74,7 +74,7 @@ impl App {
 /// whatever is started there.
 pub(crate) fn who_calls(
     host: &dyn Host,
-    pulses: &dyn SideFiles,
+    files: &dyn SideFiles,
     store: &dyn PresenceStore,
     facts: &CallerFacts,
 ) -> Result<Caller, StoreError> {
@@ -86,7 +86,7 @@ pub(crate) fn who_calls(
         let is_it = |(agent, is_here): &&(Agent, bool)| *is_here && agent.process.is(ancestor);
         let likelier = |(a, _): &&(Agent, bool), (b, _): &&(Agent, bool)| {
             let rank = |agent: &Agent| {
-                let last_active = pulses.heard(&agent.session).map(|heard| heard.last_active);
+                let last_active = files.heard(&agent.session).map(|heard| heard.last_active);
                 let is = |hint: &SessionId| agent.session.is_called(hint);
                 (facts.thread.as_ref().is_some_and(is), facts.hints.iter().any(is), last_active)
             };

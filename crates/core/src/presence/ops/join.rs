@@ -65,7 +65,7 @@ impl App {
     ) -> Result<(HookSettings, Option<JoinOutcome>), PresenceError> {
         let now = self.host.now();
         let place = self.host.place(&request.cwd);
-        let pulses = self.engine.side_files();
+        let files = self.engine.side_files();
 
         // Whoever is not welcome does not queue, and `git` does not run while
         // everyone else waits.
@@ -84,11 +84,11 @@ impl App {
         let first_sight = is_news && settled.is_none();
         let project = settled.unwrap_or(project);
         let known = tx.agent(&request.session)?;
-        let (mut others, dead) = partition_alive(&*self.host, &*pulses, tx.present()?);
+        let (mut others, dead) = partition_alive(&*self.host, &*files, tx.present()?);
         if !dead.is_empty() {
             // Their names are free, and their leaving is news of its own.
             drop(tx);
-            self.bury()?;
+            self.record_departures()?;
             return self.admit(request, welcome, environment);
         }
         let here = others.iter().position(|agent| agent.session == request.session);
@@ -160,18 +160,18 @@ impl App {
         }
         let actor = Actor::Agent(agent.session.clone());
         Self::conclude(&*self.host, tx, now, Some(project.id.clone()), actor, changes)?;
-        if joined || pulses.heard(&agent.session).is_none() {
-            pulses.start_pulse(&agent.session, now)?;
+        if joined || files.heard(&agent.session).is_none() {
+            files.start_activity(&agent.session, now)?;
             // Without a trail it is only less foreseeable.
             let _ = self.engine.side_files().begin_trail(&agent.session, &project.id, &agent.worktree);
         }
-        pulses.note_host(&agent);
+        files.note_host(&agent);
         if let Some(predecessor) = &predecessor {
             self.engine.side_files().end_trail(&predecessor.session);
-            pulses.end_session(&predecessor.session)?;
+            files.end_session(&predecessor.session)?;
         }
         others.retain(|agent| agent.project.id == project.id);
-        let mut others = see(&*self.host, &*pulses, others);
+        let mut others = see(&*self.host, &*files, others);
         others.sort_by(rules::by_attention);
         Ok((settings, Some(JoinOutcome { agent, joined, others })))
     }

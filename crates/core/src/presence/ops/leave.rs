@@ -32,7 +32,7 @@ impl App {
         reason: LeaveReason,
         actor: Actor,
     ) -> Result<Option<LeaveOutcome>, PresenceError> {
-        let (now, notes) = (self.host.now(), self.engine.side_files());
+        let (now, files) = (self.host.now(), self.engine.side_files());
         let mut tx = self.engine.write()?;
         let Some((agent, None)) = tx.agent(session)? else {
             return Ok(None);
@@ -43,21 +43,22 @@ impl App {
         Self::let_go(&*self.host, &mut *tx, &agent, &actor, now)?;
         let project = Some(agent.project.id.clone());
         Self::record_all(&*self.host, &mut *tx, &agent, &actor, now, [changes])?;
-        let last_words = convergence::last_words(&*notes, &mut *tx, &agent, now).unwrap_or_default();
-        Self::record_all(&*self.host, &mut *tx, &agent, &Actor::Consort, now, last_words)?;
+        let close_predictions =
+            convergence::close_predictions(&*files, &mut *tx, &agent, now).unwrap_or_default();
+        Self::record_all(&*self.host, &mut *tx, &agent, &Actor::Consort, now, close_predictions)?;
         tx.commit()?;
         self.host.ring(&project.map(Topic::Project).into_iter().collect::<Vec<_>>());
-        notes.end_trail(session);
+        files.end_trail(session);
         self.engine.side_files().end_session(session)?;
         Ok(Some(LeaveOutcome { session: session.clone(), name: agent.name }))
     }
 
     /// Records the leaving of agents that died: once, and per project, so that
     /// each project's news is its own.
-    pub(super) fn bury(&mut self) -> Result<(), StoreError> {
-        let (now, notes, pulses) = (self.host.now(), self.engine.side_files(), self.engine.side_files());
+    pub(super) fn record_departures(&mut self) -> Result<(), StoreError> {
+        let (now, files) = (self.host.now(), self.engine.side_files());
         let mut tx = self.engine.write()?;
-        let (_, dead) = partition_alive(&*self.host, &*pulses, tx.present()?);
+        let (_, dead) = partition_alive(&*self.host, &*files, tx.present()?);
         let mut news: BTreeMap<ProjectId, Vec<Change>> = BTreeMap::new();
         for (agent, reason) in &dead {
             tx.clear_notes(&agent.session);
@@ -76,14 +77,15 @@ impl App {
             })?;
         }
         for (agent, _) in &dead {
-            let last_words = convergence::last_words(&*notes, &mut *tx, agent, now).unwrap_or_default();
-            Self::record_all(&*self.host, &mut *tx, agent, &Actor::Consort, now, last_words)?;
+            let close_predictions =
+                convergence::close_predictions(&*files, &mut *tx, agent, now).unwrap_or_default();
+            Self::record_all(&*self.host, &mut *tx, agent, &Actor::Consort, now, close_predictions)?;
         }
         tx.commit()?;
         self.host.ring(&news.into_keys().map(Topic::Project).collect::<Vec<_>>());
         for (agent, _) in &dead {
-            notes.end_trail(&agent.session);
-            pulses.end_session(&agent.session)?;
+            files.end_trail(&agent.session);
+            files.end_session(&agent.session)?;
         }
         Ok(())
     }

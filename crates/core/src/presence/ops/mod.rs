@@ -139,7 +139,7 @@ pub(super) fn repository_seen(
 /// was last said.
 pub(crate) fn partition_alive(
     host: &dyn Host,
-    pulses: &dyn SideFiles,
+    files: &dyn SideFiles,
     present: Vec<Agent>,
 ) -> (Vec<Agent>, Vec<(Agent, LeaveReason)>) {
     let now = host.now();
@@ -155,7 +155,7 @@ pub(crate) fn partition_alive(
         } else if let Some(lives) = host.lives_elsewhere(&agent.host, &agent.process) {
             (!lives).then_some(LeaveReason::Died)
         } else {
-            let renewed = pulses.renewed(&agent.session).unwrap_or(agent.joined_at);
+            let renewed = files.renewed(&agent.session).unwrap_or(agent.joined_at);
             (now.since(renewed) >= rules::SILENCE).then_some(LeaveReason::Silent)
         };
         match reason {
@@ -167,8 +167,8 @@ pub(crate) fn partition_alive(
 }
 
 /// Whether an agent lives, or was heard from.
-pub(crate) fn is_alive(host: &dyn Host, pulses: &dyn SideFiles, agent: &Agent) -> bool {
-    partition_alive(host, pulses, vec![agent.clone()]).1.is_empty()
+pub(crate) fn is_alive(host: &dyn Host, files: &dyn SideFiles, agent: &Agent) -> bool {
+    partition_alive(host, files, vec![agent.clone()]).1.is_empty()
 }
 
 /// Tells of a session whether it left before then, or was forgotten long ago.
@@ -181,7 +181,7 @@ pub(crate) fn gone_before(
 }
 
 /// Agents as their pulses tell them, on the branches that are checked out now.
-pub(crate) fn see(host: &dyn Host, pulses: &dyn SideFiles, agents: Vec<Agent>) -> Vec<Seen> {
+pub(crate) fn see(host: &dyn Host, files: &dyn SideFiles, agents: Vec<Agent>) -> Vec<Seen> {
     // Many may be in one worktree: ask once.
     let mut branches: BTreeMap<PathBuf, Option<String>> = BTreeMap::new();
     let see = |mut agent: Agent| {
@@ -189,7 +189,7 @@ pub(crate) fn see(host: &dyn Host, pulses: &dyn SideFiles, agents: Vec<Agent>) -
             let now = branches.entry(agent.worktree.clone()).or_insert_with(|| host.branch(&agent.worktree));
             agent.branch = now.clone().or(agent.branch);
         }
-        let heard = pulses.heard(&agent.session);
+        let heard = files.heard(&agent.session);
         rules::see(agent, heard)
     };
     agents.into_iter().map(see).collect()

@@ -2,9 +2,9 @@
 
 use crate::App;
 use crate::engine::StoreError;
+use crate::presence::ActivityOutcome;
+use crate::presence::ActivityUpdate;
 use crate::presence::LeaveReason;
-use crate::presence::Pulse;
-use crate::presence::PulseOutcome;
 use crate::presence::SessionId;
 use crate::presence::Status;
 use crate::presence::Subagent;
@@ -12,22 +12,26 @@ use crate::presence::Subagent;
 impl App {
     /// Notes what an agent does. The hot path: it comes with every tool call,
     /// so it opens no database unless the session is not known.
-    pub fn pulse(&mut self, session: &SessionId, pulse: &Pulse) -> Result<PulseOutcome, StoreError> {
-        if self.engine.side_files().note_pulse(session, self.host.now(), pulse)? {
-            return Ok(PulseOutcome::Noted);
+    pub fn pulse(
+        &mut self,
+        session: &SessionId,
+        pulse: &ActivityUpdate,
+    ) -> Result<ActivityOutcome, StoreError> {
+        if self.engine.side_files().note_activity(session, self.host.now(), pulse)? {
+            return Ok(ActivityOutcome::Noted);
         }
         Ok(match self.engine.read()?.agent(session)? {
-            Some((_, Some(LeaveReason::Asked))) => PulseOutcome::Dormant,
-            _ => PulseOutcome::Stranger,
+            Some((_, Some(LeaveReason::Asked))) => ActivityOutcome::Dormant,
+            _ => ActivityOutcome::Stranger,
         })
     }
 
     /// Notes that an agent has called. Where hooks tell what it does, they know
     /// better: then it is at work.
     pub fn has_called(&mut self, session: &SessionId) -> Result<(), StoreError> {
-        let pulses = self.engine.side_files();
-        if pulses.heard(session).is_none_or(|heard| heard.status == Status::Idle) {
-            pulses.note_pulse(session, self.host.now(), &Pulse::of(Status::Idle))?;
+        let files = self.engine.side_files();
+        if files.heard(session).is_none_or(|heard| heard.status == Status::Idle) {
+            files.note_activity(session, self.host.now(), &ActivityUpdate::of(Status::Idle))?;
         }
         Ok(())
     }

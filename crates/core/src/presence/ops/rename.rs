@@ -21,7 +21,7 @@ impl App {
         actor: Actor,
     ) -> Result<RenameOutcome, PresenceError> {
         let now = self.host.now();
-        let pulses = self.engine.side_files();
+        let files = self.engine.side_files();
         let mut tx = self.engine.write()?;
         let Some((me, None)) = tx.agent(session)? else {
             return Err(PresenceError::NotRegistered);
@@ -32,10 +32,10 @@ impl App {
         let holder = tx.by_name(name)?.filter(|holder| holder.session != *session);
         if holder
             .clone()
-            .is_some_and(|holder| !partition_alive(&*self.host, &*pulses, vec![holder]).1.is_empty())
+            .is_some_and(|holder| !partition_alive(&*self.host, &*files, vec![holder]).1.is_empty())
         {
             drop(tx);
-            self.bury()?;
+            self.record_departures()?;
             return self.rename(session, name, actor);
         }
         let taken: Vec<&str> = holder.iter().map(|holder| holder.name.as_str()).collect();

@@ -13,10 +13,10 @@ use crate::journal::Change;
 use crate::journal::EntryId;
 use crate::journal::NewEntry;
 use crate::messages;
+use crate::presence::ActivityUpdate;
 use crate::presence::Agent;
 use crate::presence::LeaveReason;
 use crate::presence::PresenceChange;
-use crate::presence::Pulse;
 use crate::presence::SessionId;
 use crate::presence::Status;
 use crate::tasks;
@@ -27,7 +27,8 @@ const BEING_REPLACED: &str = "being replaced";
 impl App {
     /// Notes that another session of its process is about to take its place.
     pub fn is_being_replaced(&mut self, session: &SessionId) -> Result<(), StoreError> {
-        let pulse = Pulse { activity: Some(BEING_REPLACED.into()), ..Pulse::of(Status::Idle) };
+        let pulse =
+            ActivityUpdate { activity: Some(BEING_REPLACED.into()), ..ActivityUpdate::of(Status::Idle) };
         self.pulse(session, &pulse).map(drop)
     }
 
@@ -39,11 +40,11 @@ impl App {
         process: &Process,
         successor: &SessionId,
     ) -> Result<Option<SessionId>, StoreError> {
-        let pulses = self.engine.side_files();
+        let files = self.engine.side_files();
         let mut there = self.engine.read()?.present()?;
         there.retain(|agent| agent.kind == kind && agent.process.is(process) && agent.session != *successor);
         let is_announced = |agent: &&Agent| {
-            let heard = pulses.heard(&agent.session);
+            let heard = files.heard(&agent.session);
             heard.is_some_and(|heard| heard.activity.as_deref() == Some(BEING_REPLACED))
         };
         let announced = there.iter().find(is_announced).or(match there.as_slice() {

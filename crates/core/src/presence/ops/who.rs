@@ -9,7 +9,7 @@ use crate::journal::Actor;
 use crate::messages;
 use crate::presence::Agent;
 use crate::presence::AgentName;
-use crate::presence::Glimpse;
+use crate::presence::Observed;
 use crate::presence::PresenceError;
 use crate::presence::Scope;
 use crate::presence::Seen;
@@ -21,10 +21,10 @@ use crate::text;
 impl App {
     /// A session that is here, and how many others are in its project.
     pub fn company(&mut self, session: &SessionId) -> Result<Option<(Agent, usize)>, StoreError> {
-        let pulses = self.engine.side_files();
+        let files = self.engine.side_files();
         let tx = self.engine.read()?;
         let Some((me, None)) = tx.agent(session)? else { return Ok(None) };
-        let (alive, _) = partition_alive(&*self.host, &*pulses, tx.present()?);
+        let (alive, _) = partition_alive(&*self.host, &*files, tx.present()?);
         let is_other = |agent: &&Agent| agent.project.id == me.project.id && agent.session != me.session;
         let others = alive.iter().filter(is_other).count();
         Ok(Some((me, others)))
@@ -35,28 +35,28 @@ impl App {
         &mut self,
         scope: &Scope,
         you: Option<&SessionId>,
-        glimpse: impl FnOnce(&[Agent]) -> Vec<Glimpse>,
+        glimpse: impl FnOnce(&[Agent]) -> Vec<Observed>,
     ) -> Result<WhoOutcome, PresenceError> {
         let now = self.host.now();
-        let pulses = self.engine.side_files();
+        let files = self.engine.side_files();
         let tx = self.engine.read()?;
         let project = match scope {
             Scope::Project(project) => Some(project.clone()),
             Scope::Everywhere => None,
         };
         let unread = messages::unread_counts(&*tx)?;
-        let (mut alive, dead) = partition_alive(&*self.host, &*pulses, tx.present()?);
+        let (mut alive, dead) = partition_alive(&*self.host, &*files, tx.present()?);
         drop(tx);
         if !dead.is_empty() {
             // A look must not fail because the store is read-only or busy;
             // the next one buries them.
-            let _ = self.bury();
+            let _ = self.record_departures();
         }
         if let Some(project) = &project {
             alive.retain(|agent| agent.project.id == project.id);
         }
-        let glimpses = glimpse(&alive);
-        let seen = see(&*self.host, &*pulses, alive).into_iter().zip(glimpses);
+        let observed = glimpse(&alive);
+        let seen = see(&*self.host, &*files, alive).into_iter().zip(observed);
         let mut agents: Vec<Seen> = seen.map(|(seen, glimpse)| rules::look(seen, glimpse)).collect();
         agents.sort_by(rules::by_attention);
         if *scope == Scope::Everywhere {

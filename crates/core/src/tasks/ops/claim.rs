@@ -14,10 +14,10 @@ impl App {
     /// Claims the task that is named, or the first that is ready.
     pub fn claim_task(&mut self, request: &TaskRequest) -> Result<TaskOutcome, TaskError> {
         let now = self.host.now();
-        let pulses = self.engine.side_files();
+        let files = self.engine.side_files();
         self.settle_projects(request.spec.as_ref().map(|spec| request.cwd.join(spec)))?;
         let tx = self.engine.write()?;
-        let mut board = Board::new(&*self.host, &*pulses, &*tx, request, Access::Change)?;
+        let mut board = Board::new(&*self.host, &*files, &*tx, request, Access::Change)?;
         if let Some(record) = &board.in_hand {
             let (id, spec) = (record.key.id.clone(), record.key.spec.path.clone());
             return Err(TaskError::AlreadyHaveClaim { id, spec });

@@ -12,8 +12,8 @@ use crate::tasks::TaskChange;
 use crate::tasks::TaskError;
 use crate::tasks::TaskOutcome;
 use crate::tasks::TaskRecord;
-use crate::tasks::TaskSeen;
 use crate::tasks::TaskState;
+use crate::tasks::TaskView;
 
 impl App {
     /// Completes the task that is named, or the one in hand: that it is done is
@@ -21,13 +21,13 @@ impl App {
     /// claim is over is refused, unless the person says so.
     pub fn complete_task(&mut self, request: &CompleteRequest) -> Result<TaskOutcome, TaskError> {
         let now = self.host.now();
-        let pulses = self.engine.side_files();
+        let files = self.engine.side_files();
         self.settle_projects(request.task.spec.as_ref().map(|spec| request.task.cwd.join(spec)))?;
         let tx = self.engine.write()?;
-        let mut board = Board::new(&*self.host, &*pulses, &*tx, &request.task, Access::Change)?;
+        let mut board = Board::new(&*self.host, &*files, &*tx, &request.task, Access::Change)?;
         let task = board.named_or_in_hand(request.task.id.as_deref())?;
         if request.take_anyway {
-            let caller = presence::who_calls(&*self.host, &*pulses, &*tx, &request.task.caller)?;
+            let caller = presence::who_calls(&*self.host, &*files, &*tx, &request.task.caller)?;
             presence::require_confirmed(&caller, &request.task.caller)?;
         }
         let refused = may_complete(&board, &task, request.generation);
@@ -54,7 +54,7 @@ impl App {
     }
 }
 
-fn may_complete(board: &Board, task: &TaskSeen, claimed_under: Option<i64>) -> Result<(), TaskError> {
+fn may_complete(board: &Board, task: &TaskView, claimed_under: Option<i64>) -> Result<(), TaskError> {
     let id = task.id.clone();
     let now = generation(task);
     let too_late = |yours, with: Option<String>| TaskError::TooLate { id: id.clone(), yours, now, with };

@@ -19,14 +19,14 @@ impl App {
     /// The tasks of a spec as they stand.
     pub fn tasks(&mut self, request: &TaskRequest) -> Result<TasksOutcome, TaskError> {
         let now = self.host.now();
-        let pulses = self.engine.side_files();
+        let files = self.engine.side_files();
         self.settle_projects(request.spec.as_ref().map(|spec| request.cwd.join(spec)))?;
         let tx = self.engine.read()?;
-        let Board { spec, read, tasks, .. } = Board::new(&*self.host, &*pulses, &*tx, request, Access::Read)?;
+        let Board { spec, read, tasks, .. } = Board::new(&*self.host, &*files, &*tx, request, Access::Read)?;
         let mut idle = Vec::new();
         for agent in tx.present()? {
             if agent.spec.as_ref() == Some(&spec)
-                && presence::is_alive(&*self.host, &*pulses, &agent)
+                && presence::is_alive(&*self.host, &*files, &agent)
                 && tx.task_of(&agent.session)?.is_none()
             {
                 idle.push(agent.name.to_string());

@@ -27,9 +27,9 @@ use crate::tasks::TaskError;
 use crate::tasks::TaskKey;
 use crate::tasks::TaskRecord;
 use crate::tasks::TaskRequest;
-use crate::tasks::TaskSeen;
 use crate::tasks::TaskState;
 use crate::tasks::TaskStore;
+use crate::tasks::TaskView;
 use crate::tasks::Worker;
 use crate::tasks::rules;
 use crate::tasks::spec;
@@ -103,7 +103,7 @@ struct Board {
     actor: Actor,
     spec: SpecRef,
     read: Spec,
-    tasks: Vec<TaskSeen>,
+    tasks: Vec<TaskView>,
     /// What those who are gone have left behind.
     changes: Vec<Change>,
     /// What the caller has in hand, of whatever spec.
@@ -113,12 +113,12 @@ struct Board {
 impl Board {
     fn new(
         host: &dyn Host,
-        pulses: &dyn SideFiles,
+        files: &dyn SideFiles,
         tx: &dyn Tx,
         request: &TaskRequest,
         access: Access,
     ) -> Result<Self, TaskError> {
-        let me = match presence::who_calls(host, pulses, tx, &request.caller)? {
+        let me = match presence::who_calls(host, files, tx, &request.caller)? {
             Caller::Agent(agent) => Some(*agent),
             Caller::Person => None,
             Caller::Anonymous(_) if access == Access::Read => None,
@@ -134,7 +134,7 @@ impl Board {
             let who = holder(&record);
             if let Some(Actor::Agent(session)) = &who {
                 let lives = match tx.agent(session)? {
-                    Some((agent, None)) => presence::is_alive(host, pulses, &agent),
+                    Some((agent, None)) => presence::is_alive(host, files, &agent),
                     _ => false,
                 };
                 if !lives {
@@ -189,13 +189,13 @@ impl Board {
     }
 
     /// The task of that id. A spec that names no tasks takes any id.
-    fn find(&self, id: &str) -> Result<TaskSeen, TaskError> {
+    fn find(&self, id: &str) -> Result<TaskView, TaskError> {
         let wanted = rules::fold(id.trim());
         if let Some(task) = self.tasks.iter().find(|task| rules::fold(&task.id) == wanted) {
             return Ok(task.clone());
         }
         if self.read.tasks.is_empty() && !wanted.is_empty() {
-            return Ok(TaskSeen {
+            return Ok(TaskView {
                 id: text::one_line(id.trim(), 64),
                 title: None,
                 ready: true,
@@ -212,7 +212,7 @@ impl Board {
     }
 
     /// The task that is named, or else the one in hand.
-    fn named_or_in_hand(&self, id: Option<&str>) -> Result<TaskSeen, TaskError> {
+    fn named_or_in_hand(&self, id: Option<&str>) -> Result<TaskView, TaskError> {
         match (id, &self.in_hand) {
             (Some(id), _) => self.find(id),
             (None, Some(record)) => self.find(&record.key.id),
@@ -220,7 +220,7 @@ impl Board {
         }
     }
 
-    fn key(&self, task: &TaskSeen) -> TaskKey {
+    fn key(&self, task: &TaskView) -> TaskKey {
         // A record's own spelling, so that it stays one record.
         let id = task.record.as_ref().map_or_else(|| task.id.clone(), |record| record.key.id.clone());
         TaskKey { spec: self.spec.clone(), id }
@@ -241,6 +241,6 @@ impl Board {
 }
 
 /// The generation of a task's record.
-fn generation(task: &TaskSeen) -> Seq {
+fn generation(task: &TaskView) -> Seq {
     task.record.as_ref().map_or(0, |record| record.generation)
 }

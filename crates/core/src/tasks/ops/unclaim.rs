@@ -17,10 +17,10 @@ impl App {
     /// give back anyone's.
     pub fn unclaim_task(&mut self, request: &TaskRequest) -> Result<TaskOutcome, TaskError> {
         let now = self.host.now();
-        let pulses = self.engine.side_files();
+        let files = self.engine.side_files();
         self.settle_projects(request.spec.as_ref().map(|spec| request.cwd.join(spec)))?;
         let tx = self.engine.write()?;
-        let mut board = Board::new(&*self.host, &*pulses, &*tx, request, Access::Change)?;
+        let mut board = Board::new(&*self.host, &*files, &*tx, request, Access::Change)?;
         let task = board.named_or_in_hand(request.id.as_deref())?;
         let id = task.id.clone();
         let worker = match &task.record {

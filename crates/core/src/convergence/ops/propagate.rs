@@ -6,9 +6,9 @@ use crate::Timestamp;
 use crate::convergence::Trail;
 use crate::convergence::Trajectory;
 use crate::convergence::rules;
-use crate::convergence::told;
 use crate::convergence::topics;
 use crate::convergence::topics::words_of;
+use crate::convergence::wording;
 use crate::engine::StoreError;
 use crate::journal::Actor;
 use crate::journal::EntryId;
@@ -21,8 +21,8 @@ impl App {
     /// A session has finished something: whoever in its project now turns to
     /// what that was about should know.
     pub(crate) fn finished(&mut self, session: &SessionId, what: &str) -> Result<(), StoreError> {
-        let notes = self.engine.side_files();
-        let Some(mine) = notes.trail(session) else { return Ok(()) };
+        let side_files = self.engine.side_files();
+        let Some(mine) = side_files.trail(session) else { return Ok(()) };
         let Some(project) = &mine.project else { return Ok(()) };
         let note = self.radar_note(&mine.worktree);
         if !View::new(note, &mine.worktree, &*self.host, &|_| None).settings.convergence {
@@ -32,7 +32,7 @@ impl App {
         let headings = Trajectory::of(&mine.steps);
         about.extend(headings.deepening.into_iter().chain(headings.stable));
         let mut heirs = Vec::new();
-        notes.look_at_all(project, &mut |other| {
+        side_files.look_at_all(project, &mut |other| {
             let theirs = Trajectory::at_a_glance(other);
             let last = other.steps.last().into_iter().flatten().map(|topic| (*topic).to_owned());
             let turned_to = theirs.emerging.into_iter().chain(theirs.deepening).chain(last);
@@ -43,21 +43,21 @@ impl App {
                 heirs.push((SessionId::from(other.session.clone()), shared));
             }
         });
-        heirs.iter().try_for_each(|(heir, shared)| self.pollinate(&mine, heir, shared))
+        heirs.iter().try_for_each(|(heir, shared)| self.propagate(&mine, heir, shared))
     }
 
     /// Tells both, once of the same, and each at most once an hour.
-    pub(super) fn pollinate(
+    pub(super) fn propagate(
         &mut self,
         former: &Trail,
         heir: &SessionId,
         topics: &[String],
     ) -> Result<(), StoreError> {
-        let (now, notes, pulses) = (self.host.now(), self.engine.side_files(), self.engine.side_files());
+        let (now, side_files) = (self.host.now(), self.engine.side_files());
         let hour = format!("pollination at {}", now.0 / Timestamp::HOUR);
         let sessions = [(&former.session, heir), (heir, &former.session)];
         let has_heard = |(me, other): &(&SessionId, &SessionId)| {
-            notes.was_told(me, &hour) || notes.was_told(me, &format!("pollination {other}"))
+            side_files.was_notified(me, &hour) || side_files.was_notified(me, &format!("pollination {other}"))
         };
         // First without the store, which every prompt would open; then for certain.
         if sessions.iter().any(has_heard) {
@@ -70,12 +70,12 @@ impl App {
         let (Some((one, None)), Some((other, None))) = (tx.agent(&former.session)?, tx.agent(heir)?) else {
             return Ok(());
         };
-        if ![&one, &other].iter().all(|agent| presence::is_alive(&*self.host, &*pulses, agent)) {
+        if ![&one, &other].iter().all(|agent| presence::is_alive(&*self.host, &*side_files, agent)) {
             return Ok(());
         }
         for (me, other) in sessions {
-            notes.told_before(me, &format!("pollination {other}"));
-            notes.told_before(me, &hour);
+            side_files.notified_before(me, &format!("pollination {other}"));
+            side_files.notified_before(me, &hour);
         }
         let written = former.steps.iter().flat_map(|step| &step.written).map(|visit| visit.path.clone());
         let is_about = |path: &String| words_of(path).iter().any(|word| topics.contains(word));
@@ -84,7 +84,7 @@ impl App {
         files.dedup();
         let mut bells = Vec::new();
         for (me, other, is_former) in [(&one, &other, false), (&other, &one, true)] {
-            let line = told::pollination(other.name.as_str(), topics, &files, is_former);
+            let line = wording::pollination(other.name.as_str(), topics, &files, is_former);
             let change = messages::remark(&mut *tx, me, line, None)?;
             let id = EntryId::new(now, self.host.random());
             let project = Some(me.project.id.clone());

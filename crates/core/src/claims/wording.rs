@@ -2,9 +2,9 @@
 //! files are others' words: they are shown on one line and quoted for the shell.
 
 use super::Extent;
-use super::HeldLine;
 use super::Obstacle;
 use super::Overlap;
+use super::PublishedHold;
 use super::Stamp;
 use super::Strength;
 use super::Touch;
@@ -33,7 +33,7 @@ pub(super) fn denial(obstacles: &[Obstacle], now: Timestamp) -> String {
 }
 
 /// A write that meets a reservation which the store could not confirm.
-pub(super) fn unconfirmed(path: &str, line: &HeldLine) -> String {
+pub(super) fn unconfirmed(path: &str, line: &PublishedHold) -> String {
     let told = format!(
         "[consort] Refused: {} is reserved by {} (of {}). The store did not answer in time to confirm it: try again, \
          or work on something else. `consort doctor` says what is wrong.",

@@ -20,10 +20,10 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
-    let mut room = world.open()?;
+    let mut opened = world.open()?;
     let what = format!("let everyone write {} for {} minutes", text::foreign(&args.path, 120), args.minutes);
-    let caller = person::confirmed(&mut room.app, &what)?;
-    let hold = room.app.lift(&caller, &world.cwd, &args.path, args.minutes)?;
+    let caller = person::confirmed(&mut opened.app, &what)?;
+    let hold = opened.app.override_hold(&caller, &world.cwd, &args.path, args.minutes)?;
     if args.json {
         return world.out.json(&hold);
     }

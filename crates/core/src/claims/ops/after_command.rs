@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use super::Standing;
+use super::LiveHolds;
 use super::project_of;
 use crate::App;
 use crate::Timestamp;
@@ -13,7 +13,7 @@ use crate::claims::Obstacle;
 use crate::claims::Pattern;
 use crate::claims::Strength;
 use crate::claims::rules;
-use crate::claims::told;
+use crate::claims::wording;
 use crate::config::Enforcement;
 use crate::config::hook_settings;
 use crate::engine::StoreError;
@@ -52,18 +52,18 @@ impl App {
         command: &str,
         environment: &dyn Fn(&str) -> Option<String>,
     ) -> Result<Option<String>, StoreError> {
-        let (now, case, notes) = (self.host.now(), self.host.case(), self.engine.side_files());
-        let begun = notes.end(session, call, now).map(|begun| begun.minus(SLACK));
-        let Some(begun) = begun.filter(|_| notes.is_anything_held()) else { return Ok(None) };
+        let (now, case, side_files) = (self.host.now(), self.host.case(), self.engine.side_files());
+        let begun = side_files.end(session, call, now).map(|begun| begun.minus(SLACK));
+        let Some(begun) = begun.filter(|_| side_files.is_anything_held()) else { return Ok(None) };
         let me = Actor::Agent(session.clone());
         let here = self.host.locate(cwd);
-        let pulses = self.engine.side_files();
+        let side_files = self.engine.side_files();
         let tx = self.engine.read()?;
         let project = project_of(&*tx, &here)?;
         if hook_settings(&*tx, &here.worktree, environment)?.enforcement == Enforcement::Off {
             return Ok(None);
         }
-        let standing = Standing::new(&*self.host, &*pulses, &*tx, tx.all_holds()?, now)?;
+        let live = LiveHolds::new(&*self.host, &*side_files, &*tx, tx.all_holds()?, now)?;
         let is_strange = |path: &str, hold: &Hold| {
             let place = here.worktree.join(path);
             let changed = self.host.stamp(&place).changed / 1_000_000;
@@ -75,15 +75,17 @@ impl App {
             let file = Pattern::file(path);
             changed >= begun.max(hold.since.minus(SLACK)).0
                 && rules::is_in_the_way(hold, Strength::Blocking, project.as_ref(), &file, case)
-                && rules::lifted_until(&standing.holds, hold, &file, case).is_none()
-                && notes.touched(&place).is_none_or(|touch| touch.session == *session || touch.at < begun)
+                && rules::overridden_until(&live.holds, hold, &file, case).is_none()
+                && side_files
+                    .touched(&place)
+                    .is_none_or(|touch| touch.session == *session || touch.at < begun)
         };
         let mut obstacles = Vec::new();
-        for hold in standing.holds.iter().filter(|hold| hold.holder != me) {
+        for hold in live.holds.iter().filter(|hold| hold.holder != me) {
             let (Actor::Agent(holder), Some(pattern)) = (&hold.holder, hold.resource.pattern()) else {
                 continue;
             };
-            if notes.runs_or_ran(holder, begun) {
+            if side_files.runs_or_ran(holder, begun) {
                 continue;
             }
             let files = match pattern.literal() {
@@ -91,14 +93,15 @@ impl App {
                 None => self.host.files(&here.worktree, &pattern.stem(), pattern.depth(), SEARCHED).0,
             };
             for path in files.into_iter().filter(|path| is_strange(path, hold)) {
-                let held = standing.see(&*tx, hold, &me)?;
+                let held = live.see(&*tx, hold, &me)?;
                 let place = here.worktree.join(&path);
                 obstacles.push(Obstacle { path, place, extent: Extent::File, by: String::new(), held });
             }
         }
         obstacles.retain(|obstacle| {
             let stamp = self.host.stamp(&obstacle.place);
-            !notes.told_before(session, &format!("trespass {} {}", stamp.changed, obstacle.place.display()))
+            !side_files
+                .notified_before(session, &format!("trespass {} {}", stamp.changed, obstacle.place.display()))
         });
         drop(tx);
         if obstacles.is_empty() {
@@ -106,7 +109,7 @@ impl App {
         }
         // Whatever becomes of the message, the session is told.
         let _ = self.tell_holders(session, &obstacles, command, now);
-        Ok(Some(told::trespass(&obstacles, now)))
+        Ok(Some(wording::trespass(&obstacles, now)))
     }
 
     /// One message to each holder.
@@ -127,7 +130,7 @@ impl App {
                 continue;
             };
             let theirs = obstacles.iter().filter(|obstacle| obstacle.held.hold.holder == *holder);
-            let text = told::trespassed(theirs.map(|obstacle| obstacle.path.as_str()), command);
+            let text = wording::trespassed(theirs.map(|obstacle| obstacle.path.as_str()), command);
             let (kind, priority) = (MessageType::Info, Priority::High);
             let change = messages::notice(&mut *tx, &*self.host, Some(&me), &[&agent], kind, priority, text)?;
             let (project, actor) = (Some(me.project.id.clone()), Actor::Agent(session.clone()));

@@ -17,7 +17,7 @@ use crate::presence::CallerFacts;
 
 impl App {
     /// Lets everyone write a path for a while, whoever holds it.
-    pub fn lift(
+    pub fn override_hold(
         &mut self,
         caller: &CallerFacts,
         cwd: &Path,
@@ -25,18 +25,18 @@ impl App {
         minutes: u32,
     ) -> Result<Hold, ClaimError> {
         let now = self.host.now();
-        let pulses = self.engine.side_files();
+        let files = self.engine.side_files();
         self.settle_projects_of(cwd, &[path])?;
         let tx = self.engine.write()?;
-        presence::require_confirmed(&presence::who_calls(&*self.host, &*pulses, &*tx, caller)?, caller)?;
-        let one = wanted(&*self.host, &*tx, cwd, path, Strength::Lifted)?;
+        presence::require_confirmed(&presence::who_calls(&*self.host, &*files, &*tx, caller)?, caller)?;
+        let one = wanted(&*self.host, &*tx, cwd, path, Strength::Overridden)?;
         let hold = Hold {
             project: one.project.clone(),
             resource: one.resource,
             // In Consort's name, so that the person can hold the same path.
             holder: Actor::Consort,
             label: "the person".into(),
-            strength: Strength::Lifted,
+            strength: Strength::Overridden,
             mode: Mode::Shared,
             reason: None,
             since: now,

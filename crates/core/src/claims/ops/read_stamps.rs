@@ -3,8 +3,8 @@
 use std::path::Path;
 
 use crate::App;
-use crate::claims::Sight;
-use crate::claims::told;
+use crate::claims::ReadStamp;
+use crate::claims::wording;
 use crate::config::hook_settings;
 use crate::engine::StoreError;
 use crate::presence::SessionId;
@@ -14,9 +14,9 @@ const LOOKED_AFTER: usize = 32;
 
 impl App {
     /// A session has read a file.
-    pub fn saw(&mut self, session: &SessionId, path: &Path) -> Result<(), StoreError> {
-        let sight = Sight { path: path.to_owned(), at: self.host.now(), stamp: self.host.stamp(path) };
-        self.engine.side_files().saw(session, &[sight])
+    pub fn note_read(&mut self, session: &SessionId, path: &Path) -> Result<(), StoreError> {
+        let sight = ReadStamp { path: path.to_owned(), at: self.host.now(), stamp: self.host.stamp(path) };
+        self.engine.side_files().note_read(session, &[sight])
     }
 
     /// Which of the files that a session has seen were changed by others since:
@@ -28,27 +28,27 @@ impl App {
         after_own_command: bool,
         environment: &dyn Fn(&str) -> Option<String>,
     ) -> Result<Option<String>, StoreError> {
-        let (now, notes) = (self.host.now(), self.engine.side_files());
+        let (now, files) = (self.host.now(), self.engine.side_files());
         let (mut seen_anew, mut strange) = (Vec::new(), Vec::new());
-        for sight in notes.sights(session).into_iter().take(LOOKED_AFTER) {
+        for sight in files.read_stamps(session).into_iter().take(LOOKED_AFTER) {
             let stamp = self.host.stamp(&sight.path);
             if stamp == sight.stamp {
                 continue;
             }
             let located = self.host.locate(&sight.path);
             let touch =
-                notes.touched(&located.worktree.join(&located.path)).filter(|touch| touch.at >= sight.at);
+                files.touched(&located.worktree.join(&located.path)).filter(|touch| touch.at >= sight.at);
             let is_own = touch.as_ref().map_or(after_own_command, |touch| touch.session == *session);
-            seen_anew.push(Sight { path: sight.path.clone(), at: now, stamp });
+            seen_anew.push(ReadStamp { path: sight.path.clone(), at: now, stamp });
             let what = format!("changed {} {} {}", stamp.changed, stamp.size, sight.path.display());
-            if !is_own && !notes.told_before(session, &what) {
+            if !is_own && !files.notified_before(session, &what) {
                 strange.push((located, touch, stamp));
             }
         }
         if seen_anew.is_empty() {
             return Ok(None);
         }
-        notes.saw(session, &seen_anew)?;
+        files.note_read(session, &seen_anew)?;
         let Some((first, ..)) = strange.first() else { return Ok(None) };
         let tx = self.engine.read()?;
         if !hook_settings(&*tx, &first.worktree, environment)?.tells_stale_reads() {
@@ -62,6 +62,6 @@ impl App {
             };
             changes.push((located.path.as_str(), by, *stamp));
         }
-        Ok(Some(told::changed(&changes, now)))
+        Ok(Some(wording::changed(&changes, now)))
     }
 }

@@ -33,28 +33,28 @@ const ASK_AWARENESS: &[u8] = &[3];
 
 /// The rooms in which somebody is.
 #[derive(Default)]
-pub(crate) struct Rooms {
-    rooms: Mutex<HashMap<ProjectId, Arc<Room>>>,
+pub(crate) struct SyncRooms {
+    rooms: Mutex<HashMap<ProjectId, Arc<SyncRoom>>>,
     next: AtomicU64,
 }
 
 /// One who is in a room, until it is dropped.
 pub(super) struct Seat<'a> {
-    rooms: &'a Rooms,
-    pub(super) room: Arc<Room>,
+    rooms: &'a SyncRooms,
+    pub(super) room: Arc<SyncRoom>,
     pub(super) peer: u64,
     /// Nobody was there: it has to see to it that news comes in.
     pub(super) is_first: bool,
 }
 
-impl Rooms {
+impl SyncRooms {
     /// A seat in the room of that project, and the frames that come for it.
     pub(super) fn enter(&self, project: ProjectId) -> (Seat<'_>, mpsc::Receiver<Bytes>) {
         let peer = self.next.fetch_add(1, Ordering::Relaxed);
         let (send, receive) = mpsc::channel(WAITING);
         let mut rooms = lock(&self.rooms);
         let is_first = !rooms.contains_key(&project);
-        let room = rooms.entry(project.clone()).or_insert_with(|| Arc::new(Room::new(project)));
+        let room = rooms.entry(project.clone()).or_insert_with(|| Arc::new(SyncRoom::new(project)));
         lock(&room.peers).insert(peer, send);
         (Seat { rooms: self, room: Arc::clone(room), peer, is_first }, receive)
     }
@@ -75,7 +75,7 @@ impl Drop for Seat<'_> {
     }
 }
 
-pub(super) struct Room {
+pub(super) struct SyncRoom {
     pub(super) project: ProjectId,
     /// Nobody is here any more.
     pub(super) empty: CancellationToken,
@@ -91,7 +91,7 @@ struct Kept {
     place: KnowledgePlace,
 }
 
-impl Room {
+impl SyncRoom {
     fn new(project: ProjectId) -> Self {
         Self { project, empty: CancellationToken::new(), peers: Mutex::default(), kept: Mutex::default() }
     }
@@ -239,7 +239,7 @@ mod tests {
 
     #[test]
     fn a_room_is_there_while_anyone_is_in_it() {
-        let rooms = Rooms::default();
+        let rooms = SyncRooms::default();
         let (one, _frames) = rooms.enter("shop".into());
         let (other, _frames) = rooms.enter("shop".into());
         let (elsewhere, _frames) = rooms.enter("bank".into());
@@ -255,7 +255,7 @@ mod tests {
 
     #[test]
     fn one_that_falls_behind_is_let_go_and_nobody_hears_itself() {
-        let rooms = Rooms::default();
+        let rooms = SyncRooms::default();
         let (slow, mut slow_frames) = rooms.enter("shop".into());
         let (quick, mut quick_frames) = rooms.enter("shop".into());
         for _ in 0..=WAITING {

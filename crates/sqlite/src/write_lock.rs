@@ -24,13 +24,13 @@ use crate::Location;
 use crate::side_files::no_waiting;
 
 /// A turn to write; it ends when dropped.
-pub(crate) struct Gate {
+pub(crate) struct WriteLock {
     _file: File,
 }
 
-impl Gate {
+impl WriteLock {
     /// Takes its turn to write to the store, before the deadline.
-    pub(crate) fn enter(place: &Location, deadline: Instant) -> Result<Self, StoreError> {
+    pub(crate) fn acquire(place: &Location, deadline: Instant) -> Result<Self, StoreError> {
         let unusable = |error| unusable(place, error);
         match step_up(place).map_err(unusable)? {
             Ok(gate) => Ok(gate),
@@ -40,12 +40,12 @@ impl Gate {
 }
 
 /// The gate if it is open, else the file to wait at.
-fn step_up(place: &Location) -> std::io::Result<Result<Gate, File>> {
+fn step_up(place: &Location) -> std::io::Result<Result<WriteLock, File>> {
     let mut options = no_waiting();
     options.create(true).truncate(false).write(true).mode(0o600);
     let file = options.open(place.path.with_extension("lock"))?;
     match flock(&file, FlockOperation::NonBlockingLockExclusive) {
-        Ok(()) => Ok(Ok(Gate { _file: file })),
+        Ok(()) => Ok(Ok(WriteLock { _file: file })),
         Err(Errno::WOULDBLOCK) => Ok(Err(file)),
         Err(error) => Err(error.into()),
     }
@@ -57,13 +57,13 @@ fn unusable(place: &Location, error: std::io::Error) -> StoreError {
 
 /// Queues in a thread of its own, because the queue itself knows no time. One
 /// that gives up leaves its thread in the queue; its turn passes at once.
-fn wait(file: File, deadline: Instant) -> std::io::Result<Option<Gate>> {
+fn wait(file: File, deadline: Instant) -> std::io::Result<Option<WriteLock>> {
     let (sender, receiver) = mpsc::channel();
     std::thread::Builder::new().stack_size(64 << 10).spawn(move || {
         let turn = loop {
             match flock(&file, FlockOperation::LockExclusive) {
                 Err(Errno::INTR) => {}
-                result => break result.map(|()| Gate { _file: file }),
+                result => break result.map(|()| WriteLock { _file: file }),
             }
         };
         let _ = sender.send(turn);

@@ -17,7 +17,7 @@ const DEEPEST: usize = 150;
 /// they come, until there is no room.
 const FAIR: usize = 32;
 
-pub(super) struct Paper {
+pub(super) struct Printer {
     pub(super) text: String,
     /// How long the text may become.
     pub(super) limit: usize,
@@ -40,7 +40,7 @@ pub(super) enum Style {
     Json,
 }
 
-impl Paper {
+impl Printer {
     pub(super) fn new(format: Format, limit: usize) -> Self {
         Self { text: String::new(), limit, format, depth: 0 }
     }

@@ -10,12 +10,12 @@ const FEW: usize = 256 << 10;
 /// Whole large pages, wherever they begin.
 const MANY: usize = 4 << 20;
 
-pub(crate) enum Heap {
+pub(crate) enum Arena {
     Few(Vec<u8>),
     Many { bytes: MmapMut, used: usize },
 }
 
-impl Heap {
+impl Arena {
     pub(crate) fn new() -> Self {
         Self::Few(Vec::new())
     }

@@ -4,10 +4,10 @@
 use std::path::Path;
 
 use consort_core::presence::Agent;
-use consort_core::presence::Glimpse;
+use consort_core::presence::Observed;
 use consort_host::env;
 
-pub(crate) fn look(home: &Path, agents: &[Agent]) -> Vec<Glimpse> {
+pub(crate) fn look(home: &Path, agents: &[Agent]) -> Vec<Observed> {
     let quadrants = consort_host::quadrants(agents);
     agents
         .iter()
@@ -15,7 +15,7 @@ pub(crate) fn look(home: &Path, agents: &[Agent]) -> Vec<Glimpse> {
         .map(|(agent, quadrant)| {
             let cli = consort_agents::find(&agent.kind);
             let live = cli.and_then(|cli| cli.live_state(&cli.config_dir(home, &env::get), agent));
-            Glimpse { live, quadrant }
+            Observed { live, quadrant }
         })
         .collect()
 }

@@ -1,8 +1,8 @@
-//! Rows of a kind in the order of their names, a dozen to a shelf: a question that
-//! looks at all of them takes them a shelf at a time, which costs little more than
+//! Rows of a kind in the order of their names, a dozen to a block: a question that
+//! looks at all of them takes them a block at a time, which costs little more than
 //! a row would.
 //!
-//! **A name is on the last shelf that does not begin after it.**
+//! **A name is on the last block that does not begin after it.**
 
 use consort_core::knowledge::Kind;
 use consort_core::knowledge::Row;
@@ -11,7 +11,7 @@ use rusqlite::Connection;
 use rusqlite::OptionalExtension as _;
 use rusqlite::params;
 
-/// When a shelf is divided. What is longer than a quarter of a page of 16 KiB,
+/// When a block is divided. What is longer than a quarter of a page of 16 KiB,
 /// SQLite spreads over several.
 const FULL: usize = 3600;
 
@@ -20,7 +20,7 @@ const LENGTH: usize = size_of::<u32>();
 /// A name, and its row.
 type Part<'a> = (&'a [u8], &'a [u8]);
 
-const WHERE: &str = "FROM shelves WHERE scope = ?1 AND kind = ?2 AND first <= ?3 ORDER BY first DESC LIMIT 1";
+const WHERE: &str = "FROM blocks WHERE scope = ?1 AND kind = ?2 AND first <= ?3 ORDER BY first DESC LIMIT 1";
 
 pub(super) fn each(
     connection: &Connection,
@@ -28,11 +28,11 @@ pub(super) fn each(
     kind: Kind,
     visit: &mut dyn FnMut(Row<'_>),
 ) -> rusqlite::Result<()> {
-    let sql = "SELECT rows FROM shelves WHERE scope = ?1 AND kind = ?2 ORDER BY first";
+    let sql = "SELECT rows FROM blocks WHERE scope = ?1 AND kind = ?2 ORDER BY first";
     let mut statement = connection.prepare_cached(sql)?;
-    let mut shelves = statement.query(params![scope.as_str(), kind.as_str()])?;
-    while let Some(shelf) = shelves.next()? {
-        for (_, row) in parts(shelf.get_ref(0)?.as_blob()?) {
+    let mut blocks = statement.query(params![scope.as_str(), kind.as_str()])?;
+    while let Some(block) = blocks.next()? {
+        for (_, row) in parts(block.get_ref(0)?.as_blob()?) {
             visit(Row::new(kind, row));
         }
     }
@@ -48,9 +48,9 @@ pub(super) fn find<T>(
     read: impl FnOnce(Row<'_>) -> T,
 ) -> rusqlite::Result<Option<T>> {
     let mut statement = connection.prepare_cached(&format!("SELECT rows {WHERE}"))?;
-    let mut shelves = statement.query(params![scope.as_str(), kind.as_str(), name])?;
-    let Some(shelf) = shelves.next()? else { return Ok(None) };
-    let mut parts = parts(shelf.get_ref(0)?.as_blob()?);
+    let mut blocks = statement.query(params![scope.as_str(), kind.as_str(), name])?;
+    let Some(block) = blocks.next()? else { return Ok(None) };
+    let mut parts = parts(block.get_ref(0)?.as_blob()?);
     Ok(parts.find(|(known, _)| *known == name.as_bytes()).map(|(_, row)| read(Row::new(kind, row))))
 }
 
@@ -62,11 +62,11 @@ pub(super) fn put(
     name: &str,
     row: Option<&[u8]>,
 ) -> rusqlite::Result<()> {
-    let shelf = tx
+    let block = tx
         .prepare_cached(&format!("SELECT first, rows {WHERE}"))?
         .query_row(params![scope.as_str(), kind.as_str(), name], |row| Ok((row.get(0)?, row.get(1)?)))
         .optional()?;
-    let (first, rows): (String, Vec<u8>) = shelf.unwrap_or_default();
+    let (first, rows): (String, Vec<u8>) = block.unwrap_or_default();
     let mut parts: Vec<Part<'_>> = parts(&rows).collect();
     let place = parts.binary_search_by(|(known, _)| (*known).cmp(name.as_bytes()));
     match (place, row) {
@@ -77,7 +77,7 @@ pub(super) fn put(
     }
     let (left, right) = parts.split_at(division(&parts, place.is_err_and(|at| at + 1 == parts.len())));
     let write = |first: &str, parts: &[Part<'_>]| {
-        tx.prepare_cached("REPLACE INTO shelves VALUES (?1, ?2, ?3, ?4)")?.execute(params![
+        tx.prepare_cached("REPLACE INTO blocks VALUES (?1, ?2, ?3, ?4)")?.execute(params![
             scope.as_str(),
             kind.as_str(),
             first,
@@ -88,7 +88,7 @@ pub(super) fn put(
         write(&String::from_utf8_lossy(second), right)?;
     }
     if left.is_empty() {
-        tx.prepare_cached("DELETE FROM shelves WHERE scope = ?1 AND kind = ?2 AND first = ?3")?
+        tx.prepare_cached("DELETE FROM blocks WHERE scope = ?1 AND kind = ?2 AND first = ?3")?
             .execute(params![scope.as_str(), kind.as_str(), first])?;
     } else {
         write(&first, left)?;
@@ -96,7 +96,7 @@ pub(super) fn put(
     Ok(())
 }
 
-/// How many stay. Where they come in order, the shelves behind are full.
+/// How many stay. Where they come in order, the blocks behind are full.
 fn division(parts: &[Part<'_>], comes_last: bool) -> usize {
     let length = |(name, row): &Part<'_>| 2 * LENGTH + name.len() + row.len();
     let all: usize = parts.iter().map(length).sum();
@@ -147,7 +147,7 @@ mod tests {
 
     /// Whatever comes and goes, in whatever order: all of it is there, in order.
     #[test]
-    fn shelves_hold_what_was_put_on_them() {
+    fn blocks_hold_what_was_put_into_them() {
         let index = super::super::open(super::super::MEMORY.as_ref()).unwrap();
         let mut expected = BTreeMap::new();
         for step in 0..4000_u32 {
@@ -176,10 +176,10 @@ mod tests {
         }
         assert_eq!(find(&index, &Scope::Global, Kind::Pattern, "nowhere", |_| ()).unwrap(), None);
         assert_eq!(find(&index, &Scope::Global, Kind::Principle, "0", |_| ()).unwrap(), None);
-        let sql = "SELECT count(*) FROM shelves";
-        let shelves: u32 = index.query_row(sql, [], |row| row.get(0)).unwrap();
+        let sql = "SELECT count(*) FROM blocks";
+        let blocks: u32 = index.query_row(sql, [], |row| row.get(0)).unwrap();
         let bytes: usize = expected.values().map(Vec::len).sum();
-        assert!((shelves as usize) < 4 * bytes / FULL, "{shelves} for {bytes} bytes");
+        assert!((blocks as usize) < 4 * bytes / FULL, "{blocks} for {bytes} bytes");
         for name in expected.keys() {
             put(&index, &Scope::Global, Kind::Pattern, name, None).unwrap();
         }
