@@ -81,7 +81,7 @@ fn woken(rounds: usize) {
         let mut waiter = home.consort(&["inbox", "--wait"]);
         let mut waiter = waiter.env("CONSORT_SESSION", "s1").stdout(Stdio::piped()).spawn().unwrap();
         let mut lines = BufReader::new(waiter.stdout.take().unwrap());
-        while std::fs::read_dir(home.dir.path().join("bells")).map_or(0, Iterator::count) == 0 {
+        while std::fs::read_dir(home.dir.path().join("listeners")).map_or(0, Iterator::count) == 0 {
             std::thread::sleep(Duration::from_millis(1));
         }
         // It has hung its bell and now looks; then it sleeps.

@@ -58,7 +58,7 @@ pub(crate) fn write(reply: &HookReply) -> Option<String> {
 }
 
 /// Whether a session is being woken: its plugin listens while it is idle, and
-/// the bell has rung.
+/// there was a notification.
 pub(crate) fn is_woken(heard: &Activity) -> bool {
     heard.status == Status::Idle
 }

@@ -3,7 +3,6 @@
 
 use std::path::Path;
 use std::path::PathBuf;
-use std::time::Duration;
 
 use consort_core::Timestamp;
 use consort_core::around;
@@ -26,9 +25,8 @@ use consort_core::presence::is_valid_name;
 use consort_host::Machine;
 use consort_host::Other;
 use consort_host::Peers;
-use consort_host::bell::Bell;
-use consort_host::bell::Woken;
 use consort_host::env;
+use consort_host::notify::Listener;
 use consort_sqlite::Access;
 use consort_sqlite::Store;
 
@@ -40,7 +38,7 @@ use crate::world::own_facts;
 
 pub(crate) struct Surroundings {
     data: PathBuf,
-    bells: PathBuf,
+    listeners: PathBuf,
     store: PathBuf,
     home: PathBuf,
     cwd: PathBuf,
@@ -51,7 +49,7 @@ impl Surroundings {
     pub(crate) fn new(world: &World) -> Self {
         Self {
             data: world.paths.data.clone(),
-            bells: world.paths.bells(),
+            listeners: world.paths.listeners(),
             store: world.paths.store(),
             home: world.paths.home.clone(),
             cwd: world.cwd.clone(),
@@ -127,15 +125,7 @@ impl Around for Surroundings {
         })
     }
 
-    fn bell(&self, topic: Option<&Topic>) -> std::io::Result<Box<dyn around::Bell>> {
-        Ok(Box::new(Doorbell(Bell::hang(&self.bells, topic)?)))
-    }
-}
-
-struct Doorbell(Bell);
-
-impl around::Bell for Doorbell {
-    fn wait(&mut self, longest: Duration) -> std::io::Result<bool> {
-        Ok(self.0.wait(None, longest)? == Woken::Rung)
+    fn listen(&self, topic: Option<&Topic>) -> std::io::Result<Box<dyn around::Listener>> {
+        Ok(Box::new(Listener::open(&self.listeners, topic)?))
     }
 }

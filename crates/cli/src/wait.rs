@@ -16,10 +16,10 @@ use consort_core::journal::Actor;
 use consort_core::messages::WakeCheck;
 use consort_host::Machine;
 use consort_host::Paths;
-use consort_host::bell;
-use consort_host::bell::Bell;
-use consort_host::bell::Woken;
 use consort_host::env;
+use consort_host::notify;
+use consort_host::notify::Listener;
+use consort_host::notify::Woken;
 use consort_sqlite::Access;
 use consort_sqlite::Store;
 use serde_json::json;
@@ -37,7 +37,7 @@ pub(crate) fn run(cli: &dyn AgentCli) -> Result<(), Box<dyn Error>> {
     let paths = Paths::from_environment().ok_or("neither CONSORT_HOME nor HOME is set")?;
     // Hung before the first look, so that nothing falls between the two.
     let topic = Topic::Mailbox(Actor::Agent(session.clone()));
-    let mut bell = Bell::hang(&paths.bells(), Some(&topic))?;
+    let mut listener = Listener::open(&paths.listeners(), Some(&topic))?;
     let mut app = App::new(Store::new(paths.store(), Access::Command), Machine::new(&paths.data));
     let Some((me, others)) = app.company(&session)? else { return Ok(()) };
     say(&json!({ "name": me.name.as_str(), "others": others }));
@@ -50,7 +50,7 @@ pub(crate) fn run(cli: &dyn AgentCli) -> Result<(), Box<dyn Error>> {
             }
             WakeCheck::Gone => return Ok(()),
         }
-        if bell.wait(Some(rustix::stdio::stdin()), bell::SAFETY)? == Woken::Other {
+        if listener.wait(Some(rustix::stdio::stdin()), notify::SAFETY)? == Woken::Other {
             return Ok(());
         }
         app.close_if_replaced();

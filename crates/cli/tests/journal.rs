@@ -32,11 +32,11 @@ struct Follower {
 
 impl Follower {
     fn start(world: &Sealed, arguments: &[&str]) -> Self {
-        let bells = || {
-            let bells = fs::read_dir(world.data().join("bells")).into_iter().flatten().flatten();
-            bells.filter(|bell| !hidden(bell)).count()
+        let listeners = || {
+            let listeners = fs::read_dir(world.data().join("listeners")).into_iter().flatten().flatten();
+            listeners.filter(|pipe| !hidden(pipe)).count()
         };
-        let before = bells();
+        let before = listeners();
         let mut command = world.consort(["journal", "tail", "--follow", "--json"]);
         let mut child = command.args(arguments).stdout(Stdio::piped()).spawn().unwrap();
         let stdout = BufReader::new(child.stdout.take().unwrap());
@@ -47,8 +47,8 @@ impl Follower {
             }
         });
         let follower = Self { child, lines };
-        // Once its bell hangs, nothing is missed.
-        while bells() == before {
+        // Once its pipe is there, nothing is missed.
+        while listeners() == before {
             std::thread::sleep(Duration::from_millis(5));
         }
         follower
@@ -140,7 +140,7 @@ fn a_follower_survives_its_store_being_replaced() {
     assert_eq!(first["seq"], 1);
     let (_, second) = follower.next();
     assert_eq!(second["changes"][0]["presence"]["joined"]["name"], "New");
-    // And it hears the bell again.
+    // And it is notified again.
     join(&world, "Newer");
     let (_, third) = follower.next();
     assert_eq!(third["changes"][0]["presence"]["joined"]["name"], "Newer");

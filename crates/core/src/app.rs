@@ -70,7 +70,7 @@ impl App {
     ) -> Result<Seq, StoreError> {
         let seq = tx.record(entry)?;
         tx.commit()?;
-        host.ring(&entry.topics());
+        host.notify(&entry.topics());
         Ok(seq)
     }
 }

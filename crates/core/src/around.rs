@@ -38,24 +38,24 @@ pub trait Around: Send + Sync {
     /// The moment that is meant: a date, a while ago, or a commit of that worktree.
     fn moment(&self, text: &str, worktree: &Path) -> Option<Timestamp>;
 
-    /// A bell that rings when there is news of that kind, or of any.
-    fn bell(&self, topic: Option<&Topic>) -> std::io::Result<Box<dyn Bell>>;
+    /// Waits for news of that kind, or of any.
+    fn listen(&self, topic: Option<&Topic>) -> std::io::Result<Box<dyn Listener>>;
 }
 
-/// A doorbell.
-pub trait Bell: Send {
-    /// Sleeps until it rings, or for so long; whether it rang.
+/// Waits for news.
+pub trait Listener: Send {
+    /// Sleeps until there is news, or for so long; whether there is.
     fn wait(&mut self, longest: Duration) -> std::io::Result<bool>;
 }
 
-/// Attends a bell in a thread of its own: at every ring, and after so long
-/// without one, `heard` is told whether it rang, and says whether to go on.
-pub fn attend(
-    mut bell: Box<dyn Bell>,
+/// Waits in a thread of its own: whenever there is news, and after so long without,
+/// `heard` is told whether there is any, and says whether to go on.
+pub fn in_background(
+    mut listener: Box<dyn Listener>,
     longest: Duration,
     mut heard: impl FnMut(bool) -> bool + Send + 'static,
 ) -> std::io::Result<()> {
-    let wait = move || while bell.wait(longest).is_ok_and(&mut heard) {};
+    let wait = move || while listener.wait(longest).is_ok_and(&mut heard) {};
     // It sleeps most of the time and does little else.
-    std::thread::Builder::new().name("bell".into()).stack_size(64 * 1024).spawn(wait).map(drop)
+    std::thread::Builder::new().name("listener".into()).stack_size(64 * 1024).spawn(wait).map(drop)
 }

@@ -1,5 +1,5 @@
 //! The port to this machine: its clock, its processes, its directories, and
-//! the bell that wakes whoever waits for news.
+//! the notifications that wake those who wait for news.
 
 use std::net::SocketAddr;
 use std::path::Path;
@@ -23,7 +23,7 @@ pub struct ConnectionAddrs {
 }
 
 /// What the rules need to know of the machine, and the one thing they do to
-/// it: ring the bell.
+/// it: notify those who wait.
 pub trait Host {
     fn now(&self) -> Timestamp;
 
@@ -123,7 +123,7 @@ pub trait Host {
 
     /// Wakes those who wait for any of these, and those who wait for
     /// everything. Called after the commit, never before.
-    fn ring(&self, topics: &[Topic]);
+    fn notify(&self, topics: &[Topic]);
 }
 
 /// What one may wait for.

@@ -1,13 +1,13 @@
 //! This machine: clock, paths, environment, processes, repositories, windows,
-//! and the bell that wakes a waiting process.
+//! and the notifications that wake a waiting process.
 
-pub mod bell;
 mod cache;
 pub mod env;
 mod files;
 mod git;
 mod machine;
 mod machine_id;
+pub mod notify;
 mod paths;
 mod peer;
 mod person;

@@ -17,10 +17,10 @@ use consort_core::host::Process;
 use consort_core::host::RootCommit;
 use consort_core::host::Topic;
 
-use crate::bell;
 use crate::files;
 use crate::git;
 use crate::machine_id;
+use crate::notify;
 use crate::process;
 
 /// The machine this process runs on.
@@ -175,8 +175,8 @@ impl Host for Machine {
         Some(Process { tty: None, program: String::new(), ..process })
     }
 
-    fn ring(&self, topics: &[Topic]) {
-        bell::ring(&crate::paths::bells(&self.data), topics);
+    fn notify(&self, topics: &[Topic]) {
+        notify::notify(&crate::paths::listeners(&self.data), topics);
     }
 }
 

@@ -42,9 +42,9 @@ impl Paths {
         self.data.join("consort.db")
     }
 
-    /// Where waiting processes hang their bells.
-    pub fn bells(&self) -> PathBuf {
-        bells(&self.data)
+    /// Where waiting processes have their pipes.
+    pub fn listeners(&self) -> PathBuf {
+        listeners(&self.data)
     }
 
     /// What a caller over HTTP has to show.
@@ -82,7 +82,7 @@ impl Paths {
     }
 }
 
-/// Where waiting processes hang their bells, in a data directory.
-pub(crate) fn bells(data: &Path) -> PathBuf {
-    data.join("bells")
+/// Where waiting processes have their pipes, in a data directory.
+pub(crate) fn listeners(data: &Path) -> PathBuf {
+    data.join("listeners")
 }

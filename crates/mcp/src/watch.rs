@@ -23,7 +23,7 @@ use tokio_util::sync::DropGuard;
 
 use crate::lock;
 
-/// How often a bell is looked after, and how long a thread outlives its client.
+/// How often a listener is looked after, and how long a thread outlives its client.
 const NAP: Duration = Duration::from_secs(20);
 
 /// What one client wants to know. Dropped, it ends.
@@ -49,11 +49,11 @@ impl Watch {
         if mailboxes.contains_key(&mailbox) {
             return;
         }
-        let Some(mut rings) = rings(around, &mailbox) else { return };
+        let Some(mut news) = news(around, &mailbox) else { return };
         let (end, subscribed) = (CancellationToken::new(), Arc::clone(&self.subscribed));
         mailboxes.insert(mailbox, end.clone().drop_guard());
         tokio::spawn(end.run_until_cancelled_owned(async move {
-            while rings.recv().await.is_some() && tell(&client, &subscribed).await.is_ok() {}
+            while news.recv().await.is_some() && tell(&client, &subscribed).await.is_ok() {}
         }));
     }
 }
@@ -72,9 +72,9 @@ async fn tell(
 
 /// The same for clients of the later protocol: one request that lasts.
 pub(crate) async fn listen(around: &dyn Around, mailbox: &Actor, context: &SubscriptionContext) {
-    let Some(mut rings) = rings(around, mailbox) else { return };
+    let Some(mut news) = news(around, mailbox) else { return };
     let uris = context.accepted().resource_subscriptions.clone().unwrap_or_default();
-    while rings.recv().await.is_some() {
+    while news.recv().await.is_some() {
         // What was not asked for is not sent.
         let _ = context.sink().notify_resource_list_changed().await;
         for uri in &uris {
@@ -83,22 +83,22 @@ pub(crate) async fn listen(around: &dyn Around, mailbox: &Actor, context: &Subsc
     }
 }
 
-/// The rings of a mailbox's bell, for as long as somebody listens.
-fn rings(around: &dyn Around, mailbox: &Actor) -> Option<mpsc::Receiver<()>> {
-    let bell = around.bell(Some(&Topic::Mailbox(mailbox.clone()))).ok()?;
+/// The news of a mailbox's listener, for as long as somebody listens.
+fn news(around: &dyn Around, mailbox: &Actor) -> Option<mpsc::Receiver<()>> {
+    let listener = around.listen(Some(&Topic::Mailbox(mailbox.clone()))).ok()?;
     let renew = match mailbox {
         Actor::Agent(session) => around.renewal(session),
         Actor::Person | Actor::Consort => Box::new(|| {}),
     };
     // Rings that nobody has heard yet are one.
-    let (ring, rings) = mpsc::channel(1);
+    let (notice, news) = mpsc::channel(1);
     let heard = move |rang| {
         renew();
         if rang {
-            let _ = ring.try_send(());
+            let _ = notice.try_send(());
         }
-        !ring.is_closed()
+        !notice.is_closed()
     };
-    around::attend(bell, NAP, heard).ok()?;
-    Some(rings)
+    around::in_background(listener, NAP, heard).ok()?;
+    Some(news)
 }

@@ -27,7 +27,7 @@ struct Machine {
     /// Running processes: id and which life of it.
     processes: BTreeMap<u32, String>,
     ancestors: Vec<u32>,
-    rings: Vec<Vec<Topic>>,
+    notified: Vec<Vec<Topic>>,
     /// Which process the test is at the moment.
     me: u32,
     /// Files that were written, and when, in nanoseconds.
@@ -41,7 +41,7 @@ impl Default for FakeHost {
             random: 0,
             processes: BTreeMap::new(),
             ancestors: Vec::new(),
-            rings: Vec::new(),
+            notified: Vec::new(),
             me: 0,
             files: BTreeMap::new(),
         })))
@@ -81,13 +81,13 @@ impl FakeHost {
         machine.files.insert(path.into(), (text.to_owned(), now));
     }
 
-    pub fn rings(&self) -> usize {
-        self.0.borrow().rings.len()
+    pub fn notified(&self) -> usize {
+        self.0.borrow().notified.len()
     }
 
     /// The last ring.
     pub fn last_ring(&self) -> Vec<Topic> {
-        self.0.borrow().rings.last().cloned().unwrap_or_default()
+        self.0.borrow().notified.last().cloned().unwrap_or_default()
     }
 }
 
@@ -199,7 +199,7 @@ impl Host for FakeHost {
         self.process(me)
     }
 
-    fn ring(&self, topics: &[Topic]) {
-        self.0.borrow_mut().rings.push(topics.to_vec());
+    fn notify(&self, topics: &[Topic]) {
+        self.0.borrow_mut().notified.push(topics.to_vec());
     }
 }

@@ -121,7 +121,7 @@ pub fn store_story(engine: impl Engine + 'static) {
     // joining again changes nothing.
     let joined = join(&mut app, "s-raven", 10, NameWish::Insist("Raven".into())).unwrap();
     assert!(joined.joined);
-    assert_eq!((app.journal_last_seq().unwrap(), host.rings()), (2, 1));
+    assert_eq!((app.journal_last_seq().unwrap(), host.notified()), (2, 1));
     let again = join(&mut app, "s-raven", 10, NameWish::Prefer("Other".into())).unwrap();
     assert!(!again.joined);
     assert_eq!(again.agent.name.as_str(), "Raven");

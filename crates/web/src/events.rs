@@ -79,7 +79,7 @@ type Sender = mpsc::Sender<Result<Event, Infallible>>;
 /// Sends every entry after `last`, until nobody listens.
 async fn follow(inner: &Arc<Inner>, project: Option<ProjectId>, mut last: Seq, listener: Sender) {
     // Hung before the first look, so that nothing falls between the two.
-    let Ok(mut rings) = rings(inner, project.clone()) else { return };
+    let Ok(mut news) = news(inner, project.clone()) else { return };
     loop {
         let request = TailRequest { after: Some(last), since: None, project: project.clone(), limit: BATCH };
         let look = inner.with(move |app, _| Ok((app.journal_tail(&request)?, app.journal_last_seq()?))).await;
@@ -103,20 +103,20 @@ async fn follow(inner: &Arc<Inner>, project: Option<ProjectId>, mut last: Seq, l
             }
         } else if !is_more {
             tokio::select! {
-                ring = rings.recv() => if ring.is_none() { return },
+                notice = news.recv() => if notice.is_none() { return },
                 () = listener.closed() => return,
             }
         }
     }
 }
 
-/// The rings of the journal's bell, and now and then one of our own.
-pub(crate) fn rings(inner: &Arc<Inner>, project: Option<ProjectId>) -> std::io::Result<mpsc::Receiver<()>> {
-    let bell = inner.around.bell(project.map(Topic::Project).as_ref())?;
-    let (ring, rings) = mpsc::channel(1);
-    around::attend(bell, NAP, move |_| {
-        let _ = ring.try_send(());
-        !ring.is_closed()
+/// The news of the journal's listener, and now and then one of our own.
+pub(crate) fn news(inner: &Arc<Inner>, project: Option<ProjectId>) -> std::io::Result<mpsc::Receiver<()>> {
+    let listener = inner.around.listen(project.map(Topic::Project).as_ref())?;
+    let (notice, news) = mpsc::channel(1);
+    around::in_background(listener, NAP, move |_| {
+        let _ = notice.try_send(());
+        !notice.is_closed()
     })?;
-    Ok(rings)
+    Ok(news)
 }

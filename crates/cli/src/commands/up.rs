@@ -12,9 +12,9 @@ use consort_agents::Part;
 use consort_core::host::Topic;
 use consort_core::journal::Actor;
 use consort_core::text;
-use consort_host::bell::Bell;
-use consort_host::bell::Woken;
 use consort_host::env;
+use consort_host::notify::Listener;
+use consort_host::notify::Woken;
 use rustix::termios::LocalModes;
 use rustix::termios::OptionalActions;
 use rustix::termios::SpecialCodeIndex;
@@ -99,8 +99,8 @@ pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
 /// Shows who is here until `q`.
 fn watch(world: &World, opened: &mut Opened, everywhere: bool, connected: bool) -> CommandResult {
     let project = (!everywhere).then(|| Topic::Project(opened.project.id.clone()));
-    let cannot_wait = |error| CommandError::file("cannot wait in", &world.paths.bells(), error);
-    let mut bell = Bell::hang(&world.paths.bells(), project.as_ref()).map_err(cannot_wait)?;
+    let cannot_wait = |error| CommandError::file("cannot wait in", &world.paths.listeners(), error);
+    let mut listener = Listener::open(&world.paths.listeners(), project.as_ref()).map_err(cannot_wait)?;
     let _keys = Keys::take();
     let mut compared: Option<Instant> = None;
     loop {
@@ -135,7 +135,7 @@ fn watch(world: &World, opened: &mut Opened, everywhere: bool, connected: bool) 
         let screen = format!("{title}\n\n{table}\n{help}\n").replace('\n', "\x1b[K\r\n");
         world.out.text(format!("\x1b[H{screen}\x1b[J"))?;
         let stdin = std::io::stdin();
-        if bell.wait(Some(stdin.as_fd()), TICK).map_err(cannot_wait)? == Woken::Other {
+        if listener.wait(Some(stdin.as_fd()), TICK).map_err(cannot_wait)? == Woken::Other {
             let mut key = [0; 16];
             match stdin.lock().read(&mut key) {
                 Ok(0) | Err(_) => return Ok(()),

@@ -87,7 +87,7 @@ async fn begin(
 async fn serve(inner: Arc<Inner>, project: ProjectId, access: Access, mut socket: WebSocket) {
     let (seat, frames) = inner.rooms.enter(project);
     if seat.is_first {
-        tokio::spawn(attend(Arc::clone(&inner), Arc::clone(&seat.room)));
+        tokio::spawn(follow_project(Arc::clone(&inner), Arc::clone(&seat.room)));
     }
     let goodbye = tokio::select! {
         goodbye = converse(&inner, &seat, access, &mut socket, frames) => goodbye,
@@ -106,12 +106,12 @@ async fn serve(inner: Arc<Inner>, project: ProjectId, access: Access, mut socket
 }
 
 /// Brings news into a room, as long as anyone is in it.
-async fn attend(inner: Arc<Inner>, room: Arc<SyncRoom>) {
-    // Without a bell nobody would hear of anything.
-    let Ok(mut rings) = events::rings(&inner, Some(room.project.clone())) else { return room.clear() };
+async fn follow_project(inner: Arc<Inner>, room: Arc<SyncRoom>) {
+    // Without a listener nobody would hear of anything.
+    let Ok(mut news) = events::news(&inner, Some(room.project.clone())) else { return room.clear() };
     loop {
         tokio::select! {
-            ring = rings.recv() => if ring.is_none() { return },
+            notice = news.recv() => if notice.is_none() { return },
             () = room.empty.cancelled() => return,
             () = inner.end.cancelled() => return,
         }

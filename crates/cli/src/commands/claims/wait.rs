@@ -4,8 +4,8 @@ use std::time::Duration;
 use std::time::Instant;
 
 use consort_core::text;
-use consort_host::bell;
-use consort_host::bell::Bell;
+use consort_host::notify;
+use consort_host::notify::Listener;
 
 use super::shown;
 use crate::error::CommandError;
@@ -31,9 +31,9 @@ const LOOK: Duration = Duration::from_secs(1);
 pub(crate) fn run(world: &World, args: &Args) -> Result<ExitCode, CommandError> {
     let mut opened = world.open()?;
     let until = args.timeout.and_then(|timeout| Instant::now().checked_add(timeout));
-    let cannot_wait = |error| CommandError::file("cannot wait in", &world.paths.bells(), error);
+    let cannot_wait = |error| CommandError::file("cannot wait in", &world.paths.listeners(), error);
     // Hung before the first look, so that nothing falls between the two.
-    let mut bell = Bell::hang(&world.paths.bells(), None).map_err(cannot_wait)?;
+    let mut listener = Listener::open(&world.paths.listeners(), None).map_err(cannot_wait)?;
     let mut has_said = false;
     loop {
         let caller = caller_facts(&opened.app);
@@ -48,12 +48,12 @@ pub(crate) fn run(world: &World, args: &Args) -> Result<ExitCode, CommandError> 
             out::note(format_args!("Waiting for {} to let go of {}.", seen.hold.label, shown(&seen.hold)));
             has_said = true;
         }
-        let left = until.map_or(bell::SAFETY, |until| until.saturating_duration_since(Instant::now()));
+        let left = until.map_or(notify::SAFETY, |until| until.saturating_duration_since(Instant::now()));
         if left.is_zero() {
             out::note(format_args!("{} is still held.", text::foreign(&outcome.path, 200)));
             return Ok(ExitCode::from(exit::FOUND_SOMETHING));
         }
-        bell.wait(None, left.min(LOOK)).map_err(cannot_wait)?;
+        listener.wait(None, left.min(LOOK)).map_err(cannot_wait)?;
         opened.app.close_if_replaced();
     }
 }

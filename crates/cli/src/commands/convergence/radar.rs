@@ -12,8 +12,8 @@ use consort_core::convergence::Signal;
 use consort_core::convergence::Trend;
 use consort_core::host::Topic;
 use consort_core::text;
-use consort_host::bell::Bell;
 use consort_host::env;
+use consort_host::notify::Listener;
 
 use crate::error::CommandError;
 use crate::error::CommandResult;
@@ -41,10 +41,10 @@ pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
     if args.history {
         return history(world, &mut opened, args.json);
     }
-    let cannot_wait = |error| CommandError::file("cannot wait in", &world.paths.bells(), error);
+    let cannot_wait = |error| CommandError::file("cannot wait in", &world.paths.listeners(), error);
     let topic = Topic::Project(opened.project.id.clone());
-    let bell = args.watch.then(|| Bell::hang(&world.paths.bells(), Some(&topic)));
-    let mut bell = bell.transpose().map_err(cannot_wait)?;
+    let listener = args.watch.then(|| Listener::open(&world.paths.listeners(), Some(&topic)));
+    let mut listener = listener.transpose().map_err(cannot_wait)?;
     let mut shown = String::new();
     loop {
         let outcome = opened.app.radar(&opened.project.id, &env::get)?;
@@ -66,8 +66,8 @@ pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
             }
             shown = screen;
         }
-        let Some(bell) = &mut bell else { return Ok(()) };
-        bell.wait(None, TICK).map_err(cannot_wait)?;
+        let Some(listener) = &mut listener else { return Ok(()) };
+        listener.wait(None, TICK).map_err(cannot_wait)?;
         opened.app.close_if_replaced();
     }
 }

@@ -25,8 +25,8 @@ use consort_core::presence::SessionId;
 use consort_core::tasks::TaskChange;
 use consort_core::tasks::TaskKey;
 use consort_core::text;
-use consort_host::bell;
-use consort_host::bell::Bell;
+use consort_host::notify;
+use consort_host::notify::Listener;
 
 use crate::error::CommandError;
 use crate::error::CommandResult;
@@ -68,23 +68,23 @@ pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
 
     // `-n 0` begins with whatever comes from now on.
     let begin = if args.lines == 0 { Some(opened.app.journal_last_seq()?) } else { None };
-    let cannot_wait = |error| CommandError::file("cannot wait in", &world.paths.bells(), error);
+    let cannot_wait = |error| CommandError::file("cannot wait in", &world.paths.listeners(), error);
     // Hung before the first look, so that nothing falls between the two.
-    let bell = args.follow.then(|| {
+    let listener = args.follow.then(|| {
         let topic = request.project.clone().map(Topic::Project);
-        Bell::hang(&world.paths.bells(), topic.as_ref())
+        Listener::open(&world.paths.listeners(), topic.as_ref())
     });
-    let bell = bell.transpose().map_err(cannot_wait)?;
+    let listener = listener.transpose().map_err(cannot_wait)?;
     let mut last = match begin {
         Some(seq) => seq,
         None => print(world, &mut opened, args.json, &request)?.unwrap_or(0),
     };
-    let Some(mut bell) = bell else { return Ok(()) };
+    let Some(mut listener) = listener else { return Ok(()) };
     request.limit = usize::MAX;
     loop {
         request.after = Some(last);
         last = print(world, &mut opened, args.json, &request)?.unwrap_or(last);
-        bell.wait(None, bell::SAFETY).map_err(cannot_wait)?;
+        listener.wait(None, notify::SAFETY).map_err(cannot_wait)?;
         if opened.app.close_if_replaced() {
             // Another store counts from the beginning.
             last = 0;

@@ -18,8 +18,8 @@ use consort_core::journal::Actor;
 use consort_core::knowledge::Kind;
 use consort_core::knowledge::Scope;
 use consort_core::text;
-use consort_host::bell::Bell;
-use consort_host::bell::Woken;
+use consort_host::notify::Listener;
+use consort_host::notify::Woken;
 use notify::RecommendedWatcher;
 use notify::RecursiveMode;
 use notify::Watcher as _;
@@ -51,9 +51,9 @@ pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
     person::known(&mut opened.app)?;
     let (project, worktree) = (opened.project.id.clone(), opened.place.worktree.clone());
     let scope = Scope::Project(project.clone());
-    let cannot_wait = |error| CommandError::file("cannot wait in", &world.paths.bells(), error);
+    let cannot_wait = |error| CommandError::file("cannot wait in", &world.paths.listeners(), error);
     let topic = Topic::Project(project.clone());
-    let mut bell = Bell::hang(&world.paths.bells(), Some(&topic)).map_err(cannot_wait)?;
+    let mut listener = Listener::open(&world.paths.listeners(), Some(&topic)).map_err(cannot_wait)?;
     let mut index = opened.app.knowledge()?;
     let mut seen: HashMap<String, Option<(SystemTime, u64)>> = HashMap::new();
     let mut watch = if args.once { None } else { Watch::begin() };
@@ -81,7 +81,7 @@ pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
             return Ok(());
         }
         let heard = watch.as_ref().map(|watch| watch.heard.as_fd());
-        let woken = bell.wait(heard, if is_told { SAFETY } else { TICK }).map_err(cannot_wait)?;
+        let woken = listener.wait(heard, if is_told { SAFETY } else { TICK }).map_err(cannot_wait)?;
         if let (Woken::Other, Some(watch)) = (woken, &watch) {
             watch.until_quiet();
         }

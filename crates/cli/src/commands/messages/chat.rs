@@ -16,9 +16,9 @@ use consort_core::messages::SendRequest;
 use consort_core::messages::quote_letter;
 use consort_core::messages::quote_message;
 use consort_core::presence::Agent;
-use consort_host::bell;
-use consort_host::bell::Bell;
-use consort_host::bell::Woken;
+use consort_host::notify;
+use consort_host::notify::Listener;
+use consort_host::notify::Woken;
 
 use super::mailbox;
 use crate::error::CommandError;
@@ -45,9 +45,9 @@ pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
     let who = Actor::Agent(other.session.clone());
     let from = Some(Correspondent::Only(who.clone()));
     let request = InboxRequest { mailbox: me.clone(), from, peek: false };
-    let cannot_wait = |error| CommandError::file("cannot wait in", &world.paths.bells(), error);
-    let mut bell =
-        Bell::hang(&world.paths.bells(), Some(&Topic::Mailbox(me.clone()))).map_err(cannot_wait)?;
+    let cannot_wait = |error| CommandError::file("cannot wait in", &world.paths.listeners(), error);
+    let mut listener =
+        Listener::open(&world.paths.listeners(), Some(&Topic::Mailbox(me.clone()))).map_err(cannot_wait)?;
 
     let new: Vec<_> = opened.app.inbox(&InboxRequest { peek: true, ..request.clone() })?;
     for post in opened.app.between(&me, &who, BEFORE)? {
@@ -68,7 +68,9 @@ pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
         }
         let has_line = !stdin.buffer().is_empty();
         let input = std::io::stdin();
-        if has_line || bell.wait(Some(input.as_fd()), bell::SAFETY).map_err(cannot_wait)? == Woken::Other {
+        if has_line
+            || listener.wait(Some(input.as_fd()), notify::SAFETY).map_err(cannot_wait)? == Woken::Other
+        {
             let mut line = String::new();
             match stdin.read_line(&mut line) {
                 Ok(0) => return Ok(()),

@@ -10,8 +10,8 @@ use consort_core::messages::InboxRequest;
 use consort_core::messages::Letter;
 use consort_core::messages::quote_letter;
 use consort_core::presence::Caller;
-use consort_host::bell;
-use consort_host::bell::Bell;
+use consort_host::notify;
+use consort_host::notify::Listener;
 
 use super::mailbox;
 use crate::error::CommandError;
@@ -85,13 +85,13 @@ fn wait(
         Caller::Agent(agent) => Some(agent.process),
         Caller::Person | Caller::Anonymous(_) => None,
     };
-    let cannot_wait = |error| CommandError::file("cannot wait in", &world.paths.bells(), error);
+    let cannot_wait = |error| CommandError::file("cannot wait in", &world.paths.listeners(), error);
     // Hung before the first look, so that nothing falls between the two.
     let topic = Topic::Mailbox(request.mailbox.clone());
-    let mut bell = Bell::hang(&world.paths.bells(), Some(&topic)).map_err(cannot_wait)?;
+    let mut listener = Listener::open(&world.paths.listeners(), Some(&topic)).map_err(cannot_wait)?;
     let mut failures = 0;
     loop {
-        let mut nap = bell::SAFETY;
+        let mut nap = notify::SAFETY;
         match opened.app.inbox(request) {
             Ok(letters) if letters.is_empty() => failures = 0,
             Ok(letters) => return Ok(letters),
@@ -108,7 +108,7 @@ fn wait(
         if left.is_zero() && until.is_some() {
             return Ok(Vec::new());
         }
-        bell.wait(None, nap.min(left)).map_err(cannot_wait)?;
+        listener.wait(None, nap.min(left)).map_err(cannot_wait)?;
         opened.app.close_if_replaced();
         // Left behind by its session, it would take mail that nobody sees.
         if session.as_ref().is_some_and(|session| !opened.app.host().is_alive(session)) {

@@ -82,7 +82,7 @@ impl App {
         let mut files: Vec<String> = written.filter(is_about).collect();
         files.sort();
         files.dedup();
-        let mut bells = Vec::new();
+        let mut concerned = Vec::new();
         for (me, other, is_former) in [(&one, &other, false), (&other, &one, true)] {
             let line = wording::pollination(other.name.as_str(), topics, &files, is_former);
             let change = messages::remark(&mut *tx, me, line, None)?;
@@ -90,10 +90,10 @@ impl App {
             let project = Some(me.project.id.clone());
             let entry = NewEntry { id, at: now, project, actor: Actor::Consort, changes: vec![change] };
             tx.record(&entry)?;
-            bells.extend(entry.topics());
+            concerned.extend(entry.topics());
         }
         tx.commit()?;
-        self.host.ring(&bells);
+        self.host.notify(&concerned);
         Ok(())
     }
 }

@@ -107,7 +107,7 @@ impl App {
             }
         }
         tx.commit()?;
-        self.host.ring(&topics);
+        self.host.notify(&topics);
         Ok(lines)
     }
 }

@@ -39,7 +39,7 @@ impl App {
         let (outcome, topics) =
             Sending { host: &*self.host, files: &*files }.carry_out(&mut *tx, id, now, request)?;
         tx.commit()?;
-        self.host.ring(&topics);
+        self.host.notify(&topics);
         Ok(outcome)
     }
 }

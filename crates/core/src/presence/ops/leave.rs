@@ -47,7 +47,7 @@ impl App {
             convergence::close_predictions(&*files, &mut *tx, &agent, now).unwrap_or_default();
         Self::record_all(&*self.host, &mut *tx, &agent, &Actor::Consort, now, close_predictions)?;
         tx.commit()?;
-        self.host.ring(&project.map(Topic::Project).into_iter().collect::<Vec<_>>());
+        self.host.notify(&project.map(Topic::Project).into_iter().collect::<Vec<_>>());
         files.end_trail(session);
         self.engine.side_files().end_session(session)?;
         Ok(Some(LeaveOutcome { session: session.clone(), name: agent.name }))
@@ -82,7 +82,7 @@ impl App {
             Self::record_all(&*self.host, &mut *tx, agent, &Actor::Consort, now, close_predictions)?;
         }
         tx.commit()?;
-        self.host.ring(&news.into_keys().map(Topic::Project).collect::<Vec<_>>());
+        self.host.notify(&news.into_keys().map(Topic::Project).collect::<Vec<_>>());
         for (agent, _) in &dead {
             files.end_trail(&agent.session);
             files.end_session(&agent.session)?;

@@ -1,13 +1,13 @@
-//! The doorbell: wakes processes that wait for news, and only those.
+//! Notifications: wakes processes that wait for news, and only those.
 //!
-//! Whoever waits hangs a named pipe into the bells' directory; its name says
-//! which news it waits for. Whoever has committed news writes a byte into the
-//! pipes it concerns. A pipe per waiter has no limit on waiters (inotify stops
-//! at 128 per user), costs nothing while idle, and a ring before anyone listens
-//! is kept. A ringer killed between commit and ring is made up for by the
-//! waiter looking again every [`SAFETY`].
+//! A process that waits opens a named pipe in a directory; the pipe's name says which
+//! news it waits for. A process that has committed news writes a byte into the pipes it
+//! concerns. A pipe per waiter has no limit on waiters (inotify stops at 128 per user),
+//! costs nothing while idle, and keeps a notification that came before its reader
+//! looked. A process killed between commit and notification is made up for by the
+//! waiters, who look again every [`SAFETY`].
 //!
-//! **Ringing comes after the commit, so what a ring announces is there.**
+//! **Notifying comes after the commit, so what it announces is there.**
 
 use std::fs;
 use std::fs::File;
@@ -29,14 +29,14 @@ use rustix::event::PollFd;
 use rustix::event::PollFlags;
 use rustix::event::Timespec;
 
-/// How long a ring may be lost before the waiter looks by itself.
+/// How long a notification may be lost before the waiter looks by itself.
 pub const SAFETY: Duration = Duration::from_secs(2);
 
 /// The prefix of those who wait for everything.
 const ALL: &str = "all";
 
-/// A bell, hung; it is taken down when dropped.
-pub struct Bell {
+/// Waits for news; its pipe is removed when it is dropped.
+pub struct Listener {
     dir: PathBuf,
     address: String,
     pipe: Pipe,
@@ -54,15 +54,15 @@ struct Pipe {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Woken {
     /// There is news.
-    Rung,
+    Notified,
     /// The other thing waited for is ready.
     Other,
     TimedOut,
 }
 
-impl Bell {
-    /// Hangs a bell for news of one kind, or of every kind.
-    pub fn hang(dir: &Path, topic: Option<&Topic>) -> std::io::Result<Self> {
+impl Listener {
+    /// Opens a pipe for news of one kind, or of every kind.
+    pub fn open(dir: &Path, topic: Option<&Topic>) -> std::io::Result<Self> {
         let address = topic.map_or_else(|| ALL.into(), address);
         let pipe = Pipe::open(dir, &address)?;
         Ok(Self { dir: dir.to_owned(), address, pipe })
@@ -70,9 +70,9 @@ impl Bell {
 
     /// Sleeps until news, until `other` is readable, or for `timeout`.
     pub fn wait(&mut self, other: Option<BorrowedFd<'_>>, timeout: Duration) -> std::io::Result<Woken> {
-        if !self.pipe.is_hung() {
+        if !self.pipe.is_there() {
             self.pipe = Pipe::open(&self.dir, &self.address)?;
-            return Ok(Woken::Rung);
+            return Ok(Woken::Notified);
         }
         let mut ready = vec![PollFd::new(&self.pipe.reader, PollFlags::IN)];
         ready.extend(other.as_ref().map(|other| PollFd::new(other, PollFlags::IN)));
@@ -84,11 +84,17 @@ impl Bell {
         let is_ready = |fd: &PollFd<'_>| !fd.revents().is_empty();
         if is_ready(&ready[0]) {
             drop(ready);
-            let mut rings = [0; 512];
-            while matches!((&self.pipe.reader).read(&mut rings), Ok(n) if n == rings.len()) {}
-            return Ok(Woken::Rung);
+            let mut bytes = [0; 512];
+            while matches!((&self.pipe.reader).read(&mut bytes), Ok(n) if n == bytes.len()) {}
+            return Ok(Woken::Notified);
         }
         Ok(if ready.get(1).is_some_and(is_ready) { Woken::Other } else { Woken::TimedOut })
+    }
+}
+
+impl consort_core::around::Listener for Listener {
+    fn wait(&mut self, longest: Duration) -> std::io::Result<bool> {
+        Ok(Self::wait(self, None, longest)? == Woken::Notified)
     }
 }
 
@@ -98,7 +104,7 @@ impl Pipe {
         fs::DirBuilder::new().recursive(true).mode(0o700).create(dir)?;
         let number = NEXT.fetch_add(1, Ordering::Relaxed);
         let unique = format!("{}.{number}", std::process::id());
-        // Made under another name first: a ringer that met a pipe nobody reads
+        // Made under another name first: a sender that met a pipe nobody reads
         // would take it for a dead waiter's and remove it.
         let hidden = dir.join(format!(".{unique}"));
         let path = dir.join(format!("{address}.{unique}"));
@@ -112,42 +118,42 @@ impl Pipe {
         Ok(Self { path, inode, reader, _writer: writer })
     }
 
-    fn is_hung(&self) -> bool {
+    fn is_there(&self) -> bool {
         fs::metadata(&self.path).is_ok_and(|metadata| metadata.ino() == self.inode)
     }
 }
 
 impl Drop for Pipe {
     fn drop(&mut self) {
-        if self.is_hung() {
+        if self.is_there() {
             let _ = fs::remove_file(&self.path);
         }
     }
 }
 
-/// Rings the bells that news of these topics concern. Nothing that fails here
+/// Notifies those whom news of these topics concern. Nothing that fails here
 /// is anyone's problem: waiters look by themselves before long.
-pub(crate) fn ring(dir: &Path, topics: &[Topic]) {
+pub(crate) fn notify(dir: &Path, topics: &[Topic]) {
     if topics.is_empty() {
         return;
     }
-    let Ok(bells) = fs::read_dir(dir) else { return };
+    let Ok(pipes) = fs::read_dir(dir) else { return };
     let wanted: Vec<String> = topics.iter().map(address).collect();
     let for_all = topics.contains(&Topic::Everyone);
-    for bell in bells.flatten() {
-        let name = bell.file_name();
+    for pipe in pipes.flatten() {
+        let name = pipe.file_name();
         let Some((address, _)) = name.to_str().and_then(|name| name.split_once('.')) else { continue };
         let concerned = for_all || address == ALL || wanted.iter().any(|wanted| wanted == address);
         if address.is_empty() || !concerned {
             continue;
         }
         let flags = rustix::fs::OFlags::NONBLOCK | rustix::fs::OFlags::NOFOLLOW;
-        match fs::OpenOptions::new().write(true).custom_flags(flags.bits() as i32).open(bell.path()) {
-            // A full pipe has been rung enough.
-            Ok(mut pipe) => drop(pipe.write(&[1])),
+        match fs::OpenOptions::new().write(true).custom_flags(flags.bits() as i32).open(pipe.path()) {
+            // A full pipe says enough.
+            Ok(mut writer) => drop(writer.write(&[1])),
             // Nobody reads it: its owner is dead.
             Err(error) if error.raw_os_error() == Some(rustix::io::Errno::NXIO.raw_os_error()) => {
-                let _ = fs::remove_file(bell.path());
+                let _ = fs::remove_file(pipe.path());
             }
             Err(_) => {}
         }
@@ -167,7 +173,7 @@ fn make_pipe(path: &Path) -> std::io::Result<()> {
     status.success().then_some(()).ok_or_else(|| std::io::ErrorKind::Other.into())
 }
 
-/// A topic's part of a bell's name: short, and safe in a file name.
+/// A topic's part of a pipe's name: short, and safe in a file name.
 fn address(topic: &Topic) -> String {
     let (kind, of) = match topic {
         Topic::Everyone => return ALL.into(),
@@ -187,44 +193,44 @@ mod tests {
     const NEVER: Duration = Duration::from_millis(20);
 
     #[test]
-    fn a_ring_wakes_those_it_concerns() {
+    fn a_notification_wakes_those_it_concerns() {
         let temp = tempfile::tempdir().unwrap();
         let (a, b) = (Topic::Project("a".into()), Topic::Mailbox(Actor::Person));
-        let mut for_a = Bell::hang(temp.path(), Some(&a)).unwrap();
-        let mut for_b = Bell::hang(temp.path(), Some(&b)).unwrap();
-        let mut for_all = Bell::hang(temp.path(), None).unwrap();
-        ring(temp.path(), &[a]);
-        assert_eq!(for_a.wait(None, SOON).unwrap(), Woken::Rung);
-        assert_eq!(for_all.wait(None, SOON).unwrap(), Woken::Rung);
+        let mut for_a = Listener::open(temp.path(), Some(&a)).unwrap();
+        let mut for_b = Listener::open(temp.path(), Some(&b)).unwrap();
+        let mut for_all = Listener::open(temp.path(), None).unwrap();
+        notify(temp.path(), &[a]);
+        assert_eq!(for_a.wait(None, SOON).unwrap(), Woken::Notified);
+        assert_eq!(for_all.wait(None, SOON).unwrap(), Woken::Notified);
         assert_eq!(for_b.wait(None, NEVER).unwrap(), Woken::TimedOut);
-        ring(temp.path(), &[Topic::Everyone]);
-        assert_eq!(for_b.wait(None, SOON).unwrap(), Woken::Rung);
+        notify(temp.path(), &[Topic::Everyone]);
+        assert_eq!(for_b.wait(None, SOON).unwrap(), Woken::Notified);
     }
 
     #[test]
-    fn many_rings_before_a_look_are_one_waking() {
+    fn many_before_a_look_are_one_waking() {
         let temp = tempfile::tempdir().unwrap();
-        let mut bell = Bell::hang(temp.path(), None).unwrap();
+        let mut listener = Listener::open(temp.path(), None).unwrap();
         for _ in 0..100_000 {
-            ring(temp.path(), &[Topic::Everyone]);
+            notify(temp.path(), &[Topic::Everyone]);
         }
-        assert_eq!(bell.wait(None, SOON).unwrap(), Woken::Rung);
-        assert_eq!(bell.wait(None, NEVER).unwrap(), Woken::TimedOut);
+        assert_eq!(listener.wait(None, SOON).unwrap(), Woken::Notified);
+        assert_eq!(listener.wait(None, NEVER).unwrap(), Woken::TimedOut);
     }
 
     #[test]
-    fn a_dead_waiters_bell_is_taken_down_and_a_lost_one_is_hung_again() {
+    fn a_dead_waiters_pipe_is_removed_and_a_lost_one_is_made_again() {
         let temp = tempfile::tempdir().unwrap();
-        let bells = temp.path().join("bells");
-        let mut bell = Bell::hang(&bells, None).unwrap();
-        let dead = bells.join("all.1.0");
+        let listeners = temp.path().join("listeners");
+        let mut listener = Listener::open(&listeners, None).unwrap();
+        let dead = listeners.join("all.1.0");
         make_pipe(&dead).unwrap();
-        ring(&bells, &[Topic::Everyone]);
+        notify(&listeners, &[Topic::Everyone]);
         assert!(!dead.exists());
 
-        fs::rename(&bells, temp.path().join("lost")).unwrap();
-        assert_eq!(bell.wait(None, NEVER).unwrap(), Woken::Rung);
-        ring(&bells, &[Topic::Everyone]);
-        assert_eq!(bell.wait(None, SOON).unwrap(), Woken::Rung);
+        fs::rename(&listeners, temp.path().join("lost")).unwrap();
+        assert_eq!(listener.wait(None, NEVER).unwrap(), Woken::Notified);
+        notify(&listeners, &[Topic::Everyone]);
+        assert_eq!(listener.wait(None, SOON).unwrap(), Woken::Notified);
     }
 }
