@@ -54,7 +54,7 @@ impl App {
         changes: Vec<Change>,
     ) -> Result<Option<Seq>, StoreError> {
         if changes.is_empty() {
-            tx.commit()?;
+            commit(host, tx)?;
             return Ok(None);
         }
         let id = EntryId::new(at, host.random());
@@ -69,8 +69,14 @@ impl App {
         entry: &NewEntry,
     ) -> Result<Seq, StoreError> {
         let seq = tx.record(entry)?;
-        tx.commit()?;
-        host.notify(&entry.topics());
+        commit(host, tx)?;
         Ok(seq)
     }
+}
+
+/// Commits, and notifies those whom it concerns.
+pub(crate) fn commit(host: &dyn Host, tx: Box<dyn Tx + '_>) -> Result<(), StoreError> {
+    let topics = tx.commit()?;
+    host.notify(&topics);
+    Ok(())
 }

@@ -13,6 +13,7 @@ use crate::config::ConfigStore;
 use crate::convergence::ConvergenceStore;
 use crate::explain::Explain;
 use crate::explain::Kind;
+use crate::host::Topic;
 use crate::journal::JournalStore;
 use crate::knowledge::KnowledgeIndex;
 use crate::knowledge::KnowledgeStore;
@@ -59,8 +60,10 @@ pub trait Tx:
     + KnowledgeStore
     + ConfigStore
 {
-    /// Makes what was recorded permanent.
-    fn commit(self: Box<Self>) -> Result<(), StoreError>;
+    /// Makes what was recorded permanent, and says who is to be notified of it:
+    /// [`crate::app::commit`] does.
+    #[must_use = "somebody may wait for it"]
+    fn commit(self: Box<Self>) -> Result<Vec<Topic>, StoreError>;
 }
 
 /// What can go wrong with the store, whatever the verb was.

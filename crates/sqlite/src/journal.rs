@@ -6,6 +6,7 @@ use std::str::FromStr as _;
 use consort_core::Timestamp;
 use consort_core::engine::StoreError;
 use consort_core::journal::Actor;
+use consort_core::journal::Effects;
 use consort_core::journal::Entry;
 use consort_core::journal::EntryId;
 use consort_core::journal::JournalStore;
@@ -13,6 +14,7 @@ use consort_core::journal::NewEntry;
 use consort_core::journal::Seq;
 use consort_core::journal::TailRequest;
 use consort_core::journal::Verification;
+use consort_core::messages::MessageStore as _;
 use rusqlite::Connection;
 use rusqlite::OptionalExtension as _;
 use rusqlite::params;
@@ -35,7 +37,9 @@ impl JournalStore for SqliteTx<'_> {
         published_lines::announce(store, &entry.changes)
             .map_err(|error| StoreError::Unusable { path: store.clone(), source: error.into() })?;
         self.after.publish.add(&entry.changes);
-        self.change(|tx| {
+        let effects = Effects::of(entry.project.as_ref(), &entry.changes);
+        effects.mail.iter().try_for_each(|session| self.raise_flag(session))?;
+        let seq = self.change(|tx| {
             // The last entry is never deleted, so the next number is the last plus one.
             tx.prepare_cached(
                 "INSERT INTO journal (id, at, project, actor, changes) VALUES (?1, ?2, ?3, ?4, ?5)",
@@ -50,7 +54,15 @@ impl JournalStore for SqliteTx<'_> {
             let seq = tx.last_insert_rowid();
             entry.changes.iter().try_for_each(|change| apply::apply(tx, seq, entry.at, change))?;
             Ok(seq)
-        })
+        })?;
+        for session in &effects.arrived {
+            if self.has_unread(&Actor::Agent(session.clone()))? {
+                self.raise_flag(session)?;
+            }
+        }
+        self.after.ended.extend(effects.ended);
+        self.after.topics.extend(effects.topics);
+        Ok(seq)
     }
 
     fn entries(&self, request: &TailRequest) -> Result<Vec<Entry>, StoreError> {
@@ -113,7 +125,9 @@ impl JournalStore for SqliteTx<'_> {
                 tx.execute(&format!("DELETE FROM {}", projection.rows), []).map(drop)
             })
         })?;
-        replay(&self.tx, &self.tx, |error| self.failed(error))
+        let count = replay(&self.tx, &self.tx, |error| self.failed(error))?;
+        self.raise_all_flags()?;
+        Ok(count)
     }
 
     fn last_before(&self, before: Timestamp) -> Result<Seq, StoreError> {

@@ -29,6 +29,7 @@ use std::time::Duration;
 
 use consort_core::engine::StoreError;
 use consort_core::engine::Tx;
+use consort_core::host::Topic;
 use consort_core::messages::Flag;
 use consort_core::presence::SessionId;
 use consort_core::side_files::SideFiles;
@@ -56,7 +57,8 @@ pub struct SqliteTx<'t> {
 #[derive(Default)]
 struct After {
     flags: Vec<(SessionId, Flag)>,
-    over: Vec<SessionId>,
+    ended: Vec<SessionId>,
+    topics: Vec<Topic>,
     /// What hooks read has changed.
     publish: Concerned,
 }
@@ -72,17 +74,21 @@ impl After {
     /// is no harm.
     fn lower(&self, files: &dyn SideFiles) {
         self.flags.iter().for_each(|(session, flag)| drop(files.set_flag(session, *flag)));
-        self.over.iter().for_each(|session| files.end_notes(session));
+        for session in &self.ended {
+            files.end_trail(session);
+            files.end_notes(session);
+        }
     }
 }
 
 impl Tx for SqliteTx<'_> {
-    fn commit(mut self: Box<Self>) -> Result<(), StoreError> {
+    fn commit(mut self: Box<Self>) -> Result<Vec<Topic>, StoreError> {
+        let topics = std::mem::take(&mut self.after.topics);
         let is_published = self.commit_and_tell()?;
         if open::keep_short(&self.tx) && is_published {
             published::restamp(&self.store.path, &self.tx);
         }
-        Ok(())
+        Ok(topics)
     }
 }
 

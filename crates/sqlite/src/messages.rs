@@ -237,7 +237,14 @@ impl MessageStore for SqliteTx<'_> {
         self.posts("journal.at < ?1", [before.0])
     }
 
-    fn raise_flag(&mut self, session: &SessionId) -> Result<(), StoreError> {
+    fn set_flag(&mut self, session: &SessionId, flag: Flag) {
+        self.after.flags.push((session.clone(), flag));
+    }
+}
+
+impl SqliteTx<'_> {
+    /// Says to a session's hooks, before the commit, that there is mail.
+    pub(crate) fn raise_flag(&mut self, session: &SessionId) -> Result<(), StoreError> {
         if self.raised.contains(session) {
             return Ok(());
         }
@@ -249,16 +256,12 @@ impl MessageStore for SqliteTx<'_> {
         Ok(())
     }
 
-    fn set_flag(&mut self, session: &SessionId, flag: Flag) {
-        self.after.flags.push((session.clone(), flag));
+    /// The same to all who have any.
+    pub(crate) fn raise_all_flags(&mut self) -> Result<(), StoreError> {
+        let mailboxes = self.unread_counts()?;
+        mailboxes.keys().filter_map(Actor::session).try_for_each(|session| self.raise_flag(session))
     }
 
-    fn clear_notes(&mut self, session: &SessionId) {
-        self.after.over.push(session.clone());
-    }
-}
-
-impl SqliteTx<'_> {
     /// Messages in order, each once, unless one of them cannot be understood.
     fn messages(&self, which: &str, parameters: impl Params) -> Result<Vec<Message>, StoreError> {
         let sql = format!(

@@ -85,8 +85,13 @@ impl FakeHost {
         self.0.borrow().notified.len()
     }
 
-    /// The last ring.
-    pub fn last_ring(&self) -> Vec<Topic> {
+    /// Everyone who was notified so far, and is not any more.
+    pub fn take_notified(&self) -> Vec<Topic> {
+        std::mem::take(&mut self.0.borrow_mut().notified).concat()
+    }
+
+    /// Who was notified last.
+    pub fn last_notified(&self) -> Vec<Topic> {
         self.0.borrow().notified.last().cloned().unwrap_or_default()
     }
 }

@@ -10,6 +10,7 @@ use super::KEYS;
 use super::Source;
 use super::environment_name;
 use crate::App;
+use crate::app::commit;
 use crate::engine::StoreError;
 use crate::presence::CallerFacts;
 use crate::presence::PresenceError;
@@ -25,7 +26,7 @@ impl App {
         self.require_confirmed(caller)?;
         let mut tx = self.engine.write()?;
         all.iter().try_for_each(|one| tx.accept(one))?;
-        Ok(tx.commit()?)
+        Ok(commit(&*self.host, tx)?)
     }
 
     /// Puts what the configuration files say where hooks can read it. Writes
@@ -56,7 +57,7 @@ impl App {
         tx.publish_all();
         tx.publish(None, &user)?;
         tx.publish(Some(worktree), &own)?;
-        tx.commit()?;
+        commit(&*self.host, tx)?;
         let keeps = |published: &[(String, String)]| settings_from(published, &|_| None).store_prompts;
         if !keeps(&user) {
             self.engine.side_files().forget_prompts(None);

@@ -11,10 +11,12 @@
 //!
 //! **Applying the journal from its first entry gives the tables, row for row.**
 
+mod effects;
 mod model;
 mod ops;
 mod store;
 
+pub use effects::Effects;
 pub use model::Actor;
 pub use model::Change;
 pub use model::Entry;

@@ -12,7 +12,6 @@ use serde::de::Visitor;
 use crate::Timestamp;
 use crate::claims::ClaimChange;
 use crate::convergence::ConvergenceChange;
-use crate::host::Topic;
 use crate::knowledge::KnowledgeChange;
 use crate::messages::MessageChange;
 use crate::presence::PresenceChange;
@@ -156,27 +155,6 @@ impl NewEntry {
     pub fn kept_as(self, seq: Seq) -> Entry {
         let Self { id, at, project, actor, changes } = self;
         Entry { seq, id, at, project, actor, changes }
-    }
-
-    /// Whom it concerns. What belongs to no project concerns everyone, unless
-    /// it is somebody's mail.
-    pub fn topics(&self) -> Vec<Topic> {
-        let mut topics: Vec<Topic> = self.project.clone().map(Topic::Project).into_iter().collect();
-        for change in &self.changes {
-            match change {
-                Change::Messages(MessageChange::Sent(sent)) => {
-                    topics.extend(sent.to.iter().map(|to| Topic::Mailbox(to.who.clone())));
-                }
-                Change::Messages(
-                    MessageChange::Inherited { to, .. }
-                    | MessageChange::Delivered { to, .. }
-                    | MessageChange::Read { to, .. },
-                ) => topics.push(Topic::Mailbox(to.clone())),
-                _ if self.project.is_none() => topics.push(Topic::Everyone),
-                _ => {}
-            }
-        }
-        topics
     }
 }
 

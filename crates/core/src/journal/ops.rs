@@ -9,6 +9,7 @@ use super::TailRequest;
 use super::Verification;
 use crate::App;
 use crate::Timestamp;
+use crate::app::commit;
 use crate::config::Retention;
 use crate::engine::StoreError;
 use crate::messages;
@@ -46,8 +47,7 @@ impl App {
     pub fn journal_rebuild(&mut self) -> Result<usize, StoreError> {
         let mut tx = self.engine.write()?;
         let entries = tx.rebuild()?;
-        messages::announce(&mut *tx)?;
-        tx.commit()?;
+        commit(&*self.host, tx)?;
         Ok(entries)
     }
 
@@ -65,7 +65,7 @@ impl App {
 
         let mut tx = self.engine.write()?;
         tx.set_last_pruned(now)?;
-        tx.commit()?;
+        commit(&*self.host, tx)?;
 
         let files = self.engine.side_files();
         let here = self.engine.read()?.present()?;

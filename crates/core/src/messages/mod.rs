@@ -44,7 +44,6 @@ pub use model::Sender;
 pub use model::Sent;
 pub use model::State;
 pub use model::WakeCheck;
-pub(crate) use ops::announce;
 pub(crate) use ops::bequeath;
 pub(crate) use ops::forget_before;
 pub(crate) use ops::hand_over;

@@ -38,14 +38,7 @@ pub trait MessageStore {
     /// Messages sent before then.
     fn sent_before(&self, before: Timestamp) -> Result<Vec<Post>, StoreError>;
 
-    /// Says to a mailbox's hooks, before the commit, that there is mail.
-    fn raise_flag(&mut self, session: &SessionId) -> Result<(), StoreError>;
-
     /// Says what is left to do, once this transaction is committed and before
     /// the next one begins.
     fn set_flag(&mut self, session: &SessionId, flag: Flag);
-
-    /// Forgets all that is noted beside the store for a session that is over,
-    /// at the same moment.
-    fn clear_notes(&mut self, session: &SessionId);
 }

@@ -125,14 +125,14 @@ impl App {
         holders.dedup();
         for holder in holders {
             let Actor::Agent(holding) = holder else { continue };
-            let mut tx = self.engine.write()?;
+            let tx = self.engine.write()?;
             let (Some((me, None)), Some((agent, None))) = (tx.agent(session)?, tx.agent(holding)?) else {
                 continue;
             };
             let theirs = obstacles.iter().filter(|obstacle| obstacle.held.hold.holder == *holder);
             let text = wording::trespassed(theirs.map(|obstacle| obstacle.path.as_str()), command);
             let (kind, priority) = (MessageType::Info, Priority::High);
-            let change = messages::notice(&mut *tx, &*self.host, Some(&me), &[&agent], kind, priority, text)?;
+            let change = messages::notice(&*self.host, Some(&me), &[&agent], kind, priority, text);
             let (project, actor) = (Some(me.project.id.clone()), Actor::Agent(session.clone()));
             Self::conclude(&*self.host, tx, now, project, actor, vec![change])?;
         }

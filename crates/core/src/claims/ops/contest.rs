@@ -38,7 +38,7 @@ impl App {
         let now = self.host.now();
         let (files, case) = (self.engine.side_files(), self.host.case());
         self.settle_projects_of(cwd, &[what])?;
-        let mut tx = self.engine.write()?;
+        let tx = self.engine.write()?;
         let me = speaker(presence::who_calls(&*self.host, &*files, &*tx, caller)?)?;
         let holder = actor(me.as_ref());
         let live = LiveHolds::new(&*self.host, &*files, &*tx, tx.all_holds()?, now)?;
@@ -84,7 +84,7 @@ impl App {
         let to: Vec<&Agent> = live.holder(&hold).into_iter().collect();
         let me = me.as_ref();
         let (kind, priority) = (MessageType::Question, Priority::Urgent);
-        changes.push(messages::notice(&mut *tx, &*self.host, me, &to, kind, priority, text)?);
+        changes.push(messages::notice(&*self.host, me, &to, kind, priority, text));
         let project = hold.project.clone().or_else(|| me.map(|me| me.project.id.clone()));
         Self::conclude(&*self.host, tx, now, project, holder, changes)?;
         hold.contest = Some(contest);

@@ -29,7 +29,7 @@ impl App {
         let now = self.host.now();
         let (files, case) = (self.engine.side_files(), self.host.case());
         self.settle_projects_of(&request.cwd, &request.what)?;
-        let mut tx = self.engine.write()?;
+        let tx = self.engine.write()?;
         let me = speaker(presence::who_calls(&*self.host, &*files, &*tx, &request.caller)?)?;
         let (holder, label) = (actor(me.as_ref()), label(&*self.host, me.as_ref()));
         if request.what.is_empty() {
@@ -89,7 +89,7 @@ impl App {
         let whom: Vec<&Actor> =
             contested.iter().filter_map(|hold| Some(&hold.contest.as_ref()?.by)).collect();
         let what = text::few(contested.iter().map(|hold| text::foreign(&hold.resource.shown(), 120)), 4);
-        changes.extend(tell(&*self.host, &mut *tx, me.as_ref(), &whom, format!("I still need {what}."))?);
+        changes.extend(tell(&*self.host, &*tx, me.as_ref(), &whom, format!("I still need {what}."))?);
         let project = concerned(&asked, me.as_ref());
         let number = Self::conclude(&*self.host, tx, now, project, holder, changes)?;
         for hold in &mut holds {

@@ -365,7 +365,7 @@ pub(crate) fn hand_over(
 /// here, and not the caller.
 fn tell(
     host: &dyn Host,
-    tx: &mut dyn Tx,
+    tx: &dyn Tx,
     me: Option<&Agent>,
     whom: &[&Actor],
     text: String,
@@ -383,7 +383,7 @@ fn tell(
         return Ok(None);
     }
     let to: Vec<&Agent> = agents.iter().collect();
-    messages::notice(tx, host, me, &to, MessageType::Info, Priority::High, text).map(Some)
+    Ok(Some(messages::notice(host, me, &to, MessageType::Info, Priority::High, text)))
 }
 
 /// The project to tell of a change.

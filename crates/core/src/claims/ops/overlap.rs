@@ -71,8 +71,8 @@ impl App {
                 if new.files.is_empty() && new.conflicts.is_empty() {
                     continue;
                 }
-                let mut tx = self.engine.write()?;
-                let change = messages::remark(&mut *tx, me, wording::overlap(&new, other), None)?;
+                let tx = self.engine.write()?;
+                let change = messages::remark(me, wording::overlap(&new, other), None);
                 let project = Some(me.project.id.clone());
                 Self::conclude(&*self.host, tx, now, project, Actor::Consort, vec![change])?;
                 told += 1;

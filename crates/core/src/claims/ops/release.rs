@@ -31,7 +31,7 @@ impl App {
         if let Which::These(what) = &request.what {
             self.settle_projects_of(&request.cwd, what)?;
         }
-        let mut tx = self.engine.write()?;
+        let tx = self.engine.write()?;
         let me = speaker(presence::who_calls(&*self.host, &*files, &*tx, &request.caller)?)?;
         let holder = actor(me.as_ref());
         let mut gone: Vec<(Hold, Release)> = Vec::new();
@@ -92,7 +92,7 @@ impl App {
             true => format!("I have taken what was held: {what}."),
             false => format!("I have let go of {what}: it is free."),
         };
-        changes.extend(tell(&*self.host, &mut *tx, me.as_ref(), &whom, text)?);
+        changes.extend(tell(&*self.host, &*tx, me.as_ref(), &whom, text)?);
         let project: Option<ProjectId> = gone
             .iter()
             .find_map(|(hold, _)| hold.project.clone())

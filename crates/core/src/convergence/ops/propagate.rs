@@ -3,6 +3,7 @@
 use super::View;
 use crate::App;
 use crate::Timestamp;
+use crate::app::commit;
 use crate::convergence::Trail;
 use crate::convergence::Trajectory;
 use crate::convergence::rules;
@@ -82,18 +83,14 @@ impl App {
         let mut files: Vec<String> = written.filter(is_about).collect();
         files.sort();
         files.dedup();
-        let mut concerned = Vec::new();
         for (me, other, is_former) in [(&one, &other, false), (&other, &one, true)] {
             let line = wording::pollination(other.name.as_str(), topics, &files, is_former);
-            let change = messages::remark(&mut *tx, me, line, None)?;
+            let change = messages::remark(me, line, None);
             let id = EntryId::new(now, self.host.random());
             let project = Some(me.project.id.clone());
             let entry = NewEntry { id, at: now, project, actor: Actor::Consort, changes: vec![change] };
             tx.record(&entry)?;
-            concerned.extend(entry.topics());
         }
-        tx.commit()?;
-        self.host.notify(&concerned);
-        Ok(())
+        commit(&*self.host, tx)
     }
 }

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use super::Sighting;
 use crate::App;
 use crate::Timestamp;
+use crate::app::commit;
 use crate::claims::Case;
 use crate::claims::Pattern;
 use crate::claims::Strength;
@@ -51,12 +52,10 @@ impl App {
     ) -> Result<Vec<String>, StoreError> {
         let side_files = self.engine.side_files();
         let mut tx = self.engine.write()?;
-        let mut topics = Vec::new();
-        let mut record = |tx: &mut dyn Tx, agent: Option<&Agent>, changes: Vec<Change>| {
+        let record = |tx: &mut dyn Tx, agent: Option<&Agent>, changes: Vec<Change>| {
             let project = agent.map(|agent| agent.project.id.clone());
             let id = EntryId::new(now, self.host.random());
             let entry = NewEntry { id, at: now, project, actor: Actor::Consort, changes };
-            topics.extend(entry.topics());
             tx.record(&entry)
         };
         let concerns = |prediction: &Prediction| me.is_none_or(|me| prediction.concerns(me));
@@ -101,13 +100,12 @@ impl App {
                 if me == Some(&agent.session) {
                     lines.push(format!("[consort] {line}"));
                 } else {
-                    let change = messages::remark(&mut *tx, agent, line, Some(key(number, &agent.session)))?;
+                    let change = messages::remark(agent, line, Some(key(number, &agent.session)));
                     record(&mut *tx, Some(agent), vec![change])?;
                 }
             }
         }
-        tx.commit()?;
-        self.host.notify(&topics);
+        commit(&*self.host, tx)?;
         Ok(lines)
     }
 }

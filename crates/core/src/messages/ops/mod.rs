@@ -33,8 +33,8 @@ use crate::presence::SessionId;
 use crate::side_files::SideFiles;
 
 /// What a joining agent finds: its own letters, and those that wait for one of
-/// its name in its project that is gone. Its hooks are told.
-pub(crate) fn bequeath(tx: &mut dyn Tx, agent: &Agent, has_asked: bool) -> Result<Vec<Change>, StoreError> {
+/// its name in its project that is gone.
+pub(crate) fn bequeath(tx: &dyn Tx, agent: &Agent, has_asked: bool) -> Result<Vec<Change>, StoreError> {
     let to = Actor::Agent(agent.session.clone());
     let mut changes = Vec::new();
     if has_asked {
@@ -53,24 +53,16 @@ pub(crate) fn bequeath(tx: &mut dyn Tx, agent: &Agent, has_asked: bool) -> Resul
             }
         }
     }
-    if !changes.is_empty() || tx.has_unread(&to)? {
-        tx.raise_flag(&agent.session)?;
-    }
     Ok(changes)
 }
 
 /// What it takes for another to have a session's letters that were not read.
-pub(crate) fn hand_over(
-    tx: &mut dyn Tx,
-    from: &SessionId,
-    to: &SessionId,
-) -> Result<Vec<Change>, StoreError> {
+pub(crate) fn hand_over(tx: &dyn Tx, from: &SessionId, to: &SessionId) -> Result<Vec<Change>, StoreError> {
     let (mailbox, successor) = (Actor::Agent(from.clone()), Actor::Agent(to.clone()));
     let numbers: Vec<Seq> = tx.unread(&mailbox)?.iter().map(|letter| letter.message.number).collect();
     if numbers.is_empty() {
         return Ok(Vec::new());
     }
-    tx.raise_flag(to)?;
     Ok(vec![Change::Messages(MessageChange::Inherited { from: mailbox, to: successor, numbers })])
 }
 
@@ -78,38 +70,30 @@ pub(crate) fn hand_over(
 /// in the same entry.
 /// There can be one such message in an entry: its number is the entry's.
 pub(crate) fn notice(
-    tx: &mut dyn Tx,
     host: &dyn Host,
     from: Option<&Agent>,
     to: &[&Agent],
     kind: MessageType,
     priority: Priority,
     text: String,
-) -> Result<Change, StoreError> {
-    to.iter().try_for_each(|to| tx.raise_flag(&to.session))?;
+) -> Change {
     let to = match to {
         [] => vec![send::person()],
         agents => agents.iter().map(|agent| send::recipient(agent)).collect(),
     };
     let from = send::sender(from, |from| host.branch(&from.worktree).or_else(|| from.branch.clone()));
     let sent = Sent { from, to, kind, priority, text, reply_to: None, thread: None, key: None };
-    Ok(Change::Messages(MessageChange::Sent(Box::new(sent))))
+    Change::Messages(MessageChange::Sent(Box::new(sent)))
 }
 
 /// What it takes for Consort itself to tell an agent something.
 /// By its key it can be taken back.
-pub(crate) fn remark(
-    tx: &mut dyn Tx,
-    to: &Agent,
-    text: String,
-    key: Option<String>,
-) -> Result<Change, StoreError> {
-    tx.raise_flag(&to.session)?;
+pub(crate) fn remark(to: &Agent, text: String, key: Option<String>) -> Change {
     let who = Actor::Consort;
     let from = Sender { who, name: "consort".into(), kind: None, project: None, branch: None, details: None };
     let (to, kind, priority) = (vec![send::recipient(to)], MessageType::Info, Priority::Normal);
     let sent = Sent { from, to, kind, priority, text, reply_to: None, thread: None, key };
-    Ok(Change::Messages(MessageChange::Sent(Box::new(sent))))
+    Change::Messages(MessageChange::Sent(Box::new(sent)))
 }
 
 /// What it takes for Consort to leave unsaid what it had to tell a session and
@@ -152,16 +136,6 @@ pub(crate) fn forget_before(tx: &dyn Tx, before: Timestamp) -> Result<Vec<Change
         changes.push(Change::Messages(MessageChange::Forgotten { numbers: forgotten }));
     }
     Ok(changes)
-}
-
-/// Tells the hooks of everyone who has unread letters.
-pub(crate) fn announce(tx: &mut dyn Tx) -> Result<(), StoreError> {
-    for mailbox in tx.unread_counts()?.into_keys() {
-        if let Actor::Agent(session) = mailbox {
-            tx.raise_flag(&session)?;
-        }
-    }
-    Ok(())
 }
 
 /// How many letters each mailbox has not read.

@@ -2,10 +2,10 @@
 
 use crate::App;
 use crate::Timestamp;
+use crate::app::commit;
 use crate::engine::StoreError;
 use crate::engine::Tx;
 use crate::host::Host;
-use crate::host::Topic;
 use crate::journal::Actor;
 use crate::journal::Change;
 use crate::journal::EntryId;
@@ -36,10 +36,8 @@ impl App {
         let id = EntryId::new(now, self.host.random());
         let files = self.engine.side_files();
         let mut tx = self.engine.write()?;
-        let (outcome, topics) =
-            Sending { host: &*self.host, files: &*files }.carry_out(&mut *tx, id, now, request)?;
-        tx.commit()?;
-        self.host.notify(&topics);
+        let outcome = Sending { host: &*self.host, files: &*files }.carry_out(&mut *tx, id, now, request)?;
+        commit(&*self.host, tx)?;
         Ok(outcome)
     }
 }
@@ -73,7 +71,7 @@ impl Sending<'_> {
         id: EntryId,
         now: Timestamp,
         request: &SendRequest,
-    ) -> Result<(SendOutcome, Vec<Topic>), MessageError> {
+    ) -> Result<SendOutcome, MessageError> {
         let caller = presence::who_calls(self.host, self.files, tx, &request.caller)?;
         let me = speaker(tx, caller, request.as_agent.as_deref())?;
         let from = sender(me.as_ref(), |me| self.branch(me));
@@ -83,20 +81,14 @@ impl Sending<'_> {
         };
         let draft = self.draft(tx, request, me.as_ref(), from);
         if let Some((key, former)) = former {
-            return Ok((sent_before(key, former, &request.text, draft.ok().as_ref())?, Vec::new()));
+            return sent_before(key, former, &request.text, draft.ok().as_ref());
         }
         let draft = draft?;
-        for recipient in &draft.sent.to {
-            if let Actor::Agent(session) = &recipient.who {
-                tx.raise_flag(session)?;
-            }
-        }
         let (actor, to) = (draft.sent.from.who.clone(), draft.sent.to.clone());
         let changes = vec![Change::Messages(MessageChange::Sent(Box::new(draft.sent)))];
         let entry = NewEntry { id, at: now, project: draft.project, actor, changes };
         let number = tx.record(&entry)?;
-        let outcome = SendOutcome { number, duplicate: false, to, failed: draft.failed };
-        Ok((outcome, entry.topics()))
+        Ok(SendOutcome { number, duplicate: false, to, failed: draft.failed })
     }
 
     fn draft(

@@ -154,7 +154,7 @@ impl App {
             }
             NameWish::Any => false,
         };
-        changes.extend(messages::bequeath(&mut *tx, &agent, asked_for)?);
+        changes.extend(messages::bequeath(&*tx, &agent, asked_for)?);
         if let Some(predecessor) = &predecessor {
             changes.extend(Self::succeed(&*self.host, &mut *tx, predecessor, &agent, now)?);
         }
@@ -166,10 +166,6 @@ impl App {
             let _ = self.engine.side_files().begin_trail(&agent.session, &project.id, &agent.worktree);
         }
         files.note_host(&agent);
-        if let Some(predecessor) = &predecessor {
-            self.engine.side_files().end_trail(&predecessor.session);
-            files.end_session(&predecessor.session)?;
-        }
         others.retain(|agent| agent.project.id == project.id);
         let mut others = see(&*self.host, &*files, others);
         others.sort_by(rules::by_attention);

@@ -5,12 +5,12 @@ use std::collections::BTreeMap;
 use super::partition_alive;
 use crate::App;
 use crate::Timestamp;
+use crate::app::commit;
 use crate::claims;
 use crate::convergence;
 use crate::engine::StoreError;
 use crate::engine::Tx;
 use crate::host::Host;
-use crate::host::Topic;
 use crate::journal::Actor;
 use crate::journal::Change;
 use crate::journal::EntryId;
@@ -37,19 +37,14 @@ impl App {
         let Some((agent, None)) = tx.agent(session)? else {
             return Ok(None);
         };
-        tx.clear_notes(session);
         let left = PresenceChange::Left { session: session.clone(), reason };
         let changes = vec![Change::Presence(left)];
         Self::let_go(&*self.host, &mut *tx, &agent, &actor, now)?;
-        let project = Some(agent.project.id.clone());
         Self::record_all(&*self.host, &mut *tx, &agent, &actor, now, [changes])?;
         let close_predictions =
             convergence::close_predictions(&*files, &mut *tx, &agent, now).unwrap_or_default();
         Self::record_all(&*self.host, &mut *tx, &agent, &Actor::Consort, now, close_predictions)?;
-        tx.commit()?;
-        self.host.notify(&project.map(Topic::Project).into_iter().collect::<Vec<_>>());
-        files.end_trail(session);
-        self.engine.side_files().end_session(session)?;
+        commit(&*self.host, tx)?;
         Ok(Some(LeaveOutcome { session: session.clone(), name: agent.name }))
     }
 
@@ -61,7 +56,6 @@ impl App {
         let (_, dead) = partition_alive(&*self.host, &*files, tx.present()?);
         let mut news: BTreeMap<ProjectId, Vec<Change>> = BTreeMap::new();
         for (agent, reason) in &dead {
-            tx.clear_notes(&agent.session);
             let left = PresenceChange::Left { session: agent.session.clone(), reason: *reason };
             let news = news.entry(agent.project.id.clone()).or_default();
             news.push(Change::Presence(left));
@@ -81,13 +75,7 @@ impl App {
                 convergence::close_predictions(&*files, &mut *tx, agent, now).unwrap_or_default();
             Self::record_all(&*self.host, &mut *tx, agent, &Actor::Consort, now, close_predictions)?;
         }
-        tx.commit()?;
-        self.host.notify(&news.into_keys().map(Topic::Project).collect::<Vec<_>>());
-        for (agent, _) in &dead {
-            files.end_trail(&agent.session);
-            files.end_session(&agent.session)?;
-        }
-        Ok(())
+        commit(&*self.host, tx)
     }
 
     /// Whoever leaves holds nothing any more. Entries of their own: a task's story

@@ -20,6 +20,7 @@ use std::path::PathBuf;
 
 use crate::App;
 use crate::Timestamp;
+use crate::app::commit;
 use crate::engine::StoreError;
 use crate::host::Host;
 use crate::host::Place;
@@ -100,7 +101,7 @@ impl App {
                 if tx.project_of(&place.repository)?.is_none() {
                     tx.record(&repository_seen(&*self.host, now, place.repository, project))?;
                 }
-                tx.commit()?;
+                commit(&*self.host, tx)?;
             }
         }
         Ok(())

@@ -22,7 +22,7 @@ impl App {
     ) -> Result<RenameOutcome, PresenceError> {
         let now = self.host.now();
         let files = self.engine.side_files();
-        let mut tx = self.engine.write()?;
+        let tx = self.engine.write()?;
         let Some((me, None)) = tx.agent(session)? else {
             return Err(PresenceError::NotRegistered);
         };
@@ -48,7 +48,7 @@ impl App {
         let mut changes = vec![Change::Presence(renamed)];
         // What waited for the last one of that name is its own now.
         let renamed = Agent { name: to.clone().into(), ..me.clone() };
-        changes.extend(messages::bequeath(&mut *tx, &renamed, true)?);
+        changes.extend(messages::bequeath(&*tx, &renamed, true)?);
         Self::conclude(&*self.host, tx, now, Some(me.project.id), actor, changes)?;
         Ok(RenameOutcome { session: session.clone(), from: me.name, to: to.into() })
     }

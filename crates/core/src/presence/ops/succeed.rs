@@ -75,7 +75,6 @@ impl App {
             })?;
         }
         let mut changes = messages::hand_over(tx, &from.session, &to.session)?;
-        tx.clear_notes(&from.session);
         let left = PresenceChange::Left { session: from.session.clone(), reason: LeaveReason::Replaced };
         changes.push(Change::Presence(left));
         Ok(changes)

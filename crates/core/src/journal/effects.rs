@@ -1,0 +1,63 @@
+//! What follows from an entry outside of the tables, wherever the entry came from.
+//!
+//! `record` derives it from the changes, and so does any code that brings entries in.
+//! **No verb raises a flag, ends a session's notes or notifies anyone by itself.** What
+//! is published for hooks follows from the changes too, where the tables are at hand
+//! (`sqlite/src/side_files/published_lines.rs`).
+
+use super::Change;
+use crate::host::Topic;
+use crate::journal::Actor;
+use crate::messages::MessageChange;
+use crate::presence::PresenceChange;
+use crate::presence::SessionId;
+use crate::project::ProjectId;
+
+/// What is to be done for an entry.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Effects {
+    /// Before the commit: the hooks of these sessions learn that there is mail.
+    pub mail: Vec<SessionId>,
+    /// The same, if they have any: they have just come.
+    pub arrived: Vec<SessionId>,
+    /// After the commit: these sessions are over, and what is kept beside the database
+    /// for them goes.
+    pub ended: Vec<SessionId>,
+    /// After that: who waits for any of these is notified.
+    pub topics: Vec<Topic>,
+}
+
+impl Effects {
+    pub fn of(project: Option<&ProjectId>, changes: &[Change]) -> Self {
+        let mut effects =
+            Self { topics: project.cloned().map(Topic::Project).into_iter().collect(), ..Self::default() };
+        changes.iter().for_each(|change| effects.add(project, change));
+        effects
+    }
+
+    fn add(&mut self, project: Option<&ProjectId>, change: &Change) {
+        match change {
+            Change::Messages(MessageChange::Sent(sent)) => {
+                sent.to.iter().for_each(|to| self.tell(&to.who, true));
+            }
+            Change::Messages(MessageChange::Inherited { to, .. }) => self.tell(to, true),
+            Change::Messages(MessageChange::Delivered { to, .. } | MessageChange::Read { to, .. }) => {
+                self.tell(to, false);
+            }
+            Change::Presence(PresenceChange::Joined(agent)) => self.arrived.push(agent.session.clone()),
+            Change::Presence(PresenceChange::Left { session, .. }) => self.ended.push(session.clone()),
+            _ => {}
+        }
+        // What belongs to no project concerns everyone, unless it is somebody's mail.
+        if project.is_none() && !matches!(change, Change::Messages(_)) {
+            self.topics.push(Topic::Everyone);
+        }
+    }
+
+    fn tell(&mut self, mailbox: &Actor, has_mail: bool) {
+        self.topics.push(Topic::Mailbox(mailbox.clone()));
+        if has_mail {
+            self.mail.extend(mailbox.session().cloned());
+        }
+    }
+}

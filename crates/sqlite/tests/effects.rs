@@ -1,0 +1,105 @@
+//! What follows from an entry follows from its changes, not from the verb.
+
+#![expect(clippy::unwrap_used, reason = "a helper that cannot go on should stop the test")]
+
+use std::fs;
+
+use consort_core::engine::Engine as _;
+use consort_core::host::Topic;
+use consort_core::journal::Actor;
+use consort_core::journal::NewEntry;
+use consort_core::journal::Seq;
+use consort_core::journal::TailRequest;
+use consort_core::presence::LeaveReason;
+use consort_core::presence::NameWish;
+use consort_sqlite::Access;
+use consort_sqlite::Store;
+use consort_testkit::claim_story;
+use consort_testkit::mail_story;
+use consort_testkit::story;
+use consort_testkit::story::StoryApp;
+
+/// A store in which verbs are carried out, and one that gets their entries and nothing
+/// else.
+struct Both {
+    app: StoryApp,
+    dir: tempfile::TempDir,
+    copy: Store,
+    copied: Seq,
+}
+
+impl Both {
+    fn new() -> Self {
+        let dir = tempfile::tempdir().unwrap();
+        let store = |name: &str| Store::new(dir.path().join(name).join("consort.db"), Access::Command);
+        let (app, copy) = (StoryApp::new(store("verbs")), store("entries"));
+        Self { app, dir, copy, copied: 0 }
+    }
+
+    /// Carries a verb out; then what was recorded is recorded there, and compared.
+    fn check(&mut self, what: &str, verb: impl FnOnce(&mut StoryApp)) {
+        self.app.host().take_notified();
+        verb(&mut self.app);
+        let notified = sorted(self.app.host().take_notified());
+        let request = TailRequest { after: Some(self.copied), limit: 100, ..TailRequest::default() };
+        let entries = self.app.journal_tail(&request).unwrap();
+        assert!(!entries.is_empty(), "{what} records something");
+        let mut topics = Vec::new();
+        for entry in entries {
+            self.copied = entry.seq;
+            let mut tx = self.copy.write().unwrap();
+            let (id, at, actor) = (entry.id, entry.at, entry.actor);
+            tx.record(&NewEntry { id, at, project: entry.project, actor, changes: entry.changes }).unwrap();
+            topics.extend(tx.commit().unwrap());
+        }
+        assert_eq!(sorted(topics), notified, "{what}: who is notified");
+        let published = |name: &str| {
+            let text = fs::read_to_string(self.dir.path().join(name).join("published/store")).unwrap();
+            text[256..].to_owned()
+        };
+        assert_eq!(published("entries"), published("verbs"), "{what}: what is published");
+        let (verbs, entries) = (self.app.engine_mut().side_files(), self.copy.side_files());
+        for session in ["s1", "s2", "s3"] {
+            let session = session.into();
+            let flags = (entries.flag(&session), verbs.flag(&session));
+            assert_eq!(flags.0, flags.1, "{what}: the mail of {session}");
+        }
+    }
+}
+
+fn sorted(topics: Vec<Topic>) -> Vec<String> {
+    let mut topics: Vec<String> = topics.iter().map(|topic| format!("{topic:?}")).collect();
+    topics.sort();
+    topics.dedup();
+    topics
+}
+
+#[test]
+fn an_entry_has_the_same_effects_wherever_it_comes_from() {
+    let mut both = Both::new();
+    for (session, pid) in [("s1", 1), ("s2", 2), ("s3", 3)] {
+        both.check("join", |app| drop(story::join(app, session, pid, NameWish::Any).unwrap()));
+    }
+    let name = |app: &mut StoryApp| story::who(app).agents[1].agent.name.to_string();
+    both.check("send", |app| {
+        let to = name(app);
+        app.host().call_from(&[1]);
+        let request = mail_story::request(app, &[to.as_str(), "@me"], "hello");
+        app.send(&request).unwrap();
+    });
+    both.check("reserve", |app| drop(claim_story::reserve(app, 2, &["src/", "docs/a.md"]).unwrap()));
+    both.check("contest", |app| drop(claim_story::contest(app, 1, "src/").unwrap()));
+    both.check("release", |app| {
+        claim_story::release(app, 2, "src/", false).unwrap();
+    });
+    both.check("rename", |app| {
+        app.rename(&"s3".into(), "Heron", Actor::Person).unwrap();
+    });
+    both.check("leave", |app| drop(app.leave(&"s2".into(), LeaveReason::Ended, Actor::Person).unwrap()));
+    let state = |both: &Both, name: &str| both.dir.path().join(name).join("sessions/s2/state").exists();
+    assert!(!state(&both, "verbs") && !state(&both, "entries"), "nothing is left of who left");
+    both.check("death", |app| {
+        app.host().kill(3);
+        story::who(app);
+    });
+}
