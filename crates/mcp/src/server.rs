@@ -3,6 +3,8 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::Mutex;
+use std::sync::atomic::AtomicU64;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use consort_core::OpenApp;
@@ -45,6 +47,7 @@ use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
 use crate::answer;
+use crate::lock;
 use crate::resources;
 use crate::tools;
 use crate::tools::ToolContext;
@@ -69,11 +72,26 @@ pub struct Server {
 struct Shared {
     open: OpenApp,
     around: Arc<dyn Around>,
-    /// What was handed to whom with its last answer: read, once it calls again.
+    /// What was handed to whom with an answer: read, once it calls again.
     handed: Mutex<Handed>,
+    /// Counts requests as they come and answers as they go.
+    moments: AtomicU64,
 }
 
-pub(crate) type Handed = BTreeMap<Actor, Vec<Letter>>;
+impl Shared {
+    fn next_moment(&self) -> u64 {
+        self.moments.fetch_add(1, Ordering::AcqRel)
+    }
+}
+
+/// What was handed over and is not known to have arrived, by mailbox.
+pub(crate) type Handed = BTreeMap<Actor, Vec<HandedBatch>>;
+
+/// What was in one answer. A request that came before that answer proves nothing.
+pub(crate) struct HandedBatch {
+    pub(crate) letters: Vec<Letter>,
+    pub(crate) answered: u64,
+}
 
 /// Where a request comes from.
 pub(crate) struct Origin {
@@ -109,7 +127,7 @@ impl Origin {
 
 impl Server {
     pub fn new(open: OpenApp, around: Arc<dyn Around>) -> Self {
-        Self::of(Arc::new(Shared { open, around, handed: Mutex::default() }))
+        Self::of(Arc::new(Shared { open, around, handed: Mutex::default(), moments: AtomicU64::new(0) }))
     }
 
     /// The same server for another client.
@@ -145,15 +163,20 @@ impl Server {
         serve: impl FnOnce(&mut ToolContext<'_>) -> T + Send + 'static,
     ) -> Result<(T, Option<Actor>), ErrorData> {
         let (shared, session) = (Arc::clone(&self.shared), Arc::clone(&self.session));
+        let came = shared.next_moment();
         let serve = move || {
             let around = shared.around.as_ref();
-            let mut tool = ToolContext::new((shared.open)(), around, &shared.handed, &session, origin);
+            let mut tool = ToolContext::new((shared.open)(), around, &shared.handed, &session, origin, came);
             let done = serve(&mut tool);
-            let known = tool.known.take();
-            if let Some(mailbox) = known.as_ref().filter(|_| gone.is_cancelled()) {
+            let (known, letters) = (tool.known.take(), std::mem::take(&mut tool.handing));
+            match &known {
                 // Nobody waits for the answer any more.
-                let letters = tool.handed().remove(mailbox).unwrap_or_default();
-                let _ = tool.app.has_not_shown(mailbox, &letters);
+                Some(mailbox) if gone.is_cancelled() => drop(tool.app.has_not_shown(mailbox, &letters)),
+                Some(mailbox) if !letters.is_empty() => {
+                    let batch = HandedBatch { letters, answered: shared.next_moment() };
+                    lock(&shared.handed).entry(mailbox.clone()).or_default().push(batch);
+                }
+                _ => {}
             }
             (done, known)
         };

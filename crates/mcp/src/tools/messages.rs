@@ -117,7 +117,7 @@ pub(super) fn inbox(context: &mut ToolContext<'_>, inbox: Inbox) -> Result<Answe
         let numbers: Vec<Seq> = letters.iter().map(|letter| letter.message.number).collect();
         let request = InboxRequest { peek: false, ..request };
         let handed = context.app.inbox_some(&request, |number| numbers.contains(&number))?;
-        context.handed().entry(mailbox).or_default().extend(handed);
+        context.handing.extend(handed);
     }
     if shown < all {
         text.push_str(&format!("{} more: call this again.", all - shown));

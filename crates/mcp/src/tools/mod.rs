@@ -9,12 +9,12 @@ mod tasks;
 
 use std::sync::Arc;
 use std::sync::Mutex;
-use std::sync::MutexGuard;
 
 use consort_core::App;
 use consort_core::around::Around;
 use consort_core::engine::StoreError;
 use consort_core::journal::Actor;
+use consort_core::messages::Letter;
 use consort_core::presence::Agent;
 use consort_core::presence::Caller;
 use consort_core::presence::CallerFacts;
@@ -38,6 +38,10 @@ pub(crate) struct ToolContext<'a> {
     pub(crate) app: App,
     pub(crate) around: &'a dyn Around,
     handed: &'a Mutex<Handed>,
+    /// What the answer to this call hands over.
+    pub(crate) handing: Vec<Letter>,
+    /// When this call came, among others.
+    came: u64,
     /// What this client has defined in its queries.
     pub(crate) session: &'a Mutex<Session>,
     pub(crate) origin: Origin,
@@ -52,8 +56,9 @@ impl<'a> ToolContext<'a> {
         handed: &'a Mutex<Handed>,
         session: &'a Mutex<Session>,
         origin: Origin,
+        came: u64,
     ) -> Self {
-        Self { app, around, handed, session, origin, known: None }
+        Self { app, around, handed, handing: Vec::new(), came, session, origin, known: None }
     }
 
     pub(crate) fn facts(&self) -> CallerFacts {
@@ -61,10 +66,12 @@ impl<'a> ToolContext<'a> {
         CallerFacts { thread, ..self.around.caller(self.origin.ends) }
     }
 
-    /// The messages that were in an answer to this mailbox and are not known to
-    /// have arrived.
-    pub(crate) fn handed(&self) -> MutexGuard<'_, Handed> {
-        lock(self.handed)
+    /// The letters whose answer this client had before it made this call.
+    fn arrived(&self, mailbox: &Actor) -> Vec<Letter> {
+        let mut handed = lock(self.handed);
+        let Some(batches) = handed.get_mut(mailbox) else { return Vec::new() };
+        let arrived = batches.extract_if(.., |batch| batch.answered < self.came);
+        arrived.flat_map(|batch| batch.letters).collect()
     }
 
     /// The agent that calls, if it is registered.
@@ -74,10 +81,8 @@ impl<'a> ToolContext<'a> {
             Caller::Agent(agent) => {
                 let mailbox = Actor::Agent(agent.session.clone());
                 // It has come back: what it was handed has reached it.
-                let letters = self.handed().remove(&mailbox);
-                if let Some(letters) = letters {
-                    self.app.has_read(&mailbox, &letters)?;
-                }
+                let letters = self.arrived(&mailbox);
+                self.app.has_read(&mailbox, &letters)?;
                 self.known = Some(mailbox);
                 // How it stands is worth no failure.
                 let _ = self.app.has_called(&agent.session);
