@@ -229,3 +229,18 @@ impl Level<'_> {
         }
     }
 }
+
+/// What processes of Node and Bun are called.
+const RUNTIMES: [&str; 3] = ["node", "MainThread", "bun"];
+
+/// Whether a process of that name is an agent CLI. One that is called after its runtime
+/// is known by the program or script that it was started with.
+pub fn is_agent(process: &str, started_as: &dyn Fn() -> Vec<String>) -> bool {
+    let is_named = |name: &str| ALL.iter().any(|cli| cli.program() == name);
+    if !RUNTIMES.contains(&process) {
+        return is_named(process);
+    }
+    let words = started_as();
+    let mut names = words.iter().filter_map(|word| word.rsplit('/').next());
+    names.any(|name| is_named(name.trim_end_matches(".js")))
+}

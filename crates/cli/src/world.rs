@@ -1,5 +1,6 @@
 //! What a command works with: the store, the caller, the project, the settings.
 
+use consort_core::host::Repositories as _;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -194,15 +195,7 @@ fn facts_of(
     CallerFacts { own: None, ancestors, hints, thread: None, in_agent, proof }
 }
 
-/// Whether a process is an agent CLI, by its name. A process of Node or Bun is called
-/// after the runtime: then by the name of the program or script it was started with.
+/// Whether a process is an agent CLI.
 pub(crate) fn is_agent(process: &Process) -> bool {
-    let is_named = |name: &str| consort_agents::ALL.iter().any(|cli| cli.program() == name);
-    match process.program.as_str() {
-        "node" | "MainThread" | "bun" => consort_host::started_as(process.pid)
-            .iter()
-            .filter_map(|word| word.rsplit('/').next())
-            .any(|name| is_named(name.trim_end_matches(".js"))),
-        program => is_named(program),
-    }
+    consort_agents::is_agent(&process.program, &|| consort_host::started_as(process.pid))
 }
