@@ -19,7 +19,8 @@ use std::time::Instant;
 
 use consort_core::App;
 use consort_core::engine::Engine as _;
-use consort_core::host::Host as _;
+use consort_core::host::Clock as _;
+use consort_core::host::Processes as _;
 use consort_core::journal::Actor;
 use consort_core::journal::Change;
 use consort_core::journal::EntryId;

@@ -15,7 +15,7 @@ use std::time::Duration;
 use consort_agents::AgentCli;
 use consort_core::App;
 use consort_core::hooks::HookReply;
-use consort_core::host::Host as _;
+use consort_core::host::Clock as _;
 use consort_core::presence::Terminal;
 use consort_core::text;
 use consort_hook::Surroundings;

@@ -20,9 +20,12 @@ use std::time::Duration;
 
 use consort_core::engine::Engine as _;
 use consort_core::explain::Kind;
-use consort_core::host::Host as _;
+use consort_core::host::Clock as _;
+use consort_core::host::Files as _;
 use consort_core::host::Place;
 use consort_core::host::Process;
+use consort_core::host::Processes as _;
+use consort_core::host::Repositories as _;
 use consort_host::Machine;
 use consort_host::Paths;
 use consort_host::env;

@@ -75,3 +75,27 @@ fn a_store_of_the_last_version_is_taken_over_and_kept() {
     let count = "print(*db.execute('SELECT count(*) FROM journal').fetchone(), *db.execute('PRAGMA user_version').fetchone())";
     assert_eq!(python(&world, &world.data().join("consort.db.v4"), count, ""), "10 4\n");
 }
+
+/// Only what that program has marked as its own goes.
+#[test]
+fn what_the_last_version_kept_beside_its_store_is_replaced() {
+    let world = world();
+    let data = world.data();
+    for (name, text) in [
+        ("pulses/.consort-directory", ""),
+        ("pulses/s1.now", "{}"),
+        ("published", "consort 1 2 3"),
+        ("knowledge.db", "an index"),
+        ("mail/letters", "somebody else's"),
+    ] {
+        fs::create_dir_all(data.join(name).parent().unwrap()).unwrap();
+        fs::write(data.join(name), text).unwrap();
+    }
+    // The session that was at work goes on, and hears what waited.
+    let call = json!({ "session_id": "s2", "cwd": world.project(), "tool_name": "Read", "tool_input": {} });
+    let heard = world.hook("PostToolUse", &call).stdout;
+    assert!(heard.contains("an old letter"), "{heard}");
+    assert!(!data.join("pulses").exists() && !data.join("knowledge.db").exists());
+    assert!(data.join("published/store").is_file());
+    assert_eq!(fs::read_to_string(data.join("mail/letters")).unwrap(), "somebody else's");
+}

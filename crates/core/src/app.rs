@@ -26,10 +26,12 @@ pub struct App {
 }
 
 impl App {
+    /// Joins a store and a machine.
     pub fn new(engine: impl Engine + 'static, host: impl Host + 'static) -> Self {
         Self { engine: Box::new(engine), host: Box::new(host) }
     }
 
+    /// The machine it runs on.
     pub fn host(&self) -> &dyn Host {
         &*self.host
     }
@@ -39,6 +41,7 @@ impl App {
         self.engine.close_if_replaced()
     }
 
+    /// The store, for tests and benchmarks that look inside.
     pub fn engine_mut(&mut self) -> &mut dyn Engine {
         &mut *self.engine
     }

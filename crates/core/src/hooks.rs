@@ -38,6 +38,7 @@ pub struct HookCall {
     pub event: HookEvent,
 }
 
+/// What a hook tells.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum HookEvent {
     SessionStart {
@@ -114,6 +115,7 @@ pub enum Act {
     Other,
 }
 
+/// What a hook answers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum HookReply {
     Silence,

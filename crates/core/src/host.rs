@@ -22,14 +22,21 @@ pub struct ConnectionAddrs {
     pub local: SocketAddr,
 }
 
-/// What the rules need to know of the machine, and the one thing they do to
-/// it: notify those who wait.
-pub trait Host {
+/// What the rules need of the machine.
+pub trait Host: Clock + Processes + Repositories + Files + Notifier {}
+
+impl<H: Clock + Processes + Repositories + Files + Notifier> Host for H {}
+
+/// The time, and what cannot be foreseen.
+pub trait Clock {
     fn now(&self) -> Timestamp;
 
     /// Ten unpredictable bytes, for ids and names.
     fn random(&self) -> [u8; 10];
+}
 
+/// Which processes run here, and where that is.
+pub trait Processes {
     /// Where process ids mean what they mean to us: this machine, and the process
     /// namespace on it. The host's name is no part of it.
     fn name(&self) -> String;
@@ -59,6 +66,12 @@ pub trait Host {
     /// The same up to the first that is meant, itself included.
     fn ancestors_until(&self, is_meant: &dyn Fn(&Process) -> bool) -> Vec<Process>;
 
+    /// This process.
+    fn me(&self) -> Option<Process>;
+}
+
+/// What git knows of a directory.
+pub trait Repositories {
     /// Where a directory belongs: its checkout, and what is checked out.
     fn place(&self, dir: &Path) -> Place;
 
@@ -74,6 +87,21 @@ pub trait Host {
     /// the write lock**.
     fn root_commit(&self, worktree: &Path) -> RootCommit;
 
+    /// Whether anything that the pattern means is uncommitted, files that git
+    /// does not know included or not; starts `git`.
+    fn has_changes(&self, worktree: &Path, pattern: &Pattern, with_new: bool) -> bool;
+
+    /// What conflicts between the commits that two worktrees are at; starts
+    /// `git`.
+    fn merge_conflicts(&self, one: &Path, other: &Path) -> Vec<String>;
+
+    /// The files of a worktree that differ from its last commit, with how much;
+    /// starts `git`.
+    fn changes(&self, worktree: &Path) -> Vec<String>;
+}
+
+/// Where paths really are, and what is there.
+pub trait Files {
     /// Where a path really is, as far as it exists.
     fn locate(&self, path: &Path) -> Located;
 
@@ -91,18 +119,6 @@ pub trait Host {
     /// Whether two spellings that differ in case only are one file here.
     fn case(&self) -> Case;
 
-    /// Whether anything that the pattern means is uncommitted, files that git
-    /// does not know included or not; starts `git`.
-    fn has_changes(&self, worktree: &Path, pattern: &Pattern, with_new: bool) -> bool;
-
-    /// What conflicts between the commits that two worktrees are at; starts
-    /// `git`.
-    fn merge_conflicts(&self, one: &Path, other: &Path) -> Vec<String>;
-
-    /// The files of a worktree that differ from its last commit, with how much;
-    /// starts `git`.
-    fn changes(&self, worktree: &Path) -> Vec<String>;
-
     /// The state a file is in.
     fn stamp(&self, path: &Path) -> Stamp;
 
@@ -117,10 +133,10 @@ pub trait Host {
 
     /// A file's text.
     fn text(&self, path: &Path) -> std::io::Result<String>;
+}
 
-    /// This process.
-    fn me(&self) -> Option<Process>;
-
+/// Wakes those who wait for news.
+pub trait Notifier {
     /// Wakes those who wait for any of these, and those who wait for
     /// everything. Called after the commit, never before.
     fn notify(&self, topics: &[Topic]);

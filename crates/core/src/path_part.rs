@@ -64,6 +64,7 @@ impl PathPart {
         Self::new(id).unwrap_or_else(|_| Self::hashed(id))
     }
 
+    /// The part as text.
     pub fn as_str(&self) -> &str {
         &self.0
     }

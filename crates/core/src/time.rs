@@ -9,9 +9,13 @@ use serde::Serialize;
 pub struct Timestamp(pub i64);
 
 impl Timestamp {
+    /// Milliseconds in a second.
     pub const SECOND: i64 = 1_000;
+    /// Milliseconds in a minute.
     pub const MINUTE: i64 = 60 * Self::SECOND;
+    /// Milliseconds in an hour.
     pub const HOUR: i64 = 60 * Self::MINUTE;
+    /// Milliseconds in a day.
     pub const DAY: i64 = 24 * Self::HOUR;
 
     /// Milliseconds from `earlier` to here; zero when the clock went back.
@@ -19,10 +23,12 @@ impl Timestamp {
         self.0.saturating_sub(earlier.0).max(0)
     }
 
+    /// So much later.
     pub fn plus(self, milliseconds: i64) -> Timestamp {
         Timestamp(self.0.saturating_add(milliseconds))
     }
 
+    /// So much earlier.
     pub fn minus(self, milliseconds: i64) -> Timestamp {
         Timestamp(self.0.saturating_sub(milliseconds))
     }

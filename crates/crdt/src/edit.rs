@@ -12,6 +12,7 @@ pub struct Edit {
     pub change: Change,
 }
 
+/// What an edit does.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Change {
@@ -23,6 +24,7 @@ pub enum Change {
     Remove { set: String, member: String },
 }
 
+/// When and by whom something was said, which decides between two that differ.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Stamp {
     /// Milliseconds, by the writer's clock.

@@ -13,6 +13,7 @@ use crate::edit::Change;
 use crate::edit::Stamped;
 use crate::value::normal;
 
+/// An entity with all that was said of it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Entity {
     pub registers: BTreeMap<String, Register>,
@@ -20,6 +21,7 @@ pub struct Entity {
     pub sets: BTreeMap<String, BTreeMap<String, Member>>,
 }
 
+/// A field of which the newest value counts.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Register {
     pub value: Value,
@@ -28,6 +30,7 @@ pub struct Register {
     pub by: Value,
 }
 
+/// A value in a set, or that it was taken out.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Member {
     pub value: Value,

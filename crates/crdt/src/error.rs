@@ -2,6 +2,7 @@
 
 use std::error::Error;
 
+/// Why bytes are no document.
 #[derive(Debug, thiserror::Error)]
 pub enum CrdtError {
     /// Not what Yjs would write, or cut off.

@@ -23,6 +23,7 @@ const STEP_2: u64 = 1;
 /// "This just happened."
 const UPDATE: u64 = 2;
 
+/// What came of a frame.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Answer {
     /// Frames for the one who sent it, in order.

@@ -19,6 +19,7 @@ const MOST: u64 = 64 << 20;
 /// How large one result may be.
 pub const LARGEST: usize = 4 << 20;
 
+/// Results of other programs, kept by the content they were made from.
 pub struct Cache {
     dir: PathBuf,
 }
@@ -31,6 +32,7 @@ pub struct Size {
 }
 
 impl Cache {
+    /// The cache in a directory.
     pub fn new(dir: PathBuf) -> Self {
         Self { dir }
     }
@@ -59,6 +61,7 @@ impl Cache {
         Ok(true)
     }
 
+    /// How many results there are, and how large they are.
     pub fn size(&self) -> Size {
         let one = |size: Size, (_, bytes, _): (PathBuf, u64, SystemTime)| Size {
             results: size.results + 1,
@@ -67,6 +70,7 @@ impl Cache {
         self.all().into_iter().fold(Size::default(), one)
     }
 
+    /// Removes all of them.
     pub fn clear(&self) -> std::io::Result<()> {
         OurDir::remove(&self.dir)
     }

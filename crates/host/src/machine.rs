@@ -10,10 +10,14 @@ use consort_core::Timestamp;
 use consort_core::claims::Case;
 use consort_core::claims::Pattern;
 use consort_core::claims::Stamp;
-use consort_core::host::Host;
+use consort_core::host::Clock;
+use consort_core::host::Files;
 use consort_core::host::Located;
+use consort_core::host::Notifier;
 use consort_core::host::Place;
 use consort_core::host::Process;
+use consort_core::host::Processes;
+use consort_core::host::Repositories;
 use consort_core::host::RootCommit;
 use consort_core::host::Topic;
 
@@ -64,7 +68,7 @@ impl Machine {
     }
 }
 
-impl Host for Machine {
+impl Clock for Machine {
     #[expect(clippy::disallowed_methods, reason = "this is where time comes from")]
     fn now(&self) -> Timestamp {
         let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
@@ -80,7 +84,9 @@ impl Host for Machine {
         }
         bytes
     }
+}
 
+impl Processes for Machine {
     fn name(&self) -> String {
         let Seat { machine, namespace } = self.seat();
         namespace.as_ref().map_or_else(|| machine.clone(), |namespace| format!("{machine}/{namespace}"))
@@ -114,6 +120,13 @@ impl Host for Machine {
         self.boot().map(|boot| process::ancestors(boot, is_meant)).unwrap_or_default()
     }
 
+    fn me(&self) -> Option<Process> {
+        let process = self.process(std::process::id())?;
+        Some(Process { tty: None, program: String::new(), ..process })
+    }
+}
+
+impl Repositories for Machine {
     fn place(&self, dir: &Path) -> Place {
         git::place(dir)
     }
@@ -122,16 +135,30 @@ impl Host for Machine {
         git::branch(worktree)
     }
 
-    fn content_hash(&self, path: &Path) -> Option<String> {
-        files::content_hash(path)
-    }
-
     fn commit(&self, worktree: &Path) -> Option<String> {
         git::commit(worktree)
     }
 
     fn root_commit(&self, worktree: &Path) -> RootCommit {
         git::root_commit(worktree)
+    }
+
+    fn has_changes(&self, worktree: &Path, pattern: &Pattern, with_new: bool) -> bool {
+        git::has_changes(worktree, pattern, with_new)
+    }
+
+    fn merge_conflicts(&self, one: &Path, other: &Path) -> Vec<String> {
+        git::merge_conflicts(one, other)
+    }
+
+    fn changes(&self, worktree: &Path) -> Vec<String> {
+        git::changes(worktree)
+    }
+}
+
+impl Files for Machine {
+    fn content_hash(&self, path: &Path) -> Option<String> {
+        files::content_hash(path)
     }
 
     fn locate(&self, path: &Path) -> Located {
@@ -146,18 +173,6 @@ impl Host for Machine {
         if cfg!(target_os = "macos") { Case::Ignored } else { Case::Matters }
     }
 
-    fn has_changes(&self, worktree: &Path, pattern: &Pattern, with_new: bool) -> bool {
-        git::has_changes(worktree, pattern, with_new)
-    }
-
-    fn merge_conflicts(&self, one: &Path, other: &Path) -> Vec<String> {
-        git::merge_conflicts(one, other)
-    }
-
-    fn changes(&self, worktree: &Path) -> Vec<String> {
-        git::changes(worktree)
-    }
-
     fn stamp(&self, path: &Path) -> Stamp {
         files::stamp(path)
     }
@@ -169,12 +184,9 @@ impl Host for Machine {
     fn text(&self, path: &Path) -> std::io::Result<String> {
         files::text(path)
     }
+}
 
-    fn me(&self) -> Option<Process> {
-        let process = self.process(std::process::id())?;
-        Some(Process { tty: None, program: String::new(), ..process })
-    }
-
+impl Notifier for Machine {
     fn notify(&self, topics: &[Topic]) {
         notify::notify(&crate::paths::listeners(&self.data), topics);
     }

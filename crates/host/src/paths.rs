@@ -38,6 +38,7 @@ impl Paths {
         })
     }
 
+    /// The database.
     pub fn store(&self) -> PathBuf {
         self.data.join("consort.db")
     }
@@ -77,6 +78,7 @@ impl Paths {
         self.config.join("tokens")
     }
 
+    /// The user's own configuration file.
     pub fn user_config(&self) -> PathBuf {
         self.config.join("config.toml")
     }

@@ -55,6 +55,7 @@ pub struct Peers {
 const MOST: usize = 256;
 
 impl Peers {
+    /// Who is at the other end.
     pub fn find(&self, ends: ConnectionAddrs) -> Other {
         let (peer, local) = (plain(ends.peer), plain(ends.local));
         let is_here = peer.ip().is_loopback() || peer.ip() == local.ip();

@@ -264,6 +264,7 @@ impl Taken {
         fs::read_link(format!("/proc/{}/cwd", self.pid)).is_ok()
     }
 
+    /// Hands the answer to the process that asked.
     pub fn answer(self, mut answer: Vec<u8>) -> io::Result<()> {
         answer.push(END);
         match answer.len() as u64 > LONGEST {

@@ -11,6 +11,7 @@ use consort_scheme::print;
 use crate::past::Past;
 use crate::world::Library;
 
+/// What is asked, and how the answer should look.
 pub struct Question<'a> {
     pub scope: &'a Scope,
     /// A program: several expressions have several answers.
@@ -20,6 +21,7 @@ pub struct Question<'a> {
     pub tokens: usize,
 }
 
+/// What a question has brought.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Answer {
     pub text: String,

@@ -12,6 +12,7 @@ const fn function(
     Signature { name, usage, about, least, most: Some(most) }
 }
 
+/// The functions that queries have besides the language's own.
 pub const FUNCTIONS: &[Signature] = &[
     function("get-principles", "(get-principles)", "all principles", 0, 0),
     function("get-patterns", "(get-patterns)", "all patterns", 0, 0),

@@ -8,6 +8,7 @@ use crate::value::Value;
 /// Above this a field is looked up by halves.
 const FEW: usize = 8;
 
+/// Keys and values, in the order in which they were given.
 pub struct Dict {
     fields: Vec<(Arc<str>, Value)>,
     /// The fields by name, if they are many.

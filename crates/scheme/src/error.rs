@@ -7,6 +7,7 @@ use std::ops::Deref;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Error(Box<EvalError>);
 
+/// What went wrong in an evaluation, where, and what may help.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EvalError {
     pub message: String,
@@ -30,10 +31,12 @@ pub struct Position {
 }
 
 impl Error {
+    /// An error with that message.
     pub fn new(message: impl Into<String>) -> Self {
         Self(Box::new(EvalError { message: message.into(), at: None, hint: None }))
     }
 
+    /// With a hint.
     #[must_use]
     pub fn hint(mut self, hint: impl Into<String>) -> Self {
         self.0.hint = Some(hint.into());

@@ -10,6 +10,7 @@ use std::sync::Arc;
 
 use crate::value::Value;
 
+/// A list, shared where it can be.
 #[derive(Clone, Default)]
 pub struct List {
     run: Option<Arc<Run>>,
@@ -31,18 +32,22 @@ enum Values {
 }
 
 impl List {
+    /// The empty list.
     pub const fn new() -> Self {
         Self { run: None, offset: 0 }
     }
 
+    /// How many values it has.
     pub fn len(&self) -> usize {
         self.run.as_ref().map_or(0, |run| run.length - self.offset)
     }
 
+    /// Whether it has none.
     pub fn is_empty(&self) -> bool {
         self.run.is_none()
     }
 
+    /// Its first value.
     pub fn first(&self) -> Option<&Value> {
         self.split().map(|(first, _)| &first[0])
     }
@@ -53,6 +58,7 @@ impl List {
         self.skip(1)
     }
 
+    /// The value at a place.
     pub fn get(&self, index: usize) -> Option<&Value> {
         let mut list = self;
         let mut index = index;
@@ -81,6 +87,7 @@ impl List {
         Self::new()
     }
 
+    /// Its values, in order.
     pub fn iter(&self) -> Iter<'_> {
         Iter { run: [].iter(), rest: self }
     }
@@ -165,6 +172,7 @@ impl<'a> IntoIterator for &'a List {
     }
 }
 
+/// The values of a list, in order.
 pub struct Iter<'a> {
     run: slice::Iter<'a, Value>,
     rest: &'a List,

@@ -24,6 +24,7 @@ const MOST_NESTING: usize = 128;
 /// These do use the stack of the thread.
 const MOST_REENTRIES: usize = 64;
 
+/// What an evaluation may cost.
 #[derive(Clone, Debug)]
 pub struct Limits {
     /// Operations, with a surcharge for builtins by the length of their work.
@@ -73,6 +74,7 @@ pub(crate) struct Global {
 }
 
 impl Meter {
+    /// A meter that has counted nothing yet.
     pub fn new(limits: &Limits) -> Self {
         let limits = Limits { nesting: limits.nesting.min(MOST_NESTING), ..limits.clone() };
         Self {
@@ -143,10 +145,12 @@ impl Meter {
         Ok(value)
     }
 
+    /// How many steps were taken.
     pub fn steps_used(&self) -> u64 {
         self.limits.steps - self.steps - self.slice
     }
 
+    /// How much memory was taken, in cells.
     pub fn cells_used(&self) -> usize {
         self.limits.cells - self.cells
     }

@@ -30,6 +30,7 @@ pub struct Session {
 }
 
 impl Session {
+    /// A session in which nothing is defined.
     pub fn new() -> Self {
         Self::default()
     }

@@ -60,18 +60,22 @@ pub trait Records: Send + Sync {
 }
 
 impl Value {
+    /// A string.
     pub fn string(text: impl Into<Arc<str>>) -> Self {
         Self::String(text.into())
     }
 
+    /// A symbol.
     pub fn symbol(name: impl Into<Arc<str>>) -> Self {
         Self::Symbol(name.into())
     }
 
+    /// A keyword.
     pub fn keyword(name: impl Into<Arc<str>>) -> Self {
         Self::Keyword(name.into())
     }
 
+    /// A list.
     pub fn list(values: Vec<Self>) -> Self {
         Self::List(List::from(values))
     }
@@ -81,6 +85,7 @@ impl Value {
         Self::Record(Arc::new(record), 0)
     }
 
+    /// A dictionary.
     pub fn dict(fields: Vec<(Arc<str>, Self)>) -> Self {
         Self::record(Dict::new(fields))
     }
@@ -98,6 +103,7 @@ impl Value {
         }
     }
 
+    /// The text, if it is a string.
     pub fn as_str(&self) -> Option<&str> {
         match self {
             Self::String(text) => Some(text),

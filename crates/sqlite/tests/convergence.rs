@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 
 use consort_core::Timestamp;
 use consort_core::convergence::PredictionNote;
-use consort_core::host::Host as _;
+use consort_core::host::Clock as _;
 use consort_core::journal::Actor;
 use consort_core::presence::LeaveReason;
 use consort_core::presence::NameWish;

@@ -3,7 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a helper that cannot go on should stop the test")]
 
 use consort_core::Timestamp;
-use consort_core::host::Host as _;
+use consort_core::host::Clock as _;
 use consort_core::knowledge::ActRequest;
 use consort_core::knowledge::Edit;
 use consort_core::knowledge::EditChange;

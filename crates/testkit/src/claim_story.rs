@@ -196,7 +196,7 @@ pub fn claim_story(engine: impl Engine + 'static) {
 }
 
 fn host_now(app: &StoryApp) -> i64 {
-    use consort_core::host::Host as _;
+    use consort_core::host::Clock as _;
     app.host().now().0
 }
 

@@ -10,10 +10,14 @@ use consort_core::Timestamp;
 use consort_core::claims::Case;
 use consort_core::claims::Pattern;
 use consort_core::claims::Stamp;
-use consort_core::host::Host;
+use consort_core::host::Clock;
+use consort_core::host::Files;
 use consort_core::host::Located;
+use consort_core::host::Notifier;
 use consort_core::host::Place;
 use consort_core::host::Process;
+use consort_core::host::Processes;
+use consort_core::host::Repositories;
 use consort_core::host::RootCommit;
 use consort_core::host::Topic;
 
@@ -100,7 +104,7 @@ fn process(pid: u32, life: &str) -> Process {
     Process { pid, start: life.to_owned(), tty: None, program: "agent".into() }
 }
 
-impl Host for FakeHost {
+impl Clock for FakeHost {
     fn now(&self) -> Timestamp {
         Timestamp(self.0.borrow().now)
     }
@@ -112,7 +116,9 @@ impl Host for FakeHost {
         bytes[2..].copy_from_slice(&machine.random.to_be_bytes());
         bytes
     }
+}
 
+impl Processes for FakeHost {
     fn name(&self) -> String {
         "here".into()
     }
@@ -133,6 +139,13 @@ impl Host for FakeHost {
         ancestors
     }
 
+    fn me(&self) -> Option<Process> {
+        let me = self.0.borrow().me;
+        self.process(me)
+    }
+}
+
+impl Repositories for FakeHost {
     /// The first part of a path is the repository, the second the worktree.
     fn place(&self, dir: &Path) -> Place {
         let parts: Vec<_> = dir.components().take(3).collect();
@@ -153,6 +166,20 @@ impl Host for FakeHost {
         RootCommit::Absent
     }
 
+    fn has_changes(&self, _worktree: &Path, _pattern: &Pattern, _with_new: bool) -> bool {
+        true
+    }
+
+    fn merge_conflicts(&self, _one: &Path, _other: &Path) -> Vec<String> {
+        Vec::new()
+    }
+
+    fn changes(&self, _worktree: &Path) -> Vec<String> {
+        Vec::new()
+    }
+}
+
+impl Files for FakeHost {
     /// The same parts as in [`Host::place`]; nothing exists but what was made.
     fn locate(&self, path: &Path) -> Located {
         let Place { worktree, repository, .. } = self.place(path);
@@ -167,18 +194,6 @@ impl Host for FakeHost {
 
     fn case(&self) -> Case {
         Case::Matters
-    }
-
-    fn has_changes(&self, _worktree: &Path, _pattern: &Pattern, _with_new: bool) -> bool {
-        true
-    }
-
-    fn merge_conflicts(&self, _one: &Path, _other: &Path) -> Vec<String> {
-        Vec::new()
-    }
-
-    fn changes(&self, _worktree: &Path) -> Vec<String> {
-        Vec::new()
     }
 
     fn stamp(&self, path: &Path) -> Stamp {
@@ -198,12 +213,9 @@ impl Host for FakeHost {
             .map(|(text, _)| text.clone())
             .ok_or_else(|| std::io::ErrorKind::NotFound.into())
     }
+}
 
-    fn me(&self) -> Option<Process> {
-        let me = self.0.borrow().me;
-        self.process(me)
-    }
-
+impl Notifier for FakeHost {
     fn notify(&self, topics: &[Topic]) {
         self.0.borrow_mut().notified.push(topics.to_vec());
     }

@@ -7,7 +7,7 @@ use consort_core::App;
 use consort_core::Timestamp;
 use consort_core::config::Retention;
 use consort_core::engine::Engine;
-use consort_core::host::Host as _;
+use consort_core::host::Processes as _;
 use consort_core::journal::Actor;
 use consort_core::journal::TailRequest;
 use consort_core::presence::ActivityOutcome;

@@ -10,7 +10,7 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 use std::sync::Arc;
 
-use consort_core::host::Host as _;
+use consort_core::host::Clock as _;
 use consort_host::Machine;
 use consort_mcp::Server;
 use consort_web::Site;

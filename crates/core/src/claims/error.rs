@@ -10,6 +10,7 @@ use crate::explain::Kind;
 use crate::presence::NotAllowed;
 use crate::text;
 
+/// Why something could not be held or given up.
 #[derive(Debug, Error)]
 pub enum ClaimError {
     #[error("{}", describe(.0))]

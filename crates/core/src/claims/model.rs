@@ -45,6 +45,7 @@ impl Resource {
         ["port:", "docker:"].iter().any(|kind| name.starts_with(kind))
     }
 
+    /// The paths it means, if it is about paths.
     pub fn pattern(&self) -> Option<&Pattern> {
         match self {
             Self::Paths(pattern) => Some(pattern),
@@ -95,6 +96,7 @@ pub enum Strength {
     Overridden,
 }
 
+/// Whether a hold is one agent's alone.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Mode {
@@ -153,12 +155,14 @@ pub struct HoldKey {
 }
 
 impl Hold {
+    /// What tells it from other holds.
     pub fn key(&self) -> HoldKey {
         let Self { project, resource, holder, .. } = self.clone();
         HoldKey { project, resource, holder }
     }
 }
 
+/// A change of what is held.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ClaimChange {
@@ -215,6 +219,7 @@ pub struct HoldRequest {
     pub ttl: Option<i64>,
 }
 
+/// What was granted.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct HoldOutcome {
     pub holds: Vec<Hold>,
@@ -231,6 +236,7 @@ pub struct ReleaseRequest {
     pub force: bool,
 }
 
+/// Which holds to give up.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Which {
     These(Vec<String>),
@@ -238,6 +244,7 @@ pub enum Which {
     Mine,
 }
 
+/// What was given up.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct ReleaseOutcome {
     pub released: Vec<Hold>,
@@ -256,6 +263,7 @@ pub struct HoldView {
     pub yours: bool,
 }
 
+/// What is held, as the caller sees it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct HoldsOutcome {
     pub at: Timestamp,
@@ -391,6 +399,7 @@ pub struct Held {
     pub is_partial: bool,
 }
 
+/// A hold as hooks read it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PublishedHold {
     pub project: Option<ProjectId>,

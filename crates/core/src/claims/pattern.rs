@@ -22,6 +22,7 @@ const MOST_ALTERNATIVES: usize = 64;
 #[serde(transparent)]
 pub struct Pattern(String);
 
+/// Why a text is no pattern.
 #[derive(Clone, Debug, PartialEq, Eq, Error, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum PatternError {
@@ -65,6 +66,7 @@ impl Pattern {
         Self(if path.is_empty() { "**".to_owned() } else { escape(path.trim_end_matches('/')) + "/" })
     }
 
+    /// The pattern as it is written.
     pub fn as_str(&self) -> &str {
         &self.0
     }

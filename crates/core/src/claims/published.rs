@@ -23,8 +23,9 @@ use crate::side_files::SideFiles;
 use crate::side_files::escaped;
 use crate::side_files::plain;
 
-/// How the line of a repository and of a hold begins.
+/// How the line of a repository begins.
 pub const REPOSITORY: &str = "in\t";
+/// How the line of a hold begins.
 pub const HOLD: &str = "by\t";
 
 const ADVISORY: &str = "claimed";

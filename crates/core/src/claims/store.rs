@@ -5,6 +5,7 @@ use super::Resource;
 use crate::engine::StoreError;
 use crate::project::ProjectId;
 
+/// The reads that claims need.
 pub trait ClaimStore {
     /// All that is held in a project, and on the whole machine.
     fn holds(&self, project: Option<&ProjectId>) -> Result<Vec<Hold>, StoreError>;

@@ -10,6 +10,7 @@ pub struct Key {
     pub about: &'static str,
 }
 
+/// What a setting's value looks like.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ValueKind {
     Flag,
@@ -24,6 +25,7 @@ pub enum ValueKind {
     Domains,
 }
 
+/// Every setting there is.
 pub const KEYS: &[Key] = &[
     Key {
         name: "presence.auto_register",

@@ -108,6 +108,7 @@ impl Config {
         self.get("knowledge.save") == "true"
     }
 
+    /// How long entries and messages are kept.
     pub fn retention(&self) -> Retention {
         let days = |key| self.get(key).parse().unwrap_or(30);
         Retention {
@@ -152,6 +153,7 @@ pub enum Enforcement {
 }
 
 impl Enforcement {
+    /// Its name in settings.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Block => "block",
@@ -161,6 +163,7 @@ impl Enforcement {
     }
 }
 
+/// How much a session that starts is told.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ContextMode {
     Full,
@@ -168,6 +171,7 @@ pub enum ContextMode {
     None,
 }
 
+/// What is wrong with a setting.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum ConfigError {
     #[error("unknown key `{key}`")]

@@ -104,6 +104,7 @@ impl Key {
 }
 
 impl HookSettings {
+    /// What counts where nothing is set.
     pub const DEFAULT: Self = Self {
         auto_register: true,
         context: ContextMode::Full,

@@ -85,6 +85,7 @@ impl Domains {
         };
     }
 
+    /// The domain of a topic.
     pub fn of(&self, topic: &str) -> Option<&str> {
         self.of.get(topic).map(String::as_str)
     }

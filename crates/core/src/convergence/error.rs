@@ -8,6 +8,7 @@ use crate::explain::Kind;
 use crate::journal::Seq;
 use crate::text;
 
+/// Why a question about convergence has no answer.
 #[derive(Debug, Error)]
 pub enum ConvergenceError {
     #[error("there is no prediction {number}")]

@@ -21,6 +21,7 @@ use crate::presence::Status;
 use crate::tasks::TaskRecord;
 use crate::tasks::TaskView;
 
+/// A change of what is foreseen or of domains.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ConvergenceChange {
@@ -68,6 +69,7 @@ pub struct Prediction {
 }
 
 impl Prediction {
+    /// Whether it is about that session.
     pub fn concerns(&self, session: &SessionId) -> bool {
         self.pair.iter().any(|party| party.session == *session)
     }
@@ -78,6 +80,7 @@ impl Prediction {
     }
 }
 
+/// How and when a prediction ended.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Ending {
     pub outcome: Outcome,
@@ -86,6 +89,7 @@ pub struct Ending {
     pub at: Timestamp,
 }
 
+/// What became of a prediction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Outcome {
@@ -100,6 +104,7 @@ pub enum Outcome {
 }
 
 impl Outcome {
+    /// Its name in JSON and messages.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Prevented => "prevented",
@@ -119,6 +124,7 @@ pub struct Counters {
     pub round: Counts,
 }
 
+/// How many predictions ended in which way.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Counts {
     pub prevented: u32,
@@ -191,6 +197,7 @@ pub enum Trend {
     Falling,
 }
 
+/// Everyone and every pair, as `radar` shows them.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct RadarOutcome {
     pub at: Timestamp,
@@ -253,6 +260,7 @@ pub struct DomainView {
     pub source: DomainSource,
 }
 
+/// Where a domain comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum DomainSource {

@@ -97,14 +97,17 @@ pub fn threshold_line(threshold: f64) -> String {
     format!("threshold\t{threshold}\n")
 }
 
+/// The line of a setting.
 pub fn setting_line(scope: &str, key: &str, value: &str) -> String {
     format!("set\t{}\t{}\t{}\n", escaped(scope), escaped(key), escaped(value))
 }
 
+/// The line of a topic's domain, or of its having none.
 pub fn domain_line(topic: &str, domain: Option<&str>) -> String {
     format!("domain\t{}\t{}\n", escaped(topic), escaped(domain.unwrap_or_default()))
 }
 
+/// The line of what was learned of a topic.
 pub fn learned_line(Learned { topic, domain, weight, at }: &Learned) -> String {
     format!("learned\t{}\t{}\t{weight}\t{}\n", escaped(topic), escaped(domain), at.0)
 }

@@ -102,6 +102,7 @@ impl Default for Counters {
 }
 
 impl Counts {
+    /// All of them.
     pub fn total(&self) -> u32 {
         self.prevented + self.occurred + self.false_positive + self.expired
     }

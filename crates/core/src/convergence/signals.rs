@@ -28,6 +28,7 @@ pub struct ScoringContext<'a> {
     pub now: Timestamp,
 }
 
+/// Why two are thought to meet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SignalKind {
@@ -42,9 +43,11 @@ pub enum SignalKind {
 }
 
 impl SignalKind {
+    /// All kinds, strongest first.
     pub const ALL: [Self; 4] =
         [Self::MutualDeepening, Self::CrossApproach, Self::Approaching, Self::DomainProximity];
 
+    /// Its name in the store and in messages.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::DomainProximity => "domain proximity",

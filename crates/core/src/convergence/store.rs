@@ -9,6 +9,7 @@ use super::RadarNote;
 use crate::engine::StoreError;
 use crate::journal::Seq;
 
+/// The reads that convergence needs.
 pub trait ConvergenceStore {
     /// Predictions that have not ended, oldest first.
     fn active_predictions(&self) -> Result<Vec<Prediction>, StoreError>;

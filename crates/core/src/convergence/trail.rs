@@ -86,6 +86,7 @@ impl<'a> Glance<'a> {
         Self { session: trail.session.as_str().into(), ..Self::of_steps(&trail.steps) }
     }
 
+    /// The same of prompts that are nobody's.
     pub fn of_steps(steps: &'a [Step]) -> Self {
         let words = |step: &'a Step| step.topics.iter().map(String::as_str).collect();
         Self { session: "".into(), steps: steps.iter().map(words).collect() }
@@ -200,10 +201,12 @@ pub struct Trajectory {
 }
 
 impl Trajectory {
+    /// Where these prompts head.
     pub fn of(steps: &[Step]) -> Self {
         Self::at_a_glance(&Glance::of_steps(steps))
     }
 
+    /// The same from what others see of a session.
     pub fn at_a_glance(glance: &Glance<'_>) -> Self {
         let marks = Marks::new(glance);
         let all = |heading| {

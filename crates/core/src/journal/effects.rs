@@ -28,6 +28,7 @@ pub struct Effects {
 }
 
 impl Effects {
+    /// What follows from these changes of one entry.
     pub fn of(project: Option<&ProjectId>, changes: &[Change]) -> Self {
         let mut effects =
             Self { topics: project.cloned().map(Topic::Project).into_iter().collect(), ..Self::default() };

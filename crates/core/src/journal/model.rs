@@ -27,6 +27,7 @@ pub type Seq = i64;
 pub struct EntryId(pub [u8; 16]);
 
 impl EntryId {
+    /// An id for that moment.
     pub fn new(at: Timestamp, random: [u8; 10]) -> Self {
         let millis = u64::try_from(at.0).unwrap_or(0);
         let mut id = [0; 16];
@@ -172,6 +173,7 @@ pub enum Change {
     Unknown(serde_json::Value),
 }
 
+/// A change of the journal itself.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum JournalChange {
@@ -265,6 +267,7 @@ pub struct Verification {
 }
 
 impl Verification {
+    /// Whether nothing was found wrong.
     pub fn is_sound(&self) -> bool {
         self.missing.is_empty()
             && self.unreadable.is_empty()

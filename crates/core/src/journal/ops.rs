@@ -22,14 +22,17 @@ const STEP: usize = 500;
 const RETENTION_PAUSE: i64 = Timestamp::DAY;
 
 impl App {
+    /// Part of the journal, oldest first.
     pub fn journal_tail(&mut self, request: &TailRequest) -> Result<Vec<Entry>, StoreError> {
         self.engine.read()?.entries(request)
     }
 
+    /// The number of the last entry.
     pub fn journal_last_seq(&mut self) -> Result<Seq, StoreError> {
         self.engine.read()?.last_seq()
     }
 
+    /// Replays the journal and compares it with the tables.
     pub fn journal_verify(&mut self) -> Result<Verification, StoreError> {
         self.engine.read()?.verify()
     }
@@ -44,6 +47,7 @@ impl App {
         self.engine.read()?.integrity()
     }
 
+    /// Makes the tables again from the journal; how many entries that took.
     pub fn journal_rebuild(&mut self) -> Result<usize, StoreError> {
         let mut tx = self.engine.write()?;
         let entries = tx.rebuild()?;

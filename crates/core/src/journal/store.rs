@@ -9,6 +9,7 @@ use super::Verification;
 use crate::Timestamp;
 use crate::engine::StoreError;
 
+/// Writing and reading the journal.
 pub trait JournalStore {
     /// Appends the entry and applies its changes.
     fn record(&mut self, entry: &NewEntry) -> Result<Seq, StoreError>;

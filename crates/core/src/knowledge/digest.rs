@@ -75,6 +75,7 @@ impl dyn SideFiles + '_ {
         self.text(&format!("digest {project}"))
     }
 
+    /// Replaces it.
     pub fn set_digest(&self, project: &ProjectId, digest: &str) {
         self.set_text(&format!("digest {project}"), digest);
     }

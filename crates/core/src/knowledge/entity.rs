@@ -128,6 +128,7 @@ impl Entity {
         }
     }
 
+    /// A field's text.
     pub fn text(&self, field: &str) -> Option<&str> {
         self.registers.get(field)?.value.as_str()
     }

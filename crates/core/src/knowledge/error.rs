@@ -11,6 +11,7 @@ use crate::explain::Explain;
 use crate::explain::Kind;
 use crate::presence::NotAllowed;
 
+/// Why something could not be recorded or asked.
 #[derive(Debug, Error)]
 pub enum KnowledgeError {
     #[error("nothing was recorded:{}", listed(mistakes))]

@@ -26,6 +26,7 @@ pub struct Field {
     pub required: bool,
 }
 
+/// What a field holds.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum FieldType {
     Text,
@@ -106,9 +107,11 @@ impl Field {
 }
 
 impl Kind {
+    /// All kinds.
     pub const ALL: [Self; 5] =
         [Self::Principle, Self::Pattern, Self::Decision, Self::File, Self::Relationship];
 
+    /// Its name in the journal and in queries.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Principle => "principle",
@@ -119,11 +122,13 @@ impl Kind {
         }
     }
 
+    /// The kind of that name.
     pub fn named(name: &str) -> Option<Self> {
         let name = if name == "file-understanding" { "file" } else { name };
         Self::ALL.into_iter().find(|kind| kind.as_str() == name)
     }
 
+    /// The fields that it may have.
     #[inline]
     pub fn fields(self) -> &'static [Field] {
         match self {
@@ -141,6 +146,7 @@ impl Kind {
         self.fields()[0].name
     }
 
+    /// One of its fields, by name.
     pub fn field(self, name: &str) -> Option<&'static Field> {
         self.fields().iter().find(|field| field.is_called(name))
     }

@@ -23,6 +23,7 @@ pub enum Scope {
 }
 
 impl Scope {
+    /// The project, unless it is the person's own.
     pub fn project(&self) -> Option<&ProjectId> {
         match self {
             Self::Project(project) => Some(project),
@@ -62,6 +63,7 @@ pub struct Edit {
     pub change: EditChange,
 }
 
+/// What an edit does to its entity.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum EditChange {
@@ -93,6 +95,7 @@ pub struct Stamped<E = Edit, S = Source> {
 }
 
 impl Stamped {
+    /// The same without owning it.
     pub fn borrowed(&self) -> Stamped<&Edit, &Source> {
         let Self { edit, at, writer, by } = self;
         Stamped { edit, at: *at, writer: *writer, by }
@@ -184,10 +187,12 @@ pub struct Known {
 }
 
 impl Known {
+    /// A field's text; empty if it has none.
     pub fn text(&self, field: &str) -> &str {
         self.fields.get(field).and_then(Value::as_str).unwrap_or_default()
     }
 
+    /// The texts of a field that is a list.
     pub fn texts(&self, field: &str) -> impl Iterator<Item = &str> {
         let texts = self.fields.get(field).and_then(Value::as_array);
         texts.into_iter().flatten().filter_map(Value::as_str)
@@ -206,6 +211,7 @@ pub struct ActRequest {
     pub key: Option<String>,
 }
 
+/// What was recorded.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct ActOutcome {
     pub number: Seq,

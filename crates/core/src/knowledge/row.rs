@@ -23,14 +23,17 @@ pub struct Row<'a> {
 const AFTER: [&str; 3] = ["at", "by", "stale"];
 
 impl<'a> Row<'a> {
+    /// A row of that kind, from its bytes.
     pub fn new(kind: Kind, bytes: &'a [u8]) -> Self {
         Self { kind, bytes }
     }
 
+    /// Its bytes.
     pub fn bytes(&self) -> &'a [u8] {
         self.bytes
     }
 
+    /// The bytes of what is known.
     pub fn encode(known: &Known) -> Vec<u8> {
         let (mut words, mut values) = (Vec::new(), Vec::new());
         let mut put = |value: &Value| {
@@ -84,6 +87,7 @@ impl<'a> Row<'a> {
         }
     }
 
+    /// A field's text; empty if it has none.
     pub fn text(&self, name: &str) -> &'a str {
         match self.get(name) {
             Some(Piece::Text(text)) => text,
@@ -91,6 +95,7 @@ impl<'a> Row<'a> {
         }
     }
 
+    /// A field's value.
     pub fn value(&self, name: &str) -> Option<Value> {
         Some(match self.get(name)? {
             Piece::Text(text) => text.into(),

@@ -10,6 +10,7 @@ use crate::journal::Entry;
 use crate::journal::EntryId;
 use crate::journal::Seq;
 
+/// What the store keeps of knowledge besides the journal.
 pub trait KnowledgeStore {
     /// Entries about knowledge after that one, oldest first.
     fn knowledge_after(&self, after: Seq, limit: usize) -> Result<Vec<Entry>, StoreError>;

@@ -10,6 +10,7 @@ use crate::explain::Kind;
 use crate::journal::Seq;
 use crate::presence::NotAllowed;
 
+/// Why a message was not sent.
 #[derive(Debug, Error)]
 pub enum MessageError {
     #[error(transparent)]

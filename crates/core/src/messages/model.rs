@@ -37,6 +37,7 @@ pub enum MessageType {
     Block,
 }
 
+/// How urgent a message is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Priority {
@@ -84,6 +85,7 @@ pub struct Sent {
     pub key: Option<String>,
 }
 
+/// A change of what was said, handed over or read.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum MessageChange {
@@ -125,6 +127,7 @@ pub struct Message {
 }
 
 impl Message {
+    /// The number of the first message of its thread.
     pub fn thread(&self) -> Seq {
         self.sent.thread.unwrap_or(self.number)
     }
@@ -153,6 +156,7 @@ pub struct Receipt {
     pub at: Option<Timestamp>,
 }
 
+/// How far a letter has come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum State {
@@ -201,6 +205,7 @@ pub struct SendRequest {
     pub project: Option<ProjectId>,
 }
 
+/// To whom it was sent, and to whom not.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct SendOutcome {
     pub number: Seq,

@@ -27,6 +27,7 @@ pub(super) fn check_text(text: &str) -> Result<(), Refusal> {
 }
 
 impl MessageType {
+    /// All types.
     pub const ALL: [Self; 8] = [
         Self::Info,
         Self::Question,
@@ -38,6 +39,7 @@ impl MessageType {
         Self::Block,
     ];
 
+    /// Its name on the command line and in JSON.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Info => "info",
@@ -51,6 +53,7 @@ impl MessageType {
         }
     }
 
+    /// The type of that name.
     pub fn named(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|kind| kind.as_str() == name)
     }
@@ -76,8 +79,10 @@ impl MessageType {
 }
 
 impl Priority {
+    /// All priorities, lowest first.
     pub const ALL: [Self; 4] = [Self::Low, Self::Normal, Self::High, Self::Urgent];
 
+    /// Its name on the command line and in JSON.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Low => "low",
@@ -87,6 +92,7 @@ impl Priority {
         }
     }
 
+    /// The priority of that name.
     pub fn named(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|priority| priority.as_str() == name)
     }
@@ -107,6 +113,7 @@ pub(super) fn is_letter_worth_waking(letter: &Letter) -> bool {
 }
 
 impl Flag {
+    /// Whether there is nothing to hand over.
     pub fn is_down(self) -> bool {
         self == Self::default()
     }

@@ -48,6 +48,7 @@ impl dyn SideFiles + '_ {
         self.add(session, &Line::Shown(shown_by(hand)))
     }
 
+    /// Whether a process has shown all it handed over.
     pub fn was_shown(&self, session: &SessionId, hand: &Process) -> bool {
         self.read_log(session).has(&Line::Shown(shown_by(hand)))
     }
@@ -57,6 +58,7 @@ impl dyn SideFiles + '_ {
         self.read_log(session).introduced()
     }
 
+    /// Notes that these senders were introduced.
     pub fn introduce(&self, session: &SessionId, senders: &[String]) -> Result<(), StoreError> {
         senders.iter().try_for_each(|sender| self.add(session, &Line::Introduced(sender.clone())))
     }

@@ -12,6 +12,7 @@ use crate::journal::Actor;
 use crate::journal::Seq;
 use crate::presence::SessionId;
 
+/// The reads that messages need.
 pub trait MessageStore {
     /// The letters a mailbox has not read, in the order they were sent.
     fn unread(&self, mailbox: &Actor) -> Result<Vec<Letter>, StoreError>;

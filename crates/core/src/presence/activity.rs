@@ -120,6 +120,7 @@ impl dyn SideFiles + '_ {
         Some((host.to_owned(), Process { pid, start: start.to_owned(), ..Process::default() }))
     }
 
+    /// A subagent of a session has begun.
     pub fn note_subagent(&self, session: &SessionId, subagent: &Subagent) -> Result<(), StoreError> {
         if self.set_fields(session, &[(SUBAGENTS, SOME)])? {
             self.add(session, &Line::Subagent(json(subagent)))?;
@@ -127,6 +128,7 @@ impl dyn SideFiles + '_ {
         Ok(())
     }
 
+    /// A subagent of a session has ended.
     pub fn end_subagent(&self, session: &SessionId, id: &str) -> Result<(), StoreError> {
         self.add(session, &Line::SubagentOver(id.to_owned()))
     }

@@ -9,6 +9,7 @@ use crate::engine::StoreError;
 use crate::explain::Explain;
 use crate::explain::Kind;
 
+/// Why a session cannot join, or is not found.
 #[derive(Debug, Error)]
 pub enum PresenceError {
     #[error("`{name}` is not a valid name")]

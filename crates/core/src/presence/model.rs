@@ -41,6 +41,7 @@ impl SessionId {
         }
     }
 
+    /// The id as text.
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -53,6 +54,7 @@ impl SessionId {
         Self(format!("{id}{SECOND_LIFE}{life:016x}"))
     }
 
+    /// Whether it was given to a session that was resumed while it ran.
     pub fn is_second_life(&self) -> bool {
         self.0.contains(SECOND_LIFE)
     }
@@ -128,6 +130,7 @@ pub struct Terminal {
     pub program: Option<String>,
 }
 
+/// A change of who is here.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum PresenceChange {
@@ -152,6 +155,7 @@ pub enum PresenceChange {
     },
 }
 
+/// How an agent came to leave.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum LeaveReason {
@@ -195,6 +199,7 @@ pub struct ActivityUpdate {
 }
 
 impl ActivityUpdate {
+    /// A session that does this, and no more is known.
     pub fn of(status: Status) -> Self {
         Self { status, activity: None, waiting_for: None, prompt: false, model: None, asks_first: None }
     }
@@ -223,6 +228,7 @@ pub enum ActivityOutcome {
     Dormant,
 }
 
+/// A helper that a session has started within itself.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Subagent {
     pub id: String,
@@ -249,6 +255,7 @@ pub struct Seen {
     pub you: bool,
 }
 
+/// When and why an agent left.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Departure {
     pub at: Timestamp,
@@ -288,6 +295,7 @@ pub enum Quadrant {
 }
 
 impl Quadrant {
+    /// Its name in messages and JSON.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::TopLeft => "top-left",
@@ -302,12 +310,14 @@ impl Quadrant {
     }
 }
 
+/// A place on a screen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Point {
     pub x: i32,
     pub y: i32,
 }
 
+/// A window's place and size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Rect {
     pub origin: Point,
@@ -326,6 +336,17 @@ pub enum NameWish {
     Insist(String),
 }
 
+impl NameWish {
+    /// Whether it asks for that very name: who does has the letters that wait for it.
+    pub(crate) fn is_for(&self, given: &AgentName) -> bool {
+        match self {
+            Self::Prefer(name) | Self::Insist(name) => given.as_str().eq_ignore_ascii_case(name),
+            Self::Any => false,
+        }
+    }
+}
+
+/// Who wants to join, and how.
 #[derive(Clone, Debug)]
 pub struct JoinRequest {
     pub session: SessionId,
@@ -341,6 +362,7 @@ pub struct JoinRequest {
     pub replaces: Option<SessionId>,
 }
 
+/// Who joined, and who else is here.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct JoinOutcome {
     pub agent: Agent,
@@ -350,12 +372,14 @@ pub struct JoinOutcome {
     pub others: Vec<Seen>,
 }
 
+/// Who left.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct LeaveOutcome {
     pub session: SessionId,
     pub name: AgentName,
 }
 
+/// Who is called what now.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct RenameOutcome {
     pub session: SessionId,
@@ -372,6 +396,7 @@ pub enum Scope {
     Everywhere,
 }
 
+/// Who is here.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct WhoOutcome {
     pub at: Timestamp,

@@ -17,6 +17,8 @@ use super::names;
 use crate::Timestamp;
 use crate::config::HookSettings;
 use crate::host::Process;
+use crate::journal::Change;
+use crate::presence::PresenceChange;
 
 /// An agent that cannot be seen from here (on another machine, in a container) and
 /// was silent this long is taken for gone. Its hooks and its MCP server renew it.
@@ -101,6 +103,17 @@ pub fn may_register(pid: u32, ancestors: &[Process], is_agent_cli: impl Fn(&Proc
 /// Whether a process is a tmux server, by the name that tmux gives it.
 pub fn is_tmux_server(process: &Process) -> bool {
     process.program.starts_with("tmux: server")
+}
+
+/// What an agent that arrives changes. Branch and model move on while it is here; that
+/// alone is no news.
+pub(super) fn arrival(registered: Option<Agent>, agent: &Agent) -> Vec<Change> {
+    let as_registered =
+        registered.map(|former| Agent { branch: agent.branch.clone(), model: agent.model.clone(), ..former });
+    match as_registered.as_ref() == Some(agent) {
+        true => Vec::new(),
+        false => vec![Change::Presence(PresenceChange::Joined(Box::new(agent.clone())))],
+    }
 }
 
 /// A present agent, as its pulse tells; without one, as it joined.

@@ -11,6 +11,7 @@ use crate::engine::StoreError;
 use crate::project::Project;
 use crate::project::ProjectId;
 
+/// The reads that presence needs.
 pub trait PresenceStore {
     /// The agents that have not left.
     fn present(&self) -> Result<Vec<Agent>, StoreError>;

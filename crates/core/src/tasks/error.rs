@@ -10,6 +10,7 @@ use crate::explain::Kind;
 use crate::journal::Seq;
 use crate::presence::NotAllowed;
 
+/// Why a task cannot be claimed, completed or given up.
 #[derive(Debug, Error)]
 pub enum TaskError {
     #[error("no spec is given, and you have joined with none")]

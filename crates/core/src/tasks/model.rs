@@ -40,6 +40,7 @@ pub struct TaskRecord {
     pub generation: Seq,
 }
 
+/// How a task stands.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum TaskState {
@@ -63,6 +64,7 @@ pub struct Worker {
     pub words: Option<String>,
 }
 
+/// A change of who does which task.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum TaskChange {
@@ -86,6 +88,7 @@ pub enum TaskChange {
 }
 
 impl TaskChange {
+    /// The task that it is about.
     pub fn key(&self) -> &TaskKey {
         match self {
             Self::Claimed { key, .. } | Self::Freed { key, .. } | Self::Completed { key, .. } => key,
@@ -117,6 +120,7 @@ impl TaskRequest {
     }
 }
 
+/// Which task is done, and by whose right.
 #[derive(Clone, Debug)]
 pub struct CompleteRequest {
     pub task: TaskRequest,
@@ -126,6 +130,7 @@ pub struct CompleteRequest {
     pub take_anyway: bool,
 }
 
+/// What became of a task.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct TaskOutcome {
     #[serde(flatten)]
@@ -152,6 +157,7 @@ pub struct TaskView {
     pub line: Option<usize>,
 }
 
+/// The tasks of a spec.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct TasksOutcome {
     pub at: Timestamp,

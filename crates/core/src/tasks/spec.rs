@@ -58,6 +58,7 @@ pub enum SpecError {
 }
 
 impl SpecError {
+    /// The line it was found in.
     pub fn line(&self) -> usize {
         match self {
             Self::Duplicate { line, .. }

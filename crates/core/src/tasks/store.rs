@@ -5,6 +5,7 @@ use super::TaskRecord;
 use crate::engine::StoreError;
 use crate::presence::SessionId;
 
+/// The reads that tasks need.
 pub trait TaskStore {
     /// What has happened to the tasks of a spec.
     fn tasks(&self, spec: &SpecRef) -> Result<Vec<TaskRecord>, StoreError>;

@@ -23,6 +23,7 @@ use crate::wire;
 use crate::wire::Limits;
 use watch::Watch;
 
+/// A document of entities that merges with others.
 pub struct Document {
     doc: Doc,
     /// Made by the first merge into it; loading needs none.

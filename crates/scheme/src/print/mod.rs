@@ -26,6 +26,7 @@ use printer::Style;
 pub(crate) use atoms::brief;
 pub(crate) use atoms::float;
 
+/// How a value is printed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Format {
     /// Lists of records as tables.

@@ -26,6 +26,7 @@ pub struct Datum {
     pub at: Position,
 }
 
+/// What was read, before it is compiled.
 #[derive(Clone, Debug)]
 pub enum Form {
     Nil,

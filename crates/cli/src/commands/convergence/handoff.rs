@@ -149,6 +149,23 @@ fn lines(handoff: &Handoff, tier: Tier, now: Timestamp) -> Vec<String> {
             hold.reason.as_deref().map_or_else(String::new, |reason| format!(": {}", one_line(reason)));
         lines.push(format!("Holds: {}{reason}", one_line(&hold.resource.shown())));
     }
+    let past = past_lines(handoff, tier, now, &few);
+    lines.extend(past);
+    if tier == Tier::Full && !handoff.read.is_empty() {
+        lines.push(format!("Read: {}", few(&handoff.read)));
+    }
+    lines
+}
+
+/// Where it was heading, what it was asked, and what was said.
+fn past_lines(
+    handoff: &Handoff,
+    tier: Tier,
+    now: Timestamp,
+    few: &dyn Fn(&[String]) -> String,
+) -> Vec<String> {
+    let one_line = |text: &str| text::foreign(text, 200);
+    let mut lines = Vec::new();
     let trajectory = &handoff.trajectory;
     for (heading, topics) in [
         ("Deepening", &trajectory.deepening),
@@ -180,9 +197,6 @@ fn lines(handoff: &Handoff, tier: Tier, now: Timestamp) -> Vec<String> {
         let to: Vec<String> = message.sent.to.iter().map(|to| to.name.clone()).collect();
         let (from, to) = (&message.sent.from.name, text::few(to, 3));
         lines.push(format!("  #{} {from} to {to}: {}", message.number, one_line(&message.sent.text)));
-    }
-    if tier == Tier::Full && !handoff.read.is_empty() {
-        lines.push(format!("Read: {}", few(&handoff.read)));
     }
     lines
 }

@@ -6,8 +6,11 @@ use crate::claims::Release;
 use crate::claims::Strength;
 use crate::convergence::ConvergenceError;
 use crate::convergence::Handoff;
+use crate::convergence::Step;
 use crate::convergence::Trajectory;
+use crate::convergence::Visit;
 use crate::engine::StoreError;
+use crate::engine::Tx;
 use crate::journal::Actor;
 use crate::journal::Change;
 use crate::journal::TailRequest;
@@ -72,28 +75,10 @@ impl App {
         messages.extend(unread.iter().map(|letter| letter.message.clone()));
         messages.sort_by_key(|message| message.number);
         messages.dedup_by_key(|message| message.number);
-        // Whoever is gone has let go: the journal still says of what.
-        let mut had = Vec::new();
-        if !matches!(tx.agent(&agent.session)?, Some((_, None))) {
-            let request = TailRequest { limit: LOOKED_BACK, ..TailRequest::default() };
-            for change in tx.entries(&request)?.into_iter().flat_map(|entry| entry.changes) {
-                match change {
-                    Change::Claims(ClaimChange::Released { key, why: Release::HolderGone })
-                        if key.holder == me =>
-                    {
-                        had.push(format!("it held {}", text::foreign(&key.resource.shown(), 120)));
-                    }
-                    Change::Tasks(TaskChange::Freed { key, worker, holder_gone: true }) if worker == me => {
-                        had.push(format!(
-                            "it had the task {} of {}",
-                            text::foreign(&key.id, 64),
-                            text::foreign(&key.spec.path, 120)
-                        ));
-                    }
-                    _ => {}
-                }
-            }
-        }
+        let mut unfinished = match tx.agent(&agent.session)? {
+            Some((_, None)) => Vec::new(),
+            _ => let_go_of(&*tx, &me)?,
+        };
         let departed = match tx.agent(&agent.session)? {
             Some((_, None)) | None => None,
             Some((_, Some(reason))) => {
@@ -107,7 +92,6 @@ impl App {
             Some((at, reason)) => presence::see_gone(agent, at, reason),
             None => presence::see(&*self.host, &*files, vec![agent]).remove(0),
         };
-        let mut unfinished = had;
         if let Some(task) = &task {
             unfinished.push(format!(
                 "the task {} in {}",
@@ -124,16 +108,7 @@ impl App {
         for hold in holds.iter().filter(|hold| hold.contest.is_some()) {
             unfinished.push(format!("{} is contested", text::foreign(&hold.resource.shown(), 120)));
         }
-        let paths = |pick: fn(&crate::convergence::Step) -> &Vec<crate::convergence::Visit>| {
-            let mut paths: Vec<String> = Vec::new();
-            for visit in steps.iter().rev().flat_map(|step| pick(step).iter().rev()) {
-                if !paths.contains(&visit.path) {
-                    paths.push(visit.path.clone());
-                }
-            }
-            paths
-        };
-        let (written, mut read) = (paths(|step| &step.written), paths(|step| &step.read));
+        let (written, mut read) = (paths(&steps, |step| &step.written), paths(&steps, |step| &step.read));
         read.retain(|path| !written.contains(path));
         let goal = steps.last().and_then(|step| step.prompt.clone());
         Ok(Handoff {
@@ -151,4 +126,32 @@ impl App {
             unfinished,
         })
     }
+}
+
+/// What one who is gone has let go of: the journal still says it.
+fn let_go_of(tx: &dyn Tx, who: &Actor) -> Result<Vec<String>, StoreError> {
+    let request = TailRequest { limit: LOOKED_BACK, ..TailRequest::default() };
+    let changes = tx.entries(&request)?.into_iter().flat_map(|entry| entry.changes);
+    let one = |change| match change {
+        Change::Claims(ClaimChange::Released { key, why: Release::HolderGone }) if key.holder == *who => {
+            Some(format!("it held {}", text::foreign(&key.resource.shown(), 120)))
+        }
+        Change::Tasks(TaskChange::Freed { key, worker, holder_gone: true }) if worker == *who => {
+            let (id, path) = (text::foreign(&key.id, 64), text::foreign(&key.spec.path, 120));
+            Some(format!("it had the task {id} of {path}"))
+        }
+        _ => None,
+    };
+    Ok(changes.filter_map(one).collect())
+}
+
+/// The paths of visits, last first, each once.
+fn paths(steps: &[Step], pick: fn(&Step) -> &Vec<Visit>) -> Vec<String> {
+    let mut paths: Vec<String> = Vec::new();
+    for visit in steps.iter().rev().flat_map(|step| pick(step).iter().rev()) {
+        if !paths.contains(&visit.path) {
+            paths.push(visit.path.clone());
+        }
+    }
+    paths
 }

@@ -102,15 +102,7 @@ impl App {
             .collect();
         let confidence = |seen: &PairView| seen.signals.first().map_or(0.0, |signal| signal.confidence);
         pairs.sort_by(|one, other| confidence(other).total_cmp(&confidence(one)));
-        let agents = seen
-            .iter()
-            .map(|(agent, trail)| AgentTopics {
-                name: agent.name.to_string(),
-                session: agent.session.clone(),
-                trajectory: Trajectory::of(&trail.steps),
-                topics: trail.steps.last().map(|step| step.topics.clone()).unwrap_or_default(),
-            })
-            .collect();
+        let agents = seen.iter().map(|(agent, trail)| topics_of(agent, trail)).collect();
         Ok(RadarOutcome { at: now, tally: tx.tally()?, agents, pairs })
     }
 
@@ -120,6 +112,7 @@ impl App {
         Ok((tx.past_predictions()?, tx.tally()?))
     }
 
+    /// One prediction, by its number.
     pub fn prediction(&mut self, number: Seq) -> Result<Prediction, ConvergenceError> {
         self.engine.read()?.prediction(number)?.ok_or(ConvergenceError::NoSuchPrediction { number })
     }
@@ -148,5 +141,14 @@ impl App {
             found.insert(SessionId::from(glance.session.clone()), topics);
         });
         found
+    }
+}
+
+fn topics_of(agent: &Agent, trail: &Trail) -> AgentTopics {
+    AgentTopics {
+        name: agent.name.to_string(),
+        session: agent.session.clone(),
+        trajectory: Trajectory::of(&trail.steps),
+        topics: trail.steps.last().map(|step| step.topics.clone()).unwrap_or_default(),
     }
 }

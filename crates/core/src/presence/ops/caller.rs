@@ -18,6 +18,7 @@ use crate::presence::SessionId;
 use crate::side_files::SideFiles;
 
 impl App {
+    /// Who is calling.
     pub fn caller(&mut self, facts: &CallerFacts) -> Result<Caller, StoreError> {
         let files = self.engine.side_files();
         who_calls(&*self.host, &*files, &*self.engine.read()?, facts)

@@ -8,19 +8,20 @@ use super::random_number;
 use super::repository_seen;
 use super::see;
 use crate::App;
+use crate::Timestamp;
 use crate::config::HookSettings;
 use crate::config::hook_settings;
+use crate::engine::StoreError;
 use crate::journal::Actor;
-use crate::journal::Change;
 use crate::messages;
 use crate::presence::Agent;
 use crate::presence::JoinOutcome;
 use crate::presence::JoinRequest;
 use crate::presence::LeaveReason;
 use crate::presence::NameWish;
-use crate::presence::PresenceChange;
 use crate::presence::PresenceError;
 use crate::presence::rules;
+use crate::side_files::SideFiles;
 use crate::tasks;
 
 impl App {
@@ -98,26 +99,23 @@ impl App {
             Some(&agent.session) == request.replaces.as_ref() && agent.process.is(&request.process)
         };
         let predecessor = others.iter().position(is_it).map(|at| others.remove(at));
-        let wish = match (&request.wish, &me) {
-            // A session that is here keeps its name; `rename` changes it.
-            (_, Some(_)) => &NameWish::Any,
-            (wish, _) => wish,
-        };
-        let (wish, former) = match &predecessor {
-            Some(predecessor) => (&NameWish::Any, Some(predecessor.name.as_str())),
-            None => (wish, known.as_ref().map(|(agent, _)| agent.name.as_str())),
-        };
+        let former = predecessor.as_ref().or(known.as_ref().map(|(former, _)| former));
+        // A session that is here keeps its name, and one that takes another's place has
+        // that one's; `rename` changes it.
+        let wish = if me.is_some() || predecessor.is_some() { &NameWish::Any } else { &request.wish };
         let taken: Vec<&str> = others.iter().map(|agent| agent.name.as_str()).collect();
-        let name = rules::settle_name(wish, former, random_number(&*self.host), &taken)?;
-        let (spec, spec_file) = match (&request.spec, &known) {
-            (Some(path), _) => {
+        let name = rules::settle_name(
+            wish,
+            former.map(|former| former.name.as_str()),
+            random_number(&*self.host),
+            &taken,
+        )?;
+        let (spec, spec_file) = match &request.spec {
+            Some(path) => {
                 let file = request.cwd.join(path);
                 (Some(tasks::spec_at(&*self.host, &*tx, &file)?), Some(file))
             }
-            (None, known) => {
-                let former = predecessor.as_ref().or(known.as_ref().map(|(former, _)| former));
-                former.map_or((None, None), |former| (former.spec.clone(), former.spec_file.clone()))
-            }
+            None => former.map_or((None, None), |former| (former.spec.clone(), former.spec_file.clone())),
         };
         let agent = Agent {
             session: request.session.clone(),
@@ -139,36 +137,29 @@ impl App {
             tx.record(&repository_seen(&*self.host, now, place.repository, project.clone()))?;
         }
         let joined = me.is_none();
-        // Branch and model move on while it is here; that alone is no news.
-        let as_registered =
-            me.map(|me| Agent { branch: agent.branch.clone(), model: agent.model.clone(), ..me });
-        let mut changes = if as_registered.as_ref() == Some(&agent) {
-            Vec::new()
-        } else {
-            vec![Change::Presence(PresenceChange::Joined(Box::new(agent.clone())))]
-        };
-        // Who asks for a name by name has the letters that wait for it.
-        let asked_for = match wish {
-            NameWish::Prefer(name) | NameWish::Insist(name) => {
-                joined && agent.name.as_str().eq_ignore_ascii_case(name)
-            }
-            NameWish::Any => false,
-        };
+        let mut changes = rules::arrival(me, &agent);
+        let asked_for = joined && wish.is_for(&agent.name);
         changes.extend(messages::bequeath(&*tx, &agent, asked_for)?);
         if let Some(predecessor) = &predecessor {
             changes.extend(Self::succeed(&*self.host, &mut *tx, predecessor, &agent, now)?);
         }
         let actor = Actor::Agent(agent.session.clone());
         Self::conclude(&*self.host, tx, now, Some(project.id.clone()), actor, changes)?;
-        if joined || files.heard(&agent.session).is_none() {
-            files.start_activity(&agent.session, now)?;
-            // Without a trail it is only less foreseeable.
-            let _ = self.engine.side_files().begin_trail(&agent.session, &project.id, &agent.worktree);
-        }
-        files.note_host(&agent);
+        begin(&*files, &agent, joined, now)?;
         others.retain(|agent| agent.project.id == project.id);
         let mut others = see(&*self.host, &*files, others);
         others.sort_by(rules::by_attention);
         Ok((settings, Some(JoinOutcome { agent, joined, others })))
     }
+}
+
+/// Begins what is kept of a session beside the store.
+fn begin(files: &dyn SideFiles, agent: &Agent, joined: bool, now: Timestamp) -> Result<(), StoreError> {
+    if joined || files.heard(&agent.session).is_none() {
+        files.start_activity(&agent.session, now)?;
+        // Without a trail it is only less foreseeable.
+        let _ = files.begin_trail(&agent.session, &agent.project.id, &agent.worktree);
+    }
+    files.note_host(agent);
+    Ok(())
 }

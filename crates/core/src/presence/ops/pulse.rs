@@ -36,12 +36,14 @@ impl App {
         Ok(())
     }
 
+    /// A subagent of a session has begun.
     pub fn subagent_started(&mut self, session: &SessionId, id: &str, kind: &str) -> Result<(), StoreError> {
         let started_at = self.host.now();
         let subagent = Subagent { id: id.into(), kind: kind.into(), started_at };
         self.engine.side_files().note_subagent(session, &subagent)
     }
 
+    /// A subagent of a session has ended.
     pub fn subagent_stopped(&mut self, session: &SessionId, id: &str) -> Result<(), StoreError> {
         self.engine.side_files().end_subagent(session, id)
     }

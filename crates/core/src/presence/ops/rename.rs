@@ -14,6 +14,7 @@ use crate::presence::SessionId;
 use crate::presence::rules;
 
 impl App {
+    /// Gives an agent another name.
     pub fn rename(
         &mut self,
         session: &SessionId,
