@@ -73,13 +73,45 @@ pub(super) fn is_welcome(
 /// What stands between a command and whoever had it run.
 const SHELLS: &[&str] = &["sh", "bash", "dash", "zsh", "fish", "ksh", "ash", "busybox"];
 
+/// What shells of all kinds of callers run in: terminals, multiplexers, logins. Names
+/// have fifteen letters at most.
+const TERMINALS: &[&str] = &[
+    "Terminal",
+    "alacritty",
+    "foot",
+    "ghostty",
+    "gnome-terminal-",
+    "iTerm2",
+    "init",
+    "kitty",
+    "konsole",
+    "login",
+    "screen",
+    "SCREEN",
+    "sshd",
+    "sshd-session",
+    "systemd",
+    "terminator",
+    "tilix",
+    "wezterm-gui",
+    "xfce4-terminal",
+    "xterm",
+    "zellij",
+];
+
 /// The process that hosts a session: the ancestor its CLI names, else the
-/// nearest that is not a shell, because hooks are run through one.
+/// nearest that is not a shell, because hooks are run through one. The first process
+/// of all, a tmux server or a terminal is above other callers too, who would all
+/// become that agent: it hosts none, and neither does what is above it.
 pub fn hosting_process(mut ancestors: Vec<Process>, named: Option<u32>) -> Option<Process> {
     let by_name = ancestors.iter().position(|process| Some(process.pid) == named);
-    // The first process of all adopts orphans; it hosts a session only if it is named.
-    let may_host = |process: &Process| process.pid != 1 && !SHELLS.contains(&process.program.as_str());
-    let no_shell = || ancestors.iter().position(may_host);
+    let no_shell = || {
+        let index = ancestors.iter().position(|process| !SHELLS.contains(&process.program.as_str()))?;
+        let process = &ancestors[index];
+        let is_shared =
+            process.pid == 1 || is_tmux_server(process) || TERMINALS.contains(&process.program.as_str());
+        (!is_shared).then_some(index)
+    };
     let index = by_name.or_else(no_shell)?;
     Some(ancestors.swap_remove(index))
 }

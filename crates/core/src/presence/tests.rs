@@ -110,6 +110,11 @@ fn a_session_is_hosted_by_whom_it_names_or_the_nearest_that_is_no_shell() {
     assert_eq!(pid(None), Some(8));
     // An orphan's parent is the first process of all, which hosts nobody.
     assert_eq!(hosting_process(vec![process(9, "sh"), process(1, "init")], None), None);
+    // Every pane, window and login is below these.
+    for shared in ["tmux: server", "kitty", "gnome-terminal-", "sshd"] {
+        let above = vec![process(9, "sh"), process(8, "bash"), process(7, shared), process(6, "launcher")];
+        assert_eq!(hosting_process(above, None), None, "{shared}");
+    }
 }
 
 #[test]
