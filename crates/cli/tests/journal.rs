@@ -189,3 +189,21 @@ fn damage_has_an_exit_code_and_a_cure() {
     .assert_eq(&world.run("journal rebuild").to_string());
     assert_eq!(world.run("journal verify").code, 0);
 }
+
+#[test]
+fn an_entry_that_cannot_be_understood_hides_no_other() {
+    let world = Sealed::new(env!("CARGO_BIN_EXE_consort"));
+    world.git_init();
+    for (session, name) in [("s1", "Falcon"), ("s2", "Raven")] {
+        let join = format!("join --pid $OTHER --kind claude --session {session} --name {name}");
+        assert_eq!(world.run(&join).code, 0);
+    }
+    let spoil = "import sqlite3, sys; db = sqlite3.connect(sys.argv[1]); \
+                 db.execute(\"UPDATE journal SET changes = '[{nonsense' WHERE seq = 2\"); db.commit()";
+    let mut python = world.command("python3");
+    assert_eq!(world.ran(python.args(["-c", spoil]).arg(world.data().join("consort.db"))).code, 0);
+    let tail = world.run("journal tail");
+    assert_eq!(tail.code, 0, "{tail}");
+    assert!(tail.stdout.contains("Raven") && tail.stdout.contains("nonsense"), "{tail}");
+    assert_eq!(world.run("journal verify").code, 6);
+}

@@ -6,6 +6,7 @@ use std::str::FromStr as _;
 use consort_core::Timestamp;
 use consort_core::engine::StoreError;
 use consort_core::journal::Actor;
+use consort_core::journal::Change;
 use consort_core::journal::Effects;
 use consort_core::journal::Entry;
 use consort_core::journal::EntryId;
@@ -82,7 +83,7 @@ impl JournalStore for SqliteTx<'_> {
             let mut statement = tx.prepare_cached(&sql)?;
             statement.query_map(params![after, since, project, limit], Raw::read)?.collect()
         })?;
-        let mut entries = raw.into_iter().map(Raw::parse).collect::<Result<Vec<_>, _>>()?;
+        let mut entries: Vec<Entry> = raw.into_iter().map(Raw::show).collect();
         if !from_start {
             entries.reverse();
         }
@@ -95,7 +96,7 @@ impl JournalStore for SqliteTx<'_> {
              WHERE seq > (SELECT max(seq) - 5000 FROM journal) AND id = ?1"
         );
         let raw = self.ask(|tx| tx.prepare(&sql)?.query_row([id.0], Raw::read).optional())?;
-        raw.map(Raw::parse).transpose()
+        Ok(raw.map(Raw::show))
     }
 
     fn last_seq(&self) -> Result<Seq, StoreError> {
@@ -183,7 +184,7 @@ pub(crate) fn matching(
         let mut statement = tx.prepare_cached(&sql)?;
         statement.query_map([by, limit], Raw::read)?.collect()
     })?;
-    raw.into_iter().map(Raw::parse).collect()
+    Ok(raw.into_iter().map(Raw::show).collect())
 }
 
 /// The entries that nothing depends on. An entry is kept whole, and with it
@@ -276,16 +277,25 @@ impl Raw {
         })
     }
 
+    /// For who must understand it.
     fn parse(self) -> Result<Entry, StoreError> {
+        match serde_json::from_str(&self.changes) {
+            Ok(changes) => Ok(self.with(changes)),
+            Err(source) => Err(StoreError::Entry { seq: self.seq, source }),
+        }
+    }
+
+    /// For who looks: one that cannot be understood is shown as it is, and stops none
+    /// of the others.
+    fn show(self) -> Entry {
+        let changes = serde_json::from_str(&self.changes)
+            .unwrap_or_else(|_| vec![Change::Unknown(self.changes.clone().into())]);
+        self.with(changes)
+    }
+
+    fn with(self, changes: Vec<Change>) -> Entry {
         let Ok(actor) = Actor::from_str(&self.actor);
-        Ok(Entry {
-            seq: self.seq,
-            id: EntryId(self.id),
-            at: Timestamp(self.at),
-            project: self.project.map(Into::into),
-            actor,
-            changes: serde_json::from_str(&self.changes)
-                .map_err(|source| StoreError::Entry { seq: self.seq, source })?,
-        })
+        let (id, at, project) = (EntryId(self.id), Timestamp(self.at), self.project.map(Into::into));
+        Entry { seq: self.seq, id, at, project, actor, changes }
     }
 }

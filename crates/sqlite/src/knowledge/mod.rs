@@ -52,7 +52,8 @@ const PATIENCE: Duration = Duration::from_secs(10);
 impl KnowledgeStore for SqliteTx<'_> {
     fn knowledge_after(&self, after: Seq, limit: usize) -> Result<Vec<Entry>, StoreError> {
         let limit = i64::try_from(limit).unwrap_or(i64::MAX);
-        journal::matching(self, "seq > ?1 AND substr(changes, 1, 14) = '[{\"knowledge\":'", after, limit)
+        // Wherever it stands among an entry's changes. Others that say so too are passed over.
+        journal::matching(self, "seq > ?1 AND instr(changes, '{\"knowledge\":') > 0", after, limit)
     }
 
     fn replica(&mut self, host: &str, fresh: u64) -> Result<u64, StoreError> {
