@@ -13,8 +13,8 @@ use consort_core::messages::Letter;
 use consort_core::messages::Message;
 use consort_core::messages::MessageChange;
 use consort_core::messages::MessageStore;
-use consort_core::messages::Post;
 use consort_core::messages::Receipt;
+use consort_core::messages::SentMessage;
 use consort_core::messages::State;
 use consort_core::presence::SessionId;
 use consort_core::side_files::SideFiles;
@@ -216,16 +216,16 @@ impl MessageStore for SqliteTx<'_> {
         Ok(self.messages("key = ?1 AND sender = ?2", [key, &from.to_string()])?.pop())
     }
 
-    fn sent_by(&self, from: &Actor, limit: usize) -> Result<Vec<Post>, StoreError> {
+    fn sent_by(&self, from: &Actor, limit: usize) -> Result<Vec<SentMessage>, StoreError> {
         let latest = "SELECT DISTINCT number FROM letters WHERE sender = ?1 ORDER BY number DESC LIMIT ?2";
         self.posts(&format!("number IN ({latest})"), params![from.to_string(), count(limit)])
     }
 
-    fn thread(&self, first: Seq) -> Result<Vec<Post>, StoreError> {
+    fn thread(&self, first: Seq) -> Result<Vec<SentMessage>, StoreError> {
         self.posts("thread = ?1", [first])
     }
 
-    fn between(&self, one: &Actor, other: &Actor, limit: usize) -> Result<Vec<Post>, StoreError> {
+    fn between(&self, one: &Actor, other: &Actor, limit: usize) -> Result<Vec<SentMessage>, StoreError> {
         let latest = "SELECT number FROM letters
             WHERE (sender = ?1 AND recipient = ?2) OR (sender = ?2 AND recipient = ?1)
             ORDER BY number DESC LIMIT ?3";
@@ -233,7 +233,7 @@ impl MessageStore for SqliteTx<'_> {
         self.posts(&format!("number IN ({latest})"), parameters)
     }
 
-    fn sent_before(&self, before: Timestamp) -> Result<Vec<Post>, StoreError> {
+    fn sent_before(&self, before: Timestamp) -> Result<Vec<SentMessage>, StoreError> {
         self.posts("journal.at < ?1", [before.0])
     }
 
@@ -273,7 +273,7 @@ impl SqliteTx<'_> {
         })?
     }
 
-    fn posts(&self, which: &str, parameters: impl Params) -> Result<Vec<Post>, StoreError> {
+    fn posts(&self, which: &str, parameters: impl Params) -> Result<Vec<SentMessage>, StoreError> {
         let hands: BTreeMap<String, Vec<HandOver>> = self.ask(|tx| {
             let mut statement = tx.prepare_cached("SELECT key, value FROM facts WHERE kind = 'hand'")?;
             statement.query_map([], |row| Ok((row.get(0)?, read_hands(row, 1)?)))?.collect()
@@ -295,7 +295,7 @@ impl SqliteTx<'_> {
         let post = |message: Message| {
             let receipts =
                 self.ask(|tx| tx.prepare_cached(sql)?.query_map([message.number], read)?.collect())?;
-            Ok(Post { message, receipts })
+            Ok(SentMessage { message, receipts })
         };
         messages.into_iter().map(post).collect()
     }

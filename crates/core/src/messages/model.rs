@@ -167,7 +167,7 @@ pub enum State {
 
 /// A message and how far it has come.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Post {
+pub struct SentMessage {
     #[serde(flatten)]
     pub message: Message,
     pub receipts: Vec<Receipt>,

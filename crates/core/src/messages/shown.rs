@@ -54,8 +54,8 @@ impl dyn SideFiles + '_ {
     }
 
     /// Who was introduced to a session; the senders' own words for themselves.
-    pub fn introduced(&self, session: &SessionId) -> Vec<String> {
-        self.read_log(session).introduced()
+    pub fn introduced_senders(&self, session: &SessionId) -> Vec<String> {
+        self.read_log(session).introduced_senders()
     }
 
     /// Notes that these senders were introduced.

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::Flag;
 use super::Letter;
 use super::Message;
-use super::Post;
+use super::SentMessage;
 use crate::Timestamp;
 use crate::engine::StoreError;
 use crate::journal::Actor;
@@ -28,16 +28,16 @@ pub trait MessageStore {
     fn by_key(&self, from: &Actor, key: &str) -> Result<Option<Message>, StoreError>;
 
     /// The last messages of a sender, oldest first.
-    fn sent_by(&self, from: &Actor, limit: usize) -> Result<Vec<Post>, StoreError>;
+    fn sent_by(&self, from: &Actor, limit: usize) -> Result<Vec<SentMessage>, StoreError>;
 
     /// A thread, by its first message.
-    fn thread(&self, first: Seq) -> Result<Vec<Post>, StoreError>;
+    fn thread(&self, first: Seq) -> Result<Vec<SentMessage>, StoreError>;
 
     /// The last messages between two, oldest first.
-    fn between(&self, one: &Actor, other: &Actor, limit: usize) -> Result<Vec<Post>, StoreError>;
+    fn between(&self, one: &Actor, other: &Actor, limit: usize) -> Result<Vec<SentMessage>, StoreError>;
 
     /// Messages sent before then.
-    fn sent_before(&self, before: Timestamp) -> Result<Vec<Post>, StoreError>;
+    fn sent_before(&self, before: Timestamp) -> Result<Vec<SentMessage>, StoreError>;
 
     /// Says what is left to do, once this transaction is committed and before
     /// the next one begins.

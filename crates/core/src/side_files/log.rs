@@ -98,7 +98,7 @@ impl Log {
         self.0.split_inclusive('\n').any(|line| line == wanted)
     }
 
-    pub(crate) fn introduced(&self) -> Vec<String> {
+    pub(crate) fn introduced_senders(&self) -> Vec<String> {
         self.lines("introduced").map(|sender| plain(sender).into_owned()).collect()
     }
 

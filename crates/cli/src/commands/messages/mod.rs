@@ -9,9 +9,9 @@ pub(crate) mod thread;
 use consort_core::Timestamp;
 use consort_core::journal::Actor;
 use consort_core::journal::Seq;
-use consort_core::messages::Post;
 use consort_core::messages::Receipt;
 use consort_core::messages::Refusal;
+use consort_core::messages::SentMessage;
 use consort_core::messages::State;
 use consort_core::messages::quote_message;
 use consort_core::presence::Caller;
@@ -38,7 +38,7 @@ pub(crate) fn number(text: &str) -> Result<Seq, String> {
 }
 
 /// Messages whole, each with how far it has come.
-fn posts(posts: &[Post], reader: &Actor, now: Timestamp) -> String {
+fn posts(posts: &[SentMessage], reader: &Actor, now: Timestamp) -> String {
     let mut shown = String::new();
     for post in posts {
         shown.push_str(&quote_message(&post.message, reader, now));

@@ -50,7 +50,7 @@ impl App {
             && let Some(hand) = self.host.me()
         {
             let settings = hook_settings(&*tx, &me.worktree, environment)?;
-            let known = if settings.introduces() { flags.introduced(session) } else { Vec::new() };
+            let known = if settings.introduces() { flags.introduced_senders(session) } else { Vec::new() };
             let is_stranger = |who: &Actor| !known.contains(&who.to_string());
             let (text, count) = quote::batch(&plan.hand, settings, is_stranger, now, moment.budget());
             handed = count;

@@ -1,10 +1,10 @@
 //! Presence's verbs, one file each, one transaction each; and what they share.
 
+mod activity;
 mod caller;
 mod join;
 mod leave;
 mod project;
-mod pulse;
 mod rename;
 mod session;
 mod succeed;
