@@ -61,7 +61,7 @@ pub trait Tx:
     + ConfigStore
 {
     /// Makes what was recorded permanent, and says who is to be notified of it:
-    /// [`crate::app::commit`] does.
+    /// `app::commit` does.
     #[must_use = "somebody may wait for it"]
     fn commit(self: Box<Self>) -> Result<Vec<Topic>, StoreError>;
 }

@@ -113,7 +113,7 @@ pub trait Files {
         Located { path, is_dir: false, ..above }
     }
 
-    /// The path without links, as far as it exists: less than [`Host::locate`].
+    /// The path without links, as far as it exists: less than [`Files::locate`].
     fn real_path(&self, path: &Path) -> PathBuf;
 
     /// Whether two spellings that differ in case only are one file here.

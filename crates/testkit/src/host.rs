@@ -180,7 +180,7 @@ impl Repositories for FakeHost {
 }
 
 impl Files for FakeHost {
-    /// The same parts as in [`Host::place`]; nothing exists but what was made.
+    /// The same parts as in [`Repositories::place`]; nothing exists but what was made.
     fn locate(&self, path: &Path) -> Located {
         let Place { worktree, repository, .. } = self.place(path);
         let rest = path.strip_prefix(&worktree).unwrap_or(path).to_string_lossy().into_owned();
