@@ -273,7 +273,7 @@ fn round(cli: Cli) {
 
     let before = session.agents()[0]["session"].clone();
     session.type_in(cli.clear());
-    std::thread::sleep(Duration::from_secs(2));
+    std::thread::sleep(Duration::from_secs(5));
     session.turn("who are you", "The third is done.");
     let after = session.agents();
     assert_eq!((after.len(), &after[0]["name"]), (1, &json!("Newcomer")), "{cli:?}: {after:?}");
