@@ -53,7 +53,7 @@ const LONGEST: u64 = 4 << 20;
 const END: u8 = 0;
 
 /// What the memory has from the moment a server takes the request. **A request is
-/// taken once**: whoever finds it there, or an answer, leaves the request alone.
+/// taken once**: a server that finds it there, or an answer, leaves the request alone.
 const TAKEN: &[u8] = b" ";
 
 /// How many words a command line may have.

@@ -1,10 +1,10 @@
 //! What hooks read of holds: a line for each, found by where it is, and a line for each
 //! repository.
 //!
-//! Whoever takes hold adds its line before the commit; after the commit the lines are
-//! written as the tables have them, under the write lock. A crash in between leaves a
-//! line too many. So **they may say too much, never too little**, and whoever is
-//! hindered by one asks the store.
+//! A verb that grants a hold adds its line before the commit; after the commit the lines
+//! are written as the tables have them, under the write lock. A crash in between leaves
+//! a line too many. So **they may say too much, never too little**, and a hook that finds
+//! a match asks the store before it refuses.
 
 use std::collections::BTreeSet;
 use std::path::Path;

@@ -80,7 +80,7 @@ impl dyn SideFiles + '_ {
     /// A session has read the file that is really there.
     pub fn read_by(&self, path: &Path, session: &SessionId, at: Timestamp) {
         let mut readers = vec![(session.clone(), at)];
-        // Whoever read it before stays, for when this one writes it.
+        // The reader before it stays in the slot: it is told if this one writes the file.
         readers.extend(self.last_reader(path, session));
         let readers = readers.iter().map(|(who, at)| format!("{} {}", at.0, escaped(who.as_str())));
         let _ = self.set_slot(READERS, &path_key(path), &readers.collect::<Vec<_>>().join("\t"));
@@ -118,7 +118,7 @@ impl dyn SideFiles + '_ {
     }
 
     /// Removes all that is noted of a session that is over, except its trail, which is
-    /// kept for whoever takes over.
+    /// kept for a handoff.
     pub fn end_notes(&self, session: &SessionId) {
         let _ = self.end_session(session);
         match self.last_trail(session) {

@@ -30,7 +30,7 @@ impl dyn SideFiles + '_ {
         }
     }
 
-    /// Only for whoever holds the write lock.
+    /// The caller must hold the write lock.
     pub fn set_flag(&self, session: &SessionId, flag: Flag) -> Result<(), StoreError> {
         let mark = |is_set, mark| if is_set { mark } else { '-' };
         let marks: String =

@@ -48,25 +48,25 @@ struct Turn {
 }
 
 impl dyn SideFiles + '_ {
-    /// Notes a pulse; false when this session's pulse is not taken.
+    /// Notes what a session does; false if the session has not begun.
     pub fn note_activity(
         &self,
         session: &SessionId,
         at: Timestamp,
-        pulse: &ActivityUpdate,
+        update: &ActivityUpdate,
     ) -> Result<bool, StoreError> {
         // Mail may have come before the session. What was damaged is written again.
         let Some(state) = self.state(session)? else { return Ok(false) };
         if !state.is_begun() {
             return Ok(false);
         }
-        let ActivityUpdate { status, activity, waiting_for, .. } = pulse;
+        let ActivityUpdate { status, activity, waiting_for, .. } = update;
         let now = Now { at, status: *status, activity: activity.clone(), waiting_for: waiting_for.clone() };
         let mut text = json(&now);
         if text.len() > NOW.len {
             text = json(&Now { activity: None, waiting_for: None, ..now });
         }
-        let turn = pulse.prompt.then(|| json(&next_turn(&state, pulse)));
+        let turn = update.prompt.then(|| json(&next_turn(&state, update)));
         // One that does not fit says nothing new.
         let turn = turn.filter(|turn| turn.len() <= TURN.len);
         let fields: Vec<(Field, &str)> =
@@ -87,7 +87,7 @@ impl dyn SideFiles + '_ {
         renewed.map(Timestamp).max(now.map(|now| now.at))
     }
 
-    /// Begins taking a session's pulse; what was known of it is forgotten, except mail.
+    /// Begins a session's state; clears what an earlier life left, except mail.
     pub fn start_activity(&self, session: &SessionId, at: Timestamp) -> Result<(), StoreError> {
         self.make_session(session, &[(MAIL, NO_MAIL)])?;
         let now = json(&Now { at, status: Status::Idle, activity: None, waiting_for: None });
@@ -156,12 +156,12 @@ impl dyn SideFiles + '_ {
 
 /// Prompts of one session come one after the other, so reading and writing back loses
 /// none.
-fn next_turn(state: &State, pulse: &ActivityUpdate) -> Turn {
+fn next_turn(state: &State, update: &ActivityUpdate) -> Turn {
     let turn: Turn = state.read(TURN).unwrap_or_default();
     Turn {
         prompts: turn.prompts.saturating_add(1),
-        model: pulse.model.clone().or(turn.model),
-        asks_first: pulse.asks_first.or(turn.asks_first),
+        model: update.model.clone().or(turn.model),
+        asks_first: update.asks_first.or(turn.asks_first),
     }
 }
 

@@ -3,7 +3,7 @@
 //! It says where the session has been (prompts, files: its trail), which files it has
 //! seen in which state, what it was shown and told, and what it runs. A log that has
 //! grown long is written again with what still counts. What remains of it after the
-//! session is its trail, for whoever takes over.
+//! session is its trail, for a handoff.
 
 use std::collections::BTreeMap;
 use std::collections::BTreeSet;

@@ -208,8 +208,8 @@ fn version(connection: &Connection) -> rusqlite::Result<u32> {
     connection.query_row("PRAGMA user_version", [], |row| row.get(0))
 }
 
-/// Whoever makes or removes the index does it alone. Held until this is dropped, or
-/// its process ends.
+/// Excludes other processes that make or remove the index, until this is dropped or
+/// the process ends.
 fn lock(path: &Path) -> Option<fs::File> {
     let lock = fs::OpenOptions::new().create(true).append(true).mode(0o600).open(path.with_extension("lock"));
     lock.and_then(|lock| lock.lock().map(|()| lock)).ok()
@@ -338,8 +338,8 @@ mod tests {
         }
     }
 
-    /// Whoever found a sequence and an id that do not fit would take the index for
-    /// another store's, and remove it from under everybody.
+    /// A process that read a sequence and an id that do not fit would take the index
+    /// for another store's, and remove the files that others have open.
     #[test]
     fn what_was_taken_in_last_is_read_at_once() {
         let directory = tempfile::tempdir().unwrap();

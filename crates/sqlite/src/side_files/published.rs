@@ -7,7 +7,7 @@
 //!
 //! **A hook compares the stamp with the files as they are, and asks the store when
 //! they differ**: after a crash between commit and publishing, a power cut, a restored
-//! backup or a copied home. A missing or torn file is stale too. Whoever holds the
+//! backup or a copied home. A missing or torn file is stale too. The holder of the
 //! write lock brings the file up to date after its commit.
 
 use std::borrow::Cow;

@@ -128,7 +128,7 @@ impl App {
     }
 }
 
-/// What one who is gone has let go of: the journal still says it.
+/// The holds and tasks that were freed when an agent left, from the journal.
 fn let_go_of(tx: &dyn Tx, who: &Actor) -> Result<Vec<String>, StoreError> {
     let request = TailRequest { limit: LOOKED_BACK, ..TailRequest::default() };
     let changes = tx.entries(&request)?.into_iter().flat_map(|entry| entry.changes);
