@@ -32,6 +32,7 @@ use consort_core::messages::SendRequest;
 use consort_core::presence::Agent;
 use consort_core::presence::AgentName;
 use consort_core::presence::CallerFacts;
+use consort_core::presence::Location;
 use consort_core::presence::PresenceChange;
 use consort_core::project::Project;
 use consort_host::Machine;
@@ -117,25 +118,32 @@ impl Home {
             changes: vec![Change::Presence(change)],
         };
         let repository = cwd.join(".git");
-        tx.record(&entry(PresenceChange::RepositorySeen { repository, project: project.clone() })).unwrap();
+        tx.record(&entry(PresenceChange::RepositorySeen {
+            machine: machine.name(),
+            repository,
+            project: project.clone(),
+        }))
+        .unwrap();
         for n in 0..agents {
             let agent = Agent {
                 session: format!("s{n}").into(),
                 name: format!("Agent{n}").into(),
                 kind: "claude".into(),
-                process: machine
-                    .process(if hosts_all || n == 0 { std::process::id() } else { host.id() })
-                    .unwrap(),
-                host: machine.name(),
                 project: project.clone(),
-                cwd: cwd.clone(),
-                worktree: cwd.clone(),
                 branch: Some("main".into()),
                 model: None,
-                terminal: Default::default(),
                 joined_at: now,
                 spec: None,
-                spec_file: None,
+                location: Location {
+                    machine: machine.name(),
+                    process: machine
+                        .process(if hosts_all || n == 0 { std::process::id() } else { host.id() })
+                        .unwrap(),
+                    cwd: cwd.clone(),
+                    worktree: cwd.clone(),
+                    terminal: Default::default(),
+                    spec_file: None,
+                },
             };
             files.start_activity(&agent.session, now).unwrap();
             files.note_host(&agent);
@@ -157,7 +165,7 @@ impl Home {
         let mut app = self.app();
         let agent = app.engine_mut().read().unwrap().agent(&session.into()).unwrap();
         if let Some((mut agent, _)) = agent {
-            agent.process = app.host().process(std::process::id()).unwrap();
+            agent.location.process = app.host().process(std::process::id()).unwrap();
             app.engine_mut().side_files().note_host(&agent);
         }
         let path = self.dir.path().join(format!("{session}.json"));
@@ -286,6 +294,6 @@ pub fn under(program: &str, arguments: &[&str], command: &Command, stdin: &Path)
 /// Who calls, if it is that agent.
 pub fn caller(app: &mut App, session: &str) -> CallerFacts {
     let agent = app.engine_mut().read().unwrap().agent(&session.into()).unwrap();
-    let ancestors = agent.into_iter().map(|(agent, _)| agent.process).collect();
+    let ancestors = agent.into_iter().map(|(agent, _)| agent.location.process).collect();
     CallerFacts { ancestors, hints: vec![session.into()], ..Default::default() }
 }

@@ -201,8 +201,8 @@ fn activity(seen: &Seen) -> String {
 
 /// The pane or terminal, and where on the screen that is.
 fn place(seen: &Seen) -> String {
-    let terminal = &seen.agent.terminal;
-    let tty = seen.agent.process.tty.as_deref().map(|tty| tty.trim_start_matches("/dev/"));
+    let terminal = &seen.agent.location.terminal;
+    let tty = seen.agent.location.process.tty.as_deref().map(|tty| tty.trim_start_matches("/dev/"));
     let mut place = terminal.pane.as_deref().or(tty).unwrap_or_default().to_owned();
     if let Some(quadrant) = seen.quadrant {
         place.push_str(&format!(" {}", quadrant.as_str()));

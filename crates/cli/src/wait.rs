@@ -54,7 +54,7 @@ pub(crate) fn run(cli: &dyn AgentCli) -> Result<(), Box<dyn Error>> {
             return Ok(());
         }
         app.close_if_replaced();
-        if !app.host().is_alive(&me.process) {
+        if !app.host().is_alive(&me.location.process) {
             return Ok(());
         }
     }

@@ -118,7 +118,7 @@ fn every_task_is_done_once_whoever_is_killed() {
     for line in journal.lines() {
         let entry: Value = serde_json::from_str(line).unwrap();
         for change in entry["changes"].as_array().unwrap() {
-            if let Some(id) = change["tasks"]["completed"]["id"].as_str() {
+            if let Some(id) = change["change"]["completed"]["id"].as_str() {
                 assert!(completed.insert(id.to_owned()), "{id} was completed twice");
             }
         }

@@ -34,7 +34,7 @@ fn a_claim_is_told_contested_and_taken() {
     world.run("config set claims.contest_seconds 3600");
     expect![[r#"
         Falcon$ consort claim topic:auth --reason sessions and tokens
-        Claimed `topic:auth` (#4).
+        Claimed `topic:auth` (#1).
         [exit 0]
         Raven$ consort claim topic:auth
         [stderr] Error: `topic:auth` is held by Falcon (claude on main): "sessions and tokens"
@@ -53,13 +53,13 @@ fn a_claim_is_told_contested_and_taken() {
         [exit 4]
         you$ consort claims
         Claimed:
-          topic:auth  Falcon (claude on main), exclusive since just now, #4: "sessions and tokens" [contested by Raven (claude on main) just now]
+          topic:auth  Falcon (claude on main), exclusive since just now, #1: "sessions and tokens" [contested by Raven (claude on main) just now]
         [exit 0]
         you$ consort release --force topic:auth
         Released topic:auth.
         [exit 0]
         Raven$ consort claim topic:auth
-        Claimed `topic:auth` (#7).
+        Claimed `topic:auth` (#2).
         [exit 0]
         Raven$ consort release topic:aut
         [stderr] Error: nobody holds `topic:aut`
@@ -100,15 +100,15 @@ fn reservations_are_all_or_none_and_explained() {
     let (falcon, raven) = (Some("s1"), Some("s2"));
     expect![[r#"
         Falcon$ consort reserve src/auth config.yaml --reason the login
-        Reserved src/auth/ (#4).
-        Reserved config.yaml (#4).
+        Reserved src/auth/ (#1).
+        Reserved config.yaml (#2).
         [exit 0]
         Raven$ consort reserve docs/ src/**/*.rs ./config.yaml
         [stderr] Error: `src/auth/` is held by Falcon (claude on main): "the login"; `config.yaml` is held by Falcon (claude on main): "the login"
         [stderr] Hint: ask Falcon: consort send Falcon "…"; or: consort contest 'src/auth/'
         [exit 4]
         Raven$ consort explain src/auth/login.rs
-        Reserved: src/auth/  Falcon (claude on main), exclusive since just now, #4: "the login"
+        Reserved: src/auth/  Falcon (claude on main), exclusive since just now, #1: "the login"
         You may not write it. Ask: consort send Falcon "…"; wait: consort wait 'src/auth/login.rs'; need it: consort contest 'src/auth/login.rs'.
         [exit 0]
         Raven$ consort explain docs/
@@ -120,13 +120,13 @@ fn reservations_are_all_or_none_and_explained() {
         [stderr] src/auth/login.rs is still held.
         [exit 1]
         Raven$ consort reserve /tmp/../etc/consort-example
-        Reserved /etc/consort-example (#5).
+        Reserved /etc/consort-example (#1).
         [exit 0]
         you$ consort reservations
         Reserved:
-          /etc/consort-example  Raven (claude on main), exclusive since just now, #5
-          config.yaml  Falcon (claude on main), exclusive since just now, #4: "the login"
-          src/auth/  Falcon (claude on main), exclusive since just now, #4: "the login"
+          /etc/consort-example  Raven (claude on main), exclusive since just now, #1
+          config.yaml  Falcon (claude on main), exclusive since just now, #2: "the login"
+          src/auth/  Falcon (claude on main), exclusive since just now, #1: "the login"
         [exit 0]
         Falcon$ consort unreserve src/auth/
         Released src/auth/.
@@ -214,7 +214,7 @@ fn the_task_in_hand_is_known_whatever_its_spec() {
     assert_eq!(world.run(line).code, 0);
     let falcon = Some("s1");
     assert_eq!(world.run_as(falcon, &["task", "next", "--spec", "two.md"]).code, 0);
-    assert_eq!(world.run_as(falcon, &["task", "complete"]).stdout, "Completed T-2: b (#5).\n");
+    assert_eq!(world.run_as(falcon, &["task", "complete"]).stdout, "Completed T-2: b (#1).\n");
     // A spec that is gone does not hide the others.
     std::fs::remove_file(world.project().join("one.md")).unwrap();
     let line = "join --pid $OTHER --kind claude --session s2 --name Raven --spec two.md";
@@ -278,7 +278,7 @@ fn tasks_come_from_the_spec_and_are_taken_once() {
         [stderr] ./login.md:8: `TASK-03` depends on `TASK-09`, which is not in this spec
         [exit 0]
         Falcon$ consort task next --reason starting
-        Claimed TASK-01: Model (#6).
+        Claimed TASK-01: Model (#1).
         [exit 0]
         Raven$ consort task next
         [stderr] Error: nothing is ready in login.md: 1 of 4 done, 1 in hand, the others wait for them
@@ -301,14 +301,14 @@ fn tasks_come_from_the_spec_and_are_taken_once() {
         [stderr] Hint: `consort task claim TASK-02` claims it
         [exit 1]
         Falcon$ consort task complete --notes with tests
-        Completed TASK-01: Model (#6).
+        Completed TASK-01: Model (#1).
         [exit 0]
         Falcon$ consort task complete TASK-01
         [stderr] Error: `TASK-01` was completed by Falcon
         [stderr] Hint: `consort task next` claims the first that is ready
         [exit 4]
         Raven$ consort task claim task-02
-        Claimed TASK-02: Service (#8).
+        Claimed TASK-02: Service (#2).
         [exit 0]
         you$ consort tasks --ready
         ./login.md: 2 of 4 done
@@ -318,7 +318,7 @@ fn tasks_come_from_the_spec_and_are_taken_once() {
         Raven$ consort tasks
         ./login.md: 2 of 4 done
           TASK-01  Model  [done by Falcon: "with tests"]
-          TASK-02  Service  [you, now, #8]
+          TASK-02  Service  [you, now, #2]
           TASK-03  Docs  [waits for TASK-02, TASK-09]
           TASK-04  Chores  [done]
         Without a task: Falcon

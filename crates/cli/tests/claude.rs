@@ -80,7 +80,7 @@ fn a_second_session_is_told_of_the_first() {
     assert_eq!(seen["kind"], "claude");
     assert_eq!(seen["status"], "working");
     assert_eq!(seen["prompts"], 1);
-    assert_eq!(seen["process"]["pid"], first.id());
+    assert_eq!(seen["location"]["process"]["pid"], first.id());
 
     let second_model = StubModel::start([Step::Say("Done.".into())]);
     let ran = world.ran(claude.headless(&world, &second_model, "who is here?").env("CONSORT_NAME", "Falcon"));

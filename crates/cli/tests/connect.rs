@@ -260,7 +260,7 @@ fn doctor_says_what_to_do() {
     expect![[r#"
         warning  program: consort $VERSION is not on PATH, so agents cannot call `consort`
                  mend: export PATH="$BIN:$PATH"
-        ok       store: $WORLD/home/.local/share/consort/consort.db, schema 6, 0 entries
+        ok       store: $WORLD/home/.local/share/consort/consort.db, schema 7, 0 entries
         ok       Claude Code: not installed
         ok       Codex: not installed
         ok       Gemini CLI: not installed
@@ -283,7 +283,7 @@ fn doctor_says_what_to_do() {
     expect![[r#"
         warning  program: consort $VERSION is not on PATH, so agents cannot call `consort`
                  mend: export PATH="$BIN:$PATH"
-        ok       store: $WORLD/home/.local/share/consort/consort.db, schema 6, 0 entries
+        ok       store: $WORLD/home/.local/share/consort/consort.db, schema 7, 0 entries
         warning  permissions: $WORLD/home/.local/share/consort can be read by others
                  mend: chmod 700 $WORLD/home/.local/share/consort
         problem  Claude Code: its settings cannot be understood: $WORLD/home/.claude/settings.json, line 1, column 1: Unterminated object

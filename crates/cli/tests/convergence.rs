@@ -39,14 +39,14 @@ fn both_are_told_once_that_they_are_about_to_meet() {
     let world = world();
     let told = deepen(&world);
     let expected = expect![[
-        r#"[consort] Falcon is deepening in cookie, session, as you are: coordinate before you go on (`consort send Falcon "…"`, `consort explain prediction 4`)."#
+        r#"[consort] Falcon is deepening in cookie, session, as you are: coordinate before you go on (`consort send Falcon "…"`, `consort explain prediction 1`)."#
     ]];
     assert_eq!(told.len(), 1, "{told:#?}");
     assert_eq!(told[0].0, "s2");
     expected.assert_eq(&told[0].1);
     // The other one hears of it with its next tool, once.
     let expected = expect![[
-        r#"[consort] Raven is deepening in cookie, session, as you are: coordinate before you go on (`consort send Raven "…"`, `consort explain prediction 4`)."#
+        r#"[consort] Raven is deepening in cookie, session, as you are: coordinate before you go on (`consort send Raven "…"`, `consort explain prediction 1`)."#
     ]];
     expected.assert_eq(&world.told("s1", "PostToolUse", &json!({})).unwrap());
     assert_eq!(world.told("s1", "PostToolUse", &json!({})), None);
@@ -72,7 +72,7 @@ fn the_radar_shows_pairs_and_what_became_of_them() {
         Falcon  deepening: cookie, session; emerging: nightly, rotate, weekly, yearly, 8 more
         Raven  deepening: cookie, session; emerging: blake3, ed25519, salt, sign, 8 more
 
-        #4 Falcon and Raven: mutual deepening, 0.80, about 1 prompt away, new
+        #1 Falcon and Raven: mutual deepening, 0.80, about 1 prompt away, new
             topics: cookie, session
             Both are heading toward cookie, session. Coordinate before going on, to avoid doing it twice.
 
@@ -81,32 +81,32 @@ fn the_radar_shows_pairs_and_what_became_of_them() {
     .assert_eq(&world.run("radar").stdout);
     let seen: Value = serde_json::from_str(&world.run("radar --json").stdout).unwrap();
     assert_eq!(seen["pairs"][0]["signals"][0]["confidence"], 0.8);
-    assert_eq!(seen["pairs"][0]["prediction"]["number"], 4);
+    assert_eq!(seen["pairs"][0]["prediction"]["number"], 1);
 
     // One writes to the other about it: prevented.
     let sent = world.run_as(Some("s1"), &["send", "Raven", "the session cookie is mine today"]);
     assert_eq!(sent.code, 0, "{sent}");
     world.run("radar");
     expect![[r#"
-        #4 Falcon and Raven: topics: cookie, session
-            prevented, just now: Falcon wrote to the other: message 6
+        #1 Falcon and Raven: topics: cookie, session
+            prevented, just now: Falcon wrote to the other: message #2
         Threshold 0.35; so far 1 prevented, 0 occurred, 0 false, 0 expired.
     "#]]
     .assert_eq(&world.run("radar --history").stdout);
     expect![[r#"
         Falcon and Raven, foreseen just now: mutual deepening, 0.80, about 1 prompt away.
         Seen by topics: cookie, session.
-        It ended just now as prevented: Falcon wrote to the other: message 6.
+        It ended just now as prevented: Falcon wrote to the other: message #2.
     "#]]
-    .assert_eq(&world.run("explain prediction 4").stdout);
+    .assert_eq(&world.run("explain prediction 1").stdout);
     expect![[r#"
         Error: there is no prediction 99
         Hint: `consort radar` shows those that are open, `consort radar --history` the others
     "#]]
     .assert_eq(&world.run("explain prediction 99").stderr);
     let journal = world.run("journal tail").stdout;
-    assert!(journal.contains("consort: Falcon and Raven may meet: mutual deepening, 0.80"), "{journal}");
-    assert!(journal.contains("prediction #4 prevented: Falcon wrote"), "{journal}");
+    assert!(journal.contains("consort: Falcon and Raven may meet (#1): mutual deepening, 0.80"), "{journal}");
+    assert!(journal.contains("prediction #1 prevented: Falcon wrote"), "{journal}");
     assert_eq!(world.run("journal verify").code, 0);
 }
 
@@ -216,7 +216,7 @@ fn a_handoff_is_sized_by_its_tier() {
           just now: "give the session cookie a shorter lifetime, harder name"
           just now: "rotate the session cookie weekly, nightly, yearly"
         Messages:
-          #8 you to Falcon: hello
+          #2 you to Falcon: hello
     "#]]
     .assert_eq(&world.run("handoff Falcon").stdout);
     let full = world.run("handoff Falcon --tier full").stdout;

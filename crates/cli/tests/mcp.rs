@@ -131,13 +131,13 @@ fn a_registered_session_is_itself() {
     assert!(who.contains("Falcon (you), claude"), "{who}");
     assert_eq!(
         falcon.call("send", json!({ "to": ["Raven"], "text": "hello" })),
-        ("Sent #4 to Raven.".into(), false)
+        ("Sent #1 to Raven.".into(), false)
     );
     let mut raven = Client::start(&world, Some("s2"));
     let (inbox, _) = raven.call("inbox", json!({}));
     assert!(inbox.contains("from Falcon (claude, on main)") && inbox.contains("> hello"), "{inbox}");
     assert_eq!(raven.call("inbox", json!({})).0, "No new messages.");
-    assert_eq!(raven.call("send", json!({ "reply": 4, "text": "hi" })), ("Sent #7 to Falcon.".into(), false));
+    assert_eq!(raven.call("send", json!({ "reply": 1, "text": "hi" })), ("Sent #2 to Falcon.".into(), false));
 
     assert_eq!(raven.call("reserve", json!({ "what": ["src/"], "reason": "mine" })).0, "Yours: src/.");
     let (refused, is_error) = falcon.call("reserve", json!({ "what": ["src/a.rs"] }));
@@ -176,10 +176,7 @@ fn mail_is_announced_and_can_be_read_as_a_resource() {
 
     let listed = raven.ask("resources/list", json!({}));
     let message = &listed["result"]["resources"][2];
-    assert_eq!(
-        (&message["uri"], &message["description"]),
-        (&json!("consort://message/4"), &json!("From Falcon"))
-    );
+    assert_eq!((&message["name"], &message["description"]), (&json!("message #1"), &json!("From Falcon")));
     let uri = message["uri"].clone();
     for _ in 0..2 {
         let read = raven.ask("resources/read", json!({ "uri": uri }));
@@ -274,8 +271,8 @@ fn what_is_learned_is_recorded_and_asked_for() {
     let actions =
         json!([["record-principle", { "name": "sync", "description": "It spreads.", "confidence": 0.9 }]]);
     let (told, _) = falcon.call("act", json!({ "actions": actions, "key": "once" }));
-    assert_eq!(told, "#4: recorded principle sync");
-    assert_eq!(falcon.call("act", json!({ "actions": actions, "key": "once" })).0, "Recorded before as #4.");
+    assert_eq!(told, "#1: recorded principle sync");
+    assert_eq!(falcon.call("act", json!({ "actions": actions, "key": "once" })).0, "Recorded before as #1.");
     let (wrong, is_error) = falcon.call("act", json!({ "actions": [["record-principle", {}], ["fly", {}]] }));
     assert!(is_error && wrong.contains("action 0 (record-principle), `name`: is missing"), "{wrong}");
     assert!(wrong.contains("action 1 (fly)"), "{wrong}");

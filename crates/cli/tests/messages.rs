@@ -33,18 +33,18 @@ fn an_exchange() {
             &["send", "Raven", "-t", "question", "Is src/auth.rs yours?\nI would rename login()."],
         ),
         &expect![[r#"
-            Sent #4 to Raven.
+            Sent #1 to Raven.
             [exit 0]
         "#]],
     );
     check(
         &world.run_as(Some("s2"), &["inbox"]),
         &expect![[r#"
-        #4 question, from Falcon (claude, on main), now:
-        > Is src/auth.rs yours?
-        > I would rename login().
-        [exit 0]
-    "#]],
+            #1 question, from Falcon (claude, on main), now:
+            > Is src/auth.rs yours?
+            > I would rename login().
+            [exit 0]
+        "#]],
     );
     check(
         &world.run_as(Some("s2"), &["inbox"]),
@@ -54,74 +54,69 @@ fn an_exchange() {
     "#]],
     );
     check(
-        &world.run_as(Some("s2"), &["send", "--reply", "4", "-t", "ack", "Go ahead."]),
+        &world.run_as(Some("s2"), &["send", "--reply", "1", "-t", "ack", "Go ahead."]),
         &expect![[r#"
-        Sent #7 to Falcon.
-        [exit 0]
-    "#]],
+            Sent #2 to Falcon.
+            [exit 0]
+        "#]],
     );
     check(
         &world.run_as(Some("s2"), &["send", "@me", "Falcon renames login()."]),
         &expect![[r#"
-            Sent #8 to the person.
+            Sent #3 to the person.
             [exit 0]
         "#]],
     );
     check(
         &world.run_as(None, &["send", "Falcon", "Raven", "-p", "high", "Tests first, please."]),
         &expect![[r#"
-            Sent #9 to Falcon, Raven.
+            Sent #4 to Falcon, Raven.
             [exit 0]
         "#]],
     );
     check(
         &world.run_as(None, &["inbox", "--peek"]),
         &expect![[r#"
-        #8 info, from Raven (claude, on main), now:
-        > Falcon renames login().
-        [exit 0]
-    "#]],
+            #3 info, from Raven (claude, on main), now:
+            > Falcon renames login().
+            [exit 0]
+        "#]],
     );
     assert!(world.run_as(None, &["status"]).stdout.contains("Mail         1 message unread\n"));
     check(
         &world.run_as(Some("s1"), &["inbox", "--from", "raven"]),
         &expect![[r#"
-        #7 ack, from Raven (claude, on main), in reply to #4, now:
-        > Go ahead.
-        [exit 0]
-    "#]],
+            #2 ack, from Raven (claude, on main), in reply to #1, now:
+            > Go ahead.
+            [exit 0]
+        "#]],
     );
     check(
         &world.run_as(Some("s1"), &["sent"]),
         &expect![[r#"
-        #4 question, from you, now:
-        > Is src/auth.rs yours?
-        > I would rename login().
-          to Raven (read just now)
-        [exit 0]
-    "#]],
+            #1 question, from you, now:
+            > Is src/auth.rs yours?
+            > I would rename login().
+              to Raven (read just now)
+            [exit 0]
+        "#]],
     );
     check(
         &world.run_as(Some("s1"), &["thread", "#7"]),
         &expect![[r#"
-            #4 question, from you, now:
-            > Is src/auth.rs yours?
-            > I would rename login().
-              to Raven (read just now)
-            #7 ack, from Raven (claude, on main), in reply to #4, now:
-            > Go ahead.
-              to you (read just now)
-            [exit 0]
+            [stderr] Error: there is no message #7
+            [stderr] Hint: `consort inbox --peek` and `consort sent` show numbers
+            [exit 1]
         "#]],
     );
     check(
         &world.run_as(None, &["sent"]),
         &expect![[r#"
-        #9 info, high, from you, now:
-        > Tests first, please.
-          to Falcon (waiting), Raven (waiting)
-        [exit 0]
-    "#]],
+            #4 info, high, from you, now:
+            > Tests first, please.
+              to Falcon (waiting), Raven (waiting)
+            [exit 0]
+        "#]],
     );
     check(
         &world.run_as(None, &["who"]),
@@ -135,14 +130,13 @@ fn an_exchange() {
     let journal = world.run_as(None, &["journal", "tail"]).stdout;
     let lines: String = journal.lines().skip(3).map(|line| format!("{}\n", &line[29..])).collect();
     expect![[r#"
-        Falcon to Raven: #4 question: Is src/auth.rs yours? I would rename login().
-        Raven was handed #4
-        Raven has read #4
-        Raven to Falcon: #7 ack: Go ahead.
-        Raven to you: #8 info: Falcon renames login().
-        you to Falcon, Raven: #9 info: Tests first, please.
-        Falcon was handed #7
-        Falcon has read #7
+        Raven was handed #1
+        Raven has read #1
+        Raven to Falcon: #2 ack: Go ahead.
+        Raven to you: #3 info: Falcon renames login().
+        you to Falcon, Raven: #4 info: Tests first, please.
+        Falcon was handed #2
+        Falcon has read #2
     "#]]
     .assert_eq(&lines);
 }
@@ -280,7 +274,7 @@ fn refusals_are_facts_with_a_next_step() {
     "#]],
     );
     // Nothing of it was recorded.
-    assert_eq!(world.run("status --json").stdout.matches("\"entries\":4").count(), 1);
+    assert_eq!(world.run("status --json").stdout.matches("\"entries\":3").count(), 1);
 }
 
 #[test]
@@ -324,24 +318,24 @@ fn a_key_sends_once() {
     check(
         &send("the build is green"),
         &expect![[r#"
-        Sent #4 to Falcon.
-        [exit 0]
-    "#]],
+            Sent #1 to Falcon.
+            [exit 0]
+        "#]],
     );
     check(
         &send("the build is green"),
         &expect![[r#"
-        Sent before as #4 to Falcon.
-        [exit 0]
-    "#]],
+            Sent before as #1 to Falcon.
+            [exit 0]
+        "#]],
     );
     check(
         &send("the build is red"),
         &expect![[r#"
-        [stderr] Error: the key `build-7` was used for another message, #4
-        [stderr] Hint: use another key for another text
-        [exit 4]
-    "#]],
+            [stderr] Error: the key `build-7` was used for another message, #1
+            [stderr] Hint: use another key for another text
+            [exit 4]
+        "#]],
     );
 }
 
@@ -365,7 +359,9 @@ fn the_json_is_a_contract() {
               }
             }
           ],
-          "number": 5,
+          "id": "$ID",
+          "number": 1,
+          "project": "$PROJECT",
           "to": [
             {
               "name": "Falcon",
@@ -384,8 +380,10 @@ fn the_json_is_a_contract() {
               "name": "you",
               "who": "person"
             },
-            "number": 5,
+            "id": "$ID",
+            "number": 1,
             "priority": "urgent",
+            "project": "$PROJECT",
             "text": "stuck",
             "to": [
               {
@@ -405,8 +403,10 @@ fn the_json_is_a_contract() {
               "name": "you",
               "who": "person"
             },
-            "number": 5,
+            "id": "$ID",
+            "number": 1,
             "priority": "urgent",
+            "project": "$PROJECT",
             "receipts": [
               {
                 "at": "$TIME",
@@ -434,6 +434,9 @@ fn hide_times(value: &mut Value) {
             for (name, value) in fields {
                 if matches!(name.as_str(), "at" | "delivered_at") && value.is_number() {
                     *value = json!("$TIME");
+                }
+                if matches!(name.as_str(), "id" | "project") && value.is_string() {
+                    *value = json!(format!("${}", name.to_uppercase()));
                 }
                 hide_times(value);
             }
@@ -483,7 +486,7 @@ fn following_the_journal_shows_it_live() {
     world.run_as(Some("s1"), &["send", "Raven", "hello"]);
     world.run_as(Some("s2"), &["inbox"]);
     let shown: Vec<String> = (0..3).map(|_| lines.next().unwrap().unwrap()[29..].to_owned()).collect();
-    assert_eq!(shown, ["Falcon to Raven: #4 info: hello", "Raven was handed #4", "Raven has read #4"]);
+    assert_eq!(shown, ["Falcon to Raven: #1 info: hello", "Raven was handed #1", "Raven has read #1"]);
     follow.kill().unwrap();
     follow.wait().unwrap();
 }

@@ -285,8 +285,8 @@ fn the_json_is_a_contract() {
     for key in ["joined_at", "last_active"] {
         agent[key] = 0.into();
     }
-    agent["process"] = serde_json::json!({ "pid": 0, "start": "…", "program": "…" });
-    agent["host"] = "…".into();
+    agent["location"]["process"] = serde_json::json!({ "pid": 0, "start": "…", "program": "…" });
+    agent["location"]["machine"] = "…".into();
     let project = agent["project"]["id"].as_str().unwrap();
     assert!(project.starts_with("commit:"), "{project}");
     agent["project"]["id"] = "commit:…".into();
@@ -297,19 +297,28 @@ fn the_json_is_a_contract() {
             {
               "activity": null,
               "branch": "main",
-              "cwd": "$WORLD/shop",
-              "host": "…",
               "joined_at": 0,
               "kind": "test",
               "last_active": 0,
               "left": null,
+              "location": {
+                "cwd": "$WORLD/shop",
+                "machine": "…",
+                "process": {
+                  "pid": 0,
+                  "program": "…",
+                  "start": "…"
+                },
+                "terminal": {
+                  "pane": null,
+                  "program": null,
+                  "tmux": null,
+                  "window": null
+                },
+                "worktree": "$WORLD/shop"
+              },
               "model": null,
               "name": "Raven",
-              "process": {
-                "pid": 0,
-                "program": "…",
-                "start": "…"
-              },
               "project": {
                 "id": "commit:…",
                 "name": "shop"
@@ -319,15 +328,8 @@ fn the_json_is_a_contract() {
               "session": "s-Raven",
               "status": "idle",
               "subagents": [],
-              "terminal": {
-                "pane": null,
-                "program": null,
-                "tmux": null,
-                "window": null
-              },
               "unread": 0,
               "waiting_for": null,
-              "worktree": "$WORLD/shop",
               "you": true
             }
           ],

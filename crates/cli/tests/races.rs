@@ -81,7 +81,7 @@ fn what_was_acknowledged_survives_a_third_of_the_writers_being_killed() {
     let recorded: BTreeSet<String> = journal
         .lines()
         .map(|line| serde_json::from_str::<Value>(line).unwrap())
-        .filter_map(|entry| entry["changes"][0]["presence"]["joined"]["session"].as_str().map(str::to_owned))
+        .filter_map(|entry| joined(&entry))
         .collect();
     let acknowledged = acknowledged.lock().unwrap();
     let lost: Vec<_> = acknowledged.difference(&recorded).collect();
@@ -102,4 +102,10 @@ fn forty_eight_sessions_start_on_a_new_machine_at_once() {
         assert_eq!(sessions.filter(|session| session.path().join("state").exists()).count(), 48);
         assert!(!world.data().join("hook.log").exists());
     }
+}
+
+/// The session that an entry has registered.
+fn joined(entry: &Value) -> Option<String> {
+    let changes = entry["changes"].as_array()?;
+    changes.iter().find_map(|kept| kept["change"]["joined"]["session"].as_str().map(str::to_owned))
 }

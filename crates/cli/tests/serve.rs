@@ -114,11 +114,11 @@ fn the_outcomes_are_served_as_json() {
     assert_eq!(inbox[0]["text"], "hi");
     // It waits until it was really shown.
     assert_eq!(site.get("inbox").1, inbox);
-    let number = inbox[0]["number"].clone();
-    assert_eq!(site.post("read", &json!({ "numbers": [number] })), (200, json!({ "read": [number] })));
+    let id = inbox[0]["id"].clone();
+    assert_eq!(site.post("read", &json!({ "messages": [id] })), (200, json!({ "read": [id] })));
     assert_eq!(site.get("inbox").1, json!([]));
     assert_eq!(site.get("sent").1[0]["receipts"][0]["state"], "read", "{}", site.get("sent").1);
-    assert_eq!(site.get(&format!("thread/{number}")).1[0]["text"], "hi");
+    assert_eq!(site.get(&format!("thread/{}", id.as_str().unwrap())).1[0]["text"], "hi");
 
     world.run_as(Some("s1"), &["reserve", "src/", "--reason", "mine"]);
     assert_eq!(site.get("claims?project=shop").1["holds"][0]["name"], "Falcon");
@@ -183,7 +183,7 @@ fn the_journal_is_followed_and_taken_up_again() {
         let headers = [&["host: localhost", bearer.as_str()], headers].concat();
         BufReader::new(site.request("GET /api/events", &headers, "")).lines().map(Result::unwrap)
     };
-    let text = |entry: &Value| entry["changes"][0]["messages"]["sent"]["text"].clone();
+    let text = |entry: &Value| entry["changes"][0]["change"]["sent"]["text"].clone();
     let mut live = events(&[]);
     // Its head has come: from here on nothing is missed.
     live.find(String::is_empty).unwrap();

@@ -40,10 +40,9 @@ fn an_agent_in_a_pane_is_found_on_the_screen() {
     for (name, quadrant) in [("BottomRight", "bottom-right"), ("Left", "left"), ("TopRight", "top-right")] {
         assert!(quadrants.contains(&(json!(name), json!(quadrant))), "{quadrants:?}");
     }
-    assert!(
-        seen.iter()
-            .all(|agent| agent["process"]["tty"].as_str().is_some_and(|tty| tty.starts_with("/dev/pts/")))
-    );
+    assert!(seen.iter().all(|agent| {
+        agent["location"]["process"]["tty"].as_str().is_some_and(|tty| tty.starts_with("/dev/pts/"))
+    }));
 }
 
 #[test]

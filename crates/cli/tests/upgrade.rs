@@ -11,7 +11,11 @@ use serde_json::json;
 
 /// What the program with schema 4 recorded: two agents, a reservation, a claim, a
 /// letter that waits and one that was read, and a task at work.
-const STORE: &str = include_str!("upgrade/v4.sql");
+const V4: &str = include_str!("upgrade/v4.sql");
+
+/// What the last program before entries had a form recorded, with schema 6: the same
+/// and more, a contest, a thread, deliveries, predictions and knowledge.
+const V6: &str = include_str!("upgrade/v6.sql");
 
 /// Runs a line of Python on a database.
 fn python(world: &Sealed, database: &Path, script: &str, input: &str) -> String {
@@ -23,7 +27,7 @@ fn python(world: &Sealed, database: &Path, script: &str, input: &str) -> String 
 }
 
 /// A world in which that program was at work a moment ago.
-fn world() -> Sealed {
+fn world(store: &str) -> Sealed {
     let world = Sealed::new(env!("CARGO_BIN_EXE_consort"));
     world.git_init();
     fs::write(world.project().join("spec.md"), "## TASK-01: the first\n## TASK-02: the second\n").unwrap();
@@ -41,7 +45,7 @@ fn world() -> Sealed {
         ("@PROJECT@", world.project().canonicalize().unwrap().display().to_string()),
         ("@SECONDS@", seconds),
     ];
-    let store = facts.iter().fold(STORE.to_owned(), |store, (name, fact)| store.replace(name, fact));
+    let store = facts.iter().fold(store.to_owned(), |store, (name, fact)| store.replace(name, fact));
     fs::create_dir_all(world.data()).unwrap();
     python(&world, &world.data().join("consort.db"), "db.executescript(sys.stdin.read())", &store);
     world
@@ -49,7 +53,7 @@ fn world() -> Sealed {
 
 #[test]
 fn a_store_of_the_last_version_is_taken_over_and_kept() {
-    let world = world();
+    let world = world(V4);
     let who: Value = serde_json::from_str(&world.run("who --json").stdout).unwrap();
     let names: Vec<&Value> = who["agents"].as_array().unwrap().iter().map(|agent| &agent["name"]).collect();
     assert_eq!(names, [&json!("Falcon"), &json!("Raven")]);
@@ -76,10 +80,49 @@ fn a_store_of_the_last_version_is_taken_over_and_kept() {
     assert_eq!(python(&world, &world.data().join("consort.db.v4"), count, ""), "10 4\n");
 }
 
+/// What people saw as a number of an entry has a number of its own from now on.
+#[test]
+fn entries_without_a_form_are_rewritten() {
+    let world = world(V6);
+    let verify: Value = serde_json::from_str(&world.run("journal verify --json").stdout).unwrap();
+    assert_eq!(verify["entries"], 30);
+    for check in ["missing", "differences", "integrity", "unknown", "unreadable"] {
+        assert_eq!(verify[check], json!([]), "{check}");
+    }
+    // Messages, what they reply to, and what became of them.
+    let letters = world.run_as(Some("s2"), &["inbox"]).stdout;
+    assert!(letters.contains("#4 info") && letters.contains("> an old letter"), "{letters}");
+    let thread = world.run_as(Some("s1"), &["thread", "3"]).stdout;
+    assert!(thread.contains("#2 info, from you") && thread.contains("in reply to #2"), "{thread}");
+    assert!(thread.contains("to Raven (read"), "{thread}");
+    assert!(world.run("inbox").stdout.contains("#5 info, from Falcon"));
+    let next = world.run_as(Some("s1"), &["send", "Raven", "new"]).stdout;
+    assert_eq!(next, "Sent #8 to Raven.\n", "seven were sent before");
+    // Reservations, the contest about one of them, tasks.
+    let holds = world.run("reservations").stdout + &world.run("claims").stdout;
+    for line in [
+        "docs/  Falcon (claude on main), exclusive",
+        "#2: \"the layout\"",
+        "#1: \"the layout\"",
+        "#3, on TASK-02 [contested by Wren",
+    ] {
+        assert!(holds.contains(line), "{line}: {holds}");
+    }
+    assert_eq!(world.run_as(Some("s1"), &["reserve", "new.rs"]).stdout, "Reserved new.rs (#4).\n");
+    let tasks = world.run("tasks --spec spec.md").stdout;
+    assert!(tasks.contains("[Raven") && tasks.contains("#2]"), "{tasks}");
+    // Predictions and knowledge.
+    let past = world.run("radar --history").stdout;
+    assert!(past.contains("#2 Falcon and Raven") && past.contains("#1 Falcon and Raven"), "{past}");
+    assert!(world.run("ask (get-principles)").stdout.contains("small-steps"));
+    let verify = world.run("journal verify");
+    assert_eq!(verify.code, 0, "{verify}");
+}
+
 /// Only what that program has marked as its own goes.
 #[test]
 fn what_the_last_version_kept_beside_its_store_is_replaced() {
-    let world = world();
+    let world = world(V4);
     let data = world.data();
     for (name, text) in [
         ("pulses/.consort-directory", ""),

@@ -11,7 +11,7 @@ use crate::journal::Actor;
 use crate::journal::Change;
 use crate::journal::EntryId;
 use crate::journal::NewEntry;
-use crate::journal::Seq;
+use crate::journal::Recorded;
 use crate::project::ProjectId;
 
 /// Opens the store for one call: servers do so for each, since an [`App`] serves one
@@ -55,7 +55,7 @@ impl App {
         project: Option<ProjectId>,
         actor: Actor,
         changes: Vec<Change>,
-    ) -> Result<Option<Seq>, StoreError> {
+    ) -> Result<Option<Recorded>, StoreError> {
         if changes.is_empty() {
             commit(host, tx)?;
             return Ok(None);
@@ -70,10 +70,10 @@ impl App {
         host: &dyn Host,
         mut tx: Box<dyn Tx + '_>,
         entry: &NewEntry,
-    ) -> Result<Seq, StoreError> {
-        let seq = tx.record(entry)?;
+    ) -> Result<Recorded, StoreError> {
+        let recorded = tx.record(entry)?;
         commit(host, tx)?;
-        Ok(seq)
+        Ok(recorded)
     }
 }
 

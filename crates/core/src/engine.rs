@@ -85,6 +85,12 @@ pub enum StoreError {
         #[source]
         source: serde_json::Error,
     },
+    #[error("a newer consort has changed `{about}` in a way that this one does not understand")]
+    NotUnderstood {
+        about: String,
+        /// The entry in which it did.
+        seq: i64,
+    },
     #[error("the store at {path} is damaged")]
     Damaged {
         path: PathBuf,
@@ -104,7 +110,7 @@ pub enum StoreError {
 impl Explain for StoreError {
     fn kind(&self) -> Kind {
         match self {
-            Self::Unusable { .. } | Self::Newer { .. } => Kind::User,
+            Self::Unusable { .. } | Self::Newer { .. } | Self::NotUnderstood { .. } => Kind::User,
             Self::Busy { .. } => Kind::Busy,
             Self::Entry { .. } | Self::Damaged { .. } => Kind::Damaged,
             Self::IndexDamaged { .. } => Kind::Retry,
@@ -122,6 +128,10 @@ impl Explain for StoreError {
                 vec!["try again in a moment: many processes write, or one hangs while writing".into()]
             }
             Self::Newer { .. } => vec!["update this consort to the version that other sessions run".into()],
+            Self::NotUnderstood { seq, .. } => vec![
+                "update this consort to the version that other sessions run".into(),
+                format!("`consort journal tail` shows entry {seq} as it is"),
+            ],
             Self::Entry { .. } => vec!["`consort journal verify` says what else is wrong".into()],
             Self::Damaged { path, .. } => {
                 let (dir, path) = (path.parent().unwrap_or(path).display(), path.display());

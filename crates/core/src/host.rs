@@ -68,6 +68,19 @@ pub trait Processes {
 
     /// This process.
     fn me(&self) -> Option<Process>;
+
+    /// This process, and where it runs.
+    fn me_here(&self) -> Option<MachineProcess> {
+        Some(MachineProcess { machine: self.name(), process: self.me()? })
+    }
+
+    /// Whether a process goes on, here or where that can be seen from here.
+    fn goes_on(&self, one: &MachineProcess) -> bool {
+        match self.is_here(&one.machine) {
+            true => self.is_alive(&one.process),
+            false => self.lives_elsewhere(&one.machine, &one.process).unwrap_or(false),
+        }
+    }
 }
 
 /// What git knows of a directory.
@@ -170,6 +183,13 @@ impl Process {
     pub fn is(&self, other: &Process) -> bool {
         self.pid == other.pid && self.start == other.start
     }
+}
+
+/// A process, and the machine and process namespace that its id means something on.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct MachineProcess {
+    pub machine: String,
+    pub process: Process,
 }
 
 /// The first commit of a repository.

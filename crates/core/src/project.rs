@@ -17,6 +17,16 @@ id! {
     ProjectId
 }
 
+impl ProjectId {
+    /// What tells it from others in a few letters: `repo`.
+    pub fn short(&self) -> &str {
+        match self.as_str().strip_prefix("commit:") {
+            Some(commit) => commit.get(..7).unwrap_or(commit),
+            None => self.as_str().rsplit('/').next().unwrap_or_default(),
+        }
+    }
+}
+
 /// A repository as this machine knows it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Project {

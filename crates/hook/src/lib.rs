@@ -68,6 +68,19 @@ pub fn handle(app: &mut App, call: &HookCall, around: &dyn Surroundings) -> Resu
     let session = app.session_here(&call.session, &hosting);
     let session = session.ok().flatten().unwrap_or_else(|| call.session.second_life(&Process::default()));
     let call = &HookCall { session, ..call.clone() };
+    match answer(app, call, around) {
+        // Said once; what the agent is about to do goes on.
+        Err(PresenceError::Store(error @ StoreError::NotUnderstood { .. })) => {
+            match app.is_news_to(&call.session, &error.to_string()) {
+                true => Ok(Answer { reply: HookReply::Context(format!("[consort] {error}.")), mail: None }),
+                false => Err(error.into()),
+            }
+        }
+        answered => answered,
+    }
+}
+
+fn answer(app: &mut App, call: &HookCall, around: &dyn Surroundings) -> Result<Answer, PresenceError> {
     match &call.event {
         HookEvent::SessionStart { replaces, is_heard } => {
             events::session_start::handle(app, call, around, replaces, *is_heard)

@@ -22,14 +22,14 @@ pub fn quadrants<'a>(agents: &'a [Agent]) -> Vec<Option<Quadrant>> {
     let mut servers: BTreeMap<&Path, BTreeMap<String, (Rect, Rect)>> = BTreeMap::new();
     let mut screen = None;
     let ask = |agent: &'a Agent| {
-        let terminal = &agent.terminal;
+        let terminal = &agent.location.terminal;
         let (window, screen) = if let (Some(socket), Some(pane)) = (&terminal.tmux, &terminal.pane) {
             *servers.entry(socket).or_insert_with(|| tmux_panes(socket)).get(pane)?
         } else if let Some(window) = &terminal.window {
             let screen = (*screen.get_or_insert_with(x11_screen))?;
             (x11_window(window)?, screen)
         } else if cfg!(target_os = "macos") {
-            let tty = agent.process.tty.as_deref()?;
+            let tty = agent.location.process.tty.as_deref()?;
             mac_window(terminal.program.as_deref(), tty)?
         } else {
             return None;

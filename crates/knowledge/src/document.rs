@@ -26,7 +26,7 @@ pub fn make(entries: &[Entry]) -> Result<Document, CrdtError> {
 pub fn go_on(document: &mut Document, entries: &[Entry]) -> Result<(), CrdtError> {
     for entry in entries {
         for change in &entry.changes {
-            let Change::Knowledge(change) = change else { continue };
+            let Change::Knowledge(change) = &change.change else { continue };
             ingest(document, entry.at, change)?;
         }
     }

@@ -2,7 +2,7 @@
 //! that wait. Reading marks nothing as read.
 
 use consort_core::journal::Actor;
-use consort_core::journal::Seq;
+use consort_core::journal::ChangeId;
 use consort_core::messages::InboxRequest;
 use consort_core::messages::Letter;
 use consort_core::messages::quote_letter;
@@ -25,11 +25,11 @@ const MOST: usize = 20;
 
 /// Whether there may be a resource of that name.
 pub(crate) fn exists(uri: &str) -> bool {
-    uri == OVERVIEW || uri == INBOX || number(uri).is_some()
+    uri == OVERVIEW || uri == INBOX || id(uri).is_some()
 }
 
-fn number(uri: &str) -> Option<Seq> {
-    uri.strip_prefix(MESSAGE)?.parse().ok()
+fn id(uri: &str) -> Option<ChangeId> {
+    ChangeId::parse(uri.strip_prefix(MESSAGE)?)
 }
 
 /// All of them. Whoever looks at the list has not joined by that.
@@ -46,31 +46,33 @@ pub(crate) fn list(context: &mut ToolContext<'_>) -> Vec<Resource> {
         ),
     ];
     let Ok(Some(me)) = context.known_already() else { return all };
+    let project = me.project.id.clone();
     for letter in waiting(context, me).unwrap_or_default().into_iter().take(MOST) {
-        let number = letter.message.number;
+        let (id, called) = (letter.message.id, letter.message.called(Some(&project)));
         let about = format!("From {}", text::one_line(&letter.message.sent.from.name, 40));
-        all.push(one(format!("{MESSAGE}{number}"), format!("message {number}"), about));
+        all.push(one(format!("{MESSAGE}{id}"), format!("message {called}"), about));
     }
     all
 }
 
 /// What is not listed one by one.
 pub(crate) fn template() -> ResourceTemplate {
-    ResourceTemplate::new(format!("{MESSAGE}{{number}}"), "message")
-        .with_description("A message that waits for you, by its number")
+    ResourceTemplate::new(format!("{MESSAGE}{{id}}"), "message")
+        .with_description("A message that waits for you, by its id")
         .with_mime_type("text/plain")
 }
 
 /// One of them; `None` where there is none.
 pub(crate) fn read(context: &mut ToolContext<'_>, uri: &str) -> Result<Option<String>, Problem> {
-    if let Some(number) = number(uri) {
+    if let Some(id) = id(uri) {
         let me = context.me()?;
+        let project = me.project.id.clone();
         let now = context.app.host().now();
         let letters = waiting(context, me)?;
         return Ok(letters
             .iter()
-            .find(|letter| letter.message.number == number)
-            .map(|letter| quote_letter(letter, now)));
+            .find(|letter| letter.message.id == id)
+            .map(|letter| quote_letter(letter, Some(&project), now)));
     }
     let tool = match uri {
         OVERVIEW => "who",

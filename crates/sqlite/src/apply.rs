@@ -2,8 +2,13 @@
 
 use consort_core::Timestamp;
 use consort_core::journal::Change;
+use consort_core::journal::ChangeId;
+use consort_core::journal::Number;
 use consort_core::journal::Seq;
+use consort_core::journal::UnknownChange;
+use consort_core::project::ProjectId;
 use rusqlite::Connection;
+use rusqlite::params;
 use rusqlite::types::Type;
 
 use crate::claims;
@@ -29,10 +34,10 @@ pub(crate) const PROJECTIONS: &[Projection] = &[
     Projection {
         name: "letters",
         rows: "letters WHERE true",
-        subject: "number",
-        key: "number || ' to ' || recipient",
+        subject: "hex(message)",
+        key: "hex(message) || ' to ' || recipient",
     },
-    Projection { name: "hands", rows: "facts WHERE kind = 'hand'", subject: "key", key: "key" },
+    Projection { name: "deliveries", rows: "facts WHERE kind = 'delivery'", subject: "key", key: "key" },
     Projection {
         name: "holds",
         rows: "facts WHERE kind = 'hold'",
@@ -43,25 +48,42 @@ pub(crate) const PROJECTIONS: &[Projection] = &[
     Projection { name: "predictions", rows: "facts WHERE kind = 'prediction'", subject: "key", key: "key" },
     Projection { name: "tally", rows: "facts WHERE kind = 'tally'", subject: "key", key: "key" },
     Projection { name: "domains", rows: "facts WHERE kind = 'domain'", subject: "key", key: "key" },
+    Projection { name: "newer", rows: "facts WHERE kind = 'newer'", subject: "key", key: "key" },
     Projection { name: "learned", rows: "facts WHERE kind = 'learned'", subject: "key", key: "key" },
 ];
 
-/// Applies one change of the entry `seq`.
-pub(crate) fn apply(
-    connection: &Connection,
-    seq: Seq,
-    at: Timestamp,
-    change: &Change,
-) -> rusqlite::Result<()> {
+/// Where a change stands in the journal.
+pub(crate) struct Origin<'a> {
+    /// Of its entry.
+    pub(crate) seq: Seq,
+    pub(crate) at: Timestamp,
+    pub(crate) project: Option<&'a ProjectId>,
+    pub(crate) id: ChangeId,
+    pub(crate) number: Option<Number>,
+}
+
+/// Applies one change.
+pub(crate) fn apply(connection: &Connection, origin: &Origin<'_>, change: &Change) -> rusqlite::Result<()> {
     match change {
-        Change::Presence(change) => presence::apply(connection, at, change),
-        Change::Messages(change) => messages::apply(connection, seq, at, change),
-        Change::Claims(change) => claims::apply(connection, seq, change),
-        Change::Tasks(change) => tasks::apply(connection, seq, change),
-        Change::Convergence(change) => convergence::apply(connection, seq, at, change),
+        Change::Presence(change) => presence::apply(connection, origin.at, change),
+        Change::Messages(change) => messages::apply(connection, origin, change),
+        Change::Claims(change) => claims::apply(connection, origin, change),
+        Change::Tasks(change) => tasks::apply(connection, origin, change),
+        Change::Convergence(change) => convergence::apply(connection, origin, change),
+        Change::Unknown(change) => not_understood(connection, origin, change),
         // What is known is read from an index of its own.
-        Change::Journal(_) | Change::Knowledge(_) | Change::Unknown(_) => Ok(()),
+        Change::Journal(_) | Change::Knowledge(_) | Change::Dropped => Ok(()),
     }
+}
+
+/// Notes what only a newer consort may change from now on.
+fn not_understood(
+    connection: &Connection,
+    origin: &Origin<'_>,
+    change: &UnknownChange,
+) -> rusqlite::Result<()> {
+    let mut insert = connection.prepare_cached("REPLACE INTO facts VALUES ('newer', ?1, '', ?2)")?;
+    change.about.iter().try_for_each(|about| insert.execute(params![about, origin.seq.to_string()]).map(drop))
 }
 
 /// What a change must be kept for.
@@ -79,14 +101,14 @@ pub(crate) enum Keep {
 /// What a change is about: the table and the subject.
 pub(crate) type Subject = (&'static str, String);
 
-pub(crate) fn keep(seq: Seq, change: &Change) -> Keep {
+pub(crate) fn keep(seq: Seq, id: ChangeId, change: &Change) -> Keep {
     match change {
         Change::Presence(change) => Keep::Story(presence::subject(change)),
-        Change::Messages(change) => messages::keep(seq, change),
+        Change::Messages(change) => messages::keep(id, change),
         Change::Claims(change) => claims::keep(change),
         Change::Tasks(change) => tasks::keep(change),
-        Change::Convergence(change) => convergence::keep(seq, change),
-        Change::Journal(_) => Keep::Never,
+        Change::Convergence(change) => convergence::keep(seq, id, change),
+        Change::Journal(_) | Change::Dropped => Keep::Never,
         // Its index is made from it, and so is what was known at some time.
         Change::Knowledge(_) | Change::Unknown(_) => Keep::Always,
     }

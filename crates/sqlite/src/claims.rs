@@ -10,7 +10,6 @@ use consort_core::claims::HoldKey;
 use consort_core::claims::Resource;
 use consort_core::engine::StoreError;
 use consort_core::journal::Actor;
-use consort_core::journal::Seq;
 use consort_core::project::ProjectId;
 use rusqlite::Connection;
 use rusqlite::OptionalExtension as _;
@@ -18,18 +17,21 @@ use rusqlite::Row;
 
 use crate::SqliteTx;
 use crate::apply::Keep;
+use crate::apply::Origin;
 use crate::apply::json;
 use crate::apply::parse;
 
 const HOLDS: &str = "facts WHERE kind = 'hold'";
 
-pub(crate) fn apply(connection: &Connection, seq: Seq, change: &ClaimChange) -> rusqlite::Result<()> {
+pub(crate) fn apply(
+    connection: &Connection,
+    origin: &Origin<'_>,
+    change: &ClaimChange,
+) -> rusqlite::Result<()> {
     match change {
         ClaimChange::Held(hold) => {
             let mut hold = (**hold).clone();
-            if hold.generation == 0 {
-                hold.generation = seq;
-            }
+            hold.generation = origin.number.unwrap_or(hold.generation);
             put(connection, &hold)
         }
         ClaimChange::Contested { key, contest } => contested(connection, key, contest),

@@ -2,7 +2,6 @@
 
 use std::path::Path;
 
-use consort_core::Timestamp;
 use consort_core::convergence::ConvergenceChange;
 use consort_core::convergence::ConvergenceStore;
 use consort_core::convergence::Counters;
@@ -12,6 +11,8 @@ use consort_core::convergence::Prediction;
 use consort_core::convergence::RadarNote;
 use consort_core::convergence::published::read_lines;
 use consort_core::engine::StoreError;
+use consort_core::journal::ChangeId;
+use consort_core::journal::Number;
 use consort_core::journal::Seq;
 use rusqlite::Connection;
 use rusqlite::OptionalExtension as _;
@@ -19,6 +20,7 @@ use rusqlite::Row;
 
 use crate::SqliteTx;
 use crate::apply::Keep;
+use crate::apply::Origin;
 use crate::apply::json;
 use crate::apply::parse;
 use crate::side_files::published_lines;
@@ -32,18 +34,20 @@ const MOST_ENDED: usize = 200;
 
 pub(crate) fn apply(
     connection: &Connection,
-    seq: Seq,
-    at: Timestamp,
+    origin: &Origin<'_>,
     change: &ConvergenceChange,
 ) -> rusqlite::Result<()> {
+    let Origin { seq, at, .. } = *origin;
     match change {
         ConvergenceChange::Predicted { again, pair, signal } => {
-            let (number, renewed) = (again.unwrap_or(seq), again.map(|_| seq));
+            let former = again.map(|id| prediction(connection, id)).transpose()?.flatten();
+            let number = former.map_or(origin.number.unwrap_or(0), |former| former.number);
+            let (id, project) = (again.unwrap_or(origin.id), origin.project.cloned());
             let (pair, signal) = (pair.clone(), signal.clone());
-            put(connection, OPEN, &Prediction { number, at, renewed, pair, signal, ended: None })
+            put(connection, OPEN, &Prediction { id, number, project, at, seq, pair, signal, ended: None })
         }
-        ConvergenceChange::Resolved { number, outcome, how, tally } => {
-            if let Some(mut prediction) = prediction(connection, *number)? {
+        ConvergenceChange::Resolved { prediction: id, outcome, how, tally, .. } => {
+            if let Some(mut prediction) = prediction(connection, *id)? {
                 prediction.ended = Some(Ending { outcome: *outcome, how: how.clone(), at });
                 put(connection, ENDED, &prediction)?;
                 let sql = format!(
@@ -72,26 +76,21 @@ pub(crate) fn apply(
 
 /// What is still to be seen of it decides: a prediction as long as it is kept,
 /// a tally and what was learned until the next.
-pub(crate) fn keep(seq: Seq, change: &ConvergenceChange) -> Keep {
+pub(crate) fn keep(seq: Seq, id: ChangeId, change: &ConvergenceChange) -> Keep {
     match change {
         ConvergenceChange::Predicted { again, .. } => {
-            Keep::WhileAny(vec![("predictions", key(again.unwrap_or(seq)))])
+            Keep::WhileAny(vec![("predictions", again.unwrap_or(id).to_string())])
         }
-        ConvergenceChange::Resolved { number, .. } => {
-            Keep::WhileAny(vec![("predictions", key(*number)), ("tally", seq.to_string())])
+        ConvergenceChange::Resolved { prediction, .. } => {
+            Keep::WhileAny(vec![("predictions", prediction.to_string()), ("tally", seq.to_string())])
         }
         ConvergenceChange::Assigned { topic, .. } => Keep::Story(("domains", topic.clone())),
         ConvergenceChange::Learned { .. } => Keep::WhileAny(vec![("learned", seq.to_string())]),
     }
 }
 
-/// Sorts as the numbers do.
-fn key(number: Seq) -> String {
-    format!("{number:012}")
-}
-
 fn put(connection: &Connection, state: &str, prediction: &Prediction) -> rusqlite::Result<()> {
-    let key = key(prediction.number);
+    let key = prediction.id.to_string();
     connection.prepare_cached(&format!("DELETE FROM {PREDICTIONS} AND key = ?1"))?.execute([&key])?;
     connection
         .prepare_cached("INSERT INTO facts VALUES ('prediction', ?1, ?2, ?3)")?
@@ -106,9 +105,9 @@ fn replace(connection: &Connection, kind: &str, rows: &[(String, String, String)
     rows.iter().try_for_each(|(key, owner, value)| insert.execute([kind, key, owner, value]).map(drop))
 }
 
-fn prediction(connection: &Connection, number: Seq) -> rusqlite::Result<Option<Prediction>> {
+fn prediction(connection: &Connection, id: ChangeId) -> rusqlite::Result<Option<Prediction>> {
     let sql = format!("SELECT value FROM {PREDICTIONS} AND key = ?1");
-    connection.prepare_cached(&sql)?.query_row([key(number)], read).optional()
+    connection.prepare_cached(&sql)?.query_row([id.to_string()], read).optional()
 }
 
 pub(crate) fn open(connection: &Connection) -> rusqlite::Result<Vec<Prediction>> {
@@ -149,8 +148,9 @@ impl ConvergenceStore for SqliteTx<'_> {
         self.ask(open)
     }
 
-    fn prediction(&self, number: Seq) -> Result<Option<Prediction>, StoreError> {
-        self.ask(|tx| prediction(tx, number))
+    fn predictions_numbered(&self, number: Number) -> Result<Vec<Prediction>, StoreError> {
+        let sql = format!("SELECT value FROM {PREDICTIONS} AND json_extract(value, '$.number') = ?1");
+        self.ask(|tx| tx.prepare_cached(&sql)?.query_map([number], read)?.collect())
     }
 
     fn past_predictions(&self) -> Result<Vec<Prediction>, StoreError> {

@@ -7,13 +7,21 @@ use consort_core::Timestamp;
 use consort_core::engine::StoreError;
 use consort_core::journal::Actor;
 use consort_core::journal::Change;
+use consort_core::journal::ChangeId;
+use consort_core::journal::Counter;
 use consort_core::journal::Effects;
 use consort_core::journal::Entry;
 use consort_core::journal::EntryId;
+use consort_core::journal::FORMAT;
 use consort_core::journal::JournalStore;
+use consort_core::journal::KeptChange;
 use consort_core::journal::NewEntry;
+use consort_core::journal::Number;
+use consort_core::journal::Numbered;
+use consort_core::journal::Recorded;
 use consort_core::journal::Seq;
 use consort_core::journal::TailRequest;
+use consort_core::journal::UnknownChange;
 use consort_core::journal::Verification;
 use consort_core::messages::MessageStore as _;
 use rusqlite::Connection;
@@ -23,17 +31,24 @@ use rusqlite::params;
 use crate::SqliteTx;
 use crate::apply;
 use crate::apply::Keep;
+use crate::apply::Origin;
 use crate::apply::PROJECTIONS;
 use crate::apply::Subject;
+use crate::apply::json;
+use crate::apply::parse;
 use crate::side_files::published_lines;
 use crate::verify;
 
-const COLUMNS: &str = "seq, id, at, project, actor, changes";
+const COLUMNS: &str = "seq, id, at, project, actor, changes, format";
 
 impl JournalStore for SqliteTx<'_> {
-    fn record(&mut self, entry: &NewEntry) -> Result<Seq, StoreError> {
-        let changes =
-            serde_json::to_string(&entry.changes).map_err(|error| StoreError::Failed(Box::new(error)))?;
+    fn record(&mut self, entry: &NewEntry) -> Result<Recorded, StoreError> {
+        self.require_understood(&entry.changes)?;
+        let numbers = self.number(entry)?;
+        let kept = entry.changes.iter().zip(&numbers);
+        let kept: Vec<Numbered<'_>> =
+            kept.map(|(change, number)| Numbered { number: *number, change }).collect();
+        let kept = serde_json::to_string(&kept).map_err(|error| StoreError::Failed(Box::new(error)))?;
         let store = &self.store.path;
         published_lines::announce(store, &entry.changes)
             .map_err(|error| StoreError::Unusable { path: store.clone(), source: error.into() })?;
@@ -43,17 +58,22 @@ impl JournalStore for SqliteTx<'_> {
         let seq = self.change(|tx| {
             // The last entry is never deleted, so the next number is the last plus one.
             tx.prepare_cached(
-                "INSERT INTO journal (id, at, project, actor, changes) VALUES (?1, ?2, ?3, ?4, ?5)",
+                "INSERT INTO journal (id, at, project, actor, changes, format)
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
             )?
             .execute(params![
                 entry.id.0,
                 entry.at.0,
                 entry.project.as_ref().map(|project| project.as_str()),
                 entry.actor.to_string(),
-                changes,
+                kept,
+                FORMAT,
             ])?;
-            let seq = tx.last_insert_rowid();
-            entry.changes.iter().try_for_each(|change| apply::apply(tx, seq, entry.at, change))?;
+            let (seq, at, project) = (tx.last_insert_rowid(), entry.at, entry.project.as_ref());
+            for (place, (change, number)) in entry.changes.iter().zip(&numbers).enumerate() {
+                let (id, number) = (entry.change_id(place), *number);
+                apply::apply(tx, &Origin { seq, at, project, id, number }, change)?;
+            }
             Ok(seq)
         })?;
         for session in &effects.arrived {
@@ -63,7 +83,17 @@ impl JournalStore for SqliteTx<'_> {
         }
         self.after.ended.extend(effects.ended);
         self.after.topics.extend(effects.topics);
-        Ok(seq)
+        Ok(Recorded { seq, numbers })
+    }
+
+    fn next_number(&self, counter: &Counter) -> Result<Number, StoreError> {
+        let project = counter.project.as_ref().map_or("", |project| project.as_str());
+        let sql =
+            "SELECT CAST(value AS INTEGER) FROM facts WHERE kind = 'number' AND key = ?1 AND owner = ?2";
+        let last: Option<Number> = self.ask(|tx| {
+            tx.prepare_cached(sql)?.query_row([counter.kind, project], |row| row.get(0)).optional()
+        })?;
+        Ok(last.unwrap_or(0) + 1)
     }
 
     fn entries(&self, request: &TailRequest) -> Result<Vec<Entry>, StoreError> {
@@ -90,11 +120,8 @@ impl JournalStore for SqliteTx<'_> {
         Ok(entries)
     }
 
-    fn recent(&self, id: EntryId) -> Result<Option<Entry>, StoreError> {
-        let sql = format!(
-            "SELECT {COLUMNS} FROM journal
-             WHERE seq > (SELECT max(seq) - 5000 FROM journal) AND id = ?1"
-        );
+    fn entry(&self, id: EntryId) -> Result<Option<Entry>, StoreError> {
+        let sql = format!("SELECT {COLUMNS} FROM journal WHERE id = ?1");
         let raw = self.ask(|tx| tx.prepare(&sql)?.query_row([id.0], Raw::read).optional())?;
         Ok(raw.map(Raw::show))
     }
@@ -121,11 +148,7 @@ impl JournalStore for SqliteTx<'_> {
 
     fn rebuild(&mut self) -> Result<usize, StoreError> {
         self.after.publish.all = true;
-        self.change(|tx| {
-            PROJECTIONS.iter().try_for_each(|projection| {
-                tx.execute(&format!("DELETE FROM {}", projection.rows), []).map(drop)
-            })
-        })?;
+        self.change(clear_projections)?;
         let count = replay(&self.tx, &self.tx, |error| self.failed(error))?;
         self.raise_all_flags()?;
         Ok(count)
@@ -140,24 +163,28 @@ impl JournalStore for SqliteTx<'_> {
         self.ask(|tx| tx.query_row(sql, [before.0], |row| row.get(0)))
     }
 
-    fn droppable(&self, through: Seq) -> Result<Vec<Seq>, StoreError> {
+    fn droppable(&self, through: Seq) -> Result<Vec<(Seq, usize)>, StoreError> {
         let mut candidates = Vec::new();
         for_each(&self.tx, through, &|error| self.failed(error), |entry| {
             // What cannot be read is not ours to drop.
             if let Ok(entry) = entry {
-                let keeps = entry.changes.iter().map(|change| apply::keep(entry.seq, change));
-                candidates.push((entry.seq, keeps.collect()));
+                for (place, kept) in entry.changes.iter().enumerate() {
+                    let keep = apply::keep(entry.seq, change_id(entry.id, place), &kept.change);
+                    candidates.push(((entry.seq, place), keep));
+                }
             }
             Ok(())
         })?;
         self.ask(|tx| droppable(tx, candidates))
     }
 
-    fn drop_entries(&mut self, entries: &[Seq]) -> Result<usize, StoreError> {
-        self.change(|tx| {
-            let mut delete = tx.prepare_cached("DELETE FROM journal WHERE seq = ?1")?;
-            entries.iter().map(|seq| delete.execute([seq])).sum()
-        })
+    fn drop_changes(&mut self, changes: &[(Seq, usize)]) -> Result<usize, StoreError> {
+        let mut dropped = 0;
+        for of_entry in changes.chunk_by(|one, other| one.0 == other.0) {
+            let (seq, places) = (of_entry[0].0, of_entry.iter().map(|(_, place)| *place));
+            dropped += self.change(|tx| drop_from(tx, seq, places))?;
+        }
+        Ok(dropped)
     }
 
     fn last_pruned(&self) -> Result<Option<Timestamp>, StoreError> {
@@ -187,11 +214,69 @@ pub(crate) fn matching(
     Ok(raw.into_iter().map(Raw::show).collect())
 }
 
-/// The entries that nothing depends on. An entry is kept whole, and with it
-/// all others of its stories: half of a story replays as another one.
-fn droppable(tx: &Connection, mut candidates: Vec<(Seq, Vec<Keep>)>) -> rusqlite::Result<Vec<Seq>> {
+impl SqliteTx<'_> {
+    /// Refuses to change what a newer consort has changed in a way that we do not
+    /// understand.
+    fn require_understood(&self, changes: &[Change]) -> Result<(), StoreError> {
+        let any = "SELECT 1 FROM facts WHERE kind = 'newer'";
+        if !self.ask(|tx| tx.prepare_cached(any)?.exists([]))? {
+            return Ok(());
+        }
+        let sql = "SELECT CAST(value AS INTEGER) FROM facts WHERE kind = 'newer' AND key = ?1";
+        for about in changes.iter().flat_map(Change::about) {
+            let seq: Option<Seq> =
+                self.ask(|tx| tx.prepare_cached(sql)?.query_row([&about], |row| row.get(0)).optional())?;
+            if let Some(seq) = seq {
+                return Err(StoreError::NotUnderstood { about, seq });
+            }
+        }
+        Ok(())
+    }
+
+    /// Gives every change of an entry the next number of its kind.
+    fn number(&self, entry: &NewEntry) -> Result<Vec<Option<Number>>, StoreError> {
+        let sql = "REPLACE INTO facts VALUES ('number', ?1, ?2, ?3)";
+        let number = |change: &Change| {
+            let Some(counter) = change.counter(entry.project.as_ref()) else { return Ok(None) };
+            let number = self.next_number(&counter)?;
+            let project = counter.project.as_ref().map_or("", |project| project.as_str());
+            self.change(|tx| {
+                tx.prepare_cached(sql)?.execute(params![counter.kind, project, number.to_string()])
+            })?;
+            Ok(Some(number))
+        };
+        entry.changes.iter().map(number).collect()
+    }
+}
+
+fn change_id(entry: EntryId, place: usize) -> ChangeId {
+    ChangeId { entry, place: u16::try_from(place).unwrap_or(u16::MAX) }
+}
+
+/// Drops changes of one entry; all of it, if nothing else is in it. Whether it was all.
+fn drop_from(tx: &Connection, seq: Seq, places: impl Iterator<Item = usize>) -> rusqlite::Result<usize> {
+    let sql = "SELECT changes FROM journal WHERE seq = ?1";
+    let read = |row: &rusqlite::Row<'_>| parse::<Vec<serde_json::Value>>(row.get_ref(0)?.as_str()?, 0);
+    let Some(mut changes) = tx.prepare_cached(sql)?.query_row([seq], read).optional()? else { return Ok(0) };
+    for place in places.filter(|place| *place < changes.len()).collect::<Vec<_>>() {
+        changes[place] = serde_json::Value::Null;
+    }
+    if changes.iter().all(serde_json::Value::is_null) {
+        return tx.prepare_cached("DELETE FROM journal WHERE seq = ?1")?.execute([seq]);
+    }
+    tx.prepare_cached("UPDATE journal SET changes = ?2 WHERE seq = ?1")?
+        .execute(params![seq, json(&changes)?])?;
+    Ok(0)
+}
+
+/// A change, by its entry and its place in it.
+type Place = (Seq, usize);
+
+/// The changes that nothing depends on. One is kept together with all others of its
+/// story: half of a story replays as another one.
+fn droppable(tx: &Connection, mut candidates: Vec<(Place, Keep)>) -> rusqlite::Result<Vec<Place>> {
     let mut kept: HashSet<Subject> = HashSet::new();
-    for keep in candidates.iter().flat_map(|(_, keeps)| keeps) {
+    for (_, keep) in &candidates {
         let subjects = match keep {
             Keep::Story(subject) => std::slice::from_ref(subject),
             Keep::WhileAny(subjects) => subjects,
@@ -203,25 +288,13 @@ fn droppable(tx: &Connection, mut candidates: Vec<(Seq, Vec<Keep>)>) -> rusqlite
             }
         }
     }
-    loop {
-        let is_needed = |keep: &Keep| match keep {
-            Keep::Never => false,
-            Keep::Story(subject) => kept.contains(subject),
-            Keep::WhileAny(subjects) => subjects.iter().any(|subject| kept.contains(subject)),
-            Keep::Always => true,
-        };
-        let (needed, rest): (Vec<_>, Vec<_>) =
-            candidates.into_iter().partition(|(_, keeps)| keeps.iter().any(is_needed));
-        candidates = rest;
-        if needed.is_empty() {
-            return Ok(candidates.into_iter().map(|(seq, _)| seq).collect());
-        }
-        let subjects = needed.into_iter().flat_map(|(_, keeps)| keeps);
-        kept.extend(subjects.filter_map(|keep| match keep {
-            Keep::Story(subject) => Some(subject),
-            Keep::Never | Keep::WhileAny(_) | Keep::Always => None,
-        }));
-    }
+    candidates.retain(|(_, keep)| match keep {
+        Keep::Never => true,
+        Keep::Story(subject) => !kept.contains(subject),
+        Keep::WhileAny(subjects) => !subjects.iter().any(|subject| kept.contains(subject)),
+        Keep::Always => false,
+    });
+    Ok(candidates.into_iter().map(|(place, _)| place).collect())
 }
 
 /// Applies every entry of `journal` to the tables of `target`, in order.
@@ -232,12 +305,39 @@ pub(crate) fn replay(
 ) -> Result<usize, StoreError> {
     let mut count = 0;
     for_each(journal, Seq::MAX, &failed, |entry| {
-        let entry = entry?;
         count += 1;
-        let Entry { seq, at, changes, .. } = entry;
-        changes.iter().try_for_each(|change| apply::apply(target, seq, at, change)).map_err(&failed)
+        apply_entry(target, &entry?).map_err(&failed)
     })?;
     Ok(count)
+}
+
+/// Makes the projections again from all that can be read.
+pub(crate) fn remake_projections(connection: &Connection) -> rusqlite::Result<()> {
+    clear_projections(connection)?;
+    let sql = format!("SELECT {COLUMNS} FROM journal ORDER BY seq");
+    let mut statement = connection.prepare(&sql)?;
+    let mut rows = statement.query([])?;
+    while let Some(row) = rows.next()? {
+        if let Ok(entry) = Raw::read(row)?.parse() {
+            apply_entry(connection, &entry)?;
+        }
+    }
+    Ok(())
+}
+
+fn clear_projections(connection: &Connection) -> rusqlite::Result<()> {
+    PROJECTIONS.iter().try_for_each(|projection| {
+        connection.execute(&format!("DELETE FROM {}", projection.rows), []).map(drop)
+    })
+}
+
+fn apply_entry(target: &Connection, entry: &Entry) -> rusqlite::Result<()> {
+    let Entry { seq, at, id, project, changes, .. } = entry;
+    changes.iter().enumerate().try_for_each(|(place, KeptChange { number, change })| {
+        let (id, project) = (change_id(*id, place), project.as_ref());
+        let origin = Origin { seq: *seq, at: *at, project, id, number: *number };
+        apply::apply(target, &origin, change)
+    })
 }
 
 /// Visits every entry up to `through` without holding them all.
@@ -263,6 +363,7 @@ struct Raw {
     project: Option<String>,
     actor: String,
     changes: String,
+    format: u32,
 }
 
 impl Raw {
@@ -274,12 +375,13 @@ impl Raw {
             project: row.get(3)?,
             actor: row.get(4)?,
             changes: row.get(5)?,
+            format: row.get(6)?,
         })
     }
 
     /// For who must understand it.
     fn parse(self) -> Result<Entry, StoreError> {
-        match serde_json::from_str(&self.changes) {
+        match self.changes() {
             Ok(changes) => Ok(self.with(changes)),
             Err(source) => Err(StoreError::Entry { seq: self.seq, source }),
         }
@@ -288,14 +390,27 @@ impl Raw {
     /// For who looks: one that cannot be understood is shown as it is, and stops none
     /// of the others.
     fn show(self) -> Entry {
-        let changes = serde_json::from_str(&self.changes)
-            .unwrap_or_else(|_| vec![Change::Unknown(self.changes.clone().into())]);
+        let changes = self.changes().unwrap_or_else(|_| {
+            let change = Change::Unknown(UnknownChange::read(self.changes.clone().into()));
+            vec![KeptChange { number: None, change }]
+        });
         self.with(changes)
     }
 
-    fn with(self, changes: Vec<Change>) -> Entry {
+    /// What an entry of a newer form means is not for us to say, whatever it looks like.
+    fn changes(&self) -> serde_json::Result<Vec<KeptChange>> {
+        if self.format <= FORMAT {
+            return serde_json::from_str(&self.changes);
+        }
+        let changes: Vec<serde_json::Value> = serde_json::from_str(&self.changes)?;
+        let unknown =
+            |value| KeptChange { number: None, change: Change::Unknown(UnknownChange::read(value)) };
+        Ok(changes.into_iter().map(unknown).collect())
+    }
+
+    fn with(self, changes: Vec<KeptChange>) -> Entry {
         let Ok(actor) = Actor::from_str(&self.actor);
         let (id, at, project) = (EntryId(self.id), Timestamp(self.at), self.project.map(Into::into));
-        Entry { seq: self.seq, id, at, project, actor, changes }
+        Entry { seq: self.seq, id, format: self.format, at, project, actor, changes }
     }
 }

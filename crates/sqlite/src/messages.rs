@@ -5,8 +5,11 @@ use std::str::FromStr as _;
 
 use consort_core::Timestamp;
 use consort_core::engine::StoreError;
-use consort_core::host::Process;
+use consort_core::host::MachineProcess;
 use consort_core::journal::Actor;
+use consort_core::journal::ChangeId;
+use consort_core::journal::EntryId;
+use consort_core::journal::Number;
 use consort_core::journal::Seq;
 use consort_core::messages::Flag;
 use consort_core::messages::Letter;
@@ -14,9 +17,11 @@ use consort_core::messages::Message;
 use consort_core::messages::MessageChange;
 use consort_core::messages::MessageStore;
 use consort_core::messages::Receipt;
+use consort_core::messages::Sent;
 use consort_core::messages::SentMessage;
 use consort_core::messages::State;
 use consort_core::presence::SessionId;
+use consort_core::project::ProjectId;
 use consort_core::side_files::SideFiles;
 use rusqlite::Connection;
 use rusqlite::OptionalExtension as _;
@@ -28,170 +33,208 @@ use serde::Serialize;
 
 use crate::SqliteTx;
 use crate::apply::Keep;
+use crate::apply::Origin;
 use crate::apply::json;
 
 pub(crate) fn apply(
     connection: &Connection,
-    seq: Seq,
-    at: Timestamp,
+    origin: &Origin<'_>,
     change: &MessageChange,
 ) -> rusqlite::Result<()> {
+    let at = origin.at;
     // Whatever is not there (any more) is passed over: entries about a message
     // outlive it.
-    let each = |sql: &str, numbers: &[Seq], values: &[&dyn rusqlite::ToSql]| {
+    let each = |sql: &str, messages: &[ChangeId], values: &[&dyn rusqlite::ToSql]| {
         let mut statement = connection.prepare_cached(sql)?;
         for (n, value) in values.iter().enumerate() {
             statement.raw_bind_parameter(n + 2, value)?;
         }
-        numbers.iter().try_for_each(|number| {
-            statement.raw_bind_parameter(1, number)?;
+        messages.iter().try_for_each(|id| {
+            statement.raw_bind_parameter(1, blob(*id))?;
             statement.raw_execute().map(drop)
         })
     };
     match change {
         MessageChange::Sent(sent) => {
-            let mut insert =
-                connection.prepare_cached("REPLACE INTO letters VALUES (?1, ?2, ?3, ?4, ?5, NULL)")?;
-            let (sender, thread) = (sent.from.who.to_string(), sent.thread.unwrap_or(seq));
+            let mut insert = connection
+                .prepare_cached("REPLACE INTO letters VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, NULL)")?;
+            let (id, sender) = (blob(origin.id), sent.from.who.to_string());
+            let (number, thread) = (origin.number.unwrap_or(0), blob(sent.thread.unwrap_or(origin.id)));
             sent.to.iter().try_for_each(|to| {
-                insert.execute(params![seq, to.who.to_string(), sender, thread, sent.key]).map(drop)
+                let recipient = to.who.to_string();
+                insert.execute(params![id, recipient, origin.seq, number, sender, thread, sent.key]).map(drop)
             })
         }
-        MessageChange::Delivered { to, numbers, hand } => {
-            let (to, is_handed) = (to.to_string(), among(numbers));
-            let mut numbers = unread_numbers(connection, &to)?;
-            numbers.retain(&is_handed);
-            change_hands(connection, &to, is_handed, Some(HandOver { at, hand: hand.clone(), numbers }))
+        MessageChange::Delivered { to, messages, by } => {
+            let (to, is_delivered) = (to.to_string(), among(messages));
+            let unread = unread_messages(connection, &to)?.into_iter().map(|unread| unread.id);
+            let mut messages: Vec<ChangeId> = unread.filter(&is_delivered).collect();
+            messages.sort_unstable();
+            redeliver(connection, &to, is_delivered, Some(Delivery { at, by: by.clone(), messages }))
         }
-        MessageChange::Read { to, numbers } => {
+        MessageChange::Read { to, messages } => {
             let to = to.to_string();
             each(
-                "UPDATE letters SET read_at = ?3 WHERE number = ?1 AND recipient = ?2 AND read_at IS NULL",
-                numbers,
+                "UPDATE letters SET read_at = ?3 WHERE message = ?1 AND recipient = ?2 AND read_at IS NULL",
+                messages,
                 &[&to, &at.0],
             )?;
-            change_hands(connection, &to, among(numbers), None)
+            redeliver(connection, &to, among(messages), None)
         }
-        MessageChange::Inherited { from, to, numbers } => {
+        MessageChange::Inherited { from, to, messages } => {
             // Whoever has a copy of its own keeps that one.
             let (from, to) = (from.to_string(), to.to_string());
             each(
-                "UPDATE OR IGNORE letters SET recipient = ?3 WHERE number = ?1 AND recipient = ?2",
-                numbers,
+                "UPDATE OR IGNORE letters SET recipient = ?3 WHERE message = ?1 AND recipient = ?2",
+                messages,
                 &[&from, &to],
             )?;
-            each("DELETE FROM letters WHERE number = ?1 AND recipient = ?2", numbers, &[&from])?;
-            change_hands(connection, &from, among(numbers), None)
+            each("DELETE FROM letters WHERE message = ?1 AND recipient = ?2", messages, &[&from])?;
+            redeliver(connection, &from, among(messages), None)
         }
-        MessageChange::Dropped { to, numbers } => {
+        MessageChange::Dropped { to, messages } => {
             let to = to.to_string();
-            each("DELETE FROM letters WHERE number = ?1 AND recipient = ?2", numbers, &[&to])?;
-            change_hands(connection, &to, among(numbers), None)
+            each("DELETE FROM letters WHERE message = ?1 AND recipient = ?2", messages, &[&to])?;
+            redeliver(connection, &to, among(messages), None)
         }
         // One that has changed hands since somebody looked stays until it is read.
-        MessageChange::Forgotten { numbers } => {
-            each("DELETE FROM letters WHERE number = ?1 AND read_at IS NOT NULL", numbers, &[])
+        MessageChange::Forgotten { messages } => {
+            each("DELETE FROM letters WHERE message = ?1 AND read_at IS NOT NULL", messages, &[])
         }
     }
 }
 
-/// What one process handed over at once to one recipient, as far as that has not
+/// A message's id as it is kept: sixteen bytes, and two more unless it is its entry's
+/// first change.
+fn blob(id: ChangeId) -> Vec<u8> {
+    let mut bytes = id.entry.0.to_vec();
+    if id.place > 0 {
+        bytes.extend(id.place.to_be_bytes());
+    }
+    bytes
+}
+
+fn read_id(row: &Row<'_>, column: usize) -> rusqlite::Result<ChangeId> {
+    let bytes = row.get_ref(column)?.as_blob()?;
+    let place = bytes.get(16..18).map_or(0, |place| u16::from_be_bytes([place[0], place[1]]));
+    let entry = bytes.first_chunk().copied().unwrap_or_default();
+    Ok(ChangeId { entry: EntryId(entry), place })
+}
+
+/// What one process delivered at once to one recipient, as far as that has not
 /// read it.
 #[derive(Serialize, Deserialize)]
-struct HandOver {
+struct Delivery {
     at: Timestamp,
-    hand: Process,
+    by: MachineProcess,
     /// In order.
-    numbers: Vec<Seq>,
+    messages: Vec<ChangeId>,
 }
 
-/// Every letter is in one hand at most.
-fn hands(connection: &Connection, recipient: &str) -> rusqlite::Result<Vec<HandOver>> {
-    let sql = "SELECT value FROM facts WHERE kind = 'hand' AND key = ?1 AND owner = ''";
-    let hands =
-        connection.prepare_cached(sql)?.query_row([recipient], |row| read_hands(row, 0)).optional()?;
-    Ok(hands.unwrap_or_default())
+/// Every letter is part of one delivery at most.
+fn deliveries(connection: &Connection, recipient: &str) -> rusqlite::Result<Vec<Delivery>> {
+    let sql = "SELECT value FROM facts WHERE kind = 'delivery' AND key = ?1 AND owner = ''";
+    let found =
+        connection.prepare_cached(sql)?.query_row([recipient], |row| read_deliveries(row, 0)).optional()?;
+    Ok(found.unwrap_or_default())
 }
 
-/// What cannot be understood is in nobody's hand: shown twice is better than never.
-fn read_hands(row: &Row<'_>, column: usize) -> rusqlite::Result<Vec<HandOver>> {
+/// What cannot be understood was not delivered: shown twice is better than never.
+fn read_deliveries(row: &Row<'_>, column: usize) -> rusqlite::Result<Vec<Delivery>> {
     Ok(serde_json::from_str(row.get_ref(column)?.as_str()?).unwrap_or_default())
 }
 
-/// In whose hand a letter is.
-fn hand_of(hands: &[HandOver], number: Seq) -> Option<&HandOver> {
-    hands.iter().find(|over| over.numbers.binary_search(&number).is_ok())
+/// The delivery that a letter is part of.
+fn delivery_of(deliveries: &[Delivery], id: ChangeId) -> Option<&Delivery> {
+    deliveries.iter().find(|delivery| delivery.messages.binary_search(&id).is_ok())
 }
 
-/// Takes letters out of all hands, and puts them into another.
-fn change_hands(
+/// Takes letters out of all deliveries, and makes them another.
+fn redeliver(
     connection: &Connection,
     recipient: &str,
-    is_taken: impl Fn(&Seq) -> bool,
-    into: Option<HandOver>,
+    is_taken: impl Fn(&ChangeId) -> bool,
+    into: Option<Delivery>,
 ) -> rusqlite::Result<()> {
-    let mut hands = hands(connection, recipient)?;
-    if hands.is_empty() && into.is_none() {
+    let mut deliveries = deliveries(connection, recipient)?;
+    if deliveries.is_empty() && into.is_none() {
         return Ok(());
     }
-    hands.iter_mut().for_each(|over| over.numbers.retain(|number| !is_taken(number)));
-    hands.extend(into);
-    hands.retain(|over| !over.numbers.is_empty());
-    hands.sort_by_key(|over| (over.at, over.numbers.first().copied()));
-    if hands.is_empty() {
-        let sql = "DELETE FROM facts WHERE kind = 'hand' AND key = ?1 AND owner = ''";
+    deliveries.iter_mut().for_each(|delivery| delivery.messages.retain(|id| !is_taken(id)));
+    deliveries.extend(into);
+    deliveries.retain(|delivery| !delivery.messages.is_empty());
+    deliveries.sort_by_key(|delivery| (delivery.at, delivery.messages.first().copied()));
+    if deliveries.is_empty() {
+        let sql = "DELETE FROM facts WHERE kind = 'delivery' AND key = ?1 AND owner = ''";
         return connection.prepare_cached(sql)?.execute([recipient]).map(drop);
     }
-    let sql = "REPLACE INTO facts VALUES ('hand', ?1, '', ?2)";
-    connection.prepare_cached(sql)?.execute([recipient, &json(&hands)?]).map(drop)
+    let sql = "REPLACE INTO facts VALUES ('delivery', ?1, '', ?2)";
+    connection.prepare_cached(sql)?.execute([recipient, &json(&deliveries)?]).map(drop)
 }
 
-/// Whether a number is one of these, which may be thousands in any order.
-fn among(numbers: &[Seq]) -> impl Fn(&Seq) -> bool {
-    let mut numbers = numbers.to_vec();
-    numbers.sort_unstable();
-    move |number| numbers.binary_search(number).is_ok()
+/// Whether an id is one of these, which may be thousands in any order.
+fn among(messages: &[ChangeId]) -> impl Fn(&ChangeId) -> bool {
+    let mut messages = messages.to_vec();
+    messages.sort_unstable();
+    move |id| messages.binary_search(id).is_ok()
 }
 
-fn unread_numbers(connection: &Connection, recipient: &str) -> rusqlite::Result<Vec<Seq>> {
-    let sql = "SELECT number FROM letters WHERE recipient = ?1 AND read_at IS NULL ORDER BY number";
-    connection.prepare_cached(sql)?.query_map([recipient], |row| row.get(0))?.collect()
+/// A message that somebody has not read.
+struct Unread {
+    id: ChangeId,
+    seq: Seq,
+    number: Number,
 }
 
-/// An entry about messages is needed while one of them is there, or while the
-/// entry that sent it is kept for something else that came about in it.
-pub(crate) fn keep(seq: Seq, change: &MessageChange) -> Keep {
-    let while_any = |numbers: &[Seq]| {
-        Keep::WhileAny(numbers.iter().map(|number| ("letters", number.to_string())).collect())
-    };
+/// In the order they were sent.
+fn unread_messages(connection: &Connection, recipient: &str) -> rusqlite::Result<Vec<Unread>> {
+    let sql = "SELECT message, seq, number FROM letters WHERE recipient = ?1 AND read_at IS NULL
+               ORDER BY seq, message";
+    let read = |row: &Row<'_>| Ok(Unread { id: read_id(row, 0)?, seq: row.get(1)?, number: row.get(2)? });
+    connection.prepare_cached(sql)?.query_map([recipient], read)?.collect()
+}
+
+/// A change about messages is needed while one of them is there.
+pub(crate) fn keep(id: ChangeId, change: &MessageChange) -> Keep {
+    let subject = |id: &ChangeId| ("letters", blob(*id).iter().map(|byte| format!("{byte:02X}")).collect());
     match change {
-        MessageChange::Sent(_) => Keep::Story(("letters", seq.to_string())),
-        MessageChange::Delivered { numbers, .. }
-        | MessageChange::Read { numbers, .. }
-        | MessageChange::Inherited { numbers, .. }
-        | MessageChange::Dropped { numbers, .. }
-        | MessageChange::Forgotten { numbers } => while_any(numbers),
+        MessageChange::Sent(_) => Keep::Story(subject(&id)),
+        MessageChange::Delivered { messages, .. }
+        | MessageChange::Read { messages, .. }
+        | MessageChange::Inherited { messages, .. }
+        | MessageChange::Dropped { messages, .. }
+        | MessageChange::Forgotten { messages } => Keep::WhileAny(messages.iter().map(subject).collect()),
     }
 }
 
 impl MessageStore for SqliteTx<'_> {
     fn unread(&self, mailbox: &Actor) -> Result<Vec<Letter>, StoreError> {
         let mailbox = mailbox.to_string();
-        let hands = self.ask(|tx| hands(tx, &mailbox))?;
-        let letter = |message: Message| {
-            let over = hand_of(&hands, message.number);
-            let (delivered_at, hand) = over.map(|over| (over.at, over.hand.clone())).unzip();
-            Letter { message, delivered_at, hand, again: false }
-        };
         // Two short statements are sooner understood than one that joins.
-        let sql = "SELECT seq, at, changes FROM journal WHERE seq = ?1";
+        let sql = "SELECT at, project, changes FROM journal WHERE seq = ?1";
         self.ask(|tx| {
+            let deliveries = deliveries(tx, &mailbox)?;
             let mut entry = tx.prepare_cached(sql)?;
-            let numbers = unread_numbers(tx, &mailbox)?;
-            let messages = numbers.iter().map(|number| entry.query_row([number], read_message).optional());
-            messages.filter_map(Result::transpose).collect::<rusqlite::Result<Result<Vec<_>, _>>>()
+            let read = |Unread { id, seq, number }| {
+                let message = entry
+                    .query_row([seq], |row| {
+                        let (at, project) = (Timestamp(row.get(0)?), read_project(row, 1)?);
+                        let sent = read_sent(row.get_ref(2)?.as_str()?, id.place);
+                        Ok(sent.map(|sent| Message { id, number, project, seq, at, sent }))
+                    })
+                    .optional()?;
+                let letter = |message| {
+                    let delivery = delivery_of(&deliveries, id);
+                    let (delivered_at, delivered_by) =
+                        delivery.map(|delivery| (delivery.at, delivery.by.clone())).unzip();
+                    Letter { message, delivered_at, delivered_by, again: false }
+                };
+                Ok(message
+                    .map(|message| message.map(letter).map_err(|source| StoreError::Entry { seq, source })))
+            };
+            let letters = unread_messages(tx, &mailbox)?.into_iter().map(read);
+            letters.filter_map(Result::transpose).collect::<rusqlite::Result<Result<Vec<_>, _>>>()
         })?
-        .map(|messages: Vec<Message>| messages.into_iter().map(letter).collect())
     }
 
     fn has_unread(&self, mailbox: &Actor) -> Result<bool, StoreError> {
@@ -208,8 +251,12 @@ impl MessageStore for SqliteTx<'_> {
         self.ask(|tx| tx.prepare(sql)?.query_map([], read)?.collect())
     }
 
-    fn message(&self, number: Seq) -> Result<Option<Message>, StoreError> {
-        Ok(self.messages("number = ?1", [number])?.pop())
+    fn message(&self, id: ChangeId) -> Result<Option<Message>, StoreError> {
+        Ok(self.messages("message = ?1", [blob(id)])?.pop())
+    }
+
+    fn numbered(&self, number: Number) -> Result<Vec<Message>, StoreError> {
+        self.messages("number = ?1", [number])
     }
 
     fn by_key(&self, from: &Actor, key: &str) -> Result<Option<Message>, StoreError> {
@@ -217,20 +264,21 @@ impl MessageStore for SqliteTx<'_> {
     }
 
     fn sent_by(&self, from: &Actor, limit: usize) -> Result<Vec<SentMessage>, StoreError> {
-        let latest = "SELECT DISTINCT number FROM letters WHERE sender = ?1 ORDER BY number DESC LIMIT ?2";
-        self.posts(&format!("number IN ({latest})"), params![from.to_string(), count(limit)])
+        let latest =
+            "SELECT DISTINCT message FROM letters WHERE sender = ?1 ORDER BY seq DESC, message DESC LIMIT ?2";
+        self.posts(&format!("message IN ({latest})"), params![from.to_string(), count(limit)])
     }
 
-    fn thread(&self, first: Seq) -> Result<Vec<SentMessage>, StoreError> {
-        self.posts("thread = ?1", [first])
+    fn thread(&self, first: ChangeId) -> Result<Vec<SentMessage>, StoreError> {
+        self.posts("thread = ?1", [blob(first)])
     }
 
     fn between(&self, one: &Actor, other: &Actor, limit: usize) -> Result<Vec<SentMessage>, StoreError> {
-        let latest = "SELECT number FROM letters
+        let latest = "SELECT message FROM letters
             WHERE (sender = ?1 AND recipient = ?2) OR (sender = ?2 AND recipient = ?1)
-            ORDER BY number DESC LIMIT ?3";
+            ORDER BY seq DESC, message DESC LIMIT ?3";
         let parameters = params![one.to_string(), other.to_string(), count(limit)];
-        self.posts(&format!("number IN ({latest})"), parameters)
+        self.posts(&format!("message IN ({latest})"), parameters)
     }
 
     fn sent_before(&self, before: Timestamp) -> Result<Vec<SentMessage>, StoreError> {
@@ -265,68 +313,71 @@ impl SqliteTx<'_> {
     /// Messages in order, each once, unless one of them cannot be understood.
     fn messages(&self, which: &str, parameters: impl Params) -> Result<Vec<Message>, StoreError> {
         let sql = format!(
-            "SELECT journal.seq, journal.at, journal.changes FROM letters JOIN journal ON seq = number
-             WHERE {which} GROUP BY number ORDER BY number"
+            "SELECT message, number, journal.seq, journal.at, project, changes
+             FROM letters JOIN journal ON journal.seq = letters.seq
+             WHERE {which} GROUP BY message ORDER BY journal.seq, message"
         );
-        self.ask(|tx| {
-            tx.prepare_cached(&sql)?.query_map(parameters, read_message)?.collect::<rusqlite::Result<_>>()
-        })?
+        let read = |row: &Row<'_>| {
+            let (id, number, seq) = (read_id(row, 0)?, row.get(1)?, row.get(2)?);
+            let (at, project) = (Timestamp(row.get(3)?), read_project(row, 4)?);
+            let sent = read_sent(row.get_ref(5)?.as_str()?, id.place);
+            Ok(sent
+                .map(|sent| Message { id, number, project, seq, at, sent })
+                .map_err(|source| StoreError::Entry { seq, source }))
+        };
+        self.ask(|tx| tx.prepare_cached(&sql)?.query_map(parameters, read)?.collect::<rusqlite::Result<_>>())?
     }
 
     fn posts(&self, which: &str, parameters: impl Params) -> Result<Vec<SentMessage>, StoreError> {
-        let hands: BTreeMap<String, Vec<HandOver>> = self.ask(|tx| {
-            let mut statement = tx.prepare_cached("SELECT key, value FROM facts WHERE kind = 'hand'")?;
-            statement.query_map([], |row| Ok((row.get(0)?, read_hands(row, 1)?)))?.collect()
+        let deliveries: BTreeMap<String, Vec<Delivery>> = self.ask(|tx| {
+            let mut statement = tx.prepare_cached("SELECT key, value FROM facts WHERE kind = 'delivery'")?;
+            statement.query_map([], |row| Ok((row.get(0)?, read_deliveries(row, 1)?)))?.collect()
         })?;
-        let sql = "SELECT recipient, read_at, number FROM letters WHERE number = ?1 ORDER BY recipient";
-        let read = |row: &Row<'_>| {
-            let recipient = row.get_ref(0)?.as_str()?;
-            let (read_at, number): (Option<i64>, Seq) = (row.get(1)?, row.get(2)?);
-            let over = hands.get(recipient).and_then(|hands| hand_of(hands, number));
-            let (state, at) = match (read_at, over) {
-                (Some(read_at), _) => (State::Read, Some(Timestamp(read_at))),
-                (None, Some(over)) => (State::Delivered, Some(over.at)),
-                (None, None) => (State::Waiting, None),
-            };
-            let Ok(to) = Actor::from_str(recipient);
-            Ok(Receipt { name: to.to_string(), to, state, at })
-        };
-        let messages = self.messages(which, parameters)?;
+        let sql = "SELECT recipient, read_at FROM letters WHERE message = ?1 ORDER BY recipient";
         let post = |message: Message| {
+            let read = |row: &Row<'_>| {
+                let recipient = row.get_ref(0)?.as_str()?;
+                let read_at: Option<i64> = row.get(1)?;
+                let delivery = deliveries.get(recipient).and_then(|all| delivery_of(all, message.id));
+                let (state, at) = match (read_at, delivery) {
+                    (Some(read_at), _) => (State::Read, Some(Timestamp(read_at))),
+                    (None, Some(delivery)) => (State::Delivered, Some(delivery.at)),
+                    (None, None) => (State::Waiting, None),
+                };
+                let Ok(to) = Actor::from_str(recipient);
+                Ok(Receipt { name: to.to_string(), to, state, at })
+            };
             let receipts =
-                self.ask(|tx| tx.prepare_cached(sql)?.query_map([message.number], read)?.collect())?;
+                self.ask(|tx| tx.prepare_cached(sql)?.query_map([blob(message.id)], read)?.collect())?;
             Ok(SentMessage { message, receipts })
         };
-        messages.into_iter().map(post).collect()
+        self.messages(which, parameters)?.into_iter().map(post).collect()
     }
 }
 
-/// The message that an entry has sent: its number, when, and its changes. Most have
-/// an entry of their own, so it is not asked first what else it might be: a hook
-/// reads dozens. A few came about with something.
-fn read_message(row: &Row<'_>) -> rusqlite::Result<Result<Message, StoreError>> {
+/// The message among an entry's changes. Most have an entry of their own, so it is not
+/// asked first what else it might be: a hook reads dozens.
+fn read_sent(changes: &str, place: u16) -> serde_json::Result<Sent> {
     #[derive(Deserialize)]
-    struct Only {
-        messages: MessageChange,
+    struct Kept {
+        change: MessageChange,
     }
-    #[derive(Deserialize)]
-    struct Any {
-        messages: Option<MessageChange>,
-    }
-    let (number, at, changes) = (row.get(0)?, Timestamp(row.get(1)?), row.get_ref(2)?.as_str()?);
-    let messages = match serde_json::from_str::<[Only; 1]>(changes) {
-        Ok([Only { messages }]) => Ok(Some(messages)),
-        Err(_) => {
-            serde_json::from_str::<Vec<Any>>(changes).map(|all| all.into_iter().find_map(|any| any.messages))
+    let kept = match serde_json::from_str::<[Kept; 1]>(changes) {
+        Ok([only]) if place == 0 => only,
+        _ => {
+            let mut all: Vec<serde_json::Value> = serde_json::from_str(changes)?;
+            let value = all.get_mut(usize::from(place)).map(serde_json::Value::take).unwrap_or_default();
+            serde_json::from_value(value)?
         }
     };
-    let sent = messages.and_then(|messages| match messages {
-        Some(MessageChange::Sent(sent)) => Ok(*sent),
+    match kept.change {
+        MessageChange::Sent(sent) => Ok(*sent),
         _ => Err(serde::de::Error::custom("it sent no message")),
-    });
-    Ok(sent
-        .map(|sent| Message { number, at, sent })
-        .map_err(|source| StoreError::Entry { seq: number, source }))
+    }
+}
+
+fn read_project(row: &Row<'_>, column: usize) -> rusqlite::Result<Option<ProjectId>> {
+    Ok(row.get::<_, Option<String>>(column)?.map(Into::into))
 }
 
 fn count(limit: usize) -> i64 {

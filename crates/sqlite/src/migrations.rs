@@ -7,6 +7,9 @@
 use rusqlite::Connection;
 use rusqlite::TransactionBehavior;
 
+use crate::former;
+use crate::journal;
+
 const MIGRATIONS: &[&str] = &[
     include_str!("../migrations/0001_foundation.sql"),
     include_str!("../migrations/0002_messages.sql"),
@@ -14,7 +17,11 @@ const MIGRATIONS: &[&str] = &[
     include_str!("../migrations/0004_hands_and_indexes.sql"),
     include_str!("../migrations/0005_store_id.sql"),
     include_str!("../migrations/0006_side_files.sql"),
+    include_str!("../migrations/0007_travelling_journal.sql"),
 ];
+
+/// Since this schema entries have a form.
+const FORM_SINCE: usize = 7;
 
 /// The schema this binary knows.
 pub const SCHEMA: u32 = MIGRATIONS.len() as u32;
@@ -29,7 +36,15 @@ pub(crate) fn run(connection: &mut Connection) -> rusqlite::Result<()> {
     let from = version(&tx)? as usize;
     for (number, sql) in MIGRATIONS.iter().enumerate().skip(from) {
         tx.execute_batch(sql)?;
+        if number + 1 == FORM_SINCE {
+            former::rewrite(&tx)?;
+        }
         tx.pragma_update(None, "user_version", number as u32 + 1)?;
+    }
+    // What was not understood may be now.
+    let is_behind = "SELECT 1 FROM facts WHERE kind = 'newer'";
+    if from < MIGRATIONS.len() && tx.prepare(is_behind)?.exists([])? {
+        journal::remake_projections(&tx)?;
     }
     tx.commit()
 }

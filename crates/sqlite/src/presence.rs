@@ -27,7 +27,7 @@ const AGENT: &str = "agent, name, left_at, left_reason";
 
 pub(crate) fn apply(connection: &Connection, at: Timestamp, change: &PresenceChange) -> rusqlite::Result<()> {
     match change {
-        PresenceChange::RepositorySeen { repository, project } => connection
+        PresenceChange::RepositorySeen { repository, project, .. } => connection
             .prepare_cached(
                 "INSERT INTO facts SELECT 'repository', ?1, ?2, ?3
                  WHERE NOT EXISTS (SELECT 1 FROM facts WHERE kind = 'repository' AND key = ?1)",
@@ -38,8 +38,8 @@ pub(crate) fn apply(connection: &Connection, at: Timestamp, change: &PresenceCha
             .execute(params![
                 agent.session.as_str(),
                 agent.name.as_str(),
-                agent.process.pid,
-                agent.host,
+                agent.location.process.pid,
+                agent.location.machine,
                 json(agent)?,
             ]),
         PresenceChange::Renamed { session, name, .. } => connection

@@ -2,7 +2,6 @@
 
 use consort_core::engine::StoreError;
 use consort_core::journal::Actor;
-use consort_core::journal::Seq;
 use consort_core::presence::SessionId;
 use consort_core::tasks::SpecRef;
 use consort_core::tasks::TaskChange;
@@ -16,12 +15,17 @@ use rusqlite::Row;
 
 use crate::SqliteTx;
 use crate::apply::Keep;
+use crate::apply::Origin;
 use crate::apply::json;
 use crate::apply::parse;
 
 const TASKS: &str = "facts WHERE kind = 'task'";
 
-pub(crate) fn apply(connection: &Connection, seq: Seq, change: &TaskChange) -> rusqlite::Result<()> {
+pub(crate) fn apply(
+    connection: &Connection,
+    origin: &Origin<'_>,
+    change: &TaskChange,
+) -> rusqlite::Result<()> {
     let task = name(change.key());
     let sql = format!("SELECT value FROM {TASKS} AND key = ?1");
     let former = connection.prepare_cached(&sql)?.query_row([&task], read).optional()?;
@@ -37,7 +41,7 @@ pub(crate) fn apply(connection: &Connection, seq: Seq, change: &TaskChange) -> r
     // What is done stays at the generation it was done under.
     let generation = match (change, &former) {
         (TaskChange::Completed { .. }, Some(former)) => former.generation,
-        _ => seq,
+        _ => origin.number.unwrap_or(0),
     };
     let record = TaskRecord { key: change.key().clone(), state, generation };
     let holder = holder.map_or_else(String::new, Actor::to_string);

@@ -51,8 +51,8 @@ pub(crate) fn verify(
         }
         found.entries += 1;
         found.last_seq = seq;
-        for change in &changes {
-            match change {
+        for kept in &changes {
+            match &kept.change {
                 Change::Journal(JournalChange::Pruned { through, .. }) => {
                     pruned_through = pruned_through.max(*through);
                 }
@@ -62,7 +62,8 @@ pub(crate) fn verify(
                 | Change::Claims(_)
                 | Change::Tasks(_)
                 | Change::Convergence(_)
-                | Change::Knowledge(_) => {}
+                | Change::Knowledge(_)
+                | Change::Dropped => {}
             }
         }
         Ok(())

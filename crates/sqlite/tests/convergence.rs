@@ -100,8 +100,8 @@ proptest! {
             let note = app.engine_mut().side_files().radar("/shop/main".as_ref());
             let mut noted: Vec<PredictionNote> = note.unwrap().predictions;
             let mut stored: Vec<PredictionNote> = open.iter().chain(past.iter().take(30)).map(PredictionNote::from).collect();
-            noted.sort_by_key(|note| note.number);
-            stored.sort_by_key(|note| note.number);
+            noted.sort_by_key(|note| note.id);
+            stored.sort_by_key(|note| note.id);
             prop_assert!(stored.iter().all(|one| noted.contains(one)), "{noted:#?} {stored:#?}");
         }
         prop_assert!(app.journal_verify().unwrap().is_sound());

@@ -49,7 +49,8 @@ impl Both {
             self.copied = entry.seq;
             let mut tx = self.copy.write().unwrap();
             let (id, at, actor) = (entry.id, entry.at, entry.actor);
-            tx.record(&NewEntry { id, at, project: entry.project, actor, changes: entry.changes }).unwrap();
+            let changes = entry.changes.into_iter().map(|kept| kept.change).collect();
+            tx.record(&NewEntry { id, at, project: entry.project, actor, changes }).unwrap();
             topics.extend(tx.commit().unwrap());
         }
         assert_eq!(sorted(topics), notified, "{what}: who is notified");

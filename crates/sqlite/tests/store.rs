@@ -182,54 +182,6 @@ fn what_is_forgotten_stays_so_where_its_entry_is_kept() {
 }
 
 #[test]
-#[expect(clippy::disallowed_methods, reason = "an older store is made by hand")]
-fn what_an_older_store_says_of_hands_is_carried_over() {
-    let temp = tempfile::tempdir().unwrap();
-    let mut app = app_at(temp.path());
-    story::join(&mut app, "s", 1, NameWish::Insist("Raven".into())).unwrap();
-    story::join(&mut app, "t", 2, NameWish::Insist("Bear".into())).unwrap();
-    app.host().call_from(&[1]);
-    for (hand, texts) in [(71, ["one", "two"]), (72, ["three", "four"])] {
-        for text in texts {
-            let request = mail_story::request(&app, &["Bear"], text);
-            app.send(&request).unwrap();
-        }
-        app.host().be(hand);
-        app.collect(&"t".into(), DeliveryPoint::AfterTool, &|_| None).unwrap().unwrap();
-        app.host().advance(1_000);
-    }
-    drop(app);
-    // As it was before there was a fact for each recipient.
-    let older = rusqlite::Connection::open(temp.path().join("consort.db")).unwrap();
-    let of_letter = "FROM facts, json_each(facts.value) AS over, json_each(over.value, '$.numbers') AS n
-        WHERE facts.kind = 'hand' AND facts.key = recipient AND n.value = number";
-    older
-        .execute_batch(&format!(
-            "ALTER TABLE letters ADD COLUMN delivered_at INTEGER;
-             ALTER TABLE letters ADD COLUMN hand TEXT;
-             UPDATE letters SET
-                 delivered_at = (SELECT over.value ->> '$.at' {of_letter}),
-                 hand = (SELECT over.value -> '$.hand' {of_letter});
-             DELETE FROM facts WHERE kind = 'hand';
-             DROP INDEX letters_unread;
-             CREATE INDEX letters_unread ON letters (recipient) WHERE read_at IS NULL;
-             DROP INDEX agents_present;
-             CREATE UNIQUE INDEX agents_name ON agents (name) WHERE left_at IS NULL;
-             PRAGMA user_version = 3"
-        ))
-        .unwrap();
-    let handed: u32 = older
-        .query_row("SELECT count(*) FROM letters WHERE hand LIKE '{\"pid\":%'", [], |row| row.get(0))
-        .unwrap();
-    assert_eq!(handed, 4);
-    drop(older);
-
-    let mut app = app_at(temp.path());
-    let found = app.journal_verify().unwrap();
-    assert!(found.is_sound(), "{found:?}");
-}
-
-#[test]
 fn a_newcomer_waits_while_another_makes_the_store() {
     let temp = tempfile::tempdir().unwrap();
     let path = temp.path().join("consort.db");
@@ -281,15 +233,15 @@ fn damage_is_found_and_mended() {
     tamper("DELETE FROM store.journal WHERE seq = 1");
     assert_eq!(app.journal_verify().unwrap().missing, [1]);
     // What was pruned may be missing; what came after may not.
-    let pruned = r#"'[{"journal":{"pruned":{"before":0,"through":1}}}]'"#;
+    let pruned = r#"'[{"room":"journal","change":{"pruned":{"before":0,"through":1}}}]'"#;
     tamper(&format!(
-        "INSERT INTO store.journal VALUES (9, x'00112233445566778899aabbccddeeff', 0, NULL, 'consort', {pruned})"
+        "INSERT INTO store.journal VALUES (9, x'00112233445566778899aabbccddeeff', 0, NULL, 'consort', {pruned}, 2)"
     ));
-    assert_eq!(app.journal_verify().unwrap().missing, [4, 5, 6, 7, 8]);
+    assert_eq!(app.journal_verify().unwrap().missing, [3, 4, 5, 6, 7, 8]);
     tamper("DELETE FROM store.journal WHERE seq = 9");
     tamper("UPDATE store.journal SET changes = 'not json'");
     let found = app.journal_verify().unwrap();
-    assert_eq!(found.unreadable, [2, 3]);
+    assert_eq!(found.unreadable, [2]);
     assert!(!found.is_sound());
     assert!(matches!(app.journal_rebuild(), Err(StoreError::Entry { seq: 2, .. })));
 }

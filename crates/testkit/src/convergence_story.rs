@@ -70,7 +70,7 @@ pub fn convergence_story(engine: impl Engine + 'static) {
     assert!(seen.pairs.iter().all(|pair| pair.prediction.is_none()), "both went on with it: {seen:#?}");
     let ended = &past(&mut app)[0];
     assert_eq!(ended.ended.as_ref().unwrap().outcome, Outcome::Occurred);
-    assert_eq!(app.prediction(ended.number).unwrap(), *ended);
+    assert_eq!(app.prediction(ended.number, ended.project.as_ref().unwrap()).unwrap(), *ended);
 
     // Another topic; this time one writes to the other about it.
     let told = deepen_until_told(&mut app, "invoice");

@@ -17,9 +17,11 @@ use consort_core::App;
 use consort_core::around::Around;
 use consort_core::host::ConnectionAddrs;
 use consort_core::journal::Actor;
+use consort_core::journal::ChangeId;
 use consort_core::journal::Seq;
 use consort_core::journal::TailRequest;
 use consort_core::messages::InboxRequest;
+use consort_core::messages::MessageName;
 use consort_core::messages::MessageType;
 use consort_core::messages::Priority;
 use consort_core::messages::Recipients;
@@ -124,10 +126,10 @@ impl ApiCall<'_> {
                 let from = self.mailbox()?;
                 told(self.app.sent(&from, self.about.limit())?)
             }
-            ["thread", number] => {
-                let number =
-                    number.parse().map_err(|_| Refusal::malformed(format!("`{number}` is no number")))?;
-                told(self.app.thread(number)?)
+            ["thread", name] => {
+                let name = name.parse().map_err(Refusal::malformed)?;
+                let project = self.project()?.map(|project| project.id);
+                told(self.app.thread(&name, project.as_ref())?)
             }
             ["journal"] => {
                 let project = self.project()?.map(|project| project.id);
@@ -170,7 +172,7 @@ impl ApiCall<'_> {
     }
 
     fn send(&mut self, send: Outgoing) -> Answer {
-        let to = match (send.everywhere, send.to.is_empty(), send.reply) {
+        let to = match (send.everywhere, send.to.is_empty(), &send.reply) {
             (true, ..) => Recipients::Everywhere,
             (false, true, Some(_)) => Recipients::Sender,
             (false, ..) => Recipients::Named(send.to),
@@ -201,10 +203,10 @@ impl ApiCall<'_> {
         let mailbox = self.mailbox()?;
         let request = InboxRequest { mailbox: mailbox.clone(), from: None, peek: true };
         let mut letters = self.app.inbox(&request)?;
-        letters.retain(|letter| read.numbers.contains(&letter.message.number));
+        letters.retain(|letter| read.messages.contains(&letter.message.id));
         self.app.has_read(&mailbox, &letters)?;
-        let numbers: Vec<Seq> = letters.iter().map(|letter| letter.message.number).collect();
-        told(json!({ "read": numbers }))
+        let read: Vec<ChangeId> = letters.iter().map(|letter| letter.message.id).collect();
+        told(json!({ "read": read }))
     }
 
     fn project(&mut self) -> Result<Option<Project>, Refusal> {
@@ -232,14 +234,15 @@ struct Outgoing {
     #[serde(rename = "type")]
     kind: Option<String>,
     priority: Option<String>,
-    reply: Option<Seq>,
+    reply: Option<MessageName>,
     key: Option<String>,
 }
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Read {
-    numbers: Vec<Seq>,
+    /// By their ids.
+    messages: Vec<ChangeId>,
 }
 
 fn told(outcome: impl Serialize) -> Answer {

@@ -27,7 +27,7 @@ pub(super) struct SessionFile {
 impl SessionFile {
     /// `None` where there is none or it speaks of another session.
     pub(super) fn read(config_dir: &Path, agent: &Agent) -> Option<Self> {
-        let path = config_dir.join(format!("sessions/{}.json", agent.process.pid));
+        let path = config_dir.join(format!("sessions/{}.json", agent.location.process.pid));
         Self::parse(&consort_files::read(&path, LONGEST).ok()?, agent.session.as_str())
     }
 

@@ -11,7 +11,7 @@ use serde::Serializer;
 use super::Pattern;
 use crate::Timestamp;
 use crate::journal::Actor;
-use crate::journal::Seq;
+use crate::journal::Number;
 use crate::presence::Agent;
 use crate::presence::CallerFacts;
 use crate::presence::SessionId;
@@ -92,7 +92,6 @@ pub enum Strength {
     /// A reservation: others' writes are refused.
     Blocking,
     /// The person lets everyone write, whoever holds it.
-    #[serde(rename = "lifted")]
     Overridden,
 }
 
@@ -123,12 +122,14 @@ pub struct Hold {
     pub since: Timestamp,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub until: Option<Timestamp>,
-    /// The worktree that its holder works in.
+    /// The machine that its holder works on, and the worktree there.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub machine: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub worktree: Option<PathBuf>,
-    /// Grows with every new holder: the number of the entry that granted it.
+    /// Grows with every new holder: its number among the reservations of its project.
     #[serde(default)]
-    pub generation: Seq,
+    pub generation: Number,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub contest: Option<Contest>,
 }
@@ -166,7 +167,7 @@ impl Hold {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ClaimChange {
-    /// Granted, or renewed on other terms. Generation 0 is this entry's number.
+    /// Granted, or renewed on other terms. Generation 0 is the number that it is given.
     Held(Box<Hold>),
     Contested {
         #[serde(flatten)]
@@ -181,6 +182,16 @@ pub enum ClaimChange {
 }
 
 impl ClaimChange {
+    /// Who or what it changes.
+    pub(crate) fn about(&self) -> Vec<String> {
+        let project = match self {
+            Self::Held(hold) => &hold.project,
+            Self::Contested { key, .. } | Self::Released { key, .. } => &key.project,
+        };
+        let project = project.as_ref().map_or("", |project| project.as_str());
+        vec![format!("hold:{project}:{}", self.resource())]
+    }
+
     /// What it is about.
     pub fn resource(&self) -> &Resource {
         match self {

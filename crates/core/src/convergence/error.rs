@@ -5,14 +5,14 @@ use thiserror::Error;
 use crate::engine::StoreError;
 use crate::explain::Explain;
 use crate::explain::Kind;
-use crate::journal::Seq;
+use crate::journal::Number;
 use crate::text;
 
 /// Why a question about convergence has no answer.
 #[derive(Debug, Error)]
 pub enum ConvergenceError {
     #[error("there is no prediction {number}")]
-    NoSuchPrediction { number: Seq },
+    NoSuchPrediction { number: Number },
     #[error("`{}` is not a word", text::one_line(word, 60))]
     NotAWord { word: String },
     #[error("no agent is at work in this project")]

@@ -13,11 +13,14 @@ use super::that_count;
 use crate::Timestamp;
 use crate::claims::Hold;
 use crate::config::environment_name;
+use crate::journal::ChangeId;
+use crate::journal::Number;
 use crate::journal::Seq;
 use crate::messages::Message;
 use crate::presence::Seen;
 use crate::presence::SessionId;
 use crate::presence::Status;
+use crate::project::ProjectId;
 use crate::tasks::TaskRecord;
 use crate::tasks::TaskView;
 
@@ -29,12 +32,14 @@ pub enum ConvergenceChange {
     /// now this one.
     Predicted {
         #[serde(default, skip_serializing_if = "Option::is_none")]
-        again: Option<Seq>,
+        again: Option<ChangeId>,
         pair: [Party; 2],
         signal: Signal,
     },
     Resolved {
-        number: Seq,
+        prediction: ChangeId,
+        /// What that is called.
+        number: Number,
         outcome: Outcome,
         how: String,
         /// As it is from now on.
@@ -46,6 +51,18 @@ pub enum ConvergenceChange {
     Learned { learned: Vec<Learned> },
 }
 
+impl ConvergenceChange {
+    /// Who or what it changes.
+    pub(crate) fn about(&self) -> Vec<String> {
+        match self {
+            Self::Predicted { again, .. } => again.iter().map(|id| format!("prediction:{id}")).collect(),
+            Self::Resolved { prediction, .. } => vec![format!("prediction:{prediction}")],
+            Self::Assigned { topic, .. } => vec![format!("topic:{topic}")],
+            Self::Learned { .. } => Vec::new(),
+        }
+    }
+}
+
 /// One of two.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Party {
@@ -53,15 +70,19 @@ pub struct Party {
     pub name: String,
 }
 
-/// A prediction as it is kept, known by its entry's number.
+/// A prediction as it is kept.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Prediction {
-    pub number: Seq,
+    pub id: ChangeId,
+    /// Its number among those of its project.
+    pub number: Number,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub project: Option<ProjectId>,
     /// When it was made, or made anew.
     pub at: Timestamp,
-    /// The entry that made it anew.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub renewed: Option<Seq>,
+    /// The entry that made it, or made it anew.
+    #[serde(rename = "entry")]
+    pub seq: Seq,
     pub pair: [Party; 2],
     pub signal: Signal,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -153,7 +174,7 @@ pub struct RadarNote {
 /// A prediction, as far as hooks need it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PredictionNote {
-    pub number: Seq,
+    pub id: ChangeId,
     pub at: Timestamp,
     pub kind: SignalKind,
     pub pair: [SessionId; 2],
@@ -166,7 +187,7 @@ impl From<&Prediction> for PredictionNote {
     fn from(prediction: &Prediction) -> Self {
         let Signal { kind, topics, files, .. } = &prediction.signal;
         Self {
-            number: prediction.number,
+            id: prediction.id,
             at: prediction.at,
             kind: *kind,
             pair: prediction.pair.each_ref().map(|party| party.session.clone()),

@@ -8,6 +8,7 @@ use crate::convergence::Learned;
 use crate::convergence::PredictionNote;
 use crate::convergence::RadarNote;
 use crate::convergence::SignalKind;
+use crate::journal::ChangeId;
 use crate::side_files::SideFiles;
 use crate::side_files::escaped;
 use crate::side_files::plain;
@@ -52,9 +53,9 @@ pub fn read_lines<'a>(lines: impl Iterator<Item = &'a str>, worktree: &Path) -> 
                     at: Timestamp(at.parse().unwrap_or_default()),
                 });
             }
-            ["met", number, at, kind, one, other, ended, topics, files] => {
+            ["met", id, at, kind, one, other, ended, topics, files] => {
                 note.predictions.extend(read_prediction(
-                    [number, at, kind, ended],
+                    [id, at, kind, ended],
                     [one, other],
                     [topics, files],
                 ));
@@ -72,17 +73,17 @@ pub fn prediction_line(note: &PredictionNote) -> String {
     let pair = note.pair.each_ref().map(|session| escaped(session.as_str())).join("\t");
     let (kind, at) = (note.kind.as_str(), note.at.0);
     let names = [words(&note.topics), words(&note.files)].join("\t");
-    format!("met\t{}\t{at}\t{kind}\t{pair}\t{ended}\t{names}\n", note.number)
+    format!("met\t{}\t{at}\t{kind}\t{pair}\t{ended}\t{names}\n", note.id)
 }
 
 fn read_prediction(facts: [&str; 4], pair: [&str; 2], names: [&str; 2]) -> Option<PredictionNote> {
-    let [number, at, kind, ended] = facts;
+    let [id, at, kind, ended] = facts;
     let [topics, files] = names.map(|names| {
         let names = names.split('\u{1f}').filter(|name| !name.is_empty());
         names.map(|name| plain(name).into_owned()).collect()
     });
     Some(PredictionNote {
-        number: number.parse().ok()?,
+        id: ChangeId::parse(id)?,
         at: Timestamp(at.parse().ok()?),
         kind: SignalKind::ALL.into_iter().find(|known| known.as_str() == kind)?,
         pair: pair.map(|session| plain(session).into_owned().into()),

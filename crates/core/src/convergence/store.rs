@@ -7,14 +7,15 @@ use super::Learned;
 use super::Prediction;
 use super::RadarNote;
 use crate::engine::StoreError;
-use crate::journal::Seq;
+use crate::journal::Number;
 
 /// The reads that convergence needs.
 pub trait ConvergenceStore {
     /// Predictions that have not ended, oldest first.
     fn active_predictions(&self) -> Result<Vec<Prediction>, StoreError>;
 
-    fn prediction(&self, number: Seq) -> Result<Option<Prediction>, StoreError>;
+    /// Those of that number, of all projects.
+    fn predictions_numbered(&self, number: Number) -> Result<Vec<Prediction>, StoreError>;
 
     /// Predictions that have ended, newest first.
     fn past_predictions(&self) -> Result<Vec<Prediction>, StoreError>;

@@ -41,6 +41,13 @@ impl EntryId {
 }
 
 impl EntryId {
+    /// The id that is written so.
+    pub fn parse(text: &str) -> Option<Self> {
+        let hex = text.replace('-', "");
+        let is_hex = hex.len() == 32 && hex.bytes().all(|byte| byte.is_ascii_hexdigit());
+        is_hex.then(|| u128::from_str_radix(&hex, 16).ok().map(|id| Self(id.to_be_bytes()))).flatten()
+    }
+
     /// When it was made.
     pub fn at(self) -> Timestamp {
         let millis = self.0[..6].iter().fold(0, |millis, byte| millis << 8 | i64::from(*byte));
@@ -59,6 +66,44 @@ impl fmt::Display for EntryId {
 impl Serialize for EntryId {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_str(self)
+    }
+}
+
+/// Names a change everywhere, and what came to be by it: a message, a prediction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ChangeId {
+    pub entry: EntryId,
+    /// Its place among the entry's changes.
+    pub place: u16,
+}
+
+impl ChangeId {
+    /// The id that is written so: the entry's, and the place unless it is the first.
+    pub fn parse(text: &str) -> Option<Self> {
+        let (entry, place) = text.split_once('.').unwrap_or((text, "0"));
+        Some(Self { entry: EntryId::parse(entry)?, place: place.parse().ok()? })
+    }
+}
+
+impl fmt::Display for ChangeId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.place {
+            0 => self.entry.fmt(f),
+            place => write!(f, "{}.{place}", self.entry),
+        }
+    }
+}
+
+impl Serialize for ChangeId {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+impl<'de> Deserialize<'de> for ChangeId {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = <std::borrow::Cow<'de, str>>::deserialize(deserializer)?;
+        Self::parse(&text).ok_or_else(|| serde::de::Error::custom("no id of a change"))
     }
 }
 
@@ -130,15 +175,20 @@ impl<'de> Deserialize<'de> for Actor {
     }
 }
 
+/// The form of entries that this version writes. One of a newer form is kept and
+/// shown, and not applied.
+pub const FORMAT: u32 = 2;
+
 /// An entry as it is kept.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Entry {
     pub seq: Seq,
     pub id: EntryId,
+    pub format: u32,
     pub at: Timestamp,
     pub project: Option<ProjectId>,
     pub actor: Actor,
-    pub changes: Vec<Change>,
+    pub changes: Vec<KeptChange>,
 }
 
 /// An entry about to be recorded; the engine gives it its place.
@@ -153,10 +203,44 @@ pub struct NewEntry {
 
 impl NewEntry {
     /// As it is kept in its place.
-    pub fn kept_as(self, seq: Seq) -> Entry {
+    pub fn kept(self, recorded: &Recorded) -> Entry {
         let Self { id, at, project, actor, changes } = self;
-        Entry { seq, id, at, project, actor, changes }
+        let numbers = recorded.numbers.iter().copied().chain(std::iter::repeat(None));
+        let changes =
+            changes.into_iter().zip(numbers).map(|(change, number)| KeptChange { number, change }).collect();
+        Entry { seq: recorded.seq, id, format: FORMAT, at, project, actor, changes }
     }
+
+    /// The id of the change in that place.
+    pub fn change_id(&self, place: usize) -> ChangeId {
+        ChangeId { entry: self.id, place: u16::try_from(place).unwrap_or(u16::MAX) }
+    }
+}
+
+/// Where an entry was put, and what its changes are called.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Recorded {
+    pub seq: Seq,
+    /// For each change its number, where it has one.
+    pub numbers: Vec<Option<Number>>,
+}
+
+/// What people call a message, a reservation, a task's turn or a prediction: 1, 2, 3, …
+/// within its project and kind.
+pub type Number = i64;
+
+/// What is counted together.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Counter {
+    pub kind: &'static str,
+    pub project: Option<ProjectId>,
+}
+
+/// A change as it is kept: with the number it was given.
+#[derive(Clone, Debug, PartialEq)]
+pub struct KeptChange {
+    pub number: Option<Number>,
+    pub change: Change,
 }
 
 /// One change of shared state, by the room it belongs to.
@@ -169,8 +253,60 @@ pub enum Change {
     Tasks(TaskChange),
     Convergence(ConvergenceChange),
     Knowledge(KnowledgeChange),
-    /// Written by a newer consort: shown as it is, never applied.
-    Unknown(serde_json::Value),
+    /// Nothing depends on it any more, and retention has dropped it. It keeps the
+    /// places of those after it.
+    Dropped,
+    /// Written by a newer consort: kept and shown as it is, never applied.
+    Unknown(UnknownChange),
+}
+
+/// A change that this version does not understand, but for what every version can
+/// read.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct UnknownChange {
+    #[serde(default)]
+    pub room: String,
+    /// Who or what it changes; nobody may change that who does not understand it.
+    #[serde(default)]
+    pub about: Vec<String>,
+    #[serde(default)]
+    pub change: serde_json::Value,
+}
+
+impl Change {
+    /// Who or what it changes, as every version can read it. What it makes anew is
+    /// known by the change's own id, and is not among them.
+    pub fn about(&self) -> Vec<String> {
+        match self {
+            Self::Presence(change) => change.about(),
+            Self::Messages(change) => change.about(),
+            Self::Claims(change) => change.about(),
+            Self::Tasks(change) => change.about(),
+            Self::Convergence(change) => change.about(),
+            Self::Knowledge(change) => change.about(),
+            Self::Unknown(unknown) => unknown.about.clone(),
+            Self::Journal(_) | Self::Dropped => Vec::new(),
+        }
+    }
+
+    /// With which others it is counted, in an entry of that project.
+    pub fn counter(&self, project: Option<&ProjectId>) -> Option<Counter> {
+        let counter = |kind, project: Option<&ProjectId>| Some(Counter { kind, project: project.cloned() });
+        match self {
+            Self::Messages(MessageChange::Sent(_)) => counter("message", project),
+            Self::Convergence(ConvergenceChange::Predicted { again: None, .. }) => {
+                counter("prediction", project)
+            }
+            Self::Claims(ClaimChange::Held(hold)) if hold.generation == 0 => {
+                counter("reservation", hold.project.as_ref())
+            }
+            Self::Knowledge(_) => counter("knowledge", project),
+            Self::Tasks(TaskChange::Claimed { key, .. } | TaskChange::Freed { key, .. }) => {
+                counter("task", key.spec.project.as_ref())
+            }
+            _ => None,
+        }
+    }
 }
 
 /// A change of the journal itself.
@@ -182,57 +318,88 @@ pub enum JournalChange {
     Pruned { before: Timestamp, through: Seq },
 }
 
-/// The wire form: `{"presence":{"joined":{…}}}`.
-#[derive(Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-enum KnownChange<J, P, M, C, T, V, K> {
-    Journal(J),
-    Presence(P),
-    Messages(M),
-    Claims(C),
-    Tasks(T),
-    Convergence(V),
-    Knowledge(K),
+/// The kept form: `{"room":"claims","about":["hold:…"],"number":3,"change":{"held":{…}}}`.
+/// Every version can read all but `change`.
+#[derive(Serialize)]
+struct Wire<'a, C> {
+    room: &'a str,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    about: Vec<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    number: Option<Number>,
+    change: C,
 }
 
-impl Serialize for Change {
+#[derive(Deserialize)]
+#[serde(tag = "room", content = "change", rename_all = "snake_case")]
+enum KnownChange {
+    Journal(JournalChange),
+    Presence(PresenceChange),
+    Messages(MessageChange),
+    Claims(ClaimChange),
+    Tasks(TaskChange),
+    Convergence(ConvergenceChange),
+    Knowledge(KnowledgeChange),
+}
+
+impl Serialize for KeptChange {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        type Known<'a> = KnownChange<
-            &'a JournalChange,
-            &'a PresenceChange,
-            &'a MessageChange,
-            &'a ClaimChange,
-            &'a TaskChange,
-            &'a ConvergenceChange,
-            &'a KnowledgeChange,
-        >;
-        match self {
-            Self::Journal(change) => Known::Journal(change),
-            Self::Presence(change) => Known::Presence(change),
-            Self::Messages(change) => Known::Messages(change),
-            Self::Claims(change) => Known::Claims(change),
-            Self::Tasks(change) => Known::Tasks(change),
-            Self::Convergence(change) => Known::Convergence(change),
-            Self::Knowledge(change) => Known::Knowledge(change),
-            Self::Unknown(value) => return value.serialize(serializer),
-        }
-        .serialize(serializer)
+        Numbered { number: self.number, change: &self.change }.serialize(serializer)
     }
 }
 
-impl<'de> Deserialize<'de> for Change {
+/// A change about to be kept, and its number.
+pub struct Numbered<'a> {
+    pub number: Option<Number>,
+    pub change: &'a Change,
+}
+
+impl Serialize for Numbered<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let (about, number) = (self.change.about(), self.number);
+        macro_rules! kept {
+            ($room:expr, $change:expr) => {
+                Wire { room: $room, about, number, change: $change }.serialize(serializer)
+            };
+        }
+        match self.change {
+            Change::Journal(change) => kept!("journal", change),
+            Change::Presence(change) => kept!("presence", change),
+            Change::Messages(change) => kept!("messages", change),
+            Change::Claims(change) => kept!("claims", change),
+            Change::Tasks(change) => kept!("tasks", change),
+            Change::Convergence(change) => kept!("convergence", change),
+            Change::Knowledge(change) => kept!("knowledge", change),
+            Change::Unknown(unknown) => kept!(&unknown.room, &unknown.change),
+            Change::Dropped => serializer.serialize_unit(),
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for KeptChange {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let value = serde_json::Value::deserialize(deserializer)?;
-        Ok(match KnownChange::deserialize(&value) {
-            Ok(KnownChange::Journal(change)) => Self::Journal(change),
-            Ok(KnownChange::Presence(change)) => Self::Presence(change),
-            Ok(KnownChange::Messages(change)) => Self::Messages(change),
-            Ok(KnownChange::Claims(change)) => Self::Claims(change),
-            Ok(KnownChange::Tasks(change)) => Self::Tasks(change),
-            Ok(KnownChange::Convergence(change)) => Self::Convergence(change),
-            Ok(KnownChange::Knowledge(change)) => Self::Knowledge(change),
-            Err(_) => Self::Unknown(value),
-        })
+        let number = value.get("number").and_then(serde_json::Value::as_i64);
+        let change = match KnownChange::deserialize(&value) {
+            Ok(KnownChange::Journal(change)) => Change::Journal(change),
+            Ok(KnownChange::Presence(change)) => Change::Presence(change),
+            Ok(KnownChange::Messages(change)) => Change::Messages(change),
+            Ok(KnownChange::Claims(change)) => Change::Claims(change),
+            Ok(KnownChange::Tasks(change)) => Change::Tasks(change),
+            Ok(KnownChange::Convergence(change)) => Change::Convergence(change),
+            Ok(KnownChange::Knowledge(change)) => Change::Knowledge(change),
+            Err(_) if value.is_null() => Change::Dropped,
+            Err(_) => Change::Unknown(UnknownChange::read(value)),
+        };
+        Ok(Self { number, change })
+    }
+}
+
+impl UnknownChange {
+    /// As much of it as every version can read; the rest as it is.
+    pub fn read(value: serde_json::Value) -> Self {
+        let read = Self::deserialize(&value).ok().filter(|read| !read.room.is_empty());
+        read.unwrap_or_else(|| Self { room: String::new(), about: Vec::new(), change: value })
     }
 }
 

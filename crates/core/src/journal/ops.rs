@@ -15,7 +15,7 @@ use crate::engine::StoreError;
 use crate::messages;
 use crate::presence;
 
-/// How many entries one transaction of retention drops.
+/// How many changes one transaction of retention drops.
 const STEP: usize = 500;
 
 /// Retention is worth a look once a day.
@@ -76,25 +76,28 @@ impl App {
         files.end_trails_but(&here.into_iter().map(|agent| agent.session).collect::<Vec<_>>());
         files.forget_trails(before);
         // The long looks are reads, and the rest is done in small steps: nobody
-        // waits for housekeeping. Each in an entry of its own: they are needed
-        // for different times.
-        let letters = messages::forget_before(&*self.engine.read()?, days_ago(retention.message_days))?;
-        let agents = presence::forget_before(&*self.engine.read()?, before)?;
-        for changes in [letters, agents] {
-            let tx = self.engine.write()?;
-            Self::conclude(&*self.host, tx, now, None, Actor::Consort, changes)?;
-        }
+        // waits for housekeeping.
         let tx = self.engine.read()?;
+        let mut changes = messages::forget_before(&*tx, days_ago(retention.message_days))?;
+        changes.extend(presence::forget_before(&*tx, before)?);
         let through = tx.last_before(before)?;
-        let droppable = tx.droppable(through)?;
+        let mut droppable = tx.droppable(through)?;
         drop(tx);
-        let mut news = vec![Change::Journal(JournalChange::Pruned { before, through })];
+        if droppable.is_empty() && changes.is_empty() {
+            return Ok(0);
+        }
+        let forgets = !changes.is_empty();
+        changes.push(Change::Journal(JournalChange::Pruned { before, through }));
+        let tx = self.engine.write()?;
+        Self::conclude(&*self.host, tx, now, None, Actor::Consort, changes)?;
+        if forgets {
+            droppable = self.engine.read()?.droppable(through)?;
+        }
         let mut dropped = 0;
         for some in droppable.chunks(STEP) {
             let mut tx = self.engine.write()?;
-            dropped += tx.drop_entries(some)?;
-            let news = std::mem::take(&mut news);
-            Self::conclude(&*self.host, tx, now, None, Actor::Consort, news)?;
+            dropped += tx.drop_changes(some)?;
+            commit(&*self.host, tx)?;
         }
         Ok(dropped)
     }

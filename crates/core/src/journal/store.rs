@@ -1,8 +1,11 @@
 //! What an engine must do for the journal.
 
+use super::Counter;
 use super::Entry;
 use super::EntryId;
 use super::NewEntry;
+use super::Number;
+use super::Recorded;
 use super::Seq;
 use super::TailRequest;
 use super::Verification;
@@ -12,13 +15,16 @@ use crate::engine::StoreError;
 /// Writing and reading the journal.
 pub trait JournalStore {
     /// Appends the entry and applies its changes.
-    fn record(&mut self, entry: &NewEntry) -> Result<Seq, StoreError>;
+    fn record(&mut self, entry: &NewEntry) -> Result<Recorded, StoreError>;
+
+    /// The number that the next one of its kind will have.
+    fn next_number(&self, counter: &Counter) -> Result<Number, StoreError>;
 
     /// Entries in order, oldest first.
     fn entries(&self, request: &TailRequest) -> Result<Vec<Entry>, StoreError>;
 
-    /// The entry with this id, if it is among the latest few thousand.
-    fn recent(&self, id: EntryId) -> Result<Option<Entry>, StoreError>;
+    /// The entry with this id.
+    fn entry(&self, id: EntryId) -> Result<Option<Entry>, StoreError>;
 
     fn last_seq(&self) -> Result<Seq, StoreError>;
 
@@ -38,10 +44,12 @@ pub trait JournalStore {
     /// never dropped.
     fn last_before(&self, before: Timestamp) -> Result<Seq, StoreError>;
 
-    /// The entries up to `through` that no row depends on any more.
-    fn droppable(&self, through: Seq) -> Result<Vec<Seq>, StoreError>;
+    /// The changes in entries up to `through` that no row depends on any more, by
+    /// entry and place.
+    fn droppable(&self, through: Seq) -> Result<Vec<(Seq, usize)>, StoreError>;
 
-    fn drop_entries(&mut self, entries: &[Seq]) -> Result<usize, StoreError>;
+    /// Drops changes, and entries of which nothing is left; how many of these.
+    fn drop_changes(&mut self, changes: &[(Seq, usize)]) -> Result<usize, StoreError>;
 
     /// When retention last ran.
     fn last_pruned(&self) -> Result<Option<Timestamp>, StoreError>;

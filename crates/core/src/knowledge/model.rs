@@ -10,6 +10,7 @@ use serde_json::Value;
 use super::Kind;
 use crate::Timestamp;
 use crate::journal::EntryId;
+use crate::journal::Number;
 use crate::journal::Seq;
 use crate::presence::CallerFacts;
 use crate::project::ProjectId;
@@ -147,6 +148,15 @@ pub(super) fn time_after(now: Timestamp, read: Timestamp) -> Option<Timestamp> {
 }
 
 impl KnowledgeChange {
+    /// Who or what it changes.
+    pub(crate) fn about(&self) -> Vec<String> {
+        let entities: std::collections::BTreeSet<&str> = match self {
+            Self::Edited { edits, .. } => edits.iter().map(|edit| edit.entity.as_str()).collect(),
+            Self::Merged { edits, .. } => edits.iter().map(|one| one.edit.entity.as_str()).collect(),
+        };
+        entities.into_iter().map(|entity| format!("knowledge:{entity}")).collect()
+    }
+
     /// All of its edits, stamped.
     pub fn stamped(&self, at: Timestamp) -> Vec<Stamped<&Edit, &Source>> {
         match self {
@@ -214,7 +224,8 @@ pub struct ActRequest {
 /// What was recorded.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct ActOutcome {
-    pub number: Seq,
+    /// Its number among the batches of its scope.
+    pub number: Number,
     /// It had been recorded before under the same key; nothing was done now.
     pub duplicate: bool,
     /// What came of each action, in words.

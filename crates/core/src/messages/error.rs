@@ -3,11 +3,12 @@
 use serde::Serialize;
 use thiserror::Error;
 
+use super::MessageName;
 use super::rules::LONGEST_TEXT;
 use crate::engine::StoreError;
 use crate::explain::Explain;
 use crate::explain::Kind;
-use crate::journal::Seq;
+use crate::journal::Number;
 use crate::presence::NotAllowed;
 
 /// Why a message was not sent.
@@ -37,10 +38,12 @@ pub enum Refusal {
     Empty,
     #[error("the message is {bytes} bytes long; {LONGEST_TEXT} is the limit")]
     TooLong { bytes: usize },
-    #[error("there is no message #{number}")]
-    NoSuchMessage { number: Seq },
+    #[error("there is no message {name}")]
+    NoSuchMessage { name: MessageName },
+    #[error("{name} is a message in several projects: {}", called.join(", "))]
+    SeveralMessages { name: MessageName, called: Vec<String> },
     #[error("the key `{key}` was used for another message, #{number}")]
-    KeyUsed { key: String, number: Seq },
+    KeyUsed { key: String, number: Number },
     #[error(transparent)]
     NotAllowed(#[from] NotAllowed),
     #[error("{caller} cannot send as `{name}`")]
@@ -89,6 +92,9 @@ impl Explain for Refusal {
             Self::Empty => "give the text as the last argument, or `-` to read it from standard input".into(),
             Self::TooLong { .. } => "put it in a file and send the path".into(),
             Self::NoSuchMessage { .. } => "`consort inbox --peek` and `consort sent` show numbers".into(),
+            Self::SeveralMessages { called, .. } => {
+                format!("name its project: `{}`", called.first().map_or("", String::as_str))
+            }
             Self::KeyUsed { .. } => "use another key for another text".into(),
             Self::NotAllowed(error) => return error.hints(),
             Self::NotTheCaller { .. } => "only the person can send for an agent".into(),

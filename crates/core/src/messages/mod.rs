@@ -24,6 +24,7 @@ mod tests;
 
 pub use error::MessageError;
 pub use error::Refusal;
+pub use model::Answered;
 pub use model::Batch;
 pub use model::Correspondent;
 pub use model::DeliveryPoint;
@@ -32,6 +33,7 @@ pub use model::InboxRequest;
 pub use model::Letter;
 pub use model::Message;
 pub use model::MessageChange;
+pub use model::MessageName;
 pub use model::MessageType;
 pub use model::Priority;
 pub use model::Receipt;

@@ -7,12 +7,15 @@ use serde::Serialize;
 
 use super::Refusal;
 use crate::Timestamp;
-use crate::host::Process;
+use crate::host::MachineProcess;
 use crate::journal::Actor;
+use crate::journal::ChangeId;
+use crate::journal::Number;
 use crate::journal::Seq;
 use crate::presence::CallerFacts;
 use crate::presence::SessionId;
 use crate::project::ProjectId;
+use crate::text;
 
 /// What a message is for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -76,13 +79,20 @@ pub struct Sent {
     pub priority: Priority,
     pub text: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub reply_to: Option<Seq>,
+    pub reply_to: Option<Answered>,
     /// The first message of the thread, unless this is it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub thread: Option<Seq>,
+    pub thread: Option<ChangeId>,
     /// Sent only once by that sender.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub key: Option<String>,
+}
+
+/// What a message replies to.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Answered {
+    pub id: ChangeId,
+    pub number: Number,
 }
 
 /// A change of what was said, handed over or read.
@@ -93,43 +103,69 @@ pub enum MessageChange {
     /// Handed over by that process.
     Delivered {
         to: Actor,
-        numbers: Vec<Seq>,
-        hand: Process,
+        messages: Vec<ChangeId>,
+        by: MachineProcess,
     },
     Read {
         to: Actor,
-        numbers: Vec<Seq>,
+        messages: Vec<ChangeId>,
     },
     /// Who took the name of one that is gone has its waiting letters.
     Inherited {
         from: Actor,
         to: Actor,
-        numbers: Vec<Seq>,
+        messages: Vec<ChangeId>,
     },
     /// Never read, and given up: its recipient is gone for good.
     Dropped {
         to: Actor,
-        numbers: Vec<Seq>,
+        messages: Vec<ChangeId>,
     },
     /// Read by all, and old.
     Forgotten {
-        numbers: Vec<Seq>,
+        messages: Vec<ChangeId>,
     },
 }
 
-/// A message with its number.
+impl MessageChange {
+    /// Who or what it changes.
+    pub(crate) fn about(&self) -> Vec<String> {
+        let mailbox = |who: &Actor| format!("mailbox:{who}");
+        match self {
+            Self::Sent(_) => Vec::new(),
+            Self::Delivered { to, .. } | Self::Read { to, .. } | Self::Dropped { to, .. } => {
+                vec![mailbox(to)]
+            }
+            Self::Inherited { from, to, .. } => vec![mailbox(from), mailbox(to)],
+            Self::Forgotten { messages } => messages.iter().map(|id| format!("message:{id}")).collect(),
+        }
+    }
+}
+
+/// A message as it is kept, with its number in its project.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Message {
-    pub number: Seq,
+    pub id: ChangeId,
+    pub number: Number,
+    /// The project that it is counted in.
+    pub project: Option<ProjectId>,
+    /// The entry it was sent in.
+    #[serde(skip)]
+    pub seq: Seq,
     pub at: Timestamp,
     #[serde(flatten)]
     pub sent: Sent,
 }
 
 impl Message {
-    /// The number of the first message of its thread.
-    pub fn thread(&self) -> Seq {
-        self.sent.thread.unwrap_or(self.number)
+    /// The first message of its thread.
+    pub fn thread(&self) -> ChangeId {
+        self.sent.thread.unwrap_or(self.id)
+    }
+
+    /// What it is called by someone in that project: `#7`, or `web#7` if it is another's.
+    pub fn called(&self, here: Option<&ProjectId>) -> String {
+        called(self.project.as_ref(), self.number, here)
     }
 }
 
@@ -139,9 +175,8 @@ pub struct Letter {
     #[serde(flatten)]
     pub message: Message,
     pub delivered_at: Option<Timestamp>,
-    /// Who handed it over.
     #[serde(skip)]
-    pub hand: Option<Process>,
+    pub delivered_by: Option<MachineProcess>,
     /// Whether it was shown before and may have been seen.
     pub again: bool,
 }
@@ -197,7 +232,7 @@ pub struct SendRequest {
     /// Without it, the type's own.
     pub priority: Option<Priority>,
     pub text: String,
-    pub reply_to: Option<Seq>,
+    pub reply_to: Option<MessageName>,
     pub key: Option<String>,
     /// The repository the call comes from, where `all` depends on it.
     pub repository: Option<PathBuf>,
@@ -205,15 +240,84 @@ pub struct SendRequest {
     pub project: Option<ProjectId>,
 }
 
+/// A message as people name it: `7`, `#7`, `web#7`, or by its id.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum MessageName {
+    /// Of that project, or of the one they are in.
+    Number {
+        project: Option<String>,
+        number: Number,
+    },
+    Id(ChangeId),
+}
+
+impl std::str::FromStr for MessageName {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        if let Some(id) = ChangeId::parse(text) {
+            return Ok(Self::Id(id));
+        }
+        let (project, number) = text.rsplit_once('#').unwrap_or(("", text));
+        let number = number.parse().ok().filter(|number| *number > 0);
+        let number =
+            number.ok_or_else(|| format!("`{}` is no number of a message", text::one_line(text, 60)))?;
+        Ok(Self::Number { project: Some(project.to_owned()).filter(|name| !name.is_empty()), number })
+    }
+}
+
+impl std::fmt::Display for MessageName {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Number { project, number } => {
+                write!(f, "{}#{number}", project.as_deref().unwrap_or_default())
+            }
+            Self::Id(id) => id.fmt(f),
+        }
+    }
+}
+
+/// As text, or as a mere number.
+impl<'de> Deserialize<'de> for MessageName {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let value = serde_json::Value::deserialize(deserializer)?;
+        let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+        text.parse().map_err(serde::de::Error::custom)
+    }
+}
+
+impl Serialize for MessageName {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
 /// To whom it was sent, and to whom not.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct SendOutcome {
-    pub number: Seq,
+    pub id: ChangeId,
+    pub number: Number,
+    /// The project that it is counted in.
+    pub project: Option<ProjectId>,
     /// It had been sent before under the same key; nothing was sent now.
     pub duplicate: bool,
     pub to: Vec<Recipient>,
     /// Who was named and could not be reached, and why.
     pub failed: Vec<Refusal>,
+}
+
+impl SendOutcome {
+    /// What it is called by someone in that project: see [`Message::called`].
+    pub fn called(&self, here: Option<&ProjectId>) -> String {
+        called(self.project.as_ref(), self.number, here)
+    }
+}
+
+fn called(project: Option<&ProjectId>, number: Number, here: Option<&ProjectId>) -> String {
+    match project {
+        Some(project) if here != Some(project) => format!("{}#{number}", text::foreign(project.short(), 40)),
+        _ => format!("#{number}"),
+    }
 }
 
 /// For whom, and what it was called then.
@@ -271,7 +375,7 @@ pub enum WakeCheck {
 pub struct Batch {
     pub text: String,
     pub session: SessionId,
-    pub hand: Process,
+    pub by: MachineProcess,
 }
 
 /// What a hook finds beside the store, so that one with nothing to do opens no

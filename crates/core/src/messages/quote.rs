@@ -14,6 +14,7 @@ use super::Sender;
 use crate::Timestamp;
 use crate::config::HookSettings;
 use crate::journal::Actor;
+use crate::project::ProjectId;
 use crate::text;
 
 /// What is left for texts when the frame has had its share.
@@ -26,6 +27,7 @@ const LONGEST_REMARK: usize = 600;
 pub(super) fn batch(
     letters: &[Letter],
     settings: HookSettings,
+    here: &ProjectId,
     is_stranger: impl Fn(&Actor) -> bool,
     now: Timestamp,
     budget: usize,
@@ -41,7 +43,15 @@ pub(super) fn batch(
             remark(&mut quoted, &letter.message);
         } else {
             let introduce = settings.introduces() && !met.contains(&&from.who) && is_stranger(&from.who);
-            quote(&mut quoted, &letter.message, letter.again, introduce, None, now, room);
+            quote(
+                &mut quoted,
+                &letter.message,
+                letter.again,
+                introduce,
+                Reader { who: None, here: Some(here) },
+                now,
+                room,
+            );
             met.push(&from.who);
         }
         if shown > 0 && quoted.len() > room {
@@ -60,24 +70,43 @@ pub(super) fn batch(
     if settings.hints_at_replies()
         && let Some(first) = shown_letters.first()
     {
-        let _ = writeln!(block, "[consort] Reply: consort send --reply {} \"…\"", first.message.number);
+        let _ = writeln!(
+            block,
+            "[consort] Reply: consort send --reply {} \"…\"",
+            named(&first.message, Some(here))
+        );
     }
     block.truncate(block.trim_end().len());
     (block, shown)
 }
 
 /// A letter whole, for whoever asks for it.
-pub fn letter(letter: &Letter, now: Timestamp) -> String {
+pub fn letter(letter: &Letter, here: Option<&ProjectId>, now: Timestamp) -> String {
     let mut quoted = String::new();
-    quote(&mut quoted, &letter.message, letter.again, false, None, now, usize::MAX);
+    quote(&mut quoted, &letter.message, letter.again, false, Reader { who: None, here }, now, usize::MAX);
     quoted
 }
 
 /// A message whole, as `reader` sees it.
-pub fn message(message: &Message, reader: &Actor, now: Timestamp) -> String {
+pub fn message(message: &Message, who: &Actor, here: Option<&ProjectId>, now: Timestamp) -> String {
     let mut quoted = String::new();
-    quote(&mut quoted, message, false, false, Some(reader), now, usize::MAX);
+    quote(&mut quoted, message, false, false, Reader { who: Some(who), here }, now, usize::MAX);
     quoted
+}
+
+/// Who reads, as far as that is known, and in which project.
+#[derive(Clone, Copy)]
+struct Reader<'a> {
+    who: Option<&'a Actor>,
+    here: Option<&'a ProjectId>,
+}
+
+/// The message on a command line: a shell takes `#7` for a comment.
+fn named(message: &Message, here: Option<&ProjectId>) -> String {
+    let called = message.called(here);
+    let called = called.trim_start_matches('#');
+    let is_plain = called.chars().all(|c| c.is_ascii_alphanumeric() || "._-#".contains(c));
+    if is_plain { called.to_owned() } else { text::shell_quoted(called) }
 }
 
 /// What Consort itself has to say: a line, without ceremony.
@@ -110,25 +139,26 @@ fn quote(
     message: &Message,
     again: bool,
     introduce: bool,
-    reader: Option<&Actor>,
+    reader: Reader<'_>,
     now: Timestamp,
     room: usize,
 ) {
     let (sent, start) = (&message.sent, quoted.len());
-    let _ = write!(quoted, "#{} ", message.number);
+    quoted.push_str(&message.called(reader.here));
+    quoted.push(' ');
     quoted.push_str(sent.kind.as_str());
     if sent.priority != Priority::Normal {
         quoted.push_str(", ");
         quoted.push_str(sent.priority.as_str());
     }
     quoted.push_str(", from ");
-    if reader == Some(&sent.from.who) {
+    if reader.who == Some(&sent.from.who) {
         quoted.push_str("you");
     } else {
         from(quoted, &sent.from);
     }
-    if let Some(reply_to) = sent.reply_to {
-        let _ = write!(quoted, ", in reply to #{reply_to}");
+    if let Some(answered) = &sent.reply_to {
+        let _ = write!(quoted, ", in reply to #{}", answered.number);
     }
     quoted.push_str(", ");
     match text::age(now.since(message.at)).as_str() {
@@ -152,7 +182,8 @@ fn quote(
     }
     let room = room.saturating_sub(quoted.len() - start).max(SMALLEST_EXCERPT);
     if lines(quoted, &sent.text, room) {
-        let _ = writeln!(quoted, "[consort] cut: `consort thread {}` has all of it", message.number);
+        let _ =
+            writeln!(quoted, "[consort] cut: `consort thread {}` has all of it", named(message, reader.here));
     }
 }
 

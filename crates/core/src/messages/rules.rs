@@ -7,9 +7,9 @@ use super::MessageType;
 use super::Priority;
 use super::Refusal;
 use crate::Timestamp;
-use crate::host::Process;
+use crate::host::MachineProcess;
 use crate::journal::Actor;
-use crate::journal::Seq;
+use crate::journal::ChangeId;
 
 /// In bytes. What is longer belongs in a file.
 pub const LONGEST_TEXT: usize = 16 << 10;
@@ -166,14 +166,14 @@ impl DeliveryPoint {
     }
 }
 
-/// What became of whoever handed a letter over.
+/// What became of a delivery.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Hand {
-    /// It has shown it all.
+pub(super) enum DeliveryState {
+    /// The session has been shown all of it.
     Shown,
-    /// It is at it.
+    /// The delivering process is at it.
     Busy,
-    /// It ended before it was done.
+    /// The delivering process ended before it was done.
     CutShort,
 }
 
@@ -181,7 +181,7 @@ pub(super) enum Hand {
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Plan {
     /// Seen.
-    pub(super) read: Vec<Seq>,
+    pub(super) read: Vec<ChangeId>,
     /// To hand over now, most urgent first, then in order of sending.
     pub(super) hand: Vec<Letter>,
     /// To hand over at another moment.
@@ -194,20 +194,20 @@ pub(super) fn plan(
     letters: Vec<Letter>,
     moment: DeliveryPoint,
     now: Timestamp,
-    hand: impl Fn(&Process) -> Hand,
+    state: impl Fn(&MachineProcess) -> DeliveryState,
 ) -> Plan {
     let mut plan = Plan::default();
     for mut letter in letters {
-        match letter.hand.as_ref().map(&hand) {
-            Some(Hand::Shown) if moment.proves_an_answer(letter.delivered_at, now) => {
-                plan.read.push(letter.message.number);
+        match letter.delivered_by.as_ref().map(&state) {
+            Some(DeliveryState::Shown) if moment.proves_an_answer(letter.delivered_at, now) => {
+                plan.read.push(letter.message.id);
                 continue;
             }
-            Some(Hand::Shown | Hand::Busy) => {
+            Some(DeliveryState::Shown | DeliveryState::Busy) => {
                 plan.pending = true;
                 continue;
             }
-            Some(Hand::CutShort) => letter.again = true,
+            Some(DeliveryState::CutShort) => letter.again = true,
             None => {}
         }
         if moment.hands_over() && moment.is_for(&letter, now) {
@@ -220,8 +220,9 @@ pub(super) fn plan(
     plan
 }
 
+/// In order of sending among equals, as they come.
 pub(super) fn most_urgent_first(letters: &mut [Letter]) {
-    letters.sort_by_key(|letter| (std::cmp::Reverse(letter.message.sent.priority), letter.message.number));
+    letters.sort_by_key(|letter| std::cmp::Reverse(letter.message.sent.priority));
 }
 
 /// What is left for hooks once a plan was carried out up to `handed` letters.

@@ -6,7 +6,7 @@
 //! much, never too little**.
 
 use crate::engine::StoreError;
-use crate::host::Process;
+use crate::host::MachineProcess;
 use crate::messages::Flag;
 use crate::path_part::PathPart;
 use crate::presence::SessionId;
@@ -44,13 +44,13 @@ impl dyn SideFiles + '_ {
     }
 
     /// Notes that a process has shown all it handed to a session.
-    pub fn note_shown(&self, session: &SessionId, hand: &Process) -> Result<(), StoreError> {
-        self.add(session, &Line::Shown(shown_by(hand)))
+    pub fn note_shown(&self, session: &SessionId, by: &MachineProcess) -> Result<(), StoreError> {
+        self.add(session, &Line::Shown(shown_by(by)))
     }
 
     /// Whether a process has shown all it handed over.
-    pub fn was_shown(&self, session: &SessionId, hand: &Process) -> bool {
-        self.read_log(session).has(&Line::Shown(shown_by(hand)))
+    pub fn was_shown(&self, session: &SessionId, by: &MachineProcess) -> bool {
+        self.read_log(session).has(&Line::Shown(shown_by(by)))
     }
 
     /// Who was introduced to a session; the senders' own words for themselves.
@@ -65,6 +65,6 @@ impl dyn SideFiles + '_ {
 }
 
 /// How a process says that it has shown what it had to.
-fn shown_by(hand: &Process) -> String {
-    format!("{} {}", hand.pid, PathPart::of_any(&hand.start))
+fn shown_by(by: &MachineProcess) -> String {
+    format!("{} {}", by.process.pid, PathPart::of_any(&by.process.start))
 }

@@ -9,7 +9,8 @@ use super::SentMessage;
 use crate::Timestamp;
 use crate::engine::StoreError;
 use crate::journal::Actor;
-use crate::journal::Seq;
+use crate::journal::ChangeId;
+use crate::journal::Number;
 use crate::presence::SessionId;
 
 /// The reads that messages need.
@@ -22,7 +23,10 @@ pub trait MessageStore {
     /// How many letters each mailbox has not read.
     fn unread_counts(&self) -> Result<BTreeMap<Actor, usize>, StoreError>;
 
-    fn message(&self, number: Seq) -> Result<Option<Message>, StoreError>;
+    fn message(&self, id: ChangeId) -> Result<Option<Message>, StoreError>;
+
+    /// Those of that number, of all projects.
+    fn numbered(&self, number: Number) -> Result<Vec<Message>, StoreError>;
 
     /// What that sender has sent under this key.
     fn by_key(&self, from: &Actor, key: &str) -> Result<Option<Message>, StoreError>;
@@ -31,7 +35,7 @@ pub trait MessageStore {
     fn sent_by(&self, from: &Actor, limit: usize) -> Result<Vec<SentMessage>, StoreError>;
 
     /// A thread, by its first message.
-    fn thread(&self, first: Seq) -> Result<Vec<SentMessage>, StoreError>;
+    fn thread(&self, first: ChangeId) -> Result<Vec<SentMessage>, StoreError>;
 
     /// The last messages between two, oldest first.
     fn between(&self, one: &Actor, other: &Actor, limit: usize) -> Result<Vec<SentMessage>, StoreError>;

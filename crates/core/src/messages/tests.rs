@@ -13,17 +13,25 @@ use super::Sender;
 use super::Sent;
 use super::quote;
 use super::rules;
-use super::rules::Hand;
+use super::rules::DeliveryState;
 use super::rules::LONGEST_TEXT;
 use crate::Timestamp;
 use crate::config::HookSettings;
+use crate::host::MachineProcess;
 use crate::host::Process;
 use crate::journal::Actor;
-use crate::journal::Seq;
+use crate::journal::ChangeId;
+use crate::journal::EntryId;
+use crate::journal::Number;
+use crate::project::ProjectId;
 
 const NOW: Timestamp = Timestamp(1_000_000_000);
 
-fn letter(number: Seq, kind: MessageType, priority: Priority, age: i64, text: &str) -> Letter {
+fn id(number: Number) -> ChangeId {
+    ChangeId { entry: EntryId::new(Timestamp(number), [0; 10]), place: 0 }
+}
+
+fn letter(number: Number, kind: MessageType, priority: Priority, age: i64, text: &str) -> Letter {
     let from = Sender {
         who: Actor::Agent(format!("s{}", number % 3).into()),
         name: format!("Agent{}", number % 3),
@@ -34,34 +42,35 @@ fn letter(number: Seq, kind: MessageType, priority: Priority, age: i64, text: &s
     };
     let (text, to) = (text.to_owned(), Vec::new());
     let sent = Sent { from, to, kind, priority, text, reply_to: None, thread: None, key: None };
-    let message = Message { number, at: NOW.minus(age), sent };
-    Letter { message, delivered_at: None, hand: None, again: false }
+    let message = Message { id: id(number), number, project: None, seq: number, at: NOW.minus(age), sent };
+    Letter { message, delivered_at: None, delivered_by: None, again: false }
 }
 
-fn info(number: Seq, text: &str) -> Letter {
+fn info(number: Number, text: &str) -> Letter {
     letter(number, MessageType::Info, Priority::Normal, 0, text)
 }
 
 fn handed(mut letter: Letter, pid: u32) -> Letter {
     letter.delivered_at = Some(NOW.minus(1_000));
-    letter.hand = Some(Process { pid, start: "x".into(), tty: None, program: String::new() });
+    let process = Process { pid, start: "x".into(), tty: None, program: String::new() };
+    letter.delivered_by = Some(MachineProcess { machine: "m".into(), process });
     letter
 }
 
 fn plan(letters: Vec<Letter>, moment: DeliveryPoint) -> rules::Plan {
-    rules::plan(letters, moment, NOW, |hand| match hand.pid {
-        1 => Hand::Shown,
-        2 => Hand::Busy,
-        _ => Hand::CutShort,
+    rules::plan(letters, moment, NOW, |by| match by.process.pid {
+        1 => DeliveryState::Shown,
+        2 => DeliveryState::Busy,
+        _ => DeliveryState::CutShort,
     })
 }
 
-fn numbers(letters: &[Letter]) -> Vec<Seq> {
+fn numbers(letters: &[Letter]) -> Vec<Number> {
     letters.iter().map(|letter| letter.message.number).collect()
 }
 
 fn batch(letters: &[Letter], budget: usize) -> (String, usize) {
-    quote::batch(letters, HookSettings::DEFAULT, |_| true, NOW, budget)
+    quote::batch(letters, HookSettings::DEFAULT, &ProjectId::from("here"), |_| true, NOW, budget)
 }
 
 const MOMENTS: [DeliveryPoint; 6] = [
@@ -115,7 +124,7 @@ fn what_was_shown_is_read_when_the_model_has_answered_and_what_was_cut_short_is_
     assert_eq!((tool.read.as_slice(), numbers(&tool.hand), tool.pending), (&[][..], vec![3], true));
     assert!(tool.hand[0].again);
     let next = plan(letters(), DeliveryPoint::BeforeTool);
-    assert_eq!((next.read.as_slice(), numbers(&next.hand)), (&[1][..], vec![]));
+    assert_eq!((next.read.as_slice(), numbers(&next.hand)), (&[id(1)][..], vec![]));
     assert_eq!(rules::flag_after(&next, 0, NOW), Flag { new: true, later: true, handed: true });
     // A tool of the same answer proves nothing.
     let mut just_now = handed(info(1, "shown"), 1);
@@ -224,7 +233,7 @@ proptest! {
         }).collect();
         let moment = MOMENTS[moment];
         let plan = plan(letters.clone(), moment);
-        let pending = letters.iter().filter(|letter| match letter.hand.as_ref().map(|hand| hand.pid) {
+        let pending = letters.iter().filter(|letter| match letter.delivered_by.as_ref().map(|by| by.process.pid) {
             Some(1) => !matches!(moment, DeliveryPoint::BeforeTool | DeliveryPoint::End { .. }),
             pid => pid == Some(2),
         }).count();

@@ -97,10 +97,11 @@ impl dyn SideFiles + '_ {
 
     /// Notes in which process an agent runs. Where it cannot be, it is a hint less.
     pub fn note_host(&self, agent: &Agent) {
-        let Process { pid, start, .. } = &agent.process;
+        let Process { pid, start, .. } = &agent.location.process;
         // The state first: a slot counts only with that.
-        let _ = self.set_fields(&agent.session, &[(HOST, &format!("{pid} {start} {}", agent.host))]);
-        let _ = self.set_slot(HOSTS, &life(&agent.process), &escaped(agent.session.as_str()));
+        let _ =
+            self.set_fields(&agent.session, &[(HOST, &format!("{pid} {start} {}", agent.location.machine))]);
+        let _ = self.set_slot(HOSTS, &life(&agent.location.process), &escaped(agent.session.as_str()));
     }
 
     /// Whether that process is noted to host a session. No for an answer may mean that

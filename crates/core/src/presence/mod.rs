@@ -36,6 +36,7 @@ pub use model::JoinRequest;
 pub use model::LeaveOutcome;
 pub use model::LeaveReason;
 pub use model::Live;
+pub use model::Location;
 pub use model::NameWish;
 pub use model::Observed;
 pub use model::Point;

@@ -93,26 +93,34 @@ id! {
     AgentName
 }
 
-/// A registered agent: who it is and where it was started.
+/// A registered agent: who it is, and where it runs.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Agent {
     pub session: SessionId,
     pub name: AgentName,
     /// Which agent CLI: `claude`, `codex`, …
     pub kind: String,
-    pub process: Process,
-    pub host: String,
     pub project: Project,
-    pub cwd: PathBuf,
-    pub worktree: PathBuf,
     pub branch: Option<String>,
     pub model: Option<String>,
-    pub terminal: Terminal,
     pub joined_at: Timestamp,
     /// The spec it takes its tasks from.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub spec: Option<SpecRef>,
-    /// The file that it was found in.
+    pub location: Location,
+}
+
+/// Where an agent runs. **Only its own machine can use it**; on another it is there to
+/// be shown.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Location {
+    /// The machine, and the process namespace on it.
+    pub machine: String,
+    pub process: Process,
+    pub cwd: PathBuf,
+    pub worktree: PathBuf,
+    pub terminal: Terminal,
+    /// The file that its spec was found in.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub spec_file: Option<PathBuf>,
 }
@@ -136,6 +144,7 @@ pub struct Terminal {
 pub enum PresenceChange {
     /// A repository was seen for the first time; its identity is settled.
     RepositorySeen {
+        machine: String,
         repository: PathBuf,
         project: Project,
     },
@@ -153,6 +162,21 @@ pub enum PresenceChange {
     Forgotten {
         session: SessionId,
     },
+}
+
+impl PresenceChange {
+    /// Who or what it changes.
+    pub(crate) fn about(&self) -> Vec<String> {
+        vec![match self {
+            Self::RepositorySeen { machine, repository, .. } => {
+                format!("repository:{machine}:{}", repository.display())
+            }
+            Self::Joined(agent) => format!("agent:{}", agent.session),
+            Self::Renamed { session, .. } | Self::Left { session, .. } | Self::Forgotten { session } => {
+                format!("agent:{session}")
+            }
+        }]
+    }
 }
 
 /// How an agent came to leave.

@@ -8,7 +8,7 @@ use serde::Serialize;
 use super::SpecError;
 use crate::Timestamp;
 use crate::journal::Actor;
-use crate::journal::Seq;
+use crate::journal::Number;
 use crate::presence::CallerFacts;
 use crate::project::ProjectId;
 
@@ -36,8 +36,8 @@ pub struct TaskRecord {
     #[serde(flatten)]
     pub key: TaskKey,
     pub state: TaskState,
-    /// Grows whenever it changes hands: the number of the entry that did it.
-    pub generation: Seq,
+    /// Grows whenever it changes hands: counted among the tasks of its project.
+    pub generation: Number,
 }
 
 /// How a task stands.
@@ -46,7 +46,7 @@ pub struct TaskRecord {
 pub enum TaskState {
     /// Nobody's; it was someone's before, under another generation.
     Free {
-        last: Option<(Actor, Seq)>,
+        last: Option<(Actor, Number)>,
     },
     Claimed(Worker),
     Done(Worker),
@@ -88,6 +88,13 @@ pub enum TaskChange {
 }
 
 impl TaskChange {
+    /// Who or what it changes.
+    pub(crate) fn about(&self) -> Vec<String> {
+        let TaskKey { spec, id } = self.key();
+        let project = spec.project.as_ref().map_or("", |project| project.as_str());
+        vec![format!("task:{project}:{}:{}", spec.path, id.to_lowercase())]
+    }
+
     /// The task that it is about.
     pub fn key(&self) -> &TaskKey {
         match self {
@@ -125,7 +132,7 @@ impl TaskRequest {
 pub struct CompleteRequest {
     pub task: TaskRequest,
     /// The generation under which it was claimed.
-    pub generation: Option<Seq>,
+    pub generation: Option<Number>,
     /// The person's word that it is done, whoever has it.
     pub take_anyway: bool,
 }
@@ -136,7 +143,7 @@ pub struct TaskOutcome {
     #[serde(flatten)]
     pub key: TaskKey,
     pub title: Option<String>,
-    pub generation: Seq,
+    pub generation: Number,
 }
 
 /// A task as it stands.

@@ -157,8 +157,8 @@ fn describe(seen: &Seen, me: &Agent) -> String {
     {
         let _ = write!(line, "; on {}", text::foreign(branch, 60));
     }
-    if seen.agent.worktree != me.worktree {
-        let _ = write!(line, "; in {}", text::foreign(&seen.agent.worktree.to_string_lossy(), 80));
+    if seen.agent.location.worktree != me.location.worktree {
+        let _ = write!(line, "; in {}", text::foreign(&seen.agent.location.worktree.to_string_lossy(), 80));
     }
     line
 }

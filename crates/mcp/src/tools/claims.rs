@@ -57,7 +57,7 @@ pub(super) fn reserve(context: &mut ToolContext<'_>, reserve: Reserve) -> Result
     let me = context.me()?;
     let outcome = context.app.hold(&HoldRequest {
         caller: context.facts(),
-        cwd: me.cwd,
+        cwd: me.location.cwd,
         what: reserve.what,
         strength: if reserve.advisory.unwrap_or_default() { Strength::Advisory } else { Strength::Blocking },
         mode: if reserve.shared.unwrap_or_default() { Mode::Shared } else { Mode::Exclusive },
@@ -77,7 +77,7 @@ pub(super) fn release(context: &mut ToolContext<'_>, release: Release) -> Result
     let me = context.me()?;
     let outcome = context.app.release(&ReleaseRequest {
         caller: context.facts(),
-        cwd: me.cwd,
+        cwd: me.location.cwd,
         what: release.what.map_or(Which::Mine, Which::These),
         strength: None,
         force: false,
@@ -94,7 +94,7 @@ pub(super) struct Path {
 }
 
 pub(super) fn explain(context: &mut ToolContext<'_>, path: Path) -> Result<Answer, Problem> {
-    let (cwd, facts) = (context.me()?.cwd, context.facts());
+    let (cwd, facts) = (context.me()?.location.cwd, context.facts());
     let outcome = context.app.explain_path(&facts, &cwd, &path.path)?;
     let mut text = if outcome.writable { "You may write it." } else { "You may not write it." }.to_owned();
     for seen in &outcome.holds {

@@ -58,7 +58,8 @@ pub(super) fn handoff(context: &mut ToolContext<'_>, handoff: Handoff) -> Result
     context.me()?;
     let outcome = context.app.handoff(&handoff.agent)?;
     let few = |names: &[String]| text::few(names.iter().map(|name| text::foreign(name, 80)), 8);
-    let mut lines = vec![format!("{} in {}", outcome.seen.agent.name, outcome.seen.agent.worktree.display())];
+    let mut lines =
+        vec![format!("{} in {}", outcome.seen.agent.name, outcome.seen.agent.location.worktree.display())];
     lines.extend(outcome.goal.iter().map(|goal| format!("Asked last: {goal}")));
     for (what, names) in [
         ("Unfinished", &outcome.unfinished),

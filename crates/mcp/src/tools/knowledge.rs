@@ -77,7 +77,7 @@ pub(super) fn query(context: &mut ToolContext<'_>, query: Query) -> Result<Answe
     let scope = scope(&me, query.global);
     let index = context.app.knowledge()?;
     let around = context.around;
-    let moment = |text: &str| around.moment(text, &me.worktree);
+    let moment = |text: &str| around.moment(text, &me.location.worktree);
     let mut past = Journalled { app: &mut context.app, scope: &scope, moment: &moment };
     let question = Question { scope: &scope, source: &query.expr, format: Format::Columnar, tokens: TOKENS };
     let answer = consort_knowledge::ask(&mut lock(context.session), &*index, &mut past, &question)?;
@@ -98,7 +98,7 @@ pub(super) fn act(context: &mut ToolContext<'_>, act: Act) -> Result<Answer, Pro
         caller: context.facts(),
         scope: scope(&me, act.global),
         actions: act.actions,
-        worktree: me.worktree,
+        worktree: me.location.worktree,
         key: act.key,
     };
     let outcome = context.app.act_with(&mut *index, &request);

@@ -1,8 +1,10 @@
 //! What agents say to each other.
 
 use consort_core::journal::Actor;
-use consort_core::journal::Seq;
+use consort_core::journal::ChangeId;
+use consort_core::journal::Number;
 use consort_core::messages::InboxRequest;
+use consort_core::messages::MessageName;
 use consort_core::messages::MessageType;
 use consort_core::messages::Priority;
 use consort_core::messages::Recipients;
@@ -26,7 +28,7 @@ pub(super) const TOOLS: &[Entry] = &[
                 "text": { "type": "string" },
                 "type": { "enum": MessageType::ALL.map(MessageType::as_str) },
                 "priority": { "enum": Priority::ALL.map(Priority::as_str) },
-                "reply": { "type": "integer", "description": "the message this answers; then `to` may be left out" },
+                "reply": { "type": ["integer", "string"], "description": "the message this answers; then `to` may be left out" },
             })
         },
         required: &["text"],
@@ -48,7 +50,7 @@ pub(super) struct Send {
     #[serde(rename = "type")]
     kind: Option<String>,
     priority: Option<String>,
-    reply: Option<Seq>,
+    reply: Option<MessageName>,
 }
 
 pub(super) fn send(context: &mut ToolContext<'_>, send: Send) -> Result<Answer, Problem> {
@@ -67,12 +69,13 @@ pub(super) fn send(context: &mut ToolContext<'_>, send: Send) -> Result<Answer, 
         priority: priority.transpose()?,
         text: send.text,
         reply_to: send.reply,
-        repository: Some(context.app.host().place(&me.worktree).repository),
+        repository: Some(context.app.host().place(&me.location.worktree).repository),
         ..SendRequest::default()
     };
     let outcome = context.app.send(&request)?;
     let names: Vec<&str> = outcome.to.iter().map(|to| to.name.as_str()).collect();
-    let mut text = format!("Sent #{} to {}.", outcome.number, names.join(", "));
+    let called = outcome.called(Some(&me.project.id));
+    let mut text = format!("Sent {called} to {}.", names.join(", "));
     outcome.failed.iter().for_each(|refusal| text.push_str(&format!("\nNot sent: {refusal}")));
     // Whoever sleeps on sees it with its next prompt.
     let mut woken = Vec::new();
@@ -96,13 +99,14 @@ pub(super) struct Inbox {
 }
 
 pub(super) fn inbox(context: &mut ToolContext<'_>, inbox: Inbox) -> Result<Answer, Problem> {
-    let mailbox = Actor::Agent(context.me()?.session);
-    let request = InboxRequest { mailbox: mailbox.clone(), from: None, peek: true };
+    let me = context.me()?;
+    let (mailbox, here) = (Actor::Agent(me.session), Some(&me.project.id));
+    let request = InboxRequest { mailbox, from: None, peek: true };
     let mut letters = context.app.inbox(&request)?;
     let now = context.app.host().now();
     let (all, mut text, mut shown) = (letters.len(), String::new(), 0);
     for letter in &letters {
-        let one = quote_letter(letter, now);
+        let one = quote_letter(letter, here, now);
         if shown > 0 && text.len() + one.len() > LONGEST {
             break;
         }
@@ -114,15 +118,15 @@ pub(super) fn inbox(context: &mut ToolContext<'_>, inbox: Inbox) -> Result<Answe
         text.push_str("No new messages.");
     } else if !inbox.peek.unwrap_or_default() {
         // Handed over now, and read when it calls again: then it has the answer.
-        let numbers: Vec<Seq> = letters.iter().map(|letter| letter.message.number).collect();
+        let ids: Vec<ChangeId> = letters.iter().map(|letter| letter.message.id).collect();
         let request = InboxRequest { peek: false, ..request };
-        let handed = context.app.inbox_some(&request, |number| numbers.contains(&number))?;
+        let handed = context.app.inbox_some(&request, |id| ids.contains(&id))?;
         context.handing.extend(handed);
     }
     if shown < all {
         text.push_str(&format!("{} more: call this again.", all - shown));
     }
     let text = text.trim_end();
-    let numbers: Vec<Seq> = letters.iter().map(|letter| letter.message.number).collect();
+    let numbers: Vec<Number> = letters.iter().map(|letter| letter.message.number).collect();
     Ok(Answer::new(text, json!({ "numbers": numbers, "text": text })))
 }

@@ -40,7 +40,7 @@ fn data(seen: &Seen) -> Value {
     let Seen { agent, status, activity, you, .. } = seen;
     json!({
         "name": agent.name, "kind": agent.kind, "status": status, "activity": activity, "branch": agent.branch,
-        "worktree": agent.worktree, "you": you,
+        "worktree": agent.location.worktree, "you": you,
     })
 }
 

@@ -39,7 +39,7 @@ pub(super) struct Task {
 }
 
 pub(super) fn task(context: &mut ToolContext<'_>, task: Task) -> Result<Answer, Problem> {
-    let cwd = context.me()?.cwd;
+    let cwd = context.me()?.location.cwd;
     let request = |id: Option<String>, is_for_new| TaskRequest {
         caller: context.facts(),
         cwd: cwd.clone(),

@@ -36,7 +36,7 @@ use crate::SqliteTx;
 use crate::journal;
 
 /// Which form the index has; another one is made anew.
-pub(crate) const VERSION: u32 = 9;
+pub(crate) const VERSION: u32 = 10;
 
 const MEMORY: &str = ":memory:";
 
@@ -53,7 +53,7 @@ impl KnowledgeStore for SqliteTx<'_> {
     fn knowledge_after(&self, after: Seq, limit: usize) -> Result<Vec<Entry>, StoreError> {
         let limit = i64::try_from(limit).unwrap_or(i64::MAX);
         // Wherever it stands among an entry's changes. Others that say so too are passed over.
-        journal::matching(self, "seq > ?1 AND instr(changes, '{\"knowledge\":') > 0", after, limit)
+        journal::matching(self, "seq > ?1 AND instr(changes, '\"room\":\"knowledge\"') > 0", after, limit)
     }
 
     fn replica(&mut self, host: &str, fresh: u64) -> Result<u64, StoreError> {
@@ -319,6 +319,8 @@ mod tests {
     use consort_core::Timestamp;
     use consort_core::journal::Actor;
     use consort_core::journal::Change;
+    use consort_core::journal::FORMAT;
+    use consort_core::journal::KeptChange;
     use consort_core::knowledge::Edit;
     use consort_core::knowledge::EditChange;
     use consort_core::knowledge::KnowledgeChange;
@@ -334,7 +336,8 @@ mod tests {
             at: Timestamp(seq),
             project: None,
             actor: Actor::Person,
-            changes: vec![Change::Knowledge(change)],
+            format: FORMAT,
+            changes: vec![KeptChange { number: None, change: Change::Knowledge(change) }],
         }
     }
 

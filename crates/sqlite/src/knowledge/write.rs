@@ -47,7 +47,7 @@ pub(super) fn ingest(connection: &Connection, entries: &[Entry], through: Seq) -
         let scope = Scope::from(entry.project.clone());
         let (mut edited, mut touched) = (Edited::new(), BTreeSet::new());
         for change in &entry.changes {
-            let Change::Knowledge(change) = change else { continue };
+            let Change::Knowledge(change) = &change.change else { continue };
             for stamped in change.stamped(entry.at) {
                 edit(&tx, &scope, stamped, &mut edited, &mut touched)?;
             }

@@ -95,7 +95,7 @@ impl Files {
             let _ = files.start_activity(&agent.session, agent.joined_at);
             files.note_host(agent);
             let _ = files.set_flag(&agent.session, Flag { new: true, later: true, handed: true });
-            let _ = files.begin_trail(&agent.session, &agent.project.id, &agent.worktree);
+            let _ = files.begin_trail(&agent.session, &agent.project.id, &agent.location.worktree);
         }
     }
 

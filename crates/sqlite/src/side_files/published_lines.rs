@@ -66,7 +66,7 @@ pub(crate) fn announce(store: &Path, changes: &[Change]) -> std::io::Result<()> 
         .iter()
         .filter_map(|change| match change {
             Change::Claims(ClaimChange::Held(hold)) => hold_line(hold),
-            Change::Presence(PresenceChange::RepositorySeen { repository, project }) => {
+            Change::Presence(PresenceChange::RepositorySeen { repository, project, .. }) => {
                 Some(repository_line(project.id.as_str(), &repository.to_string_lossy()))
             }
             _ => None,

@@ -3,7 +3,7 @@
 use consort_core::claims::PathOutcome;
 use consort_core::claims::Strength;
 use consort_core::journal::Actor;
-use consort_core::journal::Seq;
+use consort_core::journal::Number;
 use consort_core::text;
 
 use super::describe;
@@ -18,11 +18,17 @@ use crate::world::caller_facts;
 pub(crate) struct Args {
     /// A file, a directory or a glob; or `prediction` and its number
     path: String,
-    #[arg(hide = true, value_parser = super::super::messages::number)]
-    number: Option<Seq>,
+    #[arg(hide = true, value_parser = number)]
+    number: Option<Number>,
     /// Print JSON
     #[arg(long)]
     json: bool,
+}
+
+/// A prediction's number, with or without its `#`.
+fn number(text: &str) -> Result<Number, String> {
+    let digits = text.strip_prefix('#').unwrap_or(text);
+    digits.parse().map_err(|_| "expected a number, as in `4` or `#4`".into())
 }
 
 pub(crate) fn run(world: &World, args: &Args) -> CommandResult {

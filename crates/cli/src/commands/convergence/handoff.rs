@@ -104,7 +104,7 @@ fn lines(handoff: &Handoff, tier: Tier, now: Timestamp) -> Vec<String> {
         .branch
         .as_deref()
         .map_or_else(String::new, |branch| format!(" on {}", text::foreign(branch, 60)));
-    lines.push(format!("Where: {}{branch}", agent.worktree.display()));
+    lines.push(format!("Where: {}{branch}", agent.location.worktree.display()));
     if let Some(goal) = &handoff.goal {
         lines.push(format!("Asked last: {}", one_line(goal)));
     }

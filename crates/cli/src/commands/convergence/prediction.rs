@@ -1,7 +1,7 @@
 //! `consort explain prediction`
 
 use consort_core::convergence::recommendation;
-use consort_core::journal::Seq;
+use consort_core::journal::Number;
 use consort_core::text;
 
 use super::radar::evidence;
@@ -10,9 +10,9 @@ use super::radar::pair;
 use crate::error::CommandResult;
 use crate::world::World;
 
-pub(crate) fn explain(world: &World, number: Seq, json: bool) -> CommandResult {
+pub(crate) fn explain(world: &World, number: Number, json: bool) -> CommandResult {
     let mut opened = world.open()?;
-    let prediction = opened.app.prediction(number)?;
+    let prediction = opened.app.prediction(number, &opened.project.id)?;
     if json {
         return world.out.json(&prediction);
     }

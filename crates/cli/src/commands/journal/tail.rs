@@ -10,8 +10,11 @@ use consort_core::convergence::ConvergenceChange;
 use consort_core::host::Topic;
 use consort_core::journal::Actor;
 use consort_core::journal::Change;
+use consort_core::journal::ChangeId;
 use consort_core::journal::Entry;
 use consort_core::journal::JournalChange;
+use consort_core::journal::KeptChange;
+use consort_core::journal::Number;
 use consort_core::journal::Seq;
 use consort_core::journal::TailRequest;
 use consort_core::knowledge::Edit;
@@ -116,6 +119,14 @@ fn describe(
     entry: &Entry,
     names: &mut HashMap<SessionId, String>,
 ) -> Result<String, CommandError> {
+    let mut numbers = HashMap::new();
+    for kept in &entry.changes {
+        if let Change::Messages(change) = &kept.change {
+            for id in mentioned(change) {
+                numbers.extend(app.message_numbers(&[*id])?.first().map(|number| (*id, *number)));
+            }
+        }
+    }
     let mut name = |session: &SessionId| -> Result<String, CommandError> {
         if !names.contains_key(session) {
             let name = app.name_of(session)?.map_or_else(|| session.to_string(), |name| name.to_string());
@@ -124,7 +135,7 @@ fn describe(
         Ok(names[session].clone())
     };
     let mut parts = Vec::new();
-    for change in &entry.changes {
+    for KeptChange { number, change } in &entry.changes {
         parts.push(match change {
             Change::Presence(change) => match change {
                 PresenceChange::RepositorySeen { project, .. } => {
@@ -149,19 +160,20 @@ fn describe(
                 }
                 PresenceChange::Forgotten { session } => format!("session {session} forgotten"),
             },
-            Change::Messages(change) => message(change, entry.seq, &mut |who| match who {
+            Change::Messages(change) => message(change, *number, &numbers, &mut |who| match who {
                 Actor::Agent(session) => name(session),
                 Actor::Person => Ok("you".into()),
                 Actor::Consort => Ok("consort".into()),
             })?,
-            Change::Claims(change) => hold(change, entry.seq),
+            Change::Claims(change) => hold(change, number.is_some()),
             Change::Tasks(change) => task(change, &entry.actor, &mut name)?,
-            Change::Convergence(change) => convergence(change),
+            Change::Convergence(change) => convergence(change, *number),
             Change::Knowledge(change) => knowledge(change),
             Change::Journal(JournalChange::Pruned { through, .. }) => {
                 format!("entries up to {through} pruned")
             }
-            Change::Unknown(value) => value.to_string(),
+            Change::Unknown(unknown) => format!("{} {}", unknown.room, unknown.change),
+            Change::Dropped => continue,
         });
     }
     // An agent's own doings name it already.
@@ -169,7 +181,11 @@ fn describe(
         Actor::Agent(_) => "",
         Actor::Person if says_who(&entry.changes) => "",
         Actor::Person => "you: ",
-        Actor::Consort if matches!(entry.changes.first(), Some(Change::Messages(_))) => "",
+        Actor::Consort
+            if matches!(entry.changes.first(), Some(KeptChange { change: Change::Messages(_), .. })) =>
+        {
+            ""
+        }
         Actor::Consort => "consort: ",
     };
     let what = text::one_line(&format!("{actor}{}", parts.join("; ")), 500);
@@ -177,15 +193,16 @@ fn describe(
 }
 
 /// Whether the line begins with who did it.
-fn says_who(changes: &[Change]) -> bool {
-    matches!(changes.first(), Some(Change::Messages(_) | Change::Claims(_) | Change::Tasks(_)))
+fn says_who(changes: &[KeptChange]) -> bool {
+    let first = changes.first().map(|kept| &kept.change);
+    matches!(first, Some(Change::Messages(_) | Change::Claims(_) | Change::Tasks(_)))
 }
 
-fn convergence(change: &ConvergenceChange) -> String {
+fn convergence(change: &ConvergenceChange, number: Option<Number>) -> String {
     match change {
-        ConvergenceChange::Predicted { again, pair, signal } => {
+        ConvergenceChange::Predicted { pair, signal, .. } => {
             let [one, other] = pair.each_ref().map(|party| &party.name);
-            let number = again.map_or_else(String::new, |number| format!(" (#{number})"));
+            let number = number.map_or_else(|| " still".to_owned(), |number| format!(" (#{number})"));
             let kind = signal.kind.as_str();
             let about = signal.files.iter().chain(&signal.topics).chain(&signal.domains).cloned();
             format!(
@@ -194,7 +211,7 @@ fn convergence(change: &ConvergenceChange) -> String {
                 text::few(about, 4)
             )
         }
-        ConvergenceChange::Resolved { number, outcome, how, tally } => {
+        ConvergenceChange::Resolved { number, outcome, how, tally, .. } => {
             format!("prediction #{number} {}: {how}; threshold {:.2}", outcome.as_str(), tally.threshold)
         }
         ConvergenceChange::Assigned { topic, domain: Some(domain) } => format!("{topic} belongs to {domain}"),
@@ -233,7 +250,7 @@ fn knowledge(change: &KnowledgeChange) -> String {
     }
 }
 
-fn hold(change: &ClaimChange, seq: Seq) -> String {
+fn hold(change: &ClaimChange, is_new: bool) -> String {
     match change {
         ClaimChange::Held(hold) => {
             let (label, resource) = (&hold.label, hold.resource.shown());
@@ -242,7 +259,7 @@ fn hold(change: &ClaimChange, seq: Seq) -> String {
                 Strength::Blocking => "reserves",
                 Strength::Overridden => return format!("{label} lets everyone write {resource}"),
             };
-            let again = if hold.generation == 0 || hold.generation == seq { "" } else { " again" };
+            let again = if is_new { "" } else { " again" };
             let mode = if hold.mode == Mode::Shared { " (shared)" } else { "" };
             let reason = hold.reason.as_ref().map_or_else(String::new, |reason| format!(": {reason}"));
             format!("{label} {verb} {resource}{again}{mode}{reason}")
@@ -288,13 +305,32 @@ fn task(
     })
 }
 
+/// The messages that a change is about, besides those it sends.
+fn mentioned(change: &MessageChange) -> &[ChangeId] {
+    match change {
+        MessageChange::Sent(_) => &[],
+        MessageChange::Delivered { messages, .. }
+        | MessageChange::Read { messages, .. }
+        | MessageChange::Inherited { messages, .. }
+        | MessageChange::Dropped { messages, .. }
+        | MessageChange::Forgotten { messages } => messages,
+    }
+}
+
 fn message(
     change: &MessageChange,
-    seq: Seq,
+    number: Option<Number>,
+    numbers: &HashMap<ChangeId, Number>,
     name: &mut dyn FnMut(&Actor) -> Result<String, CommandError>,
 ) -> Result<String, CommandError> {
-    let list =
-        |numbers: &[Seq]| numbers.iter().map(|number| format!("#{number}")).collect::<Vec<_>>().join(", ");
+    let list = |messages: &[ChangeId]| {
+        let known: Vec<String> =
+            messages.iter().filter_map(|id| Some(format!("#{}", numbers.get(id)?))).collect();
+        match known.len() == messages.len() {
+            true => known.join(", "),
+            false => text::count(messages.len(), "message"),
+        }
+    };
     Ok(match change {
         MessageChange::Sent(sent) => {
             let called = |to: &Recipient| match to.who {
@@ -303,23 +339,23 @@ fn message(
             };
             let to = sent.to.iter().map(called).collect::<Vec<_>>().join(", ");
             let what = text::one_line(&sent.text, 120);
-            format!("{} to {to}: #{seq} {}: {what}", sent.from.name, sent.kind.as_str())
+            format!("{} to {to}: #{} {}: {what}", sent.from.name, number.unwrap_or(0), sent.kind.as_str())
         }
-        MessageChange::Delivered { to, numbers, .. } => {
+        MessageChange::Delivered { to, messages, .. } => {
             let was = if *to == Actor::Person { "were" } else { "was" };
-            format!("{} {was} handed {}", name(to)?, list(numbers))
+            format!("{} {was} handed {}", name(to)?, list(messages))
         }
-        MessageChange::Read { to, numbers } => {
+        MessageChange::Read { to, messages } => {
             let has = if *to == Actor::Person { "have" } else { "has" };
-            format!("{} {has} read {}", name(to)?, list(numbers))
+            format!("{} {has} read {}", name(to)?, list(messages))
         }
-        MessageChange::Inherited { from, to, numbers } => {
+        MessageChange::Inherited { from, to, messages } => {
             let (from, to) = (name(from)?, name(to)?);
-            format!("{to} takes over what waited for {from} before: {}", list(numbers))
+            format!("{to} takes over what waited for {from} before: {}", list(messages))
         }
-        MessageChange::Dropped { to, numbers } => {
-            format!("{} is gone and never read {}", name(to)?, list(numbers))
+        MessageChange::Dropped { to, messages } => {
+            format!("{} is gone and never read {}", name(to)?, list(messages))
         }
-        MessageChange::Forgotten { numbers } => format!("forgotten: {}", list(numbers)),
+        MessageChange::Forgotten { messages } => format!("forgotten: {}", list(messages)),
     })
 }

@@ -52,8 +52,13 @@ pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
     let new: Vec<_> = opened.app.inbox(&InboxRequest { peek: true, ..request.clone() })?;
     for post in opened.app.between(&me, &who, BEFORE)? {
         // What is new is shown as such in a moment.
-        if !new.iter().any(|letter| letter.message.number == post.message.number) {
-            world.out.text(quote_message(&post.message, &me, opened.app.host().now()))?;
+        if !new.iter().any(|letter| letter.message.id == post.message.id) {
+            world.out.text(quote_message(
+                &post.message,
+                &me,
+                Some(&opened.project.id),
+                opened.app.host().now(),
+            ))?;
         }
     }
     out::note(format_args!("With {}. Enter sends a line; Ctrl-D ends.", other.name));
@@ -62,7 +67,9 @@ pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
         opened.app.close_if_replaced();
         let letters = opened.app.inbox(&request)?;
         let now = opened.app.host().now();
-        letters.iter().try_for_each(|letter| world.out.text(quote_letter(letter, now)))?;
+        letters
+            .iter()
+            .try_for_each(|letter| world.out.text(quote_letter(letter, Some(&opened.project.id), now)))?;
         if !letters.is_empty() {
             opened.app.has_read(&me, &letters)?;
         }

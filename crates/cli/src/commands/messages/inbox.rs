@@ -59,7 +59,8 @@ pub(crate) fn run(world: &World, args: &Args) -> Result<ExitCode, CommandError> 
         world.out.json(&letters)?;
     } else {
         let now = opened.app.host().now();
-        let shown: String = letters.iter().map(|letter| quote_letter(letter, now)).collect();
+        let shown: String =
+            letters.iter().map(|letter| quote_letter(letter, Some(&opened.project.id), now)).collect();
         world.out.text(shown)?;
     }
     if letters.is_empty() {
@@ -82,7 +83,7 @@ fn wait(
     // One that is too far off is none.
     let until = args.timeout.and_then(|timeout| Instant::now().checked_add(timeout));
     let session = match opened.caller()? {
-        Caller::Agent(agent) => Some(agent.process),
+        Caller::Agent(agent) => Some(agent.location.process),
         Caller::Person | Caller::Anonymous(_) => None,
     };
     let cannot_wait = |error| CommandError::file("cannot wait in", &world.paths.listeners(), error);

@@ -8,13 +8,13 @@ pub(crate) mod thread;
 
 use consort_core::Timestamp;
 use consort_core::journal::Actor;
-use consort_core::journal::Seq;
 use consort_core::messages::Receipt;
 use consort_core::messages::Refusal;
 use consort_core::messages::SentMessage;
 use consort_core::messages::State;
 use consort_core::messages::quote_message;
 use consort_core::presence::Caller;
+use consort_core::project::ProjectId;
 use consort_core::text;
 
 use crate::error::CommandError;
@@ -31,17 +31,11 @@ fn mailbox(opened: &mut Opened) -> Result<Actor, CommandError> {
     }
 }
 
-/// A message's number, with or without its `#`.
-pub(crate) fn number(text: &str) -> Result<Seq, String> {
-    let digits = text.strip_prefix('#').unwrap_or(text);
-    digits.parse().map_err(|_| "expected a number, as in `41` or `#41`".into())
-}
-
 /// Messages whole, each with how far it has come.
-fn posts(posts: &[SentMessage], reader: &Actor, now: Timestamp) -> String {
+fn posts(posts: &[SentMessage], reader: &Actor, here: &ProjectId, now: Timestamp) -> String {
     let mut shown = String::new();
     for post in posts {
-        shown.push_str(&quote_message(&post.message, reader, now));
+        shown.push_str(&quote_message(&post.message, reader, Some(here), now));
         let receipts: Vec<String> =
             post.receipts.iter().map(|receipt| describe(receipt, reader, now)).collect();
         shown.push_str(&format!("  to {}\n", receipts.join(", ")));

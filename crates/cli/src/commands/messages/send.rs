@@ -9,14 +9,13 @@ use std::io::Read as _;
 use clap::builder::PossibleValuesParser;
 use clap::builder::TypedValueParser;
 use consort_core::explain::Explain as _;
-use consort_core::journal::Seq;
+use consort_core::messages::MessageName;
 use consort_core::messages::MessageType;
 use consort_core::messages::Priority;
 use consort_core::messages::Recipients;
 use consort_core::messages::SendOutcome;
 use consort_core::messages::SendRequest;
 
-use super::number;
 use crate::error::CommandError;
 use crate::exit;
 use crate::exit::ExitCode;
@@ -43,8 +42,8 @@ pub(crate) struct Args {
     #[arg(short, long, value_parser = priority())]
     priority: Option<Priority>,
     /// The message this answers; without names, it goes to whoever sent that one
-    #[arg(short, long, value_name = "NUMBER", value_parser = number)]
-    reply: Option<Seq>,
+    #[arg(short, long, value_name = "NUMBER")]
+    reply: Option<MessageName>,
     /// Send it once: again with the same key, it is not sent
     #[arg(long)]
     key: Option<String>,
@@ -75,7 +74,7 @@ impl Args {
                 "-p" | "--priority" if args.priority.is_none() => {
                     args.priority = Some(Priority::named(&value()?)?);
                 }
-                "-r" | "--reply" if args.reply.is_none() => args.reply = Some(number(&value()?).ok()?),
+                "-r" | "--reply" if args.reply.is_none() => args.reply = Some(value()?.parse().ok()?),
                 "--key" if args.key.is_none() => args.key = Some(value()?),
                 "--from" if args.from.is_none() => args.from = Some(value()?),
                 // A list begins with a dash too.
@@ -123,12 +122,12 @@ pub(crate) fn run(world: &World, args: &Args) -> Result<ExitCode, CommandError> 
     let request = SendRequest {
         caller: person::acting(&mut app)?,
         as_agent: args.from.clone(),
-        repository: to_all.then(|| app.host().place(&world.cwd).repository),
+        repository: (to_all || args.reply.is_some()).then(|| app.host().place(&world.cwd).repository),
         to,
         kind: args.kind,
         priority: args.priority,
         text,
-        reply_to: args.reply,
+        reply_to: args.reply.clone(),
         key: args.key.clone(),
         project: None,
     };

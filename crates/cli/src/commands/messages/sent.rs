@@ -26,5 +26,5 @@ pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
     if sent.is_empty() {
         out::note("You have sent nothing.");
     }
-    world.out.text(posts(&sent, &me, opened.app.host().now()))
+    world.out.text(posts(&sent, &me, &opened.project.id, opened.app.host().now()))
 }

@@ -1,18 +1,17 @@
 //! `consort thread`
 
-use consort_core::journal::Seq;
+use consort_core::messages::MessageName;
 
 use super::mailbox;
-use super::number;
 use super::posts;
 use crate::error::CommandResult;
 use crate::world::World;
 
 #[derive(clap::Args)]
 pub(crate) struct Args {
-    /// Any message of the thread
-    #[arg(value_parser = number)]
-    number: Seq,
+    /// Any message of the thread: `41`, or `web#41` for one of another project
+    #[arg(value_name = "NUMBER")]
+    message: MessageName,
     /// Print JSON
     #[arg(long)]
     json: bool,
@@ -20,10 +19,10 @@ pub(crate) struct Args {
 
 pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
     let mut opened = world.open()?;
-    let thread = opened.app.thread(args.number)?;
+    let thread = opened.app.thread(&args.message, Some(&opened.project.id))?;
     if args.json {
         return world.out.json(&thread);
     }
     let me = mailbox(&mut opened)?;
-    world.out.text(posts(&thread, &me, opened.app.host().now()))
+    world.out.text(posts(&thread, &me, &opened.project.id, opened.app.host().now()))
 }

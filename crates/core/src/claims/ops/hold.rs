@@ -73,7 +73,8 @@ impl App {
                 since: former.map_or(now, |hold| hold.since),
                 until: request.ttl.map(|ttl| now.minus(-ttl)).or_else(|| former.and_then(|hold| hold.until)),
                 generation: former.map_or(0, |hold| hold.generation),
-                worktree: one.worktree.clone().or_else(|| me.as_ref().map(|me| me.worktree.clone())),
+                machine: self.host.name(),
+                worktree: one.worktree.clone().or_else(|| me.as_ref().map(|me| me.location.worktree.clone())),
                 // To ask for it again is the answer to whoever contests it.
                 contest: None,
             });
@@ -82,6 +83,7 @@ impl App {
             return Err(ClaimError::Held(conflicts));
         }
         let mut changes = live.notices();
+        let first = changes.len();
         changes.extend(holds.iter().map(|hold| Change::Claims(ClaimChange::Held(Box::new(hold.clone())))));
         let contests =
             live.holds.iter().filter(|hold| hold.holder == holder && asked.iter().any(|one| one.is_it(hold)));
@@ -91,11 +93,10 @@ impl App {
         let what = text::few(contested.iter().map(|hold| text::foreign(&hold.resource.shown(), 120)), 4);
         changes.extend(tell(&*self.host, &*tx, me.as_ref(), &whom, format!("I still need {what}."))?);
         let project = concerned(&asked, me.as_ref());
-        let number = Self::conclude(&*self.host, tx, now, project, holder, changes)?;
-        for hold in &mut holds {
-            if hold.generation == 0 {
-                hold.generation = number.unwrap_or(0);
-            }
+        let recorded = Self::conclude(&*self.host, tx, now, project, holder, changes)?;
+        let numbers = recorded.map(|recorded| recorded.numbers).unwrap_or_default();
+        for (hold, number) in holds.iter_mut().zip(numbers.into_iter().skip(first)) {
+            hold.generation = number.unwrap_or(hold.generation);
         }
         Ok(HoldOutcome { holds })
     }

@@ -69,7 +69,7 @@ fn actor(me: Option<&Agent>) -> Actor {
 /// `GoldFalcon (claude on feat/auth)`
 fn label(host: &dyn Host, me: Option<&Agent>) -> String {
     let Some(me) = me else { return "the person".into() };
-    let branch = host.branch(&me.worktree).or_else(|| me.branch.clone());
+    let branch = host.branch(&me.location.worktree).or_else(|| me.branch.clone());
     match branch {
         Some(branch) => {
             format!("{} ({} on {})", me.name, text::foreign(&me.kind, 20), text::foreign(&branch, 60))

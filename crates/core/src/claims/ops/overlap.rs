@@ -34,17 +34,19 @@ impl App {
                 && presence::is_alive(&*self.host, &*side_files, agent)
         });
         let none = BTreeSet::new();
-        let of = |agent: &Agent| files.get(&(agent.session.clone(), agent.worktree.clone())).unwrap_or(&none);
+        let of = |agent: &Agent| {
+            files.get(&(agent.session.clone(), agent.location.worktree.clone())).unwrap_or(&none)
+        };
         let mut overlaps = Vec::new();
         // Several agents may share a worktree: its branches are compared once.
         let mut compared: BTreeMap<(&Path, &Path), Vec<String>> = BTreeMap::new();
         for (at, one) in agents.iter().enumerate() {
             for other in &agents[at + 1..] {
-                if one.project.id != other.project.id || one.worktree == other.worktree {
+                if one.project.id != other.project.id || one.location.worktree == other.location.worktree {
                     continue;
                 }
                 let files: Vec<String> = of(one).intersection(of(other)).cloned().collect();
-                let pair = (one.worktree.as_path(), other.worktree.as_path());
+                let pair = (one.location.worktree.as_path(), other.location.worktree.as_path());
                 let conflicts =
                     compared.entry(pair).or_insert_with(|| self.host.merge_conflicts(pair.0, pair.1));
                 if !files.is_empty() || !conflicts.is_empty() {

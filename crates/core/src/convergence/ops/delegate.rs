@@ -30,8 +30,8 @@ impl App {
                 && presence::is_alive(&*self.host, &*files, agent)
         });
         let Some(first) = agents.first() else { return Err(ConvergenceError::Nobody) };
-        let note = self.radar_note(&first.worktree);
-        let view = View::new(note, &first.worktree, &*self.host, environment);
+        let note = self.radar_note(&first.location.worktree);
+        let view = View::new(note, &first.location.worktree, &*self.host, environment);
         let wanted = topics(task, &view.noise);
         if wanted.is_empty() {
             return Err(ConvergenceError::EmptyTask { task: task.to_owned() });

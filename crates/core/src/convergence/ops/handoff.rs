@@ -13,6 +13,7 @@ use crate::engine::StoreError;
 use crate::engine::Tx;
 use crate::journal::Actor;
 use crate::journal::Change;
+use crate::journal::KeptChange;
 use crate::journal::TailRequest;
 use crate::presence;
 use crate::presence::Agent;
@@ -60,9 +61,9 @@ impl App {
         let files = self.engine.side_files();
         let me = Actor::Agent(agent.session.clone());
         let steps = files.last_trail(&agent.session).map(|trail| trail.steps).unwrap_or_default();
-        let changes = self.host.changes(&agent.worktree);
+        let changes = self.host.changes(&agent.location.worktree);
         // A spec that cannot be read any more hides nothing else.
-        let spec = agent.spec_file.clone().map(|file| self.tasks(&TaskRequest::of_spec(file)));
+        let spec = agent.location.spec_file.clone().map(|file| self.tasks(&TaskRequest::of_spec(file)));
         let mut open_tasks = spec.and_then(Result::ok).map(|outcome| outcome.tasks).unwrap_or_default();
         open_tasks.retain(|task| !tasks::is_done(task));
         let tx = self.engine.read()?;
@@ -73,8 +74,8 @@ impl App {
         holds.retain(|hold| hold.holder == me && hold.strength != Strength::Overridden);
         let mut messages: Vec<_> = tx.sent_by(&me, LETTERS)?.into_iter().map(|post| post.message).collect();
         messages.extend(unread.iter().map(|letter| letter.message.clone()));
-        messages.sort_by_key(|message| message.number);
-        messages.dedup_by_key(|message| message.number);
+        messages.sort_by_key(|message| (message.seq, message.id));
+        messages.dedup_by_key(|message| message.id);
         let mut unfinished = match tx.agent(&agent.session)? {
             Some((_, None)) => Vec::new(),
             _ => let_go_of(&*tx, &me)?,
@@ -132,7 +133,7 @@ impl App {
 fn let_go_of(tx: &dyn Tx, who: &Actor) -> Result<Vec<String>, StoreError> {
     let request = TailRequest { limit: LOOKED_BACK, ..TailRequest::default() };
     let changes = tx.entries(&request)?.into_iter().flat_map(|entry| entry.changes);
-    let one = |change| match change {
+    let one = |kept: KeptChange| match kept.change {
         Change::Claims(ClaimChange::Released { key, why: Release::HolderGone }) if key.holder == *who => {
             Some(format!("it held {}", text::foreign(&key.resource.shown(), 120)))
         }

@@ -4,30 +4,35 @@ use super::settle::settle;
 use crate::Timestamp;
 use crate::config::settings_from;
 use crate::convergence::ConvergenceChange;
+use crate::convergence::Prediction;
 use crate::convergence::learn;
 use crate::convergence::model;
 use crate::engine::StoreError;
 use crate::engine::Tx;
 use crate::journal::Change;
 use crate::presence::Agent;
+use crate::presence::SessionId;
 use crate::side_files::SideFiles;
 
-/// What becomes of predictions about it, once it is gone, and what its prompts
-/// teach. Each is an entry of its own.
+/// What becomes of predictions about those who leave, and what their prompts teach.
 pub(crate) fn close_predictions(
     files: &dyn SideFiles,
-    tx: &mut dyn Tx,
-    agent: &Agent,
+    tx: &dyn Tx,
+    leaving: &[&Agent],
     now: Timestamp,
-) -> Result<Vec<Vec<Change>>, StoreError> {
-    let mut entries = Vec::new();
-    let endings = settle(files, tx, now, |prediction| prediction.concerns(&agent.session))?;
-    entries.extend(endings.into_iter().map(|(_, changes)| changes));
-    let published = tx.published(Some(&agent.worktree))?;
-    if let Some(trail) = files.trail(&agent.session)
-        && settings_from(&published, &|_| None).convergence
-    {
-        let (assigned, known) = (tx.assigned_domains()?, tx.learned_domains()?);
+) -> Result<Vec<Change>, StoreError> {
+    let sessions: Vec<SessionId> = leaving.iter().map(|agent| agent.session.clone()).collect();
+    let concerns = |prediction: &Prediction| sessions.iter().any(|session| prediction.concerns(session));
+    let (_, mut changes) = settle(files, tx, now, &sessions, concerns)?;
+    let assigned = tx.assigned_domains()?;
+    let mut known = tx.learned_domains()?;
+    let mut is_news = false;
+    for agent in leaving {
+        let published = tx.published(Some(&agent.location.worktree))?;
+        let Some(trail) = files.trail(&agent.session) else { continue };
+        if !settings_from(&published, &|_| None).convergence {
+            continue;
+        }
         let configured = model::configured_domains(&published, &|_| None);
         let domains = model::domains(&configured, &assigned, &[], now);
         // What it did before it came back has taught already.
@@ -35,8 +40,11 @@ pub(crate) fn close_predictions(
         let mut learned = learn(&trail.steps[new..], &domains, &known, now);
         learned.retain(|one| !assigned.iter().any(|(topic, _)| *topic == one.topic));
         if !learned.is_empty() {
-            entries.push(vec![Change::Convergence(ConvergenceChange::Learned { learned })]);
+            (known, is_news) = (learned, true);
         }
     }
-    Ok(entries)
+    if is_news {
+        changes.push(Change::Convergence(ConvergenceChange::Learned { learned: known }));
+    }
+    Ok(changes)
 }

@@ -152,7 +152,8 @@ impl App {
         if found.is_empty() && !may_end {
             return Ok(Vec::new());
         }
-        self.foresee(found, (!is_elsewhere).then_some(me), now)
+        let Some(project) = &trail.project else { return Ok(Vec::new()) };
+        self.foresee(found, (!is_elsewhere).then_some(me), project, now)
     }
 
     /// The trail of a session that is here. One that joined before there were
@@ -163,7 +164,7 @@ impl App {
             return Ok(Some(trail));
         }
         let Some((agent, None)) = self.engine.read()?.agent(session)? else { return Ok(None) };
-        files.begin_trail(session, &agent.project.id, &agent.worktree)?;
+        files.begin_trail(session, &agent.project.id, &agent.location.worktree)?;
         Ok(files.trail(session))
     }
 }

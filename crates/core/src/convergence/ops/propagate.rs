@@ -3,7 +3,6 @@
 use super::View;
 use crate::App;
 use crate::Timestamp;
-use crate::app::commit;
 use crate::convergence::Trail;
 use crate::convergence::Trajectory;
 use crate::convergence::rules;
@@ -12,10 +11,9 @@ use crate::convergence::topics::words_of;
 use crate::convergence::wording;
 use crate::engine::StoreError;
 use crate::journal::Actor;
-use crate::journal::EntryId;
-use crate::journal::NewEntry;
 use crate::messages;
 use crate::presence;
+use crate::presence::Agent;
 use crate::presence::SessionId;
 
 impl App {
@@ -64,7 +62,7 @@ impl App {
         if sessions.iter().any(has_heard) {
             return Ok(());
         }
-        let mut tx = self.engine.write()?;
+        let tx = self.engine.write()?;
         if sessions.iter().any(has_heard) {
             return Ok(());
         }
@@ -83,14 +81,10 @@ impl App {
         let mut files: Vec<String> = written.filter(is_about).collect();
         files.sort();
         files.dedup();
-        for (me, other, is_former) in [(&one, &other, false), (&other, &one, true)] {
-            let line = wording::pollination(other.name.as_str(), topics, &files, is_former);
-            let change = messages::remark(me, line, None);
-            let id = EntryId::new(now, self.host.random());
-            let project = Some(me.project.id.clone());
-            let entry = NewEntry { id, at: now, project, actor: Actor::Consort, changes: vec![change] };
-            tx.record(&entry)?;
-        }
-        commit(&*self.host, tx)
+        let remark = |(me, other, is_former): (&Agent, &Agent, bool)| {
+            messages::remark(me, wording::pollination(other.name.as_str(), topics, &files, is_former), None)
+        };
+        let changes = [(&one, &other, false), (&other, &one, true)].map(remark).to_vec();
+        Self::conclude(&*self.host, tx, now, Some(one.project.id.clone()), Actor::Consort, changes).map(drop)
     }
 }

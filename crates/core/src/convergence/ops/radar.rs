@@ -19,7 +19,7 @@ use crate::convergence::Trajectory;
 use crate::convergence::rules;
 use crate::convergence::signals;
 use crate::engine::StoreError;
-use crate::journal::Seq;
+use crate::journal::Number;
 use crate::presence;
 use crate::presence::Agent;
 use crate::presence::SessionId;
@@ -46,8 +46,8 @@ impl App {
             let tally = self.engine.read()?.tally()?;
             return Ok(RadarOutcome { at: now, tally, agents: Vec::new(), pairs: Vec::new() });
         };
-        let note = self.radar_note(&first.worktree);
-        let view = View::new(note, &first.worktree, &*self.host, environment);
+        let note = self.radar_note(&first.location.worktree);
+        let view = View::new(note, &first.location.worktree, &*self.host, environment);
         let scoring_context = view.scoring_context(now);
         let profiles: Vec<Profile<'_>> =
             seen.iter().map(|(_, trail)| Profile::new(trail, &scoring_context)).collect();
@@ -72,7 +72,7 @@ impl App {
         let is_any_open = view.note.predictions.iter().any(|note| note.ended.is_none());
         if view.settings.convergence && (!news.is_empty() || is_any_open) {
             // A look must not fail because the store is read-only or busy.
-            let _ = self.foresee(news, None, now);
+            let _ = self.foresee(news, None, project, now);
         }
         let tx = self.engine.read()?;
         let active = tx.active_predictions()?;
@@ -112,9 +112,15 @@ impl App {
         Ok((tx.past_predictions()?, tx.tally()?))
     }
 
-    /// One prediction, by its number.
-    pub fn prediction(&mut self, number: Seq) -> Result<Prediction, ConvergenceError> {
-        self.engine.read()?.prediction(number)?.ok_or(ConvergenceError::NoSuchPrediction { number })
+    /// The prediction of that number in a project.
+    pub fn prediction(
+        &mut self,
+        number: Number,
+        project: &ProjectId,
+    ) -> Result<Prediction, ConvergenceError> {
+        let mut found = self.engine.read()?.predictions_numbered(number)?;
+        found.retain(|prediction| prediction.project.as_ref() == Some(project));
+        found.pop().ok_or(ConvergenceError::NoSuchPrediction { number })
     }
 
     /// What is foreseen for a session, the surest first: for one whose context

@@ -5,7 +5,6 @@ use std::collections::BTreeMap;
 use super::Sighting;
 use crate::App;
 use crate::Timestamp;
-use crate::app::commit;
 use crate::claims::Case;
 use crate::claims::Pattern;
 use crate::claims::Strength;
@@ -25,14 +24,16 @@ use crate::engine::StoreError;
 use crate::engine::Tx;
 use crate::journal::Actor;
 use crate::journal::Change;
+use crate::journal::ChangeId;
+use crate::journal::Counter;
 use crate::journal::EntryId;
 use crate::journal::NewEntry;
-use crate::journal::Seq;
 use crate::messages;
 use crate::messages::MessageType;
 use crate::presence;
 use crate::presence::Agent;
 use crate::presence::SessionId;
+use crate::project::ProjectId;
 use crate::side_files::SideFiles;
 
 /// How many messages between two are looked through.
@@ -42,34 +43,35 @@ const LETTERS: usize = 20;
 const MOST_TOLD: usize = 3;
 
 impl App {
-    /// Settles what has come of earlier predictions, and records what is
+    /// Settles what has come of earlier predictions of a project, and records what is
     /// foreseen now. Both hear of it by a message; but `me` is told here.
     pub(super) fn foresee(
         &mut self,
         found: Vec<Sighting>,
         me: Option<&SessionId>,
+        project: &ProjectId,
         now: Timestamp,
     ) -> Result<Vec<String>, StoreError> {
         let side_files = self.engine.side_files();
-        let mut tx = self.engine.write()?;
-        let record = |tx: &mut dyn Tx, agent: Option<&Agent>, changes: Vec<Change>| {
-            let project = agent.map(|agent| agent.project.id.clone());
-            let id = EntryId::new(now, self.host.random());
-            let entry = NewEntry { id, at: now, project, actor: Actor::Consort, changes };
-            tx.record(&entry)
+        let tx = self.engine.write()?;
+        let concerns = |prediction: &Prediction| {
+            prediction.project.as_ref() == Some(project) && me.is_none_or(|me| prediction.concerns(me))
         };
-        let concerns = |prediction: &Prediction| me.is_none_or(|me| prediction.concerns(me));
-        for (agent, changes) in settle(&*side_files, &mut *tx, now, concerns)? {
-            record(&mut *tx, agent.as_ref(), changes)?;
-        }
+        let (over, mut changes) = settle(&*side_files, &*tx, now, &[], concerns)?;
         let mut known: Vec<PredictionNote> =
             tx.active_predictions()?.iter().map(PredictionNote::from).collect();
+        for note in known.iter_mut().filter(|note| over.contains(&note.id)) {
+            note.ended = Some(now);
+        }
         known.extend(tx.past_predictions()?.iter().map(PredictionNote::from));
         // How many each may meet, of those it was told of.
         let mut open: BTreeMap<SessionId, usize> = BTreeMap::new();
         for session in known.iter().filter(|note| note.ended.is_none()).flat_map(|note| &note.pair) {
             *open.entry(session.clone()).or_default() += 1;
         }
+        let entry = EntryId::new(now, self.host.random());
+        let counter = Counter { kind: "prediction", project: Some(project.clone()) };
+        let mut next = tx.next_number(&counter)?;
         let mut lines = Vec::new();
         for Sighting { pair, signal } in found {
             let of_pair = || known.iter().filter(|note| note.pair == pair);
@@ -82,14 +84,21 @@ impl App {
             if ![&one, &other].iter().all(|agent| presence::is_alive(&*self.host, &*side_files, agent)) {
                 continue;
             }
-            let again = of_pair().find(|note| note.ended.is_none()).map(|note| note.number);
+            let again = of_pair().find(|note| note.ended.is_none()).map(|note| note.id);
+            let id =
+                again.unwrap_or(ChangeId { entry, place: u16::try_from(changes.len()).unwrap_or(u16::MAX) });
+            let former = tx.active_predictions()?.into_iter().find(|prediction| Some(prediction.id) == again);
+            let number = former.map_or(next, |former| former.number);
+            if again.is_none() {
+                next += 1;
+            }
             let party =
                 |agent: &Agent| Party { session: agent.session.clone(), name: agent.name.to_string() };
             let pair = [party(&one), party(&other)];
             let change = ConvergenceChange::Predicted { again, pair: pair.clone(), signal: signal.clone() };
-            let entry = record(&mut *tx, Some(&one), vec![Change::Convergence(change)])?;
-            let (number, renewed) = (again.unwrap_or(entry), again.map(|_| entry));
-            let prediction = Prediction { number, at: now, renewed, pair, signal, ended: None };
+            changes.push(Change::Convergence(change));
+            let project = Some(project.clone());
+            let prediction = Prediction { id, number, project, at: now, seq: 0, pair, signal, ended: None };
             for agent in [&one, &other] {
                 let count = open.entry(agent.session.clone()).or_default();
                 *count += 1;
@@ -100,12 +109,16 @@ impl App {
                 if me == Some(&agent.session) {
                     lines.push(format!("[consort] {line}"));
                 } else {
-                    let change = messages::remark(agent, line, Some(key(number, &agent.session)));
-                    record(&mut *tx, Some(agent), vec![change])?;
+                    changes.push(messages::remark(agent, line, Some(key(id, &agent.session))));
                 }
             }
         }
-        commit(&*self.host, tx)?;
+        if changes.is_empty() {
+            return Ok(lines);
+        }
+        let project = Some(project.clone());
+        let entry = NewEntry { id: entry, at: now, project, actor: Actor::Consort, changes };
+        Self::conclude_with(&*self.host, tx, &entry)?;
         Ok(lines)
     }
 }
@@ -113,54 +126,53 @@ impl App {
 /// Whether an agent wants to hear of that. What is merely of one domain is for
 /// the person's eyes.
 fn hears(tx: &dyn Tx, agent: &Agent, signal: &Signal) -> Result<bool, StoreError> {
-    let settings = hook_settings(tx, &agent.worktree, &|_| None)?;
+    let settings = hook_settings(tx, &agent.location.worktree, &|_| None)?;
     let wants = settings.convergence && settings.context != ContextMode::None;
     Ok(wants && signal.kind != SignalKind::DomainProximity)
 }
 
 /// What a remark about a prediction is found by.
-fn key(number: Seq, session: &SessionId) -> String {
-    format!("prediction {number} to {session}")
+fn key(prediction: ChangeId, session: &SessionId) -> String {
+    format!("prediction {prediction} to {session}")
 }
 
-/// One of the two, and the changes that end a prediction about them.
-type Ended = (Option<Agent>, Vec<Change>);
-
-/// What has come of predictions that have not ended, with one of each two. What
-/// either was to hear of one that has ended, and has not, it need not hear.
+/// Which predictions are over, and the changes that say so. Those who are `leaving` are
+/// as good as gone. What either of two was to hear of one that is over, and has not,
+/// it need not hear.
 pub(super) fn settle(
     side_files: &dyn SideFiles,
-    tx: &mut dyn Tx,
+    tx: &dyn Tx,
     now: Timestamp,
+    leaving: &[SessionId],
     concerns: impl Fn(&Prediction) -> bool,
-) -> Result<Vec<Ended>, StoreError> {
+) -> Result<(Vec<ChangeId>, Vec<Change>), StoreError> {
     let mut tally = tx.tally()?;
-    let mut endings = Vec::new();
+    let (mut over, mut changes) = (Vec::new(), Vec::new());
     for prediction in tx.active_predictions()?.into_iter().filter(concerns) {
-        let since = since(side_files, tx, &prediction)?;
+        let since = since(side_files, tx, &prediction, leaving)?;
         let Some((outcome, how)) = rules::verdict(prediction.at, now, &since) else { continue };
         tally = tally.with(outcome);
-        let number = prediction.number;
-        let agent = tx.agent(&prediction.pair[0].session)?.map(|(agent, _)| agent);
-        let mut changes =
-            vec![Change::Convergence(ConvergenceChange::Resolved { number, outcome, how, tally })];
+        let (id, number) = (prediction.id, prediction.number);
+        let resolved = ConvergenceChange::Resolved { prediction: id, number, outcome, how, tally };
+        changes.push(Change::Convergence(resolved));
         for party in &prediction.pair {
-            changes.extend(messages::take_back(tx, &party.session, &key(number, &party.session))?);
+            changes.extend(messages::take_back(tx, &party.session, &key(id, &party.session))?);
         }
-        endings.push((agent, changes));
+        over.push(id);
     }
-    Ok(endings)
+    Ok((over, changes))
 }
 
 fn since(
     side_files: &dyn SideFiles,
     tx: &dyn Tx,
     prediction: &Prediction,
+    leaving: &[SessionId],
 ) -> Result<rules::Since, StoreError> {
     let made = prediction.at;
     let mut since = rules::Since { understanding: understanding(tx, prediction)?, ..Default::default() };
     for party in &prediction.pair {
-        if !matches!(tx.agent(&party.session)?, Some((_, None))) {
+        if leaving.contains(&party.session) || !matches!(tx.agent(&party.session)?, Some((_, None))) {
             since.left = Some(party.name.clone());
         }
     }
@@ -178,7 +190,6 @@ fn since(
 /// that is about it, or because one has claimed what it is about.
 fn understanding(tx: &dyn Tx, prediction: &Prediction) -> Result<Option<(Timestamp, String)>, StoreError> {
     let signal = &prediction.signal;
-    let made = prediction.renewed.unwrap_or(prediction.number);
     let is_about = |text: &str| {
         let words: Vec<&str> = text.split(|c: char| c.is_whitespace() || "`'\"(),;:".contains(c)).collect();
         let is_named = |file: &String| {
@@ -192,10 +203,10 @@ fn understanding(tx: &dyn Tx, prediction: &Prediction) -> Result<Option<(Timesta
     };
     let [one, other] = prediction.pair.each_ref().map(|party| Actor::Agent(party.session.clone()));
     for post in &tx.between(&one, &other, LETTERS)? {
-        let (sent, number) = (&post.message.sent, post.message.number);
+        let sent = &post.message.sent;
         let is_offer = matches!(sent.kind, MessageType::Handoff | MessageType::Delegate);
-        if number > made && (is_offer || is_about(&sent.text)) {
-            let how = format!("{} wrote to the other: message {number}", sent.from.name);
+        if post.message.seq > prediction.seq && (is_offer || is_about(&sent.text)) {
+            let how = format!("{} wrote to the other: message #{}", sent.from.name, post.message.number);
             return Ok(Some((post.message.at, how)));
         }
     }
@@ -217,7 +228,7 @@ fn understanding(tx: &dyn Tx, prediction: &Prediction) -> Result<Option<(Timesta
         {
             return Ok(Some((contest.at, format!("{} contested {what}", contest.label))));
         }
-        if is_one_of_them(&hold.holder) && hold.generation > made {
+        if is_one_of_them(&hold.holder) && hold.since >= prediction.at {
             return Ok(Some((hold.since, format!("{} claimed {what}", hold.label))));
         }
     }

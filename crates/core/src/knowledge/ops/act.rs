@@ -6,10 +6,15 @@ use std::cell::Cell;
 use crate::App;
 use crate::Timestamp;
 use crate::engine::StoreError;
+use crate::engine::Tx;
 use crate::journal::Actor;
 use crate::journal::Change;
 use crate::journal::EntryId;
+use crate::journal::KeptChange;
 use crate::journal::NewEntry;
+use crate::journal::Number;
+use crate::journal::Seq;
+use crate::journal::TailRequest;
 use crate::knowledge::ActOutcome;
 use crate::knowledge::ActRequest;
 use crate::knowledge::Kind;
@@ -56,8 +61,9 @@ impl App {
         // Nobody else writes from here on: what is known now stays so.
         catch_up_or_begin_anew(&*tx, index)?;
         if let Some(key) = &request.key
-            && let Some(number) = index.recorded(&request.scope, key)?
+            && let Some(seq) = index.recorded(&request.scope, key)?
         {
+            let number = number_of(&*tx, seq)?;
             return Ok(ActOutcome { number, duplicate: true, results: Vec::new() });
         }
         let host = &*self.host;
@@ -80,13 +86,23 @@ impl App {
             KnowledgeChange::Edited { writer, by, edits: planned.edits, key: request.key.clone(), at };
         let (id, project) = (EntryId::new(now, host.random()), request.scope.project().cloned());
         let entry = NewEntry { id, at: now, project, actor, changes: vec![Change::Knowledge(change)] };
-        let number = Self::conclude_with(host, tx, &entry)?;
+        let recorded = Self::conclude_with(host, tx, &entry)?;
+        let number = recorded.numbers[0].unwrap_or(0);
         // It is recorded; whoever reads next takes it in otherwise.
-        if index.ingest(&[entry.kept_as(number)], number).is_ok() {
+        if index.ingest(&[entry.kept(&recorded)], recorded.seq).is_ok() {
             let _ = self.write_digest(index, &request.scope, with_files);
         }
         Ok(ActOutcome { number, duplicate: false, results: planned.results })
     }
+}
+
+/// What the batch in that entry was numbered.
+fn number_of(tx: &dyn Tx, seq: Seq) -> Result<Number, StoreError> {
+    let request = TailRequest { after: Some(seq - 1), limit: 1, ..TailRequest::default() };
+    let entry = tx.entries(&request)?.pop();
+    let is_batch = |kept: &KeptChange| matches!(kept.change, Change::Knowledge(_));
+    let batch = entry.and_then(|entry| entry.changes.into_iter().find(is_batch));
+    Ok(batch.and_then(|kept| kept.number).unwrap_or(0))
 }
 
 struct InScope<'a> {

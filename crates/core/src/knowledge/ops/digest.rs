@@ -17,7 +17,7 @@ impl App {
     /// has to do with its branch and its place first.
     pub fn digest(&self, agent: &Agent, tokens: usize) -> Option<String> {
         let lines = self.engine.side_files().digest(&agent.project.id)?;
-        let below = agent.cwd.strip_prefix(&agent.worktree).unwrap_or(Path::new(""));
+        let below = agent.location.cwd.strip_prefix(&agent.location.worktree).unwrap_or(Path::new(""));
         let place = format!("{} {}", agent.branch.as_deref().unwrap_or_default(), below.display());
         let words = place.split(|c: char| !c.is_alphanumeric()).filter(|word| word.len() > 2);
         let words: Vec<String> = words.map(str::to_lowercase).collect();

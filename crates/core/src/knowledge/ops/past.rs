@@ -52,7 +52,7 @@ impl App {
         let mut said = Vec::new();
         for entry in self.knowledge_entries(scope)? {
             for change in &entry.changes {
-                let Change::Knowledge(change) = change else { continue };
+                let Change::Knowledge(change) = &change.change else { continue };
                 let stamped = change.stamped(entry.at).into_iter();
                 let meant = stamped.filter(|one| ids.contains(&one.edit.entity));
                 said.extend(meant.map(|one| one.to_owned()));
@@ -92,9 +92,10 @@ impl App {
         let (ahead, edits) = edits.into_iter().partition(is_ahead);
         let tx = self.engine.write()?;
         let changes = vec![Change::Knowledge(KnowledgeChange::Merged { update, edits, ahead })];
-        let number = Self::conclude(&*self.host, tx, now, scope.project().cloned(), Actor::Consort, changes)?;
+        let recorded =
+            Self::conclude(&*self.host, tx, now, scope.project().cloned(), Actor::Consort, changes)?;
         self.catch_up(index)?;
         let _ = self.write_digest(index, scope, true);
-        Ok(number)
+        Ok(recorded.map(|recorded| recorded.seq))
     }
 }

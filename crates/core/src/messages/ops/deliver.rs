@@ -41,22 +41,23 @@ impl App {
 
         let mut changes = Vec::new();
         if !plan.read.is_empty() {
-            let (to, numbers) = (mailbox.clone(), plan.read.clone());
-            changes.push(Change::Messages(MessageChange::Read { to, numbers }));
+            let (to, messages) = (mailbox.clone(), plan.read.clone());
+            changes.push(Change::Messages(MessageChange::Read { to, messages }));
         }
         let mut batch = None;
         let mut handed = 0;
         if !plan.hand.is_empty()
-            && let Some(hand) = self.host.me()
+            && let Some(by) = self.host.me_here()
         {
-            let settings = hook_settings(&*tx, &me.worktree, environment)?;
+            let settings = hook_settings(&*tx, &me.location.worktree, environment)?;
             let known = if settings.introduces() { flags.introduced_senders(session) } else { Vec::new() };
             let is_stranger = |who: &Actor| !known.contains(&who.to_string());
-            let (text, count) = quote::batch(&plan.hand, settings, is_stranger, now, moment.budget());
+            let (text, count) =
+                quote::batch(&plan.hand, settings, &me.project.id, is_stranger, now, moment.budget());
             handed = count;
             let now_handed = &plan.hand[..count];
-            let numbers = now_handed.iter().map(|letter| letter.message.number).collect();
-            let delivered = MessageChange::Delivered { to: mailbox.clone(), numbers, hand: hand.clone() };
+            let messages = now_handed.iter().map(|letter| letter.message.id).collect();
+            let delivered = MessageChange::Delivered { to: mailbox.clone(), messages, by: by.clone() };
             changes.push(Change::Messages(delivered));
             if settings.introduces() {
                 let mut met: Vec<&Actor> =
@@ -70,7 +71,7 @@ impl App {
                     let _ = flags.introduce(session, &met);
                 }
             }
-            batch = Some(Batch { text, session: session.clone(), hand });
+            batch = Some(Batch { text, session: session.clone(), by });
         }
         tx.set_flag(session, rules::flag_after(&plan, handed, now));
         Self::conclude(&*self.host, tx, now, Some(me.project.id), mailbox, changes)?;
@@ -79,6 +80,6 @@ impl App {
 
     /// Notes that a batch was written out in full, to the last byte.
     pub fn shown(&mut self, batch: &Batch) -> Result<(), StoreError> {
-        self.engine.side_files().note_shown(&batch.session, &batch.hand)
+        self.engine.side_files().note_shown(&batch.session, &batch.by)
     }
 }

@@ -5,16 +5,16 @@ use crate::App;
 use crate::engine::StoreError;
 use crate::engine::Tx;
 use crate::host::Host;
-use crate::host::Process;
+use crate::host::MachineProcess;
 use crate::journal::Actor;
 use crate::journal::Change;
-use crate::journal::Seq;
+use crate::journal::ChangeId;
 use crate::messages::Correspondent;
 use crate::messages::Flag;
 use crate::messages::InboxRequest;
 use crate::messages::Letter;
 use crate::messages::MessageChange;
-use crate::messages::rules::Hand;
+use crate::messages::rules::DeliveryState;
 use crate::project::ProjectId;
 use crate::side_files::SideFiles;
 
@@ -30,12 +30,12 @@ impl App {
     pub fn inbox_some(
         &mut self,
         request: &InboxRequest,
-        is_wanted: impl Fn(Seq) -> bool,
+        is_wanted: impl Fn(ChangeId) -> bool,
     ) -> Result<Vec<Letter>, StoreError> {
         let flags = self.engine.side_files();
         let waiting = |tx: &dyn Tx, host: &dyn Host| -> Result<Vec<Letter>, StoreError> {
             let mut letters = waiting(host, &*flags, tx, request)?;
-            letters.retain(|letter| is_wanted(letter.message.number));
+            letters.retain(|letter| is_wanted(letter.message.id));
             Ok(letters)
         };
         let tx = self.engine.read()?;
@@ -45,15 +45,16 @@ impl App {
             return Ok(letters);
         }
         let now = self.host.now();
-        let hand = self.host.me().ok_or_else(|| StoreError::Failed("this process cannot be found".into()))?;
+        let by =
+            self.host.me_here().ok_or_else(|| StoreError::Failed("this process cannot be found".into()))?;
         let tx = self.engine.write()?;
         // What was there a moment ago may have been read since.
         let letters = waiting(&*tx, &*self.host)?;
         if letters.is_empty() {
             return Ok(letters);
         }
-        let (to, numbers) = (request.mailbox.clone(), numbers(&letters));
-        let delivered = Change::Messages(MessageChange::Delivered { to, numbers, hand });
+        let (to, messages) = (request.mailbox.clone(), ids(&letters));
+        let delivered = Change::Messages(MessageChange::Delivered { to, messages, by });
         let project = project(&*tx, &request.mailbox)?;
         Self::conclude(&*self.host, tx, now, project, request.mailbox.clone(), vec![delivered])?;
         Ok(letters)
@@ -66,31 +67,31 @@ impl App {
         }
         let now = self.host.now();
         let mut tx = self.engine.write()?;
-        let numbers = numbers(letters);
+        let messages = ids(letters);
         if let Actor::Agent(session) = mailbox {
             // Which of the others a hook should hand over is for a hook to say.
             let unread = tx.unread(mailbox)?;
-            if unread.iter().all(|letter| numbers.contains(&letter.message.number)) {
+            if unread.iter().all(|letter| messages.contains(&letter.message.id)) {
                 tx.set_flag(session, Flag::default());
             }
         }
         let project = project(&*tx, mailbox)?;
-        let read = Change::Messages(MessageChange::Read { to: mailbox.clone(), numbers });
+        let read = Change::Messages(MessageChange::Read { to: mailbox.clone(), messages });
         Self::conclude(&*self.host, tx, now, project, mailbox.clone(), vec![read])?;
         Ok(())
     }
 
-    /// Notes that letters which were delivered could not be shown: whoever handed
-    /// them over is as good as gone.
+    /// Notes that letters which were delivered could not be shown: as if whoever
+    /// delivered them had ended before it was done.
     pub fn has_not_shown(&mut self, mailbox: &Actor, letters: &[Letter]) -> Result<(), StoreError> {
         if letters.is_empty() {
             return Ok(());
         }
         let now = self.host.now();
         let tx = self.engine.write()?;
-        let (to, numbers, hand) = (mailbox.clone(), numbers(letters), Process::default());
+        let (to, messages, by) = (mailbox.clone(), ids(letters), MachineProcess::default());
         let project = project(&*tx, mailbox)?;
-        let delivered = Change::Messages(MessageChange::Delivered { to, numbers, hand });
+        let delivered = Change::Messages(MessageChange::Delivered { to, messages, by });
         Self::conclude(&*self.host, tx, now, project, mailbox.clone(), vec![delivered])?;
         Ok(())
     }
@@ -109,23 +110,23 @@ fn waiting(
     request: &InboxRequest,
 ) -> Result<Vec<Letter>, StoreError> {
     let mut letters = tx.unread(&request.mailbox)?;
-    let fate = delivery_states(host, flags, &request.mailbox);
+    let state_of = delivery_states(host, flags, &request.mailbox);
     letters.retain_mut(|letter| {
-        let fate = letter.hand.as_ref().map(&fate);
-        letter.again = fate == Some(Hand::CutShort);
+        let state = letter.delivered_by.as_ref().map(&state_of);
+        letter.again = state == Some(DeliveryState::CutShort);
         let from = &letter.message.sent.from;
         let is_wanted = match &request.from {
             None => true,
             Some(Correspondent::Named(name)) => name.eq_ignore_ascii_case(&from.name),
             Some(Correspondent::Only(who)) => *who == from.who,
         };
-        is_wanted && matches!(fate, None | Some(Hand::CutShort))
+        is_wanted && matches!(state, None | Some(DeliveryState::CutShort))
     });
     Ok(letters)
 }
 
-fn numbers(letters: &[Letter]) -> Vec<Seq> {
-    letters.iter().map(|letter| letter.message.number).collect()
+fn ids(letters: &[Letter]) -> Vec<ChangeId> {
+    letters.iter().map(|letter| letter.message.id).collect()
 }
 
 /// An agent's receipts are news of its project, the person's of all.

@@ -5,10 +5,14 @@ use crate::App;
 use crate::engine::StoreError;
 use crate::engine::Tx;
 use crate::journal::Actor;
-use crate::journal::Seq;
+use crate::journal::ChangeId;
+use crate::journal::Number;
+use crate::messages::Message;
 use crate::messages::MessageError;
+use crate::messages::MessageName;
 use crate::messages::Refusal;
 use crate::messages::SentMessage;
+use crate::project::ProjectId;
 
 impl App {
     /// The last messages that someone sent, with their receipts.
@@ -17,11 +21,22 @@ impl App {
         named(&*tx, tx.sent_by(from, limit)?)
     }
 
-    /// The thread that a message belongs to.
-    pub fn thread(&mut self, number: Seq) -> Result<Vec<SentMessage>, MessageError> {
+    /// The thread of a message, as someone in that project names it.
+    pub fn thread(
+        &mut self,
+        name: &MessageName,
+        here: Option<&ProjectId>,
+    ) -> Result<Vec<SentMessage>, MessageError> {
         let tx = self.engine.read()?;
-        let message = tx.message(number)?.ok_or(Refusal::NoSuchMessage { number })?;
+        let message = find(&*tx, name, here)?;
         Ok(named(&*tx, tx.thread(message.thread())?)?)
+    }
+
+    /// The numbers of these messages, as far as they are kept.
+    pub fn message_numbers(&mut self, messages: &[ChangeId]) -> Result<Vec<Number>, StoreError> {
+        let tx = self.engine.read()?;
+        let numbers = messages.iter().map(|id| Ok(tx.message(*id)?.map(|message| message.number)));
+        numbers.filter_map(Result::transpose).collect()
     }
 
     /// The last messages between two.
@@ -34,6 +49,39 @@ impl App {
         let tx = self.engine.read()?;
         named(&*tx, tx.between(one, other, limit)?)
     }
+}
+
+/// The message that someone in that project means.
+pub(super) fn find(
+    tx: &dyn Tx,
+    name: &MessageName,
+    here: Option<&ProjectId>,
+) -> Result<Message, MessageError> {
+    let found = match name {
+        MessageName::Id(id) => tx.message(*id)?,
+        MessageName::Number { project, number } => {
+            let projects = tx.projects()?;
+            let is_of = |message: &Message, named: &str| {
+                let of = projects.iter().find(|project| Some(&project.id) == message.project.as_ref());
+                of.is_some_and(|project| project.name == named || project.id.short() == named)
+            };
+            let mut found = tx.numbered(*number)?;
+            match project {
+                Some(named) => found.retain(|message| is_of(message, named)),
+                // Of this project; or else the only one there is.
+                None if found.iter().any(|message| message.project.as_ref() == here) => {
+                    found.retain(|message| message.project.as_ref() == here);
+                }
+                None => {}
+            }
+            if found.len() > 1 {
+                let called = found.iter().map(|message| message.called(None)).collect();
+                return Err(Refusal::SeveralMessages { name: name.clone(), called }.into());
+            }
+            found.pop()
+        }
+    };
+    Ok(found.ok_or_else(|| Refusal::NoSuchMessage { name: name.clone() })?)
 }
 
 /// Receipts with the names their owners have now.

@@ -13,10 +13,10 @@ use crate::Timestamp;
 use crate::engine::StoreError;
 use crate::engine::Tx;
 use crate::host::Host;
-use crate::host::Process;
+use crate::host::MachineProcess;
 use crate::journal::Actor;
 use crate::journal::Change;
-use crate::journal::Seq;
+use crate::journal::ChangeId;
 use crate::messages::Letter;
 use crate::messages::MessageChange;
 use crate::messages::MessageStore;
@@ -25,7 +25,7 @@ use crate::messages::Priority;
 use crate::messages::Sender;
 use crate::messages::Sent;
 use crate::messages::State;
-use crate::messages::rules::Hand;
+use crate::messages::rules::DeliveryState;
 use crate::presence;
 use crate::presence::Agent;
 use crate::presence::PresenceStore;
@@ -45,11 +45,11 @@ pub(crate) fn bequeath(tx: &dyn Tx, agent: &Agent, has_asked: bool) -> Result<Ve
             // What Consort had to say was meant for that session.
             let is_letter = |letter: &&Letter| letter.message.sent.from.who != Actor::Consort;
             let unread = tx.unread(&from)?;
-            let numbers: Vec<Seq> =
-                unread.iter().filter(is_letter).map(|letter| letter.message.number).collect();
-            if !numbers.is_empty() {
+            let messages: Vec<ChangeId> =
+                unread.iter().filter(is_letter).map(|letter| letter.message.id).collect();
+            if !messages.is_empty() {
                 let to = to.clone();
-                changes.push(Change::Messages(MessageChange::Inherited { from, to, numbers }));
+                changes.push(Change::Messages(MessageChange::Inherited { from, to, messages }));
             }
         }
     }
@@ -59,16 +59,15 @@ pub(crate) fn bequeath(tx: &dyn Tx, agent: &Agent, has_asked: bool) -> Result<Ve
 /// What it takes for another to have a session's letters that were not read.
 pub(crate) fn hand_over(tx: &dyn Tx, from: &SessionId, to: &SessionId) -> Result<Vec<Change>, StoreError> {
     let (mailbox, successor) = (Actor::Agent(from.clone()), Actor::Agent(to.clone()));
-    let numbers: Vec<Seq> = tx.unread(&mailbox)?.iter().map(|letter| letter.message.number).collect();
-    if numbers.is_empty() {
+    let messages: Vec<ChangeId> = tx.unread(&mailbox)?.iter().map(|letter| letter.message.id).collect();
+    if messages.is_empty() {
         return Ok(Vec::new());
     }
-    Ok(vec![Change::Messages(MessageChange::Inherited { from: mailbox, to: successor, numbers })])
+    Ok(vec![Change::Messages(MessageChange::Inherited { from: mailbox, to: successor, messages })])
 }
 
 /// What it takes to tell agents, or else the person, something that came about
 /// in the same entry.
-/// There can be one such message in an entry: its number is the entry's.
 pub(crate) fn notice(
     host: &dyn Host,
     from: Option<&Agent>,
@@ -81,7 +80,8 @@ pub(crate) fn notice(
         [] => vec![send::person()],
         agents => agents.iter().map(|agent| send::recipient(agent)).collect(),
     };
-    let from = send::sender(from, |from| host.branch(&from.worktree).or_else(|| from.branch.clone()));
+    let from =
+        send::sender(from, |from| host.branch(&from.location.worktree).or_else(|| from.branch.clone()));
     let sent = Sent { from, to, kind, priority, text, reply_to: None, thread: None, key: None };
     Change::Messages(MessageChange::Sent(Box::new(sent)))
 }
@@ -101,8 +101,8 @@ pub(crate) fn remark(to: &Agent, text: String, key: Option<String>) -> Change {
 pub(crate) fn take_back(tx: &dyn Tx, session: &SessionId, key: &str) -> Result<Option<Change>, StoreError> {
     let to = Actor::Agent(session.clone());
     let Some(message) = tx.by_key(&Actor::Consort, key)? else { return Ok(None) };
-    let is_unheard = tx.unread(&to)?.iter().any(|letter| letter.message.number == message.number);
-    let unsaid = Change::Messages(MessageChange::Dropped { to, numbers: vec![message.number] });
+    let is_unheard = tx.unread(&to)?.iter().any(|letter| letter.message.id == message.id);
+    let unsaid = Change::Messages(MessageChange::Dropped { to, messages: vec![message.id] });
     Ok(Some(unsaid).filter(|_| is_unheard))
 }
 
@@ -112,28 +112,28 @@ pub(crate) fn take_back(tx: &dyn Tx, session: &SessionId, key: &str) -> Result<O
 pub(crate) fn forget_before(tx: &dyn Tx, before: Timestamp) -> Result<Vec<Change>, StoreError> {
     let long_gone = presence::gone_before(tx, before)?;
     let mut forgotten = Vec::new();
-    let mut dropped: BTreeMap<Actor, Vec<Seq>> = BTreeMap::new();
+    let mut dropped: BTreeMap<Actor, Vec<ChangeId>> = BTreeMap::new();
     for post in tx.sent_before(before)? {
         let mut is_needed = false;
         for receipt in &post.receipts {
             match &receipt.to {
                 _ if receipt.state == State::Read => {}
                 Actor::Agent(session) if long_gone(session)? => {
-                    dropped.entry(receipt.to.clone()).or_default().push(post.message.number);
+                    dropped.entry(receipt.to.clone()).or_default().push(post.message.id);
                 }
                 _ => is_needed = true,
             }
         }
         if !is_needed {
-            forgotten.push(post.message.number);
+            forgotten.push(post.message.id);
         }
     }
     let mut changes: Vec<Change> = dropped
         .into_iter()
-        .map(|(to, numbers)| Change::Messages(MessageChange::Dropped { to, numbers }))
+        .map(|(to, messages)| Change::Messages(MessageChange::Dropped { to, messages }))
         .collect();
     if !forgotten.is_empty() {
-        changes.push(Change::Messages(MessageChange::Forgotten { numbers: forgotten }));
+        changes.push(Change::Messages(MessageChange::Forgotten { messages: forgotten }));
     }
     Ok(changes)
 }
@@ -143,27 +143,27 @@ pub(crate) fn unread_counts(store: &dyn MessageStore) -> Result<BTreeMap<Actor, 
     store.unread_counts()
 }
 
-/// Tells what became of whoever handed over a letter of this mailbox; each is
-/// asked after once.
+/// Tells what became of deliveries to this mailbox, by who delivered; each process is
+/// looked for once.
 fn delivery_states<'a>(
     host: &'a dyn Host,
     flags: &'a dyn SideFiles,
     mailbox: &'a Actor,
-) -> impl Fn(&Process) -> Hand + 'a {
-    let known: RefCell<Vec<(Process, Hand)>> = RefCell::default();
-    move |hand| {
-        if let Some((_, fate)) = known.borrow().iter().find(|(process, _)| process == hand) {
-            return *fate;
+) -> impl Fn(&MachineProcess) -> DeliveryState + 'a {
+    let known: RefCell<Vec<(MachineProcess, DeliveryState)>> = RefCell::default();
+    move |by| {
+        if let Some((_, state)) = known.borrow().iter().find(|(process, _)| process == by) {
+            return *state;
         }
         // In this order: it notes that it has shown all, and then it ends.
-        let is_alive = host.is_alive(hand);
-        let fate = match mailbox {
-            Actor::Agent(session) if flags.was_shown(session, hand) => Hand::Shown,
-            _ if is_alive => Hand::Busy,
-            _ => Hand::CutShort,
+        let is_alive = host.goes_on(by);
+        let state = match mailbox {
+            Actor::Agent(session) if flags.was_shown(session, by) => DeliveryState::Shown,
+            _ if is_alive => DeliveryState::Busy,
+            _ => DeliveryState::CutShort,
         };
-        known.borrow_mut().push((hand.clone(), fate));
-        fate
+        known.borrow_mut().push((by.clone(), state));
+        state
     }
 }
 

@@ -1,5 +1,6 @@
 //! Sending.
 
+use super::look::find;
 use crate::App;
 use crate::Timestamp;
 use crate::app::commit;
@@ -10,6 +11,7 @@ use crate::journal::Actor;
 use crate::journal::Change;
 use crate::journal::EntryId;
 use crate::journal::NewEntry;
+use crate::messages::Answered;
 use crate::messages::Message;
 use crate::messages::MessageChange;
 use crate::messages::MessageError;
@@ -61,7 +63,7 @@ impl Sending<'_> {
     }
 
     fn branch(&self, agent: &Agent) -> Option<String> {
-        self.host.branch(&agent.worktree).or_else(|| agent.branch.clone())
+        self.host.branch(&agent.location.worktree).or_else(|| agent.branch.clone())
     }
 
     /// Decides and records one request; a refusal records nothing.
@@ -86,9 +88,10 @@ impl Sending<'_> {
         let draft = draft?;
         let (actor, to) = (draft.sent.from.who.clone(), draft.sent.to.clone());
         let changes = vec![Change::Messages(MessageChange::Sent(Box::new(draft.sent)))];
-        let entry = NewEntry { id, at: now, project: draft.project, actor, changes };
-        let number = tx.record(&entry)?;
-        Ok(SendOutcome { number, duplicate: false, to, failed: draft.failed })
+        let entry = NewEntry { id, at: now, project: draft.project.clone(), actor, changes };
+        let number = tx.record(&entry)?.numbers[0].unwrap_or_default();
+        let (id, project) = (entry.change_id(0), draft.project);
+        Ok(SendOutcome { id, number, project, duplicate: false, to, failed: draft.failed })
     }
 
     fn draft(
@@ -98,16 +101,16 @@ impl Sending<'_> {
         me: Option<&Agent>,
         from: Sender,
     ) -> Result<Draft, MessageError> {
-        let answered = match request.reply_to {
-            None => None,
-            Some(number) => Some(tx.message(number)?.ok_or(Refusal::NoSuchMessage { number })?),
-        };
         let mut project = me.map(|me| me.project.id.clone()).or_else(|| request.project.clone());
         if project.is_none()
             && let Some(repository) = &request.repository
         {
             project = tx.project_of(repository)?.map(|project| project.id);
         }
+        let answered = match &request.reply_to {
+            None => None,
+            Some(name) => Some(find(tx, name, project.as_ref())?),
+        };
         let (to, failed) = self.recipients(tx, request, me, project.as_ref(), answered.as_ref())?;
         if project.is_none()
             && let Actor::Agent(session) = &to[0].who
@@ -120,8 +123,8 @@ impl Sending<'_> {
             kind: request.kind,
             priority: request.priority.unwrap_or_else(|| request.kind.priority()),
             text: request.text.clone(),
-            reply_to: request.reply_to,
-            thread: answered.map(|message| message.thread()),
+            thread: answered.as_ref().map(Message::thread),
+            reply_to: answered.map(|message| Answered { id: message.id, number: message.number }),
             key: request.key.clone(),
         };
         Ok(Draft { sent, project, failed })
@@ -240,7 +243,7 @@ pub(super) fn sender(me: Option<&Agent>, branch: impl Fn(&Agent) -> Option<Strin
         let (who, name) = (Actor::Person, "you".into());
         return Sender { who, name, kind: None, project: None, branch: None, details: None };
     };
-    let place = format!("in {}", me.cwd.display());
+    let place = format!("in {}", me.location.cwd.display());
     let details = me.model.as_ref().map_or_else(|| place.clone(), |model| format!("{model}, {place}"));
     Sender {
         who: Actor::Agent(me.session.clone()),
@@ -286,11 +289,11 @@ fn sent_before(
     text: &str,
     draft: Option<&Draft>,
 ) -> Result<SendOutcome, MessageError> {
-    let Message { number, sent, .. } = former;
+    let Message { id, number, project, sent, .. } = former;
     if sent.text != text || draft.is_some_and(|draft| draft.sent.to != sent.to) {
         return Err(Refusal::KeyUsed { key: key.to_owned(), number }.into());
     }
-    Ok(SendOutcome { number, duplicate: true, to: sent.to, failed: Vec::new() })
+    Ok(SendOutcome { id, number, project, duplicate: true, to: sent.to, failed: Vec::new() })
 }
 
 pub(super) fn recipient(agent: &Agent) -> Recipient {

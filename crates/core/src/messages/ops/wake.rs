@@ -10,7 +10,7 @@ use crate::messages::SendOutcome;
 use crate::messages::SendRequest;
 use crate::messages::WakeCheck;
 use crate::messages::rules;
-use crate::messages::rules::Hand;
+use crate::messages::rules::DeliveryState;
 use crate::presence::Activity;
 use crate::presence::Agent;
 use crate::presence::SessionId;
@@ -46,8 +46,8 @@ impl App {
             }
             let tx = self.engine.read()?;
             if let Some((agent, None)) = tx.agent(session)?
-                && agent.host == self.host.name()
-                && hook_settings(&*tx, &agent.worktree, &|_| None)?.wake_idle
+                && agent.location.machine == self.host.name()
+                && hook_settings(&*tx, &agent.location.worktree, &|_| None)?.wake_idle
             {
                 asleep.push((agent, heard));
             }
@@ -72,15 +72,15 @@ impl App {
         let Some((agent, None)) = tx.agent(session)? else { return Ok(WakeCheck::Gone) };
         // One that was never spoken to is left alone.
         let is_spoken_to = heard.is_some_and(|heard| heard.prompts > 0);
-        if !is_spoken_to || !hook_settings(&*tx, &agent.worktree, environment)?.wake_idle {
+        if !is_spoken_to || !hook_settings(&*tx, &agent.location.worktree, environment)?.wake_idle {
             return Ok(WakeCheck::Nothing);
         }
         let mailbox = Actor::Agent(session.clone());
         let letters = tx.unread(&mailbox)?;
-        let fate = delivery_states(&*self.host, &*flags, &mailbox);
+        let state_of = delivery_states(&*self.host, &*flags, &mailbox);
         let wakes = letters.iter().any(|letter| {
-            let fate = letter.hand.as_ref().map(&fate);
-            matches!(fate, None | Some(Hand::CutShort)) && rules::is_letter_worth_waking(letter)
+            let state = letter.delivered_by.as_ref().map(&state_of);
+            matches!(state, None | Some(DeliveryState::CutShort)) && rules::is_letter_worth_waking(letter)
         });
         Ok(if wakes { WakeCheck::Mail } else { WakeCheck::Nothing })
     }

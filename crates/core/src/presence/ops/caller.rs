@@ -82,9 +82,9 @@ pub(crate) fn who_calls(
     let lineage = || facts.own.iter().chain(&facts.ancestors);
     let pids: Vec<u32> = lineage().map(|ancestor| ancestor.pid).collect();
     let mut agents = store.by_pids(&pids)?;
-    agents.retain(|(agent, _)| host.is_here(&agent.host));
+    agents.retain(|(agent, _)| host.is_here(&agent.location.machine));
     for ancestor in lineage() {
-        let is_it = |(agent, is_here): &&(Agent, bool)| *is_here && agent.process.is(ancestor);
+        let is_it = |(agent, is_here): &&(Agent, bool)| *is_here && agent.location.process.is(ancestor);
         let likelier = |(a, _): &&(Agent, bool), (b, _): &&(Agent, bool)| {
             let rank = |agent: &Agent| {
                 let last_active = files.heard(&agent.session).map(|heard| heard.last_active);
@@ -96,7 +96,7 @@ pub(crate) fn who_calls(
         if let Some((agent, _)) = agents.iter().filter(is_it).max_by(likelier) {
             // It may be the command of another session of that process, which has left.
             let is_hinted = |agent: &Agent| facts.hints.iter().any(|hint| agent.session.is_called(hint));
-            let is_left = |(other, is_here): &&(Agent, bool)| !is_here && other.process.is(ancestor);
+            let is_left = |(other, is_here): &&(Agent, bool)| !is_here && other.location.process.is(ancestor);
             if !is_hinted(agent) && agents.iter().filter(is_left).any(|(other, _)| is_hinted(other)) {
                 return Ok(Caller::Anonymous(NotAllowed::NotJoined));
             }
@@ -104,7 +104,8 @@ pub(crate) fn who_calls(
         }
     }
     // One that has left is an agent still, as long as its process lives.
-    let has_left = agents.iter().any(|(agent, _)| lineage().any(|ancestor| agent.process.is(ancestor)));
+    let has_left =
+        agents.iter().any(|(agent, _)| lineage().any(|ancestor| agent.location.process.is(ancestor)));
     if facts.in_agent || has_left {
         return Ok(Caller::Anonymous(NotAllowed::NotJoined));
     }

@@ -7,6 +7,7 @@ use super::partition_alive;
 use super::random_number;
 use super::repository_seen;
 use super::see;
+use super::succeed::succeed;
 use crate::App;
 use crate::Timestamp;
 use crate::config::HookSettings;
@@ -18,6 +19,7 @@ use crate::presence::Agent;
 use crate::presence::JoinOutcome;
 use crate::presence::JoinRequest;
 use crate::presence::LeaveReason;
+use crate::presence::Location;
 use crate::presence::NameWish;
 use crate::presence::PresenceError;
 use crate::presence::rules;
@@ -30,10 +32,10 @@ impl App {
     pub fn join(&mut self, request: &JoinRequest) -> Result<JoinOutcome, PresenceError> {
         let known = self.engine.read()?.agent(&request.session)?;
         if let Some((agent, None)) = known
-            && !agent.process.is(&request.process)
+            && !agent.location.process.is(&request.process)
             && is_alive(&*self.host, &*self.engine.side_files(), &agent)
         {
-            let pid = agent.process.pid;
+            let pid = agent.location.process.pid;
             return Err(PresenceError::RunsElsewhere { session: request.session.clone(), pid });
         }
         let (_, outcome) = self.admit(request, |_, _| true, &|_| None)?;
@@ -80,7 +82,7 @@ impl App {
         drop(tx);
         self.settle_projects(request.spec.as_ref().map(|spec| request.cwd.join(spec)))?;
 
-        let mut tx = self.engine.write()?;
+        let tx = self.engine.write()?;
         let settled = tx.project_of(&place.repository)?;
         let first_sight = is_news && settled.is_none();
         let project = settled.unwrap_or(project);
@@ -96,7 +98,7 @@ impl App {
         let me = here.map(|at| others.remove(at));
         // Whose place it takes: one that is here, in the same process.
         let is_it = |agent: &Agent| {
-            Some(&agent.session) == request.replaces.as_ref() && agent.process.is(&request.process)
+            Some(&agent.session) == request.replaces.as_ref() && agent.location.process.is(&request.process)
         };
         let predecessor = others.iter().position(is_it).map(|at| others.remove(at));
         let former = predecessor.as_ref().or(known.as_ref().map(|(former, _)| former));
@@ -115,33 +117,38 @@ impl App {
                 let file = request.cwd.join(path);
                 (Some(tasks::spec_at(&*self.host, &*tx, &file)?), Some(file))
             }
-            None => former.map_or((None, None), |former| (former.spec.clone(), former.spec_file.clone())),
+            None => {
+                former.map_or((None, None), |former| (former.spec.clone(), former.location.spec_file.clone()))
+            }
         };
         let agent = Agent {
             session: request.session.clone(),
             name: name.into(),
             kind: me.as_ref().map_or_else(|| request.kind.clone(), |me| me.kind.clone()),
-            process: request.process.clone(),
-            host: self.host.name(),
             project: project.clone(),
-            cwd: request.cwd.clone(),
-            worktree: place.worktree,
             branch: place.branch,
             model: request.model.clone().or_else(|| known.and_then(|(agent, _)| agent.model)),
-            terminal: request.terminal.clone(),
             joined_at: me.as_ref().map_or(now, |me| me.joined_at),
             spec,
-            spec_file,
+            location: Location {
+                machine: self.host.name(),
+                process: request.process.clone(),
+                cwd: request.cwd.clone(),
+                worktree: place.worktree,
+                terminal: request.terminal.clone(),
+                spec_file,
+            },
         };
-        if first_sight {
-            tx.record(&repository_seen(&*self.host, now, place.repository, project.clone()))?;
-        }
         let joined = me.is_none();
-        let mut changes = rules::arrival(me, &agent);
+        let mut changes = Vec::new();
+        if first_sight {
+            changes.push(repository_seen(&*self.host, place.repository, project.clone()));
+        }
+        changes.extend(rules::arrival(me, &agent));
         let asked_for = joined && wish.is_for(&agent.name);
         changes.extend(messages::bequeath(&*tx, &agent, asked_for)?);
         if let Some(predecessor) = &predecessor {
-            changes.extend(Self::succeed(&*self.host, &mut *tx, predecessor, &agent, now)?);
+            changes.extend(succeed(&*self.host, &*tx, predecessor, &agent, now)?);
         }
         let actor = Actor::Agent(agent.session.clone());
         Self::conclude(&*self.host, tx, now, Some(project.id.clone()), actor, changes)?;
@@ -158,7 +165,7 @@ fn begin(files: &dyn SideFiles, agent: &Agent, joined: bool, now: Timestamp) -> 
     if joined || files.heard(&agent.session).is_none() {
         files.start_activity(&agent.session, now)?;
         // Without a trail it is only less foreseeable.
-        let _ = files.begin_trail(&agent.session, &agent.project.id, &agent.worktree);
+        let _ = files.begin_trail(&agent.session, &agent.project.id, &agent.location.worktree);
     }
     files.note_host(agent);
     Ok(())

@@ -1,20 +1,16 @@
 //! Leaving: asked for, at the end of a session, or found dead.
 
-use std::collections::BTreeMap;
+use std::collections::BTreeSet;
 
 use super::partition_alive;
 use crate::App;
 use crate::Timestamp;
-use crate::app::commit;
 use crate::claims;
 use crate::convergence;
 use crate::engine::StoreError;
 use crate::engine::Tx;
-use crate::host::Host;
 use crate::journal::Actor;
 use crate::journal::Change;
-use crate::journal::EntryId;
-use crate::journal::NewEntry;
 use crate::presence::Agent;
 use crate::presence::LeaveOutcome;
 use crate::presence::LeaveReason;
@@ -22,6 +18,7 @@ use crate::presence::PresenceChange;
 use crate::presence::PresenceError;
 use crate::presence::SessionId;
 use crate::project::ProjectId;
+use crate::side_files::SideFiles;
 use crate::tasks;
 
 impl App {
@@ -33,81 +30,52 @@ impl App {
         actor: Actor,
     ) -> Result<Option<LeaveOutcome>, PresenceError> {
         let (now, files) = (self.host.now(), self.engine.side_files());
-        let mut tx = self.engine.write()?;
+        let tx = self.engine.write()?;
         let Some((agent, None)) = tx.agent(session)? else {
             return Ok(None);
         };
-        let left = PresenceChange::Left { session: session.clone(), reason };
-        let changes = vec![Change::Presence(left)];
-        Self::let_go(&*self.host, &mut *tx, &agent, &actor, now)?;
-        Self::record_all(&*self.host, &mut *tx, &agent, &actor, now, [changes])?;
-        let close_predictions =
-            convergence::close_predictions(&*files, &mut *tx, &agent, now).unwrap_or_default();
-        Self::record_all(&*self.host, &mut *tx, &agent, &Actor::Consort, now, close_predictions)?;
-        commit(&*self.host, tx)?;
+        let changes = departure(&*files, &*tx, &[(&agent, reason)], now)?;
+        Self::conclude(&*self.host, tx, now, Some(agent.project.id), actor, changes)?;
         Ok(Some(LeaveOutcome { session: session.clone(), name: agent.name }))
     }
 
     /// Records the leaving of agents that died: once, and per project, so that
     /// each project's news is its own.
     pub(super) fn record_departures(&mut self) -> Result<(), StoreError> {
+        let files = self.engine.side_files();
+        let (_, dead) = partition_alive(&*self.host, &*files, self.engine.read()?.present()?);
+        let projects: BTreeSet<ProjectId> = dead.into_iter().map(|(agent, _)| agent.project.id).collect();
+        projects.into_iter().try_for_each(|project| self.record_departures_of(project))
+    }
+
+    fn record_departures_of(&mut self, project: ProjectId) -> Result<(), StoreError> {
         let (now, files) = (self.host.now(), self.engine.side_files());
-        let mut tx = self.engine.write()?;
-        let (_, dead) = partition_alive(&*self.host, &*files, tx.present()?);
-        let mut news: BTreeMap<ProjectId, Vec<Change>> = BTreeMap::new();
-        for (agent, reason) in &dead {
-            let left = PresenceChange::Left { session: agent.session.clone(), reason: *reason };
-            let news = news.entry(agent.project.id.clone()).or_default();
-            news.push(Change::Presence(left));
-            Self::let_go(&*self.host, &mut *tx, agent, &Actor::Consort, now)?;
-        }
-        for (project, changes) in &news {
-            tx.record(&NewEntry {
-                id: EntryId::new(now, self.host.random()),
-                at: now,
-                project: Some(project.clone()),
-                actor: Actor::Consort,
-                changes: changes.clone(),
-            })?;
-        }
-        for (agent, _) in &dead {
-            let close_predictions =
-                convergence::close_predictions(&*files, &mut *tx, agent, now).unwrap_or_default();
-            Self::record_all(&*self.host, &mut *tx, agent, &Actor::Consort, now, close_predictions)?;
-        }
-        commit(&*self.host, tx)
+        let tx = self.engine.write()?;
+        let mut present = tx.present()?;
+        present.retain(|agent| agent.project.id == project);
+        let (_, dead) = partition_alive(&*self.host, &*files, present);
+        let dead: Vec<(&Agent, LeaveReason)> = dead.iter().map(|(agent, reason)| (agent, *reason)).collect();
+        let changes = departure(&*files, &*tx, &dead, now)?;
+        Self::conclude(&*self.host, tx, now, Some(project), Actor::Consort, changes).map(drop)
     }
+}
 
-    /// Whoever leaves holds nothing any more. Entries of their own: a task's story
-    /// is kept for longer than any agent's.
-    fn let_go(
-        host: &dyn Host,
-        tx: &mut dyn Tx,
-        agent: &Agent,
-        actor: &Actor,
-        now: Timestamp,
-    ) -> Result<(), StoreError> {
-        let (holds, tasks) = (claims::let_go(tx, &agent.session)?, tasks::let_go(tx, &agent.session)?);
-        Self::record_all(host, tx, agent, actor, now, [holds, tasks])
+/// What it takes for agents of one project to leave: whoever leaves holds nothing any
+/// more, and what was foreseen of it is over.
+fn departure(
+    files: &dyn SideFiles,
+    tx: &dyn Tx,
+    leaving: &[(&Agent, LeaveReason)],
+    now: Timestamp,
+) -> Result<Vec<Change>, StoreError> {
+    let mut changes = Vec::new();
+    for (Agent { session, .. }, reason) in leaving {
+        changes.extend(claims::let_go(tx, session)?);
+        changes.extend(tasks::let_go(tx, session)?);
+        changes.push(Change::Presence(PresenceChange::Left { session: session.clone(), reason: *reason }));
     }
-
-    fn record_all(
-        host: &dyn Host,
-        tx: &mut dyn Tx,
-        agent: &Agent,
-        actor: &Actor,
-        now: Timestamp,
-        entries: impl IntoIterator<Item = Vec<Change>>,
-    ) -> Result<(), StoreError> {
-        for changes in entries.into_iter().filter(|changes| !changes.is_empty()) {
-            tx.record(&NewEntry {
-                id: EntryId::new(now, host.random()),
-                at: now,
-                project: Some(agent.project.id.clone()),
-                actor: actor.clone(),
-                changes,
-            })?;
-        }
-        Ok(())
-    }
+    let leaving: Vec<&Agent> = leaving.iter().map(|(agent, _)| *agent).collect();
+    // What was foreseen keeps nobody here.
+    changes.extend(convergence::close_predictions(files, tx, &leaving, now).unwrap_or_default());
+    Ok(changes)
 }

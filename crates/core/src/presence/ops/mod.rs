@@ -20,15 +20,12 @@ use std::path::PathBuf;
 
 use crate::App;
 use crate::Timestamp;
-use crate::app::commit;
 use crate::engine::StoreError;
 use crate::host::Host;
 use crate::host::Place;
 use crate::host::RootCommit;
 use crate::journal::Actor;
 use crate::journal::Change;
-use crate::journal::EntryId;
-use crate::journal::NewEntry;
 use crate::presence::Agent;
 use crate::presence::LeaveReason;
 use crate::presence::PresenceChange;
@@ -97,11 +94,12 @@ impl App {
             let Identified { project, is_news } = identify(&*self.host, &*self.engine.read()?, &place)?;
             if is_news {
                 let now = self.host.now();
-                let mut tx = self.engine.write()?;
+                let tx = self.engine.write()?;
                 if tx.project_of(&place.repository)?.is_none() {
-                    tx.record(&repository_seen(&*self.host, now, place.repository, project))?;
+                    let (id, host) = (project.id.clone(), &*self.host);
+                    let seen = vec![repository_seen(host, place.repository, project)];
+                    Self::conclude(host, tx, now, Some(id), Actor::Consort, seen)?;
                 }
-                commit(&*self.host, tx)?;
             }
         }
         Ok(())
@@ -120,20 +118,9 @@ pub(crate) fn settled(
     Ok(settled.unwrap_or_else(|| by_facts(&place, RootCommit::Unknown)).id)
 }
 
-/// An entry of its own: it is needed for longer than any agent's.
-pub(super) fn repository_seen(
-    host: &dyn Host,
-    now: Timestamp,
-    repository: PathBuf,
-    project: Project,
-) -> NewEntry {
-    NewEntry {
-        id: EntryId::new(now, host.random()),
-        at: now,
-        project: Some(project.id.clone()),
-        actor: Actor::Consort,
-        changes: vec![Change::Presence(PresenceChange::RepositorySeen { repository, project })],
-    }
+fn repository_seen(host: &dyn Host, repository: PathBuf, project: Project) -> Change {
+    let machine = host.name();
+    Change::Presence(PresenceChange::RepositorySeen { machine, repository, project })
 }
 
 /// Splits agents into live and gone: here by their process, elsewhere by when that
@@ -149,11 +136,11 @@ pub(crate) fn partition_alive(
     let mut alive = Vec::with_capacity(present.len());
     let mut dead = Vec::new();
     for agent in present {
-        let reason = if host.is_here(&agent.host) {
-            let life = (agent.process.pid, agent.process.start.clone());
-            let lives = *lives.entry(life).or_insert_with(|| host.is_alive(&agent.process));
+        let reason = if host.is_here(&agent.location.machine) {
+            let life = (agent.location.process.pid, agent.location.process.start.clone());
+            let lives = *lives.entry(life).or_insert_with(|| host.is_alive(&agent.location.process));
             (!lives).then_some(LeaveReason::Died)
-        } else if let Some(lives) = host.lives_elsewhere(&agent.host, &agent.process) {
+        } else if let Some(lives) = host.lives_elsewhere(&agent.location.machine, &agent.location.process) {
             (!lives).then_some(LeaveReason::Died)
         } else {
             let renewed = files.renewed(&agent.session).unwrap_or(agent.joined_at);
@@ -186,8 +173,10 @@ pub(crate) fn see(host: &dyn Host, files: &dyn SideFiles, agents: Vec<Agent>) ->
     // Many may be in one worktree: ask once.
     let mut branches: BTreeMap<PathBuf, Option<String>> = BTreeMap::new();
     let see = |mut agent: Agent| {
-        if host.is_here(&agent.host) {
-            let now = branches.entry(agent.worktree.clone()).or_insert_with(|| host.branch(&agent.worktree));
+        if host.is_here(&agent.location.machine) {
+            let now = branches
+                .entry(agent.location.worktree.clone())
+                .or_insert_with(|| host.branch(&agent.location.worktree));
             agent.branch = now.clone().or(agent.branch);
         }
         let heard = files.heard(&agent.session);

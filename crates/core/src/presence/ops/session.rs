@@ -21,7 +21,7 @@ impl App {
             Some(hosted) => Some(hosted),
             // Never seen, or its note was lost.
             None => match self.engine.read()?.agent(session)? {
-                Some((agent, None)) => Some((agent.host, agent.process)),
+                Some((agent, None)) => Some((agent.location.machine, agent.location.process)),
                 _ => None,
             },
         };
@@ -39,6 +39,11 @@ impl App {
             // It goes on in another process.
             false => Some(session.clone()),
         })
+    }
+
+    /// Whether a session has not been told that; it has from now on.
+    pub fn is_news_to(&mut self, session: &SessionId, what: &str) -> bool {
+        !self.engine.side_files().notified_before(session, what)
     }
 
     /// Keeps something to say to a session for its next prompt.

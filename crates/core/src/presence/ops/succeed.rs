@@ -8,10 +8,7 @@ use crate::engine::StoreError;
 use crate::engine::Tx;
 use crate::host::Host;
 use crate::host::Process;
-use crate::journal::Actor;
 use crate::journal::Change;
-use crate::journal::EntryId;
-use crate::journal::NewEntry;
 use crate::messages;
 use crate::presence::ActivityUpdate;
 use crate::presence::Agent;
@@ -42,7 +39,9 @@ impl App {
     ) -> Result<Option<SessionId>, StoreError> {
         let files = self.engine.side_files();
         let mut there = self.engine.read()?.present()?;
-        there.retain(|agent| agent.kind == kind && agent.process.is(process) && agent.session != *successor);
+        there.retain(|agent| {
+            agent.kind == kind && agent.location.process.is(process) && agent.session != *successor
+        });
         let is_announced = |agent: &&Agent| {
             let heard = files.heard(&agent.session);
             heard.is_some_and(|heard| heard.activity.as_deref() == Some(BEING_REPLACED))
@@ -53,30 +52,20 @@ impl App {
         });
         Ok(announced.map(|agent| agent.session.clone()))
     }
+}
 
-    /// What it takes for one session to have all that was another's. The entries
-    /// about holds and tasks are their own: they are needed for other times.
-    pub(super) fn succeed(
-        host: &dyn Host,
-        tx: &mut dyn Tx,
-        from: &Agent,
-        to: &Agent,
-        now: Timestamp,
-    ) -> Result<Vec<Change>, StoreError> {
-        let holds = claims::hand_over(host, tx, &from.session, to)?;
-        let task = tasks::hand_over(tx, &from.session, to, now)?;
-        for changes in [holds, task].into_iter().filter(|changes| !changes.is_empty()) {
-            tx.record(&NewEntry {
-                id: EntryId::new(now, host.random()),
-                at: now,
-                project: Some(to.project.id.clone()),
-                actor: Actor::Agent(to.session.clone()),
-                changes,
-            })?;
-        }
-        let mut changes = messages::hand_over(tx, &from.session, &to.session)?;
-        let left = PresenceChange::Left { session: from.session.clone(), reason: LeaveReason::Replaced };
-        changes.push(Change::Presence(left));
-        Ok(changes)
-    }
+/// What it takes for one session to have all that was another's.
+pub(super) fn succeed(
+    host: &dyn Host,
+    tx: &dyn Tx,
+    from: &Agent,
+    to: &Agent,
+    now: Timestamp,
+) -> Result<Vec<Change>, StoreError> {
+    let mut changes = claims::hand_over(host, tx, &from.session, to)?;
+    changes.extend(tasks::hand_over(tx, &from.session, to, now)?);
+    changes.extend(messages::hand_over(tx, &from.session, &to.session)?);
+    let left = PresenceChange::Left { session: from.session.clone(), reason: LeaveReason::Replaced };
+    changes.push(Change::Presence(left));
+    Ok(changes)
 }

@@ -2,6 +2,7 @@
 
 use super::Access;
 use super::Board;
+use super::last_number;
 use crate::App;
 use crate::journal::Change;
 use crate::tasks::TaskChange;
@@ -34,7 +35,7 @@ impl App {
         let mut changes = std::mem::take(&mut board.changes);
         changes.push(Change::Tasks(TaskChange::Claimed { key: key.clone(), worker }));
         let (project, actor) = (board.project(), board.actor.clone());
-        let number = Self::conclude(&*self.host, tx, now, project, actor, changes)?;
-        Ok(TaskOutcome { key, title: task.title, generation: number.unwrap_or(0) })
+        let recorded = Self::conclude(&*self.host, tx, now, project, actor, changes)?;
+        Ok(TaskOutcome { key, title: task.title, generation: last_number(recorded) })
     }
 }

@@ -3,6 +3,7 @@
 use super::Access;
 use super::Board;
 use super::generation;
+use super::last_number;
 use crate::App;
 use crate::journal::Actor;
 use crate::journal::Change;
@@ -43,14 +44,17 @@ impl App {
         changes.retain(|change| !matches!(change, Change::Tasks(change) if *change.key() == key));
         changes.push(Change::Tasks(TaskChange::Completed { key: key.clone(), worker }));
         let (project, actor) = (board.project(), board.actor.clone());
-        let number = Self::conclude(&*self.host, tx, now, project, actor.clone(), changes)?;
+        let recorded = Self::conclude(&*self.host, tx, now, project, actor.clone(), changes)?;
         if let Actor::Agent(session) = &actor {
             // Who could use it is a hint; the task is done either way.
             let what = [task.title.as_deref(), request.task.words.as_deref()].map(Option::unwrap_or_default);
             let _ = self.finished(session, &what.join(" "));
         }
-        let generation = Some(generation(&task)).filter(|generation| *generation > 0).or(number);
-        Ok(TaskOutcome { key, generation: generation.unwrap_or(0), title: task.title })
+        let generation = match generation(&task) {
+            0 => last_number(recorded),
+            generation => generation,
+        };
+        Ok(TaskOutcome { key, generation, title: task.title })
     }
 }
 

@@ -48,10 +48,10 @@ impl App {
         let mut specs = Vec::new();
         for agent in tx.present()? {
             if let Some(record) = tx.task_of(&agent.session)? {
-                let file = agent.worktree.join(&record.key.spec.path);
+                let file = agent.location.worktree.join(&record.key.spec.path);
                 specs.push((record.key.spec, file));
             }
-            specs.extend(agent.spec.zip(agent.spec_file));
+            specs.extend(agent.spec.zip(agent.location.spec_file));
         }
         specs.sort();
         specs.dedup_by(|one, other| one.0 == other.0);

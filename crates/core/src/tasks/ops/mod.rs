@@ -14,7 +14,8 @@ use crate::engine::Tx;
 use crate::host::Host;
 use crate::journal::Actor;
 use crate::journal::Change;
-use crate::journal::Seq;
+use crate::journal::Number;
+use crate::journal::Recorded;
 use crate::presence;
 use crate::presence::Agent;
 use crate::presence::Caller;
@@ -175,11 +176,11 @@ impl Board {
             (None, false) => tx.task_of(&me.session)?.map(|record| record.key.spec),
             _ => None,
         };
-        let joined = me.spec.clone().zip(me.spec_file.clone());
+        let joined = me.spec.clone().zip(me.location.spec_file.clone());
         match (in_hand, joined) {
             (Some(spec), Some((joined, file))) if spec == joined => Ok((spec, file)),
             (Some(spec), _) => {
-                let file = me.worktree.join(&spec.path);
+                let file = me.location.worktree.join(&spec.path);
                 Ok((spec, file))
             }
             (None, Some(joined)) => Ok(joined),
@@ -240,7 +241,12 @@ impl Board {
     }
 }
 
+/// The number that the last change was given.
+fn last_number(recorded: Option<Recorded>) -> Number {
+    recorded.and_then(|recorded| recorded.numbers.last().copied().flatten()).unwrap_or(0)
+}
+
 /// The generation of a task's record.
-fn generation(task: &TaskView) -> Seq {
+fn generation(task: &TaskView) -> Number {
     task.record.as_ref().map_or(0, |record| record.generation)
 }
