@@ -11,7 +11,6 @@ use consort_core::claims::ClaimError;
 use consort_core::claims::HoldRequest;
 use consort_core::claims::Mode;
 use consort_core::claims::Strength;
-use consort_core::engine::Engine as _;
 use consort_core::engine::StoreError;
 use consort_core::journal::Actor;
 use consort_core::journal::Change;

@@ -51,6 +51,7 @@ pub(crate) use ops::forget_before;
 pub(crate) use ops::hand_over;
 pub(crate) use ops::notice;
 pub(crate) use ops::remark;
+pub(crate) use ops::sender;
 pub(crate) use ops::take_back;
 pub(crate) use ops::unread_counts;
 pub use quote::letter as quote_letter;

@@ -1,15 +1,23 @@
 //! Decisions about messages. No store, no clock, no machine.
 
+use super::Answered;
 use super::DeliveryPoint;
 use super::Flag;
 use super::Letter;
+use super::Message;
 use super::MessageType;
 use super::Priority;
+use super::Recipient;
 use super::Refusal;
+use super::SendOutcome;
+use super::SendRequest;
+use super::Sender;
+use super::Sent;
 use crate::Timestamp;
 use crate::host::MachineProcess;
 use crate::journal::Actor;
 use crate::journal::ChangeId;
+use crate::project::ProjectId;
 
 /// In bytes. What is longer belongs in a file.
 pub const LONGEST_TEXT: usize = 16 << 10;
@@ -23,6 +31,84 @@ pub(super) fn check_text(text: &str) -> Result<(), Refusal> {
         _ if text.trim().is_empty() => Err(Refusal::Empty),
         _ if text.len() > LONGEST_TEXT => Err(Refusal::TooLong { bytes: text.len() }),
         _ => Ok(()),
+    }
+}
+
+/// Whom a word of a request means, or why nobody.
+pub(super) type Found = Result<Vec<Recipient>, Refusal>;
+
+/// What is known of a request when it is decided.
+pub(super) struct SendFacts {
+    pub(super) from: Sender,
+    /// The project that it is news of.
+    pub(super) project: Option<ProjectId>,
+    /// What it replies to.
+    pub(super) answered: Option<Message>,
+    /// For each word, in order.
+    pub(super) found: Vec<Found>,
+    /// What was sent under its key before.
+    pub(super) former: Option<Message>,
+}
+
+/// What becomes of a request.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Decision {
+    Send { sent: Sent, failed: Vec<Refusal> },
+    SentBefore(SendOutcome),
+}
+
+/// Who gets what, unless it was sent before.
+pub(super) fn send(facts: SendFacts, request: &SendRequest) -> Result<Decision, Refusal> {
+    let SendFacts { from, answered, found, former, .. } = facts;
+    let addressed = address(found);
+    if let Some(Message { id, number, project, sent, .. }) = former {
+        // Whom it could not reach any more is no difference.
+        let is_same = sent.text == request.text && addressed.map_or(true, |(to, _)| to == sent.to);
+        let key = request.key.clone().unwrap_or_default();
+        return match is_same {
+            true => {
+                let (to, failed) = (sent.to, Vec::new());
+                Ok(Decision::SentBefore(SendOutcome { id, number, project, duplicate: true, to, failed }))
+            }
+            false => Err(Refusal::KeyUsed { key, number }),
+        };
+    }
+    let (to, failed) = addressed?;
+    let sent = Sent {
+        from,
+        to,
+        kind: request.kind,
+        priority: request.priority.unwrap_or_else(|| request.kind.priority()),
+        text: request.text.clone(),
+        thread: answered.as_ref().map(Message::thread),
+        reply_to: answered.map(|message| Answered { id: message.id, number: message.number }),
+        key: request.key.clone(),
+    };
+    Ok(Decision::Send { sent, failed })
+}
+
+/// Who is reached, at least one and each once, and who is not. A name that nobody ever
+/// had is a mistake, perhaps a text without quotes: then nobody gets anything. Who is
+/// gone just is not reached.
+fn address(found: Vec<Found>) -> Result<(Vec<Recipient>, Vec<Refusal>), Refusal> {
+    let (mut to, mut failed): (Vec<Recipient>, Vec<Refusal>) = Default::default();
+    for found in found {
+        match found {
+            Ok(recipients) => {
+                for recipient in recipients {
+                    if to.iter().all(|known| known.who != recipient.who) {
+                        to.push(recipient);
+                    }
+                }
+            }
+            Err(refusal @ (Refusal::NoSuchAgent { .. } | Refusal::Nobody)) => return Err(refusal),
+            Err(refusal) => failed.push(refusal),
+        }
+    }
+    match failed.first() {
+        Some(refusal) if to.is_empty() => Err(refusal.clone()),
+        None if to.is_empty() => Err(Refusal::Alone),
+        _ => Ok((to, failed)),
     }
 }
 

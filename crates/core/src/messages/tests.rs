@@ -8,7 +8,9 @@ use super::Letter;
 use super::Message;
 use super::MessageType;
 use super::Priority;
+use super::Recipient;
 use super::Refusal;
+use super::SendRequest;
 use super::Sender;
 use super::Sent;
 use super::quote;
@@ -245,5 +247,38 @@ proptest! {
         prop_assert_eq!(flag.later, left > 0);
         prop_assert_eq!(flag.handed, pending > 0 || handed_count > 0);
         prop_assert!(flag.later || !flag.new);
+    }
+
+    #[test]
+    fn whoever_is_named_is_reached_once_or_it_is_said_why_not(words in proptest::collection::vec(0u8..12, 0..8)) {
+        let recipient = |n: u8| Recipient { who: Actor::Agent(format!("s{n}").into()), name: format!("a{n}") };
+        let found = |word: &u8| match word {
+            0 => Err(Refusal::NoSuchAgent { name: "x".into(), nearest: None }),
+            1 => Err(Refusal::Gone { name: "gone".into() }),
+            2 => Err(Refusal::ToSelf { name: "me".into() }),
+            3 => Ok(Vec::new()),
+            4 => Ok(vec![recipient(5), recipient(6), recipient(7)]),
+            n => Ok(vec![recipient(*n)]),
+        };
+        let from = info(1, "").message.sent.from;
+        let found: Vec<rules::Found> = words.iter().map(found).collect();
+        let facts = rules::SendFacts { from, project: None, answered: None, found, former: None };
+        let request = SendRequest { text: "hello".into(), ..SendRequest::default() };
+        let wanted: std::collections::BTreeSet<u8> = words.iter().flat_map(|word| match word {
+            4 => vec![5, 6, 7],
+            n if *n > 4 => vec![*n],
+            _ => Vec::new(),
+        }).collect();
+        match rules::send(facts, &request) {
+            Ok(rules::Decision::Send { sent, failed }) => {
+                prop_assert!(!words.contains(&0) && !sent.to.is_empty());
+                let reached: Vec<&Recipient> = sent.to.iter().collect();
+                prop_assert_eq!(reached.len(), wanted.len(), "each once");
+                prop_assert!(wanted.iter().all(|n| sent.to.contains(&recipient(*n))));
+                prop_assert_eq!(failed.len(), words.iter().filter(|word| matches!(word, 1 | 2)).count());
+            }
+            Err(_) => prop_assert!(words.contains(&0) || wanted.is_empty()),
+            other => prop_assert!(false, "{:?}", other),
+        }
     }
 }

@@ -9,6 +9,7 @@
 //! **A task is in at most one pair of hands, an agent has at most one task, and
 //! what is done stays done.**
 
+mod board;
 mod cycles;
 mod error;
 mod model;
@@ -16,6 +17,8 @@ mod ops;
 mod rules;
 mod spec;
 mod store;
+#[cfg(test)]
+mod tests;
 
 pub use error::TaskError;
 pub use model::CompleteRequest;

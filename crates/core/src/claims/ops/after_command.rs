@@ -3,8 +3,9 @@
 
 use std::path::Path;
 
-use super::LiveHolds;
+use super::gather;
 use super::project_of;
+use super::see;
 use crate::App;
 use crate::Timestamp;
 use crate::claims::Extent;
@@ -63,7 +64,7 @@ impl App {
         if hook_settings(&*tx, &here.worktree, environment)?.enforcement == Enforcement::Off {
             return Ok(None);
         }
-        let live = LiveHolds::new(&*self.host, &*side_files, &*tx, tx.all_holds()?, now)?;
+        let live = gather(&*self.host, &*side_files, &*tx, tx.all_holds()?, now)?;
         let is_strange = |path: &str, hold: &Hold| {
             let place = here.worktree.join(path);
             let changed = self.host.stamp(&place).changed / 1_000_000;
@@ -93,7 +94,7 @@ impl App {
                 None => self.host.files(&here.worktree, &pattern.stem(), pattern.depth(), SEARCHED).0,
             };
             for path in files.into_iter().filter(|path| is_strange(path, hold)) {
-                let held = live.see(&*tx, hold, &me)?;
+                let held = see(&live, &*tx, hold, &me)?;
                 let place = here.worktree.join(&path);
                 obstacles.push(Obstacle { path, place, extent: Extent::File, by: String::new(), held });
             }
@@ -132,7 +133,8 @@ impl App {
             let theirs = obstacles.iter().filter(|obstacle| obstacle.held.hold.holder == *holder);
             let text = wording::trespassed(theirs.map(|obstacle| obstacle.path.as_str()), command);
             let (kind, priority) = (MessageType::Info, Priority::High);
-            let change = messages::notice(&*self.host, Some(&me), &[&agent], kind, priority, text);
+            let change =
+                messages::notice(messages::sender(&*self.host, Some(&me)), &[&agent], kind, priority, text);
             let (project, actor) = (Some(me.project.id.clone()), Actor::Agent(session.clone()));
             Self::conclude(&*self.host, tx, now, project, actor, vec![change])?;
         }

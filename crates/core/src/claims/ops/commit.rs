@@ -2,8 +2,9 @@
 
 use std::path::Path;
 
-use super::LiveHolds;
+use super::gather;
 use super::project_of;
+use super::see;
 use super::whoever;
 use crate::App;
 use crate::Timestamp;
@@ -40,7 +41,7 @@ impl App {
             return Ok(CommitOutcome::default());
         }
         let project = project_of(&*tx, &here)?;
-        let live = LiveHolds::new(&*self.host, &*files, &*tx, tx.all_holds()?, now)?;
+        let live = gather(&*self.host, &*files, &*tx, tx.all_holds()?, now)?;
         let mut obstacles = Vec::new();
         let mut swept: Vec<(String, String)> = Vec::new();
         for path in staged {
@@ -49,7 +50,7 @@ impl App {
                 if rules::is_in_the_way(hold, Strength::Blocking, project.as_ref(), &file, case)
                     && rules::overridden_until(&live.holds, hold, &file, case).is_none()
                 {
-                    let held = live.see(&*tx, hold, &me)?;
+                    let held = see(&live, &*tx, hold, &me)?;
                     let (path, place, by) = (path.clone(), here.worktree.join(path), String::new());
                     obstacles.push(Obstacle { path, place, extent: Extent::File, by, held });
                 }

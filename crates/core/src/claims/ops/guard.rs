@@ -3,10 +3,11 @@
 use std::path::Path;
 use std::path::PathBuf;
 
-use super::LiveHolds;
 use super::ResolvedTarget;
+use super::gather;
 use super::project_of;
 use super::reach;
+use super::see;
 use crate::App;
 use crate::claims::Case;
 use crate::claims::Extent;
@@ -130,7 +131,7 @@ impl App {
         }
         let named: Vec<Resource> = held.holds.into_iter().map(|line| Resource::Paths(line.pattern)).collect();
         let all = if held.is_partial { tx.all_holds()? } else { tx.holds_on(&named)? };
-        let live = LiveHolds::new(&*self.host, &*side_files, &*tx, all, now)?;
+        let live = gather(&*self.host, &*side_files, &*tx, all, now)?;
         let (mut reserved, mut claimed) = (Vec::new(), Vec::new());
         for reach in &reaches {
             let ResolvedTarget { target, located, paths } = reach;
@@ -154,7 +155,7 @@ impl App {
                         place,
                         extent: target.extent,
                         by: target.by.clone(),
-                        held: live.see(&*tx, hold, &me)?,
+                        held: see(&live, &*tx, hold, &me)?,
                     });
                 }
             }

@@ -2,10 +2,11 @@
 
 use std::path::Path;
 
-use super::LiveHolds;
 use super::actor;
 use super::find;
+use super::gather;
 use super::project_of;
+use super::see;
 use super::whoever;
 use crate::App;
 use crate::Timestamp;
@@ -42,10 +43,10 @@ impl App {
             Some(project) => tx.holds(Some(project))?,
             None => tx.all_holds()?,
         };
-        let live = LiveHolds::new(&*self.host, &*files, &*tx, all, now)?;
+        let live = gather(&*self.host, &*files, &*tx, all, now)?;
         let mut holds = Vec::new();
         for hold in &live.holds {
-            holds.push(live.see(&*tx, hold, &me)?);
+            holds.push(see(&live, &*tx, hold, &me)?);
         }
         let mut touched = Vec::new();
         for touch in files.all_touched(now.minus(touched_for)) {
@@ -68,8 +69,8 @@ impl App {
         let tx = self.engine.read()?;
         let mut others = tx.holds(Some(&agent.project.id))?;
         others.retain(|hold| hold.holder != me && hold.strength != Strength::Overridden);
-        let live = LiveHolds::new(&*self.host, &*files, &*tx, others, now)?;
-        live.holds.iter().map(|hold| live.see(&*tx, hold, &me)).collect()
+        let live = gather(&*self.host, &*files, &*tx, others, now)?;
+        live.holds.iter().map(|hold| see(&live, &*tx, hold, &me)).collect()
     }
 
     /// Who holds a path, why, since when, and whether the caller may write it.
@@ -88,14 +89,14 @@ impl App {
         let tx = self.engine.read()?;
         let me = whoever(presence::who_calls(&*self.host, &*files, &*tx, caller)?);
         let project = project_of(&*tx, &located)?;
-        let live = LiveHolds::new(&*self.host, &*files, &*tx, tx.all_holds()?, now)?;
+        let live = gather(&*self.host, &*files, &*tx, tx.all_holds()?, now)?;
         let is_it = |seen: &HoldView| {
             seen.hold.project == project
                 && seen.hold.resource.pattern().is_some_and(|held| held.overlaps(&pattern, case))
         };
         let mut holds = Vec::new();
         for hold in live.holds.iter().filter(|hold| hold.strength != Strength::Overridden) {
-            holds.push(live.see(&*tx, hold, &me)?);
+            holds.push(see(&live, &*tx, hold, &me)?);
         }
         holds.retain(is_it);
         let overrides =

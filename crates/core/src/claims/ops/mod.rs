@@ -13,6 +13,7 @@ mod release;
 mod touch;
 
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 use std::path::Path;
 use std::path::PathBuf;
 
@@ -33,7 +34,10 @@ use crate::claims::Target;
 use crate::claims::pattern::is_glob;
 use crate::claims::pattern::unescape;
 use crate::claims::rules;
+use crate::claims::rules::Asker;
+use crate::claims::rules::LiveHolds;
 use crate::claims::rules::ParsedResource;
+use crate::claims::rules::released;
 use crate::engine::StoreError;
 use crate::engine::Tx;
 use crate::host::Host;
@@ -41,8 +45,6 @@ use crate::host::Located;
 use crate::journal::Actor;
 use crate::journal::Change;
 use crate::messages;
-use crate::messages::MessageType;
-use crate::messages::Priority;
 use crate::presence;
 use crate::presence::Agent;
 use crate::presence::Caller;
@@ -263,77 +265,55 @@ fn whoever(caller: Caller) -> Actor {
     }
 }
 
-/// Holds that stand, each with its holder, and those that are over.
-struct LiveHolds {
-    holds: Vec<Hold>,
-    /// Holders that are agents, by session.
-    holders: BTreeMap<SessionId, Agent>,
-    over: Vec<(Hold, Release)>,
-}
-
-impl LiveHolds {
-    fn new(
-        host: &dyn Host,
-        files: &dyn SideFiles,
-        store: &dyn Tx,
-        all: Vec<Hold>,
-        now: Timestamp,
-    ) -> Result<Self, StoreError> {
-        let mut known: BTreeMap<SessionId, Option<Agent>> = BTreeMap::new();
-        let (mut holds, mut over) = (Vec::new(), Vec::new());
-        for hold in all {
-            if let Actor::Agent(session) = &hold.holder
-                && !known.contains_key(session)
-            {
-                let agent = match store.agent(session)? {
-                    Some((agent, None)) if presence::is_alive(host, files, &agent) => Some(agent),
-                    _ => None,
-                };
-                known.insert(session.clone(), agent);
-            }
-            let is_gone = matches!(&hold.holder, Actor::Agent(session) if known[session].is_none());
-            if is_gone {
-                over.push((hold, Release::HolderGone));
-            } else if rules::is_over(&hold, now) {
-                over.push((hold, Release::Expired));
-            } else {
-                holds.push(hold);
-            }
-        }
-        let holders = known.into_iter().filter_map(|(session, agent)| Some((session, agent?))).collect();
-        Ok(Self { holds, holders, over })
-    }
-
-    fn holder(&self, hold: &Hold) -> Option<&Agent> {
-        match &hold.holder {
-            Actor::Agent(session) => self.holders.get(session),
-            _ => None,
+/// The holds that stand, with those of their holders that are alive.
+fn gather(
+    host: &dyn Host,
+    files: &dyn SideFiles,
+    store: &dyn Tx,
+    all: Vec<Hold>,
+    now: Timestamp,
+) -> Result<LiveHolds, StoreError> {
+    let mut known: BTreeMap<SessionId, Option<Agent>> = BTreeMap::new();
+    let whose =
+        |hold: &Hold| [Some(hold.holder.clone()), hold.contest.as_ref().map(|contest| contest.by.clone())];
+    for session in all.iter().flat_map(whose).flatten().filter_map(|actor| actor.session().cloned()) {
+        if let Entry::Vacant(place) = known.entry(session) {
+            let agent = match store.agent(place.key())? {
+                Some((agent, None)) if presence::is_alive(host, files, &agent) => Some(agent),
+                _ => None,
+            };
+            place.insert(agent);
         }
     }
-
-    /// A hold as the caller sees it.
-    fn see(&self, tx: &dyn Tx, hold: &Hold, me: &Actor) -> Result<HoldView, StoreError> {
-        let holder = self.holder(hold);
-        let task = match &holder {
-            Some(agent) => tasks::current(tx, &agent.session)?,
-            None => None,
-        };
-        Ok(HoldView {
-            hold: hold.clone(),
-            name: holder.map_or_else(|| "the person".into(), |agent| agent.name.to_string()),
-            task,
-            yours: hold.holder == *me,
-        })
-    }
-
-    /// What it takes to note that some holds are over.
-    fn notices(&self) -> Vec<Change> {
-        self.over.iter().map(|(hold, why)| released(hold, *why)).collect()
-    }
+    let agents = known.into_iter().filter_map(|(session, agent)| Some((session, agent?))).collect();
+    Ok(LiveHolds::of(all, agents, now))
 }
 
-fn released(hold: &Hold, why: Release) -> Change {
-    Change::Claims(ClaimChange::Released { key: hold.key(), why })
+/// A hold as the caller sees it.
+fn see(live: &LiveHolds, tx: &dyn Tx, hold: &Hold, me: &Actor) -> Result<HoldView, StoreError> {
+    let holder = live.agent(&hold.holder);
+    let task = match &holder {
+        Some(agent) => tasks::current(tx, &agent.session)?,
+        None => None,
+    };
+    Ok(HoldView {
+        hold: hold.clone(),
+        name: holder.map_or_else(|| "the person".into(), |agent| agent.name.to_string()),
+        task,
+        yours: hold.holder == *me,
+    })
+}
+
+/// The caller, as decisions about holds know it.
+fn asker(host: &dyn Host, me: Option<&Agent>) -> Asker {
+    Asker {
+        actor: actor(me),
+        label: label(host, me),
+        sender: messages::sender(host, me),
+        machine: host.name(),
+        worktree: me.map(|me| me.location.worktree.clone()),
+        project: me.map(|me| me.project.id.clone()),
+    }
 }
 
 /// What it takes for one that leaves to let go of all it holds.
@@ -359,31 +339,6 @@ pub(crate) fn hand_over(
         changes.push(Change::Claims(ClaimChange::Held(Box::new(taken))));
     }
     Ok(changes)
-}
-
-/// What it takes to tell those of whom these are, as far as they are agents and
-/// here, and not the caller.
-fn tell(
-    host: &dyn Host,
-    tx: &dyn Tx,
-    me: Option<&Agent>,
-    whom: &[&Actor],
-    text: String,
-) -> Result<Option<Change>, StoreError> {
-    let mut agents: Vec<Agent> = Vec::new();
-    for session in whom.iter().filter_map(|actor| actor.session()) {
-        let is_new = agents.iter().all(|agent| agent.session != *session);
-        if let Some((agent, None)) = tx.agent(session)?.filter(|_| is_new)
-            && me.is_none_or(|me| me.session != *session)
-        {
-            agents.push(agent);
-        }
-    }
-    if agents.is_empty() {
-        return Ok(None);
-    }
-    let to: Vec<&Agent> = agents.iter().collect();
-    Ok(Some(messages::notice(host, me, &to, MessageType::Info, Priority::High, text)))
 }
 
 /// The project to tell of a change.

@@ -69,8 +69,7 @@ pub(crate) fn hand_over(tx: &dyn Tx, from: &SessionId, to: &SessionId) -> Result
 /// What it takes to tell agents, or else the person, something that came about
 /// in the same entry.
 pub(crate) fn notice(
-    host: &dyn Host,
-    from: Option<&Agent>,
+    from: Sender,
     to: &[&Agent],
     kind: MessageType,
     priority: Priority,
@@ -80,10 +79,13 @@ pub(crate) fn notice(
         [] => vec![send::person()],
         agents => agents.iter().map(|agent| send::recipient(agent)).collect(),
     };
-    let from =
-        send::sender(from, |from| host.branch(&from.location.worktree).or_else(|| from.branch.clone()));
     let sent = Sent { from, to, kind, priority, text, reply_to: None, thread: None, key: None };
     Change::Messages(MessageChange::Sent(Box::new(sent)))
+}
+
+/// An agent, or the person, as those it writes to see it.
+pub(crate) fn sender(host: &dyn Host, me: Option<&Agent>) -> Sender {
+    send::sender(me, |me| host.branch(&me.location.worktree).or_else(|| me.branch.clone()))
 }
 
 /// What it takes for Consort itself to tell an agent something.

@@ -2,7 +2,6 @@
 
 use super::look::find;
 use crate::App;
-use crate::Timestamp;
 use crate::app::commit;
 use crate::engine::StoreError;
 use crate::engine::Tx;
@@ -11,7 +10,6 @@ use crate::journal::Actor;
 use crate::journal::Change;
 use crate::journal::EntryId;
 use crate::journal::NewEntry;
-use crate::messages::Answered;
 use crate::messages::Message;
 use crate::messages::MessageChange;
 use crate::messages::MessageError;
@@ -21,8 +19,10 @@ use crate::messages::Refusal;
 use crate::messages::SendOutcome;
 use crate::messages::SendRequest;
 use crate::messages::Sender;
-use crate::messages::Sent;
 use crate::messages::rules;
+use crate::messages::rules::Decision;
+use crate::messages::rules::Found;
+use crate::messages::rules::SendFacts;
 use crate::presence;
 use crate::presence::Agent;
 use crate::presence::Caller;
@@ -35,204 +35,131 @@ impl App {
     pub fn send(&mut self, request: &SendRequest) -> Result<SendOutcome, MessageError> {
         rules::check_text(&request.text)?;
         let now = self.host.now();
-        let id = EntryId::new(now, self.host.random());
         let files = self.engine.side_files();
         let mut tx = self.engine.write()?;
-        let outcome = Sending { host: &*self.host, files: &*files }.carry_out(&mut *tx, id, now, request)?;
-        commit(&*self.host, tx)?;
-        Ok(outcome)
+        let caller = presence::who_calls(&*self.host, &*files, &*tx, &request.caller)?;
+        let me = speaker(&*tx, caller, request.as_agent.as_deref())?;
+        let sending = Sending { host: &*self.host, files: &*files, tx: &*tx, me: me.as_ref() };
+        let facts = sending.gather(request)?;
+        let project = facts.project.clone();
+        match rules::send(facts, request)? {
+            Decision::SentBefore(outcome) => Ok(outcome),
+            Decision::Send { sent, failed } => {
+                let (actor, to) = (sent.from.who.clone(), sent.to.clone());
+                let changes = vec![Change::Messages(MessageChange::Sent(Box::new(sent)))];
+                let id = EntryId::new(now, self.host.random());
+                let entry = NewEntry { id, at: now, project: project.clone(), actor, changes };
+                let number = tx.record(&entry)?.numbers[0].unwrap_or_default();
+                commit(&*self.host, tx)?;
+                Ok(SendOutcome { id: entry.change_id(0), number, project, duplicate: false, to, failed })
+            }
+        }
     }
 }
 
-/// What it takes to carry out a request.
+/// What is looked at to find out who is meant.
 struct Sending<'a> {
     host: &'a dyn Host,
     files: &'a dyn SideFiles,
-}
-
-/// A message that is about to be recorded.
-struct Draft {
-    sent: Sent,
-    project: Option<ProjectId>,
-    failed: Vec<Refusal>,
+    tx: &'a dyn Tx,
+    me: Option<&'a Agent>,
 }
 
 impl Sending<'_> {
-    fn is_alive(&self, agent: &Agent) -> bool {
-        presence::is_alive(self.host, self.files, agent)
-    }
-
-    fn branch(&self, agent: &Agent) -> Option<String> {
-        self.host.branch(&agent.location.worktree).or_else(|| agent.branch.clone())
-    }
-
-    /// Decides and records one request; a refusal records nothing.
-    fn carry_out(
-        &self,
-        tx: &mut dyn Tx,
-        id: EntryId,
-        now: Timestamp,
-        request: &SendRequest,
-    ) -> Result<SendOutcome, MessageError> {
-        let caller = presence::who_calls(self.host, self.files, tx, &request.caller)?;
-        let me = speaker(tx, caller, request.as_agent.as_deref())?;
-        let from = sender(me.as_ref(), |me| self.branch(me));
-        let former = match &request.key {
-            Some(key) => tx.by_key(&from.who, key)?.map(|message| (key, message)),
-            None => None,
-        };
-        let draft = self.draft(tx, request, me.as_ref(), from);
-        if let Some((key, former)) = former {
-            return sent_before(key, former, &request.text, draft.ok().as_ref());
-        }
-        let draft = draft?;
-        let (actor, to) = (draft.sent.from.who.clone(), draft.sent.to.clone());
-        let changes = vec![Change::Messages(MessageChange::Sent(Box::new(draft.sent)))];
-        let entry = NewEntry { id, at: now, project: draft.project.clone(), actor, changes };
-        let number = tx.record(&entry)?.numbers[0].unwrap_or_default();
-        let (id, project) = (entry.change_id(0), draft.project);
-        Ok(SendOutcome { id, number, project, duplicate: false, to, failed: draft.failed })
-    }
-
-    fn draft(
-        &self,
-        tx: &dyn Tx,
-        request: &SendRequest,
-        me: Option<&Agent>,
-        from: Sender,
-    ) -> Result<Draft, MessageError> {
+    /// All that is known of a request when it is decided.
+    fn gather(&self, request: &SendRequest) -> Result<SendFacts, MessageError> {
+        let (tx, me) = (self.tx, self.me);
         let mut project = me.map(|me| me.project.id.clone()).or_else(|| request.project.clone());
         if project.is_none()
             && let Some(repository) = &request.repository
         {
             project = tx.project_of(repository)?.map(|project| project.id);
         }
+        let from = super::sender(self.host, me);
+        let former = request.key.as_ref().map(|key| tx.by_key(&from.who, key)).transpose()?.flatten();
         let answered = match &request.reply_to {
             None => None,
-            Some(name) => Some(find(tx, name, project.as_ref())?),
+            Some(name) => match find(tx, name, project.as_ref()) {
+                Ok(answered) => Some(answered),
+                // It was sent before, whatever it answered.
+                Err(_) if former.is_some() => None,
+                Err(error) => return Err(error),
+            },
         };
-        let (to, failed) = self.recipients(tx, request, me, project.as_ref(), answered.as_ref())?;
+        let found = self.found(request, project.as_ref(), answered.as_ref())?;
         if project.is_none()
-            && let Actor::Agent(session) = &to[0].who
+            && let Some(Ok(first)) = found.iter().find(|found| found.as_ref().is_ok_and(|to| !to.is_empty()))
+            && let Actor::Agent(session) = &first[0].who
         {
             project = tx.agent(session)?.map(|(agent, _)| agent.project.id);
         }
-        let sent = Sent {
-            from,
-            to,
-            kind: request.kind,
-            priority: request.priority.unwrap_or_else(|| request.kind.priority()),
-            text: request.text.clone(),
-            thread: answered.as_ref().map(Message::thread),
-            reply_to: answered.map(|message| Answered { id: message.id, number: message.number }),
-            key: request.key.clone(),
-        };
-        Ok(Draft { sent, project, failed })
+        Ok(SendFacts { from, project, answered, found, former })
     }
 
-    /// Who is reached, at least one, and who is not.
-    fn recipients(
+    /// Whom each word means.
+    fn found(
         &self,
-        tx: &dyn Tx,
         request: &SendRequest,
-        me: Option<&Agent>,
         project: Option<&ProjectId>,
         answered: Option<&Message>,
-    ) -> Result<(Vec<Recipient>, Vec<Refusal>), MessageError> {
-        let mut to: Vec<Recipient> = Vec::new();
-        let mut failed = Vec::new();
-        let mut add = |found: Result<Vec<Recipient>, MessageError>| {
-            match found {
-                Ok(found) => to.extend(found),
-                // A name that nobody ever had is a mistake, perhaps a text
-                // without quotes: then nobody gets anything. Who is gone just
-                // is not reached.
-                Err(MessageError::Refused(refusal))
-                    if !matches!(refusal, Refusal::NoSuchAgent { .. } | Refusal::Nobody) =>
-                {
-                    failed.push(refusal);
-                }
-                Err(error) => return Err(error),
-            }
-            Ok(())
-        };
+    ) -> Result<Vec<Found>, StoreError> {
         match &request.to {
-            Recipients::Everywhere => add(self.others(tx, me, None))?,
-            Recipients::Sender => {
-                let from = answered.map(|message| &message.sent.from).ok_or(Refusal::Nobody)?;
-                add(self.writer(tx, me, from))?;
-            }
-            Recipients::Named(names) if names.is_empty() => return Err(Refusal::Nobody.into()),
+            Recipients::Everywhere => Ok(vec![Ok(self.others(None)?)]),
+            Recipients::Sender => Ok(vec![match answered {
+                Some(answered) => self.writer(&answered.sent.from)?,
+                None => Err(Refusal::Nobody),
+            }]),
+            Recipients::Named(names) if names.is_empty() => Ok(vec![Err(Refusal::Nobody)]),
             Recipients::Named(names) => {
-                for name in names {
-                    add(match (name.to_lowercase().as_str(), project) {
-                        ("all", Some(project)) => self.others(tx, me, Some(project)),
+                let found = |name: &String| {
+                    Ok(match (name.to_lowercase().as_str(), project) {
+                        ("all", Some(project)) => Ok(self.others(Some(project))?),
                         ("all", None) => Ok(Vec::new()),
                         ("@me", _) => Ok(vec![person()]),
-                        _ => self.named(tx, me, name),
-                    })?;
-                }
+                        _ => self.named(name)?,
+                    })
+                };
+                names.iter().map(found).collect()
             }
-        }
-        let mut known = Vec::new();
-        to.retain(|recipient| {
-            let is_new = !known.contains(&recipient.who);
-            known.push(recipient.who.clone());
-            is_new
-        });
-        match failed.first() {
-            Some(refusal) if to.is_empty() => Err(refusal.clone().into()),
-            None if to.is_empty() => Err(Refusal::Alone.into()),
-            _ => Ok((to, failed)),
         }
     }
 
     /// Everyone else that is present, in that project or anywhere.
-    fn others(
-        &self,
-        tx: &dyn Tx,
-        me: Option<&Agent>,
-        project: Option<&ProjectId>,
-    ) -> Result<Vec<Recipient>, MessageError> {
-        let mut agents = tx.present()?;
+    fn others(&self, project: Option<&ProjectId>) -> Result<Vec<Recipient>, StoreError> {
+        let mut agents = self.tx.present()?;
         agents.retain(|agent| {
             project.is_none_or(|project| agent.project.id == *project)
-                && me.is_none_or(|me| me.session != agent.session)
+                && self.me.is_none_or(|me| me.session != agent.session)
         });
         let (agents, _) = presence::partition_alive(self.host, self.files, agents);
         Ok(agents.iter().map(recipient).collect())
     }
 
     /// The agent of that name.
-    fn named(&self, tx: &dyn Tx, me: Option<&Agent>, name: &str) -> Result<Vec<Recipient>, MessageError> {
-        let Some(agent) = tx.by_name(name)? else { return Err(unknown(tx, name)?.into()) };
+    fn named(&self, name: &str) -> Result<Found, StoreError> {
+        let Some(agent) = self.tx.by_name(name)? else { return Ok(Err(unknown(self.tx, name)?)) };
         let name = agent.name.to_string();
-        if me.is_some_and(|me| me.session == agent.session) {
-            return Err(Refusal::ToSelf { name }.into());
+        if self.me.is_some_and(|me| me.session == agent.session) {
+            return Ok(Err(Refusal::ToSelf { name }));
         }
-        if !self.is_alive(&agent) {
-            return Err(Refusal::Gone { name }.into());
+        if !presence::is_alive(self.host, self.files, &agent) {
+            return Ok(Err(Refusal::Gone { name }));
         }
-        Ok(vec![recipient(&agent)])
+        Ok(Ok(vec![recipient(&agent)]))
     }
 
     /// Whoever wrote a message, as it is called now; if it is gone, the one that
     /// has its name.
-    fn writer(
-        &self,
-        tx: &dyn Tx,
-        me: Option<&Agent>,
-        sender: &Sender,
-    ) -> Result<Vec<Recipient>, MessageError> {
-        let Actor::Agent(session) = &sender.who else { return Ok(vec![person()]) };
-        if let Some((agent, None)) = tx.agent(session)? {
-            return self.named(tx, me, agent.name.as_str());
+    fn writer(&self, sender: &Sender) -> Result<Found, StoreError> {
+        let Actor::Agent(session) = &sender.who else { return Ok(Ok(vec![person()])) };
+        if let Some((agent, None)) = self.tx.agent(session)? {
+            return self.named(agent.name.as_str());
         }
         // A namesake elsewhere is somebody else.
-        let heir = tx.by_name(&sender.name)?.filter(|heir| Some(&heir.project.id) == sender.project.as_ref());
-        match heir {
-            Some(heir) => self.named(tx, me, heir.name.as_str()),
-            None => Err(Refusal::Gone { name: sender.name.clone() }.into()),
+        let heir = self.tx.by_name(&sender.name)?;
+        match heir.filter(|heir| Some(&heir.project.id) == sender.project.as_ref()) {
+            Some(heir) => self.named(heir.name.as_str()),
+            None => Ok(Err(Refusal::Gone { name: sender.name.clone() })),
         }
     }
 }
@@ -279,21 +206,6 @@ fn unknown(tx: &dyn Tx, name: &str) -> Result<Refusal, StoreError> {
     let present = tx.present()?;
     let nearest = text::nearest(name, present.iter().map(|agent| agent.name.as_str()));
     Ok(Refusal::NoSuchAgent { name: text::one_line(name, 60), nearest: nearest.map(str::to_owned) })
-}
-
-/// What was sent under the same key already, if it was the same. Whom it could
-/// not reach any more is no difference.
-fn sent_before(
-    key: &str,
-    former: Message,
-    text: &str,
-    draft: Option<&Draft>,
-) -> Result<SendOutcome, MessageError> {
-    let Message { id, number, project, sent, .. } = former;
-    if sent.text != text || draft.is_some_and(|draft| draft.sent.to != sent.to) {
-        return Err(Refusal::KeyUsed { key: key.to_owned(), number }.into());
-    }
-    Ok(SendOutcome { id, number, project, duplicate: true, to: sent.to, failed: Vec::new() })
 }
 
 pub(super) fn recipient(agent: &Agent) -> Recipient {

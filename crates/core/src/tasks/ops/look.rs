@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use super::Access;
-use super::Board;
+use super::board;
 use crate::App;
 use crate::engine::StoreError;
 use crate::presence;
@@ -13,6 +13,7 @@ use crate::tasks::TaskError;
 use crate::tasks::TaskRecord;
 use crate::tasks::TaskRequest;
 use crate::tasks::TasksOutcome;
+use crate::tasks::board::Board;
 use crate::tasks::rules;
 
 impl App {
@@ -22,7 +23,7 @@ impl App {
         let files = self.engine.side_files();
         self.settle_projects(request.spec.as_ref().map(|spec| request.cwd.join(spec)))?;
         let tx = self.engine.read()?;
-        let Board { spec, read, tasks, .. } = Board::new(&*self.host, &*files, &*tx, request, Access::Read)?;
+        let Board { spec, read, tasks, .. } = board(&*self.host, &*files, &*tx, request, Access::Read)?;
         let mut idle = Vec::new();
         for agent in tx.present()? {
             if agent.spec.as_ref() == Some(&spec)

@@ -1,14 +1,33 @@
-//! Who may hold what, and when it may be taken away.
+//! Who may hold what, and when it may be taken away. No store, no clock, no machine: a
+//! verb gathers its facts, one of these decides, and what it decided is recorded.
+
+mod contest;
+mod hold;
+mod live;
+mod release;
+#[cfg(test)]
+mod tests;
+
+pub(super) use contest::Want;
+pub(super) use contest::contest;
+pub(super) use hold::Terms;
+pub(super) use hold::hold;
+pub(super) use live::Asker;
+pub(super) use live::LiveHolds;
+pub(super) use live::released;
+pub(super) use release::Right;
+pub(super) use release::Wanted;
+pub(super) use release::release;
 
 use std::path::PathBuf;
 
-use super::Case;
-use super::Hold;
-use super::Mode;
-use super::Pattern;
-use super::Resource;
-use super::Strength;
 use crate::Timestamp;
+use crate::claims::Case;
+use crate::claims::Hold;
+use crate::claims::Mode;
+use crate::claims::Pattern;
+use crate::claims::Resource;
+use crate::claims::Strength;
 use crate::journal::Actor;
 use crate::project::ProjectId;
 
@@ -17,27 +36,27 @@ pub(super) const LONGEST_NAME: usize = 200;
 
 /// What is asked for.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct ParsedResource {
-    pub(super) project: Option<ProjectId>,
-    pub(super) resource: Resource,
+pub(in crate::claims) struct ParsedResource {
+    pub(in crate::claims) project: Option<ProjectId>,
+    pub(in crate::claims) resource: Resource,
     /// Where paths were found.
-    pub(super) worktree: Option<PathBuf>,
+    pub(in crate::claims) worktree: Option<PathBuf>,
 }
 
 impl ParsedResource {
     /// Whether a hold is on the very same thing.
-    pub(super) fn is_it(&self, hold: &Hold) -> bool {
+    pub(in crate::claims) fn is_it(&self, hold: &Hold) -> bool {
         hold.project == self.project && hold.resource == self.resource
     }
 }
 
 /// Whether its time is up.
-pub(super) fn is_over(hold: &Hold, now: Timestamp) -> bool {
+fn is_over(hold: &Hold, now: Timestamp) -> bool {
     hold.until.is_some_and(|until| until <= now)
 }
 
 /// What of the live holds is in the way of another one.
-pub(super) fn conflicts<'a>(
+fn conflicts<'a>(
     live: &'a [Hold],
     wanted: &'a ParsedResource,
     me: &'a Actor,
@@ -53,7 +72,7 @@ pub(super) fn conflicts<'a>(
 }
 
 /// Whether a hold is about what is meant.
-pub(super) fn meets(hold: &Hold, wanted: &ParsedResource, case: Case) -> bool {
+fn meets(hold: &Hold, wanted: &ParsedResource, case: Case) -> bool {
     hold.project == wanted.project
         && match (&hold.resource, &wanted.resource) {
             (Resource::Paths(one), Resource::Paths(two)) => one.overlaps(two, case),

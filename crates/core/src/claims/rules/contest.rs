@@ -1,0 +1,81 @@
+//! Asking for what another holds.
+
+use super::Asker;
+use super::LiveHolds;
+use super::ParsedResource;
+use super::meets;
+use crate::Timestamp;
+use crate::claims::Case;
+use crate::claims::ClaimChange;
+use crate::claims::ClaimError;
+use crate::claims::Contest;
+use crate::claims::Hold;
+use crate::claims::Strength;
+use crate::journal::Change;
+use crate::messages;
+use crate::messages::MessageType;
+use crate::messages::Priority;
+use crate::presence::Agent;
+use crate::text;
+
+/// What is wanted, and why.
+pub(in crate::claims) struct Want<'a> {
+    pub(in crate::claims) typed: &'a str,
+    /// All that it may mean.
+    pub(in crate::claims) meant: Vec<ParsedResource>,
+    pub(in crate::claims) reason: Option<&'a str>,
+    /// How long the holder has to answer.
+    pub(in crate::claims) seconds: i64,
+}
+
+/// The hold, contested; its holder is told. A second contest changes nothing: the first
+/// one's time runs.
+pub(in crate::claims) fn contest(
+    live: &LiveHolds,
+    asker: &Asker,
+    want: &Want<'_>,
+    case: Case,
+    now: Timestamp,
+) -> Result<(Hold, Vec<Change>), ClaimError> {
+    let is_meant = |hold: &&Hold| {
+        hold.strength != Strength::Overridden && want.meant.iter().any(|one| meets(hold, one, case))
+    };
+    // Another's before one's own, the very thing before what merely overlaps.
+    let rank = |hold: &&Hold| (hold.holder == asker.actor, !want.meant.iter().any(|one| one.is_it(hold)));
+    let Some(hold) = live.holds.iter().filter(is_meant).min_by_key(rank) else {
+        return Err(ClaimError::NotHeld { resource: want.typed.to_owned(), nearest: None });
+    };
+    if hold.holder == asker.actor {
+        return Err(ClaimError::Yours { resource: hold.resource.shown() });
+    }
+    if hold.contest.is_some() {
+        return Ok((hold.clone(), Vec::new()));
+    }
+    let contest = Contest {
+        by: asker.actor.clone(),
+        label: asker.label.clone(),
+        at: now,
+        until: now.plus(want.seconds * Timestamp::SECOND),
+        reason: want.reason.map(|reason| text::one_line(reason, 500)),
+    };
+    let mut changes = live.notices();
+    changes.push(Change::Claims(ClaimChange::Contested { key: hold.key(), contest: contest.clone() }));
+    let to: Vec<&Agent> = live.agent(&hold.holder).into_iter().collect();
+    let (kind, priority) = (MessageType::Question, Priority::Urgent);
+    let question = question(hold, &contest, want.seconds);
+    changes.push(messages::notice(asker.sender.clone(), &to, kind, priority, question));
+    Ok((Hold { contest: Some(contest), ..hold.clone() }, changes))
+}
+
+/// What its holder is asked.
+fn question(hold: &Hold, contest: &Contest, seconds: i64) -> String {
+    let why = contest.reason.as_ref();
+    let why = why.map_or_else(String::new, |reason| format!(": {}", text::quoted(reason, 300)));
+    let resource = text::foreign(&hold.resource.shown(), 200);
+    let quoted = text::shell_quoted(&hold.resource.shown());
+    let verb = if hold.strength == Strength::Blocking { "reserve" } else { "claim" };
+    format!(
+        "I need {resource}, which you hold{why}. If you are done with it: consort release {quoted}. If you still \
+         need it: consort {verb} {quoted}; otherwise it may be taken in {seconds} s."
+    )
+}

@@ -1,0 +1,84 @@
+//! Claiming and reserving.
+
+use super::Asker;
+use super::LiveHolds;
+use super::ParsedResource;
+use super::conflicts;
+use crate::Timestamp;
+use crate::claims::Case;
+use crate::claims::ClaimChange;
+use crate::claims::Hold;
+use crate::claims::Mode;
+use crate::claims::Strength;
+use crate::journal::Change;
+use crate::text;
+
+/// On which terms something is to be held.
+pub(in crate::claims) struct Terms {
+    pub(in crate::claims) strength: Strength,
+    pub(in crate::claims) mode: Mode,
+    pub(in crate::claims) reason: Option<String>,
+    /// Milliseconds.
+    pub(in crate::claims) ttl: Option<i64>,
+}
+
+/// All that is asked for is held, or nothing: then the holds that are in the way. What
+/// the one who asks holds already is renewed.
+pub(in crate::claims) fn hold(
+    live: &LiveHolds,
+    asker: &Asker,
+    asked: &[ParsedResource],
+    terms: &Terms,
+    case: Case,
+    now: Timestamp,
+) -> Result<(Vec<Hold>, Vec<Change>), Vec<Hold>> {
+    let mut in_the_way: Vec<Hold> = Vec::new();
+    for one in asked {
+        for hold in conflicts(&live.holds, one, &asker.actor, terms.mode, case) {
+            if !in_the_way.contains(hold) {
+                in_the_way.push(hold.clone());
+            }
+        }
+    }
+    if !in_the_way.is_empty() {
+        return Err(in_the_way);
+    }
+    let is_mine = |hold: &&Hold, one: &ParsedResource| hold.holder == asker.actor && one.is_it(hold);
+    let former = |one: &ParsedResource| live.holds.iter().find(|hold| is_mine(hold, one));
+    let holds: Vec<Hold> = asked.iter().map(|one| grant(asker, one, former(one), terms, now)).collect();
+    let mut changes = live.notices();
+    changes.extend(holds.iter().map(|hold| Change::Claims(ClaimChange::Held(Box::new(hold.clone())))));
+    // To ask for it again is the answer to whoever contests it.
+    let contested: Vec<&Hold> =
+        asked.iter().filter_map(former).filter(|hold| hold.contest.is_some()).collect();
+    let whom = contested.iter().filter_map(|hold| Some(&hold.contest.as_ref()?.by));
+    let what = text::few(contested.iter().map(|hold| text::foreign(&hold.resource.shown(), 120)), 4);
+    changes.extend(live.tell(asker, whom, format!("I still need {what}.")));
+    Ok((holds, changes))
+}
+
+fn grant(asker: &Asker, one: &ParsedResource, former: Option<&Hold>, terms: &Terms, now: Timestamp) -> Hold {
+    // What is reserved is not weakened by claiming it as well.
+    let strength = match former {
+        Some(Hold { strength: Strength::Blocking, .. }) => Strength::Blocking,
+        _ => terms.strength,
+    };
+    let reason = terms.reason.as_ref().map(|reason| text::one_line(reason, 500));
+    Hold {
+        project: one.project.clone(),
+        resource: one.resource.clone(),
+        holder: asker.actor.clone(),
+        label: asker.label.clone(),
+        strength,
+        mode: terms.mode,
+        reason: reason
+            .filter(|reason| !reason.is_empty())
+            .or_else(|| former.and_then(|hold| hold.reason.clone())),
+        since: former.map_or(now, |hold| hold.since),
+        until: terms.ttl.map(|ttl| now.plus(ttl)).or_else(|| former.and_then(|hold| hold.until)),
+        machine: asker.machine.clone(),
+        worktree: one.worktree.clone().or_else(|| asker.worktree.clone()),
+        generation: former.map_or(0, |hold| hold.generation),
+        contest: None,
+    }
+}

@@ -1,0 +1,96 @@
+//! The holds that stand, and who asks about them: what decisions are made from.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use super::is_over;
+use crate::Timestamp;
+use crate::claims::ClaimChange;
+use crate::claims::Hold;
+use crate::claims::Release;
+use crate::journal::Actor;
+use crate::journal::Change;
+use crate::messages;
+use crate::messages::MessageType;
+use crate::messages::Priority;
+use crate::messages::Sender;
+use crate::presence::Agent;
+use crate::presence::SessionId;
+use crate::project::ProjectId;
+
+/// Holds that stand, those that are over, and whose they are.
+pub(in crate::claims) struct LiveHolds {
+    pub(in crate::claims) holds: Vec<Hold>,
+    pub(in crate::claims) over: Vec<(Hold, Release)>,
+    /// The agents that are alive, among those who hold or contest.
+    agents: BTreeMap<SessionId, Agent>,
+}
+
+impl LiveHolds {
+    /// A hold stands until its time is up or its holder is gone.
+    pub(in crate::claims) fn of(all: Vec<Hold>, agents: BTreeMap<SessionId, Agent>, now: Timestamp) -> Self {
+        let (mut holds, mut over) = (Vec::new(), Vec::new());
+        for hold in all {
+            let is_gone = hold.holder.session().is_some_and(|session| !agents.contains_key(session));
+            if is_gone {
+                over.push((hold, Release::HolderGone));
+            } else if is_over(&hold, now) {
+                over.push((hold, Release::Expired));
+            } else {
+                holds.push(hold);
+            }
+        }
+        Self { holds, over, agents }
+    }
+
+    /// The agent, if it is one and is alive.
+    pub(in crate::claims) fn agent(&self, actor: &Actor) -> Option<&Agent> {
+        self.agents.get(actor.session()?)
+    }
+
+    /// What it takes to note that some holds are over.
+    pub(super) fn notices(&self) -> Vec<Change> {
+        self.over.iter().map(|(hold, why)| released(hold, *why)).collect()
+    }
+
+    /// What it takes to tell those of these who are agents and alive, and not the one
+    /// who asks.
+    pub(super) fn tell<'a>(
+        &self,
+        asker: &Asker,
+        whom: impl IntoIterator<Item = &'a Actor>,
+        text: String,
+    ) -> Option<Change> {
+        let mut to: Vec<&Agent> = Vec::new();
+        for agent in whom.into_iter().filter(|actor| **actor != asker.actor).filter_map(|one| self.agent(one))
+        {
+            if to.iter().all(|known| known.session != agent.session) {
+                to.push(agent);
+            }
+        }
+        let is_any = !to.is_empty();
+        let (kind, priority) = (MessageType::Info, Priority::High);
+        is_any.then(|| messages::notice(asker.sender.clone(), &to, kind, priority, text))
+    }
+}
+
+/// Who asks, and what others see of it.
+pub(in crate::claims) struct Asker {
+    pub(in crate::claims) actor: Actor,
+    /// In words: `GoldFalcon (claude on feat/auth)`.
+    pub(in crate::claims) label: String,
+    pub(in crate::claims) sender: Sender,
+    pub(in crate::claims) machine: String,
+    pub(in crate::claims) worktree: Option<PathBuf>,
+    pub(in crate::claims) project: Option<ProjectId>,
+}
+
+impl Asker {
+    pub(super) fn is_person(&self) -> bool {
+        self.actor == Actor::Person
+    }
+}
+
+pub(in crate::claims) fn released(hold: &Hold, why: Release) -> Change {
+    Change::Claims(ClaimChange::Released { key: hold.key(), why })
+}

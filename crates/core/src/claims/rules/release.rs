@@ -1,0 +1,117 @@
+//! Letting go, and taking away.
+
+use super::Asker;
+use super::LiveHolds;
+use super::ParsedResource;
+use super::meets;
+use super::released;
+use crate::Timestamp;
+use crate::claims::Case;
+use crate::claims::ClaimError;
+use crate::claims::Hold;
+use crate::claims::Release;
+use crate::claims::Strength;
+use crate::journal::Actor;
+use crate::journal::Change;
+use crate::presence::NotAllowed;
+use crate::text;
+
+/// Which holds are to be let go.
+pub(in crate::claims) enum Wanted {
+    /// All that the one who asks holds.
+    Mine,
+    /// What was typed, and all that it may mean.
+    These(Vec<(String, Vec<ParsedResource>)>),
+}
+
+/// By what right another's hold may be taken away.
+pub(in crate::claims) struct Right {
+    pub(in crate::claims) force: bool,
+    /// Whether the person has said so in a way that an agent cannot.
+    pub(in crate::claims) confirmed: Result<(), NotAllowed>,
+}
+
+/// What is let go: what is over already is, too. Taking away what another holds takes a
+/// contest that went unanswered, or the person.
+pub(in crate::claims) fn release(
+    live: &LiveHolds,
+    asker: &Asker,
+    wanted: &Wanted,
+    strength: Option<Strength>,
+    right: &Right,
+    case: Case,
+    now: Timestamp,
+) -> Result<(Vec<Hold>, Vec<Change>), ClaimError> {
+    let fits = |hold: &&Hold| match strength {
+        Some(strength) => hold.strength == strength,
+        None => hold.strength != Strength::Overridden,
+    };
+    let standing = || live.holds.iter().filter(fits);
+    let (mut gone, mut over): (Vec<(&Hold, Release)>, Vec<&Hold>) = Default::default();
+    match wanted {
+        Wanted::Mine => {
+            let mine = standing().filter(|hold| hold.holder == asker.actor);
+            gone.extend(mine.map(|hold| (hold, Release::Asked)));
+        }
+        Wanted::These(asked) => {
+            for (typed, meant) in asked {
+                let is_it = |hold: &&Hold| meant.iter().any(|one| one.is_it(hold));
+                let met: Vec<&Hold> = standing().filter(is_it).collect();
+                if let Some(mine) = met.iter().find(|hold| hold.holder == asker.actor) {
+                    gone.push((mine, Release::Asked));
+                    continue;
+                }
+                let left: Vec<&Hold> = live.over.iter().map(|(hold, _)| hold).filter(is_it).collect();
+                if met.is_empty() && left.is_empty() {
+                    return Err(not_held(live, typed, meant, case));
+                }
+                over.extend(left);
+                for hold in met {
+                    may_take(hold, right, asker.is_person(), now)?;
+                    gone.push((hold, Release::Forced));
+                }
+            }
+        }
+    }
+    let mut changes = live.notices();
+    changes.extend(gone.iter().map(|(hold, why)| released(hold, *why)));
+    // Whose it was, and who asked for it.
+    let whom = gone.iter().flat_map(|(hold, _)| {
+        [Some(&hold.holder), hold.contest.as_ref().map(|contest| &contest.by)].into_iter().flatten()
+    });
+    let what = text::few(gone.iter().map(|(hold, _)| text::foreign(&hold.resource.shown(), 120)), 4);
+    let text = match gone.iter().any(|(_, why)| *why == Release::Forced) {
+        true => format!("I have taken what was held: {what}."),
+        false => format!("I have let go of {what}: it is free."),
+    };
+    changes.extend(live.tell(asker, whom, text));
+    let released = gone.iter().map(|(hold, _)| *hold).chain(over).cloned().collect();
+    Ok((released, changes))
+}
+
+fn not_held(live: &LiveHolds, typed: &str, meant: &[ParsedResource], case: Case) -> ClaimError {
+    let is_near = |hold: &&Hold| meant.iter().any(|one| meets(hold, one, case));
+    let near = live.holds.iter().find(is_near).map(|hold| hold.resource.shown());
+    let known: Vec<String> = live.holds.iter().map(|hold| hold.resource.shown()).collect();
+    let alike = || text::nearest(typed, known.iter().map(String::as_str)).map(str::to_owned);
+    ClaimError::NotHeld { resource: typed.to_owned(), nearest: near.or_else(alike) }
+}
+
+/// Whether what another holds may be taken away now. The person needs no contest, but
+/// says so twice.
+fn may_take(hold: &Hold, right: &Right, is_person: bool, now: Timestamp) -> Result<(), ClaimError> {
+    let (resource, holder) = (hold.resource.shown(), hold.label.clone());
+    let is_due = hold.contest.as_ref().is_some_and(|contest| now >= contest.until);
+    match &hold.contest {
+        _ if !right.force => Err(ClaimError::NotYours { resource, holder }),
+        _ if is_person && is_due => Ok(()),
+        _ if is_person => Ok(right.confirmed.clone()?),
+        _ if hold.holder == Actor::Person => Err(ClaimError::ThePersons { resource }),
+        None => Err(ClaimError::NotContested { resource, holder }),
+        Some(_) if is_due => Ok(()),
+        Some(contest) => {
+            let seconds = (contest.until.since(now) + Timestamp::SECOND - 1) / Timestamp::SECOND;
+            Err(ClaimError::TooEarly { resource, holder, seconds })
+        }
+    }
+}
