@@ -21,7 +21,7 @@ mod render;
 mod spool;
 #[cfg(all(target_os = "linux", target_env = "gnu", not(test)))]
 mod start;
-mod surroundings;
+mod served;
 mod time;
 mod wait;
 mod wake;

@@ -5,7 +5,7 @@
 //! reads the environment, starts a process or knows a database.
 
 mod app;
-pub mod around;
+pub mod call_context;
 pub mod claims;
 pub mod config;
 pub mod convergence;

@@ -92,7 +92,7 @@ impl Listener {
     }
 }
 
-impl consort_core::around::Listener for Listener {
+impl consort_core::call_context::Listener for Listener {
     fn wait(&mut self, longest: Duration) -> std::io::Result<bool> {
         Ok(Self::wait(self, None, longest)? == Woken::Notified)
     }

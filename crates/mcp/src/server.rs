@@ -8,7 +8,7 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use consort_core::OpenApp;
-use consort_core::around::Around;
+use consort_core::call_context::CallContext;
 use consort_core::host::ConnectionAddrs;
 use consort_core::journal::Actor;
 use consort_core::messages::Letter;
@@ -71,7 +71,7 @@ pub struct Server {
 /// What the servers of all clients have in common.
 struct Shared {
     open: OpenApp,
-    around: Arc<dyn Around>,
+    calls: Arc<dyn CallContext>,
     /// What was handed to whom with an answer: read, once it calls again.
     handed: Mutex<Handed>,
     /// Counts requests as they come and answers as they go.
@@ -126,8 +126,8 @@ impl Origin {
 }
 
 impl Server {
-    pub fn new(open: OpenApp, around: Arc<dyn Around>) -> Self {
-        Self::of(Arc::new(Shared { open, around, handed: Mutex::default(), moments: AtomicU64::new(0) }))
+    pub fn new(open: OpenApp, calls: Arc<dyn CallContext>) -> Self {
+        Self::of(Arc::new(Shared { open, calls, handed: Mutex::default(), moments: AtomicU64::new(0) }))
     }
 
     /// The same server for another client.
@@ -151,7 +151,7 @@ impl Server {
         let stays = origin.stays;
         let (done, known) = self.ask(origin, gone, serve).await?;
         if let Some(known) = known.filter(|_| stays) {
-            self.watch.begin(self.shared.around.as_ref(), known, context.peer.clone());
+            self.watch.begin(self.shared.calls.as_ref(), known, context.peer.clone());
         }
         Ok(done)
     }
@@ -165,8 +165,8 @@ impl Server {
         let (shared, session) = (Arc::clone(&self.shared), Arc::clone(&self.session));
         let came = shared.next_moment();
         let serve = move || {
-            let around = shared.around.as_ref();
-            let mut tool = ToolContext::new((shared.open)(), around, &shared.handed, &session, origin, came);
+            let calls = shared.calls.as_ref();
+            let mut tool = ToolContext::new((shared.open)(), calls, &shared.handed, &session, origin, came);
             let done = serve(&mut tool);
             let (known, letters) = (tool.known.take(), std::mem::take(&mut tool.handing));
             match &known {
@@ -217,7 +217,7 @@ impl ServerHandler for Server {
     /// An agent that its hooks have announced hears of mail from the start.
     async fn on_initialized(&self, context: NotificationContext<RoleServer>) {
         if let Some(mailbox) = self.known(Origin::from_parts(&context.extensions)).await {
-            self.watch.begin(self.shared.around.as_ref(), mailbox, context.peer.clone());
+            self.watch.begin(self.shared.calls.as_ref(), mailbox, context.peer.clone());
         }
     }
 
@@ -324,7 +324,7 @@ impl ServerHandler for Server {
             loop {
                 // Nobody joins by listening: one that is not known yet is looked for again.
                 if let Some(mailbox) = self.known(Origin::of(context.request_context())).await {
-                    return watch::listen(self.shared.around.as_ref(), &mailbox, &context).await;
+                    return watch::listen(self.shared.calls.as_ref(), &mailbox, &context).await;
                 }
                 tokio::time::sleep(SOON).await;
             }

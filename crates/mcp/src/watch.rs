@@ -9,8 +9,8 @@ use std::sync::Arc;
 use std::sync::Mutex;
 use std::time::Duration;
 
-use consort_core::around;
-use consort_core::around::Around;
+use consort_core::call_context;
+use consort_core::call_context::CallContext;
 use consort_core::host::Topic;
 use consort_core::journal::Actor;
 use rmcp::Peer;
@@ -44,12 +44,12 @@ impl Watch {
     }
 
     /// Begins, unless it has begun for that mailbox.
-    pub(crate) fn begin(&self, around: &dyn Around, mailbox: Actor, client: Peer<RoleServer>) {
+    pub(crate) fn begin(&self, calls: &dyn CallContext, mailbox: Actor, client: Peer<RoleServer>) {
         let mut mailboxes = lock(&self.mailboxes);
         if mailboxes.contains_key(&mailbox) {
             return;
         }
-        let Some(mut news) = news(around, &mailbox) else { return };
+        let Some(mut news) = news(calls, &mailbox) else { return };
         let (end, subscribed) = (CancellationToken::new(), Arc::clone(&self.subscribed));
         mailboxes.insert(mailbox, end.clone().drop_guard());
         tokio::spawn(end.run_until_cancelled_owned(async move {
@@ -71,8 +71,8 @@ async fn tell(
 }
 
 /// The same for clients of the later protocol: one request that lasts.
-pub(crate) async fn listen(around: &dyn Around, mailbox: &Actor, context: &SubscriptionContext) {
-    let Some(mut news) = news(around, mailbox) else { return };
+pub(crate) async fn listen(calls: &dyn CallContext, mailbox: &Actor, context: &SubscriptionContext) {
+    let Some(mut news) = news(calls, mailbox) else { return };
     let uris = context.accepted().resource_subscriptions.clone().unwrap_or_default();
     while news.recv().await.is_some() {
         // What was not asked for is not sent.
@@ -84,10 +84,10 @@ pub(crate) async fn listen(around: &dyn Around, mailbox: &Actor, context: &Subsc
 }
 
 /// The news of a mailbox's listener, for as long as somebody listens.
-fn news(around: &dyn Around, mailbox: &Actor) -> Option<mpsc::Receiver<()>> {
-    let listener = around.listen(Some(&Topic::Mailbox(mailbox.clone()))).ok()?;
+fn news(calls: &dyn CallContext, mailbox: &Actor) -> Option<mpsc::Receiver<()>> {
+    let listener = calls.listen(Some(&Topic::Mailbox(mailbox.clone()))).ok()?;
     let renew = match mailbox {
-        Actor::Agent(session) => around.renewal(session),
+        Actor::Agent(session) => calls.renewal(session),
         Actor::Person | Actor::Consort => Box::new(|| {}),
     };
     // Rings that nobody has heard yet are one.
@@ -99,6 +99,6 @@ fn news(around: &dyn Around, mailbox: &Actor) -> Option<mpsc::Receiver<()>> {
         }
         !notice.is_closed()
     };
-    around::in_background(listener, NAP, heard).ok()?;
+    call_context::in_background(listener, NAP, heard).ok()?;
     Some(news)
 }

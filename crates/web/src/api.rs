@@ -14,7 +14,7 @@ use axum::http::StatusCode;
 use axum::response::Response;
 use axum::routing::any;
 use consort_core::App;
-use consort_core::around::Around;
+use consort_core::call_context::CallContext;
 use consort_core::host::ConnectionAddrs;
 use consort_core::journal::Actor;
 use consort_core::journal::ChangeId;
@@ -61,8 +61,8 @@ async fn serve(
 ) -> Result<Response, Refusal> {
     let Query(about) = about.map_err(|error| Refusal::malformed(error.body_text()))?;
     let ends = ends.map(|Extension(ends)| ends);
-    let call = move |app: &mut App, around: &dyn Around| {
-        let mut call = ApiCall { app, caller: access.proves(around.caller(ends)), around, about };
+    let call = move |app: &mut App, calls: &dyn CallContext| {
+        let mut call = ApiCall { app, caller: access.proves(calls.caller(ends)), calls, about };
         let verb: Vec<&str> = verb.split('/').collect();
         match method {
             Method::GET => call.look(&verb),
@@ -92,7 +92,7 @@ impl About {
 /// its processes say that it is an agent.
 struct ApiCall<'a> {
     app: &'a mut App,
-    around: &'a dyn Around,
+    calls: &'a dyn CallContext,
     caller: CallerFacts,
     about: About,
 }
@@ -114,8 +114,8 @@ impl ApiCall<'_> {
                 let Some(project) = self.project()? else {
                     return Err(Refusal::malformed("`project` is missing".into()));
                 };
-                let around = self.around;
-                told(self.app.radar(&project.id, &|name| around.variable(name))?)
+                let calls = self.calls;
+                told(self.app.radar(&project.id, &|name| calls.variable(name))?)
             }
             ["handoff", agent] => told(self.app.handoff(agent)?),
             ["inbox"] => {
@@ -155,8 +155,8 @@ impl ApiCall<'_> {
             Caller::Agent(agent) => Some(agent.session),
             Caller::Person | Caller::Anonymous(_) => None,
         };
-        let around = self.around;
-        told(self.app.who(&scope, you.as_ref(), |agents| around.look(agents))?)
+        let calls = self.calls;
+        told(self.app.who(&scope, you.as_ref(), |agents| calls.look(agents))?)
     }
 
     /// The specs that are worked on; one that is gone does not hide the others.
@@ -193,7 +193,7 @@ impl ApiCall<'_> {
         };
         let outcome = self.app.send(&request)?;
         for (agent, heard) in self.app.asleep(&request, &outcome).unwrap_or_default() {
-            self.around.wake(&agent, &heard);
+            self.calls.wake(&agent, &heard);
         }
         told(outcome)
     }

@@ -17,7 +17,7 @@ use axum::response::Sse;
 use axum::response::sse::Event;
 use axum::response::sse::KeepAlive;
 use axum::routing::get;
-use consort_core::around;
+use consort_core::call_context;
 use consort_core::host::Topic;
 use consort_core::journal::Seq;
 use consort_core::journal::TailRequest;
@@ -112,9 +112,9 @@ async fn follow(inner: &Arc<Inner>, project: Option<ProjectId>, mut last: Seq, l
 
 /// The news of the journal's listener, and now and then one of our own.
 pub(crate) fn news(inner: &Arc<Inner>, project: Option<ProjectId>) -> std::io::Result<mpsc::Receiver<()>> {
-    let listener = inner.around.listen(project.map(Topic::Project).as_ref())?;
+    let listener = inner.calls.listen(project.map(Topic::Project).as_ref())?;
     let (notice, news) = mpsc::channel(1);
-    around::in_background(listener, NAP, move |_| {
+    call_context::in_background(listener, NAP, move |_| {
         let _ = notice.try_send(());
         !notice.is_closed()
     })?;

@@ -13,7 +13,7 @@ use axum::response::IntoResponse;
 use axum::serve::IncomingStream;
 use consort_core::App;
 use consort_core::OpenApp;
-use consort_core::around::Around;
+use consort_core::call_context::CallContext;
 use consort_core::host::ConnectionAddrs;
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
@@ -39,7 +39,7 @@ pub struct Site {
 
 pub(crate) struct Inner {
     open: OpenApp,
-    pub(crate) around: Arc<dyn Around>,
+    pub(crate) calls: Arc<dyn CallContext>,
     /// Cancelled when the server is to end.
     pub(crate) end: CancellationToken,
     pub(crate) rooms: SyncRooms,
@@ -52,12 +52,12 @@ impl Inner {
     /// other.
     pub(crate) async fn with<T: Send + 'static>(
         self: &Arc<Self>,
-        work: impl FnOnce(&mut App, &dyn Around) -> Result<T, Refusal> + Send + 'static,
+        work: impl FnOnce(&mut App, &dyn CallContext) -> Result<T, Refusal> + Send + 'static,
     ) -> Result<T, Refusal> {
         let inner = Arc::clone(self);
         let work = move || {
             let mut app = (inner.open)();
-            work(&mut app, inner.around.as_ref())
+            work(&mut app, inner.calls.as_ref())
         };
         let done = tokio::task::spawn_blocking(work).await;
         done.unwrap_or_else(|error| Err(Refusal::internal(format!("the call failed: {error}"))))
@@ -66,9 +66,9 @@ impl Inner {
 
 impl Site {
     /// Serves until `end`.
-    pub fn new(open: OpenApp, around: Arc<dyn Around>, tokens: Tokens, end: CancellationToken) -> Self {
+    pub fn new(open: OpenApp, calls: Arc<dyn CallContext>, tokens: Tokens, end: CancellationToken) -> Self {
         let (rooms, sockets) = (SyncRooms::default(), TaskTracker::new());
-        let inner = Arc::new(Inner { open, around, end, rooms, sockets });
+        let inner = Arc::new(Inner { open, calls, end, rooms, sockets });
         Self { inner, guard: Guard { tokens, hosts: Vec::new() }, others: Router::new() }
     }
 

@@ -5,7 +5,7 @@ use consort_mcp::Server;
 use crate::error::CommandError;
 use crate::error::CommandResult;
 use crate::spool;
-use crate::surroundings::Surroundings;
+use crate::served::ServedCalls;
 use crate::world::World;
 
 #[derive(clap::Args)]
@@ -20,8 +20,8 @@ pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
         return world.out.json(&consort_mcp::catalogue());
     }
     spool::serve(&world.paths, &world.cwd);
-    let around = Surroundings::new(world);
-    consort_mcp::serve(Server::new(world.open_app(), std::sync::Arc::new(around))).map_err(|error| {
+    let calls = ServedCalls::new(world);
+    consort_mcp::serve(Server::new(world.open_app(), std::sync::Arc::new(calls))).map_err(|error| {
         CommandError::user(
             format!("the client cannot be served: {error}"),
             "an agent CLI starts this by itself; it speaks MCP on standard input and output",

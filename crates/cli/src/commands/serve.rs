@@ -26,7 +26,7 @@ use crate::error::CommandError;
 use crate::error::CommandResult;
 use crate::out;
 use crate::person;
-use crate::surroundings::Surroundings;
+use crate::served::ServedCalls;
 use crate::world::World;
 
 #[derive(clap::Args)]
@@ -73,10 +73,10 @@ async fn serve(world: &World, args: &Args, tokens: Tokens) -> CommandResult {
     let end = CancellationToken::new();
     end_with_signals(end.clone()).map_err(|error| failed("signals cannot be heard", &error))?;
 
-    let around = Arc::new(Surroundings::new(world));
-    let mcp = Server::new(world.open_app(), Arc::clone(&around) as _);
+    let calls = Arc::new(ServedCalls::new(world));
+    let mcp = Server::new(world.open_app(), Arc::clone(&calls) as _);
     let hosts = args.host.iter().cloned().chain([address.ip().to_string()]);
-    let site = Site::new(world.open_app(), around, tokens, end.clone())
+    let site = Site::new(world.open_app(), calls, tokens, end.clone())
         .known_as(hosts)
         .with("/mcp", consort_mcp::service(mcp, end));
 

@@ -30,8 +30,8 @@ pub(super) const TOOLS: &[Entry] = &[
 
 pub(super) fn radar(context: &mut ToolContext<'_>) -> Result<Answer, Problem> {
     let me = context.me()?;
-    let around = context.around;
-    let outcome = context.app.radar(&me.project.id, &|name| around.variable(name))?;
+    let calls = context.calls;
+    let outcome = context.app.radar(&me.project.id, &|name| calls.variable(name))?;
     let lines: Vec<String> = outcome.pairs.iter().map(line).collect();
     let text =
         if lines.is_empty() { "Nobody is heading for where another is.".into() } else { lines.join("\n") };

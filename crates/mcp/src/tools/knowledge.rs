@@ -76,8 +76,8 @@ pub(super) fn query(context: &mut ToolContext<'_>, query: Query) -> Result<Answe
     let me = context.me()?;
     let scope = scope(&me, query.global);
     let index = context.app.knowledge()?;
-    let around = context.around;
-    let moment = |text: &str| around.moment(text, &me.location.worktree);
+    let calls = context.calls;
+    let moment = |text: &str| calls.moment(text, &me.location.worktree);
     let mut past = Journalled { app: &mut context.app, scope: &scope, moment: &moment };
     let question = Question { scope: &scope, source: &query.expr, format: Format::Columnar, tokens: TOKENS };
     let answer = consort_knowledge::ask(&mut lock(context.session), &*index, &mut past, &question)?;

@@ -80,7 +80,7 @@ pub(super) fn send(context: &mut ToolContext<'_>, send: Send) -> Result<Answer, 
     // Whoever sleeps on sees it with its next prompt.
     let mut woken = Vec::new();
     for (agent, heard) in context.app.asleep(&request, &outcome).unwrap_or_default() {
-        if context.around.wake(&agent, &heard) {
+        if context.calls.wake(&agent, &heard) {
             text.push_str(&format!(" {} was idle and is being woken.", agent.name));
             woken.push(agent.name);
         }

@@ -11,7 +11,7 @@ use std::sync::Arc;
 use std::sync::Mutex;
 
 use consort_core::App;
-use consort_core::around::Around;
+use consort_core::call_context::CallContext;
 use consort_core::engine::StoreError;
 use consort_core::journal::Actor;
 use consort_core::messages::Letter;
@@ -36,7 +36,7 @@ use crate::server::Origin;
 /// What a tool works with.
 pub(crate) struct ToolContext<'a> {
     pub(crate) app: App,
-    pub(crate) around: &'a dyn Around,
+    pub(crate) calls: &'a dyn CallContext,
     handed: &'a Mutex<Handed>,
     /// What the answer to this call hands over.
     pub(crate) handing: Vec<Letter>,
@@ -52,18 +52,18 @@ pub(crate) struct ToolContext<'a> {
 impl<'a> ToolContext<'a> {
     pub(crate) fn new(
         app: App,
-        around: &'a dyn Around,
+        calls: &'a dyn CallContext,
         handed: &'a Mutex<Handed>,
         session: &'a Mutex<Session>,
         origin: Origin,
         came: u64,
     ) -> Self {
-        Self { app, around, handed, handing: Vec::new(), came, session, origin, known: None }
+        Self { app, calls, handed, handing: Vec::new(), came, session, origin, known: None }
     }
 
     pub(crate) fn facts(&self) -> CallerFacts {
         let thread = self.origin.thread.clone().map(Into::into);
-        CallerFacts { thread, ..self.around.caller(self.origin.ends) }
+        CallerFacts { thread, ..self.calls.caller(self.origin.ends) }
     }
 
     /// The letters whose answer this client had before it made this call.
@@ -98,7 +98,7 @@ impl<'a> ToolContext<'a> {
             return Ok(agent);
         }
         let Origin { client, thread, ends, .. } = &self.origin;
-        let mut request = self.around.join_request(client, *ends).ok_or(PresenceError::NotRegistered)?;
+        let mut request = self.calls.join_request(client, *ends).ok_or(PresenceError::NotRegistered)?;
         // Were it announced later, it would be by that id; one that is here is
         // somebody else's.
         let thread = thread.clone().map(SessionId::from);

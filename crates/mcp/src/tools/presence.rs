@@ -29,8 +29,8 @@ pub(super) fn who(context: &mut ToolContext<'_>, who: Who) -> Result<Answer, Pro
     let me = context.me()?;
     let scope =
         if who.all.unwrap_or_default() { Scope::Everywhere } else { Scope::Project(me.project.clone()) };
-    let around = context.around;
-    let outcome = context.app.who(&scope, Some(&me.session), |agents| around.look(agents))?;
+    let calls = context.calls;
+    let outcome = context.app.who(&scope, Some(&me.session), |agents| calls.look(agents))?;
     let lines: Vec<String> = outcome.agents.iter().map(line).collect();
     let data: Vec<Value> = outcome.agents.iter().map(data).collect();
     Ok(Answer::new(lines.join("\n"), json!({ "agents": data })))

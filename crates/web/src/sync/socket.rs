@@ -62,14 +62,14 @@ async fn begin(
     upgrade: Result<WebSocketUpgrade, WebSocketUpgradeRejection>,
 ) -> Result<Response, Refusal> {
     let ends = ends.map(|Extension(ends)| ends);
-    let look = inner.with(move |app, around| {
+    let look = inner.with(move |app, calls| {
         let project = app.find_project(&named).map_err(|error| match error {
             PresenceError::NoSuchProject { .. } => Refusal::from(error).into_not_found(),
             error => error.into(),
         })?;
         // Nobody records anything either.
         if access != Access::Read
-            && let Caller::Anonymous(why) = app.caller(&access.proves(around.caller(ends)))?
+            && let Caller::Anonymous(why) = app.caller(&access.proves(calls.caller(ends)))?
         {
             return Err(PresenceError::from(why).into());
         }

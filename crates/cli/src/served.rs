@@ -5,8 +5,8 @@ use std::path::Path;
 use std::path::PathBuf;
 
 use consort_core::Timestamp;
-use consort_core::around;
-use consort_core::around::Around;
+use consort_core::call_context;
+use consort_core::call_context::CallContext;
 use consort_core::engine::Engine as _;
 use consort_core::host::Clock as _;
 use consort_core::host::ConnectionAddrs;
@@ -37,7 +37,7 @@ use crate::world::World;
 use crate::world::facts_of_peer;
 use crate::world::own_facts;
 
-pub(crate) struct Surroundings {
+pub(crate) struct ServedCalls {
     data: PathBuf,
     listeners: PathBuf,
     store: PathBuf,
@@ -46,7 +46,7 @@ pub(crate) struct Surroundings {
     peers: Peers,
 }
 
-impl Surroundings {
+impl ServedCalls {
     pub(crate) fn new(world: &World) -> Self {
         Self {
             data: world.paths.data.clone(),
@@ -63,7 +63,7 @@ impl Surroundings {
     }
 }
 
-impl Around for Surroundings {
+impl CallContext for ServedCalls {
     fn caller(&self, ends: Option<ConnectionAddrs>) -> CallerFacts {
         let machine = self.machine();
         let Some(ends) = ends else { return own_facts(&machine, machine.ancestors(), false) };
@@ -126,7 +126,7 @@ impl Around for Surroundings {
         })
     }
 
-    fn listen(&self, topic: Option<&Topic>) -> std::io::Result<Box<dyn around::Listener>> {
+    fn listen(&self, topic: Option<&Topic>) -> std::io::Result<Box<dyn call_context::Listener>> {
         Ok(Box::new(Listener::open(&self.listeners, topic)?))
     }
 }

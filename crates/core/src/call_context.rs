@@ -16,7 +16,7 @@ use crate::presence::SessionId;
 
 /// What surrounds a call. Whoever calls over pipes started this process; over
 /// the network there are two ends of a connection.
-pub trait Around: Send + Sync {
+pub trait CallContext: Send + Sync {
     /// Who calls, as far as processes and the environment tell.
     fn caller(&self, ends: Option<ConnectionAddrs>) -> CallerFacts;
 
