@@ -6,11 +6,9 @@ use std::path::Path;
 use std::process::Child;
 use std::process::Command;
 use std::process::Stdio;
-use std::time::Duration;
 use std::time::Instant;
 
 use consort_bench::Home;
-use consort_bench::Sample;
 use consort_bench::caller;
 use consort_bench::once;
 use consort_bench::release;
@@ -27,28 +25,34 @@ use consort_sqlite::Access;
 use consort_sqlite::Store;
 use serde_json::json;
 
+use crate::candidate;
+use crate::floor;
+use crate::interleaved;
+use crate::table;
+
 /// As an argument: be one of those who race.
 pub(crate) const RACER: &str = "racer";
 
 pub(crate) fn run(rounds: usize, races: usize) {
-    guard(rounds);
+    guard(rounds, 500);
+    guard(rounds.min(300), 5_000);
     for what in ["path", "task"] {
         race(what, 64, races);
     }
 }
 
-/// A hook before a write, against five hundred reservations of others.
-fn guard(rounds: usize) {
+/// A hook before a write, against reservations of others.
+fn guard(rounds: usize, reservations: usize) {
     let home = Home::new(50, 10_000);
     let mut app = home.app();
-    for n in 0..500 {
-        let what = match n % 5 {
+    for owner in 0..40 {
+        let of_owner = (0..reservations).filter(|n| n % 40 == owner).map(|n| match n % 5 {
             0 => format!("src/module{n}/"),
             1 => format!("src/module{n}/*.rs"),
             2 => format!("docs/**/page{n}.md"),
             _ => format!("src/file{n}.rs"),
-        };
-        take(&mut app, &home.cwd, &format!("s{}", n % 40), &what).unwrap();
+        });
+        take(&mut app, &home.cwd, &format!("s{owner}"), of_owner.collect()).unwrap();
     }
     drop(app);
     home.payload("s45");
@@ -67,38 +71,42 @@ fn guard(rounds: usize) {
         json!({ "command": "cd src && sed -i 's/old/new/' free.rs && cargo fmt --check" }),
     );
     let looks = call("looks", "Bash", json!({ "command": "grep -rn 'fn login' src | head -20" }));
-    let mut floor = Command::new(release("floor"));
-    sealed(&mut floor, Path::new("/dev/null"));
-    let mut candidates = [
-        ("floor: a process that does nothing", floor, &free),
-        ("PreToolUse(Edit), free", home.hook("PreToolUse", &free), &free),
-        ("PreToolUse(Edit), held by another: denied", home.hook("PreToolUse", &held), &held),
-        ("PreToolUse(Bash), writes what is free", home.hook("PreToolUse", &shell), &shell),
-        ("PreToolUse(Bash), only looks", home.hook("PreToolUse", &looks), &looks),
+    let mut status = home.consort(&["status"]);
+    status.current_dir(&home.cwd);
+    let candidates = vec![
+        candidate("floor: a process that does nothing", floor(&free), &free),
+        candidate("PreToolUse(Edit), free", home.hook("PreToolUse", &free), &free),
+        candidate("PreToolUse(Edit), held by another: denied", home.hook("PreToolUse", &held), &held),
+        candidate("PreToolUse(Bash), writes what is free", home.hook("PreToolUse", &shell), &shell),
+        candidate("PreToolUse(Bash), only looks", home.hook("PreToolUse", &looks), &looks),
+        candidate("status", status, &free),
     ];
-    let mut taken: Vec<Vec<Duration>> = candidates.iter().map(|_| Vec::with_capacity(rounds)).collect();
-    for _ in 0..rounds {
-        for ((_, command, stdin), taken) in candidates.iter_mut().zip(&mut taken) {
-            command.stdin(std::fs::File::open(stdin).unwrap());
-            taken.push(once(command));
-        }
-    }
-    println!("the guard, 500 reservations of 40 others, {rounds} rounds interleaved, spawn + wait, µs");
-    println!("{:42} {:>8} {:>8} {:>8}", "", "median", "p95", "ratio");
-    let samples: Vec<Sample> = taken.into_iter().map(Sample::new).collect();
-    let floor = samples[0].quantile(0.5);
-    for ((name, ..), sample) in candidates.iter().zip(&samples) {
-        let (median, p95) = (sample.quantile(0.5), sample.quantile(0.95));
-        println!("{name:42} {median:8.0} {p95:8.0} {:8.2}", median / floor);
-    }
-    println!();
+    interleaved(&format!("the guard, {reservations} reservations of 40 others"), rounds, candidates);
+    reserving(&home, rounds.min(200), reservations);
 }
 
-fn take(app: &mut App, cwd: &Path, session: &str, what: &str) -> Option<()> {
+/// `reserve`, each time something else, which is then released.
+fn reserving(home: &Home, rounds: usize, reservations: usize) {
+    let run = |arguments: &[&str]| once(home.consort(arguments).current_dir(&home.cwd));
+    let mut taken = [Vec::new(), Vec::new(), Vec::new()];
+    for round in 0..rounds {
+        let path = format!("src/new{round}.rs");
+        taken[0].push(once(&mut floor(Path::new("/dev/null"))));
+        taken[1].push(run(&["reserve", &path]));
+        taken[2].push(run(&["release", &path]));
+    }
+    let names = ["floor: a process that does nothing", "reserve", "release"].map(str::to_owned);
+    table(
+        &format!("beside {reservations} reservations, {rounds} rounds, spawn + wait, µs"),
+        names.into_iter().zip(taken),
+    );
+}
+
+fn take(app: &mut App, cwd: &Path, session: &str, what: Vec<String>) -> Option<()> {
     let request = HoldRequest {
         caller: caller(app, session),
         cwd: cwd.to_owned(),
-        what: vec![what.to_owned()],
+        what,
         strength: Strength::Blocking,
         mode: Mode::Exclusive,
         reason: None,
@@ -182,7 +190,7 @@ pub(crate) fn be_a_racer(what: &str, home: &Path, session: &str) {
                         app.claim_task(&task)
                     }
                     .is_ok(),
-                    false => take(&mut app, &cwd, session, "the/only/one.rs").is_some(),
+                    false => take(&mut app, &cwd, session, vec!["the/only/one.rs".to_owned()]).is_some(),
                 };
                 if has_won { b'w' } else { b'l' }
             }

@@ -8,11 +8,14 @@
 
 mod claims;
 mod convergence;
+mod disk;
 mod knowledge;
 mod mcp;
 mod messages;
 
+use std::fs::File;
 use std::path::Path;
+use std::path::PathBuf;
 use std::process::Command;
 use std::time::Duration;
 
@@ -46,7 +49,7 @@ fn main() {
     let quick = has("--quick");
     let rounds = if quick { 60 } else { 1_000 };
     // One part, where it is named; else all.
-    let parts = ["claims", "messages", "convergence", "mcp", "knowledge", "hooks"];
+    let parts = ["claims", "messages", "convergence", "mcp", "knowledge", "disk", "hooks"];
     let is_wanted = |part: &str| has(part) || !parts.iter().any(|part| has(part));
     if is_wanted("claims") {
         claims::run(rounds, if quick { 100 } else { 10_000 });
@@ -63,6 +66,9 @@ fn main() {
     if is_wanted("knowledge") {
         knowledge::run(rounds.min(200), if quick { 20_000 } else { 100_000 });
     }
+    if is_wanted("disk") {
+        disk::run(if quick { 2_000 } else { 40_000 });
+    }
     if !is_wanted("hooks") {
         return;
     }
@@ -77,45 +83,63 @@ fn hooks(rounds: usize, many: usize) {
     let small = Home::new(50, 10_000);
     let large = Home::new(50, many);
     let (in_small, in_large) = (small.payload("s7"), large.payload("s7"));
-    let mut candidates: Vec<(String, Command, &Path)> = vec![
-        ("floor: a process that does nothing".into(), floor(&in_small), &in_small),
-        ("PreToolUse, 10,000 entries".into(), small.hook("PreToolUse", &in_small), &in_small),
-        (format!("PreToolUse, {many} entries"), large.hook("PreToolUse", &in_large), &in_large),
-        ("PostToolUse, 10,000 entries".into(), small.hook("PostToolUse", &in_small), &in_small),
-        ("UserPromptSubmit, 10,000 entries".into(), small.hook("UserPromptSubmit", &in_small), &in_small),
-        (format!("UserPromptSubmit, {many} entries"), large.hook("UserPromptSubmit", &in_large), &in_large),
-        ("SessionStart (told of 49 others)".into(), small.hook("SessionStart", &in_small), &in_small),
-        ("python3 -c pass".into(), program("python3", &["-c", "pass"], &in_small), &in_small),
+    let crowded = Home::new(200, 200);
+    let mut candidates = vec![
+        candidate("floor: a process that does nothing", floor(&in_small), &in_small),
+        candidate("PreToolUse, 10,000 entries", small.hook("PreToolUse", &in_small), &in_small),
+        candidate(&format!("PreToolUse, {many} entries"), large.hook("PreToolUse", &in_large), &in_large),
+        candidate("PostToolUse, 10,000 entries", small.hook("PostToolUse", &in_small), &in_small),
+        candidate("UserPromptSubmit, 10,000 entries", small.hook("UserPromptSubmit", &in_small), &in_small),
+        candidate(
+            &format!("UserPromptSubmit, {many} entries"),
+            large.hook("UserPromptSubmit", &in_large),
+            &in_large,
+        ),
+        candidate("SessionStart (told of 49 others)", small.hook("SessionStart", &in_small), &in_small),
+        candidate("who, among 200", crowded.consort(&["who"]), &in_small),
+        candidate("python3 -c pass", program("python3", &["-c", "pass"], &in_small), &in_small),
     ];
     // The direct peer, where it is installed: HCOM=/path/to/venv/bin/hcom
     if let Ok(hcom) = std::env::var("HCOM") {
         let mut peer = program(&hcom, &["pre"], &in_small);
         peer.env("HOME", small.dir.path());
-        candidates.push(("hcom PreToolUse".into(), peer, &in_small));
+        candidates.push(candidate("hcom PreToolUse", peer, &in_small));
     }
+    interleaved("hooks", rounds, candidates);
+}
+
+/// A program to measure: its name, how it is started, and what it reads.
+pub(crate) type Candidate = (String, Command, PathBuf);
+
+pub(crate) fn candidate(name: &str, command: Command, stdin: &Path) -> Candidate {
+    (name.to_owned(), command, stdin.to_owned())
+}
+
+/// Runs every candidate once in each round, and prints the table. The first is the floor.
+pub(crate) fn interleaved(title: &str, rounds: usize, mut candidates: Vec<Candidate>) {
     let mut taken: Vec<Vec<Duration>> = candidates.iter().map(|_| Vec::with_capacity(rounds)).collect();
     for round in 0..rounds {
         for ((_, command, stdin), taken) in candidates.iter_mut().zip(&mut taken) {
             // What is slow needs fewer rounds to be known.
             if round < 20 || taken[0] < Duration::from_millis(8) {
-                command.stdin(std::fs::File::open(stdin).unwrap());
+                command.stdin(File::open(stdin).unwrap());
                 taken.push(once(command));
             }
         }
     }
     let names = candidates.into_iter().map(|(name, ..)| name);
-    table(&format!("hooks, {rounds} rounds interleaved, spawn + wait, µs"), names.zip(taken));
+    table(&format!("{title}, {rounds} rounds interleaved, spawn + wait, µs"), names.zip(taken));
 }
 
 /// What was taken, as medians and ratios to the first, which is the floor.
 pub(crate) fn table(title: &str, rows: impl IntoIterator<Item = (String, Vec<Duration>)>) {
     println!("{title}");
-    println!("{:38} {:>8} {:>8} {:>8}", "", "median", "p95", "ratio");
+    println!("{:42} {:>8} {:>8} {:>8}", "", "median", "p95", "ratio");
     let mut floor = None;
     for (name, taken) in rows {
         let sample = Sample::new(taken);
         let (median, p95) = (sample.quantile(0.5), sample.quantile(0.95));
-        println!("{name:38} {median:8.0} {p95:8.0} {:8.2}", median / *floor.get_or_insert(median));
+        println!("{name:42} {median:8.0} {p95:8.0} {:8.2}", median / *floor.get_or_insert(median));
     }
     println!();
 }
@@ -176,7 +200,7 @@ fn work(home: &Path, sessions: &str) {
     }
 }
 
-fn floor(stdin: &Path) -> Command {
+pub(crate) fn floor(stdin: &Path) -> Command {
     program(release("floor").to_str().unwrap(), &[], stdin)
 }
 

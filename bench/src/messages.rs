@@ -19,12 +19,15 @@ use consort_bench::release;
 use consort_bench::sealed;
 use consort_core::text;
 
+use crate::table;
+
 pub(crate) fn run(rounds: usize) {
     crowd(128, 20);
     if let Ok(hcom) = std::env::var("HCOM") {
         peer(&hcom, 128, 4);
     }
     one_by_one(rounds);
+    full_inbox(rounds.min(100));
     woken(rounds.min(300));
 }
 
@@ -55,8 +58,6 @@ fn one_by_one(rounds: usize) {
         assert!(home.waiting("s11").is_empty());
         once(&mut home.hook("Stop", &full));
     }
-    println!("messages, {rounds} rounds interleaved, spawn + wait, µs");
-    println!("{:38} {:>8} {:>8} {:>8}", "", "median", "p95", "ratio");
     let names = [
         "floor: a process that does nothing",
         "consort, doing nothing",
@@ -64,13 +65,27 @@ fn one_by_one(rounds: usize) {
         "PostToolUse, no mail",
         "PostToolUse, delivering 20",
     ];
-    let samples: Vec<Sample> = taken.into_iter().map(Sample::new).collect();
-    let floor = samples[0].quantile(0.5);
-    for (name, sample) in names.iter().zip(&samples) {
-        let (median, p95) = (sample.quantile(0.5), sample.quantile(0.95));
-        println!("{name:38} {median:8.0} {p95:8.0} {:8.2}", median / floor);
+    let title = format!("messages, {rounds} rounds interleaved, spawn + wait, µs");
+    table(&title, names.map(str::to_owned).into_iter().zip(taken));
+}
+
+/// The hooks of a session that has a thousand messages it has not read.
+fn full_inbox(rounds: usize) {
+    let home = Home::new(50, 10_000);
+    let full = home.payload("s11");
+    let mut taken: Vec<Vec<Duration>> = vec![Vec::new(); 5];
+    for round in 0..rounds {
+        for n in home.waiting("s11").len()..1_000 {
+            home.send("s1", "Agent11", &format!("{round} {n}: the login is ready for review"));
+        }
+        taken[0].push(once(&mut floor()));
+        // The first hands over what fits; the second and the last note it as read.
+        for (event, taken) in ["PostToolUse", "PreToolUse", "UserPromptSubmit", "Stop"].iter().zip(&mut taken[1..]) {
+            taken.push(once(&mut home.hook(event, &full)));
+        }
     }
-    println!();
+    let names = ["floor", "PostToolUse", "PreToolUse", "UserPromptSubmit", "Stop"].map(str::to_owned);
+    table(&format!("1,000 unread messages, {rounds} rounds, spawn + wait, µs"), names.into_iter().zip(taken));
 }
 
 /// From the start of `send` to the line that a blocked `inbox --wait` prints.
