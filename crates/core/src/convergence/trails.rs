@@ -185,17 +185,62 @@ impl dyn SideFiles + '_ {
         interests: Option<&[&str]>,
         look: &mut dyn FnMut(&Glance<'_>),
     ) {
+        let interests = interests.map(WordFilter::new);
         self.each_slot(TOPICS, &mut |session, value| {
             let Some((of, steps)) = value.split_once('\t') else { return };
-            let says = |words: &[&str]| {
-                steps.split([' ', STEP]).any(|word| !word.is_empty() && words.binary_search(&word).is_ok())
-            };
-            if plain(of) == project.as_str() && interests.is_none_or(says) {
+            let is_near = || interests.as_ref().is_none_or(|interests| interests.has_any_of(steps));
+            if plain(of) == project.as_str() && is_near() {
                 let steps =
                     steps.split(STEP).map(|step| step.split(' ').filter(|word| !word.is_empty()).collect());
                 look(&Glance { session: plain(session), steps: steps.collect() });
             }
         });
+    }
+}
+
+/// Finds words in what many sessions are about. Nearly all their words are none of
+/// these, which a bit for each hash tells in one pass over the text.
+struct WordFilter<'a> {
+    words: &'a [&'a str],
+    bits: [u64; 64],
+}
+
+impl<'a> WordFilter<'a> {
+    /// `words` are sorted.
+    fn new(words: &'a [&'a str]) -> Self {
+        let mut bits = [0; 64];
+        for word in words {
+            let (at, bit) = Self::place(word.bytes().fold(0, Self::add));
+            bits[at] |= bit;
+        }
+        Self { words, bits }
+    }
+
+    /// Whether any word of a session's slot is one of these.
+    fn has_any_of(&self, steps: &str) -> bool {
+        let (mut hash, mut start) = (0, 0);
+        for (end, byte) in steps.bytes().chain([b' ']).enumerate() {
+            if byte != b' ' && byte != STEP as u8 {
+                hash = Self::add(hash, byte);
+                continue;
+            }
+            let (at, bit) = Self::place(hash);
+            if self.bits[at] & bit != 0 && self.words.binary_search(&&steps[start..end]).is_ok() {
+                return true;
+            }
+            (hash, start) = (0, end + 1);
+        }
+        false
+    }
+
+    fn add(hash: u64, byte: u8) -> u64 {
+        hash.wrapping_mul(31).wrapping_add(u64::from(byte))
+    }
+
+    /// Which bit a hash has.
+    fn place(hash: u64) -> (usize, u64) {
+        let mixed = hash.wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        ((mixed >> 58) as usize, 1 << (mixed >> 52 & 63))
     }
 }
 
