@@ -38,6 +38,7 @@ use rusqlite::Connection;
 use rusqlite::Transaction;
 use side_files::Files;
 use side_files::published;
+use side_files::published::Former;
 use side_files::published_lines;
 use side_files::published_lines::Concerned;
 
@@ -104,7 +105,10 @@ impl SqliteTx<'_> {
         };
         self.ask(|tx| tx.execute_batch("COMMIT"))?;
         let is_published = match text {
-            Some(text) => published::write(&self.store.path, &self.tx, text.lines().collect()),
+            Some(text) => {
+                let former = if concerned.all { Former::IsStale } else { Former::IsCurrent };
+                published::write(&self.store.path, &self.tx, former, text.lines().collect())
+            }
             None => self.is_writer && published::restamp(&self.store.path, &self.tx),
         };
         let after = std::mem::take(&mut self.after);

@@ -48,6 +48,7 @@ use crate::side_files::Files;
 use crate::side_files::published;
 use crate::side_files::published_lines;
 use crate::side_files::published_lines::Concerned;
+use crate::side_files::published::Former;
 use crate::write_lock::WriteLock;
 
 /// A lone opener replays the WAL at about 2.5 µs a frame; a checkpoint is two
@@ -202,7 +203,8 @@ fn open_or_create(place: &Location, deadline: Instant) -> Result<Open, StoreErro
         }
         let text =
             published_lines::render(&place.path, &connection, &Concerned::all_if(true)).map_err(sqlite)?;
-        published::write(&place.path, &connection, text.unwrap_or_default().lines().collect());
+        let lines = text.as_deref().unwrap_or_default().lines().collect();
+        published::write(&place.path, &connection, Former::IsStale, lines);
     }
     Ok(Open { connection, identity })
 }

@@ -30,9 +30,11 @@ const FILE: &str = "store";
 /// The stamp is written over in place, so it has a fixed length.
 const STAMP: usize = 256;
 
-/// What is read at first, and at once later.
-const HEAD: usize = 8 << 10;
-const BLOCK: u64 = 4_096;
+/// What is read at first, and at once later: little while searching, more and more
+/// where many lines are wanted.
+const HEAD: usize = 2 << 10;
+const BLOCK: u64 = 1_024;
+const LARGEST_BLOCK: u64 = 64 << 10;
 
 /// Far longer than it ever is.
 const LONGEST: u64 = 64 << 20;
@@ -76,9 +78,10 @@ impl Published {
         }
         let mut found: Vec<String> =
             lines_of(&added).filter(|line| line.starts_with(beginning)).map(text).collect();
-        let mut at = self.near(beginning)?;
+        let (mut at, mut length) = (self.near(beginning)?, BLOCK);
         while found.len() < most && at < self.sorted {
-            let block = self.block(at)?;
+            let block = self.block(at, length)?;
+            length = (length * 2).min(LARGEST_BLOCK);
             for line in lines_of(&block) {
                 match line.starts_with(beginning) {
                     true => found.push(text(line)),
@@ -95,10 +98,14 @@ impl Published {
     /// The beginning of a line that comes before all that begin so, and not far before.
     fn near(&self, beginning: &[u8]) -> Option<u64> {
         let (mut low, mut high) = (STAMP as u64, self.sorted);
+        // Nothing comes before what is first.
+        if low < high && lines_of(&self.block(low, BLOCK)?).next().is_some_and(|first| first >= beginning) {
+            return Some(low);
+        }
         while high > low + BLOCK {
             let middle = low + (high - low) / 2;
             // The first whole line after the middle decides.
-            let block = self.block(middle)?;
+            let block = self.block(middle, BLOCK)?;
             let cut = block.iter().position(|byte| *byte == b'\n')? + 1;
             match lines_of(&block[cut..]).next() {
                 Some(line) if line < beginning => low = middle + cut as u64,
@@ -109,8 +116,7 @@ impl Published {
     }
 
     /// Bytes from there on that end with a line and have two, unless they are the last.
-    fn block(&self, at: u64) -> Option<Cow<'_, [u8]>> {
-        let mut length = BLOCK;
+    fn block(&self, at: u64, mut length: u64) -> Option<Cow<'_, [u8]>> {
         loop {
             let end = (at + length).min(self.sorted);
             let bytes = self.bytes(at, end)?;
@@ -132,7 +138,10 @@ impl Published {
         if let Some(bytes) = self.head.get(from as usize..to.max(from) as usize) {
             return Some(bytes.into());
         }
-        let mut bytes = vec![0; to.saturating_sub(from).min(LONGEST) as usize];
+        if to <= from {
+            return Some(Cow::Borrowed(&[]));
+        }
+        let mut bytes = vec![0; (to - from).min(LONGEST) as usize];
         self.file.as_ref()?.read_exact_at(&mut bytes, from).ok()?;
         Some(bytes.into())
     }
@@ -147,6 +156,13 @@ fn text(line: &[u8]) -> String {
     String::from_utf8_lossy(line).into_owned()
 }
 
+/// Whether the file was up to date when the transaction began.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Former {
+    IsCurrent,
+    IsStale,
+}
+
 struct Stamp {
     id: String,
     seq: i64,
@@ -158,6 +174,10 @@ fn stamp_of(file: &File) -> Option<Stamp> {
     let mut bytes = [0; STAMP];
     file.read_exact_at(&mut bytes, 0).ok()?;
     read_stamp(&bytes)
+}
+
+fn stamp_in(store: &Path) -> Option<Stamp> {
+    no_waiting().read(true).open(file(store)).ok().as_ref().and_then(stamp_of)
 }
 
 fn read_stamp(bytes: &[u8; STAMP]) -> Option<Stamp> {
@@ -185,7 +205,7 @@ pub(crate) fn is_current(store: &Path) -> bool {
 
 /// Whether the stamp names this store and its last entry.
 pub(crate) fn is_of(store: &Path, connection: &Connection) -> rusqlite::Result<bool> {
-    let stamp = no_waiting().read(true).open(file(store)).ok().as_ref().and_then(stamp_of);
+    let stamp = stamp_in(store);
     let (id, seq) = identity(connection)?;
     Ok(stamp.is_some_and(|stamp| stamp.id == id && stamp.seq == seq) && is_current(store))
 }
@@ -208,12 +228,17 @@ pub(crate) fn all_lines(store: &Path) -> String {
 
 /// Puts a new file in the place of the old one; whether it did. If not the old one
 /// stays, and its stamp no longer fits.
-pub(crate) fn write(store: &Path, connection: &Connection, mut lines: Vec<&str>) -> bool {
-    lines.sort_unstable();
+pub(crate) fn write(store: &Path, connection: &Connection, former: Former, mut lines: Vec<&str>) -> bool {
+    // They are in order but for a few, which this kind of sorting makes use of.
+    lines.sort();
     lines.dedup();
     let length = STAMP + lines.iter().map(|line| line.len() + 1).sum::<usize>();
     let mut text = String::with_capacity(length);
-    text.push_str(&stamp(store, connection, length as u64));
+    let (id, seq) = match (former, stamp_in(store)) {
+        (Former::IsCurrent, Some(stamp)) => next(stamp, connection),
+        _ => identity(connection).unwrap_or_default(),
+    };
+    text.push_str(&stamp(store, &id, seq, length as u64));
     lines.iter().for_each(|line| text.extend([*line, "\n"]));
     OurDir::create(&store.with_file_name(DIR)).and_then(|()| replace(&file(store), text.as_bytes())).is_ok()
 }
@@ -222,14 +247,15 @@ pub(crate) fn write(store: &Path, connection: &Connection, mut lines: Vec<&str>)
 /// A file that begins with something else keeps it.
 pub(crate) fn restamp(store: &Path, connection: &Connection) -> bool {
     let write = |file: File| {
-        let sorted = stamp_of(&file).ok_or(std::io::ErrorKind::InvalidData)?.sorted;
-        file.write_all_at(stamp(store, connection, sorted).as_bytes(), 0)
+        let former = stamp_of(&file).ok_or(std::io::ErrorKind::InvalidData)?;
+        let sorted = former.sorted;
+        let (id, seq) = next(former, connection);
+        file.write_all_at(stamp(store, &id, seq, sorted).as_bytes(), 0)
     };
     no_waiting().read(true).write(true).open(file(store)).and_then(write).is_ok()
 }
 
-fn stamp(store: &Path, connection: &Connection, sorted: u64) -> String {
-    let (id, seq) = identity(connection).unwrap_or_default();
+fn stamp(store: &Path, id: &str, seq: i64, sorted: u64) -> String {
     let width = STAMP - 1;
     format!("{:<width$}\n", format!("consort {id} {seq} {sorted} {}", files(store)))
 }
@@ -244,6 +270,13 @@ fn files(store: &Path) -> String {
         Err(_) => "-".to_owned(),
     };
     format!("{} {}", one(store), one(Path::new(&wal)))
+}
+
+/// Which store it is and after which entry, where the stamp was up to date before this
+/// connection's transaction: no other table than the journal has row ids, so the last
+/// one is that of an entry, of this transaction or of an earlier one.
+fn next(former: Stamp, connection: &Connection) -> (String, i64) {
+    (former.id, former.seq.max(connection.last_insert_rowid()))
 }
 
 fn identity(connection: &Connection) -> rusqlite::Result<(String, i64)> {
