@@ -5,6 +5,7 @@
 //! decides and what it records are one transaction.**
 
 use std::path::PathBuf;
+use std::rc::Rc;
 
 use thiserror::Error;
 
@@ -39,8 +40,9 @@ pub trait Engine {
     /// A consistent view for reading.
     fn read(&mut self) -> Result<Box<dyn Tx + '_>, StoreError>;
 
-    /// The files beside the database, as they are from now on.
-    fn side_files(&self) -> Box<dyn SideFiles>;
+    /// The files beside the database. What is published is read once, as it is from now
+    /// on; a hook lives for a moment, and reads it once until it writes to the store.
+    fn side_files(&self) -> Rc<dyn SideFiles>;
 
     /// The index of what is known.
     fn knowledge(&self) -> Box<dyn KnowledgeIndex>;

@@ -13,6 +13,7 @@
 //! would grow for ever.
 
 use std::cell::Cell;
+use std::cell::RefCell;
 use std::fs;
 use std::os::unix::fs::DirBuilderExt as _;
 use std::os::unix::fs::MetadataExt as _;
@@ -20,6 +21,7 @@ use std::os::unix::fs::OpenOptionsExt as _;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 use std::path::PathBuf;
+use std::rc::Rc;
 use std::time::Duration;
 use std::time::Instant;
 
@@ -46,9 +48,9 @@ use crate::migrations;
 use crate::presence;
 use crate::side_files::Files;
 use crate::side_files::published;
+use crate::side_files::published::Former;
 use crate::side_files::published_lines;
 use crate::side_files::published_lines::Concerned;
-use crate::side_files::published::Former;
 use crate::write_lock::WriteLock;
 
 /// A lone opener replays the WAL at about 2.5 µs a frame; a checkpoint is two
@@ -85,6 +87,8 @@ pub struct Store {
     /// life, a command one for each transaction.
     deadline: Instant,
     open: Option<Open>,
+    /// A hook's files beside the database, once it has asked for them.
+    files: RefCell<Option<Rc<Files>>>,
 }
 
 struct Open {
@@ -96,12 +100,16 @@ struct Open {
 impl Store {
     pub fn new(path: PathBuf, access: Access) -> Self {
         let budget = access.budget();
-        Self { place: Location { path, budget }, access, deadline: Instant::now() + budget, open: None }
+        let (place, deadline) = (Location { path, budget }, Instant::now() + budget);
+        Self { place, access, deadline, open: None, files: RefCell::default() }
     }
 
     fn begin(&mut self, behavior: TransactionBehavior) -> Result<SqliteTx<'_>, StoreError> {
         self.set_out();
-        let Self { place, open, deadline, .. } = self;
+        let Self { place, open, deadline, files, .. } = self;
+        if !matches!(behavior, TransactionBehavior::Deferred) {
+            *files.get_mut() = None;
+        }
         let open = match open {
             Some(open) => open,
             none => none.insert(open_or_create(place, *deadline)?),
@@ -159,8 +167,14 @@ impl Engine for Store {
         Ok(Box::new(self.begin(TransactionBehavior::Deferred)?))
     }
 
-    fn side_files(&self) -> Box<dyn SideFiles> {
-        Box::new(Files::beside(&self.place.path))
+    fn side_files(&self) -> Rc<dyn SideFiles> {
+        match self.access {
+            Access::Hook => {
+                let of_hook = || Rc::new(Files::for_a_moment(&self.place.path));
+                Rc::clone(self.files.borrow_mut().get_or_insert_with(of_hook)) as Rc<dyn SideFiles>
+            }
+            Access::Command => Rc::new(Files::beside(&self.place.path)),
+        }
     }
 
     fn knowledge(&self) -> Box<dyn KnowledgeIndex> {

@@ -16,6 +16,7 @@ use std::os::unix::fs::FileExt as _;
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::Path;
 use std::path::PathBuf;
+use std::rc::Rc;
 
 use consort_core::engine::StoreError;
 use consort_core::messages::Flag;
@@ -63,13 +64,29 @@ pub(crate) struct Files {
     published: OnceCell<Published>,
     /// The table that was looked through last.
     slots: RefCell<Option<Slots>>,
+    /// Whether a state that was opened stays open: for whoever is done before it could be
+    /// another file.
+    is_for_a_moment: bool,
+    /// The state that was opened last.
+    state: RefCell<Option<(SessionId, Rc<File>)>>,
 }
 
 impl Files {
     /// The files that belong to the store at `path`.
     pub(crate) fn beside(path: &Path) -> Self {
-        let dir = path.parent().map(Path::to_owned).unwrap_or_default();
-        Self { store: path.to_owned(), dir, published: OnceCell::new(), slots: RefCell::default() }
+        Self {
+            store: path.to_owned(),
+            dir: path.parent().map(Path::to_owned).unwrap_or_default(),
+            published: OnceCell::new(),
+            slots: RefCell::default(),
+            is_for_a_moment: false,
+            state: RefCell::default(),
+        }
+    }
+
+    /// The same for a process that lives for a moment.
+    pub(crate) fn for_a_moment(path: &Path) -> Self {
+        Self { is_for_a_moment: true, ..Self::beside(path) }
     }
 
     /// Removes everything. A directory that was not made by us stays.
@@ -103,10 +120,21 @@ impl Files {
         self.dir.join(SESSIONS).join(format!("{}/{name}", session.path_part()))
     }
 
-    fn state_file(&self, session: &SessionId) -> std::io::Result<Option<File>> {
+    fn state_file(&self, session: &SessionId) -> std::io::Result<Option<Rc<File>>> {
+        if let Some((of, file)) = &*self.state.borrow()
+            && of == session
+        {
+            return Ok(Some(Rc::clone(file)));
+        }
         match no_waiting().read(true).write(true).open(self.of(session, STATE_FILE)) {
             Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
-            opened => opened.map(Some),
+            opened => {
+                let file = Rc::new(opened?);
+                if self.is_for_a_moment {
+                    *self.state.borrow_mut() = Some((session.clone(), Rc::clone(&file)));
+                }
+                Ok(Some(file))
+            }
         }
     }
 
@@ -162,6 +190,7 @@ impl SideFiles for Files {
     }
 
     fn make_session(&self, session: &SessionId, fields: &[(Field, &str)]) -> Result<(), StoreError> {
+        *self.state.borrow_mut() = None;
         let make = || {
             OurDir::create(&self.dir.join(SESSIONS))?;
             fs::DirBuilder::new().recursive(true).mode(0o700).create(self.of(session, ""))?;
@@ -180,6 +209,7 @@ impl SideFiles for Files {
     }
 
     fn end_session(&self, session: &SessionId) -> Result<(), StoreError> {
+        *self.state.borrow_mut() = None;
         match fs::remove_file(self.of(session, STATE_FILE)) {
             Err(error) if error.kind() != ErrorKind::NotFound => Err(self.failed(error)),
             _ => Ok(()),
@@ -219,6 +249,7 @@ impl SideFiles for Files {
     }
 
     fn remove_session(&self, name: &str) {
+        *self.state.borrow_mut() = None;
         let _ = OurDir::open(&self.dir.join(SESSIONS)).and_then(|ours| ours.remove_entry(name));
     }
 
