@@ -192,7 +192,7 @@ impl<'a> Payload<'a> {
             [input.file_path, input.file_path_too, input.absolute_path, input.notebook_path, input.path];
         let path = paths.into_iter().find_map(|path| path.0).map(PathBuf::from);
         let command = input.command.0.or(input.cmd.0);
-        let is = |names: &[&str]| names.contains(&name.as_str());
+        let is = |names: &[&str]| names.iter().any(|known| *known == name);
         let act = match (path, command) {
             (_, text) if is(tools.patch) && (text.is_some() || input.patch.0.is_some()) => {
                 Act::Writes(patch::paths(&input.patch.0.or(text).unwrap_or_default()))
@@ -229,7 +229,10 @@ impl<'a> Payload<'a> {
         Some(HookCall {
             in_subagent: self.agent_id.0.is_some() || self.parent.0.is_some(),
             session: SessionId::from_cli(self.parent.0.unwrap_or(session)).ok()?,
-            cwd: self.dir.map_or_else(|| cwd.clone(), |dir| cwd.join(dir)),
+            cwd: match self.dir {
+                Some(dir) => cwd.join(dir),
+                None => cwd,
+            },
             model: self.model.0,
             asks_first: self.permission_mode.0.map(|mode| mode != "bypassPermissions"),
             event,

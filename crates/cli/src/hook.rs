@@ -62,7 +62,7 @@ pub(crate) fn run(mut arguments: impl Iterator<Item = OsString>) -> ExitCode {
         log(&format!("panic: {panic}"));
         std::process::exit(0);
     }));
-    let is_projects = next().is_some_and(|word| word == consort_agents::PROJECT);
+    let is_projects = next().as_deref() == Some(consort_agents::PROJECT);
     if let Some(cli) = consort_agents::find(&kind)
         && !(is_projects && is_connected_for_user(cli))
         && let Err(error) = if is_wait { wait::run(cli) } else { answer(cli, &event) }
@@ -100,7 +100,7 @@ fn answer(cli: &'static dyn AgentCli, event: &str) -> Result<(), Box<dyn Error>>
     let paths = Paths::from_environment().ok_or("neither CONSORT_HOME nor HOME is set")?;
     let store = Store::new(paths.store(), Access::Hook);
     let mut app = App::new(store, Machine::new(&paths.data));
-    let answer = consort_hook::handle(&mut app, &call, &Process { cli, event })?;
+    let answer = consort_hook::handle(&mut app, call, &Process { cli, event })?;
     if let Some(line) = cli.write(event, &answer.reply) {
         deadline::is_answering();
         let mut stdout = std::io::stdout().lock();

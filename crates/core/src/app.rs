@@ -27,6 +27,7 @@ pub struct App {
 
 impl App {
     /// Joins a store and a machine.
+    #[inline]
     pub fn new(engine: impl Engine + 'static, host: impl Host + 'static) -> Self {
         Self { engine: Box::new(engine), host: Box::new(host) }
     }

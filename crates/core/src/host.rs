@@ -66,6 +66,12 @@ pub trait Processes {
     /// The same up to the first that is meant, itself included.
     fn ancestors_until(&self, is_meant: &dyn Fn(&Process) -> bool) -> Vec<Process>;
 
+    /// Whether that is one of the caller's ancestors.
+    fn is_ancestor(&self, process: &Process) -> bool {
+        let above = self.ancestors_until(&|ancestor| ancestor.is(process));
+        above.last().is_some_and(|last| last.is(process))
+    }
+
     /// This process.
     fn me(&self) -> Option<Process>;
 

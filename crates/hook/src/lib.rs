@@ -21,6 +21,7 @@ use consort_core::presence::NameWish;
 use consort_core::presence::PresenceError;
 use consort_core::presence::Terminal;
 use consort_core::presence::hosting_process;
+use consort_core::presence::is_shell;
 
 /// What surrounds a call and is not in it, asked for only when it matters.
 pub trait Surroundings {
@@ -61,13 +62,13 @@ impl Answer {
 }
 
 /// Carries out what an event means and says what to answer.
-pub fn handle(app: &mut App, call: &HookCall, around: &dyn Surroundings) -> Result<Answer, PresenceError> {
-    let hosting = |host: &dyn Host| hosting_process(host.ancestors(), around.pid());
+pub fn handle(app: &mut App, call: HookCall, around: &dyn Surroundings) -> Result<Answer, PresenceError> {
+    let hosting = |host: &dyn Host| hosting(host, around);
     // A session that cannot be identified has no mail and no holds; it is still
     // refused what others hold.
     let session = app.session_here(&call.session, &hosting);
     let session = session.ok().flatten().unwrap_or_else(|| call.session.second_life(&Process::default()));
-    let call = &HookCall { session, ..call.clone() };
+    let call = &HookCall { session, ..call };
     match answer(app, call, around) {
         // Said once; what the agent is about to do goes on.
         Err(PresenceError::Store(error @ StoreError::NotUnderstood { .. })) => {
@@ -101,13 +102,24 @@ fn answer(app: &mut App, call: &HookCall, around: &dyn Surroundings) -> Result<A
     }
 }
 
+/// The process that hosts the calling session. Nobody looks further up than to the
+/// ancestor that decides.
+fn hosting(host: &dyn Host, around: &dyn Surroundings) -> Option<Process> {
+    let named = around.pid();
+    let decides = |process: &Process| match named {
+        Some(pid) => process.pid == pid,
+        None => !is_shell(process),
+    };
+    hosting_process(host.ancestors_until(&decides), named)
+}
+
 /// What it takes to register the calling session.
 fn join_request(
     host: &dyn Host,
     call: &HookCall,
     around: &dyn Surroundings,
 ) -> Result<JoinRequest, PresenceError> {
-    let process = hosting_process(host.ancestors(), around.pid())
+    let process = hosting(host, around)
         .ok_or_else(|| StoreError::Failed("the hook has no parent process that could be its agent".into()))?;
     Ok(JoinRequest {
         session: call.session.clone(),

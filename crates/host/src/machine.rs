@@ -93,7 +93,13 @@ impl Processes for Machine {
     }
 
     fn is_here(&self, name: &str) -> bool {
-        self.name() == name || process::former_name(self.seat().namespace.as_deref()) == name
+        let Seat { machine, namespace } = self.seat();
+        let is_it = match (name.split_once('/'), namespace) {
+            (None, None) => name == machine,
+            (Some((of, within)), Some(namespace)) => of == machine && within == namespace,
+            _ => false,
+        };
+        is_it || process::former_name(namespace.as_deref()) == name
     }
 
     fn lives_elsewhere(&self, name: &str, process: &Process) -> Option<bool> {
@@ -118,6 +124,10 @@ impl Processes for Machine {
 
     fn ancestors_until(&self, is_meant: &dyn Fn(&Process) -> bool) -> Vec<Process> {
         self.boot().map(|boot| process::ancestors(boot, is_meant)).unwrap_or_default()
+    }
+
+    fn is_ancestor(&self, process: &Process) -> bool {
+        self.boot().is_ok_and(|boot| process::is_ancestor(process, boot))
     }
 
     fn me(&self) -> Option<Process> {

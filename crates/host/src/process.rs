@@ -16,7 +16,11 @@ pub(crate) struct Stat {
 
 /// The caller's ancestors, nearest first.
 pub(crate) fn ancestors(boot: &str, is_meant: &dyn Fn(&Process) -> bool) -> Vec<Process> {
-    lineage(rustix::process::getppid().map_or(0, |pid| pid.as_raw_nonzero().get() as u32), boot, is_meant)
+    lineage(parent(), boot, is_meant)
+}
+
+fn parent() -> u32 {
+    rustix::process::getppid().map_or(0, |pid| pid.as_raw_nonzero().get() as u32)
 }
 
 /// A process and its ancestors, nearest first, up to the first that is meant.
@@ -74,6 +78,7 @@ pub(crate) fn former_name(namespace: Option<&str>) -> String {
 }
 
 pub(crate) use platform::boot;
+pub(crate) use platform::is_ancestor;
 pub(crate) use platform::leader;
 pub(crate) use platform::lives_in;
 pub(crate) use platform::namespace;
@@ -139,15 +144,18 @@ mod platform {
 
     /// `Ok(None)` where there is no such process; an error where it cannot be told.
     pub(crate) fn stat(pid: u32, boot: &str) -> std::io::Result<Option<Stat>> {
-        // A line of some three hundred bytes. One read takes it; the usual way
-        // would feel its way in half a dozen.
         let mut line = [0; 1_024];
-        let read = File::open(format!("/proc/{pid}/stat")).and_then(|mut file| file.read(&mut line));
-        match read {
+        match read_stat(pid, &mut line) {
             Ok(length) => Ok(parse(pid, &line[..length], boot)),
             Err(error) if is_gone(&error) => Ok(None),
             Err(error) => Err(error),
         }
+    }
+
+    /// A line of some three hundred bytes. One read takes it; the usual way would feel
+    /// its way in half a dozen.
+    fn read_stat(pid: u32, line: &mut [u8; 1_024]) -> std::io::Result<usize> {
+        File::open(format!("/proc/{pid}/stat")).and_then(|mut file| file.read(line))
     }
 
     /// The leader of a process's session; one outside of this namespace has no id.
@@ -163,21 +171,57 @@ mod platform {
             || error.raw_os_error() == Some(rustix::io::Errno::SRCH.raw_os_error())
     }
 
-    /// `pid (program) state ppid pgrp session tty … starttime …`; the program
-    /// may contain spaces and parentheses, so look for the last one.
-    pub(super) fn parse(pid: u32, stat: &[u8], boot: &str) -> Option<Stat> {
-        let open = stat.iter().position(|byte| *byte == b'(')?;
-        let close = stat.iter().rposition(|byte| *byte == b')')?;
-        let program = String::from_utf8_lossy(stat.get(open + 1..close)?).into_owned();
-        let rest = std::str::from_utf8(stat.get(close + 2..)?).ok()?;
-        let mut fields = rest.split(' ');
-        if matches!(fields.next()?, "Z" | "X") {
-            return None;
+    /// Whether this life of a process is an ancestor of the caller. Every hook asks, so
+    /// nothing is made of those in between.
+    pub(crate) fn is_ancestor(process: &Process, boot: &str) -> bool {
+        let mut pid = super::parent();
+        for _ in 0..super::DEEPEST {
+            let mut line = [0; 1_024];
+            let Ok(length) = read_stat(pid, &mut line) else { return false };
+            let Some(fields) = Fields::read(&line[..length]) else { return false };
+            if pid == process.pid {
+                let start = process.start.strip_prefix(boot).and_then(|start| start.strip_prefix('-'));
+                return start == Some(fields.start);
+            }
+            pid = fields.parent;
+            if pid == 0 {
+                return false;
+            }
         }
-        let parent = fields.next()?.parse().ok()?;
-        let tty = terminal(fields.nth(2)?.parse().ok()?);
-        let start = format!("{boot}-{}", fields.nth(14)?);
+        false
+    }
+
+    pub(super) fn parse(pid: u32, stat: &[u8], boot: &str) -> Option<Stat> {
+        let Fields { program, parent, tty, start } = Fields::read(stat)?;
+        let program = String::from_utf8_lossy(program).into_owned();
+        let (start, tty) = (format!("{boot}-{start}"), terminal(tty));
         Some(Stat { process: Process { pid, start, tty, program }, parent })
+    }
+
+    /// What is read of a process that lives.
+    struct Fields<'a> {
+        program: &'a [u8],
+        parent: u32,
+        tty: u32,
+        start: &'a str,
+    }
+
+    impl<'a> Fields<'a> {
+        /// `pid (program) state ppid pgrp session tty … starttime …`; the program
+        /// may contain spaces and parentheses, so look for the last one.
+        fn read(stat: &'a [u8]) -> Option<Self> {
+            let open = stat.iter().position(|byte| *byte == b'(')?;
+            let close = stat.iter().rposition(|byte| *byte == b')')?;
+            let program = stat.get(open + 1..close)?;
+            let rest = std::str::from_utf8(stat.get(close + 2..)?).ok()?;
+            let mut fields = rest.split(' ');
+            if matches!(fields.next()?, "Z" | "X") {
+                return None;
+            }
+            let parent = fields.next()?.parse().ok()?;
+            let tty = fields.nth(2)?.parse().ok()?;
+            Some(Self { program, parent, tty, start: fields.nth(14)? })
+        }
     }
 
     /// Device numbers of terminals, as `Documentation/admin-guide/devices.txt`
@@ -209,6 +253,11 @@ mod platform {
 
     pub(crate) fn namespace() -> Option<String> {
         None
+    }
+
+    pub(crate) fn is_ancestor(process: &Process, boot: &str) -> bool {
+        let above = super::ancestors(boot, &|ancestor| ancestor.is(process));
+        above.last().is_some_and(|last| last.is(process))
     }
 
     pub(crate) fn leader(pid: u32) -> Option<u32> {

@@ -64,6 +64,7 @@ pub(crate) use ops::see;
 pub(crate) use ops::settled;
 pub(crate) use ops::who_calls;
 pub use rules::hosting_process;
+pub use rules::is_shell;
 pub use rules::is_tmux_server;
 pub use rules::may_register;
 pub use rules::quadrant;

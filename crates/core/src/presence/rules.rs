@@ -106,7 +106,7 @@ const TERMINALS: &[&str] = &[
 pub fn hosting_process(mut ancestors: Vec<Process>, named: Option<u32>) -> Option<Process> {
     let by_name = ancestors.iter().position(|process| Some(process.pid) == named);
     let no_shell = || {
-        let index = ancestors.iter().position(|process| !SHELLS.contains(&process.program.as_str()))?;
+        let index = ancestors.iter().position(|process| !is_shell(process))?;
         let process = &ancestors[index];
         let is_shared =
             process.pid == 1 || is_tmux_server(process) || TERMINALS.contains(&process.program.as_str());
@@ -114,6 +114,11 @@ pub fn hosting_process(mut ancestors: Vec<Process>, named: Option<u32>) -> Optio
     };
     let index = by_name.or_else(no_shell)?;
     Some(ancestors.swap_remove(index))
+}
+
+/// Whether it is a shell, as hooks are run through.
+pub fn is_shell(process: &Process) -> bool {
+    SHELLS.contains(&process.program.as_str())
 }
 
 /// Whether a caller other than the person may register the process `pid` as an agent:

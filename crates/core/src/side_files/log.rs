@@ -108,9 +108,16 @@ impl Log {
 
     /// The files that were seen last, newest first.
     pub(crate) fn seen(&self) -> Vec<ReadStamp> {
-        let mut paths = BTreeSet::new();
-        let newest = self.lines("seen").rev().filter_map(read_seen);
-        newest.filter(|sight| paths.insert(sight.path.clone())).take(KEPT).collect()
+        let mut seen: Vec<ReadStamp> = Vec::new();
+        for sight in self.lines("seen").rev().filter_map(read_seen) {
+            if seen.len() == KEPT {
+                break;
+            }
+            if seen.iter().all(|newer| newer.path != sight.path) {
+                seen.push(sight);
+            }
+        }
+        seen
     }
 
     /// When a command that has not ended had begun.

@@ -61,7 +61,11 @@ impl State {
     /// What a field says; nothing if it was lost or caught half written.
     pub(crate) fn get(&self, field: Field) -> &str {
         let from = self.0.get(field.at as usize..).unwrap_or_default();
-        let bytes = from.get(..field.len).unwrap_or(from);
+        let mut bytes = from.get(..field.len).unwrap_or(from);
+        // Most of a field is padding.
+        while let Some(rest) = bytes.strip_suffix(&[b' '; 32]) {
+            bytes = rest;
+        }
         let end = bytes.iter().rposition(|byte| !matches!(byte, b' ' | 0)).map_or(0, |last| last + 1);
         str::from_utf8(&bytes[..end]).unwrap_or_default()
     }

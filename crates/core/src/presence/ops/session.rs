@@ -26,8 +26,7 @@ impl App {
             },
         };
         let Some((place, process)) = hosted else { return Ok(Some(session.clone())) };
-        let above = self.host.ancestors_until(&|ancestor| ancestor.is(&process));
-        if above.last().is_some_and(|last| last.is(&process)) {
+        if self.host.is_ancestor(&process) {
             return Ok(Some(session.clone()));
         }
         let lives = match self.host.is_here(&place) {
