@@ -54,5 +54,7 @@ pub(crate) fn run(hooks: usize) {
 /// What a directory takes up.
 fn used(dir: &Path) -> u64 {
     let entries = fs::read_dir(dir).unwrap().map(|entry| entry.unwrap().path());
-    entries.map(|path| if path.is_dir() { used(&path) } else { fs::metadata(&path).unwrap().blocks() * 512 }).sum()
+    entries
+        .map(|path| if path.is_dir() { used(&path) } else { fs::metadata(&path).unwrap().blocks() * 512 })
+        .sum()
 }

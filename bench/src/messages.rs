@@ -80,7 +80,9 @@ fn full_inbox(rounds: usize) {
         }
         taken[0].push(once(&mut floor()));
         // The first hands over what fits; the second and the last note it as read.
-        for (event, taken) in ["PostToolUse", "PreToolUse", "UserPromptSubmit", "Stop"].iter().zip(&mut taken[1..]) {
+        for (event, taken) in
+            ["PostToolUse", "PreToolUse", "UserPromptSubmit", "Stop"].iter().zip(&mut taken[1..])
+        {
             taken.push(once(&mut home.hook(event, &full)));
         }
     }

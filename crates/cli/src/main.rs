@@ -17,11 +17,11 @@ mod observe;
 mod out;
 mod person;
 mod render;
+mod served;
 #[cfg_attr(not(target_os = "linux"), path = "spool_elsewhere.rs")]
 mod spool;
 #[cfg(all(target_os = "linux", target_env = "gnu", not(test)))]
 mod start;
-mod served;
 mod time;
 mod wait;
 mod wake;

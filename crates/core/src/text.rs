@@ -151,9 +151,9 @@ pub fn ago(milliseconds: i64) -> String {
 
 /// The first few of many, and how many more there are.
 pub fn few(items: impl IntoIterator<Item = String>, most: usize) -> String {
-    let mut items: Vec<String> = items.into_iter().collect();
-    let more = items.len().saturating_sub(most);
-    items.truncate(most);
+    let mut rest = items.into_iter();
+    let mut items: Vec<String> = rest.by_ref().take(most).collect();
+    let more = rest.count();
     if more > 0 {
         items.push(format!("{more} more"));
     }

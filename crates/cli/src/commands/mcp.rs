@@ -4,8 +4,8 @@ use consort_mcp::Server;
 
 use crate::error::CommandError;
 use crate::error::CommandResult;
-use crate::spool;
 use crate::served::ServedCalls;
+use crate::spool;
 use crate::world::World;
 
 #[derive(clap::Args)]

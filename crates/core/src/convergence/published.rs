@@ -14,16 +14,24 @@ use crate::side_files::escaped;
 use crate::side_files::plain;
 
 /// How these lines begin.
-pub const LINES: [&str; 5] = ["threshold\t", "set\t", "domain\t", "learned\t", "met\t"];
+pub const LINES: [&str; 5] = ["threshold\t", SETTING, "domain\t", "learned\t", "met\t"];
+
+const SETTING: &str = "set\t";
 
 impl dyn SideFiles + '_ {
     /// What the store says, for who works in that worktree. `None` if what was
     /// published is older than the store.
     pub fn radar(&self, worktree: &Path) -> Option<RadarNote> {
-        let lines = LINES
-            .iter()
-            .map(|beginning| self.published(beginning, usize::MAX))
-            .collect::<Option<Vec<_>>>()?;
+        self.read_published(&LINES, worktree)
+    }
+
+    /// The same of nothing but the settings.
+    pub fn published_settings(&self, worktree: &Path) -> Option<Vec<(String, String)>> {
+        Some(self.read_published(&[SETTING], worktree)?.settings)
+    }
+
+    fn read_published(&self, tags: &[&str], worktree: &Path) -> Option<RadarNote> {
+        let lines = tags.iter().map(|tag| self.published(tag, usize::MAX)).collect::<Option<Vec<_>>>()?;
         let lines = lines.iter().flatten().map(String::as_str);
         self.is_current().then(|| read_lines(lines, worktree))
     }

@@ -3,9 +3,9 @@
 
 use std::path::Path;
 
+use super::Viewer;
 use super::gather;
 use super::project_of;
-use super::see;
 use crate::App;
 use crate::Timestamp;
 use crate::claims::Extent;
@@ -65,6 +65,7 @@ impl App {
             return Ok(None);
         }
         let live = gather(&*self.host, &*side_files, &*tx, tx.all_holds()?, now)?;
+        let viewer = Viewer::new(&live, &*tx, &me);
         let is_strange = |path: &str, hold: &Hold| {
             let place = here.worktree.join(path);
             let changed = self.host.stamp(&place).changed / 1_000_000;
@@ -94,7 +95,7 @@ impl App {
                 None => self.host.files(&here.worktree, &pattern.stem(), pattern.depth(), SEARCHED).0,
             };
             for path in files.into_iter().filter(|path| is_strange(path, hold)) {
-                let held = see(&live, &*tx, hold, &me)?;
+                let held = viewer.see(hold)?;
                 let place = here.worktree.join(&path);
                 obstacles.push(Obstacle { path, place, extent: Extent::File, by: String::new(), held });
             }

@@ -2,9 +2,9 @@
 
 use std::path::Path;
 
+use super::Viewer;
 use super::gather;
 use super::project_of;
-use super::see;
 use super::whoever;
 use crate::App;
 use crate::Timestamp;
@@ -42,6 +42,7 @@ impl App {
         }
         let project = project_of(&*tx, &here)?;
         let live = gather(&*self.host, &*files, &*tx, tx.all_holds()?, now)?;
+        let viewer = Viewer::new(&live, &*tx, &me);
         let mut obstacles = Vec::new();
         let mut swept: Vec<(String, String)> = Vec::new();
         for path in staged {
@@ -50,7 +51,7 @@ impl App {
                 if rules::is_in_the_way(hold, Strength::Blocking, project.as_ref(), &file, case)
                     && rules::overridden_until(&live.holds, hold, &file, case).is_none()
                 {
-                    let held = see(&live, &*tx, hold, &me)?;
+                    let held = viewer.see(hold)?;
                     let (path, place, by) = (path.clone(), here.worktree.join(path), String::new());
                     obstacles.push(Obstacle { path, place, extent: Extent::File, by, held });
                 }

@@ -4,10 +4,10 @@ use std::path::Path;
 use std::path::PathBuf;
 
 use super::ResolvedTarget;
+use super::Viewer;
 use super::gather;
 use super::project_of;
 use super::reach;
-use super::see;
 use crate::App;
 use crate::claims::Case;
 use crate::claims::Extent;
@@ -96,13 +96,13 @@ impl App {
         matched: &Match<'_>,
         worktree: &Path,
     ) -> Option<String> {
-        let published = side_files.radar(worktree).unwrap_or_default();
-        if settings_from(&published.settings, &|_| None).enforcement != Enforcement::Block {
+        let published = side_files.published_settings(worktree).unwrap_or_default();
+        if settings_from(&published, &|_| None).enforcement != Enforcement::Block {
             return None;
         }
-        let (files, case) = (self.engine.side_files(), self.host.case());
+        let case = self.host.case();
         let lives = |line: &&PublishedHold| match &line.holder {
-            Actor::Agent(holder) => files
+            Actor::Agent(holder) => side_files
                 .host_of(holder)
                 .is_none_or(|(host, process)| !self.host.is_here(&host) || self.host.is_alive(&process)),
             Actor::Person | Actor::Consort => true,
@@ -132,6 +132,7 @@ impl App {
         let named: Vec<Resource> = held.holds.into_iter().map(|line| Resource::Paths(line.pattern)).collect();
         let all = if held.is_partial { tx.all_holds()? } else { tx.holds_on(&named)? };
         let live = gather(&*self.host, &*side_files, &*tx, all, now)?;
+        let viewer = Viewer::new(&live, &*tx, &me);
         let (mut reserved, mut claimed) = (Vec::new(), Vec::new());
         for reach in &reaches {
             let ResolvedTarget { target, located, paths } = reach;
@@ -155,7 +156,7 @@ impl App {
                         place,
                         extent: target.extent,
                         by: target.by.clone(),
-                        held: see(&live, &*tx, hold, &me)?,
+                        held: viewer.see(hold)?,
                     });
                 }
             }

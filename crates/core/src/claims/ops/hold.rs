@@ -1,9 +1,9 @@
 //! Claiming and reserving.
 
+use super::Viewer;
 use super::asker;
 use super::concerned;
 use super::gather;
-use super::see;
 use super::speaker;
 use super::wanted;
 use crate::App;
@@ -41,7 +41,8 @@ impl App {
         let (mut holds, changes) = match rules::hold(&live, &asker, &asked, &terms, case, now) {
             Ok(decided) => decided,
             Err(conflicts) => {
-                let views = conflicts.iter().map(|hold| see(&live, &*tx, hold, &asker.actor));
+                let viewer = Viewer::new(&live, &*tx, &asker.actor);
+                let views = conflicts.iter().map(|hold| viewer.see(hold));
                 return Err(ClaimError::Held(views.collect::<Result<_, _>>()?));
             }
         };

@@ -2,11 +2,11 @@
 
 use std::path::Path;
 
+use super::Viewer;
 use super::actor;
 use super::find;
 use super::gather;
 use super::project_of;
-use super::see;
 use super::whoever;
 use crate::App;
 use crate::Timestamp;
@@ -44,9 +44,10 @@ impl App {
             None => tx.all_holds()?,
         };
         let live = gather(&*self.host, &*files, &*tx, all, now)?;
+        let viewer = Viewer::new(&live, &*tx, &me);
         let mut holds = Vec::new();
         for hold in &live.holds {
-            holds.push(see(&live, &*tx, hold, &me)?);
+            holds.push(viewer.see(hold)?);
         }
         let mut touched = Vec::new();
         for touch in files.all_touched(now.minus(touched_for)) {
@@ -70,7 +71,8 @@ impl App {
         let mut others = tx.holds(Some(&agent.project.id))?;
         others.retain(|hold| hold.holder != me && hold.strength != Strength::Overridden);
         let live = gather(&*self.host, &*files, &*tx, others, now)?;
-        live.holds.iter().map(|hold| see(&live, &*tx, hold, &me)).collect()
+        let viewer = Viewer::new(&live, &*tx, &me);
+        live.holds.iter().map(|hold| viewer.see(hold)).collect()
     }
 
     /// Who holds a path, why, since when, and whether the caller may write it.
@@ -90,13 +92,14 @@ impl App {
         let me = whoever(presence::who_calls(&*self.host, &*files, &*tx, caller)?);
         let project = project_of(&*tx, &located)?;
         let live = gather(&*self.host, &*files, &*tx, tx.all_holds()?, now)?;
+        let viewer = Viewer::new(&live, &*tx, &me);
         let is_it = |seen: &HoldView| {
             seen.hold.project == project
                 && seen.hold.resource.pattern().is_some_and(|held| held.overlaps(&pattern, case))
         };
         let mut holds = Vec::new();
         for hold in live.holds.iter().filter(|hold| hold.strength != Strength::Overridden) {
-            holds.push(see(&live, &*tx, hold, &me)?);
+            holds.push(viewer.see(hold)?);
         }
         holds.retain(is_it);
         let overrides =

@@ -12,6 +12,7 @@ mod read_stamps;
 mod release;
 mod touch;
 
+use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 use std::path::Path;
@@ -289,19 +290,38 @@ fn gather(
     Ok(LiveHolds::of(all, agents, now))
 }
 
-/// A hold as the caller sees it.
-fn see(live: &LiveHolds, tx: &dyn Tx, hold: &Hold, me: &Actor) -> Result<HoldView, StoreError> {
-    let holder = live.agent(&hold.holder);
-    let task = match &holder {
-        Some(agent) => tasks::current(tx, &agent.session)?,
-        None => None,
-    };
-    Ok(HoldView {
-        hold: hold.clone(),
-        name: holder.map_or_else(|| "the person".into(), |agent| agent.name.to_string()),
-        task,
-        yours: hold.holder == *me,
-    })
+/// Shows holds to the caller.
+struct Viewer<'a> {
+    live: &'a LiveHolds,
+    tx: &'a dyn Tx,
+    me: &'a Actor,
+    /// What holders work on, asked once for each: one may hold hundreds.
+    tasks: RefCell<BTreeMap<SessionId, Option<String>>>,
+}
+
+impl<'a> Viewer<'a> {
+    fn new(live: &'a LiveHolds, tx: &'a dyn Tx, me: &'a Actor) -> Self {
+        Self { live, tx, me, tasks: RefCell::default() }
+    }
+
+    fn see(&self, hold: &Hold) -> Result<HoldView, StoreError> {
+        let holder = self.live.agent(&hold.holder);
+        Ok(HoldView {
+            hold: hold.clone(),
+            name: holder.map_or_else(|| "the person".into(), |agent| agent.name.to_string()),
+            task: holder.map(|agent| self.task(&agent.session)).transpose()?.flatten(),
+            yours: hold.holder == *self.me,
+        })
+    }
+
+    fn task(&self, session: &SessionId) -> Result<Option<String>, StoreError> {
+        if let Some(known) = self.tasks.borrow().get(session) {
+            return Ok(known.clone());
+        }
+        let task = tasks::current(self.tx, session)?;
+        self.tasks.borrow_mut().insert(session.clone(), task.clone());
+        Ok(task)
+    }
 }
 
 /// The caller, as decisions about holds know it.
