@@ -44,6 +44,10 @@ pub(crate) fn has_token() -> bool {
 /// an agent CLI has made is offered to prove itself.
 pub(crate) fn acting(app: &mut App) -> Result<CallerFacts, CommandError> {
     let facts = caller_facts(app);
+    // Whatever the store says of anyone else, there is nothing to offer.
+    if facts.in_agent || !matches!(facts.proof, Proof::None(Unproven::Marked(_))) {
+        return Ok(facts);
+    }
     match caller(app, &facts) {
         Caller::Anonymous(NotAllowed::Anonymous(Unproven::Marked(variable))) => {
             let why = format!("This terminal carries {variable}, which an agent CLI sets.");
