@@ -84,6 +84,8 @@ fn hooks(rounds: usize, many: usize) {
     let large = Home::new(50, many);
     let (in_small, in_large) = (small.payload("s7"), large.payload("s7"));
     let crowded = Home::new(200, 200);
+    let mut who = crowded.consort(&["who"]);
+    who.current_dir(&crowded.cwd);
     let mut candidates = vec![
         candidate("floor: a process that does nothing", floor(&in_small), &in_small),
         candidate("PreToolUse, 10,000 entries", small.hook("PreToolUse", &in_small), &in_small),
@@ -96,7 +98,7 @@ fn hooks(rounds: usize, many: usize) {
             &in_large,
         ),
         candidate("SessionStart (told of 49 others)", small.hook("SessionStart", &in_small), &in_small),
-        candidate("who, among 200", crowded.consort(&["who"]), &in_small),
+        candidate("who, among 200", who, &in_small),
         candidate("python3 -c pass", program("python3", &["-c", "pass"], &in_small), &in_small),
     ];
     // The direct peer, where it is installed: HCOM=/path/to/venv/bin/hcom
