@@ -11,9 +11,9 @@ use serde_json::json;
 /// How many hooks a day are ten a second.
 const A_DAY: usize = 10 * 86_400;
 
-const SESSIONS: usize = 10;
+const SESSIONS: usize = 3;
 
-/// Ten sessions at work, none of which has anything to say to the others.
+/// Sessions at work, none of which has anything to say to the others.
 pub(crate) fn run(hooks: usize) {
     let home = Home::new(SESSIONS, 100);
     for session in 0..SESSIONS {

@@ -67,7 +67,7 @@ fn main() {
         knowledge::run(rounds.min(200), if quick { 20_000 } else { 100_000 });
     }
     if is_wanted("disk") {
-        disk::run(if quick { 2_000 } else { 40_000 });
+        disk::run(if quick { 2_500 } else { 10_000 });
     }
     if !is_wanted("hooks") {
         return;
