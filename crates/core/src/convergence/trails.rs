@@ -219,18 +219,23 @@ impl<'a> WordFilter<'a> {
     /// Whether any word of a session's slot is one of these.
     fn has_any_of(&self, steps: &str) -> bool {
         let (mut hash, mut start) = (0, 0);
-        for (end, byte) in steps.bytes().chain([b' ']).enumerate() {
-            if byte != b' ' && byte != STEP as u8 {
+        for (end, byte) in steps.bytes().enumerate() {
+            // Between words there is a space or [`STEP`].
+            if byte > b' ' {
                 hash = Self::add(hash, byte);
                 continue;
             }
-            let (at, bit) = Self::place(hash);
-            if self.bits[at] & bit != 0 && self.words.binary_search(&&steps[start..end]).is_ok() {
+            if self.has(hash, &steps[start..end]) {
                 return true;
             }
             (hash, start) = (0, end + 1);
         }
-        false
+        self.has(hash, &steps[start..])
+    }
+
+    fn has(&self, hash: u64, word: &str) -> bool {
+        let (at, bit) = Self::place(hash);
+        self.bits[at] & bit != 0 && self.words.binary_search(&word).is_ok()
     }
 
     fn add(hash: u64, byte: u8) -> u64 {
