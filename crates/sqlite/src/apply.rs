@@ -40,7 +40,7 @@ pub(crate) const PROJECTIONS: &[Projection] = &[
     Projection { name: "deliveries", rows: "facts WHERE kind = 'delivery'", subject: "key", key: "key" },
     Projection {
         name: "holds",
-        rows: "facts WHERE kind = 'hold'",
+        rows: "facts WHERE kind IN ('hold', 'override')",
         subject: "key",
         key: "key || ' of ' || owner",
     },

@@ -1,19 +1,24 @@
 //! What is held.
 
 use std::collections::BTreeSet;
+use std::str::FromStr as _;
 
+use consort_core::Timestamp;
+use consort_core::claims::Case;
 use consort_core::claims::ClaimChange;
 use consort_core::claims::ClaimStore;
 use consort_core::claims::Contest;
 use consort_core::claims::Hold;
 use consort_core::claims::HoldKey;
 use consort_core::claims::Resource;
+use consort_core::claims::Strength;
 use consort_core::engine::StoreError;
 use consort_core::journal::Actor;
 use consort_core::project::ProjectId;
 use rusqlite::Connection;
 use rusqlite::OptionalExtension as _;
 use rusqlite::Row;
+use rusqlite::params;
 
 use crate::SqliteTx;
 use crate::apply::Keep;
@@ -21,7 +26,9 @@ use crate::apply::Origin;
 use crate::apply::json;
 use crate::apply::parse;
 
-const HOLDS: &str = "facts WHERE kind = 'hold'";
+/// What the person has overridden is a hold too, of a kind of its own: the guard asks for it
+/// alone.
+const HOLDS: &str = "facts WHERE kind IN ('hold', 'override')";
 
 pub(crate) fn apply(
     connection: &Connection,
@@ -42,11 +49,17 @@ pub(crate) fn apply(
     }
 }
 
+/// In a project or on the whole machine, and not over.
+const STANDING: &str = "facts WHERE kind = 'hold'
+    AND (owner >= ?1 || char(9) AND owner < ?1 || char(10) OR owner < char(10))
+    AND coalesce(value ->> '$.until', ?2 + 1) > ?2";
+
 fn put(connection: &Connection, hold: &Hold) -> rusqlite::Result<()> {
     let [resource, owner] = columns(&hold.key());
+    let kind = if hold.strength == Strength::Overridden { "override" } else { "hold" };
     connection
-        .prepare_cached("REPLACE INTO facts VALUES ('hold', ?1, ?2, ?3)")?
-        .execute([resource, owner, json(hold)?])
+        .prepare_cached("REPLACE INTO facts VALUES (?1, ?2, ?3, ?4)")?
+        .execute([kind, &resource, &owner, &json(hold)?])
         .map(drop)
 }
 
@@ -71,14 +84,61 @@ impl ClaimStore for SqliteTx<'_> {
     }
 
     fn holds_on(&self, resources: &[Resource]) -> Result<Vec<Hold>, StoreError> {
-        // The person overrides in Consort's name.
-        let overridden = format!("%\t{}", Actor::Consort);
         self.ask(|tx| {
             let mut holds: Vec<Hold> = tx
-                .prepare_cached(&format!("SELECT value FROM {HOLDS} AND owner LIKE ?1"))?
-                .query_map([overridden], read)?
+                .prepare_cached("SELECT value FROM facts WHERE kind = 'override'")?
+                .query_map([], read)?
                 .collect::<Result<_, _>>()?;
             holds.extend(on(tx, &resources.iter().map(ToString::to_string).collect())?);
+            Ok(holds)
+        })
+    }
+
+    fn holds_near(&self, resources: &[Resource], case: Case) -> Result<Vec<Hold>, StoreError> {
+        self.ask(|tx| {
+            let mut statement = tx.prepare_cached(&format!("SELECT key, kind, value FROM {HOLDS}"))?;
+            let (mut rows, mut holds) = (statement.query([])?, Vec::new());
+            while let Some(row) = rows.next()? {
+                let key = row.get_ref(0)?.as_str()?;
+                let is_override = row.get_ref(1)?.as_str()? == "override";
+                if is_override || resources.iter().any(|resource| resource.may_meet(key, case)) {
+                    holds.push(parse(row.get_ref(2)?.as_str()?, 2)?);
+                }
+            }
+            Ok(holds)
+        })
+    }
+
+    fn hold_counts(&self, project: &ProjectId, now: Timestamp) -> Result<Vec<(Actor, usize)>, StoreError> {
+        let sql = format!("SELECT owner, count(*) FROM {STANDING} GROUP BY owner");
+        let read = |row: &Row<'_>| {
+            let holder = row.get_ref(0)?.as_str()?.rsplit('\t').next().unwrap_or_default();
+            let Ok(holder) = Actor::from_str(holder);
+            Ok((holder, row.get::<_, u32>(1)? as usize))
+        };
+        self.ask(|tx| tx.prepare_cached(&sql)?.query_map(params![project.as_str(), now.0], read)?.collect())
+    }
+
+    fn first_holds(
+        &self,
+        project: &ProjectId,
+        holders: &[Actor],
+        now: Timestamp,
+        most: usize,
+    ) -> Result<Vec<Hold>, StoreError> {
+        let sql = format!("SELECT owner, value FROM {STANDING}");
+        let holders: Vec<String> = holders.iter().map(|holder| format!("\t{holder}")).collect();
+        self.ask(|tx| {
+            let mut statement = tx.prepare_cached(&sql)?;
+            let (mut rows, mut holds) = (statement.query(params![project.as_str(), now.0])?, Vec::new());
+            while holds.len() < most
+                && let Some(row) = rows.next()?
+            {
+                let owner = row.get_ref(0)?.as_str()?;
+                if holders.iter().any(|holder| owner.ends_with(holder.as_str())) {
+                    holds.push(parse(row.get_ref(1)?.as_str()?, 1)?);
+                }
+            }
             Ok(holds)
         })
     }

@@ -57,20 +57,39 @@ pub(crate) fn apply(
     match change {
         MessageChange::Sent(sent) => {
             let mut insert = connection
-                .prepare_cached("REPLACE INTO letters VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, NULL)")?;
+                .prepare_cached("REPLACE INTO letters VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, NULL)")?;
             let (id, sender) = (blob(origin.id), sent.from.who.to_string());
             let (number, thread) = (origin.number.unwrap_or(0), blob(sent.thread.unwrap_or(origin.id)));
             sent.to.iter().try_for_each(|to| {
                 let recipient = to.who.to_string();
-                insert.execute(params![id, recipient, origin.seq, number, sender, thread, sent.key]).map(drop)
+                insert
+                    .execute(params![
+                        id,
+                        recipient,
+                        origin.seq,
+                        number,
+                        sender,
+                        thread,
+                        sent.priority as u8,
+                        sent.key
+                    ])
+                    .map(drop)
             })
         }
         MessageChange::Delivered { to, messages, by } => {
             let (to, is_delivered) = (to.to_string(), among(messages));
-            let unread = unread_messages(connection, &to)?.into_iter().map(|unread| unread.id);
-            let mut messages: Vec<ChangeId> = unread.filter(&is_delivered).collect();
-            messages.sort_unstable();
-            redeliver(connection, &to, is_delivered, Some(Delivery { at, by: by.clone(), messages }))
+            let sql = "SELECT 1 FROM letters WHERE message = ?1 AND recipient = ?2 AND read_at IS NULL";
+            let mut is_unread = connection.prepare_cached(sql)?;
+            let mut unread = Vec::new();
+            for id in messages {
+                if is_unread.exists(params![blob(*id), to])? {
+                    unread.push(*id);
+                }
+            }
+            unread.sort_unstable();
+            unread.dedup();
+            let delivery = Delivery { at, by: by.clone(), messages: unread };
+            redeliver(connection, &to, is_delivered, Some(delivery))
         }
         MessageChange::Read { to, messages } => {
             let to = to.to_string();
@@ -186,12 +205,49 @@ struct Unread {
     number: Number,
 }
 
+fn read_unread(row: &Row<'_>) -> rusqlite::Result<Unread> {
+    Ok(Unread { id: read_id(row, 0)?, seq: row.get(1)?, number: row.get(2)? })
+}
+
 /// In the order they were sent.
 fn unread_messages(connection: &Connection, recipient: &str) -> rusqlite::Result<Vec<Unread>> {
     let sql = "SELECT message, seq, number FROM letters WHERE recipient = ?1 AND read_at IS NULL
                ORDER BY seq, message";
-    let read = |row: &Row<'_>| Ok(Unread { id: read_id(row, 0)?, seq: row.get(1)?, number: row.get(2)? });
-    connection.prepare_cached(sql)?.query_map([recipient], read)?.collect()
+    connection.prepare_cached(sql)?.query_map([recipient], read_unread)?.collect()
+}
+
+/// Those that were delivered, and of the others the most urgent; and whether there are
+/// more.
+fn most_urgent(
+    connection: &Connection,
+    recipient: &str,
+    deliveries: &[Delivery],
+    most: usize,
+) -> rusqlite::Result<(Vec<Unread>, bool)> {
+    let sql = "SELECT message, seq, number FROM letters WHERE recipient = ?1 AND read_at IS NULL
+               ORDER BY priority DESC, seq";
+    let mut statement = connection.prepare_cached(sql)?;
+    let mut rows = statement.query([recipient])?;
+    let (mut unread, mut waiting) = (Vec::new(), 0);
+    // How many were delivered is known: where all of them and enough others were seen,
+    // nobody looks further.
+    let mut delivered: usize = deliveries.iter().map(|delivery| delivery.messages.len()).sum();
+    while let Some(row) = rows.next()? {
+        let one = read_unread(row)?;
+        if delivered > 0 && delivery_of(deliveries, one.id).is_some() {
+            delivered -= 1;
+        } else if waiting == most {
+            if delivered == 0 {
+                return Ok((unread, true));
+            }
+            continue;
+        } else {
+            waiting += 1;
+        }
+        unread.push(one);
+    }
+    let is_all = waiting < most;
+    Ok((unread, !is_all))
 }
 
 /// A change about messages is needed while one of them is there.
@@ -210,31 +266,16 @@ pub(crate) fn keep(id: ChangeId, change: &MessageChange) -> Keep {
 impl MessageStore for SqliteTx<'_> {
     fn unread(&self, mailbox: &Actor) -> Result<Vec<Letter>, StoreError> {
         let mailbox = mailbox.to_string();
-        // Two short statements are sooner understood than one that joins.
-        let sql = "SELECT at, project, changes FROM journal WHERE seq = ?1";
-        self.ask(|tx| {
-            let deliveries = deliveries(tx, &mailbox)?;
-            let mut entry = tx.prepare_cached(sql)?;
-            let read = |Unread { id, seq, number }| {
-                let message = entry
-                    .query_row([seq], |row| {
-                        let (at, project) = (Timestamp(row.get(0)?), read_project(row, 1)?);
-                        let sent = read_sent(row.get_ref(2)?.as_str()?, id.place);
-                        Ok(sent.map(|sent| Message { id, number, project, seq, at, sent }))
-                    })
-                    .optional()?;
-                let letter = |message| {
-                    let delivery = delivery_of(&deliveries, id);
-                    let (delivered_at, delivered_by) =
-                        delivery.map(|delivery| (delivery.at, delivery.by.clone())).unzip();
-                    Letter { message, delivered_at, delivered_by, again: false }
-                };
-                Ok(message
-                    .map(|message| message.map(letter).map_err(|source| StoreError::Entry { seq, source })))
-            };
-            let letters = unread_messages(tx, &mailbox)?.into_iter().map(read);
-            letters.filter_map(Result::transpose).collect::<rusqlite::Result<Result<Vec<_>, _>>>()
-        })?
+        let deliveries = self.ask(|tx| deliveries(tx, &mailbox))?;
+        self.letters(self.ask(|tx| unread_messages(tx, &mailbox))?, &deliveries)
+    }
+
+    fn most_urgent(&self, mailbox: &Actor, most: usize) -> Result<(Vec<Letter>, bool), StoreError> {
+        let mailbox = mailbox.to_string();
+        let deliveries = self.ask(|tx| deliveries(tx, &mailbox))?;
+        let (mut unread, is_more) = self.ask(|tx| most_urgent(tx, &mailbox, &deliveries, most))?;
+        unread.sort_by_key(|one| (one.seq, one.id));
+        Ok((self.letters(unread, &deliveries)?, is_more))
     }
 
     fn has_unread(&self, mailbox: &Actor) -> Result<bool, StoreError> {
@@ -291,6 +332,34 @@ impl MessageStore for SqliteTx<'_> {
 }
 
 impl SqliteTx<'_> {
+    /// Letters with their texts.
+    fn letters(&self, unread: Vec<Unread>, deliveries: &[Delivery]) -> Result<Vec<Letter>, StoreError> {
+        // Two short statements are sooner understood than one that joins.
+        let sql = "SELECT at, project, changes FROM journal WHERE seq = ?1";
+        self.ask(|tx| {
+            let mut entry = tx.prepare_cached(sql)?;
+            let read = |Unread { id, seq, number }| {
+                let message = entry
+                    .query_row([seq], |row| {
+                        let (at, project) = (Timestamp(row.get(0)?), read_project(row, 1)?);
+                        let sent = read_sent(row.get_ref(2)?.as_str()?, id.place);
+                        Ok(sent.map(|sent| Message { id, number, project, seq, at, sent }))
+                    })
+                    .optional()?;
+                let letter = |message| {
+                    let delivery = delivery_of(deliveries, id);
+                    let (delivered_at, delivered_by) =
+                        delivery.map(|delivery| (delivery.at, delivery.by.clone())).unzip();
+                    Letter { message, delivered_at, delivered_by, again: false }
+                };
+                Ok(message
+                    .map(|message| message.map(letter).map_err(|source| StoreError::Entry { seq, source })))
+            };
+            let letters = unread.into_iter().map(read);
+            letters.filter_map(Result::transpose).collect::<rusqlite::Result<Result<Vec<_>, _>>>()
+        })?
+    }
+
     /// Says to a session's hooks, before the commit, that there is mail.
     pub(crate) fn raise_flag(&mut self, session: &SessionId) -> Result<(), StoreError> {
         if self.raised.contains(session) {

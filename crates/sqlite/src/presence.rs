@@ -1,29 +1,54 @@
-//! Presence's rows: `agents`, and the repositories among the facts. What is only ever read whole
-//! is one JSON column. Pulses are not in the database: `pulses.rs`.
+//! Presence's rows: `agents`, and the repositories among the facts. What agents do at the
+//! moment is not in the database.
 
 use std::path::Path;
 use std::path::PathBuf;
 
 use consort_core::Timestamp;
 use consort_core::engine::StoreError;
+use consort_core::host::Process;
 use consort_core::presence::Agent;
 use consort_core::presence::LeaveReason;
+use consort_core::presence::Location;
 use consort_core::presence::PresenceChange;
 use consort_core::presence::PresenceStore;
 use consort_core::presence::SessionId;
+use consort_core::presence::Terminal;
 use consort_core::project::Project;
 use consort_core::project::ProjectId;
+use consort_core::tasks::SpecRef;
 use rusqlite::Connection;
 use rusqlite::OptionalExtension as _;
 use rusqlite::Row;
 use rusqlite::params;
+use rusqlite::types::ValueRef;
+use serde::Deserialize;
+use serde::Serialize;
 
 use crate::SqliteTx;
 use crate::apply::Subject;
 use crate::apply::json;
 use crate::apply::parse;
 
-const AGENT: &str = "agent, name, left_at, left_reason";
+/// All of an agent. A hook at the start of a session reads every one that is here, so what
+/// most have is columns, and the rest one JSON object that most have not.
+const AGENT: &str =
+    "session, name, kind, project, project_name, branch, model, joined_at, machine, pid, start,
+    tty, program, cwd, worktree, more, left_at, left_reason";
+const PID: usize = 9;
+const LEFT_AT: usize = 16;
+const LEFT_REASON: usize = 17;
+
+/// What few agents have.
+#[derive(Default, PartialEq, Serialize, Deserialize)]
+struct More {
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    spec: Option<SpecRef>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    spec_file: Option<PathBuf>,
+    #[serde(default)]
+    terminal: Terminal,
+}
 
 pub(crate) fn apply(connection: &Connection, at: Timestamp, change: &PresenceChange) -> rusqlite::Result<()> {
     match change {
@@ -33,15 +58,7 @@ pub(crate) fn apply(connection: &Connection, at: Timestamp, change: &PresenceCha
                  WHERE NOT EXISTS (SELECT 1 FROM facts WHERE kind = 'repository' AND key = ?1)",
             )?
             .execute(params![path_text(repository), project.id.as_str(), project.name]),
-        PresenceChange::Joined(agent) => connection
-            .prepare_cached("REPLACE INTO agents VALUES (?1, ?2, ?3, ?4, ?5, NULL, NULL)")?
-            .execute(params![
-                agent.session.as_str(),
-                agent.name.as_str(),
-                agent.location.process.pid,
-                agent.location.machine,
-                json(agent)?,
-            ]),
+        PresenceChange::Joined(agent) => put(connection, agent),
         PresenceChange::Renamed { session, name, .. } => connection
             .execute("UPDATE agents SET name = ?2 WHERE session = ?1", [session.as_str(), name.as_str()]),
         PresenceChange::Left { session, reason } => connection
@@ -52,6 +69,35 @@ pub(crate) fn apply(connection: &Connection, at: Timestamp, change: &PresenceCha
         }
     }
     .map(drop)
+}
+
+fn put(connection: &Connection, agent: &Agent) -> rusqlite::Result<usize> {
+    let Location { machine, process, cwd, worktree, terminal, spec_file } = agent.location.clone();
+    let more = More { spec: agent.spec.clone(), spec_file, terminal };
+    let more = if more == More::default() { None } else { Some(json(&more)?) };
+    connection
+        .prepare_cached(
+            "REPLACE INTO agents VALUES
+             (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, NULL, NULL)",
+        )?
+        .execute(params![
+            agent.session.as_str(),
+            agent.name.as_str(),
+            agent.kind,
+            agent.project.id.as_str(),
+            agent.project.name,
+            agent.branch,
+            agent.model,
+            agent.joined_at.0,
+            machine,
+            process.pid,
+            process.start,
+            process.tty,
+            process.program,
+            path_text(&cwd),
+            path_text(&worktree),
+            more,
+        ])
 }
 
 /// The row a change is about.
@@ -79,7 +125,7 @@ impl PresenceStore for SqliteTx<'_> {
         let sql = format!("SELECT {AGENT} FROM agents WHERE left_at >= ?1 ORDER BY left_at DESC");
         let read = |row: &Row<'_>| {
             let reason = read_reason(row)?.unwrap_or(LeaveReason::Ended);
-            Ok((read_agent(row)?, Timestamp(row.get(2)?), reason))
+            Ok((read_agent(row)?, Timestamp(row.get(LEFT_AT)?), reason))
         };
         self.ask(|tx| tx.prepare(&sql)?.query_map([since.0], read)?.collect())
     }
@@ -113,19 +159,20 @@ impl PresenceStore for SqliteTx<'_> {
         // join would maintain. A bit for each id, modulo 64, sifts out nearly all
         // of them at the price of one short statement.
         let sieve = pids.iter().fold(0i64, |sieve, pid| sieve | 1 << (pid & 63));
-        let present = "SELECT session, pid FROM agents WHERE (?1 >> (pid & 63)) & 1 AND left_at IS NULL";
-        let left = "SELECT session, pid FROM agents
-                    WHERE (?1 >> (pid & 63)) & 1 AND left_at IS NOT NULL AND left_reason = '\"asked\"'";
-        let mut agents = Vec::new();
-        for (sql, is_here) in [(present, true), (left, false)] {
-            let read = |row: &Row<'_>| Ok((row.get::<_, String>(0)?.into(), row.get(1)?));
-            let likely: Vec<(SessionId, u32)> =
-                self.ask(|tx| tx.prepare_cached(sql)?.query_map([sieve], read)?.collect())?;
-            for (session, _) in likely.into_iter().filter(|(_, pid)| pids.contains(pid)) {
-                agents.extend(self.agent(&session)?.map(|(agent, _)| (agent, is_here)));
+        let sql = format!(
+            "SELECT {AGENT} FROM agents
+             WHERE (?1 >> (pid & 63)) & 1 AND (left_at IS NULL OR left_reason = '\"asked\"')"
+        );
+        self.ask(|tx| {
+            let mut statement = tx.prepare_cached(&sql)?;
+            let (mut rows, mut agents) = (statement.query([sieve])?, Vec::new());
+            while let Some(row) = rows.next()? {
+                if pids.contains(&row.get(PID)?) {
+                    agents.push((read_agent(row)?, row.get_ref(LEFT_AT)? == ValueRef::Null));
+                }
             }
-        }
-        Ok(agents)
+            Ok(agents)
+        })
     }
 
     fn repositories(&self, project: &ProjectId) -> Result<Vec<PathBuf>, StoreError> {
@@ -148,11 +195,28 @@ impl PresenceStore for SqliteTx<'_> {
     }
 }
 
-/// The name column is the truth: a rename does not touch the JSON.
 fn read_agent(row: &Row<'_>) -> rusqlite::Result<Agent> {
-    let mut agent: Agent = parse(row.get_ref(0)?.as_str()?, 0)?;
-    agent.name = row.get::<_, String>(1)?.into();
-    Ok(agent)
+    let text = |column| row.get::<_, String>(column);
+    let more = row.get_ref(15)?.as_str_or_null()?.map(|more| parse::<More>(more, 15)).transpose()?;
+    let More { spec, spec_file, terminal } = more.unwrap_or_default();
+    Ok(Agent {
+        session: text(0)?.into(),
+        name: text(1)?.into(),
+        kind: text(2)?,
+        project: Project { id: text(3)?.into(), name: text(4)? },
+        branch: row.get(5)?,
+        model: row.get(6)?,
+        joined_at: Timestamp(row.get(7)?),
+        spec,
+        location: Location {
+            machine: text(8)?,
+            process: Process { pid: row.get(PID)?, start: text(10)?, tty: row.get(11)?, program: text(12)? },
+            cwd: text(13)?.into(),
+            worktree: text(14)?.into(),
+            terminal,
+            spec_file,
+        },
+    })
 }
 
 fn read_project(row: &Row<'_>) -> rusqlite::Result<Project> {
@@ -161,8 +225,8 @@ fn read_project(row: &Row<'_>) -> rusqlite::Result<Project> {
 
 fn read_reason(row: &Row<'_>) -> rusqlite::Result<Option<LeaveReason>> {
     // A reason that only a newer consort knows is an end all the same.
-    let reason = row.get_ref(3)?.as_str_or_null()?;
-    Ok(reason.map(|text| parse(text, 3).unwrap_or(LeaveReason::Ended)))
+    let reason = row.get_ref(LEFT_REASON)?.as_str_or_null()?;
+    Ok(reason.map(|text| parse(text, LEFT_REASON).unwrap_or(LeaveReason::Ended)))
 }
 
 /// Paths are kept as text; one that is not UTF-8 keeps its place by its

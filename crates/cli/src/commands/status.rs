@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use consort_core::claims::HeldSummary;
 use consort_core::claims::HoldView;
 use consort_core::journal::Actor;
 use consort_core::journal::Seq;
@@ -37,11 +38,14 @@ struct Status {
     task: Option<TaskRecord>,
     here: WhoOutcome,
     /// What is held in this project.
-    holds: Vec<HoldView>,
+    held: HeldSummary,
     store: PathBuf,
     entries: Seq,
     connected: Vec<connect::ConnectionState>,
 }
+
+/// How much of what is held is shown.
+const SHOWN: usize = 4;
 
 pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
     let mut opened = world.open()?;
@@ -59,7 +63,7 @@ pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
     let status = Status {
         you,
         task,
-        holds: opened.app.holds(&caller, Some(&opened.project.id), 0)?.holds,
+        held: opened.app.held(&caller, &opened.project.id, SHOWN)?,
         unread,
         here: who::look(world, &mut opened, false)?,
         store: world.paths.store(),
@@ -82,7 +86,7 @@ pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
         ("You", you),
         ("Project", format!("{}{branch}  ({})", status.project.name, status.project.id)),
         ("Here", render::summary(&status.here.agents)),
-        ("Held", held(&status.holds)),
+        ("Held", held(&status.held)),
         ("Mail", format!("{} unread", text::count(status.unread, "message"))),
         ("Store", format!("{}, {} entries", status.store.display(), status.entries)),
     ];
@@ -104,10 +108,15 @@ pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
 }
 
 /// `src/auth/ (you), topic:auth (Raven)`
-fn held(holds: &[HoldView]) -> String {
+fn held(held: &HeldSummary) -> String {
     let one = |seen: &HoldView| {
         let who = if seen.yours { "you" } else { seen.name.as_str() };
         format!("{} ({who})", text::one_line(&seen.hold.resource.shown(), 80))
     };
-    if holds.is_empty() { "nothing".to_owned() } else { text::few(holds.iter().map(one), 4) }
+    let first: Vec<String> = held.first.iter().map(one).collect();
+    match held.count - first.len() {
+        _ if held.count == 0 => "nothing".to_owned(),
+        0 => first.join(", "),
+        more => format!("{}, {more} more", first.join(", ")),
+    }
 }

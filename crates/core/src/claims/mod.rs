@@ -30,6 +30,7 @@ pub use model::CommitOutcome;
 pub use model::Contest;
 pub use model::Extent;
 pub use model::Held;
+pub use model::HeldSummary;
 pub use model::Hold;
 pub use model::HoldKey;
 pub use model::HoldOutcome;

@@ -8,6 +8,7 @@ use serde::Deserializer;
 use serde::Serialize;
 use serde::Serializer;
 
+use super::Case;
 use super::Pattern;
 use crate::Timestamp;
 use crate::journal::Actor;
@@ -43,6 +44,17 @@ impl Resource {
     /// Whether it means the same on the whole machine, whatever the project.
     pub fn is_of_the_machine(name: &str) -> bool {
         ["port:", "docker:"].iter().any(|kind| name.starts_with(kind))
+    }
+
+    /// Whether what is kept under this spelling may be about the same: a quick look that
+    /// is wrong in one direction only.
+    pub fn may_meet(&self, other: &str, case: Case) -> bool {
+        match self {
+            Self::Paths(pattern) => {
+                other.strip_prefix(FILE).is_some_and(|other| pattern.may_meet(other, case))
+            }
+            Self::Named(name) => name == other,
+        }
     }
 
     /// The paths it means, if it is about paths.
@@ -281,6 +293,13 @@ pub struct HoldsOutcome {
     pub holds: Vec<HoldView>,
     /// Who changed what lately, and may not be done with it.
     pub touched: Vec<TouchView>,
+}
+
+/// How much is held in a project.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct HeldSummary {
+    pub count: usize,
+    pub first: Vec<HoldView>,
 }
 
 /// A write about to happen.

@@ -23,11 +23,13 @@ const SMALLEST_EXCERPT: usize = 200;
 const LONGEST_REMARK: usize = 600;
 
 /// A batch of letters in at most `budget` bytes: the text, and how many of the
-/// letters are in it. The first is always there, cut if need be.
+/// letters are in it. The first is always there, cut if need be. `is_more`: there are
+/// others besides.
 pub(super) fn batch(
     letters: &[Letter],
     settings: HookSettings,
     here: &ProjectId,
+    is_more: bool,
     is_stranger: impl Fn(&Actor) -> bool,
     now: Timestamp,
     budget: usize,
@@ -65,7 +67,8 @@ pub(super) fn batch(
     let mut block = heading(&shown_letters);
     block.push_str(&quoted);
     if shown < letters.len() {
-        let _ = writeln!(block, "[consort] {} more: `consort inbox`", letters.len() - shown);
+        let over = if is_more { "over " } else { "" };
+        let _ = writeln!(block, "[consort] {over}{} more: `consort inbox`", letters.len() - shown);
     }
     if settings.hints_at_replies()
         && let Some(first) = shown_letters.first()

@@ -18,6 +18,10 @@ pub trait MessageStore {
     /// The letters a mailbox has not read, in the order they were sent.
     fn unread(&self, mailbox: &Actor) -> Result<Vec<Letter>, StoreError>;
 
+    /// Those that were delivered, and so many of the others, the most urgent; in the
+    /// order they were sent. And whether there are more.
+    fn most_urgent(&self, mailbox: &Actor, most: usize) -> Result<(Vec<Letter>, bool), StoreError>;
+
     fn has_unread(&self, mailbox: &Actor) -> Result<bool, StoreError>;
 
     /// How many letters each mailbox has not read.

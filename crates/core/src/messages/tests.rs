@@ -72,7 +72,7 @@ fn numbers(letters: &[Letter]) -> Vec<Number> {
 }
 
 fn batch(letters: &[Letter], budget: usize) -> (String, usize) {
-    quote::batch(letters, HookSettings::DEFAULT, &ProjectId::from("here"), |_| true, NOW, budget)
+    quote::batch(letters, HookSettings::DEFAULT, &ProjectId::from("here"), false, |_| true, NOW, budget)
 }
 
 const MOMENTS: [DeliveryPoint; 6] = [

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use consort_core::App;
+use consort_core::claims::HeldSummary;
 use consort_core::claims::HoldView;
 use consort_core::config::ContextMode;
 use consort_core::config::HookSettings;
@@ -57,7 +58,7 @@ pub(crate) fn handle(
     let Some(outcome) = outcome else { return Ok(Answer::SILENCE) };
     // Mail waits for where it is heard.
     let mail = if is_heard { mail(app, call, around, DeliveryPoint::Start)? } else { None };
-    let held = app.held_by_others(&outcome.agent)?;
+    let held = app.held_by_others(&outcome.agent, SHOWN)?;
     let topics = app.topics_in(&outcome.agent.project.id);
     // What is missing here keeps no mail back.
     let foreseen = match settings.convergence {
@@ -84,7 +85,7 @@ pub(crate) fn handle(
 fn block(
     outcome: &JoinOutcome,
     topics: &BTreeMap<SessionId, Vec<String>>,
-    held: &[HoldView],
+    held: &HeldSummary,
     foreseen: &[String],
     settings: HookSettings,
 ) -> Option<String> {
@@ -117,13 +118,13 @@ fn block(
     if others.len() > SHOWN {
         let _ = write!(block, "\n- and {} more", others.len() - SHOWN);
     }
-    if !held.is_empty() {
+    if held.count > 0 {
         let one =
             |seen: &HoldView| format!("{} ({})", text::foreign(&seen.hold.resource.shown(), 80), seen.name);
-        let shown: Vec<String> = held.iter().take(SHOWN).map(one).collect();
+        let shown: Vec<String> = held.first.iter().map(one).collect();
         let _ = write!(block, "\nHeld: {}", shown.join(", "));
-        if held.len() > SHOWN {
-            let _ = write!(block, " and {} more: `consort claims`", held.len() - SHOWN);
+        if held.count > shown.len() {
+            let _ = write!(block, " and {} more: `consort claims`", held.count - shown.len());
         }
     }
     for line in foreseen.iter().take(FORESEEN) {

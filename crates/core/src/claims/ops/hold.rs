@@ -10,6 +10,7 @@ use crate::App;
 use crate::claims::ClaimError;
 use crate::claims::HoldOutcome;
 use crate::claims::HoldRequest;
+use crate::claims::Resource;
 use crate::claims::rules;
 use crate::claims::rules::ParsedResource;
 use crate::claims::rules::Terms;
@@ -34,7 +35,9 @@ impl App {
                 asked.push(one);
             }
         }
-        let live = gather(&*self.host, &*files, &*tx, tx.all_holds()?, now)?;
+        let resources: Vec<Resource> = asked.iter().map(|one| one.resource.clone()).collect();
+        let near = tx.holds_near(&resources, case)?;
+        let live = gather(&*self.host, &*files, &*tx, near, now)?;
         let asker = asker(&*self.host, me.as_ref());
         let HoldRequest { strength, mode, reason, ttl, .. } = request.clone();
         let terms = Terms { strength, mode, reason, ttl };

@@ -11,6 +11,7 @@ use super::whoever;
 use crate::App;
 use crate::Timestamp;
 use crate::claims::ClaimError;
+use crate::claims::HeldSummary;
 use crate::claims::HoldView;
 use crate::claims::HoldsOutcome;
 use crate::claims::PathOutcome;
@@ -20,11 +21,14 @@ use crate::claims::rules;
 use crate::config::Enforcement;
 use crate::config::hook_settings;
 use crate::engine::StoreError;
+use crate::engine::Tx;
+use crate::host::Host;
 use crate::journal::Actor;
 use crate::presence;
 use crate::presence::Agent;
 use crate::presence::CallerFacts;
 use crate::project::ProjectId;
+use crate::side_files::SideFiles;
 
 impl App {
     /// All that is held in a project and on the machine, or everywhere; and who
@@ -63,16 +67,25 @@ impl App {
         Ok(HoldsOutcome { at: now, holds, touched })
     }
 
-    /// What others hold in an agent's project.
-    pub fn held_by_others(&mut self, agent: &Agent) -> Result<Vec<HoldView>, StoreError> {
-        let (now, files) = (self.host.now(), self.engine.side_files());
-        let me = actor(Some(agent));
+    /// How much is held in a project, and the first few of it. What the person has
+    /// overridden does not count.
+    pub fn held(
+        &mut self,
+        caller: &CallerFacts,
+        project: &ProjectId,
+        most: usize,
+    ) -> Result<HeldSummary, StoreError> {
+        let files = self.engine.side_files();
         let tx = self.engine.read()?;
-        let mut others = tx.holds(Some(&agent.project.id))?;
-        others.retain(|hold| hold.holder != me && hold.strength != Strength::Overridden);
-        let live = gather(&*self.host, &*files, &*tx, others, now)?;
-        let viewer = Viewer::new(&live, &*tx, &me);
-        live.holds.iter().map(|hold| viewer.see(hold)).collect()
+        let me = whoever(presence::who_calls(&*self.host, &*files, &*tx, caller)?);
+        summary(&*self.host, &*files, &*tx, project, &me, |_| true, most)
+    }
+
+    /// The same of what others hold in an agent's project.
+    pub fn held_by_others(&mut self, agent: &Agent, most: usize) -> Result<HeldSummary, StoreError> {
+        let files = self.engine.side_files();
+        let (me, tx) = (actor(Some(agent)), self.engine.read()?);
+        summary(&*self.host, &*files, &*tx, &agent.project.id, &me, |holder| *holder != me, most)
     }
 
     /// Who holds a path, why, since when, and whether the caller may write it.
@@ -132,4 +145,34 @@ impl App {
             touched,
         })
     }
+}
+
+/// How much of those whose holder is wanted and lives.
+fn summary(
+    host: &dyn Host,
+    files: &dyn SideFiles,
+    tx: &dyn Tx,
+    project: &ProjectId,
+    me: &Actor,
+    is_wanted: impl Fn(&Actor) -> bool,
+    most: usize,
+) -> Result<HeldSummary, StoreError> {
+    let now = host.now();
+    let (mut holders, mut count) = (Vec::new(), 0);
+    for (holder, held) in tx.hold_counts(project, now)? {
+        let lives = match holder.session() {
+            None => true,
+            Some(session) => {
+                matches!(tx.agent(session)?, Some((agent, None)) if presence::is_alive(host, files, &agent))
+            }
+        };
+        if lives && is_wanted(&holder) {
+            holders.push(holder);
+            count += held;
+        }
+    }
+    let live = gather(host, files, tx, tx.first_holds(project, &holders, now, most)?, now)?;
+    let viewer = Viewer::new(&live, tx, me);
+    let first = live.holds.iter().map(|hold| viewer.see(hold)).collect::<Result<_, _>>()?;
+    Ok(HeldSummary { count, first })
 }

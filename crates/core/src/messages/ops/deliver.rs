@@ -13,6 +13,9 @@ use crate::messages::quote;
 use crate::messages::rules;
 use crate::presence::SessionId;
 
+/// How many letters that wait one hook looks at: more than it can hand over.
+const MOST: usize = 100;
+
 impl App {
     /// What a hook hands to its session at this moment, recorded as delivered;
     /// [`App::shown`] must follow once it was written out. Notes what was handed
@@ -36,7 +39,7 @@ impl App {
         }
         let mut tx = self.engine.write()?;
         let Some((me, None)) = tx.agent(session)? else { return Ok(None) };
-        let letters = tx.unread(&mailbox)?;
+        let (letters, is_more) = tx.most_urgent(&mailbox, MOST)?;
         let plan = rules::plan(letters, moment, now, delivery_states(&*self.host, &*flags, &mailbox));
 
         let mut changes = Vec::new();
@@ -52,8 +55,15 @@ impl App {
             let settings = hook_settings(&*tx, &me.location.worktree, environment)?;
             let known = if settings.introduces() { flags.introduced_senders(session) } else { Vec::new() };
             let is_stranger = |who: &Actor| !known.contains(&who.to_string());
-            let (text, count) =
-                quote::batch(&plan.hand, settings, &me.project.id, is_stranger, now, moment.budget());
+            let (text, count) = quote::batch(
+                &plan.hand,
+                settings,
+                &me.project.id,
+                is_more,
+                is_stranger,
+                now,
+                moment.budget(),
+            );
             handed = count;
             let now_handed = &plan.hand[..count];
             let messages = now_handed.iter().map(|letter| letter.message.id).collect();
@@ -73,7 +83,12 @@ impl App {
             }
             batch = Some(Batch { text, session: session.clone(), by });
         }
-        tx.set_flag(session, rules::flag_after(&plan, handed, now));
+        let mut flag = rules::flag_after(&plan, handed, now);
+        if is_more {
+            // What they are is for the next hook to say.
+            (flag.new, flag.later) = (true, true);
+        }
+        tx.set_flag(session, flag);
         Self::conclude(&*self.host, tx, now, Some(me.project.id), mailbox, changes)?;
         Ok(batch)
     }
