@@ -14,11 +14,12 @@ use std::time::Duration;
 
 use consort_agents::AgentCli;
 use consort_core::App;
+use consort_core::call_context::CallContext;
 use consort_core::hooks::HookReply;
 use consort_core::host::Clock as _;
 use consort_core::presence::Terminal;
 use consort_core::text;
-use consort_hook::Surroundings;
+use consort_hook::HookContext;
 use consort_host::Machine;
 use consort_host::Paths;
 use consort_host::env;
@@ -121,7 +122,13 @@ struct Process<'a> {
     event: &'a str,
 }
 
-impl Surroundings for Process<'_> {
+impl CallContext for Process<'_> {
+    fn variable(&self, name: &str) -> Option<String> {
+        env::get(name)
+    }
+}
+
+impl HookContext for Process<'_> {
     fn kind(&self) -> &'static str {
         self.cli.kind()
     }
@@ -140,10 +147,6 @@ impl Surroundings for Process<'_> {
 
     fn hears_before_tools(&self) -> bool {
         self.cli.hears_before_tools()
-    }
-
-    fn variable(&self, name: &str) -> Option<String> {
-        env::get(name)
     }
 
     fn has_one_session(&self, process: &consort_core::host::Process) -> bool {

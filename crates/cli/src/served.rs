@@ -7,6 +7,7 @@ use std::path::PathBuf;
 use consort_core::Timestamp;
 use consort_core::call_context;
 use consort_core::call_context::CallContext;
+use consort_core::call_context::ServedContext;
 use consort_core::engine::Engine as _;
 use consort_core::host::Clock as _;
 use consort_core::host::ConnectionAddrs;
@@ -64,6 +65,12 @@ impl ServedCalls {
 }
 
 impl CallContext for ServedCalls {
+    fn variable(&self, name: &str) -> Option<String> {
+        env::get(name)
+    }
+}
+
+impl ServedContext for ServedCalls {
     fn caller(&self, ends: Option<ConnectionAddrs>) -> CallerFacts {
         let machine = self.machine();
         let Some(ends) = ends else { return own_facts(&machine, machine.ancestors(), false) };
@@ -73,10 +80,6 @@ impl CallContext for ServedCalls {
                 CallerFacts { proof: Proof::None(Unproven::Elsewhere), ..CallerFacts::default() }
             }
         }
-    }
-
-    fn variable(&self, name: &str) -> Option<String> {
-        env::get(name)
     }
 
     fn look(&self, agents: &[Agent]) -> Vec<Observed> {

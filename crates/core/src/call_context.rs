@@ -1,5 +1,5 @@
-//! The port of the doors that serve others: what surrounds a call and is not in
-//! it.
+//! What a call comes with besides its arguments: the environment, and for the doors
+//! that serve others who calls and how to reach them.
 
 use std::path::Path;
 use std::time::Duration;
@@ -14,14 +14,17 @@ use crate::presence::JoinRequest;
 use crate::presence::Observed;
 use crate::presence::SessionId;
 
-/// What surrounds a call. Whoever calls over pipes started this process; over
-/// the network there are two ends of a connection.
-pub trait CallContext: Send + Sync {
-    /// Who calls, as far as processes and the environment tell.
-    fn caller(&self, ends: Option<ConnectionAddrs>) -> CallerFacts;
-
+/// What every call comes with.
+pub trait CallContext {
     /// A variable of the environment.
     fn variable(&self, name: &str) -> Option<String>;
+}
+
+/// What a served call comes with. Whoever calls over pipes started this process; over
+/// the network there are two ends of a connection.
+pub trait ServedContext: CallContext + Send + Sync {
+    /// Who calls, as far as processes and the environment tell.
+    fn caller(&self, ends: Option<ConnectionAddrs>) -> CallerFacts;
 
     /// What can be seen of agents from outside.
     fn look(&self, agents: &[Agent]) -> Vec<Observed>;

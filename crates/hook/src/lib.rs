@@ -9,6 +9,7 @@
 mod events;
 
 use consort_core::App;
+use consort_core::call_context::CallContext;
 use consort_core::engine::StoreError;
 use consort_core::hooks::HookCall;
 use consort_core::hooks::HookEvent;
@@ -23,8 +24,8 @@ use consort_core::presence::Terminal;
 use consort_core::presence::hosting_process;
 use consort_core::presence::is_shell;
 
-/// What surrounds a call and is not in it, asked for only when it matters.
-pub trait Surroundings {
+/// What a hook's call comes with besides its payload, asked for only when it matters.
+pub trait HookContext: CallContext {
     /// Which agent CLI calls.
     fn kind(&self) -> &'static str;
 
@@ -38,9 +39,6 @@ pub trait Surroundings {
 
     /// Whether what is said before a tool is used reaches the model.
     fn hears_before_tools(&self) -> bool;
-
-    /// A variable of the environment.
-    fn variable(&self, name: &str) -> Option<String>;
 
     /// Whether that process is one of its CLI, which has one session at a time.
     fn has_one_session(&self, process: &Process) -> bool;
@@ -62,14 +60,14 @@ impl Answer {
 }
 
 /// Carries out what an event means and says what to answer.
-pub fn handle(app: &mut App, call: HookCall, around: &dyn Surroundings) -> Result<Answer, PresenceError> {
-    let hosting = |host: &dyn Host| hosting(host, around);
+pub fn handle(app: &mut App, call: HookCall, context: &dyn HookContext) -> Result<Answer, PresenceError> {
+    let hosting = |host: &dyn Host| hosting(host, context);
     // A session that cannot be identified has no mail and no holds; it is still
     // refused what others hold.
     let session = app.session_here(&call.session, &hosting);
     let session = session.ok().flatten().unwrap_or_else(|| call.session.second_life(&Process::default()));
     let call = &HookCall { session, ..call };
-    match answer(app, call, around) {
+    match answer(app, call, context) {
         // Said once; what the agent is about to do goes on.
         Err(PresenceError::Store(error @ StoreError::NotUnderstood { .. })) => {
             match app.is_news_to(&call.session, &error.to_string()) {
@@ -81,21 +79,23 @@ pub fn handle(app: &mut App, call: HookCall, around: &dyn Surroundings) -> Resul
     }
 }
 
-fn answer(app: &mut App, call: &HookCall, around: &dyn Surroundings) -> Result<Answer, PresenceError> {
+fn answer(app: &mut App, call: &HookCall, context: &dyn HookContext) -> Result<Answer, PresenceError> {
     match &call.event {
         HookEvent::SessionStart { replaces, is_heard } => {
-            events::session_start::handle(app, call, around, replaces, *is_heard)
+            events::session_start::handle(app, call, context, replaces, *is_heard)
         }
-        HookEvent::Prompt(prompt) => events::prompt::handle(app, call, around, prompt),
-        HookEvent::ToolBefore(tool) => events::tool_before::handle(app, call, around, tool),
-        HookEvent::ToolAfter { tool, failed } => events::tool_after::handle(app, call, around, tool, *failed),
-        HookEvent::Waiting(what) => events::waiting::handle(app, call, around, what),
-        HookEvent::Resumed => events::waiting::over(app, call, around),
-        HookEvent::Woken => events::woken::handle(app, call, around),
-        HookEvent::TurnEnd { may_go_on } => events::turn_end::handle(app, call, around, *may_go_on),
-        HookEvent::Idle => events::turn_end::idle(app, call, around),
-        HookEvent::TurnFailed(error) => events::turn_end::failed(app, call, around, error),
-        HookEvent::Compacting => events::compacting::handle(app, call, around),
+        HookEvent::Prompt(prompt) => events::prompt::handle(app, call, context, prompt),
+        HookEvent::ToolBefore(tool) => events::tool_before::handle(app, call, context, tool),
+        HookEvent::ToolAfter { tool, failed } => {
+            events::tool_after::handle(app, call, context, tool, *failed)
+        }
+        HookEvent::Waiting(what) => events::waiting::handle(app, call, context, what),
+        HookEvent::Resumed => events::waiting::over(app, call, context),
+        HookEvent::Woken => events::woken::handle(app, call, context),
+        HookEvent::TurnEnd { may_go_on } => events::turn_end::handle(app, call, context, *may_go_on),
+        HookEvent::Idle => events::turn_end::idle(app, call, context),
+        HookEvent::TurnFailed(error) => events::turn_end::failed(app, call, context, error),
+        HookEvent::Compacting => events::compacting::handle(app, call, context),
         HookEvent::SubagentStart { id, kind } => events::subagent::started(app, call, id, kind),
         HookEvent::SubagentStop { id } => events::subagent::stopped(app, call, id),
         HookEvent::SessionEnd { is_replaced } => events::session_end::handle(app, call, *is_replaced),
@@ -104,8 +104,8 @@ fn answer(app: &mut App, call: &HookCall, around: &dyn Surroundings) -> Result<A
 
 /// The process that hosts the calling session. Nobody looks further up than to the
 /// ancestor that decides.
-fn hosting(host: &dyn Host, around: &dyn Surroundings) -> Option<Process> {
-    let named = around.pid();
+fn hosting(host: &dyn Host, context: &dyn HookContext) -> Option<Process> {
+    let named = context.pid();
     let decides = |process: &Process| match named {
         Some(pid) => process.pid == pid,
         None => !is_shell(process),
@@ -117,18 +117,18 @@ fn hosting(host: &dyn Host, around: &dyn Surroundings) -> Option<Process> {
 fn join_request(
     host: &dyn Host,
     call: &HookCall,
-    around: &dyn Surroundings,
+    context: &dyn HookContext,
 ) -> Result<JoinRequest, PresenceError> {
-    let process = hosting(host, around)
+    let process = hosting(host, context)
         .ok_or_else(|| StoreError::Failed("the hook has no parent process that could be its agent".into()))?;
     Ok(JoinRequest {
         session: call.session.clone(),
-        wish: around.name().map_or(NameWish::Any, NameWish::Prefer),
-        kind: around.kind().to_owned(),
+        wish: context.name().map_or(NameWish::Any, NameWish::Prefer),
+        kind: context.kind().to_owned(),
         process,
         cwd: call.cwd.clone(),
         model: call.model.clone(),
-        terminal: around.terminal(),
+        terminal: context.terminal(),
         spec: None,
         replaces: None,
     })

@@ -8,7 +8,7 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use consort_core::OpenApp;
-use consort_core::call_context::CallContext;
+use consort_core::call_context::ServedContext;
 use consort_core::host::ConnectionAddrs;
 use consort_core::journal::Actor;
 use consort_core::messages::Letter;
@@ -71,7 +71,7 @@ pub struct Server {
 /// What the servers of all clients have in common.
 struct Shared {
     open: OpenApp,
-    calls: Arc<dyn CallContext>,
+    calls: Arc<dyn ServedContext>,
     /// What was handed to whom with an answer: read, once it calls again.
     handed: Mutex<Handed>,
     /// Counts requests as they come and answers as they go.
@@ -126,7 +126,7 @@ impl Origin {
 }
 
 impl Server {
-    pub fn new(open: OpenApp, calls: Arc<dyn CallContext>) -> Self {
+    pub fn new(open: OpenApp, calls: Arc<dyn ServedContext>) -> Self {
         Self::of(Arc::new(Shared { open, calls, handed: Mutex::default(), moments: AtomicU64::new(0) }))
     }
 

@@ -10,7 +10,7 @@ use std::sync::Mutex;
 use std::time::Duration;
 
 use consort_core::call_context;
-use consort_core::call_context::CallContext;
+use consort_core::call_context::ServedContext;
 use consort_core::host::Topic;
 use consort_core::journal::Actor;
 use rmcp::Peer;
@@ -44,7 +44,7 @@ impl Watch {
     }
 
     /// Begins, unless it has begun for that mailbox.
-    pub(crate) fn begin(&self, calls: &dyn CallContext, mailbox: Actor, client: Peer<RoleServer>) {
+    pub(crate) fn begin(&self, calls: &dyn ServedContext, mailbox: Actor, client: Peer<RoleServer>) {
         let mut mailboxes = lock(&self.mailboxes);
         if mailboxes.contains_key(&mailbox) {
             return;
@@ -71,7 +71,7 @@ async fn tell(
 }
 
 /// The same for clients of the later protocol: one request that lasts.
-pub(crate) async fn listen(calls: &dyn CallContext, mailbox: &Actor, context: &SubscriptionContext) {
+pub(crate) async fn listen(calls: &dyn ServedContext, mailbox: &Actor, context: &SubscriptionContext) {
     let Some(mut news) = news(calls, mailbox) else { return };
     let uris = context.accepted().resource_subscriptions.clone().unwrap_or_default();
     while news.recv().await.is_some() {
@@ -84,7 +84,7 @@ pub(crate) async fn listen(calls: &dyn CallContext, mailbox: &Actor, context: &S
 }
 
 /// The news of a mailbox's listener, for as long as somebody listens.
-fn news(calls: &dyn CallContext, mailbox: &Actor) -> Option<mpsc::Receiver<()>> {
+fn news(calls: &dyn ServedContext, mailbox: &Actor) -> Option<mpsc::Receiver<()>> {
     let listener = calls.listen(Some(&Topic::Mailbox(mailbox.clone()))).ok()?;
     let renew = match mailbox {
         Actor::Agent(session) => calls.renewal(session),

@@ -14,7 +14,7 @@ use axum::http::StatusCode;
 use axum::response::Response;
 use axum::routing::any;
 use consort_core::App;
-use consort_core::call_context::CallContext;
+use consort_core::call_context::ServedContext;
 use consort_core::host::ConnectionAddrs;
 use consort_core::journal::Actor;
 use consort_core::journal::ChangeId;
@@ -61,7 +61,7 @@ async fn serve(
 ) -> Result<Response, Refusal> {
     let Query(about) = about.map_err(|error| Refusal::malformed(error.body_text()))?;
     let ends = ends.map(|Extension(ends)| ends);
-    let call = move |app: &mut App, calls: &dyn CallContext| {
+    let call = move |app: &mut App, calls: &dyn ServedContext| {
         let mut call = ApiCall { app, caller: access.proves(calls.caller(ends)), calls, about };
         let verb: Vec<&str> = verb.split('/').collect();
         match method {
@@ -92,7 +92,7 @@ impl About {
 /// its processes say that it is an agent.
 struct ApiCall<'a> {
     app: &'a mut App,
-    calls: &'a dyn CallContext,
+    calls: &'a dyn ServedContext,
     caller: CallerFacts,
     about: About,
 }

@@ -13,7 +13,7 @@ use axum::response::IntoResponse;
 use axum::serve::IncomingStream;
 use consort_core::App;
 use consort_core::OpenApp;
-use consort_core::call_context::CallContext;
+use consort_core::call_context::ServedContext;
 use consort_core::host::ConnectionAddrs;
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
@@ -39,7 +39,7 @@ pub struct Site {
 
 pub(crate) struct Inner {
     open: OpenApp,
-    pub(crate) calls: Arc<dyn CallContext>,
+    pub(crate) calls: Arc<dyn ServedContext>,
     /// Cancelled when the server is to end.
     pub(crate) end: CancellationToken,
     pub(crate) rooms: SyncRooms,
@@ -52,7 +52,7 @@ impl Inner {
     /// other.
     pub(crate) async fn with<T: Send + 'static>(
         self: &Arc<Self>,
-        work: impl FnOnce(&mut App, &dyn CallContext) -> Result<T, Refusal> + Send + 'static,
+        work: impl FnOnce(&mut App, &dyn ServedContext) -> Result<T, Refusal> + Send + 'static,
     ) -> Result<T, Refusal> {
         let inner = Arc::clone(self);
         let work = move || {
@@ -66,7 +66,7 @@ impl Inner {
 
 impl Site {
     /// Serves until `end`.
-    pub fn new(open: OpenApp, calls: Arc<dyn CallContext>, tokens: Tokens, end: CancellationToken) -> Self {
+    pub fn new(open: OpenApp, calls: Arc<dyn ServedContext>, tokens: Tokens, end: CancellationToken) -> Self {
         let (rooms, sockets) = (SyncRooms::default(), TaskTracker::new());
         let inner = Arc::new(Inner { open, calls, end, rooms, sockets });
         Self { inner, guard: Guard { tokens, hosts: Vec::new() }, others: Router::new() }

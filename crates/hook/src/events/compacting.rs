@@ -8,15 +8,15 @@ use consort_core::presence::Status;
 
 use super::pulse;
 use crate::Answer;
-use crate::Surroundings;
+use crate::HookContext;
 
 pub(crate) fn handle(
     app: &mut App,
     call: &HookCall,
-    around: &dyn Surroundings,
+    context: &dyn HookContext,
 ) -> Result<Answer, PresenceError> {
     let compacting =
         ActivityUpdate { activity: Some("compacting".into()), ..ActivityUpdate::of(Status::Working) };
-    pulse(app, call, around, &compacting);
+    pulse(app, call, context, &compacting);
     Ok(Answer::SILENCE)
 }

@@ -22,18 +22,18 @@ use consort_core::presence::ActivityUpdate;
 use consort_core::presence::PresenceError;
 
 use crate::Answer;
-use crate::Surroundings;
+use crate::HookContext;
 use crate::join_request;
 
 /// Notes what the session does. One met for the first time (the hooks were
 /// installed while it ran) joins first. **It is only a note**: whatever goes wrong
 /// with it (a full disk, a directory in its place) keeps nothing else from
 /// happening.
-fn pulse(app: &mut App, call: &HookCall, around: &dyn Surroundings, pulse: &ActivityUpdate) {
+fn pulse(app: &mut App, call: &HookCall, context: &dyn HookContext, pulse: &ActivityUpdate) {
     let begins = matches!(call.event, HookEvent::Prompt(_));
     if matches!(app.pulse(&call.session, pulse), Ok(ActivityOutcome::Stranger))
-        && let Ok(request) = join_request(app.host(), call, around)
-        && let Ok((_, Some(_))) = app.arrive(&request, begins, &|name| around.variable(name))
+        && let Ok(request) = join_request(app.host(), call, context)
+        && let Ok((_, Some(_))) = app.arrive(&request, begins, &|name| context.variable(name))
     {
         let _ = app.pulse(&call.session, pulse);
     }
@@ -43,14 +43,14 @@ fn pulse(app: &mut App, call: &HookCall, around: &dyn Surroundings, pulse: &Acti
 fn mail(
     app: &mut App,
     call: &HookCall,
-    around: &dyn Surroundings,
+    context: &dyn HookContext,
     moment: DeliveryPoint,
 ) -> Result<Option<Batch>, PresenceError> {
     // A subagent's context is thrown away with it.
     if call.in_subagent {
         return Ok(None);
     }
-    Ok(app.collect(&call.session, moment, &|name| around.variable(name))?)
+    Ok(app.collect(&call.session, moment, &|name| context.variable(name))?)
 }
 
 /// The same, where there is something to say besides: that must not be lost
@@ -58,11 +58,11 @@ fn mail(
 fn mail_beside(
     app: &mut App,
     call: &HookCall,
-    around: &dyn Surroundings,
+    context: &dyn HookContext,
     moment: DeliveryPoint,
     words: &[String],
 ) -> Result<Option<Batch>, PresenceError> {
-    match mail(app, call, around, moment) {
+    match mail(app, call, context, moment) {
         Err(_) if !words.is_empty() => Ok(None),
         mail => mail,
     }
@@ -70,11 +70,11 @@ fn mail_beside(
 
 /// Which of the files that a session has seen are not what they were. A
 /// subagent hears of it only where its own command has to be told apart.
-fn news(app: &mut App, call: &HookCall, around: &dyn Surroundings, after_own_command: bool) -> Vec<String> {
+fn news(app: &mut App, call: &HookCall, context: &dyn HookContext, after_own_command: bool) -> Vec<String> {
     if call.in_subagent && !after_own_command {
         return Vec::new();
     }
-    let environment = |name: &str| around.variable(name);
+    let environment = |name: &str| context.variable(name);
     let changed = app.changed_since_seen(&call.session, after_own_command, &environment);
     changed.ok().flatten().into_iter().collect()
 }

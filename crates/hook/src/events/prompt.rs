@@ -13,12 +13,12 @@ use super::news;
 use super::pulse;
 use super::told;
 use crate::Answer;
-use crate::Surroundings;
+use crate::HookContext;
 
 pub(crate) fn handle(
     app: &mut App,
     call: &HookCall,
-    around: &dyn Surroundings,
+    context: &dyn HookContext,
     prompt: &str,
 ) -> Result<Answer, PresenceError> {
     // What we ourselves have said comes back as a prompt where it keeps a turn going.
@@ -29,13 +29,13 @@ pub(crate) fn handle(
         asks_first: call.asks_first,
         ..ActivityUpdate::of(Status::Working)
     };
-    pulse(app, call, around, &working);
+    pulse(app, call, context, &working);
     let mut words: Vec<String> = app.take_kept(&call.session).into_iter().collect();
-    words.extend(news(app, call, around, false));
+    words.extend(news(app, call, context, false));
     // What cannot be foreseen keeps no mail back.
     if !call.in_subagent && !is_ours {
-        words.extend(app.prompted(&call.session, prompt, &|name| around.variable(name)).unwrap_or_default());
+        words.extend(app.prompted(&call.session, prompt, &|name| context.variable(name)).unwrap_or_default());
     }
-    let mail = mail_beside(app, call, around, DeliveryPoint::Prompt, &words)?;
+    let mail = mail_beside(app, call, context, DeliveryPoint::Prompt, &words)?;
     Ok(told(words, mail))
 }

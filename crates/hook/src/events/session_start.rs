@@ -24,7 +24,7 @@ use consort_core::text;
 
 use super::mail;
 use crate::Answer;
-use crate::Surroundings;
+use crate::HookContext;
 use crate::join_request;
 
 /// An agent's context is precious: more than this many are only counted.
@@ -37,27 +37,27 @@ const FORESEEN: usize = 3;
 pub(crate) fn handle(
     app: &mut App,
     call: &HookCall,
-    around: &dyn Surroundings,
+    context: &dyn HookContext,
     replaces: &Replaces,
     is_heard: bool,
 ) -> Result<Answer, PresenceError> {
-    let mut request = join_request(app.host(), call, around)?;
+    let mut request = join_request(app.host(), call, context)?;
     request.replaces = match replaces {
         Replaces::Session(session) => Some(session.clone()),
         Replaces::TheLast => app.predecessor(&request.kind, &request.process, &call.session)?,
-        Replaces::TheLastIfAlone if around.has_one_session(&request.process) => {
+        Replaces::TheLastIfAlone if context.has_one_session(&request.process) => {
             app.predecessor(&request.kind, &request.process, &call.session)?
         }
         Replaces::TheLastIfAlone | Replaces::Nobody => None,
     };
-    let (settings, outcome) = app.arrive(&request, true, &|name| around.variable(name))?;
+    let (settings, outcome) = app.arrive(&request, true, &|name| context.variable(name))?;
     if outcome.as_ref().is_some_and(|outcome| !outcome.joined) {
         // What it was doing before, compacting above all, is over.
         app.pulse(&call.session, &ActivityUpdate::of(Status::Idle))?;
     }
     let Some(outcome) = outcome else { return Ok(Answer::SILENCE) };
     // Mail waits for where it is heard.
-    let mail = if is_heard { mail(app, call, around, DeliveryPoint::Start)? } else { None };
+    let mail = if is_heard { mail(app, call, context, DeliveryPoint::Start)? } else { None };
     let held = app.held_by_others(&outcome.agent, SHOWN)?;
     let topics = app.topics_in(&outcome.agent.project.id);
     // What is missing here keeps no mail back.

@@ -20,39 +20,39 @@ use super::pulse;
 use super::told;
 use super::tool_before::targets;
 use crate::Answer;
-use crate::Surroundings;
+use crate::HookContext;
 
 pub(crate) fn handle(
     app: &mut App,
     call: &HookCall,
-    around: &dyn Surroundings,
+    context: &dyn HookContext,
     tool: &ToolUse,
     failed: bool,
 ) -> Result<Answer, PresenceError> {
-    pulse(app, call, around, &ActivityUpdate::of(Status::Working));
+    pulse(app, call, context, &ActivityUpdate::of(Status::Working));
     let mut words = Vec::new();
     // What cannot be noted is a hint less, and keeps no mail back.
     match &tool.act {
         Act::Writes(paths) if !failed => {
             let paths: Vec<PathBuf> = paths.iter().map(|path| call.cwd.join(path)).collect();
             for place in app.wrote(&call.session, &paths).unwrap_or_default() {
-                words.extend(visited(app, call, around, &place, true));
+                words.extend(visited(app, call, context, &place, true));
             }
         }
         Act::Reads(path) if !call.in_subagent && !failed => {
             let path = call.cwd.join(path);
             let _ = app.note_read(&call.session, &path);
             let place = app.host().real_path(&path);
-            words.extend(visited(app, call, around, &place, false));
+            words.extend(visited(app, call, context, &place, false));
         }
         Act::Runs(command) => {
-            let (targets, is_certain) = targets(call, around, tool);
+            let (targets, is_certain) = targets(call, context, tool);
             let files = targets.iter().filter(|target| target.extent == Extent::File);
             let files: Vec<PathBuf> = files.map(|target| target.path.clone()).collect();
             for place in app.wrote(&call.session, &files).unwrap_or_default() {
-                words.extend(visited(app, call, around, &place, true));
+                words.extend(visited(app, call, context, &place, true));
             }
-            let environment = |name: &str| around.variable(name);
+            let environment = |name: &str| context.variable(name);
             if !is_certain {
                 let found = app.end_command(&call.session, &tool.id, &call.cwd, command, &environment);
                 words.extend(found.ok().flatten());
@@ -62,8 +62,8 @@ pub(crate) fn handle(
         }
         _ => {}
     }
-    words.extend(news(app, call, around, matches!(tool.act, Act::Runs(_))));
-    let mail = mail_beside(app, call, around, DeliveryPoint::AfterTool, &words)?;
+    words.extend(news(app, call, context, matches!(tool.act, Act::Runs(_))));
+    let mail = mail_beside(app, call, context, DeliveryPoint::AfterTool, &words)?;
     Ok(told(words, mail))
 }
 
@@ -72,11 +72,11 @@ pub(crate) fn handle(
 fn visited(
     app: &mut App,
     call: &HookCall,
-    around: &dyn Surroundings,
+    context: &dyn HookContext,
     path: &Path,
     written: bool,
 ) -> Vec<String> {
-    let environment = |name: &str| around.variable(name);
+    let environment = |name: &str| context.variable(name);
     // A subagent's context is thrown away with it: then the session hears of it.
     app.visited(&call.session, path, written, call.in_subagent, &environment).unwrap_or_default()
 }

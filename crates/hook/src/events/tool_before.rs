@@ -23,60 +23,60 @@ use super::news;
 use super::pulse;
 use super::told;
 use crate::Answer;
-use crate::Surroundings;
+use crate::HookContext;
 
 pub(crate) fn handle(
     app: &mut App,
     call: &HookCall,
-    around: &dyn Surroundings,
+    context: &dyn HookContext,
     tool: &ToolUse,
 ) -> Result<Answer, PresenceError> {
     // First of all: nothing that fails later may take a refusal away.
-    let (targets, is_certain) = targets(call, around, tool);
-    let refuse = |reason: &str| around.prepare(Some(&HookReply::Deny(reason.to_owned())));
-    let verdict = app.guard(&call.session, &targets, &|name| around.variable(name), &refuse);
+    let (targets, is_certain) = targets(call, context, tool);
+    let refuse = |reason: &str| context.prepare(Some(&HookReply::Deny(reason.to_owned())));
+    let verdict = app.guard(&call.session, &targets, &|name| context.variable(name), &refuse);
     let working =
         ActivityUpdate { activity: Some(describe(call, tool)), ..ActivityUpdate::of(Status::Working) };
     // News and mail wait for the next hook: a refusal is read as one thing.
     if let Verdict::Denied(reason) = verdict {
         let reply = HookReply::Deny(reason);
-        around.prepare(Some(&reply));
-        pulse(app, call, around, &working);
+        context.prepare(Some(&reply));
+        pulse(app, call, context, &working);
         return Ok(Answer { reply, mail: None });
     }
-    around.prepare(None);
-    pulse(app, call, around, &working);
-    let verdict = before_a_write(app, call, around, tool, verdict, &targets, is_certain);
+    context.prepare(None);
+    pulse(app, call, context, &working);
+    let verdict = before_a_write(app, call, context, tool, verdict, &targets, is_certain);
     // What nobody would hear is not said, and so not counted as said.
-    if !around.hears_before_tools() {
+    if !context.hears_before_tools() {
         return Ok(Answer {
             reply: HookReply::Silence,
-            mail: mail(app, call, around, DeliveryPoint::BeforeTool)?,
+            mail: mail(app, call, context, DeliveryPoint::BeforeTool)?,
         });
     }
-    let mut words = news(app, call, around, false);
+    let mut words = news(app, call, context, false);
     if let Verdict::Warned(warning) = verdict {
         words.push(warning);
     }
-    Ok(told(words, mail(app, call, around, DeliveryPoint::BeforeTool)?))
+    Ok(told(words, mail(app, call, context, DeliveryPoint::BeforeTool)?))
 }
 
 /// Notes a command that may write, and looks who has just written the same.
 fn before_a_write(
     app: &mut App,
     call: &HookCall,
-    around: &dyn Surroundings,
+    context: &dyn HookContext,
     tool: &ToolUse,
     verdict: Verdict,
     targets: &[Target],
     is_certain: bool,
 ) -> Verdict {
-    let environment = |name: &str| around.variable(name);
+    let environment = |name: &str| context.variable(name);
     // What cannot be noted is a hint less, and stops nothing.
     if matches!(tool.act, Act::Runs(_)) && !(is_certain && targets.is_empty()) {
         let _ = app.begin_command(&call.session, &tool.id);
     }
-    if !around.hears_before_tools() {
+    if !context.hears_before_tools() {
         return verdict;
     }
     let touched = app.recently_touched(&call.session, targets, &environment).ok().flatten();
@@ -87,7 +87,7 @@ fn before_a_write(
 }
 
 /// What a tool will write, and whether that is all.
-pub(super) fn targets(call: &HookCall, around: &dyn Surroundings, tool: &ToolUse) -> (Vec<Target>, bool) {
+pub(super) fn targets(call: &HookCall, context: &dyn HookContext, tool: &ToolUse) -> (Vec<Target>, bool) {
     match &tool.act {
         Act::Writes(paths) => {
             let target = |path: &PathBuf| Target {
@@ -99,7 +99,7 @@ pub(super) fn targets(call: &HookCall, around: &dyn Surroundings, tool: &ToolUse
             (paths.iter().map(target).collect(), true)
         }
         Act::Runs(command) => {
-            let reading = consort_shell::read(command, around.variable("HOME").as_deref());
+            let reading = consort_shell::read(command, context.variable("HOME").as_deref());
             (reading.writes.into_iter().map(|write| target(call, write)).collect(), reading.is_certain)
         }
         Act::Reads(_) | Act::Visits(_) | Act::Other => (Vec::new(), true),

@@ -12,20 +12,20 @@ use consort_core::text;
 use super::mail;
 use super::pulse;
 use crate::Answer;
-use crate::Surroundings;
+use crate::HookContext;
 
 pub(crate) fn handle(
     app: &mut App,
     call: &HookCall,
-    around: &dyn Surroundings,
+    context: &dyn HookContext,
     may_go_on: bool,
 ) -> Result<Answer, PresenceError> {
     // First of all, so that a sender that finds it idle wakes it, and one that
     // does not has raised the flag that is looked at next.
-    pulse(app, call, around, &ActivityUpdate::of(Status::Idle));
-    let mail = mail(app, call, around, DeliveryPoint::End { may_go_on })?;
+    pulse(app, call, context, &ActivityUpdate::of(Status::Idle));
+    let mail = mail(app, call, context, DeliveryPoint::End { may_go_on })?;
     if mail.is_some() {
-        pulse(app, call, around, &ActivityUpdate::of(Status::Working));
+        pulse(app, call, context, &ActivityUpdate::of(Status::Working));
     }
     let reply = mail.as_ref().map_or(HookReply::Silence, |mail| HookReply::GoOn(mail.text.clone()));
     Ok(Answer { reply, mail })
@@ -35,19 +35,19 @@ pub(crate) fn handle(
 pub(crate) fn idle(
     app: &mut App,
     call: &HookCall,
-    around: &dyn Surroundings,
+    context: &dyn HookContext,
 ) -> Result<Answer, PresenceError> {
-    pulse(app, call, around, &ActivityUpdate::of(Status::Idle));
+    pulse(app, call, context, &ActivityUpdate::of(Status::Idle));
     Ok(Answer::SILENCE)
 }
 
 pub(crate) fn failed(
     app: &mut App,
     call: &HookCall,
-    around: &dyn Surroundings,
+    context: &dyn HookContext,
     error: &str,
 ) -> Result<Answer, PresenceError> {
     let why = format!("stopped by {}", text::one_line(error, 80));
-    pulse(app, call, around, &ActivityUpdate { activity: Some(why), ..ActivityUpdate::of(Status::Idle) });
+    pulse(app, call, context, &ActivityUpdate { activity: Some(why), ..ActivityUpdate::of(Status::Idle) });
     Ok(Answer::SILENCE)
 }

@@ -9,19 +9,19 @@ use consort_core::text;
 
 use super::pulse;
 use crate::Answer;
-use crate::Surroundings;
+use crate::HookContext;
 
 pub(crate) fn handle(
     app: &mut App,
     call: &HookCall,
-    around: &dyn Surroundings,
+    context: &dyn HookContext,
     what: &str,
 ) -> Result<Answer, PresenceError> {
     let waiting = ActivityUpdate {
         waiting_for: Some(text::one_line(what, 120)),
         ..ActivityUpdate::of(Status::Waiting)
     };
-    pulse(app, call, around, &waiting);
+    pulse(app, call, context, &waiting);
     Ok(Answer::SILENCE)
 }
 
@@ -29,8 +29,8 @@ pub(crate) fn handle(
 pub(crate) fn over(
     app: &mut App,
     call: &HookCall,
-    around: &dyn Surroundings,
+    context: &dyn HookContext,
 ) -> Result<Answer, PresenceError> {
-    pulse(app, call, around, &ActivityUpdate::of(Status::Working));
+    pulse(app, call, context, &ActivityUpdate::of(Status::Working));
     Ok(Answer::SILENCE)
 }

@@ -12,17 +12,17 @@ use super::mail;
 use super::pulse;
 use super::told;
 use crate::Answer;
-use crate::Surroundings;
+use crate::HookContext;
 
 pub(crate) fn handle(
     app: &mut App,
     call: &HookCall,
-    around: &dyn Surroundings,
+    context: &dyn HookContext,
 ) -> Result<Answer, PresenceError> {
-    let mail = mail(app, call, around, DeliveryPoint::Prompt)?;
+    let mail = mail(app, call, context, DeliveryPoint::Prompt)?;
     if mail.is_some() {
         // Handed over it is: that its status lags behind must not keep it back.
-        pulse(app, call, around, &ActivityUpdate::of(Status::Working));
+        pulse(app, call, context, &ActivityUpdate::of(Status::Working));
     }
     Ok(told(Vec::new(), mail))
 }

@@ -11,7 +11,7 @@ use std::sync::Arc;
 use std::sync::Mutex;
 
 use consort_core::App;
-use consort_core::call_context::CallContext;
+use consort_core::call_context::ServedContext;
 use consort_core::engine::StoreError;
 use consort_core::journal::Actor;
 use consort_core::messages::Letter;
@@ -36,7 +36,7 @@ use crate::server::Origin;
 /// What a tool works with.
 pub(crate) struct ToolContext<'a> {
     pub(crate) app: App,
-    pub(crate) calls: &'a dyn CallContext,
+    pub(crate) calls: &'a dyn ServedContext,
     handed: &'a Mutex<Handed>,
     /// What the answer to this call hands over.
     pub(crate) handing: Vec<Letter>,
@@ -52,7 +52,7 @@ pub(crate) struct ToolContext<'a> {
 impl<'a> ToolContext<'a> {
     pub(crate) fn new(
         app: App,
-        calls: &'a dyn CallContext,
+        calls: &'a dyn ServedContext,
         handed: &'a Mutex<Handed>,
         session: &'a Mutex<Session>,
         origin: Origin,
