@@ -59,8 +59,8 @@ pub(crate) fn write(reply: &HookReply) -> Option<String> {
 
 /// Whether a session is being woken: its plugin listens while it is idle, and
 /// there was a notification.
-pub(crate) fn is_woken(heard: &Activity) -> bool {
-    heard.status == Status::Idle
+pub(crate) fn is_woken(activity: &Activity) -> bool {
+    activity.status == Status::Idle
 }
 
 /// A plugin as it is written for this program: how to reach us, what all

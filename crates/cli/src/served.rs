@@ -86,9 +86,9 @@ impl ServedContext for ServedCalls {
         observe::look(&self.home, agents)
     }
 
-    fn wake(&self, agent: &Agent, heard: &Activity) -> bool {
+    fn wake(&self, agent: &Agent, activity: &Activity) -> bool {
         let cli = consort_agents::find(&agent.kind);
-        cli.is_some_and(|cli| cli.wake(&cli.config_dir(&self.home, &env::get), agent, heard))
+        cli.is_some_and(|cli| cli.wake(&cli.config_dir(&self.home, &env::get), agent, activity))
     }
 
     fn join_request(&self, client: &str, ends: Option<ConnectionAddrs>) -> Option<JoinRequest> {

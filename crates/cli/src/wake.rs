@@ -17,11 +17,11 @@ pub(crate) fn wake(
     outcome: &SendOutcome,
 ) -> Vec<String> {
     let mut lines = Vec::new();
-    for (agent, heard) in app.asleep(request, outcome).unwrap_or_default() {
+    for (agent, activity) in app.asleep(request, outcome).unwrap_or_default() {
         let Some(cli) = consort_agents::find(&agent.kind) else { continue };
-        if cli.wake(&world.config_dir(cli), &agent, &heard) {
+        if cli.wake(&world.config_dir(cli), &agent, &activity) {
             lines.push(format!("{} was idle and is being woken.", agent.name));
-        } else if heard.status == Status::Idle {
+        } else if activity.status == Status::Idle {
             lines.push(format!("{} is idle and sees it with its next prompt.", agent.name));
         }
     }

@@ -30,7 +30,7 @@ pub trait ServedContext: CallContext + Send + Sync {
     fn look(&self, agents: &[Agent]) -> Vec<Observed>;
 
     /// Wakes an idle agent, where that can be done.
-    fn wake(&self, agent: &Agent, heard: &Activity) -> bool;
+    fn wake(&self, agent: &Agent, activity: &Activity) -> bool;
 
     /// What says that a session lives, for those who cannot see its process.
     fn renewal(&self, session: &SessionId) -> Box<dyn Fn() + Send>;
@@ -52,13 +52,13 @@ pub trait Listener: Send {
 }
 
 /// Waits in a thread of its own: whenever there is news, and after so long without,
-/// `heard` is told whether there is any, and says whether to go on.
+/// `on_news` is told whether there is any, and says whether to go on.
 pub fn in_background(
     mut listener: Box<dyn Listener>,
     longest: Duration,
-    mut heard: impl FnMut(bool) -> bool + Send + 'static,
+    mut on_news: impl FnMut(bool) -> bool + Send + 'static,
 ) -> std::io::Result<()> {
-    let wait = move || while listener.wait(longest).is_ok_and(&mut heard) {};
+    let wait = move || while listener.wait(longest).is_ok_and(&mut on_news) {};
     // It sleeps most of the time and does little else.
     std::thread::Builder::new().name("listener".into()).stack_size(64 * 1024).spawn(wait).map(drop)
 }

@@ -92,13 +92,13 @@ fn news(calls: &dyn ServedContext, mailbox: &Actor) -> Option<mpsc::Receiver<()>
     };
     // Rings that nobody has heard yet are one.
     let (notice, news) = mpsc::channel(1);
-    let heard = move |rang| {
+    let activity = move |rang| {
         renew();
         if rang {
             let _ = notice.try_send(());
         }
         !notice.is_closed()
     };
-    call_context::in_background(listener, NAP, heard).ok()?;
+    call_context::in_background(listener, NAP, activity).ok()?;
     Some(news)
 }

@@ -317,7 +317,7 @@ fn carry_out(app: &mut StoryApp, verb: &Verb) {
             let _ = app.rename(&session(s).into(), &format!("n{name}"), Actor::Person);
         }
         Verb::ActivityUpdate { session: s } => {
-            drop(app.pulse(&session(s).into(), &ActivityUpdate::of(Status::Working)))
+            drop(app.note_activity(&session(s).into(), &ActivityUpdate::of(Status::Working)))
         }
         Verb::Kill { pid } => app.host().kill(pid.into()),
         Verb::Reuse { pid } => drop(app.host().start(pid.into(), "another")),

@@ -152,9 +152,12 @@ pub fn store_story(engine: impl Engine + 'static) {
 
     // Pulses are not news.
     let before = app.journal_last_seq().unwrap();
-    assert_eq!(app.pulse(&raven, &ActivityUpdate::of(Status::Working)).unwrap(), ActivityOutcome::Noted);
     assert_eq!(
-        app.pulse(&"nobody".into(), &ActivityUpdate::of(Status::Idle)).unwrap(),
+        app.note_activity(&raven, &ActivityUpdate::of(Status::Working)).unwrap(),
+        ActivityOutcome::Noted
+    );
+    assert_eq!(
+        app.note_activity(&"nobody".into(), &ActivityUpdate::of(Status::Idle)).unwrap(),
         ActivityOutcome::Stranger
     );
     app.subagent_started(&raven, "a1", "Explore").unwrap();
@@ -191,7 +194,10 @@ pub fn store_story(engine: impl Engine + 'static) {
     // Asked to leave, it stays away until it asks to join.
     app.leave(&raven, LeaveReason::Asked, Actor::Person).unwrap().unwrap();
     assert_eq!(app.leave(&raven, LeaveReason::Asked, Actor::Person).unwrap(), None);
-    assert_eq!(app.pulse(&raven, &ActivityUpdate::of(Status::Working)).unwrap(), ActivityOutcome::Dormant);
+    assert_eq!(
+        app.note_activity(&raven, &ActivityUpdate::of(Status::Working)).unwrap(),
+        ActivityOutcome::Dormant
+    );
     assert_eq!(roll(&mut app), "Bear idle, Raven gone");
 
     // The journal tells it all, in order and without gaps.

@@ -192,8 +192,8 @@ impl ApiCall<'_> {
             ..SendRequest::default()
         };
         let outcome = self.app.send(&request)?;
-        for (agent, heard) in self.app.asleep(&request, &outcome).unwrap_or_default() {
-            self.calls.wake(&agent, &heard);
+        for (agent, activity) in self.app.asleep(&request, &outcome).unwrap_or_default() {
+            self.calls.wake(&agent, &activity);
         }
         told(outcome)
     }

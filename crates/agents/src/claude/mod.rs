@@ -150,8 +150,8 @@ impl AgentCli for Claude {
         Ok(run)
     }
 
-    fn wake(&self, config_dir: &Path, agent: &Agent, heard: &Activity) -> bool {
-        wake::wake(config_dir, agent, heard)
+    fn wake(&self, config_dir: &Path, agent: &Agent, activity: &Activity) -> bool {
+        wake::wake(config_dir, agent, activity)
     }
 
     fn live_state(&self, config_dir: &Path, agent: &Agent) -> Option<Live> {

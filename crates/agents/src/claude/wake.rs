@@ -26,8 +26,8 @@ use super::live::SessionFile;
 const PATIENCE: Duration = Duration::from_millis(500);
 
 /// Whether the session was told.
-pub(super) fn wake(config_dir: &Path, agent: &Agent, heard: &Activity) -> bool {
-    if heard.asks_first != Some(true) {
+pub(super) fn wake(config_dir: &Path, agent: &Agent, activity: &Activity) -> bool {
+    if activity.asks_first != Some(true) {
         return false;
     }
     let socket = SessionFile::read(config_dir, agent).and_then(idle_socket);

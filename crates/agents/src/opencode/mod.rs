@@ -115,8 +115,8 @@ impl AgentCli for OpenCode {
         Ok(run)
     }
 
-    fn wake(&self, _config_dir: &Path, _agent: &Agent, heard: &Activity) -> bool {
-        plain::is_woken(heard)
+    fn wake(&self, _config_dir: &Path, _agent: &Agent, activity: &Activity) -> bool {
+        plain::is_woken(activity)
     }
 }
 

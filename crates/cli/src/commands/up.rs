@@ -31,7 +31,7 @@ use crate::render;
 use crate::world::Opened;
 use crate::world::World;
 
-/// Ages and pulses move without news.
+/// Ages and activity change without news.
 const TICK: Duration = Duration::from_secs(1);
 
 /// How often the work of different worktrees is held against each other.

@@ -60,7 +60,7 @@ impl dyn SideFiles + '_ {
         if !state.is_begun() {
             return Ok(false);
         }
-        let ActivityUpdate { status, activity, waiting_for, .. } = update;
+        let ActivityUpdate { status, doing: activity, waiting_for, .. } = update;
         let now = Now { at, status: *status, activity: activity.clone(), waiting_for: waiting_for.clone() };
         let mut text = json(&now);
         if text.len() > NOW.len {
@@ -135,7 +135,7 @@ impl dyn SideFiles + '_ {
     }
 
     /// What is known of what a session does.
-    pub fn heard(&self, session: &SessionId) -> Option<Activity> {
+    pub fn activity(&self, session: &SessionId) -> Option<Activity> {
         let state = self.state(session).ok()??;
         // Caught in the middle of a write, it is whole a moment later.
         let now: Now = state.read(NOW).or_else(|| self.state(session).ok()??.read(NOW))?;
@@ -145,7 +145,7 @@ impl dyn SideFiles + '_ {
         Some(Activity {
             last_active: now.at,
             status: now.status,
-            activity: now.activity,
+            doing: now.activity,
             waiting_for: now.waiting_for,
             prompts: turn.prompts,
             model: turn.model,

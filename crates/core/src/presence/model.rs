@@ -211,7 +211,7 @@ pub enum Status {
 pub struct ActivityUpdate {
     pub status: Status,
     /// The tool in use and on what.
-    pub activity: Option<String>,
+    pub doing: Option<String>,
     /// What it waits for.
     pub waiting_for: Option<String>,
     /// Set when a prompt began it.
@@ -225,16 +225,16 @@ pub struct ActivityUpdate {
 impl ActivityUpdate {
     /// A session that does this, and no more is known.
     pub fn of(status: Status) -> Self {
-        Self { status, activity: None, waiting_for: None, prompt: false, model: None, asks_first: None }
+        Self { status, doing: None, waiting_for: None, prompt: false, model: None, asks_first: None }
     }
 }
 
-/// All that pulses have told of an agent.
+/// All that its hooks have told of an agent.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Activity {
     pub last_active: Timestamp,
     pub status: Status,
-    pub activity: Option<String>,
+    pub doing: Option<String>,
     pub waiting_for: Option<String>,
     pub prompts: u32,
     pub model: Option<String>,
@@ -242,7 +242,7 @@ pub struct Activity {
     pub subagents: Vec<Subagent>,
 }
 
-/// What came of a pulse.
+/// What came of an update.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ActivityOutcome {
     Noted,

@@ -153,28 +153,28 @@ pub(super) fn arrival(registered: Option<Agent>, agent: &Agent) -> Vec<Change> {
     }
 }
 
-/// A present agent, as its pulse tells; without one, as it joined.
-pub(super) fn see(mut agent: Agent, heard: Option<Activity>) -> Seen {
-    let heard = heard.unwrap_or_else(|| Activity {
+/// A present agent with what its hooks told last; without that, as it joined.
+pub(super) fn see(mut agent: Agent, activity: Option<Activity>) -> Seen {
+    let activity = activity.unwrap_or_else(|| Activity {
         last_active: agent.joined_at,
         status: Status::Idle,
-        activity: None,
+        doing: None,
         waiting_for: None,
         prompts: 0,
         model: None,
         asks_first: None,
         subagents: Vec::new(),
     });
-    agent.model = heard.model.or(agent.model);
+    agent.model = activity.model.or(agent.model);
     Seen {
         agent,
-        status: heard.status,
-        activity: heard.activity,
-        waiting_for: heard.waiting_for,
-        last_active: heard.last_active,
-        prompts: heard.prompts,
+        status: activity.status,
+        activity: activity.doing,
+        waiting_for: activity.waiting_for,
+        last_active: activity.last_active,
+        prompts: activity.prompts,
         quadrant: None,
-        subagents: heard.subagents,
+        subagents: activity.subagents,
         left: None,
         unread: 0,
         you: false,

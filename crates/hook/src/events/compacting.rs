@@ -6,7 +6,7 @@ use consort_core::presence::ActivityUpdate;
 use consort_core::presence::PresenceError;
 use consort_core::presence::Status;
 
-use super::pulse;
+use super::note_activity;
 use crate::Answer;
 use crate::HookContext;
 
@@ -16,7 +16,7 @@ pub(crate) fn handle(
     context: &dyn HookContext,
 ) -> Result<Answer, PresenceError> {
     let compacting =
-        ActivityUpdate { activity: Some("compacting".into()), ..ActivityUpdate::of(Status::Working) };
-    pulse(app, call, context, &compacting);
+        ActivityUpdate { doing: Some("compacting".into()), ..ActivityUpdate::of(Status::Working) };
+    note_activity(app, call, context, &compacting);
     Ok(Answer::SILENCE)
 }

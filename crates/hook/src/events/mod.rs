@@ -29,13 +29,13 @@ use crate::join_request;
 /// installed while it ran) joins first. **It is only a note**: whatever goes wrong
 /// with it (a full disk, a directory in its place) keeps nothing else from
 /// happening.
-fn pulse(app: &mut App, call: &HookCall, context: &dyn HookContext, pulse: &ActivityUpdate) {
+fn note_activity(app: &mut App, call: &HookCall, context: &dyn HookContext, update: &ActivityUpdate) {
     let begins = matches!(call.event, HookEvent::Prompt(_));
-    if matches!(app.pulse(&call.session, pulse), Ok(ActivityOutcome::Stranger))
+    if matches!(app.note_activity(&call.session, update), Ok(ActivityOutcome::Stranger))
         && let Ok(request) = join_request(app.host(), call, context)
         && let Ok((_, Some(_))) = app.arrive(&request, begins, &|name| context.variable(name))
     {
-        let _ = app.pulse(&call.session, pulse);
+        let _ = app.note_activity(&call.session, update);
     }
 }
 

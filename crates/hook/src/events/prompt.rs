@@ -10,7 +10,7 @@ use consort_core::presence::Status;
 
 use super::mail_beside;
 use super::news;
-use super::pulse;
+use super::note_activity;
 use super::told;
 use crate::Answer;
 use crate::HookContext;
@@ -29,7 +29,7 @@ pub(crate) fn handle(
         asks_first: call.asks_first,
         ..ActivityUpdate::of(Status::Working)
     };
-    pulse(app, call, context, &working);
+    note_activity(app, call, context, &working);
     let mut words: Vec<String> = app.take_kept(&call.session).into_iter().collect();
     words.extend(news(app, call, context, false));
     // What cannot be foreseen keeps no mail back.

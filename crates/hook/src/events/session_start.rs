@@ -53,7 +53,7 @@ pub(crate) fn handle(
     let (settings, outcome) = app.arrive(&request, true, &|name| context.variable(name))?;
     if outcome.as_ref().is_some_and(|outcome| !outcome.joined) {
         // What it was doing before, compacting above all, is over.
-        app.pulse(&call.session, &ActivityUpdate::of(Status::Idle))?;
+        app.note_activity(&call.session, &ActivityUpdate::of(Status::Idle))?;
     }
     let Some(outcome) = outcome else { return Ok(Answer::SILENCE) };
     // Mail waits for where it is heard.

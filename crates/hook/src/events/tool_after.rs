@@ -16,7 +16,7 @@ use consort_core::presence::Status;
 
 use super::mail_beside;
 use super::news;
-use super::pulse;
+use super::note_activity;
 use super::told;
 use super::tool_before::targets;
 use crate::Answer;
@@ -29,7 +29,7 @@ pub(crate) fn handle(
     tool: &ToolUse,
     failed: bool,
 ) -> Result<Answer, PresenceError> {
-    pulse(app, call, context, &ActivityUpdate::of(Status::Working));
+    note_activity(app, call, context, &ActivityUpdate::of(Status::Working));
     let mut words = Vec::new();
     // What cannot be noted is a hint less, and keeps no mail back.
     match &tool.act {

@@ -20,7 +20,7 @@ use consort_core::text;
 
 use super::mail;
 use super::news;
-use super::pulse;
+use super::note_activity;
 use super::told;
 use crate::Answer;
 use crate::HookContext;
@@ -35,17 +35,16 @@ pub(crate) fn handle(
     let (targets, is_certain) = targets(call, context, tool);
     let refuse = |reason: &str| context.prepare(Some(&HookReply::Deny(reason.to_owned())));
     let verdict = app.guard(&call.session, &targets, &|name| context.variable(name), &refuse);
-    let working =
-        ActivityUpdate { activity: Some(describe(call, tool)), ..ActivityUpdate::of(Status::Working) };
+    let working = ActivityUpdate { doing: Some(describe(call, tool)), ..ActivityUpdate::of(Status::Working) };
     // News and mail wait for the next hook: a refusal is read as one thing.
     if let Verdict::Denied(reason) = verdict {
         let reply = HookReply::Deny(reason);
         context.prepare(Some(&reply));
-        pulse(app, call, context, &working);
+        note_activity(app, call, context, &working);
         return Ok(Answer { reply, mail: None });
     }
     context.prepare(None);
-    pulse(app, call, context, &working);
+    note_activity(app, call, context, &working);
     let verdict = before_a_write(app, call, context, tool, verdict, &targets, is_certain);
     // What nobody would hear is not said, and so not counted as said.
     if !context.hears_before_tools() {

@@ -10,7 +10,7 @@ use consort_core::presence::Status;
 use consort_core::text;
 
 use super::mail;
-use super::pulse;
+use super::note_activity;
 use crate::Answer;
 use crate::HookContext;
 
@@ -22,10 +22,10 @@ pub(crate) fn handle(
 ) -> Result<Answer, PresenceError> {
     // First of all, so that a sender that finds it idle wakes it, and one that
     // does not has raised the flag that is looked at next.
-    pulse(app, call, context, &ActivityUpdate::of(Status::Idle));
+    note_activity(app, call, context, &ActivityUpdate::of(Status::Idle));
     let mail = mail(app, call, context, DeliveryPoint::End { may_go_on })?;
     if mail.is_some() {
-        pulse(app, call, context, &ActivityUpdate::of(Status::Working));
+        note_activity(app, call, context, &ActivityUpdate::of(Status::Working));
     }
     let reply = mail.as_ref().map_or(HookReply::Silence, |mail| HookReply::GoOn(mail.text.clone()));
     Ok(Answer { reply, mail })
@@ -37,7 +37,7 @@ pub(crate) fn idle(
     call: &HookCall,
     context: &dyn HookContext,
 ) -> Result<Answer, PresenceError> {
-    pulse(app, call, context, &ActivityUpdate::of(Status::Idle));
+    note_activity(app, call, context, &ActivityUpdate::of(Status::Idle));
     Ok(Answer::SILENCE)
 }
 
@@ -48,6 +48,11 @@ pub(crate) fn failed(
     error: &str,
 ) -> Result<Answer, PresenceError> {
     let why = format!("stopped by {}", text::one_line(error, 80));
-    pulse(app, call, context, &ActivityUpdate { activity: Some(why), ..ActivityUpdate::of(Status::Idle) });
+    note_activity(
+        app,
+        call,
+        context,
+        &ActivityUpdate { doing: Some(why), ..ActivityUpdate::of(Status::Idle) },
+    );
     Ok(Answer::SILENCE)
 }

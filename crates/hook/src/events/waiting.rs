@@ -7,7 +7,7 @@ use consort_core::presence::PresenceError;
 use consort_core::presence::Status;
 use consort_core::text;
 
-use super::pulse;
+use super::note_activity;
 use crate::Answer;
 use crate::HookContext;
 
@@ -21,7 +21,7 @@ pub(crate) fn handle(
         waiting_for: Some(text::one_line(what, 120)),
         ..ActivityUpdate::of(Status::Waiting)
     };
-    pulse(app, call, context, &waiting);
+    note_activity(app, call, context, &waiting);
     Ok(Answer::SILENCE)
 }
 
@@ -31,6 +31,6 @@ pub(crate) fn over(
     call: &HookCall,
     context: &dyn HookContext,
 ) -> Result<Answer, PresenceError> {
-    pulse(app, call, context, &ActivityUpdate::of(Status::Working));
+    note_activity(app, call, context, &ActivityUpdate::of(Status::Working));
     Ok(Answer::SILENCE)
 }

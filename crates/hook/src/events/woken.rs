@@ -9,7 +9,7 @@ use consort_core::presence::PresenceError;
 use consort_core::presence::Status;
 
 use super::mail;
-use super::pulse;
+use super::note_activity;
 use super::told;
 use crate::Answer;
 use crate::HookContext;
@@ -22,7 +22,7 @@ pub(crate) fn handle(
     let mail = mail(app, call, context, DeliveryPoint::Prompt)?;
     if mail.is_some() {
         // Handed over it is: that its status lags behind must not keep it back.
-        pulse(app, call, context, &ActivityUpdate::of(Status::Working));
+        note_activity(app, call, context, &ActivityUpdate::of(Status::Working));
     }
     Ok(told(Vec::new(), mail))
 }

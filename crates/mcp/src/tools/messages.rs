@@ -79,8 +79,8 @@ pub(super) fn send(context: &mut ToolContext<'_>, send: Send) -> Result<Answer, 
     outcome.failed.iter().for_each(|refusal| text.push_str(&format!("\nNot sent: {refusal}")));
     // Whoever sleeps on sees it with its next prompt.
     let mut woken = Vec::new();
-    for (agent, heard) in context.app.asleep(&request, &outcome).unwrap_or_default() {
-        if context.calls.wake(&agent, &heard) {
+    for (agent, activity) in context.app.asleep(&request, &outcome).unwrap_or_default() {
+        if context.calls.wake(&agent, &activity) {
             text.push_str(&format!(" {} was idle and is being woken.", agent.name));
             woken.push(agent.name);
         }

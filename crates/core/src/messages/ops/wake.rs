@@ -39,9 +39,9 @@ impl App {
             let Actor::Agent(session) = &recipient.who else { continue };
             // One that works without a sign may have been interrupted, which
             // fires no hook; its CLI knows.
-            let Some(heard) = files.heard(session) else { continue };
-            let is_busy = heard.status != Status::Idle && now.since(heard.last_active) < LONG_SILENCE;
-            if is_busy || heard.prompts == 0 {
+            let Some(activity) = files.activity(session) else { continue };
+            let is_busy = activity.status != Status::Idle && now.since(activity.last_active) < LONG_SILENCE;
+            if is_busy || activity.prompts == 0 {
                 continue;
             }
             let tx = self.engine.read()?;
@@ -49,7 +49,7 @@ impl App {
                 && agent.location.machine == self.host.name()
                 && hook_settings(&*tx, &agent.location.worktree, &|_| None)?.wake_idle
             {
-                asleep.push((agent, heard));
+                asleep.push((agent, activity));
             }
         }
         Ok(asleep)
@@ -63,15 +63,15 @@ impl App {
         environment: &dyn Fn(&str) -> Option<String>,
     ) -> Result<WakeCheck, StoreError> {
         let flags = self.engine.side_files();
-        let heard = self.engine.side_files().heard(session);
+        let activity = self.engine.side_files().activity(session);
         let flag = flags.flag(session);
-        if heard.is_some() && !flag.new && !flag.later {
+        if activity.is_some() && !flag.new && !flag.later {
             return Ok(WakeCheck::Nothing);
         }
         let tx = self.engine.read()?;
         let Some((agent, None)) = tx.agent(session)? else { return Ok(WakeCheck::Gone) };
         // One that was never spoken to is left alone.
-        let is_spoken_to = heard.is_some_and(|heard| heard.prompts > 0);
+        let is_spoken_to = activity.is_some_and(|activity| activity.prompts > 0);
         if !is_spoken_to || !hook_settings(&*tx, &agent.location.worktree, environment)?.wake_idle {
             return Ok(WakeCheck::Nothing);
         }

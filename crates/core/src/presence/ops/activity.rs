@@ -12,12 +12,12 @@ use crate::presence::Subagent;
 impl App {
     /// Notes what an agent does. The hot path: it comes with every tool call,
     /// so it opens no database unless the session is not known.
-    pub fn pulse(
+    pub fn note_activity(
         &mut self,
         session: &SessionId,
-        pulse: &ActivityUpdate,
+        update: &ActivityUpdate,
     ) -> Result<ActivityOutcome, StoreError> {
-        if self.engine.side_files().note_activity(session, self.host.now(), pulse)? {
+        if self.engine.side_files().note_activity(session, self.host.now(), update)? {
             return Ok(ActivityOutcome::Noted);
         }
         Ok(match self.engine.read()?.agent(session)? {
@@ -30,7 +30,7 @@ impl App {
     /// better: then it is at work.
     pub fn has_called(&mut self, session: &SessionId) -> Result<(), StoreError> {
         let files = self.engine.side_files();
-        if files.heard(session).is_none_or(|heard| heard.status == Status::Idle) {
+        if files.activity(session).is_none_or(|activity| activity.status == Status::Idle) {
             files.note_activity(session, self.host.now(), &ActivityUpdate::of(Status::Idle))?;
         }
         Ok(())

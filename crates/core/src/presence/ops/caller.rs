@@ -87,7 +87,7 @@ pub(crate) fn who_calls(
         let is_it = |(agent, is_here): &&(Agent, bool)| *is_here && agent.location.process.is(ancestor);
         let likelier = |(a, _): &&(Agent, bool), (b, _): &&(Agent, bool)| {
             let rank = |agent: &Agent| {
-                let last_active = files.heard(&agent.session).map(|heard| heard.last_active);
+                let last_active = files.activity(&agent.session).map(|activity| activity.last_active);
                 let is = |hint: &SessionId| agent.session.is_called(hint);
                 (facts.thread.as_ref().is_some_and(is), facts.hints.iter().any(is), last_active)
             };

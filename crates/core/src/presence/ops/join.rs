@@ -162,7 +162,7 @@ impl App {
 
 /// Begins what is kept of a session beside the store.
 fn begin(files: &dyn SideFiles, agent: &Agent, joined: bool, now: Timestamp) -> Result<(), StoreError> {
-    if joined || files.heard(&agent.session).is_none() {
+    if joined || files.activity(&agent.session).is_none() {
         files.start_activity(&agent.session, now)?;
         // Without a trail it is only less foreseeable.
         let _ = files.begin_trail(&agent.session, &agent.project.id, &agent.location.worktree);

@@ -168,7 +168,7 @@ pub(crate) fn gone_before(
     Ok(move |session: &SessionId| Ok(left.contains(session) || store.agent(session)?.is_none()))
 }
 
-/// Agents as their pulses tell them, on the branches that are checked out now.
+/// Agents with what their hooks told last, on the branches that are checked out now.
 pub(crate) fn see(host: &dyn Host, files: &dyn SideFiles, agents: Vec<Agent>) -> Vec<Seen> {
     // Many may be in one worktree: ask once.
     let mut branches: BTreeMap<PathBuf, Option<String>> = BTreeMap::new();
@@ -179,8 +179,8 @@ pub(crate) fn see(host: &dyn Host, files: &dyn SideFiles, agents: Vec<Agent>) ->
                 .or_insert_with(|| host.branch(&agent.location.worktree));
             agent.branch = now.clone().or(agent.branch);
         }
-        let heard = files.heard(&agent.session);
-        rules::see(agent, heard)
+        let activity = files.activity(&agent.session);
+        rules::see(agent, activity)
     };
     agents.into_iter().map(see).collect()
 }

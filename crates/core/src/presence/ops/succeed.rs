@@ -24,9 +24,9 @@ const BEING_REPLACED: &str = "being replaced";
 impl App {
     /// Notes that another session of its process is about to take its place.
     pub fn is_being_replaced(&mut self, session: &SessionId) -> Result<(), StoreError> {
-        let pulse =
-            ActivityUpdate { activity: Some(BEING_REPLACED.into()), ..ActivityUpdate::of(Status::Idle) };
-        self.pulse(session, &pulse).map(drop)
+        let update =
+            ActivityUpdate { doing: Some(BEING_REPLACED.into()), ..ActivityUpdate::of(Status::Idle) };
+        self.note_activity(session, &update).map(drop)
     }
 
     /// The session in that process whose place a new one takes: the one that was
@@ -43,8 +43,8 @@ impl App {
             agent.kind == kind && agent.location.process.is(process) && agent.session != *successor
         });
         let is_announced = |agent: &&Agent| {
-            let heard = files.heard(&agent.session);
-            heard.is_some_and(|heard| heard.activity.as_deref() == Some(BEING_REPLACED))
+            let activity = files.activity(&agent.session);
+            activity.is_some_and(|activity| activity.doing.as_deref() == Some(BEING_REPLACED))
         };
         let announced = there.iter().find(is_announced).or(match there.as_slice() {
             [only] => Some(only),
