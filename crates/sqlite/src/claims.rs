@@ -52,7 +52,7 @@ pub(crate) fn apply(
 /// In a project or on the whole machine, and not over.
 const STANDING: &str = "facts WHERE kind = 'hold'
     AND (owner >= ?1 || char(9) AND owner < ?1 || char(10) OR owner < char(10))
-    AND coalesce(value ->> '$.until', ?2 + 1) > ?2";
+    AND (instr(value, '\"until\":') = 0 OR coalesce(value ->> '$.until', ?2 + 1) > ?2)";
 
 fn put(connection: &Connection, hold: &Hold) -> rusqlite::Result<()> {
     let [resource, owner] = columns(&hold.key());
@@ -103,6 +103,20 @@ impl ClaimStore for SqliteTx<'_> {
                 let is_override = row.get_ref(1)?.as_str()? == "override";
                 if is_override || resources.iter().any(|resource| resource.may_meet(key, case)) {
                     holds.push(parse(row.get_ref(2)?.as_str()?, 2)?);
+                }
+            }
+            Ok(holds)
+        })
+    }
+
+    fn holds_of(&self, holder: &Actor) -> Result<Vec<Hold>, StoreError> {
+        let holder = format!("\t{holder}");
+        self.ask(|tx| {
+            let mut statement = tx.prepare_cached(&format!("SELECT owner, value FROM {HOLDS}"))?;
+            let (mut rows, mut holds) = (statement.query([])?, Vec::new());
+            while let Some(row) = rows.next()? {
+                if row.get_ref(0)?.as_str()?.ends_with(&holder) {
+                    holds.push(parse(row.get_ref(1)?.as_str()?, 1)?);
                 }
             }
             Ok(holds)

@@ -20,6 +20,9 @@ pub trait ClaimStore {
     /// overridden.
     fn holds_near(&self, resources: &[Resource], case: Case) -> Result<Vec<Hold>, StoreError>;
 
+    /// Those that one has.
+    fn holds_of(&self, holder: &Actor) -> Result<Vec<Hold>, StoreError>;
+
     /// How many each has in a project and on the whole machine that are not over.
     fn hold_counts(&self, project: &ProjectId, now: Timestamp) -> Result<Vec<(Actor, usize)>, StoreError>;
 

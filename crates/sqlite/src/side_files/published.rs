@@ -243,6 +243,12 @@ pub(crate) fn write(store: &Path, connection: &Connection, former: Former, mut l
     OurDir::create(&store.with_file_name(DIR)).and_then(|()| replace(&file(store), text.as_bytes())).is_ok()
 }
 
+/// How much was added to what is sorted.
+pub(crate) fn added_length(store: &Path) -> u64 {
+    let length = fs::metadata(file(store)).map_or(0, |file| file.len());
+    length.saturating_sub(stamp_in(store).map_or(0, |stamp| stamp.sorted))
+}
+
 /// Writes a new stamp over the old one of a file that is up to date; whether it did.
 /// A file that begins with something else keeps it.
 pub(crate) fn restamp(store: &Path, connection: &Connection) -> bool {

@@ -23,12 +23,17 @@ use crate::convergence;
 /// same again.
 const MOST_ENDED: usize = 100;
 
+/// What was added is read whole by every hook, in bytes.
+const LONGEST_ADDED: u64 = 4 << 10;
+
 /// Which lines have to be made again.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Concerned {
     pub(crate) all: bool,
     pub(crate) convergence: bool,
     repositories: bool,
+    /// Lines that were announced are true now: they stay where they are.
+    added: bool,
     /// Resources that were held or released, and their patterns.
     resources: BTreeSet<String>,
     patterns: BTreeSet<String>,
@@ -39,14 +44,12 @@ impl Concerned {
         Self { all, ..Self::default() }
     }
 
-    fn is_none(&self) -> bool {
-        *self == Self::default()
-    }
-
     /// Adds what changes concern.
     pub(crate) fn add(&mut self, changes: &[Change]) {
         for change in changes {
             match change {
+                Change::Claims(ClaimChange::Contested { .. }) => {}
+                Change::Claims(ClaimChange::Held(hold)) if hold.generation == 0 => self.added = true,
                 Change::Claims(change) => {
                     let resource = change.resource();
                     self.resources.insert(resource.to_string());
@@ -81,7 +84,8 @@ pub(crate) fn render(
     tx: &Connection,
     concerned: &Concerned,
 ) -> rusqlite::Result<Option<String>> {
-    if concerned.is_none() {
+    let is_only_added = *concerned == Concerned { added: concerned.added, ..Concerned::default() };
+    if is_only_added && published::added_length(store) <= LONGEST_ADDED {
         return Ok(None);
     }
     let Concerned { all, resources, patterns, .. } = concerned;

@@ -9,6 +9,7 @@ use super::speaker;
 use crate::App;
 use crate::claims::ClaimError;
 use crate::claims::Hold;
+use crate::claims::Resource;
 use crate::claims::rules;
 use crate::claims::rules::Want;
 use crate::config::hook_settings;
@@ -30,8 +31,9 @@ impl App {
         self.settle_projects_of(cwd, &[what])?;
         let tx = self.engine.write()?;
         let me = speaker(presence::who_calls(&*self.host, &*files, &*tx, caller)?)?;
-        let live = gather(&*self.host, &*files, &*tx, tx.all_holds()?, now)?;
         let meant = parse_resources(&*self.host, &*tx, cwd, what, None)?;
+        let resources: Vec<Resource> = meant.iter().map(|one| one.resource.clone()).collect();
+        let live = gather(&*self.host, &*files, &*tx, tx.holds_near(&resources, case)?, now)?;
         // What the files say: nobody shortens it by its own environment.
         let seconds = hook_settings(&*tx, &self.host.locate(cwd).worktree, &|_| None)?.contest_seconds;
         let asker = asker(&*self.host, me.as_ref());

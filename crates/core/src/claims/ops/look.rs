@@ -15,6 +15,7 @@ use crate::claims::HeldSummary;
 use crate::claims::HoldView;
 use crate::claims::HoldsOutcome;
 use crate::claims::PathOutcome;
+use crate::claims::Resource;
 use crate::claims::Strength;
 use crate::claims::TouchView;
 use crate::claims::rules;
@@ -104,7 +105,8 @@ impl App {
         let tx = self.engine.read()?;
         let me = whoever(presence::who_calls(&*self.host, &*files, &*tx, caller)?);
         let project = project_of(&*tx, &located)?;
-        let live = gather(&*self.host, &*files, &*tx, tx.all_holds()?, now)?;
+        let near = tx.holds_near(&[Resource::Paths(pattern.clone())], case)?;
+        let live = gather(&*self.host, &*files, &*tx, near, now)?;
         let viewer = Viewer::new(&live, &*tx, &me);
         let is_it = |seen: &HoldView| {
             seen.hold.project == project

@@ -339,9 +339,7 @@ fn asker(host: &dyn Host, me: Option<&Agent>) -> Asker {
 /// What it takes for one that leaves to let go of all it holds.
 pub(crate) fn let_go(store: &dyn ClaimStore, session: &SessionId) -> Result<Vec<Change>, StoreError> {
     let holder = Actor::Agent(session.clone());
-    let mut holds = store.all_holds()?;
-    holds.retain(|hold| hold.holder == holder);
-    Ok(holds.iter().map(|hold| released(hold, Release::HolderGone)).collect())
+    Ok(store.holds_of(&holder)?.iter().map(|hold| released(hold, Release::HolderGone)).collect())
 }
 
 /// What it takes for another to have all that a session holds.
@@ -353,7 +351,7 @@ pub(crate) fn hand_over(
 ) -> Result<Vec<Change>, StoreError> {
     let (holder, successor) = (Actor::Agent(from.clone()), Actor::Agent(to.session.clone()));
     let mut changes = Vec::new();
-    for hold in store.all_holds()?.into_iter().filter(|hold| hold.holder == holder) {
+    for hold in store.holds_of(&holder)? {
         changes.push(released(&hold, Release::TakenOver));
         let taken = Hold { holder: successor.clone(), label: label(host, Some(to)), ..hold };
         changes.push(Change::Claims(ClaimChange::Held(Box::new(taken))));

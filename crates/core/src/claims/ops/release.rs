@@ -36,12 +36,25 @@ impl App {
                 Wanted::These(what.iter().map(meant).collect::<Result<_, ClaimError>>()?)
             }
         };
-        let live = gather(&*self.host, &*files, &*tx, tx.all_holds()?, now)?;
         let asker = asker(&*self.host, me.as_ref());
+        let near = match &wanted {
+            Wanted::Mine => tx.holds_of(&asker.actor)?,
+            Wanted::These(asked) => {
+                let meant = asked.iter().flat_map(|(_, meant)| meant);
+                tx.holds_near(&meant.map(|one| one.resource.clone()).collect::<Vec<_>>(), case)?
+            }
+        };
+        let live = gather(&*self.host, &*files, &*tx, near, now)?;
         let confirmed = presence::require_confirmed(&Caller::Person, &request.caller);
         let right = Right { force: request.force, confirmed };
-        let (released, changes) =
-            rules::release(&live, &asker, &wanted, request.strength, &right, case, now)?;
+        let decide = |live| rules::release(live, &asker, &wanted, request.strength, &right, case, now);
+        let (released, changes) = match decide(&live) {
+            // Something of a like name may be meant: all of them are looked at.
+            Err(ClaimError::NotHeld { nearest: None, .. }) => {
+                decide(&gather(&*self.host, &*files, &*tx, tx.all_holds()?, now)?)?
+            }
+            decided => decided?,
+        };
         let project = released.iter().find_map(|hold| hold.project.clone()).or_else(|| asker.project.clone());
         Self::conclude(&*self.host, tx, now, project, asker.actor, changes)?;
         Ok(ReleaseOutcome { released })
