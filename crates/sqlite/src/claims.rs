@@ -1,5 +1,6 @@
 //! What is held.
 
+use std::collections::BTreeMap;
 use std::collections::BTreeSet;
 use std::str::FromStr as _;
 
@@ -18,7 +19,7 @@ use consort_core::project::ProjectId;
 use rusqlite::Connection;
 use rusqlite::OptionalExtension as _;
 use rusqlite::Row;
-use rusqlite::params;
+use serde::Deserialize;
 
 use crate::SqliteTx;
 use crate::apply::Keep;
@@ -49,10 +50,32 @@ pub(crate) fn apply(
     }
 }
 
-/// In a project or on the whole machine, and not over.
-const STANDING: &str = "facts WHERE kind = 'hold'
-    AND (owner >= ?1 || char(9) AND owner < ?1 || char(10) OR owner < char(10))
-    AND (instr(value, '\"until\":') = 0 OR coalesce(value ->> '$.until', ?2 + 1) > ?2)";
+/// Visits who holds and what, in a project and on the whole machine, as far as it is not
+/// over; until it is told not to go on.
+fn each_standing(
+    connection: &Connection,
+    project: &ProjectId,
+    now: Timestamp,
+    mut visit: impl FnMut(&str, &str) -> rusqlite::Result<bool>,
+) -> rusqlite::Result<()> {
+    #[derive(Deserialize)]
+    struct Until {
+        until: Option<Timestamp>,
+    }
+    let mut statement = connection.prepare_cached("SELECT owner, value FROM facts WHERE kind = 'hold'")?;
+    let mut rows = statement.query([])?;
+    while let Some(row) = rows.next()? {
+        let (owner, value) = (row.get_ref(0)?.as_str()?, row.get_ref(1)?.as_str()?);
+        let Some((of, holder)) = owner.rsplit_once('\t') else { continue };
+        // Few have a time, so few are read for it.
+        let is_over =
+            value.contains("\"until\":") && parse::<Until>(value, 1)?.until.is_some_and(|until| until <= now);
+        if (of.is_empty() || of == project.as_str()) && !is_over && !visit(holder, value)? {
+            break;
+        }
+    }
+    Ok(())
+}
 
 fn put(connection: &Connection, hold: &Hold) -> rusqlite::Result<()> {
     let [resource, owner] = columns(&hold.key());
@@ -124,13 +147,21 @@ impl ClaimStore for SqliteTx<'_> {
     }
 
     fn hold_counts(&self, project: &ProjectId, now: Timestamp) -> Result<Vec<(Actor, usize)>, StoreError> {
-        let sql = format!("SELECT owner, count(*) FROM {STANDING} GROUP BY owner");
-        let read = |row: &Row<'_>| {
-            let holder = row.get_ref(0)?.as_str()?.rsplit('\t').next().unwrap_or_default();
-            let Ok(holder) = Actor::from_str(holder);
-            Ok((holder, row.get::<_, u32>(1)? as usize))
+        let mut counts: BTreeMap<String, usize> = BTreeMap::new();
+        self.ask(|tx| {
+            each_standing(tx, project, now, |holder, _| {
+                match counts.get_mut(holder) {
+                    Some(count) => *count += 1,
+                    None => drop(counts.insert(holder.to_owned(), 1)),
+                }
+                Ok(true)
+            })
+        })?;
+        let parsed = |(holder, count): (String, usize)| {
+            let Ok(holder) = Actor::from_str(&holder);
+            (holder, count)
         };
-        self.ask(|tx| tx.prepare_cached(&sql)?.query_map(params![project.as_str(), now.0], read)?.collect())
+        Ok(counts.into_iter().map(parsed).collect())
     }
 
     fn first_holds(
@@ -140,21 +171,17 @@ impl ClaimStore for SqliteTx<'_> {
         now: Timestamp,
         most: usize,
     ) -> Result<Vec<Hold>, StoreError> {
-        let sql = format!("SELECT owner, value FROM {STANDING}");
-        let holders: Vec<String> = holders.iter().map(|holder| format!("\t{holder}")).collect();
+        let holders: Vec<String> = holders.iter().map(ToString::to_string).collect();
+        let mut holds = Vec::new();
         self.ask(|tx| {
-            let mut statement = tx.prepare_cached(&sql)?;
-            let (mut rows, mut holds) = (statement.query(params![project.as_str(), now.0])?, Vec::new());
-            while holds.len() < most
-                && let Some(row) = rows.next()?
-            {
-                let owner = row.get_ref(0)?.as_str()?;
-                if holders.iter().any(|holder| owner.ends_with(holder.as_str())) {
-                    holds.push(parse(row.get_ref(1)?.as_str()?, 1)?);
+            each_standing(tx, project, now, |holder, value| {
+                if holders.iter().any(|one| one == holder) {
+                    holds.push(parse(value, 0)?);
                 }
-            }
-            Ok(holds)
-        })
+                Ok(holds.len() < most)
+            })
+        })?;
+        Ok(holds)
     }
 
     fn all_holds(&self) -> Result<Vec<Hold>, StoreError> {
