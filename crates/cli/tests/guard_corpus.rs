@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::PathBuf;
 
+use consort_shell::Here;
 use consort_testkit::Sealed;
 use serde_json::Value;
 use serde_json::json;
@@ -80,7 +81,9 @@ fn measure(half: u64) -> BTreeMap<String, Counts> {
         let cwd = shop.join(case["cwd"].as_str().unwrap_or("."));
         let call = json!({ "session_id": "s2", "cwd": cwd, "tool_name": "Bash", "tool_input": { "command": command } });
         let is_denied = world.hook("PreToolUse", &call).stdout.contains("\"deny\"");
-        let is_certain = consort_shell::read(&command, Some(&home)).is_certain;
+        let (place, root) = (cwd.to_string_lossy(), shop.to_string_lossy());
+        let here = Here { home: Some(&home), cwd: Some(&place), worktree: Some(&root) };
+        let is_certain = consort_shell::read(&command, here).is_certain;
         let wrote = !case["wrote"].as_array().unwrap().is_empty();
         let one = counts.entry(id.rsplit_once('-').unwrap().0.to_owned()).or_default();
         let what = match (wrote, is_denied, is_certain) {

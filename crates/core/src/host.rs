@@ -110,6 +110,12 @@ pub trait Repositories {
     /// does not know included or not; starts `git`.
     fn has_changes(&self, worktree: &Path, pattern: &Pattern, with_new: bool) -> bool;
 
+    /// Whether anything that the pattern means differs between commits, as `git diff`
+    /// is asked for them; starts `git`.
+    fn differs(&self, _worktree: &Path, _range: &[String], _pattern: &Pattern) -> bool {
+        false
+    }
+
     /// What conflicts between the commits that two worktrees are at; starts
     /// `git`.
     fn merge_conflicts(&self, one: &Path, other: &Path) -> Vec<String>;

@@ -104,17 +104,31 @@ pub(crate) fn root_commit(worktree: &Path) -> RootCommit {
 /// Whether anything that the pattern means differs from the last commit. What
 /// cannot be told counts as changed.
 pub(crate) fn has_changes(worktree: &Path, pattern: &Pattern, with_new: bool) -> bool {
-    // Git knows no braces: then everything below what is plain.
-    let pathspec = match pattern.literal() {
-        Some(path) => format!(":(literal,top){path}"),
-        None if pattern.as_str().contains('{') => format!(":(literal,top){}", pattern.stem()),
-        None => format!(":(glob,top){}", pattern.as_str().trim_end_matches('/')),
-    };
+    let pathspec = pathspec(pattern);
     let mut command = git(worktree);
     // Looking must not take the lock that someone's commit needs.
     let new = if with_new { "-unormal" } else { "-uno" };
     command.args(["--no-optional-locks", "status", "--porcelain", "--no-renames", new, "--", &pathspec]);
     run(&mut command, Duration::from_secs(2)).is_none_or(|changes| !changes.trim().is_empty())
+}
+
+/// Git knows no braces: then everything below what is plain.
+fn pathspec(pattern: &Pattern) -> String {
+    match pattern.literal() {
+        Some(path) => format!(":(literal,top){path}"),
+        None if pattern.as_str().contains('{') => format!(":(literal,top){}", pattern.stem()),
+        None => format!(":(glob,top){}", pattern.as_str().trim_end_matches('/')),
+    }
+}
+
+/// Whether commits differ in what a pattern means. Commits that git does not know bring
+/// nothing; where it does not answer in time, they may.
+pub(crate) fn differs(worktree: &Path, range: &[String], pattern: &Pattern) -> bool {
+    let mut command = git(worktree);
+    command.args(["diff", "--quiet", "--no-ext-diff", "--no-textconv", "--no-renames"]);
+    command.args(range).args(["--", &pathspec(pattern)]);
+    // It exits 1 where there is a difference, and 128 where it knows no such commit.
+    run_for(&mut command, Duration::from_millis(300), &[0, 128, 129]).is_none()
 }
 
 /// The paths that cannot be merged between the commits of two worktrees of one

@@ -157,6 +157,10 @@ impl Repositories for Machine {
         git::has_changes(worktree, pattern, with_new)
     }
 
+    fn differs(&self, worktree: &Path, range: &[String], pattern: &Pattern) -> bool {
+        git::differs(worktree, range, pattern)
+    }
+
     fn merge_conflicts(&self, one: &Path, other: &Path) -> Vec<String> {
         git::merge_conflicts(one, other)
     }

@@ -4,8 +4,8 @@
 //! grammar, because quoting, here-documents, substitutions and `[[ a > b ]]`
 //! are grammar: a pattern that finds `> b` in a line also finds it in a commit
 //! message, and misses it in `tee`. Then every program that is known is asked
-//! what it does with its operands, `cd` is followed, and wrappers (`sudo`,
-//! `bash -c`, `xargs`) are looked through.
+//! what it does with its operands, `cd` and variables are followed, and wrappers
+//! (`sudo`, `bash -c`, `xargs`) are looked through.
 //!
 //! **What it reports is surely written if the command runs to its end as it
 //! stands; what it cannot tell it says it cannot tell.** A variable, a program
@@ -18,9 +18,11 @@
 mod braces;
 mod guard;
 mod heredocs;
+mod input;
 mod nodes;
 mod place;
 mod programs;
+mod variables;
 mod walk;
 mod words;
 
@@ -43,6 +45,8 @@ pub struct Write {
     pub extent: Extent,
     /// The program: `sed`, `git stash`, `>`.
     pub by: String,
+    /// For [`Extent::Commits`]: what `git diff` is to be asked for.
+    pub range: Vec<String>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -57,11 +61,31 @@ pub enum Extent {
     Changes,
     /// Any file of the worktree of that directory.
     Worktree,
+    /// What differs between commits, in the worktree of that directory.
+    Commits,
 }
 
-/// Reads `command` as bash would; `home` is what `~` stands for.
-pub fn read(command: &str, home: Option<&str>) -> Reading {
-    let mut walk = Walk::new(home);
+/// What is known of where a command starts.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Here<'a> {
+    /// What `~` and `$HOME` stand for.
+    pub home: Option<&'a str>,
+    /// What `$PWD` and `$(pwd)` stand for.
+    pub cwd: Option<&'a str>,
+    /// What `$(git rev-parse --show-toplevel)` stands for.
+    pub worktree: Option<&'a str>,
+}
+
+impl<'a> From<Option<&'a str>> for Here<'a> {
+    /// Somewhere, for who has that home.
+    fn from(home: Option<&'a str>) -> Self {
+        Self { home, ..Self::default() }
+    }
+}
+
+/// Reads `command` as bash would.
+pub fn read<'a>(command: &str, here: impl Into<Here<'a>>) -> Reading {
+    let mut walk = Walk::new(here.into());
     walk.script(command);
     walk.into_reading()
 }

@@ -10,6 +10,8 @@ use crate::Extent;
 use crate::heredocs;
 use crate::place::Place;
 use crate::programs;
+use crate::variables::Names;
+use crate::variables::Variables;
 use crate::walk::Walk;
 use crate::words;
 use crate::words::Word;
@@ -20,9 +22,7 @@ impl Walk<'_> {
             NodeKind::Command { assignments, words, redirects } => {
                 self.command(assignments, words, redirects)
             }
-            NodeKind::Pipeline { commands, .. } => {
-                commands.iter().for_each(|command| self.aside(|walk| walk.walk(command)));
-            }
+            NodeKind::Pipeline { commands, .. } => self.pipeline(commands),
             NodeKind::List { items } => self.list(items),
             NodeKind::If { condition, then_body, else_body, redirects } => {
                 self.redirects(redirects);
@@ -36,10 +36,11 @@ impl Walk<'_> {
                     walk.walk(body);
                 });
             }
-            NodeKind::For { words, body, redirects, .. }
-            | NodeKind::Select { words, body, redirects, .. } => {
+            NodeKind::For { var, words, body, redirects } => self.for_each(var, words, body, redirects),
+            NodeKind::Select { var, words, body, redirects } => {
                 words.iter().flatten().for_each(|word| self.look_into(word));
                 self.redirects(redirects);
+                self.variables.set(var, Word::Unknown);
                 self.repeat(|walk| walk.walk(body));
             }
             NodeKind::ForArith { init, cond, incr, body, redirects } => {
@@ -48,7 +49,7 @@ impl Walk<'_> {
                 self.repeat(|walk| walk.walk(body));
             }
             NodeKind::Case { word, patterns, redirects } => self.case(word, patterns, redirects),
-            NodeKind::Function { name, body } => self.define(name, |walk| walk.walk(body)),
+            NodeKind::Function { name, body } => self.define(name, body),
             NodeKind::Subshell { body, redirects } => {
                 self.redirects(redirects);
                 self.aside(|walk| walk.walk(body));
@@ -79,8 +80,54 @@ impl Walk<'_> {
         if assignments.iter().filter_map(raw).any(programs::moves_git) {
             self.doubt();
         }
-        let words: Vec<Word> = words.iter().flat_map(|word| words::fields(word, self.home)).collect();
+        if words.is_empty() {
+            assignments.iter().for_each(|word| self.assign(word));
+        }
+        let input = self.input_of(redirects);
+        let words: Vec<Word> = words.iter().flat_map(|word| self.fields(word)).collect();
+        let outer = input.map(|input| std::mem::replace(&mut self.input, input));
         programs::run(self, &words);
+        if let Some(outer) = outer {
+            self.input = outer;
+        }
+    }
+
+    fn assign(&mut self, word: &Node) {
+        let names = Names { here: self.here, place: &self.place, variables: &self.variables };
+        if let Some((name, value)) = words::assignment(word, &names) {
+            self.variables.set(&name, value);
+        }
+    }
+
+    /// Each command reads what the one before it writes.
+    fn pipeline(&mut self, commands: &[Node]) {
+        let mut input = self.input.clone();
+        for command in commands {
+            self.aside(|walk| {
+                let outer = std::mem::replace(&mut walk.input, input.clone());
+                walk.walk(command);
+                input = walk.output_of(command);
+                walk.input = outer;
+            });
+        }
+    }
+
+    /// Once for each word, where the text tells them and they are few.
+    fn for_each(&mut self, var: &str, words: &Option<Vec<Node>>, body: &Node, redirects: &[Node]) {
+        words.iter().flatten().for_each(|word| self.look_into(word));
+        self.redirects(redirects);
+        let values: Vec<Word> = match words {
+            Some(words) => words.iter().flat_map(|word| self.fields(word)).collect(),
+            None => self.variables.arguments().map_or_else(|| vec![Word::Unknown], <[Word]>::to_vec),
+        };
+        if values.len() > MOST_ROUNDS || values.contains(&Word::Unknown) {
+            self.variables.set(var, Word::Unknown);
+            return self.repeat(|walk| walk.walk(body));
+        }
+        for value in values {
+            self.variables.set(var, value);
+            self.repeat(|walk| walk.walk(body));
+        }
     }
 
     /// Steps of a list one after the other. The grammar makes them a tree that
@@ -111,15 +158,23 @@ impl Walk<'_> {
         let mut chain = self.place.clone();
         let mut last = self.place.clone();
         let mut is_alternative = false;
+        let mut is_skipped = false;
         for (node, operator) in steps {
             let place = self.place.clone();
-            if is_alternative {
+            if is_skipped {
+                // `true || this`, `false && this`.
+            } else if is_alternative {
                 self.alternative(node, &chain, &last);
             } else {
                 self.walk(node);
             }
             last = place;
             is_alternative = *operator == Some(ListOperator::Or);
+            is_skipped = match (operator, outcome(node)) {
+                (Some(ListOperator::Or), Some(succeeds)) => succeeds,
+                (Some(ListOperator::And), Some(succeeds)) => !succeeds,
+                _ => false,
+            };
             match operator {
                 Some(ListOperator::And | ListOperator::Or) => {}
                 Some(ListOperator::Background) => self.place = chain.clone(),
@@ -152,13 +207,21 @@ impl Walk<'_> {
     /// One of these runs, each from its place; `None` does nothing.
     fn branches<'n>(&mut self, bodies: impl IntoIterator<Item = (Place, Option<&'n Node>)>) {
         let mut ends: Vec<Place> = Vec::new();
+        let before = self.variables.clone();
+        let mut after: Option<Variables> = None;
         for (place, body) in bodies {
             self.place = place;
+            self.variables = before.clone();
             if let Some(body) = body {
                 self.walk(body);
             }
             ends.push(self.place.clone());
+            match &mut after {
+                Some(after) => after.meet(&self.variables),
+                None => after = Some(self.variables.clone()),
+            }
         }
+        self.variables = after.unwrap_or(before);
         if ends.windows(2).any(|pair| pair[0] != pair[1]) {
             self.place = Place::unknown();
         }
@@ -167,8 +230,9 @@ impl Walk<'_> {
     /// Runs any number of times: if it does not come back to where it began,
     /// the second time is somewhere else.
     fn repeat(&mut self, work: impl FnOnce(&mut Self)) {
-        let start = self.place.clone();
+        let (start, before) = (self.place.clone(), self.variables.clone());
         work(self);
+        self.variables.meet(&before);
         if self.place != start {
             self.place = Place::unknown();
             self.doubt();
@@ -220,10 +284,12 @@ impl Walk<'_> {
             NodeKind::Redirect { op, target, .. } => {
                 self.look_into(target);
                 if matches!(op.as_str(), ">" | ">>" | ">|" | "&>" | "&>>" | "<>" | ">&") {
-                    match words::fields(target, self.home).as_slice() {
+                    match self.fields(target).as_slice() {
                         [Word::Text(text)] if op == ">&" && is_descriptor(text) => {}
                         [word @ Word::Text(_)] => self.write(word, Extent::File, op),
-                        // Whether a pattern has one match, the text does not tell.
+                        // Whether a pattern has one match, the text does not tell; what a
+                        // variable stands for one after the other, it does.
+                        [word @ Word::Glob(_)] if has_variable(target) => self.write(word, Extent::File, op),
                         _ => self.doubt(),
                     }
                 }
@@ -257,7 +323,7 @@ impl Walk<'_> {
             }
         }
         // The old way to write arithmetic is text to the grammar.
-        if value.contains("$[") && has_substitution(value) && words::fields(word, None) == [Word::Unknown] {
+        if value.contains("$[") && has_substitution(value) && self.fields(word) == [Word::Unknown] {
             self.doubt();
         }
     }
@@ -274,6 +340,26 @@ impl Walk<'_> {
             _ => walk.doubt(),
         });
     }
+}
+
+/// How often the body of a loop is read.
+const MOST_ROUNDS: usize = 32;
+
+/// Whether a command surely succeeds or fails.
+fn outcome(node: &Node) -> Option<bool> {
+    let NodeKind::Command { words, .. } = &node.kind else { return None };
+    match words.as_slice() {
+        [word] => match raw(word) {
+            Some("true" | ":") => Some(true),
+            Some("false") => Some(false),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+fn has_variable(word: &Node) -> bool {
+    raw(word).is_some_and(|text| text.contains('$'))
 }
 
 fn raw(word: &Node) -> Option<&str> {

@@ -1,12 +1,19 @@
 //! What is known on the way through a command: where it stands, what it wrote,
 //! and whether all of that is sure.
 
+use rable::Node;
+
 use crate::Extent;
+use crate::Here;
 use crate::Reading;
 use crate::Write;
 use crate::guard;
 use crate::heredocs::Trimmed;
+use crate::input::Input;
 use crate::place::Place;
+use crate::variables::Names;
+use crate::variables::Variables;
+use crate::words;
 use crate::words::Word;
 
 /// `bash -c "bash -c …"` and substitutions in substitutions are followed so far.
@@ -15,27 +22,27 @@ const DEEPEST: usize = 8;
 const MOST_WRITES: usize = 1000;
 
 pub(crate) struct Walk<'a> {
-    pub(crate) home: Option<&'a str>,
+    pub(crate) here: Here<'a>,
+    pub(crate) variables: Variables,
+    /// What the command at hand is given to read, as far as the text tells.
+    pub(crate) input: Input,
     /// Where the commands that follow would run.
     pub(crate) place: Place,
     writes: Vec<Write>,
     is_certain: bool,
-    functions: Vec<Function>,
+    /// What they do is read where they are called.
+    functions: Vec<(String, Node)>,
     depth: usize,
     /// How many here-documents this script had so far.
     pub(crate) heredocs: usize,
 }
 
-struct Function {
-    name: String,
-    defined_at: Place,
-    moves: bool,
-}
-
 impl<'a> Walk<'a> {
-    pub(crate) fn new(home: Option<&'a str>) -> Self {
+    pub(crate) fn new(here: Here<'a>) -> Self {
         Self {
-            home,
+            here,
+            variables: Variables::default(),
+            input: Input::Unknown,
             place: Place::start(),
             writes: Vec::new(),
             is_certain: true,
@@ -56,6 +63,11 @@ impl<'a> Walk<'a> {
 
     /// `by` writes `word`, if it is known which file that is.
     pub(crate) fn write(&mut self, word: &Word, extent: Extent, by: &str) {
+        // What a pattern names may be a directory, and all of it is written.
+        let below = match word {
+            Word::Glob(pattern) if extent == Extent::Tree => Some(Word::Glob(format!("{pattern}/**"))),
+            _ => None,
+        };
         let (path, extent) = match word {
             Word::Text(text) if text.is_empty() => return,
             Word::Text(text) => (self.place.path(text), extent),
@@ -65,12 +77,15 @@ impl<'a> Walk<'a> {
         match path {
             Some(path) if is_device(&path) => {}
             Some(path) if self.writes.len() < MOST_WRITES => {
-                let write = Write { path, extent, by: by.into() };
+                let write = Write { path, extent, by: by.into(), range: Vec::new() };
                 if !self.writes.contains(&write) {
                     self.writes.push(write);
                 }
             }
             Some(_) | None => self.doubt(),
+        }
+        if let Some(below) = below {
+            self.write(&below, Extent::Glob, by);
         }
     }
 
@@ -79,16 +94,45 @@ impl<'a> Walk<'a> {
         self.write(&Word::Text(".".into()), extent, by);
     }
 
-    /// What `~` stands for.
-    pub(crate) fn home(&self) -> Place {
-        self.home.map_or(Place::unknown(), |home| Place::start().enter(home))
+    /// `by` brings what differs between commits into the worktree here.
+    pub(crate) fn write_commits(&mut self, range: &[&str], by: &str) {
+        let is_plain = |word: &&str| !word.starts_with('-') && !word.is_empty();
+        match self.place.path(".") {
+            Some(path) if range.iter().all(is_plain) => {
+                let range = range.iter().map(|word| (*word).to_owned()).collect();
+                self.writes.push(Write { path, extent: Extent::Commits, by: by.into(), range });
+            }
+            _ => self.doubt(),
+        }
     }
 
-    /// Does `work`, and comes back to where it was.
+    /// What `~` stands for.
+    pub(crate) fn home(&self) -> Place {
+        self.here.home.map_or(Place::unknown(), |home| Place::start().enter(home))
+    }
+
+    /// Does `work`, and comes back to where it was: what it sets is forgotten.
     pub(crate) fn aside(&mut self, work: impl FnOnce(&mut Self)) {
-        let place = self.place.clone();
+        let (place, variables) = (self.place.clone(), self.variables.clone());
         work(self);
-        self.place = place;
+        (self.place, self.variables) = (place, variables);
+    }
+
+    /// A pattern that means the same wherever a command runs.
+    pub(crate) fn from_anywhere(&self, word: &Word) -> Word {
+        match (word, self.here.cwd) {
+            (Word::Glob(pattern), Some(cwd)) => match self.place.glob(pattern) {
+                Some(path) if path.starts_with('/') => Word::Glob(path),
+                Some(path) => Word::Glob(format!("{}/{path}", words::escape(cwd))),
+                None => Word::Unknown,
+            },
+            _ => Word::Unknown,
+        }
+    }
+
+    /// The arguments that a word becomes.
+    pub(crate) fn fields(&self, word: &Node) -> Vec<Word> {
+        words::fields(word, &Names { here: self.here, place: &self.place, variables: &self.variables })
     }
 
     /// Does `work` in `directory`.
@@ -99,20 +143,21 @@ impl<'a> Walk<'a> {
         });
     }
 
-    /// Whether `name` is a function of this text. Its body was read where it
-    /// is defined.
-    pub(crate) fn calls(&mut self, name: &str) -> bool {
-        let Some(function) = self.functions.iter().rev().find(|function| function.name == name) else {
+    /// Whether `name` is a function of this text; then what it does with these
+    /// arguments was read.
+    pub(crate) fn calls(&mut self, name: &str, arguments: &[Word]) -> bool {
+        let Some((_, body)) = self.functions.iter().rev().find(|(known, _)| known == name) else {
             return false;
         };
-        let (is_elsewhere, moves) = (function.defined_at != self.place, function.moves);
-        if is_elsewhere {
-            self.doubt();
-        }
-        if moves {
-            self.place = Place::unknown();
-        }
+        let body = body.clone();
+        let outer = self.variables.enter(arguments.to_vec());
+        self.deeper(|walk| walk.walk(&body));
+        self.variables.leave(outer);
         true
+    }
+
+    pub(crate) fn define(&mut self, name: &str, body: &Node) {
+        self.functions.push((name.into(), body.clone()));
     }
 
     /// Reads a script: the whole command, or what `bash -c` is given.
@@ -135,23 +180,15 @@ impl<'a> Walk<'a> {
         self.depth -= 1;
     }
 
-    /// Takes note of a function: `work` walks its body.
-    pub(crate) fn define(&mut self, name: &str, work: impl FnOnce(&mut Self)) {
-        let defined_at = self.place.clone();
-        let at = self.functions.len();
-        self.functions.push(Function { name: name.into(), defined_at: defined_at.clone(), moves: false });
-        work(self);
-        self.functions[at].moves = self.place != defined_at;
-        self.place = defined_at;
-    }
-
     fn read(&mut self, tamed: &Trimmed) {
         let Ok(nodes) = rable::parse(&tamed.text, false) else { return self.doubt() };
         let known = self.writes.len();
         let outer = std::mem::take(&mut self.heredocs);
+        let input = std::mem::take(&mut self.input);
         for node in &nodes {
             self.walk(node);
         }
+        self.input = input;
         let found = std::mem::replace(&mut self.heredocs, outer);
         if tamed.emptied.is_some_and(|emptied| emptied != found) {
             self.writes.truncate(known);

@@ -5,6 +5,7 @@ use rable::Node;
 use rable::NodeKind;
 
 use crate::braces;
+use crate::variables::Names;
 
 /// One argument, as the program gets it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -60,7 +61,7 @@ pub(crate) enum Piece {
 }
 
 /// The arguments that `word` becomes.
-pub(crate) fn fields(word: &Node, home: Option<&str>) -> Vec<Word> {
+pub(crate) fn fields(word: &Node, names: &Names<'_>) -> Vec<Word> {
     let NodeKind::Word { parts, .. } = &word.kind else {
         return vec![Word::Unknown];
     };
@@ -68,9 +69,12 @@ pub(crate) fn fields(word: &Node, home: Option<&str>) -> Vec<Word> {
     if let [Node { kind: NodeKind::ProcessSubstitution { .. }, .. }] = parts.as_slice() {
         return vec![Word::Text("/dev/fd/63".into())];
     }
-    let Some(pieces) = pieces(parts) else { return vec![Word::Unknown] };
+    if let Some(arguments) = all_arguments(word, names) {
+        return arguments;
+    }
+    let Some(pieces) = pieces(parts, names) else { return vec![Word::Unknown] };
     match braces::expand(&pieces) {
-        Some(fields) => fields.into_iter().map(|field| value(&field, home)).collect(),
+        Some(fields) => fields.into_iter().map(|field| value(&field, names.here.home)).collect(),
         None => vec![Word::Unknown],
     }
 }
@@ -91,8 +95,31 @@ fn push_escaped(pattern: &mut String, c: char) {
     pattern.push(c);
 }
 
-/// The characters of a word without its quotes; `None` if an expansion is in it.
-fn pieces(parts: &[Node]) -> Option<Vec<Piece>> {
+/// `"$@"` and `$*`: as many words as there are arguments.
+fn all_arguments(word: &Node, names: &Names<'_>) -> Option<Vec<Word>> {
+    let NodeKind::Word { value, .. } = &word.kind else { return None };
+    matches!(value.as_str(), "\"$@\"" | "$@" | "$*")
+        .then(|| names.variables.arguments().map(<[Word]>::to_vec))?
+}
+
+/// `NAME=value`, where the word is one.
+pub(crate) fn assignment(word: &Node, names: &Names<'_>) -> Option<(String, Word)> {
+    let NodeKind::Word { value, parts, .. } = &word.kind else { return None };
+    let (name, _) = value.split_once('=')?;
+    let is_name = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    let bare = name.strip_suffix('+').unwrap_or(name);
+    if bare.is_empty() || !bare.chars().all(is_name) {
+        return None;
+    }
+    let pieces = pieces(parts, names).filter(|_| bare == name);
+    let value =
+        pieces.map(|pieces| pieces[name.chars().count() + 1..].iter().map(|piece| piece.char()).collect());
+    Some((bare.to_owned(), value.map_or(Word::Unknown, Word::Text)))
+}
+
+/// The characters of a word without its quotes; `None` if an expansion is in it that
+/// the text does not tell.
+fn pieces(parts: &[Node], names: &Names<'_>) -> Option<Vec<Piece>> {
     let mut reader = Reader { pieces: Vec::new(), quote: Quote::None };
     for part in parts {
         match &part.kind {
@@ -101,6 +128,10 @@ fn pieces(parts: &[Node]) -> Option<Vec<Piece>> {
                 reader.read(content)?;
             }
             NodeKind::AnsiCQuote { decoded, .. } => reader.pieces.extend(decoded.chars().map(Piece::Quoted)),
+            NodeKind::ParamExpansion { param, op, arg } => {
+                reader.insert(&names.expand(param, op.as_deref(), arg.as_deref())?)?;
+            }
+            NodeKind::CommandSubstitution { command, .. } => reader.insert(&names.output(command)?)?,
             _ => return None,
         }
     }
@@ -120,6 +151,30 @@ struct Reader {
 }
 
 impl Reader {
+    /// Adds what an expansion stands for.
+    fn insert(&mut self, word: &Word) -> Option<()> {
+        let is_bare = matches!(self.quote, Quote::None);
+        match word {
+            // It would be several words.
+            Word::Text(text) if is_bare && (text.is_empty() || text.contains(char::is_whitespace)) => {
+                return None;
+            }
+            Word::Text(text) if is_bare => self.pieces.extend(text.chars().map(Piece::Bare)),
+            Word::Text(text) => self.pieces.extend(text.chars().map(Piece::Quoted)),
+            // One of the files that it matches.
+            Word::Glob(pattern) => {
+                let mut chars = pattern.chars();
+                while let Some(c) = chars.next() {
+                    let piece =
+                        if c == '\\' { chars.next().map(Piece::Quoted) } else { Some(Piece::Bare(c)) };
+                    self.pieces.extend(piece);
+                }
+            }
+            Word::Unknown => return None,
+        }
+        Some(())
+    }
+
     fn read(&mut self, raw: &str) -> Option<()> {
         let mut chars = raw.chars().peekable();
         while let Some(c) = chars.next() {
@@ -204,7 +259,10 @@ mod tests {
     fn words(command: &str) -> Vec<Word> {
         let nodes = rable::parse(&format!("x {command}"), false).unwrap();
         let NodeKind::Command { words, .. } = &nodes[0].kind else { panic!("{command} is no command") };
-        words[1..].iter().flat_map(|word| fields(word, Some("/home/me"))).collect()
+        let here = crate::Here { home: Some("/home/me"), ..crate::Here::default() };
+        let (place, variables) = (crate::place::Place::start(), crate::variables::Variables::default());
+        let names = Names { here, place: &place, variables: &variables };
+        words[1..].iter().flat_map(|word| fields(word, &names)).collect()
     }
 
     fn text(text: &str) -> Word {

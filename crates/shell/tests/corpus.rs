@@ -55,8 +55,10 @@ fn tell(reading: &Reading) -> Vec<String> {
             Extent::Glob => "glob",
             Extent::Changes => "changes",
             Extent::Worktree => "worktree",
+            Extent::Commits => "commits",
         };
-        lines.push(format!("{extent} {} by {}", write.path.replace('\n', "\\n"), write.by));
+        let range = write.range.iter().map(|word| format!(" {word}")).collect::<String>();
+        lines.push(format!("{extent} {} by {}{range}", write.path.replace('\n', "\\n"), write.by));
     }
     if !reading.is_certain {
         lines.push("unknown".into());

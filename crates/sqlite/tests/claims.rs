@@ -133,6 +133,7 @@ fn notes_that_say_too_much_hinder_nobody() {
             extent: Extent::File,
             by: String::new(),
             is_entry: false,
+            range: Vec::new(),
         };
         app.guard(&"s2".into(), &[target], &|_| None, &|_| ())
     };
@@ -153,7 +154,7 @@ fn notes_that_say_too_much_hinder_nobody() {
             std::fs::remove_file(&file).unwrap();
         }
         let path = "/shop/main/src/x.rs".into();
-        let target = Target { path, extent: Extent::File, by: String::new(), is_entry: false };
+        let target = Target { path, extent: Extent::File, by: String::new(), is_entry: false, range: Vec::new() };
         let verdict = app.guard(&"s2".into(), &[target], &|_| None, &|_| ());
         assert!(matches!(verdict, Verdict::Denied(_)), "{torn:?}");
     }
@@ -173,6 +174,7 @@ fn names_with_tabs_and_newlines_are_held_like_any_other() {
             extent: Extent::File,
             by: String::new(),
             is_entry: false,
+            range: Vec::new(),
         };
         let verdict = app.guard(&"s2".into(), &[target], &|_| None, &|_| ());
         assert!(matches!(verdict, Verdict::Denied(_)), "{name:?}");

@@ -94,6 +94,7 @@ fn write(app: &mut StoryApp, session: &str, path: &str) -> Verdict {
         extent: Extent::File,
         by: String::new(),
         is_entry: false,
+        range: Vec::new(),
     };
     app.guard(&session.into(), &[target], &|_| None, &|_| ())
 }

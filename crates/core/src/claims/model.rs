@@ -311,6 +311,8 @@ pub struct Target {
     pub by: String,
     /// A link at the end of the path is itself meant, as `rm` does.
     pub is_entry: bool,
+    /// For [`Extent::Commits`]: what `git diff` is to be asked for.
+    pub range: Vec<String>,
 }
 
 /// How far a write reaches.
@@ -324,6 +326,8 @@ pub enum Extent {
     Changes,
     /// Any file of that worktree.
     Worktree,
+    /// What differs between commits.
+    Commits,
 }
 
 /// A write that someone else's hold is in the way of.

@@ -46,7 +46,7 @@ pub(crate) fn handle(
             words.extend(visited(app, call, context, &place, false));
         }
         Act::Runs(command) => {
-            let (targets, is_certain) = targets(call, context, tool);
+            let (targets, is_certain) = targets(app.host(), call, context, tool);
             let files = targets.iter().filter(|target| target.extent == Extent::File);
             let files: Vec<PathBuf> = files.map(|target| target.path.clone()).collect();
             for place in app.wrote(&call.session, &files).unwrap_or_default() {

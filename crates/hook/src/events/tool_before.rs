@@ -12,11 +12,13 @@ use consort_core::hooks::Act;
 use consort_core::hooks::HookCall;
 use consort_core::hooks::HookReply;
 use consort_core::hooks::ToolUse;
+use consort_core::host::Host;
 use consort_core::messages::DeliveryPoint;
 use consort_core::presence::ActivityUpdate;
 use consort_core::presence::PresenceError;
 use consort_core::presence::Status;
 use consort_core::text;
+use consort_shell::Here;
 
 use super::mail;
 use super::news;
@@ -32,7 +34,7 @@ pub(crate) fn handle(
     tool: &ToolUse,
 ) -> Result<Answer, PresenceError> {
     // First of all: nothing that fails later may take a refusal away.
-    let (targets, is_certain) = targets(call, context, tool);
+    let (targets, is_certain) = targets(app.host(), call, context, tool);
     let refuse = |reason: &str| context.prepare(Some(&HookReply::Deny(reason.to_owned())));
     let verdict = app.guard(&call.session, &targets, &|name| context.variable(name), &refuse);
     let working = ActivityUpdate { doing: Some(describe(call, tool)), ..ActivityUpdate::of(Status::Working) };
@@ -86,7 +88,12 @@ fn before_a_write(
 }
 
 /// What a tool will write, and whether that is all.
-pub(super) fn targets(call: &HookCall, context: &dyn HookContext, tool: &ToolUse) -> (Vec<Target>, bool) {
+pub(super) fn targets(
+    host: &dyn Host,
+    call: &HookCall,
+    context: &dyn HookContext,
+    tool: &ToolUse,
+) -> (Vec<Target>, bool) {
     match &tool.act {
         Act::Writes(paths) => {
             let target = |path: &PathBuf| Target {
@@ -94,11 +101,16 @@ pub(super) fn targets(call: &HookCall, context: &dyn HookContext, tool: &ToolUse
                 extent: Extent::File,
                 by: String::new(),
                 is_entry: false,
+                range: Vec::new(),
             };
             (paths.iter().map(target).collect(), true)
         }
         Act::Runs(command) => {
-            let reading = consort_shell::read(command, context.variable("HOME").as_deref());
+            let (home, cwd) = (context.variable("HOME"), call.cwd.to_string_lossy());
+            let worktree = host.place(&call.cwd).worktree;
+            let worktree = worktree.to_string_lossy();
+            let here = Here { home: home.as_deref(), cwd: Some(&cwd), worktree: Some(&worktree) };
+            let reading = consort_shell::read(command, here);
             (reading.writes.into_iter().map(|write| target(call, write)).collect(), reading.is_certain)
         }
         Act::Reads(_) | Act::Visits(_) | Act::Other => (Vec::new(), true),
@@ -112,6 +124,7 @@ fn target(call: &HookCall, write: consort_shell::Write) -> Target {
         consort_shell::Extent::Glob => Extent::Glob,
         consort_shell::Extent::Changes => Extent::Changes,
         consort_shell::Extent::Worktree => Extent::Worktree,
+        consort_shell::Extent::Commits => Extent::Commits,
     };
     let cwd = match extent {
         // Only what was typed is a glob.
@@ -119,7 +132,7 @@ fn target(call: &HookCall, write: consort_shell::Write) -> Target {
         _ => call.cwd.clone(),
     };
     let is_entry = matches!(write.by.as_str(), "rm" | "rmdir" | "unlink" | "mv" | "ln");
-    Target { path: cwd.join(write.path), extent, by: write.by, is_entry }
+    Target { path: cwd.join(write.path), extent, by: write.by, is_entry, range: write.range }
 }
 
 /// The tool and its object: `Edit src/auth.rs`, `Bash cargo test`.

@@ -51,7 +51,7 @@ fn install(walk: &mut Walk<'_>, words: &[Word]) {
     const LONG: &[&str] = &["--target-directory", "--suffix", "--mode", "--owner", "--group"];
     let args = Args::read(words, &Options::with("tSmog", LONG));
     if args.has(&["-d", "--directory"]) {
-        return;
+        return args.operands.iter().for_each(|directory| walk.write(directory, Extent::File, "mkdir"));
     }
     if let Some((sources, target)) = split(&args) {
         put(walk, "install", &args, sources, target, Extent::File);
@@ -117,7 +117,7 @@ fn split<'a, 'w>(args: &'a Args<'w>) -> Option<(&'a [&'w Word], &'a Word)> {
 /// The text tells which only if there is no way for it to be a file.
 fn put(walk: &mut Walk<'_>, by: &str, args: &Args<'_>, sources: &[&Word], target: &Word, extent: Extent) {
     if args.has(&["--parents"]) {
-        return walk.doubt();
+        walk.doubt();
     }
     if args.has(&["-b", "--backup"]) {
         walk.doubt();
@@ -131,7 +131,13 @@ fn put(walk: &mut Walk<'_>, by: &str, args: &Args<'_>, sources: &[&Word], target
     }
     let is_device = target.text().is_some_and(|target| target.starts_with("/dev/"));
     if !is_device && !args.has(&["-T", "--no-target-directory"]) {
-        sources.iter().for_each(|source| walk.write(&child(target, source), extent, by));
+        for source in sources {
+            walk.write(&child(target, source), extent, by);
+            // What a pattern matches is new there: whatever it is called.
+            if let (Word::Text(directory), Word::Glob(_) | Word::Unknown) = (target, source) {
+                walk.write(&Word::Text(format!("{directory}/*")), Extent::File, by);
+            }
+        }
     }
 }
 

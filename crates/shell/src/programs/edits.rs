@@ -12,6 +12,7 @@ pub(super) fn run(walk: &mut Walk<'_>, name: &str, words: &[Word]) -> bool {
         "perl" => perl(walk, words),
         "awk" | "gawk" | "mawk" | "nawk" => awk(walk, name, words),
         "yq" => yq(walk, words),
+        "ed" | "red" | "ex" | "vi" | "vim" | "nvim" | "view" | "emacs" => editor(walk, name, words),
         _ => return false,
     }
     true
@@ -92,8 +93,28 @@ fn perl(walk: &mut Walk<'_>, words: &[Word]) {
 /// Whether a script does nothing but change text, as far as its words tell.
 fn only_computes(script: &str) -> bool {
     const REACHES_OUT: &[&str] = &[
-        "open", "system", "exec", "unlink", "rename", "require", "use ", "eval", "qx", "`", ">", "mkdir",
+        "open",
+        "system",
+        "exec",
+        "unlink",
+        "rename",
+        "require",
+        "use ",
+        "eval",
+        "qx",
+        "`",
+        ">",
+        "mkdir",
         "link",
+        "copy",
+        "move",
+        "remove_tree",
+        "truncate",
+        "chmod",
+        "utime",
+        "make_path",
+        "syswrite",
+        "glob",
     ];
     !REACHES_OUT.iter().any(|word| script.contains(word))
 }
@@ -119,6 +140,20 @@ fn awk(walk: &mut Walk<'_>, name: &str, words: &[Word]) {
 /// Whether a program of awk writes only to where its output goes.
 fn only_prints(program: &str) -> bool {
     !program.contains(['>', '@']) && !program.contains("system") && !program.replace("||", "").contains('|')
+}
+
+/// An editor writes the files it is given, unless it is told not to.
+fn editor(walk: &mut Walk<'_>, name: &str, words: &[Word]) {
+    let args =
+        Args::read(words, &Options { values: "cuSspPwWTiU", suffixes: "", long: &["--cmd", "--eval"] });
+    if name == "view" || args.has(&["-R", "-M", "--version"]) {
+        return;
+    }
+    for file in args.operands.iter().filter(|word| !word.shape().is_some_and(|shape| shape.starts_with('+')))
+    {
+        walk.write(file, Extent::File, name);
+    }
+    walk.doubt();
 }
 
 fn yq(walk: &mut Walk<'_>, words: &[Word]) {

@@ -22,6 +22,26 @@ pub(super) fn run(walk: &mut Walk<'_>, name: &str, words: &[Word]) -> bool {
             let options = Options::with("ns", &["--iterations", "--size", "--random-source"]);
             each(walk, name, words, &options, Extent::File);
         }
+        "mkdir" => each(walk, name, words, &Options::with("m", &["--mode"]), Extent::File),
+        "mkfifo" | "mknod" => each(walk, name, words, &Options::with("m", &["--mode"]), Extent::File),
+        "mktemp" => mktemp(walk, words),
+        "fallocate" => each(walk, name, words, &Options::with("lo", &["--length", "--offset"]), Extent::File),
+        "chmod" | "chown" | "chgrp" => change_mode(walk, name, words),
+        "gzip" | "gunzip" | "bzip2" | "bunzip2" | "xz" | "unxz" | "zstd" | "unzstd" | "lzma" => {
+            compress(walk, name, words);
+        }
+        "openssl" => {
+            let out = words.iter().skip_while(|word| word.text() != Some("-out")).nth(1);
+            out.into_iter().for_each(|file| walk.write(file, Extent::File, name));
+            walk.doubt();
+        }
+        "ssh-keygen" => {
+            let out = words.iter().skip_while(|word| word.text() != Some("-f")).nth(1);
+            if let Some(file) = out {
+                walk.write(file, Extent::File, name);
+                walk.write(&file.append(".pub"), Extent::File, name);
+            }
+        }
         "dd" => dd(walk, words),
         "patch" => patch(walk, words),
         "curl" => curl(walk, words),
@@ -44,6 +64,54 @@ fn remove(walk: &mut Walk<'_>, words: &[Word]) {
     let is_recursive = args.has(&["-r", "-R", "--recursive"]);
     let extent = if is_recursive { Extent::Tree } else { Extent::File };
     args.operands.iter().for_each(|file| walk.write(file, extent, "rm"));
+}
+
+fn mktemp(walk: &mut Walk<'_>, words: &[Word]) {
+    let args = Args::read(words, &Options::with("p", &["--tmpdir", "--suffix"]));
+    args.operands.iter().for_each(|file| walk.write(file, Extent::File, "mktemp"));
+    args.values(&["-p", "--tmpdir"]).for_each(|file| walk.write(&file.append("/x"), Extent::File, "mktemp"));
+}
+
+/// The first operand is the mode or the owner, unless another file tells it.
+fn change_mode(walk: &mut Walk<'_>, name: &str, words: &[Word]) {
+    // `-w` is a mode.
+    let is_mode = |word: &&Word| {
+        word.shape()
+            .is_some_and(|shape| shape.starts_with('-') && shape[1..].starts_with(['r', 'w', 'x', 's', 't']))
+    };
+    let mode = words.iter().position(|word| is_mode(&word));
+    let rest: Vec<Word> =
+        words.iter().enumerate().filter(|(at, _)| Some(*at) != mode).map(|(_, word)| word.clone()).collect();
+    let args = Args::read(&rest, &Options::with("", &[]));
+    let has_mode = mode.is_some() || args.has(&["--reference"]);
+    let extent = if args.has(&["-R", "--recursive"]) { Extent::Tree } else { Extent::File };
+    let files = args.operands.iter().skip(usize::from(!has_mode));
+    files.for_each(|file| walk.write(file, extent, name));
+}
+
+/// A file goes, and one with another ending comes.
+fn compress(walk: &mut Walk<'_>, name: &str, words: &[Word]) {
+    let args = Args::read(words, &Options::with("oST", &["--suffix"]));
+    if args.has(&["-c", "--stdout", "--to-stdout", "-l", "--list", "-t", "--test"]) {
+        return;
+    }
+    args.values(&["-o"]).for_each(|file| walk.write(file, Extent::File, name));
+    if args.has(&["-o"]) {
+        return;
+    }
+    let keeps = args.has(&["-k", "--keep"]) || name.ends_with("zstd");
+    for file in args.operands.iter().filter(|word| word.text() != Some("-")) {
+        if !keeps {
+            walk.write(file, Extent::File, name);
+        }
+        for ending in [".gz", ".bz2", ".xz", ".zst"] {
+            let made = match file.shape().and_then(|shape| shape.strip_suffix(ending)) {
+                Some(stem) => file.with(stem),
+                None => file.append(ending),
+            };
+            walk.write(&made, Extent::File, name);
+        }
+    }
 }
 
 fn dd(walk: &mut Walk<'_>, words: &[Word]) {

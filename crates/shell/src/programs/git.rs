@@ -14,7 +14,7 @@ use crate::words::Word;
 const READS: &[&str] = &[
     "annotate", "blame", "branch", "cat-file", "check-attr", "check-ignore", "cherry", "config", "count-objects",
     "describe", "diff", "diff-files", "diff-index", "diff-tree", "fetch", "for-each-ref", "fsck", "gc", "grep",
-    "hash-object", "help", "init", "log", "ls-files", "ls-remote", "ls-tree", "merge-base", "name-rev", "notes",
+    "hash-object", "help", "log", "ls-files", "ls-remote", "ls-tree", "merge-base", "name-rev", "notes",
     "push", "range-diff", "reflog", "remote", "rev-list", "rev-parse", "shortlog", "show", "show-branch", "show-ref",
     "status", "symbolic-ref", "tag", "update-index", "update-ref", "var", "verify-commit", "verify-tag", "version",
     "whatchanged",
@@ -48,6 +48,8 @@ fn subcommand(walk: &mut Walk<'_>, words: &[Word]) {
     let Some((verb, words)) = words.split_first() else { return };
     match verb.text() {
         Some("add" | "stage") => add(walk, words),
+        Some(verb @ ("merge" | "rebase" | "cherry-pick" | "revert")) => bring_in(walk, verb, words),
+        Some("pull") => pull(walk, words),
         Some("checkout") => checkout(walk, words),
         Some("clean") => clean(walk, words),
         Some("commit") => commit(walk, words),
@@ -57,6 +59,58 @@ fn subcommand(walk: &mut Walk<'_>, words: &[Word]) {
         Some("rm") => remove(walk, words),
         Some("stash") => stash(walk, words),
         Some("switch") => switch(walk, words),
+        Some("checkout-index") => {
+            let args = Args::read(words, &Options::with("", &["--prefix", "--stage"]));
+            if args.has(&["-a", "--all"]) {
+                walk.write_here(Extent::Changes, "git checkout-index");
+            }
+            args.operands.iter().for_each(|path| pathspec(walk, path, "git checkout-index"));
+        }
+        Some("read-tree")
+            if words
+                .iter()
+                .any(|word| word.text().is_some_and(|o| o.starts_with('-') && o.contains('u'))) =>
+        {
+            walk.write_here(Extent::Worktree, "git read-tree");
+        }
+        Some("format-patch") => {
+            let args = Args::read(words, &Options::with("o", &["--output-directory"]));
+            args.values(&["-o", "--output-directory"]).for_each(|directory| {
+                walk.write(&directory.append("/0001.patch"), Extent::File, "git format-patch")
+            });
+            walk.doubt();
+        }
+        Some("bundle") if words.first().and_then(Word::text) == Some("create") => {
+            let args = Args::read(&words[1..], &Options::NONE);
+            args.operands.first().into_iter().for_each(|file| walk.write(file, Extent::File, "git bundle"));
+        }
+        Some("worktree") if words.first().and_then(Word::text) == Some("add") => {
+            let args = Args::read(&words[1..], &Options::with("bB", &["--reason"]));
+            args.operands.first().into_iter().for_each(|file| walk.write(file, Extent::Tree, "git worktree"));
+        }
+        Some("clone") => {
+            let args =
+                Args::read(words, &Options::with("bcojuC", &["--branch", "--depth", "--origin", "--config"]));
+            args.operands.get(1).into_iter().for_each(|file| walk.write(file, Extent::Tree, "git clone"));
+            walk.doubt();
+        }
+        Some("init") => {
+            let args = Args::read(words, &Options::with("b", &["--initial-branch", "--template"]));
+            args.operands.first().into_iter().for_each(|file| walk.write(file, Extent::Tree, "git init"));
+        }
+        Some("merge-file") => {
+            let args = Args::read(words, &Options::with("L", &["--marker-size"]));
+            if !args.has(&["-p", "--stdout"]) {
+                args.operands
+                    .first()
+                    .into_iter()
+                    .for_each(|file| walk.write(file, Extent::File, "git merge-file"));
+            }
+        }
+        Some("archive") => {
+            let args = Args::read(words, &Options::with("o", &["--output", "--prefix", "--format"]));
+            args.values(&["-o", "--output"]).for_each(|file| walk.write(file, Extent::File, "git archive"));
+        }
         Some(verb) if READS.contains(&verb) => read_only(walk, verb, words),
         _ => walk.doubt(),
     }
@@ -137,9 +191,10 @@ fn checkout(walk: &mut Walk<'_>, words: &[Word]) {
         [] => {}
         [Word::Unknown] => walk.doubt(),
         [path] if is_path(path) && args.dashes.is_none() => pathspec(walk, path, BY),
-        [_] => walk.write_here(Extent::Worktree, BY),
+        [to] => go_to(walk, to, BY),
         // The start of a new branch.
-        _ if args.has(&["-b", "-B", "--orphan"]) => walk.write_here(Extent::Worktree, BY),
+        _ if args.has(&["--orphan"]) => walk.write_here(Extent::Worktree, BY),
+        [.., start] if args.has(&["-b", "-B"]) => go_to(walk, start, BY),
         [first, paths @ ..] => {
             match first.text() {
                 Some(text) if is_revision(text) => {}
@@ -187,8 +242,9 @@ fn switch(walk: &mut Walk<'_>, words: &[Word]) {
     let is_orphan = args.has(&["--orphan"]);
     match args.operands.as_slice() {
         [] if !is_orphan => {}
-        [Word::Unknown] => walk.doubt(),
-        _ => walk.write_here(Extent::Worktree, "git switch"),
+        _ if is_orphan => walk.write_here(Extent::Worktree, "git switch"),
+        [.., to] => go_to(walk, to, "git switch"),
+        [] => {}
     }
 }
 
@@ -219,7 +275,16 @@ fn stash(walk: &mut Walk<'_>, words: &[Word]) {
         "" | "push" if !args.operands.is_empty() => {
             args.operands.iter().for_each(|path| pathspec(walk, path, "git stash"));
         }
-        "" | "push" | "save" | "pop" | "apply" => walk.write_here(Extent::Changes, "git stash"),
+        "pop" | "apply" => {
+            let stash = args.operands.first().and_then(|word| word.text()).unwrap_or("stash@{0}");
+            let stash = if stash.bytes().all(|byte| byte.is_ascii_digit()) {
+                format!("stash@{{{stash}}}")
+            } else {
+                stash.to_owned()
+            };
+            walk.write_commits(&[&format!("{stash}^"), &stash], "git stash");
+        }
+        "" | "push" | "save" => walk.write_here(Extent::Changes, "git stash"),
         _ => walk.doubt(),
     }
 }
@@ -233,8 +298,82 @@ fn reset(walk: &mut Walk<'_>, words: &[Word]) {
     // Another commit brings other files.
     match args.operands.first().map(|commit| commit.text()) {
         None | Some(Some("HEAD" | "@")) => {}
-        Some(_) => walk.write_here(Extent::Worktree, "git reset"),
+        Some(Some(commit)) => walk.write_commits(&["HEAD", commit], "git reset"),
+        Some(None) => walk.write_here(Extent::Worktree, "git reset"),
     }
+}
+
+/// The files of another commit take the place of those of this one.
+fn go_to(walk: &mut Walk<'_>, to: &Word, by: &str) {
+    match to.text() {
+        Some("-") => walk.write_commits(&["HEAD", "@{-1}"], by),
+        Some("HEAD" | "@") => {}
+        Some(commit) => walk.write_commits(&["HEAD", commit], by),
+        None => walk.doubt(),
+    }
+}
+
+/// Commands that bring commits in: what they change is written.
+fn bring_in(walk: &mut Walk<'_>, verb: &str, words: &[Word]) {
+    let by = format!("git {verb}");
+    let (letters, long): (_, &[&str]) = match verb {
+        "merge" => ("mFsXS", &["--strategy", "--strategy-option", "--message", "--file", "--into-name"]),
+        "rebase" => ("sXx", &["--onto", "--strategy", "--strategy-option", "--exec"]),
+        _ => ("mXsS", &["--mainline", "--strategy", "--strategy-option"]),
+    };
+    let args = Args::read(words, &Options { values: letters, suffixes: "", long });
+    if args.has(&["--abort", "--quit", "--skip", "--continue", "--edit-todo"]) {
+        return walk.write_here(Extent::Worktree, &by);
+    }
+    if args.has(&["--show-current-patch", "-h", "--help"]) {
+        return;
+    }
+    let Some(commits) = args.operands.iter().map(|word| word.text()).collect::<Option<Vec<&str>>>() else {
+        return walk.doubt();
+    };
+    match verb {
+        "merge" if commits.is_empty() => walk.write_commits(&["HEAD...@{upstream}"], &by),
+        "merge" => commits.iter().for_each(|commit| walk.write_commits(&[&format!("HEAD...{commit}")], &by)),
+        "rebase" => {
+            let onto = args.value(&["--onto"]).and_then(Word::text);
+            let onto = onto.or(commits.first().copied()).unwrap_or("@{upstream}");
+            walk.write_commits(&["HEAD", onto], &by);
+            walk.write_commits(&[&format!("{onto}...HEAD")], &by);
+        }
+        _ if commits.iter().any(|commit| commit.contains("..")) => {
+            commits.iter().for_each(|commit| walk.write_commits(&[commit], &by));
+        }
+        _ => commits.iter().for_each(|commit| walk.write_commits(&[&format!("{commit}^"), commit], &by)),
+    }
+    // A hook or a strategy may do more.
+    if args.has(&["-x", "--exec", "-i", "--interactive"]) {
+        walk.doubt();
+    }
+}
+
+/// What is fetched is not here yet; what was fetched before is.
+fn pull(walk: &mut Walk<'_>, words: &[Word]) {
+    let args = Args::read(words, &Options { values: "sXj", suffixes: "", long: &["--strategy", "--depth"] });
+    if args.has(&["--dry-run"]) {
+        return;
+    }
+    match args.operands.as_slice() {
+        [] | [_] => walk.write_commits(&["HEAD...@{upstream}"], "git pull"),
+        [remote, branches @ ..] => {
+            for branch in branches {
+                match (remote.text(), branch.text()) {
+                    (Some("."), Some(branch)) => {
+                        walk.write_commits(&[&format!("HEAD...{branch}")], "git pull")
+                    }
+                    (Some(remote), Some(branch)) => {
+                        walk.write_commits(&[&format!("HEAD...{remote}/{branch}")], "git pull");
+                    }
+                    _ => {}
+                }
+            }
+        }
+    }
+    walk.doubt();
 }
 
 fn clean(walk: &mut Walk<'_>, words: &[Word]) {
@@ -267,7 +406,24 @@ fn remove(walk: &mut Walk<'_>, words: &[Word]) {
 /// further than the shell's.
 fn pathspec(walk: &mut Walk<'_>, path: &Word, by: &str) {
     match path.text() {
-        Some(text) if text.starts_with(':') || text.contains(['*', '?', '[']) => walk.doubt(),
+        Some(":/" | ":") => walk.write_here(Extent::Changes, by),
+        Some(text) if text.starts_with(":!") || text.starts_with(":^") || text.starts_with(":(exclude") => {
+            walk.doubt()
+        }
+        Some(text) => {
+            let text = text.strip_prefix(":(glob)").or_else(|| text.strip_prefix(":(top)")).unwrap_or(text);
+            match text.contains(['*', '?', '[']) {
+                _ if text.starts_with(':') => walk.doubt(),
+                false => walk.write(path, Extent::Tree, by),
+                // A star of git's reaches across directories.
+                true => {
+                    let (directory, name) = text.rsplit_once('/').unwrap_or(("", text));
+                    let directory =
+                        if directory.is_empty() { String::new() } else { format!("{directory}/") };
+                    walk.write(&Word::Glob(format!("{directory}**/{name}")), Extent::File, by);
+                }
+            }
+        }
         _ => walk.write(path, Extent::Tree, by),
     }
 }

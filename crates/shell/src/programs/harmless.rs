@@ -3,7 +3,6 @@
 use crate::walk::Walk;
 use crate::words::Word;
 
-/// `mkdir`, `chmod` and `chown` are here: no content changes by them.
 #[rustfmt::skip]
 const HARMLESS: &[&str] = &[
     // The shell's own.
@@ -18,8 +17,8 @@ const HARMLESS: &[&str] = &[
     "sha512sum", "shasum", "b2sum", "strings", "sum", "tac", "tail", "tr", "tsort", "unexpand", "wc", "yes", "zcat",
     "zgrep",
     // Files and directories.
-    "basename", "chgrp", "chmod", "chown", "df", "dirname", "du", "exa", "eza", "file", "ls", "lsd", "mkdir",
-    "mktemp", "pathchk", "readlink", "realpath", "stat", "sync", "tokei", "whereis", "which",
+    "basename", "df", "dirname", "du", "exa", "eza", "file", "ls", "lsd",
+    "pathchk", "readlink", "realpath", "stat", "sync", "tokei", "whereis", "which",
     // The machine.
     "cal", "clear", "date", "dig", "free", "getconf", "getent", "groups", "host", "hostname", "id", "locale",
     "lscpu", "lsof", "man", "netstat", "nproc", "nslookup", "pgrep", "ping", "pkill", "printenv", "ps", "pstree",

@@ -12,6 +12,8 @@ mod files;
 mod formatters;
 mod git;
 mod harmless;
+mod inline;
+mod packages;
 mod scripts;
 mod wrappers;
 
@@ -23,10 +25,12 @@ use crate::words::Word;
 pub(crate) fn run(walk: &mut Walk<'_>, words: &[Word]) {
     let Some((program, args)) = words.split_first() else { return };
     let Some(name) = program.text().and_then(known_name) else { return walk.doubt() };
-    if walk.calls(name) {
+    if walk.calls(name, args) {
         return;
     }
+    assign(walk, name, args);
     let is_known = change_place(walk, name, args)
+        || inline::run(walk, name, args)
         || wrappers::run(walk, name, args)
         || scripts::run(walk, name, args)
         || git::run(walk, name, args)
@@ -34,12 +38,30 @@ pub(crate) fn run(walk: &mut Walk<'_>, words: &[Word]) {
         || copies::run(walk, name, args)
         || files::run(walk, name, args)
         || archives::run(walk, name, args)
+        || packages::run(walk, name, args)
         || formatters::run(walk, name, args)
         || harmless::run(walk, name, args);
     if !is_known {
         walk.doubt();
     }
 }
+
+/// `export NAME=value` and its like; and what is read into variables.
+fn assign(walk: &mut Walk<'_>, name: &str, args: &[Word]) {
+    match name {
+        "export" | "declare" | "local" | "readonly" | "typeset" => {
+            for (name, value) in args.iter().filter_map(|word| word.text()?.split_once('=')) {
+                walk.variables.set(name, Word::Text(value.to_owned()));
+            }
+        }
+        "read" | "unset" | "mapfile" | "readarray" | "getopts" | "let" => {
+            args.iter().filter_map(Word::text).for_each(|name| walk.variables.set(name, Word::Unknown));
+        }
+        _ => {}
+    }
+}
+
+pub(crate) use scripts::found;
 
 /// Whether an assignment sends git to another worktree.
 pub(crate) fn moves_git(assignment: &str) -> bool {

@@ -7,6 +7,7 @@ use crate::programs::args::Args;
 use crate::programs::args::Options;
 use crate::walk::Walk;
 use crate::words::Word;
+use crate::words::escape;
 
 pub(super) fn run(walk: &mut Walk<'_>, name: &str, words: &[Word]) -> bool {
     match name {
@@ -21,11 +22,34 @@ pub(super) fn run(walk: &mut Walk<'_>, name: &str, words: &[Word]) -> bool {
 
 fn shell(walk: &mut Walk<'_>, words: &[Word]) {
     let (args, rest) = Args::leading(words, &Options::with("oO", &["--rcfile", "--init-file"]));
+    // It reads, and runs nothing.
+    if args.has(&["-n", "--version", "--help"]) {
+        return;
+    }
+    let is_from_input =
+        rest.is_empty() || args.has(&["-s"]) || rest.first().and_then(Word::text) == Some("-");
     match rest.first() {
-        Some(Word::Text(script)) if args.has(&["-c"]) => walk.aside(|walk| walk.script(script)),
-        None if args.has(&["--version", "--help"]) => {}
+        Some(Word::Text(script)) if args.has(&["-c"]) => {
+            let arguments = rest.get(2..).unwrap_or_default().to_vec();
+            nested(walk, script, arguments, rest.get(1).cloned());
+        }
+        _ if is_from_input && !args.has(&["-c"]) => match walk.input.text().map(str::to_owned) {
+            Some(script) => nested(walk, &script, rest.get(1..).unwrap_or_default().to_vec(), None),
+            None => walk.doubt(),
+        },
         _ => walk.doubt(),
     }
+}
+
+/// A script in a shell of its own.
+fn nested(walk: &mut Walk<'_>, script: &str, arguments: Vec<Word>, name: Option<Word>) {
+    walk.aside(|walk| {
+        walk.variables.enter(arguments);
+        if let Some(name) = name {
+            walk.variables.set("0", name);
+        }
+        walk.script(script);
+    });
 }
 
 fn eval(walk: &mut Walk<'_>, words: &[Word]) {
@@ -45,29 +69,30 @@ fn trap(walk: &mut Walk<'_>, words: &[Word]) {
     }
 }
 
+/// What `find` does with what it finds.
 fn find(walk: &mut Walk<'_>, words: &[Word]) {
-    let is_root = |word: &&Word| !word.shape().is_some_and(|shape| shape.starts_with(['-', '(', '!']));
-    let leading = words.iter().take_while(|word| matches!(word.text(), Some("-L" | "-H" | "-P"))).count();
-    let roots: Vec<&Word> = words[leading..].iter().take_while(is_root).collect();
-    let mut rest = &words[leading + roots.len()..];
+    let Search { roots, rest } = Search::read(words);
+    let found = files(&roots, rest);
+    let mut rest = rest;
     while let Some((word, after)) = rest.split_first() {
         rest = after;
         match word.text() {
-            Some("-delete") => delete(walk, &roots),
+            Some("-delete") => match &found {
+                Some(found) => found.iter().for_each(|file| walk.write(file, Extent::File, "find")),
+                None => walk.doubt(),
+            },
             Some("-fprint" | "-fprint0" | "-fls" | "-fprintf") => {
                 if let Some(file) = after.first() {
                     walk.write(file, Extent::File, "find");
                 }
             }
-            Some(action @ ("-exec" | "-execdir" | "-ok" | "-okdir")) => {
+            // It asks first.
+            Some("-ok" | "-okdir") => walk.doubt(),
+            Some(action @ ("-exec" | "-execdir")) => {
                 let end = after.iter().position(|word| matches!(word.text(), Some(";" | "+")));
                 let command = &after[..end.unwrap_or(after.len())];
-                walk.aside(|walk| {
-                    if action.ends_with("dir") {
-                        walk.place = Place::unknown();
-                    }
-                    programs::run(walk, &with_unknown(command, "{}"));
-                });
+                let is_elsewhere = action.ends_with("dir");
+                execute(walk, command, found.as_deref(), is_elsewhere);
                 rest = end.map_or(&[], |end| &after[end + 1..]);
             }
             Some(_) => {}
@@ -78,17 +103,140 @@ fn find(walk: &mut Walk<'_>, words: &[Word]) {
     }
 }
 
-/// Which of the files below the roots go, the text does not tell.
-fn delete(walk: &mut Walk<'_>, roots: &[&Word]) {
-    if roots.is_empty() {
-        walk.write_here(Extent::Tree, "find");
+/// Runs a command on what was found; from the directory of each, or from here.
+fn execute(walk: &mut Walk<'_>, command: &[Word], found: Option<&[Word]>, is_elsewhere: bool) {
+    let Some(found) = found else {
+        return walk.aside(|walk| {
+            if is_elsewhere {
+                walk.place = Place::unknown();
+            }
+            programs::run(walk, &with_unknown(command, "{}"));
+        });
+    };
+    for file in found {
+        walk.aside(|walk| {
+            let file = if is_elsewhere { walk.from_anywhere(file) } else { file.clone() };
+            if is_elsewhere {
+                walk.place = Place::unknown();
+            }
+            programs::run(walk, &with_word(command, "{}", &file));
+        });
     }
-    roots.iter().for_each(|root| walk.write(root, Extent::Tree, "find"));
-    walk.doubt();
+}
+
+/// Where `find` looks, and for what.
+struct Search<'w> {
+    roots: Vec<&'w Word>,
+    rest: &'w [Word],
+}
+
+impl<'w> Search<'w> {
+    fn read(words: &'w [Word]) -> Self {
+        let is_root = |word: &&Word| !word.shape().is_some_and(|shape| shape.starts_with(['-', '(', '!']));
+        let leading = words.iter().take_while(|word| matches!(word.text(), Some("-L" | "-H" | "-P"))).count();
+        let roots: Vec<&Word> = words[leading..].iter().take_while(is_root).collect();
+        let rest = &words[leading + roots.len()..];
+        Self { roots, rest }
+    }
+}
+
+/// The files that `find` prints, if it does no more.
+pub(crate) fn found(words: &[Word]) -> Option<Vec<Word>> {
+    let Search { roots, rest } = Search::read(words);
+    let acts = |word: &Word| word.text().is_some_and(|text| text.starts_with("-exec") || text == "-delete");
+    if rest.iter().any(acts) { None } else { files(&roots, rest) }
+}
+
+/// Patterns for all that fits the tests, where the tests are few and plain; `None`
+/// where they are not. What `!` and `-prune` leave out is in them.
+fn files(roots: &[&Word], tests: &[Word]) -> Option<Vec<Word>> {
+    let mut names: Vec<String> = Vec::new();
+    let (mut is_flat, mut is_negated) = (false, false);
+    let mut rest = tests;
+    while let Some((test, after)) = rest.split_first() {
+        let take = || after.first().and_then(Word::shape);
+        let taken = match test.shape()? {
+            "-name" | "-iname" => {
+                let name = take()?.to_owned();
+                if !is_negated {
+                    names.push(name);
+                }
+                2
+            }
+            "-path" | "-wholename" if is_negated => 2,
+            // `-path ./.git -prune -o …`
+            "-path" | "-wholename" => {
+                let is_git = take()?.contains(".git") || take()?.contains("node_modules");
+                if after.get(1).and_then(Word::text) != Some("-prune") || !is_git {
+                    return None;
+                }
+                2
+            }
+            "-maxdepth" => {
+                is_flat = take()? == "1";
+                2
+            }
+            "-mindepth" | "-type" => 2,
+            "!" | "-not" => {
+                // What is left out may be what is reserved; but nobody reserves these.
+                let is_usual = |word: &Word| {
+                    let out = [".git", "node_modules", "target", "dist", "vendor", ".venv", "__pycache__"];
+                    word.shape().is_some_and(|shape| out.iter().any(|name| shape.contains(name)))
+                };
+                if !after.get(1).is_some_and(is_usual) && after.first().and_then(Word::text) != Some("-type")
+                {
+                    return None;
+                }
+                is_negated = true;
+                rest = after;
+                continue;
+            }
+            "-o" | "-or" | "-a" | "-and" | "(" | ")" | "-prune" | "-print" | "-print0" | "-depth"
+            | "-true" => 1,
+            "-delete" => 1,
+            "-exec" | "-execdir" | "-ok" | "-okdir" => {
+                let end = after.iter().position(|word| matches!(word.text(), Some(";" | "+")))?;
+                end + 2
+            }
+            _ => return None,
+        };
+        is_negated = false;
+        rest = rest.get(taken..).unwrap_or_default();
+    }
+    if names.is_empty() {
+        names.push("*".into());
+    }
+    let here = Word::Text(".".into());
+    let roots = if roots.is_empty() { vec![&here] } else { roots.to_vec() };
+    let mut files = Vec::new();
+    for root in roots {
+        let root = match root {
+            Word::Text(root) => escape(root.trim_end_matches('/')),
+            Word::Glob(root) => root.clone(),
+            Word::Unknown => return None,
+        };
+        let below = if is_flat { "" } else { "**/" };
+        files.extend(names.iter().map(|name| Word::Glob(format!("{root}/{below}{name}"))));
+    }
+    Some(files)
 }
 
 /// The command with what comes from elsewhere where `mark` stands.
 pub(super) fn with_unknown(command: &[Word], mark: &str) -> Vec<Word> {
     let is_marked = |word: &Word| word.shape().is_some_and(|shape| shape.contains(mark));
     command.iter().map(|word| if is_marked(word) { Word::Unknown } else { word.clone() }).collect()
+}
+
+/// The same with a word that is known.
+pub(super) fn with_word(command: &[Word], mark: &str, file: &Word) -> Vec<Word> {
+    let fill = |word: &Word| match (word, file) {
+        (Word::Text(text), _) if text == mark => file.clone(),
+        (Word::Text(text), Word::Text(file)) if text.contains(mark) => Word::Text(text.replace(mark, file)),
+        (Word::Text(text), Word::Glob(file)) if text.contains(mark) => {
+            Word::Glob(escape(text).replace(&escape(mark), file))
+        }
+        _ if word.shape().is_some_and(|shape| shape.contains(mark)) => Word::Unknown,
+        _ => word.clone(),
+    };
+    command.iter().map(fill).collect()
 }

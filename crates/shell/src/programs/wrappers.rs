@@ -20,6 +20,8 @@ pub(super) fn run(walk: &mut Walk<'_>, name: &str, words: &[Word]) -> bool {
         "exec" => plain(walk, words, &Options::with("a", &[])),
         "time" => time(walk, words),
         "timeout" => timeout(walk, words),
+        "flock" => flock(walk, words),
+        "chronic" | "unbuffer" | "catchsegv" | "faketime" => plain(walk, words, &Options::NONE),
         "command" => command(walk, words),
         "xargs" => xargs(walk, words),
         "npx" | "bunx" | "uvx" | "pnpm" | "yarn" | "poetry" | "uv" | "pipx" | "bundle" => {
@@ -86,6 +88,17 @@ fn timeout(walk: &mut Walk<'_>, words: &[Word]) {
     programs::run(walk, rest.get(1..).unwrap_or_default());
 }
 
+fn flock(walk: &mut Walk<'_>, words: &[Word]) {
+    let (_, rest) = Args::leading(words, &Options::with("wE", &["--wait", "--timeout"]));
+    match rest.get(1..) {
+        Some([Word::Text(option), Word::Text(script), ..]) if option == "-c" || option == "--command" => {
+            walk.aside(|walk| walk.script(script));
+        }
+        Some(rest) => programs::run(walk, rest),
+        None => {}
+    }
+}
+
 fn command(walk: &mut Walk<'_>, words: &[Word]) {
     let (args, rest) = Args::leading(words, &Options::NONE);
     if !args.has(&["-v", "-V"]) {
@@ -104,13 +117,18 @@ fn xargs(walk: &mut Walk<'_>, words: &[Word]) {
         (None, true) => Some(Some("{}")),
         (None, false) => None,
     };
-    let inner = match mark {
-        Some(Some(mark)) if !mark.is_empty() => scripts::with_unknown(rest, mark),
-        Some(_) => return walk.doubt(),
-        None if rest.is_empty() => return,
-        None => rest.iter().cloned().chain([Word::Unknown]).collect(),
+    let words = if args.has(&["-a", "--arg-file"]) { None } else { walk.input.words() };
+    let inner: Vec<Vec<Word>> = match (mark, words) {
+        (Some(Some(mark)), Some(words)) if !mark.is_empty() => {
+            words.iter().map(|word| scripts::with_word(rest, mark, word)).collect()
+        }
+        (Some(Some(mark)), None) if !mark.is_empty() => vec![scripts::with_unknown(rest, mark)],
+        (Some(_), _) => return walk.doubt(),
+        (None, _) if rest.is_empty() => return,
+        (None, Some(words)) => vec![rest.iter().cloned().chain(words).collect()],
+        (None, None) => vec![rest.iter().cloned().chain([Word::Unknown]).collect()],
     };
-    programs::run(walk, &inner);
+    inner.iter().for_each(|command| walk.aside(|walk| programs::run(walk, command)));
 }
 
 /// Runs a program out of a package: one that is known is a formatter.

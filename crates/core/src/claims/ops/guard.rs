@@ -148,7 +148,9 @@ impl App {
                     && is_reached(&*self.host, reach, hold)
                 {
                     let place = match target.extent {
-                        Extent::Changes | Extent::Worktree => located.worktree.join(hold.resource.shown()),
+                        Extent::Changes | Extent::Worktree | Extent::Commits => {
+                            located.worktree.join(hold.resource.shown())
+                        }
                         _ => target.path.clone(),
                     };
                     obstacles.push(Obstacle {
@@ -202,10 +204,13 @@ fn is_reached(
         Extent::File | Extent::Tree if matches!(target.by.as_str(), "git add" | "git commit") => {
             works_here() && has_changes()
         }
+        // It makes what is not there.
+        Extent::File if target.by == "mkdir" => !located.exists,
         Extent::File | Extent::Tree => true,
         Extent::Glob => is_there_any(host, &located.worktree, paths, held),
         Extent::Changes => works_here() && has_changes(),
         Extent::Worktree => works_here(),
+        Extent::Commits => works_here() && host.differs(&located.worktree, &target.range, held),
     }
 }
 

@@ -225,7 +225,7 @@ fn reach<'a>(host: &dyn Host, target: &'a Target) -> Vec<ResolvedTarget<'a>> {
         _ if target.is_entry => host.locate_entry(&target.path),
         _ => host.locate(&target.path),
     };
-    if matches!(target.extent, Extent::Changes | Extent::Worktree) {
+    if matches!(target.extent, Extent::Changes | Extent::Worktree | Extent::Commits) {
         return vec![ResolvedTarget { target, located, paths: Pattern::tree("") }];
     }
     let paths = |located: &Located| match target.extent {

@@ -1,0 +1,157 @@
+//! What variables stand for, as far as the text sets them.
+
+use std::collections::BTreeMap;
+
+use rable::Node;
+use rable::NodeKind;
+
+use crate::Here;
+use crate::place::Place;
+use crate::words;
+use crate::words::Word;
+
+/// The variables of a shell, and its arguments.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Variables {
+    known: BTreeMap<String, Word>,
+    /// `$1`, `$2`, …; `None` where they are not known.
+    arguments: Option<Vec<Word>>,
+}
+
+impl Variables {
+    pub(crate) fn set(&mut self, name: &str, value: Word) {
+        self.known.insert(name.to_owned(), value);
+    }
+
+    /// Begins a function or a script with these arguments; what was before.
+    pub(crate) fn enter(&mut self, arguments: Vec<Word>) -> Option<Vec<Word>> {
+        self.arguments.replace(arguments)
+    }
+
+    pub(crate) fn leave(&mut self, outer: Option<Vec<Word>>) {
+        self.arguments = outer;
+    }
+
+    /// Where the text may have gone one way or another, only what is the same stays.
+    pub(crate) fn meet(&mut self, other: &Self) {
+        for (name, value) in &other.known {
+            if self.known.get(name) != Some(value) {
+                self.known.insert(name.clone(), Word::Unknown);
+            }
+        }
+        for (name, value) in &mut self.known {
+            if other.known.get(name) != Some(value) {
+                *value = Word::Unknown;
+            }
+        }
+    }
+
+    /// All arguments, if they are known.
+    pub(crate) fn arguments(&self) -> Option<&[Word]> {
+        self.arguments.as_deref()
+    }
+}
+
+/// What the names in a word stand for.
+pub(crate) struct Names<'a> {
+    pub(crate) here: Here<'a>,
+    pub(crate) place: &'a Place,
+    pub(crate) variables: &'a Variables,
+}
+
+impl Names<'_> {
+    /// The value of `$name`; `None` if the text does not tell.
+    pub(crate) fn value(&self, name: &str) -> Option<Word> {
+        if let Ok(position) = name.parse::<usize>() {
+            return self.variables.arguments()?.get(position.checked_sub(1)?).cloned();
+        }
+        let known = self.variables.known.get(name).filter(|word| **word != Word::Unknown);
+        known.cloned().or_else(|| match name {
+            _ if self.variables.known.contains_key(name) => None,
+            "HOME" => Some(Word::Text(self.here.home?.to_owned())),
+            "PWD" => self.cwd(),
+            _ => None,
+        })
+    }
+
+    /// `${name<op><arg>}`, where the two are plain enough.
+    pub(crate) fn expand(&self, name: &str, op: Option<&str>, arg: Option<&str>) -> Option<Word> {
+        let value = self.value(name);
+        let Some(op) = op else { return value };
+        let plain = arg.filter(|arg| !arg.contains(['$', '`', '\'', '"', '\\']));
+        match (op, value) {
+            // One that the text does not set is most likely not set.
+            (":-" | "-" | ":=" | "=", None) if !self.variables.known.contains_key(name) => {
+                Some(Word::Text(plain?.to_owned()))
+            }
+            (":-" | "-" | ":=" | "=", value) => value,
+            ("%" | "%%" | "#" | "##", Some(Word::Text(text))) => strip(&text, op, plain?).map(Word::Text),
+            ("/" | "//", Some(Word::Text(text))) => {
+                let (from, to) = plain?.split_once('/').unwrap_or((plain?, ""));
+                let is_plain = !from.contains(['*', '?', '[']) && !from.is_empty();
+                let times = if op == "/" { 1 } else { usize::MAX };
+                is_plain.then(|| Word::Text(text.replacen(from, to, times)))
+            }
+            _ => None,
+        }
+    }
+
+    /// The output of a command that only names a place.
+    pub(crate) fn output(&self, command: &Node) -> Option<Word> {
+        let NodeKind::Command { assignments, words, redirects } = &command.kind else { return None };
+        if !assignments.is_empty() || redirects.iter().any(|node| !is_silence(node)) {
+            return None;
+        }
+        let words: Vec<Word> = words.iter().flat_map(|word| words::fields(word, self)).collect();
+        let words: Option<Vec<&str>> = words.iter().map(Word::text).collect();
+        match words?.as_slice() {
+            ["pwd"] | ["pwd", "-P" | "-L"] => self.cwd(),
+            ["git", "rev-parse", "--show-toplevel"] => Some(Word::Text(self.here.worktree?.to_owned())),
+            ["dirname", path] => {
+                Some(Word::Text(path.rsplit_once('/').map_or(".", |(dir, _)| dir).to_owned()))
+            }
+            ["basename", path] => Some(Word::Text(path.rsplit('/').next()?.to_owned())),
+            ["basename", path, suffix] => {
+                let name = path.rsplit('/').next()?;
+                Some(Word::Text(name.strip_suffix(suffix).unwrap_or(name).to_owned()))
+            }
+            ["echo", text] | ["printf", "%s", text] => Some(Word::Text((*text).to_owned())),
+            ["realpath" | "readlink", .., path] if !path.starts_with('-') => {
+                let cwd = self.cwd()?;
+                Some(Word::Text(format!("{}/{path}", cwd.text()?)))
+            }
+            _ => None,
+        }
+    }
+
+    fn cwd(&self) -> Option<Word> {
+        let place = self.place.path(".")?;
+        match (place.starts_with('/'), self.here.cwd) {
+            (true, _) => Some(Word::Text(place)),
+            (false, Some(cwd)) => Some(Word::Text(format!("{cwd}/{place}"))),
+            (false, None) => None,
+        }
+    }
+}
+
+/// `2>/dev/null` and its like.
+fn is_silence(redirect: &Node) -> bool {
+    matches!(&redirect.kind, NodeKind::Redirect { fd: 2, .. })
+}
+
+/// Without what a pattern of one star at most takes off an end.
+fn strip(text: &str, op: &str, pattern: &str) -> Option<String> {
+    if pattern.contains(['?', '[']) || pattern.matches('*').count() > 1 {
+        return None;
+    }
+    let stripped = match (op, pattern.split_once('*')) {
+        ("%" | "%%", None) => text.strip_suffix(pattern),
+        ("#" | "##", None) => text.strip_prefix(pattern),
+        ("%", Some((start, ""))) => text.rfind(start).map(|at| &text[..at]),
+        ("%%", Some((start, ""))) => text.find(start).map(|at| &text[..at]),
+        ("#", Some(("", end))) => text.find(end).map(|at| &text[at + end.len()..]),
+        ("##", Some(("", end))) => text.rfind(end).map(|at| &text[at + end.len()..]),
+        _ => return None,
+    };
+    Some(stripped.unwrap_or(text).to_owned())
+}
