@@ -82,7 +82,8 @@ fn measure(half: u64) -> BTreeMap<String, Counts> {
         let call = json!({ "session_id": "s2", "cwd": cwd, "tool_name": "Bash", "tool_input": { "command": command } });
         let is_denied = world.hook("PreToolUse", &call).stdout.contains("\"deny\"");
         let (place, root) = (cwd.to_string_lossy(), shop.to_string_lossy());
-        let here = Here { home: Some(&home), cwd: Some(&place), worktree: Some(&root) };
+        let read = |path: &str| fs::read_to_string(cwd.join(path)).ok();
+        let here = Here { read: Some(&read), home: Some(&home), cwd: Some(&place), worktree: Some(&root) };
         let is_certain = consort_shell::read(&command, here).is_certain;
         let wrote = !case["wrote"].as_array().unwrap().is_empty();
         let one = counts.entry(id.rsplit_once('-').unwrap().0.to_owned()).or_default();

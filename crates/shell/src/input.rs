@@ -48,7 +48,10 @@ impl Walk<'_> {
                 [Word::Text(text)] => Some(Input::Text(text.clone())),
                 _ => Some(Input::Unknown),
             },
-            NodeKind::Redirect { op, .. } if op == "<" => Some(Input::Unknown),
+            NodeKind::Redirect { op, target, .. } if op == "<" => match self.fields(target).as_slice() {
+                [Word::Text(path)] => Some(self.file(path).map_or(Input::Unknown, Input::Text)),
+                _ => Some(Input::Unknown),
+            },
             _ => None,
         })
     }
@@ -73,6 +76,12 @@ impl Walk<'_> {
                 _ => Input::Unknown,
             },
             "printf" => texts().and_then(|texts| printf(&texts)).map_or(Input::Unknown, Input::Text),
+            "cat" if !rest.is_empty() => {
+                let texts = rest.iter().map(|word| word.text().and_then(|path| self.file(path)));
+                texts
+                    .collect::<Option<Vec<String>>>()
+                    .map_or(Input::Unknown, |texts| Input::Text(texts.concat()))
+            }
             "cat" if rest.is_empty() => self.input_of(redirects).unwrap_or_else(|| self.input.clone()),
             "sort" | "uniq"
                 if rest.iter().all(|word| word.shape().is_some_and(|word| word.starts_with('-'))) =>
@@ -84,6 +93,12 @@ impl Walk<'_> {
             "git" => match texts().as_deref() {
                 Some(["ls-files"]) => Input::Words(vec![Word::Glob("**".into())]),
                 Some(["ls-files", paths @ ..]) if !paths.iter().any(|path| path.starts_with('-')) => {
+                    if paths.iter().any(|path| path.contains('*')) {
+                        let any = |path: &&str| {
+                            Word::Glob(format!("**/{}", path.rsplit('/').next().unwrap_or(path)))
+                        };
+                        return Input::Words(paths.iter().map(any).collect());
+                    }
                     let below = |path: &&str| Word::Glob(format!("{}/**", path.trim_end_matches('/')));
                     let itself = |path: &&str| Word::Text((*path).to_owned());
                     Input::Words(paths.iter().map(itself).chain(paths.iter().map(below)).collect())

@@ -1,6 +1,7 @@
 //! What a shell command would write, read from its text alone.
 //!
-//! Nothing is run, and no disk is looked at. The text goes through bash's own
+//! Nothing is run; of the disk, only what the command itself would read as a script, a
+//! patch or a makefile is looked at, where the caller lets it be. The text goes through bash's own
 //! grammar, because quoting, here-documents, substitutions and `[[ a > b ]]`
 //! are grammar: a pattern that finds `> b` in a line also finds it in a commit
 //! message, and misses it in `tee`. Then every program that is known is asked
@@ -66,8 +67,10 @@ pub enum Extent {
 }
 
 /// What is known of where a command starts.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Default)]
 pub struct Here<'a> {
+    /// The text of a small file, by its path from where the command starts.
+    pub read: Option<&'a (dyn Fn(&str) -> Option<String> + Sync)>,
     /// What `~` and `$HOME` stand for.
     pub home: Option<&'a str>,
     /// What `$PWD` and `$(pwd)` stand for.

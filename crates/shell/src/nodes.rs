@@ -77,7 +77,7 @@ impl Walk<'_> {
     fn command(&mut self, assignments: &[Node], words: &[Node], redirects: &[Node]) {
         assignments.iter().chain(words).for_each(|word| self.look_into(word));
         self.redirects(redirects);
-        if assignments.iter().filter_map(raw).any(programs::moves_git) {
+        if assignments.iter().filter_map(raw).any(programs::is_telling) {
             self.doubt();
         }
         if words.is_empty() {

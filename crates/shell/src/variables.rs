@@ -116,10 +116,6 @@ impl Names<'_> {
                 Some(Word::Text(name.strip_suffix(suffix).unwrap_or(name).to_owned()))
             }
             ["echo", text] | ["printf", "%s", text] => Some(Word::Text((*text).to_owned())),
-            ["realpath" | "readlink", .., path] if !path.starts_with('-') => {
-                let cwd = self.cwd()?;
-                Some(Word::Text(format!("{}/{path}", cwd.text()?)))
-            }
             _ => None,
         }
     }

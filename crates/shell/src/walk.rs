@@ -24,6 +24,8 @@ const MOST_WRITES: usize = 1000;
 pub(crate) struct Walk<'a> {
     pub(crate) here: Here<'a>,
     pub(crate) variables: Variables,
+    /// Where `git checkout` has gone.
+    pub(crate) head: Option<String>,
     /// What the command at hand is given to read, as far as the text tells.
     pub(crate) input: Input,
     /// Where the commands that follow would run.
@@ -42,6 +44,7 @@ impl<'a> Walk<'a> {
         Self {
             here,
             variables: Variables::default(),
+            head: None,
             input: Input::Unknown,
             place: Place::start(),
             writes: Vec::new(),
@@ -128,6 +131,12 @@ impl<'a> Walk<'a> {
             },
             _ => Word::Unknown,
         }
+    }
+
+    /// The text of a file that the command would read.
+    pub(crate) fn file(&self, path: &str) -> Option<String> {
+        let read = self.here.read?;
+        read(&self.place.path(path)?)
     }
 
     /// The arguments that a word becomes.

@@ -149,6 +149,12 @@ fn editor(walk: &mut Walk<'_>, name: &str, words: &[Word]) {
     if name == "view" || args.has(&["-R", "-M", "--version"]) {
         return;
     }
+    let commands = args.values(&["-c"]).chain(args.operands.iter().copied()).filter_map(|word| word.text());
+    let mut commands = commands.filter(|text| text.starts_with('+') || !text.contains('/')).peekable();
+    let is_script = name != "ed" && args.has(&["-c"]);
+    if is_script && !commands.any(|command| command.contains(['w', 'x']) || command.contains("up")) {
+        return;
+    }
     for file in args.operands.iter().filter(|word| !word.shape().is_some_and(|shape| shape.starts_with('+')))
     {
         walk.write(file, Extent::File, name);

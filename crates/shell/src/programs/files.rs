@@ -135,13 +135,23 @@ fn patch(walk: &mut Walk<'_>, words: &[Word]) {
     if args.has(&["--dry-run", "-C"]) {
         return;
     }
-    if args.has(&["-d", "--directory", "-o", "--output", "-r", "--reject-file", "-b", "--backup"]) {
+    args.values(&["-o", "--output", "-r", "--reject-file"])
+        .for_each(|file| walk.write(file, Extent::File, "patch"));
+    if args.has(&["-o", "--output"]) {
+        return;
+    }
+    if let Some(file) = args.operands.first() {
+        return walk.write(file, Extent::File, "patch");
+    }
+    let given = args.value(&["-i", "--input"]).and_then(Word::text).map(|path| walk.file(path));
+    let Some(text) = given.unwrap_or_else(|| walk.input.text().map(str::to_owned)) else {
         return walk.doubt();
-    }
-    match args.operands.first() {
-        Some(file) => walk.write(file, Extent::File, "patch"),
-        None => walk.doubt(),
-    }
+    };
+    let strip = args.value(&["-p", "--strip"]).and_then(Word::text).and_then(|count| count.parse().ok());
+    let here = Word::Text(".".into());
+    walk.within(args.value(&["-d", "--directory"]).unwrap_or(&here), |walk| {
+        super::patches::write(walk, &text, strip, "patch");
+    });
 }
 
 fn curl(walk: &mut Walk<'_>, words: &[Word]) {

@@ -6,6 +6,7 @@ use crate::place::Place;
 use crate::programs::args::Args;
 use crate::programs::args::Options;
 use crate::programs::copies;
+use crate::programs::patches;
 use crate::walk::Walk;
 use crate::words::Word;
 
@@ -30,7 +31,11 @@ pub(super) fn run(walk: &mut Walk<'_>, name: &str, words: &[Word]) -> bool {
 fn git(walk: &mut Walk<'_>, words: &[Word]) {
     const LONG: &[&str] = &["--git-dir", "--work-tree", "--namespace", "--super-prefix", "--config-env"];
     let (args, rest) = Args::leading(words, &Options::with("Cc", LONG));
+    let runs_more = |set: &Word| {
+        set.text().is_some_and(|set| set.starts_with("core.hooksPath") || set.contains("alias."))
+    };
     if args.has(&["--git-dir", "--work-tree", "--bare"])
+        || args.values(&["-c"]).any(runs_more)
         || args.values(&["-c"]).any(|set| set.text().is_none())
     {
         walk.doubt();
@@ -50,6 +55,7 @@ fn subcommand(walk: &mut Walk<'_>, words: &[Word]) {
         Some("add" | "stage") => add(walk, words),
         Some(verb @ ("merge" | "rebase" | "cherry-pick" | "revert")) => bring_in(walk, verb, words),
         Some("pull") => pull(walk, words),
+        Some(verb @ ("apply" | "am")) => apply(walk, verb, words),
         Some("checkout") => checkout(walk, words),
         Some("clean") => clean(walk, words),
         Some("commit") => commit(walk, words),
@@ -191,7 +197,12 @@ fn checkout(walk: &mut Walk<'_>, words: &[Word]) {
         [] => {}
         [Word::Unknown] => walk.doubt(),
         [path] if is_path(path) && args.dashes.is_none() => pathspec(walk, path, BY),
-        [to] => go_to(walk, to, BY),
+        [to] => {
+            if args.has(&["-f", "--force"]) {
+                walk.write_here(Extent::Changes, BY);
+            }
+            go_to(walk, to, BY);
+        }
         // The start of a new branch.
         _ if args.has(&["--orphan"]) => walk.write_here(Extent::Worktree, BY),
         [.., start] if args.has(&["-b", "-B"]) => go_to(walk, start, BY),
@@ -243,7 +254,12 @@ fn switch(walk: &mut Walk<'_>, words: &[Word]) {
     match args.operands.as_slice() {
         [] if !is_orphan => {}
         _ if is_orphan => walk.write_here(Extent::Worktree, "git switch"),
-        [.., to] => go_to(walk, to, "git switch"),
+        [.., to] => {
+            if args.has(&["-f", "--force", "--discard-changes"]) {
+                walk.write_here(Extent::Changes, "git switch");
+            }
+            go_to(walk, to, "git switch");
+        }
         [] => {}
     }
 }
@@ -305,10 +321,19 @@ fn reset(walk: &mut Walk<'_>, words: &[Word]) {
 
 /// The files of another commit take the place of those of this one.
 fn go_to(walk: &mut Walk<'_>, to: &Word, by: &str) {
+    // An earlier command of this text may have gone somewhere else.
+    let from = walk.head.clone().unwrap_or("HEAD".into());
     match to.text() {
+        Some("-") if walk.head.is_some() => {
+            walk.write_commits(&[&from, "HEAD"], by);
+            walk.head = None;
+        }
         Some("-") => walk.write_commits(&["HEAD", "@{-1}"], by),
         Some("HEAD" | "@") => {}
-        Some(commit) => walk.write_commits(&["HEAD", commit], by),
+        Some(commit) => {
+            walk.write_commits(&[&from, commit], by);
+            walk.head = Some(commit.to_owned());
+        }
         None => walk.doubt(),
     }
 }
@@ -322,8 +347,12 @@ fn bring_in(walk: &mut Walk<'_>, verb: &str, words: &[Word]) {
         _ => ("mXsS", &["--mainline", "--strategy", "--strategy-option"]),
     };
     let args = Args::read(words, &Options { values: letters, suffixes: "", long });
-    if args.has(&["--abort", "--quit", "--skip", "--continue", "--edit-todo"]) {
-        return walk.write_here(Extent::Worktree, &by);
+    if args.has(&["--abort", "--quit", "--skip", "--continue", "--edit-todo", "--stdin"]) {
+        return walk.doubt();
+    }
+    // It keeps all of ours.
+    if verb == "merge" && args.value(&["-s", "--strategy"]).and_then(Word::text) == Some("ours") {
+        return;
     }
     if args.has(&["--show-current-patch", "-h", "--help"]) {
         return;
@@ -348,6 +377,32 @@ fn bring_in(walk: &mut Walk<'_>, verb: &str, words: &[Word]) {
     // A hook or a strategy may do more.
     if args.has(&["-x", "--exec", "-i", "--interactive"]) {
         walk.doubt();
+    }
+}
+
+fn apply(walk: &mut Walk<'_>, verb: &str, words: &[Word]) {
+    let long = &["--directory", "--include", "--exclude", "--whitespace"];
+    let args = Args::read(words, &Options { values: "pC", suffixes: "", long });
+    let is_look = args.has(&["--check", "--stat", "--numstat", "--summary"]) && !args.has(&["--apply"]);
+    if is_look || args.has(&["--cached", "--abort", "--quit"]) && !args.has(&["--index"]) {
+        return;
+    }
+    let files: Vec<Option<String>> = match args.operands.as_slice() {
+        [] => vec![walk.input.text().map(str::to_owned)],
+        files => files.iter().map(|file| file.text().and_then(|path| walk.file(path))).collect(),
+    };
+    let strip = args.value(&["-p"]).and_then(Word::text).and_then(|count| count.parse().ok()).unwrap_or(1);
+    let by = format!("git {verb}");
+    for text in files {
+        match text {
+            Some(text) if !args.has(&["--include", "--exclude"]) => {
+                let here = Word::Text(".".into());
+                walk.within(args.value(&["--directory"]).unwrap_or(&here), |walk| {
+                    patches::write(walk, &text, Some(strip), &by);
+                });
+            }
+            _ => walk.doubt(),
+        }
     }
 }
 
@@ -386,7 +441,7 @@ fn clean(walk: &mut Walk<'_>, words: &[Word]) {
         return;
     }
     if args.operands.is_empty() {
-        return walk.write_here(Extent::Changes, "git clean");
+        return walk.write_here(Extent::Tree, "git clean");
     }
     args.operands.iter().for_each(|path| pathspec(walk, path, "git clean"));
 }

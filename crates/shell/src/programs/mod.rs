@@ -13,7 +13,9 @@ mod formatters;
 mod git;
 mod harmless;
 mod inline;
+mod make;
 mod packages;
+mod patches;
 mod scripts;
 mod wrappers;
 
@@ -24,7 +26,17 @@ use crate::words::Word;
 /// A program and its arguments.
 pub(crate) fn run(walk: &mut Walk<'_>, words: &[Word]) {
     let Some((program, args)) = words.split_first() else { return };
-    let Some(name) = program.text().and_then(known_name) else { return walk.doubt() };
+    let Some(name) = program.text().and_then(known_name) else {
+        return match program.text() {
+            Some(path) => scripts::file(walk, path, args),
+            None => walk.doubt(),
+        };
+    };
+    if name == "shopt"
+        && args.iter().any(|word| matches!(word.text(), Some("nocaseglob" | "extglob" | "dotglob")))
+    {
+        walk.doubt();
+    }
     if walk.calls(name, args) {
         return;
     }
@@ -39,6 +51,7 @@ pub(crate) fn run(walk: &mut Walk<'_>, words: &[Word]) {
         || files::run(walk, name, args)
         || archives::run(walk, name, args)
         || packages::run(walk, name, args)
+        || make::run(walk, name, args)
         || formatters::run(walk, name, args)
         || harmless::run(walk, name, args);
     if !is_known {
@@ -62,6 +75,13 @@ fn assign(walk: &mut Walk<'_>, name: &str, args: &[Word]) {
 }
 
 pub(crate) use scripts::found;
+
+/// Whether an assignment makes a program do more than its arguments say.
+pub(crate) fn is_telling(assignment: &str) -> bool {
+    const TELLING: &[&str] =
+        &["GIT_EDITOR=", "GIT_SEQUENCE_EDITOR=", "EDITOR=", "VISUAL=", "TMPDIR=", "BASH_ENV=", "PERL5OPT="];
+    moves_git(assignment) || TELLING.iter().any(|name| assignment.starts_with(name))
+}
 
 /// Whether an assignment sends git to another worktree.
 pub(crate) fn moves_git(assignment: &str) -> bool {

@@ -13,6 +13,17 @@ pub(super) fn run(walk: &mut Walk<'_>, name: &str, words: &[Word]) -> bool {
     match name {
         "bash" | "sh" | "zsh" | "dash" | "ksh" => shell(walk, words),
         "eval" => eval(walk, words),
+        "." | "source" => match words.split_first() {
+            Some((Word::Text(path), args)) => match walk.file(path) {
+                Some(script) => {
+                    let outer = walk.variables.enter(args.to_vec());
+                    walk.deeper(|walk| walk.script(&script));
+                    walk.variables.leave(outer);
+                }
+                None => walk.doubt(),
+            },
+            _ => walk.doubt(),
+        },
         "trap" => trap(walk, words),
         "find" | "gfind" => find(walk, words),
         _ => return false,
@@ -37,7 +48,23 @@ fn shell(walk: &mut Walk<'_>, words: &[Word]) {
             Some(script) => nested(walk, &script, rest.get(1..).unwrap_or_default().to_vec(), None),
             None => walk.doubt(),
         },
+        Some(Word::Text(path)) if !args.has(&["-c"]) => match walk.file(path) {
+            Some(script) => nested(walk, &script, rest[1..].to_vec(), None),
+            None => walk.doubt(),
+        },
         _ => walk.doubt(),
+    }
+}
+
+/// A program of the repository's: read where it is a script for a shell.
+pub(super) fn file(walk: &mut Walk<'_>, path: &str, args: &[Word]) {
+    let script = walk.file(path).filter(|text| {
+        let first = text.lines().next().unwrap_or_default();
+        first.starts_with("#!") && (first.ends_with("sh") || first.contains("sh "))
+    });
+    match script {
+        Some(script) => nested(walk, &script, args.to_vec(), None),
+        None => walk.doubt(),
     }
 }
 
@@ -158,6 +185,7 @@ fn files(roots: &[&Word], tests: &[Word]) -> Option<Vec<Word>> {
         let taken = match test.shape()? {
             "-name" | "-iname" => {
                 let name = take()?.to_owned();
+                let name = if test.text() == Some("-iname") { in_any_case(&name) } else { name };
                 if !is_negated {
                     names.push(name);
                 }
@@ -219,6 +247,15 @@ fn files(roots: &[&Word], tests: &[Word]) -> Option<Vec<Word>> {
         files.extend(names.iter().map(|name| Word::Glob(format!("{root}/{below}{name}"))));
     }
     Some(files)
+}
+
+/// A pattern that matches whatever the case.
+fn in_any_case(pattern: &str) -> String {
+    let any = |c: char| match (c.to_ascii_lowercase(), c.to_ascii_uppercase()) {
+        (lower, upper) if lower != upper => format!("[{lower}{upper}]"),
+        _ => c.to_string(),
+    };
+    pattern.chars().map(any).collect()
 }
 
 /// The command with what comes from elsewhere where `mark` stands.

@@ -201,7 +201,9 @@ fn is_reached(
     let takes_new = matches!(target.by.as_str(), "git add" | "git clean");
     let has_changes = || host.has_changes(&located.worktree, held, takes_new);
     match target.extent {
-        Extent::File | Extent::Tree if matches!(target.by.as_str(), "git add" | "git commit") => {
+        Extent::File | Extent::Tree
+            if matches!(target.by.as_str(), "git add" | "git commit" | "git clean") =>
+        {
             works_here() && has_changes()
         }
         // It makes what is not there.

@@ -1,0 +1,30 @@
+//! Which files a patch changes.
+
+use crate::Extent;
+use crate::walk::Walk;
+use crate::words::Word;
+
+/// The files that a patch names, without so many leading parts; without a number, as
+/// `patch` takes them: by their last part.
+pub(super) fn write(walk: &mut Walk<'_>, text: &str, strip: Option<usize>, by: &str) {
+    let mut is_any = false;
+    for path in files(text) {
+        let path = match strip {
+            Some(count) => path.splitn(count + 1, '/').nth(count).unwrap_or(path),
+            None => path.rsplit('/').next().unwrap_or(path),
+        };
+        is_any = true;
+        walk.write(&Word::Text(path.to_owned()), Extent::File, by);
+    }
+    if !is_any {
+        walk.doubt();
+    }
+}
+
+fn files(text: &str) -> impl Iterator<Item = &str> {
+    text.lines().filter_map(|line| {
+        let path = line.strip_prefix("+++ ").or_else(|| line.strip_prefix("--- "))?;
+        let path = path.split('\t').next()?.trim().trim_matches('"');
+        (path != "/dev/null" && !path.is_empty()).then_some(path)
+    })
+}
