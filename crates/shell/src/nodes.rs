@@ -158,16 +158,19 @@ impl Walk<'_> {
         let mut chain = self.place.clone();
         let mut last = self.place.clone();
         let mut is_alternative = false;
-        let mut is_skipped = false;
+        let (mut is_skipped, mut is_conditional) = (false, false);
         for (node, operator) in steps {
             let place = self.place.clone();
             if is_skipped {
                 // `true || this`, `false && this`.
             } else if is_alternative {
-                self.alternative(node, &chain, &last);
+                self.if_so(|walk| walk.alternative(node, &chain, &last));
+            } else if is_conditional {
+                self.if_so(|walk| walk.walk(node));
             } else {
                 self.walk(node);
             }
+            is_conditional = *operator == Some(ListOperator::And);
             last = place;
             is_alternative = *operator == Some(ListOperator::Or);
             is_skipped = match (operator, outcome(node)) {
@@ -213,7 +216,7 @@ impl Walk<'_> {
             self.place = place;
             self.variables = before.clone();
             if let Some(body) = body {
-                self.walk(body);
+                self.if_so(|walk| walk.walk(body));
             }
             ends.push(self.place.clone());
             match &mut after {

@@ -62,6 +62,9 @@ pub(crate) struct Names<'a> {
 impl Names<'_> {
     /// The value of `$name`; `None` if the text does not tell.
     pub(crate) fn value(&self, name: &str) -> Option<Word> {
+        if let ("0" | "BASH_SOURCE" | "BASH_SOURCE[0]", Some(name)) = (name, self.variables.known.get("0")) {
+            return Some(name.clone());
+        }
         if let Ok(position) = name.parse::<usize>() {
             return self.variables.arguments()?.get(position.checked_sub(1)?).cloned();
         }
@@ -98,6 +101,18 @@ impl Names<'_> {
 
     /// The output of a command that only names a place.
     pub(crate) fn output(&self, command: &Node) -> Option<Word> {
+        // `$(cd "$(dirname "$0")/.." && pwd)`
+        if let NodeKind::List { items } = &command.kind
+            && let [cd, pwd] = items.as_slice()
+            && let NodeKind::Command { words, .. } = &cd.command.kind
+            && let [program, directory] = words.as_slice()
+            && let ([Word::Text(program)], [Word::Text(directory)]) =
+                (words::fields(program, self).as_slice(), words::fields(directory, self).as_slice())
+            && program == "cd"
+        {
+            let place = self.place.enter(directory);
+            return Names { place: &place, ..*self }.output(&pwd.command);
+        }
         let NodeKind::Command { assignments, words, redirects } = &command.kind else { return None };
         if !assignments.is_empty() || redirects.iter().any(|node| !is_silence(node)) {
             return None;

@@ -24,6 +24,10 @@ const MOST_WRITES: usize = 1000;
 pub(crate) struct Walk<'a> {
     pub(crate) here: Here<'a>,
     pub(crate) variables: Variables,
+    /// In a script of the repository's: what it does only if something is so, its own
+    /// text does not tell us.
+    pub(crate) is_file: bool,
+    pub(crate) conditions: usize,
     /// Where `git checkout` has gone.
     pub(crate) head: Option<String>,
     /// What the command at hand is given to read, as far as the text tells.
@@ -44,6 +48,8 @@ impl<'a> Walk<'a> {
         Self {
             here,
             variables: Variables::default(),
+            is_file: false,
+            conditions: 0,
             head: None,
             input: Input::Unknown,
             place: Place::start(),
@@ -66,6 +72,9 @@ impl<'a> Walk<'a> {
 
     /// `by` writes `word`, if it is known which file that is.
     pub(crate) fn write(&mut self, word: &Word, extent: Extent, by: &str) {
+        if self.is_file && self.conditions > 0 {
+            return self.doubt();
+        }
         // What a pattern names may be a directory, and all of it is written.
         let below = match word {
             Word::Glob(pattern) if extent == Extent::Tree => Some(Word::Glob(format!("{pattern}/**"))),
@@ -167,6 +176,13 @@ impl<'a> Walk<'a> {
 
     pub(crate) fn define(&mut self, name: &str, body: &Node) {
         self.functions.push((name.into(), body.clone()));
+    }
+
+    /// Does `work`, which the text does only if something is so.
+    pub(crate) fn if_so(&mut self, work: impl FnOnce(&mut Self)) {
+        self.conditions += 1;
+        work(self);
+        self.conditions -= 1;
     }
 
     /// Reads a script: the whole command, or what `bash -c` is given.

@@ -72,6 +72,14 @@ pub(crate) fn fields(word: &Node, names: &Names<'_>) -> Vec<Word> {
     if let Some(arguments) = all_arguments(word, names) {
         return arguments;
     }
+    // `$CMD`: as many words as its value has.
+    if let [Node { kind: NodeKind::ParamExpansion { param, op, arg }, .. }] = parts.as_slice()
+        && let Some(Word::Text(text)) = names.expand(param, op.as_deref(), arg.as_deref())
+        && text.contains(char::is_whitespace)
+        && !text.contains(['*', '?', '['])
+    {
+        return text.split_whitespace().map(|word| Word::Text(word.to_owned())).collect();
+    }
     let Some(pieces) = pieces(parts, names) else { return vec![Word::Unknown] };
     match braces::expand(&pieces) {
         Some(fields) => fields.into_iter().map(|field| value(&field, names.here.home)).collect(),

@@ -11,8 +11,19 @@ pub(super) fn run(walk: &mut Walk<'_>, name: &str, words: &[Word]) -> bool {
     match name {
         "tar" | "gtar" | "bsdtar" => tar(walk, name, words),
         "unzip" => {
-            if !Args::read(words, &Options::with("dx", &[])).has(&["-l", "-t", "-p", "-v", "-Z"]) {
+            let args = Args::read(words, &Options::with("dx", &[]));
+            if !args.has(&["-l", "-t", "-p", "-v", "-Z"]) {
+                args.values(&["-d"]).for_each(|directory| unpack(walk, directory, name));
                 walk.doubt();
+            }
+        }
+        "zip" => {
+            let args = Args::read(words, &Options::with("x", &[]));
+            let (archive, files) =
+                args.operands.split_first().map_or((None, &[][..]), |(one, rest)| (Some(one), rest));
+            archive.into_iter().for_each(|file| walk.write(file, Extent::File, name));
+            if args.has(&["-m", "--move"]) {
+                files.iter().for_each(|file| walk.write(file, Extent::Tree, name));
             }
         }
         "split" | "csplit" => walk.doubt(),
@@ -44,6 +55,18 @@ fn tar(walk: &mut Walk<'_>, name: &str, words: &[Word]) {
             }
         }
         None if packs && is_plain => {}
-        _ => walk.doubt(),
+        _ => {
+            if args.has(&["-x", "--extract", "--get"]) {
+                args.values(&["-C", "--directory"]).for_each(|directory| unpack(walk, directory, name));
+            }
+            walk.doubt();
+        }
+    }
+}
+
+/// Something comes to be in that directory.
+fn unpack(walk: &mut Walk<'_>, directory: &Word, by: &str) {
+    if directory.text().is_some_and(|directory| directory != ".") {
+        walk.write(&directory.append("/*"), Extent::File, by);
     }
 }

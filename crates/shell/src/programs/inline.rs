@@ -73,7 +73,10 @@ pub(super) fn run(walk: &mut Walk<'_>, name: &str, words: &[Word]) -> bool {
         "php" => (&["-r"][..], false),
         _ => return false,
     };
-    let options = Options::with("ceErpMImi", &["--eval", "--print"]);
+    let options = match name {
+        "perl" => Options { values: "eEIMm", suffixes: "iFCDx0l", long: &[] },
+        _ => Options::with("ceErp", &["--eval", "--print", "--require"]),
+    };
     let args = Args::read(words, &options);
     let mut texts: Vec<String> =
         args.values(code).filter_map(|word| word.text().map(str::to_owned)).collect();
@@ -85,7 +88,7 @@ pub(super) fn run(walk: &mut Walk<'_>, name: &str, words: &[Word]) -> bool {
         scan(walk, name, text);
     }
     // Perl that only computes is told apart where it edits in place.
-    if name == "perl" && !texts.is_empty() {
+    if name == "perl" {
         return false;
     }
     let only_asks =

@@ -67,6 +67,11 @@ fn assign(walk: &mut Walk<'_>, name: &str, args: &[Word]) {
                 walk.variables.set(name, Word::Text(value.to_owned()));
             }
         }
+        "set" => {
+            if let Some(at) = args.iter().position(|word| word.text() == Some("--")) {
+                walk.variables.enter(args[at + 1..].to_vec());
+            }
+        }
         "read" | "unset" | "mapfile" | "readarray" | "getopts" | "let" => {
             args.iter().filter_map(Word::text).for_each(|name| walk.variables.set(name, Word::Unknown));
         }

@@ -49,7 +49,7 @@ fn shell(walk: &mut Walk<'_>, words: &[Word]) {
             None => walk.doubt(),
         },
         Some(Word::Text(path)) if !args.has(&["-c"]) => match walk.file(path) {
-            Some(script) => nested(walk, &script, rest[1..].to_vec(), None),
+            Some(script) => of_file(walk, &script, rest[1..].to_vec(), rest.first().cloned()),
             None => walk.doubt(),
         },
         _ => walk.doubt(),
@@ -63,9 +63,18 @@ pub(super) fn file(walk: &mut Walk<'_>, path: &str, args: &[Word]) {
         first.starts_with("#!") && (first.ends_with("sh") || first.contains("sh "))
     });
     match script {
-        Some(script) => nested(walk, &script, args.to_vec(), None),
+        Some(script) => of_file(walk, &script, args.to_vec(), Some(Word::Text(path.to_owned()))),
         None => walk.doubt(),
     }
+}
+
+/// A script that is in a file.
+fn of_file(walk: &mut Walk<'_>, script: &str, arguments: Vec<Word>, name: Option<Word>) {
+    let (is_file, conditions) = (walk.is_file, walk.conditions);
+    (walk.is_file, walk.conditions) = (true, 0);
+    nested(walk, script, arguments, name);
+    (walk.is_file, walk.conditions) = (is_file, conditions);
+    walk.doubt();
 }
 
 /// A script in a shell of its own.
