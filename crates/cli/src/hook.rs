@@ -10,6 +10,7 @@ use std::fs;
 use std::io::Write as _;
 use std::os::unix::fs::DirBuilderExt as _;
 use std::os::unix::fs::OpenOptionsExt as _;
+use std::path::Path;
 use std::time::Duration;
 
 use consort_agents::AgentCli;
@@ -38,6 +39,9 @@ use crate::world;
 
 /// More than any CLI sends; what is longer is not for us.
 const LONGEST_PAYLOAD: usize = 64 << 20;
+
+/// Longer scripts are not looked into.
+const LONGEST_SCRIPT: u64 = 256 << 10;
 
 /// How long to wait for the end of an input that seems to be complete.
 const PATIENCE: Duration = Duration::from_millis(100);
@@ -143,6 +147,10 @@ impl HookContext for Process<'_> {
 
     fn terminal(&self) -> Terminal {
         env::terminal()
+    }
+
+    fn script_reader(&self) -> fn(&Path) -> Option<String> {
+        |path| String::from_utf8(consort_files::read(path, LONGEST_SCRIPT).ok()?).ok()
     }
 
     fn hears_before_tools(&self) -> bool {

@@ -105,6 +105,12 @@ fn a_starting_session_is_told_what_others_hold() {
 #[test]
 fn the_shell_is_no_way_around_it() {
     let world = world();
+    for (branch, file) in [("other", "src/auth/login.rs"), ("same", "README.md")] {
+        world.git(&["switch", "-q", "-c", branch]);
+        std::fs::write(world.project().join(file), branch).unwrap();
+        world.git(&["commit", "-q", "-am", branch]);
+        world.git(&["switch", "-q", "main"]);
+    }
     reserve(&world, "s1", "src/auth/");
     for command in [
         "sed -i s/a/b/ src/auth/login.rs",
@@ -117,11 +123,20 @@ fn the_shell_is_no_way_around_it() {
         "rm src/auth/*.rs",
         "git checkout -- src/auth/login.rs",
         "git switch other",
+        "git merge other",
+        "f=src/auth/login.rs; echo x > \"$f\"",
+        "for f in src/auth/*.rs; do touch \"$f\"; done",
+        "find src -name '*.rs' -exec sed -i s/a/b/ {} +",
+        "python3 -c \"open('src/auth/login.rs', 'w')\"",
+        "rm -rf *",
+        "bash <<'EOF'\nrm src/auth/login.rs\nEOF",
     ] {
         assert!(refused(&world, "s2", "Bash", bash(command)).is_some(), "{command}");
         assert_eq!(refused(&world, "s1", "Bash", bash(command)), None, "{command}");
     }
     for command in [
+        "git switch same",
+        "git merge same",
         "cat src/auth/login.rs",
         "echo 'rm -rf src'",
         "rm src/auth/*.bak",

@@ -8,6 +8,8 @@
 
 mod events;
 
+use std::path::Path;
+
 use consort_core::App;
 use consort_core::call_context::CallContext;
 use consort_core::engine::StoreError;
@@ -36,6 +38,9 @@ pub trait HookContext: CallContext {
     fn name(&self) -> Option<String>;
 
     fn terminal(&self) -> Terminal;
+
+    /// Reads a small file that a command would read as a script, a patch or a makefile.
+    fn script_reader(&self) -> fn(&Path) -> Option<String>;
 
     /// Whether what is said before a tool is used reaches the model.
     fn hears_before_tools(&self) -> bool;

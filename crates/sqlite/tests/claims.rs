@@ -154,7 +154,8 @@ fn notes_that_say_too_much_hinder_nobody() {
             std::fs::remove_file(&file).unwrap();
         }
         let path = "/shop/main/src/x.rs".into();
-        let target = Target { path, extent: Extent::File, by: String::new(), is_entry: false, range: Vec::new() };
+        let target =
+            Target { path, extent: Extent::File, by: String::new(), is_entry: false, range: Vec::new() };
         let verdict = app.guard(&"s2".into(), &[target], &|_| None, &|_| ());
         assert!(matches!(verdict, Verdict::Denied(_)), "{torn:?}");
     }

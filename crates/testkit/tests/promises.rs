@@ -75,7 +75,7 @@ fn crates_depend_only_downwards() {
         ("consort-sqlite", &["consort-core", "consort-files"]),
         ("consort-host", &["consort-core", "consort-files"]),
         ("consort-agents", &["consort-core", "consort-files"]),
-        ("consort-hook", &["consort-core", "consort-files", "consort-shell"]),
+        ("consort-hook", &["consort-core", "consort-shell"]),
         ("consort-shell", &[]),
         ("consort-testkit", &["consort-core"]),
         (

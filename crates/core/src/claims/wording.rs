@@ -75,7 +75,9 @@ fn fact(obstacle: &Obstacle, now: Timestamp) -> String {
     let what = match obstacle.extent {
         Extent::Changes => format!("`{by}` takes along all that is uncommitted here, and {held}"),
         Extent::Worktree => format!("`{by}` changes the whole worktree, and {held}"),
-        Extent::Commits => format!("`{by}` brings other commits here, which differ in what is reserved: {held}"),
+        Extent::Commits => {
+            format!("`{by}` brings other commits here, which differ in what is reserved: {held}")
+        }
         _ if path == held => path,
         Extent::Tree if !path.is_empty() && held.starts_with(&format!("{path}/")) => {
             format!("{held} (in {path})")

@@ -110,7 +110,8 @@ pub(super) fn targets(
             let (home, cwd) = (context.variable("HOME"), call.cwd.to_string_lossy());
             let worktree = host.place(&call.cwd).worktree;
             let worktree = worktree.to_string_lossy();
-            let read = |path: &str| script(&cwd, path);
+            let script = context.script_reader();
+            let read = |path: &str| script(&Path::new(cwd.as_ref()).join(path));
             let here =
                 Here { read: Some(&read), home: home.as_deref(), cwd: Some(&cwd), worktree: Some(&worktree) };
             let reading = consort_shell::read(command, here);
@@ -136,13 +137,6 @@ fn target(call: &HookCall, write: consort_shell::Write) -> Target {
     };
     let is_entry = matches!(write.by.as_str(), "rm" | "rmdir" | "unlink" | "mv" | "ln");
     Target { path: cwd.join(write.path), extent, by: write.by, is_entry, range: write.range }
-}
-
-/// The text of a script, a patch or a makefile that a command reads.
-fn script(cwd: &str, path: &str) -> Option<String> {
-    const LONGEST: u64 = 256 << 10;
-    let text = consort_files::read(&Path::new(cwd).join(path), LONGEST).ok()?;
-    String::from_utf8(text).ok()
 }
 
 /// The tool and its object: `Edit src/auth.rs`, `Bash cargo test`.
