@@ -376,3 +376,28 @@ fn a_file_that_changed_after_it_was_read_is_named_once() {
     assert!(news.contains("README.md (removed by someone else)"), "{news}");
     assert!(!world.data().join("hook.log").exists());
 }
+
+#[test]
+fn a_command_is_explained_without_being_run() {
+    let world = world();
+    reserve(&world, "s1", "src/auth/");
+    let explain = |session: Option<&str>, command: &str| {
+        let ran = world.run_as(session, &["explain", "--json", "--", command]);
+        assert_eq!(ran.code, 0, "{ran}");
+        let outcome: Value = serde_json::from_str(&ran.stdout).unwrap();
+        outcome["command"]["verdict"].as_str().unwrap().to_owned()
+    };
+    for (command, verdict) in [
+        ("rm -rf src", "refused"),
+        ("python3 build.py", "unknown"),
+        ("cat src/auth/login.rs", "free"),
+        ("touch README.md", "free"),
+    ] {
+        assert_eq!(explain(Some("s2"), command), verdict, "{command}");
+        assert_eq!(explain(None, command), verdict, "{command}");
+    }
+    assert_eq!(explain(Some("s1"), "rm -rf src"), "free", "it is its own");
+    assert!(world.project().join("src/auth/login.rs").exists(), "nothing was run");
+    let said = world.run_as(Some("s2"), &["explain", "--", "rm -rf src"]).stdout;
+    assert!(said.starts_with("Refused: ") && said.contains("reserved by Falcon"), "{said}");
+}

@@ -8,6 +8,8 @@
 
 mod events;
 
+pub use events::tool_before::command_targets;
+
 use std::path::Path;
 
 use consort_core::App;

@@ -66,11 +66,14 @@ pub enum Extent {
     Commits,
 }
 
+/// Gives the text of a small file, by its path from where the command starts.
+pub type ReadFile<'a> = &'a (dyn Fn(&str) -> Option<String> + Sync);
+
 /// What is known of where a command starts.
 #[derive(Clone, Copy, Default)]
 pub struct Here<'a> {
-    /// The text of a small file, by its path from where the command starts.
-    pub read: Option<&'a (dyn Fn(&str) -> Option<String> + Sync)>,
+    /// For what the command itself would read.
+    pub read: Option<ReadFile<'a>>,
     /// What `~` and `$HOME` stand for.
     pub home: Option<&'a str>,
     /// What `$PWD` and `$(pwd)` stand for.

@@ -131,7 +131,7 @@ impl<'a> Walk<'a> {
     }
 
     /// A pattern that means the same wherever a command runs.
-    pub(crate) fn from_anywhere(&self, word: &Word) -> Word {
+    pub(crate) fn absolute(&self, word: &Word) -> Word {
         match (word, self.here.cwd) {
             (Word::Glob(pattern), Some(cwd)) => match self.place.glob(pattern) {
                 Some(path) if path.starts_with('/') => Word::Glob(path),

@@ -26,6 +26,7 @@ mod wording;
 
 pub use error::ClaimError;
 pub use model::ClaimChange;
+pub use model::CommandView;
 pub use model::CommitOutcome;
 pub use model::Contest;
 pub use model::Extent;
@@ -54,6 +55,7 @@ pub use model::Touch;
 pub use model::TouchView;
 pub use model::Verdict;
 pub use model::Which;
+pub use model::WritesOutcome;
 pub(crate) use ops::hand_over;
 pub(crate) use ops::let_go;
 pub use pattern::Case;

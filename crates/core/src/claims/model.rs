@@ -351,6 +351,23 @@ pub enum Verdict {
     Denied(String),
 }
 
+/// What would become of a command's writes.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct WritesOutcome {
+    pub at: Timestamp,
+    pub command: CommandView,
+}
+
+/// A command as it would be judged now.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct CommandView {
+    pub verdict: &'static str,
+    /// The files it would write, as far as its text tells.
+    pub writes: Vec<String>,
+    /// Who is in its way, in words.
+    pub reasons: Vec<String>,
+}
+
 /// What is to become of a commit.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CommitOutcome {

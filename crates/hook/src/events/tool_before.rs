@@ -107,21 +107,30 @@ pub(super) fn targets(
             (paths.iter().map(target).collect(), true)
         }
         Act::Runs(command) => {
-            let (home, cwd) = (context.variable("HOME"), call.cwd.to_string_lossy());
-            let worktree = host.place(&call.cwd).worktree;
-            let worktree = worktree.to_string_lossy();
-            let script = context.script_reader();
-            let read = |path: &str| script(&Path::new(cwd.as_ref()).join(path));
-            let here =
-                Here { read: Some(&read), home: home.as_deref(), cwd: Some(&cwd), worktree: Some(&worktree) };
-            let reading = consort_shell::read(command, here);
-            (reading.writes.into_iter().map(|write| target(call, write)).collect(), reading.is_certain)
+            let home = context.variable("HOME");
+            command_targets(host, &call.cwd, command, home.as_deref(), context.script_reader())
         }
         Act::Reads(_) | Act::Visits(_) | Act::Other => (Vec::new(), true),
     }
 }
 
-fn target(call: &HookCall, write: consort_shell::Write) -> Target {
+/// What a shell command will write from there, and whether that is all.
+pub fn command_targets(
+    host: &dyn Host,
+    cwd: &Path,
+    command: &str,
+    home: Option<&str>,
+    script: fn(&Path) -> Option<String>,
+) -> (Vec<Target>, bool) {
+    let worktree = host.place(cwd).worktree;
+    let (place, worktree) = (cwd.to_string_lossy(), worktree.to_string_lossy());
+    let read = |path: &str| script(&cwd.join(path));
+    let here = Here { read: Some(&read), home, cwd: Some(&place), worktree: Some(&worktree) };
+    let reading = consort_shell::read(command, here);
+    (reading.writes.into_iter().map(|write| target(cwd, write)).collect(), reading.is_certain)
+}
+
+fn target(cwd: &Path, write: consort_shell::Write) -> Target {
     let extent = match write.extent {
         consort_shell::Extent::File => Extent::File,
         consort_shell::Extent::Tree => Extent::Tree,
@@ -132,8 +141,8 @@ fn target(call: &HookCall, write: consort_shell::Write) -> Target {
     };
     let cwd = match extent {
         // Only what was typed is a glob.
-        Extent::Glob => PathBuf::from(Pattern::file(&call.cwd.to_string_lossy()).as_str()),
-        _ => call.cwd.clone(),
+        Extent::Glob => PathBuf::from(Pattern::file(&cwd.to_string_lossy()).as_str()),
+        _ => cwd.to_owned(),
     };
     let is_entry = matches!(write.by.as_str(), "rm" | "rmdir" | "unlink" | "mv" | "ln");
     Target { path: cwd.join(write.path), extent, by: write.by, is_entry, range: write.range }

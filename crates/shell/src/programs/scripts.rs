@@ -151,7 +151,7 @@ fn execute(walk: &mut Walk<'_>, command: &[Word], found: Option<&[Word]>, is_els
     };
     for file in found {
         walk.aside(|walk| {
-            let file = if is_elsewhere { walk.from_anywhere(file) } else { file.clone() };
+            let file = if is_elsewhere { walk.absolute(file) } else { file.clone() };
             if is_elsewhere {
                 walk.place = Place::unknown();
             }

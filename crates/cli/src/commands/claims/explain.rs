@@ -1,10 +1,16 @@
 //! `consort explain`
 
+use std::path::Path;
+
+use consort_core::claims::CommandView;
 use consort_core::claims::PathOutcome;
 use consort_core::claims::Strength;
+use consort_core::claims::WritesOutcome;
 use consort_core::journal::Actor;
 use consort_core::journal::Number;
 use consort_core::text;
+use consort_hook::command_targets;
+use consort_host::env;
 
 use super::describe;
 use super::left;
@@ -14,15 +20,22 @@ use crate::error::CommandResult;
 use crate::world::World;
 use crate::world::caller_facts;
 
+/// Longer scripts are not looked into.
+const LONGEST_SCRIPT: u64 = 256 << 10;
+
 #[derive(clap::Args)]
 pub(crate) struct Args {
-    /// A file, a directory or a glob; or `prediction` and its number
-    path: String,
+    /// A file, a directory or a glob; or `prediction` and its number; or `--` and a shell command
+    #[arg(required_unless_present = "command")]
+    path: Option<String>,
     #[arg(hide = true, value_parser = number)]
     number: Option<Number>,
     /// Print JSON
     #[arg(long)]
     json: bool,
+    /// A shell command: what of it would be refused; it is not run
+    #[arg(last = true, value_name = "COMMAND")]
+    command: Vec<String>,
 }
 
 /// A prediction's number, with or without its `#`.
@@ -32,7 +45,11 @@ fn number(text: &str) -> Result<Number, String> {
 }
 
 pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
-    match (args.path.as_str(), args.number) {
+    if !args.command.is_empty() {
+        return command(world, &args.command.join(" "), args.json);
+    }
+    let path = args.path.as_deref().unwrap_or_default();
+    match (path, args.number) {
         ("prediction", Some(number)) => return prediction::explain(world, number, args.json),
         (_, Some(_)) => {
             return Err(CommandError::user(
@@ -44,12 +61,42 @@ pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
     }
     let mut opened = world.open()?;
     let caller = caller_facts(&opened.app);
-    let outcome = opened.app.explain_path(&caller, &world.cwd, &args.path)?;
+    let outcome = opened.app.explain_path(&caller, &world.cwd, path)?;
     if args.json {
         return world.out.json(&outcome);
     }
     for line in lines(&outcome) {
         world.out.line(line)?;
+    }
+    Ok(())
+}
+
+/// What would become of a shell command, without running it.
+fn command(world: &World, command: &str, json: bool) -> CommandResult {
+    let mut opened = world.open()?;
+    let caller = caller_facts(&opened.app);
+    let home = env::get("HOME");
+    let read = |path: &Path| String::from_utf8(consort_files::read(path, LONGEST_SCRIPT).ok()?).ok();
+    let (targets, is_certain) =
+        command_targets(opened.app.host(), &world.cwd, command, home.as_deref(), read);
+    let outcome = opened.app.explain_writes(&caller, &targets, is_certain)?;
+    if json {
+        return world.out.json(&outcome);
+    }
+    let WritesOutcome { command: CommandView { verdict, writes, reasons }, .. } = &outcome;
+    world.out.line(match *verdict {
+        "refused" => "Refused: an agent's tool call with this would not be carried out.",
+        "warned" => "Let through, and the agent is told.",
+        "unknown" => {
+            "Unknown: its text does not tell all it writes. It is let through, and what others have reserved is \
+             looked at afterwards."
+        }
+        _ => "Free: it writes nothing that others have reserved.",
+    })?;
+    reasons.iter().try_for_each(|reason| world.out.line(format!("  {reason}")))?;
+    if !writes.is_empty() {
+        let writes = writes.iter().map(|path| text::foreign(path, 200)).collect::<Vec<_>>();
+        world.out.line(format!("Its text tells of writes to {}.", text::few(writes, 6)))?;
     }
     Ok(())
 }

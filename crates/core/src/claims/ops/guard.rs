@@ -10,6 +10,7 @@ use super::project_of;
 use super::reach;
 use crate::App;
 use crate::claims::Case;
+use crate::claims::CommandView;
 use crate::claims::Extent;
 use crate::claims::Held;
 use crate::claims::Hold;
@@ -20,14 +21,19 @@ use crate::claims::Resource;
 use crate::claims::Strength;
 use crate::claims::Target;
 use crate::claims::Verdict;
+use crate::claims::WritesOutcome;
 use crate::claims::rules;
 use crate::claims::wording;
 use crate::config::Enforcement;
 use crate::config::hook_settings;
 use crate::config::settings_from;
 use crate::engine::StoreError;
+use crate::engine::Tx;
 use crate::host::Host;
 use crate::journal::Actor;
+use crate::presence;
+use crate::presence::Caller;
+use crate::presence::CallerFacts;
 use crate::presence::SessionId;
 use crate::side_files::SideFiles;
 
@@ -122,7 +128,7 @@ impl App {
         environment: &dyn Fn(&str) -> Option<String>,
     ) -> Result<Verdict, StoreError> {
         let Some(first) = reaches.first() else { return Ok(Verdict::Free) };
-        let (me, now, case) = (Actor::Agent(session.clone()), self.host.now(), self.host.case());
+        let (me, now) = (Actor::Agent(session.clone()), self.host.now());
         let side_files = self.engine.side_files();
         let tx = self.engine.read()?;
         let enforcement = hook_settings(&*tx, &first.located.worktree, environment)?.enforcement;
@@ -131,38 +137,7 @@ impl App {
         }
         let named: Vec<Resource> = held.holds.into_iter().map(|line| Resource::Paths(line.pattern)).collect();
         let all = if held.is_partial { tx.all_holds()? } else { tx.holds_on(&named)? };
-        let live = gather(&*self.host, &*side_files, &*tx, all, now)?;
-        let viewer = Viewer::new(&live, &*tx, &me);
-        let (mut reserved, mut claimed) = (Vec::new(), Vec::new());
-        for reach in &reaches {
-            let ResolvedTarget { target, located, paths } = reach;
-            let project = project_of(&*tx, located)?;
-            for hold in live.holds.iter().filter(|hold| hold.holder != me) {
-                let is = |strength| rules::is_in_the_way(hold, strength, project.as_ref(), paths, case);
-                let obstacles = match (is(Strength::Blocking), is(Strength::Advisory)) {
-                    (true, _) => &mut reserved,
-                    (_, true) => &mut claimed,
-                    _ => continue,
-                };
-                if rules::overridden_until(&live.holds, hold, paths, case).is_none()
-                    && is_reached(&*self.host, reach, hold)
-                {
-                    let place = match target.extent {
-                        Extent::Changes | Extent::Worktree | Extent::Commits => {
-                            located.worktree.join(hold.resource.shown())
-                        }
-                        _ => target.path.clone(),
-                    };
-                    obstacles.push(Obstacle {
-                        path: located.path.clone(),
-                        place,
-                        extent: target.extent,
-                        by: target.by.clone(),
-                        held: viewer.see(hold)?,
-                    });
-                }
-            }
-        }
+        let (reserved, mut claimed) = obstacles(&*self.host, &*side_files, &*tx, all, &reaches, &me)?;
         if !reserved.is_empty() {
             return Ok(match enforcement {
                 Enforcement::Block => Verdict::Denied(wording::denial(&reserved, now)),
@@ -176,6 +151,85 @@ impl App {
         });
         Ok(if claimed.is_empty() { Verdict::Free } else { Verdict::Warned(wording::warning(&claimed, now)) })
     }
+
+    /// What would become of writes that a command's text tells, without doing anything.
+    /// Who is no agent is judged as one that holds nothing.
+    pub fn explain_writes(
+        &mut self,
+        caller: &CallerFacts,
+        targets: &[Target],
+        is_certain: bool,
+    ) -> Result<WritesOutcome, StoreError> {
+        let now = self.host.now();
+        let side_files = self.engine.side_files();
+        let tx = self.engine.read()?;
+        let me = match presence::who_calls(&*self.host, &*side_files, &*tx, caller)? {
+            Caller::Agent(agent) => Actor::Agent(agent.session),
+            Caller::Person | Caller::Anonymous(_) => Actor::Consort,
+        };
+        let reaches: Vec<ResolvedTarget<'_>> =
+            targets.iter().flat_map(|target| reach(&*self.host, target)).collect();
+        let enforcement = match reaches.first() {
+            Some(first) => hook_settings(&*tx, &first.located.worktree, &|_| None)?.enforcement,
+            None => Enforcement::Block,
+        };
+        let (reserved, claimed) = obstacles(&*self.host, &*side_files, &*tx, tx.all_holds()?, &reaches, &me)?;
+        let (verdict, reasons) = match (reserved.is_empty(), claimed.is_empty(), is_certain) {
+            (false, ..) if enforcement == Enforcement::Block => ("refused", wording::warning(&reserved, now)),
+            (false, ..) if enforcement != Enforcement::Off => ("warned", wording::warning(&reserved, now)),
+            (_, false, _) => ("warned", wording::warning(&claimed, now)),
+            (.., true) => ("free", String::new()),
+            (.., false) => ("unknown", String::new()),
+        };
+        let writes = targets.iter().map(|target| target.path.display().to_string()).collect();
+        let reasons = reasons.lines().map(str::to_owned).collect();
+        Ok(WritesOutcome { at: now, command: CommandView { verdict, writes, reasons } })
+    }
+}
+
+/// The reservations and the claims that are in the way of writes.
+fn obstacles(
+    host: &dyn Host,
+    side_files: &dyn SideFiles,
+    tx: &dyn Tx,
+    all: Vec<Hold>,
+    reaches: &[ResolvedTarget<'_>],
+    me: &Actor,
+) -> Result<(Vec<Obstacle>, Vec<Obstacle>), StoreError> {
+    let (now, case) = (host.now(), host.case());
+    let live = gather(host, side_files, tx, all, now)?;
+    let viewer = Viewer::new(&live, tx, me);
+    let (mut reserved, mut claimed) = (Vec::new(), Vec::new());
+    for reach in reaches {
+        let ResolvedTarget { target, located, paths } = reach;
+        let project = project_of(tx, located)?;
+        for hold in live.holds.iter().filter(|hold| hold.holder != *me) {
+            let is = |strength| rules::is_in_the_way(hold, strength, project.as_ref(), paths, case);
+            let obstacles = match (is(Strength::Blocking), is(Strength::Advisory)) {
+                (true, _) => &mut reserved,
+                (_, true) => &mut claimed,
+                _ => continue,
+            };
+            if rules::overridden_until(&live.holds, hold, paths, case).is_none()
+                && is_reached(host, reach, hold)
+            {
+                let place = match target.extent {
+                    Extent::Changes | Extent::Worktree | Extent::Commits => {
+                        located.worktree.join(hold.resource.shown())
+                    }
+                    _ => target.path.clone(),
+                };
+                obstacles.push(Obstacle {
+                    path: located.path.clone(),
+                    place,
+                    extent: target.extent,
+                    by: target.by.clone(),
+                    held: viewer.see(hold)?,
+                });
+            }
+        }
+    }
+    Ok((reserved, claimed))
 }
 
 /// The repositories below a directory that is written as a whole.
