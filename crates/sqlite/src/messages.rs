@@ -55,27 +55,7 @@ pub(crate) fn apply(
         })
     };
     match change {
-        MessageChange::Sent(sent) => {
-            let mut insert = connection
-                .prepare_cached("REPLACE INTO letters VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, NULL)")?;
-            let (id, sender) = (blob(origin.id), sent.from.who.to_string());
-            let (number, thread) = (origin.number.unwrap_or(0), blob(sent.thread.unwrap_or(origin.id)));
-            sent.to.iter().try_for_each(|to| {
-                let recipient = to.who.to_string();
-                insert
-                    .execute(params![
-                        id,
-                        recipient,
-                        origin.seq,
-                        number,
-                        sender,
-                        thread,
-                        sent.priority as u8,
-                        sent.key
-                    ])
-                    .map(drop)
-            })
-        }
+        MessageChange::Sent(sent) => put(connection, origin, sent),
         MessageChange::Delivered { to, messages, by } => {
             let (to, is_delivered) = (to.to_string(), among(messages));
             let sql = "SELECT 1 FROM letters WHERE message = ?1 AND recipient = ?2 AND read_at IS NULL";
@@ -121,6 +101,18 @@ pub(crate) fn apply(
             each("DELETE FROM letters WHERE message = ?1 AND read_at IS NOT NULL", messages, &[])
         }
     }
+}
+
+/// A letter for each recipient.
+fn put(connection: &Connection, origin: &Origin<'_>, sent: &Sent) -> rusqlite::Result<()> {
+    let mut insert =
+        connection.prepare_cached("REPLACE INTO letters VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, NULL)")?;
+    let (id, sender) = (blob(origin.id), sent.from.who.to_string());
+    let (number, thread) = (origin.number.unwrap_or(0), blob(sent.thread.unwrap_or(origin.id)));
+    sent.to.iter().try_for_each(|to| {
+        let (to, urgency) = (to.who.to_string(), sent.priority as u8);
+        insert.execute(params![id, to, origin.seq, number, sender, thread, urgency, sent.key]).map(drop)
+    })
 }
 
 /// A message's id as it is kept: sixteen bytes, and two more unless it is its entry's

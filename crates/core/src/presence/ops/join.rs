@@ -1,5 +1,7 @@
 //! Joining: because a session asked, or because a hook has seen it.
 
+use std::path::PathBuf;
+
 use super::Identified;
 use super::identify;
 use super::is_alive;
@@ -13,6 +15,8 @@ use crate::Timestamp;
 use crate::config::HookSettings;
 use crate::config::hook_settings;
 use crate::engine::StoreError;
+use crate::engine::Tx;
+use crate::host::Host;
 use crate::journal::Actor;
 use crate::messages;
 use crate::presence::Agent;
@@ -25,6 +29,7 @@ use crate::presence::PresenceError;
 use crate::presence::rules;
 use crate::side_files::SideFiles;
 use crate::tasks;
+use crate::tasks::SpecRef;
 
 impl App {
     /// Registers a session because it asked, or refreshes it. One that runs in
@@ -112,15 +117,7 @@ impl App {
             random_number(&*self.host),
             &taken,
         )?;
-        let (spec, spec_file) = match &request.spec {
-            Some(path) => {
-                let file = request.cwd.join(path);
-                (Some(tasks::spec_at(&*self.host, &*tx, &file)?), Some(file))
-            }
-            None => {
-                former.map_or((None, None), |former| (former.spec.clone(), former.location.spec_file.clone()))
-            }
-        };
+        let (spec, spec_file) = spec_of(&*self.host, &*tx, request, former)?;
         let agent = Agent {
             session: request.session.clone(),
             name: name.into(),
@@ -130,14 +127,7 @@ impl App {
             model: request.model.clone().or_else(|| known.and_then(|(agent, _)| agent.model)),
             joined_at: me.as_ref().map_or(now, |me| me.joined_at),
             spec,
-            location: Location {
-                machine: self.host.name(),
-                process: request.process.clone(),
-                cwd: request.cwd.clone(),
-                worktree: place.worktree,
-                terminal: request.terminal.clone(),
-                spec_file,
-            },
+            location: location(&*self.host, request, place.worktree, spec_file),
         };
         let joined = me.is_none();
         let mut changes = Vec::new();
@@ -169,4 +159,38 @@ fn begin(files: &dyn SideFiles, agent: &Agent, joined: bool, now: Timestamp) -> 
     }
     files.note_host(agent);
     Ok(())
+}
+
+/// The spec to take tasks from, and the file that it was found in.
+fn spec_of(
+    host: &dyn Host,
+    tx: &dyn Tx,
+    request: &JoinRequest,
+    former: Option<&Agent>,
+) -> Result<(Option<SpecRef>, Option<PathBuf>), StoreError> {
+    match &request.spec {
+        Some(path) => {
+            let file = request.cwd.join(path);
+            Ok((Some(tasks::spec_at(host, tx, &file)?), Some(file)))
+        }
+        None => {
+            Ok(former.map_or((None, None), |former| (former.spec.clone(), former.location.spec_file.clone())))
+        }
+    }
+}
+
+fn location(
+    host: &dyn Host,
+    request: &JoinRequest,
+    worktree: PathBuf,
+    spec_file: Option<PathBuf>,
+) -> Location {
+    Location {
+        machine: host.name(),
+        process: request.process.clone(),
+        cwd: request.cwd.clone(),
+        worktree,
+        terminal: request.terminal.clone(),
+        spec_file,
+    }
 }
