@@ -110,13 +110,7 @@ impl App {
         // A session that is here keeps its name, and one that takes another's place has
         // that one's; `rename` changes it.
         let wish = if me.is_some() || predecessor.is_some() { &NameWish::Any } else { &request.wish };
-        let taken: Vec<&str> = others.iter().map(|agent| agent.name.as_str()).collect();
-        let name = rules::settle_name(
-            wish,
-            former.map(|former| former.name.as_str()),
-            random_number(&*self.host),
-            &taken,
-        )?;
+        let name = name_of(&*self.host, wish, former, &others)?;
         let (spec, spec_file) = spec_of(&*self.host, &*tx, request, former)?;
         let agent = Agent {
             session: request.session.clone(),
@@ -193,4 +187,15 @@ fn location(
         terminal: request.terminal.clone(),
         spec_file,
     }
+}
+
+/// What it is called among these others.
+fn name_of(
+    host: &dyn Host,
+    wish: &NameWish,
+    former: Option<&Agent>,
+    others: &[Agent],
+) -> Result<String, PresenceError> {
+    let taken: Vec<&str> = others.iter().map(|agent| agent.name.as_str()).collect();
+    rules::settle_name(wish, former.map(|former| former.name.as_str()), random_number(host), &taken)
 }
