@@ -62,7 +62,7 @@ fn a_write_to_what_another_has_reserved_is_refused() {
     reserve(&world, "s1", "src/auth/");
     expect![[r#"
         [consort] Refused: src/auth/login.rs (of src/auth/) is reserved by Falcon (claude on main) since just now: "rewriting the login".
-        Ask for it: consort send Falcon "…". Wait until it is free: consort wait --timeout 90s '$WORLD/shop/src/auth/login.rs'. Or work on something else. Do not write it by other means."#]]
+        Ask for it: consort send Falcon "…". Wait until it is free: consort wait --timeout 90s '$WORLD/shop/src/auth/login.rs'. No answer: the same path with `consort contest`. Or work on something else. Do not write it by other means."#]]
     .assert_eq(&refused(&world, "s2", "Edit", edit(&world, "src/auth/login.rs")).unwrap());
     for tool in ["Write", "MultiEdit"] {
         assert!(refused(&world, "s2", tool, edit(&world, "src/auth/new.rs")).is_some(), "{tool}");
@@ -85,7 +85,15 @@ fn a_write_to_what_another_has_reserved_is_refused() {
     assert!(world.hook("PreToolUse", &elsewhere).stdout.contains("deny"));
     world.git(&["worktree", "add", "-q", "-b", "side", "../side"]);
     let side = json!({ "file_path": world.path().join("side/src/auth/login.rs") });
-    assert!(refused(&world, "s2", "Edit", side).is_some(), "another worktree is the same repository");
+    assert_eq!(
+        refused(&world, "s2", "Edit", side.clone()),
+        None,
+        "nothing of the holder's is overwritten there"
+    );
+    let warned = told(&world, "s2", "PreToolUse", "Edit", side.clone());
+    assert!(warned.is_none(), "and it is said once");
+    world.run("config set claims.worktrees block");
+    assert!(refused(&world, "s2", "Edit", side).is_some());
 
     world.run_as(Some("s1"), &["unreserve"]);
     assert_eq!(refused(&world, "s2", "Edit", edit(&world, "src/auth/login.rs")), None);
@@ -152,7 +160,7 @@ fn the_shell_is_no_way_around_it() {
     std::fs::write(world.project().join("src/auth/login.rs"), "changed\n").unwrap();
     expect![[r#"
         [consort] Refused: `git add` takes along all that is uncommitted here, and src/auth/ is reserved by Falcon (claude on main) since just now: "rewriting the login". Name your own paths instead.
-        Ask for it: consort send Falcon "…". Wait until it is free: consort wait --timeout 90s '$WORLD/shop/src/auth/'. Or work on something else. Do not write it by other means."#]]
+        Ask for it: consort send Falcon "…". Wait until it is free: consort wait --timeout 90s '$WORLD/shop/src/auth/'. No answer: the same path with `consort contest`. Or work on something else. Do not write it by other means."#]]
     .assert_eq(&refused(&world, "s2", "Bash", bash("git add -A && git commit -m x")).unwrap());
     assert!(refused(&world, "s2", "Bash", bash("git stash")).is_some());
     assert_eq!(refused(&world, "s2", "Bash", bash("git add README.md && git commit -m x")), None);
@@ -400,4 +408,19 @@ fn a_command_is_explained_without_being_run() {
     assert!(world.project().join("src/auth/login.rs").exists(), "nothing was run");
     let said = world.run_as(Some("s2"), &["explain", "--", "rm -rf src"]).stdout;
     assert!(said.starts_with("Refused: ") && said.contains("reserved by Falcon"), "{said}");
+}
+
+#[test]
+fn what_is_shared_is_for_those_who_have_joined_it() {
+    let world = world();
+    let share = |session: &str| world.run_as(Some(session), &["reserve", "--shared", "src/auth/"]).code;
+    assert_eq!(share("s1"), 0);
+    let write = |session: &str| refused(&world, session, "Edit", edit(&world, "src/auth/login.rs"));
+    let reason = write("s2").unwrap();
+    assert!(reason.contains("join it: consort reserve --shared"), "{reason}");
+    assert_eq!(write("s1"), None);
+    assert_eq!(share("s2"), 0);
+    assert_eq!((write("s1"), write("s2")), (None, None));
+    assert_eq!(world.run_as(Some("s2"), &["release", "src/auth/"]).code, 0);
+    assert!(write("s2").is_some() && write("s1").is_none());
 }

@@ -18,6 +18,9 @@ use crate::words::Word;
 
 impl Walk<'_> {
     pub(crate) fn walk(&mut self, node: &Node) {
+        if !self.may_step() {
+            return;
+        }
         match &node.kind {
             NodeKind::Command { assignments, words, redirects } => {
                 self.command(assignments, words, redirects)

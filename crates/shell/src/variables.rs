@@ -10,6 +10,9 @@ use crate::place::Place;
 use crate::words;
 use crate::words::Word;
 
+/// The longest value that is followed.
+const LONGEST: usize = 4_096;
+
 /// The variables of a shell, and its arguments.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Variables {
@@ -19,8 +22,10 @@ pub(crate) struct Variables {
 }
 
 impl Variables {
+    /// What is long is no path; and `x=$x$x` in a loop would be without end.
     pub(crate) fn set(&mut self, name: &str, value: Word) {
-        self.known.insert(name.to_owned(), value);
+        let is_long = value.shape().is_some_and(|text| text.len() > LONGEST);
+        self.known.insert(name.to_owned(), if is_long { Word::Unknown } else { value });
     }
 
     /// Begins a function or a script with these arguments; what was before.

@@ -18,6 +18,8 @@ use crate::words::Word;
 
 /// `bash -c "bash -c …"` and substitutions in substitutions are followed so far.
 const DEEPEST: usize = 8;
+/// Loops, functions and scripts are followed so far in all: they multiply.
+const MOST_STEPS: usize = 20_000;
 /// More writes than this are not told one by one.
 const MOST_WRITES: usize = 1000;
 
@@ -38,6 +40,7 @@ pub(crate) struct Walk<'a> {
     is_certain: bool,
     /// What they do is read where they are called.
     functions: Vec<(String, Node)>,
+    steps: usize,
     depth: usize,
     /// How many here-documents this script had so far.
     pub(crate) heredocs: usize,
@@ -56,6 +59,7 @@ impl<'a> Walk<'a> {
             writes: Vec::new(),
             is_certain: true,
             functions: Vec::new(),
+            steps: 0,
             depth: 0,
             heredocs: 0,
         }
@@ -63,6 +67,15 @@ impl<'a> Walk<'a> {
 
     pub(crate) fn into_reading(self) -> Reading {
         Reading { writes: self.writes, is_certain: self.is_certain }
+    }
+
+    /// Whether one more step may be followed.
+    pub(crate) fn may_step(&mut self) -> bool {
+        self.steps += 1;
+        if self.steps > MOST_STEPS {
+            self.doubt();
+        }
+        self.steps <= MOST_STEPS
     }
 
     /// Something may write what the text does not tell.

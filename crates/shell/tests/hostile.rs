@@ -326,3 +326,19 @@ proptest! {
         prop_assert!(reading.is_certain);
     }
 }
+
+#[test]
+fn what_multiplies_comes_to_an_end() {
+    let words = (0..32).map(|n| n.to_string()).collect::<Vec<_>>().join(" ");
+    let nested = (0..8).fold("rm x$a".to_owned(), |body, n| format!("for v{n} in {words}; do {body}; done"));
+    for text in [
+        nested.as_str(),
+        "x=aaaaaaaa; for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do x=$x$x$x$x; done; rm $x",
+        "f() { f; f; f; f; f; }; f",
+        "f() { for i in 1 2 3 4 5 6 7 8; do f; done; rm y; }; f",
+    ] {
+        let begun = std::time::Instant::now();
+        assert!(!read(text, None).is_certain, "{text}");
+        assert!(begun.elapsed() < std::time::Duration::from_secs(5), "{text}");
+    }
+}

@@ -439,7 +439,7 @@ pub struct Stamp {
     pub size: u64,
 }
 
-/// What hooks read instead of the store: every exclusive hold on paths. It may
+/// What hooks read instead of the store: every hold on paths that others must know. It may
 /// say too much, never too little.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Held {
@@ -458,6 +458,7 @@ pub struct PublishedHold {
     /// The holder in words.
     pub label: String,
     pub strength: Strength,
+    pub mode: Mode,
     pub until: Option<Timestamp>,
     pub pattern: Pattern,
 }

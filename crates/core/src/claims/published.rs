@@ -29,9 +29,10 @@ pub const REPOSITORY: &str = "in\t";
 pub const HOLD: &str = "by\t";
 
 const ADVISORY: &str = "claimed";
+const SHARED: &str = "shared";
 
 impl dyn SideFiles + '_ {
-    /// Whether anyone holds any paths exclusively.
+    /// Whether anyone holds any paths in a way that others must know.
     pub fn is_anything_held(&self) -> bool {
         !self.is_current() || self.published(HOLD, 1).is_none_or(|holds| !holds.is_empty())
     }
@@ -92,20 +93,24 @@ fn read_hold(line: &str) -> Option<PublishedHold> {
         holder,
         label: plain(label).into_owned(),
         strength: if strength == ADVISORY { Strength::Advisory } else { Strength::Blocking },
+        mode: if strength == SHARED { Mode::Shared } else { Mode::Exclusive },
         until: until.parse().ok().map(Timestamp),
         pattern: Pattern::new(&plain(pattern)).ok()?,
     })
 }
 
-/// The line of a hold. Only what is exclusive and about paths is ever in a hook's way.
+/// The line of a hold. A claim that is shared is in nobody's way; nor is what is not
+/// about paths.
 pub fn hold_line(hold: &Hold) -> Option<String> {
     let pattern = hold.resource.pattern()?;
-    if hold.mode != Mode::Exclusive || hold.strength == Strength::Overridden {
-        return None;
-    }
+    let strength = match (hold.strength, hold.mode) {
+        (Strength::Advisory, Mode::Exclusive) => ADVISORY,
+        (Strength::Blocking, Mode::Exclusive) => "reserved",
+        (Strength::Blocking, Mode::Shared) => SHARED,
+        (Strength::Advisory, Mode::Shared) | (Strength::Overridden, _) => return None,
+    };
     let until = hold.until.map_or_else(|| "-".to_owned(), |until| until.0.to_string());
     let project = hold.project.as_ref().map_or("", |project| project.as_str());
-    let strength = if hold.strength == Strength::Advisory { ADVISORY } else { "reserved" };
     let place = pattern.place().to_lowercase();
     let cells = [&place, strength, &hold.holder.to_string(), &hold.label, &until, project, pattern.as_str()];
     Some(format!("{HOLD}{}\n", cells.map(escaped).join("\t")))

@@ -2,6 +2,7 @@
 //! files are others' words: they are shown on one line and quoted for the shell.
 
 use super::Extent;
+use super::Mode;
 use super::Obstacle;
 use super::Overlap;
 use super::PublishedHold;
@@ -24,9 +25,13 @@ pub(super) fn denial(obstacles: &[Obstacle], now: Timestamp) -> String {
             _ => "@me",
         };
         let place = text::shell_quoted(&first.place.to_string_lossy());
+        let join = match first.held.hold.mode {
+            Mode::Shared => format!(" It is shared; join it: consort reserve --shared {place}."),
+            Mode::Exclusive => String::new(),
+        };
         told.push_str(&format!(
-            "\nAsk for it: consort send {ask} \"…\". Wait until it is free: consort wait --timeout 90s {place}. Or work on \
-             something else. Do not write it by other means."
+            "\nAsk for it: consort send {ask} \"…\". Wait until it is free: consort wait --timeout 90s {place}. No answer: \
+             the same path with `consort contest`.{join} Or work on something else. Do not write it by other means."
         ));
     }
     text::disarm(&told).into_owned()
@@ -91,7 +96,7 @@ fn fact(obstacle: &Obstacle, now: Timestamp) -> String {
     };
     let since = match text::age(now.since(hold.since)).as_str() {
         "now" => "since just now".to_owned(),
-        age => format!("for {age}"),
+        age => format!("since {age} ago"),
     };
     let task = obstacle.held.task.as_ref();
     let task = task.map_or_else(String::new, |task| format!(", working on {}", text::foreign(task, 60)));

@@ -70,6 +70,12 @@ pub const KEYS: &[Key] = &[
         about: "what becomes of a write to what another agent has reserved",
     },
     Key {
+        name: "claims.worktrees",
+        kind: ValueKind::Choice(&["block", "warn", "off"]),
+        for_hooks: true,
+        about: "the same in another worktree than its holder's, where nothing of the holder's is overwritten",
+    },
+    Key {
         name: "claims.contest_seconds",
         kind: ValueKind::Number { least: 0, most: 86_400 },
         for_hooks: true,

@@ -136,6 +136,8 @@ pub struct HookSettings {
     pub wake_idle: bool,
     pub stale_reads: bool,
     pub enforcement: Enforcement,
+    /// The same in another worktree than the holder's.
+    pub worktrees: Enforcement,
     pub contest_seconds: i64,
     pub auto_claim_minutes: i64,
     pub convergence: bool,
@@ -153,6 +155,11 @@ pub enum Enforcement {
 }
 
 impl Enforcement {
+    /// The one of that name.
+    pub fn named(name: &str) -> Option<Self> {
+        [Self::Block, Self::Warn, Self::Off].into_iter().find(|one| one.as_str() == name)
+    }
+
     /// Its name in settings.
     pub fn as_str(self) -> &'static str {
         match self {

@@ -56,8 +56,8 @@ pub fn is_protected(key: &str) -> bool {
 /// How strict a value of a protected key is; the others have no order.
 fn strictness(key: &str, value: &str) -> i64 {
     match (key, value) {
-        ("claims.enforcement", "block") => 2,
-        ("claims.enforcement", "warn") => 1,
+        ("claims.enforcement" | "claims.worktrees", "block") => 2,
+        ("claims.enforcement" | "claims.worktrees", "warn") => 1,
         // Longer is stricter.
         ("claims.contest_seconds" | "claims.auto_minutes", number) => number.parse().unwrap_or(0),
         ("privacy.store_prompts", value) => i64::from(flag(value) == Some(false)),
@@ -114,6 +114,7 @@ impl HookSettings {
         wake_idle: true,
         stale_reads: true,
         enforcement: Enforcement::Block,
+        worktrees: Enforcement::Warn,
         contest_seconds: 120,
         auto_claim_minutes: 10,
         convergence: true,
@@ -141,6 +142,7 @@ impl HookSettings {
     pub fn set_from_environment(&mut self, key: &str, value: &str) {
         let now = match key {
             "claims.enforcement" => self.enforcement.as_str().to_owned(),
+            "claims.worktrees" => self.worktrees.as_str().to_owned(),
             "claims.contest_seconds" => self.contest_seconds.to_string(),
             "claims.auto_minutes" => self.auto_claim_minutes.to_string(),
             "privacy.store_prompts" => self.store_prompts.to_string(),
@@ -169,14 +171,8 @@ impl HookSettings {
             "claims.auto_minutes" => {
                 self.auto_claim_minutes = value.parse().unwrap_or(self.auto_claim_minutes);
             }
-            "claims.enforcement" => {
-                self.enforcement = match value {
-                    "block" => Enforcement::Block,
-                    "warn" => Enforcement::Warn,
-                    "off" => Enforcement::Off,
-                    _ => self.enforcement,
-                }
-            }
+            "claims.enforcement" => self.enforcement = Enforcement::named(value).unwrap_or(self.enforcement),
+            "claims.worktrees" => self.worktrees = Enforcement::named(value).unwrap_or(self.worktrees),
             "context.registration" => self.registration = flag(value).unwrap_or(self.registration),
             "context.mode" => {
                 self.context = match value {

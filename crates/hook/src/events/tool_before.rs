@@ -122,10 +122,11 @@ pub fn command_targets(
     home: Option<&str>,
     script: fn(&Path) -> Option<String>,
 ) -> (Vec<Target>, bool) {
-    let worktree = host.place(cwd).worktree;
-    let (place, worktree) = (cwd.to_string_lossy(), worktree.to_string_lossy());
+    // Few ask for it, and it takes a look at the disk.
+    let worktree = command.contains("--show-toplevel").then(|| host.place(cwd).worktree);
+    let (place, worktree) = (cwd.to_string_lossy(), worktree.as_deref().map(Path::to_string_lossy));
     let read = |path: &str| script(&cwd.join(path));
-    let here = Here { read: Some(&read), home, cwd: Some(&place), worktree: Some(&worktree) };
+    let here = Here { read: Some(&read), home, cwd: Some(&place), worktree: worktree.as_deref() };
     let reading = consort_shell::read(command, here);
     (reading.writes.into_iter().map(|write| target(cwd, write)).collect(), reading.is_certain)
 }

@@ -26,6 +26,9 @@ use crate::words::Word;
 /// A program and its arguments.
 pub(crate) fn run(walk: &mut Walk<'_>, words: &[Word]) {
     let Some((program, args)) = words.split_first() else { return };
+    if !walk.may_step() {
+        return;
+    }
     let Some(name) = program.text().and_then(known_name) else {
         return match program.text() {
             Some(path) => scripts::file(walk, path, args),

@@ -78,6 +78,7 @@ impl App {
             changed >= begun.max(hold.since.minus(SLACK)).0
                 && rules::is_in_the_way(hold, Strength::Blocking, project.as_ref(), &file, case)
                 && rules::overridden_until(&live.holds, hold, &file, case).is_none()
+                && !rules::has_joined(&live.holds, hold, &me, case)
                 && side_files
                     .touched(&place)
                     .is_none_or(|touch| touch.session == *session || touch.at < begun)

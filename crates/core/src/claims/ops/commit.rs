@@ -50,6 +50,7 @@ impl App {
             for hold in live.holds.iter().filter(|hold| hold.holder != me) {
                 if rules::is_in_the_way(hold, Strength::Blocking, project.as_ref(), &file, case)
                     && rules::overridden_until(&live.holds, hold, &file, case).is_none()
+                    && !rules::has_joined(&live.holds, hold, &me, case)
                 {
                     let held = viewer.see(hold)?;
                     let (path, place, by) = (path.clone(), here.worktree.join(path), String::new());

@@ -14,6 +14,7 @@ use crate::claims::CommandView;
 use crate::claims::Extent;
 use crate::claims::Held;
 use crate::claims::Hold;
+use crate::claims::Mode;
 use crate::claims::Obstacle;
 use crate::claims::Pattern;
 use crate::claims::PublishedHold;
@@ -25,6 +26,7 @@ use crate::claims::WritesOutcome;
 use crate::claims::rules;
 use crate::claims::wording;
 use crate::config::Enforcement;
+use crate::config::HookSettings;
 use crate::config::hook_settings;
 use crate::config::settings_from;
 use crate::engine::StoreError;
@@ -86,7 +88,16 @@ impl App {
             near.push(Pattern::tree(""));
         }
         let mut held = side_files.held_near(&near, case);
-        held.holds.retain(|line| line.holder != me && line.until.is_none_or(|until| until > now));
+        held.holds.retain(|line| line.until.is_none_or(|until| until > now));
+        // What it shares with others is not in its way.
+        let (mine, mut others): (Vec<PublishedHold>, Vec<PublishedHold>) =
+            held.holds.into_iter().partition(|line| line.holder == me);
+        let is_shared = |line: &PublishedHold| {
+            let meets = |own: &PublishedHold| own.pattern.overlaps(&line.pattern, case);
+            line.mode == Mode::Shared && mine.iter().any(|own| own.project == line.project && meets(own))
+        };
+        others.retain(|line| !is_shared(line));
+        held.holds = others;
         for target in targets.iter().filter(|target| target.extent == Extent::Tree) {
             reaches.extend(below(&*self.host, &held, target));
         }
@@ -131,13 +142,15 @@ impl App {
         let (me, now) = (Actor::Agent(session.clone()), self.host.now());
         let side_files = self.engine.side_files();
         let tx = self.engine.read()?;
-        let enforcement = hook_settings(&*tx, &first.located.worktree, environment)?.enforcement;
+        let settings = hook_settings(&*tx, &first.located.worktree, environment)?;
+        let enforcement = settings.enforcement;
         if enforcement == Enforcement::Off {
             return Ok(Verdict::Free);
         }
         let named: Vec<Resource> = held.holds.into_iter().map(|line| Resource::Paths(line.pattern)).collect();
         let all = if held.is_partial { tx.all_holds()? } else { tx.holds_on(&named)? };
-        let (reserved, mut claimed) = obstacles(&*self.host, &*side_files, &*tx, all, &reaches, &me)?;
+        let (reserved, mut claimed) =
+            obstacles(&*self.host, &*side_files, &*tx, all, &reaches, &me, settings.worktrees)?;
         if !reserved.is_empty() {
             return Ok(match enforcement {
                 Enforcement::Block => Verdict::Denied(wording::denial(&reserved, now)),
@@ -169,11 +182,13 @@ impl App {
         };
         let reaches: Vec<ResolvedTarget<'_>> =
             targets.iter().flat_map(|target| reach(&*self.host, target)).collect();
-        let enforcement = match reaches.first() {
-            Some(first) => hook_settings(&*tx, &first.located.worktree, &|_| None)?.enforcement,
-            None => Enforcement::Block,
+        let settings = match reaches.first() {
+            Some(first) => hook_settings(&*tx, &first.located.worktree, &|_| None)?,
+            None => HookSettings::DEFAULT,
         };
-        let (reserved, claimed) = obstacles(&*self.host, &*side_files, &*tx, tx.all_holds()?, &reaches, &me)?;
+        let (enforcement, all) = (settings.enforcement, tx.all_holds()?);
+        let (reserved, claimed) =
+            obstacles(&*self.host, &*side_files, &*tx, all, &reaches, &me, settings.worktrees)?;
         let (verdict, reasons) = match (reserved.is_empty(), claimed.is_empty(), is_certain) {
             (false, ..) if enforcement == Enforcement::Block => ("refused", wording::warning(&reserved, now)),
             (false, ..) if enforcement != Enforcement::Off => ("warned", wording::warning(&reserved, now)),
@@ -195,6 +210,7 @@ fn obstacles(
     all: Vec<Hold>,
     reaches: &[ResolvedTarget<'_>],
     me: &Actor,
+    worktrees: Enforcement,
 ) -> Result<(Vec<Obstacle>, Vec<Obstacle>), StoreError> {
     let (now, case) = (host.now(), host.case());
     let live = gather(host, side_files, tx, all, now)?;
@@ -205,12 +221,17 @@ fn obstacles(
         let project = project_of(tx, located)?;
         for hold in live.holds.iter().filter(|hold| hold.holder != *me) {
             let is = |strength| rules::is_in_the_way(hold, strength, project.as_ref(), paths, case);
+            // In another worktree it is another file, which will meet the holder's later.
+            let is_elsewhere = rules::is_elsewhere(hold, &located.worktree);
             let obstacles = match (is(Strength::Blocking), is(Strength::Advisory)) {
+                (true, _) if is_elsewhere && worktrees == Enforcement::Off => continue,
+                (true, _) if is_elsewhere && worktrees == Enforcement::Warn => &mut claimed,
                 (true, _) => &mut reserved,
                 (_, true) => &mut claimed,
                 _ => continue,
             };
             if rules::overridden_until(&live.holds, hold, paths, case).is_none()
+                && !rules::has_joined(&live.holds, hold, me, case)
                 && is_reached(host, reach, hold)
             {
                 let place = match target.extent {

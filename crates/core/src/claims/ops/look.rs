@@ -120,11 +120,15 @@ impl App {
         let overrides =
             holds.iter().map(|seen| rules::overridden_until(&live.holds, &seen.hold, &pattern, case));
         let overridden_until = overrides.flatten().min();
-        let enforcement = hook_settings(&*tx, &located.worktree, &|_| None)?.enforcement;
+        let settings = hook_settings(&*tx, &located.worktree, &|_| None)?;
+        let enforcement = settings.enforcement;
         let is_blocking = |seen: &&HoldView| {
             !seen.yours
                 && rules::is_in_the_way(&seen.hold, Strength::Blocking, project.as_ref(), &pattern, case)
                 && rules::overridden_until(&live.holds, &seen.hold, &pattern, case).is_none()
+                && !rules::has_joined(&live.holds, &seen.hold, &me, case)
+                && (settings.worktrees == Enforcement::Block
+                    || !rules::is_elsewhere(&seen.hold, &located.worktree))
         };
         let reserved = holds.iter().any(|seen| is_blocking(&seen));
         let mut touched = Vec::new();

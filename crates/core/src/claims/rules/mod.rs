@@ -19,6 +19,7 @@ pub(super) use release::Right;
 pub(super) use release::Wanted;
 pub(super) use release::release;
 
+use std::path::Path;
 use std::path::PathBuf;
 
 use crate::Timestamp;
@@ -82,7 +83,8 @@ fn meets(hold: &Hold, wanted: &ParsedResource, case: Case) -> bool {
 }
 
 /// Whether a hold of this strength is in the way of others who write these
-/// paths.
+/// paths. A reservation that is shared is in the way of those who have not joined it: see
+/// [`has_joined`].
 pub(super) fn is_in_the_way(
     hold: &Hold,
     strength: Strength,
@@ -91,9 +93,27 @@ pub(super) fn is_in_the_way(
     case: Case,
 ) -> bool {
     hold.strength == strength
-        && hold.mode == Mode::Exclusive
+        && (hold.mode == Mode::Exclusive || strength == Strength::Blocking)
         && hold.project.as_ref() == project
         && hold.resource.pattern().is_some_and(|pattern| pattern.overlaps(paths, case))
+}
+
+/// Whether its holder works in another worktree than that one.
+pub(super) fn is_elsewhere(hold: &Hold, worktree: &Path) -> bool {
+    hold.worktree.as_ref().is_some_and(|its| its != worktree)
+}
+
+/// Whether one shares what another has reserved: by a reservation of its own that meets
+/// it.
+pub(super) fn has_joined(live: &[Hold], hold: &Hold, me: &Actor, case: Case) -> bool {
+    let meets = |mine: &&Hold| match (mine.resource.pattern(), hold.resource.pattern()) {
+        (Some(mine), Some(theirs)) => mine.overlaps(theirs, case),
+        _ => false,
+    };
+    let is_mine = |mine: &&Hold| {
+        mine.holder == *me && mine.project == hold.project && mine.strength == Strength::Blocking
+    };
+    hold.mode == Mode::Shared && live.iter().filter(is_mine).any(|mine| meets(&mine))
 }
 
 /// Until when the person lets everyone write these paths in spite of a hold: by

@@ -1,12 +1,19 @@
 //! `git`: the paths its commands write, and those that put uncommitted work at
 //! stake.
 
+mod commits;
+mod made;
+
+use commits::apply;
+use commits::bring_in;
+use commits::go_to;
+use commits::pull;
+
 use crate::Extent;
 use crate::place::Place;
 use crate::programs::args::Args;
 use crate::programs::args::Options;
 use crate::programs::copies;
-use crate::programs::patches;
 use crate::walk::Walk;
 use crate::words::Word;
 
@@ -65,58 +72,7 @@ fn subcommand(walk: &mut Walk<'_>, words: &[Word]) {
         Some("rm") => remove(walk, words),
         Some("stash") => stash(walk, words),
         Some("switch") => switch(walk, words),
-        Some("checkout-index") => {
-            let args = Args::read(words, &Options::with("", &["--prefix", "--stage"]));
-            if args.has(&["-a", "--all"]) {
-                walk.write_here(Extent::Changes, "git checkout-index");
-            }
-            args.operands.iter().for_each(|path| pathspec(walk, path, "git checkout-index"));
-        }
-        Some("read-tree")
-            if words
-                .iter()
-                .any(|word| word.text().is_some_and(|o| o.starts_with('-') && o.contains('u'))) =>
-        {
-            walk.write_here(Extent::Worktree, "git read-tree");
-        }
-        Some("format-patch") => {
-            let args = Args::read(words, &Options::with("o", &["--output-directory"]));
-            args.values(&["-o", "--output-directory"]).for_each(|directory| {
-                walk.write(&directory.append("/0001.patch"), Extent::File, "git format-patch")
-            });
-            walk.doubt();
-        }
-        Some("bundle") if words.first().and_then(Word::text) == Some("create") => {
-            let args = Args::read(&words[1..], &Options::NONE);
-            args.operands.first().into_iter().for_each(|file| walk.write(file, Extent::File, "git bundle"));
-        }
-        Some("worktree") if words.first().and_then(Word::text) == Some("add") => {
-            let args = Args::read(&words[1..], &Options::with("bB", &["--reason"]));
-            args.operands.first().into_iter().for_each(|file| walk.write(file, Extent::Tree, "git worktree"));
-        }
-        Some("clone") => {
-            let args =
-                Args::read(words, &Options::with("bcojuC", &["--branch", "--depth", "--origin", "--config"]));
-            args.operands.get(1).into_iter().for_each(|file| walk.write(file, Extent::Tree, "git clone"));
-            walk.doubt();
-        }
-        Some("init") => {
-            let args = Args::read(words, &Options::with("b", &["--initial-branch", "--template"]));
-            args.operands.first().into_iter().for_each(|file| walk.write(file, Extent::Tree, "git init"));
-        }
-        Some("merge-file") => {
-            let args = Args::read(words, &Options::with("L", &["--marker-size"]));
-            if !args.has(&["-p", "--stdout"]) {
-                args.operands
-                    .first()
-                    .into_iter()
-                    .for_each(|file| walk.write(file, Extent::File, "git merge-file"));
-            }
-        }
-        Some("archive") => {
-            let args = Args::read(words, &Options::with("o", &["--output", "--prefix", "--format"]));
-            args.values(&["-o", "--output"]).for_each(|file| walk.write(file, Extent::File, "git archive"));
-        }
+        Some(verb) if made::run(walk, verb, words) => {}
         Some(verb) if READS.contains(&verb) => read_only(walk, verb, words),
         _ => walk.doubt(),
     }
@@ -317,118 +273,6 @@ fn reset(walk: &mut Walk<'_>, words: &[Word]) {
         Some(Some(commit)) => walk.write_commits(&["HEAD", commit], "git reset"),
         Some(None) => walk.write_here(Extent::Worktree, "git reset"),
     }
-}
-
-/// The files of another commit take the place of those of this one.
-fn go_to(walk: &mut Walk<'_>, to: &Word, by: &str) {
-    // An earlier command of this text may have gone somewhere else.
-    let from = walk.head.clone().unwrap_or("HEAD".into());
-    match to.text() {
-        Some("-") if walk.head.is_some() => {
-            walk.write_commits(&[&from, "HEAD"], by);
-            walk.head = None;
-        }
-        Some("-") => walk.write_commits(&["HEAD", "@{-1}"], by),
-        Some("HEAD" | "@") => {}
-        Some(commit) => {
-            walk.write_commits(&[&from, commit], by);
-            walk.head = Some(commit.to_owned());
-        }
-        None => walk.doubt(),
-    }
-}
-
-/// Commands that bring commits in: what they change is written.
-fn bring_in(walk: &mut Walk<'_>, verb: &str, words: &[Word]) {
-    let by = format!("git {verb}");
-    let (letters, long): (_, &[&str]) = match verb {
-        "merge" => ("mFsXS", &["--strategy", "--strategy-option", "--message", "--file", "--into-name"]),
-        "rebase" => ("sXx", &["--onto", "--strategy", "--strategy-option", "--exec"]),
-        _ => ("mXsS", &["--mainline", "--strategy", "--strategy-option"]),
-    };
-    let args = Args::read(words, &Options { values: letters, suffixes: "", long });
-    if args.has(&["--abort", "--quit", "--skip", "--continue", "--edit-todo", "--stdin"]) {
-        return walk.doubt();
-    }
-    // It keeps all of ours.
-    if verb == "merge" && args.value(&["-s", "--strategy"]).and_then(Word::text) == Some("ours") {
-        return;
-    }
-    if args.has(&["--show-current-patch", "-h", "--help"]) {
-        return;
-    }
-    let Some(commits) = args.operands.iter().map(|word| word.text()).collect::<Option<Vec<&str>>>() else {
-        return walk.doubt();
-    };
-    match verb {
-        "merge" if commits.is_empty() => walk.write_commits(&["HEAD...@{upstream}"], &by),
-        "merge" => commits.iter().for_each(|commit| walk.write_commits(&[&format!("HEAD...{commit}")], &by)),
-        "rebase" => {
-            let onto = args.value(&["--onto"]).and_then(Word::text);
-            let onto = onto.or(commits.first().copied()).unwrap_or("@{upstream}");
-            walk.write_commits(&["HEAD", onto], &by);
-            walk.write_commits(&[&format!("{onto}...HEAD")], &by);
-        }
-        _ if commits.iter().any(|commit| commit.contains("..")) => {
-            commits.iter().for_each(|commit| walk.write_commits(&[commit], &by));
-        }
-        _ => commits.iter().for_each(|commit| walk.write_commits(&[&format!("{commit}^"), commit], &by)),
-    }
-    // A hook or a strategy may do more.
-    if args.has(&["-x", "--exec", "-i", "--interactive"]) {
-        walk.doubt();
-    }
-}
-
-fn apply(walk: &mut Walk<'_>, verb: &str, words: &[Word]) {
-    let long = &["--directory", "--include", "--exclude", "--whitespace"];
-    let args = Args::read(words, &Options { values: "pC", suffixes: "", long });
-    let is_look = args.has(&["--check", "--stat", "--numstat", "--summary"]) && !args.has(&["--apply"]);
-    if is_look || args.has(&["--cached", "--abort", "--quit"]) && !args.has(&["--index"]) {
-        return;
-    }
-    let files: Vec<Option<String>> = match args.operands.as_slice() {
-        [] => vec![walk.input.text().map(str::to_owned)],
-        files => files.iter().map(|file| file.text().and_then(|path| walk.file(path))).collect(),
-    };
-    let strip = args.value(&["-p"]).and_then(Word::text).and_then(|count| count.parse().ok()).unwrap_or(1);
-    let by = format!("git {verb}");
-    for text in files {
-        match text {
-            Some(text) if !args.has(&["--include", "--exclude"]) => {
-                let here = Word::Text(".".into());
-                walk.within(args.value(&["--directory"]).unwrap_or(&here), |walk| {
-                    patches::write(walk, &text, Some(strip), &by);
-                });
-            }
-            _ => walk.doubt(),
-        }
-    }
-}
-
-/// What is fetched is not here yet; what was fetched before is.
-fn pull(walk: &mut Walk<'_>, words: &[Word]) {
-    let args = Args::read(words, &Options { values: "sXj", suffixes: "", long: &["--strategy", "--depth"] });
-    if args.has(&["--dry-run"]) {
-        return;
-    }
-    match args.operands.as_slice() {
-        [] | [_] => walk.write_commits(&["HEAD...@{upstream}"], "git pull"),
-        [remote, branches @ ..] => {
-            for branch in branches {
-                match (remote.text(), branch.text()) {
-                    (Some("."), Some(branch)) => {
-                        walk.write_commits(&[&format!("HEAD...{branch}")], "git pull")
-                    }
-                    (Some(remote), Some(branch)) => {
-                        walk.write_commits(&[&format!("HEAD...{remote}/{branch}")], "git pull");
-                    }
-                    _ => {}
-                }
-            }
-        }
-    }
-    walk.doubt();
 }
 
 fn clean(walk: &mut Walk<'_>, words: &[Word]) {

@@ -1,0 +1,119 @@
+//! Commands that bring the files of other commits, or of a patch, into the worktree.
+
+use crate::programs::args::Args;
+use crate::programs::args::Options;
+use crate::programs::patches;
+use crate::walk::Walk;
+use crate::words::Word;
+
+/// The files of another commit take the place of those of this one.
+pub(super) fn go_to(walk: &mut Walk<'_>, to: &Word, by: &str) {
+    // An earlier command of this text may have gone somewhere else.
+    let from = walk.head.clone().unwrap_or("HEAD".into());
+    match to.text() {
+        Some("-") if walk.head.is_some() => {
+            walk.write_commits(&[&from, "HEAD"], by);
+            walk.head = None;
+        }
+        Some("-") => walk.write_commits(&["HEAD", "@{-1}"], by),
+        Some("HEAD" | "@") => {}
+        Some(commit) => {
+            walk.write_commits(&[&from, commit], by);
+            walk.head = Some(commit.to_owned());
+        }
+        None => walk.doubt(),
+    }
+}
+
+/// Commands that bring commits in: what they change is written.
+pub(super) fn bring_in(walk: &mut Walk<'_>, verb: &str, words: &[Word]) {
+    let by = format!("git {verb}");
+    let (letters, long): (_, &[&str]) = match verb {
+        "merge" => ("mFsXS", &["--strategy", "--strategy-option", "--message", "--file", "--into-name"]),
+        "rebase" => ("sXx", &["--onto", "--strategy", "--strategy-option", "--exec"]),
+        _ => ("mXsS", &["--mainline", "--strategy", "--strategy-option"]),
+    };
+    let args = Args::read(words, &Options { values: letters, suffixes: "", long });
+    if args.has(&["--abort", "--quit", "--skip", "--continue", "--edit-todo", "--stdin"]) {
+        return walk.doubt();
+    }
+    // It keeps all of ours.
+    if verb == "merge" && args.value(&["-s", "--strategy"]).and_then(Word::text) == Some("ours") {
+        return;
+    }
+    if args.has(&["--show-current-patch", "-h", "--help"]) {
+        return;
+    }
+    let Some(commits) = args.operands.iter().map(|word| word.text()).collect::<Option<Vec<&str>>>() else {
+        return walk.doubt();
+    };
+    match verb {
+        "merge" if commits.is_empty() => walk.write_commits(&["HEAD...@{upstream}"], &by),
+        "merge" => commits.iter().for_each(|commit| walk.write_commits(&[&format!("HEAD...{commit}")], &by)),
+        "rebase" => {
+            let onto = args.value(&["--onto"]).and_then(Word::text);
+            let onto = onto.or(commits.first().copied()).unwrap_or("@{upstream}");
+            walk.write_commits(&["HEAD", onto], &by);
+            walk.write_commits(&[&format!("{onto}...HEAD")], &by);
+        }
+        _ if commits.iter().any(|commit| commit.contains("..")) => {
+            commits.iter().for_each(|commit| walk.write_commits(&[commit], &by));
+        }
+        _ => commits.iter().for_each(|commit| walk.write_commits(&[&format!("{commit}^"), commit], &by)),
+    }
+    // A hook or a strategy may do more.
+    if args.has(&["-x", "--exec", "-i", "--interactive"]) {
+        walk.doubt();
+    }
+}
+
+pub(super) fn apply(walk: &mut Walk<'_>, verb: &str, words: &[Word]) {
+    let long = &["--directory", "--include", "--exclude", "--whitespace"];
+    let args = Args::read(words, &Options { values: "pC", suffixes: "", long });
+    let is_look = args.has(&["--check", "--stat", "--numstat", "--summary"]) && !args.has(&["--apply"]);
+    if is_look || args.has(&["--cached", "--abort", "--quit"]) && !args.has(&["--index"]) {
+        return;
+    }
+    let files: Vec<Option<String>> = match args.operands.as_slice() {
+        [] => vec![walk.input.text().map(str::to_owned)],
+        files => files.iter().map(|file| file.text().and_then(|path| walk.file(path))).collect(),
+    };
+    let strip = args.value(&["-p"]).and_then(Word::text).and_then(|count| count.parse().ok()).unwrap_or(1);
+    let by = format!("git {verb}");
+    for text in files {
+        match text {
+            Some(text) if !args.has(&["--include", "--exclude"]) => {
+                let here = Word::Text(".".into());
+                walk.within(args.value(&["--directory"]).unwrap_or(&here), |walk| {
+                    patches::write(walk, &text, Some(strip), &by);
+                });
+            }
+            _ => walk.doubt(),
+        }
+    }
+}
+
+/// What is fetched is not here yet; what was fetched before is.
+pub(super) fn pull(walk: &mut Walk<'_>, words: &[Word]) {
+    let args = Args::read(words, &Options { values: "sXj", suffixes: "", long: &["--strategy", "--depth"] });
+    if args.has(&["--dry-run"]) {
+        return;
+    }
+    match args.operands.as_slice() {
+        [] | [_] => walk.write_commits(&["HEAD...@{upstream}"], "git pull"),
+        [remote, branches @ ..] => {
+            for branch in branches {
+                match (remote.text(), branch.text()) {
+                    (Some("."), Some(branch)) => {
+                        walk.write_commits(&[&format!("HEAD...{branch}")], "git pull")
+                    }
+                    (Some(remote), Some(branch)) => {
+                        walk.write_commits(&[&format!("HEAD...{remote}/{branch}")], "git pull");
+                    }
+                    _ => {}
+                }
+            }
+        }
+    }
+    walk.doubt();
+}
