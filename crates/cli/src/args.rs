@@ -87,7 +87,7 @@ enum Command {
     Delegate(commands::convergence::delegate::Args),
     /// List and change which topics belong together
     Domains(commands::convergence::domains::Args),
-    /// Say who holds a path, why, and what you may do; or why two are thought to meet
+    /// Say who holds a path and what you may do; what of a command would be refused; why two are thought to meet
     Explain(commands::claims::explain::Args),
     /// Wait until nobody else has reserved a path
     Wait(commands::claims::wait::Args),

@@ -55,7 +55,8 @@ pub(super) fn warning(obstacles: &[Obstacle], now: Timestamp) -> String {
     text::disarm(&told).into_owned()
 }
 
-fn facts(obstacles: &[Obstacle], now: Timestamp) -> String {
+/// A line for each that is in the way, and a count of those that are not shown.
+pub(super) fn facts(obstacles: &[Obstacle], now: Timestamp) -> String {
     let mut lines: Vec<String> = Vec::new();
     for obstacle in obstacles {
         let line = fact(obstacle, now);
@@ -84,7 +85,7 @@ fn fact(obstacle: &Obstacle, now: Timestamp) -> String {
             format!("`{by}` brings other commits here, which differ in what is reserved: {held}")
         }
         _ if path == held => path,
-        Extent::Tree if !path.is_empty() && held.starts_with(&format!("{path}/")) => {
+        Extent::Tree | Extent::Glob if !path.is_empty() && held.starts_with(&format!("{path}/")) => {
             format!("{held} (in {path})")
         }
         _ if path.is_empty() => format!("everything here ({held} of it)"),

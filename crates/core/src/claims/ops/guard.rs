@@ -190,9 +190,9 @@ impl App {
         let (reserved, claimed) =
             obstacles(&*self.host, &*side_files, &*tx, all, &reaches, &me, settings.worktrees)?;
         let (verdict, reasons) = match (reserved.is_empty(), claimed.is_empty(), is_certain) {
-            (false, ..) if enforcement == Enforcement::Block => ("refused", wording::warning(&reserved, now)),
-            (false, ..) if enforcement != Enforcement::Off => ("warned", wording::warning(&reserved, now)),
-            (_, false, _) => ("warned", wording::warning(&claimed, now)),
+            (false, ..) if enforcement == Enforcement::Block => ("refused", wording::facts(&reserved, now)),
+            (false, ..) if enforcement != Enforcement::Off => ("warned", wording::facts(&reserved, now)),
+            (_, false, _) => ("warned", wording::facts(&claimed, now)),
             (.., true) => ("free", String::new()),
             (.., false) => ("unknown", String::new()),
         };
