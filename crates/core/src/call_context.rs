@@ -20,8 +20,8 @@ pub trait CallContext {
     fn variable(&self, name: &str) -> Option<String>;
 }
 
-/// What a served call comes with. Whoever calls over pipes started this process; over
-/// the network there are two ends of a connection.
+/// What a served call comes with. A client over pipes has started this process; a client
+/// over the network is known by the two ends of its connection.
 pub trait ServedContext: CallContext + Send + Sync {
     /// Who calls, as far as processes and the environment tell.
     fn caller(&self, ends: Option<ConnectionAddrs>) -> CallerFacts;

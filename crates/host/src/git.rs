@@ -121,14 +121,12 @@ fn pathspec(pattern: &Pattern) -> String {
     }
 }
 
-/// Whether commits differ in what a pattern means. Commits that git does not know bring
-/// nothing; where it does not answer in time, they may.
+/// Whether commits differ in what a pattern means, as far as git tells in time.
 pub(crate) fn differs(worktree: &Path, range: &[String], pattern: &Pattern) -> bool {
     let mut command = git(worktree);
-    command.args(["diff", "--quiet", "--no-ext-diff", "--no-textconv", "--no-renames"]);
+    command.args(["diff", "--name-only", "--no-ext-diff", "--no-textconv", "--no-renames"]);
     command.args(range).args(["--", &pathspec(pattern)]);
-    // It exits 1 where there is a difference, and 128 where it knows no such commit.
-    run_for(&mut command, Duration::from_millis(300), &[0, 128, 129]).is_none()
+    run(&mut command, Duration::from_millis(300)).is_some_and(|names| !names.trim().is_empty())
 }
 
 /// The paths that cannot be merged between the commits of two worktrees of one

@@ -28,6 +28,12 @@ impl Variables {
         self.known.insert(name.to_owned(), if is_long { Word::Unknown } else { value });
     }
 
+    /// What they stand for may have changed, and the text does not tell which.
+    pub(crate) fn forget(&mut self) {
+        self.known.values_mut().for_each(|value| *value = Word::Unknown);
+        self.arguments = None;
+    }
+
     /// Begins a function or a script with these arguments; what was before.
     pub(crate) fn enter(&mut self, arguments: Vec<Word>) -> Option<Vec<Word>> {
         self.arguments.replace(arguments)

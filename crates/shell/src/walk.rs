@@ -127,8 +127,10 @@ impl<'a> Walk<'a> {
                 let range = range.iter().map(|word| (*word).to_owned()).collect();
                 self.writes.push(Write { path, extent: Extent::Commits, by: by.into(), range });
             }
-            _ => self.doubt(),
+            _ => {}
         }
+        // Git may not answer in time, and hooks of the repository may do more.
+        self.doubt();
     }
 
     /// What `~` stands for.

@@ -14,10 +14,10 @@ RESERVED_FILES = ["config/app.yaml", "package.json", "Cargo.toml", "docs/guide.m
 REPO = "/home/dev/shop"
 TIMEOUT = 10
 ENV = {
-    "PATH": "/root/.pyenv/versions/3.11.7/bin:/root/.cargo/bin:/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin",
+    "PATH": os.environ["PATH"],
     "HOME": "/home/dev", "USER": "dev", "LOGNAME": "dev", "LANG": "C.UTF-8", "TERM": "dumb", "SHELL": "/bin/bash", "TZ": "UTC",
     "PAGER": "cat", "GIT_PAGER": "cat", "GIT_CONFIG_NOSYSTEM": "1", "GIT_TERMINAL_PROMPT": "0",
-    "RUSTUP_HOME": "/root/.rustup", "CARGO_HOME": "/root/.cargo", "CARGO_NET_OFFLINE": "true", "RUSTUP_AUTO_INSTALL": "0",
+    "RUSTUP_HOME": os.environ.get("RUSTUP_HOME", ""), "CARGO_HOME": os.environ.get("CARGO_HOME", ""), "CARGO_NET_OFFLINE": "true", "RUSTUP_AUTO_INSTALL": "0",
     "npm_config_update_notifier": "false", "npm_config_offline": "true", "npm_config_fund": "false", "npm_config_audit": "false",
 }
 
@@ -185,7 +185,7 @@ def main():
         tmpl = os.path.join(work, "tmpl"); os.mkdir(tmpl)
         subprocess.run(["bash", os.path.join(HERE, "fixture.sh")], cwd=tmpl, check=True)
         if "--selftest" in sys.argv:
-            r = run_one(tmpl, work, {"command": "for d in / /root /etc /var/tmp /usr/bin /opt /dev/shm /tmp /home/dev . /sys /run /mnt /proc/sys/kernel; do ( : > $d/.cage ) 2>/dev/null && echo WRITABLE $d || echo ro $d; done; grep CapEff /proc/self/status; ls /sys/class/net", "cwd": "."})
+            r = run_one(tmpl, work, {"command": "for d in / /etc /var/tmp /usr/bin /opt /dev/shm /tmp /home/dev . /sys /run /mnt /proc/sys/kernel; do ( : > $d/.cage ) 2>/dev/null && echo WRITABLE $d || echo ro $d; done; grep CapEff /proc/self/status; ls /sys/class/net", "cwd": "."})
             print(r["out"])
             return
         fx = hashlib.sha256(open(os.path.join(HERE, "fixture.sh"), "rb").read()).hexdigest()

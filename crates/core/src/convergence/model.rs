@@ -78,9 +78,9 @@ pub struct Prediction {
     pub number: Number,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub project: Option<ProjectId>,
-    /// When it was made, or made anew.
+    /// When it was made or last renewed.
     pub at: Timestamp,
-    /// The entry that made it, or made it anew.
+    /// The entry that made or last renewed it.
     #[serde(rename = "entry")]
     pub seq: Seq,
     pub pair: [Party; 2],

@@ -274,8 +274,8 @@ pub struct UnknownChange {
 }
 
 impl Change {
-    /// Who or what it changes, as every version can read it. What it makes anew is
-    /// known by the change's own id, and is not among them.
+    /// Who or what it changes, as every version can read it. What it creates is known by
+    /// the change's own id and is not listed.
     pub fn about(&self) -> Vec<String> {
         match self {
             Self::Presence(change) => change.about(),

@@ -28,7 +28,7 @@ pub(super) struct Board {
     pub(super) tasks: Vec<TaskView>,
     /// What those who are gone have left behind.
     left_behind: Vec<Change>,
-    /// What the caller has in hand, of whatever spec.
+    /// The task that the caller has claimed, in any spec.
     in_hand: Option<TaskRecord>,
 }
 
@@ -40,7 +40,7 @@ pub(super) struct Decided {
 }
 
 impl Board {
-    /// Of all tasks in hand, those of the living and those of the gone.
+    /// `claimed` are the tasks of agents that live, `gone` those of agents that do not.
     pub(super) fn new(
         me: Option<Agent>,
         spec: SpecRef,
@@ -217,7 +217,7 @@ pub(super) fn left_behind(record: &TaskRecord) -> Change {
     Change::Tasks(TaskChange::Freed { key: record.key.clone(), worker, holder_gone: true })
 }
 
-/// Who has a task in hand.
+/// Who has claimed a task.
 pub(super) fn holder(record: &TaskRecord) -> Option<Actor> {
     match &record.state {
         TaskState::Claimed(worker) => Some(worker.who.clone()),

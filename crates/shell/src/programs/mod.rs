@@ -64,6 +64,23 @@ pub(crate) fn run(walk: &mut Walk<'_>, words: &[Word]) {
 
 /// `export NAME=value` and its like; and what is read into variables.
 fn assign(walk: &mut Walk<'_>, name: &str, args: &[Word]) {
+    const SETS: &[&str] = &[
+        "export",
+        "declare",
+        "local",
+        "readonly",
+        "typeset",
+        "set",
+        "read",
+        "unset",
+        "mapfile",
+        "readarray",
+        "getopts",
+        "let",
+    ];
+    if SETS.contains(&name) && args.contains(&Word::Unknown) {
+        return walk.variables.forget();
+    }
     match name {
         "export" | "declare" | "local" | "readonly" | "typeset" => {
             for (name, value) in args.iter().filter_map(|word| word.text()?.split_once('=')) {

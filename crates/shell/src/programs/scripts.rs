@@ -184,7 +184,7 @@ pub(crate) fn found(words: &[Word]) -> Option<Vec<Word>> {
 }
 
 /// Patterns for all that fits the tests, where the tests are few and plain; `None`
-/// where they are not. What `!` and `-prune` leave out is in them.
+/// where they are not, or where they leave out what somebody may have reserved.
 fn files(roots: &[&Word], tests: &[Word]) -> Option<Vec<Word>> {
     let mut names: Vec<String> = Vec::new();
     let (mut is_flat, mut is_negated) = (false, false);

@@ -48,7 +48,7 @@ pub(in crate::claims) fn hold(
     let holds: Vec<Hold> = asked.iter().map(|one| grant(asker, one, former(one), terms, now)).collect();
     let mut changes = live.notices();
     changes.extend(holds.iter().map(|hold| Change::Claims(ClaimChange::Held(Box::new(hold.clone())))));
-    // To ask for it again is the answer to whoever contests it.
+    // A holder answers a contest by asking for the hold again.
     let contested: Vec<&Hold> =
         asked.iter().filter_map(former).filter(|hold| hold.contest.is_some()).collect();
     let whom = contested.iter().filter_map(|hold| Some(&hold.contest.as_ref()?.by));

@@ -60,8 +60,8 @@ impl App {
     }
 }
 
-/// What it takes for agents of one project to leave: whoever leaves holds nothing any
-/// more, and what was foreseen of it is over.
+/// The changes by which agents of one project leave: their holds and tasks are freed, and
+/// predictions about them end.
 fn departure(
     files: &dyn SideFiles,
     tx: &dyn Tx,
