@@ -40,6 +40,11 @@ fn sixty_four_sessions_that_want_one_name_get_sixty_four() {
     let expected: BTreeSet<String> =
         std::iter::once("Raven".to_owned()).chain((2..=64).map(|n| format!("Raven{n}"))).collect();
     assert_eq!(names, expected);
+    // One made the store; the others found it made, and copied nothing.
+    let is_copy = |name: &str| name.starts_with("consort.db.v");
+    let entries = std::fs::read_dir(world.data()).unwrap().map(|entry| entry.unwrap().file_name());
+    let copies: Vec<_> = entries.filter(|name| is_copy(&name.to_string_lossy())).collect();
+    assert!(copies.is_empty(), "{copies:?}");
 }
 
 #[test]

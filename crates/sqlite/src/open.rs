@@ -200,6 +200,10 @@ fn open_or_create(place: &Location, deadline: Instant) -> Result<Open, StoreErro
         // Switching to WAL does not wait for others, hence the write lock.
         let _lock = WriteLock::acquire(place, deadline)?;
         let from = migrations::version(&connection).map_err(sqlite)?;
+        // Who had the lock before may have done it.
+        if from >= SCHEMA {
+            return Ok(Open { connection, identity });
+        }
         if from > 0 {
             back_up(&connection, &place.path).map_err(sqlite)?;
         }

@@ -6,6 +6,7 @@ use std::io::ErrorKind;
 use std::io::Read as _;
 use std::os::unix::fs::FileExt as _;
 use std::path::Path;
+use std::path::PathBuf;
 
 use consort_core::side_files::Table;
 use consort_core::text;
@@ -81,7 +82,7 @@ pub(super) fn put(dir: &Path, table: Table, key: &str, value: &str) -> std::io::
 
 /// A table that was read as a whole.
 pub(super) struct Slots {
-    file: Option<File>,
+    dir: PathBuf,
     bytes: Vec<u8>,
     table: Table,
 }
@@ -89,8 +90,9 @@ pub(super) struct Slots {
 impl Slots {
     pub(super) fn read(dir: &Path, table: Table) -> Self {
         let mut bytes = Vec::new();
-        let file = open(dir, table, true).and_then(|mut file| file.read_to_end(&mut bytes).map(|_| file));
-        Self { file: file.ok(), bytes, table }
+        // Where there is none yet nothing is made: the first to open the store clears what it finds.
+        let _ = open(dir, table, false).and_then(|mut file| file.read_to_end(&mut bytes));
+        Self { dir: dir.to_owned(), bytes, table }
     }
 
     pub(super) fn is_of(&self, table: Table) -> bool {
@@ -117,7 +119,6 @@ impl Slots {
     }
 
     fn write(&self, slot: &[u8], place: usize) -> std::io::Result<()> {
-        let file = self.file.as_ref().ok_or(ErrorKind::NotFound)?;
-        file.write_all_at(slot, (place * self.table.slot) as u64)
+        open(&self.dir, self.table, true)?.write_all_at(slot, (place * self.table.slot) as u64)
     }
 }
