@@ -28,6 +28,7 @@ use consort_bench::sealed;
 use consort_core::App;
 use consort_core::journal::Actor;
 use consort_core::presence::LeaveReason;
+use consort_core::text;
 use consort_host::Machine;
 use consort_sqlite::Access;
 use consort_sqlite::Store;
@@ -117,11 +118,20 @@ pub(crate) fn candidate(name: &str, command: Command, stdin: &Path) -> Candidate
     (name.to_owned(), command, stdin.to_owned())
 }
 
+/// An order of this round's own: what comes after much work of another finds a colder
+/// machine, so everyone comes after everyone.
+pub(crate) fn shuffle(order: &mut [usize], round: usize) {
+    order.sort_by_key(|n| text::checksum(format!("{round} {n}").as_bytes()));
+}
+
 /// Runs every candidate once in each round, and prints the table. The first is the floor.
 pub(crate) fn interleaved(title: &str, rounds: usize, mut candidates: Vec<Candidate>) {
     let mut taken: Vec<Vec<Duration>> = candidates.iter().map(|_| Vec::with_capacity(rounds)).collect();
+    let mut order: Vec<usize> = (0..candidates.len()).collect();
     for round in 0..rounds {
-        for ((_, command, stdin), taken) in candidates.iter_mut().zip(&mut taken) {
+        shuffle(&mut order, round);
+        for &n in &order {
+            let ((_, command, stdin), taken) = (&mut candidates[n], &mut taken[n]);
             // What is slow needs fewer rounds to be known.
             if round < 20 || taken[0] < Duration::from_millis(8) {
                 command.stdin(File::open(stdin).unwrap());

@@ -17,8 +17,8 @@ use consort_bench::at_once;
 use consort_bench::once;
 use consort_bench::release;
 use consort_bench::sealed;
-use consort_core::text;
 
+use crate::shuffle;
 use crate::table;
 
 pub(crate) fn run(rounds: usize) {
@@ -41,9 +41,7 @@ fn one_by_one(rounds: usize) {
         for n in 0..20 {
             home.send("s1", "Agent11", &format!("{n}: {text}"));
         }
-        // Who comes after much work of another finds a colder machine: everyone
-        // comes after everyone.
-        order.sort_by_key(|which| text::checksum(format!("{round} {which}").as_bytes()));
+        shuffle(&mut order, round);
         for which in &order {
             let mut command = match which {
                 0 => floor(),
