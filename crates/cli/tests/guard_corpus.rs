@@ -84,7 +84,15 @@ fn measure(half: u64) -> BTreeMap<String, Counts> {
         let is_denied = world.hook("PreToolUse", &call).stdout.contains("\"deny\"");
         let (place, root) = (cwd.to_string_lossy(), shop.to_string_lossy());
         let read = |path: &str| fs::read_to_string(cwd.join(path)).ok();
-        let here = Here { read: Some(&read), home: Some(&home), cwd: Some(&place), worktree: Some(&root) };
+        let is_dir = |path: &str| cwd.join(path).is_dir();
+        let here = Here {
+            read: Some(&read),
+            is_dir: Some(&is_dir),
+            alias: None,
+            home: Some(&home),
+            cwd: Some(&place),
+            worktree: Some(&root),
+        };
         let is_certain = consort_shell::read(&command, here).is_certain;
         let wrote = !case["wrote"].as_array().unwrap().is_empty();
         let one = counts.entry(id.rsplit_once('-').unwrap().0.to_owned()).or_default();
@@ -131,11 +139,11 @@ fn writes_are_refused_and_harmless_commands_are_not() {
     let mut counts = measure(1);
     let all = report(&counts);
     let writes = all.refused + all.unknown + all.unnoticed;
-    assert!(all.refused * 100 >= writes * 78, "{all:?}");
-    assert!(all.unnoticed * 100 <= writes, "{all:?}");
+    assert!(all.refused * 100 >= writes * 85, "{all:?}");
+    assert!(all.unnoticed * 1_000 <= writes * 3, "{all:?}");
     // Where the text would write, and only the state of things keeps it from doing so, a
     // refusal is no surprise.
     counts.retain(|category, _| !matches!(category.as_str(), "h-nonexec" | "h-refused"));
     let plain = report(&counts);
-    assert!(plain.wrongly * 1_000 <= (plain.free + plain.wrongly) * 15, "{plain:?}");
+    assert!(plain.wrongly * 1_000 <= (plain.free + plain.wrongly) * 12, "{plain:?}");
 }

@@ -17,10 +17,12 @@
 //! (see `guard`).
 
 mod braces;
+mod conditions;
 mod guard;
 mod heredocs;
 mod input;
 mod nodes;
+mod output;
 mod place;
 mod programs;
 mod variables;
@@ -69,11 +71,21 @@ pub enum Extent {
 /// Gives the text of a small file, by its path from where the command starts.
 pub type ReadFile<'a> = &'a (dyn Fn(&str) -> Option<String> + Sync);
 
+/// Whether a directory is there, by its path from where the command starts.
+pub type IsDir<'a> = &'a (dyn Fn(&str) -> bool + Sync);
+
+/// What an alias of git stands for.
+pub type Alias<'a> = &'a (dyn Fn(&str) -> Option<String> + Sync);
+
 /// What is known of where a command starts.
 #[derive(Clone, Copy, Default)]
 pub struct Here<'a> {
     /// For what the command itself would read.
     pub read: Option<ReadFile<'a>>,
+    /// For `cd`.
+    pub is_dir: Option<IsDir<'a>>,
+    /// For `git`.
+    pub alias: Option<Alias<'a>>,
     /// What `~` and `$HOME` stand for.
     pub home: Option<&'a str>,
     /// What `$PWD` and `$(pwd)` stand for.
@@ -88,6 +100,8 @@ impl<'a> From<Option<&'a str>> for Here<'a> {
         Self { home, ..Self::default() }
     }
 }
+
+pub use programs::git_alias;
 
 /// Reads `command` as bash would.
 pub fn read<'a>(command: &str, here: impl Into<Here<'a>>) -> Reading {

@@ -8,9 +8,9 @@ use rable::NodeKind;
 
 use crate::Extent;
 use crate::heredocs;
+use crate::input::Input;
 use crate::place::Place;
 use crate::programs;
-use crate::variables::Names;
 use crate::variables::Variables;
 use crate::walk::Walk;
 use crate::words;
@@ -18,18 +18,27 @@ use crate::words::Word;
 
 impl Walk<'_> {
     pub(crate) fn walk(&mut self, node: &Node) {
-        if !self.may_step() {
+        if self.has_ended || !self.may_step() {
             return;
         }
         match &node.kind {
             NodeKind::Command { assignments, words, redirects } => {
-                self.command(assignments, words, redirects)
+                self.command(node, assignments, words, redirects);
             }
             NodeKind::Pipeline { commands, .. } => self.pipeline(commands),
             NodeKind::List { items } => self.list(items),
             NodeKind::If { condition, then_body, else_body, redirects } => {
                 self.redirects(redirects);
                 self.choice(condition, then_body, else_body.as_deref());
+            }
+            NodeKind::While { condition, body, redirects }
+                if let Some((names, lines)) = self.lines_read(condition, redirects) =>
+            {
+                self.redirects(redirects);
+                for line in lines {
+                    self.set_read(&names, &line);
+                    self.repeat(|walk| walk.walk(body));
+                }
             }
             NodeKind::While { condition, body, redirects }
             | NodeKind::Until { condition, body, redirects } => {
@@ -77,28 +86,91 @@ impl Walk<'_> {
         }
     }
 
-    fn command(&mut self, assignments: &[Node], words: &[Node], redirects: &[Node]) {
+    fn command(&mut self, node: &Node, assignments: &[Node], words: &[Node], redirects: &[Node]) {
         assignments.iter().chain(words).for_each(|word| self.look_into(word));
         self.redirects(redirects);
+        self.note_made(node, redirects);
         if assignments.iter().filter_map(raw).any(programs::is_telling) {
             self.doubt();
         }
         if words.is_empty() {
             assignments.iter().for_each(|word| self.assign(word));
         }
-        let input = self.input_of(redirects);
+        let input = self.names().input_of(redirects);
+        let fed = words.iter().find_map(words::substituted);
+        if let Some(text) = fed.map(|command| self.names().output(command, &Input::Unknown)) {
+            self.made.push((words::FED.into(), text.text().map(str::to_owned)));
+        }
         let words: Vec<Word> = words.iter().flat_map(|word| self.fields(word)).collect();
         let outer = input.map(|input| std::mem::replace(&mut self.input, input));
+        // `NAME=value program`: for that program alone.
+        let before = (!words.is_empty() && !assignments.is_empty()).then(|| self.variables.clone());
+        if before.is_some() {
+            assignments.iter().for_each(|word| self.assign(word));
+        }
         programs::run(self, &words);
+        if let Some(before) = before {
+            let names = assignments.iter().filter_map(raw).filter_map(|word| word.split_once('='));
+            names.for_each(|(name, _)| self.variables.restore(name, &before));
+        }
         if let Some(outer) = outer {
             self.input = outer;
         }
     }
 
+    /// Keeps what a command writes into a file, for the script that may be run from it.
+    fn note_made(&mut self, node: &Node, redirects: &[Node]) {
+        for redirect in redirects {
+            if let NodeKind::Redirect { op, target, .. } = &redirect.kind
+                && op.starts_with('>')
+                && let [Word::Text(path)] = self.fields(target).as_slice()
+                && let Some(path) = self.place.path(path)
+            {
+                let text = match op.as_str() {
+                    ">" => self.names().printed(node, &self.input).text().map(str::to_owned),
+                    _ => None,
+                };
+                self.made.push((path, text));
+            }
+        }
+    }
+
     fn assign(&mut self, word: &Node) {
-        let names = Names { here: self.here, place: &self.place, variables: &self.variables };
-        if let Some((name, value)) = words::assignment(word, &names) {
+        if let Some((name, is_more, words)) = words::array(word, &self.names()) {
+            let before = if is_more { self.variables.list(&name).map(<[Word]>::to_vec) } else { None };
+            let words = before.unwrap_or_default().into_iter().chain(words).collect();
+            return self.variables.set_list(&name, words);
+        }
+        if let Some((name, value)) = words::assignment(word, &self.names()) {
             self.variables.set(&name, value);
+        }
+    }
+
+    /// What `while read …` reads, line by line, and into what; where it is few lines.
+    fn lines_read(&self, condition: &Node, redirects: &[Node]) -> Option<(Vec<String>, Vec<Word>)> {
+        let NodeKind::Command { words, .. } = &condition.kind else { return None };
+        let words: Vec<Word> = words.iter().flat_map(|word| self.fields(word)).collect();
+        let (program, rest) = words.split_first()?;
+        let names = (program.text() == Some("read")).then(|| programs::names_read(rest))??;
+        let input = self.names().input_of(redirects).unwrap_or_else(|| self.input.clone());
+        let lines = input.lines().filter(|lines| lines.len() <= MOST_ROUNDS)?;
+        Some((names, lines))
+    }
+
+    /// Puts the words of a line into variables, as `read` does.
+    pub(crate) fn set_read(&mut self, names: &[String], line: &Word) {
+        match (names, line) {
+            ([name], line) => self.variables.set(name, line.clone()),
+            (names, Word::Text(line)) => {
+                let mut rest = line.trim();
+                for (at, name) in names.iter().enumerate() {
+                    let is_last = at + 1 == names.len();
+                    let (word, after) = rest.split_once(char::is_whitespace).unwrap_or((rest, ""));
+                    self.variables.set(name, Word::Text((if is_last { rest } else { word }).to_owned()));
+                    rest = after.trim_start();
+                }
+            }
+            (names, _) => names.iter().for_each(|name| self.variables.set(name, Word::Unknown)),
         }
     }
 
@@ -109,7 +181,7 @@ impl Walk<'_> {
             self.aside(|walk| {
                 let outer = std::mem::replace(&mut walk.input, input.clone());
                 walk.walk(command);
-                input = walk.output_of(command);
+                input = walk.names().output(command, &input);
                 walk.input = outer;
             });
         }
@@ -164,6 +236,7 @@ impl Walk<'_> {
         let (mut is_skipped, mut is_conditional) = (false, false);
         for (node, operator) in steps {
             let place = self.place.clone();
+            self.is_nowhere &= is_skipped;
             if is_skipped {
                 // `true || this`, `false && this`.
             } else if is_alternative {
@@ -173,17 +246,23 @@ impl Walk<'_> {
             } else {
                 self.walk(node);
             }
-            is_conditional = *operator == Some(ListOperator::And);
             last = place;
-            is_alternative = *operator == Some(ListOperator::Or);
-            is_skipped = match (operator, outcome(node)) {
+            let has_failed = self.is_nowhere && matches!(node.kind, NodeKind::Command { .. });
+            let outcome = if is_skipped { None } else { self.names().outcome(node) };
+            let outcome = outcome.or(has_failed.then_some(false));
+            is_alternative = *operator == Some(ListOperator::Or) && outcome.is_none();
+            is_skipped = match (operator, outcome) {
                 (Some(ListOperator::Or), Some(succeeds)) => succeeds,
                 (Some(ListOperator::And), Some(succeeds)) => !succeeds,
                 _ => false,
             };
+            is_conditional = *operator == Some(ListOperator::And) && outcome.is_none();
             match operator {
                 Some(ListOperator::And | ListOperator::Or) => {}
-                Some(ListOperator::Background) => self.place = chain.clone(),
+                Some(ListOperator::Background) => {
+                    self.place = chain.clone();
+                    self.has_ended = false;
+                }
                 Some(ListOperator::Semi) | None => chain = self.place.clone(),
             }
         }
@@ -205,6 +284,11 @@ impl Walk<'_> {
     fn choice(&mut self, condition: &Node, then_body: &Node, else_body: Option<&Node>) {
         let start = self.place.clone();
         self.walk(condition);
+        match self.names().outcome(condition) {
+            Some(true) => return self.walk(then_body),
+            Some(false) => return else_body.into_iter().for_each(|body| self.walk(body)),
+            None => {}
+        }
         let other = if self.place == start { start } else { Place::unknown() };
         let bodies = [(self.place.clone(), Some(then_body)), (other, else_body)];
         self.branches(bodies);
@@ -238,6 +322,8 @@ impl Walk<'_> {
     fn repeat(&mut self, work: impl FnOnce(&mut Self)) {
         let (start, before) = (self.place.clone(), self.variables.clone());
         work(self);
+        // It may not run at all.
+        self.has_ended = false;
         self.variables.meet(&before);
         if self.place != start {
             self.place = Place::unknown();
@@ -249,9 +335,32 @@ impl Walk<'_> {
         self.look_into(word);
         patterns.iter().flat_map(|case| &case.patterns).for_each(|pattern| self.look_into(pattern));
         self.redirects(redirects);
+        if let Some(body) = self.case_of(word, patterns) {
+            return body.into_iter().for_each(|body| self.walk(body));
+        }
         let start = self.place.clone();
         let bodies = patterns.iter().map(|case| case.body.as_ref()).chain([None]);
         self.branches(bodies.map(|body| (start.clone(), body)));
+    }
+
+    /// The body that surely runs, if any; `None` if the text does not tell which.
+    fn case_of<'n>(&self, word: &Node, patterns: &'n [CasePattern]) -> Option<Option<&'n Node>> {
+        let word = self.fields(word);
+        let [Word::Text(text)] = word.as_slice() else { return None };
+        if patterns.iter().any(|case| case.terminator != ";;" && !case.terminator.is_empty()) {
+            return None;
+        }
+        for case in patterns {
+            for pattern in &case.patterns {
+                match self.fields(pattern).as_slice() {
+                    [Word::Text(known)] if known == text => return Some(case.body.as_ref()),
+                    [Word::Text(_)] => {}
+                    [Word::Glob(any)] if any == "*" => return Some(case.body.as_ref()),
+                    _ => return None,
+                }
+            }
+        }
+        Some(None)
     }
 
     fn condition(&mut self, node: &Node) {
@@ -350,19 +459,6 @@ impl Walk<'_> {
 
 /// How often the body of a loop is read.
 const MOST_ROUNDS: usize = 32;
-
-/// Whether a command surely succeeds or fails.
-fn outcome(node: &Node) -> Option<bool> {
-    let NodeKind::Command { words, .. } = &node.kind else { return None };
-    match words.as_slice() {
-        [word] => match raw(word) {
-            Some("true" | ":") => Some(true),
-            Some("false") => Some(false),
-            _ => None,
-        },
-        _ => None,
-    }
-}
 
 fn has_variable(word: &Node) -> bool {
     raw(word).is_some_and(|text| text.contains('$'))

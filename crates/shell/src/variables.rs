@@ -2,12 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use rable::Node;
-use rable::NodeKind;
-
 use crate::Here;
 use crate::place::Place;
-use crate::words;
 use crate::words::Word;
 
 /// The longest value that is followed.
@@ -17,6 +13,8 @@ const LONGEST: usize = 4_096;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Variables {
     known: BTreeMap<String, Word>,
+    /// The arrays whose words are known.
+    lists: BTreeMap<String, Vec<Word>>,
     /// `$1`, `$2`, …; `None` where they are not known.
     arguments: Option<Vec<Word>>,
 }
@@ -28,9 +26,27 @@ impl Variables {
         self.known.insert(name.to_owned(), if is_long { Word::Unknown } else { value });
     }
 
+    /// Gives a name the value that it had before.
+    pub(crate) fn restore(&mut self, name: &str, before: &Self) {
+        match before.known.get(name) {
+            Some(value) => self.known.insert(name.to_owned(), value.clone()),
+            None => self.known.remove(name),
+        };
+    }
+
+    pub(crate) fn set_list(&mut self, name: &str, words: Vec<Word>) {
+        self.lists.insert(name.to_owned(), words);
+    }
+
+    /// The words of an array.
+    pub(crate) fn list(&self, name: &str) -> Option<&[Word]> {
+        self.lists.get(name).map(Vec::as_slice)
+    }
+
     /// What they stand for may have changed, and the text does not tell which.
     pub(crate) fn forget(&mut self) {
         self.known.values_mut().for_each(|value| *value = Word::Unknown);
+        self.lists.clear();
         self.arguments = None;
     }
 
@@ -55,6 +71,7 @@ impl Variables {
                 *value = Word::Unknown;
             }
         }
+        self.lists.retain(|name, words| other.lists.get(name) == Some(words));
     }
 
     /// All arguments, if they are known.
@@ -68,6 +85,8 @@ pub(crate) struct Names<'a> {
     pub(crate) here: Here<'a>,
     pub(crate) place: &'a Place,
     pub(crate) variables: &'a Variables,
+    /// The files that the text has made before, by their paths.
+    pub(crate) made: &'a [(String, Option<String>)],
 }
 
 impl Names<'_> {
@@ -79,11 +98,18 @@ impl Names<'_> {
         if let Ok(position) = name.parse::<usize>() {
             return self.variables.arguments()?.get(position.checked_sub(1)?).cloned();
         }
+        if let Some((list, index)) = name.strip_suffix(']').and_then(|name| name.split_once('[')) {
+            let words = self.variables.list(list)?;
+            return match index.parse::<isize>().ok()? {
+                index @ 0.. => words.get(index.unsigned_abs()).cloned(),
+                index => words.get(words.len().checked_sub(index.unsigned_abs())?).cloned(),
+            };
+        }
         let known = self.variables.known.get(name).filter(|word| **word != Word::Unknown);
         known.cloned().or_else(|| match name {
             _ if self.variables.known.contains_key(name) => None,
             "HOME" => Some(Word::Text(self.here.home?.to_owned())),
-            "PWD" => self.cwd(),
+            "PWD" => self.cwd().map(Word::Text),
             _ => None,
         })
     }
@@ -110,55 +136,23 @@ impl Names<'_> {
         }
     }
 
-    /// The output of a command that only names a place.
-    pub(crate) fn output(&self, command: &Node) -> Option<Word> {
-        // `$(cd "$(dirname "$0")/.." && pwd)`
-        if let NodeKind::List { items } = &command.kind
-            && let [cd, pwd] = items.as_slice()
-            && let NodeKind::Command { words, .. } = &cd.command.kind
-            && let [program, directory] = words.as_slice()
-            && let ([Word::Text(program)], [Word::Text(directory)]) =
-                (words::fields(program, self).as_slice(), words::fields(directory, self).as_slice())
-            && program == "cd"
-        {
-            let place = self.place.enter(directory);
-            return Names { place: &place, ..*self }.output(&pwd.command);
-        }
-        let NodeKind::Command { assignments, words, redirects } = &command.kind else { return None };
-        if !assignments.is_empty() || redirects.iter().any(|node| !is_silence(node)) {
-            return None;
-        }
-        let words: Vec<Word> = words.iter().flat_map(|word| words::fields(word, self)).collect();
-        let words: Option<Vec<&str>> = words.iter().map(Word::text).collect();
-        match words?.as_slice() {
-            ["pwd"] | ["pwd", "-P" | "-L"] => self.cwd(),
-            ["git", "rev-parse", "--show-toplevel"] => Some(Word::Text(self.here.worktree?.to_owned())),
-            ["dirname", path] => {
-                Some(Word::Text(path.rsplit_once('/').map_or(".", |(dir, _)| dir).to_owned()))
-            }
-            ["basename", path] => Some(Word::Text(path.rsplit('/').next()?.to_owned())),
-            ["basename", path, suffix] => {
-                let name = path.rsplit('/').next()?;
-                Some(Word::Text(name.strip_suffix(suffix).unwrap_or(name).to_owned()))
-            }
-            ["echo", text] | ["printf", "%s", text] => Some(Word::Text((*text).to_owned())),
-            _ => None,
+    /// The text of a file that the command would read.
+    pub(crate) fn file(&self, path: &str) -> Option<String> {
+        let path = self.place.path(path)?;
+        match self.made.iter().rev().find(|(made, _)| *made == path) {
+            Some((_, text)) => text.clone(),
+            None => self.here.read?(&path),
         }
     }
 
-    fn cwd(&self) -> Option<Word> {
+    pub(crate) fn cwd(&self) -> Option<String> {
         let place = self.place.path(".")?;
         match (place.starts_with('/'), self.here.cwd) {
-            (true, _) => Some(Word::Text(place)),
-            (false, Some(cwd)) => Some(Word::Text(format!("{cwd}/{place}"))),
+            (true, _) => Some(place),
+            (false, Some(cwd)) => Some(format!("{cwd}/{place}")),
             (false, None) => None,
         }
     }
-}
-
-/// `2>/dev/null` and its like.
-fn is_silence(redirect: &Node) -> bool {
-    matches!(&redirect.kind, NodeKind::Redirect { fd: 2, .. })
 }
 
 /// Without what a pattern of one star at most takes off an end.

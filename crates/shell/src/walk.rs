@@ -14,6 +14,7 @@ use crate::place::Place;
 use crate::variables::Names;
 use crate::variables::Variables;
 use crate::words;
+use crate::words::ANY;
 use crate::words::Word;
 
 /// `bash -c "bash -c …"` and substitutions in substitutions are followed so far.
@@ -32,6 +33,14 @@ pub(crate) struct Walk<'a> {
     pub(crate) conditions: usize,
     /// Where `git checkout` has gone.
     pub(crate) head: Option<String>,
+    /// The files that the text has made so far, and what is in them.
+    pub(crate) made: Vec<(String, Option<String>)>,
+    /// What the aliases of git stand for that the text has set.
+    pub(crate) aliases: Vec<(String, String)>,
+    /// Whether the script has come to its end.
+    pub(crate) has_ended: bool,
+    /// Whether the last `cd` found no directory.
+    pub(crate) is_nowhere: bool,
     /// What the command at hand is given to read, as far as the text tells.
     pub(crate) input: Input,
     /// Where the commands that follow would run.
@@ -54,6 +63,10 @@ impl<'a> Walk<'a> {
             is_file: false,
             conditions: 0,
             head: None,
+            made: Vec::new(),
+            aliases: Vec::new(),
+            has_ended: false,
+            is_nowhere: false,
             input: Input::Unknown,
             place: Place::start(),
             writes: Vec::new(),
@@ -87,6 +100,10 @@ impl<'a> Walk<'a> {
     pub(crate) fn write(&mut self, word: &Word, extent: Extent, by: &str) {
         if self.is_file && self.conditions > 0 {
             return self.doubt();
+        }
+        if let Some(directory) = word.shape().and_then(known_part) {
+            self.doubt();
+            return self.write(&Word::Text(format!("{directory}/*")), Extent::File, by);
         }
         // What a pattern names may be a directory, and all of it is written.
         let below = match word {
@@ -142,7 +159,7 @@ impl<'a> Walk<'a> {
     pub(crate) fn aside(&mut self, work: impl FnOnce(&mut Self)) {
         let (place, variables) = (self.place.clone(), self.variables.clone());
         work(self);
-        (self.place, self.variables) = (place, variables);
+        (self.place, self.variables, self.has_ended) = (place, variables, false);
     }
 
     /// A pattern that means the same wherever a command runs.
@@ -157,15 +174,25 @@ impl<'a> Walk<'a> {
         }
     }
 
+    /// What names stand for here.
+    pub(crate) fn names(&self) -> Names<'_> {
+        Names { here: self.here, place: &self.place, variables: &self.variables, made: &self.made }
+    }
+
     /// The text of a file that the command would read.
     pub(crate) fn file(&self, path: &str) -> Option<String> {
-        let read = self.here.read?;
-        read(&self.place.path(path)?)
+        self.names().file(path)
     }
 
     /// The arguments that a word becomes.
     pub(crate) fn fields(&self, word: &Node) -> Vec<Word> {
-        words::fields(word, &Names { here: self.here, place: &self.place, variables: &self.variables })
+        words::fields(word, &self.names())
+    }
+
+    /// Whether something in the text may have made that directory.
+    pub(crate) fn may_have_made(&self, directory: &str) -> bool {
+        let is_in = |path: &str| path == directory || path.starts_with(&format!("{directory}/"));
+        !self.is_certain || self.writes.iter().any(|write| is_in(&write.path))
     }
 
     /// Does `work` in `directory`.
@@ -184,7 +211,9 @@ impl<'a> Walk<'a> {
         };
         let body = body.clone();
         let outer = self.variables.enter(arguments.to_vec());
+        let has_ended = self.has_ended;
         self.deeper(|walk| walk.walk(&body));
+        self.has_ended = has_ended;
         self.variables.leave(outer);
         true
     }
@@ -202,12 +231,17 @@ impl<'a> Walk<'a> {
 
     /// Reads a script: the whole command, or what `bash -c` is given.
     pub(crate) fn script(&mut self, text: &str) {
+        if text.contains(ANY) {
+            self.doubt();
+        }
         self.deeper(|walk| {
             let Some(tamed) = guard::tame(text) else { return walk.doubt() };
             if guard::with_room(&tamed.text, || walk.read(&tamed)).is_none() {
                 walk.doubt();
             }
         });
+        // What was read from elsewhere may end with a `return`.
+        self.has_ended = false;
     }
 
     /// Does `work` one level down, if that is not too deep.
@@ -238,6 +272,13 @@ impl<'a> Walk<'a> {
             self.doubt();
         }
     }
+}
+
+/// The directory in which an expansion stands that the text does not tell.
+fn known_part(path: &str) -> Option<&str> {
+    let directory = &path[..path[..path.find(ANY)?].rfind('/')?];
+    // A pattern before it says as little.
+    Some(directory).filter(|directory| !directory.contains(['*', '?', '[']))
 }
 
 fn is_device(path: &str) -> bool {

@@ -5,7 +5,14 @@ use rable::Node;
 use rable::NodeKind;
 
 use crate::braces;
+use crate::input::Input;
 use crate::variables::Names;
+
+/// Stands in a path for what the text does not tell: `src/auth/$x` is below `src/auth`.
+pub(crate) const ANY: char = '\u{fffc}';
+
+/// What a program is given for `<(…)`.
+pub(crate) const FED: &str = "/dev/fd/63";
 
 /// One argument, as the program gets it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -67,10 +74,16 @@ pub(crate) fn fields(word: &Node, names: &Names<'_>) -> Vec<Word> {
     };
     // Bash hands a path under /dev/fd to the program; that is no file of ours.
     if let [Node { kind: NodeKind::ProcessSubstitution { .. }, .. }] = parts.as_slice() {
-        return vec![Word::Text("/dev/fd/63".into())];
+        return vec![Word::Text(FED.into())];
     }
     if let Some(arguments) = all_arguments(word, names) {
         return arguments;
+    }
+    // `$(ls *.rs)`: as many words as it prints.
+    if let [Node { kind: NodeKind::CommandSubstitution { command, .. }, .. }] = parts.as_slice()
+        && let Some(words) = names.output(command, &Input::Unknown).words()
+    {
+        return words;
     }
     // `$CMD`: as many words as its value has.
     if let [Node { kind: NodeKind::ParamExpansion { param, op, arg }, .. }] = parts.as_slice()
@@ -106,8 +119,32 @@ fn push_escaped(pattern: &mut String, c: char) {
 /// `"$@"` and `$*`: as many words as there are arguments.
 fn all_arguments(word: &Node, names: &Names<'_>) -> Option<Vec<Word>> {
     let NodeKind::Word { value, .. } = &word.kind else { return None };
-    matches!(value.as_str(), "\"$@\"" | "$@" | "$*")
-        .then(|| names.variables.arguments().map(<[Word]>::to_vec))?
+    let words = match value.trim_matches('"') {
+        "$@" | "$*" if value != "\"$*\"" => names.variables.arguments(),
+        value => names.variables.list(value.strip_prefix("${")?.strip_suffix("[@]}")?),
+    };
+    words.map(<[Word]>::to_vec)
+}
+
+/// The command of `<(…)`, where the word is one.
+pub(crate) fn substituted(word: &Node) -> Option<&Node> {
+    let NodeKind::Word { parts, .. } = &word.kind else { return None };
+    match parts.as_slice() {
+        [Node { kind: NodeKind::ProcessSubstitution { command, .. }, .. }] => Some(command),
+        _ => None,
+    }
+}
+
+/// `NAME=(words)` and `NAME+=(words)`, where the word is one: the name, whether they come
+/// after those that are there, and the words.
+pub(crate) fn array(word: &Node, names: &Names<'_>) -> Option<(String, bool, Vec<Word>)> {
+    let NodeKind::Word { value, .. } = &word.kind else { return None };
+    let (name, list) = value.strip_suffix(')')?.split_once("=(")?;
+    let nodes = rable::parse(&format!("x {list}"), false).ok()?;
+    let [Node { kind: NodeKind::Command { words, .. }, .. }] = nodes.as_slice() else { return None };
+    let bare = name.strip_suffix('+').unwrap_or(name);
+    let words = words[1..].iter().flat_map(|word| fields(word, names)).collect();
+    Some((bare.to_owned(), bare != name, words))
 }
 
 /// `NAME=value`, where the word is one.
@@ -137,9 +174,16 @@ fn pieces(parts: &[Node], names: &Names<'_>) -> Option<Vec<Piece>> {
             }
             NodeKind::AnsiCQuote { decoded, .. } => reader.pieces.extend(decoded.chars().map(Piece::Quoted)),
             NodeKind::ParamExpansion { param, op, arg } => {
-                reader.insert(&names.expand(param, op.as_deref(), arg.as_deref())?)?;
+                reader.insert(names.expand(param, op.as_deref(), arg.as_deref()))?;
             }
-            NodeKind::CommandSubstitution { command, .. } => reader.insert(&names.output(command)?)?,
+            NodeKind::ParamIndirect { param, op: None, .. } => {
+                let name = names.value(param).and_then(|word| names.value(word.text()?));
+                reader.insert(name)?;
+            }
+            NodeKind::CommandSubstitution { command, .. } => {
+                reader.insert(names.output(command, &Input::Unknown).word())?;
+            }
+            NodeKind::ArithmeticExpansion { .. } => reader.insert(None)?,
             _ => return None,
         }
     }
@@ -159,18 +203,20 @@ struct Reader {
 }
 
 impl Reader {
-    /// Adds what an expansion stands for.
-    fn insert(&mut self, word: &Word) -> Option<()> {
+    /// Adds what an expansion stands for. What the text does not tell is [`ANY`] where the
+    /// directory before it is known.
+    fn insert(&mut self, word: Option<Word>) -> Option<()> {
         let is_bare = matches!(self.quote, Quote::None);
+        let is_several = |text: &str| is_bare && (text.is_empty() || text.contains(char::is_whitespace));
         match word {
-            // It would be several words.
-            Word::Text(text) if is_bare && (text.is_empty() || text.contains(char::is_whitespace)) => {
-                return None;
+            Some(Word::Text(text)) if !is_several(&text) && is_bare => {
+                self.pieces.extend(text.chars().map(Piece::Bare));
             }
-            Word::Text(text) if is_bare => self.pieces.extend(text.chars().map(Piece::Bare)),
-            Word::Text(text) => self.pieces.extend(text.chars().map(Piece::Quoted)),
+            Some(Word::Text(text)) if !is_several(&text) => {
+                self.pieces.extend(text.chars().map(Piece::Quoted));
+            }
             // One of the files that it matches.
-            Word::Glob(pattern) => {
+            Some(Word::Glob(pattern)) => {
                 let mut chars = pattern.chars();
                 while let Some(c) = chars.next() {
                     let piece =
@@ -178,7 +224,8 @@ impl Reader {
                     self.pieces.extend(piece);
                 }
             }
-            Word::Unknown => return None,
+            _ if self.pieces.iter().any(|piece| piece.char() == '/') => self.pieces.push(Piece::Quoted(ANY)),
+            _ => return None,
         }
         Some(())
     }
@@ -269,7 +316,7 @@ mod tests {
         let NodeKind::Command { words, .. } = &nodes[0].kind else { panic!("{command} is no command") };
         let here = crate::Here { home: Some("/home/me"), ..crate::Here::default() };
         let (place, variables) = (crate::place::Place::start(), crate::variables::Variables::default());
-        let names = Names { here, place: &place, variables: &variables };
+        let names = Names { here, place: &place, variables: &variables, made: &[] };
         words[1..].iter().flat_map(|word| fields(word, &names)).collect()
     }
 

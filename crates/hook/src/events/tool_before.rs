@@ -126,7 +126,21 @@ pub fn command_targets(
     let worktree = command.contains("--show-toplevel").then(|| host.place(cwd).worktree);
     let (place, worktree) = (cwd.to_string_lossy(), worktree.as_deref().map(Path::to_string_lossy));
     let read = |path: &str| script(&cwd.join(path));
-    let here = Here { read: Some(&read), home, cwd: Some(&place), worktree: worktree.as_deref() };
+    let is_dir = |path: &str| cwd.join(path).is_dir();
+    let alias = |name: &str| {
+        let home = Path::new(home.unwrap_or_default());
+        let of_user = [home.join(".gitconfig"), home.join(".config/git/config")];
+        let files = cwd.ancestors().map(|dir| dir.join(".git/config")).chain(of_user);
+        files.filter_map(|file| script(&file)).find_map(|config| consort_shell::git_alias(&config, name))
+    };
+    let here = Here {
+        read: Some(&read),
+        is_dir: Some(&is_dir),
+        alias: Some(&alias),
+        home,
+        cwd: Some(&place),
+        worktree: worktree.as_deref(),
+    };
     let reading = consort_shell::read(command, here);
     (reading.writes.into_iter().map(|write| target(cwd, write)).collect(), reading.is_certain)
 }

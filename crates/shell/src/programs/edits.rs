@@ -3,6 +3,7 @@
 use crate::Extent;
 use crate::programs::args::Args;
 use crate::programs::args::Options;
+use crate::programs::inline;
 use crate::walk::Walk;
 use crate::words::Word;
 
@@ -37,7 +38,12 @@ fn sed(walk: &mut Walk<'_>, name: &str, words: &[Word]) {
         scripts.push(script);
         operands = files;
     }
-    if has_file || scripts.iter().any(|script| script.text().is_some_and(writes_files)) {
+    for script in scripts.iter().filter_map(|script| script.text()) {
+        files_written(script).for_each(|file| walk.write(&Word::Text(file.to_owned()), Extent::File, name));
+    }
+    if has_file
+        || scripts.iter().any(|script| script.text().is_some_and(|text| files_written(text).count() > 0))
+    {
         walk.doubt();
     }
     if is_in_place {
@@ -49,16 +55,19 @@ fn is_suffix(word: &str) -> bool {
     word.is_empty() || word.starts_with('.')
 }
 
-/// Whether a script of sed has a `w` that is a command or a flag.
-fn writes_files(script: &str) -> bool {
+/// The files of each `w` in a script of sed that is a command or a flag.
+fn files_written(script: &str) -> impl Iterator<Item = &str> {
     let bytes = script.as_bytes();
-    let is_command = |at: usize| {
+    let is_command = move |at: usize| {
         let before = at.checked_sub(1).map_or(b';', |before| bytes[before]);
         before.is_ascii_digit() || b" \t\n;/|#,{}$!gpiI".contains(&before)
     };
-    (0..bytes.len()).any(|at| {
-        matches!(bytes[at], b'w' | b'W') && matches!(bytes.get(at + 1), Some(b' ' | b'\t')) && is_command(at)
-    })
+    let is_write = move |at: &usize| {
+        matches!(bytes[*at], b'w' | b'W')
+            && matches!(bytes.get(at + 1), Some(b' ' | b'\t'))
+            && is_command(*at)
+    };
+    (0..bytes.len()).filter(is_write).filter_map(|at| script[at + 1..].lines().next()).map(str::trim)
 }
 
 /// The files, and the copies that are kept of them.
@@ -130,6 +139,8 @@ fn awk(walk: &mut Walk<'_>, name: &str, words: &[Word]) {
         _ => (None, args.operands.as_slice()),
     };
     if !program.is_some_and(only_prints) {
+        let set = args.values(&["-v", "--assign"]).filter_map(|word| word.text()?.split_once('='));
+        inline::awk(walk, name, program.unwrap_or_default(), &set.collect::<Vec<_>>());
         walk.doubt();
     }
     if is_in_place {
@@ -144,15 +155,26 @@ fn only_prints(program: &str) -> bool {
 
 /// An editor writes the files it is given, unless it is told not to.
 fn editor(walk: &mut Walk<'_>, name: &str, words: &[Word]) {
-    let args =
-        Args::read(words, &Options { values: "cuSspPwWTiU", suffixes: "", long: &["--cmd", "--eval"] });
+    // To an editor of lines `-s` says that nobody looks; to vim, where its keys are.
+    let is_of_lines = matches!(name, "ed" | "red" | "ex") || words.iter().filter_map(Word::text).any(is_ex);
+    let values = if is_of_lines { "cuSpPwWTiU" } else { "cuSspPwWTiU" };
+    let args = Args::read(words, &Options { values, suffixes: "", long: &["--cmd", "--eval"] });
     if name == "view" || args.has(&["-R", "-M", "--version"]) {
         return;
     }
-    let commands = args.values(&["-c"]).chain(args.operands.iter().copied()).filter_map(|word| word.text());
-    let mut commands = commands.filter(|text| text.starts_with('+') || !text.contains('/')).peekable();
+    let is_plus = |word: &&Word| word.text().is_some_and(|text| text.starts_with('+'));
+    let plus = args.operands.iter().copied().filter(is_plus);
+    let commands: Vec<&str> = args.values(&["-c"]).chain(plus).filter_map(Word::text).collect();
     let is_script = name != "ed" && args.has(&["-c"]);
-    if is_script && !commands.any(|command| command.contains(['w', 'x']) || command.contains("up")) {
+    let is_telling = |command: &str| command.contains(['w', 'x']) || command.contains("up");
+    if is_script && !commands.iter().any(|command| saves(command)) {
+        // A script in vim's own language may do anything.
+        if commands.iter().any(|command| is_telling(command)) {
+            walk.doubt();
+        }
+        return;
+    }
+    if is_of_lines && walk.input.text().is_some_and(|keys| !keys.lines().any(saves)) {
         return;
     }
     for file in args.operands.iter().filter(|word| !word.shape().is_some_and(|shape| shape.starts_with('+')))
@@ -160,6 +182,24 @@ fn editor(walk: &mut Walk<'_>, name: &str, words: &[Word]) {
         walk.write(file, Extent::File, name);
     }
     walk.doubt();
+}
+
+/// Whether a command of an editor of lines writes its file.
+fn saves(command: &str) -> bool {
+    let is_address = |c: char| c.is_ascii_digit() || "%,.;$ ".contains(c);
+    command.split('|').any(|command| {
+        let command = command.trim_start_matches('+').trim_start_matches(is_address);
+        let name = command.split(|c: char| !c.is_ascii_alphabetic()).next().unwrap_or_default();
+        matches!(
+            name,
+            "w" | "W" | "wq" | "wqa" | "wa" | "write" | "x" | "xa" | "xit" | "up" | "update" | "exit"
+        )
+    })
+}
+
+/// `-e`, alone or with other letters.
+fn is_ex(word: &str) -> bool {
+    word.starts_with('-') && !word.starts_with("--") && word.contains('e')
 }
 
 fn yq(walk: &mut Walk<'_>, words: &[Word]) {

@@ -143,6 +143,9 @@ fn patch(walk: &mut Walk<'_>, words: &[Word]) {
     if let Some(file) = args.operands.first() {
         return walk.write(file, Extent::File, "patch");
     }
+    if !args.has(&["-i", "--input"]) && super::patches::from_git(walk, "patch") {
+        return;
+    }
     let given = args.value(&["-i", "--input"]).and_then(Word::text).map(|path| walk.file(path));
     let Some(text) = given.unwrap_or_else(|| walk.input.text().map(str::to_owned)) else {
         return walk.doubt();

@@ -84,7 +84,7 @@ const FORMATTERS: &[Formatter] = &[
         &["--config", "--line-length", "--target-version", "--exclude", "--stdin-filename", "--cache-dir", "--select",
           "--ignore", "--extend-select", "--output-format", "--per-file-ignores", "--fixable", "--unfixable"],
         Bare::Everything),
-    formatter("rustfmt", &[], &[], &["--check", "--emit", "--print-config"],
+    formatter("rustfmt", &[], &[], &["--check", "--emit=stdout", "--print-config"],
         &["--edition", "--config", "--config-path", "--color", "--style-edition", "--emit", "--print-config"], Bare::Nothing),
     formatter("shfmt", &[], &["-w", "--write"], &["-d", "--diff"],
         &["-i", "--indent", "-ln", "--language-dialect", "--filename"], Bare::Nothing),

@@ -108,8 +108,8 @@ enum Token {
 }
 
 fn scan(walk: &mut Walk<'_>, by: &str, code: &str) {
-    let tokens = tokens(code);
-    let mut known: BTreeMap<&str, String> = BTreeMap::new();
+    let tokens = tokens(code, by);
+    let mut known = loops(&tokens);
     for (at, token) in tokens.iter().enumerate() {
         let Token::Name(name) = token else { continue };
         let next = tokens.get(at + 1);
@@ -120,17 +120,18 @@ fn scan(walk: &mut Walk<'_>, by: &str, code: &str) {
             }
             continue;
         }
-        let is_perl_call = by == "perl" && matches!(next, Some(Token::Text(_)));
+        let is_glob = next == Some(&Token::Name("glob".into()));
+        let is_perl_call = by == "perl" && (is_glob || matches!(next, Some(Token::Text(_))));
         if next != Some(&Token::Sign('(')) && !is_perl_call {
             continue;
         }
         let bare = name.strip_suffix("Sync").unwrap_or(name);
         let first_at = if is_perl_call { at + 1 } else { at + 2 };
         let arguments = arguments(&tokens, first_at, &known);
-        let mut write = |path: Option<&Option<String>>| {
+        let mut write = |path: Option<&Option<Word>>| {
             if let Some(Some(path)) = path {
                 let extent = if TREES.contains(&bare) { Extent::Tree } else { Extent::File };
-                walk.write(&Word::Text(path.clone()), extent, by);
+                walk.write(path, extent, by);
             }
         };
         let receiver = receiver(&tokens, at, &known);
@@ -143,22 +144,26 @@ fn scan(walk: &mut Walk<'_>, by: &str, code: &str) {
                 let is_writing = |mode: &str| mode.contains(['w', 'a', 'x', '+', '>']);
                 if modes.into_iter().any(is_writing) {
                     // Perl names the mode before the file.
-                    let path = arguments.iter().flatten().find(|argument| argument.len() > 3);
+                    let path = arguments
+                        .iter()
+                        .flatten()
+                        .find(|argument| argument.shape().is_some_and(|path| path.len() > 3));
                     write(Some(&receiver.clone().or_else(|| path.cloned())));
                 }
             }
-            "system" | "execSync" | "exec" | "popen" | "check_call" | "check_output" | "spawnSync"
-            | "run" => {
-                if let Some(Some(script)) = arguments.first() {
-                    let script = match &arguments[1..] {
-                        [] => script.clone(),
-                        _ if script.contains(' ') => script.clone(),
-                        rest => {
-                            rest.iter().flatten().fold(script.clone(), |line, word| format!("{line} {word}"))
-                        }
-                    };
-                    walk.aside(|walk| walk.script(&script));
+            "system" | "exec" | "execFile" | "spawn" | "popen" | "Popen" | "call" | "check_call"
+            | "check_output" | "run" => {
+                let words = arguments.iter().flatten().filter_map(Word::text);
+                match words.clone().next() {
+                    Some(script) if script.contains(' ') => walk.aside(|walk| walk.script(script)),
+                    Some(_) => walk.aside(|walk| walk.script(&quoted(words))),
+                    None => {}
                 }
+            }
+            // The first word is said twice: as the program, and as its own name.
+            "execvp" | "execv" | "execlp" => {
+                let words = arguments.iter().flatten().filter_map(Word::text).skip(1);
+                walk.aside(|walk| walk.script(&quoted(words)));
             }
             _ if METHODS.contains(&bare) && receiver.is_some() => {
                 write(Some(&receiver));
@@ -172,14 +177,63 @@ fn scan(walk: &mut Walk<'_>, by: &str, code: &str) {
             }
             _ if SECOND.contains(&bare) => write(arguments.get(1)),
             _ if FIRST.contains(&bare) && by == "perl" => arguments.iter().for_each(|one| write(Some(one))),
+            // `f.write("text")` names no path, `File.write("path", "text")` does.
+            "write" if arguments.len() < 2 => {}
             _ if FIRST.contains(&bare) => write(arguments.first()),
             _ => {}
         }
     }
 }
 
+/// The names that a loop goes over, where it is over the files of a pattern.
+fn loops(tokens: &[Token]) -> BTreeMap<&str, Word> {
+    let over = tokens.windows(2).enumerate().filter_map(|(at, pair)| match pair {
+        [Token::Name(name), Token::Name(over)] if over == "in" => {
+            let (word, _) = literal(tokens, at + 2, &BTreeMap::new())?;
+            matches!(word, Word::Glob(_)).then_some((name.as_str(), word))
+        }
+        _ => None,
+    });
+    over.collect()
+}
+
+/// A command line of these words.
+fn quoted<'w>(words: impl Iterator<Item = &'w str>) -> String {
+    words.map(|word| format!("'{}'", word.replace('\'', "'\\''"))).collect::<Vec<_>>().join(" ")
+}
+
+/// What a program of awk writes and runs: where it says so by name.
+pub(super) fn awk(walk: &mut Walk<'_>, by: &str, code: &str, set: &[(&str, &str)]) {
+    let tokens = tokens(code, by);
+    let mut prints = false;
+    for (at, token) in tokens.iter().enumerate() {
+        let text = |at: usize| match tokens.get(at) {
+            Some(Token::Text(text)) => Some(text.as_str()),
+            Some(Token::Name(name)) => set.iter().find(|(known, _)| known == name).map(|(_, value)| *value),
+            _ => None,
+        };
+        match token {
+            Token::Sign('{' | '}' | ';') => prints = false,
+            Token::Name(name) if name == "print" || name == "printf" => prints = true,
+            Token::Name(name) if name == "system" => {
+                text(at + 2).into_iter().for_each(|script| walk.aside(|walk| walk.script(script)));
+            }
+            Token::Sign('>') if prints => {
+                let is_more = tokens.get(at + 1) == Some(&Token::Sign('>'));
+                if let Some(path) = text(at + 1 + usize::from(is_more)) {
+                    walk.write(&Word::Text(path.to_owned()), Extent::File, by);
+                }
+            }
+            Token::Sign('|') if prints => {
+                text(at + 1).into_iter().for_each(|script| walk.aside(|walk| walk.script(script)));
+            }
+            _ => {}
+        }
+    }
+}
+
 /// What a method is called on: `Path("x").touch()`, `p.touch()`.
-fn receiver(tokens: &[Token], at: usize, known: &BTreeMap<&str, String>) -> Option<String> {
+fn receiver(tokens: &[Token], at: usize, known: &BTreeMap<&str, Word>) -> Option<Word> {
     if at < 2 || tokens[at - 1] != Token::Sign('.') {
         return None;
     }
@@ -189,7 +243,7 @@ fn receiver(tokens: &[Token], at: usize, known: &BTreeMap<&str, String>) -> Opti
             [Token::Name(made), Token::Sign('('), Token::Text(path), Token::Sign(')')]
                 if PATHS.contains(&made.as_str()) =>
             {
-                Some(path.clone())
+                Some(Word::Text(path.clone()))
             }
             _ => None,
         },
@@ -198,9 +252,18 @@ fn receiver(tokens: &[Token], at: usize, known: &BTreeMap<&str, String>) -> Opti
 }
 
 /// A text, a path made of one, or a name that stands for one; and where it ends.
-fn literal(tokens: &[Token], at: usize, known: &BTreeMap<&str, String>) -> Option<(String, usize)> {
+fn literal(tokens: &[Token], at: usize, known: &BTreeMap<&str, Word>) -> Option<(Word, usize)> {
     match tokens.get(at)? {
-        Token::Text(text) => Some((text.clone(), at + 1)),
+        Token::Text(text) => Some((Word::Text(text.clone()), at + 1)),
+        // `glob("x/*")`, and `glob "x/*"` in Perl.
+        Token::Name(name)
+            if matches!(name.as_str(), "glob" | "iglob" | "globSync")
+                && tokens.get(at + 1) != Some(&Token::Sign('.')) =>
+        {
+            let open = usize::from(tokens.get(at + 1) == Some(&Token::Sign('(')));
+            let (word, end) = literal(tokens, at + 1 + open, known)?;
+            Some((Word::Glob(word.text()?.to_owned()), end + open))
+        }
         // `pathlib.Path("x")`.
         Token::Name(_) if tokens.get(at + 1) == Some(&Token::Sign('.')) => literal(tokens, at + 2, known),
         Token::Name(name) if PATHS.contains(&name.as_str()) => {
@@ -213,7 +276,7 @@ fn literal(tokens: &[Token], at: usize, known: &BTreeMap<&str, String>) -> Optio
 }
 
 /// The arguments of a call, as far as they are literal.
-fn arguments(tokens: &[Token], from: usize, known: &BTreeMap<&str, String>) -> Vec<Option<String>> {
+fn arguments(tokens: &[Token], from: usize, known: &BTreeMap<&str, Word>) -> Vec<Option<Word>> {
     let mut arguments = vec![literal(tokens, from, known).map(|(text, _)| text)];
     let mut depth = 0;
     for (at, token) in tokens.iter().enumerate().skip(from) {
@@ -232,7 +295,9 @@ fn arguments(tokens: &[Token], from: usize, known: &BTreeMap<&str, String>) -> V
     arguments
 }
 
-fn tokens(code: &str) -> Vec<Token> {
+/// The words of a program in any of these languages, as far as they have them in common.
+fn tokens(code: &str, by: &str) -> Vec<Token> {
+    let runs = matches!(by, "perl" | "ruby" | "php");
     let mut tokens = Vec::new();
     let mut chars = code.chars().peekable();
     while let Some(c) = chars.next() {
@@ -245,6 +310,16 @@ fn tokens(code: &str) -> Vec<Token> {
                         _ if inner == c => break,
                         _ => text.push(inner),
                     }
+                }
+                // What stands in these is run.
+                if c == '`' && runs {
+                    tokens.extend([
+                        Token::Name("system".into()),
+                        Token::Sign('('),
+                        Token::Text(text),
+                        Token::Sign(')'),
+                    ]);
+                    continue;
                 }
                 tokens.push(Token::Text(text));
             }

@@ -41,7 +41,11 @@ fn make(walk: &mut Walk<'_>, args: &Args<'_>) {
     let names = named.map_or(vec!["GNUmakefile", "makefile", "Makefile"], |name| vec![name]);
     // What a recipe makes of its variables is not always what we make of them.
     walk.doubt();
-    let Some(text) = names.iter().find_map(|name| walk.file(name)) else { return };
+    let text = match named {
+        Some("-") => walk.input.text().map(str::to_owned),
+        _ => names.iter().find_map(|name| walk.file(name)),
+    };
+    let Some(text) = text else { return };
     let mut file = Makefile::read(&text);
     let mut targets: Vec<String> = Vec::new();
     for word in &args.operands {

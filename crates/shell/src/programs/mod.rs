@@ -19,9 +19,13 @@ mod patches;
 mod scripts;
 mod wrappers;
 
+use crate::output;
 use crate::place::Place;
 use crate::walk::Walk;
+use crate::words::ANY;
 use crate::words::Word;
+use args::Args;
+use args::Options;
 
 /// A program and its arguments.
 pub(crate) fn run(walk: &mut Walk<'_>, words: &[Word]) {
@@ -41,6 +45,10 @@ pub(crate) fn run(walk: &mut Walk<'_>, words: &[Word]) {
         walk.doubt();
     }
     if walk.calls(name, args) {
+        return;
+    }
+    if matches!(name, "exit" | "return") && walk.conditions == 0 {
+        walk.has_ended = true;
         return;
     }
     assign(walk, name, args);
@@ -92,14 +100,40 @@ fn assign(walk: &mut Walk<'_>, name: &str, args: &[Word]) {
                 walk.variables.enter(args[at + 1..].to_vec());
             }
         }
-        "read" | "unset" | "mapfile" | "readarray" | "getopts" | "let" => {
+        "read" if let Some(names) = names_read(args) => match walk.input.lines().as_deref() {
+            Some([line, ..]) => walk.set_read(&names, line),
+            _ => names.iter().for_each(|name| walk.variables.set(name, Word::Unknown)),
+        },
+        "mapfile" | "readarray" => {
+            if let (Some(lines), Some(Word::Text(name))) = (walk.input.lines(), args.last()) {
+                walk.variables.set_list(name, lines);
+            }
+        }
+        "printf"
+            if let [Word::Text(option), Word::Text(name), rest @ ..] = args
+                && option == "-v" =>
+        {
+            let text = rest.iter().map(Word::text).collect::<Option<Vec<&str>>>();
+            let text = text.and_then(|words| output::printf(&words));
+            walk.variables.set(name, text.map_or(Word::Unknown, Word::Text));
+        }
+        "read" | "unset" | "getopts" | "let" => {
             args.iter().filter_map(Word::text).for_each(|name| walk.variables.set(name, Word::Unknown));
         }
         _ => {}
     }
 }
 
+pub use git::alias_in as git_alias;
 pub(crate) use scripts::found;
+
+/// The variables that `read` sets.
+pub(crate) fn names_read(words: &[Word]) -> Option<Vec<String>> {
+    let args = Args::read(words, &Options::with("dniNptu", &[]));
+    let names: Option<Vec<String>> =
+        args.operands.iter().map(|word| word.text().map(str::to_owned)).collect();
+    names.filter(|names| !names.is_empty() && !args.has(&["-a"]))
+}
 
 /// Whether an assignment makes a program do more than its arguments say.
 pub(crate) fn is_telling(assignment: &str) -> bool {
@@ -139,8 +173,24 @@ fn change_place(walk: &mut Walk<'_>, name: &str, args: &[Word]) -> bool {
     let operands: Vec<&Word> = args.iter().skip_while(is_option).collect();
     walk.place = match operands.as_slice() {
         [] if is_cd => walk.home(),
-        [Word::Text(directory)] if !directory.starts_with(['-', '+']) => walk.place.enter(directory),
+        [Word::Text(directory)] if !directory.starts_with(['-', '+']) => {
+            let place = walk.place.enter(directory);
+            if is_cd && is_missing(walk, &place) {
+                walk.is_nowhere = true;
+                walk.doubt();
+                return true;
+            }
+            place
+        }
         _ => Place::unknown(),
     };
     true
+}
+
+/// Whether `cd` finds no directory there.
+fn is_missing(walk: &Walk<'_>, place: &Place) -> bool {
+    match (walk.here.is_dir, place.path(".")) {
+        (Some(is_dir), Some(path)) => !path.contains(ANY) && !walk.may_have_made(&path) && !is_dir(&path),
+        _ => false,
+    }
 }

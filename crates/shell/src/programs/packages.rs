@@ -16,13 +16,30 @@ pub(super) fn run(walk: &mut Walk<'_>, name: &str, words: &[Word]) -> bool {
 }
 
 fn npm(walk: &mut Walk<'_>, words: &[Word]) {
-    let args = Args::read(words, &Options::with("C", &["--prefix", "--workspace"]));
+    let args = Args::read(words, &Options::with("Cc", &["--prefix", "--workspace", "--call"]));
     let write = |walk: &mut Walk<'_>, file: &str| match args.value(&["--prefix", "-C"]) {
         Some(directory) => walk.write(&directory.append(&format!("/{file}")), Extent::File, "npm"),
         None => walk.write(&Word::Text(file.into()), Extent::File, "npm"),
     };
     let verbs: Vec<Option<&str>> = args.operands.iter().map(|word| word.text()).collect();
     match verbs.as_slice() {
+        [Some("exec" | "x")] => {
+            let call = args.value(&["-c", "--call"]).and_then(Word::text).map(str::to_owned);
+            call.iter().for_each(|script| walk.aside(|walk| walk.script(script)));
+        }
+        [Some("run" | "run-script"), Some(name), ..] => {
+            let directory = args.value(&["--prefix", "-C"]).cloned().unwrap_or(Word::Text(".".into()));
+            walk.within(&directory, |walk| {
+                run_script(walk, name, args.operands.get(2..).unwrap_or_default())
+            });
+        }
+        [Some(name @ ("test" | "t" | "start" | "stop")), ..] => {
+            run_script(
+                walk,
+                if *name == "t" { "test" } else { name },
+                args.operands.get(1..).unwrap_or_default(),
+            );
+        }
         [Some("pkg"), Some("set" | "delete" | "fix"), ..] => write(walk, "package.json"),
         [Some("version"), Some(_), ..] | [Some("set-script"), ..] => {
             write(walk, "package.json");
@@ -49,6 +66,34 @@ fn npm(walk: &mut Walk<'_>, words: &[Word]) {
         _ => {}
     }
     walk.doubt();
+}
+
+/// What a script of `package.json` does.
+fn run_script(walk: &mut Walk<'_>, name: &str, words: &[&Word]) {
+    let Some(script) = walk.file("package.json").and_then(|text| script_named(&text, name)) else { return };
+    let words: Option<Vec<&str>> = words.iter().map(|word| word.text()).collect();
+    let is_plain = |word: &&str| word.chars().all(|c| c.is_ascii_alphanumeric() || "-_./=:@".contains(c));
+    match words.filter(|words| words.iter().all(is_plain)) {
+        Some(words) => walk.aside(|walk| walk.script(&format!("{script} {}", words.join(" ")))),
+        None => walk.doubt(),
+    }
+}
+
+/// The text of a script, where the file is written as everybody writes it.
+fn script_named(manifest: &str, name: &str) -> Option<String> {
+    let scripts = &manifest[manifest.find("\"scripts\"")?..];
+    let scripts = &scripts[..scripts.find('}')?];
+    let value = &scripts[scripts.find(&format!("\"{name}\""))? + name.len() + 2..];
+    let value = value.trim_start().strip_prefix(':')?.trim_start().strip_prefix('"')?;
+    let mut text = String::new();
+    let mut chars = value.chars();
+    loop {
+        match chars.next()? {
+            '"' => return Some(text),
+            '\\' => text.push(chars.next()?),
+            c => text.push(c),
+        }
+    }
 }
 
 fn cargo(walk: &mut Walk<'_>, words: &[Word]) -> bool {

@@ -1,6 +1,7 @@
 //! Which files a patch changes.
 
 use crate::Extent;
+use crate::input::Input;
 use crate::walk::Walk;
 use crate::words::Word;
 
@@ -27,4 +28,15 @@ fn files(text: &str) -> impl Iterator<Item = &str> {
         let path = path.split('\t').next()?.trim().trim_matches('"');
         (path != "/dev/null" && !path.is_empty()).then_some(path)
     })
+}
+
+/// Whether the input is what git prints; then its files are written.
+pub(super) fn from_git(walk: &mut Walk<'_>, by: &str) -> bool {
+    let Input::Patch { range, paths } = walk.input.clone() else { return false };
+    if paths.is_empty() {
+        walk.write_commits(&range.iter().map(String::as_str).collect::<Vec<_>>(), by);
+    }
+    paths.into_iter().for_each(|path| walk.write(&Word::Text(path), Extent::Tree, by));
+    walk.doubt();
+    true
 }

@@ -6,6 +6,7 @@ use crate::programs;
 use crate::programs::args::Args;
 use crate::programs::args::Options;
 use crate::walk::Walk;
+use crate::words::ANY;
 use crate::words::Word;
 use crate::words::escape;
 
@@ -269,8 +270,12 @@ fn in_any_case(pattern: &str) -> String {
 
 /// The command with what comes from elsewhere where `mark` stands.
 pub(super) fn with_unknown(command: &[Word], mark: &str) -> Vec<Word> {
-    let is_marked = |word: &Word| word.shape().is_some_and(|shape| shape.contains(mark));
-    command.iter().map(|word| if is_marked(word) { Word::Unknown } else { word.clone() }).collect()
+    let any = |word: &Word| match word.shape().and_then(|shape| shape.split_once(mark)) {
+        Some((before, after)) if before.contains('/') => Word::Text(format!("{before}{ANY}{after}")),
+        Some(_) => Word::Unknown,
+        None => word.clone(),
+    };
+    command.iter().map(any).collect()
 }
 
 /// The same with a word that is known.
@@ -279,7 +284,12 @@ pub(super) fn with_word(command: &[Word], mark: &str, file: &Word) -> Vec<Word> 
         (Word::Text(text), _) if text == mark => file.clone(),
         (Word::Text(text), Word::Text(file)) if text.contains(mark) => Word::Text(text.replace(mark, file)),
         (Word::Text(text), Word::Glob(file)) if text.contains(mark) => {
-            Word::Glob(escape(text).replace(&escape(mark), file))
+            // A name that is made of those that are there.
+            let directory = file.find(['*', '?', '[']).and_then(|at| file[..at].rfind('/'));
+            match directory.map(|end| &file[..end]) {
+                Some(directory) => Word::Text(text.replace(mark, &format!("{directory}/{ANY}"))),
+                None => Word::Unknown,
+            }
         }
         _ if word.shape().is_some_and(|shape| shape.contains(mark)) => Word::Unknown,
         _ => word.clone(),

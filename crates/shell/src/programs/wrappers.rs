@@ -14,6 +14,7 @@ pub(super) fn run(walk: &mut Walk<'_>, name: &str, words: &[Word]) -> bool {
         "sudo" | "doas" => sudo(walk, words),
         "env" => env(walk, words),
         "nohup" | "builtin" | "setsid" => plain(walk, words, &Options::NONE),
+        "setpriv" | "runuser" | "prlimit" => plain(walk, words, &Options::NONE),
         "nice" => plain(walk, words, &Options::with("n", &["--adjustment"])),
         "ionice" => plain(walk, words, &Options::with("cn", &["--class", "--classdata"])),
         "stdbuf" => plain(walk, words, &Options::with("ioe", &["--input", "--output", "--error"])),

@@ -80,6 +80,9 @@ pub(super) fn apply(walk: &mut Walk<'_>, verb: &str, words: &[Word]) {
     };
     let strip = args.value(&["-p"]).and_then(Word::text).and_then(|count| count.parse().ok()).unwrap_or(1);
     let by = format!("git {verb}");
+    if args.operands.is_empty() && patches::from_git(walk, &by) {
+        return;
+    }
     for text in files {
         match text {
             Some(text) if !args.has(&["--include", "--exclude"]) => {

@@ -38,9 +38,7 @@ pub(super) fn run(walk: &mut Walk<'_>, name: &str, words: &[Word]) -> bool {
 fn git(walk: &mut Walk<'_>, words: &[Word]) {
     const LONG: &[&str] = &["--git-dir", "--work-tree", "--namespace", "--super-prefix", "--config-env"];
     let (args, rest) = Args::leading(words, &Options::with("Cc", LONG));
-    let runs_more = |set: &Word| {
-        set.text().is_some_and(|set| set.starts_with("core.hooksPath") || set.contains("alias."))
-    };
+    let runs_more = |set: &Word| set.text().is_some_and(|set| set.starts_with("core.hooksPath"));
     if args.has(&["--git-dir", "--work-tree", "--bare"])
         || args.values(&["-c"]).any(runs_more)
         || args.values(&["-c"]).any(|set| set.text().is_none())
@@ -52,8 +50,18 @@ fn git(walk: &mut Walk<'_>, words: &[Word]) {
             let place = directory.text().map(|directory| walk.place.enter(directory));
             walk.place = place.unwrap_or_else(Place::unknown);
         }
+        let known = walk.aliases.len();
+        for set in args.values(&["-c"]).filter_map(|set| set.text()?.split_once('=')) {
+            set_alias(walk, set.0, set.1);
+        }
         subcommand(walk, rest);
+        walk.aliases.truncate(known);
     });
+    if let [Word::Text(config), Word::Text(name), Word::Text(value)] = rest
+        && config == "config"
+    {
+        set_alias(walk, name, value);
+    }
 }
 
 fn subcommand(walk: &mut Walk<'_>, words: &[Word]) {
@@ -74,8 +82,34 @@ fn subcommand(walk: &mut Walk<'_>, words: &[Word]) {
         Some("switch") => switch(walk, words),
         Some(verb) if made::run(walk, verb, words) => {}
         Some(verb) if READS.contains(&verb) => read_only(walk, verb, words),
-        _ => walk.doubt(),
+        Some(verb) => alias(walk, verb, words),
+        None => walk.doubt(),
     }
+}
+
+fn set_alias(walk: &mut Walk<'_>, name: &str, value: &str) {
+    if let Some(name) = name.strip_prefix("alias.") {
+        walk.aliases.push((name.to_owned(), value.to_owned()));
+    }
+}
+
+/// A command that git does not know itself may be an alias; of the text, or of its
+/// configuration.
+fn alias(walk: &mut Walk<'_>, name: &str, words: &[Word]) {
+    walk.doubt();
+    let set = walk.aliases.iter().rev().find(|(known, _)| known == name).map(|(_, value)| value.clone());
+    let Some(value) = set.or_else(|| walk.here.alias?(name)) else { return };
+    walk.deeper(|walk| match value.strip_prefix('!') {
+        Some(script) => {
+            let outer = walk.variables.enter(words.to_vec());
+            walk.aside(|walk| walk.script(script));
+            walk.variables.leave(outer);
+        }
+        None => {
+            let alias = value.split_whitespace().map(|word| Word::Text(word.to_owned()));
+            subcommand(walk, &alias.chain(words.iter().cloned()).collect::<Vec<_>>());
+        }
+    });
 }
 
 fn read_only(walk: &mut Walk<'_>, verb: &str, words: &[Word]) {
@@ -280,9 +314,12 @@ fn clean(walk: &mut Walk<'_>, words: &[Word]) {
     if args.has(&["-i", "--interactive"]) {
         return walk.doubt();
     }
-    // Git refuses to clean unless it is told to.
-    if args.has(&["-n", "--dry-run"]) || !args.has(&["-f", "--force"]) {
+    if args.has(&["-n", "--dry-run"]) {
         return;
+    }
+    // Git refuses to clean unless it is told to, here or in its configuration.
+    if !args.has(&["-f", "--force"]) {
+        return walk.doubt();
     }
     if args.operands.is_empty() {
         return walk.write_here(Extent::Tree, "git clean");
@@ -325,4 +362,20 @@ fn pathspec(walk: &mut Walk<'_>, path: &Word, by: &str) {
         }
         _ => walk.write(path, Extent::Tree, by),
     }
+}
+
+/// What an alias stands for in a file of git's configuration.
+pub fn alias_in(config: &str, name: &str) -> Option<String> {
+    let mut is_alias = false;
+    for line in config.lines().map(str::trim) {
+        if let Some(section) = line.strip_prefix('[') {
+            is_alias = section.trim_end_matches(']').trim().eq_ignore_ascii_case("alias");
+        } else if is_alias
+            && let Some((key, value)) = line.split_once('=')
+            && key.trim().eq_ignore_ascii_case(name)
+        {
+            return Some(value.trim().trim_matches('"').replace("\\\"", "\""));
+        }
+    }
+    None
 }

@@ -1,0 +1,217 @@
+//! What a command prints, as far as its text tells: for the next one in a pipeline, for
+//! `$(…)`, and for `<(…)`.
+
+use rable::Node;
+use rable::NodeKind;
+
+use crate::input::Input;
+use crate::programs;
+use crate::variables::Names;
+use crate::words;
+use crate::words::Word;
+
+impl Names<'_> {
+    /// What `node` prints when it reads `input`.
+    pub(crate) fn output(&self, node: &Node, input: &Input) -> Input {
+        match &node.kind {
+            NodeKind::Command { redirects, .. } if redirects.iter().any(takes_output) => Input::Unknown,
+            NodeKind::Command { .. } => self.printed(node, input),
+            NodeKind::Pipeline { commands, .. } => {
+                commands.iter().fold(input.clone(), |input, command| self.output(command, &input))
+            }
+            NodeKind::Subshell { body, .. } | NodeKind::BraceGroup { body, .. } => self.output(body, input),
+            NodeKind::List { items } => match items.as_slice() {
+                // `$(cd "$(dirname "$0")/.." && pwd)`
+                [cd, rest] if let Some(place) = self.entered(&cd.command) => {
+                    Names { place: &place, ..*self }.output(&rest.command, input)
+                }
+                _ => {
+                    let printed = items.iter().map(|item| match self.output(&item.command, input) {
+                        Input::Text(text) => Some(format!("{}\n", text.trim_end_matches('\n'))),
+                        _ => None,
+                    });
+                    printed.collect::<Option<String>>().map_or(Input::Unknown, Input::Text)
+                }
+            },
+            _ => Input::Unknown,
+        }
+    }
+
+    /// Where a `cd` comes to.
+    fn entered(&self, node: &Node) -> Option<crate::place::Place> {
+        let NodeKind::Command { words, .. } = &node.kind else { return None };
+        let words: Vec<Word> = words.iter().flat_map(|word| words::fields(word, self)).collect();
+        match words.as_slice() {
+            [Word::Text(program), Word::Text(directory)] if program == "cd" => {
+                Some(self.place.enter(directory))
+            }
+            _ => None,
+        }
+    }
+
+    /// What one command prints, wherever that goes.
+    pub(crate) fn printed(&self, node: &Node, input: &Input) -> Input {
+        let NodeKind::Command { words, redirects, .. } = &node.kind else { return Input::Unknown };
+        let words: Vec<Word> = words.iter().flat_map(|word| words::fields(word, self)).collect();
+        let Some((Word::Text(program), rest)) = words.split_first() else { return Input::Unknown };
+        let given = self.input_of(redirects);
+        let input = given.as_ref().unwrap_or(input);
+        match program.as_str() {
+            "cat" if rest.is_empty() => return input.clone(),
+            "sort" | "uniq" if rest.iter().all(is_option) => return input.clone(),
+            "ls" => return ls(rest),
+            "find" => return programs::found(rest).map_or(Input::Unknown, Input::Words),
+            _ => {}
+        }
+        let Some(rest) = rest.iter().map(Word::text).collect::<Option<Vec<&str>>>() else {
+            return Input::Unknown;
+        };
+        match (program.as_str(), rest.as_slice()) {
+            ("git", rest) => self.git(rest),
+            ("grep", [pattern]) => grep(pattern, input),
+            (program, rest) => self.text(program, rest).map_or(Input::Unknown, Input::Text),
+        }
+    }
+
+    /// What a command prints that is no list of files.
+    fn text(&self, program: &str, rest: &[&str]) -> Option<String> {
+        let name = |path: &str| path.rsplit('/').next().unwrap_or_default().to_owned();
+        match (program, rest) {
+            ("echo", ["-n", rest @ ..]) => Some(rest.join(" ")),
+            ("echo", ["-e", rest @ ..]) => unescape(&rest.join(" ")),
+            ("echo", rest) if !rest.iter().any(|text| text.starts_with('-')) => Some(rest.join(" ")),
+            ("printf", rest) => printf(rest),
+            ("cat", paths) => paths.iter().map(|path| self.file(path)).collect(),
+            ("pwd", [] | ["-P" | "-L"]) => self.cwd(),
+            ("dirname", [path]) => Some(path.rsplit_once('/').map_or(".", |(dir, _)| dir).to_owned()),
+            ("basename", [path]) => Some(name(path)),
+            ("basename", [path, suffix]) => {
+                let name = name(path);
+                Some(name.strip_suffix(suffix).unwrap_or(&name).to_owned())
+            }
+            _ => None,
+        }
+    }
+
+    fn git(&self, words: &[&str]) -> Input {
+        match words {
+            ["rev-parse", "--show-toplevel"] => {
+                self.here.worktree.map_or(Input::Unknown, |worktree| Input::Text(worktree.to_owned()))
+            }
+            ["ls-files", rest @ ..] => {
+                let is_plain = |option: &&str| matches!(*option, "-z" | "-c" | "--cached" | "--");
+                let paths: Vec<&str> = rest.iter().filter(|word| !is_plain(word)).copied().collect();
+                if paths.iter().any(|path| path.starts_with('-')) {
+                    return Input::Unknown;
+                }
+                Input::Words(ls_files(&paths))
+            }
+            ["diff", rest @ ..] => differing(rest, |range| range.to_vec()),
+            ["show", rest @ ..] => differing(rest, |of| match of {
+                [commit] => vec![format!("{commit}^"), commit.clone()],
+                _ => Vec::new(),
+            }),
+            ["format-patch", rest @ ..] if rest.contains(&"--stdout") => differing(rest, |of| match of {
+                [commit] if rest.contains(&"-1") => vec![format!("{commit}^"), commit.clone()],
+                [range] if range.contains("..") => vec![range.replacen("..", "...", 1)],
+                _ => Vec::new(),
+            }),
+            _ => Input::Unknown,
+        }
+    }
+}
+
+/// What a command of git prints that compares commits.
+fn differing(words: &[&str], range: impl Fn(&[String]) -> Vec<String>) -> Input {
+    let (revisions, paths) = match words.iter().position(|word| *word == "--") {
+        Some(at) => (&words[..at], &words[at + 1..]),
+        None => (words, &[][..]),
+    };
+    let is_telling = |word: &&&str| word.starts_with("--name") || word.starts_with("--stat");
+    let revisions: Vec<String> = revisions
+        .iter()
+        .filter(|word| !word.starts_with('-') || is_telling(word))
+        .map(|word| (*word).to_owned())
+        .collect();
+    let range = range(&revisions);
+    if range.is_empty() || range.iter().any(|word| word.starts_with('-')) {
+        return Input::Unknown;
+    }
+    Input::Patch { range, paths: paths.iter().map(|path| (*path).to_owned()).collect() }
+}
+
+fn ls_files(paths: &[&str]) -> Vec<Word> {
+    if paths.is_empty() {
+        return vec![Word::Glob("**".into())];
+    }
+    let names = paths.iter().flat_map(|path| match path.contains('*') {
+        true => vec![Word::Glob(format!("**/{}", path.rsplit('/').next().unwrap_or(path)))],
+        false => vec![
+            Word::Text((*path).to_owned()),
+            Word::Glob(format!("{}/**", words::escape(path.trim_end_matches('/')))),
+        ],
+    });
+    names.collect()
+}
+
+/// The lines with a text in them that is no expression.
+fn grep(pattern: &str, input: &Input) -> Input {
+    let is_plain = !pattern.starts_with('-') && !pattern.contains(['.', '*', '[', '^', '$', '\\']);
+    match input {
+        Input::Text(text) if is_plain => {
+            let lines = text.lines().filter(|line| line.contains(pattern));
+            Input::Text(lines.collect::<Vec<_>>().join("\n"))
+        }
+        _ => Input::Unknown,
+    }
+}
+
+fn is_option(word: &Word) -> bool {
+    word.shape().is_some_and(|shape| shape.starts_with('-'))
+}
+
+/// Whether a redirection sends the output of a command elsewhere.
+fn takes_output(redirect: &Node) -> bool {
+    matches!(&redirect.kind, NodeKind::Redirect { fd: 1, op, .. } if op != "<")
+}
+
+/// `printf` with a format that only puts words in lines.
+pub(crate) fn printf(words: &[&str]) -> Option<String> {
+    let (format, values) = words.split_first()?;
+    let format = unescape(&format.replace("%%", "\u{0}"))?;
+    let count = format.matches("%s").count();
+    if count != format.matches('%').count() {
+        return None;
+    }
+    let filled = match count {
+        0 => format,
+        _ => {
+            let fill = |some: &[&str]| {
+                let filled = some.iter().fold(format.clone(), |text, value| text.replacen("%s", value, 1));
+                filled.replace("%s", "")
+            };
+            values.chunks(count).map(fill).collect()
+        }
+    };
+    Some(filled.replace('\u{0}', "%"))
+}
+
+/// The text without its escapes, where they are those of lines and words.
+fn unescape(text: &str) -> Option<String> {
+    let plain = text.replace("\\n", "\n").replace("\\t", "\t").replace("\\0", "\n");
+    (!plain.contains('\\')).then_some(plain)
+}
+
+/// `ls` names files as it was given them; what is in a directory it names otherwise.
+fn ls(words: &[Word]) -> Input {
+    let names_itself = words
+        .iter()
+        .filter(|word| is_option(word))
+        .any(|word| word.shape().is_some_and(|option| !option.starts_with("--") && option.contains('d')));
+    let files: Vec<Word> = words.iter().filter(|word| !is_option(word)).cloned().collect();
+    let is_file = |word: &Word| {
+        let name = word.shape().and_then(|path| path.rsplit('/').next());
+        names_itself && name.is_some() || name.is_some_and(|name| name.contains('.'))
+    };
+    if files.is_empty() || !files.iter().all(is_file) { Input::Unknown } else { Input::Words(files) }
+}
