@@ -15,6 +15,7 @@ mod log;
 mod member;
 mod once;
 pub mod opencode;
+mod other_tools;
 mod owned;
 mod patch;
 mod payload;

@@ -24,6 +24,8 @@ use serde::de::SeqAccess;
 use serde::de::Visitor;
 use serde::de::value::MapAccessDeserializer;
 
+use crate::other_tools;
+use crate::other_tools::Given;
 use crate::patch;
 
 /// Two spellings of one thing are two fields: a CLI may send both.
@@ -100,6 +102,18 @@ struct ToolInput {
     patch: Text,
     dir_path: Text,
     workdir: Text,
+    // What servers of MCP call their paths.
+    relative_path: Text,
+    #[serde(rename = "pathInProject")]
+    path_in_project: Text,
+    filename: Text,
+    uri: Text,
+    destination: Text,
+    new_path: Text,
+    source: Text,
+    old_path: Text,
+    paths: Many,
+    files: Many,
 }
 
 /// What a tool came to, as far as it tells in a word.
@@ -109,6 +123,25 @@ struct ToolResponse {
     result_type: Text,
     #[serde(default)]
     error: Option<IgnoredAny>,
+}
+
+/// Paths in a list, as texts or as objects that have one each.
+#[derive(Default)]
+struct Many(Vec<String>);
+
+impl<'de> Deserialize<'de> for Many {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let serde_json::Value::Array(items) = serde_json::Value::deserialize(deserializer)? else {
+            return Ok(Self::default());
+        };
+        let path = |item: &serde_json::Value| match item {
+            serde_json::Value::Object(fields) => {
+                fields.get("path").or_else(|| fields.get("file_path")).cloned()
+            }
+            item => Some(item.clone()),
+        };
+        Ok(Self(items.iter().filter_map(path).filter_map(|path| path.as_str().map(str::to_owned)).collect()))
+    }
 }
 
 /// What text is where an object was expected.
@@ -191,6 +224,14 @@ impl<'a> Payload<'a> {
         let paths =
             [input.file_path, input.file_path_too, input.absolute_path, input.notebook_path, input.path];
         let path = paths.into_iter().find_map(|path| path.0).map(PathBuf::from);
+        let others = [
+            input.relative_path,
+            input.path_in_project,
+            input.filename,
+            input.uri,
+            input.destination,
+            input.new_path,
+        ];
         let command = input.command.0.or(input.cmd.0);
         let is = |names: &[&str]| names.iter().any(|known| *known == name);
         let act = match (path, command) {
@@ -207,8 +248,16 @@ impl<'a> Payload<'a> {
             }
             (Some(path), _) if is(tools.write) => Act::Writes(vec![path]),
             (Some(path), _) if is(tools.read) => Act::Reads(path),
-            (Some(path), _) => Act::Visits(path),
-            _ => Act::Other,
+            (path, command) => {
+                let named =
+                    others.into_iter().filter_map(|path| path.0).chain(input.paths.0).chain(input.files.0);
+                let named = named.map(|path| PathBuf::from(path.strip_prefix("file://").unwrap_or(&path)));
+                let source = input.source.0.or(input.old_path.0).map(PathBuf::from);
+                other_tools::act(
+                    &name,
+                    Given { paths: path.into_iter().chain(named).collect(), source, command },
+                )
+            }
         };
         Some(ToolUse { id: self.tool_use_id.0.take().unwrap_or_default(), name, act })
     }
@@ -411,6 +460,10 @@ mod tests {
         // Half a surrogate pair, and a pair.
         let half = r#""tool_name":"s","tool_input":{"command":"echo \ud800 \\ud800 \ud83d\ude00 > a"}"#;
         assert_eq!(act(half), Some(Act::Runs("echo \u{fffd} \\ud800 😀 > a".into())));
+        let moved = r#""tool_name":"mcp__fs__move_file","tool_input":{"source":"a","destination":"b"}"#;
+        assert_eq!(act(moved), Some(Act::Writes(vec!["b".into(), "a".into()])));
+        let many = r#""tool_name":"mcp__fs__write_files","tool_input":{"files":[{"path":"a"},{"path":1}],"paths":["b"]}"#;
+        assert_eq!(act(many), Some(Act::Writes(vec!["b".into(), "a".into()])));
         for odd in ["1", "null", "[1]", "\"x\"", "true", "{\"path\":{}}", "{\"path\":[1]}"] {
             let more = format!(r#""tool_name":"w","tool_input":{odd},"tool_response":{odd},"model":{odd}"#);
             assert_eq!(act(&more), Some(Act::Other), "{odd}");
