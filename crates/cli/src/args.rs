@@ -11,7 +11,7 @@ use crate::commands;
 use crate::error::CommandError;
 use crate::error::CommandResult;
 use crate::exit::ExitCode;
-use crate::out;
+use crate::output;
 use crate::world::World;
 
 const AFTER_HELP: &str = "\
@@ -56,64 +56,64 @@ enum Command {
     Rename(commands::rename::Args),
     /// Send a message to agents or to the person
     #[command(override_usage = "consort send [OPTIONS] <TO>... <TEXT>")]
-    Send(commands::messages::send::Args),
+    Send(commands::send::Args),
     /// Read your messages
-    Inbox(commands::messages::inbox::Args),
+    Inbox(commands::inbox::Args),
     /// Show what you sent, and who has read it
-    Sent(commands::messages::sent::Args),
+    Sent(commands::sent::Args),
     /// Show a thread of messages
-    Thread(commands::messages::thread::Args),
+    Thread(commands::thread::Args),
     /// Talk with one agent, line by line
-    Chat(commands::messages::chat::Args),
+    Chat(commands::chat::Args),
     /// Say what you work on, so that others know
-    Claim(commands::claims::claim::Args),
+    Claim(commands::claim::Args),
     /// Ask for what another holds
-    Contest(commands::claims::contest::Args),
+    Contest(commands::contest::Args),
     /// Let go of what you hold
-    Release(commands::claims::release::Args),
+    Release(commands::release::Args),
     /// List what is held, and by whom
-    Claims(commands::claims::list::Args),
+    Claims(commands::claims::Args),
     /// Keep others from writing files while you work on them
-    Reserve(commands::claims::reserve::Args),
+    Reserve(commands::reserve::Args),
     /// Let others write them again
-    Unreserve(commands::claims::release::Args),
+    Unreserve(commands::release::Args),
     /// List what is reserved
-    Reservations(commands::claims::list::Args),
+    Reservations(commands::claims::Args),
     /// See who is heading for where another is
-    Radar(commands::convergence::radar::Args),
+    Radar(commands::radar::Args),
     /// Gather what it takes to take over an agent's work
-    Handoff(commands::convergence::handoff::Args),
+    Handoff(commands::handoff::Args),
     /// Find who is best placed for a task
-    Delegate(commands::convergence::delegate::Args),
+    Delegate(commands::delegate::Args),
     /// List and change which topics belong together
-    Domains(commands::convergence::domains::Args),
+    Domains(commands::domains::Args),
     /// Say who holds a path and what you may do; what of a command would be refused; why two are thought to meet
-    Explain(commands::claims::explain::Args),
+    Explain(commands::explain::Args),
     /// Wait until nobody else has reserved a path
-    Wait(commands::claims::wait::Args),
+    Wait(commands::wait::Args),
     /// Let everyone write a path for a while, whoever has reserved it
-    Override(commands::claims::override_::Args),
+    Override(commands::r#override::Args),
     /// Find work in different worktrees that will meet, and tell whoever does it
-    Overlaps(commands::claims::overlaps::Args),
+    Overlaps(commands::overlaps::Args),
     /// List the tasks of a spec, and who has them
-    Tasks(commands::tasks::list::Args),
+    Tasks(commands::tasks::Args),
     /// Claim, complete or give back a task
     #[command(subcommand)]
-    Task(commands::tasks::one::Command),
+    Task(commands::task::Command),
     /// Ask what is known here, in a small language
-    Ask(commands::knowledge::ask::Args),
+    Ask(commands::ask::Args),
     /// Record something that was learned
-    Record(commands::knowledge::record::Args),
+    Record(commands::record::Args),
     /// Record a batch of actions, as a whole or not at all
-    Act(commands::knowledge::act::Args),
+    Act(commands::act::Args),
     /// Look into what is known, and carry it to and from git
     #[command(subcommand)]
-    Know(commands::knowledge::know::Command),
+    Know(commands::know::Command),
     /// Notice when files change that something is known of
-    WatchFiles(commands::knowledge::watch::Args),
+    WatchFiles(commands::watch_files::Args),
     /// Keep results that follow from a file's content alone
     #[command(subcommand)]
-    Cache(commands::knowledge::cache::Command),
+    Cache(commands::cache::Command),
     /// Serve an agent's session over MCP, on standard input and output
     Mcp(commands::mcp::Args),
     /// Serve MCP clients and programs of yours over HTTP, on this machine
@@ -160,10 +160,8 @@ pub(crate) fn run() -> ExitCode {
 /// `consort send …` without the parser for everything else. What it does not
 /// understand, help and mistakes above all, is left to that one.
 pub(crate) fn run_send() -> ExitCode {
-    match commands::messages::send::Args::quick(std::env::args_os().skip(2)) {
-        Some(args) => {
-            report(World::new(Vec::new()).and_then(|world| commands::messages::send::run(&world, &args)))
-        }
+    match commands::send::Args::quick(std::env::args_os().skip(2)) {
+        Some(args) => report(World::new(Vec::new()).and_then(|world| commands::send::run(&world, &args))),
         None => run(),
     }
 }
@@ -175,7 +173,7 @@ fn report(result: Result<ExitCode, CommandError>) -> ExitCode {
         Err(error) => {
             let text = error.render();
             if !text.is_empty() {
-                out::note(text.trim_end());
+                output::note(text.trim_end());
             }
             ExitCode::from(error.exit_code())
         }
@@ -197,36 +195,34 @@ fn carry_out(cli: Cli) -> Result<ExitCode, CommandError> {
         Command::Join(args) => done(commands::join::run(&world, &args)),
         Command::Leave(args) => done(commands::leave::run(&world, &args)),
         Command::Rename(args) => done(commands::rename::run(&world, &args)),
-        Command::Send(args) => commands::messages::send::run(&world, &args),
-        Command::Inbox(args) => commands::messages::inbox::run(&world, &args),
-        Command::Sent(args) => done(commands::messages::sent::run(&world, &args)),
-        Command::Thread(args) => done(commands::messages::thread::run(&world, &args)),
-        Command::Chat(args) => done(commands::messages::chat::run(&world, &args)),
-        Command::Claim(args) => done(commands::claims::claim::run(&world, &args)),
-        Command::Contest(args) => done(commands::claims::contest::run(&world, &args)),
-        Command::Release(args) => done(commands::claims::release::run(&world, &args, None)),
-        Command::Claims(args) => done(commands::claims::list::claims(&world, &args)),
-        Command::Reserve(args) => done(commands::claims::reserve::run(&world, &args)),
-        Command::Unreserve(args) => {
-            done(commands::claims::release::run(&world, &args, Some(Strength::Blocking)))
-        }
-        Command::Reservations(args) => done(commands::claims::list::reservations(&world, &args)),
-        Command::Radar(args) => done(commands::convergence::radar::run(&world, &args)),
-        Command::Handoff(args) => done(commands::convergence::handoff::run(&world, &args)),
-        Command::Delegate(args) => done(commands::convergence::delegate::run(&world, &args)),
-        Command::Domains(args) => done(commands::convergence::domains::run(&world, &args)),
-        Command::Explain(args) => done(commands::claims::explain::run(&world, &args)),
-        Command::Wait(args) => commands::claims::wait::run(&world, &args),
-        Command::Override(args) => done(commands::claims::override_::run(&world, &args)),
-        Command::Overlaps(args) => done(commands::claims::overlaps::run(&world, &args)),
-        Command::Tasks(args) => done(commands::tasks::list::run(&world, &args)),
-        Command::Task(command) => done(commands::tasks::one::run(&world, &command)),
-        Command::Ask(args) => commands::knowledge::ask::run(&world, &args),
-        Command::Record(args) => done(commands::knowledge::record::run(&world, &args)),
-        Command::Act(args) => done(commands::knowledge::act::run(&world, &args)),
-        Command::Know(command) => commands::knowledge::know::run(&world, &command),
-        Command::WatchFiles(args) => done(commands::knowledge::watch::run(&world, &args)),
-        Command::Cache(command) => commands::knowledge::cache::run(&world, &command),
+        Command::Send(args) => commands::send::run(&world, &args),
+        Command::Inbox(args) => commands::inbox::run(&world, &args),
+        Command::Sent(args) => done(commands::sent::run(&world, &args)),
+        Command::Thread(args) => done(commands::thread::run(&world, &args)),
+        Command::Chat(args) => done(commands::chat::run(&world, &args)),
+        Command::Claim(args) => done(commands::claim::run(&world, &args)),
+        Command::Contest(args) => done(commands::contest::run(&world, &args)),
+        Command::Release(args) => done(commands::release::run(&world, &args, None)),
+        Command::Claims(args) => done(commands::claims::claims(&world, &args)),
+        Command::Reserve(args) => done(commands::reserve::run(&world, &args)),
+        Command::Unreserve(args) => done(commands::release::run(&world, &args, Some(Strength::Blocking))),
+        Command::Reservations(args) => done(commands::claims::reservations(&world, &args)),
+        Command::Radar(args) => done(commands::radar::run(&world, &args)),
+        Command::Handoff(args) => done(commands::handoff::run(&world, &args)),
+        Command::Delegate(args) => done(commands::delegate::run(&world, &args)),
+        Command::Domains(args) => done(commands::domains::run(&world, &args)),
+        Command::Explain(args) => done(commands::explain::run(&world, &args)),
+        Command::Wait(args) => commands::wait::run(&world, &args),
+        Command::Override(args) => done(commands::r#override::run(&world, &args)),
+        Command::Overlaps(args) => done(commands::overlaps::run(&world, &args)),
+        Command::Tasks(args) => done(commands::tasks::run(&world, &args)),
+        Command::Task(command) => done(commands::task::run(&world, &command)),
+        Command::Ask(args) => commands::ask::run(&world, &args),
+        Command::Record(args) => done(commands::record::run(&world, &args)),
+        Command::Act(args) => done(commands::act::run(&world, &args)),
+        Command::Know(command) => commands::know::run(&world, &command),
+        Command::WatchFiles(args) => done(commands::watch_files::run(&world, &args)),
+        Command::Cache(command) => commands::cache::run(&world, &command),
         Command::Mcp(args) => done(commands::mcp::run(&world, &args)),
         Command::Serve(args) => done(commands::serve::run(&world, &args)),
         Command::Init(args) => done(commands::init::run(&world, &args)),

@@ -32,9 +32,9 @@ use rustix::event::Timespec;
 use rustix::fs::Mode;
 use rustix::fs::OFlags;
 
-use crate::deadline;
 use crate::exit::ExitCode;
-use crate::wait;
+use crate::hook_deadline;
+use crate::hook_wait;
 use crate::world;
 
 /// More than any CLI sends; what is longer is not for us.
@@ -58,9 +58,9 @@ pub(crate) fn run(mut arguments: impl Iterator<Item = OsString>) -> ExitCode {
         return ExitCode::SUCCESS;
     }
     // What our plugins keep beside idle sessions is no hook: it stays.
-    let is_wait = event == wait::EVENT;
+    let is_wait = event == hook_wait::EVENT;
     if !is_wait {
-        deadline::start();
+        hook_deadline::start();
         silence_stderr();
     }
     std::panic::set_hook(Box::new(|panic| {
@@ -70,7 +70,7 @@ pub(crate) fn run(mut arguments: impl Iterator<Item = OsString>) -> ExitCode {
     let is_projects = next().as_deref() == Some(consort_agents::PROJECT);
     if let Some(cli) = consort_agents::find(&kind)
         && !(is_projects && is_connected_for_user(cli))
-        && let Err(error) = if is_wait { wait::run(cli) } else { answer(cli, &event) }
+        && let Err(error) = if is_wait { hook_wait::run(cli) } else { answer(cli, &event) }
     {
         log(&format!("{kind} {event}: {}", chain(error.as_ref())));
     }
@@ -107,7 +107,7 @@ fn answer(cli: &'static dyn AgentCli, event: &str) -> Result<(), Box<dyn Error>>
     let mut app = App::new(store, Machine::new(&paths.data));
     let answer = consort_hook::handle(&mut app, call, &Process { cli, event })?;
     if let Some(line) = cli.write(event, &answer.reply) {
-        deadline::is_answering();
+        hook_deadline::is_answering();
         let mut stdout = std::io::stdout().lock();
         stdout.write_all(line.as_bytes())?;
         stdout.flush()?;
@@ -163,15 +163,15 @@ impl HookContext for Process<'_> {
 
     fn prepare(&self, reply: Option<&HookReply>) {
         match reply.and_then(|reply| self.cli.write(self.event, reply)) {
-            Some(line) => deadline::prepare(line),
-            None => deadline::withdraw(),
+            Some(line) => hook_deadline::prepare(line),
+            None => hook_deadline::withdraw(),
         }
     }
 }
 
 #[cfg(all(target_os = "linux", target_env = "gnu", not(test)))]
 fn has_stdout() -> bool {
-    crate::start::HAS_STDOUT.load(std::sync::atomic::Ordering::Relaxed)
+    crate::entry_point::HAS_STDOUT.load(std::sync::atomic::Ordering::Relaxed)
 }
 
 #[cfg(not(all(target_os = "linux", target_env = "gnu", not(test))))]

@@ -9,21 +9,22 @@ mod args;
 mod commands;
 mod config;
 mod connect;
-mod deadline;
+#[cfg(all(target_os = "linux", target_env = "gnu", not(test)))]
+mod entry_point;
 mod error;
 mod exit;
 mod hook;
+mod hook_deadline;
+mod hook_wait;
+mod knowledge;
 mod observe;
-mod out;
+mod output;
 mod person;
 mod render;
-mod served;
-#[cfg_attr(not(target_os = "linux"), path = "spool_elsewhere.rs")]
+mod served_calls;
+#[cfg_attr(not(target_os = "linux"), path = "spool_unsupported.rs")]
 mod spool;
-#[cfg(all(target_os = "linux", target_env = "gnu", not(test)))]
-mod start;
 mod time;
-mod wait;
 mod wake;
 mod world;
 

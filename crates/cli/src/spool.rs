@@ -43,7 +43,7 @@ use serde::Serialize;
 use crate::error::CommandError;
 use crate::exit;
 use crate::exit::ExitCode;
-use crate::out;
+use crate::output;
 use crate::world;
 
 /// What may be asked for.
@@ -117,7 +117,7 @@ pub(crate) fn ask() -> Option<ExitCode> {
         let _ = rustix::process::set_parent_process_death_signal(Some(Signal::KILL));
         let is_here = require_paths_here(&words, &Machine::new(&paths.data));
         return is_here.err().map(|error| {
-            out::note(error.render().trim_end());
+            output::note(error.render().trim_end());
             ExitCode::from(error.exit_code())
         });
     }
@@ -137,7 +137,7 @@ pub(crate) fn ask() -> Option<ExitCode> {
             Some(ExitCode::from(answer.code))
         }
         Ok(Asked::Unknown) => {
-            out::note(
+            output::note(
                 "Error: our MCP server ended while it carried this out\n\
                  Hint: look whether it was done before you try again",
             );
@@ -155,7 +155,7 @@ fn again_with_input() -> ExitCode {
         Ok(program) => Command::new(program).args(std::env::args_os().skip(1)).env(INPUT, input).exec(),
         Err(error) => error,
     };
-    out::note(format_args!(
+    output::note(format_args!(
         "Error: standard input cannot be handed over: {error}\nHint: give the text as the last argument, and shorter"
     ));
     ExitCode::from(exit::code(Kind::User))

@@ -29,8 +29,8 @@ use consort_sqlite::Store;
 
 use crate::config;
 use crate::error::CommandError;
-use crate::out;
-use crate::out::Out;
+use crate::output;
+use crate::output::Out;
 use crate::person;
 use crate::spool;
 
@@ -110,7 +110,7 @@ impl World {
         let acceptances = app.acceptances().unwrap_or_default();
         let config = config::load(&self.paths, &place.worktree, &self.overrides, &acceptances)?;
         for warning in &config.warnings {
-            out::note(format_args!("Warning: {}", warning.text));
+            output::note(format_args!("Warning: {}", warning.text));
         }
         // A store that can only be read is still worth reading. A file that
         // cannot be understood is not published: the last good one stands.

@@ -14,7 +14,7 @@ use crate::connect;
 use crate::error::CommandError;
 use crate::error::CommandResult;
 use crate::exit::ExitCode;
-use crate::out;
+use crate::output;
 use crate::world::World;
 use crate::world::caller_facts;
 
@@ -43,11 +43,11 @@ pub(crate) fn run(world: &World, _: &Args) -> Result<ExitCode, CommandError> {
     let outcome = match app.check_commit(&caller, &worktree, &staged) {
         Ok(outcome) => outcome,
         Err(error) => {
-            out::note(format_args!("Warning: consort could not check this commit: {error}"));
+            output::note(format_args!("Warning: consort could not check this commit: {error}"));
             return Ok(ExitCode::SUCCESS);
         }
     };
-    outcome.told.iter().for_each(out::note);
+    outcome.told.iter().for_each(output::note);
     Ok(if outcome.is_refused { ExitCode::from(REFUSED) } else { ExitCode::SUCCESS })
 }
 
@@ -68,10 +68,10 @@ pub(crate) fn install(world: &World, worktree: &Path, dry_run: bool, yes: bool) 
             "one of them is left over: move it away",
         ));
     }
-    out::note(format_args!("{}:", hook.display()));
+    output::note(format_args!("{}:", hook.display()));
     world.out.text(&script)?;
     if dry_run || !agree(yes, "Add this hook?")? {
-        out::note("Nothing was changed.");
+        output::note("Nothing was changed.");
         return Ok(());
     }
     let failed = |error| CommandError::file("cannot write", &hook, error);
@@ -80,7 +80,7 @@ pub(crate) fn install(world: &World, worktree: &Path, dry_run: bool, yes: bool) 
         // Moved, so that it stays what it is: a link, a program of any kind.
         before.parent().map_or(Ok(()), fs::create_dir_all).map_err(failed)?;
         fs::rename(&hook, &before).map_err(failed)?;
-        out::note(format_args!("The hook that was there runs first, from {}", before.display()));
+        output::note(format_args!("The hook that was there runs first, from {}", before.display()));
     }
     let new = dir.join("pre-commit.new-consort");
     // Whatever has that name is left over, or a trap.
@@ -101,7 +101,10 @@ pub(crate) fn remove(world: &World, worktree: &Path, dry_run: bool) -> CommandRe
         return world.out.line(format!("There is no hook of ours: {}", hook.display()));
     }
     if dry_run {
-        out::note(format_args!("Would remove {}; nothing was changed: this was a dry run.", hook.display()));
+        output::note(format_args!(
+            "Would remove {}; nothing was changed: this was a dry run.",
+            hook.display()
+        ));
         return Ok(());
     }
     let has_before = fs::symlink_metadata(&before).is_ok();

@@ -12,13 +12,13 @@ use consort_agents::Part;
 use consort_host::env;
 
 use super::git_hook;
-use super::knowledge::git_merge;
 use crate::connect;
 use crate::connect::Plan;
 use crate::connect::State;
+use crate::connect::git_merge;
 use crate::error::CommandError;
 use crate::error::CommandResult;
-use crate::out;
+use crate::output;
 use crate::person;
 use crate::world::World;
 
@@ -124,7 +124,7 @@ pub(crate) fn one_by_one(
             Err(CommandError::Pipe) => return Err(CommandError::Pipe),
             Err(error) => {
                 if !matches!(error, CommandError::Told) {
-                    out::note(error.render().trim_end());
+                    output::note(error.render().trim_end());
                 }
                 all_went_well = Err(CommandError::Told);
             }
@@ -145,7 +145,7 @@ fn connect(
     refuse_twice(world, cli, level, worktree)?;
     if args.mcp && cli.mcp(level, &env::get).is_none() {
         let place = if args.level.project { " for a project" } else { "" };
-        out::note(format_args!("{} cannot be told of MCP servers{place}.", cli.title()));
+        output::note(format_args!("{} cannot be told of MCP servers{place}.", cli.title()));
     }
     let wanted =
         [(true, Part::Hooks), (args.mcp || cli.has_sandbox(), Part::Mcp), (args.primer, Part::Primer)];
@@ -160,12 +160,12 @@ fn connect(
     }
     plans.iter().try_for_each(|plan| world.out.text(plan.diff()))?;
     if args.dry_run {
-        out::note("Nothing was changed: this was a dry run.");
+        output::note("Nothing was changed: this was a dry run.");
     } else if agree(args.yes, &format!("Connect {}?", cli.title()))? {
         carry_out(world, cli, plans, make)?;
         return Ok(true);
     } else {
-        out::note("Nothing was changed.");
+        output::note("Nothing was changed.");
     }
     Ok(false)
 }
@@ -197,14 +197,14 @@ pub(crate) fn carry_out(
         plan.carry_out(&world.pending())?;
         world.out.line(format!("Connected {}: {}", cli.title(), plan.path.display()))?;
         if plan.backup().exists() {
-            out::note(format_args!("What was there before is kept in {}", plan.backup().display()));
+            output::note(format_args!("What was there before is kept in {}", plan.backup().display()));
         }
     }
     if connect::find_program(cli.program()).is_none() {
-        out::note(format_args!("{} itself is not on PATH; it is connected for when it is.", cli.title()));
+        output::note(format_args!("{} itself is not on PATH; it is connected for when it is.", cli.title()));
     }
     if let Some(advice) = cli.advice() {
-        out::note(advice);
+        output::note(advice);
     }
     Ok(())
 }
@@ -212,12 +212,12 @@ pub(crate) fn carry_out(
 /// What holds for all that were connected.
 pub(crate) fn close_predictions(is_for_project: bool) {
     if connect::find_program("consort").is_none() {
-        out::note(
+        output::note(
             "`consort` is not on PATH: put it there, so that sessions can call it, and run this again.",
         );
     }
     let flag = if is_for_project { " --project" } else { "" };
-    out::note(format_args!(
+    output::note(format_args!(
         "Sessions started from now on join by themselves; `consort uninit{flag}` takes it back."
     ));
 }

@@ -15,7 +15,7 @@ use consort_host::env;
 
 use crate::error::CommandError;
 use crate::error::CommandResult;
-use crate::out;
+use crate::output;
 use crate::person;
 use crate::world::World;
 use crate::world::is_agent;
@@ -62,12 +62,12 @@ pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
         replaces: None,
     })?;
     if args.name.as_deref().is_some_and(|name| name != outcome.agent.name.as_str()) {
-        out::note("It has a name already; `consort rename <name>` changes it.");
+        output::note("It has a name already; `consort rename <name>` changes it.");
     }
     if let Some(spec) = &args.spec
         && !world.cwd.join(spec).is_file()
     {
-        out::note(format_args!("Warning: there is no spec at {}", spec.display()));
+        output::note(format_args!("Warning: there is no spec at {}", spec.display()));
     }
     if args.json {
         return world.out.json(&outcome);

@@ -4,7 +4,7 @@ use consort_mcp::Server;
 
 use crate::error::CommandError;
 use crate::error::CommandResult;
-use crate::served::ServedCalls;
+use crate::served_calls::ServedCalls;
 use crate::spool;
 use crate::world::World;
 

@@ -24,9 +24,9 @@ use tokio_util::sync::CancellationToken;
 use crate::connect;
 use crate::error::CommandError;
 use crate::error::CommandResult;
-use crate::out;
+use crate::output;
 use crate::person;
-use crate::served::ServedCalls;
+use crate::served_calls::ServedCalls;
 use crate::world::World;
 
 #[derive(clap::Args)]
@@ -93,7 +93,7 @@ fn greet(world: &World, address: SocketAddr) -> CommandResult {
         world.paths.token_read().display()
     ))?;
     if !address.ip().is_loopback() {
-        out::note("Others on the network can reach this, and nothing is encrypted on the way.");
+        output::note("Others on the network can reach this, and nothing is encrypted on the way.");
     }
     Ok(())
 }

@@ -15,7 +15,7 @@ use serde::Serialize;
 use super::who;
 use crate::connect;
 use crate::error::CommandResult;
-use crate::render;
+use crate::render::agents;
 use crate::world::World;
 use crate::world::caller_facts;
 
@@ -85,7 +85,7 @@ pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
     let mut lines = vec![
         ("You", you),
         ("Project", format!("{}{branch}  ({})", status.project.name, status.project.id)),
-        ("Here", render::summary(&status.here.agents)),
+        ("Here", agents::summary(&status.here.agents)),
         ("Held", held(&status.held)),
         ("Mail", format!("{} unread", text::count(status.unread, "message"))),
         ("Store", format!("{}, {} entries", status.store.display(), status.entries)),

@@ -8,12 +8,12 @@ use super::git_hook;
 use super::init::AgentArgs;
 use super::init::LevelArgs;
 use super::init::one_by_one;
-use super::knowledge::git_merge;
 use crate::connect;
 use crate::connect::Plan;
+use crate::connect::git_merge;
 use crate::error::CommandError;
 use crate::error::CommandResult;
-use crate::out;
+use crate::output;
 use crate::person;
 use crate::world::World;
 
@@ -56,7 +56,7 @@ pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
     let shown: Vec<Plans> = all.iter().map(|cli| plan(world, args, *cli, &worktree, &all)).collect();
     for (plans, failures) in &shown {
         plans.iter().try_for_each(|plan| world.out.text(plan.diff()))?;
-        failures.iter().for_each(|error| out::note(error.render().trim_end()));
+        failures.iter().for_each(|error| output::note(error.render().trim_end()));
     }
     let is_understood = match shown.iter().all(|(_, failures)| failures.is_empty()) {
         true => Ok(()),
@@ -67,7 +67,7 @@ pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
         return world.out.line("Nothing is connected here.");
     }
     if args.dry_run {
-        out::note("Nothing was changed: this was a dry run.");
+        output::note("Nothing was changed: this was a dry run.");
         return is_understood;
     }
     confirm("disconnect agent CLIs: nothing keeps them from reserved files then")?;

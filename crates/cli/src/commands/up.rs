@@ -26,8 +26,8 @@ use crate::connect;
 use crate::connect::State;
 use crate::error::CommandError;
 use crate::error::CommandResult;
-use crate::out;
-use crate::render;
+use crate::output;
+use crate::render::agents;
 use crate::world::Opened;
 use crate::world::World;
 
@@ -77,7 +77,7 @@ pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
             Ok(plans) => plans,
             // The rest of the screen is worth seeing all the same.
             Err(error) => {
-                out::note(error.render().trim_end());
+                output::note(error.render().trim_end());
                 continue;
             }
         };
@@ -91,7 +91,7 @@ pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
     }
     if !interactive {
         let outcome = who::look(world, &mut opened, args.all)?;
-        return world.out.text(render::agents(&outcome, world.out.style, world.out.width, usize::MAX));
+        return world.out.text(agents::table(&outcome, world.out.style, world.out.width, usize::MAX));
     }
     watch(world, &mut opened, args.all, connected)
 }
@@ -116,21 +116,21 @@ fn watch(world: &World, opened: &mut Opened, everywhere: bool, connected: bool) 
         let outcome = who::look(world, opened, everywhere)?;
         let place = outcome.project.as_ref().map_or("every project", |project| project.name.as_str());
         let style = world.out.style;
-        let (columns, rows) = out::size();
-        let summary = render::summary(&outcome.agents);
+        let (columns, rows) = output::size();
+        let summary = agents::summary(&outcome.agents);
         let title = format!("consort · {}  {summary}", text::one_line(place, 40));
-        let title = style.bold(&render::cut(&title, columns));
+        let title = style.bold(&agents::cut(&title, columns));
         let mail = match opened.app.unread_count(&Actor::Person)? {
             0 => String::new(),
             n => format!(" · {} for you: `consort inbox`", text::count(n, "message")),
         };
-        let table = render::agents(&outcome, style, columns, rows.saturating_sub(5));
+        let table = agents::table(&outcome, style, columns, rows.saturating_sub(5));
         let news = if connected {
             "new sessions appear by themselves"
         } else {
             "`consort init` connects your agent CLIs"
         };
-        let help = style.dim(&render::cut(&format!("q quits{mail} · {news}"), columns));
+        let help = style.dim(&agents::cut(&format!("q quits{mail} · {news}"), columns));
         // Home, and clear what is left of each line and of the screen: no flicker.
         let screen = format!("{title}\n\n{table}\n{help}\n").replace('\n', "\x1b[K\r\n");
         world.out.text(format!("\x1b[H{screen}\x1b[J"))?;

@@ -8,7 +8,7 @@ use consort_core::text;
 use crate::error::CommandError;
 use crate::error::CommandResult;
 use crate::observe;
-use crate::render;
+use crate::render::agents;
 use crate::world::Opened;
 use crate::world::World;
 
@@ -33,7 +33,7 @@ pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
     {
         return world.out.line(format!("No agents are in {}.", text::one_line(&project.name, 60)));
     }
-    world.out.text(render::agents(&outcome, world.out.style, world.out.width, usize::MAX))
+    world.out.text(agents::table(&outcome, world.out.style, world.out.width, usize::MAX))
 }
 
 /// Who is here, with all that can be seen.

@@ -22,7 +22,7 @@ use super::files::write_own;
 use super::hook_program;
 use crate::error::CommandError;
 use crate::error::CommandResult;
-use crate::out;
+use crate::output;
 use crate::world::World;
 
 /// What a record holds: the file from before, or that there was none and which
@@ -194,7 +194,7 @@ fn connected(
 
 /// Says what nothing is done to, and why.
 fn leave_out(error: &CommandError) {
-    out::note(format_args!("Left as it is: {}", error.in_a_line()));
+    output::note(format_args!("Left as it is: {}", error.in_a_line()));
 }
 
 /// What disconnecting would do to a CLI's files, each for itself: one that

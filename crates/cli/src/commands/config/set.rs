@@ -11,7 +11,7 @@ use crate::connect::private_dir;
 use crate::connect::write_own;
 use crate::error::CommandError;
 use crate::error::CommandResult;
-use crate::out;
+use crate::output;
 use crate::person;
 use crate::world::World;
 
@@ -67,7 +67,7 @@ pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
     if now != value {
         let winner = config.settings.iter().find(|setting| setting.key == args.key);
         let source = winner.map_or_else(String::new, |setting| setting.source.to_string());
-        out::note(format_args!("Warning: `{}` stays `{now}`: {source} overrides it", args.key));
+        output::note(format_args!("Warning: `{}` stays `{now}`: {source} overrides it", args.key));
     }
     world.out.line(format!("{} = {value} in {}", args.key, path.display()))
 }

@@ -6,7 +6,7 @@ use consort_core::text;
 use crate::error::CommandError;
 use crate::exit;
 use crate::exit::ExitCode;
-use crate::out;
+use crate::output;
 use crate::world::World;
 
 #[derive(clap::Args)]
@@ -30,11 +30,11 @@ pub(crate) fn run(world: &World, args: &Args) -> Result<ExitCode, CommandError> 
     }
     if !found.unknown.is_empty() {
         let seqs = &found.unknown;
-        out::note(format_args!("Warning: a newer consort wrote entries {seqs:?}; they were passed over"));
+        output::note(format_args!("Warning: a newer consort wrote entries {seqs:?}; they were passed over"));
     }
     if !found.is_published && !args.json {
         world.out.line("what hooks read beside the store is older than it")?;
-        out::note("Hint: `consort status` writes it again; until then hooks ask the store itself");
+        output::note("Hint: `consort status` writes it again; until then hooks ask the store itself");
     }
     if !sound && !args.json {
         for seq in &found.missing {
@@ -48,9 +48,9 @@ pub(crate) fn run(world: &World, args: &Args) -> Result<ExitCode, CommandError> 
         }
         // Rebuilding from a journal with holes would lose what the tables still know.
         if found.missing.is_empty() && found.unreadable.is_empty() && found.integrity.is_empty() {
-            out::note("Hint: `consort journal rebuild` makes the tables say what the journal says");
+            output::note("Hint: `consort journal rebuild` makes the tables say what the journal says");
         } else {
-            out::note(
+            output::note(
                 "Hint: keep a copy of the store before anything else; `consort doctor` says where it is",
             );
         }

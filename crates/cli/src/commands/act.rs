@@ -1,0 +1,48 @@
+//! `consort act`
+
+use std::io::Read as _;
+use std::path::PathBuf;
+
+use serde_json::Value;
+
+use crate::error::CommandError;
+use crate::error::CommandResult;
+use crate::knowledge;
+use crate::knowledge::ScopeArgs;
+use crate::world::World;
+
+#[derive(clap::Args)]
+pub(crate) struct Args {
+    /// A file with `{"actions": [["record-principle", {…}], …]}`; `-` reads standard input
+    file: PathBuf,
+    /// Record it only once under this
+    #[arg(long)]
+    key: Option<String>,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+    #[command(flatten)]
+    scope: ScopeArgs,
+}
+
+pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
+    let text = if args.file.as_os_str() == "-" {
+        let mut text = String::new();
+        let read = std::io::stdin().lock().read_to_string(&mut text);
+        read.map(|_| text)
+    } else {
+        std::fs::read_to_string(&args.file)
+    };
+    let text = text.map_err(|error| CommandError::file("cannot read", &args.file, error))?;
+    let batch: Value = serde_json::from_str(&text).map_err(|error| {
+        CommandError::user(
+            format!("the batch is no JSON: {error}"),
+            "a batch is `{\"actions\": [[\"record-principle\", {\"name\": …}], …]}`",
+        )
+    })?;
+    // The list alone will do.
+    let actions = batch.get("actions").cloned().unwrap_or(batch);
+    let mut opened = world.open()?;
+    let scope = args.scope.of(&opened);
+    knowledge::act(world, &mut opened, scope, actions, args.key.clone(), args.json)
+}

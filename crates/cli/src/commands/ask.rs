@@ -1,0 +1,67 @@
+//! `consort ask`
+
+use std::io::Read as _;
+
+use consort_knowledge::Format;
+
+use crate::error::CommandError;
+use crate::exit;
+use crate::exit::ExitCode;
+use crate::knowledge;
+use crate::knowledge::ScopeArgs;
+use crate::knowledge::USUAL_TOKENS;
+use crate::world::World;
+
+#[derive(clap::Args)]
+pub(crate) struct Args {
+    /// An expression: `(get-principles)`; `-` reads standard input
+    #[arg(required_unless_present = "functions")]
+    expression: Option<String>,
+    /// List what can be asked, and ask nothing
+    #[arg(long)]
+    functions: bool,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+    /// Print every record whole, instead of lists as tables
+    #[arg(long, conflicts_with = "json")]
+    records: bool,
+    /// How many tokens the answer may cost
+    #[arg(long, value_name = "NUMBER", default_value_t = USUAL_TOKENS)]
+    tokens: usize,
+    #[command(flatten)]
+    scope: ScopeArgs,
+}
+
+pub(crate) fn run(world: &World, args: &Args) -> Result<ExitCode, CommandError> {
+    if args.functions {
+        let one = |function: &&consort_knowledge::Signature| match function.about {
+            "" => function.usage.to_owned(),
+            about => format!("{}  {about}", function.usage),
+        };
+        let lines: Vec<String> =
+            consort_knowledge::FUNCTIONS.iter().collect::<Vec<_>>().iter().map(one).collect();
+        world.out.line(lines.join("\n"))?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    let source = match args.expression.as_deref() {
+        Some("-") => {
+            let mut source = String::new();
+            std::io::stdin().lock().read_to_string(&mut source).map_err(|error| {
+                CommandError::user(format!("standard input cannot be read: {error}"), "pipe an expression in")
+            })?;
+            source
+        }
+        expression => expression.unwrap_or_default().to_owned(),
+    };
+    let mut opened = world.open()?;
+    let scope = args.scope.of(&opened);
+    let format = match (args.json, args.records) {
+        (true, _) => Format::Json,
+        (_, true) => Format::Record,
+        _ => Format::Columnar,
+    };
+    let answer = knowledge::ask(&mut opened, &scope, &source, format, args.tokens)?;
+    world.out.line(answer.text)?;
+    Ok(ExitCode::from(if answer.has_failed { exit::FOUND_SOMETHING } else { 0 }))
+}

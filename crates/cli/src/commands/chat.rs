@@ -1,0 +1,124 @@
+//! `consort chat <agent>`: what it says as it comes, what you type as you
+//! press Enter.
+
+use std::io::BufRead as _;
+use std::io::BufReader;
+use std::os::fd::AsFd as _;
+
+use consort_core::host::Topic;
+use consort_core::journal::Actor;
+use consort_core::messages::Correspondent;
+use consort_core::messages::InboxRequest;
+use consort_core::messages::MessageType;
+use consort_core::messages::Recipients;
+use consort_core::messages::Refusal;
+use consort_core::messages::SendRequest;
+use consort_core::messages::quote_letter;
+use consort_core::messages::quote_message;
+use consort_core::presence::Agent;
+use consort_host::notify;
+use consort_host::notify::Listener;
+use consort_host::notify::Woken;
+
+use super::inbox::mailbox;
+use crate::error::CommandError;
+use crate::error::CommandResult;
+use crate::output;
+use crate::person;
+use crate::wake;
+use crate::world::Opened;
+use crate::world::World;
+
+#[derive(clap::Args)]
+pub(crate) struct Args {
+    /// The agent to talk with
+    agent: String,
+}
+
+/// How much of what was said before is shown.
+const BEFORE: usize = 10;
+
+pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
+    let mut opened = world.open()?;
+    let me = mailbox(&mut opened)?;
+    let other = opened.app.find_agent(&args.agent)?;
+    let who = Actor::Agent(other.session.clone());
+    let from = Some(Correspondent::Only(who.clone()));
+    let request = InboxRequest { mailbox: me.clone(), from, peek: false };
+    let cannot_wait = |error| CommandError::file("cannot wait in", &world.paths.listeners(), error);
+    let mut listener =
+        Listener::open(&world.paths.listeners(), Some(&Topic::Mailbox(me.clone()))).map_err(cannot_wait)?;
+
+    let new: Vec<_> = opened.app.inbox(&InboxRequest { peek: true, ..request.clone() })?;
+    for post in opened.app.between(&me, &who, BEFORE)? {
+        // What is new is shown as such in a moment.
+        if !new.iter().any(|letter| letter.message.id == post.message.id) {
+            world.out.text(quote_message(
+                &post.message,
+                &me,
+                Some(&opened.project.id),
+                opened.app.host().now(),
+            ))?;
+        }
+    }
+    output::note(format_args!("With {}. Enter sends a line; Ctrl-D ends.", other.name));
+    let mut stdin = BufReader::new(std::io::stdin());
+    loop {
+        opened.app.close_if_replaced();
+        let letters = opened.app.inbox(&request)?;
+        let now = opened.app.host().now();
+        letters
+            .iter()
+            .try_for_each(|letter| world.out.text(quote_letter(letter, Some(&opened.project.id), now)))?;
+        if !letters.is_empty() {
+            opened.app.has_read(&me, &letters)?;
+        }
+        let has_line = !stdin.buffer().is_empty();
+        let input = std::io::stdin();
+        if has_line
+            || listener.wait(Some(input.as_fd()), notify::SAFETY).map_err(cannot_wait)? == Woken::Other
+        {
+            let mut line = String::new();
+            match stdin.read_line(&mut line) {
+                Ok(0) => return Ok(()),
+                Ok(_) => say(world, &mut opened, &other, line.trim())?,
+                Err(error) => {
+                    return Err(CommandError::user(
+                        format!("standard input cannot be read: {error}"),
+                        "type lines of UTF-8 text",
+                    ));
+                }
+            }
+        }
+    }
+}
+
+fn say(world: &World, opened: &mut Opened, other: &Agent, line: &str) -> CommandResult {
+    if line.is_empty() {
+        return Ok(());
+    }
+    // It may have been renamed since.
+    let name =
+        opened.app.name_of(&other.session)?.map_or_else(|| other.name.to_string(), |name| name.to_string());
+    if opened.app.find_agent(&name).map(|agent| agent.session).ok().as_ref() != Some(&other.session) {
+        return Err(Refusal::Gone { name }.into());
+    }
+    let request = SendRequest {
+        caller: person::acting(&mut opened.app)?,
+        to: Recipients::Named(vec![name]),
+        kind: MessageType::Info,
+        text: line.to_owned(),
+        ..SendRequest::default()
+    };
+    match opened.app.send(&request) {
+        Ok(outcome) => {
+            wake::wake(world, &mut opened.app, &request, &outcome).iter().for_each(output::note);
+            Ok(())
+        }
+        // One line that is too long is no reason to end the talk.
+        Err(error) => {
+            output::note(CommandError::from(error).render().trim_end());
+            Ok(())
+        }
+    }
+}

@@ -1,0 +1,149 @@
+//! `consort explain`
+
+use std::path::Path;
+
+use consort_core::claims::CommandView;
+use consort_core::claims::PathOutcome;
+use consort_core::claims::Strength;
+use consort_core::claims::WritesOutcome;
+use consort_core::journal::Actor;
+use consort_core::journal::Number;
+use consort_core::text;
+use consort_hook::command_targets;
+use consort_host::env;
+
+use super::explain_prediction;
+use crate::error::CommandError;
+use crate::error::CommandResult;
+use crate::render::holds::describe;
+use crate::render::holds::left;
+use crate::world::World;
+use crate::world::caller_facts;
+
+/// Longer scripts are not looked into.
+const LONGEST_SCRIPT: u64 = 256 << 10;
+
+#[derive(clap::Args)]
+pub(crate) struct Args {
+    /// A file, a directory or a glob; or `prediction` and its number; or `--` and a shell command
+    #[arg(required_unless_present = "command")]
+    path: Option<String>,
+    #[arg(hide = true, value_parser = number)]
+    number: Option<Number>,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+    /// A shell command: what of it would be refused; it is not run
+    #[arg(last = true, value_name = "COMMAND")]
+    command: Vec<String>,
+}
+
+/// A prediction's number, with or without its `#`.
+fn number(text: &str) -> Result<Number, String> {
+    let digits = text.strip_prefix('#').unwrap_or(text);
+    digits.parse().map_err(|_| "expected a number, as in `4` or `#4`".into())
+}
+
+pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
+    if !args.command.is_empty() {
+        return command(world, &args.command.join(" "), args.json);
+    }
+    let path = args.path.as_deref().unwrap_or_default();
+    match (path, args.number) {
+        ("prediction", Some(number)) => return explain_prediction::run(world, number, args.json),
+        (_, Some(_)) => {
+            return Err(CommandError::user(
+                "one path at a time",
+                "`consort explain prediction <number>` has two",
+            ));
+        }
+        (_, None) => {}
+    }
+    let mut opened = world.open()?;
+    let caller = caller_facts(&opened.app);
+    let outcome = opened.app.explain_path(&caller, &world.cwd, path)?;
+    if args.json {
+        return world.out.json(&outcome);
+    }
+    for line in lines(&outcome) {
+        world.out.line(line)?;
+    }
+    Ok(())
+}
+
+/// What would become of a shell command, without running it.
+fn command(world: &World, command: &str, json: bool) -> CommandResult {
+    let mut opened = world.open()?;
+    let caller = caller_facts(&opened.app);
+    let home = env::get("HOME");
+    let read = |path: &Path| String::from_utf8(consort_files::read(path, LONGEST_SCRIPT).ok()?).ok();
+    let (targets, is_certain) =
+        command_targets(opened.app.host(), &world.cwd, command, home.as_deref(), read);
+    let outcome = opened.app.explain_writes(&caller, &targets, is_certain)?;
+    if json {
+        return world.out.json(&outcome);
+    }
+    let WritesOutcome { command: CommandView { verdict, writes, reasons }, .. } = &outcome;
+    world.out.line(match *verdict {
+        "refused" => "Refused: an agent's tool call with this would not be carried out.",
+        "warned" => "Let through, and the agent is told.",
+        "unknown" => {
+            "Unknown: its text does not tell all it writes. It is let through, and what others have reserved is \
+             looked at afterwards."
+        }
+        _ => "Free: it writes nothing that others have reserved.",
+    })?;
+    reasons.iter().try_for_each(|reason| world.out.line(format!("  {reason}")))?;
+    if !writes.is_empty() {
+        let writes = writes.iter().map(|path| text::foreign(path, 200)).collect::<Vec<_>>();
+        world.out.line(format!("Its text tells of writes to {}.", text::few(writes, 6)))?;
+    }
+    Ok(())
+}
+
+fn lines(outcome: &PathOutcome) -> Vec<String> {
+    let path = text::foreign(&outcome.path, 200);
+    let path = if outcome.path.is_empty() { "this worktree".to_owned() } else { path };
+    let mut lines = Vec::new();
+    if outcome.holds.is_empty() {
+        lines.push(format!("Nobody holds {path}."));
+    }
+    for seen in &outcome.holds {
+        let verb = match seen.hold.strength {
+            Strength::Blocking => "Reserved",
+            _ => "Claimed",
+        };
+        lines.push(format!("{verb}: {}", describe(seen, outcome.at)));
+    }
+    for seen in &outcome.touched {
+        let who = if seen.yours { "You" } else { seen.name.as_str() };
+        lines.push(format!("{who} edited it {}.", text::ago(outcome.at.since(seen.touch.at))));
+    }
+    if let Some(until) = outcome.overridden_until.filter(|_| !outcome.reserved) {
+        let left = left(until, outcome.at);
+        lines.push(format!("By the person's word everyone may write it for another {left}."));
+    }
+    let other = outcome.holds.iter().find(|seen| !seen.yours);
+    lines.push(match other {
+        None => "You may write it.".into(),
+        Some(_) if outcome.enforcement != "block" => {
+            format!(
+                "You may write it: enforcement is `{}` here. Talk to whoever holds it first.",
+                outcome.enforcement
+            )
+        }
+        Some(_) if outcome.writable => "You may write it.".into(),
+        Some(seen) => {
+            let ask = match seen.hold.holder {
+                Actor::Agent(_) => seen.name.as_str(),
+                _ => "@me",
+            };
+            format!(
+                "You may not write it. Ask: consort send {ask} \"…\"; wait: consort wait {path}; need it: \
+                 consort contest {path}.",
+                path = text::shell_quoted(&outcome.path)
+            )
+        }
+    });
+    lines
+}

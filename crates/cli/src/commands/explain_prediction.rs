@@ -1,0 +1,45 @@
+//! `consort explain prediction`
+
+use consort_core::convergence::recommendation;
+use consort_core::journal::Number;
+use consort_core::text;
+
+use super::radar::evidence;
+use super::radar::measure;
+use super::radar::pair;
+use crate::error::CommandResult;
+use crate::world::World;
+
+pub(super) fn run(world: &World, number: Number, json: bool) -> CommandResult {
+    let mut opened = world.open()?;
+    let prediction = opened.app.prediction(number, &opened.project.id)?;
+    if json {
+        return world.out.json(&prediction);
+    }
+    let now = opened.app.host().now();
+    let (pair, signal) = (pair(&prediction), &prediction.signal);
+    world.out.line(format!(
+        "{pair}, foreseen {}: {}.",
+        text::ago(now.since(prediction.at)),
+        measure(signal)
+    ))?;
+    world.out.line(format!("Seen by {}.", evidence(signal)))?;
+    match &prediction.ended {
+        None => {
+            world.out.line(recommendation(signal))?;
+            world.out.line(
+                "It ends as prevented when one writes to the other about it or claims what it is about; as \
+                 occurred when both write the same file or go on with the same topic; as false after an hour \
+                 of both at work with nothing in common; as expired when one leaves.",
+            )
+        }
+        Some(ended) => {
+            let ago = text::ago(now.since(ended.at));
+            world.out.line(format!(
+                "It ended {ago} as {}: {}.",
+                ended.outcome.as_str(),
+                text::one_line(&ended.how, 200)
+            ))
+        }
+    }
+}

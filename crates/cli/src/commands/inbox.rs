@@ -1,0 +1,133 @@
+//! `consort inbox`
+
+use std::time::Duration;
+use std::time::Instant;
+
+use consort_core::host::Topic;
+use consort_core::journal::Actor;
+use consort_core::messages::Correspondent;
+use consort_core::messages::InboxRequest;
+use consort_core::messages::Letter;
+use consort_core::messages::Refusal;
+use consort_core::messages::quote_letter;
+use consort_core::presence::Caller;
+use consort_host::notify;
+use consort_host::notify::Listener;
+
+use crate::error::CommandError;
+use crate::exit;
+use crate::exit::ExitCode;
+use crate::output;
+use crate::person;
+use crate::time;
+use crate::world::Opened;
+use crate::world::World;
+
+#[derive(clap::Args)]
+pub(crate) struct Args {
+    /// Wait for a message if there is none
+    #[arg(long)]
+    wait: bool,
+    /// How long to wait: `30s`, `5m`; exits 1 when nothing came
+    #[arg(long, value_name = "TIME", requires = "wait", value_parser = time::parse_duration)]
+    timeout: Option<Duration>,
+    /// Look without marking anything as read
+    #[arg(long)]
+    peek: bool,
+    /// Only from this sender; `you` is the person
+    #[arg(long, value_name = "NAME")]
+    from: Option<String>,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// How often a wait goes on after the store failed, a second the first time and
+/// twice as long each time after.
+const TRIES: u32 = 5;
+
+pub(crate) fn run(world: &World, args: &Args) -> Result<ExitCode, CommandError> {
+    let mut opened = world.open()?;
+    let mailbox = mailbox(&mut opened)?;
+    let from = args.from.clone().map(|name| match name.as_str() {
+        "you" | "@me" => Correspondent::Only(Actor::Person),
+        _ => Correspondent::Named(name),
+    });
+    let request = InboxRequest { mailbox: mailbox.clone(), from, peek: args.peek };
+    let letters =
+        if args.wait { wait(world, &mut opened, args, &request)? } else { opened.app.inbox(&request)? };
+    if args.json {
+        world.out.json(&letters)?;
+    } else {
+        let now = opened.app.host().now();
+        let shown: String =
+            letters.iter().map(|letter| quote_letter(letter, Some(&opened.project.id), now)).collect();
+        world.out.text(shown)?;
+    }
+    if letters.is_empty() {
+        output::note(if args.wait { "No message came in time." } else { "No new messages." });
+        return Ok(ExitCode::from(if args.wait { exit::FOUND_SOMETHING } else { 0 }));
+    }
+    if !args.peek {
+        opened.app.has_read(&mailbox, &letters)?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Sleeps until there is something. A store that fails meanwhile may come back.
+fn wait(
+    world: &World,
+    opened: &mut Opened,
+    args: &Args,
+    request: &InboxRequest,
+) -> Result<Vec<Letter>, CommandError> {
+    // One that is too far off is none.
+    let until = args.timeout.and_then(|timeout| Instant::now().checked_add(timeout));
+    let session = match opened.caller()? {
+        Caller::Agent(agent) => Some(agent.location.process),
+        Caller::Person | Caller::Anonymous(_) => None,
+    };
+    let cannot_wait = |error| CommandError::file("cannot wait in", &world.paths.listeners(), error);
+    // Hung before the first look, so that nothing falls between the two.
+    let topic = Topic::Mailbox(request.mailbox.clone());
+    let mut listener = Listener::open(&world.paths.listeners(), Some(&topic)).map_err(cannot_wait)?;
+    let mut failures = 0;
+    loop {
+        let mut nap = notify::SAFETY;
+        match opened.app.inbox(request) {
+            Ok(letters) if letters.is_empty() => failures = 0,
+            Ok(letters) => return Ok(letters),
+            Err(error) if failures < TRIES => {
+                nap = Duration::from_secs(1 << failures);
+                failures += 1;
+                output::note(format_args!("Warning: {error}; trying again in {} s", nap.as_secs()));
+                std::thread::sleep(nap);
+                nap = Duration::ZERO;
+            }
+            Err(error) => return Err(error.into()),
+        }
+        let left = until.map_or(nap, |until| until.saturating_duration_since(Instant::now()));
+        if left.is_zero() && until.is_some() {
+            return Ok(Vec::new());
+        }
+        listener.wait(None, nap.min(left)).map_err(cannot_wait)?;
+        opened.app.close_if_replaced();
+        // Left behind by its session, it would take mail that nobody sees.
+        if session.as_ref().is_some_and(|session| !opened.app.host().is_alive(session)) {
+            return Err(CommandError::user(
+                "the session this waited for has ended",
+                "`consort inbox --wait` belongs into the session that reads it",
+            ));
+        }
+    }
+}
+
+/// Whose mailbox a command is about: the caller's own.
+pub(super) fn mailbox(opened: &mut Opened) -> Result<Actor, CommandError> {
+    let facts = person::acting(&mut opened.app)?;
+    match opened.app.caller(&facts)? {
+        Caller::Agent(agent) => Ok(Actor::Agent(agent.session)),
+        Caller::Person => Ok(Actor::Person),
+        Caller::Anonymous(why) => Err(Refusal::from(why).into()),
+    }
+}

@@ -1,0 +1,59 @@
+//! `consort know export`
+
+use consort_core::knowledge::Kind;
+use consort_core::knowledge::Known;
+use consort_core::knowledge::Scope;
+use consort_core::text;
+use serde_json::Value;
+
+use crate::error::CommandError;
+use crate::error::CommandResult;
+use crate::world::Opened;
+use crate::world::World;
+
+pub(super) fn run(world: &World, opened: &mut Opened, scope: &Scope, is_markdown: bool) -> CommandResult {
+    let all = all(opened, scope)?;
+    if !is_markdown {
+        return all.iter().try_for_each(|known| world.out.json(known));
+    }
+    let mut page = String::from("# What is known\n");
+    for kind in Kind::ALL {
+        let these: Vec<&Known> = all.iter().filter(|known| known.kind == kind).collect();
+        if these.is_empty() {
+            continue;
+        }
+        page.push_str(&format!("\n## {}{}s\n", kind.as_str()[..1].to_uppercase(), &kind.as_str()[1..]));
+        these.iter().for_each(|known| page.push_str(&section(known)));
+    }
+    // Agents wrote it, and a terminal may read it.
+    world.out.text(text::printable(&page))
+}
+
+fn all(opened: &mut Opened, scope: &Scope) -> Result<Vec<Known>, CommandError> {
+    let index = opened.app.knowledge()?;
+    let mut all = Vec::new();
+    for kind in Kind::ALL {
+        index.each(scope, kind, &mut |row| all.push(row.decode()))?;
+    }
+    Ok(all)
+}
+
+fn section(known: &Known) -> String {
+    if known.kind == Kind::Relationship {
+        let [from, of, to] = ["from", "type", "to"].map(|field| known.text(field));
+        let about = known.text("description");
+        return format!("- {from} *{of}* {to}{}{about}\n", if about.is_empty() { "" } else { ": " });
+    }
+    let stale = if known.stale.is_some() { " (stale)" } else { "" };
+    let about = known.text(known.kind.fields()[1].name);
+    let mut section = format!("\n### {}{stale}\n\n{about}\n\n", known.name);
+    for (name, value) in known.fields.iter().skip(2) {
+        let shown = match value {
+            Value::Array(all) => all.iter().filter_map(Value::as_str).collect::<Vec<_>>().join(", "),
+            Value::String(text) => text.clone(),
+            other => other.to_string(),
+        };
+        section.push_str(&format!("- {name}: {shown}\n"));
+    }
+    section
+}

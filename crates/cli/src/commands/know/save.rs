@@ -1,0 +1,19 @@
+//! `consort know save`
+
+use crate::error::CommandError;
+use crate::exit::ExitCode;
+use crate::knowledge::file;
+use crate::person;
+use crate::world::World;
+
+pub(super) fn run(world: &World) -> Result<ExitCode, CommandError> {
+    let mut opened = world.open()?;
+    person::known(&mut opened.app)?;
+    let scope = consort_core::knowledge::Scope::Project(opened.project.id.clone());
+    let mut index = opened.app.knowledge()?;
+    // What is in the file and not known would be lost.
+    file::ingest(&mut opened, &mut *index, &scope)?;
+    let (path, length) = file::save(&mut opened, &scope)?;
+    world.out.line(format!("Saved {} ({length} bytes).", path.display()))?;
+    Ok(ExitCode::SUCCESS)
+}

@@ -1,0 +1,61 @@
+//! `consort record`
+
+use clap::builder::PossibleValuesParser;
+use consort_core::knowledge::FieldType;
+use consort_core::knowledge::Kind;
+use consort_core::knowledge::recording;
+use serde_json::Map;
+use serde_json::Value;
+use serde_json::json;
+
+use crate::error::CommandError;
+use crate::error::CommandResult;
+use crate::knowledge;
+use crate::knowledge::ScopeArgs;
+use crate::world::World;
+
+#[derive(clap::Args)]
+pub(crate) struct Args {
+    /// What it is
+    #[arg(value_parser = PossibleValuesParser::new(["principle", "pattern", "decision", "file"]))]
+    kind: String,
+    /// What it is called; of a file, its path
+    name: String,
+    /// What it says
+    text: Option<String>,
+    /// More of it: `confidence=0.9`, `tags=sync`, `locations=src/a.rs:12`
+    #[arg(value_name = "FIELD=VALUE")]
+    fields: Vec<String>,
+    #[command(flatten)]
+    scope: ScopeArgs,
+}
+
+pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
+    let Some(kind) = Kind::named(&args.kind) else { return Ok(()) };
+    let mut props = Map::new();
+    props.insert(kind.key_field().to_owned(), args.name.as_str().into());
+    // The text may be left out of what is recorded already.
+    let is_field = |text: &&String| text.split_once('=').is_some_and(|(name, _)| kind.field(name).is_some());
+    let text = args.text.iter().filter(|text| !is_field(text));
+    props.extend(text.map(|text| (kind.fields()[1].name.to_owned(), Value::from(text.as_str()))));
+    for field in args.text.iter().filter(is_field).chain(&args.fields) {
+        let Some((name, value)) = field.split_once('=') else {
+            return Err(CommandError::user(format!("`{field}` is no field"), "write it as `tags=sync`"));
+        };
+        match kind.field(name).map(|field| field.kind) {
+            Some(FieldType::Texts) => {
+                let members = props.entry(name).or_insert_with(|| json!([]));
+                members.as_array_mut().into_iter().for_each(|members| members.push(value.into()));
+            }
+            Some(FieldType::Number(..)) => {
+                let number = value.parse::<f64>().map_or_else(|_| Value::from(value), Value::from);
+                props.insert(name.to_owned(), number);
+            }
+            _ => drop(props.insert(name.to_owned(), value.into())),
+        }
+    }
+    let action = recording(kind);
+    let mut opened = world.open()?;
+    let scope = args.scope.of(&opened);
+    knowledge::act(world, &mut opened, scope, json!([[action, props]]), None, false)
+}

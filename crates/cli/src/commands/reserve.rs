@@ -1,0 +1,87 @@
+//! `consort reserve`
+
+use std::time::Duration;
+
+use consort_core::claims::HoldOutcome;
+use consort_core::claims::HoldRequest;
+use consort_core::claims::Mode;
+use consort_core::claims::Strength;
+
+use crate::error::CommandError;
+use crate::error::CommandResult;
+use crate::output;
+use crate::person;
+use crate::render::holds::shown;
+use crate::time;
+use crate::world::Opened;
+use crate::world::World;
+
+#[derive(clap::Args)]
+pub(crate) struct Args {
+    /// Files, directories (`src/auth/`) or globs (`'src/**/*.rs'`): all or none
+    #[arg(required = true, value_name = "PATH")]
+    paths: Vec<String>,
+    #[command(flatten)]
+    terms: Terms,
+}
+
+/// What `claim` and `reserve` have in common.
+#[derive(clap::Args)]
+pub(super) struct Terms {
+    /// Share it with others who share it
+    #[arg(long)]
+    shared: bool,
+    /// Why: others read it
+    #[arg(long)]
+    reason: Option<String>,
+    /// Let go by itself after this time: `30m`, `2h`; claiming again renews it
+    #[arg(long, value_name = "TIME", value_parser = some_time)]
+    ttl: Option<Duration>,
+    /// Print JSON
+    #[arg(long)]
+    pub(super) json: bool,
+}
+
+pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
+    let mut opened = world.open()?;
+    let outcome = hold(world, &mut opened, &args.paths, Strength::Blocking, &args.terms)?;
+    if args.terms.json {
+        return world.out.json(&outcome);
+    }
+    for hold in &outcome.holds {
+        world.out.line(format!("Reserved {} (#{}).", shown(hold), hold.generation))?;
+    }
+    match opened.config.get("claims.enforcement") {
+        "block" => {}
+        policy => {
+            output::note(format_args!("Enforcement is `{policy}` here: others are not kept from writing."))
+        }
+    }
+    Ok(())
+}
+
+/// Holds what was asked for: for `claim` too.
+pub(super) fn hold(
+    world: &World,
+    opened: &mut Opened,
+    what: &[String],
+    strength: Strength,
+    terms: &Terms,
+) -> Result<HoldOutcome, CommandError> {
+    let caller = person::acting(&mut opened.app)?;
+    Ok(opened.app.hold(&HoldRequest {
+        caller,
+        cwd: world.cwd.clone(),
+        what: what.to_vec(),
+        strength,
+        mode: if terms.shared { Mode::Shared } else { Mode::Exclusive },
+        reason: terms.reason.clone(),
+        ttl: terms.ttl.map(|ttl| i64::try_from(ttl.as_millis()).unwrap_or(i64::MAX / 4)),
+    })?)
+}
+
+/// A time that is worth holding something for.
+fn some_time(text: &str) -> Result<Duration, String> {
+    let time = time::parse_duration(text)?;
+    if time < Duration::from_secs(1) { Err("expected a second at least".into()) } else { Ok(time) }
+}

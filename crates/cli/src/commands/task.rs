@@ -1,0 +1,123 @@
+//! `consort task claim|next|unclaim|complete`
+
+use std::path::PathBuf;
+
+use consort_core::journal::Seq;
+use consort_core::tasks::CompleteRequest;
+use consort_core::tasks::TaskOutcome;
+use consort_core::tasks::TaskRequest;
+
+use crate::error::CommandError;
+use crate::error::CommandResult;
+use crate::person;
+use crate::world::Opened;
+use crate::world::World;
+
+#[derive(clap::Subcommand)]
+pub(crate) enum Command {
+    /// Claim the first task that is ready
+    Next {
+        /// Why: others read it
+        #[arg(long)]
+        reason: Option<String>,
+        #[command(flatten)]
+        common: Common,
+    },
+    /// Claim a task
+    Claim {
+        /// As the spec writes it
+        id: String,
+        /// Why: others read it
+        #[arg(long)]
+        reason: Option<String>,
+        #[command(flatten)]
+        common: Common,
+    },
+    /// Give a task back
+    Unclaim {
+        /// Without it, the one you have in hand
+        id: Option<String>,
+        #[command(flatten)]
+        common: Common,
+    },
+    /// Say that a task is done
+    Complete {
+        /// Without it, the one you have in hand
+        id: Option<String>,
+        /// What came of it
+        #[arg(long)]
+        notes: Option<String>,
+        /// Only if it is still the claim with this number
+        #[arg(long, value_name = "N")]
+        generation: Option<Seq>,
+        /// Whoever has it: the person's word
+        #[arg(long)]
+        take_anyway: bool,
+        #[command(flatten)]
+        common: Common,
+    },
+}
+
+#[derive(clap::Args)]
+pub(crate) struct Common {
+    /// The spec; without it, the one you joined with
+    #[arg(long, value_name = "FILE")]
+    spec: Option<PathBuf>,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+pub(crate) fn run(world: &World, command: &Command) -> CommandResult {
+    let mut opened = world.open()?;
+    let (common, verb, outcome) = match command {
+        Command::Next { reason, common } => {
+            let request = request(world, &mut opened, common.spec.as_ref(), None, reason.as_ref())?;
+            let request = TaskRequest { is_for_new: true, ..request };
+            (common, "Claimed", opened.app.claim_task(&request)?)
+        }
+        Command::Claim { id, reason, common } => {
+            let request = request(world, &mut opened, common.spec.as_ref(), Some(id), reason.as_ref())?;
+            (common, "Claimed", opened.app.claim_task(&request)?)
+        }
+        Command::Unclaim { id, common } => {
+            let request = request(world, &mut opened, common.spec.as_ref(), id.as_ref(), None)?;
+            (common, "Gave back", opened.app.unclaim_task(&request)?)
+        }
+        Command::Complete { id, notes, generation, take_anyway, common } => {
+            let task = request(world, &mut opened, common.spec.as_ref(), id.as_ref(), notes.as_ref())?;
+            let task = match take_anyway {
+                true => {
+                    let caller = person::confirmed(&mut opened.app, "complete a task that another may have")?;
+                    TaskRequest { caller, ..task }
+                }
+                false => task,
+            };
+            let request = CompleteRequest { task, generation: *generation, take_anyway: *take_anyway };
+            (common, "Completed", opened.app.complete_task(&request)?)
+        }
+    };
+    if common.json {
+        return world.out.json(&outcome);
+    }
+    let TaskOutcome { key, title, generation } = outcome;
+    let title = title.map_or_else(String::new, |title| format!(": {title}"));
+    world.out.line(format!("{verb} {}{title} (#{generation}).", key.id))
+}
+
+pub(super) fn request(
+    world: &World,
+    opened: &mut Opened,
+    spec: Option<&PathBuf>,
+    id: Option<&String>,
+    words: Option<&String>,
+) -> Result<TaskRequest, CommandError> {
+    Ok(TaskRequest {
+        caller: person::acting(&mut opened.app)?,
+        cwd: world.cwd.clone(),
+        spec: spec.cloned(),
+        id: id.cloned(),
+        words: words.cloned(),
+        is_for_new: false,
+    })
+}

@@ -1,0 +1,190 @@
+//! Configuration files: read into layers, changed in place.
+
+use std::path::Path;
+use std::path::PathBuf;
+
+use consort_core::config;
+use consort_core::config::Acceptance;
+use consort_core::config::Config;
+use consort_core::config::ConfigError;
+use consort_core::config::KEYS;
+use consort_core::config::Layer;
+use consort_core::config::Source;
+use consort_core::explain::Explain as _;
+use consort_core::text;
+use consort_host::Paths;
+use consort_host::env;
+use toml_edit::DocumentMut;
+use toml_edit::Item;
+use toml_edit::TableLike;
+
+use crate::connect::TheirFile;
+use crate::error::CommandError;
+
+const DEFAULT: &str = include_str!("default.toml");
+
+/// The settings, and what was wrong with the files they came from.
+pub(crate) struct Loaded {
+    pub(crate) resolved: Config,
+    pub(crate) warnings: Vec<Warning>,
+    /// A file could not be understood at all.
+    pub(crate) is_partial: bool,
+}
+
+/// What is wrong, and in which file.
+pub(crate) struct Warning {
+    pub(crate) file: Option<PathBuf>,
+    pub(crate) text: String,
+    /// `consort config accept` would let the value count.
+    pub(crate) is_to_accept: bool,
+}
+
+impl Warning {
+    fn new(file: Option<PathBuf>, text: &str) -> Self {
+        Self { file, text: text::one_line(text, 500), is_to_accept: false }
+    }
+}
+
+/// Where a project keeps its settings.
+pub(crate) fn project_file(worktree: &Path) -> PathBuf {
+    worktree.join(".consort/config.toml")
+}
+
+/// Resolves all tiers. A file that cannot be read counts as absent, with a
+/// warning: a typo must not stop an agent. A flag that is wrong is an error.
+pub(crate) fn load(
+    paths: &Paths,
+    worktree: &Path,
+    overrides: &[(String, String)],
+    acceptances: &[Acceptance],
+) -> Result<Loaded, CommandError> {
+    for (name, value) in overrides {
+        config::key(name)?.check(value)?;
+    }
+    let mut warnings = Vec::new();
+    // The last of two flags wins.
+    let overrides = overrides.iter().rev().cloned().collect();
+    let mut layers = vec![
+        Layer { source: Source::Flag, values: overrides },
+        Layer { source: Source::Default, values: flatten(DEFAULT).unwrap_or_default() },
+    ];
+    for key in KEYS {
+        let variable = config::environment_name(key.name);
+        if let Some(value) = env::get(&variable) {
+            let values = vec![(key.name.to_owned(), value)];
+            layers.push(Layer { source: Source::Environment(variable), values });
+        }
+    }
+    let (project, user) = (project_file(worktree), paths.user_config());
+    let mut files = vec![(Source::User(user.clone()), TheirFile::OfUser(user.clone()))];
+    // In one's home they may be one file; then it is the user's.
+    if project != user {
+        files.push((Source::Project(project.clone()), TheirFile::in_repository(worktree, &project)));
+    }
+    for (source, file) in files {
+        let path = file.path();
+        let text = match file.read() {
+            Ok(Some(text)) => text,
+            Ok(None) => continue,
+            Err(error) => {
+                warnings.push(Warning::new(Some(path), &format!("ignored: {}", error.in_a_line())));
+                continue;
+            }
+        };
+        match flatten(&text) {
+            Ok(values) => layers.push(Layer { source, values }),
+            Err(error) => {
+                let text = format!("{} is ignored: {}", path.display(), one_line(&error));
+                warnings.push(Warning::new(Some(path), &text));
+            }
+        }
+    }
+    let is_partial = !warnings.is_empty();
+    let resolved = config::resolve(layers, acceptances);
+    warnings.extend(resolved.warnings.iter().map(|(source, warning)| {
+        let hint = warning.hints().into_iter().next().unwrap_or_default();
+        let file = match source {
+            Source::User(file) | Source::Project(file) => Some(file.clone()),
+            Source::Flag | Source::Environment(_) | Source::Default => None,
+        };
+        let is_to_accept = file.is_some() && matches!(warning, ConfigError::Loosens { .. });
+        Warning { is_to_accept, ..Warning::new(file, &format!("{source}: {warning} ({hint})")) }
+    }));
+    Ok(Loaded { resolved, warnings, is_partial })
+}
+
+/// The file with one value changed, everything else as it was.
+pub(crate) fn with_value(text: &str, key: &str, value: &str) -> Result<String, String> {
+    let mut document: DocumentMut = text.parse().map_err(|error: toml_edit::TomlError| error.to_string())?;
+    let value = value.parse::<toml_edit::Value>().unwrap_or_else(|_| value.into());
+    let (section, key) = key.split_once('.').unwrap_or(("", key));
+    let entry = document.entry(section).or_insert_with(toml_edit::table);
+    let table = entry.as_table_like_mut().ok_or_else(|| format!("`{section}` is not a table"))?;
+    match table.get_mut(key).and_then(Item::as_value_mut) {
+        Some(old) => {
+            let decor = old.decor().clone();
+            *old = value;
+            *old.decor_mut() = decor;
+        }
+        None => drop(table.insert(key, Item::Value(value))),
+    }
+    Ok(document.to_string())
+}
+
+/// Dotted keys with their values as text.
+fn flatten(text: &str) -> Result<Vec<(String, String)>, toml_edit::TomlError> {
+    fn walk(prefix: &str, table: &dyn TableLike, values: &mut Vec<(String, String)>) {
+        for (key, item) in table.iter() {
+            let name = if prefix.is_empty() { key.to_owned() } else { format!("{prefix}.{key}") };
+            match item {
+                Item::Value(value) => {
+                    let text =
+                        value.as_str().map_or_else(|| value.to_string().trim().to_owned(), str::to_owned);
+                    match value.as_inline_table() {
+                        Some(table) => walk(&name, table, values),
+                        None => values.push((name, text)),
+                    }
+                }
+                Item::Table(table) => walk(&name, table, values),
+                Item::ArrayOfTables(_) => values.push((name, "[[…]]".into())),
+                Item::None => {}
+            }
+        }
+    }
+    let document: DocumentMut = text.parse()?;
+    let mut values = Vec::new();
+    walk("", document.as_table(), &mut values);
+    Ok(values)
+}
+
+/// `TOML parse error at line 2, column 3 …` without the drawing.
+fn one_line(error: &toml_edit::TomlError) -> String {
+    let text = error.to_string();
+    let place = text.lines().next().unwrap_or_default();
+    format!("{place}: {}", error.message())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_defaults_cover_every_key_and_nothing_else() {
+        let values = flatten(DEFAULT).unwrap();
+        let names: Vec<&str> = values.iter().map(|(name, _)| name.as_str()).collect();
+        let keys: Vec<&str> = KEYS.iter().map(|key| key.name).collect();
+        assert_eq!(names, keys);
+        for (name, value) in &values {
+            assert_eq!(config::key(name).unwrap().check(value).as_ref(), Ok(value), "{name}");
+        }
+    }
+
+    #[test]
+    fn a_value_is_changed_in_place() {
+        let text = "# mine\n[context]\nmode = \"full\" # keep\n";
+        let changed = with_value(text, "context.mode", "none").unwrap();
+        assert_eq!(changed, "# mine\n[context]\nmode = \"none\" # keep\n");
+        let added = with_value(&changed, "journal.retention_days", "7").unwrap();
+        assert_eq!(added, format!("{changed}\n[journal]\nretention_days = 7\n"));
+    }
+}

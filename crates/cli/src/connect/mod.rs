@@ -1,0 +1,181 @@
+//! Connecting agent CLIs: changing their settings, and giving them back.
+//!
+//! Other people's files: merged, never rewritten; replaced in one step, never
+//! half written; and what was there before is kept. **What `init` changed,
+//! `uninit` gives back byte for byte, if nobody else changed it since.**
+
+mod files;
+pub(crate) mod git_merge;
+mod plan;
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::Path;
+use std::path::PathBuf;
+
+use consort_agents::Connection;
+use consort_agents::Level;
+use consort_agents::Piece;
+use consort_host::env;
+use serde::Serialize;
+
+use crate::world::World;
+
+pub(crate) use files::TheirFile;
+pub(crate) use files::private_dir;
+pub(crate) use files::write_own;
+pub(crate) use plan::Plan;
+pub(crate) use plan::plan_connect;
+pub(crate) use plan::plan_disconnect;
+
+/// How one agent CLI stands to us at one level.
+#[derive(Clone, Debug, Serialize)]
+pub(crate) struct ConnectionState {
+    pub(crate) kind: &'static str,
+    pub(crate) title: &'static str,
+    /// Where its program is, if it is on `PATH`.
+    pub(crate) program: Option<PathBuf>,
+    pub(crate) user: State,
+    pub(crate) project: State,
+    /// Whether its sessions can call our MCP server.
+    pub(crate) mcp: bool,
+    /// Where its settings are, for the user and in this project.
+    pub(crate) files: [PathBuf; 2],
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum State {
+    Absent,
+    Outdated,
+    /// Connected, but the CLI is told to run no hooks.
+    SwitchedOff,
+    Current,
+    /// The settings cannot be understood.
+    Malformed(String),
+}
+
+impl ConnectionState {
+    /// The file that only a person can mend.
+    pub(crate) fn to_be_edited(&self) -> Option<&Path> {
+        let is_in_the_way = |state: &State| matches!(state, State::Malformed(_) | State::SwitchedOff);
+        let states = [&self.user, &self.project];
+        states.iter().position(|state| is_in_the_way(state)).map(|at| self.files[at].as_path())
+    }
+
+    /// Neither installed nor connected.
+    pub(crate) fn is_missing(&self) -> bool {
+        self.program.is_none() && self.user == State::Absent && self.project == State::Absent
+    }
+
+    pub(crate) fn is_connected(&self) -> bool {
+        self.user == State::Current || self.project == State::Current
+    }
+
+    fn and_mcp(&self) -> &'static str {
+        if self.mcp { ", with MCP" } else { "" }
+    }
+
+    pub(crate) fn sentence(&self) -> String {
+        match (&self.program, &self.user, &self.project) {
+            (_, State::Malformed(why), _) | (_, _, State::Malformed(why)) => {
+                format!("its settings cannot be understood: {why}")
+            }
+            (_, State::SwitchedOff, _) | (_, _, State::SwitchedOff) => {
+                "connected, but its settings switch all hooks off".into()
+            }
+            (_, State::Current, _) => format!("connected{}", self.and_mcp()),
+            (_, _, State::Current) => format!("connected in this project{}", self.and_mcp()),
+            (_, State::Outdated, _) => {
+                "connected to a consort elsewhere or of another version: `consort init` renews it".into()
+            }
+            (_, _, State::Outdated) => {
+                "connected to a consort elsewhere or of another version: `consort init --project` renews it"
+                    .into()
+            }
+            (Some(_), ..) => "not connected: `consort init` connects it".into(),
+            (None, ..) => "not installed".into(),
+        }
+    }
+}
+
+/// How every known agent CLI stands to us.
+pub(crate) fn standings(world: &World, worktree: &Path) -> Vec<ConnectionState> {
+    let state = |piece: &Piece, level: Level<'_>| {
+        let (ours, file, wiring) = (hook_program(level), TheirFile::at(level, &piece.file), &piece.wiring);
+        let text = match file.read() {
+            Ok(text) => text.filter(|text| !text.trim().is_empty()),
+            Err(error) => return State::Malformed(error.in_a_line()),
+        };
+        let Some(text) = text else { return State::Absent };
+        // What could not be connected is worth knowing before it is tried.
+        let found = wiring.connection(&text, &ours);
+        match found.and_then(|found| wiring.connect(Some(&text), &ours).map(|_| found)) {
+            Ok(Connection::Absent) => State::Absent,
+            Ok(Connection::Outdated) => State::Outdated,
+            Ok(Connection::SwitchedOff) => State::SwitchedOff,
+            Ok(Connection::Current) => State::Current,
+            Err(error) => State::Malformed(format!("{}, {error}", file.path().display())),
+        }
+    };
+    consort_agents::ALL
+        .iter()
+        .map(|cli| {
+            let config_dir = world.config_dir(*cli);
+            let levels = [Level::User(&config_dir), Level::Project(worktree)];
+            let hooks = levels.map(|level| cli.hooks(level));
+            let files = [0, 1].map(|at| TheirFile::at(levels[at], &hooks[at].file).path());
+            let is_there =
+                |piece: &Piece, level| matches!(state(piece, level), State::Current | State::Outdated);
+            let mcp = |level| cli.mcp(level, &env::get).is_some_and(|piece| is_there(&piece, level));
+            ConnectionState {
+                kind: cli.kind(),
+                title: cli.title(),
+                program: find_program(cli.program()),
+                user: state(&hooks[0], levels[0]),
+                // In one's home they are one file.
+                project: if files[0] == files[1] { State::Absent } else { state(&hooks[1], levels[1]) },
+                mcp: levels.into_iter().any(mcp),
+                files,
+            }
+        })
+        .collect()
+}
+
+/// How our hooks call us: by path, so that no other program of our name is run
+/// instead. In a file that others share, by name.
+pub(crate) fn hook_program(level: Level<'_>) -> String {
+    match (level, std::env::current_exe().and_then(fs::canonicalize)) {
+        (Level::User(_), Ok(this)) => this.to_string_lossy().into_owned(),
+        _ => "consort".to_owned(),
+    }
+}
+
+/// Whether what is ours in a file calls a program that is there. One of our
+/// name that is somebody else's is taken to.
+pub(crate) fn is_alive(piece: &Piece, level: Level<'_>) -> bool {
+    let ours = hook_program(level);
+    let text = TheirFile::at(level, &piece.file).read().ok().flatten();
+    let Some(text) = text.filter(|text| !text.trim().is_empty()) else { return false };
+    let is_there = |program: &String| match program.contains('/') {
+        true => is_program(Path::new(program)),
+        false => find_program(program).is_some(),
+    };
+    match piece.wiring.connection(&text, &ours) {
+        Ok(Connection::Absent) | Err(_) => false,
+        Ok(_) => {
+            let programs = piece.wiring.programs(&text, &ours);
+            programs.is_empty() || programs.iter().any(is_there)
+        }
+    }
+}
+
+/// The first program of that name on `PATH`.
+pub(crate) fn find_program(name: &str) -> Option<PathBuf> {
+    let path = env::get("PATH")?;
+    std::env::split_paths(&path).map(|dir| dir.join(name)).find(|path| is_program(path))
+}
+
+fn is_program(path: &Path) -> bool {
+    fs::metadata(path).is_ok_and(|metadata| metadata.is_file() && metadata.permissions().mode() & 0o111 != 0)
+}

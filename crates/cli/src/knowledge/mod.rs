@@ -1,0 +1,105 @@
+//! `consort ask`, `act`, `record`, `know`, `watch-files` and `cache`.
+
+pub(crate) mod file;
+
+use consort_core::knowledge::ActRequest;
+use consort_core::knowledge::Scope;
+use consort_knowledge::Answer;
+use consort_knowledge::Format;
+use consort_knowledge::Journalled;
+use consort_knowledge::Question;
+use consort_knowledge::Session;
+use serde_json::Value;
+
+use crate::error::CommandError;
+use crate::error::CommandResult;
+use crate::person;
+use crate::time;
+use crate::world::Opened;
+use crate::world::World;
+
+/// How many tokens an answer may cost whoever reads it.
+pub(crate) const USUAL_TOKENS: usize = 10_000;
+
+#[derive(clap::Args)]
+pub(crate) struct ScopeArgs {
+    /// What is yours in every project, instead of this project's
+    #[arg(long)]
+    global: bool,
+}
+
+impl ScopeArgs {
+    pub(crate) fn of(&self, opened: &Opened) -> Scope {
+        if self.global { Scope::Global } else { Scope::Project(opened.project.id.clone()) }
+    }
+}
+
+/// Asks something; what was saved by others is taken in first.
+pub(crate) fn ask(
+    opened: &mut Opened,
+    scope: &Scope,
+    source: &str,
+    format: Format,
+    tokens: usize,
+) -> Result<Answer, CommandError> {
+    let mut index = opened.app.knowledge()?;
+    file::ingest(opened, &mut *index, scope)?;
+    let (now, worktree) = (opened.app.host().now(), opened.place.worktree.clone());
+    let moment = |text: &str| time::moment(text, now, &worktree);
+    let mut past = Journalled { app: &mut opened.app, scope, moment: &moment };
+    let question = Question { scope, source, format, tokens };
+    Ok(consort_knowledge::ask(&mut Session::new(), &*index, &mut past, &question)?)
+}
+
+/// Records batches one after the other; how many actions that was.
+pub(crate) fn record_all(
+    opened: &mut Opened,
+    scope: &Scope,
+    batches: impl Iterator<Item = Value>,
+) -> Result<usize, CommandError> {
+    let mut index = opened.app.knowledge()?;
+    let mut count = 0;
+    for actions in batches {
+        let request = ActRequest {
+            caller: person::acting(&mut opened.app)?,
+            worktree: opened.place.worktree.clone(),
+            scope: scope.clone(),
+            actions,
+            key: None,
+        };
+        count += opened.app.act_with(&mut *index, &request)?.results.len();
+    }
+    file::save_if_wanted(opened, scope)?;
+    Ok(count)
+}
+
+/// Records a batch, and says what came of it.
+pub(crate) fn act(
+    world: &World,
+    opened: &mut Opened,
+    scope: Scope,
+    actions: Value,
+    key: Option<String>,
+    json: bool,
+) -> CommandResult {
+    let mut index = opened.app.knowledge()?;
+    file::ingest(opened, &mut *index, &scope)?;
+    let request = ActRequest {
+        caller: person::acting(&mut opened.app)?,
+        worktree: opened.place.worktree.clone(),
+        scope,
+        actions,
+        key,
+    };
+    let outcome = opened.app.act_with(&mut *index, &request)?;
+    file::save_if_wanted(opened, &request.scope)?;
+    if json {
+        return world.out.json(&outcome);
+    }
+    if outcome.duplicate {
+        return world.out.line(format!("Recorded before as #{}.", outcome.number));
+    }
+    let results = outcome.results.iter().map(|result| consort_core::text::one_line(result, 200));
+    let results: Vec<String> = results.collect();
+    world.out.line(format!("#{}: {}", outcome.number, results.join("; ")))
+}

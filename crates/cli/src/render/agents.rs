@@ -1,0 +1,258 @@
+//! Agents as text: shared by `who`, `up` and `status`.
+
+use consort_core::Timestamp;
+use consort_core::presence::LeaveReason;
+use consort_core::presence::Seen;
+use consort_core::presence::Status;
+use consort_core::presence::WhoOutcome;
+use consort_core::text;
+use unicode_width::UnicodeWidthChar as _;
+use unicode_width::UnicodeWidthStr as _;
+
+use crate::output::Style;
+
+/// What gives way when the screen is narrow: first these are cut, in this
+/// order and down to this width, then the last of [`DROPPED`] go.
+const CUT: &[(&str, usize)] =
+    &[("DOING", 12), ("BRANCH", 8), ("WHERE", 8), ("PROJECT", 8), ("AGENT", 12), ("DOING", 6)];
+const DROPPED: &[&str] = &["KIND", "WHERE", "PROJECT", "BRANCH", "ACTIVE", "DOING"];
+
+/// A table of agents, no wider than `width` and no longer than `height`.
+pub(crate) fn table(outcome: &WhoOutcome, style: Style, width: usize, height: usize) -> String {
+    if outcome.agents.is_empty() {
+        return "No agents are here.\n".into();
+    }
+    let with_project = outcome.project.is_none();
+    let mut rows = vec![Row::header(with_project)];
+    for seen in &outcome.agents {
+        rows.push(Row::of(seen, outcome.at, with_project));
+        for subagent in &seen.subagents {
+            let age = text::age(outcome.at.since(subagent.started_at));
+            rows.push(Row::subagent(&text::one_line(&subagent.kind, 30), age, with_project));
+        }
+    }
+    let hidden =
+        if rows.len() > height { rows.split_off(height.saturating_sub(1).max(1)) } else { Vec::new() };
+    let columns = fit(&rows, width);
+
+    let mut table = String::new();
+    for row in &rows {
+        let mut line = String::new();
+        for (column, width) in &columns {
+            let cell = cut(&row.cells[*column], *width);
+            let padding = width.saturating_sub(cell.width()) + 2;
+            let painted = match (&row.kind, *column) {
+                (RowKind::Header, _) => style.dim(&cell),
+                (RowKind::Agent(Status::Gone), _) | (RowKind::Subagent, _) => style.dim(&cell),
+                (RowKind::Agent(_), 0) => style.bold(&cell),
+                (RowKind::Agent(Status::Waiting), 2) => style.paint("33", &cell),
+                (RowKind::Agent(Status::Working), 2) => style.paint("32", &cell),
+                _ => cell,
+            };
+            line.push_str(&painted);
+            line.push_str(&" ".repeat(padding));
+        }
+        table.push_str(line.trim_end());
+        table.push('\n');
+    }
+    let hidden = hidden.iter().filter(|row| matches!(row.kind, RowKind::Agent(_))).count();
+    if hidden > 0 {
+        table.push_str(&format!("and {hidden} more\n"));
+    }
+    table
+}
+
+/// Which columns to show, and how wide each is.
+fn fit(rows: &[Row], width: usize) -> Vec<(usize, usize)> {
+    let header = &rows[0].cells;
+    let widest = |column: usize| rows.iter().map(|row| row.cells[column].width()).max().unwrap_or(0);
+    let mut columns: Vec<(usize, usize)> = (0..header.len()).map(|column| (column, widest(column))).collect();
+    let excess = |columns: &[(usize, usize)]| {
+        let taken: usize = columns.iter().map(|(_, width)| width + 2).sum();
+        taken.saturating_sub(2).saturating_sub(width)
+    };
+    let cuts = |columns: &mut Vec<(usize, usize)>| {
+        for (name, least) in CUT {
+            let over = excess(columns);
+            let column = columns.iter_mut().find(|(column, _)| header[*column] == *name);
+            if let Some((_, width)) = column.filter(|_| over > 0) {
+                *width = width.saturating_sub(over).max((*width).min(*least));
+            }
+        }
+    };
+    cuts(&mut columns);
+    for name in DROPPED {
+        if excess(&columns) > 0 {
+            columns.retain(|(column, _)| header[*column] != *name);
+            cuts(&mut columns);
+        }
+    }
+    columns
+}
+
+/// At most `width` cells of a text.
+pub(crate) fn cut(text: &str, width: usize) -> String {
+    if text.width() <= width {
+        return text.to_owned();
+    }
+    let mut cut = String::new();
+    for c in text.chars() {
+        if cut.width() + c.width().unwrap_or(0) + 1 > width {
+            break;
+        }
+        cut.push(c);
+    }
+    cut + "…"
+}
+
+/// `3 agents: 1 waiting for you, 2 idle`.
+pub(crate) fn summary(agents: &[Seen]) -> String {
+    let count = |status| agents.iter().filter(|seen| seen.status == status).count();
+    let parts: Vec<String> = [
+        (count(Status::Waiting), "waiting for you"),
+        (count(Status::Working), "working"),
+        (count(Status::Idle), "idle"),
+        (count(Status::Gone), "gone"),
+    ]
+    .iter()
+    .filter(|(n, _)| *n > 0)
+    .map(|(n, what)| format!("{n} {what}"))
+    .collect();
+    if parts.is_empty() {
+        return "no agents".into();
+    }
+    format!("{}: {}", text::count(agents.len(), "agent"), parts.join(", "))
+}
+
+enum RowKind {
+    Header,
+    Agent(Status),
+    Subagent,
+}
+
+struct Row {
+    kind: RowKind,
+    cells: Vec<String>,
+}
+
+impl Row {
+    fn new(kind: RowKind, cells: Vec<String>) -> Self {
+        Self { kind, cells: cells.iter().map(|cell| text::one_line(cell, 200)).collect() }
+    }
+
+    fn header(with_project: bool) -> Self {
+        let mut cells = vec!["AGENT", "KIND", "STATUS", "DOING", "BRANCH", "WHERE", "ACTIVE"];
+        if with_project {
+            cells.insert(4, "PROJECT");
+        }
+        Self::new(RowKind::Header, cells.into_iter().map(str::to_owned).collect())
+    }
+
+    fn of(seen: &Seen, now: Timestamp, with_project: bool) -> Self {
+        let agent = &seen.agent;
+        let you = if seen.you { " (you)" } else { "" };
+        let mut cells = vec![
+            format!("{}{you}", agent.name),
+            text::one_line(&agent.kind, 12),
+            status(seen.status).to_owned(),
+            doing(seen),
+            agent.branch.clone().unwrap_or_default(),
+            place(seen),
+            text::age(now.since(seen.last_active)),
+        ];
+        if with_project {
+            cells.insert(4, agent.project.name.clone());
+        }
+        Self::new(RowKind::Agent(seen.status), cells)
+    }
+
+    fn subagent(kind: &str, age: String, with_project: bool) -> Self {
+        let mut cells = vec![format!("└ {kind}"), "subagent".into(), "working".into()];
+        cells.resize(if with_project { 7 } else { 6 }, String::new());
+        cells.push(age);
+        Self::new(RowKind::Subagent, cells)
+    }
+}
+
+fn doing(seen: &Seen) -> String {
+    let doing = activity(seen);
+    let unread = match seen.unread {
+        0 => return doing,
+        n => format!("{n} unread"),
+    };
+    if doing.is_empty() { unread } else { format!("{doing} · {unread}") }
+}
+
+fn activity(seen: &Seen) -> String {
+    match (seen.left, &seen.waiting_for, &seen.activity) {
+        (Some(left), ..) => match left.reason {
+            LeaveReason::Ended => "session ended",
+            LeaveReason::Asked => "left",
+            LeaveReason::Died => "process ended",
+            LeaveReason::Silent => "not heard from",
+            LeaveReason::Replaced => "replaced",
+        }
+        .to_owned(),
+        (None, Some(what), _) => what.clone(),
+        (None, None, Some(activity)) => activity.clone(),
+        (None, None, None) => String::new(),
+    }
+}
+
+/// The pane or terminal, and where on the screen that is.
+fn place(seen: &Seen) -> String {
+    let terminal = &seen.agent.location.terminal;
+    let tty = seen.agent.location.process.tty.as_deref().map(|tty| tty.trim_start_matches("/dev/"));
+    let mut place = terminal.pane.as_deref().or(tty).unwrap_or_default().to_owned();
+    if let Some(quadrant) = seen.quadrant {
+        place.push_str(&format!(" {}", quadrant.as_str()));
+    }
+    place
+}
+
+pub(crate) fn status(status: Status) -> &'static str {
+    match status {
+        Status::Waiting => "waiting",
+        Status::Working => "working",
+        Status::Idle => "idle",
+        Status::Gone => "gone",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn row(cells: &[&str]) -> Row {
+        let cells = cells.iter().map(|cell| (*cell).to_owned()).collect();
+        Row::new(RowKind::Agent(Status::Idle), cells)
+    }
+
+    #[test]
+    fn a_table_fits_its_screen_and_keeps_what_matters() {
+        let long = "a very long thing that somebody does somewhere";
+        let wide = "日本語の長い名前";
+        for with_project in [false, true] {
+            let header = Row::header(with_project);
+            let names = header.cells.clone();
+            let cells: Vec<&str> =
+                names.iter().map(|name| if name == "DOING" { long } else { wide }).collect();
+            let rows = [header, row(&cells)];
+            for width in 16..200 {
+                let columns = fit(&rows, width);
+                let taken: usize = columns.iter().map(|(_, width)| width + 2).sum::<usize>() - 2;
+                let shown: Vec<&str> = columns.iter().map(|(column, _)| names[*column].as_str()).collect();
+                assert!(taken <= width.max(34), "{taken} of {width}: {shown:?}");
+                assert_eq!(shown[..1], ["AGENT"]);
+                assert!(shown.contains(&"STATUS"));
+            }
+        }
+    }
+
+    #[test]
+    fn wide_characters_take_two_cells() {
+        assert_eq!(cut("日本語", 6), "日本語");
+        assert_eq!(cut("日本語", 5), "日本…");
+        assert_eq!(cut("abc", 2), "a…");
+    }
+}

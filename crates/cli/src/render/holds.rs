@@ -1,0 +1,54 @@
+//! Holds as text: shared by `claims`, `reserve`, `explain` and `wait`.
+
+use consort_core::Timestamp;
+use consort_core::claims::Hold;
+use consort_core::claims::HoldView;
+use consort_core::claims::Mode;
+use consort_core::claims::Strength;
+use consort_core::text;
+
+/// A resource on one line, as people read it.
+pub(crate) fn shown(hold: &Hold) -> String {
+    text::foreign(&hold.resource.shown(), 200)
+}
+
+/// `src/auth/  GoldFalcon (claude on main), 3m, exclusive: "rewriting"`
+pub(crate) fn describe(seen: &HoldView, now: Timestamp) -> String {
+    let hold = &seen.hold;
+    let who = match seen.yours {
+        true => "you".to_owned(),
+        false => text::one_line(&hold.label, 80),
+    };
+    let mut line = format!("{}  {who}, {}", text::foreign(&hold.resource.shown(), 120), terms(hold, now));
+    if let Some(task) = &seen.task {
+        line.push_str(&format!(", on {}", text::foreign(task, 60)));
+    }
+    if let Some(reason) = &hold.reason {
+        line.push_str(&format!(": {}", text::quoted(reason, 120)));
+    }
+    if let Some(contest) = &hold.contest {
+        let age = text::ago(now.since(contest.at));
+        line.push_str(&format!(" [contested by {} {age}]", text::one_line(&contest.label, 80)));
+    }
+    line
+}
+
+/// `exclusive for 3m, 27m left`
+fn terms(hold: &Hold, now: Timestamp) -> String {
+    let mode = match (hold.strength, hold.mode) {
+        (Strength::Overridden, _) => "open to everyone",
+        (_, Mode::Exclusive) => "exclusive",
+        (_, Mode::Shared) => "shared",
+    };
+    let age = match text::age(now.since(hold.since)).as_str() {
+        "now" => "since just now".to_owned(),
+        age => format!("for {age}"),
+    };
+    let left = hold.until.map(|until| format!(", {} left", left(until, now)));
+    format!("{mode} {age}{}, #{}", left.unwrap_or_default(), hold.generation)
+}
+
+/// How long it is until then, to the minute and rounded up.
+pub(crate) fn left(until: Timestamp, now: Timestamp) -> String {
+    text::age(until.since(now) + Timestamp::MINUTE - 1)
+}

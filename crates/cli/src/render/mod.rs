@@ -1,0 +1,5 @@
+//! Outcomes as text, where more than one command prints them.
+
+pub(crate) mod agents;
+pub(crate) mod holds;
+pub(crate) mod messages;
