@@ -4,10 +4,10 @@ use std::path::PathBuf;
 
 use crate::Entries;
 use crate::SettingsError;
-use crate::block;
-use crate::member::Member;
-use crate::owned;
-use crate::table::Table;
+use crate::instructions_block;
+use crate::json_member::Member;
+use crate::plugin_file;
+use crate::toml_table::Table;
 
 /// Something of ours in a file of a CLI.
 pub struct Piece {
@@ -64,8 +64,8 @@ impl Wiring {
             Self::Hooks(entries) => entries.connection(text, program),
             Self::Member(member) => member.connection(text, program),
             Self::Table(table) => table.connection(text, program),
-            Self::Block => Ok(block::connection(text)),
-            Self::Own(file) => owned::connection(found, &file(program)),
+            Self::Block => Ok(instructions_block::connection(text)),
+            Self::Own(file) => plugin_file::connection(found, &file(program)),
         }
     }
 
@@ -77,8 +77,8 @@ impl Wiring {
             Self::Hooks(entries) => entries.connect(text, program),
             Self::Member(member) => member.connect(text, program),
             Self::Table(table) => table.connect(text, program),
-            Self::Block => Ok(block::connect(text)),
-            Self::Own(file) => return owned::connect(found, file(program)),
+            Self::Block => Ok(instructions_block::connect(text)),
+            Self::Own(file) => return plugin_file::connect(found, file(program)),
         };
         connected.map(|connected| format!("{mark}{connected}"))
     }
@@ -97,8 +97,8 @@ impl Wiring {
             Self::Hooks(entries) => entries.disconnect(text, program, before),
             Self::Member(member) => member.disconnect(text, before),
             Self::Table(table) => table.disconnect(text),
-            Self::Block => Ok(block::disconnect(text)),
-            Self::Own(_) => return Ok(owned::disconnect(found)),
+            Self::Block => Ok(instructions_block::disconnect(text)),
+            Self::Own(_) => return Ok(plugin_file::disconnect(found)),
         };
         left.map(|left| Some(format!("{mark}{left}")))
     }
@@ -111,7 +111,7 @@ impl Wiring {
             Self::Member(member) => member.programs(text),
             Self::Table(table) => table.programs(text),
             Self::Block => Vec::new(),
-            Self::Own(_) => owned::programs(text),
+            Self::Own(_) => plugin_file::programs(text),
         }
     }
 }

@@ -3,27 +3,27 @@
 //! [`AgentCli`] is what differs; how Consort behaves is written elsewhere,
 //! once. Adding a CLI is adding a folder and a line in [`ALL`].
 
-mod block;
+mod appended_lines;
 pub mod claude;
 pub mod codex;
 mod connect;
 pub mod copilot;
-mod entries;
 pub mod gemini;
-mod lines;
-mod log;
-mod member;
-mod once;
+mod hook_entries;
+mod instructions_block;
+mod json_member;
+mod json_settings;
 pub mod opencode;
 mod other_tools;
-mod owned;
 mod patch;
 mod payload;
 pub mod pi;
-mod plain;
+mod plugin_dialect;
+mod plugin_file;
 mod reply;
-mod settings;
-mod table;
+mod session_log;
+mod single_run;
+mod toml_table;
 
 use std::path::Path;
 use std::path::PathBuf;
@@ -39,14 +39,14 @@ pub use connect::Connection;
 pub use connect::Part;
 pub use connect::Piece;
 pub use connect::Wiring;
-pub use entries::ANSWER;
-pub use entries::Entries;
-pub use entries::PROJECT;
-pub use member::Member;
-pub use once::Once;
-pub use once::Run;
-pub use settings::SettingsError;
-pub use table::Table;
+pub use hook_entries::ANSWER;
+pub use hook_entries::Entries;
+pub use hook_entries::PROJECT;
+pub use json_member::Member;
+pub use json_settings::SettingsError;
+pub use single_run::Once;
+pub use single_run::Run;
+pub use toml_table::Table;
 
 /// Every agent CLI there is a folder for.
 pub const ALL: &[&dyn AgentCli] =

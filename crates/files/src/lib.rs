@@ -11,18 +11,18 @@
 //! - removes directories recursively ([`OurDir`]), and only **below a directory
 //!   that carries our marker**.
 
-mod ours;
-mod pending;
+mod our_dir;
 mod read;
 mod replace;
+mod temporary_files;
 mod tree;
 
-pub use ours::MARKER;
-pub use ours::OurDir;
-pub use pending::Pending;
+pub use our_dir::MARKER;
+pub use our_dir::OurDir;
 pub use read::is_regular;
 pub use read::read;
 pub use read::read_open;
 pub use replace::NewFile;
 pub use replace::replace;
+pub use temporary_files::Pending;
 pub use tree::Tree;

@@ -15,7 +15,7 @@ use rustix::fs::Mode;
 use rustix::fs::OFlags;
 use rustix::io::Errno;
 
-use crate::pending::Pending;
+use crate::temporary_files::Pending;
 
 /// What every temporary file of ours has in its name.
 const INFIX: &str = ".consort-tmp-";

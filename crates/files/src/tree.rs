@@ -14,10 +14,10 @@ use rustix::fs::Mode;
 use rustix::fs::OFlags;
 use rustix::io::Errno;
 
-use crate::pending::Pending;
 use crate::read::read_open;
 use crate::replace::NewFile;
 use crate::replace::replace_at;
+use crate::temporary_files::Pending;
 
 /// A directory tree in which no link is followed, at any level below its root.
 pub struct Tree {

@@ -12,8 +12,8 @@ use consort_core::host::Place;
 use consort_core::host::RootCommit;
 use consort_files::Tree;
 
-use crate::run::run;
-use crate::run::run_for;
+use crate::run_program::run;
+use crate::run_program::run_for;
 
 /// What marks a project without a repository.
 const MARKER: &str = ".consort/config.toml";

@@ -12,7 +12,7 @@ mod paths;
 mod peer;
 mod person;
 mod process;
-mod run;
+mod run_program;
 #[cfg(target_os = "linux")]
 pub mod spool;
 mod window;
@@ -34,5 +34,5 @@ pub use person::at_terminal;
 pub use process::DEEPEST;
 pub use process::command_line;
 pub use process::started_as;
-pub use run::ask_version;
+pub use run_program::ask_version;
 pub use window::quadrants;

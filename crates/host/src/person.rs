@@ -11,7 +11,7 @@ use consort_core::presence::is_tmux_server;
 
 use crate::env;
 use crate::process;
-use crate::run::run;
+use crate::run_program::run;
 
 /// How long ago a person may have pressed a key.
 const LATELY: i64 = 10 * 60;

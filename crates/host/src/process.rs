@@ -245,7 +245,7 @@ mod platform {
 
     use super::Process;
     use super::Stat;
-    use crate::run::run;
+    use crate::run_program::run;
 
     pub(crate) fn boot() -> std::io::Result<String> {
         Ok(String::new())

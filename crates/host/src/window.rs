@@ -12,7 +12,7 @@ use consort_core::presence::Quadrant;
 use consort_core::presence::Rect;
 use consort_core::presence::quadrant;
 
-use crate::run::run;
+use crate::run_program::run;
 
 /// Windows answer at once or not at all.
 const PATIENCE: Duration = Duration::from_secs(1);

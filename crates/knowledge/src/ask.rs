@@ -8,8 +8,8 @@ use consort_scheme::Limits;
 use consort_scheme::Session;
 use consort_scheme::print;
 
+use crate::functions::Library;
 use crate::past::Past;
-use crate::world::Library;
 
 /// What is asked, and how the answer should look.
 pub struct Question<'a> {

@@ -1,51 +1,285 @@
-//! What can be asked, as data.
+//! What is known, as the world of a program.
 
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::collections::BTreeSet;
+
+use consort_core::engine::StoreError;
+use consort_core::knowledge::EditChange;
+use consort_core::knowledge::Kind;
+use consort_core::knowledge::KnowledgeIndex;
+use consort_core::knowledge::Known;
+use consort_core::knowledge::Row;
+use consort_core::knowledge::Scope;
+use consort_core::knowledge::Stamped;
+use consort_scheme::Error;
+use consort_scheme::Meter;
 use consort_scheme::Signature;
+use consort_scheme::Value;
+use consort_scheme::World;
+use consort_scheme::apply;
 
-const fn function(
-    name: &'static str,
-    usage: &'static str,
-    about: &'static str,
-    least: usize,
-    most: usize,
-) -> Signature {
-    Signature { name, usage, about, least, most: Some(most) }
+use crate::past::Past;
+use crate::record::Entries;
+use crate::record::Gathered;
+use crate::record::value;
+use crate::signatures::FUNCTIONS;
+
+/// How many are found by a search, or are recent, unless asked otherwise.
+const USUAL: usize = 10;
+
+pub(crate) struct Library<'a> {
+    pub(crate) index: &'a dyn KnowledgeIndex,
+    pub(crate) scope: &'a Scope,
+    pub(crate) past: &'a mut dyn Past,
+    /// What was read of it as a whole.
+    pub(crate) read: RefCell<BTreeMap<Kind, Value>>,
+    /// Why the index could not be read.
+    pub(crate) failure: RefCell<Option<StoreError>>,
 }
 
-/// The functions that queries have besides the language's own.
-pub const FUNCTIONS: &[Signature] = &[
-    function("get-principles", "(get-principles)", "all principles", 0, 0),
-    function("get-patterns", "(get-patterns)", "all patterns", 0, 0),
-    function("get-decisions", "(get-decisions)", "all decisions", 0, 0),
-    function("get-files", "(get-files)", "what files are for", 0, 0),
-    function("get-relationships", "(get-relationships)", "all relationships", 0, 0),
-    function("get-principle", "(get-principle name)", "one, or nil", 1, 1),
-    function("get-pattern", "(get-pattern name)", "one, or nil", 1, 1),
-    function("get-decision", "(get-decision name)", "one, or nil", 1, 1),
-    function("get-file-understanding", "(get-file-understanding path)", "one, or nil", 1, 1),
-    function("get-entity", "(get-entity name)", "one of any kind, or nil", 1, 1),
-    function("get-principles-by-tag", "(get-principles-by-tag tag)", "", 1, 1),
-    function("get-patterns-by-tag", "(get-patterns-by-tag tag)", "", 1, 1),
-    function("get-patterns-by-type", "(get-patterns-by-type type)", "", 1, 1),
-    function(
-        "get-decisions-by-status",
-        "(get-decisions-by-status status)",
-        "active, deprecated, superseded",
-        1,
-        1,
-    ),
-    function("get-relationships-from", "(get-relationships-from name)", "", 1, 1),
-    function("get-relationships-to", "(get-relationships-to name)", "", 1, 1),
-    function("get-relationships-by-type", "(get-relationships-by-type type)", "", 1, 1),
-    function("get-neighbours", "(get-neighbours name)", "what is linked to it, either way", 1, 1),
-    function("get-related-files", "(get-related-files path)", "files named by it or linked to it", 1, 1),
-    function("about-file", "(about-file path)", "all that is known of a file, or leans on it", 1, 1),
-    function("search-knowledge", "(search-knowledge text [limit])", "best first", 1, 2),
-    function("get-stale", "(get-stale)", "what leans on files that changed since", 0, 0),
-    function("get-current", "(get-current xs)", "without what is stale", 1, 1),
-    function("recent", "(recent [limit])", "what was said last", 0, 1),
-    function("overview", "(overview)", "how much there is of each kind", 0, 0),
-    function("names", "(names kind)", "names only: look here first", 1, 1),
-    function("history", "(history name)", "who said what of it, and when", 1, 1),
-    function("as-of", "(as-of date thunk)", "(as-of \"2026-11-01\" (lambda () …)): as it was then", 2, 2),
-];
+impl Library<'_> {
+    /// A store that fails is an answer like every other mistake.
+    fn told<T>(&self, asked: Result<T, StoreError>) -> Result<T, Error> {
+        asked.map_err(|error| {
+            let told = Error::new(format!("what is known cannot be read: {error}"));
+            *self.failure.borrow_mut() = Some(error);
+            told
+        })
+    }
+}
+
+type Called = Result<Value, Error>;
+
+impl World for Library<'_> {
+    fn functions(&self) -> &'static [Signature] {
+        FUNCTIONS
+    }
+
+    fn call(&mut self, name: &str, arguments: &[Value], meter: &mut Meter) -> Called {
+        let text = |place: usize| {
+            let key = arguments.get(place).and_then(Value::as_key).map(ToString::to_string);
+            key.ok_or_else(|| Error::new(format!("`{name}` wants a name in its place {}", place + 1)))
+        };
+        let number = |place: usize| match arguments.get(place) {
+            Some(Value::Int(number)) => usize::try_from(*number).unwrap_or(0),
+            _ => USUAL,
+        };
+        match name {
+            "get-principles" => self.all(Kind::Principle, meter),
+            "get-patterns" => self.all(Kind::Pattern, meter),
+            "get-decisions" => self.all(Kind::Decision, meter),
+            "get-files" => self.all(Kind::File, meter),
+            "get-relationships" => self.all(Kind::Relationship, meter),
+            "get-principle" => self.one(Kind::Principle, &text(0)?),
+            "get-pattern" => self.one(Kind::Pattern, &text(0)?),
+            "get-decision" => self.one(Kind::Decision, &text(0)?),
+            "get-file-understanding" => self.one(Kind::File, &text(0)?),
+            "get-entity" => Ok(self.entities(&text(0)?)?.first().map_or(Value::Nil, shown)),
+            "get-principles-by-tag" => self.those(Kind::Principle, "tags", &text(0)?, meter),
+            "get-patterns-by-tag" => self.those(Kind::Pattern, "tags", &text(0)?, meter),
+            "get-patterns-by-type" => self.those(Kind::Pattern, "type", &text(0)?, meter),
+            "get-decisions-by-status" => self.those(Kind::Decision, "status", &text(0)?, meter),
+            "get-relationships-by-type" => self.those(Kind::Relationship, "type", &text(0)?, meter),
+            "get-relationships-from" => self.links(&text(0)?, |link, name| link.text("from") == name),
+            "get-relationships-to" => self.links(&text(0)?, |link, name| link.text("to") == name),
+            "get-neighbours" => self.neighbours(&text(0)?),
+            "get-related-files" => self.related_files(&text(0)?),
+            "about-file" => Ok(list(&self.told(self.index.about_file(self.scope, &text(0)?))?)),
+            "search-knowledge" => {
+                let found = self.told(self.index.search(Some(self.scope), &text(0)?, number(1).min(200)))?;
+                Ok(Value::list(found.iter().map(|(_, known)| shown(known)).collect()))
+            }
+            "get-stale" => self.stale(meter),
+            "get-current" => {
+                let Some(Value::List(all)) = arguments.first() else { return Ok(Value::list(Vec::new())) };
+                let is_current = |one: &Value| !one.field("stale").is_true();
+                Ok(Value::list(all.iter().filter(|one| is_current(one)).cloned().collect()))
+            }
+            "recent" => self.recent(number(0).min(200), meter),
+            "overview" => self.overview(),
+            "names" => {
+                let kind = text(0)?;
+                let singular = kind.strip_suffix('s').unwrap_or(&kind);
+                let kind = Kind::named(singular).ok_or_else(|| {
+                    Error::new(format!("there is no kind `{kind}`"))
+                        .hint("principle, pattern, decision, file")
+                })?;
+                let names = self.told(self.index.names(self.scope, kind))?;
+                meter.cells(names.len())?;
+                Ok(Value::list(names.into_iter().map(Value::string).collect()))
+            }
+            "history" => self.history(&text(0)?, meter),
+            "as-of" => self.as_of(&text(0)?, arguments, meter),
+            _ => Err(Error::new(format!("there is no `{name}`"))),
+        }
+    }
+}
+
+impl Library<'_> {
+    /// Everything of a kind. Its bytes are copied once, however often it is asked
+    /// for, and decoded as they are looked at.
+    fn all(&self, kind: Kind, meter: &mut Meter) -> Called {
+        if let Some(known) = self.read.borrow().get(&kind) {
+            return Ok(known.clone());
+        }
+        let (mut gathered, mut charged) = (Gathered::new(kind), Ok(()));
+        self.told(self.index.each(self.scope, kind, &mut |row: Row<'_>| {
+            if charged.is_ok() {
+                charged = meter.cells(1);
+                gathered.push(row.bytes());
+            }
+        }))?;
+        charged?;
+        let all = Value::list(gathered.into_values());
+        self.read.borrow_mut().insert(kind, all.clone());
+        Ok(all)
+    }
+
+    fn one(&self, kind: Kind, name: &str) -> Called {
+        Ok(self.told(self.index.known(self.scope, kind, name))?.as_ref().map_or(Value::Nil, shown))
+    }
+
+    fn entities(&self, name: &str) -> Result<Vec<Known>, Error> {
+        let mut found = Vec::new();
+        for kind in [Kind::Principle, Kind::Pattern, Kind::Decision, Kind::File] {
+            found.extend(self.told(self.index.known(self.scope, kind, name))?);
+        }
+        Ok(found)
+    }
+
+    /// Those of which a field is that, or has it among its members.
+    fn those(&self, kind: Kind, field: &str, wanted: &str, meter: &mut Meter) -> Called {
+        let Value::List(all) = self.all(kind, meter)? else { return Ok(Value::Nil) };
+        let has = |one: &&Value| match one.field(field) {
+            Value::List(members) => members.iter().any(|member| member.as_str() == Some(wanted)),
+            one => one.as_str() == Some(wanted),
+        };
+        Ok(Value::list(all.iter().filter(has).cloned().collect()))
+    }
+
+    fn links(&self, name: &str, is_meant: impl Fn(&Known, &str) -> bool) -> Called {
+        let links = self.told(self.index.links(self.scope, name))?;
+        Ok(Value::list(links.iter().filter(|link| is_meant(link, name)).map(shown).collect()))
+    }
+
+    fn neighbours(&self, name: &str) -> Called {
+        let mut names = BTreeSet::new();
+        for link in self.told(self.index.links(self.scope, name))? {
+            names.extend(["from", "to"].map(|end| link.text(end).to_owned()));
+        }
+        names.remove(name);
+        let mut found = Vec::new();
+        for name in names {
+            found.extend(self.entities(&name)?);
+        }
+        Ok(list(&found))
+    }
+
+    fn related_files(&self, path: &str) -> Called {
+        let file = self.told(self.index.known(self.scope, Kind::File, path))?;
+        let mut paths: Vec<String> =
+            file.iter().flat_map(|file| file.texts("related")).map(str::to_owned).collect();
+        for link in self.told(self.index.links(self.scope, path))? {
+            paths.extend(["from", "to"].map(|end| link.text(end).to_owned()));
+        }
+        let mut found = Vec::new();
+        for other in paths.iter().filter(|other| other.as_str() != path) {
+            match self.told(self.index.known(self.scope, Kind::File, other))? {
+                Some(file) => found.push(shown(&file)),
+                // Named, and nothing is known of it.
+                None if file.iter().any(|file| file.texts("related").any(|known| known == other)) => {
+                    found.push(Value::string(other.as_str()));
+                }
+                None => {}
+            }
+        }
+        Ok(Value::list(found))
+    }
+
+    fn stale(&self, meter: &mut Meter) -> Called {
+        let mut found = Vec::new();
+        for kind in Kind::ALL {
+            let Value::List(all) = self.all(kind, meter)? else { continue };
+            found.extend(all.iter().filter(|one| one.field("stale").is_true()).cloned());
+        }
+        Ok(Value::list(found))
+    }
+
+    fn recent(&self, limit: usize, meter: &mut Meter) -> Called {
+        let mut found = Vec::new();
+        for kind in Kind::ALL {
+            let Value::List(all) = self.all(kind, meter)? else { continue };
+            found.extend(all.iter().cloned());
+        }
+        let time = |one: &Value| match one.field("time") {
+            Value::Int(time) => time,
+            _ => 0,
+        };
+        found.sort_by_key(|one| std::cmp::Reverse(time(one)));
+        found.truncate(limit);
+        Ok(Value::list(found))
+    }
+
+    fn overview(&self) -> Called {
+        let mut counts = Vec::new();
+        for kind in Kind::ALL {
+            let count = self.told(self.index.names(self.scope, kind))?.len();
+            let count = i64::try_from(count).unwrap_or(i64::MAX);
+            counts.push((format!("{}s", kind.as_str()).into(), Value::Int(count)));
+        }
+        Ok(Value::dict(counts))
+    }
+
+    fn history(&mut self, name: &str, meter: &mut Meter) -> Called {
+        let mut ids: Vec<String> = self.entities(name)?.into_iter().flat_map(|known| known.ids).collect();
+        for link in self.told(self.index.links(self.scope, name))? {
+            ids.extend(link.ids);
+        }
+        let said = self.past.history(&ids);
+        let said = self.told(said)?;
+        meter.cells(said.len() * 4)?;
+        let one = |stamped: &Stamped| {
+            let (field, said) = match &stamped.edit.change {
+                EditChange::Set { field, value: said } => (field.clone(), value(said)),
+                EditChange::Add { set, member, .. } => (format!("+{set}"), Value::string(member.as_str())),
+                EditChange::Remove { set, member } => (format!("-{set}"), Value::string(member.as_str())),
+            };
+            let commit = stamped.by.commit.as_deref().map_or(Value::Nil, Value::from);
+            Value::dict(vec![
+                ("at".into(), Value::string(stamped.at.utc())),
+                ("by".into(), Value::string(stamped.by.name.as_str())),
+                ("field".into(), Value::string(field)),
+                ("value".into(), said),
+                ("commit".into(), commit),
+            ])
+        };
+        let is_ours = |stamped: &&Stamped| !matches!(&stamped.edit.change, EditChange::Set { field, .. } if field == "kind");
+        Ok(Value::list(said.iter().filter(is_ours).map(one).collect()))
+    }
+
+    fn as_of(&mut self, when: &str, arguments: &[Value], meter: &mut Meter) -> Called {
+        let Some(at) = self.past.moment(when) else {
+            return Err(Error::new(format!("`{when}` is no moment")).hint("a date (2026-11-01) or a commit"));
+        };
+        let then = self.past.as_of(at);
+        let then = self.told(then)?;
+        let mut world = Library {
+            index: then.as_ref(),
+            scope: self.scope,
+            past: &mut *self.past,
+            read: RefCell::default(),
+            failure: RefCell::default(),
+        };
+        let thunk = arguments.get(1).unwrap_or(&Value::Nil);
+        apply(thunk, &[], &mut world, meter)
+    }
+}
+
+fn shown(known: &Known) -> Value {
+    Value::record(Entries::of(known))
+}
+
+fn list(all: &[Known]) -> Value {
+    Value::list(all.iter().map(shown).collect())
+}

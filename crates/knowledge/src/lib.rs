@@ -12,7 +12,7 @@ pub mod document;
 mod functions;
 mod past;
 mod record;
-mod world;
+mod signatures;
 
 pub use ask::Answer;
 pub use ask::Question;
@@ -20,6 +20,6 @@ pub use ask::ask;
 pub use consort_scheme::Format;
 pub use consort_scheme::Session;
 pub use consort_scheme::Signature;
-pub use functions::FUNCTIONS;
 pub use past::Journalled;
 pub use past::Past;
+pub use signatures::FUNCTIONS;

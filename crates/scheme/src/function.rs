@@ -4,9 +4,9 @@ use std::fmt;
 use std::sync::Arc;
 
 use crate::builtins::Builtin;
-use crate::code::Code;
+use crate::bytecode::Code;
+use crate::host_functions::Signature;
 use crate::value::Value;
-use crate::world::Signature;
 
 /// A function of the program, of the language or of the world.
 #[derive(Clone)]

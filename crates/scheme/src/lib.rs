@@ -32,12 +32,13 @@
 //!   what was defined before, but no value defined after it.
 
 mod builtins;
-mod code;
+mod bytecode;
 mod compile;
 mod dict;
 mod equal;
 mod error;
 mod function;
+mod host_functions;
 mod list;
 mod machine;
 mod meter;
@@ -47,7 +48,6 @@ mod print;
 mod read;
 mod session;
 mod value;
-mod world;
 
 pub use builtins::catalog;
 pub use dict::Dict;
@@ -55,6 +55,9 @@ pub use error::Error;
 pub use error::EvalError;
 pub use error::Position;
 pub use function::Function;
+pub use host_functions::Empty;
+pub use host_functions::Signature;
+pub use host_functions::World;
 pub use list::Iter;
 pub use list::List;
 pub use machine::apply;
@@ -68,6 +71,3 @@ pub use read::read;
 pub use session::Session;
 pub use value::Records;
 pub use value::Value;
-pub use world::Empty;
-pub use world::Signature;
-pub use world::World;

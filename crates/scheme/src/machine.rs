@@ -10,18 +10,18 @@ use std::sync::Arc;
 
 use crate::builtins;
 use crate::builtins::Run;
-use crate::code::Code;
-use crate::code::Op;
-use crate::code::Source;
+use crate::bytecode::Code;
+use crate::bytecode::Op;
+use crate::bytecode::Source;
 use crate::error::Error;
 use crate::function::Closures;
 use crate::function::Function;
 use crate::function::Kind;
+use crate::host_functions::Signature;
+use crate::host_functions::World;
 use crate::meter::Meter;
 use crate::nearest::nearest;
 use crate::value::Value;
-use crate::world::Signature;
-use crate::world::World;
 
 /// Values that all frames together may hold.
 const MOST_STACK: usize = 1_000_000;

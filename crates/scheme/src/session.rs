@@ -5,13 +5,13 @@ use std::sync::Arc;
 use crate::compile;
 use crate::error::Error;
 use crate::error::Position;
+use crate::host_functions::World;
 use crate::machine;
 use crate::meter::Global;
 use crate::meter::Limits;
 use crate::meter::Meter;
 use crate::read::Reader;
 use crate::value::Value;
-use crate::world::World;
 
 /// Longer programs are not read.
 const LONGEST: usize = 256 * 1024;

@@ -18,11 +18,11 @@
 
 mod braces;
 mod conditions;
-mod guard;
 mod heredocs;
 mod input;
 mod nodes;
 mod output;
+mod parse_limits;
 mod place;
 mod programs;
 mod variables;

@@ -7,9 +7,9 @@ use crate::Extent;
 use crate::Here;
 use crate::Reading;
 use crate::Write;
-use crate::guard;
 use crate::heredocs::Trimmed;
 use crate::input::Input;
+use crate::parse_limits;
 use crate::place::Place;
 use crate::variables::Names;
 use crate::variables::Variables;
@@ -235,8 +235,8 @@ impl<'a> Walk<'a> {
             self.doubt();
         }
         self.deeper(|walk| {
-            let Some(tamed) = guard::tame(text) else { return walk.doubt() };
-            if guard::with_room(&tamed.text, || walk.read(&tamed)).is_none() {
+            let Some(tamed) = parse_limits::tame(text) else { return walk.doubt() };
+            if parse_limits::with_room(&tamed.text, || walk.read(&tamed)).is_none() {
                 walk.doubt();
             }
         });

@@ -7,8 +7,8 @@
 use rusqlite::Connection;
 use rusqlite::TransactionBehavior;
 
-use crate::former;
 use crate::journal;
+use crate::old_formats;
 
 const MIGRATIONS: &[&str] = &[
     include_str!("../migrations/0001_foundation.sql"),
@@ -37,7 +37,7 @@ pub(crate) fn run(connection: &mut Connection) -> rusqlite::Result<()> {
     for (number, sql) in MIGRATIONS.iter().enumerate().skip(from) {
         tx.execute_batch(sql)?;
         if number + 1 == FORM_SINCE {
-            former::rewrite(&tx)?;
+            old_formats::rewrite(&tx)?;
         }
         tx.pragma_update(None, "user_version", number as u32 + 1)?;
     }

@@ -15,9 +15,9 @@ use consort_core::presence::LeaveReason;
 use consort_core::presence::NameWish;
 use consort_sqlite::Access;
 use consort_sqlite::Store;
-use consort_testkit::claim_story;
-use consort_testkit::story;
-use consort_testkit::story::StoryApp;
+use consort_testkit::claims_story;
+use consort_testkit::store_story;
+use consort_testkit::store_story::StoryApp;
 use proptest::prelude::*;
 
 const WHAT: &[&str] = &[
@@ -66,19 +66,19 @@ fn go(app: &mut StoryApp, step: &Step) {
             let what: Vec<&str> = what.iter().map(|at| WHAT[*at]).collect();
             let strength = if *blocking { Strength::Blocking } else { Strength::Advisory };
             let mode = if *shared { Mode::Shared } else { Mode::Exclusive };
-            let _ = claim_story::hold(app, *who, &what, strength, mode);
+            let _ = claims_story::hold(app, *who, &what, strength, mode);
         }
-        Step::Release { who, what, force } => drop(claim_story::release(app, *who, WHAT[*what], *force)),
+        Step::Release { who, what, force } => drop(claims_story::release(app, *who, WHAT[*what], *force)),
         Step::Contest { who, what } => {
             host.call_from(&[*who]);
-            let caller = story::facts(&host, None);
+            let caller = store_story::facts(&host, None);
             let _ = app.contest(&caller, "/shop/main".as_ref(), WHAT[*what], None);
         }
         Step::Die(who) => host.kill(*who),
         Step::Leave(who) => {
             app.leave(&format!("s{who}").into(), LeaveReason::Ended, Actor::Consort).unwrap();
         }
-        Step::Return(who) => drop(story::join(app, &format!("s{who}"), *who, NameWish::Any).unwrap()),
+        Step::Return(who) => drop(store_story::join(app, &format!("s{who}"), *who, NameWish::Any).unwrap()),
         Step::Pass(seconds) => host.advance(seconds * Timestamp::SECOND),
     }
 }
@@ -94,12 +94,12 @@ proptest! {
         let store = Store::new(temp.path().join("consort.db"), Access::Command);
         let mut app: StoryApp = StoryApp::new(store);
         for pid in 1..5 {
-            story::join(&mut app, &format!("s{pid}"), pid, NameWish::Any).unwrap();
+            store_story::join(&mut app, &format!("s{pid}"), pid, NameWish::Any).unwrap();
         }
         for step in &steps {
             go(&mut app, step);
-            let standing = claim_story::standing(&mut app);
-            claim_story::assert_nobody_is_in_anybodys_way(&standing);
+            let standing = claims_story::standing(&mut app);
+            claims_story::assert_nobody_is_in_anybodys_way(&standing);
             let everything = [Pattern::tree("")];
             let held = app.engine_mut().side_files().held_near(&everything, Case::Matters);
             prop_assert!(!held.is_partial);
@@ -120,12 +120,12 @@ fn notes_that_say_too_much_hinder_nobody() {
     let temp = tempfile::tempdir().unwrap();
     let store = Store::new(temp.path().join("consort.db"), Access::Command);
     let mut app: StoryApp = StoryApp::new(store);
-    story::join(&mut app, "s1", 1, NameWish::Any).unwrap();
-    story::join(&mut app, "s2", 2, NameWish::Any).unwrap();
-    claim_story::reserve(&mut app, 1, &["src/"]).unwrap();
+    store_story::join(&mut app, "s1", 1, NameWish::Any).unwrap();
+    store_story::join(&mut app, "s2", 2, NameWish::Any).unwrap();
+    claims_story::reserve(&mut app, 1, &["src/"]).unwrap();
     let file = temp.path().join("published/store");
     let before = std::fs::read_to_string(&file).unwrap();
-    claim_story::release(&mut app, 1, "src/", false).unwrap();
+    claims_story::release(&mut app, 1, "src/", false).unwrap();
     assert!(!std::fs::read_to_string(&file).unwrap().contains("\nby\t"), "nothing is held");
     let mut write = |path: &str| {
         let target = Target {
@@ -143,7 +143,7 @@ fn notes_that_say_too_much_hinder_nobody() {
     }
     // And one that says nothing because it cannot be read does not let through.
     std::fs::remove_file(&file).unwrap();
-    claim_story::reserve(&mut app, 1, &["src/"]).unwrap();
+    claims_story::reserve(&mut app, 1, &["src/"]).unwrap();
     let whole = std::fs::read_to_string(&file).unwrap();
     let glued = whole.replace("\nby\t", "by\t");
     let (stamp, _) = whole.split_at(256);
@@ -166,10 +166,10 @@ fn names_with_tabs_and_newlines_are_held_like_any_other() {
     let temp = tempfile::tempdir().unwrap();
     let store = Store::new(temp.path().join("consort.db"), Access::Command);
     let mut app: StoryApp = StoryApp::new(store);
-    story::join(&mut app, "s1", 1, NameWish::Any).unwrap();
-    story::join(&mut app, "s2", 2, NameWish::Any).unwrap();
+    store_story::join(&mut app, "s1", 1, NameWish::Any).unwrap();
+    store_story::join(&mut app, "s2", 2, NameWish::Any).unwrap();
     for name in ["a\tb", "a\nb", "100%", "%0a", "ü\r", "back\\slash"] {
-        claim_story::reserve(&mut app, 1, &[name]).unwrap();
+        claims_story::reserve(&mut app, 1, &[name]).unwrap();
         let target = Target {
             path: format!("/shop/main/{name}").into(),
             extent: Extent::File,

@@ -13,9 +13,9 @@ use consort_core::presence::NameWish;
 use consort_sqlite::Access;
 use consort_sqlite::Store;
 use consort_testkit::convergence_story;
-use consort_testkit::mail_story;
-use consort_testkit::story;
-use consort_testkit::story::StoryApp;
+use consort_testkit::messages_story;
+use consort_testkit::store_story;
+use consort_testkit::store_story::StoryApp;
 use proptest::prelude::*;
 
 fn app(temp: &tempfile::TempDir) -> StoryApp {
@@ -58,7 +58,7 @@ fn go(app: &mut StoryApp, step: &Step) {
         Step::Visit(who, path, written) => drop(convergence_story::visit(app, &name(who), path, *written)),
         Step::Write(from, to) => {
             app.host().call_from(&[*from]);
-            let request = mail_story::request(app, &[&format!("Agent{to}")], "about the cookie");
+            let request = messages_story::request(app, &[&format!("Agent{to}")], "about the cookie");
             let _ = app.send(&request);
         }
         Step::Leave(who) => {
@@ -67,11 +67,11 @@ fn go(app: &mut StoryApp, step: &Step) {
         }
         Step::Die(who) => {
             app.host().kill(*who);
-            story::who(app);
+            store_story::who(app);
         }
         Step::Join(who) => {
             let wish = NameWish::Prefer(format!("Agent{who}"));
-            story::join(app, &name(who), *who, wish).unwrap();
+            store_story::join(app, &name(who), *who, wish).unwrap();
         }
         Step::Pass(minutes) => app.host().advance(minutes * Timestamp::MINUTE),
         Step::Look => drop(convergence_story::radar(app)),
@@ -112,7 +112,7 @@ proptest! {
 fn trails_survive_what_is_torn_and_odd() {
     let temp = tempfile::tempdir().unwrap();
     let mut app = app(&temp);
-    story::join(&mut app, "s/../1", 1, NameWish::Any).unwrap();
+    store_story::join(&mut app, "s/../1", 1, NameWish::Any).unwrap();
     convergence_story::prompt(&mut app, "s/../1", "a\tb\nof\tanother\tproject cookie");
     convergence_story::visit(&mut app, "s/../1", "new\nline\tand %41", true);
     let (notes, session) = (app.engine_mut().side_files(), "s/../1".into());
@@ -144,7 +144,7 @@ fn trails_survive_what_is_torn_and_odd() {
     assert!(!file.with_file_name("state").exists());
     assert!(notes.trail(&session).is_none());
     assert_eq!(notes.last_trail(&session).unwrap().steps.len(), 10);
-    story::join(&mut app, "s/../1", 1, NameWish::Any).unwrap();
+    store_story::join(&mut app, "s/../1", 1, NameWish::Any).unwrap();
     assert_eq!(notes.trail(&session).unwrap().steps.len(), 10);
     notes.forget_prompts(None);
     assert!(notes.trail(&session).unwrap().steps.iter().all(|step| step.prompt.is_none()));

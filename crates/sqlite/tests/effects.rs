@@ -14,10 +14,10 @@ use consort_core::presence::LeaveReason;
 use consort_core::presence::NameWish;
 use consort_sqlite::Access;
 use consort_sqlite::Store;
-use consort_testkit::claim_story;
-use consort_testkit::mail_story;
-use consort_testkit::story;
-use consort_testkit::story::StoryApp;
+use consort_testkit::claims_story;
+use consort_testkit::messages_story;
+use consort_testkit::store_story;
+use consort_testkit::store_story::StoryApp;
 
 /// A store in which verbs are carried out, and one that gets their entries and nothing
 /// else.
@@ -79,19 +79,19 @@ fn sorted(topics: Vec<Topic>) -> Vec<String> {
 fn an_entry_has_the_same_effects_wherever_it_comes_from() {
     let mut both = Both::new();
     for (session, pid) in [("s1", 1), ("s2", 2), ("s3", 3)] {
-        both.check("join", |app| drop(story::join(app, session, pid, NameWish::Any).unwrap()));
+        both.check("join", |app| drop(store_story::join(app, session, pid, NameWish::Any).unwrap()));
     }
-    let name = |app: &mut StoryApp| story::who(app).agents[1].agent.name.to_string();
+    let name = |app: &mut StoryApp| store_story::who(app).agents[1].agent.name.to_string();
     both.check("send", |app| {
         let to = name(app);
         app.host().call_from(&[1]);
-        let request = mail_story::request(app, &[to.as_str(), "@me"], "hello");
+        let request = messages_story::request(app, &[to.as_str(), "@me"], "hello");
         app.send(&request).unwrap();
     });
-    both.check("reserve", |app| drop(claim_story::reserve(app, 2, &["src/", "docs/a.md"]).unwrap()));
-    both.check("contest", |app| drop(claim_story::contest(app, 1, "src/").unwrap()));
+    both.check("reserve", |app| drop(claims_story::reserve(app, 2, &["src/", "docs/a.md"]).unwrap()));
+    both.check("contest", |app| drop(claims_story::contest(app, 1, "src/").unwrap()));
     both.check("release", |app| {
-        claim_story::release(app, 2, "src/", false).unwrap();
+        claims_story::release(app, 2, "src/", false).unwrap();
     });
     both.check("rename", |app| {
         app.rename(&"s3".into(), "Heron", Actor::Person).unwrap();
@@ -101,6 +101,6 @@ fn an_entry_has_the_same_effects_wherever_it_comes_from() {
     assert!(!state(&both, "verbs") && !state(&both, "entries"), "nothing is left of who left");
     both.check("death", |app| {
         app.host().kill(3);
-        story::who(app);
+        store_story::who(app);
     });
 }

@@ -15,7 +15,7 @@ use consort_core::presence::CallerFacts;
 use consort_core::presence::Proof;
 use consort_sqlite::Access;
 use consort_sqlite::Store;
-use consort_testkit::story::StoryApp;
+use consort_testkit::store_story::StoryApp;
 use serde_json::Value;
 use serde_json::json;
 

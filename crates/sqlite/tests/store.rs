@@ -21,11 +21,11 @@ use consort_core::presence::Status;
 use consort_sqlite::Access;
 use consort_sqlite::SCHEMA;
 use consort_sqlite::Store;
-use consort_testkit::claim_story;
+use consort_testkit::claims_story;
 use consort_testkit::convergence_story;
-use consort_testkit::mail_story;
-use consort_testkit::story;
-use consort_testkit::story::StoryApp;
+use consort_testkit::messages_story;
+use consort_testkit::store_story;
+use consort_testkit::store_story::StoryApp;
 use proptest::prelude::*;
 
 fn app_at(dir: &Path) -> StoryApp {
@@ -35,25 +35,25 @@ fn app_at(dir: &Path) -> StoryApp {
 #[test]
 fn it_tells_the_story() {
     let temp = tempfile::tempdir().unwrap();
-    story::store_story(Store::new(temp.path().join("new/consort.db"), Access::Command));
+    store_story::store_story(Store::new(temp.path().join("new/consort.db"), Access::Command));
 }
 
 #[test]
 fn it_tells_the_story_of_mail() {
     let temp = tempfile::tempdir().unwrap();
-    mail_story::mail_story(Store::new(temp.path().join("consort.db"), Access::Command));
+    messages_story::messages_story(Store::new(temp.path().join("consort.db"), Access::Command));
 }
 
 #[test]
 fn it_tells_the_story_of_claims() {
     let temp = tempfile::tempdir().unwrap();
-    claim_story::claim_story(Store::new(temp.path().join("consort.db"), Access::Command));
+    claims_story::claims_story(Store::new(temp.path().join("consort.db"), Access::Command));
 }
 
 #[test]
 fn it_tells_the_story_of_tasks() {
     let temp = tempfile::tempdir().unwrap();
-    claim_story::task_story(Store::new(temp.path().join("consort.db"), Access::Command));
+    claims_story::task_story(Store::new(temp.path().join("consort.db"), Access::Command));
 }
 
 #[test]
@@ -67,7 +67,7 @@ fn nobody_else_can_read_it() {
     let temp = tempfile::tempdir().unwrap();
     let dir = temp.path().join("data");
     let mut app = app_at(&dir);
-    story::join(&mut app, "s", 1, NameWish::Any).unwrap();
+    store_story::join(&mut app, "s", 1, NameWish::Any).unwrap();
     let mode = |path: &Path| std::fs::metadata(path).unwrap().permissions().mode() & 0o777;
     assert_eq!(mode(&dir), 0o700);
     let beside = ["sessions/s/state", "sessions/s/log", "slots/hosts", "published/store"];
@@ -83,7 +83,7 @@ fn ancestors_count_up_to_the_one_that_hosts_an_agent() {
     for pid in [9, 3] {
         app.host().start(pid, "first");
     }
-    story::join(&mut app, "s", 7, NameWish::Any).unwrap();
+    store_story::join(&mut app, "s", 7, NameWish::Any).unwrap();
     let above = |app: &StoryApp, pids: &[u32]| {
         app.host().call_from(pids);
         let (ancestors, is_noted) = app.ancestors();
@@ -91,7 +91,7 @@ fn ancestors_count_up_to_the_one_that_hosts_an_agent() {
     };
     assert_eq!(above(&app, &[9, 7, 3]), (vec![9, 7], true));
     assert_eq!(above(&app, &[9, 3]), (vec![9, 3], false));
-    story::join(&mut app, "t", 7 + 512, NameWish::Any).unwrap();
+    store_story::join(&mut app, "t", 7 + 512, NameWish::Any).unwrap();
     assert_eq!(above(&app, &[9, 7, 3]), (vec![9, 7], true));
     assert_eq!(above(&app, &[9, 7 + 512, 3]), (vec![9, 7 + 512], true));
     // The same number is another process.
@@ -100,12 +100,12 @@ fn ancestors_count_up_to_the_one_that_hosts_an_agent() {
     app.host().start(7 + 512, "first");
     // While its process lives, a session stays there.
     assert!(matches!(
-        story::join(&mut app, "t", 8, NameWish::Any),
+        store_story::join(&mut app, "t", 8, NameWish::Any),
         Err(consort_core::presence::PresenceError::RunsElsewhere { .. })
     ));
     // It goes on in another one then: what is above the old one counts.
     app.host().kill(7 + 512);
-    story::join(&mut app, "t", 8, NameWish::Any).unwrap();
+    store_story::join(&mut app, "t", 8, NameWish::Any).unwrap();
     app.host().start(7 + 512, "first");
     assert_eq!(above(&app, &[9, 7 + 512, 3]), (vec![9, 7 + 512, 3], false));
     assert_eq!(above(&app, &[8, 3]), (vec![8], true));
@@ -120,7 +120,7 @@ fn the_wal_stays_short_where_every_writer_is_alone() {
     for n in 0..300 {
         // A store of its own each time, as a hook has.
         let mut app = app_at(temp.path());
-        story::join(&mut app, &format!("s{}", n % 5), 1, NameWish::Any).unwrap();
+        store_story::join(&mut app, &format!("s{}", n % 5), 1, NameWish::Any).unwrap();
         app.leave(&format!("s{}", n % 5).into(), LeaveReason::Ended, Actor::Consort).unwrap();
         drop(app);
         longest = longest.max(std::fs::metadata(temp.path().join("consort.db-wal")).unwrap().len());
@@ -132,7 +132,7 @@ fn the_wal_stays_short_where_every_writer_is_alone() {
 fn an_older_program_reads_a_newer_store_and_does_not_write_to_it() {
     let temp = tempfile::tempdir().unwrap();
     let mut app = app_at(temp.path());
-    story::join(&mut app, "s", 1, NameWish::Insist("Raven".into())).unwrap();
+    store_story::join(&mut app, "s", 1, NameWish::Insist("Raven".into())).unwrap();
     drop(app);
     let newer = rusqlite::Connection::open_in_memory().unwrap();
     newer
@@ -142,12 +142,12 @@ fn an_older_program_reads_a_newer_store_and_does_not_write_to_it() {
 
     let mut app = app_at(temp.path());
     app.host().start(1, "first");
-    assert_eq!(story::roll(&mut app), "Raven idle");
+    assert_eq!(store_story::roll(&mut app), "Raven idle");
     newer.execute_batch("DROP INDEX store.letters_unread; DROP TABLE store.letters").unwrap();
     let beyond = app.unread_count(&Actor::Person).unwrap_err().to_string();
     assert!(beyond.contains("schema 99"), "{beyond}");
     // Also where it was opened before the newer one came.
-    let refused = story::join(&mut app, "t", 2, NameWish::Any).unwrap_err().to_string();
+    let refused = store_story::join(&mut app, "t", 2, NameWish::Any).unwrap_err().to_string();
     assert!(refused.contains("schema 99") && refused.contains(&format!("knows {SCHEMA}")), "{refused}");
 }
 
@@ -158,10 +158,10 @@ fn what_is_forgotten_stays_so_where_its_entry_is_kept() {
     let temp = tempfile::tempdir().unwrap();
     let mut app = app_at(temp.path());
     for (session, pid) in [("s", 1), ("t", 2)] {
-        story::join(&mut app, session, pid, NameWish::Any).unwrap();
+        store_story::join(&mut app, session, pid, NameWish::Any).unwrap();
     }
-    claim_story::hold(&mut app, 2, &["topic:auth"], Strength::Advisory, Mode::Exclusive).unwrap();
-    claim_story::contest(&mut app, 1, "topic:auth").unwrap();
+    claims_story::hold(&mut app, 2, &["topic:auth"], Strength::Advisory, Mode::Exclusive).unwrap();
+    claims_story::contest(&mut app, 1, "topic:auth").unwrap();
     let mailbox = Actor::Agent("t".into());
     app.host().be(99);
     let letters = app.inbox(&InboxRequest { mailbox: mailbox.clone(), from: None, peek: false }).unwrap();
@@ -169,13 +169,13 @@ fn what_is_forgotten_stays_so_where_its_entry_is_kept() {
     app.has_read(&mailbox, &letters).unwrap();
 
     app.host().advance(31 * Timestamp::DAY);
-    app.retain(story::MONTH).unwrap();
+    app.retain(store_story::MONTH).unwrap();
     let sent = app.sent(&Actor::Agent("s".into()), 9).unwrap();
     assert!(sent.is_empty(), "{sent:?}");
     // What was done at the last one's end is old as well by now.
     app.host().advance(31 * Timestamp::DAY);
-    app.retain(story::MONTH).unwrap();
-    assert_eq!(claim_story::standing(&mut app).len(), 1);
+    app.retain(store_story::MONTH).unwrap();
+    assert_eq!(claims_story::standing(&mut app).len(), 1);
     assert!(app.journal_verify().unwrap().is_sound(), "{:?}", app.journal_verify());
     app.journal_rebuild().unwrap();
     assert_eq!(app.unread_count(&mailbox).unwrap(), 0);
@@ -200,7 +200,7 @@ fn a_newcomer_waits_while_another_makes_the_store() {
 fn a_replaced_store_is_let_go() {
     let temp = tempfile::tempdir().unwrap();
     let mut app = app_at(temp.path());
-    story::join(&mut app, "s", 1, NameWish::Any).unwrap();
+    store_story::join(&mut app, "s", 1, NameWish::Any).unwrap();
     assert!(!app.close_if_replaced());
     for file in ["consort.db", "consort.db-wal", "consort.db-shm"] {
         std::fs::remove_file(temp.path().join(file)).unwrap();
@@ -213,8 +213,8 @@ fn a_replaced_store_is_let_go() {
 fn damage_is_found_and_mended() {
     let temp = tempfile::tempdir().unwrap();
     let mut app = app_at(temp.path());
-    story::join(&mut app, "s", 1, NameWish::Insist("Raven".into())).unwrap();
-    story::join(&mut app, "t", 1, NameWish::Insist("Bear".into())).unwrap();
+    store_story::join(&mut app, "s", 1, NameWish::Insist("Raven".into())).unwrap();
+    store_story::join(&mut app, "t", 1, NameWish::Insist("Bear".into())).unwrap();
     drop(app);
     let tamper = |sql: &str| {
         let connection = rusqlite::Connection::open_in_memory().unwrap();
@@ -251,12 +251,12 @@ fn damage_is_found_and_mended() {
 fn the_last_entry_is_never_dropped() {
     let temp = tempfile::tempdir().unwrap();
     let mut app = app_at(temp.path());
-    story::join(&mut app, "s", 1, NameWish::Any).unwrap();
+    store_story::join(&mut app, "s", 1, NameWish::Any).unwrap();
     app.leave(&"s".into(), LeaveReason::Ended, Actor::Consort).unwrap();
     let mut last = app.journal_last_seq().unwrap();
     for _ in 0..4 {
         app.host().advance(40 * Timestamp::DAY);
-        app.retain(story::MONTH).unwrap();
+        app.retain(store_story::MONTH).unwrap();
         let now = app.journal_last_seq().unwrap();
         assert!(now >= last, "from {last} back to {now}");
         last = now;
@@ -307,7 +307,7 @@ fn carry_out(app: &mut StoryApp, verb: &Verb) {
     match *verb {
         Verb::Join { session: s, pid, name } => {
             let wish = name.map_or(NameWish::Any, |name| NameWish::Insist(format!("n{name}")));
-            let _ = story::join(app, &session(s), pid.into(), wish);
+            let _ = store_story::join(app, &session(s), pid.into(), wish);
         }
         Verb::Leave { session: s, asked } => {
             let reason = if asked { LeaveReason::Asked } else { LeaveReason::Ended };
@@ -321,7 +321,7 @@ fn carry_out(app: &mut StoryApp, verb: &Verb) {
         }
         Verb::Kill { pid } => app.host().kill(pid.into()),
         Verb::Reuse { pid } => drop(app.host().start(pid.into(), "another")),
-        Verb::Look => drop(story::who(app)),
+        Verb::Look => drop(store_story::who(app)),
         Verb::Wait { days } => app.host().advance(i64::from(days) * Timestamp::DAY),
         Verb::Retain { days } => {
             let retention = Retention { journal_days: days.into(), message_days: days.into() };
@@ -332,7 +332,7 @@ fn carry_out(app: &mut StoryApp, verb: &Verb) {
             let to =
                 to.map_or_else(|| vec!["all".to_owned(), "@me".to_owned()], |name| vec![format!("n{name}")]);
             let to: Vec<&str> = to.iter().map(String::as_str).collect();
-            let request = mail_story::request(app, &to, "hello");
+            let request = messages_story::request(app, &to, "hello");
             let _ = app.send(&request);
         }
         Verb::Collect { session: s, moment, shown } => {
@@ -380,7 +380,7 @@ proptest! {
         let found = app.journal_verify().unwrap();
         prop_assert!(found.is_sound(), "{found:?}");
 
-        let mut names: Vec<String> = story::who(&mut app)
+        let mut names: Vec<String> = store_story::who(&mut app)
             .agents
             .iter()
             .filter(|seen| seen.left.is_none())

@@ -25,10 +25,10 @@ use consort_core::presence::LeaveReason;
 use consort_core::presence::NameWish;
 use consort_sqlite::Access;
 use consort_sqlite::Store;
-use consort_testkit::mail_story::request;
-use consort_testkit::story;
-use consort_testkit::story::StoryApp;
-use consort_testkit::story::facts;
+use consort_testkit::messages_story::request;
+use consort_testkit::store_story;
+use consort_testkit::store_story::StoryApp;
+use consort_testkit::store_story::facts;
 use serde_json::Value;
 
 fn app_at(dir: &Path) -> StoryApp {
@@ -66,7 +66,7 @@ fn insert(dir: &Path, format: u32, changes: &str) {
 fn what_a_newer_program_has_changed_is_kept_shown_and_left_alone() {
     let temp = tempfile::tempdir().unwrap();
     let mut app = app_at(temp.path());
-    story::join(&mut app, "s", 1, NameWish::Insist("Raven".into())).unwrap();
+    store_story::join(&mut app, "s", 1, NameWish::Insist("Raven".into())).unwrap();
     let first = reserve(&mut app, 1, "docs/").unwrap();
     let held = all(&mut app).pop().unwrap();
     let Value::Object(held) = serde_json::to_value(&held.changes[0]).unwrap() else { panic!("{held:?}") };
@@ -100,7 +100,7 @@ fn numbers_count_within_their_kind_and_project_and_are_given_once() {
     let temp = tempfile::tempdir().unwrap();
     let mut app = app_at(temp.path());
     for (session, pid, name) in [("s", 1, "Raven"), ("t", 2, "Bear")] {
-        story::join(&mut app, session, pid, NameWish::Insist(name.into())).unwrap();
+        store_story::join(&mut app, session, pid, NameWish::Insist(name.into())).unwrap();
     }
     let send = |app: &mut StoryApp, pid: u32, to: &str| {
         app.host().call_from(&[pid]);
@@ -110,7 +110,7 @@ fn numbers_count_within_their_kind_and_project_and_are_given_once() {
     assert_eq!((send(&mut app, 1, "Bear").number, reserve(&mut app, 1, "a").unwrap()), (1, 1));
     assert_eq!((send(&mut app, 2, "Raven").number, reserve(&mut app, 2, "b").unwrap()), (2, 2));
     // Another project begins at one; its messages have the project's name elsewhere.
-    story::join_at(&mut app, "u", 3, NameWish::Insist("Wren".into()), "/lab/bench").unwrap();
+    store_story::join_at(&mut app, "u", 3, NameWish::Insist("Wren".into()), "/lab/bench").unwrap();
     let other = send(&mut app, 3, "Bear");
     assert_eq!(other.number, 1);
     let bear = app.find_agent("Bear").unwrap().project.id;
@@ -139,7 +139,7 @@ fn numbers_count_within_their_kind_and_project_and_are_given_once() {
         let letters = app.inbox(&request).unwrap();
         app.has_read(&mailbox, &letters).unwrap();
     }
-    app.retain(story::MONTH).unwrap();
+    app.retain(store_story::MONTH).unwrap();
     app.journal_rebuild().unwrap();
     assert_eq!(send(&mut app, 1, "Bear").number, 3);
 }
@@ -149,13 +149,13 @@ fn a_part_of_an_entry_is_dropped_and_the_rest_keeps_its_name() {
     let temp = tempfile::tempdir().unwrap();
     let mut app = app_at(temp.path());
     // One entry: the repository, which is needed for ever, and an agent, who is not.
-    story::join(&mut app, "s", 1, NameWish::Insist("Raven".into())).unwrap();
-    story::join(&mut app, "t", 2, NameWish::Insist("Bear".into())).unwrap();
+    store_story::join(&mut app, "s", 1, NameWish::Insist("Raven".into())).unwrap();
+    store_story::join(&mut app, "t", 2, NameWish::Insist("Bear".into())).unwrap();
     let first = all(&mut app).remove(0);
     assert!(first.changes.len() == 2, "{first:?}");
     app.leave(&"s".into(), LeaveReason::Ended, Actor::Person).unwrap();
     app.host().advance(40 * Timestamp::DAY);
-    app.retain(story::MONTH).unwrap();
+    app.retain(store_story::MONTH).unwrap();
     let left = all(&mut app).remove(0);
     assert_eq!((left.id, left.changes.len()), (first.id, 2));
     assert_eq!(left.changes[0], first.changes[0]);
@@ -163,7 +163,7 @@ fn a_part_of_an_entry_is_dropped_and_the_rest_keeps_its_name() {
     let verification = app.journal_verify().unwrap();
     assert!(verification.is_sound(), "{verification:?}");
     app.journal_rebuild().unwrap();
-    assert_eq!(story::roll(&mut app), "Bear idle");
+    assert_eq!(store_story::roll(&mut app), "Bear idle");
     // An entry is found by its id.
     let found = app.engine_mut().read().unwrap().entry(left.id).unwrap();
     assert_eq!(found, Some(left));

@@ -11,9 +11,9 @@ use consort_core::presence::LeaveReason;
 use consort_core::presence::NameWish;
 use consort_core::project::ProjectId;
 
-use crate::mail_story;
-use crate::story::StoryApp;
-use crate::story::join;
+use crate::messages_story;
+use crate::store_story::StoryApp;
+use crate::store_story::join;
 
 /// Prompts a session a minute later; what it is told.
 pub fn prompt(app: &mut StoryApp, session: &str, text: &str) -> Vec<String> {
@@ -76,7 +76,7 @@ pub fn convergence_story(engine: impl Engine + 'static) {
     let told = deepen_until_told(&mut app, "invoice");
     assert_eq!(told, 1);
     app.host().call_from(&[1]);
-    let request = mail_story::request(&app, &["Raven"], "the invoice is mine until noon");
+    let request = messages_story::request(&app, &["Raven"], "the invoice is mine until noon");
     app.send(&request).unwrap();
     assert_eq!(prompt(&mut app, "s1", "the invoice again").len(), 0);
     assert_eq!(radar(&mut app).tally.all.prevented, 1);

@@ -40,7 +40,7 @@ use serde_json::json;
 use crate::guard::Access;
 use crate::reply::Refusal;
 use crate::reply::answer;
-use crate::site::Inner;
+use crate::server::Inner;
 
 /// How many entries or messages are shown unless asked otherwise, and at most.
 const USUAL: usize = 50;

@@ -27,7 +27,7 @@ use tokio::sync::mpsc;
 use tokio_stream::wrappers::ReceiverStream;
 
 use crate::reply::Refusal;
-use crate::site::Inner;
+use crate::server::Inner;
 
 /// How many entries are read at once.
 const BATCH: usize = 200;

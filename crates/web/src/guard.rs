@@ -16,7 +16,7 @@ use consort_core::presence::CallerFacts;
 use consort_core::presence::Proof;
 
 use crate::reply::Refusal;
-use crate::site::Connection;
+use crate::server::Connection;
 
 /// What a caller has to show.
 #[derive(Clone, PartialEq, Eq)]

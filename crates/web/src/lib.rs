@@ -10,9 +10,9 @@ mod api;
 mod events;
 mod guard;
 mod reply;
-mod site;
+mod server;
 mod sync;
 
 pub use guard::Token;
 pub use guard::Tokens;
-pub use site::Site;
+pub use server::Site;

@@ -1,7 +1,7 @@
 //! Claude Code. Seen with 2.1.325.
 
 pub(crate) mod hooks;
-mod live;
+mod session_file;
 mod wake;
 
 use std::path::Path;
@@ -28,9 +28,9 @@ use crate::Piece;
 use crate::Run;
 use crate::SettingsError;
 use crate::Wiring;
-use crate::owned;
+use crate::json_settings::parse;
+use crate::plugin_file;
 use crate::server;
-use crate::settings::parse;
 
 /// The events we ask for; the rest of its thirty-odd say nothing new.
 const EVENTS: &[&str] = &[
@@ -63,7 +63,7 @@ fn skill(_program: &str) -> String {
     format!(
         "---\nname: consort\ndescription: How to work with the other coding agents of this project: see them, \
          talk to them, reserve what you change.\n---\n<!-- {} -->\n\n{PRIMER}",
-        owned::NOTICE
+        plugin_file::NOTICE
     )
 }
 
@@ -155,7 +155,7 @@ impl AgentCli for Claude {
     }
 
     fn live_state(&self, config_dir: &Path, agent: &Agent) -> Option<Live> {
-        live::SessionFile::read(config_dir, agent).and_then(live::SessionFile::state)
+        session_file::SessionFile::read(config_dir, agent).and_then(session_file::SessionFile::state)
     }
 }
 

@@ -21,7 +21,7 @@ use consort_core::presence::Agent;
 use consort_core::presence::Status;
 use serde_json::json;
 
-use super::live::SessionFile;
+use super::session_file::SessionFile;
 
 const PATIENCE: Duration = Duration::from_millis(500);
 

@@ -27,10 +27,10 @@ use crate::SettingsError;
 use crate::Table;
 use crate::Wiring;
 use crate::claude::hooks;
-use crate::log;
 use crate::payload::Tools;
 use crate::primer;
 use crate::reply;
+use crate::session_log;
 
 const EVENTS: &[&str] = &[
     "SessionStart",
@@ -193,7 +193,7 @@ impl AgentCli for Codex {
 
     /// A turn that is interrupted or fails fires no hook.
     fn live_state(&self, config_dir: &Path, agent: &Agent) -> Option<Live> {
-        log::idle(&rollout(config_dir, agent.session.as_str())?, |event| {
+        session_log::idle(&rollout(config_dir, agent.session.as_str())?, |event| {
             match event["payload"]["type"].as_str()? {
                 "turn_aborted" | "task_complete" => Some(true),
                 "task_started" => Some(false),

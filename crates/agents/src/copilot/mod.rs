@@ -28,14 +28,14 @@ use crate::Piece;
 use crate::Run;
 use crate::SettingsError;
 use crate::Wiring;
-use crate::entries::TIMEOUT;
-use crate::entries::hook_command;
-use crate::log;
-use crate::owned;
+use crate::hook_entries::TIMEOUT;
+use crate::hook_entries::hook_command;
 use crate::payload::Payload;
 use crate::payload::Tools;
+use crate::plugin_file;
 use crate::primer;
 use crate::reply;
+use crate::session_log;
 
 const EVENTS: &[&str] = &[
     "sessionStart",
@@ -116,7 +116,7 @@ impl AgentCli for Copilot {
     /// A turn that is interrupted fires no hook.
     fn live_state(&self, config_dir: &Path, agent: &Agent) -> Option<Live> {
         let log = format!("session-state/{}/events.jsonl", agent.session.path_part());
-        log::idle(&config_dir.join(log), |event| match event["type"].as_str()? {
+        session_log::idle(&config_dir.join(log), |event| match event["type"].as_str()? {
             "abort" | "session.error" => Some(true),
             // What was asked is taken back before there is an answer.
             "session.usage_checkpoint" if event["data"].to_string().contains("\"rewind\"") => Some(true),
@@ -168,6 +168,6 @@ fn file_of_hooks(program: &str) -> String {
         ((*event).to_owned(), json!([{ "type": "command", "bash": command, "timeoutSec": TIMEOUT }]))
     };
     let hooks: serde_json::Map<String, Value> = EVENTS.iter().map(hook).collect();
-    let file = json!({ "version": 1, "comment": owned::NOTICE, "hooks": hooks });
+    let file = json!({ "version": 1, "comment": plugin_file::NOTICE, "hooks": hooks });
     serde_json::to_string_pretty(&file).unwrap_or_default() + "\n"
 }

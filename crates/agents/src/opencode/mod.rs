@@ -28,10 +28,10 @@ use crate::Piece;
 use crate::Run;
 use crate::SettingsError;
 use crate::Wiring;
+use crate::json_settings::parse;
 use crate::payload::Tools;
-use crate::plain;
+use crate::plugin_dialect;
 use crate::primer;
-use crate::settings::parse;
 
 const TOOLS: Tools = Tools {
     write: &["write", "edit", "multiedit"],
@@ -53,7 +53,7 @@ impl Dialect for OpenCode {
     }
 
     fn read(&self, event: &str, payload: &[u8]) -> Option<HookCall> {
-        plain::read(event, payload, &TOOLS)
+        plugin_dialect::read(event, payload, &TOOLS)
     }
 
     fn hears_before_tools(&self) -> bool {
@@ -61,7 +61,7 @@ impl Dialect for OpenCode {
     }
 
     fn write(&self, _event: &str, reply: &HookReply) -> Option<String> {
-        plain::write(reply)
+        plugin_dialect::write(reply)
     }
 }
 
@@ -116,7 +116,7 @@ impl AgentCli for OpenCode {
     }
 
     fn wake(&self, _config_dir: &Path, _agent: &Agent, activity: &Activity) -> bool {
-        plain::is_woken(activity)
+        plugin_dialect::is_woken(activity)
     }
 }
 
@@ -141,5 +141,5 @@ fn server(program: &str) -> Value {
 }
 
 fn plugin(program: &str) -> String {
-    plain::plugin(include_str!("plugin.js"), "opencode", program)
+    plugin_dialect::plugin(include_str!("plugin.js"), "opencode", program)
 }

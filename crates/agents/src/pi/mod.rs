@@ -23,7 +23,7 @@ use crate::Run;
 use crate::SettingsError;
 use crate::Wiring;
 use crate::payload::Tools;
-use crate::plain;
+use crate::plugin_dialect;
 use crate::primer;
 
 const TOOLS: Tools = Tools { write: &["write", "edit"], read: &["read"], shell: &["bash"], patch: &[] };
@@ -39,7 +39,7 @@ impl Dialect for Pi {
     }
 
     fn read(&self, event: &str, payload: &[u8]) -> Option<HookCall> {
-        plain::read(event, payload, &TOOLS)
+        plugin_dialect::read(event, payload, &TOOLS)
     }
 
     fn hears_before_tools(&self) -> bool {
@@ -47,7 +47,7 @@ impl Dialect for Pi {
     }
 
     fn write(&self, _event: &str, reply: &HookReply) -> Option<String> {
-        plain::write(reply)
+        plugin_dialect::write(reply)
     }
 }
 
@@ -96,10 +96,10 @@ impl AgentCli for Pi {
     }
 
     fn wake(&self, _config_dir: &Path, _agent: &Agent, activity: &Activity) -> bool {
-        plain::is_woken(activity)
+        plugin_dialect::is_woken(activity)
     }
 }
 
 fn plugin(program: &str) -> String {
-    plain::plugin(include_str!("extension.ts"), "pi", program)
+    plugin_dialect::plugin(include_str!("extension.ts"), "pi", program)
 }

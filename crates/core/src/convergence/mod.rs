@@ -16,14 +16,14 @@ mod ops;
 pub mod published;
 mod rules;
 mod signals;
+mod stop_words;
 mod store;
 #[cfg(test)]
 mod tests;
 mod topics;
 mod trail;
-mod trails;
+mod trail_log;
 mod wording;
-mod words;
 
 pub use domains::Domains;
 pub use domains::Learned;

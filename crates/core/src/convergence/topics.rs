@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::words;
+use super::stop_words;
 
 /// How many topics a prompt has at most.
 pub const MOST_TOPICS: usize = 8;
@@ -21,7 +21,7 @@ pub fn topics(prompt: &str, noise: &[String]) -> Vec<String> {
     let end = prompt.floor_char_boundary(LONGEST.min(prompt.len()));
     let mut found: BTreeMap<String, (usize, usize)> = BTreeMap::new();
     for (at, word) in words(&prompt[..end]).into_iter().enumerate() {
-        if !words::is_empty(&word) && !noise.contains(&word) {
+        if !stop_words::is_empty(&word) && !noise.contains(&word) {
             found.entry(word).or_insert((0, at)).0 += 1;
         }
     }
@@ -44,7 +44,7 @@ fn words(text: &str) -> Vec<String> {
     let mut word = String::new();
     let mut end = |word: &mut String| {
         let whole = std::mem::take(word);
-        let is_long = whole.chars().nth(2).is_some() || words::is_short_topic(&whole);
+        let is_long = whole.chars().nth(2).is_some() || stop_words::is_short_topic(&whole);
         let is_word = is_long && whole.len() <= LONGEST_WORD && whole.contains(char::is_alphabetic);
         if is_word || whole.starts_with(is_ideograph) {
             words.push(whole);

@@ -13,11 +13,11 @@
 //! shown twice is marked as shown again.**
 
 mod error;
+mod mail_flags;
 mod model;
 mod ops;
 mod quote;
 mod rules;
-mod shown;
 mod store;
 #[cfg(test)]
 mod tests;

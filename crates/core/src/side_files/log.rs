@@ -27,7 +27,7 @@ const KEPT: usize = 64;
 /// A command that was interrupted never ends: after so long it does not count.
 const LONGEST_COMMAND: i64 = Timestamp::HOUR;
 
-/// What is added to a log. Lines of the trail are made in `convergence/trails.rs`.
+/// What is added to a log. Lines of the trail are made in `convergence/trail_log.rs`.
 pub(crate) enum Line {
     /// A process has shown all it handed over.
     Shown(String),

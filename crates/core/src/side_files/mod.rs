@@ -7,8 +7,8 @@
 //! - *slots*: tables of fixed slots that all sessions share.
 //!
 //! What the lines and fields mean is the business of the rooms, which add their own
-//! methods to [`SideFiles`]: `presence/activity.rs`, `messages/shown.rs`,
-//! `claims/notes.rs`, `convergence/trails.rs`, `knowledge/digest.rs`.
+//! methods to [`SideFiles`]: `presence/activity.rs`, `messages/mail_flags.rs`,
+//! `claims/notes.rs`, `convergence/trail_log.rs`, `knowledge/digest.rs`.
 //!
 //! **Nothing in sessions and slots is needed to be right, except the mail flags**: what
 //! is lost is a hint that is not given. Published lines and mail flags are written under

@@ -5,16 +5,16 @@
 
 mod canonical;
 mod reader;
+mod state_vector;
 mod survey;
-mod vector;
 
 pub(crate) use canonical::canonical;
 pub(crate) use reader::Reader;
 pub(crate) use reader::write_blob;
 pub(crate) use reader::write_uint;
+pub(crate) use state_vector::read_vector;
+pub(crate) use state_vector::write_vector;
 pub(crate) use survey::survey;
-pub(crate) use vector::read_vector;
-pub(crate) use vector::write_vector;
 
 use crate::error::CrdtError;
 

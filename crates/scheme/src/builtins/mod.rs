@@ -4,23 +4,23 @@
 //! called. **Each charges the meter for what its work grows with, before it
 //! does it.**
 
+mod aggregates;
 mod arguments;
-mod calls;
 mod fold;
+mod higher_order;
 mod lists;
 mod numbers;
 mod predicates;
 mod records;
-mod reduce;
 mod sorts;
 mod strings;
 
 use crate::compile;
 use crate::error::Error;
+use crate::host_functions::Signature;
 use crate::machine::Machine;
 use crate::meter::Meter;
 use crate::value::Value;
-use crate::world::Signature;
 
 pub(crate) struct Builtin {
     pub(crate) signature: Signature,
@@ -35,10 +35,10 @@ pub(crate) enum Run {
 
 static TABLES: [&[Builtin]; 9] = [
     lists::TABLE,
-    calls::TABLE,
+    higher_order::TABLE,
     fold::TABLE,
     sorts::TABLE,
-    reduce::TABLE,
+    aggregates::TABLE,
     numbers::TABLE,
     predicates::TABLE,
     strings::TABLE,

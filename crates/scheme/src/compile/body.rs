@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use crate::code::Code;
-use crate::code::Group;
-use crate::code::Op;
+use crate::bytecode::Code;
+use crate::bytecode::Group;
+use crate::bytecode::Op;
 use crate::compile::Compiler;
 use crate::compile::Tail;
 use crate::compile::forms;

@@ -1,7 +1,7 @@
 //! Forms that choose: `if`, `cond`, `case`, `when`, `unless`, `and`, `or`.
 
-use crate::code::Op;
-use crate::code::Source;
+use crate::bytecode::Op;
+use crate::bytecode::Source;
 use crate::compile::Compiler;
 use crate::compile::Tail;
 use crate::compile::malformed;

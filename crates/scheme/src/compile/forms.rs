@@ -1,6 +1,6 @@
 //! The forms of the language, by name.
 
-use crate::code::Op;
+use crate::bytecode::Op;
 use crate::compile::Compiler;
 use crate::compile::Tail;
 use crate::compile::body;

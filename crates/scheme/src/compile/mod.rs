@@ -15,20 +15,20 @@ mod thread;
 use std::sync::Arc;
 
 use crate::builtins;
-use crate::code::Code;
-use crate::code::Op;
-use crate::code::Source;
+use crate::bytecode::Code;
+use crate::bytecode::Op;
+use crate::bytecode::Source;
 use crate::error::Error;
 use crate::error::Position;
 use crate::function::Function;
 use crate::function::Kind;
+use crate::host_functions::Signature;
+use crate::host_functions::World;
 use crate::meter;
 use crate::meter::Meter;
 use crate::read::Datum;
 use crate::read::Form;
 use crate::value::Value;
-use crate::world::Signature;
-use crate::world::World;
 use scope::Name;
 use scope::Scope;
 

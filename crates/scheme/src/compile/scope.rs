@@ -4,16 +4,16 @@ use std::sync::Arc;
 
 use crate::builtins;
 use crate::builtins::Builtin;
-use crate::code::Code;
-use crate::code::Group;
-use crate::code::Op;
-use crate::code::Source;
+use crate::bytecode::Code;
+use crate::bytecode::Group;
+use crate::bytecode::Op;
+use crate::bytecode::Source;
 use crate::compile::Compiler;
 use crate::compile::forms;
 use crate::error::Position;
+use crate::host_functions::Signature;
 use crate::meter::Global;
 use crate::value::Value;
-use crate::world::Signature;
 
 /// A function that is being compiled.
 #[derive(Default)]

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use crate::code::Op;
+use crate::bytecode::Op;
 use crate::compile::Compiler;
 use crate::compile::Tail;
 use crate::compile::malformed;

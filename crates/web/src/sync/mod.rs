@@ -7,9 +7,9 @@
 //! **The document is what the journal makes of its entries, in their order.** Where
 //! it may have become something else, it is dropped and made anew.
 
-mod goodbye;
+mod close_reason;
+mod shared_document;
 mod socket;
-mod sync_room;
 
+pub(crate) use shared_document::SyncRooms;
 pub(crate) use socket::routes;
-pub(crate) use sync_room::SyncRooms;

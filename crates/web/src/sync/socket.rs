@@ -22,14 +22,14 @@ use tokio::sync::mpsc;
 use tokio::time;
 use tokio::time::MissedTickBehavior;
 
-use super::goodbye::Goodbye;
-use super::sync_room::Seat;
-use super::sync_room::Speaker;
-use super::sync_room::SyncRoom;
+use super::close_reason::Goodbye;
+use super::shared_document::Seat;
+use super::shared_document::Speaker;
+use super::shared_document::SyncRoom;
 use crate::events;
 use crate::guard::Access;
 use crate::reply::Refusal;
-use crate::site::Inner;
+use crate::server::Inner;
 
 /// Longer frames are not looked at: a peer with more to say at once has to say it in
 /// pieces.

@@ -5,11 +5,11 @@ mod commit;
 mod contest;
 mod guard;
 mod hold;
-mod look;
+mod list;
 mod overlap;
-mod override_;
-mod read_stamps;
+mod r#override;
 mod release;
+mod stale_reads;
 mod touch;
 
 use std::cell::RefCell;

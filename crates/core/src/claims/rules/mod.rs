@@ -3,7 +3,7 @@
 
 mod contest;
 mod hold;
-mod live;
+mod live_holds;
 mod release;
 #[cfg(test)]
 mod tests;
@@ -12,9 +12,9 @@ pub(super) use contest::Want;
 pub(super) use contest::contest;
 pub(super) use hold::Terms;
 pub(super) use hold::hold;
-pub(super) use live::Asker;
-pub(super) use live::LiveHolds;
-pub(super) use live::released;
+pub(super) use live_holds::Asker;
+pub(super) use live_holds::LiveHolds;
+pub(super) use live_holds::released;
 pub(super) use release::Right;
 pub(super) use release::Wanted;
 pub(super) use release::release;

@@ -1,15 +1,15 @@
 //! Convergence's verbs, and what they share.
 
+mod close_predictions;
 mod delegate;
 mod domains;
 mod handoff;
-mod leave;
 mod prompt;
 mod propagate;
 mod radar;
 mod settle;
 
-pub(crate) use leave::close_predictions;
+pub(crate) use close_predictions::close_predictions;
 
 use std::path::Path;
 

@@ -1,6 +1,6 @@
 //! Recording a batch of actions.
 
-use super::look::catch_up_or_begin_anew;
+use super::index::catch_up_or_begin_anew;
 use std::cell::Cell;
 
 use crate::App;

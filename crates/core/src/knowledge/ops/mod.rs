@@ -2,6 +2,6 @@
 
 mod act;
 mod digest;
-mod look;
+mod history;
+mod index;
 mod outdate;
-mod past;

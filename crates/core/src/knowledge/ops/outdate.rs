@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use super::look::catch_up_or_begin_anew;
+use super::index::catch_up_or_begin_anew;
 use crate::App;
 use crate::Timestamp;
 use crate::engine::StoreError;

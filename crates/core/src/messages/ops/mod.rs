@@ -1,8 +1,8 @@
 //! The verbs of messages, one file each; and what other rooms ask of us.
 
 mod deliver;
+mod history;
 mod inbox;
-mod look;
 mod send;
 mod wake;
 

@@ -1,6 +1,6 @@
 //! Sending.
 
-use super::look::find;
+use super::history::find;
 use crate::App;
 use crate::app::commit;
 use crate::engine::StoreError;

@@ -2,11 +2,11 @@
 
 mod activity;
 mod caller;
+mod hook_session;
 mod join;
 mod leave;
 mod project;
 mod rename;
-mod session;
 mod succeed;
 mod who;
 

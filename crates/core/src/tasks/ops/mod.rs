@@ -2,7 +2,7 @@
 
 mod claim;
 mod complete;
-mod look;
+mod list;
 mod unclaim;
 
 use std::path::Path;

@@ -21,9 +21,9 @@ use consort_core::tasks::CompleteRequest;
 use consort_core::tasks::TaskError;
 use consort_core::tasks::TaskRequest;
 
-use crate::story::StoryApp;
-use crate::story::facts;
-use crate::story::join;
+use crate::store_story::StoryApp;
+use crate::store_story::facts;
+use crate::store_story::join;
 
 /// How long a contest lasts, in seconds.
 const CONTEST: i64 = 120;
@@ -104,7 +104,7 @@ fn is_held<T>(result: Result<T, ClaimError>) -> bool {
 }
 
 /// Claims and reservations, from an empty store on.
-pub fn claim_story(engine: impl Engine + 'static) {
+pub fn claims_story(engine: impl Engine + 'static) {
     let mut app = StoryApp::new(engine);
     let host = app.host().clone();
     join(&mut app, "s1", 1, NameWish::Insist("Falcon".into())).unwrap();

@@ -9,9 +9,9 @@ use consort_core::presence::Activity;
 use consort_core::presence::Status;
 use serde::Serialize;
 
-use crate::owned;
 use crate::payload::Payload;
 use crate::payload::Tools;
+use crate::plugin_file;
 
 /// How long a plugin waits for us, in milliseconds.
 const PATIENCE: u32 = 3_000;
@@ -67,10 +67,10 @@ pub(crate) fn is_woken(activity: &Activity) -> bool {
 /// plugins share, and its own part. A missing program must never stop an agent,
 /// so every failure is an empty answer.
 pub(crate) fn plugin(template: &str, kind: &str, program: &str) -> String {
-    let notice = owned::NOTICE;
+    let notice = plugin_file::NOTICE;
     // By name it is a project's, which the user's own may have as well.
     let level = if program.contains('/') { "[]" } else { "[\"--project\"]" };
-    let (line, program) = (owned::PROGRAM, serde_json::Value::from(program));
+    let (line, program) = (plugin_file::PROGRAM, serde_json::Value::from(program));
     let shared = include_str!("plain.js");
     format!(
         "// {notice}\n{line}{program}\nconst KIND = \"{kind}\"\nconst PATIENCE = {PATIENCE}\nconst LEVEL = {level}\n{shared}{template}"

@@ -22,7 +22,7 @@ use consort_knowledge::document;
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
-use super::goodbye::Goodbye;
+use super::close_reason::Goodbye;
 
 /// How many frames may wait for a peer. One that takes them more slowly than others
 /// write is let go, and gets what it missed when it comes back.

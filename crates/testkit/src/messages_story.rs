@@ -19,10 +19,10 @@ use consort_core::messages::SendRequest;
 use consort_core::presence::LeaveReason;
 use consort_core::presence::NameWish;
 
-use crate::story::MONTH;
-use crate::story::StoryApp;
-use crate::story::facts;
-use crate::story::join;
+use crate::store_story::MONTH;
+use crate::store_story::StoryApp;
+use crate::store_story::facts;
+use crate::store_story::join;
 
 /// A request from wherever the host says the call comes from.
 pub fn request(app: &StoryApp, to: &[&str], text: &str) -> SendRequest {
@@ -75,7 +75,7 @@ fn receipts(app: &mut StoryApp, from: &Actor) -> String {
     last.receipts.iter().map(one).collect::<Vec<_>>().join(", ")
 }
 
-pub fn mail_story(engine: impl Engine + 'static) {
+pub fn messages_story(engine: impl Engine + 'static) {
     let mut app = StoryApp::new(engine);
     let host = app.host().clone();
     for (session, pid, name) in [("raven", 10, "Raven"), ("bear", 11, "Bear")] {
@@ -191,7 +191,7 @@ pub fn mail_story(engine: impl Engine + 'static) {
     let ids = std::collections::BTreeMap::from([(four, sent[0].message.id)]);
     let kept = send(&mut app, 10, &["@me"], "kept").unwrap();
     host.kill(12);
-    crate::story::roll(&mut app);
+    crate::store_story::roll(&mut app);
     host.advance(31 * Timestamp::DAY);
     app.retain(MONTH).unwrap();
     let entries = app.journal_tail(&TailRequest { limit: 1_000, ..Default::default() }).unwrap();

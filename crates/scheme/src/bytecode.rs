@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use crate::builtins::Builtin;
 use crate::error::Position;
+use crate::host_functions::Signature;
 use crate::value::Value;
-use crate::world::Signature;
 
 /// One function, or one form at top level.
 pub(crate) struct Code {

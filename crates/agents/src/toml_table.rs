@@ -11,8 +11,8 @@ use toml_edit::TableLike;
 
 use crate::Connection;
 use crate::SettingsError;
+use crate::appended_lines;
 use crate::connect::is_consort;
-use crate::lines;
 
 /// What our table is called.
 const NAME: &str = "consort";
@@ -52,10 +52,10 @@ impl Table {
         let settings = settings.unwrap_or_default();
         let wanted = format!("{}\n{}", self.header(), (self.lines)(program));
         let text = match self.found(settings)? {
-            Found::Nothing => lines::append(settings, &wanted),
+            Found::Nothing => appended_lines::append(settings, &wanted),
             Found::Ours(ours) if ours.program != program => {
                 let mut text = without(settings, &ours.keys);
-                text.replace_range(ours.header, &lines::styled(&wanted, settings));
+                text.replace_range(ours.header, &appended_lines::styled(&wanted, settings));
                 text
             }
             Found::Theirs | Found::Ours(_) => return Ok(settings.to_owned()),
@@ -67,7 +67,7 @@ impl Table {
 
     pub(crate) fn disconnect(&self, settings: &str) -> Result<String, SettingsError> {
         match self.found(settings) {
-            Ok(Found::Ours(ours)) => Ok(lines::cut(&without(settings, &ours.keys), ours.header)),
+            Ok(Found::Ours(ours)) => Ok(appended_lines::cut(&without(settings, &ours.keys), ours.header)),
             // Whatever that is, nothing of ours is in it.
             Ok(_) | Err(SettingsError::Unexpected { .. }) => Ok(settings.to_owned()),
             Err(error) => Err(error),
@@ -96,7 +96,8 @@ impl Table {
         let unexpected = || SettingsError::unexpected(&format!("`{}.{NAME}`", self.of), "a table");
         let table = found.as_table_like().ok_or_else(unexpected)?;
         let program = table.get("command").and_then(|command| command.as_str()).unwrap_or_default();
-        let header = found.as_table().and_then(|table| Some(lines::around(settings, table.span()?.start)));
+        let header =
+            found.as_table().and_then(|table| Some(appended_lines::around(settings, table.span()?.start)));
         let header = header.filter(|line| settings[line.clone()].trim() == self.header());
         let keys = said(table, settings).and_then(|said| self.ours(said, program));
         let ours = header.zip(keys).map(|(header, keys)| Ours { program: program.to_owned(), header, keys });
@@ -127,7 +128,7 @@ struct Said {
 fn said(table: &dyn TableLike, text: &str) -> Option<Vec<Said>> {
     let one = |(key, item): (&str, &toml_edit::Item)| {
         let span = item.as_value()?.span()?;
-        let line = lines::around(text, span.start);
+        let line = appended_lines::around(text, span.start);
         let is_alone = text.get(span.end..line.end)?.trim().is_empty();
         is_alone.then(|| Said { key: key.to_owned(), value: text[span].to_owned(), line })
     };

@@ -5,7 +5,7 @@ use std::ops::Range;
 use consort_core::PRIMER;
 
 use crate::Connection;
-use crate::lines;
+use crate::appended_lines;
 
 /// Between these two, each on a line of its own, whatever ends that: editors
 /// change it.
@@ -28,16 +28,16 @@ pub(crate) fn connect(found: Option<&str>) -> String {
     let found = found.unwrap_or_default();
     match place(found) {
         Some(place) if connection(found) != Connection::Current => {
-            let ours = lines::styled(&ours(), found);
+            let ours = appended_lines::styled(&ours(), found);
             format!("{}{ours}{}", &found[..place.start], &found[place.end..])
         }
         Some(_) => found.to_owned(),
-        None => lines::append(found, &ours()),
+        None => appended_lines::append(found, &ours()),
     }
 }
 
 pub(crate) fn disconnect(found: &str) -> String {
-    place(found).map_or_else(|| found.to_owned(), |place| lines::cut(found, place))
+    place(found).map_or_else(|| found.to_owned(), |place| appended_lines::cut(found, place))
 }
 
 fn place(found: &str) -> Option<Range<usize>> {

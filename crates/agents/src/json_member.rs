@@ -11,9 +11,9 @@ use serde_json::Value;
 use crate::Connection;
 use crate::SettingsError;
 use crate::connect::is_consort;
-use crate::settings::is_bare;
-use crate::settings::parse;
-use crate::settings::says;
+use crate::json_settings::is_bare;
+use crate::json_settings::parse;
+use crate::json_settings::says;
 
 /// What our entry is called.
 const NAME: &str = "consort";

@@ -11,9 +11,9 @@ use serde_json::json;
 
 use crate::Connection;
 use crate::SettingsError;
-use crate::settings::is_bare;
-use crate::settings::parse;
-use crate::settings::says;
+use crate::json_settings::is_bare;
+use crate::json_settings::parse;
+use crate::json_settings::says;
 
 /// Seconds after which a CLI may give up on a hook. Ours gives up on itself
 /// well before; where something else is in its place, two of them per tool are

@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use crate::Connection;
 use crate::SettingsError;
-use crate::entries::program_of;
+use crate::hook_entries::program_of;
 
 /// What stands before the program in a plugin of ours.
 pub(crate) const PROGRAM: &str = "const PROGRAM = ";
