@@ -1,5 +1,5 @@
-//! Lines of ours in a text of somebody else's: put at its end after a blank
-//! line, and taken out again with that one. Nothing else of the text moves.
+//! Appends our lines to the end of a text file of an agent CLI, and cuts exactly those
+//! lines out again.
 
 use std::ops::Range;
 

@@ -1,4 +1,5 @@
-//! What is ours in the files of an agent CLI.
+//! What `init` adds to the files of any agent CLI: the pieces, and how each is
+//! connected, recognised and removed.
 
 use std::path::PathBuf;
 

@@ -1,4 +1,4 @@
-//! Our entries among a CLI's hooks, for the CLIs that keep hooks as
+//! Our hook entries in a CLI's JSON settings, for the CLIs that keep hooks as
 //! `{"hooks": {"Event": [{"hooks": [{"type": "command", "command": …}]}]}}`.
 
 use jsonc_parser::cst::CstArray;

@@ -1,4 +1,5 @@
-//! Our lines in a text that agents read: how to work with others.
+//! The block of instructions that `init --primer` puts into the Markdown file that a
+//! CLI's agents read.
 
 use std::ops::Range;
 

@@ -1,4 +1,4 @@
-//! Our entry in an object of a JSON file, such as that of MCP servers.
+//! Our entry in one object of a CLI's JSON settings, such as its object of MCP servers.
 //!
 //! One of our name that somebody has changed is theirs: it is left as it is. The
 //! object goes with our entry if we made it and nobody has put anything else

@@ -1,5 +1,5 @@
-//! JSON files that belong to someone else: edited in place, so that every
-//! other key, comment, indent and blank line stays as it was.
+//! Parses and edits the JSON settings of agent CLIs in place, so that every other key,
+//! comment, indent and blank line stays as it was.
 
 use jsonc_parser::ParseOptions;
 use jsonc_parser::cst::CstNode;

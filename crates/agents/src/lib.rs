@@ -1,4 +1,5 @@
-//! All that is particular to one agent CLI, one folder per CLI.
+//! The adapter for agent CLIs: everything that is particular to one CLI, one folder per
+//! CLI.
 //!
 //! [`AgentCli`] is what differs; how Consort behaves is written elsewhere,
 //! once. Adding a CLI is adding a folder and a line in [`ALL`].

@@ -1,4 +1,4 @@
-//! The patches that models of one vendor write: which files they touch.
+//! Finds the files that a model's `apply_patch` text changes.
 
 use std::path::PathBuf;
 

@@ -1,5 +1,6 @@
-//! What agent CLIs send their hooks. They name the same things differently;
-//! here all their names are known, so that a dialect is a table.
+//! The JSON payloads that agent CLIs send to hooks, read into our hook events. CLIs
+//! name the same things differently; here all their names are known, so that a dialect
+//! is a table.
 //!
 //! These are their words, not ours: unknown fields are ignored, and a field of
 //! an unexpected type counts as absent, so nothing they add can break us.

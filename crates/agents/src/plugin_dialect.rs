@@ -1,5 +1,5 @@
-//! The dialect that our own plugins speak, where an agent CLI has plugins
-//! instead of hooks: a plugin calls `consort hook` and nothing else.
+//! The hook dialect of our own plugins, for the agent CLIs that have plugins instead of
+//! hooks: a plugin calls `consort hook` and nothing else.
 
 use consort_core::hooks::HookCall;
 use consort_core::hooks::HookEvent;

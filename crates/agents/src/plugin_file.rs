@@ -1,5 +1,5 @@
-//! Files that are ours alone, in a place where an agent CLI picks up whatever
-//! it finds: written whole, removed whole.
+//! A whole file of ours in a CLI's directory of plugins or hooks: written whole,
+//! recognised by its notice, removed whole.
 
 use serde_json::Value;
 

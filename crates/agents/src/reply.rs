@@ -1,4 +1,4 @@
-//! Our answers, in the two forms that agent CLIs understand.
+//! Writes our answer to a hook in the two JSON forms that agent CLIs understand.
 
 use consort_core::hooks::HookReply;
 use serde::Serialize;

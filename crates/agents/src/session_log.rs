@@ -1,5 +1,5 @@
-//! The end of a session's own log. Some CLIs fire no hook when a turn is interrupted
-//! or fails, and write it there.
+//! Reads the end of the log that an agent CLI keeps of its own session. Some CLIs fire
+//! no hook when a turn is interrupted or fails, and write it there.
 
 use std::fs::File;
 use std::fs::Metadata;

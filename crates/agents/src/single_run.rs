@@ -1,4 +1,5 @@
-//! Connecting one run of an agent CLI, and nothing else.
+//! What `consort with` needs to connect one run of an agent CLI: the arguments,
+//! variables and files, with its settings left alone.
 
 use std::path::Path;
 use std::path::PathBuf;

@@ -1,4 +1,4 @@
-//! Our table in a TOML file.
+//! Our table in a CLI's TOML settings (Codex).
 //!
 //! One of our name that somebody has changed is theirs: it is left as it is.
 //! **Everyone else's text stays as it is to the byte**: our lines are put into

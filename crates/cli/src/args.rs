@@ -1,4 +1,5 @@
-//! The command line.
+//! The argument parser of the command line: all commands and global options, and which
+//! function runs each.
 
 use std::ffi::OsString;
 use std::path::PathBuf;

@@ -1,4 +1,4 @@
-//! Configuration files: read into layers, changed in place.
+//! Reads the configuration files into layers, and changes one of their values in place.
 
 use std::path::Path;
 use std::path::PathBuf;

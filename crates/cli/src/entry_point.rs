@@ -1,4 +1,4 @@
-//! Where the system enters.
+//! The C function `main` of the program, in the place of Rust's own start-up code.
 //!
 //! Rust's own entry reads `/proc/self/maps` and makes a stack for its overflow
 //! handler, a dozen system calls that are an eighth of what a hook takes. Where

@@ -1,4 +1,5 @@
-//! Errors as the person sees them: what, why, and what to do next.
+//! The error type of all commands, and how it is printed: what failed, why, and what to
+//! do next.
 
 use std::error::Error;
 

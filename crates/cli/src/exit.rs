@@ -1,4 +1,4 @@
-//! What the exit codes mean.
+//! The exit codes of the program, and what each means.
 //!
 //! | code | meaning |
 //! |---|---|

@@ -1,4 +1,5 @@
-//! `consort hook <kind> <event>`: the path that must be quick and silent.
+//! Runs `consort hook <kind> <event>`: reads the payload, asks the hook door, prints
+//! the answer. It is the path that must be quick and silent.
 //!
 //! No argument parser, no configuration file, no logger. **Whatever goes
 //! wrong, it prints nothing and exits 0**: an agent must never stand still

@@ -1,4 +1,4 @@
-//! The one timer over a hook's whole life.
+//! The timer that ends a hook process after two seconds, whatever hangs.
 //!
 //! Whatever hangs (an open standard input, a full pipe, SQLite's own waiting, a
 //! pipe in the place of a file), the kernel interrupts the process after two

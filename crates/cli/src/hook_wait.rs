@@ -1,5 +1,5 @@
-//! `consort hook <kind> wait`: what a plugin of ours keeps running beside an
-//! idle session, until there is mail to wake it for.
+//! Runs `consort hook <kind> wait`: our plugin keeps it running beside an idle session,
+//! until there is mail to wake that session for.
 //!
 //! It says who the session is, sleeps at the doorbell, and says `{"wake":true}`
 //! when there is mail. It hands nothing over: the plugin then asks for the mail

@@ -1,4 +1,4 @@
-//! `consort`: every door behind one program.
+//! The program `consort`: chooses between the hook path and the command line.
 //!
 //! `main` decides before it builds: a hook goes straight to its function, and
 //! only the rest gets an argument parser, configuration and output.

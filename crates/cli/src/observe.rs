@@ -1,5 +1,5 @@
-//! What can be seen of agents from outside: what their CLIs publish, and where
-//! their windows are.
+//! Gathers what can be seen of agents from outside: what their CLIs publish about
+//! sessions, and where their windows are.
 
 use std::path::Path;
 

@@ -1,4 +1,5 @@
-//! Where commands write: data to stdout, everything else to stderr.
+//! Where commands print: data to stdout, everything else to stderr; colours, width,
+//! JSON.
 
 use std::io::IsTerminal as _;
 use std::io::Write;

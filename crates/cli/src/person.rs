@@ -1,4 +1,5 @@
-//! What shows that the person is calling.
+//! Proves at the command line that the person is calling: the terminal, a typed word, a
+//! token.
 //!
 //! A terminal of its own is enough to speak and to reserve. **What weakens or
 //! removes protection takes more**: a word that is shown on the terminal and typed

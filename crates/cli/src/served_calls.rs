@@ -1,5 +1,5 @@
-//! What surrounds a call that is served: by this process for the agent CLI that
-//! started it, or over the network for whoever calls.
+//! The call context of calls that `consort mcp` and `consort serve` answer: who is
+//! calling over pipes or HTTP, and how to wake and notify agents.
 
 use std::path::Path;
 use std::path::PathBuf;

@@ -1,4 +1,5 @@
-//! Commands of a sandboxed agent, carried out by its MCP server outside.
+//! Sends a sandboxed agent's command through the spool, and carries such commands out
+//! in its MCP server outside.
 //!
 //! Only what an agent does to the store, in the repository of its session: **nothing
 //! that names a file to write, a program to run or a setting goes this way**, or it

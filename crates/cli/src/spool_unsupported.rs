@@ -1,4 +1,4 @@
-//! Where the kernel does not tell what `spool.rs` goes by.
+//! The spool on systems other than Linux, where it does nothing.
 
 use std::path::Path;
 

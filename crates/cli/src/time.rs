@@ -1,4 +1,4 @@
-//! Times as people read and write them.
+//! Times and durations as people type and read them on the command line.
 
 use std::path::Path;
 use std::time::Duration;

@@ -1,5 +1,5 @@
-//! Waking the recipients of a message that sit idle, where their CLI has a way
-//! to be woken that types nothing into anyone's terminal.
+//! Wakes the idle recipients of a message that a command has sent, through their CLI's
+//! own channel.
 
 use consort_core::messages::SendOutcome;
 use consort_core::messages::SendRequest;

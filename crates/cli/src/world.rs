@@ -1,4 +1,5 @@
-//! What a command works with: the store, the caller, the project, the settings.
+//! What every command works with: opens the store, and finds the caller, the project
+//! and the settings.
 
 use consort_core::host::Repositories as _;
 use std::path::PathBuf;

@@ -1,4 +1,5 @@
-//! The API that all doors hold.
+//! `App`, the API that all doors hold: opens transactions, commits entries, and carries
+//! out what follows.
 
 use std::sync::Arc;
 

@@ -1,5 +1,5 @@
-//! What a call comes with besides its arguments: the environment, and for the doors
-//! that serve others who calls and how to reach them.
+//! The port to what surrounds a call besides its arguments: the environment, and for
+//! served calls who is calling and how to reach them.
 
 use std::path::Path;
 use std::time::Duration;

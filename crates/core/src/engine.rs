@@ -1,4 +1,5 @@
-//! The port to whatever keeps and orders the shared state.
+//! The port to the engine that keeps and orders the shared state: transactions and
+//! store errors.
 //!
 //! An engine hands out transactions. A [`Tx`] is every room's store plus the
 //! journal; dropping it undoes it, [`Tx::commit`] makes it so. **What a verb

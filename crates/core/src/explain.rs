@@ -1,4 +1,5 @@
-//! How an error presents itself at a door: its kind, and what to do next.
+//! The trait of all errors that doors show: the kind of an error, and hints at what to
+//! do next.
 
 use serde::Serialize;
 

@@ -1,4 +1,5 @@
-//! What an agent's hook tells us and what we may answer, in our words.
+//! Hook events and hook replies in our own terms, and the trait by which a CLI's
+//! adapter translates them.
 //!
 //! Every agent CLI spells its events differently; its adapter turns them into
 //! a [`HookCall`] and our [`HookReply`] back into what it understands.

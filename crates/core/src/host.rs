@@ -1,5 +1,5 @@
-//! The port to this machine: its clock, its processes, its directories, and
-//! the notifications that wake those who wait for news.
+//! The port to this machine: its clock, processes, repositories and files, and the
+//! notifications that wake waiting processes.
 
 use std::net::SocketAddr;
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! One macro makes every id: a string inside, a type of its own outside.
+//! The macro that makes every id type: a string inside, a type of its own outside.
 
 /// Declares a newtype over `String` with `Display`, `From` and serde.
 macro_rules! id {

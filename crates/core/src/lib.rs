@@ -1,4 +1,4 @@
-//! What Consort is, without the machine it runs on.
+//! The product without the machine it runs on: rooms, journal, ports and `App`.
 //!
 //! Rooms hold the rules; [`App`] is the API every door holds; [`engine`] and
 //! [`host`] are the ports that adapters implement. Nothing in here prints,

@@ -1,4 +1,4 @@
-//! Foreign text as part of a path.
+//! A checked type for foreign text that becomes one component of a path.
 //!
 //! Ids of sessions, subagents, tool calls and tasks are somebody else's text.
 //! **They become part of a path only through [`PathPart`]**, which is never

@@ -1,4 +1,4 @@
-//! What a project is: the repository, not the folder.
+//! The identity of a project: the repository, not the folder.
 //!
 //! **All worktrees of one repository are one project, and so are its clones.**
 //! The origin's address says so where there is one, else the first commit,

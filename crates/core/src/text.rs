@@ -1,4 +1,5 @@
-//! Text that people and agents read: one line, no surprises, near misses found.
+//! Helpers for text that people and agents read: one line, no control characters,
+//! quoting, plurals, ages, near misses.
 
 use std::borrow::Cow;
 

@@ -1,4 +1,4 @@
-//! Points in time, as the host hands them in.
+//! The type of a point in time, as the host hands it in.
 
 use serde::Deserialize;
 use serde::Serialize;

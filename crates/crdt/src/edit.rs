@@ -1,4 +1,4 @@
-//! What can be done to a document, by whom and when.
+//! The edits that a CRDT document takes: what is changed, by which writer and when.
 
 use serde::Deserialize;
 use serde::Serialize;

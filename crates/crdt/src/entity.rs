@@ -1,4 +1,4 @@
-//! The plain model: what an entity is, without a document.
+//! An entity of the CRDT as plain data (registers and sets), without a document.
 //!
 //! **Whatever a document went through, applying the same edits and the same
 //! merge results here, in the same order, gives what the document reads.**

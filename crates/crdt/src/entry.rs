@@ -1,4 +1,4 @@
-//! One written value: `[at, value, by]`.
+//! One written value inside a CRDT entity: `[at, value, by]`.
 
 use serde_json::Value;
 use yrs::Any;

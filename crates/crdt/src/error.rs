@@ -1,4 +1,4 @@
-//! What can be wrong with an edit, and with bytes from elsewhere.
+//! Errors of the CRDT: invalid edits, and damaged or hostile updates.
 
 use std::error::Error;
 

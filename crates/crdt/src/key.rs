@@ -1,4 +1,4 @@
-//! The names under which an entity's map keeps its entries.
+//! The keys under which the map of a CRDT entity keeps its values: written and parsed.
 //!
 //! **Every key that is written reads back as itself, and no two keys read as
 //! the same:** what is not in the one form we write is not read at all.

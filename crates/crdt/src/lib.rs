@@ -1,5 +1,5 @@
-//! A document of entities that many replicas edit at once and that merges
-//! without losing what anyone wrote, stored as a plain Yjs document.
+//! The CRDT kernel: a document of entities that many replicas edit at once and that
+//! merges without losing what anyone wrote, stored as a plain Yjs document.
 //!
 //! An entity has registers (the newest write wins, by the clock its writer
 //! gave) and sets (whoever adds wins over whoever removes what they had not

@@ -1,5 +1,5 @@
-//! The messages with which Yjs programs keep their documents alike
-//! (y-protocols, as y-websocket sends them): one frame is one message.
+//! The synchronisation messages of Yjs programs (y-protocols, as y-websocket sends
+//! them): one frame is one message.
 //!
 //! Nothing is sent here. **A frame either is answered or is an error, and one
 //! from a peer that may only read changes nothing.**

@@ -1,4 +1,4 @@
-//! JSON to what Yjs stores, and back.
+//! Converts JSON values to Yjs values, and back.
 //!
 //! Yjs has one kind of number, and writes an integer of more than 31 bits as a
 //! float where that is exact. So a float that is whole **is** an integer here:

@@ -1,4 +1,5 @@
-//! Files that somebody else may have prepared, and directories that are ours.
+//! Safe file access: files that somebody else may have prepared, and directories that
+//! are ours.
 //!
 //! A repository can bring links, pipes and devices under any name, and the
 //! directory we keep our state in may be one that the user shares with us. So

@@ -1,4 +1,5 @@
-//! Directories of ours, and the only recursive removal in the program.
+//! Directories that are ours, by a marker file, and the only recursive removal in the
+//! program.
 
 use std::fs;
 use std::io;

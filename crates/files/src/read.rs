@@ -1,4 +1,4 @@
-//! Reading one file without being held up by it.
+//! Reads one regular file up to a size limit, without blocking on a pipe or a device.
 
 use std::io;
 use std::os::fd::AsFd;

@@ -1,4 +1,4 @@
-//! Replacing a file in one step.
+//! Replaces a file atomically: a temporary file, then a rename.
 
 use std::ffi::OsStr;
 use std::fs::File;

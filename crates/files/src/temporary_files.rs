@@ -1,5 +1,5 @@
-//! Which temporary files exist right now, so that those of killed processes can
-//! be removed.
+//! Records which temporary files exist, so that those of killed processes can be
+//! removed.
 
 use std::ffi::OsString;
 use std::fs;

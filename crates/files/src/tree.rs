@@ -1,4 +1,5 @@
-//! Files below a root that somebody else may have filled.
+//! Reads, replaces and removes files below the root of a repository, following no link
+//! at any level.
 
 use std::ffi::OsStr;
 use std::io;

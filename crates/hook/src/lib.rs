@@ -1,4 +1,4 @@
-//! The door that agents' hooks come through.
+//! The door for hooks: passes each event of an agent CLI to its handler.
 //!
 //! An agent CLI starts us on every event and waits. So: one open, one
 //! transaction where it can be one, and **any failure of ours is silence**; the

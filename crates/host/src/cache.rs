@@ -1,5 +1,5 @@
-//! Results that follow from a file's content alone: kept by its hash, local,
-//! bounded, and safe to delete.
+//! The cache of results that were computed from a file's content: kept by its hash,
+//! local, bounded, and safe to delete.
 
 use std::fs;
 use std::io::Write as _;

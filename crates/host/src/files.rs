@@ -1,4 +1,5 @@
-//! Where files really are, and what state they are in.
+//! Finds on this machine where a path really is behind links, and hashes and stamps
+//! files to notice changes.
 
 use std::ffi::OsStr;
 use std::fs;

@@ -1,5 +1,6 @@
-//! Repositories, read from their files. Starting `git` costs more than a whole
-//! hook, and all that is asked of it here is in four small files.
+//! Reads git repositories (place, branch, commit, changes), mostly from their files.
+//! Starting `git` costs more than a whole hook, and all that hooks need is in four
+//! small files.
 
 use std::fs;
 use std::path::Path;

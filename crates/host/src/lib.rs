@@ -1,5 +1,5 @@
-//! This machine: clock, paths, environment, processes, repositories, windows,
-//! and the notifications that wake a waiting process.
+//! The adapter for this machine: clock, paths, environment, processes, repositories,
+//! windows, and the notifications that wake a waiting process.
 
 mod cache;
 pub mod env;

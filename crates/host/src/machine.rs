@@ -1,4 +1,4 @@
-//! The host port, implemented.
+//! `Machine`, which implements core's port to the host.
 
 use std::cell::OnceCell;
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! Which machine this is: a random id, made once in our data directory.
+//! The id of this machine: random, made once in our data directory.
 //!
 //! The host's name changes with the network, so it is no part of it. A copied home
 //! or disk image would carry the id to another machine; so it is noted which

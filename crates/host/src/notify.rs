@@ -1,4 +1,5 @@
-//! Notifications: wakes processes that wait for news, and only those.
+//! Notifications between processes over named pipes: wakes the processes that wait for
+//! news, and only those.
 //!
 //! A process that waits opens a named pipe in a directory; the pipe's name says which
 //! news it waits for. A process that has committed news writes a byte into the pipes it

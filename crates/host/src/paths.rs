@@ -1,4 +1,4 @@
-//! Where things are kept.
+//! The paths of our data and configuration directories, and of the files in them.
 
 use std::path::Path;
 use std::path::PathBuf;

@@ -1,4 +1,4 @@
-//! Which process of this machine is at the other end of a connection.
+//! Finds which process of this machine is at the other end of a network connection.
 //!
 //! Whoever calls over loopback is known by its processes, as everywhere: a
 //! token says that a call may be made, not who makes it.

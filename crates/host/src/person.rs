@@ -1,4 +1,4 @@
-//! Whether a person is at the terminal that a process belongs to.
+//! Finds out whether a person is at the terminal that a process belongs to.
 
 use std::path::Path;
 use std::path::PathBuf;

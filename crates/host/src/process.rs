@@ -1,4 +1,5 @@
-//! Processes: which life of which id, and who started whom.
+//! Reads processes from the kernel: start times, ancestors, namespaces, and whether one
+//! still lives.
 
 use std::ffi::OsString;
 use std::io::Read as _;

@@ -1,4 +1,4 @@
-//! Asking another program, without ever waiting for it for long.
+//! Runs another program with a time limit, and returns what it prints.
 
 use std::io::Read as _;
 use std::path::Path;

@@ -1,5 +1,5 @@
-//! Where on the screen an agent is: asked of tmux, X11 or macOS, whichever
-//! shows it. Never on the hook path: each is a process to start.
+//! Finds where on the screen the window of an agent is, by asking tmux, X11 or macOS.
+//! Never on the hook path: each is a process to start.
 
 use std::collections::BTreeMap;
 use std::path::Path;

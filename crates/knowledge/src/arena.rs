@@ -1,4 +1,5 @@
-//! Bytes that are written once and then only looked at.
+//! Memory for the encoded records that a knowledge query reads: large pages, written
+//! once.
 //!
 //! A question may look at megabytes of them and be over a few milliseconds later;
 //! where they come in pages of 4 KiB, half of that goes into asking for pages.

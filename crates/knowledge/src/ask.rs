@@ -1,4 +1,4 @@
-//! A question and its answer.
+//! Runs one query of the knowledge in the small Scheme, and formats its answer.
 
 use consort_core::engine::StoreError;
 use consort_core::knowledge::KnowledgeIndex;

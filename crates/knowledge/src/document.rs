@@ -1,5 +1,5 @@
-//! The document that carries knowledge to other replicas: through git, and to
-//! whoever is connected.
+//! Converts knowledge between journal entries and the CRDT document that other replicas
+//! read: through git, and over the network.
 //!
 //! It is made from the journal, always the same, and never the truth.
 

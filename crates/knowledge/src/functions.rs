@@ -1,4 +1,5 @@
-//! What is known, as the world of a program.
+//! Implements the functions of the query language: searches and lists over the
+//! knowledge index.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;

@@ -1,5 +1,5 @@
-//! Asking what is known, in a small language, and the document that carries it
-//! elsewhere.
+//! The query language of knowledge (`scheme` over the index), and the document that
+//! carries knowledge elsewhere (`crdt`).
 //!
 //! The room says what is known and how it is recorded; this says how it is asked
 //! for ([`ask()`]) and what other replicas read and write ([`document`]). **A question

@@ -1,4 +1,5 @@
-//! The past of a project, from its journal.
+//! The past of a project's knowledge for queries (`history`, `as-of`), read from the
+//! journal.
 
 use consort_core::App;
 use consort_core::Timestamp;

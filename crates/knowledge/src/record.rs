@@ -1,4 +1,4 @@
-//! Something known as the language sees it: decoded field by field.
+//! One knowledge record as a value of the query language: decoded field by field.
 
 use std::sync::Arc;
 

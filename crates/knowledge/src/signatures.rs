@@ -1,4 +1,5 @@
-//! What can be asked, as data.
+//! The list of functions of the query language: name, arguments and help of each, as
+//! data.
 
 use consort_scheme::Signature;
 

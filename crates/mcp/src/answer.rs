@@ -1,4 +1,4 @@
-//! What a tool answers.
+//! The result of an MCP tool: text and data, or an error with its hint.
 
 use std::fmt;
 

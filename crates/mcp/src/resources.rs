@@ -1,5 +1,5 @@
-//! What there is to read besides calling tools: who is here, and the messages
-//! that wait. Reading marks nothing as read.
+//! The MCP resources that a client can read besides calling tools: who is here, and the
+//! messages that wait. Reading marks nothing as read.
 
 use consort_core::journal::Actor;
 use consort_core::journal::ChangeId;

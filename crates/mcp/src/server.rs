@@ -1,4 +1,5 @@
-//! The server: one for each client.
+//! The MCP server, one for each client: answers its requests, and finds out which agent
+//! it is.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

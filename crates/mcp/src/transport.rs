@@ -1,4 +1,4 @@
-//! The two ways a client reaches a server.
+//! The two transports of the MCP server: standard input and output, and HTTP.
 
 use std::sync::Arc;
 use std::time::Duration;

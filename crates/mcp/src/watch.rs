@@ -1,4 +1,4 @@
-//! Telling a client of mail as it comes, where it wants to know.
+//! Notifies an MCP client of new mail, where it has subscribed to it.
 //!
 //! A client is watched for from the moment its agent is known, and no sooner:
 //! nobody joins by listening.

@@ -1,4 +1,5 @@
-//! What source is compiled to: operations on a stack, with every name a place.
+//! The instructions that Scheme source is compiled to: operations on a stack, with
+//! every name resolved to a place.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! The record that programs make themselves: `(dict :name "a" :size 3)`.
+//! The record type that Scheme programs make themselves: `(dict :name "a" :size 3)`.
 
 use std::sync::Arc;
 

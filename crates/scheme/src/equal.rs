@@ -1,4 +1,4 @@
-//! Whether two values are the same, and a number that is then the same too.
+//! Equality of Scheme values, and an index of distinct values by hash.
 //!
 //! Values may share parts, so a small one can be exponentially large when it is
 //! walked: every comparison is charged.

@@ -1,4 +1,4 @@
-//! What went wrong, where, and what might help.
+//! Errors of the Scheme: what went wrong, at which position, and a hint.
 
 use std::fmt;
 use std::ops::Deref;

@@ -1,4 +1,4 @@
-//! What can be called.
+//! Scheme functions as values: builtins, closures, host functions.
 
 use std::fmt;
 use std::sync::Arc;

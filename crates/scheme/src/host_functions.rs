@@ -1,4 +1,4 @@
-//! What a program can ask about: the functions the product brings.
+//! The trait by which the product brings its own functions into the Scheme.
 
 use crate::error::Error;
 use crate::meter::Meter;

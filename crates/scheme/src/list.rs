@@ -1,4 +1,4 @@
-//! Lists: runs of values, each followed by another list.
+//! The immutable list of Scheme values: runs that share their tails.
 //!
 //! A list that a builtin makes is one run, so it is as compact as an array; one
 //! that `cons` makes shares its tail, so building it from the front is linear.

@@ -1,4 +1,4 @@
-//! Runs code on stacks of its own.
+//! The virtual machine of the Scheme: runs bytecode on stacks of its own.
 //!
 //! A call pushes a frame and a return pops it, in one loop, so recursion of a
 //! program uses memory that is counted and not the stack of the thread. Only

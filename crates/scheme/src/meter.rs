@@ -1,4 +1,4 @@
-//! What a run may spend, and what it has spent.
+//! The limits of a Scheme run (steps, memory, nesting), and what it has used of them.
 //!
 //! **Charged before it is spent**: a builtin that is about to make a list of a
 //! million asks first, and is refused before anything is allocated. Steps and

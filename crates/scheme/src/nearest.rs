@@ -1,4 +1,5 @@
-//! What somebody may have meant.
+//! Finds the known name that is most similar to a misspelled one, for Scheme error
+//! hints.
 
 /// Longer names are not compared, and shorter ones are like too many others.
 const LONGEST: usize = 64;

@@ -1,4 +1,4 @@
-//! Which of two values comes first, and lists in that order.
+//! The ordering of Scheme values, and sorting by it.
 //!
 //! The order is total, so that nothing in it can upset a sort: nil, booleans,
 //! numbers (NaN last), strings, symbols, keywords, lists, records, functions.

@@ -1,4 +1,4 @@
-//! A program that grows: what one run defines, the next one finds.
+//! A Scheme program that grows: what one run defines, the next one finds.
 
 use std::sync::Arc;
 

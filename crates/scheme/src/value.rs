@@ -1,4 +1,4 @@
-//! What a program computes with.
+//! The values that a Scheme program computes with.
 
 use std::fmt;
 use std::sync::Arc;

@@ -1,4 +1,5 @@
-//! `{a,b}` and `{1..3}`: the one expansion that the text tells in full.
+//! Expands braces in shell words: `{a,b}` and `{1..3}`, the one expansion that the text
+//! tells in full.
 
 use crate::words::Piece;
 

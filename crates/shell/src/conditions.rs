@@ -1,4 +1,4 @@
-//! What a test comes to, where both of its sides are known.
+//! What a shell's test (`[ a = b ]`) comes to, where both of its sides are known.
 
 use rable::Node;
 use rable::NodeKind;

@@ -1,4 +1,4 @@
-//! Taking the bodies of here-documents out of a text.
+//! Takes the bodies of here-documents out of a shell text before it is parsed.
 //!
 //! This is not the grammar, only enough of it to know quotes, comments and
 //! substitutions. Whoever uses it counts afterwards: **if the grammar finds

@@ -1,5 +1,5 @@
-//! What a command is given to read: by a here-document, a here-string, a file, or the
-//! command before it in a pipeline.
+//! What a shell command reads on standard input, as far as the text tells: by a
+//! here-document, a here-string, a file, or the command before it in a pipeline.
 
 use rable::Node;
 use rable::NodeKind;

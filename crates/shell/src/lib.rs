@@ -1,4 +1,4 @@
-//! What a shell command would write, read from its text alone.
+//! The shell kernel: which files a shell command would write, read from its text alone.
 //!
 //! Nothing is run; of the disk, only what the command itself would read as a script, a
 //! patch or a makefile is looked at, where the caller lets it be. The text goes through bash's own

@@ -1,4 +1,5 @@
-//! Walks what the grammar found, in the order in which it would run.
+//! Walks the syntax tree of a shell command in the order in which it would run: lists,
+//! pipelines, loops, functions.
 
 use rable::CasePattern;
 use rable::ListItem;

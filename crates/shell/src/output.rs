@@ -1,4 +1,4 @@
-//! What a command prints, as far as its text tells: for the next one in a pipeline, for
+//! What a shell command prints, as far as its text tells: for the next one in a pipeline, for
 //! `$(…)`, and for `<(…)`.
 
 use rable::Node;

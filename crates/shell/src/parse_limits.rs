@@ -1,4 +1,4 @@
-//! Keeps the grammar to texts that it reads quickly and with the stack there is.
+//! Refuses shell texts on which the grammar would be slow or overflow the stack.
 //!
 //! The grammar's parser recurses where the text nests, builds lists that are as
 //! deep as they are long, and tries some things twice: 100 bytes of alternating

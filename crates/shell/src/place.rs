@@ -1,4 +1,5 @@
-//! Where a command stands, and what its relative paths mean there.
+//! The directory in which a shell command runs after `cd`, and what relative paths mean
+//! there.
 
 use crate::words;
 

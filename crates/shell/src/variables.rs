@@ -1,4 +1,4 @@
-//! What variables stand for, as far as the text sets them.
+//! The values of shell variables and arguments, as far as the text sets them.
 
 use std::collections::BTreeMap;
 

@@ -1,5 +1,5 @@
-//! What is known on the way through a command: where it stands, what it wrote,
-//! and whether all of that is sure.
+//! The state of the way through a shell command: its directory, its variables, what it
+//! wrote so far, and whether all of that is certain.
 
 use rable::Node;
 

@@ -1,4 +1,4 @@
-//! The static value of words: what they are once the shell has read them, as
+//! The static value of shell words: what they are once the shell has expanded them, as
 //! far as the text tells.
 
 use rable::Node;

@@ -1,4 +1,5 @@
-//! Applying an entry's changes: the only code that writes the rooms' tables.
+//! Applies a journal entry's changes to the tables in SQLite: the only code that writes
+//! the rooms' tables.
 
 use consort_core::Timestamp;
 use consort_core::journal::Change;

@@ -1,4 +1,4 @@
-//! What is held.
+//! SQL of the claims room: holds, among the facts.
 
 use std::collections::BTreeMap;
 use std::collections::BTreeSet;

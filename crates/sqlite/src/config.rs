@@ -1,4 +1,4 @@
-//! Published settings. The empty scope is the user's.
+//! SQL of the configuration room: published settings. The empty scope is the user's.
 
 use std::path::Path;
 

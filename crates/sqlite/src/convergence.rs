@@ -1,4 +1,4 @@
-//! Predictions, how they came out, and domains.
+//! SQL of the convergence room: predictions, how they ended, and domains.
 
 use std::path::Path;
 

@@ -1,4 +1,4 @@
-//! The journal's table.
+//! SQL of the journal: appends, reads, replays and drops entries.
 
 use std::collections::HashSet;
 use std::str::FromStr as _;

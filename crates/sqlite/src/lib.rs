@@ -1,4 +1,4 @@
-//! The embedded engine: one SQLite database per user.
+//! The embedded engine: one SQLite database per user; its transactions and errors.
 //!
 //! `open` is the only place that opens it; `migrations` the only way a schema
 //! comes to be; one file per room holds that room's SQL. No other crate knows

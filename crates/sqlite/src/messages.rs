@@ -1,4 +1,4 @@
-//! Messages and letters. Texts are read from the journal.
+//! SQL of the messages room: messages and letters. Texts are read from the journal.
 
 use std::collections::BTreeMap;
 use std::str::FromStr as _;

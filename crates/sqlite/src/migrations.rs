@@ -1,4 +1,4 @@
-//! How the schema comes to be: numbered, append-only, one after the other.
+//! Creates and upgrades the database schema: numbered, append-only migrations.
 //!
 //! A database says which one it is at (`user_version`). A newer binary runs
 //! what is missing, under a write lock while others wait; an older binary that

@@ -1,4 +1,4 @@
-//! Entries as they were before they had a form, brought into the form they have now.
+//! Converts journal entries that earlier versions wrote into today's format.
 //!
 //! They named messages, predictions and grants by the sequence number of an entry, and
 //! a machine only where an agent joined.

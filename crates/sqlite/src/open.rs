@@ -1,4 +1,5 @@
-//! The one place that opens the store.
+//! Opens the SQLite database: pragmas, deadlines, checkpoints, upgrade of an older
+//! store.
 //!
 //! WAL lets readers and the writer go on side by side; `synchronous = NORMAL`
 //! means a commit is a write, not an fsync (a power cut may lose the last

@@ -1,5 +1,5 @@
-//! Presence's rows: `agents`, and the repositories among the facts. What agents do at the
-//! moment is not in the database.
+//! SQL of the presence room: `agents`, and the repositories among the facts. What
+//! agents do at the moment is not in the database.
 
 use std::path::Path;
 use std::path::PathBuf;

@@ -1,4 +1,4 @@
-//! What has happened to tasks.
+//! SQL of the tasks room: the state of tasks, among the facts.
 
 use consort_core::engine::StoreError;
 use consort_core::journal::Actor;

@@ -1,4 +1,4 @@
-//! Comparing the tables with the journal replayed.
+//! Verifies the SQLite tables: replays the journal beside them, and compares.
 
 use std::collections::BTreeMap;
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! The queue of those who want to write.
+//! The kernel lock beside the SQLite database at which writers queue.
 //!
 //! SQLite's lock is taken by whoever asks at the right moment. With a hundred
 //! processes asking, the asking takes all the time there is and some never get

@@ -1,4 +1,4 @@
-//! The story of claims and tasks every engine must tell the same way.
+//! The story test of claims and tasks that every engine must pass.
 
 use consort_core::Timestamp;
 use consort_core::claims::Case;

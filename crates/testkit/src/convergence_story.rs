@@ -1,4 +1,4 @@
-//! The story of convergence every engine must tell the same way.
+//! The story test of convergence that every engine must pass.
 
 use consort_core::Timestamp;
 use consort_core::convergence::Outcome;

@@ -1,4 +1,5 @@
-//! A machine that does what the test says.
+//! A fake machine for tests: its clock, processes and repositories are what the test
+//! says.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;

@@ -1,5 +1,5 @@
-//! A root directory of its own, for tests that feed hostile ids and paths: what
-//! goes wrong there destroys nothing of the machine's.
+//! A chroot for tests that feed hostile ids and paths: what goes wrong there destroys
+//! nothing of the machine's.
 //!
 //! The test runs itself again inside, as an ordinary user. It needs root or user
 //! namespaces.

@@ -1,5 +1,5 @@
-//! What tests stand on: a sealed world to run the real program in, a scripted
-//! model to run real agent CLIs against, and the promises of the workspace.
+//! The kit for tests: a sealed world to run the real program in, a scripted model to
+//! run real agent CLIs against, and the promises of the workspace.
 
 #![expect(clippy::unwrap_used, reason = "a test helper that cannot go on should stop the test")]
 

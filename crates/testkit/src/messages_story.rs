@@ -1,4 +1,4 @@
-//! The story of messages every engine must tell the same way.
+//! The story test of messages that every engine must pass.
 
 use consort_core::Timestamp;
 use consort_core::engine::Engine;

@@ -1,5 +1,5 @@
-//! The real agent CLIs, as `scripts/test-tools` installs them, each in a sealed
-//! world with a scripted model.
+//! Runs the real agent CLIs in tests, as `scripts/test-tools` installs them, each in a
+//! sealed world with a scripted model.
 
 use std::fs;
 use std::path::PathBuf;

@@ -1,4 +1,4 @@
-//! The real Claude Code, pinned, against a scripted model.
+//! Runs the real Claude Code in tests, pinned, against a scripted model.
 //!
 //! `scripts/test` installs it from npm into `.test-tools/claude`, with the
 //! Node it needs. Each run gets a scratch home, a cleared environment and a

@@ -1,5 +1,5 @@
-//! A real agent CLI whose session stays, idle between its turns: pi by its
-//! protocol on standard input, OpenCode by its server.
+//! Runs a real agent CLI in tests whose session stays, idle between its turns: pi by
+//! its protocol on standard input, OpenCode by its server.
 
 use std::io::BufRead as _;
 use std::io::BufReader;

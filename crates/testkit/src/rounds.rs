@@ -1,4 +1,4 @@
-//! How long the long suites are, and their dice.
+//! How many rounds the long tests run, and their random numbers.
 
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering;

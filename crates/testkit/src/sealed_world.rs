@@ -1,4 +1,5 @@
-//! A sealed world: its own home, a cleared environment, a fixed width.
+//! A sealed world for tests of the program: its own home, a cleared environment, a
+//! fixed width.
 
 use std::fs;
 use std::io::Write as _;

@@ -1,5 +1,5 @@
-//! Who runs a command: an agent, as a child of the process that hosts it, or the
-//! person, at a terminal.
+//! Runs a command in tests as a given caller: as an agent, below the process that hosts
+//! it, or as the person, at a terminal.
 
 use std::fs::File;
 use std::io::BufRead as _;

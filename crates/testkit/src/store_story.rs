@@ -1,4 +1,5 @@
-//! The story every engine must tell the same way.
+//! The story test of presence and the journal that every engine must pass, and the app
+//! that stories are told with.
 
 use std::ops::Deref;
 use std::ops::DerefMut;

@@ -1,4 +1,4 @@
-//! A real terminal.
+//! A real terminal for tests, in tmux.
 
 use std::process::Command;
 use std::process::Stdio;

@@ -1,4 +1,5 @@
-//! What a text costs a model, by the tokenizer of a real one.
+//! Counts in tests how many tokens a text costs a model, by the tokenizer of a real
+//! one.
 
 use std::io::Write as _;
 use std::path::PathBuf;

@@ -1,4 +1,4 @@
-//! The outcomes of the rooms' verbs, as they are.
+//! The JSON API over HTTP: a route for each verb, answered with its outcome.
 
 use std::sync::Arc;
 

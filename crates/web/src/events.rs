@@ -1,4 +1,4 @@
-//! The journal as it grows, as a stream of server-sent events.
+//! The journal over HTTP as it grows, as a stream of server-sent events.
 //!
 //! An event's id is its entry's number, so that a client which comes back with
 //! the last one it saw misses nothing and sees nothing twice.

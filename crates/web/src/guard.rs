@@ -1,4 +1,5 @@
-//! Who may come in.
+//! Decides which HTTP requests are let in: tokens, host names, origins, and who is
+//! calling.
 
 use std::net::IpAddr;
 use std::sync::Arc;

@@ -1,6 +1,5 @@
-//! The door for whoever comes over HTTP: the outcomes' own JSON, the journal as
-//! it grows, what is known kept alike with others, and whatever service is put
-//! beside them.
+//! The door over HTTP: outcomes as JSON, the journal as a stream of events, knowledge
+//! over y-websocket, and any service that is put beside them.
 //!
 //! Bound to this machine unless asked otherwise. **A call needs a token, and
 //! nothing that a page of another site can make a browser send is a call**; what may

@@ -1,4 +1,4 @@
-//! What a call is answered with.
+//! HTTP replies: JSON answers, and errors with their status codes.
 
 use axum::http::StatusCode;
 use axum::http::header;

@@ -1,4 +1,4 @@
-//! The server as a whole.
+//! The HTTP server as a whole: its routes and its end.
 
 use std::convert::Infallible;
 use std::future::IntoFuture as _;

@@ -1,4 +1,5 @@
-//! What Claude Code sends its hooks, and how it wants to be answered.
+//! The hook dialect of Claude Code: parses the payloads that it sends to hooks, and
+//! writes our answers in its JSON.
 
 use consort_core::hooks::HookCall;
 use consort_core::hooks::HookEvent;

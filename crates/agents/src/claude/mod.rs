@@ -1,4 +1,4 @@
-//! Claude Code. Seen with 2.1.325.
+//! The adapter for Claude Code. Seen with 2.1.325.
 
 pub(crate) mod hooks;
 mod session_file;

@@ -1,4 +1,5 @@
-//! What Claude Code publishes of its sessions: `~/.claude/sessions/<pid>.json`.
+//! Reads the file that Claude Code publishes about each running session:
+//! `~/.claude/sessions/<pid>.json`.
 //!
 //! It tells what hooks cannot: a turn interrupted by the person fires none.
 

@@ -1,5 +1,5 @@
-//! Waking an idle session through the socket on which Claude Code's sessions
-//! write to each other (seen with 2.1.325, `peerProtocol` 1).
+//! Wakes an idle Claude Code session through the socket on which its sessions write to
+//! each other (seen with 2.1.325, `peerProtocol` 1).
 //!
 //! One line of JSON begins a turn in an idle session, as if another session had
 //! written. There is no answer, only the end of the connection. We say no more

@@ -1,4 +1,4 @@
-//! Codex. Seen with 0.166.0.
+//! The adapter for Codex. Seen with 0.166.0.
 //!
 //! Its hooks are Claude Code's in all but the names of its tools. It asks the
 //! person to review them, and runs none that were not reviewed.

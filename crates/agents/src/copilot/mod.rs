@@ -1,4 +1,4 @@
-//! Copilot CLI. Seen with 1.0.102.
+//! The adapter for Copilot CLI. Seen with 1.0.102.
 //!
 //! It reads every file in a directory of hooks, so ours is one of our own. A
 //! hook that fails blocks every tool here: the command line that is written

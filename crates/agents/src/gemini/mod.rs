@@ -1,4 +1,4 @@
-//! Gemini CLI. Seen with 0.61.0.
+//! The adapter for Gemini CLI. Seen with 0.61.0.
 //!
 //! A hook whose program is missing blocks every tool here, so the command line
 //! that is written looks for it first.

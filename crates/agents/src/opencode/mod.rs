@@ -1,4 +1,4 @@
-//! OpenCode. Seen with 1.18.33.
+//! The adapter for OpenCode. Seen with 1.18.33.
 //!
 //! It has plugins instead of hooks: ours is a small file in its directory of
 //! plugins (`plugin.js`). It has no hook at the end of a turn; mail that

@@ -1,4 +1,4 @@
-//! pi. Seen with 0.87.1.
+//! The adapter for pi. Seen with 0.87.1.
 //!
 //! It has extensions instead of hooks, and no client for MCP servers: ours is a
 //! small file in its directory of extensions (`extension.ts`).

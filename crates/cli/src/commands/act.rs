@@ -1,4 +1,5 @@
-//! `consort act`
+//! The command `consort act`: records a batch of knowledge actions from a JSON file, as
+//! a whole or not at all.
 
 use std::io::Read as _;
 use std::path::PathBuf;

@@ -1,4 +1,4 @@
-//! `consort ask`
+//! The command `consort ask`: runs one query of the knowledge, and prints the answer.
 
 use std::io::Read as _;
 

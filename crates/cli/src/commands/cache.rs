@@ -1,4 +1,4 @@
-//! `consort cache`
+//! The command `consort cache`: keeps results that were computed from a file's content.
 
 use std::io::Read as _;
 use std::path::PathBuf;

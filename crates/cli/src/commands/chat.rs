@@ -1,5 +1,5 @@
-//! `consort chat <agent>`: what it says as it comes, what you type as you
-//! press Enter.
+//! The command `consort chat <agent>`: a conversation with one agent in the terminal,
+//! line by line.
 
 use std::io::BufRead as _;
 use std::io::BufReader;

@@ -1,4 +1,5 @@
-//! `consort claim`
+//! The command `consort claim`: takes an advisory hold, which tells others what you
+//! work on.
 
 use consort_core::claims::Strength;
 

@@ -1,4 +1,5 @@
-//! `consort claims` and `consort reservations`
+//! The commands `consort claims` and `consort reservations`: list what is held, and by
+//! whom.
 
 use consort_core::claims::HoldView;
 use consort_core::claims::Strength;

@@ -1,4 +1,4 @@
-//! `consort completions`
+//! The command `consort completions`: prints a shell's completion script.
 
 use clap::CommandFactory as _;
 use clap_complete::Shell;

@@ -1,4 +1,4 @@
-//! `consort contest`
+//! The command `consort contest`: asks another agent to give up what it holds.
 
 use consort_core::Timestamp;
 use consort_core::journal::Actor;

@@ -1,4 +1,4 @@
-//! `consort doctor`
+//! The command `consort doctor`: checks that everything is connected and sound.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;

@@ -1,4 +1,4 @@
-//! `consort domains`
+//! The command `consort domains`: lists and changes which topics belong together.
 
 use consort_core::convergence::DomainSource;
 use consort_core::presence::Caller;

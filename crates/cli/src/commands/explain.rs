@@ -1,4 +1,5 @@
-//! `consort explain`
+//! The command `consort explain`: says who holds a path, or what of a shell command
+//! would be refused.
 
 use std::path::Path;
 

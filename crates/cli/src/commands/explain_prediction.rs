@@ -1,4 +1,5 @@
-//! `consort explain prediction`
+//! The command `consort explain prediction`: says why two agents are predicted to
+//! collide.
 
 use consort_core::convergence::recommendation;
 use consort_core::journal::Number;

@@ -1,4 +1,5 @@
-//! `consort git-hook`, and what `init --git-hook` and `uninit --git-hook` do.
+//! The command `consort git-hook`, which git runs before a commit; and what `init
+//! --git-hook` and `uninit --git-hook` do.
 //!
 //! A hook that was there before is kept beside ours and runs first; taking ours
 //! away puts it back. **A commit never fails because of a failure of ours.**

@@ -1,4 +1,4 @@
-//! `consort handoff`
+//! The command `consort handoff`: prints what it takes to take over an agent's work.
 
 use clap::ValueEnum;
 use consort_core::Timestamp;

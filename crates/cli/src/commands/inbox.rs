@@ -1,4 +1,4 @@
-//! `consort inbox`
+//! The command `consort inbox`: shows your new messages, or waits for some.
 
 use std::time::Duration;
 use std::time::Instant;

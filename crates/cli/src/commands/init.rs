@@ -1,4 +1,5 @@
-//! `consort init`
+//! The command `consort init`: connects the agent CLIs here by adding our hooks to
+//! their settings.
 
 use std::io::BufRead as _;
 use std::io::IsTerminal as _;

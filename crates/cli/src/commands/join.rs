@@ -1,4 +1,4 @@
-//! `consort join`
+//! The command `consort join`: registers the agent session in which it is run.
 
 use std::path::PathBuf;
 

@@ -1,4 +1,4 @@
-//! `consort leave`
+//! The command `consort leave`: unregisters an agent until it joins again.
 
 use consort_core::presence::Caller;
 use consort_core::presence::LeaveReason;

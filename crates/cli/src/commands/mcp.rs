@@ -1,4 +1,5 @@
-//! `consort mcp`
+//! The command `consort mcp`: serves an agent's session over MCP, on standard input and
+//! output.
 
 use consort_mcp::Server;
 

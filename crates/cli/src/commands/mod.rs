@@ -1,4 +1,5 @@
-//! One file per command: its arguments, what it asks of the app, what it prints.
+//! The commands, one file each and named like the command: its arguments, what it asks
+//! of the app, what it prints.
 
 pub(crate) mod act;
 pub(crate) mod ask;

@@ -1,4 +1,5 @@
-//! `consort overlaps`
+//! The command `consort overlaps`: finds changes in different worktrees that will
+//! conflict.
 
 use consort_core::text;
 

@@ -1,4 +1,4 @@
-//! `consort override`
+//! The command `consort override`: lets everyone write a reserved path for a while.
 
 use consort_core::text;
 

@@ -1,4 +1,4 @@
-//! `consort radar`
+//! The command `consort radar`: shows which agents head for the same place.
 
 use std::fmt::Write as _;
 use std::time::Duration;

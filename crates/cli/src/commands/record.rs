@@ -1,4 +1,5 @@
-//! `consort record`
+//! The command `consort record`: records one principle, pattern, decision or file in
+//! the knowledge.
 
 use clap::builder::PossibleValuesParser;
 use consort_core::knowledge::FieldType;

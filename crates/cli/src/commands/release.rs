@@ -1,4 +1,4 @@
-//! `consort release` and `consort unreserve`
+//! The commands `consort release` and `consort unreserve`: give up what you hold.
 
 use consort_core::claims::ClaimError;
 use consort_core::claims::ReleaseRequest;

@@ -1,4 +1,4 @@
-//! `consort rename`
+//! The command `consort rename`: changes an agent's name.
 
 use crate::error::CommandResult;
 use crate::world::World;

@@ -1,4 +1,5 @@
-//! `consort reserve`
+//! The command `consort reserve`: keeps others from writing files while you work on
+//! them.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! `consort send`
+//! The command `consort send`: sends a message to agents or to the person.
 //!
 //! Agents run it in the middle of their work, many at once, so it takes the
 //! short way: no configuration is read and nothing is tidied up.

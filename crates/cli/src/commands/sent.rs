@@ -1,4 +1,4 @@
-//! `consort sent`
+//! The command `consort sent`: shows the messages that you sent, and who has read them.
 
 use super::inbox::mailbox;
 use crate::error::CommandResult;

@@ -1,4 +1,5 @@
-//! `consort serve`
+//! The command `consort serve`: serves MCP clients and programs over HTTP, on this
+//! machine.
 
 use std::fs;
 use std::io::Write as _;

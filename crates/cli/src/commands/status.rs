@@ -1,4 +1,4 @@
-//! `consort status`
+//! The command `consort status`: shows you, this project and the store at a glance.
 
 use std::path::PathBuf;
 

@@ -1,4 +1,5 @@
-//! `consort task claim|next|unclaim|complete`
+//! The command `consort task next|claim|complete|unclaim`: takes a task, completes it
+//! or gives it back.
 
 use std::path::PathBuf;
 

@@ -1,4 +1,4 @@
-//! `consort tasks`
+//! The command `consort tasks`: lists the tasks of a spec, and who has them.
 
 use std::path::Path;
 use std::path::PathBuf;

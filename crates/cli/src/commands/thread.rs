@@ -1,4 +1,4 @@
-//! `consort thread`
+//! The command `consort thread`: shows a message with its replies.
 
 use consort_core::messages::MessageName;
 

@@ -1,4 +1,5 @@
-//! `consort token`: lets a script of the person's run commands as the person.
+//! The command `consort token`: lets a script of the person's run commands as the
+//! person.
 //!
 //! A token is good for the commands it was made for, until it expires. Only its
 //! hash is kept. It is read from a file or a file descriptor, never from a

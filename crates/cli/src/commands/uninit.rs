@@ -1,4 +1,5 @@
-//! `consort uninit`
+//! The command `consort uninit`: disconnects the agent CLIs, and gives their settings
+//! back.
 
 use std::path::Path;
 

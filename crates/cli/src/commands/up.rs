@@ -1,4 +1,4 @@
-//! `consort up`
+//! The command `consort up`: finds and connects agent CLIs, and shows live who is here.
 
 use std::io::IsTerminal as _;
 use std::io::Read as _;

@@ -1,4 +1,4 @@
-//! `consort wait`
+//! The command `consort wait`: blocks until nobody else has reserved a path.
 
 use std::time::Duration;
 use std::time::Instant;

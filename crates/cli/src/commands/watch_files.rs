@@ -1,4 +1,4 @@
-//! `consort watch-files`
+//! The command `consort watch-files`: marks knowledge as stale when its files change.
 
 use std::collections::BTreeSet;
 use std::collections::HashMap;

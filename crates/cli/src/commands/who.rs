@@ -1,4 +1,4 @@
-//! `consort who`
+//! The command `consort who`: lists the agents of this project.
 
 use consort_core::presence::Caller;
 use consort_core::presence::Scope;

@@ -1,4 +1,4 @@
-//! `consort whoami`
+//! The command `consort whoami`: says who is calling.
 
 use consort_core::explain::Explain as _;
 use consort_core::presence::Caller;

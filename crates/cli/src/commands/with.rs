@@ -1,4 +1,4 @@
-//! `consort with`
+//! The command `consort with`: starts an agent CLI connected for this one run.
 
 use std::ffi::OsString;
 use std::fs;

@@ -1,4 +1,4 @@
-//! Reading and replacing other people's files.
+//! Reads, replaces and removes files of other programs, for `init` and `uninit`.
 
 use std::fs;
 use std::io;

@@ -1,5 +1,5 @@
-//! What `init --git-merge` and `uninit --git-merge` do: git merges two branches'
-//! knowledge by asking us.
+//! What `init --git-merge` and `uninit --git-merge` do: register our merge driver for
+//! the knowledge file with git.
 //!
 //! `.gitattributes` is the project's and says which driver merges the file; what
 //! that driver is, every clone has to be told by its owner.

@@ -1,4 +1,5 @@
-//! Connecting agent CLIs: changing their settings, and giving them back.
+//! Connecting agent CLIs, for `init`, `uninit`, `up` and `doctor`: how each CLI stands,
+//! and changing its settings and giving them back.
 //!
 //! Other people's files: merged, never rewritten; replaced in one step, never
 //! half written; and what was there before is kept. **What `init` changed,

@@ -1,4 +1,5 @@
-//! What `init` and `uninit` are about to do to a CLI's files.
+//! The changes that `init` and `uninit` are about to make to a CLI's files: shown as a
+//! diff, checked, carried out.
 
 use std::fs;
 use std::path::Path;

@@ -1,4 +1,5 @@
-//! Knowledge in git: a file of the project that every replica can merge.
+//! The project's knowledge file in git, `.consort/knowledge.yjs`: read, merged and
+//! written by commands.
 
 use std::fs;
 use std::io;

@@ -1,4 +1,5 @@
-//! `consort ask`, `act`, `record`, `know`, `watch-files` and `cache`.
+//! Asking and recording knowledge, as the commands `ask`, `act`, `record` and `know`
+//! share it.
 
 pub(crate) mod file;
 

@@ -1,4 +1,4 @@
-//! Agents as text: shared by `who`, `up` and `status`.
+//! The table of agents as text, for the commands `who`, `up` and `status`.
 
 use consort_core::Timestamp;
 use consort_core::presence::LeaveReason;

@@ -1,4 +1,4 @@
-//! Holds as text: shared by `claims`, `reserve`, `explain` and `wait`.
+//! Holds as lines of text, for the commands about claims and reservations.
 
 use consort_core::Timestamp;
 use consort_core::claims::Hold;

@@ -1,4 +1,4 @@
-//! Messages as text, with their receipts: shared by `sent` and `thread`.
+//! Messages as text with their receipts, for the commands `sent` and `thread`.
 
 use consort_core::Timestamp;
 use consort_core::journal::Actor;

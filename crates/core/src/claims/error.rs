@@ -1,4 +1,5 @@
-//! Why a claims verb was refused.
+//! Errors of the claims room: why a claim, reservation or release was refused, with
+//! hints.
 
 use thiserror::Error;
 

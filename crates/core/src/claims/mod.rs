@@ -1,4 +1,4 @@
-//! Who works on what: advisory claims and blocking reservations.
+//! The claims room: who works on what, by advisory claims and blocking reservations.
 //!
 //! Both are [`Hold`]s: one resource in one pair of hands, from a moment on,
 //! exclusively or shared. A claim tells others; a reservation keeps them from

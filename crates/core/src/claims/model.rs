@@ -1,4 +1,5 @@
-//! What is held, by whom, and what can be asked.
+//! Data of the claims room: resources, holds, contests, and the requests and outcomes
+//! of its verbs.
 
 use std::fmt;
 use std::path::PathBuf;

@@ -1,5 +1,6 @@
-//! What comes too often to be recorded: who wrote which file, and what each session
-//! has seen and was told. **What is lost here is a hint that is not given.**
+//! Notes of the claims room in the side files: which session wrote which file last, and
+//! which files each session has read, was told of, or runs a command over. **What is
+//! lost here is a hint that is not given.**
 
 use std::path::Path;
 

@@ -1,4 +1,5 @@
-//! Which paths a reservation means.
+//! Path patterns of reservations (file, directory, glob): which paths one matches, and
+//! whether two overlap.
 //!
 //! A pattern is a directory (`src/auth/`, everything below it), a file
 //! (`config.yaml`) or a glob (`src/**/*.rs`), relative to the worktree's root.

@@ -1,5 +1,5 @@
-//! What hooks read of holds: a line for each, found by where it is, and a line for each
-//! repository.
+//! The published lines about holds, which hooks read instead of the database: one for
+//! each hold, found by its path, and one for each repository.
 //!
 //! A verb that grants a hold adds its line before the commit; after the commit the lines
 //! are written as the tables have them, under the write lock. A crash in between leaves

@@ -1,4 +1,4 @@
-//! What an engine must do for claims.
+//! The port of the claims room: what an engine must store of holds and find again.
 
 use super::Case;
 use super::Hold;

@@ -1,4 +1,4 @@
-//! Patterns: the seed's table, and overlap against brute force.
+//! Tests of path patterns: a table of examples, and overlap against brute force.
 
 use proptest::prelude::*;
 

@@ -1,5 +1,6 @@
-//! What an agent reads of others' holds: short, and what to do next. Names of
-//! files are others' words: they are shown on one line and quoted for the shell.
+//! The texts that an agent reads about others' holds: refusals, warnings and notices,
+//! each with what to do next. Names of files are others' words: they are shown on one
+//! line and quoted for the shell.
 
 use super::Extent;
 use super::Mode;

@@ -1,4 +1,4 @@
-//! Every key there is.
+//! The list of all settings: each key with its type, default and meaning.
 
 /// A setting: its dotted name, what it may hold, and what it does.
 #[derive(Debug)]

@@ -1,4 +1,4 @@
-//! What the person has chosen.
+//! The configuration room: the settings that the person has chosen.
 //!
 //! Five tiers, nearest first: flags, environment, the project's file, the
 //! user's file, the compiled-in `default.toml`. Every value knows where it

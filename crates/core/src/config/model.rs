@@ -1,4 +1,5 @@
-//! Layers, settings and where they came from.
+//! Data of the configuration room: layers, settings with their source, and the settings
+//! that hooks get.
 
 use std::path::PathBuf;
 

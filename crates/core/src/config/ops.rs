@@ -1,4 +1,5 @@
-//! Publishing settings, and reading what was published.
+//! Verbs of the configuration room: publish the settings for hooks, read them there,
+//! accept what loosens protection.
 
 use std::path::Path;
 

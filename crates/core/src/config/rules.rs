@@ -1,4 +1,4 @@
-//! Which tier wins, and what is a value.
+//! Pure rules of configuration: which layer wins, and which values are valid.
 
 use super::Acceptance;
 use super::Config;

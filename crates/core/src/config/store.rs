@@ -1,4 +1,4 @@
-//! What an engine must do for configuration: keep what was published.
+//! The port of the configuration room: what an engine must store of published settings.
 
 use std::path::Path;
 

@@ -1,5 +1,5 @@
-//! Which domain a topic belongs to: what was configured, and what was learned
-//! from topics that keep being spoken of together.
+//! Domains of topics: which topics belong together, by configuration or learned from
+//! topics that occur together.
 
 use std::collections::BTreeMap;
 

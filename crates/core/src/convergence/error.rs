@@ -1,4 +1,4 @@
-//! What can be wrong with a question about convergence.
+//! Errors of the convergence room, with hints.
 
 use thiserror::Error;
 

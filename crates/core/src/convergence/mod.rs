@@ -1,4 +1,4 @@
-//! Where the parallel works head, and who will collide.
+//! The convergence room: where parallel work heads, and which agents will collide.
 //!
 //! Every session leaves a trail: what its last prompts were about, and which
 //! files they led to. Where two trails lead to the same place, a prediction is

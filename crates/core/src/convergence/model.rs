@@ -1,4 +1,5 @@
-//! Predictions, what became of them, and what hooks find of both.
+//! Data of the convergence room: predictions, how they ended, and the outcomes of
+//! radar, handoff and delegation.
 
 use serde::Deserialize;
 use serde::Serialize;

@@ -1,5 +1,5 @@
-//! What hooks read of convergence: the threshold, published settings, domains, and
-//! which predictions there are.
+//! The published lines about convergence, which hooks read instead of the database:
+//! threshold, settings, domains, open predictions.
 
 use std::path::Path;
 

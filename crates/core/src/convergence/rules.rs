@@ -1,4 +1,5 @@
-//! What became of a prediction, and what follows for the next.
+//! Pure rules of convergence: how a prediction ended, how that moves the threshold, and
+//! who is suitable for a task.
 
 use super::Counters;
 use super::Counts;

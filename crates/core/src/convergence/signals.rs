@@ -1,4 +1,5 @@
-//! Whether two trails lead to the same place.
+//! Scores whether two trails lead to the same place: the signals that a prediction is
+//! made from.
 //!
 //! Four signals, of which the strongest is the prediction. Words alone are what
 //! the original had; what tools read and wrote says where the work really is.

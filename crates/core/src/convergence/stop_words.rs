@@ -1,5 +1,5 @@
-//! Words that say nothing about where work is heading. Each list is sorted, so
-//! that a word is looked up and not searched for.
+//! The lists of words that say nothing about the topic of a prompt. Each list is
+//! sorted, so that a word is looked up and not searched for.
 
 /// Common words: of English, and of other languages people write prompts in.
 const COMMON: &[&str] = &[

@@ -1,4 +1,5 @@
-//! What an engine must do for convergence.
+//! The port of the convergence room: what an engine must store of predictions and
+//! domains.
 
 use std::path::Path;
 

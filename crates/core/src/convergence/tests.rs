@@ -1,4 +1,5 @@
-//! The original's rules by its examples, and what holds whatever comes.
+//! Tests of the convergence rules: topics, trails, signals and domains, by examples and
+//! by properties.
 
 use proptest::prelude::*;
 

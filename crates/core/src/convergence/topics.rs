@@ -1,4 +1,4 @@
-//! What a prompt is about: its words, without those that say nothing.
+//! Extracts the topics of a prompt: its words, without those that say nothing.
 
 use std::collections::BTreeMap;
 

@@ -1,6 +1,5 @@
-//! Where a session's work has been: its last prompts, what they were about, and
-//! which files they led to. And what can be seen from that: which topics deepen,
-//! emerge, fade or stay.
+//! The trail of a session as data: its last prompts, their topics, and the files that
+//! followed. And what can be seen from that: which topics deepen, emerge, fade or stay.
 
 use std::borrow::Cow;
 use std::path::PathBuf;

@@ -1,6 +1,6 @@
-//! Trails: where a session has been, in its log; and what all sessions are about, in
-//! one table that is looked through at every prompt. **The logs of others are read
-//! only where there is something to see.**
+//! Keeps trails in the side files: each session's in its log, and what all sessions are
+//! about in one table of slots. **The logs of others are read only where there is
+//! something to see.**
 
 use std::fmt::Write as _;
 use std::path::Path;

@@ -1,4 +1,5 @@
-//! What sessions are told of each other.
+//! The texts that agents read about predicted collisions and about each other's
+//! finished work.
 
 use super::Prediction;
 use super::Signal;

@@ -1,4 +1,5 @@
-//! What follows from an entry outside of the tables, wherever the entry came from.
+//! What follows from a journal entry outside of the tables: mail flags to raise,
+//! sessions to end, processes to notify.
 //!
 //! `record` derives it from the changes, and so does any code that brings entries in.
 //! **No verb raises a flag, ends a session's notes or notifies anyone by itself.** What

@@ -1,4 +1,4 @@
-//! What happened, in order.
+//! The journal: every change of shared state, in order.
 //!
 //! Every change of shared state is a [`Change`] inside an [`Entry`]. Recording
 //! an entry appends it and applies its changes to the rooms' tables in the

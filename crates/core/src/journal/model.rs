@@ -1,4 +1,4 @@
-//! Entries and the changes inside them.
+//! Data of the journal: entries, their ids and numbers, and the changes inside them.
 
 use std::fmt;
 use std::str::FromStr;

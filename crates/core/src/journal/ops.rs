@@ -1,4 +1,4 @@
-//! The journal's verbs.
+//! Verbs of the journal: tail, verify, rebuild, retention.
 
 use super::Actor;
 use super::Change;

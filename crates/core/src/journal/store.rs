@@ -1,4 +1,4 @@
-//! What an engine must do for the journal.
+//! The port of the journal: what an engine must do to append, read and replay entries.
 
 use super::Counter;
 use super::Entry;

@@ -1,5 +1,5 @@
-//! What a session is told of what is known when it starts: an index, details on
-//! demand.
+//! The summary of a project's knowledge that a session is told at its start: an index,
+//! details on demand.
 
 use std::path::Path;
 

@@ -1,4 +1,4 @@
-//! An entity as the edits make it, whatever their order.
+//! One knowledge entity as its edits make it, whatever their order: registers and sets.
 //!
 //! As it is stored, what was said at once has one stamp: most entities are made
 //! by one batch, and who said so would be most of what there is to write.

@@ -1,4 +1,4 @@
-//! Why nothing was recorded or could be read.
+//! Errors of the knowledge room: why nothing was recorded or could be read.
 
 use std::fmt;
 

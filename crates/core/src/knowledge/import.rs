@@ -1,4 +1,5 @@
-//! What comes from elsewhere, as the action that records it here.
+//! Turns knowledge from elsewhere (another project, a memory server's JSON) into the
+//! action that records it here.
 
 use serde_json::Map;
 use serde_json::Value;

@@ -1,4 +1,5 @@
-//! What there is to know, as data.
+//! The kinds of knowledge (principle, pattern, decision, file, relationship) and their
+//! fields, as data.
 
 use serde::Deserialize;
 use serde::Serialize;

@@ -1,4 +1,4 @@
-//! Reading entities of one name as one.
+//! Merges the knowledge entities of one kind and name into the one that is read.
 
 use serde_json::Map;
 use serde_json::Value;

@@ -1,5 +1,6 @@
-//! What sessions have learned, for those that come later: principles, patterns,
-//! decisions, what files are for, and how all of these hang together.
+//! The knowledge room: what sessions have learned, for those that come later. It has
+//! principles, patterns, decisions, what files are for, and how all of these hang
+//! together.
 //!
 //! The journal says what was recorded, by whom, when and at which commit. What is
 //! read is an index made from it; a document for git and for other replicas is

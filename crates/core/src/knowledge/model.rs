@@ -1,4 +1,5 @@
-//! What is recorded, asked and answered.
+//! Data of the knowledge room: scopes, edits, what is known, and the requests and
+//! outcomes of its verbs.
 
 use std::path::PathBuf;
 

@@ -1,5 +1,5 @@
-//! Something known in a form that is read field by field: a query over
-//! thousands looks at two fields of each and decodes no more.
+//! The binary encoding of one knowledge record that is read field by field: a query
+//! over thousands looks at two fields of each and decodes no more.
 //!
 //! First how long words are; then where each value ends and what it is, a word each,
 //! so that any is found at once; then the values of its kind's fields in their order,

@@ -1,5 +1,5 @@
-//! The ports: what the store keeps of knowledge besides the journal, and the
-//! index that is made from it.
+//! The ports of the knowledge room: what an engine must store besides the journal, and
+//! the index that is queried.
 
 use super::Kind;
 use super::Known;

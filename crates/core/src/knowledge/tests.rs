@@ -1,4 +1,4 @@
-//! The rules: what actions come to, and what entities say together.
+//! Tests of the knowledge rules: what actions come to, and what entities say together.
 
 use std::collections::BTreeMap;
 

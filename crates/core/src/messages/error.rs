@@ -1,4 +1,4 @@
-//! Why a message verb was refused.
+//! Errors of the messages room: why a message could not be sent or read, with hints.
 
 use serde::Serialize;
 use thiserror::Error;

@@ -1,5 +1,5 @@
-//! What hooks know of mail without opening the store: whether there is any, who has
-//! shown what, and who was introduced.
+//! The mail flags in a session's state file, by which hooks know without the database:
+//! whether mail waits, what was shown, who was introduced.
 //!
 //! A flag is raised before the commit of what it announces, and lowered after the
 //! commit of what settled it, in both cases under the write lock. So **it may say too

@@ -1,4 +1,4 @@
-//! What agents say to each other, and what each has read.
+//! The messages room: what agents say to each other, and what each has read.
 //!
 //! A [`Message`] is known by its number, which is its entry's place in the
 //! journal; its text is kept there and nowhere else. Each recipient has a

@@ -1,4 +1,5 @@
-//! Messages, letters, and what can be asked of them.
+//! Data of the messages room: messages, letters, recipients, receipts, and the requests
+//! and outcomes of its verbs.
 
 use std::path::PathBuf;
 

@@ -1,4 +1,4 @@
-//! Letters as an agent reads them: quoted, and unable to be anything else.
+//! Renders letters for models as quoted text that cannot pass for anything else.
 //!
 //! **Every line of somebody else's text begins with `> `**, whatever it holds:
 //! it cannot end the block, forge a header, move a cursor, or close the marks

@@ -1,4 +1,6 @@
-//! Decisions about messages. No store, no clock, no machine.
+//! Pure rules of messages: whether one may be sent, its type and priority, which
+//! letters are delivered when, and which are worth waking for. No store, no clock, no
+//! machine.
 
 use super::Answered;
 use super::DeliveryPoint;

@@ -1,4 +1,4 @@
-//! What an engine must do for messages.
+//! The port of the messages room: what an engine must store of messages and letters.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! Rules of messages, one by one.
+//! Tests of the rules of messages, one by one.
 
 use proptest::prelude::*;
 

@@ -1,6 +1,6 @@
-//! What each session does right now, and which process hosts it: in its state record,
-//! because it comes with every tool call of every agent, twice. **Losing one loses
-//! nothing that the next does not tell.**
+//! What each session does right now, and which process hosts it, in its state file
+//! beside the database. It comes with every tool call of every agent, twice. **Losing
+//! one loses nothing that the next does not tell.**
 
 use serde::Deserialize;
 use serde::Serialize;

@@ -1,4 +1,4 @@
-//! Why a presence verb was refused.
+//! Errors of the presence room: why joining, renaming or finding an agent was refused.
 
 use thiserror::Error;
 

@@ -1,4 +1,4 @@
-//! Who is here.
+//! The presence room: which agents are here.
 //!
 //! An [`Agent`] is one session of one agent CLI, known by its session id and
 //! called by a memorable name. It joins, may be renamed, and leaves; those are

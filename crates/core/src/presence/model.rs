@@ -1,4 +1,5 @@
-//! Agents, what is known of them, and what can be asked.
+//! Data of the presence room: agents, where they run, their activity, who is calling,
+//! and the requests and outcomes of its verbs.
 
 use std::path::PathBuf;
 

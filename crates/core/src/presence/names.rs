@@ -1,4 +1,4 @@
-//! Memorable names: 25 adjectives × 26 nouns.
+//! Generates memorable agent names: 25 adjectives × 26 nouns.
 
 const ADJECTIVES: [&str; 25] = [
     "Amber", "Bold", "Bright", "Calm", "Clear", "Clever", "Deep", "Eager", "Fair", "Fleet", "Gold", "Grand",

@@ -1,4 +1,5 @@
-//! What a caller may not do, and what would show that it may.
+//! The error for callers without the right to do something: why, and which proof would
+//! be enough.
 
 use serde::Serialize;
 use thiserror::Error;

@@ -1,4 +1,5 @@
-//! Decisions about presence. No store, no clock, no machine.
+//! Pure rules of presence: which name an agent gets, who may join, what status it has,
+//! and where its window is. No store, no clock, no machine.
 
 use super::Activity;
 use super::Agent;

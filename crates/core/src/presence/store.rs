@@ -1,4 +1,4 @@
-//! What an engine must do for presence.
+//! The port of the presence room: what an engine must store of agents and repositories.
 
 use std::path::Path;
 use std::path::PathBuf;

@@ -1,4 +1,4 @@
-//! The rules, tried with every kind of input.
+//! Property tests of the presence rules.
 
 use proptest::prelude::*;
 

@@ -1,5 +1,5 @@
-//! The files beside the database: what changes with every tool call, and what is read
-//! before every write. An engine keeps three kinds:
+//! The port of the files beside the database: what changes with every tool call, and
+//! what hooks read before every write. An engine keeps three kinds:
 //!
 //! - *published*: sorted lines that hooks read instead of the database, stamped with
 //!   its state; and a small text of what is known for each project.

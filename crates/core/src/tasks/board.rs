@@ -1,5 +1,6 @@
-//! A spec with how its tasks stand and who asks: from this it is decided who may take
-//! a task, give it back or call it done. No store, no clock, no machine.
+//! The facts that the task rules decide from: a spec, the state of its tasks, and who
+//! asks. From this it is decided who may take a task, give it back or call it done. No
+//! store, no clock, no machine.
 
 use super::SpecRef;
 use super::TaskChange;

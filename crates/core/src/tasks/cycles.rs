@@ -1,5 +1,5 @@
-//! Tasks that wait for each other. Of cycles that share a task one is told:
-//! there may be more than anyone could list.
+//! Finds tasks of a spec that wait for each other in a circle. Of cycles that share a
+//! task one is told: there may be more than anyone could list.
 
 /// Cycles, each from its first task on.
 pub(super) fn cycles(depends: &[Vec<usize>]) -> Vec<Vec<usize>> {

@@ -1,4 +1,4 @@
-//! Why a task verb was refused.
+//! Errors of the tasks room: why a task could not be claimed or completed, with hints.
 
 use std::path::PathBuf;
 

@@ -1,4 +1,4 @@
-//! What is to be done from a spec, and by whom.
+//! The tasks room: what is to be done from a spec, and by whom.
 //!
 //! A spec is a Markdown file whose headings and checkboxes name tasks; the file
 //! says what there is to do, the journal who does it. A task is free, in one

@@ -1,4 +1,5 @@
-//! Specs, tasks, and what can be asked of them.
+//! Data of the tasks room: specs, tasks and their states, and the requests and outcomes
+//! of its verbs.
 
 use std::path::PathBuf;
 

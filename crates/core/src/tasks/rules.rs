@@ -1,4 +1,5 @@
-//! Which task may be taken, and how a spec stands.
+//! Pure rules of tasks: what state a task of a spec is in, and whether it may be
+//! claimed.
 
 use std::collections::BTreeMap;
 

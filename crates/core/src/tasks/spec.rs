@@ -1,7 +1,8 @@
-//! Reads the tasks out of a spec: Markdown that people and models write by hand.
-//! What is understood is returned and what is not is told with its line, so that
-//! **no slip in the file frees a task too early**. A task is a heading or a
-//! checkbox that begins with an id; `is_id` and `title_after` tell which do.
+//! Parses the tasks and their dependencies out of a spec: Markdown that people and
+//! models write by hand. What is understood is returned and what is not is told with
+//! its line, so that **no slip in the file frees a task too early**. A task is a
+//! heading or a checkbox that begins with an id; `is_id` and `title_after` tell which
+//! do.
 
 use std::borrow::Cow;
 use std::collections::HashMap;

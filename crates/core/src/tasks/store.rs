@@ -1,4 +1,4 @@
-//! What an engine must do for tasks.
+//! The port of the tasks room: what an engine must store of the state of tasks.
 
 use super::SpecRef;
 use super::TaskRecord;

@@ -1,4 +1,5 @@
-//! Whatever is asked in whatever order, a task is in one pair of hands at most.
+//! Property tests of the task rules: whatever is asked in whatever order, a task
+//! belongs to one agent at most.
 
 use proptest::prelude::*;
 

@@ -1,4 +1,4 @@
-//! Writing as one writer.
+//! Writes edits into a CRDT document in the name of one writer.
 
 use std::collections::BTreeMap;
 use std::collections::BTreeSet;

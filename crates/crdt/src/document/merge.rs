@@ -1,4 +1,4 @@
-//! Taking in what others wrote.
+//! Merges updates of other replicas into a CRDT document.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

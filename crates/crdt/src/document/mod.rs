@@ -1,4 +1,4 @@
-//! A document: a facade over the Yjs one.
+//! The CRDT document: a facade over the one of the Yjs library.
 //!
 //! **The same calls give the same bytes.** Nothing here depends on a clock, on
 //! chance or on the order of a hash map.

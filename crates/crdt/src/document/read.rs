@@ -1,4 +1,4 @@
-//! What the document says.
+//! Reads entities and their entries out of a CRDT document.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! Which entries a merge changed.
+//! Observes which entries a merge into a CRDT document changes.
 //!
 //! The library underneath tells that only to observers of a map, so every root
 //! gets one. **They record while a merge runs, and only then.**

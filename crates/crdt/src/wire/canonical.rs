@@ -1,4 +1,5 @@
-//! One order for what has none.
+//! Sorts the bytes of a Yjs update into one order, so that equal documents are equal
+//! bytes.
 //!
 //! The library underneath keeps objects in a map with random order, and
 //! removals by ascending writer where Yjs has them descending. Both are put

@@ -1,4 +1,5 @@
-//! The bytes of a Yjs update (version 1), without the document.
+//! The binary format of a Yjs update (version 1), checked and sorted without the
+//! document.
 //!
 //! Yjs updates come from files and peers. They are read here once, strictly,
 //! before the document sees them, and put into one order when they leave.

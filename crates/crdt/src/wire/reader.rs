@@ -1,4 +1,4 @@
-//! The primitives of lib0's encoding.
+//! Decodes the primitives of Yjs's binary encoding (lib0): numbers, strings, blobs.
 //!
 //! **Nothing is read that the library underneath would read otherwise:** it
 //! wraps what is too long, this refuses it.

@@ -1,4 +1,4 @@
-//! State vectors: how far each writer is known.
+//! Reads and writes Yjs state vectors: up to which clock each writer is known.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,5 @@
-//! Reads an update from end to end and says what it contains.
+//! Validates a Yjs update from end to end, and lists what it contains, before the
+//! library sees it.
 //!
 //! **What passes has only entries of root maps, one value each, and removals.**
 //! The checks that look arbitrary each keep out something on which yrs 0.28

@@ -1,4 +1,4 @@
-//! The session is about to shorten its context.
+//! Hook event: the session is about to compact its context.
 
 use consort_core::App;
 use consort_core::hooks::HookCall;

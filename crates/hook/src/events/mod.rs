@@ -1,4 +1,4 @@
-//! One file per event.
+//! The handlers of hook events, one file per event.
 
 pub(crate) mod compacting;
 pub(crate) mod prompt;

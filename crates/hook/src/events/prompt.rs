@@ -1,5 +1,5 @@
-//! The person sent a prompt: the agent is at work, and hears what waited, and
-//! whom it is about to meet.
+//! Hook event: the person sent a prompt. The agent is at work, gets its waiting mail,
+//! and is told of agents on the same way.
 
 use consort_core::App;
 use consort_core::hooks::HookCall;

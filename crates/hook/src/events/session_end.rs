@@ -1,4 +1,4 @@
-//! The session ended: the agent leaves.
+//! Hook event: the session ended, and its agent leaves.
 
 use consort_core::App;
 use consort_core::hooks::HookCall;

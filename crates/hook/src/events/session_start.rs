@@ -1,5 +1,5 @@
-//! A session begins, or goes on after a resume or a compaction: it joins, is
-//! told its name and who else is here, and hears what waited for it.
+//! Hook event: a session begins, or goes on after a resume or a compaction. It joins,
+//! is told its name and who else is here, and gets its waiting mail.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;

@@ -1,4 +1,4 @@
-//! A subagent starts or stops: it shows under its session.
+//! Hook event: a subagent started or stopped. It is listed under its session.
 
 use consort_core::App;
 use consort_core::hooks::HookCall;

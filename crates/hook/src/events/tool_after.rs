@@ -1,5 +1,5 @@
-//! A tool is done: still at work, on nothing in particular. What it read and
-//! wrote is noted, and mail comes in here.
+//! Hook event: a tool was used. The files that it read and wrote are noted, and mail is
+//! delivered.
 
 use std::path::Path;
 use std::path::PathBuf;

@@ -1,5 +1,6 @@
-//! A tool is about to be used: the model has answered, and so has seen whatever
-//! it was told before. What another agent holds is not written.
+//! Hook event: a tool is about to be used. The write is refused where another agent has
+//! reserved the file. That the model calls a tool also shows that it has seen what it
+//! was told before.
 
 use std::path::Path;
 use std::path::PathBuf;

@@ -1,4 +1,5 @@
-//! The turn is over, well or badly; or it goes on, because there is mail.
+//! Hook event: the model's turn is over, well or badly; or it goes on, because there is
+//! mail.
 
 use consort_core::App;
 use consort_core::hooks::HookCall;

@@ -1,4 +1,4 @@
-//! The agent waits for the person.
+//! Hook event: the agent waits for the person's answer or permission.
 
 use consort_core::App;
 use consort_core::hooks::HookCall;

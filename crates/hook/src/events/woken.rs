@@ -1,5 +1,4 @@
-//! An idle session was told that it has mail: it asks for it, and is at work
-//! again if there is any.
+//! Hook event of our plugins: an idle session was woken for mail, and asks for it.
 
 use consort_core::App;
 use consort_core::hooks::HookCall;

@@ -1,4 +1,4 @@
-//! Who works on what.
+//! MCP tools of the claims room: reserve, release, explain.
 
 use consort_core::claims::HoldRequest;
 use consort_core::claims::Mode;

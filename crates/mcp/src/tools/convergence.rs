@@ -1,4 +1,4 @@
-//! Where works head.
+//! MCP tools of the convergence room: radar, handoff.
 
 use consort_core::convergence::PairView;
 use consort_core::convergence::recommendation;

@@ -1,4 +1,4 @@
-//! What sessions have learned.
+//! MCP tools of the knowledge room: query, act.
 
 use consort_core::knowledge::ActRequest;
 use consort_core::knowledge::KnowledgeError;

@@ -1,4 +1,4 @@
-//! What agents say to each other.
+//! MCP tools of the messages room: send, inbox.
 
 use consort_core::journal::Actor;
 use consort_core::journal::ChangeId;

@@ -1,4 +1,4 @@
-//! The tools, a file per context: what each is called, takes and answers.
+//! The MCP tools, a file per room: what each is called, takes and answers.
 
 mod claims;
 mod convergence;

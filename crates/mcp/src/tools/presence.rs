@@ -1,4 +1,4 @@
-//! Who is here.
+//! MCP tool of the presence room: who.
 
 use consort_core::presence::Scope;
 use consort_core::presence::Seen;

@@ -1,4 +1,4 @@
-//! Work from a spec.
+//! MCP tool of the tasks room: task.
 
 use std::path::PathBuf;
 

@@ -1,4 +1,4 @@
-//! What arguments are taken for.
+//! Checks and converts the arguments of Scheme builtins.
 
 use crate::error::Error;
 use crate::list::List;

@@ -1,4 +1,4 @@
-//! Functions that call a function for each value of a list.
+//! Scheme builtins that call a function for each value of a list: map, filter, find.
 
 use crate::builtins::Builtin;
 use crate::builtins::arguments::function;

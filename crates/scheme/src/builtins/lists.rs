@@ -1,4 +1,4 @@
-//! Lists: made, taken apart, looked through.
+//! Scheme builtins that make lists, take them apart and search them.
 
 use crate::builtins::Builtin;
 use crate::builtins::arguments::count;

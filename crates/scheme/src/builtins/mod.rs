@@ -1,4 +1,4 @@
-//! The functions of the language.
+//! The builtin functions of the Scheme, by name.
 //!
 //! This is the whole list: what is not here or in a [`crate::World`] cannot be
 //! called. **Each charges the meter for what its work grows with, before it

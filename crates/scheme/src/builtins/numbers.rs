@@ -1,5 +1,5 @@
-//! Arithmetic. Whole numbers stay whole as long as the result is one that fits;
-//! otherwise it is a float, and nothing overflows.
+//! Scheme builtins of arithmetic. Whole numbers stay whole as long as the result is one
+//! that fits; otherwise it is a float, and nothing overflows.
 
 use crate::builtins::Builtin;
 use crate::builtins::arguments::count;

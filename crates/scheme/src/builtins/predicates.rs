@@ -1,4 +1,4 @@
-//! What a value is, and whether two are alike.
+//! Scheme builtins that test a value: its type, and equality of two.
 
 use std::cmp::Ordering;
 

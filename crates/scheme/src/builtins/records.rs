@@ -1,4 +1,4 @@
-//! Records: their fields, and `dict`, which makes one.
+//! Scheme builtins about records: their fields, and `dict`, which makes one.
 
 use crate::builtins::Builtin;
 use crate::builtins::arguments::text;

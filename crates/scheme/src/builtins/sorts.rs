@@ -1,4 +1,4 @@
-//! Lists in order.
+//! Scheme builtins that order lists.
 
 use crate::builtins::Builtin;
 use crate::builtins::arguments::is_function;

@@ -1,4 +1,4 @@
-//! Text. Positions count characters; work is charged by bytes.
+//! Scheme builtins about text. Positions count characters; work is charged by bytes.
 
 use std::sync::Arc;
 

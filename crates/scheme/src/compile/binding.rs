@@ -1,4 +1,5 @@
-//! Forms that name values: `let`, `let*`, `letrec`, and `let` with a name.
+//! Compiles the Scheme forms that bind names: `let`, `let*`, `letrec`, and `let` with a
+//! name.
 
 use std::sync::Arc;
 

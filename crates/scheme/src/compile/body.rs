@@ -1,4 +1,5 @@
-//! Functions and their bodies: `lambda`, `define`, and what is defined inside.
+//! Compiles Scheme functions and their bodies: `lambda`, `define`, and inner
+//! definitions.
 
 use std::sync::Arc;
 

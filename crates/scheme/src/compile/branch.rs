@@ -1,4 +1,5 @@
-//! Forms that choose: `if`, `cond`, `case`, `when`, `unless`, `and`, `or`.
+//! Compiles the Scheme forms that choose: `if`, `cond`, `case`, `when`, `unless`,
+//! `and`, `or`.
 
 use crate::bytecode::Op;
 use crate::bytecode::Source;

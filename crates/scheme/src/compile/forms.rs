@@ -1,4 +1,4 @@
-//! The forms of the language, by name.
+//! The table of Scheme's special forms, by name, for the compiler.
 
 use crate::bytecode::Op;
 use crate::compile::Compiler;

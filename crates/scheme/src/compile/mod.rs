@@ -1,4 +1,4 @@
-//! From forms to code: every name becomes a place.
+//! The Scheme compiler: from forms to bytecode, with every name resolved.
 //!
 //! A local name is a place in the frame, counted while compiling; a name from
 //! further out is captured when the function is made; a name at top level is

@@ -1,4 +1,4 @@
-//! `` `(a ,b ,@c) ``: a list of which parts are computed.
+//! Compiles Scheme's quasiquote: `` `(a ,b ,@c) ``, a list of which parts are computed.
 
 use crate::compile::Compiler;
 use crate::compile::Tail;

@@ -1,4 +1,4 @@
-//! What names mean while a function is compiled, and the code so far.
+//! What names mean while the Scheme compiler is inside a function, and the code so far.
 
 use std::sync::Arc;
 

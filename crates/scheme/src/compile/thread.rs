@@ -1,5 +1,6 @@
-//! `->` and `->>`: what one step answers is the first or last argument of the
-//! next. Each step is a local without a name, so a long chain does not nest.
+//! Compiles the Scheme forms `->` and `->>`: what one step returns is the first or last
+//! argument of the next. Each step is a local without a name, so a long chain does not
+//! nest.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! What is written in one piece: names, numbers, strings.
+//! Prints single Scheme values: symbols, numbers, strings.
 
 use crate::print::printer::Full;
 use crate::print::printer::Printer;

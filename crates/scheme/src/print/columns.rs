@@ -1,6 +1,6 @@
-//! Records of one kind as a table: `(principles (name confidence)` and a row
-//! for each. Fields that are empty everywhere have no column; in a row, `nil`
-//! stands for what is missing before something that is not.
+//! Prints lists of Scheme records of one kind as a table: `(principles (name
+//! confidence)` and a row for each. Fields that are empty everywhere have no column; in
+//! a row, `nil` stands for what is missing before something that is not.
 
 use std::collections::HashMap;
 use std::sync::Arc;

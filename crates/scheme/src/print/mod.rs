@@ -1,4 +1,4 @@
-//! From values to text that is short, can be read back, and is never longer
+//! Prints Scheme values as text that is short, can be read back, and is never longer
 //! than asked for.
 //!
 //! A list of records of one kind is a table: the names of its fields once, then

@@ -1,4 +1,5 @@
-//! Text with an end: what does not fit is refused, and taken back.
+//! The output buffer with a size limit that Scheme values are printed into: what does
+//! not fit is refused, and taken back.
 
 use crate::print::Format;
 use crate::print::LEAST;

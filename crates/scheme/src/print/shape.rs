@@ -1,4 +1,5 @@
-//! What a value looks like: an atom, a text, a sequence or a table.
+//! Decides in which form a Scheme value is printed: an atom, a text, a sequence or a
+//! table.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! What a word means: a number, a name, a constant.
+//! Parses single words of Scheme source: numbers, names, constants.
 
 use crate::read::Form;
 

@@ -1,4 +1,4 @@
-//! From text to forms.
+//! Parses Scheme source text into forms.
 //!
 //! Besides R7RS: `:name` is a keyword, `[a b]` a list of values, `nil`, `true`
 //! and `false` are what they say. Levels are kept on a stack of the reader's

@@ -1,4 +1,4 @@
-//! The reader itself: one form at a time, so that what is before a mistake
+//! The parser of Scheme source: one form at a time, so that what is before a mistake
 //! has been read.
 
 use crate::error::Error;

@@ -1,5 +1,5 @@
-//! Programs that pack and unpack. What comes out of an archive, its name does
-//! not tell.
+//! What programs that pack and unpack archives would write: `tar`, `zip`, `unzip`. What
+//! comes out of an archive, its name does not tell.
 
 use crate::Extent;
 use crate::programs::args::Args;

@@ -1,4 +1,4 @@
-//! Options and operands, told apart as `getopt` does.
+//! Splits the arguments of a shell program into options and operands, as `getopt` does.
 
 use crate::words::Word;
 

@@ -1,4 +1,4 @@
-//! Programs that put something somewhere: `mv`, `cp`, `ln`, `install`.
+//! What programs that copy, move and link would write: `mv`, `cp`, `ln`, `install`.
 
 use crate::Extent;
 use crate::programs::args::Args;

@@ -1,4 +1,5 @@
-//! Programs that change files in place by a script: `sed`, `perl`, `awk`, `yq`.
+//! What programs that edit files in place by a script would write: `sed`, `perl`,
+//! `awk`, `yq`.
 
 use crate::Extent;
 use crate::programs::args::Args;

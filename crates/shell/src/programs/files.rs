@@ -1,4 +1,5 @@
-//! Programs that write the files they are given, or the file an option names.
+//! What programs would write that write the files they are given, or the file an option
+//! names: `touch`, `rm`, `tee`.
 
 use crate::Extent;
 use crate::programs::args::Args;

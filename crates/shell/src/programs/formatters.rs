@@ -1,4 +1,5 @@
-//! Programs that rewrite source files to their taste. They differ in data only.
+//! What source formatters would write: `rustfmt`, `prettier`, `black`. They differ in
+//! data only.
 
 use crate::Extent;
 use crate::braces;

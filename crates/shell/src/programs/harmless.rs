@@ -1,4 +1,4 @@
-//! Programs that write no file, whatever they are given.
+//! The list of programs that write no file, whatever they are given.
 
 use crate::walk::Walk;
 use crate::words::Word;

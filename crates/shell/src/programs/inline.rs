@@ -1,4 +1,4 @@
-//! Programs in other languages that stand in the command itself: `python -c`, `node -e`,
+//! What code in other languages inside a command would write: `python -c`, `node -e`,
 //! `perl -e`, or a here-document. Their text is not understood; but a path that a call
 //! names as what it writes is one that it writes. **What else they may do is unknown.**
 

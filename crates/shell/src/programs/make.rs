@@ -1,4 +1,4 @@
-//! `make`: the recipes of its targets, where the makefile can be read.
+//! What `make` would write: the recipes of its targets, where the makefile can be read.
 
 use std::collections::BTreeMap;
 use std::collections::BTreeSet;

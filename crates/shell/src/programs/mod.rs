@@ -1,4 +1,5 @@
-//! What the programs that are known do with what they are given.
+//! What known programs would write, by the arguments they are given: finds the file for
+//! each.
 //!
 //! Each file asks its programs one question: which of the operands are written?
 //! **A program that nobody described may write anything**, and so may one whose

@@ -1,4 +1,4 @@
-//! Package managers: the manifests and lock files that they write.
+//! What package managers would write: their manifests and lock files (`npm`, `cargo`).
 
 use crate::Extent;
 use crate::programs::args::Args;

@@ -1,4 +1,4 @@
-//! Which files a patch changes.
+//! What a patch would write: the files that it names (`patch`, `git apply`).
 
 use crate::Extent;
 use crate::input::Input;

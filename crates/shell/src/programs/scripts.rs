@@ -1,4 +1,5 @@
-//! Text that is run as a script: `bash -c`, `eval`, `trap`, `find -exec`.
+//! What text that is run as a script would write: `bash -c`, `eval`, `trap`, `find
+//! -exec`.
 
 use crate::Extent;
 use crate::place::Place;

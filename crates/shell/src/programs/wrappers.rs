@@ -1,4 +1,5 @@
-//! Programs that run another one: `sudo`, `env`, `timeout`, `xargs`, `npx`.
+//! What programs that run another one would write: `sudo`, `env`, `timeout`, `xargs`,
+//! `npx`.
 
 use crate::Extent;
 use crate::programs;

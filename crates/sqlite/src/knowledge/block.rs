@@ -1,6 +1,6 @@
-//! Rows of a kind in the order of their names, a dozen to a block: a question that
-//! looks at all of them takes them a block at a time, which costs little more than
-//! a row would.
+//! SQL of the knowledge index's blocks: a dozen records of a kind in the order of their
+//! names, so that a query that looks at all of them costs little more than one row
+//! would.
 //!
 //! **A name is on the last block that does not begin after it.**
 

@@ -1,4 +1,5 @@
-//! What is known: its entries in the journal, and the index made from them.
+//! SQL of the knowledge room: its entries in the journal, and the index made from them
+//! in a database of its own.
 //!
 //! **The index is never the truth.** One that is missing, damaged, of another
 //! version or of another store is made anew.

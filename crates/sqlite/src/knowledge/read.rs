@@ -1,4 +1,4 @@
-//! Reading the index.
+//! SQL that reads the knowledge index: lookup, links, search.
 
 use consort_core::journal::EntryId;
 use consort_core::journal::Seq;

@@ -1,4 +1,4 @@
-//! Taking entries in.
+//! SQL that takes journal entries into the knowledge index.
 
 use std::collections::BTreeMap;
 use std::collections::BTreeSet;

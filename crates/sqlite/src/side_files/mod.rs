@@ -1,5 +1,5 @@
-//! The files beside the database (`consort_core::side_files`): `published/`
-//! (`published.rs`), `sessions/` (here) and `slots/` (`slots.rs`).
+//! The engine's side files on disk (`consort_core::side_files`): here the sessions'
+//! states and logs; `published/` in `published.rs`, `slots/` in `slots.rs`.
 
 pub(crate) mod published;
 pub(crate) mod published_lines;

@@ -1,4 +1,5 @@
-//! What hooks read instead of the database, in one file of sorted lines.
+//! The published file on disk: sorted lines under a stamp, which hooks read instead of
+//! the database.
 //!
 //! The first line is a stamp: which store it was made from, after which entry, which
 //! database and WAL files were there then, and how far the lines are sorted. Lines are

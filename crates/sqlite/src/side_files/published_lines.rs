@@ -1,4 +1,5 @@
-//! The published lines, as the tables have them.
+//! Makes the published lines from the tables, and finds which of them a transaction
+//! changes.
 
 use std::collections::BTreeSet;
 use std::path::Path;

@@ -1,4 +1,5 @@
-//! A scripted model on loopback that speaks to every agent CLI in its own way.
+//! A scripted model for tests, on loopback, that speaks to every agent CLI in its own
+//! API.
 //!
 //! Requests that offer tools are turns of the agent and take the next step of
 //! the script; the rest (titles, summaries) get a canned answer.

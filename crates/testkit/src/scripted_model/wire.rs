@@ -1,4 +1,4 @@
-//! The four ways in which agent CLIs speak to models.
+//! The four model APIs that agent CLIs speak, as the scripted model answers them.
 
 use std::sync::atomic::AtomicU32;
 use std::sync::atomic::Ordering;

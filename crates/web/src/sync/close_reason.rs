@@ -1,4 +1,4 @@
-//! Why a connection ends.
+//! Why a y-websocket connection is closed, as its close code.
 
 use axum::extract::ws::CloseFrame;
 use axum::extract::ws::Message;

@@ -1,4 +1,4 @@
-//! What is known, kept alike with whoever is connected, as y-websocket does it.
+//! Knowledge over y-websocket: kept in sync with every peer that is connected.
 //!
 //! The peers of a project share one document while any is there. It is made from
 //! the journal; what a peer says is recorded there before anyone else hears of it,

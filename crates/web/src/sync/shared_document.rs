@@ -1,4 +1,4 @@
-//! The document that the peers of a project share.
+//! The knowledge document that all y-websocket peers of a project share.
 
 use std::collections::BTreeMap;
 use std::collections::HashMap;

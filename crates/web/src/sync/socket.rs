@@ -1,4 +1,4 @@
-//! One connection.
+//! One y-websocket connection of a peer.
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -1,4 +1,5 @@
-//! `consort config accept`
+//! The command `consort config accept`: accepts what a configuration file says that
+//! loosens protection.
 
 use consort_core::config::Acceptance;
 use consort_core::config::ConfigError;

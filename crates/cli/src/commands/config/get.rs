@@ -1,4 +1,4 @@
-//! `consort config get`
+//! The command `consort config get`: prints one setting.
 
 use consort_core::config;
 

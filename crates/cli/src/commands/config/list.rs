@@ -1,4 +1,4 @@
-//! `consort config list`
+//! The command `consort config list`: prints every setting, and where it came from.
 
 use consort_core::config::KEYS;
 use consort_core::text;

@@ -1,4 +1,4 @@
-//! `consort config …`
+//! The command `consort config`: reads and changes settings; its subcommands.
 
 mod accept;
 mod get;

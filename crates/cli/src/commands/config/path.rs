@@ -1,4 +1,4 @@
-//! `consort config path`
+//! The command `consort config path`: prints where the configuration files are.
 
 use serde_json::json;
 

@@ -1,4 +1,5 @@
-//! `consort config set`
+//! The command `consort config set`: changes a setting for yourself, or for this
+//! project.
 
 use consort_core::config;
 use consort_core::config::Acceptance;

@@ -1,4 +1,5 @@
-//! `consort journal …`
+//! The command `consort journal`: reads, checks and rebuilds the journal; its
+//! subcommands.
 
 mod rebuild;
 mod tail;

@@ -1,4 +1,5 @@
-//! `consort journal rebuild`
+//! The command `consort journal rebuild`: empties the tables, and replays the journal
+//! into them.
 
 use consort_core::text;
 

@@ -1,4 +1,5 @@
-//! `consort journal tail`
+//! The command `consort journal tail`: prints the latest entries, and follows them as
+//! they come.
 
 use std::collections::HashMap;
 

@@ -1,4 +1,5 @@
-//! `consort journal verify`
+//! The command `consort journal verify`: replays the journal beside the tables, and
+//! compares.
 
 use consort_core::explain::Kind;
 use consort_core::text;

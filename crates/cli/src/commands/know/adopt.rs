@@ -1,4 +1,4 @@
-//! `consort know adopt`
+//! The command `consort know adopt`: copies something that another project knows.
 
 use consort_core::knowledge::Kind;
 use consort_core::knowledge::Scope;

@@ -1,4 +1,4 @@
-//! `consort know export`
+//! The command `consort know export`: prints all knowledge as JSON or Markdown.
 
 use consort_core::knowledge::Kind;
 use consort_core::knowledge::Known;

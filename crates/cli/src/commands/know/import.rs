@@ -1,4 +1,5 @@
-//! `consort know import`
+//! The command `consort know import`: takes in knowledge from a file: ours, or a memory
+//! server's.
 
 use std::path::Path;
 

@@ -1,4 +1,5 @@
-//! `consort know merge`
+//! The hidden command `consort know merge`, which git runs to merge two knowledge
+//! files.
 
 use std::io::Read as _;
 use std::path::Path;

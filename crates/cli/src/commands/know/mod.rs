@@ -1,4 +1,5 @@
-//! `consort know`
+//! The command `consort know`: searches, shows and lists knowledge; its other
+//! subcommands have files of their own.
 
 mod adopt;
 mod export;

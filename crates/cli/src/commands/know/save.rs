@@ -1,4 +1,4 @@
-//! `consort know save`
+//! The command `consort know save`: writes this project's knowledge file, for git.
 
 use crate::error::CommandError;
 use crate::exit::ExitCode;

@@ -1,4 +1,4 @@
-//! `consort know similar`
+//! The command `consort know similar`: finds principles and patterns of other projects.
 
 use consort_core::knowledge::Kind;
 use consort_core::knowledge::Known;

@@ -1,5 +1,5 @@
-//! After a command whose text does not tell what it writes: has it changed what
-//! another holds?
+//! Claims verbs around a shell command whose writes its text does not tell: they
+//! compare the held files before and after it.
 
 use std::path::Path;
 

@@ -1,4 +1,5 @@
-//! Before a commit: does it take along what is another's?
+//! Claims verb that checks a git commit: does it contain files that another agent has
+//! reserved?
 
 use std::path::Path;
 

@@ -1,4 +1,4 @@
-//! Asking for what another holds.
+//! Claims verb `contest`: asks the holder to give up what it holds.
 
 use std::path::Path;
 

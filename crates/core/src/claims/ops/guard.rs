@@ -1,4 +1,5 @@
-//! Before a write: is anyone's hold in the way?
+//! Claims verb that guards a write: is the path reserved by another agent, and is the
+//! write refused, warned about or let through?
 
 use std::path::Path;
 use std::path::PathBuf;

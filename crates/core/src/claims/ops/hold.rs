@@ -1,4 +1,4 @@
-//! Claiming and reserving.
+//! Claims verb `hold`: claims or reserves paths and other resources.
 
 use super::Viewer;
 use super::asker;

@@ -1,4 +1,4 @@
-//! What is held, and why a path may be written or not.
+//! Claims verbs that only read: list all holds, and explain who holds a path.
 
 use std::path::Path;
 

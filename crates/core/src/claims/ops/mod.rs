@@ -1,4 +1,4 @@
-//! The verbs of claims, one file each; and what they share.
+//! The verbs of the claims room, one file each, and what they share.
 
 mod after_command;
 mod commit;

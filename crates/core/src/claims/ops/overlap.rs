@@ -1,4 +1,5 @@
-//! Work in different worktrees that will meet when it is merged.
+//! Claims verb `overlaps`: finds files that agents have changed in different worktrees
+//! and that will conflict when they are merged.
 
 use std::collections::BTreeMap;
 use std::collections::BTreeSet;

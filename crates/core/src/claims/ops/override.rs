@@ -1,4 +1,4 @@
-//! The person's word above all holds.
+//! Claims verb by which the person lets everyone write a reserved path for a while.
 
 use std::path::Path;
 

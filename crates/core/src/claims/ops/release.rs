@@ -1,4 +1,4 @@
-//! Letting go, and taking away.
+//! Claims verb `release`: gives up one's own holds, or takes away another's.
 
 use super::asker;
 use super::gather;

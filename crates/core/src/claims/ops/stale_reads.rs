@@ -1,4 +1,5 @@
-//! Files that changed under a session's eyes.
+//! Claims verbs about files that changed since a session read them: they note each
+//! read, and tell the session of changes by others.
 
 use std::path::Path;
 

@@ -1,4 +1,5 @@
-//! Who wrote which file last: the claims that come by themselves.
+//! Claims verbs about automatic claims: they note which agent edited a file last, and
+//! tell others of it.
 
 use std::path::PathBuf;
 

@@ -1,4 +1,4 @@
-//! Asking for what another holds.
+//! Pure rules of claims: who may contest a hold, and until when its holder may answer.
 
 use super::Asker;
 use super::LiveHolds;

@@ -1,4 +1,4 @@
-//! Claiming and reserving.
+//! Pure rules of claims: whether a claim or reservation is granted, renewed or refused.
 
 use super::Asker;
 use super::LiveHolds;

@@ -1,4 +1,5 @@
-//! The holds that stand, and who asks about them: what decisions are made from.
+//! The facts that the claims rules decide from: the holds of live agents, and who is
+//! asking.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;

@@ -1,5 +1,6 @@
-//! Who may hold what, and when it may be taken away. No store, no clock, no machine: a
-//! verb gathers its facts, one of these decides, and what it decided is recorded.
+//! Pure rules of claims: which holds conflict, and who is kept from writing. No store,
+//! no clock, no machine: a verb gathers its facts, one of these decides, and what it
+//! decided is recorded.
 
 mod contest;
 mod hold;

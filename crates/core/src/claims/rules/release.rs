@@ -1,4 +1,5 @@
-//! Letting go, and taking away.
+//! Pure rules of claims: who may release a hold, and when one may be taken from its
+//! holder.
 
 use super::Asker;
 use super::LiveHolds;

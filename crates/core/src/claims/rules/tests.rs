@@ -1,4 +1,5 @@
-//! Whatever is asked in whatever order, no two hold the same.
+//! Property tests of the claims rules: whatever is asked in whatever order, no two
+//! agents hold the same exclusively.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,5 @@
-//! What a session leaves behind when it is over.
+//! Convergence verb for a session that ends: settles the predictions about it, and
+//! learns from its prompts which topics belong together.
 
 use super::settle::settle;
 use crate::Timestamp;

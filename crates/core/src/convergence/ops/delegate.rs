@@ -1,4 +1,4 @@
-//! Who is best placed for a task.
+//! Convergence verb that ranks agents by how suitable they are for a task.
 
 use super::View;
 use crate::App;

@@ -1,4 +1,4 @@
-//! Which topics belong together.
+//! Convergence verbs that list the domains of topics, and assign a topic to one.
 
 use std::path::Path;
 

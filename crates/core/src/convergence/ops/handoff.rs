@@ -1,4 +1,5 @@
-//! All that is known of an agent's work, for whoever takes it over.
+//! Convergence verb that gathers everything about an agent's work for its successor:
+//! trail, files, holds, task, messages.
 
 use crate::App;
 use crate::claims::ClaimChange;

@@ -1,4 +1,4 @@
-//! Convergence's verbs, and what they share.
+//! The verbs of the convergence room, one file each, and what they share.
 
 mod close_predictions;
 mod delegate;

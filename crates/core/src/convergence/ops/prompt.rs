@@ -1,4 +1,5 @@
-//! A session goes on: where to, and who is there already.
+//! Convergence verbs for each prompt and each file that a tool visits: they extend the
+//! session's trail, and look for agents on the same way.
 
 use std::path::Path;
 

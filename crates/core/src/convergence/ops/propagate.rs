@@ -1,4 +1,5 @@
-//! What one has finished and another begins: said once to both.
+//! Convergence verb that tells two agents of each other when one has finished what the
+//! other begins.
 
 use super::View;
 use crate::App;

@@ -1,4 +1,5 @@
-//! Looking: who is where, who is near whom, and what was foreseen before.
+//! Convergence verbs that only read: who works near whom, current predictions and past
+//! ones.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,5 @@
-//! Recording what is foreseen, and what has come of what was.
+//! Records new predictions of collisions, and settles open ones by what has happened
+//! since.
 
 use std::collections::BTreeMap;
 

@@ -1,5 +1,4 @@
-//! Looking at what an action says: what is wrong with it is noted, and the
-//! others are looked at all the same.
+//! Checks the arguments of one knowledge action, and collects its mistakes.
 
 use serde_json::Value;
 

@@ -1,4 +1,5 @@
-//! What a batch of actions comes to: edits, or everything that is wrong with it.
+//! Pure rules of knowledge: turns a batch of actions into edits, or into the list of
+//! all its mistakes.
 //!
 //! Decided against one view that does not change meanwhile. An action sees what
 //! those before it in the batch will have made.

@@ -1,4 +1,4 @@
-//! Recording a batch of actions.
+//! Knowledge verb that records a batch of actions, as a whole or not at all.
 
 use super::index::catch_up_or_begin_anew;
 use std::cell::Cell;

@@ -1,4 +1,5 @@
-//! Writing out what hooks tell of knowledge.
+//! Knowledge verbs that read the summary of knowledge for a session that starts, and
+//! write it again after a change.
 
 use std::path::Path;
 

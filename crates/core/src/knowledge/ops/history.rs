@@ -1,4 +1,5 @@
-//! What was said before, how it was, and what comes from elsewhere.
+//! Knowledge verbs about the past: who said what and when, the state as of a moment,
+//! and the entries of another replica to merge.
 
 use crate::App;
 use crate::Timestamp;

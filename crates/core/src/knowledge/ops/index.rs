@@ -1,4 +1,4 @@
-//! Bringing the index up to date, and reading it.
+//! Knowledge verbs that open the index and bring it up to date with the journal.
 
 use crate::App;
 use crate::engine::StoreError;

@@ -1,4 +1,4 @@
-//! The verbs.
+//! The verbs of the knowledge room, one file each.
 
 mod act;
 mod digest;

@@ -1,5 +1,4 @@
-//! A file that something is known of has changed: what was said of it may no
-//! longer hold.
+//! Knowledge verb for a changed file: marks what was recorded about it as stale.
 
 use std::path::Path;
 

@@ -1,4 +1,5 @@
-//! Handing letters to a session through its hooks.
+//! Messages verbs that deliver waiting letters to a session through its hooks, and
+//! record them as read.
 
 use super::delivery_states;
 use crate::App;

@@ -1,4 +1,5 @@
-//! Looking back: what was sent, and how far it has come.
+//! Messages verbs that look back: sent messages with their receipts, threads,
+//! conversations.
 
 use super::name_of;
 use crate::App;

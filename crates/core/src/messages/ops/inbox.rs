@@ -1,4 +1,5 @@
-//! Reading one's letters because one asks for them.
+//! Messages verbs for a mailbox that is read on request: list the new letters, and mark
+//! them as read.
 
 use super::delivery_states;
 use crate::App;

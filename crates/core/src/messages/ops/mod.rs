@@ -1,4 +1,4 @@
-//! The verbs of messages, one file each; and what other rooms ask of us.
+//! The verbs of the messages room, one file each, and what other rooms ask of it.
 
 mod deliver;
 mod history;

@@ -1,4 +1,5 @@
-//! Sending.
+//! Messages verb that sends a message to agents or to the person: resolves the
+//! recipients, and records one entry.
 
 use super::history::find;
 use crate::App;

@@ -1,4 +1,4 @@
-//! Whom a message should wake.
+//! Messages verb that decides which idle recipients a message should wake.
 
 use super::delivery_states;
 use crate::App;

@@ -1,4 +1,4 @@
-//! What an agent does, as its hooks tell it.
+//! Presence verbs that note what an agent is doing, as its hooks tell it.
 
 use crate::App;
 use crate::engine::StoreError;

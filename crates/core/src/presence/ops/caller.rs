@@ -1,4 +1,5 @@
-//! Who calls, and for whom it may speak.
+//! Presence verb that finds out who is calling: an agent, the person or nobody, and for
+//! whom that caller may speak.
 
 use std::cell::Cell;
 

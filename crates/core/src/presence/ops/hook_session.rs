@@ -1,4 +1,5 @@
-//! Whose session a hook speaks for.
+//! Presence verb that finds the agent whose session a hook speaks for, and refuses
+//! impersonation.
 
 use crate::App;
 use crate::engine::StoreError;

@@ -1,4 +1,5 @@
-//! Joining: because a session asked, or because a hook has seen it.
+//! Presence verbs by which a session joins: because it asked, or because a hook has
+//! seen it.
 
 use std::path::PathBuf;
 

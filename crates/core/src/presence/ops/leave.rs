@@ -1,4 +1,5 @@
-//! Leaving: asked for, at the end of a session, or found dead.
+//! Presence verbs by which an agent leaves: on request, at the end of its session, or
+//! because its process is found dead.
 
 use std::collections::BTreeSet;
 

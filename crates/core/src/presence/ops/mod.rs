@@ -1,4 +1,5 @@
-//! Presence's verbs, one file each, one transaction each; and what they share.
+//! The verbs of the presence room, one file and one transaction each, and what they
+//! share.
 
 mod activity;
 mod caller;

@@ -1,4 +1,4 @@
-//! Which project a directory or a word means.
+//! Presence verbs that find the project of a directory, or one by name.
 
 use std::path::Path;
 

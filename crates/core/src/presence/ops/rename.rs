@@ -1,4 +1,4 @@
-//! Another name.
+//! Presence verb that gives an agent another name.
 
 use super::partition_alive;
 use crate::App;

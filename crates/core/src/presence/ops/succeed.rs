@@ -1,5 +1,5 @@
-//! A session takes the place of another in the same process: after `/clear`,
-//! `/new`, a resume or a fork.
+//! Presence verb for a session that replaces another in the same process, after
+//! `/clear`, `/new`, a resume or a fork: it inherits all that was the other's.
 
 use crate::App;
 use crate::Timestamp;

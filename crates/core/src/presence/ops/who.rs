@@ -1,4 +1,4 @@
-//! Looking: who is here, and who is called what.
+//! Presence verbs that list the agents of a project, and find one by name.
 
 use super::partition_alive;
 use super::see;

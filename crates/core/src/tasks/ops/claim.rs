@@ -1,4 +1,4 @@
-//! Taking a task in hand.
+//! Tasks verb by which an agent takes a task, or the next one that is ready.
 
 use super::Access;
 use super::board;

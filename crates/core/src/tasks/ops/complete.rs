@@ -1,4 +1,4 @@
-//! Saying that a task is done.
+//! Tasks verb that marks a task as done.
 
 use super::Access;
 use super::board;

@@ -1,4 +1,5 @@
-//! How a spec stands.
+//! Tasks verbs that only read: the tasks of a spec with their states, and the task that
+//! a session has claimed.
 
 use std::path::PathBuf;
 

@@ -1,4 +1,4 @@
-//! The verbs of tasks, one file each; and what they share.
+//! The verbs of the tasks room, one file each, and what they share.
 
 mod claim;
 mod complete;

@@ -1,4 +1,4 @@
-//! Giving a task back.
+//! Tasks verb by which an agent gives a task back.
 
 use super::Access;
 use super::board;

@@ -1,4 +1,5 @@
-//! Commands that bring the files of other commits, or of a patch, into the worktree.
+//! What `git` commands would write that bring files of other commits, or of a patch,
+//! into the worktree.
 
 use crate::programs::args::Args;
 use crate::programs::args::Options;

@@ -1,4 +1,5 @@
-//! Commands that make files where they are told to: patches, bundles, clones, worktrees.
+//! What `git` commands would write that make files where they are told to: patches,
+//! bundles, clones, worktrees.
 
 use super::pathspec;
 use crate::Extent;

@@ -1,5 +1,5 @@
-//! `git`: the paths its commands write, and those that put uncommitted work at
-//! stake.
+//! What `git` would write: the paths its commands change, and those that put
+//! uncommitted work at stake.
 
 mod commits;
 mod made;
