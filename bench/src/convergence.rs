@@ -58,10 +58,10 @@ fn fill(home: &Home, agents: usize) {
         let session = format!("s{agent}").into();
         for step in 0..10 {
             let prompt = words(agent * 100 + step);
-            app.prompted(&session, &prompt, &|_| None).unwrap();
+            app.note_prompt(&session, &prompt, &|_| None).unwrap();
             for file in 0..4 {
                 let path = home.cwd.join(format!("src/module{agent}/part{step}/file{file}.rs"));
-                app.visited(&session, &path, file == 0, false, &|_| None).unwrap();
+                app.note_visit(&session, &path, file == 0, false, &|_| None).unwrap();
             }
         }
     }

@@ -12,12 +12,12 @@ use std::path::PathBuf;
 
 use consort_core::Timestamp;
 use consort_core::convergence::Domains;
-use consort_core::convergence::Glance;
 use consort_core::convergence::Profile;
 use consort_core::convergence::ScoringContext;
 use consort_core::convergence::Signal;
 use consort_core::convergence::SignalKind;
 use consort_core::convergence::Step;
+use consort_core::convergence::TopicSummary;
 use consort_core::convergence::Trail;
 use consort_core::convergence::Visit;
 use consort_core::convergence::WINDOW;
@@ -222,8 +222,8 @@ impl History {
                     continue;
                 }
                 // At a prompt the files count only where the words do.
-                let [a, b] =
-                    [who, other].map(|at| Profile::at_a_glance(&Glance::of(&trails[at]), &scoring_context));
+                let [a, b] = [who, other]
+                    .map(|at| Profile::at_a_glance(&TopicSummary::of(&trails[at]), &scoring_context));
                 if matches!(event, Event::Prompt(..)) && signals(&a, &b, &scoring_context).is_empty() {
                     continue;
                 }

@@ -4,7 +4,7 @@
 
 use std::time::Duration;
 
-use consort_scheme::Empty;
+use consort_scheme::NoHostFunctions;
 use consort_scheme::Format;
 use consort_scheme::Limits;
 use consort_scheme::Session;
@@ -23,7 +23,7 @@ fuzz_target!(|source: &str| {
     };
     let run = || {
         let mut session = Session::new();
-        let results = session.run(source, &mut Empty, &limits);
+        let results = session.run(source, &mut NoHostFunctions, &limits);
         (print(&results, Format::Columnar, 2000), session.steps(), results)
     };
     let (shown, steps, results) = run();

@@ -1,25 +1,25 @@
-//! What `init` adds to the files of any agent CLI: the pieces, and how each is
+//! What `init` adds to the files of any agent CLI: the insertions, and how each is
 //! connected, recognised and removed.
 
 use std::path::PathBuf;
 
-use crate::Entries;
+use crate::HookEntries;
 use crate::SettingsError;
 use crate::instructions_block;
-use crate::json_member::Member;
+use crate::json_member::JsonMember;
 use crate::plugin_file;
-use crate::toml_table::Table;
+use crate::toml_table::TomlTable;
 
 /// Something of ours in a file of a CLI.
-pub struct Piece {
-    pub part: Part,
+pub struct Insertion {
+    pub purpose: Purpose,
     pub file: PathBuf,
-    pub wiring: Wiring,
+    pub format: InsertionFormat,
 }
 
-/// What a piece is for.
+/// What an insertion is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Part {
+pub enum Purpose {
     /// That we hear of what its sessions do.
     Hooks,
     /// That its sessions can call us.
@@ -29,13 +29,13 @@ pub enum Part {
 }
 
 /// In what form.
-pub enum Wiring {
+pub enum InsertionFormat {
     /// Among others' hooks.
-    Hooks(Entries),
+    Hooks(HookEntries),
     /// One entry of an object in JSON.
-    Member(Member),
+    JsonMember(JsonMember),
     /// A table in TOML.
-    Table(Table),
+    TomlTable(TomlTable),
     /// Some lines of a text.
     Block,
     /// The whole file, which is this for a program of ours.
@@ -57,14 +57,14 @@ pub enum Connection {
 /// and stays.
 const MARK: char = '\u{feff}';
 
-impl Wiring {
+impl InsertionFormat {
     /// What a file says of us.
     pub fn connection(&self, found: &str, program: &str) -> Result<Connection, SettingsError> {
         let (_, text) = marked(found);
         match self {
             Self::Hooks(entries) => entries.connection(text, program),
-            Self::Member(member) => member.connection(text, program),
-            Self::Table(table) => table.connection(text, program),
+            Self::JsonMember(member) => member.connection(text, program),
+            Self::TomlTable(table) => table.connection(text, program),
             Self::Block => Ok(instructions_block::connection(text)),
             Self::Own(file) => plugin_file::connection(found, &file(program)),
         }
@@ -76,8 +76,8 @@ impl Wiring {
         let text = found.map(|_| text);
         let connected = match self {
             Self::Hooks(entries) => entries.connect(text, program),
-            Self::Member(member) => member.connect(text, program),
-            Self::Table(table) => table.connect(text, program),
+            Self::JsonMember(member) => member.connect(text, program),
+            Self::TomlTable(table) => table.connect(text, program),
             Self::Block => Ok(instructions_block::connect(text)),
             Self::Own(file) => return plugin_file::connect(found, file(program)),
         };
@@ -96,8 +96,8 @@ impl Wiring {
         let before = before.map(|before| marked(before).1);
         let left = match self {
             Self::Hooks(entries) => entries.disconnect(text, program, before),
-            Self::Member(member) => member.disconnect(text, before),
-            Self::Table(table) => table.disconnect(text),
+            Self::JsonMember(member) => member.disconnect(text, before),
+            Self::TomlTable(table) => table.disconnect(text),
             Self::Block => Ok(instructions_block::disconnect(text)),
             Self::Own(_) => return Ok(plugin_file::disconnect(found)),
         };
@@ -109,8 +109,8 @@ impl Wiring {
         let (_, text) = marked(found);
         match self {
             Self::Hooks(entries) => entries.programs(text, program),
-            Self::Member(member) => member.programs(text),
-            Self::Table(table) => table.programs(text),
+            Self::JsonMember(member) => member.programs(text),
+            Self::TomlTable(table) => table.programs(text),
             Self::Block => Vec::new(),
             Self::Own(_) => plugin_file::programs(text),
         }

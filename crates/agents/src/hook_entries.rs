@@ -28,7 +28,7 @@ fn timeout(event: &str) -> u32 {
 }
 
 /// What a CLI's hooks file is to say of us.
-pub struct Entries {
+pub struct HookEntries {
     pub(crate) kind: &'static str,
     pub(crate) events: &'static [&'static str],
     /// What the CLI writes for a second.
@@ -75,7 +75,7 @@ pub const PROJECT: &str = "--project";
 /// What the program is called.
 const NAME: &str = "consort";
 
-impl Entries {
+impl HookEntries {
     pub(crate) fn connection(&self, settings: &str, program: &str) -> Result<Connection, SettingsError> {
         let object = parse(settings)?.object_value();
         let found = ours(&object, self.kind, program)?;

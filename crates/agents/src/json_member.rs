@@ -18,14 +18,14 @@ use crate::json_settings::says;
 /// What our entry is called.
 const NAME: &str = "consort";
 
-pub struct Member {
+pub struct JsonMember {
     /// The object it is in.
     pub(crate) of: &'static str,
     /// What it says, for a program of ours.
     pub(crate) value: fn(&str) -> Value,
 }
 
-impl Member {
+impl JsonMember {
     pub(crate) fn connection(&self, settings: &str, program: &str) -> Result<Connection, SettingsError> {
         let Some(object) = self.object(settings)? else { return Ok(Connection::Absent) };
         let Some(found) = object.get(NAME) else { return Ok(Connection::Absent) };

@@ -32,22 +32,22 @@ use std::path::PathBuf;
 use consort_core::hooks::Dialect;
 use consort_core::presence::Activity;
 use consort_core::presence::Agent;
-use consort_core::presence::Live;
+use consort_core::presence::LiveState;
 use serde_json::Value;
 use serde_json::json;
 
 pub use connect::Connection;
-pub use connect::Part;
-pub use connect::Piece;
-pub use connect::Wiring;
+pub use connect::Insertion;
+pub use connect::InsertionFormat;
+pub use connect::Purpose;
 pub use hook_entries::ANSWER;
-pub use hook_entries::Entries;
+pub use hook_entries::HookEntries;
 pub use hook_entries::PROJECT;
-pub use json_member::Member;
+pub use json_member::JsonMember;
 pub use json_settings::SettingsError;
-pub use single_run::Once;
-pub use single_run::Run;
-pub use toml_table::Table;
+pub use single_run::RunSetup;
+pub use single_run::SingleRun;
+pub use toml_table::TomlTable;
 
 /// Every agent CLI there is a folder for.
 pub const ALL: &[&dyn AgentCli] =
@@ -98,18 +98,18 @@ pub trait AgentCli: Dialect + Sync {
     fn config_dir(&self, home: &Path, environment: Environment<'_>) -> PathBuf;
 
     /// How we hear of what its sessions do.
-    fn hooks(&self, level: Level<'_>) -> Piece;
+    fn hooks(&self, level: Level<'_>) -> Insertion;
 
     /// How its sessions can call us, where they can.
-    fn mcp(&self, _level: Level<'_>, _environment: Environment<'_>) -> Option<Piece> {
+    fn mcp(&self, _level: Level<'_>, _environment: Environment<'_>) -> Option<Insertion> {
         None
     }
 
     /// How its sessions learn to work with others without a session that tells them.
-    fn primer(&self, level: Level<'_>) -> Piece;
+    fn primer(&self, level: Level<'_>) -> Insertion;
 
     /// All that may be ours in its files.
-    fn pieces(&self, level: Level<'_>, environment: Environment<'_>) -> Vec<Piece> {
+    fn insertions(&self, level: Level<'_>, environment: Environment<'_>) -> Vec<Insertion> {
         [Some(self.hooks(level)), self.mcp(level, environment), Some(self.primer(level))]
             .into_iter()
             .flatten()
@@ -117,7 +117,7 @@ pub trait AgentCli: Dialect + Sync {
     }
 
     /// What connects one run of it, leaving its files alone.
-    fn once(&self, once: &Once<'_>) -> Result<Run, SettingsError>;
+    fn single_run(&self, once: &SingleRun<'_>) -> Result<RunSetup, SettingsError>;
 
     /// Where below our own directory such a run keeps what it saves instead of
     /// where the CLI keeps its own things, and which file there is ours.
@@ -126,7 +126,7 @@ pub trait AgentCli: Dialect + Sync {
     }
 
     /// What its sessions cannot do, whatever we do.
-    fn lacks(&self) -> &'static [Ability];
+    fn missing_abilities(&self) -> &'static [Ability];
 
     /// What the person still has to do once it is connected.
     fn advice(&self) -> Option<&'static str> {
@@ -140,7 +140,7 @@ pub trait AgentCli: Dialect + Sync {
     }
 
     /// What the CLI itself publishes of a running session in its own place.
-    fn live_state(&self, _config_dir: &Path, _agent: &Agent) -> Option<Live> {
+    fn live_state(&self, _config_dir: &Path, _agent: &Agent) -> Option<LiveState> {
         None
     }
 }
@@ -209,8 +209,8 @@ pub(crate) fn server(program: &str) -> Value {
 }
 
 /// Lines of ours in a text of that name.
-pub(crate) fn primer(file: PathBuf) -> Piece {
-    Piece { part: Part::Primer, file, wiring: Wiring::Block }
+pub(crate) fn primer(file: PathBuf) -> Insertion {
+    Insertion { purpose: Purpose::Primer, file, format: InsertionFormat::Block }
 }
 
 /// For whom to connect.

@@ -3,7 +3,7 @@
 
 use std::path::PathBuf;
 
-use consort_core::hooks::Act;
+use consort_core::hooks::ToolAction;
 
 /// What a tool was given, as far as it names files or a command.
 #[derive(Default)]
@@ -53,11 +53,11 @@ const READS: &[&str] = &[
 const RUNS: &[&str] =
     &["bash", "cmd", "command", "exec", "execute", "process", "run", "shell", "start", "terminal"];
 
-/// What a tool of that name does. [`Act::Visits`] is what nobody can tell.
-pub(crate) fn act(name: &str, given: Given) -> Act {
+/// What a tool of that name does. [`ToolAction::Visits`] is what nobody can tell.
+pub(crate) fn act(name: &str, given: Given) -> ToolAction {
     // Ours says for itself what it does.
     if name.to_lowercase().contains("consort") {
-        return Act::Other;
+        return ToolAction::Other;
     }
     let words = words(name);
     let has = |verbs: &[&str]| words.iter().any(|word| verbs.contains(&word.as_str()));
@@ -66,12 +66,12 @@ pub(crate) fn act(name: &str, given: Given) -> Act {
         // One tool with many verbs: its command is one of them.
         Some(verb) if matches!(verb.as_str(), "view" | "create" | "str_replace" | "insert" | "undo_edit") => {
             return match paths.pop() {
-                Some(path) if verb == "view" => Act::Reads(path),
-                Some(path) => Act::Writes(vec![path]),
-                None => Act::Other,
+                Some(path) if verb == "view" => ToolAction::Reads(path),
+                Some(path) => ToolAction::Writes(vec![path]),
+                None => ToolAction::Other,
             };
         }
-        Some(command) if has(RUNS) => return Act::Runs(command),
+        Some(command) if has(RUNS) => return ToolAction::Runs(command),
         _ => {}
     }
     let verb = words.iter().find(|word| WRITES.contains(&word.as_str()) || READS.contains(&word.as_str()));
@@ -82,12 +82,12 @@ pub(crate) fn act(name: &str, given: Given) -> Act {
         // What is copied stays as it is.
         let is_moved = !has(&["copy"]);
         paths.extend(source.filter(|_| is_moved));
-        return if paths.is_empty() { Act::Other } else { Act::Writes(paths) };
+        return if paths.is_empty() { ToolAction::Other } else { ToolAction::Writes(paths) };
     }
     match paths.into_iter().next() {
-        Some(path) if verb.is_some() => Act::Reads(path),
-        Some(path) => Act::Visits(path),
-        None => Act::Other,
+        Some(path) if verb.is_some() => ToolAction::Reads(path),
+        Some(path) => ToolAction::Visits(path),
+        None => ToolAction::Other,
     }
 }
 
@@ -116,7 +116,7 @@ fn words(name: &str) -> Vec<String> {
 mod tests {
     use super::*;
 
-    fn on_path(name: &str) -> Act {
+    fn on_path(name: &str) -> ToolAction {
         act(name, Given { paths: vec!["a".into()], ..Given::default() })
     }
 
@@ -135,20 +135,20 @@ mod tests {
             "mcp_filesystem_writeFile",
             "search_and_replace",
         ] {
-            assert_eq!(on_path(name), Act::Writes(vec!["a".into()]), "{name}");
+            assert_eq!(on_path(name), ToolAction::Writes(vec!["a".into()]), "{name}");
         }
         for name in ["mcp__filesystem__read_text_file", "serena_get_symbols_overview", "list_recent_edits"] {
-            assert_eq!(on_path(name), Act::Reads("a".into()), "{name}");
+            assert_eq!(on_path(name), ToolAction::Reads("a".into()), "{name}");
         }
-        assert_eq!(on_path("mcp__x__frobnicate"), Act::Visits("a".into()));
-        assert_eq!(on_path("mcp__consort__write"), Act::Other);
+        assert_eq!(on_path("mcp__x__frobnicate"), ToolAction::Visits("a".into()));
+        assert_eq!(on_path("mcp__consort__write"), ToolAction::Other);
     }
 
     #[test]
     fn what_is_moved_is_written_at_both_ends() {
         let given = || Given { paths: vec!["b".into()], source: Some("a".into()), command: None };
-        assert_eq!(act("mcp__fs__move_file", given()), Act::Writes(vec!["b".into(), "a".into()]));
-        assert_eq!(act("mcp__fs__copy_file", given()), Act::Writes(vec!["b".into()]));
+        assert_eq!(act("mcp__fs__move_file", given()), ToolAction::Writes(vec!["b".into(), "a".into()]));
+        assert_eq!(act("mcp__fs__copy_file", given()), ToolAction::Writes(vec!["b".into()]));
     }
 
     #[test]
@@ -159,11 +159,11 @@ mod tests {
             ..Given::default()
         };
         let run = act("mcp__desktop-commander__start_process", given("rm a", &[]));
-        assert_eq!(run, Act::Runs("rm a".into()));
-        assert_eq!(act("str_replace_based_edit_tool", given("view", &["a"])), Act::Reads("a".into()));
+        assert_eq!(run, ToolAction::Runs("rm a".into()));
+        assert_eq!(act("str_replace_based_edit_tool", given("view", &["a"])), ToolAction::Reads("a".into()));
         assert_eq!(
             act("str_replace_based_edit_tool", given("insert", &["a"])),
-            Act::Writes(vec!["a".into()])
+            ToolAction::Writes(vec!["a".into()])
         );
     }
 }

@@ -10,10 +10,10 @@ use std::fmt;
 use std::marker::PhantomData;
 use std::path::PathBuf;
 
-use consort_core::hooks::Act;
 use consort_core::hooks::HookCall;
 use consort_core::hooks::HookEvent;
 use consort_core::hooks::Replaces;
+use consort_core::hooks::ToolAction;
 use consort_core::hooks::ToolUse;
 use consort_core::presence::SessionId;
 use serde::Deserialize;
@@ -237,18 +237,18 @@ impl<'a> Payload<'a> {
         let is = |names: &[&str]| names.iter().any(|known| *known == name);
         let act = match (path, command) {
             (_, text) if is(tools.patch) && (text.is_some() || input.patch.0.is_some()) => {
-                Act::Writes(patch::paths(&input.patch.0.or(text).unwrap_or_default()))
+                ToolAction::Writes(patch::paths(&input.patch.0.or(text).unwrap_or_default()))
             }
             // Codex carries out a patch that comes by the shell as its own tool would.
             (_, Some(command)) if is(tools.shell) && patch::is_piped(&command) => {
-                Act::Writes(patch::paths(&command))
+                ToolAction::Writes(patch::paths(&command))
             }
             (_, Some(command)) if is(tools.shell) => {
                 self.dir = input.dir_path.0.or(input.workdir.0);
-                Act::Runs(command)
+                ToolAction::Runs(command)
             }
-            (Some(path), _) if is(tools.write) => Act::Writes(vec![path]),
-            (Some(path), _) if is(tools.read) => Act::Reads(path),
+            (Some(path), _) if is(tools.write) => ToolAction::Writes(vec![path]),
+            (Some(path), _) if is(tools.read) => ToolAction::Reads(path),
             (path, command) => {
                 let named =
                     others.into_iter().filter_map(|path| path.0).chain(input.paths.0).chain(input.files.0);
@@ -441,33 +441,42 @@ mod tests {
 
     const TOOLS: Tools = Tools { write: &["w"], read: &["r"], shell: &["s"], patch: &["p"] };
 
-    fn act(more: &str) -> Option<Act> {
+    fn act(more: &str) -> Option<ToolAction> {
         let payload = format!(r#"{{"sessionId":"s1","cwd":"/",{more}}}"#);
         Payload::parse(payload.as_bytes(), &mut Vec::new())?.tool(&TOOLS).map(|tool| tool.act)
     }
 
     #[test]
     fn whatever_a_field_turns_out_to_be_the_rest_is_read() {
-        assert_eq!(act(r#""tool_name":"w","tool_input":{"path":"a"}"#), Some(Act::Writes(vec!["a".into()])));
-        assert_eq!(act(r#""toolName":"r","toolArgs":"{\"filePath\":\"a\"}""#), Some(Act::Reads("a".into())));
-        assert_eq!(act(r#""tool_name":"s","tool_input":{"cmd":"ls"}"#), Some(Act::Runs("ls".into())));
+        assert_eq!(
+            act(r#""tool_name":"w","tool_input":{"path":"a"}"#),
+            Some(ToolAction::Writes(vec!["a".into()]))
+        );
+        assert_eq!(
+            act(r#""toolName":"r","toolArgs":"{\"filePath\":\"a\"}""#),
+            Some(ToolAction::Reads("a".into()))
+        );
+        assert_eq!(act(r#""tool_name":"s","tool_input":{"cmd":"ls"}"#), Some(ToolAction::Runs("ls".into())));
         let patch = r#""tool_name":"p","tool_input":{"command":"*** Add File: x"}"#;
-        assert_eq!(act(patch), Some(Act::Writes(vec!["x".into()])));
-        assert_eq!(act(r#""toolName":"p","toolArgs":"*** Add File:x""#), Some(Act::Writes(vec!["x".into()])));
+        assert_eq!(act(patch), Some(ToolAction::Writes(vec!["x".into()])));
+        assert_eq!(
+            act(r#""toolName":"p","toolArgs":"*** Add File:x""#),
+            Some(ToolAction::Writes(vec!["x".into()]))
+        );
         let piped = r#""tool_name":"s","tool_input":{"cmd":"apply_patch <<'EOF'\n*** Begin Patch\n*** Delete File: x\nEOF"}"#;
-        assert_eq!(act(piped), Some(Act::Writes(vec!["x".into()])));
+        assert_eq!(act(piped), Some(ToolAction::Writes(vec!["x".into()])));
         let both = r#""tool_name":"w","tool_input":{"absolute_path":"b","file_path":"a"},"toolName":"w""#;
-        assert_eq!(act(both), Some(Act::Writes(vec!["a".into()])));
+        assert_eq!(act(both), Some(ToolAction::Writes(vec!["a".into()])));
         // Half a surrogate pair, and a pair.
         let half = r#""tool_name":"s","tool_input":{"command":"echo \ud800 \\ud800 \ud83d\ude00 > a"}"#;
-        assert_eq!(act(half), Some(Act::Runs("echo \u{fffd} \\ud800 😀 > a".into())));
+        assert_eq!(act(half), Some(ToolAction::Runs("echo \u{fffd} \\ud800 😀 > a".into())));
         let moved = r#""tool_name":"mcp__fs__move_file","tool_input":{"source":"a","destination":"b"}"#;
-        assert_eq!(act(moved), Some(Act::Writes(vec!["b".into(), "a".into()])));
+        assert_eq!(act(moved), Some(ToolAction::Writes(vec!["b".into(), "a".into()])));
         let many = r#""tool_name":"mcp__fs__write_files","tool_input":{"files":[{"path":"a"},{"path":1}],"paths":["b"]}"#;
-        assert_eq!(act(many), Some(Act::Writes(vec!["b".into(), "a".into()])));
+        assert_eq!(act(many), Some(ToolAction::Writes(vec!["b".into(), "a".into()])));
         for odd in ["1", "null", "[1]", "\"x\"", "true", "{\"path\":{}}", "{\"path\":[1]}"] {
             let more = format!(r#""tool_name":"w","tool_input":{odd},"tool_response":{odd},"model":{odd}"#);
-            assert_eq!(act(&more), Some(Act::Other), "{odd}");
+            assert_eq!(act(&more), Some(ToolAction::Other), "{odd}");
         }
     }
 }

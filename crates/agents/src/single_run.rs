@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use crate::Environment;
 
 /// What a run is to be connected with.
-pub struct Once<'a> {
+pub struct SingleRun<'a> {
     /// How to call us.
     pub program: &'a str,
     /// A directory of our own, for what has to be in a file.
@@ -29,7 +29,7 @@ pub struct Once<'a> {
 
 /// What that takes.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub struct Run {
+pub struct RunSetup {
     /// Before the person's own.
     pub arguments: Vec<String>,
     /// Which of the person's own are part of ours now, by their place.
@@ -41,13 +41,13 @@ pub struct Run {
     pub links: Vec<(PathBuf, PathBuf)>,
 }
 
-impl Run {
+impl RunSetup {
     pub(crate) fn argue(&mut self, words: impl IntoIterator<Item = impl Into<String>>) {
         self.arguments.extend(words.into_iter().map(Into::into));
     }
 
     /// The file of that name, which is to say this.
-    pub(crate) fn write(&mut self, once: &Once<'_>, name: &str, text: String) -> String {
+    pub(crate) fn write(&mut self, once: &SingleRun<'_>, name: &str, text: String) -> String {
         let path = once.dir.join(name);
         let shown = path.to_string_lossy().into_owned();
         self.files.push((path, text));

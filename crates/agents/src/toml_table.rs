@@ -17,7 +17,7 @@ use crate::connect::is_consort;
 /// What our table is called.
 const NAME: &str = "consort";
 
-pub struct Table {
+pub struct TomlTable {
     /// The table it is in.
     pub(crate) of: &'static str,
     /// What it says, for a program of ours.
@@ -39,7 +39,7 @@ struct Ours {
     keys: Vec<Range<usize>>,
 }
 
-impl Table {
+impl TomlTable {
     pub(crate) fn connection(&self, settings: &str, program: &str) -> Result<Connection, SettingsError> {
         Ok(match self.found(settings)? {
             Found::Nothing => Connection::Absent,

@@ -11,8 +11,9 @@ fn the_table_of_abilities_is_true() {
     ALL.iter().for_each(|_| table.push_str("---|"));
     for ability in Ability::ALL {
         table.push_str(&format!("\n| {} |", ability.about()));
-        ALL.iter()
-            .for_each(|cli| table.push_str(if cli.lacks().contains(&ability) { " – |" } else { " yes |" }));
+        ALL.iter().for_each(|cli| {
+            table.push_str(if cli.missing_abilities().contains(&ability) { " – |" } else { " yes |" })
+        });
     }
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/agents.md");
     let page = std::fs::read_to_string(path).unwrap();

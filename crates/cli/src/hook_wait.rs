@@ -19,7 +19,7 @@ use consort_host::Paths;
 use consort_host::env;
 use consort_host::notify;
 use consort_host::notify::Listener;
-use consort_host::notify::Woken;
+use consort_host::notify::WakeReason;
 use consort_sqlite::Access;
 use consort_sqlite::Store;
 use serde_json::json;
@@ -39,10 +39,10 @@ pub(crate) fn run(cli: &dyn AgentCli) -> Result<(), Box<dyn Error>> {
     let topic = Topic::Mailbox(Actor::Agent(session.clone()));
     let mut listener = Listener::open(&paths.listeners(), Some(&topic))?;
     let mut app = App::new(Store::new(paths.store(), Access::Command), Machine::new(&paths.data));
-    let Some((me, others)) = app.company(&session)? else { return Ok(()) };
+    let Some((me, others)) = app.present_session(&session)? else { return Ok(()) };
     say(&json!({ "name": me.name.as_str(), "others": others }));
     loop {
-        match app.stir(&session, &env::get)? {
+        match app.check_wake(&session, &env::get)? {
             WakeCheck::Nothing => {}
             WakeCheck::Mail => {
                 say(&json!({ "wake": true }));
@@ -50,7 +50,7 @@ pub(crate) fn run(cli: &dyn AgentCli) -> Result<(), Box<dyn Error>> {
             }
             WakeCheck::Gone => return Ok(()),
         }
-        if listener.wait(Some(rustix::stdio::stdin()), notify::SAFETY)? == Woken::Other {
+        if listener.wait(Some(rustix::stdio::stdin()), notify::POLL_INTERVAL)? == WakeReason::Other {
             return Ok(());
         }
         app.close_if_replaced();

@@ -25,7 +25,7 @@ use consort_core::presence::Unproven;
 use consort_core::presence::hosting_process;
 use consort_core::presence::is_valid_name;
 use consort_host::Machine;
-use consort_host::Other;
+use consort_host::PeerLookup;
 use consort_host::Peers;
 use consort_host::env;
 use consort_host::notify::Listener;
@@ -75,8 +75,8 @@ impl ServedContext for ServedCalls {
         let machine = self.machine();
         let Some(ends) = ends else { return own_facts(&machine, machine.ancestors(), false) };
         match self.peers.find(ends) {
-            Other::Process(peer) => facts_of_peer(&machine, &peer),
-            Other::Unknown | Other::Elsewhere => {
+            PeerLookup::Process(peer) => facts_of_peer(&machine, &peer),
+            PeerLookup::Unknown | PeerLookup::Elsewhere => {
                 CallerFacts { proof: Proof::None(Unproven::Elsewhere), ..CallerFacts::default() }
             }
         }
@@ -96,8 +96,8 @@ impl ServedContext for ServedCalls {
         let (ancestors, cwd, is_ours) = match ends {
             None => (machine.ancestors(), Some(self.cwd.clone()), true),
             Some(ends) => match self.peers.find(ends) {
-                Other::Process(peer) => (machine.lineage(peer.pid), peer.cwd, false),
-                Other::Unknown | Other::Elsewhere => return None,
+                PeerLookup::Process(peer) => (machine.lineage(peer.pid), peer.cwd, false),
+                PeerLookup::Unknown | PeerLookup::Elsewhere => return None,
             },
         };
         let process = hosting_process(ancestors, None)?;

@@ -31,9 +31,9 @@ use consort_host::Machine;
 use consort_host::Paths;
 use consort_host::env;
 use consort_host::spool;
-use consort_host::spool::Asked;
 use consort_host::spool::Spool;
-use consort_host::spool::Taken;
+use consort_host::spool::SpoolOutcome;
+use consort_host::spool::SpoolRequest;
 use consort_sqlite::Store;
 use rustix::fs::Access;
 use rustix::io::Errno;
@@ -131,20 +131,20 @@ pub(crate) fn ask() -> Option<ExitCode> {
     }
     let id = Machine::new(&paths.data).random().map(|byte| format!("{byte:02x}")).concat();
     match spool::ask(&paths.data, &id) {
-        Ok(Asked::Answered(answer)) => {
+        Ok(SpoolOutcome::Answered(answer)) => {
             let answer: Answer = serde_json::from_slice(&answer).ok()?;
             let _ = std::io::stdout().write_all(answer.stdout.as_bytes());
             let _ = std::io::stderr().write_all(answer.stderr.as_bytes());
             Some(ExitCode::from(answer.code))
         }
-        Ok(Asked::Unknown) => {
+        Ok(SpoolOutcome::Unknown) => {
             output::note(
                 "Error: our MCP server ended while it carried this out\n\
                  Hint: look whether it was done before you try again",
             );
             Some(ExitCode::from(exit::code(Kind::Internal)))
         }
-        Ok(Asked::NobodyThere) | Err(_) => None,
+        Ok(SpoolOutcome::NobodyThere) | Err(_) => None,
     }
 }
 
@@ -265,7 +265,7 @@ impl Drop for Slot {
     }
 }
 
-fn answer(taken: Taken, repository: &Path, slot: &Slot) {
+fn answer(taken: SpoolRequest, repository: &Path, slot: &Slot) {
     let waits = taken.words.iter().any(|word| word == "wait" || word == "--wait");
     let done = match waits && slot.is_among_the_last() {
         true => Err("too many commands of this agent wait already".into()),
@@ -279,7 +279,7 @@ fn answer(taken: Taken, repository: &Path, slot: &Slot) {
     let _ = taken.answer(serde_json::to_vec(&done).unwrap_or_default());
 }
 
-fn carry_out(taken: &Taken, repository: &Path) -> Result<Answer, Box<dyn Error>> {
+fn carry_out(taken: &SpoolRequest, repository: &Path) -> Result<Answer, Box<dyn Error>> {
     let words = taken.words.get(1..).unwrap_or_default();
     if !may_be_asked(words) {
         return Err("it is no command for this way".into());

@@ -17,7 +17,7 @@ pub(crate) fn wake(
     outcome: &SendOutcome,
 ) -> Vec<String> {
     let mut lines = Vec::new();
-    for (agent, activity) in app.asleep(request, outcome).unwrap_or_default() {
+    for (agent, activity) in app.idle_recipients(request, outcome).unwrap_or_default() {
         let Some(cli) = consort_agents::find(&agent.kind) else { continue };
         if cli.wake(&world.config_dir(cli), &agent, &activity) {
             lines.push(format!("{} was idle and is being woken.", agent.name));

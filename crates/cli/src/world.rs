@@ -20,7 +20,7 @@ use consort_core::presence::Proof;
 use consort_core::presence::SessionId;
 use consort_core::presence::Unproven;
 use consort_core::project::Project;
-use consort_files::Pending;
+use consort_files::TemporaryFiles;
 use consort_host::Machine;
 use consort_host::Paths;
 use consort_host::Peer;
@@ -52,7 +52,7 @@ pub(crate) struct Opened {
     pub(crate) config: Config,
     /// Where we keep what is ours.
     pub(crate) data: PathBuf,
-    pub(crate) pending: Pending,
+    pub(crate) pending: TemporaryFiles,
 }
 
 impl World {
@@ -85,8 +85,8 @@ impl World {
     }
 
     /// Where it is noted which temporary files are being written.
-    pub(crate) fn pending(&self) -> Pending {
-        Pending::new(&self.paths.pending())
+    pub(crate) fn pending(&self) -> TemporaryFiles {
+        TemporaryFiles::new(&self.paths.pending())
     }
 
     /// Where an agent CLI keeps this person's things.
@@ -180,7 +180,7 @@ fn facts_of(
     let hints = consort_agents::ALL.iter().filter_map(|cli| variable(cli.session_variable()?));
     let hints = hints.chain(variable(env::SESSION)).filter_map(|id| SessionId::new(id).ok()).collect();
     // Who hides behind more processes than we look at is no person.
-    let is_hidden = ancestors.len() >= consort_host::DEEPEST;
+    let is_hidden = ancestors.len() >= consort_host::MAX_ANCESTORS;
     let in_agent = is_noted || is_hidden || own.iter().chain(&ancestors).any(is_agent);
     let prove = || {
         let markers = consort_agents::ALL.iter().flat_map(|cli| cli.marker_variables());

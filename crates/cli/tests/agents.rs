@@ -90,7 +90,7 @@ fn takes_part(agent: RealAgent) {
     let me = seen["agents"].as_array().unwrap().iter().find(|agent| agent["kind"] == kind);
     let me = me.unwrap_or_else(|| panic!("{kind} is not in {seen}"));
     assert_eq!(me["you"], true, "{me}");
-    let lacks = consort_agents::find(kind).unwrap().lacks();
+    let lacks = consort_agents::find(kind).unwrap().missing_abilities();
     let model_name = (!lacks.contains(&Ability::TellsItsModel)).then(|| agent.model());
     assert_eq!(me["model"].as_str(), model_name, "{me}");
     assert_eq!(me["prompts"], 1, "{me}");

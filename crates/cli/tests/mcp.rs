@@ -11,8 +11,8 @@ use std::process::Child;
 use std::process::Command;
 use std::process::Stdio;
 
+use consort_testkit::HostedCommand;
 use consort_testkit::Sealed;
-use consort_testkit::Seated;
 use consort_testkit::tokens;
 use serde_json::Value;
 use serde_json::json;
@@ -27,7 +27,7 @@ struct Client {
 enum Server {
     Ours(Child),
     /// Started by the process that hosts the agents.
-    Seated(Seated),
+    HostedCommand(HostedCommand),
 }
 
 impl Client {
@@ -46,7 +46,7 @@ impl Client {
     fn seated(world: &Sealed, command: &Command) -> (Self, Value) {
         let mut server = world.spawn_as_agent(command);
         let (input, output) = (server.stdin.take().unwrap(), server.stdout.try_clone().unwrap());
-        Self::greet(Server::Seated(server), Box::new(input), Box::new(output))
+        Self::greet(Server::HostedCommand(server), Box::new(input), Box::new(output))
     }
 
     /// Any server, and what it says of itself.
@@ -112,7 +112,7 @@ impl Drop for Client {
                 let _ = child.kill();
                 let _ = child.wait();
             }
-            Server::Seated(server) => server.kill(),
+            Server::HostedCommand(server) => server.kill(),
         }
     }
 }

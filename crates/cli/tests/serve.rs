@@ -21,7 +21,7 @@ use consort_testkit::Sealed;
 use serde_json::Value;
 use serde_json::json;
 
-struct Site {
+struct HttpServer {
     child: Child,
     port: String,
     /// One that the person made for programs of theirs.
@@ -30,7 +30,7 @@ struct Site {
     access: String,
 }
 
-impl Site {
+impl HttpServer {
     fn start(world: &Sealed) -> Self {
         let mut child = world.consort(["serve", "--port", "0"]).stdout(Stdio::piped()).spawn().unwrap();
         let mut line = String::new();
@@ -83,7 +83,7 @@ impl Site {
     }
 }
 
-impl Drop for Site {
+impl Drop for HttpServer {
     fn drop(&mut self) {
         let _ = self.child.kill();
         let _ = self.child.wait();
@@ -99,7 +99,7 @@ fn world() -> Sealed {
 #[test]
 fn the_outcomes_are_served_as_json() {
     let world = world();
-    let site = Site::start(&world);
+    let site = HttpServer::start(&world);
     let (status, who) = site.get("who?project=shop");
     assert_eq!(status, 200);
     let names: Vec<&str> =
@@ -131,7 +131,7 @@ fn the_outcomes_are_served_as_json() {
 #[test]
 fn what_is_wrong_is_refused_with_a_hint() {
     let world = world();
-    let site = Site::start(&world);
+    let site = HttpServer::start(&world);
     let before = world.run("journal tail -n 100").stdout;
     for (status, line, body) in [
         (404, "GET /", ""),
@@ -177,7 +177,7 @@ fn next(events: &mut impl Iterator<Item = String>) -> (String, Value) {
 #[test]
 fn the_journal_is_followed_and_taken_up_again() {
     let world = world();
-    let site = Site::start(&world);
+    let site = HttpServer::start(&world);
     let events = |headers: &[&str]| {
         let bearer = site.bearer();
         let headers = [&["host: localhost", bearer.as_str()], headers].concat();
@@ -204,7 +204,7 @@ fn the_journal_is_followed_and_taken_up_again() {
 #[test]
 fn an_agent_is_itself_whatever_token_it_has() {
     let world = world();
-    let site = Site::start(&world);
+    let site = HttpServer::start(&world);
     let script = r#"
 import json, os, subprocess, sys, urllib.request
 consort, port, token = sys.argv[1:]
@@ -225,7 +225,7 @@ print(urllib.request.urlopen(request).read().decode())
 #[test]
 fn an_agent_that_hides_is_not_the_person() {
     let world = world();
-    let site = Site::start(&world);
+    let site = HttpServer::start(&world);
     let script = r#"
 import json, os, socket, subprocess, sys, time
 consort, port, token = sys.argv[1:]
@@ -265,7 +265,7 @@ time.sleep(2)
 #[test]
 fn clients_leave_no_threads_behind() {
     let world = world();
-    let site = Site::start(&world);
+    let site = HttpServer::start(&world);
     let count = || {
         let status = fs::read_to_string(format!("/proc/{}/status", site.child.id())).unwrap();
         let line = status.lines().find(|line| line.starts_with("Threads:")).unwrap().to_owned();
@@ -300,7 +300,7 @@ fn clients_leave_no_threads_behind() {
 #[test]
 fn the_person_reaches_all_of_a_project() {
     let world = world();
-    let site = Site::start(&world);
+    let site = HttpServer::start(&world);
     let (status, sent) = site.post("send?project=shop", &json!({ "to": ["all"], "text": "hello" }));
     assert_eq!((status, sent["to"].as_array().unwrap().len()), (200, 2), "{sent}");
     assert_eq!(site.ask("GET /api/events?after=zz", &["host: localhost", &site.bearer()], "").0, 400);
@@ -309,7 +309,7 @@ fn the_person_reaches_all_of_a_project() {
 #[test]
 fn a_token_that_others_can_read_is_not_used() {
     let world = world();
-    let site = Site::start(&world);
+    let site = HttpServer::start(&world);
     let path = world.data().join("token");
     assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
     assert!(site.end().success());
@@ -344,7 +344,7 @@ fn node(world: &Sealed, package: &str, program: &str) -> Option<Command> {
 #[test]
 fn the_official_conformance_suite_passes() {
     let world = world();
-    let site = Site::start(&world);
+    let site = HttpServer::start(&world);
     let dir = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/conformance");
     let mut proxy = world
         .command(tools().join("claude/node_modules/.bin/node"))
@@ -371,7 +371,7 @@ fn the_official_conformance_suite_passes() {
 #[test]
 fn the_official_inspector_lists_and_calls_tools() {
     let world = world();
-    let site = Site::start(&world);
+    let site = HttpServer::start(&world);
     let url = format!("http://127.0.0.1:{}/mcp", site.port);
     let bearer = format!("Authorization: Bearer {}", site.token);
     let over_http = [&url, "--transport", "http", "--header", &bearer];

@@ -113,7 +113,7 @@ fn a_session_resumed_while_it_runs_is_a_second_agent() {
     assert_eq!(world.run_as(None, &["send", &first, "for the first"]).code, 0);
 
     let elsewhere = tempfile::tempdir().unwrap();
-    let mut second = consort_testkit::Seat::start(elsewhere.path());
+    let mut second = consort_testkit::HostProcess::start(elsewhere.path());
     let there = |event: &str, more: Value| {
         let mut call = json!({ "session_id": "s1", "cwd": world.project(), "tool_name": "Edit",
             "tool_input": { "file_path": world.project().join("src/a.rs") } });
@@ -146,7 +146,7 @@ fn a_session_resumed_while_it_runs_is_a_second_agent() {
 fn a_session_goes_on_in_another_process_once_the_first_is_gone() {
     let world = world();
     let elsewhere = tempfile::tempdir().unwrap();
-    let mut first = consort_testkit::Seat::start(elsewhere.path());
+    let mut first = consort_testkit::HostProcess::start(elsewhere.path());
     let call = json!({ "session_id": "s1", "cwd": world.project(), "source": "startup" }).to_string();
     first.spawn(&world.consort(["hook", "claude", "SessionStart"])).output(call.as_bytes());
     let name = names(&world)[0].0.clone();

@@ -22,13 +22,13 @@ use consort_testkit::Sealed;
 use serde_json::Value;
 use serde_json::json;
 
-struct Site<'a> {
+struct HttpServer<'a> {
     world: &'a Sealed,
     child: Child,
     port: String,
 }
 
-impl<'a> Site<'a> {
+impl<'a> HttpServer<'a> {
     fn start(world: &'a Sealed) -> Self {
         Self::start_at(world, "0")
     }
@@ -107,7 +107,7 @@ impl<'a> Site<'a> {
     }
 }
 
-impl Drop for Site<'_> {
+impl Drop for HttpServer<'_> {
     fn drop(&mut self) {
         let _ = self.child.kill();
         let _ = self.child.wait();
@@ -185,7 +185,7 @@ fn described(name: &str) -> String {
 fn what_is_recorded_is_there_and_what_comes_is_recorded() {
     let world = world();
     record(&world, "before", "known when the peer came");
-    let mut site = Site::start(&world);
+    let mut site = HttpServer::start(&world);
     let Some(mut peer) = site.writer() else { return };
     assert_eq!(peer.has("before")["description"], "known when the peer came");
 
@@ -204,7 +204,7 @@ fn what_is_recorded_is_there_and_what_comes_is_recorded() {
     assert_eq!(peer.does(&json!({ "job": "closed" }))[0], 1001);
     record(&world, "meanwhile", "while nobody served");
     let before = site.port.clone();
-    let site = Site::start_at(&world, &before);
+    let site = HttpServer::start_at(&world, &before);
     assert_eq!(peer.has("meanwhile")["description"], "while nobody served");
     let Some(mut other) = site.writer() else { return };
     assert_eq!(other.does(&json!({ "job": "content" })), peer.does(&json!({ "job": "content" })));
@@ -213,7 +213,7 @@ fn what_is_recorded_is_there_and_what_comes_is_recorded() {
 #[test]
 fn peers_see_each_other_and_what_was_written_offline() {
     let world = world();
-    let site = Site::start(&world);
+    let site = HttpServer::start(&world);
     let (Some(mut one), Some(mut other)) = (site.writer(), site.writer()) else { return };
     one.write("from-one", "hello");
     assert_eq!(other.has("from-one")["description"], "hello");
@@ -244,13 +244,13 @@ fn peers_see_each_other_and_what_was_written_offline() {
 #[test]
 fn what_is_not_of_the_layout_does_no_harm() {
     let world = world();
-    let mut site = Site::start(&world);
+    let mut site = HttpServer::start(&world);
     let Some(mut peer) = site.writer() else { return };
     peer.does(&json!({ "job": "raw", "key": "no writer", "value": { "x": [1, null] } }));
     peer.write("after", "built on it");
     until(&world, &described("after"), "built on it");
     site.end();
-    let site = Site::start(&world);
+    let site = HttpServer::start(&world);
     let Some(mut again) = site.writer() else { return };
     again.has("after");
     again.write("later", "goes on");
@@ -262,7 +262,7 @@ fn what_is_not_of_the_layout_does_no_harm() {
 fn a_store_that_is_gone_gets_back_what_peers_know() {
     let world = world();
     record(&world, "before", "known");
-    let site = Site::start(&world);
+    let site = HttpServer::start(&world);
     let Some(mut peer) = site.writer() else { return };
     world.lose(&world.data());
     assert_eq!(world.run("join --pid $OTHER --kind claude --session s1 --name Falcon").code, 0);
@@ -276,7 +276,7 @@ fn a_store_that_is_gone_gets_back_what_peers_know() {
 fn one_that_may_only_read_reads() {
     let world = world();
     record(&world, "known", "to all");
-    let site = Site::start(&world);
+    let site = HttpServer::start(&world);
     let token = site.token("token-read");
     let mode = fs::metadata(world.data().join("token-read")).unwrap().permissions().mode();
     assert_eq!(mode & 0o777, 0o600);
@@ -306,7 +306,7 @@ fn one_that_may_only_read_reads() {
 #[test]
 fn who_may_not_come_in_stays_outside() {
     let world = world();
-    let site = Site::start(&world);
+    let site = HttpServer::start(&world);
     let (token, bearer) = (site.token("token"), format!("authorization: Bearer {}", site.token("token")));
     let wrong = "0".repeat(token.len());
     let host = "host: localhost";
@@ -341,7 +341,7 @@ fn who_may_not_come_in_stays_outside() {
 fn a_malformed_frame_ends_one_connection() {
     let world = world();
     record(&world, "known", "to all");
-    let site = Site::start(&world);
+    let site = HttpServer::start(&world);
     let Some(mut witness) = site.writer() else { return };
     for frame in [
         json!({ "bytes": [0, 2, 3, 1, 1, 0] }),
@@ -372,7 +372,7 @@ fn a_malformed_frame_ends_one_connection() {
 #[test]
 fn nothing_is_lost_between_peers_and_commands() {
     let world = world();
-    let (site, second) = (Site::start(&world), Site::start(&world));
+    let (site, second) = (HttpServer::start(&world), HttpServer::start(&world));
     let (Some(mut one), Some(mut other)) = (site.writer(), second.writer()) else { return };
     std::thread::scope(|scope| {
         scope.spawn(|| (0..15).for_each(|n| record(&world, "same", &format!("said {n}"))));

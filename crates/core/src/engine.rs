@@ -49,7 +49,7 @@ pub trait Engine {
     fn knowledge(&self) -> Box<dyn KnowledgeIndex>;
 
     /// An index in memory, for one question.
-    fn passing_knowledge(&self) -> Box<dyn KnowledgeIndex>;
+    fn temporary_knowledge(&self) -> Box<dyn KnowledgeIndex>;
 }
 
 /// Everything a verb may ask or change.

@@ -100,12 +100,12 @@ pub struct ToolUse {
     /// What tells this use from others at the same time.
     pub id: String,
     pub name: String,
-    pub act: Act,
+    pub act: ToolAction,
 }
 
 /// What a tool does, in our words.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub enum Act {
+pub enum ToolAction {
     Reads(PathBuf),
     Writes(Vec<PathBuf>),
     /// A command for the shell.

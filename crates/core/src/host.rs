@@ -47,7 +47,7 @@ pub trait Processes {
     }
 
     /// Whether a process elsewhere lives, where that can be seen from here.
-    fn lives_elsewhere(&self, _name: &str, _process: &Process) -> Option<bool> {
+    fn is_alive_elsewhere(&self, _name: &str, _process: &Process) -> Option<bool> {
         None
     }
 
@@ -76,15 +76,15 @@ pub trait Processes {
     fn me(&self) -> Option<Process>;
 
     /// This process, and where it runs.
-    fn me_here(&self) -> Option<MachineProcess> {
+    fn own_machine_process(&self) -> Option<MachineProcess> {
         Some(MachineProcess { machine: self.name(), process: self.me()? })
     }
 
     /// Whether a process goes on, here or where that can be seen from here.
-    fn goes_on(&self, one: &MachineProcess) -> bool {
+    fn is_alive_anywhere(&self, one: &MachineProcess) -> bool {
         match self.is_here(&one.machine) {
             true => self.is_alive(&one.process),
-            false => self.lives_elsewhere(&one.machine, &one.process).unwrap_or(false),
+            false => self.is_alive_elsewhere(&one.machine, &one.process).unwrap_or(false),
         }
     }
 }

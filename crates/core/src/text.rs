@@ -64,7 +64,7 @@ pub fn quoted(text: &str, max: usize) -> String {
         )
     };
     let line = one_line(text, max).replace(is_quote, "'");
-    format!("\"{}\"", disarm(&line))
+    format!("\"{}\"", strip_hook_marks(&line))
 }
 
 /// Somebody else's word within a sentence of ours: the name of a file, a branch,
@@ -108,7 +108,7 @@ const WRAPPERS: &[&str] = &[
 
 /// The text without the marks that agent CLIs wrap around hooks: their `<` becomes `‹`. What is put
 /// before a model goes through this, whoever wrote it.
-pub fn disarm(text: &str) -> Cow<'_, str> {
+pub fn strip_hook_marks(text: &str) -> Cow<'_, str> {
     if !text.contains('<') {
         return text.into();
     }
@@ -151,7 +151,7 @@ pub fn ago(milliseconds: i64) -> String {
 }
 
 /// The first few of many, and how many more there are.
-pub fn few(items: impl IntoIterator<Item = String>, most: usize) -> String {
+pub fn first_few(items: impl IntoIterator<Item = String>, most: usize) -> String {
     let mut rest = items.into_iter();
     let mut items: Vec<String> = rest.by_ref().take(most).collect();
     let more = rest.count();

@@ -37,7 +37,7 @@ pub struct Stamp {
 
 /// An edit as it happened.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Stamped {
+pub struct StampedEdit {
     #[serde(flatten)]
     pub edit: Edit,
     pub stamp: Stamp,

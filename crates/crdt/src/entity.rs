@@ -10,7 +10,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use crate::edit::Change;
-use crate::edit::Stamped;
+use crate::edit::StampedEdit;
 use crate::value::normal;
 
 /// An entity with all that was said of it.
@@ -41,7 +41,7 @@ pub struct Member {
 impl Entity {
     /// A register takes what is not older than what it has, by `(at, writer)`;
     /// a set takes what it is told. The edit's entity is not looked at.
-    pub fn apply(&mut self, stamped: &Stamped) {
+    pub fn apply(&mut self, stamped: &StampedEdit) {
         let stamp = &stamped.stamp;
         match &stamped.edit.change {
             Change::Set { field, value } => {

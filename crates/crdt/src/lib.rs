@@ -68,7 +68,7 @@ pub use document::Document;
 pub use edit::Change;
 pub use edit::Edit;
 pub use edit::Stamp;
-pub use edit::Stamped;
+pub use edit::StampedEdit;
 pub use entity::Entity;
 pub use entity::Member;
 pub use entity::Register;

@@ -7,7 +7,7 @@
 use serde::de::IgnoredAny;
 
 use crate::document::Document;
-use crate::edit::Stamped;
+use crate::edit::StampedEdit;
 use crate::error::CrdtError;
 use crate::wire;
 use crate::wire::Reader;
@@ -29,7 +29,7 @@ pub struct Answer {
     /// Frames for the one who sent it, in order.
     pub replies: Vec<Vec<u8>>,
     /// What it changed here.
-    pub merged: Vec<Stamped>,
+    pub merged: Vec<StampedEdit>,
     /// The update with which it did, if there was news in it, be it none that is
     /// read: what comes later may build on it.
     pub update: Option<Vec<u8>>,

@@ -85,7 +85,7 @@ proptest! {
                 let stamp = Stamp { at: *at, writer: *replica as u64, by: Value::Null };
                 document.edit(&edits, &stamp).unwrap();
                 for edit in edits {
-                    let stamped = consort_crdt::Stamped { edit, stamp: stamp.clone() };
+                    let stamped = consort_crdt::StampedEdit { edit, stamp: stamp.clone() };
                     let model = &mut worlds.replicas[0].model;
                     model.entry(stamped.edit.entity.clone()).or_default().apply(&stamped);
                 }

@@ -7,20 +7,20 @@ use consort_crdt::Document;
 use consort_crdt::Edit;
 use consort_crdt::Entity;
 use consort_crdt::Stamp;
-use consort_crdt::Stamped;
+use consort_crdt::StampedEdit;
 use expect_test::expect;
 use proptest::prelude::*;
 use serde_json::Value;
 use serde_json::json;
 
-fn set(value: Value) -> Stamped {
+fn set(value: Value) -> StampedEdit {
     let change = Change::Set { field: "f".to_owned(), value };
     let stamp = Stamp { at: 1_790_000_000_123, writer: 5, by: json!(null) };
-    Stamped { edit: Edit { entity: "e".to_owned(), change }, stamp }
+    StampedEdit { edit: Edit { entity: "e".to_owned(), change }, stamp }
 }
 
 /// As the document has it, loaded again.
-fn stored(stamped: &Stamped) -> Entity {
+fn stored(stamped: &StampedEdit) -> Entity {
     let mut document = Document::new();
     document.edit(std::slice::from_ref(&stamped.edit), &stamped.stamp).unwrap();
     let loaded = Document::load(&document.state()).unwrap();
@@ -60,9 +60,9 @@ fn edits_are_short_in_json() {
         Change::Remove { set: "tags".to_owned(), member: "x".to_owned() },
     ];
     let lines = changes.map(|change| {
-        let stamped = Stamped { edit: Edit { entity: "e".to_owned(), change }, stamp: stamp.clone() };
+        let stamped = StampedEdit { edit: Edit { entity: "e".to_owned(), change }, stamp: stamp.clone() };
         let line = serde_json::to_string(&stamped).unwrap();
-        assert_eq!(serde_json::from_str::<Stamped>(&line).unwrap(), stamped);
+        assert_eq!(serde_json::from_str::<StampedEdit>(&line).unwrap(), stamped);
         line
     });
     expect![[r#"
@@ -108,7 +108,7 @@ proptest! {
     fn anything_is_stored_as_the_model_has_it(
         entity in any::<String>(), change in any_change(), by in any_json(), at in any::<i64>(), writer in 0..1u64 << 53,
     ) {
-        let stamped = Stamped { edit: Edit { entity, change }, stamp: Stamp { at, writer, by } };
+        let stamped = StampedEdit { edit: Edit { entity, change }, stamp: Stamp { at, writer, by } };
         let mut model = Entity::default();
         model.apply(&stamped);
         prop_assert_eq!(&stored(&stamped), &model);
@@ -122,6 +122,6 @@ proptest! {
         prop_assert_eq!(&from_merge, &model);
         // And through a journal of JSON.
         let line = serde_json::to_string(&stamped).unwrap();
-        prop_assert_eq!(serde_json::from_str::<Stamped>(&line).unwrap(), stamped);
+        prop_assert_eq!(serde_json::from_str::<StampedEdit>(&line).unwrap(), stamped);
     }
 }

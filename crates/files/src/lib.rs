@@ -25,5 +25,5 @@ pub use read::read;
 pub use read::read_open;
 pub use replace::NewFile;
 pub use replace::replace;
-pub use temporary_files::Pending;
+pub use temporary_files::TemporaryFiles;
 pub use tree::Tree;

@@ -15,7 +15,7 @@ use rustix::fs::Mode;
 use rustix::fs::OFlags;
 use rustix::io::Errno;
 
-use crate::temporary_files::Pending;
+use crate::temporary_files::TemporaryFiles;
 
 /// What every temporary file of ours has in its name.
 const INFIX: &str = ".consort-tmp-";
@@ -35,12 +35,12 @@ pub enum NewFile {
 ///
 /// `is_due` is asked when only the rename is left; an error from it leaves the
 /// old file in place. A temporary file that a killed process leaves behind is
-/// removed by [`Pending::sweep`].
+/// removed by [`TemporaryFiles::sweep`].
 pub fn replace(
     path: &Path,
     contents: &[u8],
     new: NewFile,
-    pending: &Pending,
+    pending: &TemporaryFiles,
     is_due: impl FnOnce() -> io::Result<()>,
 ) -> io::Result<()> {
     let path = behind_link(&std::path::absolute(path)?)?;
@@ -74,7 +74,7 @@ pub(crate) fn replace_at(
     path: &Path,
     contents: &[u8],
     new: NewFile,
-    pending: &Pending,
+    pending: &TemporaryFiles,
     is_due: impl FnOnce() -> io::Result<()>,
 ) -> io::Result<()> {
     let name = path.file_name().unwrap_or_default();

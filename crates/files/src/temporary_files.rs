@@ -27,7 +27,7 @@ const LONGEST: u64 = 8 << 10;
 /// A directory of notes, one per temporary file. The process that makes the
 /// file holds a lock on its note; **the kernel releases it when the process
 /// dies**, and whoever gets the lock then removes the file.
-pub struct Pending {
+pub struct TemporaryFiles {
     dir: PathBuf,
 }
 
@@ -37,7 +37,7 @@ pub(crate) struct Note {
     _locked: File,
 }
 
-impl Pending {
+impl TemporaryFiles {
     /// Keeps its notes in `dir`, which is made when it is needed.
     pub fn new(dir: &Path) -> Self {
         Self { dir: dir.to_owned() }

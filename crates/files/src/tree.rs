@@ -18,7 +18,7 @@ use rustix::io::Errno;
 use crate::read::read_open;
 use crate::replace::NewFile;
 use crate::replace::replace_at;
-use crate::temporary_files::Pending;
+use crate::temporary_files::TemporaryFiles;
 
 /// A directory tree in which no link is followed, at any level below its root.
 pub struct Tree {
@@ -53,7 +53,7 @@ impl Tree {
         &self,
         path: &Path,
         contents: &[u8],
-        pending: &Pending,
+        pending: &TemporaryFiles,
         is_due: impl FnOnce() -> io::Result<()>,
     ) -> io::Result<()> {
         let (dir, _) = self.parent(path, Missing::Make)?;

@@ -12,7 +12,7 @@ use std::process::Command;
 use consort_files::MARKER;
 use consort_files::NewFile;
 use consort_files::OurDir;
-use consort_files::Pending;
+use consort_files::TemporaryFiles;
 use consort_files::Tree;
 use consort_files::read;
 use consort_files::replace;
@@ -37,7 +37,7 @@ fn a_tree_follows_no_link_and_opens_regular_files_only() {
     assert!(Command::new("mkfifo").arg(root.join("pipe")).status().unwrap().success());
     fs::write(root.join("long"), vec![b'x'; 2_000]).unwrap();
 
-    let (tree, pending) = (Tree::new(&root), Pending::new(&temp.path().join("pending")));
+    let (tree, pending) = (Tree::new(&root), TemporaryFiles::new(&temp.path().join("pending")));
     let read = |path: &str| tree.read(Path::new(path), LIMIT);
     assert_eq!(read("real/file").unwrap().unwrap(), b"text");
     assert_eq!(read("./real/./file").unwrap().unwrap(), b"text");
@@ -81,7 +81,7 @@ fn what_a_killed_process_left_behind_is_removed() {
     let temp = tempfile::tempdir().unwrap();
     let (dir, notes) = (temp.path().join("theirs"), temp.path().join("pending"));
     fs::create_dir_all(&dir).unwrap();
-    let pending = Pending::new(&notes);
+    let pending = TemporaryFiles::new(&notes);
     pending.sweep();
     replace(&dir.join("file"), b"whole", NewFile::Shared, &pending, || {
         // Others look while this one is at work.
@@ -107,7 +107,7 @@ fn a_file_is_replaced_as_a_whole_with_its_mode_kept() {
     fs::write(&file, "old").unwrap();
     fs::set_permissions(&file, fs::Permissions::from_mode(0o640)).unwrap();
     symlink("settings", temp.path().join("link")).unwrap();
-    let pending = Pending::new(&temp.path().join("pending"));
+    let pending = TemporaryFiles::new(&temp.path().join("pending"));
     replace(&temp.path().join("link"), b"new", NewFile::Shared, &pending, || Ok(())).unwrap();
     assert_eq!(fs::read(&file).unwrap(), b"new");
     assert_eq!(fs::metadata(&file).unwrap().permissions().mode() & 0o777, 0o640);

@@ -20,7 +20,7 @@ use consort_core::hooks::HookEvent;
 use consort_core::hooks::HookReply;
 use consort_core::host::Host;
 use consort_core::host::Process;
-use consort_core::messages::Batch;
+use consort_core::messages::DeliveredBatch;
 use consort_core::presence::JoinRequest;
 use consort_core::presence::NameWish;
 use consort_core::presence::PresenceError;
@@ -59,7 +59,7 @@ pub trait HookContext: CallContext {
 #[derive(Debug)]
 pub struct Answer {
     pub reply: HookReply,
-    pub mail: Option<Batch>,
+    pub mail: Option<DeliveredBatch>,
 }
 
 impl Answer {
@@ -71,13 +71,13 @@ pub fn handle(app: &mut App, call: HookCall, context: &dyn HookContext) -> Resul
     let hosting = |host: &dyn Host| hosting(host, context);
     // A session that cannot be identified has no mail and no holds; it is still
     // refused what others hold.
-    let session = app.session_here(&call.session, &hosting);
+    let session = app.session_of_hook(&call.session, &hosting);
     let session = session.ok().flatten().unwrap_or_else(|| call.session.second_life(&Process::default()));
     let call = &HookCall { session, ..call };
     match answer(app, call, context) {
         // Said once; what the agent is about to do goes on.
         Err(PresenceError::Store(error @ StoreError::NotUnderstood { .. })) => {
-            match app.is_news_to(&call.session, &error.to_string()) {
+            match app.tell_once(&call.session, &error.to_string()) {
                 true => Ok(Answer { reply: HookReply::Context(format!("[consort] {error}.")), mail: None }),
                 false => Err(error.into()),
             }

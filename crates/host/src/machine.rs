@@ -102,7 +102,7 @@ impl Processes for Machine {
         is_it || process::former_name(namespace.as_deref()) == name
     }
 
-    fn lives_elsewhere(&self, name: &str, process: &Process) -> Option<bool> {
+    fn is_alive_elsewhere(&self, name: &str, process: &Process) -> Option<bool> {
         let (machine, namespace) = name.split_once('/')?;
         if machine != self.seat().machine {
             return None;

@@ -6,7 +6,7 @@
 //! concerns. A pipe per waiter has no limit on waiters (inotify stops at 128 per user),
 //! costs nothing while idle, and keeps a notification that came before its reader
 //! looked. A process killed between commit and notification is made up for by the
-//! waiters, who look again every [`SAFETY`].
+//! waiters, who look again every [`POLL_INTERVAL`].
 //!
 //! **Notifying comes after the commit, so what it announces is there.**
 
@@ -31,7 +31,7 @@ use rustix::event::PollFlags;
 use rustix::event::Timespec;
 
 /// How long a notification may be lost before the waiter looks by itself.
-pub const SAFETY: Duration = Duration::from_secs(2);
+pub const POLL_INTERVAL: Duration = Duration::from_secs(2);
 
 /// The prefix of those who wait for everything.
 const ALL: &str = "all";
@@ -53,7 +53,7 @@ struct Pipe {
 
 /// Why a wait ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Woken {
+pub enum WakeReason {
     /// There is news.
     Notified,
     /// The other thing waited for is ready.
@@ -70,10 +70,10 @@ impl Listener {
     }
 
     /// Sleeps until news, until `other` is readable, or for `timeout`.
-    pub fn wait(&mut self, other: Option<BorrowedFd<'_>>, timeout: Duration) -> std::io::Result<Woken> {
+    pub fn wait(&mut self, other: Option<BorrowedFd<'_>>, timeout: Duration) -> std::io::Result<WakeReason> {
         if !self.pipe.is_there() {
             self.pipe = Pipe::open(&self.dir, &self.address)?;
-            return Ok(Woken::Notified);
+            return Ok(WakeReason::Notified);
         }
         let mut ready = vec![PollFd::new(&self.pipe.reader, PollFlags::IN)];
         ready.extend(other.as_ref().map(|other| PollFd::new(other, PollFlags::IN)));
@@ -87,15 +87,15 @@ impl Listener {
             drop(ready);
             let mut bytes = [0; 512];
             while matches!((&self.pipe.reader).read(&mut bytes), Ok(n) if n == bytes.len()) {}
-            return Ok(Woken::Notified);
+            return Ok(WakeReason::Notified);
         }
-        Ok(if ready.get(1).is_some_and(is_ready) { Woken::Other } else { Woken::TimedOut })
+        Ok(if ready.get(1).is_some_and(is_ready) { WakeReason::Other } else { WakeReason::TimedOut })
     }
 }
 
 impl consort_core::call_context::Listener for Listener {
     fn wait(&mut self, longest: Duration) -> std::io::Result<bool> {
-        Ok(Self::wait(self, None, longest)? == Woken::Notified)
+        Ok(Self::wait(self, None, longest)? == WakeReason::Notified)
     }
 }
 
@@ -201,11 +201,11 @@ mod tests {
         let mut for_b = Listener::open(temp.path(), Some(&b)).unwrap();
         let mut for_all = Listener::open(temp.path(), None).unwrap();
         notify(temp.path(), &[a]);
-        assert_eq!(for_a.wait(None, SOON).unwrap(), Woken::Notified);
-        assert_eq!(for_all.wait(None, SOON).unwrap(), Woken::Notified);
-        assert_eq!(for_b.wait(None, NEVER).unwrap(), Woken::TimedOut);
+        assert_eq!(for_a.wait(None, SOON).unwrap(), WakeReason::Notified);
+        assert_eq!(for_all.wait(None, SOON).unwrap(), WakeReason::Notified);
+        assert_eq!(for_b.wait(None, NEVER).unwrap(), WakeReason::TimedOut);
         notify(temp.path(), &[Topic::Everyone]);
-        assert_eq!(for_b.wait(None, SOON).unwrap(), Woken::Notified);
+        assert_eq!(for_b.wait(None, SOON).unwrap(), WakeReason::Notified);
     }
 
     #[test]
@@ -215,8 +215,8 @@ mod tests {
         for _ in 0..100_000 {
             notify(temp.path(), &[Topic::Everyone]);
         }
-        assert_eq!(listener.wait(None, SOON).unwrap(), Woken::Notified);
-        assert_eq!(listener.wait(None, NEVER).unwrap(), Woken::TimedOut);
+        assert_eq!(listener.wait(None, SOON).unwrap(), WakeReason::Notified);
+        assert_eq!(listener.wait(None, NEVER).unwrap(), WakeReason::TimedOut);
     }
 
     #[test]
@@ -230,8 +230,8 @@ mod tests {
         assert!(!dead.exists());
 
         fs::rename(&listeners, temp.path().join("lost")).unwrap();
-        assert_eq!(listener.wait(None, NEVER).unwrap(), Woken::Notified);
+        assert_eq!(listener.wait(None, NEVER).unwrap(), WakeReason::Notified);
         notify(&listeners, &[Topic::Everyone]);
-        assert_eq!(listener.wait(None, SOON).unwrap(), Woken::Notified);
+        assert_eq!(listener.wait(None, SOON).unwrap(), WakeReason::Notified);
     }
 }

@@ -35,7 +35,7 @@ impl Peer {
 
 /// Who is at the other end.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Other {
+pub enum PeerLookup {
     Process(Peer),
     /// Somebody on this machine who is not to be found: of another user, or gone
     /// already. It might be anyone.
@@ -56,19 +56,21 @@ const MOST: usize = 256;
 
 impl Peers {
     /// Who is at the other end.
-    pub fn find(&self, ends: ConnectionAddrs) -> Other {
+    pub fn find(&self, ends: ConnectionAddrs) -> PeerLookup {
         let (peer, local) = (plain(ends.peer), plain(ends.local));
         let is_here = peer.ip().is_loopback() || peer.ip() == local.ip();
         if !is_here || !cfg!(target_os = "linux") {
-            return Other::Elsewhere;
+            return PeerLookup::Elsewhere;
         }
         let inode = ["/proc/net/tcp", "/proc/net/tcp6"]
             .iter()
             .filter_map(|table| fs::read_to_string(table).ok())
             .find_map(|table| inode_of(&table, peer, local));
         match inode.and_then(|inode| self.owner(inode)) {
-            Some(pid) => Other::Process(Peer { pid, cwd: fs::read_link(format!("/proc/{pid}/cwd")).ok() }),
-            None => Other::Unknown,
+            Some(pid) => {
+                PeerLookup::Process(Peer { pid, cwd: fs::read_link(format!("/proc/{pid}/cwd")).ok() })
+            }
+            None => PeerLookup::Unknown,
         }
     }
 
@@ -158,7 +160,7 @@ mod tests {
             let local = served.local_addr().unwrap();
             // Found, and then remembered.
             for _ in 0..2 {
-                let Other::Process(found) = peers.find(ConnectionAddrs { peer: from, local }) else {
+                let PeerLookup::Process(found) = peers.find(ConnectionAddrs { peer: from, local }) else {
                     panic!("{any}")
                 };
                 assert_eq!(found.pid, std::process::id());
@@ -168,10 +170,10 @@ mod tests {
             let port = client.local_addr().unwrap().port().wrapping_add(1);
             assert_eq!(
                 peers.find(ConnectionAddrs { peer: SocketAddr::new(from.ip(), port), local }),
-                Other::Unknown
+                PeerLookup::Unknown
             );
         }
         let (peer, local) = ("192.0.2.1:9".parse().unwrap(), "127.0.0.1:80".parse().unwrap());
-        assert_eq!(peers.find(ConnectionAddrs { peer, local }), Other::Elsewhere);
+        assert_eq!(peers.find(ConnectionAddrs { peer, local }), PeerLookup::Elsewhere);
     }
 }

@@ -8,7 +8,7 @@ use std::os::unix::ffi::OsStringExt as _;
 use consort_core::host::Process;
 
 /// As far as we look up a process tree: a loop in one must not hang us.
-pub const DEEPEST: usize = 64;
+pub const MAX_ANCESTORS: usize = 64;
 
 pub(crate) struct Stat {
     pub(crate) process: Process,
@@ -28,7 +28,7 @@ fn parent() -> u32 {
 pub(crate) fn lineage(pid: u32, boot: &str, is_meant: &dyn Fn(&Process) -> bool) -> Vec<Process> {
     let (mut ancestors, mut next) = (Vec::new(), pid);
     // The first process of a container may well be an agent.
-    while next > 0 && ancestors.len() < DEEPEST {
+    while next > 0 && ancestors.len() < MAX_ANCESTORS {
         let Ok(Some(stat)) = stat(next, boot) else { break };
         next = if is_meant(&stat.process) { 0 } else { stat.parent };
         ancestors.push(stat.process);
@@ -176,7 +176,7 @@ mod platform {
     /// nothing is made of those in between.
     pub(crate) fn is_ancestor(process: &Process, boot: &str) -> bool {
         let mut pid = super::parent();
-        for _ in 0..super::DEEPEST {
+        for _ in 0..super::MAX_ANCESTORS {
             let mut line = [0; 1_024];
             let Ok(length) = read_stat(pid, &mut line) else { return false };
             let Some(fields) = Fields::read(&line[..length]) else { return false };

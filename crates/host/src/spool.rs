@@ -70,7 +70,7 @@ pub struct Spool {
 }
 
 /// A request that is ours to carry out.
-pub struct Taken {
+pub struct SpoolRequest {
     pid: u32,
     /// The command line of the process that asks.
     pub words: Vec<OsString>,
@@ -83,7 +83,7 @@ pub struct Taken {
 
 /// What became of a request.
 #[derive(Debug, PartialEq, Eq)]
-pub enum Asked {
+pub enum SpoolOutcome {
     Answered(Vec<u8>),
     /// Nobody took it: nothing was done.
     NobodyThere,
@@ -92,7 +92,7 @@ pub enum Asked {
 }
 
 /// Asks for this very command line to be carried out, and waits until it was.
-pub fn ask(data: &Path, id: &str) -> io::Result<Asked> {
+pub fn ask(data: &Path, id: &str) -> io::Result<SpoolOutcome> {
     let dir = open_dir(&dir(data))?;
     let memory = rustix::fs::memfd_create(MEMORY, MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING)?;
     let memory = File::from(memory);
@@ -113,18 +113,18 @@ const NOW: rustix::fs::Timestamps = {
 };
 
 /// Waits for the answer; `call` draws attention to the request.
-fn wait(memory: &File, call: impl Fn() -> bool) -> io::Result<Asked> {
+fn wait(memory: &File, call: impl Fn() -> bool) -> io::Result<SpoolOutcome> {
     let (since, mut is_taken) = (Instant::now(), false);
     loop {
         // While this holds the lock itself nobody can take it.
         let is_worked_on = flock(memory, FlockOperation::NonBlockingLockExclusive).is_err();
         if let Some(answer) = answer(memory)? {
-            return Ok(Asked::Answered(answer));
+            return Ok(SpoolOutcome::Answered(answer));
         }
         is_taken |= is_worked_on || memory.metadata()?.size() > 0;
         match (is_taken, is_worked_on) {
-            (true, false) => return Ok(Asked::Unknown),
-            (false, false) if since.elapsed() > PATIENCE => return Ok(Asked::NobodyThere),
+            (true, false) => return Ok(SpoolOutcome::Unknown),
+            (false, false) if since.elapsed() > PATIENCE => return Ok(SpoolOutcome::NobodyThere),
             (false, false) => {
                 flock(memory, FlockOperation::Unlock)?;
                 call();
@@ -194,14 +194,14 @@ impl Spool {
     }
 
     /// Takes the requests of processes that are ours, as many as there is room for.
-    pub fn take(&self, is_ours: &dyn Fn(u32) -> bool, room: usize) -> Vec<Taken> {
+    pub fn take(&self, is_ours: &dyn Fn(u32) -> bool, room: usize) -> Vec<SpoolRequest> {
         let Ok(entries) = Dir::read_from(&self.dir) else { return Vec::new() };
         let names = entries.flatten().map(|entry| entry.file_name().to_owned());
         names.filter_map(|name| take(&self.dir, &name, is_ours)).take(room).collect()
     }
 }
 
-fn take(dir: &OwnedFd, name: &std::ffi::CStr, is_ours: &dyn Fn(u32) -> bool) -> Option<Taken> {
+fn take(dir: &OwnedFd, name: &std::ffi::CStr, is_ours: &dyn Fn(u32) -> bool) -> Option<SpoolRequest> {
     let flags = OFlags::RDWR | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
     let file = File::from(rustix::fs::openat(dir, name, flags, Mode::empty()).ok()?);
     let pid = holder(&file).filter(|pid| is_ours(*pid))?;
@@ -223,7 +223,7 @@ fn take(dir: &OwnedFd, name: &std::ffi::CStr, is_ours: &dyn Fn(u32) -> bool) -> 
         return None;
     }
     memory.write_all_at(TAKEN, 0).ok()?;
-    Some(Taken { pid, words, cwd, environment, memory })
+    Some(SpoolRequest { pid, words, cwd, environment, memory })
 }
 
 /// The memory that a process has open for its answer. **Nothing but such memory is
@@ -248,7 +248,7 @@ fn memory_of(pid: u32) -> Option<File> {
     File::options().read(true).write(true).open(own).ok().filter(is_memory)
 }
 
-impl Taken {
+impl SpoolRequest {
     /// The directory of the asking process, under a name that stays its name for as
     /// long as this lives, here and in a process that is being started.
     pub fn cwd(&self) -> PathBuf {
@@ -339,7 +339,7 @@ mod tests {
 
     const ASKS: &str = "f = file('a'); m = os.memfd_create('consort-answer', os.MFD_ALLOW_SEALING)";
 
-    fn take_all(dir: &Path, is_ours: impl Fn(u32) -> bool) -> Vec<Taken> {
+    fn take_all(dir: &Path, is_ours: impl Fn(u32) -> bool) -> Vec<SpoolRequest> {
         let dir = open_dir(dir).unwrap();
         let names = Dir::read_from(&dir).unwrap().flatten().map(|entry| entry.file_name().to_owned());
         names.filter_map(|name| take(&dir, &name, &is_ours)).collect()

@@ -8,7 +8,7 @@ use consort_scheme::Limits;
 use consort_scheme::Session;
 use consort_scheme::print;
 
-use crate::functions::Library;
+use crate::functions::KnowledgeFunctions;
 use crate::past::Past;
 
 /// What is asked, and how the answer should look.
@@ -37,8 +37,13 @@ pub fn ask(
     past: &mut dyn Past,
     question: &Question<'_>,
 ) -> Result<Answer, StoreError> {
-    let mut world =
-        Library { index, scope: question.scope, past, read: Default::default(), failure: Default::default() };
+    let mut world = KnowledgeFunctions {
+        index,
+        scope: question.scope,
+        past,
+        read: Default::default(),
+        failure: Default::default(),
+    };
     let results = session.run(question.source, &mut world, &Limits::default());
     if let Some(error @ StoreError::IndexDamaged { .. }) = world.failure.into_inner() {
         return Err(error);

@@ -10,20 +10,20 @@ use consort_core::knowledge::Edit;
 use consort_core::knowledge::EditChange;
 use consort_core::knowledge::KnowledgeChange;
 use consort_core::knowledge::Source;
-use consort_core::knowledge::Stamped;
+use consort_core::knowledge::StampedEdit;
 pub use consort_crdt::CrdtError;
 pub use consort_crdt::Document;
 use consort_crdt::Stamp;
 
 /// The document that these entries make, oldest first.
-pub fn make(entries: &[Entry]) -> Result<Document, CrdtError> {
+pub fn from_entries(entries: &[Entry]) -> Result<Document, CrdtError> {
     let mut document = Document::new();
-    go_on(&mut document, entries)?;
+    extend(&mut document, entries)?;
     Ok(document)
 }
 
 /// Takes in the entries that follow those it was made from.
-pub fn go_on(document: &mut Document, entries: &[Entry]) -> Result<(), CrdtError> {
+pub fn extend(document: &mut Document, entries: &[Entry]) -> Result<(), CrdtError> {
     for entry in entries {
         for change in &entry.changes {
             let Change::Knowledge(change) = &change.change else { continue };
@@ -46,8 +46,8 @@ fn ingest(document: &mut Document, at: Timestamp, change: &KnowledgeChange) -> R
 }
 
 /// What is new in another replica's words.
-pub fn merge(document: &mut Document, update: &[u8]) -> Result<Vec<Stamped>, CrdtError> {
-    Ok(document.merge(update)?.into_iter().map(inward).collect())
+pub fn merge(document: &mut Document, update: &[u8]) -> Result<Vec<StampedEdit>, CrdtError> {
+    Ok(document.merge(update)?.into_iter().map(to_edit).collect())
 }
 
 fn outward(edit: &Edit) -> consort_crdt::Edit {
@@ -60,15 +60,20 @@ fn outward(edit: &Edit) -> consort_crdt::Edit {
 }
 
 /// A word of the document, as the room has it.
-pub fn inward(stamped: consort_crdt::Stamped) -> Stamped {
-    let consort_crdt::Stamped { edit, stamp } = stamped;
+pub fn to_edit(stamped: consort_crdt::StampedEdit) -> StampedEdit {
+    let consort_crdt::StampedEdit { edit, stamp } = stamped;
     let change = match edit.change {
         consort_crdt::Change::Set { field, value } => EditChange::Set { field, value },
         consort_crdt::Change::Add { set, member, value } => EditChange::Add { set, member, value },
         consort_crdt::Change::Remove { set, member } => EditChange::Remove { set, member },
     };
     let by: Source = serde_json::from_value(stamp.by).unwrap_or_default();
-    Stamped { edit: Edit { entity: edit.entity, change }, at: Timestamp(stamp.at), writer: stamp.writer, by }
+    StampedEdit {
+        edit: Edit { entity: edit.entity, change },
+        at: Timestamp(stamp.at),
+        writer: stamp.writer,
+        by,
+    }
 }
 
 /// Bytes as an entry of the journal has them, which is JSON.

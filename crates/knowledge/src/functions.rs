@@ -12,12 +12,12 @@ use consort_core::knowledge::KnowledgeIndex;
 use consort_core::knowledge::Known;
 use consort_core::knowledge::Row;
 use consort_core::knowledge::Scope;
-use consort_core::knowledge::Stamped;
+use consort_core::knowledge::StampedEdit;
 use consort_scheme::Error;
+use consort_scheme::HostFunctions;
 use consort_scheme::Meter;
 use consort_scheme::Signature;
 use consort_scheme::Value;
-use consort_scheme::World;
 use consort_scheme::apply;
 
 use crate::past::Past;
@@ -29,7 +29,7 @@ use crate::signatures::FUNCTIONS;
 /// How many are found by a search, or are recent, unless asked otherwise.
 const USUAL: usize = 10;
 
-pub(crate) struct Library<'a> {
+pub(crate) struct KnowledgeFunctions<'a> {
     pub(crate) index: &'a dyn KnowledgeIndex,
     pub(crate) scope: &'a Scope,
     pub(crate) past: &'a mut dyn Past,
@@ -39,7 +39,7 @@ pub(crate) struct Library<'a> {
     pub(crate) failure: RefCell<Option<StoreError>>,
 }
 
-impl Library<'_> {
+impl KnowledgeFunctions<'_> {
     /// A store that fails is an answer like every other mistake.
     fn told<T>(&self, asked: Result<T, StoreError>) -> Result<T, Error> {
         asked.map_err(|error| {
@@ -52,7 +52,7 @@ impl Library<'_> {
 
 type Called = Result<Value, Error>;
 
-impl World for Library<'_> {
+impl HostFunctions for KnowledgeFunctions<'_> {
     fn functions(&self) -> &'static [Signature] {
         FUNCTIONS
     }
@@ -117,7 +117,7 @@ impl World for Library<'_> {
     }
 }
 
-impl Library<'_> {
+impl KnowledgeFunctions<'_> {
     /// Everything of a kind. Its bytes are copied once, however often it is asked
     /// for, and decoded as they are looked at.
     fn all(&self, kind: Kind, meter: &mut Meter) -> Called {
@@ -240,7 +240,7 @@ impl Library<'_> {
         let said = self.past.history(&ids);
         let said = self.told(said)?;
         meter.cells(said.len() * 4)?;
-        let one = |stamped: &Stamped| {
+        let one = |stamped: &StampedEdit| {
             let (field, said) = match &stamped.edit.change {
                 EditChange::Set { field, value: said } => (field.clone(), value(said)),
                 EditChange::Add { set, member, .. } => (format!("+{set}"), Value::string(member.as_str())),
@@ -255,7 +255,7 @@ impl Library<'_> {
                 ("commit".into(), commit),
             ])
         };
-        let is_ours = |stamped: &&Stamped| !matches!(&stamped.edit.change, EditChange::Set { field, .. } if field == "kind");
+        let is_ours = |stamped: &&StampedEdit| !matches!(&stamped.edit.change, EditChange::Set { field, .. } if field == "kind");
         Ok(Value::list(said.iter().filter(is_ours).map(one).collect()))
     }
 
@@ -265,7 +265,7 @@ impl Library<'_> {
         };
         let then = self.past.as_of(at);
         let then = self.told(then)?;
-        let mut world = Library {
+        let mut world = KnowledgeFunctions {
             index: then.as_ref(),
             scope: self.scope,
             past: &mut *self.past,

@@ -20,6 +20,6 @@ pub use ask::ask;
 pub use consort_scheme::Format;
 pub use consort_scheme::Session;
 pub use consort_scheme::Signature;
-pub use past::Journalled;
+pub use past::JournalPast;
 pub use past::Past;
 pub use signatures::FUNCTIONS;

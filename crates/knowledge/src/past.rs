@@ -6,12 +6,12 @@ use consort_core::Timestamp;
 use consort_core::engine::StoreError;
 use consort_core::knowledge::KnowledgeIndex;
 use consort_core::knowledge::Scope;
-use consort_core::knowledge::Stamped;
+use consort_core::knowledge::StampedEdit;
 
 /// What was said before, and how it was.
 pub trait Past {
     /// All that was said of these entities, oldest first.
-    fn history(&mut self, ids: &[String]) -> Result<Vec<Stamped>, StoreError>;
+    fn history(&mut self, ids: &[String]) -> Result<Vec<StampedEdit>, StoreError>;
 
     /// What was known at that moment.
     fn as_of(&mut self, at: Timestamp) -> Result<Box<dyn KnowledgeIndex>, StoreError>;
@@ -21,14 +21,14 @@ pub trait Past {
 }
 
 /// The past as the journal has it.
-pub struct Journalled<'a> {
+pub struct JournalPast<'a> {
     pub app: &'a mut App,
     pub scope: &'a Scope,
     pub moment: &'a dyn Fn(&str) -> Option<Timestamp>,
 }
 
-impl Past for Journalled<'_> {
-    fn history(&mut self, ids: &[String]) -> Result<Vec<Stamped>, StoreError> {
+impl Past for JournalPast<'_> {
+    fn history(&mut self, ids: &[String]) -> Result<Vec<StampedEdit>, StoreError> {
         self.app.knowledge_history(self.scope, ids)
     }
 

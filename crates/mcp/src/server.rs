@@ -172,7 +172,7 @@ impl Server {
             let (known, letters) = (tool.known.take(), std::mem::take(&mut tool.handing));
             match &known {
                 // Nobody waits for the answer any more.
-                Some(mailbox) if gone.is_cancelled() => drop(tool.app.has_not_shown(mailbox, &letters)),
+                Some(mailbox) if gone.is_cancelled() => drop(tool.app.mark_not_shown(mailbox, &letters)),
                 Some(mailbox) if !letters.is_empty() => {
                     let batch = HandedBatch { letters, answered: shared.next_moment() };
                     lock(&shared.handed).entry(mailbox.clone()).or_default().push(batch);

@@ -69,7 +69,7 @@ pub(crate) enum Op {
     TailCall(u32),
     /// With as many arguments as it takes.
     Builtin(&'static Builtin, u32),
-    World(&'static Signature, u32),
+    HostFunctions(&'static Signature, u32),
     Return,
 }
 

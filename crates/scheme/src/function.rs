@@ -16,7 +16,7 @@ pub struct Function(pub(crate) Kind);
 pub(crate) enum Kind {
     Closure(Arc<Closures>, u32),
     Builtin(&'static Builtin),
-    World(&'static Signature),
+    HostFunctions(&'static Signature),
 }
 
 /// Functions that know each other, with what they have captured. They name
@@ -38,7 +38,7 @@ impl Function {
         match &self.0 {
             Kind::Closure(closures, index) => closures.codes[*index as usize].name.as_deref(),
             Kind::Builtin(builtin) => Some(builtin.signature.name),
-            Kind::World(signature) => Some(signature.name),
+            Kind::HostFunctions(signature) => Some(signature.name),
         }
     }
 
@@ -55,7 +55,7 @@ impl Function {
                 index == second && Arc::ptr_eq(one, two)
             }
             (Kind::Builtin(one), Kind::Builtin(two)) => one.signature.name == two.signature.name,
-            (Kind::World(one), Kind::World(two)) => one.name == two.name,
+            (Kind::HostFunctions(one), Kind::HostFunctions(two)) => one.name == two.name,
             _ => false,
         }
     }

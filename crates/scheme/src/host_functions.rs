@@ -11,7 +11,7 @@ use crate::value::Value;
 ///
 /// What it returns must not nest deeper than [`crate::Limits::nesting`]; an
 /// answer that does is refused.
-pub trait World {
+pub trait HostFunctions {
     fn functions(&self) -> &'static [Signature];
 
     /// Called with as many arguments as the signature asks for. It charges
@@ -39,9 +39,9 @@ impl Signature {
 
 /// A world with nothing in it.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Empty;
+pub struct NoHostFunctions;
 
-impl World for Empty {
+impl HostFunctions for NoHostFunctions {
     fn functions(&self) -> &'static [Signature] {
         &[]
     }

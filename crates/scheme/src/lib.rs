@@ -3,7 +3,7 @@
 //! The language is R7RS as far as it goes (`define`, `lambda`, `let` and its
 //! kin, `cond`, `case`, proper tail calls), without mutation, continuations,
 //! macros and input or output. What a program can ask about comes from a
-//! [`World`]: functions the product brings, and [`Records`]s that are read
+//! [`HostFunctions`]: functions the product brings, and [`Records`]s that are read
 //! field by field. Keywords are functions (`(map :name xs)`), and a field that
 //! is not there is `nil`.
 //!
@@ -55,9 +55,9 @@ pub use error::Error;
 pub use error::EvalError;
 pub use error::Position;
 pub use function::Function;
-pub use host_functions::Empty;
+pub use host_functions::HostFunctions;
+pub use host_functions::NoHostFunctions;
 pub use host_functions::Signature;
-pub use host_functions::World;
 pub use list::Iter;
 pub use list::List;
 pub use machine::apply;

@@ -17,8 +17,8 @@ use crate::error::Error;
 use crate::function::Closures;
 use crate::function::Function;
 use crate::function::Kind;
+use crate::host_functions::HostFunctions;
 use crate::host_functions::Signature;
-use crate::host_functions::World;
 use crate::meter::Meter;
 use crate::nearest::nearest;
 use crate::value::Value;
@@ -28,7 +28,7 @@ const MOST_STACK: usize = 1_000_000;
 
 pub(crate) struct Machine<'a> {
     pub(crate) meter: &'a mut Meter,
-    world: &'a mut dyn World,
+    world: &'a mut dyn HostFunctions,
     stack: Vec<Value>,
     frames: Vec<Frame>,
     /// What was called last: who calls one function thousands of times need not
@@ -56,21 +56,21 @@ enum Then {
 pub fn apply(
     function: &Value,
     arguments: &[Value],
-    world: &mut dyn World,
+    world: &mut dyn HostFunctions,
     meter: &mut Meter,
 ) -> Result<Value, Error> {
     Machine::new(world, meter).call(function, arguments)
 }
 
 /// Runs a form at top level.
-pub(crate) fn run(code: Arc<Code>, world: &mut dyn World, meter: &mut Meter) -> Result<Value, Error> {
+pub(crate) fn run(code: Arc<Code>, world: &mut dyn HostFunctions, meter: &mut Meter) -> Result<Value, Error> {
     let closures = Closures::new(Arc::from([code]), Vec::new());
     let function = Value::Function(Function(Kind::Closure(Arc::new(closures), 0)));
     Machine::new(world, meter).call(&function, &[])
 }
 
 impl<'a> Machine<'a> {
-    fn new(world: &'a mut dyn World, meter: &'a mut Meter) -> Self {
+    fn new(world: &'a mut dyn HostFunctions, meter: &'a mut Meter) -> Self {
         Self { meter, world, stack: Vec::new(), frames: Vec::new(), spare: None }
     }
 
@@ -215,7 +215,7 @@ impl<'a> Machine<'a> {
                     None => self.call_native(count as usize)?,
                 },
                 Op::Builtin(builtin, count) => self.call_builtin(builtin, count as usize)?,
-                Op::World(signature, count) => self.call_world(signature, count as usize)?,
+                Op::HostFunctions(signature, count) => self.call_world(signature, count as usize)?,
                 Op::Return => return Ok(Then::Return),
             }
         }
@@ -284,7 +284,7 @@ impl<'a> Machine<'a> {
                 check_arity(&builtin.signature, count)?;
                 self.call_builtin(builtin, count)?;
             }
-            Value::Function(Function(Kind::World(signature))) => self.call_world(signature, count)?,
+            Value::Function(Function(Kind::HostFunctions(signature))) => self.call_world(signature, count)?,
             Value::Keyword(name) => {
                 if count != 1 {
                     return Err(arity(&format!(":{name}"), "1", count));

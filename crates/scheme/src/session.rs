@@ -5,7 +5,7 @@ use std::sync::Arc;
 use crate::compile;
 use crate::error::Error;
 use crate::error::Position;
-use crate::host_functions::World;
+use crate::host_functions::HostFunctions;
 use crate::machine;
 use crate::meter::Global;
 use crate::meter::Limits;
@@ -36,7 +36,12 @@ impl Session {
     }
 
     /// One result for each form at top level, up to the first that fails.
-    pub fn run(&mut self, source: &str, world: &mut dyn World, limits: &Limits) -> Vec<Result<Value, Error>> {
+    pub fn run(
+        &mut self,
+        source: &str,
+        world: &mut dyn HostFunctions,
+        limits: &Limits,
+    ) -> Vec<Result<Value, Error>> {
         let mut meter = Meter::new(limits);
         meter.globals = std::mem::take(&mut self.globals);
         let results = run(source, world, &mut meter);
@@ -56,7 +61,7 @@ impl Session {
     }
 }
 
-fn run(source: &str, world: &mut dyn World, meter: &mut Meter) -> Vec<Result<Value, Error>> {
+fn run(source: &str, world: &mut dyn HostFunctions, meter: &mut Meter) -> Vec<Result<Value, Error>> {
     if source.len() > LONGEST {
         return vec![Err(Error::new(format!("a program is at most {LONGEST} bytes long")))];
     }

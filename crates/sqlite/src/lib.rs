@@ -31,7 +31,7 @@ use std::time::Duration;
 use consort_core::engine::StoreError;
 use consort_core::engine::Tx;
 use consort_core::host::Topic;
-use consort_core::messages::Flag;
+use consort_core::messages::MailFlag;
 use consort_core::presence::SessionId;
 use consort_core::side_files::SideFiles;
 use rusqlite::Connection;
@@ -58,7 +58,7 @@ pub struct SqliteTx<'t> {
 /// What is to be done once a transaction is committed.
 #[derive(Default)]
 struct After {
-    flags: Vec<(SessionId, Flag)>,
+    flags: Vec<(SessionId, MailFlag)>,
     ended: Vec<SessionId>,
     topics: Vec<Topic>,
     /// What hooks read has changed.

@@ -11,8 +11,8 @@ use consort_core::journal::ChangeId;
 use consort_core::journal::EntryId;
 use consort_core::journal::Number;
 use consort_core::journal::Seq;
-use consort_core::messages::Flag;
 use consort_core::messages::Letter;
+use consort_core::messages::MailFlag;
 use consort_core::messages::Message;
 use consort_core::messages::MessageChange;
 use consort_core::messages::MessageStore;
@@ -318,7 +318,7 @@ impl MessageStore for SqliteTx<'_> {
         self.posts("journal.at < ?1", [before.0])
     }
 
-    fn set_flag(&mut self, session: &SessionId, flag: Flag) {
+    fn set_flag(&mut self, session: &SessionId, flag: MailFlag) {
         self.after.flags.push((session.clone(), flag));
     }
 }
@@ -359,7 +359,7 @@ impl SqliteTx<'_> {
         }
         let flag = (&self.files as &dyn SideFiles).flag(session);
         if !flag.new {
-            (&self.files as &dyn SideFiles).set_flag(session, Flag { new: true, ..flag })?;
+            (&self.files as &dyn SideFiles).set_flag(session, MailFlag { new: true, ..flag })?;
         }
         self.raised.push(session.clone());
         Ok(())

@@ -182,7 +182,7 @@ impl Engine for Store {
         Box::new(Knowledge::beside(&self.place.path))
     }
 
-    fn passing_knowledge(&self) -> Box<dyn KnowledgeIndex> {
+    fn temporary_knowledge(&self) -> Box<dyn KnowledgeIndex> {
         Box::new(Knowledge::in_memory())
     }
 }

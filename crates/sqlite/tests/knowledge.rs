@@ -10,7 +10,7 @@ use consort_core::knowledge::EditChange;
 use consort_core::knowledge::Kind;
 use consort_core::knowledge::Scope;
 use consort_core::knowledge::Source;
-use consort_core::knowledge::Stamped;
+use consort_core::knowledge::StampedEdit;
 use consort_core::presence::CallerFacts;
 use consort_core::presence::Proof;
 use consort_sqlite::Access;
@@ -25,7 +25,7 @@ fn app(dir: &std::path::Path) -> StoryApp {
 
 /// Another machine says so, by its own clock.
 fn elsewhere(app: &mut StoryApp, at: Timestamp, field: &str, value: &Value) {
-    let said = |field: &str, value: &Value| Stamped {
+    let said = |field: &str, value: &Value| StampedEdit {
         edit: Edit {
             entity: "theirs".into(),
             change: EditChange::Set { field: field.into(), value: value.clone() },

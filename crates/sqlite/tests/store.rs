@@ -142,7 +142,7 @@ fn an_older_program_reads_a_newer_store_and_does_not_write_to_it() {
 
     let mut app = app_at(temp.path());
     app.host().start(1, "first");
-    assert_eq!(store_story::roll(&mut app), "Raven idle");
+    assert_eq!(store_story::roster(&mut app), "Raven idle");
     newer.execute_batch("DROP INDEX store.letters_unread; DROP TABLE store.letters").unwrap();
     let beyond = app.unread_count(&Actor::Person).unwrap_err().to_string();
     assert!(beyond.contains("schema 99"), "{beyond}");
@@ -166,7 +166,7 @@ fn what_is_forgotten_stays_so_where_its_entry_is_kept() {
     app.host().be(99);
     let letters = app.inbox(&InboxRequest { mailbox: mailbox.clone(), from: None, peek: false }).unwrap();
     assert_eq!(letters.len(), 1);
-    app.has_read(&mailbox, &letters).unwrap();
+    app.mark_read(&mailbox, &letters).unwrap();
 
     app.host().advance(31 * Timestamp::DAY);
     app.retain(store_story::MONTH).unwrap();
@@ -355,7 +355,7 @@ fn carry_out(app: &mut StoryApp, verb: &Verb) {
             let request = InboxRequest { mailbox, from: None, peek: false };
             let letters = app.inbox(&request).unwrap();
             if to_its_end && !letters.is_empty() {
-                app.has_read(&request.mailbox, &letters).unwrap();
+                app.mark_read(&request.mailbox, &letters).unwrap();
             }
             app.host().kill(1_001);
         }

@@ -137,7 +137,7 @@ fn numbers_count_within_their_kind_and_project_and_are_given_once() {
         let mailbox = Actor::Agent(mailbox.into());
         let request = InboxRequest { mailbox: mailbox.clone(), from: None, peek: true };
         let letters = app.inbox(&request).unwrap();
-        app.has_read(&mailbox, &letters).unwrap();
+        app.mark_read(&mailbox, &letters).unwrap();
     }
     app.retain(store_story::MONTH).unwrap();
     app.journal_rebuild().unwrap();
@@ -163,7 +163,7 @@ fn a_part_of_an_entry_is_dropped_and_the_rest_keeps_its_name() {
     let verification = app.journal_verify().unwrap();
     assert!(verification.is_sound(), "{verification:?}");
     app.journal_rebuild().unwrap();
-    assert_eq!(store_story::roll(&mut app), "Bear idle");
+    assert_eq!(store_story::roster(&mut app), "Bear idle");
     // An entry is found by its id.
     let found = app.engine_mut().read().unwrap().entry(left.id).unwrap();
     assert_eq!(found, Some(left));

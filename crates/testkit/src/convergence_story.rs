@@ -18,16 +18,16 @@ use crate::store_story::join;
 /// Prompts a session a minute later; what it is told.
 pub fn prompt(app: &mut StoryApp, session: &str, text: &str) -> Vec<String> {
     app.host().advance(Timestamp::MINUTE);
-    app.prompted(&session.into(), text, &|_| None).unwrap()
+    app.note_prompt(&session.into(), text, &|_| None).unwrap()
 }
 
 /// A tool of a session reads or writes a file; what it is told.
 pub fn visit(app: &mut StoryApp, session: &str, path: &str, written: bool) -> Vec<String> {
     let path = std::path::Path::new("/shop/main").join(path);
     if written {
-        app.wrote(&session.into(), std::slice::from_ref(&path)).unwrap();
+        app.note_writes(&session.into(), std::slice::from_ref(&path)).unwrap();
     }
-    app.visited(&session.into(), &path, written, false, &|_| None).unwrap()
+    app.note_visit(&session.into(), &path, written, false, &|_| None).unwrap()
 }
 
 pub fn radar(app: &mut StoryApp) -> RadarOutcome {

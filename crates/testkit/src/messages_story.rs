@@ -7,7 +7,7 @@ use consort_core::journal::Actor;
 use consort_core::journal::Change;
 use consort_core::journal::Number;
 use consort_core::journal::TailRequest;
-use consort_core::messages::Batch;
+use consort_core::messages::DeliveredBatch;
 use consort_core::messages::DeliveryPoint;
 use consort_core::messages::InboxRequest;
 use consort_core::messages::MessageChange;
@@ -56,12 +56,12 @@ fn who(session: &str) -> Actor {
 fn read(app: &mut StoryApp, mailbox: &Actor) -> Vec<Number> {
     app.host().be(99);
     let letters = app.inbox(&InboxRequest { mailbox: mailbox.clone(), from: None, peek: false }).unwrap();
-    app.has_read(mailbox, &letters).unwrap();
+    app.mark_read(mailbox, &letters).unwrap();
     letters.iter().map(|letter| letter.message.number).collect()
 }
 
 /// What a hook of this session hands over, as the process `pid`.
-fn collect(app: &mut StoryApp, pid: u32, session: &str, moment: DeliveryPoint) -> Option<Batch> {
+fn collect(app: &mut StoryApp, pid: u32, session: &str, moment: DeliveryPoint) -> Option<DeliveredBatch> {
     app.host().be(pid);
     app.collect(&session.into(), moment, &|_| None).unwrap()
 }
@@ -191,7 +191,7 @@ pub fn messages_story(engine: impl Engine + 'static) {
     let ids = std::collections::BTreeMap::from([(four, sent[0].message.id)]);
     let kept = send(&mut app, 10, &["@me"], "kept").unwrap();
     host.kill(12);
-    crate::store_story::roll(&mut app);
+    crate::store_story::roster(&mut app);
     host.advance(31 * Timestamp::DAY);
     app.retain(MONTH).unwrap();
     let entries = app.journal_tail(&TailRequest { limit: 1_000, ..Default::default() }).unwrap();

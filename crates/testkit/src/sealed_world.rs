@@ -9,15 +9,15 @@ use std::process::Command;
 use std::process::Stdio;
 use std::sync::OnceLock;
 
-use crate::seat::Seat;
-use crate::seat::Seated;
+use crate::seat::HostProcess;
+use crate::seat::HostedCommand;
 use crate::seat::at_terminal;
 
 /// A home, a project and nothing else; deleted when dropped.
 pub struct Sealed {
     temp: tempfile::TempDir,
     program: PathBuf,
-    seat: OnceLock<Seat>,
+    seat: OnceLock<HostProcess>,
 }
 
 /// In arguments: the process that hosts this world's agents.
@@ -93,8 +93,8 @@ impl Sealed {
     }
 
     /// The process that hosts this world's agents.
-    pub fn seat(&self) -> &Seat {
-        self.seat.get_or_init(|| Seat::start(self.temp.path()))
+    pub fn seat(&self) -> &HostProcess {
+        self.seat.get_or_init(|| HostProcess::start(self.temp.path()))
     }
 
     /// `consort` with these arguments, at a terminal of the person's; `$OTHER` is
@@ -113,7 +113,7 @@ impl Sealed {
     }
 
     /// Starts a command of an agent: a hook, or one that says for which session it is.
-    pub fn spawn_as_agent(&self, command: &Command) -> Seated {
+    pub fn spawn_as_agent(&self, command: &Command) -> HostedCommand {
         self.seat().spawn(command)
     }
 

@@ -31,14 +31,14 @@ use rustix::net::SendFlags;
 use rustix::pty::OpenptFlags;
 
 /// A process that hosts agents; it ends with its owner.
-pub struct Seat {
+pub struct HostProcess {
     process: Child,
     _stdout: BufReader<ChildStdout>,
     socket: PathBuf,
 }
 
 /// A command that such a process has started.
-pub struct Seated {
+pub struct HostedCommand {
     pub pid: u32,
     pub stdin: Option<PipeWriter>,
     pub stdout: PipeReader,
@@ -46,7 +46,7 @@ pub struct Seated {
     connection: BufReader<UnixStream>,
 }
 
-impl Seat {
+impl HostProcess {
     pub fn start(dir: &Path) -> Self {
         let socket = dir.join(format!("seat-{}", std::process::id()));
         let mut python = Command::new("python3");
@@ -70,7 +70,7 @@ impl Seat {
     }
 
     /// Starts a command as its child.
-    pub fn spawn(&self, command: &Command) -> Seated {
+    pub fn spawn(&self, command: &Command) -> HostedCommand {
         let text = |text: &std::ffi::OsStr| text.to_str().unwrap().to_owned();
         let argv: Vec<String> =
             std::iter::once(command.get_program()).chain(command.get_args()).map(text).collect();
@@ -100,17 +100,17 @@ impl Seat {
         let mut connection = BufReader::new(connection);
         let mut pid = String::new();
         connection.read_line(&mut pid).unwrap();
-        Seated { pid: pid.trim().parse().unwrap(), stdin: Some(stdin), stdout, stderr, connection }
+        HostedCommand { pid: pid.trim().parse().unwrap(), stdin: Some(stdin), stdout, stderr, connection }
     }
 }
 
-impl Drop for Seat {
+impl Drop for HostProcess {
     fn drop(&mut self) {
         self.end();
     }
 }
 
-impl Seated {
+impl HostedCommand {
     /// Its exit code, once it has ended; the number of the signal, negative, if it
     /// was one.
     pub fn wait(&mut self) -> i32 {

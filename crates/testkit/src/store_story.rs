@@ -114,9 +114,9 @@ fn nothing_observed(agents: &[Agent]) -> Vec<Observed> {
 }
 
 /// Names and states, by attention: `Bear working, Raven gone`.
-pub fn roll(app: &mut StoryApp) -> String {
+pub fn roster(app: &mut StoryApp) -> String {
     let agents = who(app).agents;
-    let one = |seen: &consort_core::presence::Seen| {
+    let one = |seen: &consort_core::presence::AgentView| {
         format!("{} {}", seen.agent.name, format!("{:?}", seen.status).to_lowercase())
     };
     agents.iter().map(one).collect::<Vec<_>>().join(", ")
@@ -127,7 +127,7 @@ pub fn store_story(engine: impl Engine + 'static) {
     let mut app = StoryApp::new(engine);
     let host = app.host().clone();
     let raven: SessionId = "s-raven".into();
-    assert_eq!(roll(&mut app), "");
+    assert_eq!(roster(&mut app), "");
 
     // Joining: a name, one entry, one ring;
     // joining again changes nothing.
@@ -163,7 +163,7 @@ pub fn store_story(engine: impl Engine + 'static) {
     );
     app.subagent_started(&raven, "a1", "Explore").unwrap();
     assert_eq!(app.journal_last_seq().unwrap(), before);
-    assert_eq!(roll(&mut app), "Raven working, Bear idle");
+    assert_eq!(roster(&mut app), "Raven working, Bear idle");
     assert_eq!(who(&mut app).agents[0].subagents[0].kind, "Explore");
     app.subagent_stopped(&raven, "a1").unwrap();
     assert!(who(&mut app).agents[0].subagents.is_empty());
@@ -182,9 +182,9 @@ pub fn store_story(engine: impl Engine + 'static) {
 
     // A reused process id is not life; a leaving is told once.
     host.start(10, "second");
-    assert_eq!(roll(&mut app), "Bear idle, Raven gone");
+    assert_eq!(roster(&mut app), "Bear idle, Raven gone");
     let after_death = app.journal_last_seq().unwrap();
-    assert_eq!(roll(&mut app), "Bear idle, Raven gone");
+    assert_eq!(roster(&mut app), "Bear idle, Raven gone");
     assert_eq!(app.journal_last_seq().unwrap(), after_death);
 
     // A session that comes back has its name back, unless someone took it.
@@ -199,7 +199,7 @@ pub fn store_story(engine: impl Engine + 'static) {
         app.note_activity(&raven, &ActivityUpdate::of(Status::Working)).unwrap(),
         ActivityOutcome::Dormant
     );
-    assert_eq!(roll(&mut app), "Bear idle, Raven gone");
+    assert_eq!(roster(&mut app), "Bear idle, Raven gone");
 
     // The journal tells it all, in order and without gaps.
     let entries = app.journal_tail(&TailRequest { limit: 100, ..Default::default() }).unwrap();
@@ -214,10 +214,10 @@ pub fn store_story(engine: impl Engine + 'static) {
     let dropped = app.retain(MONTH).unwrap();
     assert!(dropped > 0);
     assert_eq!(app.retain(MONTH).unwrap(), 0);
-    assert_eq!(roll(&mut app), "Bear idle");
+    assert_eq!(roster(&mut app), "Bear idle");
     let verification = app.journal_verify().unwrap();
     assert!(verification.is_sound(), "{verification:?}");
     let rebuilt = app.journal_rebuild().unwrap();
     assert_eq!(rebuilt, verification.entries);
-    assert_eq!(roll(&mut app), "Bear idle");
+    assert_eq!(roster(&mut app), "Bear idle");
 }

@@ -192,7 +192,7 @@ impl ApiCall<'_> {
             ..SendRequest::default()
         };
         let outcome = self.app.send(&request)?;
-        for (agent, activity) in self.app.asleep(&request, &outcome).unwrap_or_default() {
+        for (agent, activity) in self.app.idle_recipients(&request, &outcome).unwrap_or_default() {
             self.calls.wake(&agent, &activity);
         }
         told(outcome)
@@ -204,7 +204,7 @@ impl ApiCall<'_> {
         let request = InboxRequest { mailbox: mailbox.clone(), from: None, peek: true };
         let mut letters = self.app.inbox(&request)?;
         letters.retain(|letter| read.messages.contains(&letter.message.id));
-        self.app.has_read(&mailbox, &letters)?;
+        self.app.mark_read(&mailbox, &letters)?;
         let read: Vec<ChangeId> = letters.iter().map(|letter| letter.message.id).collect();
         told(json!({ "read": read }))
     }

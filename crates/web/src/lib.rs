@@ -14,4 +14,4 @@ mod sync;
 
 pub use guard::Token;
 pub use guard::Tokens;
-pub use server::Site;
+pub use server::HttpServer;

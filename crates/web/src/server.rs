@@ -26,12 +26,12 @@ use crate::guard;
 use crate::guard::Guard;
 use crate::reply::Refusal;
 use crate::sync;
-use crate::sync::SyncRooms;
+use crate::sync::SharedDocuments;
 
 /// How long connections may take to end once they are asked to.
 const PATIENCE: Duration = Duration::from_secs(3);
 
-pub struct Site {
+pub struct HttpServer {
     inner: Arc<Inner>,
     guard: Guard,
     others: Router,
@@ -42,7 +42,7 @@ pub(crate) struct Inner {
     pub(crate) calls: Arc<dyn ServedContext>,
     /// Cancelled when the server is to end.
     pub(crate) end: CancellationToken,
-    pub(crate) rooms: SyncRooms,
+    pub(crate) rooms: SharedDocuments,
     /// The conversations that the HTTP server has handed over.
     pub(crate) sockets: TaskTracker,
 }
@@ -64,10 +64,10 @@ impl Inner {
     }
 }
 
-impl Site {
+impl HttpServer {
     /// Serves until `end`.
     pub fn new(open: OpenApp, calls: Arc<dyn ServedContext>, tokens: Tokens, end: CancellationToken) -> Self {
-        let (rooms, sockets) = (SyncRooms::default(), TaskTracker::new());
+        let (rooms, sockets) = (SharedDocuments::default(), TaskTracker::new());
         let inner = Arc::new(Inner { open, calls, end, rooms, sockets });
         Self { inner, guard: Guard { tokens, hosts: Vec::new() }, others: Router::new() }
     }

@@ -13,21 +13,21 @@ use consort_core::hooks::HookCall;
 use consort_core::hooks::HookReply;
 use consort_core::presence::Activity;
 use consort_core::presence::Agent;
-use consort_core::presence::Live;
+use consort_core::presence::LiveState;
 use serde_json::json;
 
 use crate::Ability;
 use crate::AgentCli;
-use crate::Entries;
 use crate::Environment;
+use crate::HookEntries;
+use crate::Insertion;
+use crate::InsertionFormat;
+use crate::JsonMember;
 use crate::Level;
-use crate::Member;
-use crate::Once;
-use crate::Part;
-use crate::Piece;
-use crate::Run;
+use crate::Purpose;
+use crate::RunSetup;
 use crate::SettingsError;
-use crate::Wiring;
+use crate::SingleRun;
 use crate::json_settings::parse;
 use crate::plugin_file;
 use crate::server;
@@ -49,7 +49,7 @@ const EVENTS: &[&str] = &[
     "SessionEnd",
 ];
 
-const ENTRIES: Entries = Entries {
+const ENTRIES: HookEntries = HookEntries {
     kind: "claude",
     events: EVENTS,
     seconds: 1,
@@ -103,7 +103,7 @@ impl AgentCli for Claude {
         Some("CLAUDE_PID")
     }
 
-    fn lacks(&self) -> &'static [Ability] {
+    fn missing_abilities(&self) -> &'static [Ability] {
         &[]
     }
 
@@ -115,29 +115,29 @@ impl AgentCli for Claude {
         environment(CONFIG_DIR).map_or_else(|| home.join(".claude"), PathBuf::from)
     }
 
-    fn hooks(&self, level: Level<'_>) -> Piece {
+    fn hooks(&self, level: Level<'_>) -> Insertion {
         let file = level.file("settings.json", ".claude/settings.json");
-        Piece { part: Part::Hooks, file, wiring: Wiring::Hooks(ENTRIES) }
+        Insertion { purpose: Purpose::Hooks, file, format: InsertionFormat::Hooks(ENTRIES) }
     }
 
     /// Its own file of everything is beside its directory, unless that was
     /// chosen by the person, be it the same one.
-    fn mcp(&self, level: Level<'_>, environment: Environment<'_>) -> Option<Piece> {
+    fn mcp(&self, level: Level<'_>, environment: Environment<'_>) -> Option<Insertion> {
         let file = match level {
             Level::User(dir) if environment(CONFIG_DIR).is_none() => dir.with_file_name(".claude.json"),
             level => level.file(".claude.json", ".mcp.json"),
         };
-        let wiring = Wiring::Member(Member { of: "mcpServers", value: server });
-        Some(Piece { part: Part::Mcp, file, wiring })
+        let format = InsertionFormat::JsonMember(JsonMember { of: "mcpServers", value: server });
+        Some(Insertion { purpose: Purpose::Mcp, file, format })
     }
 
-    fn primer(&self, level: Level<'_>) -> Piece {
+    fn primer(&self, level: Level<'_>) -> Insertion {
         let file = level.file("skills/consort/SKILL.md", ".claude/skills/consort/SKILL.md");
-        Piece { part: Part::Primer, file, wiring: Wiring::Own(skill) }
+        Insertion { purpose: Purpose::Primer, file, format: InsertionFormat::Own(skill) }
     }
 
-    fn once(&self, once: &Once<'_>) -> Result<Run, SettingsError> {
-        let mut run = Run::default();
+    fn single_run(&self, once: &SingleRun<'_>) -> Result<RunSetup, SettingsError> {
+        let mut run = RunSetup::default();
         if once.hooks {
             let settings = settings(once, &mut run.replaced)?;
             run.argue(["--settings".to_owned(), settings]);
@@ -154,14 +154,14 @@ impl AgentCli for Claude {
         wake::wake(config_dir, agent, activity)
     }
 
-    fn live_state(&self, config_dir: &Path, agent: &Agent) -> Option<Live> {
+    fn live_state(&self, config_dir: &Path, agent: &Agent) -> Option<LiveState> {
         session_file::SessionFile::read(config_dir, agent).and_then(session_file::SessionFile::state)
     }
 }
 
 /// Our hooks as settings for one run. Of several it takes the last, so the
 /// person's own become part of ours.
-fn settings(once: &Once<'_>, replaced: &mut Vec<usize>) -> Result<String, SettingsError> {
+fn settings(once: &SingleRun<'_>, replaced: &mut Vec<usize>) -> Result<String, SettingsError> {
     const FLAG: &str = "--settings";
     let mut theirs = None;
     let options = once.arguments.iter().take_while(|word| *word != "--").enumerate();
@@ -179,7 +179,7 @@ fn settings(once: &Once<'_>, replaced: &mut Vec<usize>) -> Result<String, Settin
     let text = if is_inline { Some(theirs.to_owned()) } else { (once.read)(Path::new(theirs)) };
     // It says itself what is wrong with a file that is not there.
     let Some(text) = text else { return Ok(theirs.to_owned()) };
-    let both = Wiring::Hooks(ENTRIES).connect(Some(&text), once.program)?;
+    let both = InsertionFormat::Hooks(ENTRIES).connect(Some(&text), once.program)?;
     // What it reads in a file it may not read in an argument: no comments.
     let plain = parse(both.trim_start_matches('\u{feff}'))?.to_serde_value();
     Ok(plain.map_or(both, |plain| plain.to_string()))

@@ -11,21 +11,21 @@ use consort_core::hooks::HookCall;
 use consort_core::hooks::HookReply;
 use consort_core::hooks::Replaces;
 use consort_core::presence::Agent;
-use consort_core::presence::Live;
+use consort_core::presence::LiveState;
 use serde_json::Value;
 
 use crate::Ability;
 use crate::AgentCli;
-use crate::Entries;
 use crate::Environment;
+use crate::HookEntries;
+use crate::Insertion;
+use crate::InsertionFormat;
 use crate::Level;
-use crate::Once;
-use crate::Part;
-use crate::Piece;
-use crate::Run;
+use crate::Purpose;
+use crate::RunSetup;
 use crate::SettingsError;
-use crate::Table;
-use crate::Wiring;
+use crate::SingleRun;
+use crate::TomlTable;
 use crate::claude::hooks;
 use crate::payload::Tools;
 use crate::primer;
@@ -47,7 +47,7 @@ const EVENTS: &[&str] = &[
 
 const TOOLS: Tools = Tools { write: &[], read: &[], shell: &["Bash"], patch: &["apply_patch"] };
 
-const ENTRIES: Entries = Entries {
+const ENTRIES: HookEntries = HookEntries {
     kind: "codex",
     events: EVENTS,
     seconds: 1,
@@ -148,7 +148,7 @@ impl AgentCli for Codex {
         !command_line.contains("app-server")
     }
 
-    fn lacks(&self) -> &'static [Ability] {
+    fn missing_abilities(&self) -> &'static [Ability] {
         &[Ability::IsWoken]
     }
 
@@ -160,23 +160,23 @@ impl AgentCli for Codex {
         environment("CODEX_HOME").map_or_else(|| home.join(".codex"), PathBuf::from)
     }
 
-    fn hooks(&self, level: Level<'_>) -> Piece {
+    fn hooks(&self, level: Level<'_>) -> Insertion {
         let file = level.file("hooks.json", ".codex/hooks.json");
-        Piece { part: Part::Hooks, file, wiring: Wiring::Hooks(ENTRIES) }
+        Insertion { purpose: Purpose::Hooks, file, format: InsertionFormat::Hooks(ENTRIES) }
     }
 
-    fn mcp(&self, level: Level<'_>, _: Environment<'_>) -> Option<Piece> {
+    fn mcp(&self, level: Level<'_>, _: Environment<'_>) -> Option<Insertion> {
         let file = level.file("config.toml", ".codex/config.toml");
-        let wiring = Wiring::Table(Table { of: "mcp_servers", lines: server });
-        Some(Piece { part: Part::Mcp, file, wiring })
+        let format = InsertionFormat::TomlTable(TomlTable { of: "mcp_servers", lines: server });
+        Some(Insertion { purpose: Purpose::Mcp, file, format })
     }
 
-    fn primer(&self, level: Level<'_>) -> Piece {
+    fn primer(&self, level: Level<'_>) -> Insertion {
         primer(level.file("AGENTS.md", "AGENTS.md"))
     }
 
-    fn once(&self, once: &Once<'_>) -> Result<Run, SettingsError> {
-        let mut run = Run::default();
+    fn single_run(&self, once: &SingleRun<'_>) -> Result<RunSetup, SettingsError> {
+        let mut run = RunSetup::default();
         if once.hooks {
             let hooks = ENTRIES.alone(once.program);
             for (event, entries) in hooks["hooks"].as_object().into_iter().flatten() {
@@ -192,7 +192,7 @@ impl AgentCli for Codex {
     }
 
     /// A turn that is interrupted or fails fires no hook.
-    fn live_state(&self, config_dir: &Path, agent: &Agent) -> Option<Live> {
+    fn live_state(&self, config_dir: &Path, agent: &Agent) -> Option<LiveState> {
         session_log::idle(&rollout(config_dir, agent.session.as_str())?, |event| {
             match event["payload"]["type"].as_str()? {
                 "turn_aborted" | "task_complete" => Some(true),

@@ -13,21 +13,21 @@ use consort_core::hooks::HookEvent;
 use consort_core::hooks::HookReply;
 use consort_core::hooks::Replaces;
 use consort_core::presence::Agent;
-use consort_core::presence::Live;
+use consort_core::presence::LiveState;
 use serde_json::Value;
 use serde_json::json;
 
 use crate::Ability;
 use crate::AgentCli;
 use crate::Environment;
+use crate::Insertion;
+use crate::InsertionFormat;
+use crate::JsonMember;
 use crate::Level;
-use crate::Member;
-use crate::Once;
-use crate::Part;
-use crate::Piece;
-use crate::Run;
+use crate::Purpose;
+use crate::RunSetup;
 use crate::SettingsError;
-use crate::Wiring;
+use crate::SingleRun;
 use crate::hook_entries::TIMEOUT;
 use crate::hook_entries::hook_command;
 use crate::payload::Payload;
@@ -101,7 +101,7 @@ impl AgentCli for Copilot {
         Some("COPILOT_AGENT_SESSION_ID")
     }
 
-    fn lacks(&self) -> &'static [Ability] {
+    fn missing_abilities(&self) -> &'static [Ability] {
         &[Ability::TellsItsModel, Ability::IsWoken]
     }
 
@@ -114,7 +114,7 @@ impl AgentCli for Copilot {
     }
 
     /// A turn that is interrupted fires no hook.
-    fn live_state(&self, config_dir: &Path, agent: &Agent) -> Option<Live> {
+    fn live_state(&self, config_dir: &Path, agent: &Agent) -> Option<LiveState> {
         let log = format!("session-state/{}/events.jsonl", agent.session.path_part());
         session_log::idle(&config_dir.join(log), |event| match event["type"].as_str()? {
             "abort" | "session.error" => Some(true),
@@ -125,24 +125,24 @@ impl AgentCli for Copilot {
         })
     }
 
-    fn hooks(&self, level: Level<'_>) -> Piece {
+    fn hooks(&self, level: Level<'_>) -> Insertion {
         let file = level.file("hooks/consort.json", ".github/hooks/consort.json");
-        Piece { part: Part::Hooks, file, wiring: Wiring::Own(file_of_hooks) }
+        Insertion { purpose: Purpose::Hooks, file, format: InsertionFormat::Own(file_of_hooks) }
     }
 
-    fn mcp(&self, level: Level<'_>, _: Environment<'_>) -> Option<Piece> {
+    fn mcp(&self, level: Level<'_>, _: Environment<'_>) -> Option<Insertion> {
         let Level::User(config_dir) = level else { return None };
-        let wiring = Wiring::Member(Member { of: "mcpServers", value: server });
-        Some(Piece { part: Part::Mcp, file: config_dir.join("mcp-config.json"), wiring })
+        let format = InsertionFormat::JsonMember(JsonMember { of: "mcpServers", value: server });
+        Some(Insertion { purpose: Purpose::Mcp, file: config_dir.join("mcp-config.json"), format })
     }
 
-    fn primer(&self, level: Level<'_>) -> Piece {
+    fn primer(&self, level: Level<'_>) -> Insertion {
         primer(level.file("copilot-instructions.md", "AGENTS.md"))
     }
 
     /// Its hooks come with a plugin, which is a directory.
-    fn once(&self, once: &Once<'_>) -> Result<Run, SettingsError> {
-        let mut run = Run::default();
+    fn single_run(&self, once: &SingleRun<'_>) -> Result<RunSetup, SettingsError> {
+        let mut run = RunSetup::default();
         if once.hooks {
             let about = json!({ "name": "consort", "version": "1.0.0", "hooks": "hooks.json" });
             run.write(once, "copilot/plugin.json", about.to_string());

@@ -15,23 +15,23 @@ use consort_core::text;
 
 use crate::Ability;
 use crate::AgentCli;
-use crate::Entries;
 use crate::Environment;
+use crate::HookEntries;
+use crate::Insertion;
+use crate::InsertionFormat;
+use crate::JsonMember;
 use crate::Level;
-use crate::Member;
-use crate::Once;
-use crate::Part;
-use crate::Piece;
-use crate::Run;
+use crate::Purpose;
+use crate::RunSetup;
 use crate::SettingsError;
-use crate::Wiring;
+use crate::SingleRun;
 use crate::payload::Payload;
 use crate::payload::Tools;
 use crate::primer;
 use crate::reply;
 use crate::server;
 
-/// Not the ones that fire with every piece of an answer.
+/// Not the ones that fire with every insertion of an answer.
 const EVENTS: &[&str] =
     &["SessionStart", "BeforeAgent", "BeforeTool", "AfterTool", "AfterAgent", "Notification", "SessionEnd"];
 
@@ -43,7 +43,7 @@ const TOOLS: Tools = Tools {
 };
 
 /// It counts in milliseconds.
-const ENTRIES: Entries = Entries {
+const ENTRIES: HookEntries = HookEntries {
     kind: "gemini",
     events: EVENTS,
     seconds: 1_000,
@@ -52,7 +52,7 @@ const ENTRIES: Entries = Entries {
     off_switch: None,
 };
 
-const SERVER: Member = Member { of: "mcpServers", value: server };
+const SERVER: JsonMember = JsonMember { of: "mcpServers", value: server };
 
 const SETTINGS: &str = "settings.json";
 
@@ -142,7 +142,7 @@ impl AgentCli for Gemini {
         Some("GEMINI_SESSION_ID")
     }
 
-    fn lacks(&self) -> &'static [Ability] {
+    fn missing_abilities(&self) -> &'static [Ability] {
         &[Ability::TellsItsModel, Ability::IsWoken]
     }
 
@@ -155,29 +155,33 @@ impl AgentCli for Gemini {
         home.join(OWN)
     }
 
-    fn hooks(&self, level: Level<'_>) -> Piece {
-        Piece { part: Part::Hooks, file: settings(level), wiring: Wiring::Hooks(ENTRIES) }
+    fn hooks(&self, level: Level<'_>) -> Insertion {
+        Insertion { purpose: Purpose::Hooks, file: settings(level), format: InsertionFormat::Hooks(ENTRIES) }
     }
 
-    fn mcp(&self, level: Level<'_>, _: Environment<'_>) -> Option<Piece> {
-        Some(Piece { part: Part::Mcp, file: settings(level), wiring: Wiring::Member(SERVER) })
+    fn mcp(&self, level: Level<'_>, _: Environment<'_>) -> Option<Insertion> {
+        Some(Insertion {
+            purpose: Purpose::Mcp,
+            file: settings(level),
+            format: InsertionFormat::JsonMember(SERVER),
+        })
     }
 
-    fn primer(&self, level: Level<'_>) -> Piece {
+    fn primer(&self, level: Level<'_>) -> Insertion {
         primer(level.file("GEMINI.md", "GEMINI.md"))
     }
 
     /// A home of ours, in which everything is its own but the settings: those of
     /// the system, which could be given for one run, have to belong to root.
-    fn once(&self, once: &Once<'_>) -> Result<Run, SettingsError> {
+    fn single_run(&self, once: &SingleRun<'_>) -> Result<RunSetup, SettingsError> {
         let mut settings = (once.read)(&once.config_dir.join(SETTINGS));
         if once.hooks {
-            settings = Some(Wiring::Hooks(ENTRIES).connect(settings.as_deref(), once.program)?);
+            settings = Some(InsertionFormat::Hooks(ENTRIES).connect(settings.as_deref(), once.program)?);
         }
         if once.mcp {
-            settings = Some(Wiring::Member(SERVER).connect(settings.as_deref(), once.program)?);
+            settings = Some(InsertionFormat::JsonMember(SERVER).connect(settings.as_deref(), once.program)?);
         }
-        let mut run = Run::default();
+        let mut run = RunSetup::default();
         // A run inside such a run is at home already.
         let is_at_home = once.config_dir.starts_with(once.dir);
         if is_at_home && !once.hooks && !once.mcp {

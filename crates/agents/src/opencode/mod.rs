@@ -20,14 +20,14 @@ use serde_json::json;
 use crate::Ability;
 use crate::AgentCli;
 use crate::Environment;
+use crate::Insertion;
+use crate::InsertionFormat;
+use crate::JsonMember;
 use crate::Level;
-use crate::Member;
-use crate::Once;
-use crate::Part;
-use crate::Piece;
-use crate::Run;
+use crate::Purpose;
+use crate::RunSetup;
 use crate::SettingsError;
-use crate::Wiring;
+use crate::SingleRun;
 use crate::json_settings::parse;
 use crate::payload::Tools;
 use crate::plugin_dialect;
@@ -43,7 +43,7 @@ const TOOLS: Tools = Tools {
 /// Configuration for one run.
 const CONTENT: &str = "OPENCODE_CONFIG_CONTENT";
 
-const SERVER: Member = Member { of: "mcp", value: server };
+const SERVER: JsonMember = JsonMember { of: "mcp", value: server };
 
 pub struct OpenCode;
 
@@ -74,7 +74,7 @@ impl AgentCli for OpenCode {
         "opencode"
     }
 
-    fn lacks(&self) -> &'static [Ability] {
+    fn missing_abilities(&self) -> &'static [Ability] {
         &[Ability::HearsAtTheEnd]
     }
 
@@ -87,22 +87,22 @@ impl AgentCli for OpenCode {
         config.join("opencode")
     }
 
-    fn hooks(&self, level: Level<'_>) -> Piece {
+    fn hooks(&self, level: Level<'_>) -> Insertion {
         let file = level.file("plugin/consort.js", ".opencode/plugin/consort.js");
-        Piece { part: Part::Hooks, file, wiring: Wiring::Own(plugin) }
+        Insertion { purpose: Purpose::Hooks, file, format: InsertionFormat::Own(plugin) }
     }
 
-    fn mcp(&self, level: Level<'_>, _: Environment<'_>) -> Option<Piece> {
+    fn mcp(&self, level: Level<'_>, _: Environment<'_>) -> Option<Insertion> {
         let file = level.file("opencode.json", "opencode.json");
-        Some(Piece { part: Part::Mcp, file, wiring: Wiring::Member(SERVER) })
+        Some(Insertion { purpose: Purpose::Mcp, file, format: InsertionFormat::JsonMember(SERVER) })
     }
 
-    fn primer(&self, level: Level<'_>) -> Piece {
+    fn primer(&self, level: Level<'_>) -> Insertion {
         primer(level.file("AGENTS.md", "AGENTS.md"))
     }
 
-    fn once(&self, once: &Once<'_>) -> Result<Run, SettingsError> {
-        let mut run = Run::default();
+    fn single_run(&self, once: &SingleRun<'_>) -> Result<RunSetup, SettingsError> {
+        let mut run = RunSetup::default();
         let mut config = (once.environment)(CONTENT);
         if once.hooks {
             let file = run.write(once, "opencode.js", plugin(once.program));

@@ -15,13 +15,13 @@ use consort_core::presence::Agent;
 use crate::Ability;
 use crate::AgentCli;
 use crate::Environment;
+use crate::Insertion;
+use crate::InsertionFormat;
 use crate::Level;
-use crate::Once;
-use crate::Part;
-use crate::Piece;
-use crate::Run;
+use crate::Purpose;
+use crate::RunSetup;
 use crate::SettingsError;
-use crate::Wiring;
+use crate::SingleRun;
 use crate::payload::Tools;
 use crate::plugin_dialect;
 use crate::primer;
@@ -64,7 +64,7 @@ impl AgentCli for Pi {
         Some("PI_SESSION_ID")
     }
 
-    fn lacks(&self) -> &'static [Ability] {
+    fn missing_abilities(&self) -> &'static [Ability] {
         &[Ability::SpeaksMcp]
     }
 
@@ -76,17 +76,17 @@ impl AgentCli for Pi {
         environment("PI_CODING_AGENT_DIR").map_or_else(|| home.join(".pi/agent"), PathBuf::from)
     }
 
-    fn hooks(&self, level: Level<'_>) -> Piece {
+    fn hooks(&self, level: Level<'_>) -> Insertion {
         let file = level.file("extensions/consort.ts", ".pi/extensions/consort.ts");
-        Piece { part: Part::Hooks, file, wiring: Wiring::Own(plugin) }
+        Insertion { purpose: Purpose::Hooks, file, format: InsertionFormat::Own(plugin) }
     }
 
-    fn primer(&self, level: Level<'_>) -> Piece {
+    fn primer(&self, level: Level<'_>) -> Insertion {
         primer(level.file("AGENTS.md", "AGENTS.md"))
     }
 
-    fn once(&self, once: &Once<'_>) -> Result<Run, SettingsError> {
-        let mut run = Run::default();
+    fn single_run(&self, once: &SingleRun<'_>) -> Result<RunSetup, SettingsError> {
+        let mut run = RunSetup::default();
         let is_command = once.arguments.first().is_some_and(|word| COMMANDS.contains(&word.as_str()));
         if once.hooks && !is_command {
             let file = run.write(once, "pi.ts", plugin(once.program));

@@ -18,7 +18,7 @@ use consort_core::messages::quote_message;
 use consort_core::presence::Agent;
 use consort_host::notify;
 use consort_host::notify::Listener;
-use consort_host::notify::Woken;
+use consort_host::notify::WakeReason;
 
 use super::inbox::mailbox;
 use crate::error::CommandError;
@@ -71,12 +71,13 @@ pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
             .iter()
             .try_for_each(|letter| world.out.text(quote_letter(letter, Some(&opened.project.id), now)))?;
         if !letters.is_empty() {
-            opened.app.has_read(&me, &letters)?;
+            opened.app.mark_read(&me, &letters)?;
         }
         let has_line = !stdin.buffer().is_empty();
         let input = std::io::stdin();
         if has_line
-            || listener.wait(Some(input.as_fd()), notify::SAFETY).map_err(cannot_wait)? == Woken::Other
+            || listener.wait(Some(input.as_fd()), notify::POLL_INTERVAL).map_err(cannot_wait)?
+                == WakeReason::Other
         {
             let mut line = String::new();
             match stdin.read_line(&mut line) {

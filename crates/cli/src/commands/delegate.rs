@@ -47,8 +47,12 @@ pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
                 Caller::Agent(agent) => Some(agent.session),
                 Caller::Person | Caller::Anonymous(_) => None,
             };
-            let candidates =
-                opened.app.candidates(&args.task, &opened.project.id, caller.as_ref(), &env::get)?;
+            let candidates = opened.app.delegation_candidates(
+                &args.task,
+                &opened.project.id,
+                caller.as_ref(),
+                &env::get,
+            )?;
             if !args.send {
                 return show(world, &candidates, args.json);
             }

@@ -217,7 +217,7 @@ fn agents(world: &World) -> Vec<Finding> {
 
 /// What its sessions cannot do: nobody should wait for it.
 fn limits(kind: &str) -> String {
-    let lacks = consort_agents::find(kind).map_or(&[][..], |cli| cli.lacks());
+    let lacks = consort_agents::find(kind).map_or(&[][..], |cli| cli.missing_abilities());
     match lacks {
         [] => String::new(),
         lacks => {

@@ -48,7 +48,7 @@ pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
         }
     };
     opened.app.assign_domain(topics, domain, actor)?;
-    let topics = text::few(topics.iter().cloned(), 8);
+    let topics = text::first_few(topics.iter().cloned(), 8);
     world.out.line(match domain {
         Some(domain) => format!("In {domain} from now on: {topics}."),
         None => format!("In no domain from now on: {topics}."),

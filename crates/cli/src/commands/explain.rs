@@ -97,7 +97,7 @@ fn command(world: &World, command: &str, json: bool) -> CommandResult {
     reasons.iter().try_for_each(|reason| world.out.line(format!("  {reason}")))?;
     if !writes.is_empty() {
         let writes = writes.iter().map(|path| text::foreign(path, 200)).collect::<Vec<_>>();
-        world.out.line(format!("Its text tells of writes to {}.", text::few(writes, 6)))?;
+        world.out.line(format!("Its text tells of writes to {}.", text::first_few(writes, 6)))?;
     }
     Ok(())
 }

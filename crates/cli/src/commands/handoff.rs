@@ -91,7 +91,7 @@ fn lines(handoff: &Handoff, tier: Tier, now: Timestamp) -> Vec<String> {
     };
     let agent = &handoff.seen.agent;
     let one_line = |text: &str| text::foreign(text, 200);
-    let few = |names: &[String]| text::few(names.iter().map(|name| one_line(name)), most);
+    let few = |names: &[String]| text::first_few(names.iter().map(|name| one_line(name)), most);
     let status = match handoff.seen.status {
         Status::Gone => "gone",
         Status::Idle => "idle",
@@ -117,7 +117,7 @@ fn lines(handoff: &Handoff, tier: Tier, now: Timestamp) -> Vec<String> {
         };
         lines.push(format!("Task: {} of {}{}", task.key.id, task.key.spec.path, one_line(&why)));
     }
-    let unfinished = text::few(handoff.unfinished.iter().map(|what| text::one_line(what, 200)), most);
+    let unfinished = text::first_few(handoff.unfinished.iter().map(|what| text::one_line(what, 200)), most);
     let unfinished = match unfinished.as_str() {
         "" => "nothing that is known of".to_owned(),
         unfinished => unfinished.to_owned(),
@@ -142,7 +142,7 @@ fn lines(handoff: &Handoff, tier: Tier, now: Timestamp) -> Vec<String> {
                 task.title.as_deref().map_or_else(String::new, |title| format!(" {}", one_line(title)));
             format!("{}{title}", task.id)
         };
-        lines.push(format!("Open tasks: {}", text::few(handoff.open_tasks.iter().map(one), most)));
+        lines.push(format!("Open tasks: {}", text::first_few(handoff.open_tasks.iter().map(one), most)));
     }
     for hold in handoff.holds.iter().take(most) {
         let reason =
@@ -195,7 +195,7 @@ fn past_lines(
     }
     for message in handoff.messages.iter().rev().take(messages).rev() {
         let to: Vec<String> = message.sent.to.iter().map(|to| to.name.clone()).collect();
-        let (from, to) = (&message.sent.from.name, text::few(to, 3));
+        let (from, to) = (&message.sent.from.name, text::first_few(to, 3));
         lines.push(format!("  #{} {from} to {to}: {}", message.number, one_line(&message.sent.text)));
     }
     lines

@@ -69,7 +69,7 @@ pub(crate) fn run(world: &World, args: &Args) -> Result<ExitCode, CommandError> 
         return Ok(ExitCode::from(if args.wait { exit::FOUND_SOMETHING } else { 0 }));
     }
     if !args.peek {
-        opened.app.has_read(&mailbox, &letters)?;
+        opened.app.mark_read(&mailbox, &letters)?;
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -93,7 +93,7 @@ fn wait(
     let mut listener = Listener::open(&world.paths.listeners(), Some(&topic)).map_err(cannot_wait)?;
     let mut failures = 0;
     loop {
-        let mut nap = notify::SAFETY;
+        let mut nap = notify::POLL_INTERVAL;
         match opened.app.inbox(request) {
             Ok(letters) if letters.is_empty() => failures = 0,
             Ok(letters) => return Ok(letters),

@@ -9,7 +9,7 @@ use std::path::Path;
 use clap::builder::PossibleValuesParser;
 use consort_agents::AgentCli;
 use consort_agents::Level;
-use consort_agents::Part;
+use consort_agents::Purpose;
 use consort_host::env;
 
 use super::git_hook;
@@ -148,9 +148,12 @@ fn connect(
         let place = if args.level.project { " for a project" } else { "" };
         output::note(format_args!("{} cannot be told of MCP servers{place}.", cli.title()));
     }
-    let wanted =
-        [(true, Part::Hooks), (args.mcp || cli.has_sandbox(), Part::Mcp), (args.primer, Part::Primer)];
-    let wanted: Vec<Part> =
+    let wanted = [
+        (true, Purpose::Hooks),
+        (args.mcp || cli.has_sandbox(), Purpose::Mcp),
+        (args.primer, Purpose::Primer),
+    ];
+    let wanted: Vec<Purpose> =
         wanted.into_iter().filter(|(is_wanted, _)| *is_wanted).map(|(_, part)| part).collect();
     let make = || changes(world, cli, level, &wanted);
     let plans = make()?;
@@ -176,7 +179,7 @@ pub(crate) fn changes(
     world: &World,
     cli: &dyn AgentCli,
     level: Level<'_>,
-    wanted: &[Part],
+    wanted: &[Purpose],
 ) -> Result<Vec<Plan>, CommandError> {
     let mut plans = connect::plan_connect(world, cli, level, wanted)?;
     plans.retain(|plan| !plan.changes_nothing());

@@ -107,7 +107,7 @@ fn lines(outcome: &RadarOutcome) -> Vec<String> {
 
 /// `GoldFalcon: deepening in auth; emerging: cookie`
 fn about(agent: &AgentTopics) -> String {
-    let few = |topics: &[String]| text::few(topics.iter().map(|topic| text::foreign(topic, 30)), 4);
+    let few = |topics: &[String]| text::first_few(topics.iter().map(|topic| text::foreign(topic, 30)), 4);
     let trajectory = &agent.trajectory;
     let headings = [
         ("deepening", &trajectory.deepening),
@@ -164,7 +164,7 @@ pub(super) fn evidence(signal: &Signal) -> String {
     for (what, names) in [("topics", &signal.topics), ("files", &signal.files), ("domains", &signal.domains)]
     {
         if !names.is_empty() {
-            let names = text::few(names.iter().map(|name| text::foreign(name, 60)), 4);
+            let names = text::first_few(names.iter().map(|name| text::foreign(name, 60)), 4);
             let _ = write!(text, "{}{what}: {names}", if text.is_empty() { "" } else { "; " });
         }
     }

@@ -14,7 +14,7 @@ use std::sync::Arc;
 use consort_core::host::Clock as _;
 use consort_host::Machine;
 use consort_mcp::Server;
-use consort_web::Site;
+use consort_web::HttpServer;
 use consort_web::Token;
 use consort_web::Tokens;
 use tokio::net::TcpListener;
@@ -77,7 +77,7 @@ async fn serve(world: &World, args: &Args, tokens: Tokens) -> CommandResult {
     let calls = Arc::new(ServedCalls::new(world));
     let mcp = Server::new(world.open_app(), Arc::clone(&calls) as _);
     let hosts = args.host.iter().cloned().chain([address.ip().to_string()]);
-    let site = Site::new(world.open_app(), calls, tokens, end.clone())
+    let site = HttpServer::new(world.open_app(), calls, tokens, end.clone())
         .known_as(hosts)
         .with("/mcp", consort_mcp::service(mcp, end));
 

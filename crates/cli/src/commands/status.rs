@@ -56,7 +56,7 @@ pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
         Caller::Anonymous(_) => 0,
     };
     let task = match &you {
-        Caller::Agent(agent) => opened.app.task_in_hand(&agent.session)?,
+        Caller::Agent(agent) => opened.app.claimed_task(&agent.session)?,
         Caller::Person | Caller::Anonymous(_) => None,
     };
     let caller = caller_facts(&opened.app);

@@ -8,13 +8,13 @@ use std::time::Duration;
 use std::time::Instant;
 
 use consort_agents::Level;
-use consort_agents::Part;
+use consort_agents::Purpose;
 use consort_core::host::Topic;
 use consort_core::journal::Actor;
 use consort_core::text;
 use consort_host::env;
 use consort_host::notify::Listener;
-use consort_host::notify::Woken;
+use consort_host::notify::WakeReason;
 use rustix::termios::LocalModes;
 use rustix::termios::OptionalActions;
 use rustix::termios::SpecialCodeIndex;
@@ -72,7 +72,7 @@ pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
             State::Absent => Level::User(&config_dir),
             _ => Level::Project(&opened.place.worktree),
         };
-        let make = || init::changes(world, cli, level, &[Part::Hooks]);
+        let make = || init::changes(world, cli, level, &[Purpose::Hooks]);
         let plans = match make() {
             Ok(plans) => plans,
             // The rest of the screen is worth seeing all the same.
@@ -135,7 +135,7 @@ fn watch(world: &World, opened: &mut Opened, everywhere: bool, connected: bool) 
         let screen = format!("{title}\n\n{table}\n{help}\n").replace('\n', "\x1b[K\r\n");
         world.out.text(format!("\x1b[H{screen}\x1b[J"))?;
         let stdin = std::io::stdin();
-        if listener.wait(Some(stdin.as_fd()), TICK).map_err(cannot_wait)? == Woken::Other {
+        if listener.wait(Some(stdin.as_fd()), TICK).map_err(cannot_wait)? == WakeReason::Other {
             let mut key = [0; 16];
             match stdin.lock().read(&mut key) {
                 Ok(0) | Err(_) => return Ok(()),

@@ -48,7 +48,8 @@ pub(crate) fn run(world: &World, args: &Args) -> Result<ExitCode, CommandError> 
             output::note(format_args!("Waiting for {} to let go of {}.", seen.hold.label, shown(&seen.hold)));
             has_said = true;
         }
-        let left = until.map_or(notify::SAFETY, |until| until.saturating_duration_since(Instant::now()));
+        let left =
+            until.map_or(notify::POLL_INTERVAL, |until| until.saturating_duration_since(Instant::now()));
         if left.is_zero() {
             output::note(format_args!("{} is still held.", text::foreign(&outcome.path, 200)));
             return Ok(ExitCode::from(exit::FOUND_SOMETHING));

@@ -19,7 +19,7 @@ use consort_core::knowledge::Kind;
 use consort_core::knowledge::Scope;
 use consort_core::text;
 use consort_host::notify::Listener;
-use consort_host::notify::Woken;
+use consort_host::notify::WakeReason;
 use notify::RecommendedWatcher;
 use notify::RecursiveMode;
 use notify::Watcher as _;
@@ -37,7 +37,7 @@ const MOST_WAITS: usize = 20;
 /// How often files are looked at where the system does not tell, and how often in
 /// case it did not.
 const TICK: Duration = Duration::from_secs(1);
-const SAFETY: Duration = Duration::from_secs(30);
+const POLL_INTERVAL: Duration = Duration::from_secs(30);
 
 #[derive(clap::Args)]
 pub(crate) struct Args {
@@ -72,7 +72,7 @@ pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
                 changed.push(path);
             }
         }
-        for path in opened.app.outdate(&project, &worktree, &changed, Actor::Consort)? {
+        for path in opened.app.mark_stale(&project, &worktree, &changed, Actor::Consort)? {
             world
                 .out
                 .line(format!("{} has changed: what is known of it is stale.", text::one_line(&path, 120)))?;
@@ -81,8 +81,8 @@ pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
             return Ok(());
         }
         let heard = watch.as_ref().map(|watch| watch.heard.as_fd());
-        let woken = listener.wait(heard, if is_told { SAFETY } else { TICK }).map_err(cannot_wait)?;
-        if let (Woken::Other, Some(watch)) = (woken, &watch) {
+        let woken = listener.wait(heard, if is_told { POLL_INTERVAL } else { TICK }).map_err(cannot_wait)?;
+        if let (WakeReason::Other, Some(watch)) = (woken, &watch) {
             watch.until_quiet();
         }
     }

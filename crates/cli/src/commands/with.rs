@@ -9,9 +9,9 @@ use std::process::Command;
 
 use clap::builder::PossibleValuesParser;
 use consort_agents::Level;
-use consort_agents::Once;
-use consort_agents::Run;
-use consort_files::Pending;
+use consort_agents::RunSetup;
+use consort_agents::SingleRun;
+use consort_files::TemporaryFiles;
 use consort_host::env;
 
 use super::init::kinds;
@@ -50,8 +50,8 @@ pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
     let arguments: Vec<String> =
         args.arguments.iter().map(|word| word.to_string_lossy().into_owned()).collect();
     let is_mcp_alive =
-        |level| cli.mcp(level, &env::get).is_some_and(|piece| connect::is_alive(&piece, level));
-    let once = Once {
+        |level| cli.mcp(level, &env::get).is_some_and(|insertion| connect::is_alive(&insertion, level));
+    let once = SingleRun {
         program: &connect::hook_program(levels[0]),
         dir: &dir,
         config_dir: &config_dir,
@@ -65,7 +65,7 @@ pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
             fs::read_dir(path).into_iter().flatten().flatten().map(|entry| entry.path()).collect()
         },
     };
-    let run = cli.once(&once).map_err(|error| {
+    let run = cli.single_run(&once).map_err(|error| {
         CommandError::user(
             format!("the settings that {} already has for this run cannot be added to: {error}", cli.title()),
             "mend or unset them",
@@ -79,7 +79,7 @@ pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
 }
 
 /// Writes what the run needs, in a directory of ours.
-fn prepare(dir: &Path, run: &Run, pending: &Pending) -> CommandResult {
+fn prepare(dir: &Path, run: &RunSetup, pending: &TemporaryFiles) -> CommandResult {
     if run.files.is_empty() {
         return Ok(());
     }

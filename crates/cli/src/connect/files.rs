@@ -8,7 +8,7 @@ use std::path::PathBuf;
 
 use consort_agents::Level;
 use consort_files::NewFile;
-use consort_files::Pending;
+use consort_files::TemporaryFiles;
 use consort_files::Tree;
 
 use crate::error::CommandError;
@@ -70,7 +70,7 @@ impl TheirFile {
     }
 
     /// Replaces it in one step; its permissions stay, its directory is made.
-    pub(crate) fn write(&self, contents: &[u8], pending: &Pending) -> CommandResult {
+    pub(crate) fn write(&self, contents: &[u8], pending: &TemporaryFiles) -> CommandResult {
         self.replace(contents, pending, || Ok(()))
     }
 
@@ -78,7 +78,7 @@ impl TheirFile {
     pub(super) fn replace(
         &self,
         contents: &[u8],
-        pending: &Pending,
+        pending: &TemporaryFiles,
         is_due: impl FnOnce() -> CommandResult,
     ) -> CommandResult {
         // What `is_due` says against it is more than an `io::Error` can tell.
@@ -121,7 +121,7 @@ impl TheirFile {
 
 /// Replaces a file of our own in one step; a new one is readable by this user
 /// alone.
-pub(crate) fn write_own(path: &Path, contents: &[u8], pending: &Pending) -> CommandResult {
+pub(crate) fn write_own(path: &Path, contents: &[u8], pending: &TemporaryFiles) -> CommandResult {
     consort_files::replace(path, contents, NewFile::Private, pending, || Ok(()))
         .map_err(|error| CommandError::file("cannot write", path, error))
 }

@@ -15,8 +15,8 @@ use std::path::Path;
 use std::path::PathBuf;
 
 use consort_agents::Connection;
+use consort_agents::Insertion;
 use consort_agents::Level;
-use consort_agents::Piece;
 use consort_host::env;
 use serde::Serialize;
 
@@ -102,16 +102,17 @@ impl ConnectionState {
 
 /// How every known agent CLI stands to us.
 pub(crate) fn standings(world: &World, worktree: &Path) -> Vec<ConnectionState> {
-    let state = |piece: &Piece, level: Level<'_>| {
-        let (ours, file, wiring) = (hook_program(level), TheirFile::at(level, &piece.file), &piece.wiring);
+    let state = |insertion: &Insertion, level: Level<'_>| {
+        let (ours, file, format) =
+            (hook_program(level), TheirFile::at(level, &insertion.file), &insertion.format);
         let text = match file.read() {
             Ok(text) => text.filter(|text| !text.trim().is_empty()),
             Err(error) => return State::Malformed(error.in_a_line()),
         };
         let Some(text) = text else { return State::Absent };
         // What could not be connected is worth knowing before it is tried.
-        let found = wiring.connection(&text, &ours);
-        match found.and_then(|found| wiring.connect(Some(&text), &ours).map(|_| found)) {
+        let found = format.connection(&text, &ours);
+        match found.and_then(|found| format.connect(Some(&text), &ours).map(|_| found)) {
             Ok(Connection::Absent) => State::Absent,
             Ok(Connection::Outdated) => State::Outdated,
             Ok(Connection::SwitchedOff) => State::SwitchedOff,
@@ -126,9 +127,10 @@ pub(crate) fn standings(world: &World, worktree: &Path) -> Vec<ConnectionState> 
             let levels = [Level::User(&config_dir), Level::Project(worktree)];
             let hooks = levels.map(|level| cli.hooks(level));
             let files = [0, 1].map(|at| TheirFile::at(levels[at], &hooks[at].file).path());
-            let is_there =
-                |piece: &Piece, level| matches!(state(piece, level), State::Current | State::Outdated);
-            let mcp = |level| cli.mcp(level, &env::get).is_some_and(|piece| is_there(&piece, level));
+            let is_there = |insertion: &Insertion, level| {
+                matches!(state(insertion, level), State::Current | State::Outdated)
+            };
+            let mcp = |level| cli.mcp(level, &env::get).is_some_and(|insertion| is_there(&insertion, level));
             ConnectionState {
                 kind: cli.kind(),
                 title: cli.title(),
@@ -154,18 +156,18 @@ pub(crate) fn hook_program(level: Level<'_>) -> String {
 
 /// Whether what is ours in a file calls a program that is there. One of our
 /// name that is somebody else's is taken to.
-pub(crate) fn is_alive(piece: &Piece, level: Level<'_>) -> bool {
+pub(crate) fn is_alive(insertion: &Insertion, level: Level<'_>) -> bool {
     let ours = hook_program(level);
-    let text = TheirFile::at(level, &piece.file).read().ok().flatten();
+    let text = TheirFile::at(level, &insertion.file).read().ok().flatten();
     let Some(text) = text.filter(|text| !text.trim().is_empty()) else { return false };
     let is_there = |program: &String| match program.contains('/') {
         true => is_program(Path::new(program)),
         false => find_program(program).is_some(),
     };
-    match piece.wiring.connection(&text, &ours) {
+    match insertion.format.connection(&text, &ours) {
         Ok(Connection::Absent) | Err(_) => false,
         Ok(_) => {
-            let programs = piece.wiring.programs(&text, &ours);
+            let programs = insertion.format.programs(&text, &ours);
             programs.is_empty() || programs.iter().any(is_there)
         }
     }

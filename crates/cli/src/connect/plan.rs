@@ -7,15 +7,15 @@ use std::path::PathBuf;
 
 use consort_agents::AgentCli;
 use consort_agents::Connection;
+use consort_agents::Insertion;
 use consort_agents::Level;
-use consort_agents::Part;
-use consort_agents::Piece;
+use consort_agents::Purpose;
 use consort_agents::SettingsError;
 use consort_core::explain::Explain;
 use consort_core::explain::Kind;
 use consort_core::text;
 use consort_files::OurDir;
-use consort_files::Pending;
+use consort_files::TemporaryFiles;
 use consort_host::env;
 
 use super::files::TheirFile;
@@ -76,7 +76,7 @@ impl Plan {
     }
 
     /// Makes it so, unless the file changed since it was read.
-    pub(crate) fn carry_out(&self, pending: &Pending) -> CommandResult {
+    pub(crate) fn carry_out(&self, pending: &TemporaryFiles) -> CommandResult {
         self.check()?;
         match &self.after {
             Some(after) => {
@@ -128,7 +128,7 @@ impl Plan {
         let _ = OurDir::remove(&self.record);
     }
 
-    fn keep_record(&self, written: &str, pending: &Pending) -> CommandResult {
+    fn keep_record(&self, written: &str, pending: &TemporaryFiles) -> CommandResult {
         // What was made for a file that is there still was made by us, however often it is renewed.
         let is_intact = self.before.is_some() && self.record.join(WRITTEN).exists();
         let made = is_intact.then(|| fs::read(self.record.join(NO_ORIGINAL)).ok()).flatten();
@@ -157,15 +157,15 @@ pub(crate) fn plan_connect(
     world: &World,
     cli: &dyn AgentCli,
     level: Level<'_>,
-    wanted: &[Part],
+    wanted: &[Purpose],
 ) -> Result<Vec<Plan>, CommandError> {
-    let is_wanted = |piece: &Piece| wanted.contains(&piece.part);
+    let is_wanted = |insertion: &Insertion| wanted.contains(&insertion.purpose);
     let mut plans = Vec::new();
-    for (file, pieces) in files_of(cli, level) {
-        let plan = plan(world, file, &pieces, level);
-        match plan.and_then(|plan| connected(plan, &pieces, level, is_wanted)) {
+    for (file, insertions) in files_of(cli, level) {
+        let plan = plan(world, file, &insertions, level);
+        match plan.and_then(|plan| connected(plan, &insertions, level, is_wanted)) {
             Ok(plan) => plans.push(plan),
-            Err(error) if pieces.iter().any(is_wanted) => return Err(error),
+            Err(error) if insertions.iter().any(is_wanted) => return Err(error),
             Err(error) => leave_out(&error),
         }
     }
@@ -174,20 +174,22 @@ pub(crate) fn plan_connect(
 
 fn connected(
     mut plan: Plan,
-    pieces: &[Piece],
+    insertions: &[Insertion],
     level: Level<'_>,
-    is_wanted: impl Fn(&Piece) -> bool,
+    is_wanted: impl Fn(&Insertion) -> bool,
 ) -> Result<Plan, CommandError> {
     let ours = hook_program(level);
-    for piece in pieces {
+    for insertion in insertions {
         let cannot = |error| malformed(&plan.path, error);
         let found = plan.before.as_deref().filter(|text| !text.trim().is_empty());
-        let found = found.map(|text| piece.wiring.connection(text, &ours)).transpose().map_err(cannot);
+        let found = found.map(|text| insertion.format.connection(text, &ours)).transpose().map_err(cannot);
         match found {
-            Ok(None | Some(Connection::Absent)) if !is_wanted(piece) => {}
-            Err(error) if !is_wanted(piece) => leave_out(&error),
+            Ok(None | Some(Connection::Absent)) if !is_wanted(insertion) => {}
+            Err(error) if !is_wanted(insertion) => leave_out(&error),
             Err(error) => return Err(error),
-            Ok(_) => plan.after = Some(piece.wiring.connect(plan.after.as_deref(), &ours).map_err(cannot)?),
+            Ok(_) => {
+                plan.after = Some(insertion.format.connect(plan.after.as_deref(), &ours).map_err(cannot)?)
+            }
         }
     }
     Ok(plan)
@@ -208,14 +210,14 @@ pub(crate) fn plan_disconnect(
     leaving: &[&'static dyn AgentCli],
 ) -> Vec<Result<Plan, CommandError>> {
     let mut plans = Vec::new();
-    for (file, pieces) in files_of(cli, level) {
-        if pieces.iter().all(|piece| piece.part == Part::Primer)
+    for (file, insertions) in files_of(cli, level) {
+        if insertions.iter().all(|insertion| insertion.purpose == Purpose::Primer)
             && is_read_by_others(world, level, &file, leaving)
         {
             continue;
         }
         let disconnected = |plan: Plan| Plan { after: plan.original.clone(), ..plan };
-        plans.push(plan(world, file, &pieces, level).map(disconnected));
+        plans.push(plan(world, file, &insertions, level).map(disconnected));
     }
     // What was made first goes last: the others may be in its directory.
     plans.reverse();
@@ -240,26 +242,31 @@ fn is_read_by_others(
     })
 }
 
-fn is_connected(piece: &Piece, level: Level<'_>) -> bool {
-    let text = TheirFile::at(level, &piece.file).read().ok().flatten().unwrap_or_default();
-    let found = piece.wiring.connection(&text, &hook_program(level));
+fn is_connected(insertion: &Insertion, level: Level<'_>) -> bool {
+    let text = TheirFile::at(level, &insertion.file).read().ok().flatten().unwrap_or_default();
+    let found = insertion.format.connection(&text, &hook_program(level));
     !text.trim().is_empty() && found.is_ok_and(|found| found != Connection::Absent)
 }
 
 /// A CLI's files that may have something of ours.
-fn files_of(cli: &dyn AgentCli, level: Level<'_>) -> Vec<(TheirFile, Vec<Piece>)> {
-    let mut files: Vec<(TheirFile, Vec<Piece>)> = Vec::new();
-    for piece in cli.pieces(level, &env::get) {
-        let its = TheirFile::at(level, &piece.file);
+fn files_of(cli: &dyn AgentCli, level: Level<'_>) -> Vec<(TheirFile, Vec<Insertion>)> {
+    let mut files: Vec<(TheirFile, Vec<Insertion>)> = Vec::new();
+    for insertion in cli.insertions(level, &env::get) {
+        let its = TheirFile::at(level, &insertion.file);
         match files.iter_mut().find(|(file, _)| *file == its) {
-            Some((_, pieces)) => pieces.push(piece),
-            None => files.push((its, vec![piece])),
+            Some((_, insertions)) => insertions.push(insertion),
+            None => files.push((its, vec![insertion])),
         }
     }
     files
 }
 
-fn plan(world: &World, file: TheirFile, pieces: &[Piece], level: Level<'_>) -> Result<Plan, CommandError> {
+fn plan(
+    world: &World,
+    file: TheirFile,
+    insertions: &[Insertion],
+    level: Level<'_>,
+) -> Result<Plan, CommandError> {
     let (before, path) = (file.read()?, file.path());
     let record = world.paths.backups().join(record_name(&path));
     let written = fs::read_to_string(record.join(WRITTEN)).ok();
@@ -273,7 +280,7 @@ fn plan(world: &World, file: TheirFile, pieces: &[Piece], level: Level<'_>) -> R
         Some(before) if before.trim().is_empty() => Some(before.clone()),
         Some(before) => {
             let (ours, kept) = (hook_program(level), kept.filter(|_| written.is_some()));
-            match without(before, pieces, &ours, kept.as_deref()) {
+            match without(before, insertions, &ours, kept.as_deref()) {
                 // What does not mention us has nothing of ours, whatever else is wrong with it.
                 Err(_) if !before.contains("consort") && !before.contains(&ours) => Some(before.clone()),
                 left => left.map_err(|error| malformed(&path, error))?,
@@ -287,14 +294,14 @@ fn plan(world: &World, file: TheirFile, pieces: &[Piece], level: Level<'_>) -> R
 /// A file without what is ours; `None` where nothing is left of it.
 fn without(
     text: &str,
-    pieces: &[Piece],
+    insertions: &[Insertion],
     ours: &str,
     before: Option<&str>,
 ) -> Result<Option<String>, SettingsError> {
     let mut left = Some(text.to_owned());
-    for piece in pieces {
+    for insertion in insertions {
         let Some(text) = left.as_deref().filter(|text| !text.trim().is_empty()) else { break };
-        left = piece.wiring.disconnect(text, ours, before)?;
+        left = insertion.format.disconnect(text, ours, before)?;
     }
     Ok(left)
 }
@@ -335,7 +342,7 @@ mod tests {
     fn nothing_is_written_over_what_changed_meanwhile() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("settings.json");
-        let pending = Pending::new(&dir.path().join("pending"));
+        let pending = TemporaryFiles::new(&dir.path().join("pending"));
         let plan = Plan {
             file: TheirFile::OfUser(path.clone()),
             path: path.clone(),

@@ -123,7 +123,7 @@ pub(crate) fn in_a_child(
 
 pub(crate) fn make(opened: &mut Opened, scope: &Scope) -> Result<document::Document, CommandError> {
     let entries = opened.app.knowledge_entries(scope)?;
-    document::make(&entries).map_err(|error| {
+    document::from_entries(&entries).map_err(|error| {
         CommandError::user(
             format!("the document cannot be made: {error}"),
             "`consort journal verify` may know more",

@@ -7,7 +7,7 @@ use consort_core::knowledge::ActRequest;
 use consort_core::knowledge::Scope;
 use consort_knowledge::Answer;
 use consort_knowledge::Format;
-use consort_knowledge::Journalled;
+use consort_knowledge::JournalPast;
 use consort_knowledge::Question;
 use consort_knowledge::Session;
 use serde_json::Value;
@@ -47,7 +47,7 @@ pub(crate) fn ask(
     file::ingest(opened, &mut *index, scope)?;
     let (now, worktree) = (opened.app.host().now(), opened.place.worktree.clone());
     let moment = |text: &str| time::moment(text, now, &worktree);
-    let mut past = Journalled { app: &mut opened.app, scope, moment: &moment };
+    let mut past = JournalPast { app: &mut opened.app, scope, moment: &moment };
     let question = Question { scope, source, format, tokens };
     Ok(consort_knowledge::ask(&mut Session::new(), &*index, &mut past, &question)?)
 }

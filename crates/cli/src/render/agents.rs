@@ -1,8 +1,8 @@
 //! The table of agents as text, for the commands `who`, `up` and `status`.
 
 use consort_core::Timestamp;
+use consort_core::presence::AgentView;
 use consort_core::presence::LeaveReason;
-use consort_core::presence::Seen;
 use consort_core::presence::Status;
 use consort_core::presence::WhoOutcome;
 use consort_core::text;
@@ -106,7 +106,7 @@ pub(crate) fn cut(text: &str, width: usize) -> String {
 }
 
 /// `3 agents: 1 waiting for you, 2 idle`.
-pub(crate) fn summary(agents: &[Seen]) -> String {
+pub(crate) fn summary(agents: &[AgentView]) -> String {
     let count = |status| agents.iter().filter(|seen| seen.status == status).count();
     let parts: Vec<String> = [
         (count(Status::Waiting), "waiting for you"),
@@ -148,7 +148,7 @@ impl Row {
         Self::new(RowKind::Header, cells.into_iter().map(str::to_owned).collect())
     }
 
-    fn of(seen: &Seen, now: Timestamp, with_project: bool) -> Self {
+    fn of(seen: &AgentView, now: Timestamp, with_project: bool) -> Self {
         let agent = &seen.agent;
         let you = if seen.you { " (you)" } else { "" };
         let mut cells = vec![
@@ -174,7 +174,7 @@ impl Row {
     }
 }
 
-fn doing(seen: &Seen) -> String {
+fn doing(seen: &AgentView) -> String {
     let doing = activity(seen);
     let unread = match seen.unread {
         0 => return doing,
@@ -183,7 +183,7 @@ fn doing(seen: &Seen) -> String {
     if doing.is_empty() { unread } else { format!("{doing} · {unread}") }
 }
 
-fn activity(seen: &Seen) -> String {
+fn activity(seen: &AgentView) -> String {
     match (seen.left, &seen.waiting_for, &seen.activity) {
         (Some(left), ..) => match left.reason {
             LeaveReason::Ended => "session ended",
@@ -200,7 +200,7 @@ fn activity(seen: &Seen) -> String {
 }
 
 /// The pane or terminal, and where on the screen that is.
-fn place(seen: &Seen) -> String {
+fn place(seen: &AgentView) -> String {
     let terminal = &seen.agent.location.terminal;
     let tty = seen.agent.location.process.tty.as_deref().map(|tty| tty.trim_start_matches("/dev/"));
     let mut place = terminal.pane.as_deref().or(tty).unwrap_or_default().to_owned();

@@ -35,7 +35,7 @@ pub(super) fn denial(obstacles: &[Obstacle], now: Timestamp) -> String {
              the same path with `consort contest`.{join} Or work on something else. Do not write it by other means."
         ));
     }
-    text::disarm(&told).into_owned()
+    text::strip_hook_marks(&told).into_owned()
 }
 
 /// A write that meets a reservation which the store could not confirm.
@@ -47,13 +47,13 @@ pub(super) fn unconfirmed(path: &str, line: &PublishedHold) -> String {
         text::one_line(&line.label, 80),
         text::foreign(line.pattern.as_str(), 200),
     );
-    text::disarm(&told).into_owned()
+    text::strip_hook_marks(&told).into_owned()
 }
 
 pub(super) fn warning(obstacles: &[Obstacle], now: Timestamp) -> String {
     let told =
         format!("[consort] {}\nNobody keeps you from writing; talk to them first.", facts(obstacles, now));
-    text::disarm(&told).into_owned()
+    text::strip_hook_marks(&told).into_owned()
 }
 
 /// A line for each that is in the way, and a count of those that are not shown.
@@ -119,7 +119,7 @@ pub(super) fn touched(touch: &Touch, name: &str, now: Timestamp) -> String {
         text::foreign(&touch.path, 200),
         text::ago(now.since(touch.at)),
     );
-    text::disarm(&told).into_owned()
+    text::strip_hook_marks(&told).into_owned()
 }
 
 /// Files that a session has read and that are not what they were.
@@ -132,9 +132,9 @@ pub(super) fn changed(changes: &[(&str, Option<String>, Stamp)], now: Timestamp)
             changed => format!("{path} (by {by}, {})", text::ago(now.since(Timestamp(changed / 1_000_000)))),
         }
     };
-    let files = text::few(changes.iter().map(one), SHOWN);
+    let files = text::first_few(changes.iter().map(one), SHOWN);
     let told = format!("[consort] Changed since you read it: {files}. Read again before you rely on it.");
-    text::disarm(&told).into_owned()
+    text::strip_hook_marks(&told).into_owned()
 }
 
 /// What a commit would take along that is others'.
@@ -154,7 +154,7 @@ pub(super) fn commit(
     }
     let is_new = |(path, _): &&(String, String)| obstacles.iter().all(|obstacle| obstacle.path != *path);
     let one = |(path, name): &(String, String)| format!("{} ({name})", text::foreign(path, 200));
-    let files = text::few(swept.iter().filter(is_new).map(one), SHOWN);
+    let files = text::first_few(swept.iter().filter(is_new).map(one), SHOWN);
     if !files.is_empty() {
         told.push(format!(
             "[consort] This commit takes along what others edited last and you did not: {files}."
@@ -165,7 +165,7 @@ pub(super) fn commit(
 
 /// Another one's work will meet with one's own when it is merged.
 pub(super) fn overlap(overlap: &Overlap, other: &Agent) -> String {
-    let list = |paths: &[String]| text::few(paths.iter().map(|path| text::foreign(path, 200)), SHOWN);
+    let list = |paths: &[String]| text::first_few(paths.iter().map(|path| text::foreign(path, 200)), SHOWN);
     let branch =
         other.branch.as_ref().map_or_else(String::new, |branch| format!(" on {}", text::foreign(branch, 60)));
     let mut told = format!("{}{branch} works in another worktree of this repository.", other.name);
@@ -185,12 +185,12 @@ pub(super) fn trespass(obstacles: &[Obstacle], now: Timestamp) -> String {
          undo it on your own: agree with them on what to do.",
         facts(obstacles, now)
     );
-    text::disarm(&told).into_owned()
+    text::strip_hook_marks(&told).into_owned()
 }
 
 /// The same, to a holder. Somebody else may have changed them meanwhile.
 pub(super) fn trespassed<'a>(paths: impl Iterator<Item = &'a str>, command: &str) -> String {
-    let files = text::few(paths.map(|path| text::foreign(path, 200)), SHOWN);
+    let files = text::first_few(paths.map(|path| text::foreign(path, 200)), SHOWN);
     let command = text::quoted(command, 200);
     format!(
         "While a command of mine ran, what you hold changed: {files}. Who changed it is not known. The command: {command}"

@@ -103,7 +103,7 @@ pub(super) fn is_word(text: &str) -> bool {
 
 /// Of what was learned, what counts by now: enough of it, and most of what is
 /// known of the topic.
-pub fn that_count(learned: &[Learned], now: Timestamp) -> impl Iterator<Item = &Learned> {
+pub fn established(learned: &[Learned], now: Timestamp) -> impl Iterator<Item = &Learned> {
     let mut totals: BTreeMap<&str, f64> = BTreeMap::new();
     for one in learned {
         *totals.entry(&one.topic).or_default() += one.weight_at(now);

@@ -10,7 +10,7 @@ use super::Signal;
 use super::SignalKind;
 use super::Step;
 use super::Trajectory;
-use super::that_count;
+use super::established;
 use crate::Timestamp;
 use crate::claims::Hold;
 use crate::config::environment_name;
@@ -18,7 +18,7 @@ use crate::journal::ChangeId;
 use crate::journal::Number;
 use crate::journal::Seq;
 use crate::messages::Message;
-use crate::presence::Seen;
+use crate::presence::AgentView;
 use crate::presence::SessionId;
 use crate::presence::Status;
 use crate::project::ProjectId;
@@ -34,7 +34,7 @@ pub enum ConvergenceChange {
     Predicted {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         again: Option<ChangeId>,
-        pair: [Party; 2],
+        pair: [PredictedAgent; 2],
         signal: Signal,
     },
     Resolved {
@@ -66,7 +66,7 @@ impl ConvergenceChange {
 
 /// One of two.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Party {
+pub struct PredictedAgent {
     pub session: SessionId,
     pub name: String,
 }
@@ -84,7 +84,7 @@ pub struct Prediction {
     /// The entry that made or last renewed it.
     #[serde(rename = "entry")]
     pub seq: Seq,
-    pub pair: [Party; 2],
+    pub pair: [PredictedAgent; 2],
     pub signal: Signal,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ended: Option<Ending>,
@@ -97,7 +97,7 @@ impl Prediction {
     }
 
     /// The other one of the two.
-    pub fn other(&self, session: &SessionId) -> &Party {
+    pub fn other(&self, session: &SessionId) -> &PredictedAgent {
         if self.pair[0].session == *session { &self.pair[1] } else { &self.pair[0] }
     }
 }
@@ -202,7 +202,7 @@ impl From<&Prediction> for PredictionNote {
 /// Two agents and how near they are.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct PairView {
-    pub pair: [Party; 2],
+    pub pair: [PredictedAgent; 2],
     /// What is seen now, the strongest first.
     pub signals: Vec<Signal>,
     pub prediction: Option<Prediction>,
@@ -243,7 +243,7 @@ pub struct AgentTopics {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Handoff {
     #[serde(flatten)]
-    pub seen: Seen,
+    pub seen: AgentView,
     /// What it was asked last, where prompts may be kept.
     pub goal: Option<String>,
     pub trajectory: Trajectory,
@@ -300,7 +300,7 @@ pub(crate) fn domains(
 ) -> Domains {
     // What cannot be read was refused where it was configured.
     let mut domains = Domains::parse(configured).unwrap_or_default();
-    for one in that_count(learned, now) {
+    for one in established(learned, now) {
         if domains.of(&one.topic).is_none() {
             domains.set(&one.topic, Some(&one.domain));
         }

@@ -227,7 +227,10 @@ pub(super) fn suitability(
     let known: Vec<(&String, f64)> = wanted.iter().filter_map(|topic| Some((topic, worth(topic)?))).collect();
     let mut score = 0.5 * known.iter().map(|(_, worth)| worth).sum::<f64>() / wanted.len().max(1) as f64;
     if !known.is_empty() {
-        reasons.push(format!("works on {}", text::few(known.iter().map(|(topic, _)| (*topic).clone()), 4)));
+        reasons.push(format!(
+            "works on {}",
+            text::first_few(known.iter().map(|(topic, _)| (*topic).clone()), 4)
+        ));
     }
     let parts = |path: &str| topics(path, &[]);
     let mut files: Vec<String> =
@@ -237,7 +240,7 @@ pub(super) fn suitability(
     files.retain(|path| parts(path).iter().any(|part| wanted.contains(part)));
     if !files.is_empty() {
         score += 0.2;
-        reasons.push(format!("has written {}", text::few(files, 2)));
+        reasons.push(format!("has written {}", text::first_few(files, 2)));
     }
     let of = |topics: &[String]| -> Vec<String> {
         let mut found: Vec<String> =

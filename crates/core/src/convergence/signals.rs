@@ -8,9 +8,9 @@ use serde::Deserialize;
 use serde::Serialize;
 
 use super::Domains;
-use super::Glance;
 use super::Heading;
 use super::Step;
+use super::TopicSummary;
 use super::Trail;
 use super::Visit;
 use super::trail::Marks;
@@ -120,11 +120,11 @@ impl<'a> Profile<'a> {
         } else {
             Files::default()
         };
-        Self { files, ..Self::at_a_glance(&Glance::of(trail), scoring_context) }
+        Self { files, ..Self::at_a_glance(&TopicSummary::of(trail), scoring_context) }
     }
 
     /// Of words only.
-    pub fn at_a_glance(glance: &Glance<'a>, scoring_context: &ScoringContext<'a>) -> Self {
+    pub fn at_a_glance(glance: &TopicSummary<'a>, scoring_context: &ScoringContext<'a>) -> Self {
         let words = Marks::new(glance);
         let mut key: Vec<&str> = glance.steps.last().cloned().unwrap_or_default();
         key.sort_unstable();

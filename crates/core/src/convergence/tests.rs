@@ -5,7 +5,6 @@ use proptest::prelude::*;
 
 use super::Counters;
 use super::Domains;
-use super::Glance;
 use super::Heading;
 use super::Outcome;
 use super::Profile;
@@ -13,6 +12,7 @@ use super::ScoringContext;
 use super::Signal;
 use super::SignalKind;
 use super::Step;
+use super::TopicSummary;
 use super::Trail;
 use super::Trajectory;
 use super::Visit;
@@ -169,14 +169,14 @@ fn domains_are_learned_and_fade() {
     let domains = Domains::parse("auth: jwt login").unwrap();
     let taught = steps(&["jwt keycloak", "login keycloak", "jwt keycloak", "sql"]);
     let learned = super::learn(&taught, &domains, &[], Timestamp(0));
-    let counts: Vec<_> = super::that_count(&learned, Timestamp(0))
+    let counts: Vec<_> = super::established(&learned, Timestamp(0))
         .map(|one| (one.topic.as_str(), one.domain.as_str()))
         .collect();
     assert_eq!(counts, [("keycloak", "auth")]);
     let month = Timestamp(28 * Timestamp::DAY);
     let faded = super::learn(&steps(&["jwt passkey"]), &domains, &learned, month);
-    assert_eq!(super::that_count(&faded, month).count(), 0);
-    assert_eq!(super::that_count(&learned, month).count(), 0, "without a new lesson too");
+    assert_eq!(super::established(&faded, month).count(), 0);
+    assert_eq!(super::established(&learned, month).count(), 0, "without a new lesson too");
     assert!(faded.iter().all(|one| one.topic == "passkey"), "{faded:?}");
     assert_eq!(Domains::parse("auth jwt").unwrap_err(), "auth jwt");
 }
@@ -207,7 +207,7 @@ proptest! {
 
     #[test]
     fn what_is_only_of_late_never_fades(steps in any_steps()) {
-        let marks = Marks::new(&Glance::of_steps(&steps));
+        let marks = Marks::new(&TopicSummary::of_steps(&steps));
         for mark in &marks.all {
             let is_recent = steps.iter().rev().take(3).any(|step| step.topics.iter().any(|topic| topic == mark.name));
             prop_assert_eq!(marks.heading(mark) == Some(Heading::Fading), steps.len() >= 3 && !is_recent);

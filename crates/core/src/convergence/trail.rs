@@ -74,12 +74,12 @@ impl Trail {
 /// What a session is about, at a glance: the topics of its last prompts, oldest
 /// first.
 #[derive(Clone, Debug)]
-pub struct Glance<'a> {
+pub struct TopicSummary<'a> {
     pub session: Cow<'a, str>,
     pub steps: Vec<Vec<&'a str>>,
 }
 
-impl<'a> Glance<'a> {
+impl<'a> TopicSummary<'a> {
     /// The same of a trail.
     pub fn of(trail: &'a Trail) -> Self {
         Self { session: trail.session.as_str().into(), ..Self::of_steps(&trail.steps) }
@@ -121,7 +121,7 @@ pub(super) struct Marks<'a> {
 }
 
 impl<'a> Marks<'a> {
-    pub(super) fn new(glance: &Glance<'a>) -> Self {
+    pub(super) fn new(glance: &TopicSummary<'a>) -> Self {
         let steps = glance.steps.iter().take(WINDOW).enumerate();
         let words = steps.flat_map(|(at, step)| step.iter().map(move |name| Mark { name, mask: 1 << at }));
         Self::merge(words.collect(), glance.steps.len().min(WINDOW))
@@ -202,11 +202,11 @@ pub struct Trajectory {
 impl Trajectory {
     /// Where these prompts head.
     pub fn of(steps: &[Step]) -> Self {
-        Self::at_a_glance(&Glance::of_steps(steps))
+        Self::at_a_glance(&TopicSummary::of_steps(steps))
     }
 
     /// The same from what others see of a session.
-    pub fn at_a_glance(glance: &Glance<'_>) -> Self {
+    pub fn at_a_glance(glance: &TopicSummary<'_>) -> Self {
         let marks = Marks::new(glance);
         let all = |heading| {
             let mut found: Vec<&Mark<'_>> = marks.heading_for(heading).collect();

@@ -7,8 +7,8 @@ use std::path::Path;
 use std::path::PathBuf;
 
 use crate::Timestamp;
-use crate::convergence::Glance;
 use crate::convergence::Step;
+use crate::convergence::TopicSummary;
 use crate::convergence::Trail;
 use crate::convergence::Visit;
 use crate::convergence::WINDOW;
@@ -58,7 +58,7 @@ impl dyn SideFiles + '_ {
         &self,
         trail: &Trail,
         interests: &[&str],
-        look: &mut dyn FnMut(&Glance<'_>),
+        look: &mut dyn FnMut(&TopicSummary<'_>),
     ) -> Result<(), StoreError> {
         let Some(step) = trail.steps.last() else { return Ok(()) };
         let mut line = String::new();
@@ -108,7 +108,7 @@ impl dyn SideFiles + '_ {
     }
 
     /// Looks at what all in a project are about.
-    pub fn look_at_all(&self, project: &ProjectId, look: &mut dyn FnMut(&Glance<'_>)) {
+    pub fn each_topic_summary(&self, project: &ProjectId, look: &mut dyn FnMut(&TopicSummary<'_>)) {
         self.look_through(project, None, look);
     }
 
@@ -138,7 +138,7 @@ impl dyn SideFiles + '_ {
     }
 
     /// Ends the trails of sessions that are not here any more, whatever became of them.
-    pub fn end_trails_but(&self, here: &[SessionId]) {
+    pub fn end_trails_except(&self, here: &[SessionId]) {
         let here: Vec<String> = here.iter().map(|session| session.path_part().to_string()).collect();
         for files in self.sessions() {
             if files.has_state && !here.contains(&files.name) {
@@ -183,7 +183,7 @@ impl dyn SideFiles + '_ {
         &self,
         project: &ProjectId,
         interests: Option<&[&str]>,
-        look: &mut dyn FnMut(&Glance<'_>),
+        look: &mut dyn FnMut(&TopicSummary<'_>),
     ) {
         let interests = interests.map(WordFilter::new);
         self.each_slot(TOPICS, &mut |session, value| {
@@ -192,7 +192,7 @@ impl dyn SideFiles + '_ {
             if plain(of) == project.as_str() && is_near() {
                 let steps =
                     steps.split(STEP).map(|step| step.split(' ').filter(|word| !word.is_empty()).collect());
-                look(&Glance { session: plain(session), steps: steps.collect() });
+                look(&TopicSummary { session: plain(session), steps: steps.collect() });
             }
         });
     }

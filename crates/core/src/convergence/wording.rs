@@ -27,13 +27,13 @@ pub(super) fn line(prediction: &Prediction, me: &SessionId) -> String {
 
 /// Names of files are anyone's words: on one line, and unable to be anything else.
 fn one_safe_line(line: &str) -> String {
-    text::disarm(&text::one_line(line, 600)).into_owned()
+    text::strip_hook_marks(&text::one_line(line, 600)).into_owned()
 }
 
 /// What was seen, after the name of one of the two.
 fn seen(signal: &Signal) -> String {
-    let topics = || text::few(signal.topics.iter().map(|topic| text::foreign(topic, 30)), 3);
-    let files = || text::few(signal.files.iter().map(|file| text::foreign(file, 60)), 2);
+    let topics = || text::first_few(signal.topics.iter().map(|topic| text::foreign(topic, 30)), 3);
+    let files = || text::first_few(signal.files.iter().map(|file| text::foreign(file, 60)), 2);
     let mut parts = Vec::new();
     if !signal.topics.is_empty() {
         parts.push(match signal.kind {
@@ -51,7 +51,7 @@ fn seen(signal: &Signal) -> String {
     if parts.is_empty() {
         parts.push(format!(
             "is near: both of you work on {}",
-            text::few(signal.domains.iter().map(|domain| text::foreign(domain, 30)), 3)
+            text::first_few(signal.domains.iter().map(|domain| text::foreign(domain, 30)), 3)
         ));
     }
     parts.join(" and ")
@@ -60,7 +60,7 @@ fn seen(signal: &Signal) -> String {
 /// What to do about it, for the person.
 pub fn recommendation(signal: &Signal) -> String {
     let common = if signal.files.is_empty() { &signal.topics } else { &signal.files };
-    let common = text::few(common.iter().map(|name| text::foreign(name, 60)), 4);
+    let common = text::first_few(common.iter().map(|name| text::foreign(name, 60)), 4);
     match signal.kind {
         SignalKind::MutualDeepening => {
             format!("Both are heading toward {common}. Coordinate before going on, to avoid doing it twice.")
@@ -75,7 +75,7 @@ pub fn recommendation(signal: &Signal) -> String {
         SignalKind::DomainProximity => {
             format!(
                 "Different topics of one domain ({}). Nothing to do yet.",
-                text::few(signal.domains.iter().map(|domain| text::foreign(domain, 30)), 3)
+                text::first_few(signal.domains.iter().map(|domain| text::foreign(domain, 30)), 3)
             )
         }
     }
@@ -83,10 +83,10 @@ pub fn recommendation(signal: &Signal) -> String {
 
 /// To both, when one's former work is what the other now turns to.
 pub(super) fn pollination(other: &str, topics: &[String], files: &[String], is_former: bool) -> String {
-    let topics = text::few(topics.iter().map(|topic| text::foreign(topic, 30)), 3);
+    let topics = text::first_few(topics.iter().map(|topic| text::foreign(topic, 30)), 3);
     let files = match files {
         [] => String::new(),
-        files => format!(" ({})", text::few(files.iter().map(|file| text::foreign(file, 60)), 3)),
+        files => format!(" ({})", text::first_few(files.iter().map(|file| text::foreign(file, 60)), 3)),
     };
     let line = if is_former {
         format!("{other} has worked on {topics}{files}, which you turn to: it may know what you need.")

@@ -73,7 +73,7 @@ impl App {
 
         let files = self.engine.side_files();
         let here = self.engine.read()?.present()?;
-        files.end_trails_but(&here.into_iter().map(|agent| agent.session).collect::<Vec<_>>());
+        files.end_trails_except(&here.into_iter().map(|agent| agent.session).collect::<Vec<_>>());
         files.forget_trails(before);
         // The long looks are reads, and the rest is done in small steps: nobody
         // waits for housekeeping.

@@ -81,7 +81,7 @@ impl dyn SideFiles + '_ {
     }
 
     /// The project whose knowledge of a file would be outdated by a change of it.
-    pub fn leans_on(&self, repository: &Path, path: &str) -> Option<ProjectId> {
+    pub fn project_knowing(&self, repository: &Path, path: &str) -> Option<ProjectId> {
         let known = self.text(&format!("known {}", repository.display()))?;
         let (project, paths) = known.split_once('\n')?;
         let (paths, _) = paths.as_bytes().as_chunks::<LINE>();
@@ -89,7 +89,7 @@ impl dyn SideFiles + '_ {
     }
 
     /// The files of a repository that its project knows, and knows as they are.
-    pub fn set_leans(&self, repository: &Path, project: &ProjectId, paths: &[String]) {
+    pub fn set_known_files(&self, repository: &Path, project: &ProjectId, paths: &[String]) {
         let mut lines: Vec<String> = paths.iter().map(|path| line(path)).collect();
         lines.sort_unstable();
         self.set_text(&format!("known {}", repository.display()), &format!("{project}\n{}", lines.concat()));

@@ -13,7 +13,7 @@ use serde_json::Value;
 use super::Edit;
 use super::EditChange;
 use super::Source;
-use super::Stamped;
+use super::StampedEdit;
 use crate::Timestamp;
 
 /// All that is kept of one entity.
@@ -102,8 +102,8 @@ impl TryFrom<Stored<Source, String, Value>> for Entity {
 impl Entity {
     /// Takes an edit in. Of values the newest counts, and between two of the same
     /// moment the greater writer, so that every replica chooses the same.
-    pub fn apply(&mut self, stamped: Stamped<&Edit, &Source>) {
-        let Stamped { edit, at, writer, by } = stamped;
+    pub fn apply(&mut self, stamped: StampedEdit<&Edit, &Source>) {
+        let StampedEdit { edit, at, writer, by } = stamped;
         match &edit.change {
             EditChange::Set { field, value } => {
                 let is_newer =

@@ -50,7 +50,7 @@ pub use model::Known;
 pub use model::LONGEST_AHEAD;
 pub use model::Scope;
 pub use model::Source;
-pub use model::Stamped;
+pub use model::StampedEdit;
 use model::fresh_replica;
 pub use row::Piece;
 pub use row::Row;

@@ -88,7 +88,7 @@ pub enum EditChange {
 
 /// An edit with who made it, when, and in which replica.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Stamped<E = Edit, S = Source> {
+pub struct StampedEdit<E = Edit, S = Source> {
     #[serde(flatten)]
     pub edit: E,
     pub at: Timestamp,
@@ -96,18 +96,18 @@ pub struct Stamped<E = Edit, S = Source> {
     pub by: S,
 }
 
-impl Stamped {
+impl StampedEdit {
     /// The same without owning it.
-    pub fn borrowed(&self) -> Stamped<&Edit, &Source> {
+    pub fn borrowed(&self) -> StampedEdit<&Edit, &Source> {
         let Self { edit, at, writer, by } = self;
-        Stamped { edit, at: *at, writer: *writer, by }
+        StampedEdit { edit, at: *at, writer: *writer, by }
     }
 }
 
-impl Stamped<&Edit, &Source> {
-    pub(super) fn to_owned(&self) -> Stamped {
+impl StampedEdit<&Edit, &Source> {
+    pub(super) fn to_owned(&self) -> StampedEdit {
         let Self { edit, at, writer, by } = *self;
-        Stamped { edit: edit.clone(), at, writer, by: by.clone() }
+        StampedEdit { edit: edit.clone(), at, writer, by: by.clone() }
     }
 }
 
@@ -131,11 +131,11 @@ pub enum KnowledgeChange {
     /// What another replica knew: its own words, and what was new in them.
     Merged {
         update: String,
-        edits: Vec<Stamped>,
+        edits: Vec<StampedEdit>,
         /// What is dated so far ahead that nothing said here could replace it. It
         /// is kept and does not count.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
-        ahead: Vec<Stamped>,
+        ahead: Vec<StampedEdit>,
     },
 }
 
@@ -159,13 +159,13 @@ impl KnowledgeChange {
     }
 
     /// All of its edits, stamped.
-    pub fn stamped(&self, at: Timestamp) -> Vec<Stamped<&Edit, &Source>> {
+    pub fn stamped(&self, at: Timestamp) -> Vec<StampedEdit<&Edit, &Source>> {
         match self {
             Self::Edited { writer, by, edits, at: said, .. } => {
                 let at = said.unwrap_or(at);
-                edits.iter().map(|edit| Stamped { edit, at, writer: *writer, by }).collect()
+                edits.iter().map(|edit| StampedEdit { edit, at, writer: *writer, by }).collect()
             }
-            Self::Merged { edits, .. } => edits.iter().map(Stamped::borrowed).collect(),
+            Self::Merged { edits, .. } => edits.iter().map(StampedEdit::borrowed).collect(),
         }
     }
 }

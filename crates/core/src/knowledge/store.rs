@@ -46,7 +46,7 @@ pub trait KnowledgeIndex {
     fn each(&self, scope: &Scope, kind: Kind, visit: &mut dyn FnMut(Row<'_>)) -> Result<(), StoreError>;
 
     /// What a session that starts is told, heaviest first.
-    fn heaviest(&self, scope: &Scope, limit: usize) -> Result<Vec<String>, StoreError>;
+    fn most_important(&self, scope: &Scope, limit: usize) -> Result<Vec<String>, StoreError>;
 
     /// The files that are known as they are.
     fn fresh_files(&self, scope: &Scope) -> Result<Vec<String>, StoreError>;

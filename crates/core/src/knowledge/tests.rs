@@ -13,7 +13,7 @@ use super::Kind;
 use super::Known;
 use super::Row;
 use super::Source;
-use super::Stamped;
+use super::StampedEdit;
 use super::actions::View;
 use super::actions::link_name;
 use super::actions::plan;
@@ -52,7 +52,7 @@ impl Memory {
     fn take(&mut self, edits: &[Edit]) {
         self.clock += 1;
         for edit in edits {
-            let stamped = Stamped {
+            let stamped = StampedEdit {
                 edit: edit.clone(),
                 at: Timestamp(self.clock),
                 writer: 1,
@@ -196,7 +196,7 @@ fn entities_of_one_name_are_read_as_one() {
         ] {
             let edit = Edit { entity: String::new(), change };
             let by = Source::default();
-            entity.apply(Stamped { edit: &edit, at: Timestamp(at), writer: 9 - at as u64, by: &by });
+            entity.apply(StampedEdit { edit: &edit, at: Timestamp(at), writer: 9 - at as u64, by: &by });
         }
         entity
     };
@@ -250,7 +250,7 @@ fn a_row_keeps_whatever_it_is_given() {
     }
 }
 
-fn arbitrary_edit() -> impl Strategy<Value = Stamped> {
+fn arbitrary_edit() -> impl Strategy<Value = StampedEdit> {
     let set = (0..3_u8, any::<u8>())
         .prop_map(|(field, value)| EditChange::Set { field: format!("f{field}"), value: value.into() });
     (set, 0..5_i64, 1..4_u64).prop_map(|(change, at, writer)| {
@@ -260,7 +260,7 @@ fn arbitrary_edit() -> impl Strategy<Value = Stamped> {
             other => other,
         };
         let edit = Edit { entity: "e".into(), change };
-        Stamped { edit, at: Timestamp(at), writer, by: Source::default() }
+        StampedEdit { edit, at: Timestamp(at), writer, by: Source::default() }
     })
 }
 
@@ -271,7 +271,7 @@ proptest! {
         edits in prop::collection::vec(arbitrary_edit(), 0..20),
         seed in any::<u64>(),
     ) {
-        let told = |edits: &[Stamped]| {
+        let told = |edits: &[StampedEdit]| {
             let mut entity = Entity::default();
             edits.iter().for_each(|edit| entity.apply(edit.borrowed()));
             entity

@@ -7,7 +7,7 @@
 
 use crate::engine::StoreError;
 use crate::host::MachineProcess;
-use crate::messages::Flag;
+use crate::messages::MailFlag;
 use crate::path_part::PathPart;
 use crate::presence::SessionId;
 use crate::side_files::Line;
@@ -18,20 +18,20 @@ use crate::side_files::SideFiles;
 
 impl dyn SideFiles + '_ {
     /// Which mail a session has. What cannot be read counts as any.
-    pub fn flag(&self, session: &SessionId) -> Flag {
+    pub fn flag(&self, session: &SessionId) -> MailFlag {
         match self.state(session) {
             Ok(Some(state)) => {
                 let marks = state.get(MAIL);
                 let is_set = |mark: char| marks.len() != 3 || marks.contains(mark);
-                Flag { new: is_set('n'), later: is_set('l'), handed: is_set('h') }
+                MailFlag { new: is_set('n'), later: is_set('l'), handed: is_set('h') }
             }
-            Ok(None) => Flag::default(),
-            Err(_) => Flag { new: true, later: true, handed: true },
+            Ok(None) => MailFlag::default(),
+            Err(_) => MailFlag { new: true, later: true, handed: true },
         }
     }
 
     /// The caller must hold the write lock.
-    pub fn set_flag(&self, session: &SessionId, flag: Flag) -> Result<(), StoreError> {
+    pub fn set_flag(&self, session: &SessionId, flag: MailFlag) -> Result<(), StoreError> {
         let mark = |is_set, mark| if is_set { mark } else { '-' };
         let marks: String =
             [mark(flag.new, 'n'), mark(flag.later, 'l'), mark(flag.handed, 'h')].into_iter().collect();

@@ -373,7 +373,7 @@ pub enum WakeCheck {
 
 /// What a hook puts before its session.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Batch {
+pub struct DeliveredBatch {
     pub text: String,
     pub session: SessionId,
     pub by: MachineProcess,
@@ -382,7 +382,7 @@ pub struct Batch {
 /// What a hook finds beside the store, so that one with nothing to do opens no
 /// database. It may say too much, never too little.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Flag {
+pub struct MailFlag {
     /// There is mail to hand over.
     pub new: bool,
     /// There is mail to hand over at the beginning of a turn only.

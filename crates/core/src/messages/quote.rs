@@ -116,7 +116,7 @@ fn named(message: &Message, here: Option<&ProjectId>) -> String {
 fn remark(quoted: &mut String, message: &Message) {
     let line = text::one_line(&message.sent.text, LONGEST_REMARK);
     quoted.push_str("[consort] ");
-    quoted.push_str(&text::disarm(&line));
+    quoted.push_str(&text::strip_hook_marks(&line));
     quoted.push('\n');
 }
 
@@ -179,7 +179,7 @@ fn quote(
         let _ = writeln!(quoted, "({}: {})", sent.from.name, text::quoted(details, 200));
     }
     // A branch or a directory may be called anything.
-    if let Cow::Owned(disarmed) = text::disarm(&quoted[start..]) {
+    if let Cow::Owned(disarmed) = text::strip_hook_marks(&quoted[start..]) {
         quoted.truncate(start);
         quoted.push_str(&disarmed);
     }
@@ -224,7 +224,7 @@ fn lines(quoted: &mut String, text: &str, room: usize) -> bool {
         // Most lines hold nothing to worry about.
         let is_plain = line.bytes().all(|byte| matches!(byte, b' '..=b'~'));
         let line: Cow<'_, str> = if is_plain { line.into() } else { text::printable(line).into() };
-        let line = text::disarm(&line);
+        let line = text::strip_hook_marks(&line);
         let used = quoted.len() - start;
         quoted.push_str("> ");
         if used + line.len() + 3 > room {

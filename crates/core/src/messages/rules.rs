@@ -4,8 +4,8 @@
 
 use super::Answered;
 use super::DeliveryPoint;
-use super::Flag;
 use super::Letter;
+use super::MailFlag;
 use super::Message;
 use super::MessageType;
 use super::Priority;
@@ -200,7 +200,7 @@ pub(super) fn is_letter_worth_waking(letter: &Letter) -> bool {
     sent.from.who != Actor::Consort && is_worth_waking(sent.kind, sent.priority, sent.to.len())
 }
 
-impl Flag {
+impl MailFlag {
     /// Whether there is nothing to hand over.
     pub fn is_down(self) -> bool {
         self == Self::default()
@@ -216,7 +216,7 @@ impl DeliveryPoint {
     }
 
     /// Whether a hook at this moment has anything to do.
-    pub(super) fn concerns(self, flag: Flag) -> bool {
+    pub(super) fn concerns(self, flag: MailFlag) -> bool {
         match self {
             Self::Start => true,
             Self::Prompt => !flag.is_down(),
@@ -314,9 +314,9 @@ pub(super) fn most_urgent_first(letters: &mut [Letter]) {
 }
 
 /// What is left for hooks once a plan was carried out up to `handed` letters.
-pub(super) fn flag_after(plan: &Plan, handed: usize, now: Timestamp) -> Flag {
+pub(super) fn flag_after(plan: &Plan, handed: usize, now: Timestamp) -> MailFlag {
     let left = || plan.hand.iter().skip(handed).chain(&plan.rest);
-    Flag {
+    MailFlag {
         new: left().any(|letter| DeliveryPoint::AfterTool.is_for(letter, now)),
         later: left().next().is_some(),
         handed: plan.pending || handed > 0,

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use super::Flag;
 use super::Letter;
+use super::MailFlag;
 use super::Message;
 use super::SentMessage;
 use crate::Timestamp;
@@ -49,5 +49,5 @@ pub trait MessageStore {
 
     /// Says what is left to do, once this transaction is committed and before
     /// the next one begins.
-    fn set_flag(&mut self, session: &SessionId, flag: Flag);
+    fn set_flag(&mut self, session: &SessionId, flag: MailFlag);
 }

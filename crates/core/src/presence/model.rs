@@ -263,7 +263,7 @@ pub struct Subagent {
 
 /// An agent as it is seen now.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Seen {
+pub struct AgentView {
     #[serde(flatten)]
     pub agent: Agent,
     pub status: Status,
@@ -290,14 +290,14 @@ pub struct Departure {
 /// What can be seen of an agent from outside, now.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Observed {
-    pub live: Option<Live>,
+    pub live: Option<LiveState>,
     pub quadrant: Option<Quadrant>,
 }
 
 /// What an agent's CLI publishes of it; beats what hooks last said, because an
 /// interrupted turn fires no hook.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Live {
+pub struct LiveState {
     pub status: Status,
     pub waiting_for: Option<String>,
     /// When it was published, where hooks may have said something newer.
@@ -394,7 +394,7 @@ pub struct JoinOutcome {
     /// False when it was here already.
     pub joined: bool,
     /// The other agents of this project, by attention.
-    pub others: Vec<Seen>,
+    pub others: Vec<AgentView>,
 }
 
 /// Who left.
@@ -427,7 +427,7 @@ pub struct WhoOutcome {
     pub at: Timestamp,
     /// Absent when every project was asked for.
     pub project: Option<Project>,
-    pub agents: Vec<Seen>,
+    pub agents: Vec<AgentView>,
 }
 
 /// What tells who calls, gathered by the door.

@@ -3,15 +3,15 @@
 
 use super::Activity;
 use super::Agent;
+use super::AgentView;
 use super::Departure;
 use super::LeaveReason;
-use super::Live;
+use super::LiveState;
 use super::NameWish;
 use super::Observed;
 use super::PresenceError;
 use super::Quadrant;
 use super::Rect;
-use super::Seen;
 use super::SessionId;
 use super::Status;
 use super::names;
@@ -155,7 +155,7 @@ pub(super) fn arrival(registered: Option<Agent>, agent: &Agent) -> Vec<Change> {
 }
 
 /// A present agent with what its hooks told last; without that, as it joined.
-pub(super) fn see(mut agent: Agent, activity: Option<Activity>) -> Seen {
+pub(super) fn see(mut agent: Agent, activity: Option<Activity>) -> AgentView {
     let activity = activity.unwrap_or_else(|| Activity {
         last_active: agent.joined_at,
         status: Status::Idle,
@@ -167,7 +167,7 @@ pub(super) fn see(mut agent: Agent, activity: Option<Activity>) -> Seen {
         subagents: Vec::new(),
     });
     agent.model = activity.model.or(agent.model);
-    Seen {
+    AgentView {
         agent,
         status: activity.status,
         activity: activity.doing,
@@ -183,7 +183,7 @@ pub(super) fn see(mut agent: Agent, activity: Option<Activity>) -> Seen {
 }
 
 /// One that left.
-pub(crate) fn see_gone(agent: Agent, at: Timestamp, reason: LeaveReason) -> Seen {
+pub(crate) fn see_gone(agent: Agent, at: Timestamp, reason: LeaveReason) -> AgentView {
     let mut seen = see(agent, None);
     seen.status = Status::Gone;
     seen.last_active = at;
@@ -193,9 +193,9 @@ pub(crate) fn see_gone(agent: Agent, at: Timestamp, reason: LeaveReason) -> Seen
 
 /// What to show: its CLI's own word where there is one that is not older, else the
 /// hooks'.
-pub(super) fn look(mut seen: Seen, glimpse: Observed) -> Seen {
-    let is_new = |live: &Live| live.at.is_none_or(|at| at >= seen.last_active);
-    if let Some(Live { status, waiting_for, .. }) = glimpse.live.filter(is_new) {
+pub(super) fn look(mut seen: AgentView, glimpse: Observed) -> AgentView {
+    let is_new = |live: &LiveState| live.at.is_none_or(|at| at >= seen.last_active);
+    if let Some(LiveState { status, waiting_for, .. }) = glimpse.live.filter(is_new) {
         if status != Status::Working {
             seen.activity = None;
         }
@@ -207,7 +207,7 @@ pub(super) fn look(mut seen: Seen, glimpse: Observed) -> Seen {
 }
 
 /// Those who need the person first, then by name.
-pub(super) fn by_attention(a: &Seen, b: &Seen) -> std::cmp::Ordering {
+pub(super) fn by_attention(a: &AgentView, b: &AgentView) -> std::cmp::Ordering {
     (a.status, &a.agent.name).cmp(&(b.status, &b.agent.name))
 }
 

@@ -15,7 +15,7 @@ use super::watch::Watch;
 use crate::edit::Change;
 use crate::edit::Edit;
 use crate::edit::Stamp;
-use crate::edit::Stamped;
+use crate::edit::StampedEdit;
 use crate::entry::Entry;
 use crate::error::CrdtError;
 use crate::key;
@@ -25,7 +25,7 @@ use crate::wire::Limits;
 
 /// What an update did.
 pub(crate) struct Merged {
-    pub(crate) changes: Vec<Stamped>,
+    pub(crate) changes: Vec<StampedEdit>,
     /// False: all of it was known.
     pub(crate) is_news: bool,
 }
@@ -38,7 +38,7 @@ impl Document {
     ///
     /// What builds on edits that are not here is refused as
     /// [`CrdtError::Gap`], and changes nothing.
-    pub fn merge(&mut self, update: &[u8]) -> Result<Vec<Stamped>, CrdtError> {
+    pub fn merge(&mut self, update: &[u8]) -> Result<Vec<StampedEdit>, CrdtError> {
         self.ingest(update).map(|merged| merged.changes)
     }
 
@@ -65,7 +65,7 @@ impl Document {
 /// The changed entries of one slot: what each writer had and has.
 type Writers = BTreeMap<u64, (Option<Entry>, Option<Entry>)>;
 
-fn told(txn: &impl ReadTxn, changed: Vec<Changed>) -> Vec<Stamped> {
+fn told(txn: &impl ReadTxn, changed: Vec<Changed>) -> Vec<StampedEdit> {
     let mut entities: BTreeMap<Arc<str>, BTreeMap<Slot, Writers>> = BTreeMap::new();
     for Changed { entity, key, before, after } in changed {
         if let Some(key) = key::parse(&key) {
@@ -76,7 +76,7 @@ fn told(txn: &impl ReadTxn, changed: Vec<Changed>) -> Vec<Stamped> {
     entities.into_iter().flat_map(|(id, slots)| told_of(txn, &id, slots)).collect()
 }
 
-fn told_of(txn: &impl ReadTxn, id: &str, slots: BTreeMap<Slot, Writers>) -> Vec<Stamped> {
+fn told_of(txn: &impl ReadTxn, id: &str, slots: BTreeMap<Slot, Writers>) -> Vec<StampedEdit> {
     // Only members need to know what did not change.
     let has_members = slots.keys().any(|slot| matches!(slot, Slot::Member { .. }));
     let mut kept: BTreeMap<Slot, Vec<(u64, Entry)>> = BTreeMap::new();
@@ -131,6 +131,6 @@ fn newest(entries: impl Iterator<Item = (u64, Entry)>) -> Option<(u64, Entry)> {
     entries.max_by_key(|(writer, entry)| (entry.at, *writer))
 }
 
-fn stamped(id: &str, change: Change, at: i64, writer: u64, by: serde_json::Value) -> Stamped {
-    Stamped { edit: Edit { entity: id.to_owned(), change }, stamp: Stamp { at, writer, by } }
+fn stamped(id: &str, change: Change, at: i64, writer: u64, by: serde_json::Value) -> StampedEdit {
+    StampedEdit { edit: Edit { entity: id.to_owned(), change }, stamp: Stamp { at, writer, by } }
 }

@@ -8,7 +8,7 @@ use consort_crdt::Document;
 use consort_crdt::Edit;
 use consort_crdt::Entity;
 use consort_crdt::Stamp;
-use consort_crdt::Stamped;
+use consort_crdt::StampedEdit;
 use proptest::prelude::*;
 use serde_json::Value;
 use serde_json::json;
@@ -131,7 +131,7 @@ impl World {
         for edit in edits {
             self.count += 1;
             replica.expected.edit(&edit, (at, writer, self.count));
-            let stamped = Stamped { edit, stamp: stamp.clone() };
+            let stamped = StampedEdit { edit, stamp: stamp.clone() };
             replica.model.entry(stamped.edit.entity.clone()).or_default().apply(&stamped);
         }
     }

@@ -15,7 +15,7 @@ use consort_core::App;
 use consort_core::hooks::HookCall;
 use consort_core::hooks::HookEvent;
 use consort_core::hooks::HookReply;
-use consort_core::messages::Batch;
+use consort_core::messages::DeliveredBatch;
 use consort_core::messages::DeliveryPoint;
 use consort_core::presence::ActivityOutcome;
 use consort_core::presence::ActivityUpdate;
@@ -33,7 +33,7 @@ fn note_activity(app: &mut App, call: &HookCall, context: &dyn HookContext, upda
     let begins = matches!(call.event, HookEvent::Prompt(_));
     if matches!(app.note_activity(&call.session, update), Ok(ActivityOutcome::Stranger))
         && let Ok(request) = join_request(app.host(), call, context)
-        && let Ok((_, Some(_))) = app.arrive(&request, begins, &|name| context.variable(name))
+        && let Ok((_, Some(_))) = app.join_by_hook(&request, begins, &|name| context.variable(name))
     {
         let _ = app.note_activity(&call.session, update);
     }
@@ -45,7 +45,7 @@ fn mail(
     call: &HookCall,
     context: &dyn HookContext,
     moment: DeliveryPoint,
-) -> Result<Option<Batch>, PresenceError> {
+) -> Result<Option<DeliveredBatch>, PresenceError> {
     // A subagent's context is thrown away with it.
     if call.in_subagent {
         return Ok(None);
@@ -61,7 +61,7 @@ fn mail_beside(
     context: &dyn HookContext,
     moment: DeliveryPoint,
     words: &[String],
-) -> Result<Option<Batch>, PresenceError> {
+) -> Result<Option<DeliveredBatch>, PresenceError> {
     match mail(app, call, context, moment) {
         Err(_) if !words.is_empty() => Ok(None),
         mail => mail,
@@ -80,7 +80,7 @@ fn news(app: &mut App, call: &HookCall, context: &dyn HookContext, after_own_com
 }
 
 /// What there is to say, and the mail, as an answer.
-fn told(mut words: Vec<String>, mail: Option<Batch>) -> Answer {
+fn told(mut words: Vec<String>, mail: Option<DeliveredBatch>) -> Answer {
     words.extend(mail.as_ref().map(|mail| mail.text.clone()));
     let reply = if words.is_empty() { HookReply::Silence } else { HookReply::Context(words.join("\n\n")) };
     Answer { reply, mail }

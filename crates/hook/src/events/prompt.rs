@@ -34,7 +34,9 @@ pub(crate) fn handle(
     words.extend(news(app, call, context, false));
     // What cannot be foreseen keeps no mail back.
     if !call.in_subagent && !is_ours {
-        words.extend(app.prompted(&call.session, prompt, &|name| context.variable(name)).unwrap_or_default());
+        words.extend(
+            app.note_prompt(&call.session, prompt, &|name| context.variable(name)).unwrap_or_default(),
+        );
     }
     let mail = mail_beside(app, call, context, DeliveryPoint::Prompt, &words)?;
     Ok(told(words, mail))

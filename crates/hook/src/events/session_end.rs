@@ -11,7 +11,7 @@ use crate::Answer;
 pub(crate) fn handle(app: &mut App, call: &HookCall, is_replaced: bool) -> Result<Answer, PresenceError> {
     // What it has goes to the one that takes its place.
     if is_replaced {
-        app.is_being_replaced(&call.session)?;
+        app.note_replacement(&call.session)?;
         return Ok(Answer::SILENCE);
     }
     app.leave(&call.session, LeaveReason::Ended, Actor::Agent(call.session.clone()))?;

@@ -15,9 +15,9 @@ use consort_core::hooks::Replaces;
 use consort_core::messages::DeliveryPoint;
 use consort_core::presence::ActivityUpdate;
 use consort_core::presence::Agent;
+use consort_core::presence::AgentView;
 use consort_core::presence::JoinOutcome;
 use consort_core::presence::PresenceError;
-use consort_core::presence::Seen;
 use consort_core::presence::SessionId;
 use consort_core::presence::Status;
 use consort_core::text;
@@ -50,7 +50,7 @@ pub(crate) fn handle(
         }
         Replaces::TheLastIfAlone | Replaces::Nobody => None,
     };
-    let (settings, outcome) = app.arrive(&request, true, &|name| context.variable(name))?;
+    let (settings, outcome) = app.join_by_hook(&request, true, &|name| context.variable(name))?;
     if outcome.as_ref().is_some_and(|outcome| !outcome.joined) {
         // What it was doing before, compacting above all, is over.
         app.note_activity(&call.session, &ActivityUpdate::of(Status::Idle))?;
@@ -62,16 +62,16 @@ pub(crate) fn handle(
     let topics = app.topics_in(&outcome.agent.project.id);
     // What is missing here keeps no mail back.
     let foreseen = match settings.convergence {
-        true => app.foreseen_for(&call.session).unwrap_or_default(),
+        true => app.predictions_for(&call.session).unwrap_or_default(),
         false => Vec::new(),
     };
-    let told =
-        block(&outcome, &topics, &held, &foreseen, settings).map(|block| text::disarm(&block).into_owned());
+    let told = block(&outcome, &topics, &held, &foreseen, settings)
+        .map(|block| text::strip_hook_marks(&block).into_owned());
     let learned = match settings.context {
         ContextMode::Full => app.digest(&outcome.agent, settings.digest_tokens),
         ContextMode::Minimal | ContextMode::None => None,
     };
-    let told = told.into_iter().chain(learned.map(|learned| text::disarm(&learned).into_owned()));
+    let told = told.into_iter().chain(learned.map(|learned| text::strip_hook_marks(&learned).into_owned()));
     let parts: Vec<String> = told.chain(mail.iter().map(|mail| mail.text.clone())).collect();
     if !is_heard && !parts.is_empty() {
         app.keep_for_later(&call.session, &parts.join("\n\n"));
@@ -142,7 +142,7 @@ fn block(
 }
 
 /// `GoldFalcon (claude), working: Edit src/auth.rs; on feat/x, in ../side`
-fn describe(seen: &Seen, me: &Agent) -> String {
+fn describe(seen: &AgentView, me: &Agent) -> String {
     let mut line = format!("{} ({}), ", seen.agent.name, text::foreign(&seen.agent.kind, 20));
     line.push_str(match seen.status {
         Status::Waiting => "waiting for the person",

@@ -6,8 +6,8 @@ use std::path::PathBuf;
 
 use consort_core::App;
 use consort_core::claims::Extent;
-use consort_core::hooks::Act;
 use consort_core::hooks::HookCall;
+use consort_core::hooks::ToolAction;
 use consort_core::hooks::ToolUse;
 use consort_core::messages::DeliveryPoint;
 use consort_core::presence::ActivityUpdate;
@@ -33,24 +33,24 @@ pub(crate) fn handle(
     let mut words = Vec::new();
     // What cannot be noted is a hint less, and keeps no mail back.
     match &tool.act {
-        Act::Writes(paths) if !failed => {
+        ToolAction::Writes(paths) if !failed => {
             let paths: Vec<PathBuf> = paths.iter().map(|path| call.cwd.join(path)).collect();
-            for place in app.wrote(&call.session, &paths).unwrap_or_default() {
-                words.extend(visited(app, call, context, &place, true));
+            for place in app.note_writes(&call.session, &paths).unwrap_or_default() {
+                words.extend(note_visit(app, call, context, &place, true));
             }
         }
-        Act::Reads(path) if !call.in_subagent && !failed => {
+        ToolAction::Reads(path) if !call.in_subagent && !failed => {
             let path = call.cwd.join(path);
             let _ = app.note_read(&call.session, &path);
             let place = app.host().real_path(&path);
-            words.extend(visited(app, call, context, &place, false));
+            words.extend(note_visit(app, call, context, &place, false));
         }
-        Act::Runs(command) => {
+        ToolAction::Runs(command) => {
             let (targets, is_certain) = targets(app.host(), call, context, tool);
             let files = targets.iter().filter(|target| target.extent == Extent::File);
             let files: Vec<PathBuf> = files.map(|target| target.path.clone()).collect();
-            for place in app.wrote(&call.session, &files).unwrap_or_default() {
-                words.extend(visited(app, call, context, &place, true));
+            for place in app.note_writes(&call.session, &files).unwrap_or_default() {
+                words.extend(note_visit(app, call, context, &place, true));
             }
             let environment = |name: &str| context.variable(name);
             if !is_certain {
@@ -62,14 +62,14 @@ pub(crate) fn handle(
         }
         _ => {}
     }
-    words.extend(news(app, call, context, matches!(tool.act, Act::Runs(_))));
+    words.extend(news(app, call, context, matches!(tool.act, ToolAction::Runs(_))));
     let mail = mail_beside(app, call, context, DeliveryPoint::AfterTool, &words)?;
     Ok(told(words, mail))
 }
 
 /// What there is to say of others who are at the same file. A subagent's files
 /// are its session's.
-fn visited(
+fn note_visit(
     app: &mut App,
     call: &HookCall,
     context: &dyn HookContext,
@@ -78,5 +78,5 @@ fn visited(
 ) -> Vec<String> {
     let environment = |name: &str| context.variable(name);
     // A subagent's context is thrown away with it: then the session hears of it.
-    app.visited(&call.session, path, written, call.in_subagent, &environment).unwrap_or_default()
+    app.note_visit(&call.session, path, written, call.in_subagent, &environment).unwrap_or_default()
 }

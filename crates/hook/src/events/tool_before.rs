@@ -10,9 +10,9 @@ use consort_core::claims::Extent;
 use consort_core::claims::Pattern;
 use consort_core::claims::Target;
 use consort_core::claims::Verdict;
-use consort_core::hooks::Act;
 use consort_core::hooks::HookCall;
 use consort_core::hooks::HookReply;
+use consort_core::hooks::ToolAction;
 use consort_core::hooks::ToolUse;
 use consort_core::host::Host;
 use consort_core::messages::DeliveryPoint;
@@ -76,7 +76,7 @@ fn before_a_write(
 ) -> Verdict {
     let environment = |name: &str| context.variable(name);
     // What cannot be noted is a hint less, and stops nothing.
-    if matches!(tool.act, Act::Runs(_)) && !(is_certain && targets.is_empty()) {
+    if matches!(tool.act, ToolAction::Runs(_)) && !(is_certain && targets.is_empty()) {
         let _ = app.begin_command(&call.session, &tool.id);
     }
     if !context.hears_before_tools() {
@@ -97,7 +97,7 @@ pub(super) fn targets(
     tool: &ToolUse,
 ) -> (Vec<Target>, bool) {
     match &tool.act {
-        Act::Writes(paths) => {
+        ToolAction::Writes(paths) => {
             let target = |path: &PathBuf| Target {
                 path: call.cwd.join(path),
                 extent: Extent::File,
@@ -107,11 +107,11 @@ pub(super) fn targets(
             };
             (paths.iter().map(target).collect(), true)
         }
-        Act::Runs(command) => {
+        ToolAction::Runs(command) => {
             let home = context.variable("HOME");
             command_targets(host, &call.cwd, command, home.as_deref(), context.script_reader())
         }
-        Act::Reads(_) | Act::Visits(_) | Act::Other => (Vec::new(), true),
+        ToolAction::Reads(_) | ToolAction::Visits(_) | ToolAction::Other => (Vec::new(), true),
     }
 }
 
@@ -167,10 +167,10 @@ fn target(cwd: &Path, write: consort_shell::Write) -> Target {
 /// The tool and its object: `Edit src/auth.rs`, `Bash cargo test`.
 fn describe(call: &HookCall, tool: &ToolUse) -> String {
     let object = match &tool.act {
-        Act::Reads(path) | Act::Visits(path) => Some(path),
-        Act::Writes(paths) => paths.first(),
-        Act::Runs(command) => return text::one_line(&format!("{} {command}", tool.name), 80),
-        Act::Other => None,
+        ToolAction::Reads(path) | ToolAction::Visits(path) => Some(path),
+        ToolAction::Writes(paths) => paths.first(),
+        ToolAction::Runs(command) => return text::one_line(&format!("{} {command}", tool.name), 80),
+        ToolAction::Other => None,
     };
     let object = object.map(|path| path.strip_prefix(&call.cwd).unwrap_or(path).to_string_lossy());
     text::one_line(&format!("{} {}", tool.name, object.unwrap_or_default()), 80)

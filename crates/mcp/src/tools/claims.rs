@@ -112,5 +112,5 @@ pub(super) fn explain(context: &mut ToolContext<'_>, path: Path) -> Result<Answe
 }
 
 fn shown(names: &[String]) -> String {
-    text::few(names.iter().map(|name| text::foreign(name, 80)), 8)
+    text::first_few(names.iter().map(|name| text::foreign(name, 80)), 8)
 }

@@ -57,7 +57,7 @@ pub(super) struct Handoff {
 pub(super) fn handoff(context: &mut ToolContext<'_>, handoff: Handoff) -> Result<Answer, Problem> {
     context.me()?;
     let outcome = context.app.handoff(&handoff.agent)?;
-    let few = |names: &[String]| text::few(names.iter().map(|name| text::foreign(name, 80)), 8);
+    let few = |names: &[String]| text::first_few(names.iter().map(|name| text::foreign(name, 80)), 8);
     let mut lines =
         vec![format!("{} in {}", outcome.seen.agent.name, outcome.seen.agent.location.worktree.display())];
     lines.extend(outcome.goal.iter().map(|goal| format!("Asked last: {goal}")));

@@ -5,7 +5,7 @@ use consort_core::knowledge::KnowledgeError;
 use consort_core::knowledge::Scope;
 use consort_core::presence::Agent;
 use consort_knowledge::Format;
-use consort_knowledge::Journalled;
+use consort_knowledge::JournalPast;
 use consort_knowledge::Question;
 use serde::Deserialize;
 use serde_json::Value;
@@ -78,7 +78,7 @@ pub(super) fn query(context: &mut ToolContext<'_>, query: Query) -> Result<Answe
     let index = context.app.knowledge()?;
     let calls = context.calls;
     let moment = |text: &str| calls.moment(text, &me.location.worktree);
-    let mut past = Journalled { app: &mut context.app, scope: &scope, moment: &moment };
+    let mut past = JournalPast { app: &mut context.app, scope: &scope, moment: &moment };
     let question = Question { scope: &scope, source: &query.expr, format: Format::Columnar, tokens: TOKENS };
     let answer = consort_knowledge::ask(&mut lock(context.session), &*index, &mut past, &question)?;
     Ok(Answer::new(answer.text.clone(), json!({ "text": answer.text })))

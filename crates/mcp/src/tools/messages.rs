@@ -79,7 +79,7 @@ pub(super) fn send(context: &mut ToolContext<'_>, send: Send) -> Result<Answer, 
     outcome.failed.iter().for_each(|refusal| text.push_str(&format!("\nNot sent: {refusal}")));
     // Whoever sleeps on sees it with its next prompt.
     let mut woken = Vec::new();
-    for (agent, activity) in context.app.asleep(&request, &outcome).unwrap_or_default() {
+    for (agent, activity) in context.app.idle_recipients(&request, &outcome).unwrap_or_default() {
         if context.calls.wake(&agent, &activity) {
             text.push_str(&format!(" {} was idle and is being woken.", agent.name));
             woken.push(agent.name);
@@ -120,7 +120,7 @@ pub(super) fn inbox(context: &mut ToolContext<'_>, inbox: Inbox) -> Result<Answe
         // Handed over now, and read when it calls again: then it has the answer.
         let ids: Vec<ChangeId> = letters.iter().map(|letter| letter.message.id).collect();
         let request = InboxRequest { peek: false, ..request };
-        let handed = context.app.inbox_some(&request, |id| ids.contains(&id))?;
+        let handed = context.app.inbox_where(&request, |id| ids.contains(&id))?;
         context.handing.extend(handed);
     }
     if shown < all {

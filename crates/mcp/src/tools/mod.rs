@@ -82,10 +82,10 @@ impl<'a> ToolContext<'a> {
                 let mailbox = Actor::Agent(agent.session.clone());
                 // It has come back: what it was handed has reached it.
                 let letters = self.arrived(&mailbox);
-                self.app.has_read(&mailbox, &letters)?;
+                self.app.mark_read(&mailbox, &letters)?;
                 self.known = Some(mailbox);
                 // How it stands is worth no failure.
-                let _ = self.app.has_called(&agent.session);
+                let _ = self.app.note_call(&agent.session);
                 Some(*agent)
             }
             Caller::Person | Caller::Anonymous(_) => None,
@@ -102,7 +102,7 @@ impl<'a> ToolContext<'a> {
         // Were it announced later, it would be by that id; one that is here is
         // somebody else's.
         let thread = thread.clone().map(SessionId::from);
-        if let Some(thread) = thread.filter(|thread| matches!(self.app.company(thread), Ok(None))) {
+        if let Some(thread) = thread.filter(|thread| matches!(self.app.present_session(thread), Ok(None))) {
             request.session = thread;
         }
         let agent = self.app.join(&request)?.agent;

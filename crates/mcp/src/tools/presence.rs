@@ -1,7 +1,7 @@
 //! MCP tool of the presence room: who.
 
+use consort_core::presence::AgentView;
 use consort_core::presence::Scope;
-use consort_core::presence::Seen;
 use consort_core::text;
 use serde::Deserialize;
 use serde_json::Value;
@@ -36,8 +36,8 @@ pub(super) fn who(context: &mut ToolContext<'_>, who: Who) -> Result<Answer, Pro
     Ok(Answer::new(lines.join("\n"), json!({ "agents": data })))
 }
 
-fn data(seen: &Seen) -> Value {
-    let Seen { agent, status, activity, you, .. } = seen;
+fn data(seen: &AgentView) -> Value {
+    let AgentView { agent, status, activity, you, .. } = seen;
     json!({
         "name": agent.name, "kind": agent.kind, "status": status, "activity": activity, "branch": agent.branch,
         "worktree": agent.location.worktree, "you": you,
@@ -45,7 +45,7 @@ fn data(seen: &Seen) -> Value {
 }
 
 /// `GoldFalcon (claude), working: Edit src/auth.rs; on feat/x`
-fn line(seen: &Seen) -> String {
+fn line(seen: &AgentView) -> String {
     let name = if seen.you { format!("{} (you)", seen.agent.name) } else { seen.agent.name.to_string() };
     let status = format!("{:?}", seen.status).to_lowercase();
     let mut line = format!("{name}, {}, {status}", text::foreign(&seen.agent.kind, 20));

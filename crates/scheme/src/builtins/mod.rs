@@ -1,6 +1,6 @@
 //! The builtin functions of the Scheme, by name.
 //!
-//! This is the whole list: what is not here or in a [`crate::World`] cannot be
+//! This is the whole list: what is not here or in a [`crate::HostFunctions`] cannot be
 //! called. **Each charges the meter for what its work grows with, before it
 //! does it.**
 

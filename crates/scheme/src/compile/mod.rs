@@ -22,8 +22,8 @@ use crate::error::Error;
 use crate::error::Position;
 use crate::function::Function;
 use crate::function::Kind;
+use crate::host_functions::HostFunctions;
 use crate::host_functions::Signature;
-use crate::host_functions::World;
 use crate::meter;
 use crate::meter::Meter;
 use crate::read::Datum;
@@ -52,7 +52,7 @@ struct Compiler<'a> {
 }
 
 /// A form at top level.
-pub(crate) fn compile(datum: &Datum, world: &dyn World, meter: &mut Meter) -> Result<Code, Error> {
+pub(crate) fn compile(datum: &Datum, world: &dyn HostFunctions, meter: &mut Meter) -> Result<Code, Error> {
     let world = world.functions();
     let mut compiler = Compiler { scopes: vec![Scope::default()], world, meter, depth: 0 };
     compiler.top(datum)?;
@@ -123,11 +123,11 @@ impl Compiler<'_> {
                     self.emit(Op::Builtin(builtin, count as u32), 1 - count as isize);
                     Ok(())
                 }
-                Name::World(signature) => {
+                Name::HostFunctions(signature) => {
                     self.arguments(items)?;
                     self.spot(at);
                     let count = items.len() - 1;
-                    self.emit(Op::World(signature, count as u32), 1 - count as isize);
+                    self.emit(Op::HostFunctions(signature, count as u32), 1 - count as isize);
                     Ok(())
                 }
                 _ => self.call(items, at, tail),
@@ -166,7 +166,9 @@ impl Compiler<'_> {
                 self.emit(Op::Global(index), 1);
             }
             Name::Builtin(builtin) => self.constant(Function::builtin(builtin)),
-            Name::World(signature) => self.constant(Value::Function(Function(Kind::World(signature)))),
+            Name::HostFunctions(signature) => {
+                self.constant(Value::Function(Function(Kind::HostFunctions(signature))))
+            }
             Name::Special => {
                 return Err(Error::new(format!("`{name}` is a form, not a value"))
                     .hint(format!("write ({name} …), or wrap it in a lambda"))

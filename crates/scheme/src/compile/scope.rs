@@ -46,7 +46,7 @@ pub(super) enum Name {
     Unready,
     Global(u32),
     Builtin(&'static Builtin),
-    World(&'static Signature),
+    HostFunctions(&'static Signature),
     Special,
 }
 
@@ -134,7 +134,7 @@ impl Compiler<'_> {
             return Name::Builtin(builtin);
         }
         if let Some(signature) = self.world.iter().find(|signature| *signature.name == **name) {
-            return Name::World(signature);
+            return Name::HostFunctions(signature);
         }
         Name::Global(self.slot(name))
     }

@@ -4,12 +4,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use consort_scheme::Error;
+use consort_scheme::HostFunctions;
 use consort_scheme::Limits;
 use consort_scheme::Meter;
 use consort_scheme::Records;
 use consort_scheme::Signature;
 use consort_scheme::Value;
-use consort_scheme::World;
 use consort_scheme::apply;
 
 #[derive(Default)]
@@ -79,7 +79,7 @@ const fn signature(name: &'static str, usage: &'static str, least: usize, most: 
     Signature { name, usage, about: "", least, most }
 }
 
-impl World for Graph {
+impl HostFunctions for Graph {
     fn functions(&self) -> &'static [Signature] {
         const FUNCTIONS: &[Signature] = &[
             signature("get-principles", "(get-principles)", 0, Some(0)),

@@ -2,16 +2,16 @@
 
 use std::time::Instant;
 
-use consort_scheme::Empty;
 use consort_scheme::Error;
 use consort_scheme::Format;
+use consort_scheme::HostFunctions;
 use consort_scheme::Limits;
 use consort_scheme::List;
 use consort_scheme::Meter;
+use consort_scheme::NoHostFunctions;
 use consort_scheme::Session;
 use consort_scheme::Signature;
 use consort_scheme::Value;
-use consort_scheme::World;
 use consort_scheme::print;
 use expect_test::Expect;
 use expect_test::expect;
@@ -96,7 +96,7 @@ fn a_definition_comes_before_the_language() {
 
 struct Table(Value);
 
-impl World for Table {
+impl HostFunctions for Table {
     fn functions(&self) -> &'static [Signature] {
         const FUNCTIONS: &[Signature] = &[Signature {
             name: "get-principles",
@@ -155,6 +155,6 @@ fn a_query_over_ten_thousand_records() {
 
 #[test]
 fn nothing_is_needed() {
-    let results = Session::new().run("", &mut Empty, &Limits::default());
+    let results = Session::new().run("", &mut NoHostFunctions, &Limits::default());
     assert!(results.is_empty());
 }

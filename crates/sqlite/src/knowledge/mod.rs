@@ -282,8 +282,8 @@ impl KnowledgeIndex for Knowledge {
         self.ask(|connection| block::each(connection, scope, kind, visit))
     }
 
-    fn heaviest(&self, scope: &Scope, limit: usize) -> Result<Vec<String>, StoreError> {
-        self.ask(|connection| read::heaviest(connection, scope, limit))
+    fn most_important(&self, scope: &Scope, limit: usize) -> Result<Vec<String>, StoreError> {
+        self.ask(|connection| read::most_important(connection, scope, limit))
     }
 
     fn fresh_files(&self, scope: &Scope) -> Result<Vec<String>, StoreError> {

@@ -58,7 +58,7 @@ pub(super) fn links(connection: &Connection, scope: &Scope, name: &str) -> rusql
 }
 
 /// Of the heaviest of either kind that has a weight, together.
-pub(super) fn heaviest(
+pub(super) fn most_important(
     connection: &Connection,
     scope: &Scope,
     limit: usize,

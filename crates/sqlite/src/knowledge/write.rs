@@ -16,7 +16,7 @@ use consort_core::knowledge::Known;
 use consort_core::knowledge::Row;
 use consort_core::knowledge::Scope;
 use consort_core::knowledge::Source;
-use consort_core::knowledge::Stamped;
+use consort_core::knowledge::StampedEdit;
 use consort_core::knowledge::merge;
 use consort_core::knowledge::told;
 use rusqlite::Connection;
@@ -89,7 +89,7 @@ pub(super) fn ingest(connection: &Connection, entries: &[Entry], through: Seq) -
 fn edit(
     tx: &Connection,
     scope: &Scope,
-    stamped: Stamped<&Edit, &Source>,
+    stamped: StampedEdit<&Edit, &Source>,
     edited: &mut Edited,
     touched: &mut BTreeSet<Name>,
 ) -> rusqlite::Result<()> {

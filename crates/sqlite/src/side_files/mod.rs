@@ -19,7 +19,7 @@ use std::path::PathBuf;
 use std::rc::Rc;
 
 use consort_core::engine::StoreError;
-use consort_core::messages::Flag;
+use consort_core::messages::MailFlag;
 use consort_core::presence::Agent;
 use consort_core::presence::SessionId;
 use consort_core::side_files::Field;
@@ -111,7 +111,7 @@ impl Files {
         for agent in present {
             let _ = files.start_activity(&agent.session, agent.joined_at);
             files.note_host(agent);
-            let _ = files.set_flag(&agent.session, Flag { new: true, later: true, handed: true });
+            let _ = files.set_flag(&agent.session, MailFlag { new: true, later: true, handed: true });
             let _ = files.begin_trail(&agent.session, &agent.project.id, &agent.location.worktree);
         }
     }

@@ -12,12 +12,12 @@ const LONGEST: usize = 123;
 /// y-websocket comes back by itself, but for codes from 4400 to 4499: those say
 /// that it would get no further.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Goodbye {
+pub(super) struct CloseReason {
     code: u16,
     reason: String,
 }
 
-impl Goodbye {
+impl CloseReason {
     pub(super) fn malformed(why: impl std::fmt::Display) -> Self {
         Self { code: 4400, reason: why.to_string() }
     }
@@ -46,7 +46,7 @@ impl Goodbye {
     }
 }
 
-impl From<StoreError> for Goodbye {
+impl From<StoreError> for CloseReason {
     fn from(error: StoreError) -> Self {
         Self::later(error)
     }
@@ -58,7 +58,9 @@ mod tests {
 
     #[test]
     fn a_long_reason_is_cut_between_letters() {
-        let Message::Close(Some(frame)) = Goodbye::malformed("ä".repeat(100)).message() else { panic!() };
+        let Message::Close(Some(frame)) = CloseReason::malformed("ä".repeat(100)).message() else {
+            panic!()
+        };
         assert_eq!((frame.code, frame.reason.len()), (4400, 122));
     }
 }

@@ -11,5 +11,5 @@ mod close_reason;
 mod shared_document;
 mod socket;
 
-pub(crate) use shared_document::SyncRooms;
+pub(crate) use shared_document::SharedDocuments;
 pub(crate) use socket::routes;

@@ -13,7 +13,7 @@ use axum::body::Bytes;
 use consort_core::App;
 use consort_core::knowledge::KnowledgePlace;
 use consort_core::knowledge::Scope;
-use consort_core::knowledge::Stamped;
+use consort_core::knowledge::StampedEdit;
 use consort_core::project::ProjectId;
 use consort_crdt::Document;
 use consort_crdt::sync;
@@ -22,7 +22,7 @@ use consort_knowledge::document;
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
-use super::close_reason::Goodbye;
+use super::close_reason::CloseReason;
 
 /// How many frames may wait for a peer. One that takes them more slowly than others
 /// write is let go, and gets what it missed when it comes back.
@@ -33,28 +33,28 @@ const ASK_AWARENESS: &[u8] = &[3];
 
 /// The rooms in which somebody is.
 #[derive(Default)]
-pub(crate) struct SyncRooms {
-    rooms: Mutex<HashMap<ProjectId, Arc<SyncRoom>>>,
+pub(crate) struct SharedDocuments {
+    rooms: Mutex<HashMap<ProjectId, Arc<SharedDocument>>>,
     next: AtomicU64,
 }
 
 /// One who is in a room, until it is dropped.
 pub(super) struct Seat<'a> {
-    rooms: &'a SyncRooms,
-    pub(super) room: Arc<SyncRoom>,
+    rooms: &'a SharedDocuments,
+    pub(super) room: Arc<SharedDocument>,
     pub(super) peer: u64,
     /// Nobody was there: it has to see to it that news comes in.
     pub(super) is_first: bool,
 }
 
-impl SyncRooms {
+impl SharedDocuments {
     /// A seat in the room of that project, and the frames that come for it.
     pub(super) fn enter(&self, project: ProjectId) -> (Seat<'_>, mpsc::Receiver<Bytes>) {
         let peer = self.next.fetch_add(1, Ordering::Relaxed);
         let (send, receive) = mpsc::channel(WAITING);
         let mut rooms = lock(&self.rooms);
         let is_first = !rooms.contains_key(&project);
-        let room = rooms.entry(project.clone()).or_insert_with(|| Arc::new(SyncRoom::new(project)));
+        let room = rooms.entry(project.clone()).or_insert_with(|| Arc::new(SharedDocument::new(project)));
         lock(&room.peers).insert(peer, send);
         (Seat { rooms: self, room: Arc::clone(room), peer, is_first }, receive)
     }
@@ -75,7 +75,7 @@ impl Drop for Seat<'_> {
     }
 }
 
-pub(super) struct SyncRoom {
+pub(super) struct SharedDocument {
     pub(super) project: ProjectId,
     /// Nobody is here any more.
     pub(super) empty: CancellationToken,
@@ -91,13 +91,13 @@ struct Kept {
     place: KnowledgePlace,
 }
 
-impl SyncRoom {
+impl SharedDocument {
     fn new(project: ProjectId) -> Self {
         Self { project, empty: CancellationToken::new(), peers: Mutex::default(), kept: Mutex::default() }
     }
 
     /// Tells a new peer what is here; it answers with what is not.
-    pub(super) fn greet(&self, app: &mut App, peer: u64) -> Result<(), Goodbye> {
+    pub(super) fn greet(&self, app: &mut App, peer: u64) -> Result<(), CloseReason> {
         let mut slot = lock(&self.kept);
         let kept = self.up_to_date(slot.take(), app)?;
         self.send(peer, sync::greet(&kept.document));
@@ -107,14 +107,14 @@ impl SyncRoom {
     }
 
     /// Takes in what was recorded, and tells everyone.
-    pub(super) fn catch_up(&self, app: &mut App) -> Result<(), Goodbye> {
+    pub(super) fn catch_up(&self, app: &mut App) -> Result<(), CloseReason> {
         let mut slot = lock(&self.kept);
         *slot = Some(self.up_to_date(slot.take(), app)?);
         Ok(())
     }
 
     /// Does what a peer's frame asks; whether it builds on what is not here.
-    pub(super) fn hear(&self, app: &mut App, from: &Speaker, frame: &[u8]) -> Result<bool, Goodbye> {
+    pub(super) fn hear(&self, app: &mut App, from: &Speaker, frame: &[u8]) -> Result<bool, CloseReason> {
         let mut slot = lock(&self.kept);
         let mut kept = self.up_to_date(slot.take(), app)?;
         let answer = sync::answer(&mut kept.document, frame, from.may_write);
@@ -125,7 +125,7 @@ impl SyncRoom {
                 if !matches!(error, document::CrdtError::Refused(_)) {
                     *slot = Some(kept);
                 }
-                return Err(Goodbye::malformed(error));
+                return Err(CloseReason::malformed(error));
             }
         };
         if !(is_gap && from.was_asked) {
@@ -133,7 +133,7 @@ impl SyncRoom {
         }
         let mut overtaken = None;
         if let Some(update) = update {
-            let edits = merged.into_iter().map(document::inward).collect();
+            let edits = merged.into_iter().map(document::to_edit).collect();
             (kept, overtaken) = self.record(kept, app, &update, edits)?;
         }
         if let Some(relay) = relay {
@@ -153,24 +153,24 @@ impl SyncRoom {
 
     /// The document as the journal has it, whatever there was of it. Whoever is here
     /// is told the difference.
-    fn up_to_date(&self, kept: Option<Kept>, app: &mut App) -> Result<Kept, Goodbye> {
+    fn up_to_date(&self, kept: Option<Kept>, app: &mut App) -> Result<Kept, CloseReason> {
         let Some(mut kept) = kept else { return self.make(app) };
         let Some(entries) = app.knowledge_since(&self.scope(), &mut kept.place)? else {
             self.clear();
-            return Err(Goodbye::behind());
+            return Err(CloseReason::behind());
         };
         if !entries.is_empty() {
             let before = kept.document.vector();
-            document::go_on(&mut kept.document, &entries).map_err(|error| Goodbye::internal(&error))?;
+            document::extend(&mut kept.document, &entries).map_err(|error| CloseReason::internal(&error))?;
             self.tell(None, difference(&kept.document, &before)?);
         }
         Ok(kept)
     }
 
-    fn make(&self, app: &mut App) -> Result<Kept, Goodbye> {
+    fn make(&self, app: &mut App) -> Result<Kept, CloseReason> {
         let mut place = KnowledgePlace::default();
         let entries = app.knowledge_since(&self.scope(), &mut place)?.unwrap_or_default();
-        let document = document::make(&entries).map_err(|error| Goodbye::internal(&error))?;
+        let document = document::from_entries(&entries).map_err(|error| CloseReason::internal(&error))?;
         Ok(Kept { document, place })
     }
 
@@ -182,8 +182,8 @@ impl SyncRoom {
         mut kept: Kept,
         app: &mut App,
         update: &[u8],
-        edits: Vec<Stamped>,
-    ) -> Result<(Kept, Option<Vec<u8>>), Goodbye> {
+        edits: Vec<StampedEdit>,
+    ) -> Result<(Kept, Option<Vec<u8>>), CloseReason> {
         let mut index = app.knowledge()?;
         app.merge_knowledge(&mut *index, &self.scope(), document::hex(update), edits)?;
         let entries = app.knowledge_since(&self.scope(), &mut kept.place)?;
@@ -224,8 +224,8 @@ pub(super) struct Speaker {
 }
 
 /// A frame with all that one with that vector lacks.
-fn difference(document: &Document, before: &[u8]) -> Result<Vec<u8>, Goodbye> {
-    let update = document.since(before).map_err(|error| Goodbye::internal(&error))?;
+fn difference(document: &Document, before: &[u8]) -> Result<Vec<u8>, CloseReason> {
+    let update = document.since(before).map_err(|error| CloseReason::internal(&error))?;
     Ok(sync::tell(&update))
 }
 
@@ -239,7 +239,7 @@ mod tests {
 
     #[test]
     fn a_room_is_there_while_anyone_is_in_it() {
-        let rooms = SyncRooms::default();
+        let rooms = SharedDocuments::default();
         let (one, _frames) = rooms.enter("shop".into());
         let (other, _frames) = rooms.enter("shop".into());
         let (elsewhere, _frames) = rooms.enter("bank".into());
@@ -255,7 +255,7 @@ mod tests {
 
     #[test]
     fn one_that_falls_behind_is_let_go_and_nobody_hears_itself() {
-        let rooms = SyncRooms::default();
+        let rooms = SharedDocuments::default();
         let (slow, mut slow_frames) = rooms.enter("shop".into());
         let (quick, mut quick_frames) = rooms.enter("shop".into());
         for _ in 0..=WAITING {

@@ -22,10 +22,10 @@ use tokio::sync::mpsc;
 use tokio::time;
 use tokio::time::MissedTickBehavior;
 
-use super::close_reason::Goodbye;
+use super::close_reason::CloseReason;
 use super::shared_document::Seat;
+use super::shared_document::SharedDocument;
 use super::shared_document::Speaker;
-use super::shared_document::SyncRoom;
 use crate::events;
 use crate::guard::Access;
 use crate::reply::Refusal;
@@ -91,7 +91,7 @@ async fn serve(inner: Arc<Inner>, project: ProjectId, access: Access, mut socket
     }
     let goodbye = tokio::select! {
         goodbye = converse(&inner, &seat, access, &mut socket, frames) => goodbye,
-        () = inner.end.cancelled() => Some(Goodbye::ending()),
+        () = inner.end.cancelled() => Some(CloseReason::ending()),
     };
     drop(seat);
     if let Some(goodbye) = goodbye {
@@ -106,7 +106,7 @@ async fn serve(inner: Arc<Inner>, project: ProjectId, access: Access, mut socket
 }
 
 /// Brings news into a room, as long as anyone is in it.
-async fn follow_project(inner: Arc<Inner>, room: Arc<SyncRoom>) {
+async fn follow_project(inner: Arc<Inner>, room: Arc<SharedDocument>) {
     // Without a listener nobody would hear of anything.
     let Ok(mut news) = events::news(&inner, Some(room.project.clone())) else { return room.clear() };
     loop {
@@ -128,12 +128,12 @@ async fn converse(
     access: Access,
     socket: &mut WebSocket,
     mut frames: mpsc::Receiver<Bytes>,
-) -> Option<Goodbye> {
+) -> Option<CloseReason> {
     let (room, peer) = (&seat.room, seat.peer);
     let mut speaker = Speaker { peer, may_write: access != Access::Read, was_asked: false };
     let here = Arc::clone(room);
     let greeted = inner.with(move |app, _| Ok(here.greet(app, peer))).await;
-    if let Err(goodbye) = greeted.unwrap_or_else(|refusal| Err(Goodbye::later(refusal.message()))) {
+    if let Err(goodbye) = greeted.unwrap_or_else(|refusal| Err(CloseReason::later(refusal.message()))) {
         return Some(goodbye);
     }
     let mut signs = time::interval(SIGN_OF_LIFE);
@@ -144,7 +144,7 @@ async fn converse(
         tokio::select! {
             frame = frames.recv() => match frame {
                 Some(frame) => send(socket, Message::Binary(frame)).await?,
-                None => return Some(Goodbye::behind()),
+                None => return Some(CloseReason::behind()),
             },
             _ = signs.tick() => {
                 silences += 1;
@@ -158,17 +158,17 @@ async fn converse(
                 silences = 0;
                 let frame = match message? {
                     Ok(Message::Binary(frame)) if frame.len() > LONGEST => {
-                        return Some(Goodbye::malformed(format_args!("a frame of more than {LONGEST} bytes")));
+                        return Some(CloseReason::malformed(format_args!("a frame of more than {LONGEST} bytes")));
                     }
                     Ok(Message::Binary(frame)) => frame,
-                    Ok(Message::Text(_)) => return Some(Goodbye::malformed("frames are binary")),
+                    Ok(Message::Text(_)) => return Some(CloseReason::malformed("frames are binary")),
                     Ok(Message::Ping(_) | Message::Pong(_)) => continue,
                     Ok(Message::Close(_)) => return None,
-                    Err(error) => return Some(Goodbye::malformed(error)),
+                    Err(error) => return Some(CloseReason::malformed(error)),
                 };
                 let here = Arc::clone(room);
                 let heard = inner.with(move |app, _| Ok(here.hear(app, &speaker, &frame))).await;
-                match heard.unwrap_or_else(|refusal| Err(Goodbye::later(refusal.message()))) {
+                match heard.unwrap_or_else(|refusal| Err(CloseReason::later(refusal.message()))) {
                     Ok(is_gap) => speaker.was_asked = is_gap,
                     Err(goodbye) => return Some(goodbye),
                 }

@@ -88,7 +88,7 @@ pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
     loop {
         request.after = Some(last);
         last = print(world, &mut opened, args.json, &request)?.unwrap_or(last);
-        listener.wait(None, notify::SAFETY).map_err(cannot_wait)?;
+        listener.wait(None, notify::POLL_INTERVAL).map_err(cannot_wait)?;
         if opened.app.close_if_replaced() {
             // Another store counts from the beginning.
             last = 0;
@@ -209,7 +209,7 @@ fn convergence(change: &ConvergenceChange, number: Option<Number>) -> String {
             format!(
                 "{one} and {other} may meet{number}: {kind}, {:.2}, {}",
                 signal.confidence,
-                text::few(about, 4)
+                text::first_few(about, 4)
             )
         }
         ConvergenceChange::Resolved { number, outcome, how, tally, .. } => {
@@ -232,7 +232,7 @@ fn knowledge(change: &KnowledgeChange) -> String {
             }
             _ => None,
         });
-        text::few(named.collect::<Vec<_>>(), 4)
+        text::first_few(named.collect::<Vec<_>>(), 4)
     };
     match change {
         KnowledgeChange::Edited { edits, .. } => match names(&mut edits.iter()) {

@@ -337,13 +337,13 @@ fn asker(host: &dyn Host, me: Option<&Agent>) -> Asker {
 }
 
 /// What it takes for one that leaves to let go of all it holds.
-pub(crate) fn let_go(store: &dyn ClaimStore, session: &SessionId) -> Result<Vec<Change>, StoreError> {
+pub(crate) fn release_all(store: &dyn ClaimStore, session: &SessionId) -> Result<Vec<Change>, StoreError> {
     let holder = Actor::Agent(session.clone());
     Ok(store.holds_of(&holder)?.iter().map(|hold| released(hold, Release::HolderGone)).collect())
 }
 
 /// What it takes for another to have all that a session holds.
-pub(crate) fn hand_over(
+pub(crate) fn transfer(
     host: &dyn Host,
     store: &dyn ClaimStore,
     from: &SessionId,

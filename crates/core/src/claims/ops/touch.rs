@@ -20,13 +20,18 @@ use crate::presence::SessionId;
 impl App {
     /// A session has written files: they are its own for a while, and it has
     /// seen them as they are now. Says where they really are.
-    pub fn wrote(&mut self, session: &SessionId, paths: &[PathBuf]) -> Result<Vec<PathBuf>, StoreError> {
+    pub fn note_writes(
+        &mut self,
+        session: &SessionId,
+        paths: &[PathBuf],
+    ) -> Result<Vec<PathBuf>, StoreError> {
         let (now, files) = (self.host.now(), self.engine.side_files());
         let (mut read_stamps, mut places, mut outdated) = (Vec::new(), Vec::new(), Vec::new());
         for path in paths {
             let located = self.host.locate(path);
             places.push(located.worktree.join(&located.path));
-            let known = located.repository.as_ref().and_then(|found| files.leans_on(found, &located.path));
+            let known =
+                located.repository.as_ref().and_then(|found| files.project_knowing(found, &located.path));
             outdated.extend(known.map(|project| (project, located.worktree.clone(), located.path.clone())));
             files.touch(&Touch {
                 session: session.clone(),
@@ -39,7 +44,7 @@ impl App {
         files.note_read(session, &read_stamps)?;
         for (project, worktree, path) in outdated {
             // What is known of it says so; that it could not be marked is no failure of the write.
-            let _ = self.outdate(&project, &worktree, &[path], Actor::Agent(session.clone()));
+            let _ = self.mark_stale(&project, &worktree, &[path], Actor::Agent(session.clone()));
         }
         Ok(places)
     }

@@ -52,7 +52,7 @@ pub(in crate::claims) fn hold(
     let contested: Vec<&Hold> =
         asked.iter().filter_map(former).filter(|hold| hold.contest.is_some()).collect();
     let whom = contested.iter().filter_map(|hold| Some(&hold.contest.as_ref()?.by));
-    let what = text::few(contested.iter().map(|hold| text::foreign(&hold.resource.shown(), 120)), 4);
+    let what = text::first_few(contested.iter().map(|hold| text::foreign(&hold.resource.shown(), 120)), 4);
     changes.extend(live.tell(asker, whom, format!("I still need {what}.")));
     Ok((holds, changes))
 }

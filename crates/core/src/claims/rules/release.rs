@@ -80,7 +80,7 @@ pub(in crate::claims) fn release(
     let whom = gone.iter().flat_map(|(hold, _)| {
         [Some(&hold.holder), hold.contest.as_ref().map(|contest| &contest.by)].into_iter().flatten()
     });
-    let what = text::few(gone.iter().map(|(hold, _)| text::foreign(&hold.resource.shown(), 120)), 4);
+    let what = text::first_few(gone.iter().map(|(hold, _)| text::foreign(&hold.resource.shown(), 120)), 4);
     let text = match gone.iter().any(|(_, why)| *why == Release::Forced) {
         true => format!("I have taken what was held: {what}."),
         false => format!("I have let go of {what}: it is free."),

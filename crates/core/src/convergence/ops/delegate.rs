@@ -15,7 +15,7 @@ use crate::project::ProjectId;
 impl App {
     /// The agents of a project, best placed first, and why. Nobody is asked to
     /// do its own task.
-    pub fn candidates(
+    pub fn delegation_candidates(
         &mut self,
         task: &str,
         project: &ProjectId,

@@ -9,8 +9,8 @@ use crate::convergence::DomainSource;
 use crate::convergence::DomainView;
 use crate::convergence::Domains;
 use crate::convergence::domains::is_word;
+use crate::convergence::established;
 use crate::convergence::model;
-use crate::convergence::that_count;
 use crate::engine::StoreError;
 use crate::journal::Actor;
 use crate::journal::Change;
@@ -35,7 +35,7 @@ impl App {
         for (topic, domain) in Domains::parse(&configured).unwrap_or_default().iter() {
             add(topic, domain, DomainSource::Configured);
         }
-        for one in that_count(&learned, now) {
+        for one in established(&learned, now) {
             add(&one.topic, &one.domain, DomainSource::Learned { weight: one.weight });
         }
         seen.retain(|seen| !seen.domain.is_empty());

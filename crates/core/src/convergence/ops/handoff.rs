@@ -18,8 +18,8 @@ use crate::journal::KeptChange;
 use crate::journal::TailRequest;
 use crate::presence;
 use crate::presence::Agent;
+use crate::presence::AgentView;
 use crate::presence::PresenceError;
-use crate::presence::Seen;
 use crate::project::ProjectId;
 use crate::tasks;
 use crate::tasks::TaskChange;
@@ -43,7 +43,7 @@ impl App {
                 gone.into_iter().next_back().ok_or(unknown)?
             }
         };
-        Ok(self.hand_over(found)?)
+        Ok(self.gather(found)?)
     }
 
     /// The same of everyone here in a project.
@@ -55,10 +55,10 @@ impl App {
         if agents.is_empty() {
             return Err(ConvergenceError::Nobody);
         }
-        Ok(agents.into_iter().map(|agent| self.hand_over(agent)).collect::<Result<_, _>>()?)
+        Ok(agents.into_iter().map(|agent| self.gather(agent)).collect::<Result<_, _>>()?)
     }
 
-    fn hand_over(&mut self, agent: Agent) -> Result<Handoff, StoreError> {
+    fn gather(&mut self, agent: Agent) -> Result<Handoff, StoreError> {
         let files = self.engine.side_files();
         let me = Actor::Agent(agent.session.clone());
         let steps = files.last_trail(&agent.session).map(|trail| trail.steps).unwrap_or_default();
@@ -90,7 +90,7 @@ impl App {
             }
         };
         drop(tx);
-        let seen: Seen = match departed {
+        let seen: AgentView = match departed {
             Some((at, reason)) => presence::see_gone(agent, at, reason),
             None => presence::see(&*self.host, &*files, vec![agent]).remove(0),
         };

@@ -7,9 +7,9 @@ use super::Sighting;
 use super::View;
 use crate::App;
 use crate::Timestamp;
-use crate::convergence::Glance;
 use crate::convergence::Profile;
 use crate::convergence::Step;
+use crate::convergence::TopicSummary;
 use crate::convergence::Trail;
 use crate::convergence::WINDOW;
 use crate::convergence::rules;
@@ -28,7 +28,7 @@ const MOST_AT_ONCE: usize = 3;
 impl App {
     /// A session was prompted. What there is to say to it, if it now heads for
     /// where another is; that one hears of it by a message.
-    pub fn prompted(
+    pub fn note_prompt(
         &mut self,
         session: &SessionId,
         prompt: &str,
@@ -54,7 +54,7 @@ impl App {
         trail.steps.drain(..extra);
         // First everyone's words, then the trails of those that have to do with us.
         let scoring_context = view.scoring_context(now);
-        let mine = Profile::at_a_glance(&Glance::of(&trail), &scoring_context);
+        let mine = Profile::at_a_glance(&TopicSummary::of(&trail), &scoring_context);
         let interests = mine.interests(&scoring_context);
         let (mut near, mut inherited) = (Vec::new(), Vec::new());
         files.add_step(&trail, &interests, &mut |other| {
@@ -87,7 +87,7 @@ impl App {
     /// it: whoever had it in hand, or before its eyes, may be in for a surprise.
     /// What there is to say to the session, unless it `is_elsewhere`: then that
     /// is a message too.
-    pub fn visited(
+    pub fn note_visit(
         &mut self,
         session: &SessionId,
         path: &Path,

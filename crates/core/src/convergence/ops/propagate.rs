@@ -32,7 +32,7 @@ impl App {
         let headings = Trajectory::of(&mine.steps);
         about.extend(headings.deepening.into_iter().chain(headings.stable));
         let mut heirs = Vec::new();
-        side_files.look_at_all(project, &mut |other| {
+        side_files.each_topic_summary(project, &mut |other| {
             let theirs = Trajectory::at_a_glance(other);
             let last = other.steps.last().into_iter().flatten().map(|topic| (*topic).to_owned());
             let turned_to = theirs.emerging.into_iter().chain(theirs.deepening).chain(last);

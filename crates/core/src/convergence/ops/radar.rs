@@ -10,7 +10,7 @@ use crate::convergence::AgentTopics;
 use crate::convergence::ConvergenceError;
 use crate::convergence::Counters;
 use crate::convergence::PairView;
-use crate::convergence::Party;
+use crate::convergence::PredictedAgent;
 use crate::convergence::Prediction;
 use crate::convergence::Profile;
 use crate::convergence::RadarOutcome;
@@ -79,7 +79,7 @@ impl App {
         let active = tx.active_predictions()?;
         let name = |session: &SessionId| {
             let agent = seen.iter().find(|(agent, _)| agent.session == *session);
-            Party {
+            PredictedAgent {
                 session: session.clone(),
                 name: agent.map_or_else(|| session.to_string(), |(agent, _)| agent.name.to_string()),
             }
@@ -126,7 +126,7 @@ impl App {
 
     /// What is foreseen for a session, the surest first: for one whose context
     /// begins anew.
-    pub fn foreseen_for(&mut self, session: &SessionId) -> Result<Vec<String>, StoreError> {
+    pub fn predictions_for(&mut self, session: &SessionId) -> Result<Vec<String>, StoreError> {
         let mut active = self.engine.read()?.active_predictions()?;
         active.retain(|prediction| prediction.concerns(session));
         active.sort_by(|one, other| other.signal.confidence.total_cmp(&one.signal.confidence));
@@ -136,7 +136,7 @@ impl App {
     /// What each session of a project is about, in a few words.
     pub fn topics_in(&mut self, project: &ProjectId) -> BTreeMap<SessionId, Vec<String>> {
         let mut found = BTreeMap::new();
-        self.engine.side_files().look_at_all(project, &mut |glance| {
+        self.engine.side_files().each_topic_summary(project, &mut |glance| {
             let Trajectory { deepening, stable, .. } = Trajectory::at_a_glance(glance);
             let last = glance.steps.last().into_iter().flatten().map(|topic| (*topic).to_owned());
             let mut topics: Vec<String> = Vec::new();

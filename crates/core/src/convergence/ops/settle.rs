@@ -12,7 +12,7 @@ use crate::claims::Strength;
 use crate::config::ContextMode;
 use crate::config::hook_settings;
 use crate::convergence::ConvergenceChange;
-use crate::convergence::Party;
+use crate::convergence::PredictedAgent;
 use crate::convergence::Prediction;
 use crate::convergence::PredictionNote;
 use crate::convergence::Signal;
@@ -93,8 +93,10 @@ impl App {
             if again.is_none() {
                 next += 1;
             }
-            let party =
-                |agent: &Agent| Party { session: agent.session.clone(), name: agent.name.to_string() };
+            let party = |agent: &Agent| PredictedAgent {
+                session: agent.session.clone(),
+                name: agent.name.to_string(),
+            };
             let pair = [party(&one), party(&other)];
             let change = ConvergenceChange::Predicted { again, pair: pair.clone(), signal: signal.clone() };
             changes.push(Change::Convergence(change));

@@ -35,12 +35,12 @@ impl App {
     ) -> Result<(), StoreError> {
         let Scope::Project(project) = scope else { return Ok(()) };
         let side_files = self.engine.side_files();
-        let lines = index.heaviest(scope, digest::MOST)?;
+        let lines = index.most_important(scope, digest::MOST)?;
         side_files.set_digest(project, &lines.join("\n"));
         if with_files {
             let files = index.fresh_files(scope)?;
             for repository in self.engine.read()?.repositories(project)? {
-                side_files.set_leans(&repository, project, &files);
+                side_files.set_known_files(&repository, project, &files);
             }
         }
         Ok(())

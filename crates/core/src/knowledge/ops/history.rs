@@ -14,7 +14,7 @@ use crate::knowledge::KnowledgeIndex;
 use crate::knowledge::KnowledgePlace;
 use crate::knowledge::LONGEST_AHEAD;
 use crate::knowledge::Scope;
-use crate::knowledge::Stamped;
+use crate::knowledge::StampedEdit;
 
 impl App {
     /// All entries about what is known in a scope, oldest first.
@@ -49,7 +49,11 @@ impl App {
     }
 
     /// All that was said of these entities, oldest first.
-    pub fn knowledge_history(&mut self, scope: &Scope, ids: &[String]) -> Result<Vec<Stamped>, StoreError> {
+    pub fn knowledge_history(
+        &mut self,
+        scope: &Scope,
+        ids: &[String],
+    ) -> Result<Vec<StampedEdit>, StoreError> {
         let mut said = Vec::new();
         for entry in self.knowledge_entries(scope)? {
             for change in &entry.changes {
@@ -71,7 +75,7 @@ impl App {
     ) -> Result<Box<dyn KnowledgeIndex>, StoreError> {
         let mut entries = self.knowledge_entries(scope)?;
         entries.retain(|entry| entry.at <= at);
-        let mut index = self.engine.passing_knowledge();
+        let mut index = self.engine.temporary_knowledge();
         index.ingest(&entries, entries.last().map_or(0, |entry| entry.seq))?;
         Ok(index)
     }
@@ -83,13 +87,13 @@ impl App {
         index: &mut dyn KnowledgeIndex,
         scope: &Scope,
         update: String,
-        edits: Vec<Stamped>,
+        edits: Vec<StampedEdit>,
     ) -> Result<Option<Seq>, StoreError> {
         if update.is_empty() {
             return Ok(None);
         }
         let now = self.host.now();
-        let is_ahead = |edit: &Stamped| edit.at.since(now) > LONGEST_AHEAD;
+        let is_ahead = |edit: &StampedEdit| edit.at.since(now) > LONGEST_AHEAD;
         let (ahead, edits) = edits.into_iter().partition(is_ahead);
         let tx = self.engine.write()?;
         let changes = vec![Change::Knowledge(KnowledgeChange::Merged { update, edits, ahead })];

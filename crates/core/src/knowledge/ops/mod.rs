@@ -4,4 +4,4 @@ mod act;
 mod digest;
 mod history;
 mod index;
-mod outdate;
+mod mark_stale;

@@ -7,7 +7,7 @@ use crate::config::hook_settings;
 use crate::engine::StoreError;
 use crate::journal::Actor;
 use crate::journal::Change;
-use crate::messages::Batch;
+use crate::messages::DeliveredBatch;
 use crate::messages::DeliveryPoint;
 use crate::messages::MessageChange;
 use crate::messages::quote;
@@ -27,7 +27,7 @@ impl App {
         session: &SessionId,
         moment: DeliveryPoint,
         environment: &dyn Fn(&str) -> Option<String>,
-    ) -> Result<Option<Batch>, StoreError> {
+    ) -> Result<Option<DeliveredBatch>, StoreError> {
         let flags = self.engine.side_files();
         if !moment.concerns(flags.flag(session)) {
             return Ok(None);
@@ -51,7 +51,7 @@ impl App {
         let mut batch = None;
         let mut handed = 0;
         if !plan.hand.is_empty()
-            && let Some(by) = self.host.me_here()
+            && let Some(by) = self.host.own_machine_process()
         {
             let settings = hook_settings(&*tx, &me.location.worktree, environment)?;
             let known = if settings.introduces() { flags.introduced_senders(session) } else { Vec::new() };
@@ -82,7 +82,7 @@ impl App {
                     let _ = flags.introduce(session, &met);
                 }
             }
-            batch = Some(Batch { text, session: session.clone(), by });
+            batch = Some(DeliveredBatch { text, session: session.clone(), by });
         }
         let mut flag = rules::flag_after(&plan, handed, now);
         if is_more {
@@ -95,7 +95,7 @@ impl App {
     }
 
     /// Notes that a batch was written out in full, to the last byte.
-    pub fn shown(&mut self, batch: &Batch) -> Result<(), StoreError> {
+    pub fn shown(&mut self, batch: &DeliveredBatch) -> Result<(), StoreError> {
         self.engine.side_files().note_shown(&batch.session, &batch.by)
     }
 }

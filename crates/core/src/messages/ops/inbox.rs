@@ -11,9 +11,9 @@ use crate::journal::Actor;
 use crate::journal::Change;
 use crate::journal::ChangeId;
 use crate::messages::Correspondent;
-use crate::messages::Flag;
 use crate::messages::InboxRequest;
 use crate::messages::Letter;
+use crate::messages::MailFlag;
 use crate::messages::MessageChange;
 use crate::messages::rules::DeliveryState;
 use crate::project::ProjectId;
@@ -21,14 +21,14 @@ use crate::side_files::SideFiles;
 
 impl App {
     /// The letters not read yet, in the order they were sent. Unless it only
-    /// peeks they are delivered with this, and [`App::has_read`] must follow
+    /// peeks they are delivered with this, and [`App::mark_read`] must follow
     /// once they were shown.
     pub fn inbox(&mut self, request: &InboxRequest) -> Result<Vec<Letter>, StoreError> {
-        self.inbox_some(request, |_| true)
+        self.inbox_where(request, |_| true)
     }
 
     /// The same of some of them.
-    pub fn inbox_some(
+    pub fn inbox_where(
         &mut self,
         request: &InboxRequest,
         is_wanted: impl Fn(ChangeId) -> bool,
@@ -46,8 +46,10 @@ impl App {
             return Ok(letters);
         }
         let now = self.host.now();
-        let by =
-            self.host.me_here().ok_or_else(|| StoreError::Failed("this process cannot be found".into()))?;
+        let by = self
+            .host
+            .own_machine_process()
+            .ok_or_else(|| StoreError::Failed("this process cannot be found".into()))?;
         let tx = self.engine.write()?;
         // What was there a moment ago may have been read since.
         let letters = waiting(&*tx, &*self.host)?;
@@ -62,7 +64,7 @@ impl App {
     }
 
     /// Notes that letters were shown to whoever asked for them.
-    pub fn has_read(&mut self, mailbox: &Actor, letters: &[Letter]) -> Result<(), StoreError> {
+    pub fn mark_read(&mut self, mailbox: &Actor, letters: &[Letter]) -> Result<(), StoreError> {
         if letters.is_empty() {
             return Ok(());
         }
@@ -73,7 +75,7 @@ impl App {
             // Which of the others a hook should hand over is for a hook to say.
             let unread = tx.unread(mailbox)?;
             if unread.iter().all(|letter| messages.contains(&letter.message.id)) {
-                tx.set_flag(session, Flag::default());
+                tx.set_flag(session, MailFlag::default());
             }
         }
         let project = project(&*tx, mailbox)?;
@@ -84,7 +86,7 @@ impl App {
 
     /// Notes that letters which were delivered could not be shown: as if whoever
     /// delivered them had ended before it was done.
-    pub fn has_not_shown(&mut self, mailbox: &Actor, letters: &[Letter]) -> Result<(), StoreError> {
+    pub fn mark_not_shown(&mut self, mailbox: &Actor, letters: &[Letter]) -> Result<(), StoreError> {
         if letters.is_empty() {
             return Ok(());
         }

@@ -57,7 +57,7 @@ pub(crate) fn bequeath(tx: &dyn Tx, agent: &Agent, has_asked: bool) -> Result<Ve
 }
 
 /// What it takes for another to have a session's letters that were not read.
-pub(crate) fn hand_over(tx: &dyn Tx, from: &SessionId, to: &SessionId) -> Result<Vec<Change>, StoreError> {
+pub(crate) fn transfer(tx: &dyn Tx, from: &SessionId, to: &SessionId) -> Result<Vec<Change>, StoreError> {
     let (mailbox, successor) = (Actor::Agent(from.clone()), Actor::Agent(to.clone()));
     let messages: Vec<ChangeId> = tx.unread(&mailbox)?.iter().map(|letter| letter.message.id).collect();
     if messages.is_empty() {
@@ -158,7 +158,7 @@ fn delivery_states<'a>(
             return *state;
         }
         // In this order: it notes that it has shown all, and then it ends.
-        let is_alive = host.goes_on(by);
+        let is_alive = host.is_alive_anywhere(by);
         let state = match mailbox {
             Actor::Agent(session) if flags.was_shown(session, by) => DeliveryState::Shown,
             _ if is_alive => DeliveryState::Busy,

@@ -23,7 +23,7 @@ impl App {
     /// The recipients that sit idle after a turn, and would not hear of this
     /// message until the person speaks to them. One that was never spoken to is
     /// left alone.
-    pub fn asleep(
+    pub fn idle_recipients(
         &mut self,
         request: &SendRequest,
         outcome: &SendOutcome,
@@ -57,7 +57,7 @@ impl App {
 
     /// What there is for a session that sits idle and whose plugin waits for
     /// mail itself. Hands nothing over; without mail it opens no database.
-    pub fn stir(
+    pub fn check_wake(
         &mut self,
         session: &SessionId,
         environment: &dyn Fn(&str) -> Option<String>,

@@ -28,7 +28,7 @@ impl App {
 
     /// Notes that an agent has called. Where hooks tell what it does, they know
     /// better: then it is at work.
-    pub fn has_called(&mut self, session: &SessionId) -> Result<(), StoreError> {
+    pub fn note_call(&mut self, session: &SessionId) -> Result<(), StoreError> {
         let files = self.engine.side_files();
         if files.activity(session).is_none_or(|activity| activity.status == Status::Idle) {
             files.note_activity(session, self.host.now(), &ActivityUpdate::of(Status::Idle))?;

@@ -12,7 +12,7 @@ impl App {
     /// process that hosts it**: if that process lives and is not above the caller,
     /// the call is of a second life of the session, which has nothing of the first.
     /// Without a hosting process of its own it is nobody's.
-    pub fn session_here(
+    pub fn session_of_hook(
         &mut self,
         session: &SessionId,
         hosting: &dyn Fn(&dyn Host) -> Option<Process>,
@@ -32,7 +32,7 @@ impl App {
         }
         let lives = match self.host.is_here(&place) {
             true => self.host.is_alive(&process),
-            false => self.host.lives_elsewhere(&place, &process).unwrap_or(true),
+            false => self.host.is_alive_elsewhere(&place, &process).unwrap_or(true),
         };
         Ok(match lives {
             true => hosting(&*self.host).map(|process| session.second_life(&process)),
@@ -42,7 +42,7 @@ impl App {
     }
 
     /// Whether a session has not been told that; it has from now on.
-    pub fn is_news_to(&mut self, session: &SessionId, what: &str) -> bool {
+    pub fn tell_once(&mut self, session: &SessionId, what: &str) -> bool {
         !self.engine.side_files().notified_before(session, what)
     }
 

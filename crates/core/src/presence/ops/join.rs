@@ -52,7 +52,7 @@ impl App {
     /// or sessions are to join only when asked. `begins` is set for an event that
     /// begins something, a session or a turn. `environment` overrides published
     /// settings.
-    pub fn arrive(
+    pub fn join_by_hook(
         &mut self,
         request: &JoinRequest,
         begins: bool,

@@ -71,8 +71,8 @@ fn departure(
 ) -> Result<Vec<Change>, StoreError> {
     let mut changes = Vec::new();
     for (Agent { session, .. }, reason) in leaving {
-        changes.extend(claims::let_go(tx, session)?);
-        changes.extend(tasks::let_go(tx, session)?);
+        changes.extend(claims::release_all(tx, session)?);
+        changes.extend(tasks::release_all(tx, session)?);
         changes.push(Change::Presence(PresenceChange::Left { session: session.clone(), reason: *reason }));
     }
     let leaving: Vec<&Agent> = leaving.iter().map(|(agent, _)| *agent).collect();

@@ -28,10 +28,10 @@ use crate::host::RootCommit;
 use crate::journal::Actor;
 use crate::journal::Change;
 use crate::presence::Agent;
+use crate::presence::AgentView;
 use crate::presence::LeaveReason;
 use crate::presence::PresenceChange;
 use crate::presence::PresenceStore;
-use crate::presence::Seen;
 use crate::presence::SessionId;
 use crate::presence::rules;
 use crate::project::Project;
@@ -141,7 +141,8 @@ pub(crate) fn partition_alive(
             let life = (agent.location.process.pid, agent.location.process.start.clone());
             let lives = *lives.entry(life).or_insert_with(|| host.is_alive(&agent.location.process));
             (!lives).then_some(LeaveReason::Died)
-        } else if let Some(lives) = host.lives_elsewhere(&agent.location.machine, &agent.location.process) {
+        } else if let Some(lives) = host.is_alive_elsewhere(&agent.location.machine, &agent.location.process)
+        {
             (!lives).then_some(LeaveReason::Died)
         } else {
             let renewed = files.renewed(&agent.session).unwrap_or(agent.joined_at);
@@ -170,7 +171,7 @@ pub(crate) fn gone_before(
 }
 
 /// Agents with what their hooks told last, on the branches that are checked out now.
-pub(crate) fn see(host: &dyn Host, files: &dyn SideFiles, agents: Vec<Agent>) -> Vec<Seen> {
+pub(crate) fn see(host: &dyn Host, files: &dyn SideFiles, agents: Vec<Agent>) -> Vec<AgentView> {
     // Many may be in one worktree: ask once.
     let mut branches: BTreeMap<PathBuf, Option<String>> = BTreeMap::new();
     let see = |mut agent: Agent| {

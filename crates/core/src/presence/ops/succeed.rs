@@ -23,7 +23,7 @@ const BEING_REPLACED: &str = "being replaced";
 
 impl App {
     /// Notes that another session of its process is about to take its place.
-    pub fn is_being_replaced(&mut self, session: &SessionId) -> Result<(), StoreError> {
+    pub fn note_replacement(&mut self, session: &SessionId) -> Result<(), StoreError> {
         let update =
             ActivityUpdate { doing: Some(BEING_REPLACED.into()), ..ActivityUpdate::of(Status::Idle) };
         self.note_activity(session, &update).map(drop)
@@ -62,9 +62,9 @@ pub(super) fn succeed(
     to: &Agent,
     now: Timestamp,
 ) -> Result<Vec<Change>, StoreError> {
-    let mut changes = claims::hand_over(host, tx, &from.session, to)?;
-    changes.extend(tasks::hand_over(tx, &from.session, to, now)?);
-    changes.extend(messages::hand_over(tx, &from.session, &to.session)?);
+    let mut changes = claims::transfer(host, tx, &from.session, to)?;
+    changes.extend(tasks::transfer(tx, &from.session, to, now)?);
+    changes.extend(messages::transfer(tx, &from.session, &to.session)?);
     let left = PresenceChange::Left { session: from.session.clone(), reason: LeaveReason::Replaced };
     changes.push(Change::Presence(left));
     Ok(changes)

@@ -9,10 +9,10 @@ use crate::journal::Actor;
 use crate::messages;
 use crate::presence::Agent;
 use crate::presence::AgentName;
+use crate::presence::AgentView;
 use crate::presence::Observed;
 use crate::presence::PresenceError;
 use crate::presence::Scope;
-use crate::presence::Seen;
 use crate::presence::SessionId;
 use crate::presence::WhoOutcome;
 use crate::presence::rules;
@@ -20,7 +20,7 @@ use crate::text;
 
 impl App {
     /// A session that is here, and how many others are in its project.
-    pub fn company(&mut self, session: &SessionId) -> Result<Option<(Agent, usize)>, StoreError> {
+    pub fn present_session(&mut self, session: &SessionId) -> Result<Option<(Agent, usize)>, StoreError> {
         let files = self.engine.side_files();
         let tx = self.engine.read()?;
         let Some((me, None)) = tx.agent(session)? else { return Ok(None) };
@@ -57,7 +57,7 @@ impl App {
         }
         let observed = glimpse(&alive);
         let seen = see(&*self.host, &*files, alive).into_iter().zip(observed);
-        let mut agents: Vec<Seen> = seen.map(|(seen, glimpse)| rules::look(seen, glimpse)).collect();
+        let mut agents: Vec<AgentView> = seen.map(|(seen, glimpse)| rules::look(seen, glimpse)).collect();
         agents.sort_by(rules::by_attention);
         if *scope == Scope::Everywhere {
             let gone = self.engine.read()?.left_since(now.minus(Timestamp::DAY))?;

@@ -39,7 +39,7 @@ impl App {
     }
 
     /// The task that a session has in hand.
-    pub fn task_in_hand(&mut self, session: &SessionId) -> Result<Option<TaskRecord>, StoreError> {
+    pub fn claimed_task(&mut self, session: &SessionId) -> Result<Option<TaskRecord>, StoreError> {
         self.engine.read()?.task_of(session)
     }
 

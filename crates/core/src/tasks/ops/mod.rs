@@ -54,12 +54,12 @@ pub(crate) fn current(store: &dyn TaskStore, session: &SessionId) -> Result<Opti
 }
 
 /// What it takes for one that leaves to have nothing in hand.
-pub(crate) fn let_go(store: &dyn TaskStore, session: &SessionId) -> Result<Vec<Change>, StoreError> {
+pub(crate) fn release_all(store: &dyn TaskStore, session: &SessionId) -> Result<Vec<Change>, StoreError> {
     Ok(store.task_of(session)?.map(|record| left_behind(&record)).into_iter().collect())
 }
 
 /// The changes that give the task of one session to another.
-pub(crate) fn hand_over(
+pub(crate) fn transfer(
     store: &dyn TaskStore,
     from: &SessionId,
     to: &Agent,

@@ -21,7 +21,7 @@ use crate::project::ProjectId;
 impl App {
     /// Marks what is known of files that have another content now: a mark with
     /// the old hash, not a queue. Says which were marked.
-    pub fn outdate(
+    pub fn mark_stale(
         &mut self,
         project: &ProjectId,
         worktree: &Path,
