@@ -2,7 +2,7 @@
 //! until there is mail to wake that session for.
 //!
 //! It says who the session is, sleeps at the doorbell, and says `{"wake":true}`
-//! when there is mail. It hands nothing over: the plugin then asks for the mail
+//! when there is mail. It delivers nothing: the plugin then asks for the mail
 //! by a hook like any other. **It outlives neither its session nor whoever
 //! started it**: it ends when its input does.
 

@@ -10,7 +10,7 @@ use serde::Serialize;
 use crate::error::CommandError;
 use crate::error::CommandResult;
 
-/// Standard output, and what is known of whoever reads it.
+/// Standard output, and what is known of its reader.
 pub(crate) struct Out {
     pub(crate) style: Style,
     /// Columns to fill; unlimited where nobody looks.

@@ -107,7 +107,7 @@ const WRAPPERS: &[&str] = &[
 ];
 
 /// The text without the marks that agent CLIs wrap around hooks: their `<` becomes `‹`. What is put
-/// before a model goes through this, whoever wrote it.
+/// before a model goes through this, no matter who wrote it.
 pub fn strip_hook_marks(text: &str) -> Cow<'_, str> {
     if !text.contains('<') {
         return text.into();

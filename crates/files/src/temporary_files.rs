@@ -26,7 +26,7 @@ const LONGEST: u64 = 8 << 10;
 
 /// A directory of notes, one per temporary file. The process that makes the
 /// file holds a lock on its note; **the kernel releases it when the process
-/// dies**, and whoever gets the lock then removes the file.
+/// dies**, and the process that gets the lock then removes the file.
 pub struct TemporaryFiles {
     dir: PathBuf,
 }

@@ -120,7 +120,7 @@ pub fn hash(bytes: &[u8]) -> String {
 /// No text that we read on somebody's word is longer.
 const LONGEST_TEXT: u64 = 4 << 20;
 
-/// A file's text. In a repository no link is followed: whoever filled it may
+/// A file's text. In a repository no link is followed: its authors may
 /// have pointed it anywhere.
 pub(crate) fn text(path: &Path) -> std::io::Result<String> {
     let path = std::path::absolute(path)?;

@@ -1,6 +1,6 @@
 //! Finds which process of this machine is at the other end of a network connection.
 //!
-//! Whoever calls over loopback is known by its processes, as everywhere: a
+//! A caller over loopback is known by its processes, as everywhere: a
 //! token says that a call may be made, not who makes it.
 
 use std::collections::HashMap;

@@ -17,7 +17,7 @@ pub struct Question<'a> {
     /// A program: several expressions have several answers.
     pub source: &'a str,
     pub format: Format,
-    /// How many tokens the answer may cost whoever reads it.
+    /// How many tokens the answer may cost its reader.
     pub tokens: usize,
 }
 

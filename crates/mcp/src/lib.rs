@@ -4,7 +4,7 @@
 //! result is a short text, and what it says as data beside it. **An error is
 //! an answer**: it says what, of which kind, and what to do.
 //!
-//! Whoever calls is known by its processes, as everywhere; an agent that has no
+//! A caller is known by its processes, as everywhere; an agent that has no
 //! hooks joins with its first call.
 
 mod answer;

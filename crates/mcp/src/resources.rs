@@ -32,7 +32,7 @@ fn id(uri: &str) -> Option<ChangeId> {
     ChangeId::parse(uri.strip_prefix(MESSAGE)?)
 }
 
-/// All of them. Whoever looks at the list has not joined by that.
+/// All of them. Looking at the list is not joining.
 pub(crate) fn list(context: &mut ToolContext<'_>) -> Vec<Resource> {
     let one = |uri: String, name: String, about: String| {
         Resource::new(uri, name).with_description(about).with_mime_type("text/plain")

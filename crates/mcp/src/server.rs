@@ -85,7 +85,7 @@ impl Shared {
     }
 }
 
-/// What was handed over and is not known to have arrived, by mailbox.
+/// What was delivered and is not known to have arrived, by mailbox.
 pub(crate) type Handed = BTreeMap<Actor, Vec<HandedBatch>>;
 
 /// What was in one answer. A request that came before that answer proves nothing.
@@ -140,8 +140,8 @@ impl Server {
         Self { shared, watch: Watch::default(), session: Arc::new(Mutex::new(Session::new())) }
     }
 
-    /// Does something for a client, beside whoever else is served: the store
-    /// may keep it waiting. Whoever it turned out to be is told of mail from
+    /// Does something for a client, beside the other clients: the store
+    /// may keep it waiting. The agent that it turned out to be is told of mail from
     /// then on, if it stays.
     async fn serve<T: Send + 'static>(
         &self,

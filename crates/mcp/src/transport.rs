@@ -27,7 +27,7 @@ pub fn serve(server: Server) -> std::io::Result<()> {
 }
 
 /// Every client that comes over HTTP, until `end`. Who may come is the
-/// business of whoever serves this.
+/// business of the server around this.
 pub fn service(server: Server, end: CancellationToken) -> StreamableHttpService<Server, LocalSessionManager> {
     let config = StreamableHttpServerConfig::default()
         .with_cancellation_token(end)

@@ -63,7 +63,7 @@ pub struct Meter {
     pub(crate) depth: usize,
     reentries: usize,
     /// The definitions of the session that is running. They are here because
-    /// whoever may call a function has a meter in hand.
+    /// every caller of a function has a meter.
     pub(crate) globals: Vec<Global>,
 }
 
@@ -129,7 +129,7 @@ impl Meter {
         self.steps(1 + (bytes / TEXT) as u64)
     }
 
-    /// The field of a record. One that is made for whoever asks is paid for.
+    /// The field of a record. One that is made on request is paid for.
     #[inline]
     pub(crate) fn field(&mut self, record: &Value, name: &str) -> Result<Value, Error> {
         let value = record.field(name);

@@ -1,7 +1,7 @@
 //! Takes the bodies of here-documents out of a shell text before it is parsed.
 //!
 //! This is not the grammar, only enough of it to know quotes, comments and
-//! substitutions. Whoever uses it counts afterwards: **if the grammar finds
+//! substitutions. Its caller counts afterwards: **if the grammar finds
 //! another number of here-documents than were emptied, the text was not
 //! understood** and nothing may be said about it.
 

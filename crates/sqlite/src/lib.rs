@@ -95,7 +95,7 @@ impl Tx for SqliteTx<'_> {
 }
 
 impl SqliteTx<'_> {
-    /// Commits, and tells whoever depends on it before anyone else has a turn;
+    /// Commits, and tells all who depend on it before anyone else has a turn;
     /// whether what is published is this transaction's.
     fn commit_and_tell(&mut self) -> Result<bool, StoreError> {
         let concerned = &self.after.publish;

@@ -7,7 +7,7 @@
 //! [`WriteLock`] first.
 //!
 //! **Closing never checkpoints** (several fsyncs, ten times a hook). Instead
-//! whoever's commit leaves [`LONGEST_WAL`] frames checkpoints, once all who wait
+//! the process whose commit leaves [`LONGEST_WAL`] frames checkpoints, once all who wait
 //! for it have their answers, and empties the file: a process that opens the
 //! store alone replays the WAL from its first frame and cannot know which part was
 //! checkpointed before, so where only hooks run a WAL that is merely checkpointed

@@ -1,6 +1,6 @@
 //! The kernel lock beside the SQLite database at which writers queue.
 //!
-//! SQLite's lock is taken by whoever asks at the right moment. With a hundred
+//! SQLite's lock is taken by the process that asks at the right moment. With a hundred
 //! processes asking, the asking takes all the time there is and some never get
 //! a turn: 128 writers that napped and asked again were refused after ten
 //! seconds. A lock on a file beside the database is a queue in the kernel:

@@ -60,7 +60,7 @@ fn read(app: &mut StoryApp, mailbox: &Actor) -> Vec<Number> {
     letters.iter().map(|letter| letter.message.number).collect()
 }
 
-/// What a hook of this session hands over, as the process `pid`.
+/// What a hook of this session delivers, as the process `pid`.
 fn collect(app: &mut StoryApp, pid: u32, session: &str, moment: DeliveryPoint) -> Option<DeliveredBatch> {
     app.host().be(pid);
     app.collect(&session.into(), moment, &|_| None).unwrap()

@@ -169,7 +169,7 @@ pub fn at_terminal(command: &mut Command, types: bool) {
 }
 
 /// Reads what is shown on a terminal, and types what is asked for, until the command
-/// is dropped and whoever it started there has ended.
+/// is dropped and every process that it started there has ended.
 fn sit(master: OwnedFd, _held: &OwnedFd, command: &Weak<()>, types: bool) {
     let mut terminal = File::from(master);
     let (mut shown, mut piece) = (String::new(), [0; 1_024]);

@@ -88,7 +88,7 @@ impl About {
     }
 }
 
-/// Where one call is dealt with. Whoever shows the token is the person, unless
+/// Where one call is dealt with. A caller that shows the token is the person, unless
 /// its processes say that it is an agent.
 struct ApiCall<'a> {
     app: &'a mut App,
@@ -198,7 +198,7 @@ impl ApiCall<'_> {
         told(outcome)
     }
 
-    /// Whoever has shown messages to somebody says so: until then they wait.
+    /// A client that has shown messages to somebody says so: until then they wait.
     fn read(&mut self, read: &Read) -> Answer {
         let mailbox = self.mailbox()?;
         let request = InboxRequest { mailbox: mailbox.clone(), from: None, peek: true };

@@ -48,7 +48,7 @@ pub struct Tokens {
     pub person: Box<dyn Fn(&str) -> bool + Send + Sync>,
 }
 
-/// What whoever was let in may do.
+/// What a caller that was let in may do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Access {
     All,

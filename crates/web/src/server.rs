@@ -43,7 +43,7 @@ pub(crate) struct Inner {
     /// Cancelled when the server is to end.
     pub(crate) end: CancellationToken,
     pub(crate) rooms: SharedDocuments,
-    /// The conversations that the HTTP server has handed over.
+    /// The upgraded connections that the HTTP server no longer owns.
     pub(crate) sockets: TaskTracker,
 }
 
@@ -89,7 +89,7 @@ impl HttpServer {
         self
     }
 
-    /// Serves whoever comes, until the end; then lets go of everyone, within a
+    /// Serves all clients until the end; then closes every connection within a
     /// moment.
     pub async fn serve(self, listener: TcpListener) -> std::io::Result<()> {
         let Self { inner, guard, others } = self;

@@ -19,7 +19,7 @@ use crate::time;
 use crate::world::Opened;
 use crate::world::World;
 
-/// How many tokens an answer may cost whoever reads it.
+/// How many tokens an answer may cost its reader.
 pub(crate) const USUAL_TOKENS: usize = 10_000;
 
 #[derive(clap::Args)]

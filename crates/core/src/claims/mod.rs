@@ -1,8 +1,8 @@
 //! The claims room: who works on what, by advisory claims and blocking reservations.
 //!
-//! Both are [`Hold`]s: one resource in one pair of hands, from a moment on,
+//! Both are [`Hold`]s: one resource that one agent holds, from a moment on,
 //! exclusively or shared. A claim tells others; a reservation keeps them from
-//! writing, at the moment they would. Whoever needs what another holds contests
+//! writing, at the moment they would. An agent that needs what another holds contests
 //! it; a holder that does not answer within the time loses it, one that is gone
 //! holds nothing.
 //!

@@ -104,7 +104,7 @@ pub enum Strength {
     Advisory,
     /// A reservation: others' writes are refused.
     Blocking,
-    /// The person lets everyone write, whoever holds it.
+    /// The person lets everyone write, no matter who holds it.
     Overridden,
 }
 
@@ -118,7 +118,7 @@ pub enum Mode {
     Shared,
 }
 
-/// One resource in one pair of hands.
+/// One resource that one agent, or the person, holds.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Hold {
     /// Absent: it means the same on the whole machine, and paths are absolute.
@@ -249,7 +249,7 @@ pub struct HoldOutcome {
     pub holds: Vec<Hold>,
 }
 
-/// Which holds to let go.
+/// Which holds to release.
 #[derive(Clone, Debug)]
 pub struct ReleaseRequest {
     pub caller: CallerFacts,

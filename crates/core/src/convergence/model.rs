@@ -239,7 +239,7 @@ pub struct AgentTopics {
     pub topics: Vec<String>,
 }
 
-/// What is left to whoever takes over from an agent.
+/// What an agent leaves to its successor.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Handoff {
     #[serde(flatten)]

@@ -185,7 +185,7 @@ impl<'a> Files<'a> {
         self.written.binary_search_by_key(&path, |(path, _)| *path).ok().map(|at| self.written[at].1)
     }
 
-    /// The files that this one turns to and the other has in hand: it looks at
+    /// The files that this one turns to and the other works on: it looks at
     /// what the other wrote before, or the other writes what it was looking at
     /// and not yet past.
     fn turns_to<'b>(&'b self, other: &'b Self) -> impl Iterator<Item = &'a str> + 'b {

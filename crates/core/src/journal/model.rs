@@ -22,7 +22,7 @@ use crate::tasks::TaskChange;
 /// The place of an entry in the journal: 1, 2, 3, … without gaps.
 pub type Seq = i64;
 
-/// Names an entry everywhere, whoever ordered it. Ids sort by time.
+/// Names an entry everywhere, on every machine. Ids sort by time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct EntryId(pub [u8; 16]);
 

@@ -28,7 +28,7 @@ pub trait KnowledgeIndex {
     /// Takes entries in, and with them all up to `through`.
     fn ingest(&mut self, entries: &[Entry], through: Seq) -> Result<(), StoreError>;
 
-    /// Puts side by side what is read together, for whoever has taken much in;
+    /// Puts side by side what is read together, for a caller that has taken much in;
     /// where it cannot, it is only slower.
     fn tidy(&mut self);
 

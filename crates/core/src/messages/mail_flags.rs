@@ -43,12 +43,12 @@ impl dyn SideFiles + '_ {
         Ok(())
     }
 
-    /// Notes that a process has shown all it handed to a session.
+    /// Notes that a process has shown all it delivered to a session.
     pub fn note_shown(&self, session: &SessionId, by: &MachineProcess) -> Result<(), StoreError> {
         self.add(session, &Line::Shown(shown_by(by)))
     }
 
-    /// Whether a process has shown all it handed over.
+    /// Whether a process has shown all it delivered.
     pub fn was_shown(&self, session: &SessionId, by: &MachineProcess) -> bool {
         self.read_log(session).has(&Line::Shown(shown_by(by)))
     }

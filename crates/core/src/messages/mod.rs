@@ -5,7 +5,7 @@
 //! *letter* of its own: waiting, then delivered (handed to it, by a process
 //! that is named), then read.
 //!
-//! Whoever hands a letter over records that first, shows it, and only then has
+//! A process that delivers a letter records that first, shows it, and only then has
 //! it read: by a hook's next event, or at once where the reader asked for it.
 //! A letter whose handing was cut short is handed again, and says so.
 //!

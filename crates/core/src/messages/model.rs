@@ -96,12 +96,12 @@ pub struct Answered {
     pub number: Number,
 }
 
-/// A change of what was said, handed over or read.
+/// A change of what was said, delivered or read.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum MessageChange {
     Sent(Box<Sent>),
-    /// Handed over by that process.
+    /// Delivered by that process.
     Delivered {
         to: Actor,
         messages: Vec<ChangeId>,
@@ -217,12 +217,12 @@ pub enum Recipients {
     Named(Vec<String>),
     /// Every agent on this machine.
     Everywhere,
-    /// Whoever wrote what this replies to.
+    /// The sender of what this replies to.
     #[default]
     Sender,
 }
 
-/// All that sending needs to know: whoever holds the store carries it out.
+/// All that sending needs to know.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SendRequest {
     pub caller: CallerFacts,
@@ -340,7 +340,7 @@ pub struct InboxRequest {
 /// Whose letters are wanted.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Correspondent {
-    /// Of whoever had this name when it wrote.
+    /// Of the agent that had this name when it wrote.
     Named(String),
     Only(Actor),
 }
@@ -352,7 +352,7 @@ pub enum DeliveryPoint {
     Start,
     /// A turn begins.
     Prompt,
-    /// A tool is called. What was handed over a while before has been seen.
+    /// A tool is called. What was delivered a while before has been seen.
     BeforeTool,
     AfterTool,
     /// The turn ends; the model has answered. It may be kept going.
@@ -383,10 +383,10 @@ pub struct DeliveredBatch {
 /// database. It may say too much, never too little.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct MailFlag {
-    /// There is mail to hand over.
+    /// There is mail to deliver.
     pub new: bool,
-    /// There is mail to hand over at the beginning of a turn only.
+    /// There is mail to deliver at the beginning of a turn only.
     pub later: bool,
-    /// What was handed over has not been noted as seen.
+    /// What was delivered has not been noted as seen.
     pub handed: bool,
 }

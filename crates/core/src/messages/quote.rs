@@ -83,7 +83,7 @@ pub(super) fn batch(
     (block, shown)
 }
 
-/// A letter whole, for whoever asks for it.
+/// A whole letter, for a caller that asks for it.
 pub fn letter(letter: &Letter, here: Option<&ProjectId>, now: Timestamp) -> String {
     let mut quoted = String::new();
     quote(&mut quoted, &letter.message, letter.again, false, Reader { who: None, here }, now, usize::MAX);

@@ -201,7 +201,7 @@ pub(super) fn is_letter_worth_waking(letter: &Letter) -> bool {
 }
 
 impl MailFlag {
-    /// Whether there is nothing to hand over.
+    /// Whether there is nothing to deliver.
     pub fn is_down(self) -> bool {
         self == Self::default()
     }
@@ -270,11 +270,11 @@ pub(super) enum DeliveryState {
 pub(super) struct Plan {
     /// Seen.
     pub(super) read: Vec<ChangeId>,
-    /// To hand over now, most urgent first, then in order of sending.
+    /// To deliver now, most urgent first, then in order of sending.
     pub(super) hand: Vec<Letter>,
-    /// To hand over at another moment.
+    /// To deliver at another moment.
     pub(super) rest: Vec<Letter>,
-    /// Handed over before and not seen yet, as far as anyone knows.
+    /// Delivered before and not seen yet, as far as anyone knows.
     pub(super) pending: bool,
 }
 

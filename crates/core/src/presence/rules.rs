@@ -71,7 +71,7 @@ pub(super) fn is_welcome(
     }
 }
 
-/// What stands between a command and whoever had it run.
+/// What stands between a command and the process that had it run.
 const SHELLS: &[&str] = &["sh", "bash", "dash", "zsh", "fish", "ksh", "ash", "busybox"];
 
 /// What shells of all kinds of callers run in: terminals, multiplexers, logins. Names

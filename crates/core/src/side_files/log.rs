@@ -29,7 +29,7 @@ const LONGEST_COMMAND: i64 = Timestamp::HOUR;
 
 /// What is added to a log. Lines of the trail are made in `convergence/trail_log.rs`.
 pub(crate) enum Line {
-    /// A process has shown all it handed over.
+    /// A process has shown all it delivered.
     Shown(String),
     /// A sender was introduced.
     Introduced(String),

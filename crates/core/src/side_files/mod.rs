@@ -33,7 +33,7 @@ pub struct Field {
     pub len: usize,
 }
 
-/// Which mail there is: new, for later, handed over.
+/// Which mail there is: new, for later, delivered.
 pub(crate) const MAIL: Field = Field { at: 0, len: 4 };
 pub(crate) const NO_MAIL: &str = "---";
 /// When the session was last known to live.

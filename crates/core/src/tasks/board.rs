@@ -85,7 +85,7 @@ impl Board {
         Ok(self.decided(task, TaskChange::Claimed { key, worker }))
     }
 
-    /// The task that is named, or the one in hand, is nobody's. The person can give
+    /// The task that is named, or the claimed one, is nobody's. The person can give
     /// back anyone's.
     pub(super) fn unclaim(&self, id: Option<&str>) -> Result<Decided, TaskError> {
         let task = self.named_or_in_hand(id)?;
@@ -104,7 +104,7 @@ impl Board {
         Ok(self.decided(task, freed))
     }
 
-    /// The task that is named, or the one in hand, is done. A word from one whose claim
+    /// The task that is named, or the claimed one, is done. A word from one whose claim
     /// is over is refused, unless it is taken anyway; what is done stays done.
     pub(super) fn complete(
         &self,
@@ -182,7 +182,7 @@ impl Board {
         Err(TaskError::NoSuchTask { id: text::one_line(id, 64), spec: self.spec.path.clone(), nearest })
     }
 
-    /// The task that is named, or else the one in hand.
+    /// The task that is named, or else the claimed one.
     fn named_or_in_hand(&self, id: Option<&str>) -> Result<TaskView, TaskError> {
         match (id, &self.in_hand) {
             (Some(id), _) => self.find(id),

@@ -2,11 +2,11 @@
 //!
 //! A spec is a Markdown file whose headings and checkboxes name tasks; the file
 //! says what there is to do, the journal who does it. A task is free, in one
-//! pair of hands, or done. A worker that is gone has nothing in hand: its task
+//! pair of hands, or done. A worker that is gone has no task: its task
 //! is free again, under a higher generation, so that a word from the past is
 //! recognised.
 //!
-//! **A task is in at most one pair of hands, an agent has at most one task, and
+//! **A task has at most one worker, an agent has at most one task, and
 //! what is done stays done.**
 
 mod board;

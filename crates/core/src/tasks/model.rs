@@ -37,7 +37,7 @@ pub struct TaskRecord {
     #[serde(flatten)]
     pub key: TaskKey,
     pub state: TaskState,
-    /// Grows whenever it changes hands: counted among the tasks of its project.
+    /// Grows with every claim: counted among the tasks of its project.
     pub generation: Number,
 }
 
@@ -53,7 +53,7 @@ pub enum TaskState {
     Done(Worker),
 }
 
-/// Who has a task in hand or has done it.
+/// Who has claimed a task or has done it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Worker {
     pub who: Actor,
@@ -111,16 +111,16 @@ pub struct TaskRequest {
     pub cwd: PathBuf,
     /// Without it, the spec that the caller has joined with.
     pub spec: Option<PathBuf>,
-    /// Without it, the first that is ready, or the one in hand.
+    /// Without it, the first that is ready, or the claimed one.
     pub id: Option<String>,
     /// Why, or what came of it.
     pub words: Option<String>,
-    /// Whether another than the one in hand is wanted.
+    /// Whether another than the claimed one is wanted.
     pub is_for_new: bool,
 }
 
 impl TaskRequest {
-    /// Nothing but a look at a spec, whoever it is that looks.
+    /// Nothing but a look at a spec, by any caller.
     pub fn of_spec(file: PathBuf) -> Self {
         let cwd = file.parent().map(PathBuf::from).unwrap_or_default();
         let (caller, spec) = (CallerFacts::default(), Some(file));
@@ -134,7 +134,7 @@ pub struct CompleteRequest {
     pub task: TaskRequest,
     /// The generation under which it was claimed.
     pub generation: Option<Number>,
-    /// The person's word that it is done, whoever has it.
+    /// The person's word that it is done, no matter who has claimed it.
     pub take_anyway: bool,
 }
 

@@ -10,9 +10,9 @@ pub trait TaskStore {
     /// What has happened to the tasks of a spec.
     fn tasks(&self, spec: &SpecRef) -> Result<Vec<TaskRecord>, StoreError>;
 
-    /// All tasks that are in someone's hands.
+    /// All tasks that someone has claimed.
     fn claimed_tasks(&self) -> Result<Vec<TaskRecord>, StoreError>;
 
-    /// The task that a session has in hand.
+    /// The task that a session has claimed.
     fn task_of(&self, session: &SessionId) -> Result<Option<TaskRecord>, StoreError>;
 }

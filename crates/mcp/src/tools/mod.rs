@@ -38,7 +38,7 @@ pub(crate) struct ToolContext<'a> {
     pub(crate) app: App,
     pub(crate) calls: &'a dyn ServedContext,
     handed: &'a Mutex<Handed>,
-    /// What the answer to this call hands over.
+    /// What the answer to this call delivers.
     pub(crate) handing: Vec<Letter>,
     /// When this call came, among others.
     came: u64,

@@ -44,7 +44,7 @@ const MEMORY: &str = ":memory:";
 /// Questions look at everything of a kind, and a block is to fit into a quarter.
 const PAGE: u32 = 16 << 10;
 
-/// Whoever opens the index alone reads all of its log first, in bytes.
+/// The only process that has the index open reads all of its log first, in bytes.
 const LONGEST_WAL: u64 = 512 << 10;
 
 /// How long one waits for another who takes something in.
@@ -194,7 +194,7 @@ fn make(connection: &Connection) -> rusqlite::Result<()> {
 fn connect(path: &Path) -> rusqlite::Result<Connection> {
     let connection = Connection::open(path)?;
     connection.busy_timeout(PATIENCE)?;
-    // Whoever comes last would have to tidy up for all.
+    // Otherwise the last connection to close would run the checkpoint.
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
     // Where an index is only of some rows, a statement would be compiled anew for
     // every value it is given.
@@ -246,7 +246,7 @@ impl KnowledgeIndex for Knowledge {
     }
 
     fn tidy(&mut self) {
-        // Whoever finds it in use leaves it as it is.
+        // A process that finds it in use leaves it as it is.
         let _ = self.ask(|connection| {
             connection.busy_timeout(Duration::ZERO)?;
             let tidied = connection.execute_batch("VACUUM");

@@ -64,7 +64,7 @@ pub(crate) struct Files {
     published: OnceCell<Published>,
     /// The table that was looked through last.
     slots: RefCell<Option<Slots>>,
-    /// Whether a state that was opened stays open: for whoever is done before it could be
+    /// Whether a state that was opened stays open: for a process that is done before it could be
     /// another file.
     is_for_a_moment: bool,
     /// The state that was opened last.

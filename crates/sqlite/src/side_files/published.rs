@@ -198,7 +198,7 @@ fn file(store: &Path) -> PathBuf {
     store.with_file_name(DIR).join(FILE)
 }
 
-/// Whether the file belongs to the store as it is now. Only for whoever holds the
+/// Whether the file belongs to the store as it is now. Only for a caller that holds the
 /// write lock or has nothing to decide by it.
 pub(crate) fn is_current(store: &Path) -> bool {
     Published::read(store).is_current
@@ -220,7 +220,7 @@ pub(crate) fn announce(store: &Path, lines: &str) -> std::io::Result<()> {
     no_waiting().create(true).append(true).open(file(store))?.write_all(lines.as_bytes())
 }
 
-/// All lines there are, for whoever writes the file again.
+/// All lines there are, to write the file again.
 pub(crate) fn all_lines(store: &Path) -> String {
     let bytes = consort_files::read(&file(store), LONGEST).unwrap_or_default();
     let text = String::from_utf8(bytes).unwrap_or_default();

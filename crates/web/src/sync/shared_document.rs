@@ -28,7 +28,7 @@ use super::close_reason::CloseReason;
 /// write is let go, and gets what it missed when it comes back.
 const WAITING: usize = 256;
 
-/// "Say who is there": whoever came last does not know yet.
+/// "Say who is there": the newest peer does not know yet.
 const ASK_AWARENESS: &[u8] = &[3];
 
 /// The rooms in which somebody is.

@@ -34,7 +34,7 @@ use crate::server::Inner;
 /// Longer frames are not looked at: a peer with more to say at once has to say it in
 /// pieces.
 const LONGEST: usize = 16 << 20;
-/// Longer ones are not even read. Whoever is cut off in the middle of a frame does not
+/// Longer ones are not even read. A peer that is cut off in the middle of a frame does not
 /// hear why, and comes back with it for ever.
 const READABLE: usize = 64 << 20;
 

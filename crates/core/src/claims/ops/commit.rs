@@ -4,9 +4,9 @@
 use std::path::Path;
 
 use super::Viewer;
+use super::caller_actor;
 use super::gather;
 use super::project_of;
-use super::whoever;
 use crate::App;
 use crate::Timestamp;
 use crate::claims::CommitOutcome;
@@ -36,7 +36,7 @@ impl App {
         let (now, case, files) = (self.host.now(), self.host.case(), self.engine.side_files());
         let here = self.host.locate(worktree);
         let tx = self.engine.read()?;
-        let me = whoever(presence::who_calls(&*self.host, &*files, &*tx, caller)?);
+        let me = caller_actor(presence::who_calls(&*self.host, &*files, &*tx, caller)?);
         let enforcement = hook_settings(&*tx, &here.worktree, &|_| None)?.enforcement;
         if enforcement == Enforcement::Off {
             return Ok(CommitOutcome::default());

@@ -4,10 +4,10 @@ use std::path::Path;
 
 use super::Viewer;
 use super::actor;
+use super::caller_actor;
 use super::find;
 use super::gather;
 use super::project_of;
-use super::whoever;
 use crate::App;
 use crate::Timestamp;
 use crate::claims::ClaimError;
@@ -43,7 +43,7 @@ impl App {
         let now = self.host.now();
         let files = self.engine.side_files();
         let tx = self.engine.read()?;
-        let me = whoever(presence::who_calls(&*self.host, &*files, &*tx, caller)?);
+        let me = caller_actor(presence::who_calls(&*self.host, &*files, &*tx, caller)?);
         let all = match project {
             Some(project) => tx.holds(Some(project))?,
             None => tx.all_holds()?,
@@ -78,7 +78,7 @@ impl App {
     ) -> Result<HeldSummary, StoreError> {
         let files = self.engine.side_files();
         let tx = self.engine.read()?;
-        let me = whoever(presence::who_calls(&*self.host, &*files, &*tx, caller)?);
+        let me = caller_actor(presence::who_calls(&*self.host, &*files, &*tx, caller)?);
         summary(&*self.host, &*files, &*tx, project, &me, |_| true, most)
     }
 
@@ -103,7 +103,7 @@ impl App {
         }
         let (located, pattern) = find(&*self.host, cwd, path)?;
         let tx = self.engine.read()?;
-        let me = whoever(presence::who_calls(&*self.host, &*files, &*tx, caller)?);
+        let me = caller_actor(presence::who_calls(&*self.host, &*files, &*tx, caller)?);
         let project = project_of(&*tx, &located)?;
         let near = tx.holds_near(&[Resource::Paths(pattern.clone())], case)?;
         let live = gather(&*self.host, &*files, &*tx, near, now)?;

@@ -163,7 +163,7 @@ fn parse_resources(
     Ok(parse_resources)
 }
 
-/// The same place for whoever only looks: from here, or from the root if only
+/// The same place for a caller that only looks: from here, or from the root if only
 /// there is something.
 fn find(host: &dyn Host, cwd: &Path, typed: &str) -> Result<(Located, Pattern), ClaimError> {
     let here = locate(host, cwd, typed)?;
@@ -258,7 +258,7 @@ fn project_of(store: &dyn PresenceStore, located: &Located) -> Result<Option<Pro
 }
 
 /// Who looks; one who is anonymous is nobody in particular.
-fn whoever(caller: Caller) -> Actor {
+fn caller_actor(caller: Caller) -> Actor {
     match caller {
         Caller::Agent(agent) => actor(Some(&agent)),
         Caller::Person => Actor::Person,
@@ -336,13 +336,13 @@ fn asker(host: &dyn Host, me: Option<&Agent>) -> Asker {
     }
 }
 
-/// What it takes for one that leaves to let go of all it holds.
+/// The changes that release all holds of a session that leaves.
 pub(crate) fn release_all(store: &dyn ClaimStore, session: &SessionId) -> Result<Vec<Change>, StoreError> {
     let holder = Actor::Agent(session.clone());
     Ok(store.holds_of(&holder)?.iter().map(|hold| released(hold, Release::HolderGone)).collect())
 }
 
-/// What it takes for another to have all that a session holds.
+/// The changes that transfer all holds of a session to another.
 pub(crate) fn transfer(
     host: &dyn Host,
     store: &dyn ClaimStore,

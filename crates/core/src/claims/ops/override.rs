@@ -16,7 +16,7 @@ use crate::presence;
 use crate::presence::CallerFacts;
 
 impl App {
-    /// Lets everyone write a path for a while, whoever holds it.
+    /// Lets everyone write a path for a while, no matter who holds it.
     pub fn override_hold(
         &mut self,
         caller: &CallerFacts,

@@ -16,7 +16,7 @@ use crate::presence;
 use crate::presence::Caller;
 
 impl App {
-    /// Lets go of what is named, or of all that the caller holds. Taking away
+    /// Releases what is named, or of all that the caller holds. Taking away
     /// what another holds takes a contest that went unanswered, or the person.
     pub fn release(&mut self, request: &ReleaseRequest) -> Result<ReleaseOutcome, ClaimError> {
         let now = self.host.now();

@@ -17,7 +17,7 @@ use crate::journal::Change;
 use crate::presence::NotAllowed;
 use crate::text;
 
-/// Which holds are to be let go.
+/// Which holds are to be released.
 pub(in crate::claims) enum Wanted {
     /// All that the one who asks holds.
     Mine,
@@ -32,7 +32,7 @@ pub(in crate::claims) struct Right {
     pub(in crate::claims) confirmed: Result<(), NotAllowed>,
 }
 
-/// What is let go: what is over already is, too. Taking away what another holds takes a
+/// What is released: what is over already is, too. Taking away what another holds takes a
 /// contest that went unanswered, or the person.
 pub(in crate::claims) fn release(
     live: &LiveHolds,

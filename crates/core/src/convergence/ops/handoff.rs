@@ -26,7 +26,7 @@ use crate::tasks::TaskChange;
 use crate::tasks::TaskRequest;
 use crate::text;
 
-/// How many entries are looked through for what one who is gone let go.
+/// How many entries are searched for what an agent that is gone has released.
 const LOOKED_BACK: usize = 1_000;
 
 /// How many messages are handed on.

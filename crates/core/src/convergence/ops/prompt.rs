@@ -84,7 +84,7 @@ impl App {
     }
 
     /// A tool of a session has read the file that is really there, or written
-    /// it: whoever had it in hand, or before its eyes, may be in for a surprise.
+    /// it: a session that works on it, or has read it, may be in for a surprise.
     /// What there is to say to the session, unless it `is_elsewhere`: then that
     /// is a message too.
     pub fn note_visit(

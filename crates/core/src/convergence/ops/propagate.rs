@@ -18,7 +18,7 @@ use crate::presence::Agent;
 use crate::presence::SessionId;
 
 impl App {
-    /// A session has finished something: whoever in its project now turns to
+    /// A session has finished something: a session of its project that now turns to
     /// what that was about should know.
     pub(crate) fn finished(&mut self, session: &SessionId, what: &str) -> Result<(), StoreError> {
         let side_files = self.engine.side_files();

@@ -40,7 +40,7 @@ use crate::side_files::SideFiles;
 /// How many messages between two are looked through.
 const LETTERS: usize = 20;
 
-/// Whoever may meet this many already is not told of more.
+/// A session that may meet this many already is not told of more.
 const MOST_TOLD: usize = 3;
 
 impl App {

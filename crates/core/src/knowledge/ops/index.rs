@@ -12,7 +12,7 @@ const BATCH: usize = 500;
 const MUCH: usize = 500;
 
 impl App {
-    /// What is known, as of now. It is worth keeping for whoever asks often.
+    /// What is known, as of now. It is worth keeping for a caller that asks often.
     pub fn knowledge(&mut self) -> Result<Box<dyn KnowledgeIndex>, StoreError> {
         let mut index = self.engine.knowledge();
         self.catch_up(&mut *index)?;
@@ -35,7 +35,7 @@ impl App {
         Ok(())
     }
 
-    /// For whoever has recorded so much, one after the other.
+    /// For a caller that has recorded so much, one after the other.
     pub fn tidy_knowledge_after(&mut self, count: usize) {
         let mut index = self.engine.knowledge();
         tidy_after(count, &mut *index);
@@ -70,7 +70,7 @@ fn catch_up(tx: &dyn Tx, index: &mut dyn KnowledgeIndex) -> Result<Option<usize>
     Ok(Some(count))
 }
 
-/// The same for whoever writes: nobody is ahead of its view, so an index that is
+/// The same for a writer: nobody is ahead of its view, so an index that is
 /// was made from another store.
 pub(super) fn catch_up_or_begin_anew(tx: &dyn Tx, index: &mut dyn KnowledgeIndex) -> Result<(), StoreError> {
     if catch_up(tx, index)?.is_none() {

@@ -14,11 +14,11 @@ use crate::messages::quote;
 use crate::messages::rules;
 use crate::presence::SessionId;
 
-/// How many letters that wait one hook looks at: more than it can hand over.
+/// How many letters that wait one hook looks at: more than it can deliver.
 const MOST: usize = 100;
 
 impl App {
-    /// What a hook hands to its session at this moment, recorded as delivered;
+    /// What a hook delivers to its session at this moment, recorded as delivered;
     /// [`App::shown`] must follow once it was written out. Notes what was handed
     /// over before as read where the moment proves it. With nothing to do it
     /// opens no database.

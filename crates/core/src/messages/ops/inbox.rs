@@ -63,7 +63,7 @@ impl App {
         Ok(letters)
     }
 
-    /// Notes that letters were shown to whoever asked for them.
+    /// Notes that letters were shown to the caller that asked for them.
     pub fn mark_read(&mut self, mailbox: &Actor, letters: &[Letter]) -> Result<(), StoreError> {
         if letters.is_empty() {
             return Ok(());
@@ -72,7 +72,7 @@ impl App {
         let mut tx = self.engine.write()?;
         let messages = ids(letters);
         if let Actor::Agent(session) = mailbox {
-            // Which of the others a hook should hand over is for a hook to say.
+            // Which of the others a hook should deliver is for a hook to say.
             let unread = tx.unread(mailbox)?;
             if unread.iter().all(|letter| messages.contains(&letter.message.id)) {
                 tx.set_flag(session, MailFlag::default());

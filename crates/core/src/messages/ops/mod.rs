@@ -56,7 +56,7 @@ pub(crate) fn bequeath(tx: &dyn Tx, agent: &Agent, has_asked: bool) -> Result<Ve
     Ok(changes)
 }
 
-/// What it takes for another to have a session's letters that were not read.
+/// The changes that transfer a session's unread letters to another.
 pub(crate) fn transfer(tx: &dyn Tx, from: &SessionId, to: &SessionId) -> Result<Vec<Change>, StoreError> {
     let (mailbox, successor) = (Actor::Agent(from.clone()), Actor::Agent(to.clone()));
     let messages: Vec<ChangeId> = tx.unread(&mailbox)?.iter().map(|letter| letter.message.id).collect();

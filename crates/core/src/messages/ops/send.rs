@@ -149,7 +149,7 @@ impl Sending<'_> {
         Ok(Ok(vec![recipient(&agent)]))
     }
 
-    /// Whoever wrote a message, as it is called now; if it is gone, the one that
+    /// The sender of a message, as it is called now; if it is gone, the one that
     /// has its name.
     fn writer(&self, sender: &Sender) -> Result<Found, StoreError> {
         let Actor::Agent(session) = &sender.who else { return Ok(Ok(vec![person()])) };

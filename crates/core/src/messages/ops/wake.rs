@@ -56,7 +56,7 @@ impl App {
     }
 
     /// What there is for a session that sits idle and whose plugin waits for
-    /// mail itself. Hands nothing over; without mail it opens no database.
+    /// mail itself. Delivers nothing; without mail it opens no database.
     pub fn check_wake(
         &mut self,
         session: &SessionId,

@@ -76,7 +76,7 @@ impl App {
         let place = self.host.place(&request.cwd);
         let files = self.engine.side_files();
 
-        // Whoever is not welcome does not queue, and `git` does not run while
+        // A session that is not welcome does not queue, and `git` does not run while
         // everyone else waits.
         let tx = self.engine.read()?;
         let settings = hook_settings(&*tx, &place.worktree, environment)?;

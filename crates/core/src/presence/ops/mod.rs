@@ -46,7 +46,7 @@ pub(super) struct Identified {
     pub(super) is_news: bool,
 }
 
-/// The project of a place. May start `git`: not for whoever holds the write lock.
+/// The project of a place. May start `git`: not while holding the write lock.
 pub(super) fn identify(
     host: &dyn Host,
     store: &dyn PresenceStore,
@@ -107,7 +107,7 @@ impl App {
     }
 }
 
-/// The project of a directory, for whoever holds the write lock.
+/// The project of a directory, for a caller that holds the write lock.
 pub(crate) fn settled(
     host: &dyn Host,
     store: &dyn PresenceStore,

@@ -12,7 +12,7 @@ use crate::tasks::TaskOutcome;
 use crate::tasks::board::generation;
 
 impl App {
-    /// Completes the task that is named, or the one in hand: that it is done is
+    /// Completes the task that is named, or the claimed one: that it is done is
     /// recorded and it leaves the hand in one change. A word from one whose
     /// claim is over is refused, unless the person says so.
     pub fn complete_task(&mut self, request: &CompleteRequest) -> Result<TaskOutcome, TaskError> {

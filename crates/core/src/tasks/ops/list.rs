@@ -38,7 +38,7 @@ impl App {
         Ok(TasksOutcome { at: now, spec, title: read.title, done, tasks, errors: read.errors, idle })
     }
 
-    /// The task that a session has in hand.
+    /// The task that a session has claimed.
     pub fn claimed_task(&mut self, session: &SessionId) -> Result<Option<TaskRecord>, StoreError> {
         self.engine.read()?.task_of(session)
     }

@@ -48,12 +48,12 @@ pub(crate) fn spec_at(
     Ok(SpecRef { project, path: located.path })
 }
 
-/// The id of the task that a session has in hand.
+/// The id of the task that a session has claimed.
 pub(crate) fn current(store: &dyn TaskStore, session: &SessionId) -> Result<Option<String>, StoreError> {
     Ok(store.task_of(session)?.map(|record| record.key.id))
 }
 
-/// What it takes for one that leaves to have nothing in hand.
+/// The changes that release the task of a session that leaves.
 pub(crate) fn release_all(store: &dyn TaskStore, session: &SessionId) -> Result<Vec<Change>, StoreError> {
     Ok(store.task_of(session)?.map(|record| left_behind(&record)).into_iter().collect())
 }
@@ -114,7 +114,7 @@ fn board(
 }
 
 /// Which spec is meant, and the file to read: the one that is named, that of
-/// the task in hand where no other is meant, or the one joined with.
+/// the claimed task where no other is meant, or the one joined with.
 fn meant_spec(
     host: &dyn Host,
     tx: &dyn Tx,
