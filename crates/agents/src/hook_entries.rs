@@ -42,7 +42,7 @@ pub struct HookEntries {
 }
 
 /// What our program answers to `hook --who`: another one of its name does not.
-pub const ANSWER: &str = "consort";
+pub const WHO_ANSWER: &str = "consort";
 
 /// The command line of one hook. A missing program must never stop an agent
 /// (two of the CLIs block every tool on it), nor must another program that is
@@ -56,13 +56,13 @@ pub(crate) fn hook_command(program: &str, kind: &str, event: &str, is_strict: bo
     };
     let by_name = |name: &str, more: &str| {
         format!(
-            "[ \"$({name} hook --who </dev/null 2>/dev/null)\" = {ANSWER} ] || exit 0; {}",
+            "[ \"$({name} hook --who </dev/null 2>/dev/null)\" = {WHO_ANSWER} ] || exit 0; {}",
             call(name, more)
         )
     };
     let quoted = quote(program);
     if !program.contains('/') {
-        return by_name(&quoted, &format!(" {PROJECT}"));
+        return by_name(&quoted, &format!(" {PROJECT_MARK}"));
     }
     let first = if is_strict { format!("{{ {}; }}", call(&quoted, "")) } else { call(&quoted, "") };
     format!("[ -x {quoted} ] && {first}; {}", by_name(NAME, ""))
@@ -70,7 +70,7 @@ pub(crate) fn hook_command(program: &str, kind: &str, event: &str, is_strict: bo
 
 /// Says that a hook comes from a project's file: where the user's own has the same,
 /// that one is enough.
-pub const PROJECT: &str = "--project";
+pub const PROJECT_MARK: &str = "--project";
 
 /// What the program is called.
 const NAME: &str = "consort";
@@ -262,7 +262,7 @@ fn call_in(command: &str) -> Option<(&str, &str)> {
     let guards = [
         found.to_owned(),
         format!("command -v {found} >/dev/null 2>&1"),
-        format!("[ \"$({found} hook --who </dev/null 2>/dev/null)\" = {ANSWER} ]"),
+        format!("[ \"$({found} hook --who </dev/null 2>/dev/null)\" = {WHO_ANSWER} ]"),
     ];
     guards.iter().any(|expected| expected == guard).then_some((found, call))
 }

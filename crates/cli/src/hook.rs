@@ -55,7 +55,7 @@ pub(crate) fn run(mut arguments: impl Iterator<Item = OsString>) -> ExitCode {
     let (kind, event) = (next().unwrap_or_default(), next().unwrap_or_default());
     // Asked by a hook's command line that has found us by name.
     if kind == "--who" {
-        let _ = writeln!(std::io::stdout(), "{}", consort_agents::ANSWER);
+        let _ = writeln!(std::io::stdout(), "{}", consort_agents::WHO_ANSWER);
         return ExitCode::SUCCESS;
     }
     // What our plugins keep beside idle sessions is no hook: it stays.
@@ -68,7 +68,7 @@ pub(crate) fn run(mut arguments: impl Iterator<Item = OsString>) -> ExitCode {
         log(&format!("panic: {panic}"));
         std::process::exit(0);
     }));
-    let is_projects = next().as_deref() == Some(consort_agents::PROJECT);
+    let is_projects = next().as_deref() == Some(consort_agents::PROJECT_MARK);
     if let Some(cli) = consort_agents::find(&kind)
         && !(is_projects && is_connected_for_user(cli))
         && let Err(error) = if is_wait { hook_wait::run(cli) } else { answer(cli, &event) }

@@ -5,9 +5,9 @@ use std::path::Path;
 use consort_core::convergence::ConvergenceChange;
 use consort_core::convergence::ConvergenceStore;
 use consort_core::convergence::Counters;
-use consort_core::convergence::Ending;
 use consort_core::convergence::Learned;
 use consort_core::convergence::Prediction;
+use consort_core::convergence::PredictionEnding;
 use consort_core::convergence::RadarNote;
 use consort_core::convergence::published::read_lines;
 use consort_core::engine::StoreError;
@@ -48,7 +48,7 @@ pub(crate) fn apply(
         }
         ConvergenceChange::Resolved { prediction: id, outcome, how, tally, .. } => {
             if let Some(mut prediction) = prediction(connection, *id)? {
-                prediction.ended = Some(Ending { outcome: *outcome, how: how.clone(), at });
+                prediction.ended = Some(PredictionEnding { outcome: *outcome, how: how.clone(), at });
                 put(connection, ENDED, &prediction)?;
                 let sql = format!(
                     "DELETE FROM {PREDICTIONS} AND owner = '{ENDED}' AND key NOT IN

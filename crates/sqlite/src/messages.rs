@@ -12,6 +12,7 @@ use consort_core::journal::EntryId;
 use consort_core::journal::Number;
 use consort_core::journal::Seq;
 use consort_core::messages::Letter;
+use consort_core::messages::LetterState;
 use consort_core::messages::MailFlag;
 use consort_core::messages::Message;
 use consort_core::messages::MessageChange;
@@ -19,7 +20,6 @@ use consort_core::messages::MessageStore;
 use consort_core::messages::Receipt;
 use consort_core::messages::Sent;
 use consort_core::messages::SentMessage;
-use consort_core::messages::State;
 use consort_core::presence::SessionId;
 use consort_core::project::ProjectId;
 use consort_core::side_files::SideFiles;
@@ -401,9 +401,9 @@ impl SqliteTx<'_> {
                 let read_at: Option<i64> = row.get(1)?;
                 let delivery = deliveries.get(recipient).and_then(|all| delivery_of(all, message.id));
                 let (state, at) = match (read_at, delivery) {
-                    (Some(read_at), _) => (State::Read, Some(Timestamp(read_at))),
-                    (None, Some(delivery)) => (State::Delivered, Some(delivery.at)),
-                    (None, None) => (State::Waiting, None),
+                    (Some(read_at), _) => (LetterState::Read, Some(Timestamp(read_at))),
+                    (None, Some(delivery)) => (LetterState::Delivered, Some(delivery.at)),
+                    (None, None) => (LetterState::Waiting, None),
                 };
                 let Ok(to) = Actor::from_str(recipient);
                 Ok(Receipt { name: to.to_string(), to, state, at })

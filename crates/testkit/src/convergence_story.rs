@@ -1,8 +1,8 @@
 //! The story test of convergence that every engine must pass.
 
 use consort_core::Timestamp;
-use consort_core::convergence::Outcome;
 use consort_core::convergence::Prediction;
+use consort_core::convergence::PredictionOutcome;
 use consort_core::convergence::RadarOutcome;
 use consort_core::engine::Engine;
 use consort_core::journal::Actor;
@@ -69,7 +69,7 @@ pub fn convergence_story(engine: impl Engine + 'static) {
     let seen = radar(&mut app);
     assert!(seen.pairs.iter().all(|pair| pair.prediction.is_none()), "both went on with it: {seen:#?}");
     let ended = &past(&mut app)[0];
-    assert_eq!(ended.ended.as_ref().unwrap().outcome, Outcome::Occurred);
+    assert_eq!(ended.ended.as_ref().unwrap().outcome, PredictionOutcome::Occurred);
     assert_eq!(app.prediction(ended.number, ended.project.as_ref().unwrap()).unwrap(), *ended);
 
     // Another topic; this time one writes to the other about it.
@@ -92,7 +92,7 @@ pub fn convergence_story(engine: impl Engine + 'static) {
     assert!(told[0].contains("before editing tax.rs"), "{told:?}");
     assert_eq!(visit(&mut app, "s3", "src/tax.rs", false), [""; 0], "said once");
     app.leave(&"s3".into(), LeaveReason::Ended, Actor::Agent("s3".into())).unwrap();
-    assert_eq!(past(&mut app)[0].ended.as_ref().unwrap().outcome, Outcome::Expired);
+    assert_eq!(past(&mut app)[0].ended.as_ref().unwrap().outcome, PredictionOutcome::Expired);
 
     // An hour of both at work, and nothing in common.
     join(&mut app, "s4", 4, NameWish::Insist("Otter".into())).unwrap();
@@ -104,7 +104,7 @@ pub fn convergence_story(engine: impl Engine + 'static) {
     app.host().advance(Timestamp::HOUR);
     prompt(&mut app, "s1", "lanterns");
     prompt(&mut app, "s4", "meadows");
-    assert_eq!(past(&mut app)[0].ended.as_ref().unwrap().outcome, Outcome::FalsePositive);
+    assert_eq!(past(&mut app)[0].ended.as_ref().unwrap().outcome, PredictionOutcome::FalsePositive);
 
     let tally = radar(&mut app).tally;
     assert_eq!((tally.all.total(), tally.threshold), (4, 0.35), "{tally:?}");

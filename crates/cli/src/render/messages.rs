@@ -2,9 +2,9 @@
 
 use consort_core::Timestamp;
 use consort_core::journal::Actor;
+use consort_core::messages::LetterState;
 use consort_core::messages::Receipt;
 use consort_core::messages::SentMessage;
-use consort_core::messages::State;
 use consort_core::messages::quote_message;
 use consort_core::project::ProjectId;
 use consort_core::text;
@@ -25,9 +25,9 @@ pub(crate) fn posts(posts: &[SentMessage], reader: &Actor, here: &ProjectId, now
 fn describe(receipt: &Receipt, reader: &Actor, now: Timestamp) -> String {
     let name = if receipt.to == *reader { "you".into() } else { text::one_line(&receipt.name, 60) };
     let state = match receipt.state {
-        State::Waiting => "waiting",
-        State::Delivered => "delivered",
-        State::Read => "read",
+        LetterState::Waiting => "waiting",
+        LetterState::Delivered => "delivered",
+        LetterState::Read => "read",
     };
     match receipt.at.map(|at| text::age(now.since(at))).as_deref() {
         None => format!("{name} ({state})"),

@@ -21,7 +21,7 @@ use crate::claims::Strength;
 use crate::journal::Actor;
 use crate::side_files::SideFiles;
 use crate::side_files::escaped;
-use crate::side_files::plain;
+use crate::side_files::unescaped;
 
 /// How the line of a repository begins.
 pub const REPOSITORY: &str = "in\t";
@@ -57,7 +57,7 @@ impl dyn SideFiles + '_ {
             let lines = self.published(&format!("{REPOSITORY}{}\t", escaped(project.as_str())), usize::MAX);
             for line in lines.unwrap_or_default() {
                 let repository = line.rsplit_once('\t').map_or("", |(_, repository)| repository);
-                held.repositories.push((plain(repository).into_owned().into(), project.clone()));
+                held.repositories.push((unescaped(repository).into_owned().into(), project.clone()));
             }
         }
         held
@@ -87,15 +87,15 @@ impl dyn SideFiles + '_ {
 fn read_hold(line: &str) -> Option<PublishedHold> {
     let cells: Vec<&str> = line.strip_prefix(HOLD)?.split('\t').collect();
     let [_, strength, holder, label, until, project, pattern] = cells[..] else { return None };
-    let Ok(holder) = Actor::from_str(&plain(holder));
+    let Ok(holder) = Actor::from_str(&unescaped(holder));
     Some(PublishedHold {
-        project: (!project.is_empty()).then(|| plain(project).into_owned().into()),
+        project: (!project.is_empty()).then(|| unescaped(project).into_owned().into()),
         holder,
-        label: plain(label).into_owned(),
+        label: unescaped(label).into_owned(),
         strength: if strength == ADVISORY { Strength::Advisory } else { Strength::Blocking },
         mode: if strength == SHARED { Mode::Shared } else { Mode::Exclusive },
         until: until.parse().ok().map(Timestamp),
-        pattern: Pattern::new(&plain(pattern)).ok()?,
+        pattern: Pattern::new(&unescaped(pattern)).ok()?,
     })
 }
 

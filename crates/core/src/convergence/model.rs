@@ -41,7 +41,7 @@ pub enum ConvergenceChange {
         prediction: ChangeId,
         /// What that is called.
         number: Number,
-        outcome: Outcome,
+        outcome: PredictionOutcome,
         how: String,
         /// As it is from now on.
         tally: Counters,
@@ -87,7 +87,7 @@ pub struct Prediction {
     pub pair: [PredictedAgent; 2],
     pub signal: Signal,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub ended: Option<Ending>,
+    pub ended: Option<PredictionEnding>,
 }
 
 impl Prediction {
@@ -104,8 +104,8 @@ impl Prediction {
 
 /// How and when a prediction ended.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Ending {
-    pub outcome: Outcome,
+pub struct PredictionEnding {
+    pub outcome: PredictionOutcome,
     /// What it was seen by.
     pub how: String,
     pub at: Timestamp,
@@ -114,7 +114,7 @@ pub struct Ending {
 /// What became of a prediction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Outcome {
+pub enum PredictionOutcome {
     /// The two came to an understanding.
     Prevented,
     /// They met.
@@ -125,7 +125,7 @@ pub enum Outcome {
     Expired,
 }
 
-impl Outcome {
+impl PredictionOutcome {
     /// Its name in JSON and messages.
     pub fn as_str(self) -> &'static str {
         match self {

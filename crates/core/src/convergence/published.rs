@@ -11,7 +11,7 @@ use crate::convergence::SignalKind;
 use crate::journal::ChangeId;
 use crate::side_files::SideFiles;
 use crate::side_files::escaped;
-use crate::side_files::plain;
+use crate::side_files::unescaped;
 
 /// How these lines begin.
 pub const LINES: [&str; 5] = ["threshold\t", SETTING, "domain\t", "learned\t", "met\t"];
@@ -45,18 +45,18 @@ pub fn read_lines<'a>(lines: impl Iterator<Item = &'a str>, worktree: &Path) -> 
         let cells: Vec<&str> = line.split('\t').collect();
         match cells[..] {
             ["threshold", threshold] => note.threshold = threshold.parse().ok(),
-            ["set", scope, key, value] if scope.is_empty() || plain(scope) == here => {
+            ["set", scope, key, value] if scope.is_empty() || unescaped(scope) == here => {
                 note.is_published_here |= !scope.is_empty();
-                note.settings.push((plain(key).into_owned(), plain(value).into_owned()));
+                note.settings.push((unescaped(key).into_owned(), unescaped(value).into_owned()));
             }
             ["domain", topic, domain] => {
-                let domain = (!domain.is_empty()).then(|| plain(domain).into_owned());
-                note.assigned.push((plain(topic).into_owned(), domain));
+                let domain = (!domain.is_empty()).then(|| unescaped(domain).into_owned());
+                note.assigned.push((unescaped(topic).into_owned(), domain));
             }
             ["learned", topic, domain, weight, at] => {
                 note.learned.push(Learned {
-                    topic: plain(topic).into_owned(),
-                    domain: plain(domain).into_owned(),
+                    topic: unescaped(topic).into_owned(),
+                    domain: unescaped(domain).into_owned(),
                     weight: weight.parse().unwrap_or_default(),
                     at: Timestamp(at.parse().unwrap_or_default()),
                 });
@@ -88,13 +88,13 @@ fn read_prediction(facts: [&str; 4], pair: [&str; 2], names: [&str; 2]) -> Optio
     let [id, at, kind, ended] = facts;
     let [topics, files] = names.map(|names| {
         let names = names.split('\u{1f}').filter(|name| !name.is_empty());
-        names.map(|name| plain(name).into_owned()).collect()
+        names.map(|name| unescaped(name).into_owned()).collect()
     });
     Some(PredictionNote {
         id: ChangeId::parse(id)?,
         at: Timestamp(at.parse().ok()?),
         kind: SignalKind::ALL.into_iter().find(|known| known.as_str() == kind)?,
-        pair: pair.map(|session| plain(session).into_owned().into()),
+        pair: pair.map(|session| unescaped(session).into_owned().into()),
         topics,
         files,
         ended: ended.parse().ok().map(Timestamp),

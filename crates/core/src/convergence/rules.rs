@@ -4,9 +4,9 @@
 use super::Counters;
 use super::Counts;
 use super::Domains;
-use super::Outcome;
 use super::Prediction;
 use super::PredictionNote;
+use super::PredictionOutcome;
 use super::Profile;
 use super::Signal;
 use super::Step;
@@ -47,26 +47,25 @@ pub(super) struct Since {
 
 /// What a prediction has come to, and by what that is seen; `None` while it is
 /// open. What happened first counts: an apology prevents nothing.
-pub(super) fn verdict(made: Timestamp, now: Timestamp, since: &Since) -> Option<(Outcome, String)> {
+pub(super) fn verdict(made: Timestamp, now: Timestamp, since: &Since) -> Option<(PredictionOutcome, String)> {
     let met = [
-        since.understanding.as_ref().map(|(at, how)| (*at, Outcome::Prevented, how.clone())),
+        since.understanding.as_ref().map(|(at, how)| (*at, PredictionOutcome::Prevented, how.clone())),
         since
             .written
             .as_ref()
-            .map(|(at, file)| (*at, Outcome::Occurred, format!("both wrote {}", shown(file)))),
-        since
-            .spoken
-            .as_ref()
-            .map(|(at, topic)| (*at, Outcome::Occurred, format!("both went on with {}", shown(topic)))),
+            .map(|(at, file)| (*at, PredictionOutcome::Occurred, format!("both wrote {}", shown(file)))),
+        since.spoken.as_ref().map(|(at, topic)| {
+            (*at, PredictionOutcome::Occurred, format!("both went on with {}", shown(topic)))
+        }),
     ];
     if let Some((_, outcome, how)) = met.into_iter().flatten().min_by_key(|(at, ..)| *at) {
         return Some((outcome, how));
     }
     if let Some(name) = &since.left {
-        return Some((Outcome::Expired, format!("{name} left")));
+        return Some((PredictionOutcome::Expired, format!("{name} left")));
     }
     let is_over = now.since(made) >= PATIENCE && since.both_worked_on;
-    is_over.then(|| (Outcome::FalsePositive, "an hour of work with nothing in common".into()))
+    is_over.then(|| (PredictionOutcome::FalsePositive, "an hour of work with nothing in common".into()))
 }
 
 fn shown(name: &str) -> String {
@@ -108,12 +107,12 @@ impl Counts {
         self.prevented + self.occurred + self.false_positive + self.expired
     }
 
-    fn add(&mut self, outcome: Outcome) {
+    fn add(&mut self, outcome: PredictionOutcome) {
         *match outcome {
-            Outcome::Prevented => &mut self.prevented,
-            Outcome::Occurred => &mut self.occurred,
-            Outcome::FalsePositive => &mut self.false_positive,
-            Outcome::Expired => &mut self.expired,
+            PredictionOutcome::Prevented => &mut self.prevented,
+            PredictionOutcome::Occurred => &mut self.occurred,
+            PredictionOutcome::FalsePositive => &mut self.false_positive,
+            PredictionOutcome::Expired => &mut self.expired,
         } += 1;
     }
 }
@@ -122,7 +121,7 @@ impl Counters {
     /// With one more. Every tenth moves the threshold: up where too many of the
     /// ten were wrong, else down where too many were right and not prevented.
     #[must_use]
-    pub fn with(mut self, outcome: Outcome) -> Self {
+    pub fn with(mut self, outcome: PredictionOutcome) -> Self {
         self.all.add(outcome);
         self.round.add(outcome);
         if self.round.total() >= ROUND {

@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use super::Counters;
 use super::Domains;
 use super::Heading;
-use super::Outcome;
+use super::PredictionOutcome;
 use super::Profile;
 use super::ScoringContext;
 use super::Signal;
@@ -134,26 +134,29 @@ fn a_prediction_ends_by_what_happens_after_it() {
     let at = |minutes: i64| Some((Timestamp(minutes * Timestamp::MINUTE), "x".to_owned()));
     let none = Since::default;
     assert_eq!(verdict(later, none()), None);
-    assert_eq!(verdict(later, Since { both_worked_on: true, ..none() }), Some(Outcome::FalsePositive));
+    assert_eq!(
+        verdict(later, Since { both_worked_on: true, ..none() }),
+        Some(PredictionOutcome::FalsePositive)
+    );
     assert_eq!(verdict(made, Since { both_worked_on: true, ..none() }), None);
-    assert_eq!(verdict(made, Since { left: Some("B".into()), ..none() }), Some(Outcome::Expired));
+    assert_eq!(verdict(made, Since { left: Some("B".into()), ..none() }), Some(PredictionOutcome::Expired));
     let met = Since { written: at(1), left: Some("B".into()), ..none() };
-    assert_eq!(verdict(made, met), Some(Outcome::Occurred));
-    assert_eq!(verdict(made, Since { spoken: at(1), ..none() }), Some(Outcome::Occurred));
+    assert_eq!(verdict(made, met), Some(PredictionOutcome::Occurred));
+    assert_eq!(verdict(made, Since { spoken: at(1), ..none() }), Some(PredictionOutcome::Occurred));
     // What came first counts: an apology prevents nothing.
     let agreed = Since { understanding: at(1), written: at(2), ..none() };
-    assert_eq!(verdict(made, agreed), Some(Outcome::Prevented));
+    assert_eq!(verdict(made, agreed), Some(PredictionOutcome::Prevented));
     let sorry = Since { understanding: at(3), written: at(2), ..none() };
-    assert_eq!(verdict(made, sorry), Some(Outcome::Occurred));
+    assert_eq!(verdict(made, sorry), Some(PredictionOutcome::Occurred));
 }
 
 #[test]
 fn every_tenth_moves_the_threshold() {
-    let after = |outcomes: &[(Outcome, usize)]| {
+    let after = |outcomes: &[(PredictionOutcome, usize)]| {
         let all = outcomes.iter().flat_map(|(outcome, times)| std::iter::repeat_n(*outcome, *times));
         all.fold(Counters::default(), Counters::with).threshold
     };
-    use Outcome::*;
+    use PredictionOutcome::*;
     assert_eq!(after(&[(FalsePositive, 9)]), 0.35);
     assert_eq!(after(&[(FalsePositive, 4), (Prevented, 6)]), 0.40);
     assert_eq!(after(&[(FalsePositive, 3), (Prevented, 6), (Occurred, 1)]), 0.35);
@@ -235,7 +238,7 @@ proptest! {
 
     #[test]
     fn the_threshold_stays_in_its_bounds(outcomes in proptest::collection::vec(0..4_usize, 0..400)) {
-        let all = [Outcome::Prevented, Outcome::Occurred, Outcome::FalsePositive, Outcome::Expired];
+        let all = [PredictionOutcome::Prevented, PredictionOutcome::Occurred, PredictionOutcome::FalsePositive, PredictionOutcome::Expired];
         let mut tally = Counters::default();
         for (at, outcome) in outcomes.iter().enumerate() {
             let next = tally.with(all[*outcome]);

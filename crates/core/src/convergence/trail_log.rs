@@ -18,12 +18,12 @@ use crate::project::ProjectId;
 use crate::side_files::Line;
 use crate::side_files::Log;
 use crate::side_files::READERS;
+use crate::side_files::SessionState;
 use crate::side_files::SideFiles;
-use crate::side_files::State;
 use crate::side_files::TOPICS;
 use crate::side_files::escaped;
 use crate::side_files::path_key;
-use crate::side_files::plain;
+use crate::side_files::unescaped;
 
 /// How many files of a prompt are kept, read and written.
 const MOST_FILES: usize = 12;
@@ -90,7 +90,7 @@ impl dyn SideFiles + '_ {
     pub fn last_reader(&self, path: &Path, but: &SessionId) -> Option<(SessionId, Timestamp)> {
         let reader = |text: &str| {
             let (at, session) = text.split_once(' ')?;
-            Some((SessionId::from(plain(session)), Timestamp(at.parse().ok()?)))
+            Some((SessionId::from(unescaped(session)), Timestamp(at.parse().ok()?)))
         };
         let readers = self.slot(READERS, &path_key(path))?;
         readers.split('\t').map_while(reader).find(|(session, _)| session != but)
@@ -98,7 +98,7 @@ impl dyn SideFiles + '_ {
 
     /// The trail of a session that is here.
     pub fn trail(&self, session: &SessionId) -> Option<Trail> {
-        self.state(session).ok()?.filter(State::is_begun)?;
+        self.state(session).ok()?.filter(SessionState::is_begun)?;
         self.last_trail(session)
     }
 
@@ -189,10 +189,10 @@ impl dyn SideFiles + '_ {
         self.each_slot(TOPICS, &mut |session, value| {
             let Some((of, steps)) = value.split_once('\t') else { return };
             let is_near = || interests.as_ref().is_none_or(|interests| interests.has_any_of(steps));
-            if plain(of) == project.as_str() && is_near() {
+            if unescaped(of) == project.as_str() && is_near() {
                 let steps =
                     steps.split(STEP).map(|step| step.split(' ').filter(|word| !word.is_empty()).collect());
-                look(&TopicSummary { session: plain(session), steps: steps.collect() });
+                look(&TopicSummary { session: unescaped(session), steps: steps.collect() });
             }
         });
     }
@@ -293,11 +293,11 @@ impl Log {
             let cells: Vec<&str> = line.split('\t').collect();
             match (&cells[..], &mut trail) {
                 (["of", project, session, worktree], _) => {
-                    let project = Some(plain(project)).filter(|project| !project.is_empty());
+                    let project = Some(unescaped(project)).filter(|project| !project.is_empty());
                     trail = Some(Trail {
-                        session: plain(session).into_owned().into(),
+                        session: unescaped(session).into_owned().into(),
                         project: project.map(|project| project.into_owned().into()),
-                        worktree: PathBuf::from(&*plain(worktree)),
+                        worktree: PathBuf::from(&*unescaped(worktree)),
                         steps: Vec::new(),
                     });
                 }
@@ -307,7 +307,7 @@ impl Log {
                     trail.steps.drain(..extra);
                 }
                 ([what @ ("read" | "wrote"), at, path], Some(trail)) => {
-                    let path = plain(path);
+                    let path = unescaped(path);
                     let path = Path::new(&*path)
                         .strip_prefix(&trail.worktree)
                         .map_or(&*path, |path| path.to_str().unwrap_or(""));
@@ -328,7 +328,7 @@ fn read_step(at: &str, hash: &str, topics: &str, prompt: &str) -> Option<Step> {
         at: Timestamp(at.parse().ok()?),
         hash: u64::from_str_radix(hash, 16).unwrap_or_default(),
         topics: topics.split(' ').filter(|topic| !topic.is_empty()).map(str::to_owned).collect(),
-        prompt: (!prompt.is_empty()).then(|| plain(prompt).into_owned()),
+        prompt: (!prompt.is_empty()).then(|| unescaped(prompt).into_owned()),
         ..Step::default()
     })
 }

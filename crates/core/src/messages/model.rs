@@ -187,7 +187,7 @@ pub struct Letter {
 pub struct Receipt {
     pub to: Actor,
     pub name: String,
-    pub state: State,
+    pub state: LetterState,
     /// When it came to that.
     pub at: Option<Timestamp>,
 }
@@ -195,7 +195,7 @@ pub struct Receipt {
 /// How far a letter has come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum State {
+pub enum LetterState {
     Waiting,
     Delivered,
     Read,

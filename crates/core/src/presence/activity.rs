@@ -14,7 +14,6 @@ use crate::presence::Agent;
 use crate::presence::SessionId;
 use crate::presence::Status;
 use crate::presence::Subagent;
-use crate::side_files::Field;
 use crate::side_files::HOST;
 use crate::side_files::HOSTS;
 use crate::side_files::Line;
@@ -23,11 +22,12 @@ use crate::side_files::NO_MAIL;
 use crate::side_files::NOW;
 use crate::side_files::RENEWED;
 use crate::side_files::SUBAGENTS;
+use crate::side_files::SessionState;
 use crate::side_files::SideFiles;
-use crate::side_files::State;
+use crate::side_files::StateField;
 use crate::side_files::TURN;
 use crate::side_files::escaped;
-use crate::side_files::plain;
+use crate::side_files::unescaped;
 
 /// What [`SUBAGENTS`] says.
 const SOME: &str = "some";
@@ -69,7 +69,7 @@ impl dyn SideFiles + '_ {
         let turn = update.prompt.then(|| json(&next_turn(&state, update)));
         // One that does not fit says nothing new.
         let turn = turn.filter(|turn| turn.len() <= TURN.len);
-        let fields: Vec<(Field, &str)> =
+        let fields: Vec<(StateField, &str)> =
             [(NOW, text.as_str())].into_iter().chain(turn.as_deref().map(|turn| (TURN, turn))).collect();
         self.set_fields(session, &fields)
     }
@@ -107,7 +107,7 @@ impl dyn SideFiles + '_ {
     /// Whether that process is noted to host a session. No for an answer may mean that
     /// it was not noted.
     pub fn is_host(&self, process: &Process) -> bool {
-        let session = self.slot(HOSTS, &life(process)).map(|session| SessionId::from(plain(&session)));
+        let session = self.slot(HOSTS, &life(process)).map(|session| SessionId::from(unescaped(&session)));
         // The session may have ended since, or moved to another process.
         let host = session.and_then(|session| self.host_of(&session));
         host.is_some_and(|(_, host)| host.is(process))
@@ -157,7 +157,7 @@ impl dyn SideFiles + '_ {
 
 /// Prompts of one session come one after the other, so reading and writing back loses
 /// none.
-fn next_turn(state: &State, update: &ActivityUpdate) -> Turn {
+fn next_turn(state: &SessionState, update: &ActivityUpdate) -> Turn {
     let turn: Turn = state.read(TURN).unwrap_or_default();
     Turn {
         prompts: turn.prompts.saturating_add(1),

@@ -61,7 +61,7 @@ impl SessionId {
     }
 
     /// Whether the CLI means this session by that id.
-    pub fn is_called(&self, id: &SessionId) -> bool {
+    pub fn has_cli_id(&self, id: &SessionId) -> bool {
         self == id || self.0.rsplit_once(SECOND_LIFE).is_some_and(|(first, _)| first == id.0)
     }
 

@@ -10,7 +10,7 @@ use std::collections::BTreeSet;
 
 use super::SideFiles;
 use super::escaped;
-use super::plain;
+use super::unescaped;
 use crate::Timestamp;
 use crate::claims::ReadStamp;
 use crate::claims::Stamp;
@@ -99,11 +99,14 @@ impl Log {
     }
 
     pub(crate) fn introduced_senders(&self) -> Vec<String> {
-        self.lines("introduced").map(|sender| plain(sender).into_owned()).collect()
+        self.lines("introduced").map(|sender| unescaped(sender).into_owned()).collect()
     }
 
     pub(crate) fn later(&self) -> Option<String> {
-        self.lines("later").next_back().filter(|text| !text.is_empty()).map(|text| plain(text).into_owned())
+        self.lines("later")
+            .next_back()
+            .filter(|text| !text.is_empty())
+            .map(|text| unescaped(text).into_owned())
     }
 
     /// The files that were seen last, newest first.
@@ -143,8 +146,8 @@ impl Log {
 
     /// Those at work, oldest first.
     pub(crate) fn subagents(&self) -> Vec<Subagent> {
-        let over: BTreeSet<_> = self.lines("over").map(plain).collect();
-        let noted = self.lines("subagent").filter_map(|json| serde_json::from_str(&plain(json)).ok());
+        let over: BTreeSet<_> = self.lines("over").map(unescaped).collect();
+        let noted = self.lines("subagent").filter_map(|json| serde_json::from_str(&unescaped(json)).ok());
         let mut at_work: Vec<Subagent> =
             noted.filter(|subagent: &Subagent| !over.contains(subagent.id.as_str())).collect();
         at_work.sort_by(|a, b| (a.started_at, &a.id).cmp(&(b.started_at, &b.id)));
@@ -181,5 +184,5 @@ fn read_seen(line: &str) -> Option<ReadStamp> {
     let stamp = Stamp { changed: cells.next()?.parse().ok()?, size: cells.next()?.parse().ok()? };
     let at = Timestamp(cells.next()?.parse().ok()?);
     // A path that is not text keeps its lossy spelling, which is nobody's.
-    Some(ReadStamp { path: plain(cells.next()?).into_owned().into(), at, stamp })
+    Some(ReadStamp { path: unescaped(cells.next()?).into_owned().into(), at, stamp })
 }

@@ -28,38 +28,38 @@ use crate::presence::SessionId;
 
 /// A field of a session's state: where it lies, and how long it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Field {
+pub struct StateField {
     pub at: u64,
     pub len: usize,
 }
 
 /// Which mail there is: new, for later, delivered.
-pub(crate) const MAIL: Field = Field { at: 0, len: 4 };
+pub(crate) const MAIL: StateField = StateField { at: 0, len: 4 };
 pub(crate) const NO_MAIL: &str = "---";
 /// When the session was last known to live.
-pub(crate) const RENEWED: Field = Field { at: 4, len: 20 };
+pub(crate) const RENEWED: StateField = StateField { at: 4, len: 20 };
 /// Set once a subagent was noted in the log.
-pub(crate) const SUBAGENTS: Field = Field { at: 24, len: 8 };
+pub(crate) const SUBAGENTS: StateField = StateField { at: 24, len: 8 };
 /// The process that hosts it: id, start, machine.
-pub(crate) const HOST: Field = Field { at: 32, len: 224 };
+pub(crate) const HOST: StateField = StateField { at: 32, len: 224 };
 /// What its prompts told.
-pub(crate) const TURN: Field = Field { at: 256, len: 256 };
+pub(crate) const TURN: StateField = StateField { at: 256, len: 256 };
 /// What it does.
-pub(crate) const NOW: Field = Field { at: 512, len: 1_024 };
+pub(crate) const NOW: StateField = StateField { at: 512, len: 1_024 };
 /// What it does, if it has not begun.
 pub(crate) const NOT_BEGUN: &str = "-";
 
 /// A session's state as it was read.
-pub struct State(pub Vec<u8>);
+pub struct SessionState(pub Vec<u8>);
 
-impl State {
+impl SessionState {
     /// Whether the session has begun: mail may have come before it.
     pub(crate) fn is_begun(&self) -> bool {
         self.0.get(NOW.at as usize) != Some(&NOT_BEGUN.as_bytes()[0])
     }
 
     /// What a field says; nothing if it was lost or caught half written.
-    pub(crate) fn get(&self, field: Field) -> &str {
+    pub(crate) fn get(&self, field: StateField) -> &str {
         let from = self.0.get(field.at as usize..).unwrap_or_default();
         let mut bytes = from.get(..field.len).unwrap_or(from);
         // Most of a field is padding.
@@ -71,7 +71,7 @@ impl State {
     }
 
     /// The same of one that holds JSON.
-    pub(crate) fn read<T: DeserializeOwned>(&self, field: Field) -> Option<T> {
+    pub(crate) fn read<T: DeserializeOwned>(&self, field: StateField) -> Option<T> {
         serde_json::from_str(self.get(field)).ok()
     }
 }
@@ -82,20 +82,20 @@ pub const STATE: u64 = 1_536;
 /// A table of slots: its name, how long a slot is, and how many keys have their own.
 /// One of none is looked through as a whole.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Table {
+pub struct SlotTable {
     pub name: &'static str,
     pub slot: usize,
     pub buckets: u64,
 }
 
 /// Which session a process hosts.
-pub(crate) const HOSTS: Table = Table { name: "hosts", slot: 256, buckets: 256 };
+pub(crate) const HOSTS: SlotTable = SlotTable { name: "hosts", slot: 256, buckets: 256 };
 /// Who wrote a path last.
-pub(crate) const WRITERS: Table = Table { name: "writers", slot: 1_024, buckets: 2_048 };
+pub(crate) const WRITERS: SlotTable = SlotTable { name: "writers", slot: 1_024, buckets: 2_048 };
 /// Who read a path last, and who before.
-pub(crate) const READERS: Table = Table { name: "readers", slot: 512, buckets: 2_048 };
+pub(crate) const READERS: SlotTable = SlotTable { name: "readers", slot: 512, buckets: 2_048 };
 /// What each session is about.
-pub(crate) const TOPICS: Table = Table { name: "topics", slot: 1_024, buckets: 0 };
+pub(crate) const TOPICS: SlotTable = SlotTable { name: "topics", slot: 1_024, buckets: 0 };
 
 /// What there is of a session.
 pub struct SessionFiles {
@@ -121,14 +121,14 @@ pub trait SideFiles {
     fn set_text(&self, name: &str, text: &str);
 
     /// A session's state; nothing if there is no such session.
-    fn state(&self, session: &SessionId) -> Result<Option<State>, StoreError>;
+    fn state(&self, session: &SessionId) -> Result<Option<SessionState>, StoreError>;
 
     /// Writes fields over, as a whole each; false if there is no such session.
-    fn set_fields(&self, session: &SessionId, fields: &[(Field, &str)]) -> Result<bool, StoreError>;
+    fn set_fields(&self, session: &SessionId, fields: &[(StateField, &str)]) -> Result<bool, StoreError>;
 
     /// Makes a session's directory and state, with this in its fields. A state that is
     /// there stays as it is.
-    fn make_session(&self, session: &SessionId, fields: &[(Field, &str)]) -> Result<(), StoreError>;
+    fn make_session(&self, session: &SessionId, fields: &[(StateField, &str)]) -> Result<(), StoreError>;
 
     /// Removes a session's state.
     fn end_session(&self, session: &SessionId) -> Result<(), StoreError>;
@@ -150,16 +150,16 @@ pub trait SideFiles {
     fn remove_session(&self, name: &str);
 
     /// What a key has in a table.
-    fn slot(&self, table: Table, key: &str) -> Option<String>;
+    fn slot(&self, table: SlotTable, key: &str) -> Option<String>;
 
     /// Gives a key its slot. What is too long is not kept.
-    fn set_slot(&self, table: Table, key: &str, value: &str) -> Result<(), StoreError>;
+    fn set_slot(&self, table: SlotTable, key: &str, value: &str) -> Result<(), StoreError>;
 
     /// Frees it.
-    fn free_slot(&self, table: Table, key: &str);
+    fn free_slot(&self, table: SlotTable, key: &str);
 
     /// Looks at all keys and values of a table.
-    fn each_slot(&self, table: Table, look: &mut dyn FnMut(&str, &str));
+    fn each_slot(&self, table: SlotTable, look: &mut dyn FnMut(&str, &str));
 }
 
 /// A slot's key for a path.
@@ -182,7 +182,7 @@ pub fn escaped(text: &str) -> String {
 }
 
 /// What [`escaped`] was given.
-pub fn plain(escaped: &str) -> std::borrow::Cow<'_, str> {
+pub fn unescaped(escaped: &str) -> std::borrow::Cow<'_, str> {
     if !escaped.contains('%') {
         return escaped.into();
     }

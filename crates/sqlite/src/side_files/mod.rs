@@ -22,12 +22,12 @@ use consort_core::engine::StoreError;
 use consort_core::messages::MailFlag;
 use consort_core::presence::Agent;
 use consort_core::presence::SessionId;
-use consort_core::side_files::Field;
 use consort_core::side_files::STATE;
 use consort_core::side_files::SessionFiles;
+use consort_core::side_files::SessionState;
 use consort_core::side_files::SideFiles;
-use consort_core::side_files::State;
-use consort_core::side_files::Table;
+use consort_core::side_files::SlotTable;
+use consort_core::side_files::StateField;
 use consort_core::text;
 use consort_files::OurDir;
 use published::Published;
@@ -163,17 +163,17 @@ impl SideFiles for Files {
         }
     }
 
-    fn state(&self, session: &SessionId) -> Result<Option<State>, StoreError> {
+    fn state(&self, session: &SessionId) -> Result<Option<SessionState>, StoreError> {
         let Some(file) = self.state_file(session).map_err(|error| self.failed(error))? else {
             return Ok(None);
         };
         let mut bytes = vec![0; STATE as usize];
         let length = file.read_at(&mut bytes, 0).map_err(|error| self.failed(error))?;
         bytes.truncate(length);
-        Ok(Some(State(bytes)))
+        Ok(Some(SessionState(bytes)))
     }
 
-    fn set_fields(&self, session: &SessionId, fields: &[(Field, &str)]) -> Result<bool, StoreError> {
+    fn set_fields(&self, session: &SessionId, fields: &[(StateField, &str)]) -> Result<bool, StoreError> {
         let set = || {
             let Some(file) = self.state_file(session)? else { return Ok(false) };
             for (field, text) in fields {
@@ -189,7 +189,7 @@ impl SideFiles for Files {
         set().map_err(|error| self.failed(error))
     }
 
-    fn make_session(&self, session: &SessionId, fields: &[(Field, &str)]) -> Result<(), StoreError> {
+    fn make_session(&self, session: &SessionId, fields: &[(StateField, &str)]) -> Result<(), StoreError> {
         *self.state.borrow_mut() = None;
         let make = || {
             OurDir::create(&self.dir.join(SESSIONS))?;
@@ -253,11 +253,11 @@ impl SideFiles for Files {
         let _ = OurDir::open(&self.dir.join(SESSIONS)).and_then(|ours| ours.remove_entry(name));
     }
 
-    fn slot(&self, table: Table, key: &str) -> Option<String> {
+    fn slot(&self, table: SlotTable, key: &str) -> Option<String> {
         slots::get(&self.dir, table, key)
     }
 
-    fn set_slot(&self, table: Table, key: &str, value: &str) -> Result<(), StoreError> {
+    fn set_slot(&self, table: SlotTable, key: &str, value: &str) -> Result<(), StoreError> {
         let set = || match table.buckets {
             0 => self.all_slots(table).put(key, value),
             _ => slots::put(&self.dir, table, key, value),
@@ -265,11 +265,11 @@ impl SideFiles for Files {
         set().map_err(|error| self.failed(error))
     }
 
-    fn free_slot(&self, table: Table, key: &str) {
+    fn free_slot(&self, table: SlotTable, key: &str) {
         let _ = self.all_slots(table).free(key);
     }
 
-    fn each_slot(&self, table: Table, look: &mut dyn FnMut(&str, &str)) {
+    fn each_slot(&self, table: SlotTable, look: &mut dyn FnMut(&str, &str)) {
         let slots = Slots::read(&self.dir, table);
         slots.each().for_each(|(key, value)| look(key, value));
         *self.slots.borrow_mut() = Some(slots);
@@ -282,7 +282,7 @@ impl Files {
     }
 
     /// A table as it was looked through a moment ago, or as it is.
-    fn all_slots(&self, table: Table) -> Slots {
+    fn all_slots(&self, table: SlotTable) -> Slots {
         let read = self.slots.borrow_mut().take().filter(|slots| slots.is_of(table));
         read.unwrap_or_else(|| Slots::read(&self.dir, table))
     }

@@ -13,7 +13,7 @@ use consort_core::convergence::PredictionNote;
 use consort_core::convergence::published as convergence_lines;
 use consort_core::journal::Change;
 use consort_core::presence::PresenceChange;
-use consort_core::side_files::plain;
+use consort_core::side_files::unescaped;
 use rusqlite::Connection;
 
 use super::published;
@@ -95,7 +95,7 @@ pub(crate) fn render(
     let is_kept = |line: &str| match line {
         _ if line.starts_with(HOLD) => !line
             .rsplit_once('\t')
-            .is_some_and(|(_, pattern)| patterns.contains(plain(pattern).trim_end_matches('\n'))),
+            .is_some_and(|(_, pattern)| patterns.contains(unescaped(pattern).trim_end_matches('\n'))),
         _ if line.starts_with(REPOSITORY) => !with_repositories,
         _ => !with_convergence && convergence_lines::LINES.iter().any(|tag| line.starts_with(tag)),
     };

@@ -8,7 +8,7 @@ use std::os::unix::fs::FileExt as _;
 use std::path::Path;
 use std::path::PathBuf;
 
-use consort_core::side_files::Table;
+use consort_core::side_files::SlotTable;
 use consort_core::text;
 use consort_files::OurDir;
 
@@ -22,7 +22,7 @@ const WAYS: usize = 4;
 /// What the slot of nobody begins with, once it was somebody's.
 const FREE: u8 = b'\n';
 
-fn open(dir: &Path, table: Table, to_write: bool) -> std::io::Result<File> {
+fn open(dir: &Path, table: SlotTable, to_write: bool) -> std::io::Result<File> {
     let path = dir.join(DIR).join(table.name);
     let open = || no_waiting().create(to_write).truncate(false).read(true).write(to_write).open(&path);
     match open() {
@@ -44,7 +44,7 @@ fn has_key(slot: &[u8], key: &str) -> bool {
     slot.strip_prefix(key.as_bytes()).is_some_and(|rest| rest.first() == Some(&b'\t'))
 }
 
-fn written(table: Table, key: &str, value: &str) -> Option<Vec<u8>> {
+fn written(table: SlotTable, key: &str, value: &str) -> Option<Vec<u8>> {
     let mut slot = format!("{key}\t{value}\n").into_bytes();
     let fits = slot.len() <= table.slot;
     slot.resize(table.slot, b' ');
@@ -52,7 +52,7 @@ fn written(table: Table, key: &str, value: &str) -> Option<Vec<u8>> {
 }
 
 /// The slots that a key may have, and where they begin.
-fn bucket(file: &File, table: Table, hash: u64) -> (Vec<u8>, u64) {
+fn bucket(file: &File, table: SlotTable, hash: u64) -> (Vec<u8>, u64) {
     let mut bucket = vec![0; table.slot * WAYS];
     let at = hash % table.buckets * bucket.len() as u64;
     let mut length = 0;
@@ -63,14 +63,14 @@ fn bucket(file: &File, table: Table, hash: u64) -> (Vec<u8>, u64) {
     (bucket, at)
 }
 
-pub(super) fn get(dir: &Path, table: Table, key: &str) -> Option<String> {
+pub(super) fn get(dir: &Path, table: SlotTable, key: &str) -> Option<String> {
     let (bucket, _) = bucket(&open(dir, table, false).ok()?, table, text::checksum(key.as_bytes()));
     let slot = bucket.chunks(table.slot).find(|slot| has_key(slot, key))?;
     read(slot).map(|(_, value)| value.to_owned())
 }
 
 /// Its own slot, a free one, or one of somebody else's.
-pub(super) fn put(dir: &Path, table: Table, key: &str, value: &str) -> std::io::Result<()> {
+pub(super) fn put(dir: &Path, table: SlotTable, key: &str, value: &str) -> std::io::Result<()> {
     let Some(slot) = written(table, key, value) else { return Ok(()) };
     let (file, hash) = (open(dir, table, true)?, text::checksum(key.as_bytes()));
     let (bucket, at) = bucket(&file, table, hash);
@@ -84,18 +84,18 @@ pub(super) fn put(dir: &Path, table: Table, key: &str, value: &str) -> std::io::
 pub(super) struct Slots {
     dir: PathBuf,
     bytes: Vec<u8>,
-    table: Table,
+    table: SlotTable,
 }
 
 impl Slots {
-    pub(super) fn read(dir: &Path, table: Table) -> Self {
+    pub(super) fn read(dir: &Path, table: SlotTable) -> Self {
         let mut bytes = Vec::new();
         // Where there is none yet nothing is made: the first to open the store clears what it finds.
         let _ = open(dir, table, false).and_then(|mut file| file.read_to_end(&mut bytes));
         Self { dir: dir.to_owned(), bytes, table }
     }
 
-    pub(super) fn is_of(&self, table: Table) -> bool {
+    pub(super) fn is_of(&self, table: SlotTable) -> bool {
         self.table == table
     }
 

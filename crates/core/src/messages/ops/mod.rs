@@ -18,13 +18,13 @@ use crate::journal::Actor;
 use crate::journal::Change;
 use crate::journal::ChangeId;
 use crate::messages::Letter;
+use crate::messages::LetterState;
 use crate::messages::MessageChange;
 use crate::messages::MessageStore;
 use crate::messages::MessageType;
 use crate::messages::Priority;
 use crate::messages::Sender;
 use crate::messages::Sent;
-use crate::messages::State;
 use crate::messages::rules::DeliveryState;
 use crate::presence;
 use crate::presence::Agent;
@@ -119,7 +119,7 @@ pub(crate) fn forget_before(tx: &dyn Tx, before: Timestamp) -> Result<Vec<Change
         let mut is_needed = false;
         for receipt in &post.receipts {
             match &receipt.to {
-                _ if receipt.state == State::Read => {}
+                _ if receipt.state == LetterState::Read => {}
                 Actor::Agent(session) if long_gone(session)? => {
                     dropped.entry(receipt.to.clone()).or_default().push(post.message.id);
                 }

@@ -89,14 +89,14 @@ pub(crate) fn who_calls(
         let likelier = |(a, _): &&(Agent, bool), (b, _): &&(Agent, bool)| {
             let rank = |agent: &Agent| {
                 let last_active = files.activity(&agent.session).map(|activity| activity.last_active);
-                let is = |hint: &SessionId| agent.session.is_called(hint);
+                let is = |hint: &SessionId| agent.session.has_cli_id(hint);
                 (facts.thread.as_ref().is_some_and(is), facts.hints.iter().any(is), last_active)
             };
             rank(a).cmp(&rank(b))
         };
         if let Some((agent, _)) = agents.iter().filter(is_it).max_by(likelier) {
             // It may be the command of another session of that process, which has left.
-            let is_hinted = |agent: &Agent| facts.hints.iter().any(|hint| agent.session.is_called(hint));
+            let is_hinted = |agent: &Agent| facts.hints.iter().any(|hint| agent.session.has_cli_id(hint));
             let is_left = |(other, is_here): &&(Agent, bool)| !is_here && other.location.process.is(ancestor);
             if !is_hinted(agent) && agents.iter().filter(is_left).any(|(other, _)| is_hinted(other)) {
                 return Ok(Caller::Anonymous(NotAllowed::NotJoined));
