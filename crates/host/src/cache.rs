@@ -1,5 +1,5 @@
-//! The cache of results that were computed from a file's content: kept by its hash,
-//! local, bounded, and safe to delete.
+//! The cache on this machine of results that were computed from a file's content: kept
+//! by its hash, bounded, and safe to delete.
 
 use std::fs;
 use std::io::Write as _;

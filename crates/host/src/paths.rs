@@ -1,4 +1,5 @@
-//! The paths of our data and configuration directories, and of the files in them.
+//! The paths on this machine of our data and configuration directories, and of the
+//! files in them.
 
 use std::path::Path;
 use std::path::PathBuf;

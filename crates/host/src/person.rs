@@ -1,4 +1,4 @@
-//! Finds out whether a person is at the terminal that a process belongs to.
+//! Asks the kernel whether a person is at the terminal that a process belongs to.
 
 use std::path::Path;
 use std::path::PathBuf;

@@ -1,5 +1,5 @@
-//! The spool: a directory through which commands leave a sandbox that keeps them from
-//! writing the store.
+//! The spool directory on this machine, through which commands leave a sandbox that
+//! keeps them from writing the store.
 //!
 //! A command in such a sandbox puts an empty file into a directory that it may
 //! write, and our MCP server of the same agent, which runs outside, carries it out.

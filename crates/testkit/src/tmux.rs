@@ -1,4 +1,4 @@
-//! A real terminal for tests, in tmux.
+//! A real terminal for tests, in a tmux server of its own.
 
 use std::process::Command;
 use std::process::Stdio;

@@ -1,5 +1,5 @@
-//! The commands `consort claims` and `consort reservations`: list what is held, and by
-//! whom.
+//! The commands `consort claims` and `consort reservations`: list what is claimed or
+//! reserved, and by whom.
 
 use consort_core::claims::HoldView;
 use consort_core::claims::Strength;

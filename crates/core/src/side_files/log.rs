@@ -1,4 +1,4 @@
-//! The log of a session beside the database: tagged lines, only ever appended.
+//! The format of a session's log beside the database: tagged lines, only ever appended.
 //!
 //! It says where the session has been (prompts, files: its trail), which files it has
 //! seen in which state, what it was shown and told, and what it runs. A log that has

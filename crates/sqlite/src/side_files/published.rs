@@ -1,5 +1,5 @@
-//! The published file on disk: sorted lines under a stamp, which hooks read instead of
-//! the database.
+//! The engine's published file on disk: sorted lines under a stamp, which hooks read
+//! instead of the database.
 //!
 //! The first line is a stamp: which store it was made from, after which entry, which
 //! database and WAL files were there then, and how far the lines are sorted. Lines are

@@ -1,5 +1,5 @@
-//! Makes the published lines from the tables, and finds which of them a transaction
-//! changes.
+//! Renders the SQLite tables as the lines that hooks read instead, and finds which
+//! lines a transaction changes.
 
 use std::collections::BTreeSet;
 use std::path::Path;

@@ -1,5 +1,5 @@
-//! Tables of fixed-size slots in files that all sessions share. **Of two who take one
-//! slot at the same moment, one is forgotten.**
+//! The engine's tables of fixed-size slots on disk, in files that all sessions share.
+//! **Of two who take one slot at the same moment, one is forgotten.**
 
 use std::fs::File;
 use std::io::ErrorKind;
