@@ -17,8 +17,8 @@ use consort_core::App;
 use consort_core::claims::HoldRequest;
 use consort_core::claims::Mode;
 use consort_core::claims::ReleaseRequest;
+use consort_core::claims::ReleaseTarget;
 use consort_core::claims::Strength;
-use consort_core::claims::Which;
 use consort_core::tasks::TaskRequest;
 use consort_host::Machine;
 use consort_sqlite::Access;
@@ -200,7 +200,7 @@ pub(crate) fn be_a_racer(what: &str, home: &Path, session: &str) {
                 b'k'
             }
             _ if has_won => {
-                let what = Which::Mine;
+                let what = ReleaseTarget::Mine;
                 let (caller, cwd) = (caller(&mut app, session), cwd.clone());
                 app.release(&ReleaseRequest { caller, cwd, what, strength: None, force: false }).unwrap();
                 b'k'

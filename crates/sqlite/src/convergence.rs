@@ -5,7 +5,7 @@ use std::path::Path;
 use consort_core::convergence::ConvergenceChange;
 use consort_core::convergence::ConvergenceStore;
 use consort_core::convergence::Counters;
-use consort_core::convergence::Learned;
+use consort_core::convergence::LearnedDomain;
 use consort_core::convergence::Prediction;
 use consort_core::convergence::PredictionEnding;
 use consort_core::convergence::RadarNote;
@@ -137,7 +137,7 @@ pub(crate) fn assigned(connection: &Connection) -> rusqlite::Result<Vec<(String,
     connection.prepare_cached(sql)?.query_map([], row)?.collect()
 }
 
-pub(crate) fn learned(connection: &Connection) -> rusqlite::Result<Vec<Learned>> {
+pub(crate) fn learned(connection: &Connection) -> rusqlite::Result<Vec<LearnedDomain>> {
     let sql = "SELECT value FROM facts WHERE kind = 'learned'";
     let learned = connection.prepare_cached(sql)?.query_row([], read).optional()?;
     Ok(learned.unwrap_or_default())
@@ -165,7 +165,7 @@ impl ConvergenceStore for SqliteTx<'_> {
         self.ask(assigned)
     }
 
-    fn learned_domains(&self) -> Result<Vec<Learned>, StoreError> {
+    fn learned_domains(&self) -> Result<Vec<LearnedDomain>, StoreError> {
         self.ask(learned)
     }
 

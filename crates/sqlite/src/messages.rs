@@ -18,7 +18,7 @@ use consort_core::messages::Message;
 use consort_core::messages::MessageChange;
 use consort_core::messages::MessageStore;
 use consort_core::messages::Receipt;
-use consort_core::messages::Sent;
+use consort_core::messages::RecordedMessage;
 use consort_core::messages::SentMessage;
 use consort_core::presence::SessionId;
 use consort_core::project::ProjectId;
@@ -104,7 +104,7 @@ pub(crate) fn apply(
 }
 
 /// A letter for each recipient.
-fn put(connection: &Connection, origin: &Origin<'_>, sent: &Sent) -> rusqlite::Result<()> {
+fn put(connection: &Connection, origin: &Origin<'_>, sent: &RecordedMessage) -> rusqlite::Result<()> {
     let mut insert =
         connection.prepare_cached("REPLACE INTO letters VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, NULL)")?;
     let (id, sender) = (blob(origin.id), sent.from.who.to_string());
@@ -418,7 +418,7 @@ impl SqliteTx<'_> {
 
 /// The message among an entry's changes. Most have an entry of their own, so it is not
 /// asked first what else it might be: a hook reads dozens.
-fn read_sent(changes: &str, place: u16) -> serde_json::Result<Sent> {
+fn read_sent(changes: &str, place: u16) -> serde_json::Result<RecordedMessage> {
     #[derive(Deserialize)]
     struct Kept {
         change: MessageChange,

@@ -8,10 +8,10 @@ use consort_core::claims::Hold;
 use consort_core::claims::HoldRequest;
 use consort_core::claims::Mode;
 use consort_core::claims::ReleaseRequest;
+use consort_core::claims::ReleaseTarget;
 use consort_core::claims::Strength;
 use consort_core::claims::Target;
 use consort_core::claims::Verdict;
-use consort_core::claims::Which;
 use consort_core::engine::Engine;
 use consort_core::journal::Actor;
 use consort_core::messages::InboxRequest;
@@ -51,7 +51,7 @@ pub fn reserve(app: &mut StoryApp, pid: u32, what: &[&str]) -> Result<Vec<Hold>,
 
 pub fn release(app: &mut StoryApp, pid: u32, what: &str, force: bool) -> Result<usize, ClaimError> {
     app.host().call_from(&[pid]);
-    let what = Which::These(vec![what.to_owned()]);
+    let what = ReleaseTarget::These(vec![what.to_owned()]);
     let (caller, cwd) = (facts(app.host(), None), HERE.into());
     let request = ReleaseRequest { caller, cwd, what, strength: None, force };
     app.release(&request).map(|outcome| outcome.released.len())

@@ -2,8 +2,8 @@
 
 use consort_core::claims::ClaimError;
 use consort_core::claims::ReleaseRequest;
+use consort_core::claims::ReleaseTarget;
 use consort_core::claims::Strength;
-use consort_core::claims::Which;
 use consort_core::presence::NotAllowed;
 
 use crate::error::CommandResult;
@@ -26,7 +26,11 @@ pub(crate) struct Args {
 /// `strength` is the kind of hold it is about; `None` is any.
 pub(crate) fn run(world: &World, args: &Args, strength: Option<Strength>) -> CommandResult {
     let mut opened = world.open()?;
-    let what = if args.resource.is_empty() { Which::Mine } else { Which::These(args.resource.clone()) };
+    let what = if args.resource.is_empty() {
+        ReleaseTarget::Mine
+    } else {
+        ReleaseTarget::These(args.resource.clone())
+    };
     let mut request = ReleaseRequest {
         caller: person::acting(&mut opened.app)?,
         cwd: world.cwd.clone(),

@@ -254,7 +254,7 @@ pub struct HoldOutcome {
 pub struct ReleaseRequest {
     pub caller: CallerFacts,
     pub cwd: PathBuf,
-    pub what: Which,
+    pub what: ReleaseTarget,
     pub strength: Option<Strength>,
     /// Also another's, where that may be.
     pub force: bool,
@@ -262,7 +262,7 @@ pub struct ReleaseRequest {
 
 /// Which holds to give up.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Which {
+pub enum ReleaseTarget {
     These(Vec<String>),
     /// All that the caller holds.
     Mine,

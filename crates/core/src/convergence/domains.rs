@@ -28,14 +28,14 @@ pub struct Domains {
 
 /// How often a topic was spoken of together with those of a domain.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Learned {
+pub struct LearnedDomain {
     pub topic: String,
     pub domain: String,
     pub weight: f64,
     pub at: Timestamp,
 }
 
-impl Learned {
+impl LearnedDomain {
     /// What is left of it.
     fn weight_at(&self, now: Timestamp) -> f64 {
         self.weight * 0.5_f64.powf(now.since(self.at).max(0) as f64 / HALF_LIFE as f64)
@@ -103,7 +103,7 @@ pub(super) fn is_word(text: &str) -> bool {
 
 /// Of what was learned, what counts by now: enough of it, and most of what is
 /// known of the topic.
-pub fn established(learned: &[Learned], now: Timestamp) -> impl Iterator<Item = &Learned> {
+pub fn established(learned: &[LearnedDomain], now: Timestamp) -> impl Iterator<Item = &LearnedDomain> {
     let mut totals: BTreeMap<&str, f64> = BTreeMap::new();
     for one in learned {
         *totals.entry(&one.topic).or_default() += one.weight_at(now);
@@ -117,7 +117,12 @@ pub fn established(learned: &[Learned], now: Timestamp) -> impl Iterator<Item = 
 /// What a session's prompts teach: topics without a domain, spoken of together
 /// with topics that have one, by the configuration or by the person's word.
 /// What was known is carried on, faded by now.
-pub fn learn(steps: &[Step], domains: &Domains, known: &[Learned], now: Timestamp) -> Vec<Learned> {
+pub fn learn(
+    steps: &[Step],
+    domains: &Domains,
+    known: &[LearnedDomain],
+    now: Timestamp,
+) -> Vec<LearnedDomain> {
     let mut weights: BTreeMap<(String, String), f64> = BTreeMap::new();
     for one in known {
         weights.insert((one.topic.clone(), one.domain.clone()), one.weight_at(now));
@@ -137,10 +142,10 @@ pub fn learn(steps: &[Step], domains: &Domains, known: &[Learned], now: Timestam
     if !is_new {
         return Vec::new();
     }
-    let mut learned: Vec<Learned> = weights
+    let mut learned: Vec<LearnedDomain> = weights
         .into_iter()
         .filter(|(_, weight)| *weight >= LEAST)
-        .map(|((topic, domain), weight)| Learned {
+        .map(|((topic, domain), weight)| LearnedDomain {
             topic,
             domain,
             weight: (weight * 100.0).round() / 100.0,

@@ -26,7 +26,7 @@ mod trail_log;
 mod wording;
 
 pub use domains::Domains;
-pub use domains::Learned;
+pub use domains::LearnedDomain;
 pub use domains::established;
 pub use domains::learn;
 pub use error::ConvergenceError;

@@ -5,7 +5,7 @@ use serde::Deserialize;
 use serde::Serialize;
 
 use super::Domains;
-use super::Learned;
+use super::LearnedDomain;
 use super::Signal;
 use super::SignalKind;
 use super::Step;
@@ -49,7 +49,7 @@ pub enum ConvergenceChange {
     /// The person puts a topic into a domain, or into none.
     Assigned { topic: String, domain: Option<String> },
     /// All that is known of topics' company from now on.
-    Learned { learned: Vec<Learned> },
+    Learned { learned: Vec<LearnedDomain> },
 }
 
 impl ConvergenceChange {
@@ -165,7 +165,7 @@ pub struct RadarNote {
     pub settings: Vec<(String, String)>,
     /// What the person has assigned, and what was learned.
     pub assigned: Vec<(String, Option<String>)>,
-    pub learned: Vec<Learned>,
+    pub learned: Vec<LearnedDomain>,
     /// Whether settings of that very worktree were ever published.
     pub is_published_here: bool,
     /// Those that have not ended, and the last that have.
@@ -295,7 +295,7 @@ pub enum DomainSource {
 pub(crate) fn domains(
     configured: &str,
     assigned: &[(String, Option<String>)],
-    learned: &[Learned],
+    learned: &[LearnedDomain],
     now: Timestamp,
 ) -> Domains {
     // What cannot be read was refused where it was configured.

@@ -4,7 +4,7 @@
 use std::path::Path;
 
 use crate::Timestamp;
-use crate::convergence::Learned;
+use crate::convergence::LearnedDomain;
 use crate::convergence::PredictionNote;
 use crate::convergence::RadarNote;
 use crate::convergence::SignalKind;
@@ -54,7 +54,7 @@ pub fn read_lines<'a>(lines: impl Iterator<Item = &'a str>, worktree: &Path) -> 
                 note.assigned.push((unescaped(topic).into_owned(), domain));
             }
             ["learned", topic, domain, weight, at] => {
-                note.learned.push(Learned {
+                note.learned.push(LearnedDomain {
                     topic: unescaped(topic).into_owned(),
                     domain: unescaped(domain).into_owned(),
                     weight: weight.parse().unwrap_or_default(),
@@ -117,6 +117,6 @@ pub fn domain_line(topic: &str, domain: Option<&str>) -> String {
 }
 
 /// The line of what was learned of a topic.
-pub fn learned_line(Learned { topic, domain, weight, at }: &Learned) -> String {
+pub fn learned_line(LearnedDomain { topic, domain, weight, at }: &LearnedDomain) -> String {
     format!("learned\t{}\t{}\t{weight}\t{}\n", escaped(topic), escaped(domain), at.0)
 }

@@ -4,7 +4,7 @@
 use std::path::Path;
 
 use super::Counters;
-use super::Learned;
+use super::LearnedDomain;
 use super::Prediction;
 use super::RadarNote;
 use crate::engine::StoreError;
@@ -26,7 +26,7 @@ pub trait ConvergenceStore {
     /// Topics that the person has put into a domain, or into none.
     fn assigned_domains(&self) -> Result<Vec<(String, Option<String>)>, StoreError>;
 
-    fn learned_domains(&self) -> Result<Vec<Learned>, StoreError>;
+    fn learned_domains(&self) -> Result<Vec<LearnedDomain>, StoreError>;
 
     /// What is published for who works in that worktree, from the tables.
     fn radar_note(&self, worktree: &Path) -> Result<RadarNote, StoreError>;

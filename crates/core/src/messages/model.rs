@@ -72,7 +72,7 @@ pub struct Sender {
 
 /// A message as it is recorded.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Sent {
+pub struct RecordedMessage {
     pub from: Sender,
     pub to: Vec<Recipient>,
     #[serde(rename = "type")]
@@ -80,7 +80,7 @@ pub struct Sent {
     pub priority: Priority,
     pub text: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub reply_to: Option<Answered>,
+    pub reply_to: Option<RepliedTo>,
     /// The first message of the thread, unless this is it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub thread: Option<ChangeId>,
@@ -91,7 +91,7 @@ pub struct Sent {
 
 /// What a message replies to.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Answered {
+pub struct RepliedTo {
     pub id: ChangeId,
     pub number: Number,
 }
@@ -100,7 +100,7 @@ pub struct Answered {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum MessageChange {
-    Sent(Box<Sent>),
+    Sent(Box<RecordedMessage>),
     /// Delivered by that process.
     Delivered {
         to: Actor,
@@ -155,7 +155,7 @@ pub struct Message {
     pub seq: Seq,
     pub at: Timestamp,
     #[serde(flatten)]
-    pub sent: Sent,
+    pub sent: RecordedMessage,
 }
 
 impl Message {

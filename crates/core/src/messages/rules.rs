@@ -2,7 +2,6 @@
 //! letters are delivered when, and which are worth waking for. No store, no clock, no
 //! machine.
 
-use super::Answered;
 use super::DeliveryPoint;
 use super::Letter;
 use super::MailFlag;
@@ -10,11 +9,12 @@ use super::Message;
 use super::MessageType;
 use super::Priority;
 use super::Recipient;
+use super::RecordedMessage;
 use super::Refusal;
+use super::RepliedTo;
 use super::SendOutcome;
 use super::SendRequest;
 use super::Sender;
-use super::Sent;
 use crate::Timestamp;
 use crate::host::MachineProcess;
 use crate::journal::Actor;
@@ -55,7 +55,7 @@ pub(super) struct SendFacts {
 /// What becomes of a request.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Decision {
-    Send { sent: Sent, failed: Vec<Refusal> },
+    Send { sent: RecordedMessage, failed: Vec<Refusal> },
     SentBefore(SendOutcome),
 }
 
@@ -76,14 +76,14 @@ pub(super) fn send(facts: SendFacts, request: &SendRequest) -> Result<Decision, 
         };
     }
     let (to, failed) = addressed?;
-    let sent = Sent {
+    let sent = RecordedMessage {
         from,
         to,
         kind: request.kind,
         priority: request.priority.unwrap_or_else(|| request.kind.priority()),
         text: request.text.clone(),
         thread: answered.as_ref().map(Message::thread),
-        reply_to: answered.map(|message| Answered { id: message.id, number: message.number }),
+        reply_to: answered.map(|message| RepliedTo { id: message.id, number: message.number }),
         key: request.key.clone(),
     };
     Ok(Decision::Send { sent, failed })

@@ -9,10 +9,10 @@ use super::Message;
 use super::MessageType;
 use super::Priority;
 use super::Recipient;
+use super::RecordedMessage;
 use super::Refusal;
 use super::SendRequest;
 use super::Sender;
-use super::Sent;
 use super::quote;
 use super::rules;
 use super::rules::DeliveryState;
@@ -43,7 +43,7 @@ fn letter(number: Number, kind: MessageType, priority: Priority, age: i64, text:
         details: Some("opus, in /home/you/shop".into()),
     };
     let (text, to) = (text.to_owned(), Vec::new());
-    let sent = Sent { from, to, kind, priority, text, reply_to: None, thread: None, key: None };
+    let sent = RecordedMessage { from, to, kind, priority, text, reply_to: None, thread: None, key: None };
     let message = Message { id: id(number), number, project: None, seq: number, at: NOW.minus(age), sent };
     Letter { message, delivered_at: None, delivered_by: None, again: false }
 }

@@ -3,8 +3,8 @@
 use consort_core::claims::HoldRequest;
 use consort_core::claims::Mode;
 use consort_core::claims::ReleaseRequest;
+use consort_core::claims::ReleaseTarget;
 use consort_core::claims::Strength;
-use consort_core::claims::Which;
 use consort_core::text;
 use serde::Deserialize;
 use serde_json::json;
@@ -78,7 +78,7 @@ pub(super) fn release(context: &mut ToolContext<'_>, release: Release) -> Result
     let outcome = context.app.release(&ReleaseRequest {
         caller: context.facts(),
         cwd: me.location.cwd,
-        what: release.what.map_or(Which::Mine, Which::These),
+        what: release.what.map_or(ReleaseTarget::Mine, ReleaseTarget::These),
         strength: None,
         force: false,
     })?;

@@ -8,7 +8,7 @@ use crate::App;
 use crate::claims::ClaimError;
 use crate::claims::ReleaseOutcome;
 use crate::claims::ReleaseRequest;
-use crate::claims::Which;
+use crate::claims::ReleaseTarget;
 use crate::claims::rules;
 use crate::claims::rules::Right;
 use crate::claims::rules::Wanted;
@@ -21,14 +21,14 @@ impl App {
     pub fn release(&mut self, request: &ReleaseRequest) -> Result<ReleaseOutcome, ClaimError> {
         let now = self.host.now();
         let (files, case) = (self.engine.side_files(), self.host.case());
-        if let Which::These(what) = &request.what {
+        if let ReleaseTarget::These(what) = &request.what {
             self.settle_projects_of(&request.cwd, what)?;
         }
         let tx = self.engine.write()?;
         let me = speaker(presence::who_calls(&*self.host, &*files, &*tx, &request.caller)?)?;
         let wanted = match &request.what {
-            Which::Mine => Wanted::Mine,
-            Which::These(what) => {
+            ReleaseTarget::Mine => Wanted::Mine,
+            ReleaseTarget::These(what) => {
                 let meant = |text: &String| {
                     let meant = parse_resources(&*self.host, &*tx, &request.cwd, text, request.strength)?;
                     Ok((text.clone(), meant))

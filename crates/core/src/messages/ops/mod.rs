@@ -23,8 +23,8 @@ use crate::messages::MessageChange;
 use crate::messages::MessageStore;
 use crate::messages::MessageType;
 use crate::messages::Priority;
+use crate::messages::RecordedMessage;
 use crate::messages::Sender;
-use crate::messages::Sent;
 use crate::messages::rules::DeliveryState;
 use crate::presence;
 use crate::presence::Agent;
@@ -79,7 +79,7 @@ pub(crate) fn notice(
         [] => vec![send::person()],
         agents => agents.iter().map(|agent| send::recipient(agent)).collect(),
     };
-    let sent = Sent { from, to, kind, priority, text, reply_to: None, thread: None, key: None };
+    let sent = RecordedMessage { from, to, kind, priority, text, reply_to: None, thread: None, key: None };
     Change::Messages(MessageChange::Sent(Box::new(sent)))
 }
 
@@ -94,7 +94,7 @@ pub(crate) fn remark(to: &Agent, text: String, key: Option<String>) -> Change {
     let who = Actor::Consort;
     let from = Sender { who, name: "consort".into(), kind: None, project: None, branch: None, details: None };
     let (to, kind, priority) = (vec![send::recipient(to)], MessageType::Info, Priority::Normal);
-    let sent = Sent { from, to, kind, priority, text, reply_to: None, thread: None, key };
+    let sent = RecordedMessage { from, to, kind, priority, text, reply_to: None, thread: None, key };
     Change::Messages(MessageChange::Sent(Box::new(sent)))
 }
 
