@@ -35,6 +35,9 @@ use walk::Walk;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Reading {
     pub writes: Vec<Write>,
+    /// Files whose text it shows, as paths like those that are written. Some of them are
+    /// enough: they are what its agent has seen.
+    pub reads: Vec<String>,
     /// False: something in it may write what the text does not tell.
     pub is_certain: bool,
 }

@@ -23,6 +23,8 @@ const DEEPEST: usize = 8;
 const MOST_STEPS: usize = 20_000;
 /// More writes than this are not told one by one.
 const MOST_WRITES: usize = 1000;
+/// An agent that is shown more files than this at once has hardly read them.
+const MOST_READS: usize = 16;
 
 pub(crate) struct Walk<'a> {
     pub(crate) here: Here<'a>,
@@ -46,6 +48,7 @@ pub(crate) struct Walk<'a> {
     /// Where the commands that follow would run.
     pub(crate) place: Place,
     writes: Vec<Write>,
+    reads: Vec<String>,
     is_certain: bool,
     /// What they do is read where they are called.
     functions: Vec<(String, Node)>,
@@ -70,6 +73,7 @@ impl<'a> Walk<'a> {
             input: Input::Unknown,
             place: Place::start(),
             writes: Vec::new(),
+            reads: Vec::new(),
             is_certain: true,
             functions: Vec::new(),
             steps: 0,
@@ -79,7 +83,7 @@ impl<'a> Walk<'a> {
     }
 
     pub(crate) fn into_reading(self) -> Reading {
-        Reading { writes: self.writes, is_certain: self.is_certain }
+        Reading { writes: self.writes, reads: self.reads, is_certain: self.is_certain }
     }
 
     /// Whether one more step may be followed.
@@ -128,6 +132,18 @@ impl<'a> Walk<'a> {
         }
         if let Some(below) = below {
             self.write(&below, Extent::Glob, by);
+        }
+    }
+
+    /// The text of that file is shown.
+    pub(crate) fn reads(&mut self, path: &str) {
+        if let Some(path) = self.place.path(path)
+            && self.reads.len() < MOST_READS
+            && !self.reads.contains(&path)
+            && !is_device(&path)
+            && !path.contains(ANY)
+        {
+            self.reads.push(path);
         }
     }
 

@@ -68,3 +68,20 @@ fn tell(reading: &Reading) -> Vec<String> {
     }
     lines
 }
+
+#[test]
+fn what_a_command_shows_is_what_its_agent_has_seen() {
+    for (command, expected) in [
+        ("cat a.rs src/b.rs | head -5", vec!["a.rs", "src/b.rs"]),
+        ("cd src && sed -n '1,40p' b.rs", vec!["src/b.rs"]),
+        ("sed -n -e 1p -e 2p b.rs", vec!["b.rs"]),
+        ("grep -n 'fn x' a.rs; rg -t rust -e x b.rs", vec!["a.rs", "b.rs"]),
+        ("head -n 20 a.rs && tail -5 b.rs", vec!["a.rs", "b.rs"]),
+        ("awk '{print $1}' a.txt", vec!["a.txt"]),
+        ("jq .x package.json", vec!["package.json"]),
+        ("cat \"src/$x\" *.rs /dev/null; ls src; wc -l a.rs", vec![]),
+        ("for f in a.rs b.rs; do cat $f; done", vec!["a.rs", "b.rs"]),
+    ] {
+        assert_eq!(read(command, HOME).reads, expected, "{command}");
+    }
+}

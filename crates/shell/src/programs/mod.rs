@@ -17,6 +17,7 @@ mod inline;
 mod make;
 mod packages;
 mod patches;
+mod reads;
 mod scripts;
 mod wrappers;
 
@@ -53,6 +54,7 @@ pub(crate) fn run(walk: &mut Walk<'_>, words: &[Word]) {
         return;
     }
     assign(walk, name, args);
+    reads::note(walk, name, args);
     let is_known = change_place(walk, name, args)
         || inline::run(walk, name, args)
         || wrappers::run(walk, name, args)
