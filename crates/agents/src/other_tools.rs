@@ -1,5 +1,5 @@
-//! Tools that are not a CLI's own, most of them of MCP servers: what their names say that
-//! they do with the paths they are given. No hook tells us their schema.
+//! Guesses from the name of a tool that is not a CLI's own, mostly of an MCP server,
+//! whether it reads or writes the paths it is given. No hook tells us their schema.
 
 use std::path::PathBuf;
 

@@ -1,4 +1,5 @@
-//! What a shell's test (`[ a = b ]`) comes to, where both of its sides are known.
+//! Evaluates tests in a shell command (`[ a = b ]`, `[[ … ]]`), where both sides are
+//! known from the text.
 
 use rable::Node;
 use rable::NodeKind;

@@ -1,5 +1,5 @@
-//! What a shell command prints, as far as its text tells: for the next one in a pipeline, for
-//! `$(…)`, and for `<(…)`.
+//! What a shell command prints, as far as its text tells: for the next one in a
+//! pipeline, for `$(…)`, and for `<(…)`.
 
 use rable::Node;
 use rable::NodeKind;
