@@ -12,13 +12,13 @@ use std::path::PathBuf;
 
 use consort_core::Timestamp;
 use consort_core::convergence::Domains;
-use consort_core::convergence::Profile;
 use consort_core::convergence::ScoringContext;
 use consort_core::convergence::Signal;
 use consort_core::convergence::SignalKind;
 use consort_core::convergence::Step;
 use consort_core::convergence::TopicSummary;
 use consort_core::convergence::Trail;
+use consort_core::convergence::TrailProfile;
 use consort_core::convergence::Visit;
 use consort_core::convergence::WINDOW;
 use consort_core::convergence::signals;
@@ -215,7 +215,7 @@ impl History {
                 without: rules.without,
                 now,
             };
-            let mine = Profile::new(&trails[who], &scoring_context);
+            let mine = TrailProfile::new(&trails[who], &scoring_context);
             for other in others.into_iter().filter(|other| *other != who) {
                 let pair = ordered(who, other);
                 if predicted.contains_key(&pair) || collided.contains(&pair) {
@@ -223,11 +223,12 @@ impl History {
                 }
                 // At a prompt the files count only where the words do.
                 let [a, b] = [who, other]
-                    .map(|at| Profile::at_a_glance(&TopicSummary::of(&trails[at]), &scoring_context));
+                    .map(|at| TrailProfile::at_a_glance(&TopicSummary::of(&trails[at]), &scoring_context));
                 if matches!(event, Event::Prompt(..)) && signals(&a, &b, &scoring_context).is_empty() {
                     continue;
                 }
-                let found = signals(&mine, &Profile::new(&trails[other], &scoring_context), &scoring_context);
+                let found =
+                    signals(&mine, &TrailProfile::new(&trails[other], &scoring_context), &scoring_context);
                 if let Some(signal) = found.into_iter().next() {
                     predicted.insert(pair, (prompts[pair.0] + prompts[pair.1], *minute, signal));
                 }

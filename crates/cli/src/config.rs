@@ -9,7 +9,7 @@ use consort_core::config::Config;
 use consort_core::config::ConfigError;
 use consort_core::config::KEYS;
 use consort_core::config::Layer;
-use consort_core::config::Source;
+use consort_core::config::SettingSource;
 use consort_core::explain::Explain as _;
 use consort_core::text;
 use consort_host::Paths;
@@ -65,21 +65,21 @@ pub(crate) fn load(
     // The last of two flags wins.
     let overrides = overrides.iter().rev().cloned().collect();
     let mut layers = vec![
-        Layer { source: Source::Flag, values: overrides },
-        Layer { source: Source::Default, values: flatten(DEFAULT).unwrap_or_default() },
+        Layer { source: SettingSource::Flag, values: overrides },
+        Layer { source: SettingSource::Default, values: flatten(DEFAULT).unwrap_or_default() },
     ];
     for key in KEYS {
         let variable = config::environment_name(key.name);
         if let Some(value) = env::get(&variable) {
             let values = vec![(key.name.to_owned(), value)];
-            layers.push(Layer { source: Source::Environment(variable), values });
+            layers.push(Layer { source: SettingSource::Environment(variable), values });
         }
     }
     let (project, user) = (project_file(worktree), paths.user_config());
-    let mut files = vec![(Source::User(user.clone()), TheirFile::OfUser(user.clone()))];
+    let mut files = vec![(SettingSource::User(user.clone()), TheirFile::OfUser(user.clone()))];
     // In one's home they may be one file; then it is the user's.
     if project != user {
-        files.push((Source::Project(project.clone()), TheirFile::in_repository(worktree, &project)));
+        files.push((SettingSource::Project(project.clone()), TheirFile::in_repository(worktree, &project)));
     }
     for (source, file) in files {
         let path = file.path();
@@ -104,8 +104,8 @@ pub(crate) fn load(
     warnings.extend(resolved.warnings.iter().map(|(source, warning)| {
         let hint = warning.hints().into_iter().next().unwrap_or_default();
         let file = match source {
-            Source::User(file) | Source::Project(file) => Some(file.clone()),
-            Source::Flag | Source::Environment(_) | Source::Default => None,
+            SettingSource::User(file) | SettingSource::Project(file) => Some(file.clone()),
+            SettingSource::Flag | SettingSource::Environment(_) | SettingSource::Default => None,
         };
         let is_to_accept = file.is_some() && matches!(warning, ConfigError::Loosens { .. });
         Warning { is_to_accept, ..Warning::new(file, &format!("{source}: {warning} ({hint})")) }

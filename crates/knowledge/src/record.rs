@@ -5,8 +5,8 @@ use std::sync::Arc;
 use consort_core::Timestamp;
 use consort_core::knowledge::Kind;
 use consort_core::knowledge::Known;
-use consort_core::knowledge::Piece;
 use consort_core::knowledge::Row;
+use consort_core::knowledge::RowField;
 use consort_scheme::Records;
 use consort_scheme::Value;
 use serde_json::Value as Json;
@@ -94,8 +94,8 @@ impl Records for Entries {
                 by.and_then(|by| by.get(part).map(value)).unwrap_or_default()
             }
             "at" | "time" => match self.row(record).get("at") {
-                Some(Piece::Integer(at)) if field == "at" => Value::string(Timestamp(at).utc()),
-                Some(Piece::Integer(time)) => Value::Int(time),
+                Some(RowField::Integer(at)) if field == "at" => Value::string(Timestamp(at).utc()),
+                Some(RowField::Integer(time)) => Value::Int(time),
                 _ => Value::Nil,
             },
             "stale" => Value::Bool(self.row(record).stale().is_some()),
@@ -115,13 +115,13 @@ impl Records for Entries {
     }
 }
 
-fn shown(piece: Piece<'_>) -> Value {
+fn shown(piece: RowField<'_>) -> Value {
     match piece {
-        Piece::Text(text) => Value::string(text),
-        Piece::Integer(number) => Value::Int(number),
-        Piece::Number(number) => Value::Float(number),
-        Piece::Texts(texts) => Value::list(texts.map(Value::string).collect()),
-        Piece::Other(json) => value(&json),
+        RowField::Text(text) => Value::string(text),
+        RowField::Integer(number) => Value::Int(number),
+        RowField::Number(number) => Value::Float(number),
+        RowField::Texts(texts) => Value::list(texts.map(Value::string).collect()),
+        RowField::Other(json) => value(&json),
     }
 }
 

@@ -26,7 +26,7 @@ pub use model::HookSettings;
 pub use model::Layer;
 pub use model::Retention;
 pub use model::Setting;
-pub use model::Source;
+pub use model::SettingSource;
 pub(crate) use ops::hook_settings;
 pub(crate) use ops::settings_from;
 pub use rules::environment_name;

@@ -14,7 +14,7 @@ use crate::explain::Kind;
 /// Where a value came from, nearest first.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Source {
+pub enum SettingSource {
     Flag,
     Environment(String),
     Project(PathBuf),
@@ -22,7 +22,7 @@ pub enum Source {
     Default,
 }
 
-impl std::fmt::Display for Source {
+impl std::fmt::Display for SettingSource {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Self::Flag => f.write_str("--set"),
@@ -36,7 +36,7 @@ impl std::fmt::Display for Source {
 /// One tier: raw values by dotted key.
 #[derive(Clone, Debug)]
 pub struct Layer {
-    pub source: Source,
+    pub source: SettingSource,
     pub values: Vec<(String, String)>,
 }
 
@@ -51,16 +51,16 @@ pub struct Acceptance {
 
 impl Acceptance {
     /// Of a value in a file; nothing else can be accepted.
-    pub fn new(source: &Source, key: &str, value: &str) -> Option<Self> {
+    pub fn new(source: &SettingSource, key: &str, value: &str) -> Option<Self> {
         let scope = match source {
-            Source::User(_) => String::new(),
-            Source::Project(file) => file.parent()?.parent()?.to_string_lossy().into_owned(),
-            Source::Flag | Source::Environment(_) | Source::Default => return None,
+            SettingSource::User(_) => String::new(),
+            SettingSource::Project(file) => file.parent()?.parent()?.to_string_lossy().into_owned(),
+            SettingSource::Flag | SettingSource::Environment(_) | SettingSource::Default => return None,
         };
         Some(Self { scope, key: key.to_owned(), value: value.to_owned() })
     }
 
-    pub(super) fn is_of(&self, source: &Source, key: &str, value: &str) -> bool {
+    pub(super) fn is_of(&self, source: &SettingSource, key: &str, value: &str) -> bool {
         Self::new(source, key, value).as_ref() == Some(self)
     }
 }
@@ -71,7 +71,7 @@ pub struct Setting {
     pub key: &'static str,
     #[serde(serialize_with = "typed")]
     pub value: String,
-    pub source: Source,
+    pub source: SettingSource,
 }
 
 /// Flags and numbers as what they are, the rest as text.
@@ -90,7 +90,7 @@ pub struct Config {
     /// What every tier says, nearest first, also where another one wins.
     pub accepted: Vec<Setting>,
     /// Keys and values that were passed over, and why.
-    pub warnings: Vec<(Source, ConfigError)>,
+    pub warnings: Vec<(SettingSource, ConfigError)>,
 }
 
 impl Config {
@@ -187,7 +187,7 @@ pub enum ConfigError {
     #[error("`{value}` is not a value for `{}`", key.name)]
     BadValue { key: &'static Key, value: String },
     #[error("`{} = {value}` loosens protection and was not accepted; the stricter value counts", key.name)]
-    Loosens { key: &'static Key, value: String, from: Source },
+    Loosens { key: &'static Key, value: String, from: SettingSource },
 }
 
 impl PartialEq for Key {
@@ -206,7 +206,7 @@ impl Explain for ConfigError {
     fn hints(&self) -> Vec<String> {
         vec![match self {
             Self::UnknownKey { nearest: Some(nearest), .. } => format!("did you mean `{nearest}`?"),
-            Self::Loosens { from: Source::User(_) | Source::Project(_), .. } => {
+            Self::Loosens { from: SettingSource::User(_) | SettingSource::Project(_), .. } => {
                 "`consort config accept` shows it and accepts it".into()
             }
             Self::Loosens { .. } => "`consort config set` changes it".into(),

@@ -8,7 +8,7 @@ use super::Config;
 use super::ConfigStore;
 use super::HookSettings;
 use super::KEYS;
-use super::Source;
+use super::SettingSource;
 use super::environment_name;
 use crate::App;
 use crate::app::commit;
@@ -33,7 +33,7 @@ impl App {
     /// Puts what the configuration files say where hooks can read it. Writes
     /// only if something changed; says whether it did.
     pub fn publish(&mut self, config: &Config, worktree: &Path) -> Result<bool, StoreError> {
-        let from_files = |wanted: fn(&Source) -> bool| -> Vec<(String, String)> {
+        let from_files = |wanted: fn(&SettingSource) -> bool| -> Vec<(String, String)> {
             let mut values: Vec<(String, String)> = config
                 .accepted
                 .iter()
@@ -44,8 +44,8 @@ impl App {
             values.sort();
             values
         };
-        let user = from_files(|source| matches!(source, Source::User(_)));
-        let own = from_files(|source| matches!(source, Source::Project(_)));
+        let user = from_files(|source| matches!(source, SettingSource::User(_)));
+        let own = from_files(|source| matches!(source, SettingSource::Project(_)));
         let tx = self.engine.read()?;
         let is_same = tx.published_in(None)? == user && tx.published_in(Some(worktree))? == own;
         // What hooks read instead of the store may be lost or of another state.

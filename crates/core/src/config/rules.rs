@@ -197,10 +197,10 @@ fn flag(value: &str) -> Option<bool> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::Source;
+    use super::super::SettingSource;
     use super::*;
 
-    fn layer(source: Source, values: &[(&str, &str)]) -> Layer {
+    fn layer(source: SettingSource, values: &[(&str, &str)]) -> Layer {
         let values = values.iter().map(|(k, v)| ((*k).to_owned(), (*v).to_owned())).collect();
         Layer { source, values }
     }
@@ -209,16 +209,16 @@ mod tests {
     fn the_nearest_tier_wins_and_says_so() {
         let config = resolve(
             vec![
-                layer(Source::Default, &[("context.mode", "full"), ("journal.retention_days", "30")]),
-                layer(Source::User("/u".into()), &[("context.mode", "minimal")]),
-                layer(Source::Environment("CONSORT_CONTEXT_MODE".into()), &[("context.mode", "none")]),
-                layer(Source::Project("/p".into()), &[("context.mode", "full")]),
+                layer(SettingSource::Default, &[("context.mode", "full"), ("journal.retention_days", "30")]),
+                layer(SettingSource::User("/u".into()), &[("context.mode", "minimal")]),
+                layer(SettingSource::Environment("CONSORT_CONTEXT_MODE".into()), &[("context.mode", "none")]),
+                layer(SettingSource::Project("/p".into()), &[("context.mode", "full")]),
             ],
             &[],
         );
         assert_eq!(config.get("context.mode"), "none");
         let mode = config.settings.iter().find(|setting| setting.key == "context.mode").unwrap();
-        assert_eq!(mode.source, Source::Environment("CONSORT_CONTEXT_MODE".into()));
+        assert_eq!(mode.source, SettingSource::Environment("CONSORT_CONTEXT_MODE".into()));
         assert_eq!(config.retention().journal_days, 30);
     }
 
@@ -226,8 +226,11 @@ mod tests {
     fn mistakes_are_passed_over_with_a_hint() {
         let config = resolve(
             vec![
-                layer(Source::User("/u".into()), &[("context.mood", "full"), ("context.mode", "loud")]),
-                layer(Source::Default, &[("context.mode", "full")]),
+                layer(
+                    SettingSource::User("/u".into()),
+                    &[("context.mood", "full"), ("context.mode", "loud")],
+                ),
+                layer(SettingSource::Default, &[("context.mode", "full")]),
             ],
             &[],
         );
@@ -239,11 +242,14 @@ mod tests {
 
     #[test]
     fn what_loosens_protection_has_to_be_accepted() {
-        let project = || Source::Project("/shop/.consort/config.toml".into());
+        let project = || SettingSource::Project("/shop/.consort/config.toml".into());
         let resolved = |enforcement: &str, acceptances: &[Acceptance]| {
             let layers = vec![
-                layer(Source::Default, &[("claims.enforcement", "block"), ("privacy.store_prompts", "true")]),
-                layer(Source::User("/u".into()), &[("privacy.store_prompts", "false")]),
+                layer(
+                    SettingSource::Default,
+                    &[("claims.enforcement", "block"), ("privacy.store_prompts", "true")],
+                ),
+                layer(SettingSource::User("/u".into()), &[("privacy.store_prompts", "false")]),
                 layer(project(), &[("claims.enforcement", enforcement), ("privacy.store_prompts", "true")]),
             ];
             resolve(layers, acceptances)

@@ -7,10 +7,10 @@ use super::Domains;
 use super::Prediction;
 use super::PredictionNote;
 use super::PredictionOutcome;
-use super::Profile;
 use super::Signal;
 use super::Step;
 use super::Trail;
+use super::TrailProfile;
 use super::Trajectory;
 use super::Trend;
 use super::signals::left_behind;
@@ -169,7 +169,7 @@ pub(super) const ENOUGH_IN_COMMON: usize = 2;
 
 /// The topics that one has left behind and another now turns to, if they are
 /// enough to speak of.
-pub(super) fn inheritance(former: &Profile<'_>, heir: &Profile<'_>) -> Option<Vec<String>> {
+pub(super) fn inheritance(former: &TrailProfile<'_>, heir: &TrailProfile<'_>) -> Option<Vec<String>> {
     let topics = left_behind(former, heir);
     let is_enough = topics.len() >= ENOUGH_IN_COMMON;
     is_enough.then(|| topics.into_iter().map(str::to_owned).collect())

@@ -88,7 +88,7 @@ const APPROACHING: f64 = 0.8;
 const APART: f64 = 0.5;
 
 /// A trail, made ready to be compared with many.
-pub struct Profile<'a> {
+pub struct TrailProfile<'a> {
     words: Marks<'a>,
     /// The topics of the last prompt, sorted.
     key: Vec<&'a str>,
@@ -112,7 +112,7 @@ struct Files<'a> {
     is_away: bool,
 }
 
-impl<'a> Profile<'a> {
+impl<'a> TrailProfile<'a> {
     /// Of words and, where they count, of files.
     pub fn new(trail: &'a Trail, scoring_context: &ScoringContext<'a>) -> Self {
         let files = if scoring_context.files {
@@ -209,7 +209,7 @@ impl<'a> Files<'a> {
 }
 
 /// Topics that one has left behind and another now turns to.
-pub(super) fn left_behind<'a>(one: &Profile<'a>, other: &Profile<'_>) -> Vec<&'a str> {
+pub(super) fn left_behind<'a>(one: &TrailProfile<'a>, other: &TrailProfile<'_>) -> Vec<&'a str> {
     let turns = |heading| matches!(heading, Some(Heading::Deepening | Heading::Emerging));
     one.words
         .shared(&other.words)
@@ -219,7 +219,11 @@ pub(super) fn left_behind<'a>(one: &Profile<'a>, other: &Profile<'_>) -> Vec<&'a
 }
 
 /// All signals of a pair, the strongest first.
-pub fn signals(one: &Profile<'_>, other: &Profile<'_>, scoring_context: &ScoringContext<'_>) -> Vec<Signal> {
+pub fn signals(
+    one: &TrailProfile<'_>,
+    other: &TrailProfile<'_>,
+    scoring_context: &ScoringContext<'_>,
+) -> Vec<Signal> {
     if one.files.is_away || other.files.is_away {
         return Vec::new();
     }
@@ -275,7 +279,7 @@ pub fn signals(one: &Profile<'_>, other: &Profile<'_>, scoring_context: &Scoring
         add(SignalKind::CrossApproach, grows(0.5, &cross, &turned_to), distance, &cross, &turned_to, &[]);
     }
     if overlap > scoring_context.threshold {
-        let deepens = |side: &Profile<'_>| {
+        let deepens = |side: &TrailProfile<'_>| {
             side.words.heading_for(Heading::Deepening).any(|mark| common.contains(&mark.name))
         };
         let distance = if deepens(one) || deepens(other) { 3 } else { 5 };

@@ -7,13 +7,13 @@ use super::Counters;
 use super::Domains;
 use super::Heading;
 use super::PredictionOutcome;
-use super::Profile;
 use super::ScoringContext;
 use super::Signal;
 use super::SignalKind;
 use super::Step;
 use super::TopicSummary;
 use super::Trail;
+use super::TrailProfile;
 use super::Trajectory;
 use super::Visit;
 use super::WINDOW;
@@ -38,7 +38,11 @@ fn seen(one: &Trail, other: &Trail, files: bool) -> Vec<Signal> {
     let domains = Domains::parse("auth: jwt login; database: sql schema").unwrap();
     let scoring_context =
         ScoringContext { files, threshold: 0.35, domains: &domains, without: None, now: Timestamp(100_000) };
-    signals(&Profile::new(one, &scoring_context), &Profile::new(other, &scoring_context), &scoring_context)
+    signals(
+        &TrailProfile::new(one, &scoring_context),
+        &TrailProfile::new(other, &scoring_context),
+        &scoring_context,
+    )
 }
 
 #[test]

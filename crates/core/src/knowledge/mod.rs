@@ -52,7 +52,7 @@ pub use model::Scope;
 pub use model::Source;
 pub use model::StampedEdit;
 use model::fresh_replica;
-pub use row::Piece;
 pub use row::Row;
+pub use row::RowField;
 pub use store::KnowledgeIndex;
 pub use store::KnowledgeStore;

@@ -56,7 +56,7 @@ impl<'a> Row<'a> {
 
     /// A field, by any of its names; `None` where it says nothing.
     #[inline]
-    pub fn get(&self, name: &str) -> Option<Piece<'a>> {
+    pub fn get(&self, name: &str) -> Option<RowField<'a>> {
         let fields = self.kind.fields();
         let place = fields
             .iter()
@@ -78,11 +78,11 @@ impl<'a> Row<'a> {
         let word = word(place)?;
         let bytes = values.get(start as usize..(word >> TAG) as usize)?;
         match word & WHAT {
-            TEXT => str::from_utf8(bytes).ok().map(Piece::Text),
-            INTEGER => bytes.try_into().ok().map(|bytes| Piece::Integer(i64::from_le_bytes(bytes))),
-            NUMBER => bytes.try_into().ok().map(|bytes| Piece::Number(f64::from_le_bytes(bytes))),
-            TEXTS => Some(Piece::Texts(Texts(bytes))),
-            OTHER => serde_json::from_slice(bytes).ok().map(Piece::Other),
+            TEXT => str::from_utf8(bytes).ok().map(RowField::Text),
+            INTEGER => bytes.try_into().ok().map(|bytes| RowField::Integer(i64::from_le_bytes(bytes))),
+            NUMBER => bytes.try_into().ok().map(|bytes| RowField::Number(f64::from_le_bytes(bytes))),
+            TEXTS => Some(RowField::Texts(Texts(bytes))),
+            OTHER => serde_json::from_slice(bytes).ok().map(RowField::Other),
             _ => None,
         }
     }
@@ -90,7 +90,7 @@ impl<'a> Row<'a> {
     /// A field's text; empty if it has none.
     pub fn text(&self, name: &str) -> &'a str {
         match self.get(name) {
-            Some(Piece::Text(text)) => text,
+            Some(RowField::Text(text)) => text,
             _ => "",
         }
     }
@@ -98,18 +98,18 @@ impl<'a> Row<'a> {
     /// A field's value.
     pub fn value(&self, name: &str) -> Option<Value> {
         Some(match self.get(name)? {
-            Piece::Text(text) => text.into(),
-            Piece::Integer(number) => number.into(),
-            Piece::Number(number) => number.into(),
-            Piece::Texts(texts) => texts.collect::<Vec<_>>().into(),
-            Piece::Other(value) => value,
+            RowField::Text(text) => text.into(),
+            RowField::Integer(number) => number.into(),
+            RowField::Number(number) => number.into(),
+            RowField::Texts(texts) => texts.collect::<Vec<_>>().into(),
+            RowField::Other(value) => value,
         })
     }
 
     /// Since when it is stale.
     pub fn stale(&self) -> Option<Timestamp> {
         match self.get("stale") {
-            Some(Piece::Integer(since)) => Some(Timestamp(since)),
+            Some(RowField::Integer(since)) => Some(Timestamp(since)),
             _ => None,
         }
     }
@@ -155,7 +155,7 @@ const OTHER: u32 = 5;
 
 /// What a field says.
 #[derive(Debug)]
-pub enum Piece<'a> {
+pub enum RowField<'a> {
     Text(&'a str),
     Integer(i64),
     Number(f64),

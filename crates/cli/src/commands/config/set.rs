@@ -3,7 +3,7 @@
 
 use consort_core::config;
 use consort_core::config::Acceptance;
-use consort_core::config::Source;
+use consort_core::config::SettingSource;
 
 use crate::config::project_file;
 use crate::config::with_value;
@@ -45,7 +45,8 @@ pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
         false => TheirFile::OfUser(world.paths.user_config()),
     };
     let (path, text) = (file.path(), file.read()?.unwrap_or_default());
-    let source = if args.project { Source::Project(path.clone()) } else { Source::User(path.clone()) };
+    let source =
+        if args.project { SettingSource::Project(path.clone()) } else { SettingSource::User(path.clone()) };
     let confirmed = confirmed.map(|facts| (facts, source));
     let changed = with_value(&text, &args.key, &value).map_err(|error| {
         CommandError::user(

@@ -7,10 +7,10 @@ use super::Sighting;
 use super::View;
 use crate::App;
 use crate::Timestamp;
-use crate::convergence::Profile;
 use crate::convergence::Step;
 use crate::convergence::TopicSummary;
 use crate::convergence::Trail;
+use crate::convergence::TrailProfile;
 use crate::convergence::WINDOW;
 use crate::convergence::rules;
 use crate::convergence::signals;
@@ -54,12 +54,12 @@ impl App {
         trail.steps.drain(..extra);
         // First everyone's words, then the trails of those that have to do with us.
         let scoring_context = view.scoring_context(now);
-        let mine = Profile::at_a_glance(&TopicSummary::of(&trail), &scoring_context);
+        let mine = TrailProfile::at_a_glance(&TopicSummary::of(&trail), &scoring_context);
         let interests = mine.interests(&scoring_context);
         let (mut near, mut inherited) = (Vec::new(), Vec::new());
         files.add_step(&trail, &interests, &mut |other| {
             if other.session != session.as_str() {
-                let theirs = Profile::at_a_glance(other, &scoring_context);
+                let theirs = TrailProfile::at_a_glance(other, &scoring_context);
                 let session = || SessionId::from(other.session.clone());
                 if !signals(&mine, &theirs, &scoring_context).is_empty() {
                     near.push(session());
@@ -131,11 +131,12 @@ impl App {
     ) -> Result<Vec<String>, StoreError> {
         let me = &trail.session;
         let scoring_context = view.scoring_context(now);
-        let mine = Profile::new(trail, &scoring_context);
+        let mine = TrailProfile::new(trail, &scoring_context);
         let mut found = Vec::new();
         for other in others.iter().filter(|other| other.session != *me) {
-            let signal =
-                signals(&mine, &Profile::new(other, &scoring_context), &scoring_context).into_iter().next();
+            let signal = signals(&mine, &TrailProfile::new(other, &scoring_context), &scoring_context)
+                .into_iter()
+                .next();
             found.extend(signal.map(|signal| Sighting { pair: rules::pair(me, &other.session), signal }));
         }
         found.retain(|sighting| {

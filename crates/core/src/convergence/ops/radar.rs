@@ -12,10 +12,10 @@ use crate::convergence::Counters;
 use crate::convergence::PairView;
 use crate::convergence::PredictedAgent;
 use crate::convergence::Prediction;
-use crate::convergence::Profile;
 use crate::convergence::RadarOutcome;
 use crate::convergence::Signal;
 use crate::convergence::Trail;
+use crate::convergence::TrailProfile;
 use crate::convergence::Trajectory;
 use crate::convergence::rules;
 use crate::convergence::signals;
@@ -50,8 +50,8 @@ impl App {
         let note = self.radar_note(&first.location.worktree);
         let view = View::new(note, &first.location.worktree, &*self.host, environment);
         let scoring_context = view.scoring_context(now);
-        let profiles: Vec<Profile<'_>> =
-            seen.iter().map(|(_, trail)| Profile::new(trail, &scoring_context)).collect();
+        let profiles: Vec<TrailProfile<'_>> =
+            seen.iter().map(|(_, trail)| TrailProfile::new(trail, &scoring_context)).collect();
         let mut near = Vec::new();
         for (at, (one, _)) in seen.iter().enumerate() {
             for (beyond, (other, _)) in seen[at + 1..].iter().enumerate() {
