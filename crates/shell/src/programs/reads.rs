@@ -1,4 +1,4 @@
-//! Programs whose point is to show the files that they name: `cat`, `sed -n`, `grep`.
+//! Which files programs show that only read: `cat`, `sed -n`, `grep`.
 
 use crate::programs::args::Args;
 use crate::programs::args::Options;
