@@ -235,15 +235,14 @@ impl SqliteTx<'_> {
 
     /// Gives every change of an entry the next number of its kind.
     fn number(&self, entry: &NewEntry) -> Result<Vec<Option<Number>>, StoreError> {
-        let sql = "REPLACE INTO facts VALUES ('number', ?1, ?2, ?3)";
+        let sql = "INSERT INTO facts VALUES ('number', ?1, ?2, 1)
+                   ON CONFLICT DO UPDATE SET value = CAST(value AS INTEGER) + 1
+                   RETURNING CAST(value AS INTEGER)";
         let number = |change: &Change| {
             let Some(counter) = change.counter(entry.project.as_ref()) else { return Ok(None) };
-            let number = self.next_number(&counter)?;
             let project = counter.project.as_ref().map_or("", |project| project.as_str());
-            self.change(|tx| {
-                tx.prepare_cached(sql)?.execute(params![counter.kind, project, number.to_string()])
-            })?;
-            Ok(Some(number))
+            let row = |row: &rusqlite::Row<'_>| row.get(0);
+            self.change(|tx| tx.prepare_cached(sql)?.query_row([counter.kind, project], row)).map(Some)
         };
         entry.changes.iter().map(number).collect()
     }
