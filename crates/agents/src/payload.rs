@@ -76,6 +76,9 @@ pub(crate) struct Payload<'a> {
     replaces: Text,
     #[serde(default)]
     pub(crate) stop_hook_active: Text,
+    /// What goes on after a turn, where the CLI tells.
+    #[serde(default)]
+    background_tasks: Tasks,
     #[serde(default)]
     pub(crate) agent_id: Text,
     #[serde(default)]
@@ -115,6 +118,10 @@ struct ToolInput {
     old_path: Text,
     paths: Many,
     files: Many,
+    #[serde(rename = "run_in_background")]
+    in_background: Text,
+    #[serde(rename = "is_background")]
+    in_background_too: Text,
 }
 
 /// What a tool came to, as far as it tells in a word.
@@ -124,6 +131,9 @@ struct ToolResponse {
     result_type: Text,
     #[serde(default)]
     error: Option<IgnoredAny>,
+    /// What goes on in the background, also where that was not asked for.
+    #[serde(default, rename = "backgroundTaskId")]
+    task: Text,
 }
 
 /// Paths in a list, as texts or as objects that have one each.
@@ -260,7 +270,17 @@ impl<'a> Payload<'a> {
                 )
             }
         };
-        Some(ToolUse { id: self.tool_use_id.0.take().unwrap_or_default(), name, act })
+        let response = self.tool_response.0.as_ref().or(self.tool_response_too.0.as_ref());
+        let in_background = input.in_background.is("true")
+            || input.in_background_too.is("true")
+            || response.is_some_and(|response| response.task.0.is_some());
+        Some(ToolUse { id: self.tool_use_id.0.take().unwrap_or_default(), name, act, in_background })
+    }
+
+    /// A turn is over.
+    pub(crate) fn turn_end(&self) -> HookEvent {
+        let runs_on = self.background_tasks.0 != Some(0);
+        HookEvent::TurnEnd { may_go_on: !self.stop_hook_active.is("true"), runs_on }
     }
 
     /// Whether the tool says that it failed.
@@ -372,6 +392,25 @@ impl<'de, T: DeserializeOwned + OfText> Deserialize<'de> for Object<T> {
         }
 
         deserializer.deserialize_any(AnyObject(PhantomData))
+    }
+}
+
+/// How many there are in a list; anything else counts as absent.
+#[derive(Default)]
+struct Tasks(Option<usize>);
+
+impl<'de> Deserialize<'de> for Tasks {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        #[derive(Deserialize)]
+        #[serde(untagged)]
+        enum List {
+            These(Vec<IgnoredAny>),
+            Other(IgnoredAny),
+        }
+        Ok(Self(match List::deserialize(deserializer)? {
+            List::These(tasks) => Some(tasks.len()),
+            List::Other(_) => None,
+        }))
     }
 }
 

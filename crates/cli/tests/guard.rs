@@ -273,8 +273,7 @@ fn what_cannot_be_told_before_is_looked_at_after() {
     .assert_eq(&told(&world, "s2", "PostToolUse", "Bash", bash(command)).unwrap());
     let letter = told(&world, "s1", "PostToolUse", "Read", json!({})).unwrap();
     assert!(letter.contains(
-        "While a command of mine ran, what you hold changed: src/auth/login.rs. Who changed it is not known. The \
-         command: \"python3 format.py\""
+        "While a command of mine ran, what you hold changed: src/auth/login.rs. The command: \"python3 format.py\""
     ));
 
     // What was moved into place, and what was removed, by two commands at once.
@@ -294,13 +293,13 @@ fn what_cannot_be_told_before_is_looked_at_after() {
     assert!(run("PostToolUse", "one", "./slow").contains("src/auth/login.rs"));
     run("PreToolUse", "three", "./remove");
     std::fs::remove_file(world.project().join("README.md")).unwrap();
-    assert!(run("PostToolUse", "three", "./remove").contains("README.md is reserved"));
+    assert!(run("PostToolUse", "three", "./remove").contains("README.md (removed) is reserved"));
 
-    // While the holder runs a command of its own, nobody can tell.
+    // While the holder runs a command of its own, nobody can tell whose doing it was.
     call(&world, "s1", "PreToolUse", "Bash", bash("cargo fmt"));
     run("PreToolUse", "four", "cargo test");
     std::fs::write(world.project().join("src/auth/login.rs"), "formatted again\n").unwrap();
-    assert_eq!(run("PostToolUse", "four", "cargo test"), "");
+    assert!(run("PostToolUse", "four", "cargo test").contains("the author is unknown"));
     call(&world, "s1", "PostToolUse", "Bash", bash("cargo fmt"));
 
     // The holder's own writing is not blamed on others, and nothing is said twice.

@@ -64,6 +64,8 @@ pub enum HookEvent {
     /// The turn is over and nothing is asked. Some can be kept going, once.
     TurnEnd {
         may_go_on: bool,
+        /// Whether something may still run in the background.
+        runs_on: bool,
     },
     /// Nothing has happened for a while.
     Idle,
@@ -101,6 +103,8 @@ pub struct ToolUse {
     pub id: String,
     pub name: String,
     pub act: ToolAction,
+    /// Whether what it runs goes on when it is done.
+    pub in_background: bool,
 }
 
 /// What a tool does, in our words.

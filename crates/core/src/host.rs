@@ -116,6 +116,11 @@ pub trait Repositories {
         false
     }
 
+    /// Which of these paths git ignores; `None` if it does not tell. Starts `git`.
+    fn ignored(&self, _worktree: &Path, _paths: &[&str]) -> Option<Vec<String>> {
+        Some(Vec::new())
+    }
+
     /// What conflicts between the commits that two worktrees are at; starts
     /// `git`.
     fn merge_conflicts(&self, one: &Path, other: &Path) -> Vec<String>;

@@ -99,7 +99,9 @@ fn answer(app: &mut App, call: &HookCall, context: &dyn HookContext) -> Result<A
         HookEvent::Waiting(what) => events::waiting::handle(app, call, context, what),
         HookEvent::Resumed => events::waiting::over(app, call, context),
         HookEvent::Woken => events::woken::handle(app, call, context),
-        HookEvent::TurnEnd { may_go_on } => events::turn_end::handle(app, call, context, *may_go_on),
+        HookEvent::TurnEnd { may_go_on, runs_on } => {
+            events::turn_end::handle(app, call, context, *may_go_on, *runs_on)
+        }
         HookEvent::Idle => events::turn_end::idle(app, call, context),
         HookEvent::TurnFailed(error) => events::turn_end::failed(app, call, context, error),
         HookEvent::Compacting => events::compacting::handle(app, call, context),

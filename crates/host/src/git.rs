@@ -25,6 +25,9 @@ const NOT_A_MARKER: &str = ".consort/consort.db";
 /// No file that is read here is longer; `packed-refs` may be long.
 const LONGEST: u64 = 64 << 20;
 
+/// How many paths git is asked about at once.
+const MOST_ASKED: usize = 256;
+
 /// The text of a file of git's own. A directory that somebody else prepared may
 /// have a pipe or a device in its place.
 fn read_text(path: impl AsRef<Path>) -> std::io::Result<String> {
@@ -128,6 +131,20 @@ pub(crate) fn differs(worktree: &Path, range: &[String], pattern: &Pattern) -> b
     command.args(["diff", "--name-only", "--no-ext-diff", "--no-textconv", "--no-renames"]);
     command.args(range).args(["--", &pathspec(pattern)]);
     run(&mut command, Duration::from_millis(300)).is_some_and(|names| !names.trim().is_empty())
+}
+
+/// Which of these paths are ignored and not tracked. Outside of a repository none is.
+pub(crate) fn ignored(worktree: &Path, paths: &[&str]) -> Option<Vec<String>> {
+    if git_dir(worktree).is_none() {
+        return Some(Vec::new());
+    }
+    // A command line has an end: beyond that nothing is told.
+    let paths: Vec<String> = paths.iter().take(MOST_ASKED).map(|path| format!("./{path}")).collect();
+    let mut command = git(worktree);
+    command.args(["-c", "core.quotePath=false", "check-ignore", "--"]).args(&paths);
+    // It exits 1 where none is.
+    let told = run_for(&mut command, Duration::from_secs(1), &[0, 1])?;
+    Some(told.lines().map(|path| path.trim_start_matches("./").to_owned()).collect())
 }
 
 /// The paths that cannot be merged between the commits of two worktrees of one

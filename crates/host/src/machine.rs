@@ -161,6 +161,10 @@ impl Repositories for Machine {
         git::differs(worktree, range, pattern)
     }
 
+    fn ignored(&self, worktree: &Path, paths: &[&str]) -> Option<Vec<String>> {
+        git::ignored(worktree, paths)
+    }
+
     fn merge_conflicts(&self, one: &Path, other: &Path) -> Vec<String> {
         git::merge_conflicts(one, other)
     }

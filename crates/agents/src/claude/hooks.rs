@@ -40,7 +40,7 @@ pub(crate) fn read_with(event: &str, payload: &[u8], tools: &Tools, usual: Repla
         "Notification" => {
             HookEvent::Waiting(payload.message.0.take().unwrap_or_else(|| "your attention".into()))
         }
-        "Stop" => HookEvent::TurnEnd { may_go_on: !payload.stop_hook_active.is("true") },
+        "Stop" => payload.turn_end(),
         "StopFailure" => HookEvent::TurnFailed(payload.error.0.take().unwrap_or_else(|| "an error".into())),
         "SubagentStart" => HookEvent::SubagentStart {
             id: payload.agent_id.0.clone()?,

@@ -71,7 +71,7 @@ impl Dialect for Copilot {
             },
             // Asked for every tool; this one only where the person is asked.
             "notification" if payload.notification_type.is("permission_prompt") => payload.permission(),
-            "agentStop" => HookEvent::TurnEnd { may_go_on: !payload.stop_hook_active.is("true") },
+            "agentStop" => payload.turn_end(),
             "errorOccurred" if !payload.recoverable.is("true") => HookEvent::TurnFailed("an error".into()),
             // It says the same after `/clear`. Where it really ends, so does its process.
             "sessionEnd" => HookEvent::SessionEnd { is_replaced: true },

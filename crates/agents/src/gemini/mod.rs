@@ -92,7 +92,7 @@ impl Dialect for Gemini {
             "Notification" => {
                 HookEvent::Waiting(payload.message.0.take().unwrap_or_else(|| "your attention".into()))
             }
-            "AfterAgent" => HookEvent::TurnEnd { may_go_on: !payload.stop_hook_active.is("true") },
+            "AfterAgent" => payload.turn_end(),
             "SessionEnd" => payload.session_end(),
             _ => return None,
         };

@@ -12,6 +12,7 @@
 //!
 //! **No two that live hold overlapping resources, unless both share them.**
 
+mod command;
 mod error;
 mod model;
 mod notes;
@@ -24,6 +25,10 @@ mod store;
 mod tests;
 mod wording;
 
+pub use command::CommandCall;
+pub use command::CommandKind;
+pub use command::RunningCommand;
+pub use command::Trespass;
 pub use error::ClaimError;
 pub use model::ClaimChange;
 pub use model::CommandView;

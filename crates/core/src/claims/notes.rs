@@ -6,6 +6,7 @@ use std::path::Path;
 
 use crate::Timestamp;
 use crate::claims::ReadStamp;
+use crate::claims::RunningCommand;
 use crate::claims::Touch;
 use crate::engine::StoreError;
 use crate::presence::SessionId;
@@ -46,9 +47,13 @@ impl dyn SideFiles + '_ {
         read_stamps.iter().try_for_each(|sight| self.add(session, &Line::Seen(sight.clone())))
     }
 
-    /// Keeps something to say to a session for its next prompt.
+    /// Keeps something to say to a session for its next prompt, after what is kept already.
     pub fn keep_for_later(&self, session: &SessionId, text: &str) {
-        let _ = self.add(session, &Line::Later(text.to_owned()));
+        let text = match self.read_log(session).later() {
+            Some(kept) => format!("{kept}\n\n{text}"),
+            None => text.to_owned(),
+        };
+        let _ = self.add(session, &Line::Later(text));
     }
 
     /// What was kept for it, once.
@@ -72,24 +77,28 @@ impl dyn SideFiles + '_ {
         was_notified
     }
 
-    /// A command of a session has begun.
-    pub fn begin(&self, session: &SessionId, call: &str, at: Timestamp) -> Result<(), StoreError> {
-        self.add(session, &Line::Begun(checksum(call), at))
+    /// A command of a session has begun; or goes on in another way.
+    pub fn begin(&self, session: &SessionId, command: RunningCommand) -> Result<(), StoreError> {
+        self.add(session, &Line::Begun(command))
     }
 
-    /// It has ended; when it had begun.
-    pub fn end(&self, session: &SessionId, call: &str, at: Timestamp) -> Option<Timestamp> {
-        let begun = self.read_log(session).begun(checksum(call))?;
-        let _ = self.add(session, &Line::Ended(checksum(call), at));
-        Some(begun)
+    /// The commands of a session that have begun and not ended.
+    pub fn running(&self, session: &SessionId) -> Vec<RunningCommand> {
+        self.read_log(session).running().into_values().collect()
     }
 
-    /// Whether a session runs a command, or has ended one since then.
-    pub fn runs_or_ran(&self, session: &SessionId, since: Timestamp) -> bool {
-        self.read_log(session).runs_or_ran(since)
+    /// One of them has ended.
+    pub fn end(&self, session: &SessionId, command: &RunningCommand, at: Timestamp) {
+        let _ = self.add(session, &Line::Ended(command.call, at, command.at));
+    }
+
+    /// Whether a session ran a command at any moment between these.
+    pub fn ran_between(&self, session: &SessionId, from: Timestamp, to: Timestamp) -> bool {
+        self.read_log(session).ran_between(from, to)
     }
 }
 
-fn checksum(text: &str) -> u64 {
+/// How notes call something.
+pub(super) fn checksum(text: &str) -> u64 {
     text::checksum(text.as_bytes())
 }

@@ -84,7 +84,8 @@ impl dyn SideFiles + '_ {
     }
 }
 
-fn read_hold(line: &str) -> Option<PublishedHold> {
+/// The hold of a line.
+pub(super) fn read_hold(line: &str) -> Option<PublishedHold> {
     let cells: Vec<&str> = line.strip_prefix(HOLD)?.split('\t').collect();
     let [_, strength, holder, label, until, project, pattern] = cells[..] else { return None };
     let Ok(holder) = Actor::from_str(&unescaped(holder));

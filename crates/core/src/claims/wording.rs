@@ -3,6 +3,7 @@
 //! line and quoted for the shell.
 
 use super::Extent;
+use super::HoldView;
 use super::Mode;
 use super::Obstacle;
 use super::Overlap;
@@ -10,6 +11,7 @@ use super::PublishedHold;
 use super::Stamp;
 use super::Strength;
 use super::Touch;
+use super::Trespass;
 use crate::Timestamp;
 use crate::journal::Actor;
 use crate::presence::Agent;
@@ -92,6 +94,17 @@ fn fact(obstacle: &Obstacle, now: Timestamp) -> String {
         _ if path.is_empty() => format!("everything here ({held} of it)"),
         _ => format!("{path} (of {held})"),
     };
+    let way_out = match by.as_str() {
+        "git add" | "git commit" | "git stash" | "git clean" => " Name your own paths instead.",
+        _ => "",
+    };
+    format!("{what} is {}.{way_out}", held_by(&obstacle.held, now))
+}
+
+/// ``reserved by GoldFalcon (claude on feat/x) since 12m ago, working on TASK-01: "rewriting the
+/// login"``
+fn held_by(held: &HoldView, now: Timestamp) -> String {
+    let hold = &held.hold;
     let verb = match hold.strength {
         Strength::Advisory => "claimed",
         _ => "reserved",
@@ -100,15 +113,11 @@ fn fact(obstacle: &Obstacle, now: Timestamp) -> String {
         "now" => "since just now".to_owned(),
         age => format!("since {age} ago"),
     };
-    let task = obstacle.held.task.as_ref();
+    let task = held.task.as_ref();
     let task = task.map_or_else(String::new, |task| format!(", working on {}", text::foreign(task, 60)));
     let reason = hold.reason.as_ref();
     let reason = reason.map_or_else(String::new, |reason| format!(": {}", text::quoted(reason, 120)));
-    let way_out = match by.as_str() {
-        "git add" | "git commit" | "git stash" | "git clean" => " Name your own paths instead.",
-        _ => "",
-    };
-    format!("{what} is {verb} by {} {since}{task}{reason}.{way_out}", text::one_line(&hold.label, 80))
+    format!("{verb} by {} {since}{task}{reason}", text::one_line(&hold.label, 80))
 }
 
 /// Another one has written this file a short while ago.
@@ -178,21 +187,58 @@ pub(super) fn overlap(overlap: &Overlap, other: &Agent) -> String {
     told + " Agree on who changes what before you merge."
 }
 
-/// A command has changed what others hold.
-pub(super) fn trespass(obstacles: &[Obstacle], now: Timestamp) -> String {
+/// A command has changed what others hold: a sentence for each reservation.
+pub(super) fn trespass(found: &[Trespass], now: Timestamp) -> String {
+    let mut holds: Vec<&HoldView> = Vec::new();
+    for one in found {
+        if holds.iter().all(|known| known.hold.key() != one.held.hold.key()) {
+            holds.push(&one.held);
+        }
+    }
+    let mut lines: Vec<String> = Vec::new();
+    for held in holds.iter().take(SHOWN) {
+        let its: Vec<&Trespass> = found.iter().filter(|one| one.held.hold.key() == held.hold.key()).collect();
+        let resource = text::foreign(&held.hold.resource.shown(), 200);
+        let of = match its[..] {
+            [one] if text::foreign(&one.path, 200) == resource => String::new(),
+            _ => format!(" (of {resource})"),
+        };
+        let are = if its.len() == 1 { "is" } else { "are" };
+        let unsure = match its.iter().any(|one| one.is_unsure) {
+            true => format!(" {} ran a command at the same time: the author is unknown.", held.name),
+            false => String::new(),
+        };
+        lines.push(format!("{}{of} {are} {}.{unsure}", strange(&its), held_by(held, now)));
+    }
+    if holds.len() > SHOWN {
+        lines.push(format!("And {} more.", holds.len() - SHOWN));
+    }
     let told = format!(
         "[consort] While your command ran, files changed that others hold. {}\nThey have been told. Do not \
          undo it on your own: agree with them on what to do.",
-        facts(obstacles, now)
+        lines.join("\n")
     );
     text::strip_hook_marks(&told).into_owned()
 }
 
 /// The same, to a holder. Somebody else may have changed them meanwhile.
-pub(super) fn trespassed<'a>(paths: impl Iterator<Item = &'a str>, command: &str) -> String {
-    let files = text::first_few(paths.map(|path| text::foreign(path, 200)), SHOWN);
-    let command = text::quoted(command, 200);
-    format!(
-        "While a command of mine ran, what you hold changed: {files}. Who changed it is not known. The command: {command}"
-    )
+pub(super) fn trespassed(found: &[&Trespass], command: &str) -> String {
+    let mut told = format!("While a command of mine ran, what you hold changed: {}.", strange(found));
+    if found.iter().any(|one| one.is_unsure) {
+        told.push_str(" You ran a command at the same time: the author is unknown.");
+    }
+    if let Some(kept) = found.iter().find(|one| one.is_kept) {
+        let path = text::shell_quoted(&kept.path);
+        told.push_str(&format!(" What you wrote last is kept: consort holds restore {path}."));
+    }
+    format!("{told} The command: {}", text::quoted(command, 200))
+}
+
+/// `src/auth/login.rs, src/auth/token.rs (removed)`
+fn strange(found: &[&Trespass]) -> String {
+    let one = |one: &&Trespass| {
+        let path = text::foreign(&one.path, 200);
+        if one.is_gone { format!("{path} (removed)") } else { path }
+    };
+    text::first_few(found.iter().map(one), SHOWN)
 }

@@ -60,6 +60,7 @@ impl App {
     /// once a day.
     pub fn retain(&mut self, retention: Retention) -> Result<usize, StoreError> {
         let now = self.host.now();
+        self.engine.side_files().forget_kept(now.minus(Timestamp::DAY));
         let due = |last: Option<Timestamp>| last.is_none_or(|last| now.since(last) >= RETENTION_PAUSE);
         if !due(self.engine.read()?.last_pruned()?) {
             return Ok(0);

@@ -12,7 +12,9 @@ use super::SideFiles;
 use super::escaped;
 use super::unescaped;
 use crate::Timestamp;
+use crate::claims::CommandKind;
 use crate::claims::ReadStamp;
+use crate::claims::RunningCommand;
 use crate::claims::Stamp;
 use crate::engine::StoreError;
 use crate::presence::SessionId;
@@ -24,7 +26,8 @@ const LONGEST: u64 = 48 << 10;
 /// How many lines of a kind are kept then.
 const KEPT: usize = 64;
 
-/// A command that was interrupted never ends: after so long it does not count.
+/// Not every CLI tells the end of a command that it runs in the background: after so long it
+/// does not count.
 const LONGEST_COMMAND: i64 = Timestamp::HOUR;
 
 /// What is added to a log. Lines of the trail are made in `convergence/trail_log.rs`.
@@ -39,9 +42,10 @@ pub(crate) enum Line {
     Later(String),
     /// A file was seen.
     Seen(ReadStamp),
-    /// A command has begun, or ended, by the checksum of its id.
-    Begun(u64, Timestamp),
-    Ended(u64, Timestamp),
+    /// A command has begun; and one has ended: by the checksum of its id, then, and when it had
+    /// begun.
+    Begun(RunningCommand),
+    Ended(u64, Timestamp, Timestamp),
     /// A subagent at work, as JSON; and the id of one that is over.
     Subagent(String),
     SubagentOver(String),
@@ -60,8 +64,18 @@ impl Line {
                 let path = escaped(&path.to_string_lossy());
                 format!("seen\t{}\t{}\t{}\t{path}\n", stamp.changed, stamp.size, at.0)
             }
-            Self::Begun(call, at) => format!("begun\t{call:016x}\t{}\n", at.0),
-            Self::Ended(call, at) => format!("ended\t{call:016x}\t{}\n", at.0),
+            Self::Begun(RunningCommand { call, at, kind, listing, cwd, text }) => {
+                let kind = match kind {
+                    CommandKind::Known => "known",
+                    CommandKind::Tool => "tool",
+                    CommandKind::Background => "background",
+                    CommandKind::Subagent => "subagent",
+                };
+                let (listing, cwd) = (listing.as_deref().unwrap_or_default(), cwd.to_string_lossy());
+                let (cwd, text) = (escaped(&cwd), escaped(text));
+                format!("begun\t{call:016x}\t{}\t{kind}\t{listing}\t{cwd}\t{text}\n", at.0)
+            }
+            Self::Ended(call, at, begun) => format!("ended\t{call:016x}\t{}\t{}\n", at.0, begun.0),
             Self::Subagent(json) => format!("subagent\t{}\n", escaped(json)),
             Self::SubagentOver(id) => format!("over\t{}\n", escaped(id)),
             Self::Trail(line) => line.clone(),
@@ -123,21 +137,19 @@ impl Log {
         seen
     }
 
-    /// When a command that has not ended had begun.
-    pub(crate) fn begun(&self, call: u64) -> Option<Timestamp> {
-        self.running().remove(&call)
+    /// Whether a command ran at any moment between these.
+    pub(crate) fn ran_between(&self, from: Timestamp, to: Timestamp) -> bool {
+        let runs = |command: &RunningCommand| command.at <= to && from.since(command.at) < LONGEST_COMMAND;
+        let ran = |(_, ended, begun): (u64, Timestamp, Timestamp)| begun <= to && from <= ended;
+        self.running().values().any(runs) || self.lines("ended").filter_map(read_ended).any(ran)
     }
 
-    /// Whether a command runs, or has ended since then.
-    pub(crate) fn runs_or_ran(&self, since: Timestamp) -> bool {
-        self.running().values().any(|begun| since.since(*begun) < LONGEST_COMMAND)
-            || self.lines("ended").filter_map(read_call).any(|(_, ended)| ended >= since)
-    }
-
-    fn running(&self) -> BTreeMap<u64, Timestamp> {
-        let mut running: BTreeMap<u64, Timestamp> = self.lines("begun").filter_map(read_call).collect();
-        for (call, ended) in self.lines("ended").filter_map(read_call) {
-            if running.get(&call).is_some_and(|begun| *begun <= ended) {
+    /// The commands that have begun and not ended.
+    pub(crate) fn running(&self) -> BTreeMap<u64, RunningCommand> {
+        let begun = self.lines("begun").filter_map(read_begun).map(|command| (command.call, command));
+        let mut running: BTreeMap<u64, RunningCommand> = begun.collect();
+        for (call, ended, _) in self.lines("ended").filter_map(read_ended) {
+            if running.get(&call).is_some_and(|command| command.at <= ended) {
                 running.remove(&call);
             }
         }
@@ -164,7 +176,7 @@ impl Log {
             }
         }
         let later = self.later().map(Line::Later);
-        let begun = self.running().into_iter().map(|(call, at)| Line::Begun(call, at));
+        let begun = self.running().into_values().map(Line::Begun);
         let subagents = self.subagents();
         let subagents =
             subagents.iter().map(|one| Line::Subagent(serde_json::to_string(one).unwrap_or_default()));
@@ -174,9 +186,31 @@ impl Log {
     }
 }
 
-fn read_call(line: &str) -> Option<(u64, Timestamp)> {
-    let (call, at) = line.split_once('\t')?;
-    Some((u64::from_str_radix(call, 16).ok()?, Timestamp(at.parse().ok()?)))
+fn read_begun(line: &str) -> Option<RunningCommand> {
+    let mut cells = line.splitn(6, '\t');
+    let (call, at) = (cells.next()?, cells.next()?);
+    let kind = match cells.next() {
+        Some("known") => CommandKind::Known,
+        Some("background") => CommandKind::Background,
+        Some("subagent") => CommandKind::Subagent,
+        _ => CommandKind::Tool,
+    };
+    Some(RunningCommand {
+        call: u64::from_str_radix(call, 16).ok()?,
+        at: Timestamp(at.parse().ok()?),
+        kind,
+        listing: cells.next().filter(|listing| !listing.is_empty()).map(str::to_owned),
+        cwd: unescaped(cells.next().unwrap_or_default()).into_owned().into(),
+        text: unescaped(cells.next().unwrap_or_default()).into_owned(),
+    })
+}
+
+/// A command's id, when it ended and when it had begun.
+fn read_ended(line: &str) -> Option<(u64, Timestamp, Timestamp)> {
+    let mut cells = line.splitn(3, '\t');
+    let (call, ended) = (cells.next()?, Timestamp(cells.next()?.parse().ok()?));
+    let begun = cells.next().and_then(|begun| begun.parse().ok()).map_or(ended, Timestamp);
+    Some((u64::from_str_radix(call, 16).ok()?, ended, begun))
 }
 
 fn read_seen(line: &str) -> Option<ReadStamp> {

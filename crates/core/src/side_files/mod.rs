@@ -6,6 +6,8 @@
 //! - *sessions*: for each, a state record of fixed fields and a log of tagged lines.
 //! - *slots*: tables of fixed slots that all sessions share.
 //!
+//! and beside them, for a day, *kept*: what is too long for those, by its content.
+//!
 //! What the lines and fields mean is the business of the rooms, which add their own
 //! methods to [`SideFiles`]: `presence/activity.rs`, `messages/mail_flags.rs`,
 //! `claims/notes.rs`, `convergence/trail_log.rs`, `knowledge/digest.rs`.
@@ -23,6 +25,7 @@ use serde::de::DeserializeOwned;
 pub(crate) use log::Line;
 pub(crate) use log::Log;
 
+use crate::Timestamp;
 use crate::engine::StoreError;
 use crate::presence::SessionId;
 
@@ -157,6 +160,16 @@ pub trait SideFiles {
 
     /// Frees it.
     fn free_slot(&self, table: SlotTable, key: &str);
+
+    /// Keeps something under its name for a day, as long as there is room; what is kept under
+    /// that name already stays.
+    fn keep(&self, name: &str, content: &[u8], now: Timestamp) -> Result<(), StoreError>;
+
+    /// What is kept under a name.
+    fn kept(&self, name: &str) -> Option<Vec<u8>>;
+
+    /// Removes what was kept before then, and not again.
+    fn forget_kept(&self, before: Timestamp);
 
     /// Looks at all keys and values of a table.
     fn each_slot(&self, table: SlotTable, look: &mut dyn FnMut(&str, &str));

@@ -79,6 +79,15 @@ fn news(app: &mut App, call: &HookCall, context: &dyn HookContext, after_own_com
     changed.ok().flatten().into_iter().collect()
 }
 
+/// What commands have done to the files of others that end with the turn, or before the next.
+fn end_commands(app: &mut App, call: &HookCall, context: &dyn HookContext, runs_on: bool) -> Option<String> {
+    // A subagent's turns are not its session's.
+    if call.in_subagent {
+        return None;
+    }
+    app.end_commands(&call.session, runs_on, &|name| context.variable(name)).ok().flatten()
+}
+
 /// What there is to say, and the mail, as an answer.
 fn told(mut words: Vec<String>, mail: Option<DeliveredBatch>) -> Answer {
     words.extend(mail.as_ref().map(|mail| mail.text.clone()));

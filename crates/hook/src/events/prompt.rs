@@ -8,6 +8,7 @@ use consort_core::presence::ActivityUpdate;
 use consort_core::presence::PresenceError;
 use consort_core::presence::Status;
 
+use super::end_commands;
 use super::mail_beside;
 use super::news;
 use super::note_activity;
@@ -31,6 +32,7 @@ pub(crate) fn handle(
     };
     note_activity(app, call, context, &working);
     let mut words: Vec<String> = app.take_kept(&call.session).into_iter().collect();
+    words.extend(end_commands(app, call, context, true));
     words.extend(news(app, call, context, false));
     // What cannot be foreseen keeps no mail back.
     if !call.in_subagent && !is_ours {

@@ -18,6 +18,7 @@ use super::mail_beside;
 use super::news;
 use super::note_activity;
 use super::told;
+use super::tool_before::command_call;
 use super::tool_before::targets;
 use crate::Answer;
 use crate::HookContext;
@@ -52,13 +53,17 @@ pub(crate) fn handle(
             for place in app.note_writes(&call.session, &files).unwrap_or_default() {
                 words.extend(note_visit(app, call, context, &place, true));
             }
-            let environment = |name: &str| context.variable(name);
-            if !is_certain {
-                let found = app.end_command(&call.session, &tool.id, &call.cwd, command, &environment);
+            if !is_certain || !targets.is_empty() {
+                let environment = |name: &str| context.variable(name);
+                let ended = command_call(call, tool, command, is_certain);
+                let found = app.end_command(&call.session, &ended, &environment);
                 words.extend(found.ok().flatten());
-            } else if !targets.is_empty() {
-                app.end_known_command(&call.session, &tool.id);
             }
+        }
+        // It may be the one that asks how something in the background gets on.
+        ToolAction::Other if !call.in_subagent => {
+            let found = app.look_after_background(&call.session, &|name| context.variable(name));
+            words.extend(found.ok().flatten());
         }
         _ => {}
     }

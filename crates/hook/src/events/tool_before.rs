@@ -6,6 +6,8 @@ use std::path::Path;
 use std::path::PathBuf;
 
 use consort_core::App;
+use consort_core::claims::CommandCall;
+use consort_core::claims::CommandKind;
 use consort_core::claims::Extent;
 use consort_core::claims::Pattern;
 use consort_core::claims::Target;
@@ -76,8 +78,11 @@ fn before_a_write(
 ) -> Verdict {
     let environment = |name: &str| context.variable(name);
     // What cannot be noted is a hint less, and stops nothing.
-    if matches!(tool.act, ToolAction::Runs(_)) && !(is_certain && targets.is_empty()) {
-        let _ = app.begin_command(&call.session, &tool.id);
+    if let ToolAction::Runs(command) = &tool.act
+        && !(is_certain && targets.is_empty())
+    {
+        let begun = command_call(call, tool, command, is_certain);
+        let _ = app.begin_command(&call.session, &begun, &environment);
     }
     if !context.hears_before_tools() {
         return verdict;
@@ -87,6 +92,35 @@ fn before_a_write(
         (Verdict::Free, Some(touched)) => Verdict::Warned(touched),
         (verdict, _) => verdict,
     }
+}
+
+/// The call of a command, and how it will end.
+pub(super) fn command_call<'a>(
+    call: &'a HookCall,
+    tool: &'a ToolUse,
+    command: &'a str,
+    is_certain: bool,
+) -> CommandCall<'a> {
+    let in_background = tool.in_background || leaves_a_job(command);
+    let kind = match (is_certain, in_background, call.in_subagent) {
+        (true, ..) => CommandKind::Known,
+        (false, true, _) => CommandKind::Background,
+        (false, false, true) => CommandKind::Subagent,
+        (false, false, false) => CommandKind::Tool,
+    };
+    CommandCall { id: &tool.id, cwd: &call.cwd, command, kind }
+}
+
+/// Whether a command may leave something running: a `&` that is no part of another operator. One
+/// in quotes makes for one look more.
+fn leaves_a_job(command: &str) -> bool {
+    let bytes = command.as_bytes();
+    bytes.iter().enumerate().any(|(at, byte)| {
+        let before = at.checked_sub(1).and_then(|before| bytes.get(before));
+        *byte == b'&'
+            && !matches!(before, Some(b'&' | b'>' | b'<' | b'|' | b'\\'))
+            && !matches!(bytes.get(at + 1), Some(b'&' | b'>'))
+    })
 }
 
 /// What a tool will write, and whether that is all.

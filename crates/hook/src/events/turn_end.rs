@@ -10,6 +10,7 @@ use consort_core::presence::PresenceError;
 use consort_core::presence::Status;
 use consort_core::text;
 
+use super::end_commands;
 use super::mail;
 use super::note_activity;
 use crate::Answer;
@@ -20,16 +21,25 @@ pub(crate) fn handle(
     call: &HookCall,
     context: &dyn HookContext,
     may_go_on: bool,
+    runs_on: bool,
 ) -> Result<Answer, PresenceError> {
     // First of all, so that a sender that finds it idle wakes it, and one that
     // does not has raised the flag that is looked at next.
     note_activity(app, call, context, &ActivityUpdate::of(Status::Idle));
+    look_after_commands(app, call, context, runs_on);
     let mail = mail(app, call, context, DeliveryPoint::End { may_go_on })?;
     if mail.is_some() {
         note_activity(app, call, context, &ActivityUpdate::of(Status::Working));
     }
     let reply = mail.as_ref().map_or(HookReply::Silence, |mail| HookReply::GoOn(mail.text.clone()));
     Ok(Answer { reply, mail })
+}
+
+/// What is found is said with the next prompt: it is no reason for the turn to go on.
+fn look_after_commands(app: &mut App, call: &HookCall, context: &dyn HookContext, runs_on: bool) {
+    if let Some(found) = end_commands(app, call, context, runs_on) {
+        app.keep_for_later(&call.session, &found);
+    }
 }
 
 /// It has been idle for a while.
@@ -39,6 +49,7 @@ pub(crate) fn idle(
     context: &dyn HookContext,
 ) -> Result<Answer, PresenceError> {
     note_activity(app, call, context, &ActivityUpdate::of(Status::Idle));
+    look_after_commands(app, call, context, true);
     Ok(Answer::SILENCE)
 }
 
@@ -55,5 +66,6 @@ pub(crate) fn failed(
         context,
         &ActivityUpdate { doing: Some(why), ..ActivityUpdate::of(Status::Idle) },
     );
+    look_after_commands(app, call, context, true);
     Ok(Answer::SILENCE)
 }

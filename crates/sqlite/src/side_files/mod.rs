@@ -1,6 +1,7 @@
-//! The engine's side files on disk (`consort_core::side_files`): here the sessions'
-//! states and logs; `published/` in `published.rs`, `slots/` in `slots.rs`.
+//! The files beside the database (`consort_core::side_files`): `published/`
+//! (`published.rs`), `sessions/` (here), `slots/` (`slots.rs`) and `kept/` (`kept.rs`).
 
+mod kept;
 pub(crate) mod published;
 pub(crate) mod published_lines;
 mod slots;
@@ -17,7 +18,10 @@ use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::Path;
 use std::path::PathBuf;
 use std::rc::Rc;
+use std::time::Duration;
+use std::time::UNIX_EPOCH;
 
+use consort_core::Timestamp;
 use consort_core::engine::StoreError;
 use consort_core::messages::MailFlag;
 use consort_core::presence::Agent;
@@ -91,7 +95,7 @@ impl Files {
 
     /// Removes everything. A directory that was not made by us stays.
     pub(crate) fn clear(&self) {
-        for name in [SESSIONS, slots::DIR, published::DIR] {
+        for name in [SESSIONS, slots::DIR, published::DIR, kept::DIR] {
             let _ = OurDir::remove(&self.dir.join(name));
         }
     }
@@ -267,6 +271,19 @@ impl SideFiles for Files {
 
     fn free_slot(&self, table: SlotTable, key: &str) {
         let _ = self.all_slots(table).free(key);
+    }
+
+    fn keep(&self, name: &str, content: &[u8], now: Timestamp) -> Result<(), StoreError> {
+        let now = UNIX_EPOCH + Duration::from_millis(now.0.try_into().unwrap_or_default());
+        kept::put(&self.dir, name, content, now).map_err(|error| self.failed(error))
+    }
+
+    fn kept(&self, name: &str) -> Option<Vec<u8>> {
+        kept::get(&self.dir, name)
+    }
+
+    fn forget_kept(&self, before: Timestamp) {
+        kept::forget(&self.dir, before);
     }
 
     fn each_slot(&self, table: SlotTable, look: &mut dyn FnMut(&str, &str)) {

@@ -1,145 +1,345 @@
-//! Claims verbs around a shell command whose writes its text does not tell: they
-//! compare the held files before and after it.
+//! After a command whose text does not tell what it writes: has it changed what another holds?
+//!
+//! Before it, the files that others have reserved are listed; after it, those are found that
+//! were changed meanwhile, are new, or are gone. A command ends with its tool call; one that was
+//! interrupted with its turn, or with the next; one in the background when its CLI says so, and
+//! is looked at until then.
 
+use std::collections::BTreeSet;
 use std::path::Path;
+use std::path::PathBuf;
 
 use super::Viewer;
-use super::gather;
-use super::project_of;
+use super::reserved_files::Listing;
+use super::reserved_files::Surroundings;
 use crate::App;
 use crate::Timestamp;
-use crate::claims::Extent;
+use crate::claims::CommandCall;
+use crate::claims::CommandKind;
 use crate::claims::Hold;
-use crate::claims::Obstacle;
 use crate::claims::Pattern;
-use crate::claims::Strength;
+use crate::claims::RunningCommand;
+use crate::claims::Trespass;
+use crate::claims::notes::checksum;
+use crate::claims::published::HOLD;
+use crate::claims::published::read_hold;
 use crate::claims::rules;
 use crate::claims::wording;
-use crate::config::Enforcement;
-use crate::config::hook_settings;
 use crate::engine::StoreError;
+use crate::engine::Tx;
+use crate::host::Host;
 use crate::journal::Actor;
 use crate::messages;
 use crate::messages::MessageType;
 use crate::messages::Priority;
 use crate::presence::SessionId;
-
-/// A held directory may be large; beyond this many files it is not searched.
-const SEARCHED: usize = 500;
+use crate::side_files::SideFiles;
+use crate::text;
 
 /// Clocks of file systems run a little behind.
 const SLACK: i64 = 20;
 
+/// How much of a command is noted.
+const LONGEST_TEXT: usize = 200;
+
+/// So many holds are looked at for one of another's.
+const LOOKED_AT: usize = 64;
+
 impl App {
     /// A command begins that may write something.
-    pub fn begin_command(&mut self, session: &SessionId, call: &str) -> Result<(), StoreError> {
-        self.engine.side_files().begin(session, call, self.host.now())
+    pub fn begin_command(
+        &mut self,
+        session: &SessionId,
+        call: &CommandCall<'_>,
+        environment: &dyn Fn(&str) -> Option<String>,
+    ) -> Result<(), StoreError> {
+        let listing = match call.kind {
+            CommandKind::Known => None,
+            // What cannot be listed is a hint less.
+            _ => self.list_reserved(session, call.cwd, environment).ok().flatten(),
+        };
+        let command = RunningCommand {
+            call: checksum(call.id),
+            at: self.host.now(),
+            kind: call.kind,
+            listing,
+            cwd: call.cwd.to_owned(),
+            text: text::one_line(call.command, LONGEST_TEXT),
+        };
+        self.engine.side_files().begin(session, command)
     }
 
-    /// One has ended that wrote what its text tells, and no more.
-    pub fn end_known_command(&mut self, session: &SessionId, call: &str) {
-        let _ = self.engine.side_files().end(session, call, self.host.now());
+    fn list_reserved(
+        &mut self,
+        session: &SessionId,
+        cwd: &Path,
+        environment: &dyn Fn(&str) -> Option<String>,
+    ) -> Result<Option<String>, StoreError> {
+        let (now, side_files) = (self.host.now(), self.engine.side_files());
+        let me = Actor::Agent(session.clone());
+        // Nearly always nobody else holds anything.
+        if !do_others_hold(&*side_files, &me) {
+            return Ok(None);
+        }
+        let tx = self.engine.read()?;
+        match Surroundings::of(&*self.host, &*side_files, &*tx, cwd, environment)? {
+            Some(here) => Listing::keep(&*self.host, &*side_files, &here, &me, now),
+            None => Ok(None),
+        }
     }
 
-    /// One has ended whose text does not tell what it writes. Finds files that
-    /// others hold and that changed while it ran. Both are told: the session in answer, the holders by
-    /// message. While a holder runs commands of its own, nobody can tell whose
-    /// doing it was, and nothing is said.
+    /// The call of a command has ended. Finds files that others hold and that it may have
+    /// changed. Both are told: the session in answer, the holders by message.
     pub fn end_command(
         &mut self,
         session: &SessionId,
-        call: &str,
-        cwd: &Path,
-        command: &str,
+        call: &CommandCall<'_>,
         environment: &dyn Fn(&str) -> Option<String>,
     ) -> Result<Option<String>, StoreError> {
-        let (now, case, side_files) = (self.host.now(), self.host.case(), self.engine.side_files());
-        let begun = side_files.end(session, call, now).map(|begun| begun.minus(SLACK));
-        let Some(begun) = begun.filter(|_| side_files.is_anything_held()) else { return Ok(None) };
-        let me = Actor::Agent(session.clone());
-        let here = self.host.locate(cwd);
-        let side_files = self.engine.side_files();
-        let tx = self.engine.read()?;
-        let project = project_of(&*tx, &here)?;
-        if hook_settings(&*tx, &here.worktree, environment)?.enforcement == Enforcement::Off {
-            return Ok(None);
-        }
-        let live = gather(&*self.host, &*side_files, &*tx, tx.all_holds()?, now)?;
-        let viewer = Viewer::new(&live, &*tx, &me);
-        let is_strange = |path: &str, hold: &Hold| {
-            let place = here.worktree.join(path);
-            let changed = self.host.stamp(&place).changed / 1_000_000;
-            // One that is gone has left its mark on its directory.
-            let changed = match (changed, place.parent()) {
-                (0, Some(above)) => self.host.stamp(above).changed / 1_000_000,
-                _ => changed,
-            };
-            let file = Pattern::file(path);
-            changed >= begun.max(hold.since.minus(SLACK)).0
-                && rules::is_in_the_way(hold, Strength::Blocking, project.as_ref(), &file, case)
-                && rules::overridden_until(&live.holds, hold, &file, case).is_none()
-                && !rules::has_joined(&live.holds, hold, &me, case)
-                && side_files
-                    .touched(&place)
-                    .is_none_or(|touch| touch.session == *session || touch.at < begun)
-        };
-        let mut obstacles = Vec::new();
-        for hold in live.holds.iter().filter(|hold| hold.holder != me) {
-            let (Actor::Agent(holder), Some(pattern)) = (&hold.holder, hold.resource.pattern()) else {
-                continue;
-            };
-            if side_files.runs_or_ran(holder, begun) {
-                continue;
-            }
-            let files = match pattern.literal() {
-                Some(file) => vec![file],
-                None => self.host.files(&here.worktree, &pattern.stem(), pattern.depth(), SEARCHED).0,
-            };
-            for path in files.into_iter().filter(|path| is_strange(path, hold)) {
-                let held = viewer.see(hold)?;
-                let place = here.worktree.join(&path);
-                obstacles.push(Obstacle { path, place, extent: Extent::File, by: String::new(), held });
+        let (now, side_files, id) = (self.host.now(), self.engine.side_files(), checksum(call.id));
+        let mut running = side_files.running(session);
+        running.retain(|command| command.call == id || command.kind == CommandKind::Background);
+        for command in running.iter().filter(|command| command.call == id) {
+            if call.kind != CommandKind::Background {
+                side_files.end(session, command, now);
+            } else if command.kind != CommandKind::Background {
+                // Its time was up, and it goes on.
+                let command = RunningCommand { kind: CommandKind::Background, ..command.clone() };
+                side_files.begin(session, command)?;
             }
         }
-        obstacles.retain(|obstacle| {
-            let stamp = self.host.stamp(&obstacle.place);
-            !side_files
-                .notified_before(session, &format!("trespass {} {}", stamp.changed, obstacle.place.display()))
-        });
-        drop(tx);
-        if obstacles.is_empty() {
-            return Ok(None);
+        match call.kind {
+            CommandKind::Known => Ok(None),
+            _ => self.look_after(session, &running, environment),
         }
-        // Whatever becomes of the message, the session is told.
-        let _ = self.tell_holders(session, &obstacles, command, now);
-        Ok(Some(wording::trespass(&obstacles, now)))
+    }
+
+    /// A turn of a session is over or begins, so that no tool of its own runs: what was
+    /// interrupted has ended. Tells the same as [`App::end_command`].
+    pub fn end_commands(
+        &mut self,
+        session: &SessionId,
+        runs_on: bool,
+        environment: &dyn Fn(&str) -> Option<String>,
+    ) -> Result<Option<String>, StoreError> {
+        let (now, side_files) = (self.host.now(), self.engine.side_files());
+        let mut running = side_files.running(session);
+        running.retain(|command| command.kind != CommandKind::Subagent);
+        for command in running.iter().filter(|one| one.kind != CommandKind::Background || !runs_on) {
+            side_files.end(session, command, now);
+        }
+        self.look_after(session, &running, environment)
+    }
+
+    /// Looks what those in the background have done so far. Tells the same.
+    pub fn look_after_background(
+        &mut self,
+        session: &SessionId,
+        environment: &dyn Fn(&str) -> Option<String>,
+    ) -> Result<Option<String>, StoreError> {
+        let mut running = self.engine.side_files().running(session);
+        running.retain(|command| command.kind == CommandKind::Background);
+        self.look_after(session, &running, environment)
+    }
+
+    /// Looks what became of the files of others while these commands ran.
+    fn look_after(
+        &mut self,
+        session: &SessionId,
+        commands: &[RunningCommand],
+        environment: &dyn Fn(&str) -> Option<String>,
+    ) -> Result<Option<String>, StoreError> {
+        let (now, side_files) = (self.host.now(), self.engine.side_files());
+        let mut told = Vec::new();
+        for command in commands.iter().filter(|command| command.kind != CommandKind::Known) {
+            if !side_files.is_anything_held() {
+                break;
+            }
+            let tx = self.engine.read()?;
+            let look = Look { host: &*self.host, side_files: &*side_files, tx: &*tx, session, command };
+            let found = look.find(environment)?;
+            drop(tx);
+            if !found.is_empty() {
+                // Whatever becomes of the message, the session is told.
+                let _ = self.tell_holders(session, &found, &command.text, now);
+                told.push(wording::trespass(&found, now));
+            }
+        }
+        Ok((!told.is_empty()).then(|| told.join("\n\n")))
     }
 
     /// One message to each holder.
     fn tell_holders(
         &mut self,
         session: &SessionId,
-        obstacles: &[Obstacle],
+        found: &[Trespass],
         command: &str,
         now: Timestamp,
     ) -> Result<(), StoreError> {
-        let mut holders: Vec<&Actor> = obstacles.iter().map(|obstacle| &obstacle.held.hold.holder).collect();
-        holders.sort();
-        holders.dedup();
+        let holders: BTreeSet<&Actor> = found.iter().map(|one| &one.held.hold.holder).collect();
         for holder in holders {
-            let Actor::Agent(holding) = holder else { continue };
             let tx = self.engine.write()?;
-            let (Some((me, None)), Some((agent, None))) = (tx.agent(session)?, tx.agent(holding)?) else {
-                continue;
+            let Some((me, None)) = tx.agent(session)? else { continue };
+            let holding = match holder {
+                Actor::Agent(holding) => match tx.agent(holding)? {
+                    Some((agent, None)) => Some(agent),
+                    _ => continue,
+                },
+                Actor::Person | Actor::Consort => None,
             };
-            let theirs = obstacles.iter().filter(|obstacle| obstacle.held.hold.holder == *holder);
-            let text = wording::trespassed(theirs.map(|obstacle| obstacle.path.as_str()), command);
+            let theirs = found.iter().filter(|one| one.held.hold.holder == *holder).collect::<Vec<_>>();
+            let text = wording::trespassed(&theirs, command);
             let (kind, priority) = (MessageType::Info, Priority::High);
-            let change =
-                messages::notice(messages::sender(&*self.host, Some(&me)), &[&agent], kind, priority, text);
+            let sender = messages::sender(&*self.host, Some(&me));
+            let to: Vec<_> = holding.iter().collect();
+            let change = messages::notice(sender, &to, kind, priority, text);
             let (project, actor) = (Some(me.project.id.clone()), Actor::Agent(session.clone()));
             Self::conclude(&*self.host, tx, now, project, actor, vec![change])?;
         }
         Ok(())
     }
+}
+
+/// Whether anyone else holds any paths, as far as is published.
+fn do_others_hold(side_files: &dyn SideFiles, me: &Actor) -> bool {
+    let is_mine = |line: &String| read_hold(line).is_some_and(|hold| hold.holder == *me);
+    !side_files.is_current()
+        || side_files
+            .published(HOLD, LOOKED_AT)
+            .is_none_or(|holds| holds.len() == LOOKED_AT || !holds.iter().all(is_mine))
+}
+
+/// What one command may have changed.
+struct Look<'a> {
+    host: &'a dyn Host,
+    side_files: &'a dyn SideFiles,
+    tx: &'a dyn Tx,
+    session: &'a SessionId,
+    command: &'a RunningCommand,
+}
+
+impl Look<'_> {
+    fn find(&self, environment: &dyn Fn(&str) -> Option<String>) -> Result<Vec<Trespass>, StoreError> {
+        let Self { host, side_files, tx, session, command } = *self;
+        let me = Actor::Agent(session.clone());
+        let Some(here) = Surroundings::of(host, side_files, tx, &command.cwd, environment)? else {
+            return Ok(Vec::new());
+        };
+        let listing = command.listing.as_ref().and_then(|name| Listing::read(side_files, name));
+        let viewer = Viewer::new(&here.live, tx, &me);
+        let mut found = Vec::new();
+        here.each(host, &me, |hold, worktree, files, is_complete| {
+            // What was reserved later was not listed.
+            let listing = listing.as_ref().filter(|_| hold.since <= command.at);
+            let mut strange = self.changed(hold, worktree, &files, listing);
+            if let Some(listing) = listing.filter(|_| is_complete) {
+                strange.extend(self.gone(hold, worktree, &files, listing));
+            }
+            strange.retain(|one| {
+                rules::overridden_until(&here.live.holds, hold, &Pattern::file(&one.path), host.case())
+                    .is_none()
+            });
+            self.leave_out_ignored(hold, worktree, &mut strange);
+            for one in strange.into_iter().filter(|one| self.is_new(one)) {
+                found.push(Trespass {
+                    is_unsure: self.may_be_the_holders(hold, &one),
+                    is_kept: false,
+                    path: one.path,
+                    place: one.place,
+                    is_gone: one.is_gone,
+                    held: viewer.see(hold)?,
+                });
+            }
+            Ok(())
+        })?;
+        Ok(found)
+    }
+
+    /// The files that were changed, or came to be there.
+    fn changed(
+        &self,
+        hold: &Hold,
+        worktree: &Path,
+        files: &[String],
+        listing: Option<&Listing>,
+    ) -> Vec<Strange> {
+        let begun = self.command.at.minus(SLACK).max(hold.since.minus(SLACK));
+        let is_changed = |path: &String| {
+            let place = worktree.join(path);
+            let changed = self.host.stamp(&place).changed / 1_000_000;
+            // What was moved here with its directory is as old as it was.
+            let is_moved = changed < begun.0 && listing.is_some_and(|listing| listing.lacks(&place));
+            let changed = if is_moved { self.above(&place) } else { Timestamp(changed) };
+            // Another one has said that it wrote it.
+            let is_told = self.side_files.touched(&place).is_some_and(|touch| {
+                touch.session != *self.session && touch.at >= begun && touch.at.plus(SLACK) >= changed
+            });
+            let strange = Strange { path: path.clone(), place, at: changed, is_gone: false };
+            (changed >= begun && !is_told).then_some(strange)
+        };
+        files.iter().filter_map(is_changed).collect()
+    }
+
+    /// The files that were there and are not.
+    fn gone(&self, hold: &Hold, worktree: &Path, files: &[String], listing: &Listing) -> Vec<Strange> {
+        let Some(pattern) = hold.resource.pattern() else { return Vec::new() };
+        let there: BTreeSet<&Path> = files.iter().map(Path::new).collect();
+        let is_gone = |path: &&Path| {
+            let file = Pattern::file(&path.to_string_lossy());
+            !there.contains(path) && pattern.overlaps(&file, self.host.case())
+        };
+        let gone = listing.below(worktree).filter(is_gone).map(|path| {
+            let place = worktree.join(path);
+            let (path, at) = (path.to_string_lossy().into_owned(), self.above(&place));
+            Strange { path, place, at, is_gone: true }
+        });
+        let is_told = |one: &Strange| {
+            self.side_files
+                .touched(&one.place)
+                .is_some_and(|touch| touch.session != *self.session && touch.at >= self.command.at)
+        };
+        gone.filter(|one| !is_told(one)).collect()
+    }
+
+    /// When something was last added to or removed from the directory above a path.
+    fn above(&self, place: &Path) -> Timestamp {
+        let stamps = place.ancestors().skip(1).map(|dir| self.host.stamp(dir).changed / 1_000_000);
+        Timestamp(stamps.into_iter().find(|changed| *changed != 0).unwrap_or_default())
+    }
+
+    /// What builds leave behind is nobody's work, unless it was reserved by name.
+    fn leave_out_ignored(&self, hold: &Hold, worktree: &Path, strange: &mut Vec<Strange>) {
+        let is_by_name = hold.resource.pattern().is_some_and(|pattern| pattern.literal().is_some());
+        if strange.is_empty() || is_by_name {
+            return;
+        }
+        let paths: Vec<&str> = strange.iter().map(|one| one.path.as_str()).collect();
+        let ignored = self.host.ignored(worktree, &paths).unwrap_or_default();
+        strange.retain(|one| !ignored.contains(&one.path));
+    }
+
+    /// Whether the session was not told of it yet; from now on it was.
+    fn is_new(&self, one: &Strange) -> bool {
+        let what = match one.is_gone {
+            true => format!("removed {} {}", self.command.at.0, one.place.display()),
+            false => format!("trespass {} {}", self.host.stamp(&one.place).changed, one.place.display()),
+        };
+        !self.side_files.notified_before(self.session, &what)
+    }
+
+    /// Whether its holder ran a command that may have done it as well.
+    fn may_be_the_holders(&self, hold: &Hold, one: &Strange) -> bool {
+        let Actor::Agent(holder) = &hold.holder else { return false };
+        let from = if one.is_gone { self.command.at } else { one.at };
+        self.side_files.ran_between(holder, from, one.at.plus(SLACK))
+    }
+}
+
+/// A file of another's that is not as it was.
+struct Strange {
+    path: String,
+    place: PathBuf,
+    /// When that came about.
+    at: Timestamp,
+    is_gone: bool,
 }

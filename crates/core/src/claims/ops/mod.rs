@@ -9,6 +9,7 @@ mod list;
 mod overlap;
 mod r#override;
 mod release;
+mod reserved_files;
 mod stale_reads;
 mod touch;
 
