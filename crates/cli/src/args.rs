@@ -80,6 +80,9 @@ enum Command {
     Unreserve(commands::release::Args),
     /// List what is reserved
     Reservations(commands::claims::Args),
+    /// List, contest, override and restore what is held
+    #[command(subcommand)]
+    Holds(commands::holds::Command),
     /// See who is heading for where another is
     Radar(commands::radar::Args),
     /// Gather what it takes to take over an agent's work
@@ -208,6 +211,7 @@ fn carry_out(cli: Cli) -> Result<ExitCode, CommandError> {
         Command::Reserve(args) => done(commands::reserve::run(&world, &args)),
         Command::Unreserve(args) => done(commands::release::run(&world, &args, Some(Strength::Blocking))),
         Command::Reservations(args) => done(commands::claims::reservations(&world, &args)),
+        Command::Holds(command) => done(commands::holds::run(&world, &command)),
         Command::Radar(args) => done(commands::radar::run(&world, &args)),
         Command::Handoff(args) => done(commands::handoff::run(&world, &args)),
         Command::Delegate(args) => done(commands::delegate::run(&world, &args)),

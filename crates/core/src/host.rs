@@ -161,8 +161,33 @@ pub trait Files {
         None
     }
 
+    /// A file that is no link, if it is not longer than that.
+    fn content(&self, _path: &Path, _longest: u64) -> Option<FileContent> {
+        None
+    }
+
+    /// Puts a file of a worktree in the place of what is there. No link is followed.
+    fn put_back(
+        &self,
+        _worktree: &Path,
+        _path: &str,
+        _content: &[u8],
+        _is_executable: bool,
+    ) -> std::io::Result<()> {
+        Err(std::io::ErrorKind::Unsupported.into())
+    }
+
     /// A file's text.
     fn text(&self, path: &Path) -> std::io::Result<String>;
+}
+
+/// What is in a file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FileContent {
+    pub bytes: Vec<u8>,
+    /// What tells it from any other content, in hexadecimal.
+    pub hash: String,
+    pub is_executable: bool,
 }
 
 /// Wakes those who wait for news.

@@ -4,12 +4,15 @@
 use std::ffi::OsStr;
 use std::fs;
 use std::os::unix::fs::MetadataExt as _;
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::Component;
 use std::path::Path;
 use std::path::PathBuf;
 
 use consort_core::claims::Stamp;
+use consort_core::host::FileContent;
 use consort_core::host::Located;
+use consort_files::TemporaryFiles;
 use consort_files::Tree;
 
 use crate::git;
@@ -110,6 +113,35 @@ const LONGEST_HASHED: u64 = 64 << 20;
 pub(crate) fn content_hash(path: &Path) -> Option<String> {
     let content = consort_files::read(path, LONGEST_HASHED).ok()?;
     Some(blake3::hash(&content).to_hex()[..32].to_owned())
+}
+
+/// A file that is no link, if it is not longer than that.
+pub(crate) fn content(path: &Path, longest: u64) -> Option<FileContent> {
+    let found = fs::symlink_metadata(path).ok().filter(fs::Metadata::is_file)?;
+    let (dir, name) = (path.parent()?, path.file_name()?);
+    let bytes = Tree::new(dir).read(Path::new(name), longest).ok()??;
+    let hash = blake3::hash(&bytes).to_hex().to_string();
+    Some(FileContent { bytes, hash, is_executable: found.mode() & 0o100 != 0 })
+}
+
+/// Puts a file of a worktree in the place of what is there; one that was gone may be run again.
+pub(crate) fn put_back(
+    worktree: &Path,
+    path: &str,
+    content: &[u8],
+    is_executable: bool,
+    pending: &Path,
+) -> std::io::Result<()> {
+    let is_gone = fs::symlink_metadata(worktree.join(path)).is_err();
+    Tree::new(worktree).replace(Path::new(path), content, &TemporaryFiles::new(pending), || Ok(()))?;
+    if is_gone && is_executable {
+        let place = worktree.join(path);
+        let mut permissions = fs::metadata(&place)?.permissions();
+        // Whoever may read it.
+        permissions.set_mode(permissions.mode() | (permissions.mode() & 0o444) >> 2);
+        fs::set_permissions(&place, permissions)?;
+    }
+    Ok(())
 }
 
 /// What tells one content from any other, and cannot be turned back.

@@ -11,6 +11,7 @@ use consort_core::claims::Case;
 use consort_core::claims::Pattern;
 use consort_core::claims::Stamp;
 use consort_core::host::Clock;
+use consort_core::host::FileContent;
 use consort_core::host::Files;
 use consort_core::host::Located;
 use consort_core::host::Notifier;
@@ -197,6 +198,20 @@ impl Files for Machine {
 
     fn files(&self, worktree: &Path, below: &str, depth: Option<usize>, most: usize) -> (Vec<String>, bool) {
         files::below(worktree, below, depth, most)
+    }
+
+    fn content(&self, path: &Path, longest: u64) -> Option<FileContent> {
+        files::content(path, longest)
+    }
+
+    fn put_back(
+        &self,
+        worktree: &Path,
+        path: &str,
+        content: &[u8],
+        is_executable: bool,
+    ) -> std::io::Result<()> {
+        files::put_back(worktree, path, content, is_executable, &self.data.join("pending"))
     }
 
     fn text(&self, path: &Path) -> std::io::Result<String> {

@@ -24,6 +24,7 @@ use consort_core::journal::TailRequest;
 use consort_core::journal::UnknownChange;
 use consort_core::journal::Verification;
 use consort_core::messages::MessageStore as _;
+use consort_core::side_files::SideFiles;
 use rusqlite::Connection;
 use rusqlite::OptionalExtension as _;
 use rusqlite::params;
@@ -55,6 +56,10 @@ impl JournalStore for SqliteTx<'_> {
         self.after.publish.add(&entry.changes);
         let effects = Effects::of(entry.project.as_ref(), &entry.changes);
         effects.mail.iter().try_for_each(|session| self.raise_flag(session))?;
+        for session in &effects.holders {
+            // Without it, what it writes is not kept.
+            let _ = (&self.files as &dyn SideFiles).note_holder(session);
+        }
         let seq = self.change(|tx| {
             // The last entry is never deleted, so the next number is the last plus one.
             tx.prepare_cached(

@@ -17,6 +17,7 @@ pub(crate) mod explain;
 pub(crate) mod explain_prediction;
 pub(crate) mod git_hook;
 pub(crate) mod handoff;
+pub(crate) mod holds;
 pub(crate) mod inbox;
 pub(crate) mod init;
 pub(crate) mod join;

@@ -32,6 +32,18 @@ pub enum ClaimError {
     Nothing,
     #[error("the name is {length} characters long; {limit} is the limit")]
     TooLong { length: usize, limit: usize },
+    #[error("only its holder and the person can have {path} restored")]
+    NotTheHolder { path: String },
+    #[error("nothing is kept of {path}")]
+    NothingKept { path: String },
+    #[error("{path} was changed by someone else just now")]
+    ChangedMeanwhile { path: String },
+    #[error("cannot write {path}")]
+    NotWritten {
+        path: String,
+        #[source]
+        source: std::io::Error,
+    },
     #[error(transparent)]
     Pattern(#[from] PatternError),
     #[error(transparent)]
@@ -60,6 +72,7 @@ impl Explain for ClaimError {
             | Self::NotYours { .. }
             | Self::NotContested { .. }
             | Self::ThePersons { .. }
+            | Self::NotTheHolder { .. }
             | Self::TooEarly { .. } => Kind::Conflict,
             Self::Store(error) => error.kind(),
             _ => Kind::User,
@@ -95,6 +108,16 @@ impl Explain for ClaimError {
             Self::Yours { resource } => {
                 format!("`consort release {}` lets it go", text::shell_quoted(resource))
             }
+            Self::NotTheHolder { path } => {
+                format!("`consort explain {}` says who holds it", text::shell_quoted(path))
+            }
+            Self::NothingKept { path } => format!(
+                "what holders write is kept for a day, but not what git ignores, what looks like a secret or is \
+                 longer than 1 MiB; git may have it: git log -p -- {}",
+                text::shell_quoted(path)
+            ),
+            Self::ChangedMeanwhile { .. } => "run the command again; the file was left as it is".into(),
+            Self::NotWritten { .. } => "check that the file and its directory are yours to change".into(),
             Self::Nothing => "name a path, or any words for what you work on".into(),
             Self::TooLong { .. } | Self::Pattern(_) => "use a shorter or a simpler one".into(),
             Self::NotAllowed(error) => return error.hints(),

@@ -14,6 +14,7 @@
 
 mod command;
 mod error;
+mod kept;
 mod model;
 mod notes;
 mod ops;
@@ -30,6 +31,8 @@ pub use command::CommandKind;
 pub use command::RunningCommand;
 pub use command::Trespass;
 pub use error::ClaimError;
+pub use kept::KeptFile;
+pub use kept::RestoreOutcome;
 pub use model::ClaimChange;
 pub use model::CommandView;
 pub use model::CommitOutcome;
@@ -61,6 +64,7 @@ pub use model::Touch;
 pub use model::TouchView;
 pub use model::Verdict;
 pub use model::WritesOutcome;
+pub use ops::Restore;
 pub(crate) use ops::release_all;
 pub(crate) use ops::transfer;
 pub use pattern::Case;

@@ -5,16 +5,26 @@
 use std::path::Path;
 
 use crate::Timestamp;
+use crate::claims::KeptFile;
 use crate::claims::ReadStamp;
 use crate::claims::RunningCommand;
 use crate::claims::Touch;
 use crate::engine::StoreError;
 use crate::presence::SessionId;
+use crate::side_files::HOLDER;
+use crate::side_files::KEPT;
 use crate::side_files::Line;
+use crate::side_files::MAIL;
+use crate::side_files::NOT_BEGUN;
+use crate::side_files::NOW;
 use crate::side_files::SideFiles;
+use crate::side_files::UNKNOWN_MAIL;
 use crate::side_files::WRITERS;
 use crate::side_files::path_key;
 use crate::text;
+
+/// What [`HOLDER`] says.
+const IS_HOLDER: &str = "h";
 
 impl dyn SideFiles + '_ {
     /// A session has written a path.
@@ -27,6 +37,34 @@ impl dyn SideFiles + '_ {
     pub fn touched(&self, path: &Path) -> Option<Touch> {
         let touch: Touch = serde_json::from_str(&self.slot(WRITERS, &path_key(path))?).ok()?;
         (touch.worktree.join(&touch.path) == path).then_some(touch)
+    }
+
+    /// Notes which content a file had when its holder wrote it last. Where it cannot be, there is
+    /// nothing to give back.
+    pub fn note_kept(&self, kept: &KeptFile) {
+        let note = serde_json::to_string(kept).unwrap_or_default();
+        let _ = self.set_slot(KEPT, &path_key(&kept.worktree.join(&kept.path)), &note);
+    }
+
+    /// What was noted so of the file that is really there.
+    pub fn kept_file(&self, path: &Path) -> Option<KeptFile> {
+        let kept: KeptFile = serde_json::from_str(&self.slot(KEPT, &path_key(path))?).ok()?;
+        (kept.worktree.join(&kept.path) == path).then_some(kept)
+    }
+
+    /// A session has reserved paths. It stays one that has: most never do.
+    pub fn note_holder(&self, session: &SessionId) -> Result<(), StoreError> {
+        if !self.set_fields(session, &[(HOLDER, IS_HOLDER)])? {
+            // It has not begun; whether it has mail is looked up.
+            self.make_session(session, &[(MAIL, UNKNOWN_MAIL), (NOW, NOT_BEGUN), (HOLDER, IS_HOLDER)])?;
+            self.set_fields(session, &[(HOLDER, IS_HOLDER)])?;
+        }
+        Ok(())
+    }
+
+    /// Whether a session has ever reserved paths.
+    pub fn is_holder(&self, session: &SessionId) -> bool {
+        matches!(self.state(session), Ok(Some(state)) if state.get(HOLDER) == IS_HOLDER)
     }
 
     /// Everything written since then.

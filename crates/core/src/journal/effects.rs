@@ -7,6 +7,8 @@
 //! (`sqlite/src/side_files/published_lines.rs`).
 
 use super::Change;
+use crate::claims::ClaimChange;
+use crate::claims::Strength;
 use crate::host::Topic;
 use crate::journal::Actor;
 use crate::messages::MessageChange;
@@ -21,6 +23,8 @@ pub struct Effects {
     pub mail: Vec<SessionId>,
     /// The same, if they have any: they have just come.
     pub arrived: Vec<SessionId>,
+    /// The same for those who have reserved paths, and hear of what becomes of those.
+    pub holders: Vec<SessionId>,
     /// After the commit: these sessions are over, and what is kept beside the database
     /// for them goes.
     pub ended: Vec<SessionId>,
@@ -45,6 +49,11 @@ impl Effects {
             Change::Messages(MessageChange::Inherited { to, .. }) => self.tell(to, true),
             Change::Messages(MessageChange::Delivered { to, .. } | MessageChange::Read { to, .. }) => {
                 self.tell(to, false);
+            }
+            Change::Claims(ClaimChange::Held(hold))
+                if hold.strength == Strength::Blocking && hold.resource.pattern().is_some() =>
+            {
+                self.holders.extend(hold.holder.session().cloned());
             }
             Change::Presence(PresenceChange::Joined(agent)) => self.arrived.push(agent.session.clone()),
             Change::Presence(PresenceChange::Left { session, .. }) => self.ended.push(session.clone()),

@@ -39,10 +39,13 @@ pub struct StateField {
 /// Which mail there is: new, for later, delivered.
 pub(crate) const MAIL: StateField = StateField { at: 0, len: 4 };
 pub(crate) const NO_MAIL: &str = "---";
+pub(crate) const UNKNOWN_MAIL: &str = "nlh";
 /// When the session was last known to live.
 pub(crate) const RENEWED: StateField = StateField { at: 4, len: 20 };
 /// Set once a subagent was noted in the log.
-pub(crate) const SUBAGENTS: StateField = StateField { at: 24, len: 8 };
+pub(crate) const SUBAGENTS: StateField = StateField { at: 24, len: 7 };
+/// Set once the session has reserved paths.
+pub(crate) const HOLDER: StateField = StateField { at: 31, len: 1 };
 /// The process that hosts it: id, start, machine.
 pub(crate) const HOST: StateField = StateField { at: 32, len: 224 };
 /// What its prompts told.
@@ -95,6 +98,8 @@ pub struct SlotTable {
 pub(crate) const HOSTS: SlotTable = SlotTable { name: "hosts", slot: 256, buckets: 256 };
 /// Who wrote a path last.
 pub(crate) const WRITERS: SlotTable = SlotTable { name: "writers", slot: 1_024, buckets: 2_048 };
+/// What the holder of a path wrote there last.
+pub(crate) const KEPT: SlotTable = SlotTable { name: "kept", slot: 1_024, buckets: 1_024 };
 /// Who read a path last, and who before.
 pub(crate) const READERS: SlotTable = SlotTable { name: "readers", slot: 512, buckets: 2_048 };
 /// What each session is about.

@@ -17,6 +17,7 @@ use crate::Timestamp;
 use crate::claims::CommandCall;
 use crate::claims::CommandKind;
 use crate::claims::Hold;
+use crate::claims::KeptFile;
 use crate::claims::Pattern;
 use crate::claims::RunningCommand;
 use crate::claims::Trespass;
@@ -108,10 +109,11 @@ impl App {
                 side_files.begin(session, command)?;
             }
         }
-        match call.kind {
-            CommandKind::Known => Ok(None),
-            _ => self.look_after(session, &running, environment),
+        if call.kind == CommandKind::Known {
+            return Ok(None);
         }
+        let _ = self.keep_changed(session, &running);
+        self.look_after(session, &running, environment)
     }
 
     /// A turn of a session is over or begins, so that no tool of its own runs: what was
@@ -243,7 +245,7 @@ impl Look<'_> {
             for one in strange.into_iter().filter(|one| self.is_new(one)) {
                 found.push(Trespass {
                     is_unsure: self.may_be_the_holders(hold, &one),
-                    is_kept: false,
+                    is_kept: self.is_kept(hold, &one),
                     path: one.path,
                     place: one.place,
                     is_gone: one.is_gone,
@@ -325,6 +327,14 @@ impl Look<'_> {
             false => format!("trespass {} {}", self.host.stamp(&one.place).changed, one.place.display()),
         };
         !self.side_files.notified_before(self.session, &what)
+    }
+
+    /// Whether what its holder wrote last can be given back.
+    fn is_kept(&self, hold: &Hold, one: &Strange) -> bool {
+        let is_fresh = |kept: &KeptFile| self.host.now().since(kept.at) < Timestamp::DAY;
+        let kept = self.side_files.kept_file(&one.place).filter(is_fresh);
+        matches!(kept, Some(KeptFile { session, content: Some(_), .. })
+            if hold.holder == Actor::Agent(session.clone()))
     }
 
     /// Whether its holder ran a command that may have done it as well.

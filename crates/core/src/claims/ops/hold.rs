@@ -1,16 +1,21 @@
 //! Claims verb `hold`: claims or reserves paths and other resources.
 
+use std::path::Path;
+
 use super::Viewer;
 use super::asker;
 use super::concerned;
 use super::gather;
+use super::keep::keep_lately_written;
 use super::speaker;
 use super::wanted;
 use crate::App;
 use crate::claims::ClaimError;
 use crate::claims::HoldOutcome;
 use crate::claims::HoldRequest;
+use crate::claims::Pattern;
 use crate::claims::Resource;
+use crate::claims::Strength;
 use crate::claims::rules;
 use crate::claims::rules::ParsedResource;
 use crate::claims::rules::Terms;
@@ -50,10 +55,20 @@ impl App {
             }
         };
         let project = concerned(&asked, me.as_ref());
+        let session = me.map(|me| me.session);
         let recorded = Self::conclude(&*self.host, tx, now, project, asker.actor, changes)?;
         let mut numbers = recorded.into_iter().flat_map(|recorded| recorded.numbers).flatten();
         for hold in holds.iter_mut().filter(|hold| hold.generation == 0) {
             hold.generation = numbers.next().unwrap_or(0);
+        }
+        if let Some(session) = session.filter(|_| request.strength == Strength::Blocking) {
+            let is_held = |worktree: &Path, path: &str| {
+                let covers = |pattern: &Pattern| pattern.overlaps(&Pattern::file(path), case);
+                holds.iter().any(|hold| {
+                    hold.worktree.as_deref() == Some(worktree) && hold.resource.pattern().is_some_and(covers)
+                })
+            };
+            keep_lately_written(&*self.host, &*files, &session, is_held);
         }
         Ok(HoldOutcome { holds })
     }

@@ -5,13 +5,17 @@ mod commit;
 mod contest;
 mod guard;
 mod hold;
+mod keep;
 mod list;
 mod overlap;
 mod r#override;
 mod release;
 mod reserved_files;
+mod restore;
 mod stale_reads;
 mod touch;
+
+pub use restore::Restore;
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;

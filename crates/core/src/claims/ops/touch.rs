@@ -26,6 +26,7 @@ impl App {
         paths: &[PathBuf],
     ) -> Result<Vec<PathBuf>, StoreError> {
         let (now, files) = (self.host.now(), self.engine.side_files());
+        let is_holder = !paths.is_empty() && files.is_holder(session);
         let (mut read_stamps, mut places, mut outdated) = (Vec::new(), Vec::new(), Vec::new());
         for path in paths {
             let located = self.host.locate(path);
@@ -33,6 +34,9 @@ impl App {
             let known =
                 located.repository.as_ref().and_then(|found| files.project_knowing(found, &located.path));
             outdated.extend(known.map(|project| (project, located.worktree.clone(), located.path.clone())));
+            if is_holder {
+                self.keep_written(&*files, session, &located);
+            }
             files.touch(&Touch {
                 session: session.clone(),
                 at: now,

@@ -6,6 +6,7 @@ mod contest;
 mod hold;
 mod live_holds;
 mod release;
+mod secret;
 #[cfg(test)]
 mod tests;
 
@@ -19,6 +20,7 @@ pub(super) use live_holds::released;
 pub(super) use release::Right;
 pub(super) use release::Wanted;
 pub(super) use release::release;
+pub(super) use secret::looks_secret;
 
 use std::path::Path;
 use std::path::PathBuf;

@@ -1,0 +1,145 @@
+//! What holders wrote last, kept by its content for a day: after a trespass it is there to be
+//! given back. **Nothing is kept that git ignores or that looks like a secret.**
+
+use std::path::Path;
+
+use crate::App;
+use crate::Timestamp;
+use crate::claims::CommandKind;
+use crate::claims::KeptFile;
+use crate::claims::Pattern;
+use crate::claims::RunningCommand;
+use crate::claims::Strength;
+use crate::claims::rules;
+use crate::engine::StoreError;
+use crate::host::Host;
+use crate::host::Located;
+use crate::journal::Actor;
+use crate::presence::SessionId;
+use crate::side_files::SideFiles;
+
+/// No longer file is kept.
+pub(super) const LONGEST: u64 = 1 << 20;
+
+/// So many files of one command are kept.
+const MOST: usize = 64;
+
+/// Clocks of file systems run a little behind.
+const SLACK: i64 = 20;
+
+impl App {
+    /// A holder has written a file: keeps it if it holds that.
+    pub(super) fn keep_written(&self, side_files: &dyn SideFiles, session: &SessionId, located: &Located) {
+        let (me, case) = (Actor::Agent(session.clone()), self.host.case());
+        let file = Pattern::file(&located.path);
+        let held = side_files.held_near(std::slice::from_ref(&file), case);
+        let is_here = |project: &Option<_>| match (&located.repository, project) {
+            (None, None) => true,
+            (Some(repository), Some(project)) => {
+                held.repositories.iter().any(|(known, of)| known == repository && of == project)
+            }
+            _ => false,
+        };
+        let is_mine = held.holds.iter().any(|line| {
+            line.holder == me
+                && line.strength == Strength::Blocking
+                && is_here(&line.project)
+                && line.pattern.overlaps(&file, case)
+        });
+        if is_mine {
+            keep(&*self.host, side_files, session, &located.worktree, &located.path);
+        }
+    }
+
+    /// Commands of a holder have ended: what of its own they changed is kept, if nobody else can
+    /// have done it.
+    pub(super) fn keep_changed(
+        &mut self,
+        session: &SessionId,
+        ended: &[RunningCommand],
+    ) -> Result<(), StoreError> {
+        let side_files = self.engine.side_files();
+        let begun = ended.iter().filter(|one| one.kind != CommandKind::Known).map(|one| one.at).min();
+        let Some(begun) = begun.filter(|_| side_files.is_holder(session)) else { return Ok(()) };
+        let (now, case, me) = (self.host.now(), self.host.case(), Actor::Agent(session.clone()));
+        let tx = self.engine.read()?;
+        let mut changed = Vec::new();
+        for hold in tx.holds_of(&me)?.iter().filter(|hold| hold.strength == Strength::Blocking) {
+            let (Some(pattern), Some(worktree)) = (hold.resource.pattern(), &hold.worktree) else { continue };
+            let files = match pattern.literal() {
+                Some(file) => vec![file],
+                None => self.host.files(worktree, &pattern.stem(), pattern.depth(), 10 * MOST).0,
+            };
+            let is_new = |path: &String| {
+                let changed = self.host.stamp(&worktree.join(path)).changed / 1_000_000;
+                changed >= begun.minus(SLACK).0 && pattern.overlaps(&Pattern::file(path), case)
+            };
+            changed.extend(files.into_iter().filter(is_new).map(|path| (worktree.clone(), path)));
+        }
+        let may_be_anothers = || {
+            let present = tx.present().unwrap_or_default();
+            let mut others = present.iter().map(|agent| &agent.session).filter(|one| *one != session);
+            others.any(|other| side_files.ran_between(other, begun, now))
+        };
+        if changed.is_empty() || may_be_anothers() {
+            return Ok(());
+        }
+        for (worktree, path) in changed.iter().take(MOST) {
+            keep(&*self.host, &*side_files, session, worktree, path);
+        }
+        Ok(())
+    }
+}
+
+/// What a session wrote not long ago, and takes hold of now.
+pub(super) fn keep_lately_written(
+    host: &dyn Host,
+    side_files: &dyn SideFiles,
+    session: &SessionId,
+    is_held: impl Fn(&Path, &str) -> bool,
+) {
+    for touch in side_files.all_touched(host.now().minus(Timestamp::DAY)) {
+        let changed = host.stamp(&touch.worktree.join(&touch.path)).changed / 1_000_000;
+        let is_as_written = Timestamp(changed) <= touch.at.plus(SLACK);
+        if touch.session == *session && is_as_written && is_held(&touch.worktree, &touch.path) {
+            keep(host, side_files, session, &touch.worktree, &touch.path);
+        }
+    }
+}
+
+/// Keeps a file as it is now. Where that cannot be, there is nothing to give back.
+pub(super) fn keep(
+    host: &dyn Host,
+    side_files: &dyn SideFiles,
+    session: &SessionId,
+    worktree: &Path,
+    path: &str,
+) {
+    let (now, place) = (host.now(), worktree.join(path));
+    let known = side_files.kept_file(&place);
+    let mut kept = KeptFile {
+        session: session.clone(),
+        at: now,
+        worktree: worktree.to_owned(),
+        path: path.to_owned(),
+        content: None,
+        is_executable: false,
+    };
+    // What git was asked about once is not asked about with every edit.
+    let is_public = || {
+        known.as_ref().is_some_and(|known| known.content.is_some())
+            || host.ignored(worktree, &[path]).is_some_and(|ignored| ignored.is_empty())
+    };
+    if let Some(file) = host.content(&place, LONGEST)
+        && !rules::looks_secret(path, &file.bytes)
+        && is_public()
+        && side_files.keep(&file.hash, &file.bytes, now).is_ok()
+    {
+        side_files.forget_kept(now.minus(Timestamp::DAY));
+        (kept.content, kept.is_executable) = (Some(file.hash), file.is_executable);
+    }
+    // One that is not kept any more, or that the holder has removed, is not given back either.
+    if kept.content.is_some() || known.is_some() {
+        side_files.note_kept(&kept);
+    }
+}

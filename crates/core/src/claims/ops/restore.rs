@@ -1,0 +1,106 @@
+//! Giving back what a holder wrote last.
+
+use std::path::Path;
+
+use super::actor;
+use super::find;
+use super::gather;
+use super::keep;
+use super::project_of;
+use super::speaker;
+use crate::App;
+use crate::Timestamp;
+use crate::claims::ClaimError;
+use crate::claims::Pattern;
+use crate::claims::Resource;
+use crate::claims::RestoreOutcome;
+use crate::claims::Strength;
+use crate::claims::Touch;
+use crate::claims::rules;
+use crate::journal::Actor;
+use crate::presence;
+use crate::presence::CallerFacts;
+
+/// Whether to look only.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Restore {
+    Look,
+    /// If the file is still the one that was looked at.
+    Do {
+        over: Option<u64>,
+    },
+}
+
+impl App {
+    /// Gives a file back as its holder wrote it last. Its holder may ask for that, and the person.
+    pub fn restore(
+        &mut self,
+        caller: &CallerFacts,
+        cwd: &Path,
+        path: &str,
+        what: Restore,
+    ) -> Result<RestoreOutcome, ClaimError> {
+        let (now, case, files) = (self.host.now(), self.host.case(), self.engine.side_files());
+        if path.trim().is_empty() {
+            return Err(ClaimError::Nothing);
+        }
+        let (located, _) = find(&*self.host, cwd, path)?;
+        let (file, place) = (Pattern::file(&located.path), located.worktree.join(&located.path));
+        let tx = self.engine.read()?;
+        let me = speaker(presence::who_calls(&*self.host, &*files, &*tx, caller)?)?;
+        let asker = actor(me.as_ref());
+        let project = project_of(&*tx, &located)?;
+        let near = tx.holds_near(&[Resource::Paths(file.clone())], case)?;
+        let live = gather(&*self.host, &*files, &*tx, near, now)?;
+        let is_held_by_asker = live.holds.iter().any(|hold| {
+            hold.holder == asker
+                && rules::is_in_the_way(hold, Strength::Blocking, project.as_ref(), &file, case)
+        });
+        if asker != Actor::Person && !is_held_by_asker {
+            return Err(ClaimError::NotTheHolder { path: located.path });
+        }
+        let kept = files.kept_file(&place).filter(|kept| now.since(kept.at) < Timestamp::DAY);
+        let kept = kept.and_then(|kept| Some((files.kept(kept.content.as_deref()?)?, kept)));
+        let Some((content, kept)) = kept else {
+            return Err(ClaimError::NothingKept { path: located.path });
+        };
+        let by = tx.agent(&kept.session)?.map_or_else(|| "?".into(), |(agent, _)| agent.name.to_string());
+        drop(tx);
+        let present = self.host.content(&place, u64::MAX);
+        let mut outcome = RestoreOutcome {
+            at: now,
+            path: located.path.clone(),
+            by,
+            kept_at: kept.at,
+            before: present.as_ref().map(|present| present.bytes.clone()),
+            after: content,
+            restored: false,
+            replaced: None,
+        };
+        let Restore::Do { over } = what else { return Ok(outcome) };
+        if over != outcome.state() {
+            return Err(ClaimError::ChangedMeanwhile { path: located.path });
+        }
+        // What is overwritten can be had again, as far as it may be kept.
+        if let Some(present) = present.filter(|present| {
+            present.bytes.len() as u64 <= keep::LONGEST && !rules::looks_secret(&located.path, &present.bytes)
+        }) {
+            outcome.replaced = files.keep(&present.hash, &present.bytes, now).ok().map(|()| present.hash);
+        }
+        self.host
+            .put_back(&located.worktree, &located.path, &outcome.after, kept.is_executable)
+            .map_err(|source| ClaimError::NotWritten { path: located.path.clone(), source })?;
+        outcome.restored = true;
+        if let Some(me) = me {
+            let touch = Touch {
+                session: me.session.clone(),
+                at: now,
+                worktree: located.worktree,
+                path: located.path,
+            };
+            files.touch(&touch)?;
+            self.note_writes(&me.session, &[place])?;
+        }
+        Ok(outcome)
+    }
+}
