@@ -116,6 +116,11 @@ pub trait Repositories {
         false
     }
 
+    /// The worktrees of a repository, itself included, if it has more than one.
+    fn worktrees(&self, _repository: &Path) -> Vec<PathBuf> {
+        Vec::new()
+    }
+
     /// Which of these paths git ignores; `None` if it does not tell. Starts `git`.
     fn ignored(&self, _worktree: &Path, _paths: &[&str]) -> Option<Vec<String>> {
         Some(Vec::new())

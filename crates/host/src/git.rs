@@ -25,6 +25,9 @@ const NOT_A_MARKER: &str = ".consort/consort.db";
 /// No file that is read here is longer; `packed-refs` may be long.
 const LONGEST: u64 = 64 << 20;
 
+/// How many worktrees of a repository are looked at.
+const MOST_WORKTREES: usize = 64;
+
 /// How many paths git is asked about at once.
 const MOST_ASKED: usize = 256;
 
@@ -131,6 +134,17 @@ pub(crate) fn differs(worktree: &Path, range: &[String], pattern: &Pattern) -> b
     command.args(["diff", "--name-only", "--no-ext-diff", "--no-textconv", "--no-renames"]);
     command.args(range).args(["--", &pathspec(pattern)]);
     run(&mut command, Duration::from_millis(300)).is_some_and(|names| !names.trim().is_empty())
+}
+
+/// The worktrees of a repository, as it notes them; none if it has only its own.
+pub(crate) fn worktrees(repository: &Path) -> Vec<PathBuf> {
+    let Ok(notes) = fs::read_dir(repository.join("worktrees")) else { return Vec::new() };
+    let noted = notes.flatten().take(MOST_WORKTREES).filter_map(|note| {
+        let dot_git = read_text(note.path().join("gitdir")).ok()?;
+        Path::new(dot_git.trim_end()).parent().map(Path::to_owned)
+    });
+    let own = repository.file_name().filter(|name| *name == ".git").and_then(|_| repository.parent());
+    noted.chain(own.map(Path::to_owned)).map(|worktree| text(&worktree)).collect()
 }
 
 /// Which of these paths are ignored and not tracked. Outside of a repository none is.

@@ -162,6 +162,10 @@ impl Repositories for Machine {
         git::differs(worktree, range, pattern)
     }
 
+    fn worktrees(&self, repository: &Path) -> Vec<PathBuf> {
+        git::worktrees(repository)
+    }
+
     fn ignored(&self, worktree: &Path, paths: &[&str]) -> Option<Vec<String>> {
         git::ignored(worktree, paths)
     }

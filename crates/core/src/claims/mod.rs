@@ -64,6 +64,7 @@ pub use model::Touch;
 pub use model::TouchView;
 pub use model::Verdict;
 pub use model::WritesOutcome;
+pub use model::WroteOutcome;
 pub use ops::Restore;
 pub(crate) use ops::release_all;
 pub(crate) use ops::transfer;

@@ -415,6 +415,15 @@ pub struct Touch {
     pub path: String,
 }
 
+/// What follows from files that were written.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct WroteOutcome {
+    /// Where they really are.
+    pub places: Vec<PathBuf>,
+    /// What there is to say of others who write the same elsewhere.
+    pub told: Option<String>,
+}
+
 /// A touch, and whose it was.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct TouchView {

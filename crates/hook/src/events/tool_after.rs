@@ -36,9 +36,7 @@ pub(crate) fn handle(
     match &tool.act {
         ToolAction::Writes(paths) if !failed => {
             let paths: Vec<PathBuf> = paths.iter().map(|path| call.cwd.join(path)).collect();
-            for place in app.note_writes(&call.session, &paths).unwrap_or_default() {
-                words.extend(note_visit(app, call, context, &place, true));
-            }
+            words.extend(note_writes(app, call, context, &paths));
         }
         ToolAction::Reads(path) if !call.in_subagent && !failed => {
             let path = call.cwd.join(path);
@@ -50,9 +48,7 @@ pub(crate) fn handle(
             let (targets, is_certain) = targets(app.host(), call, context, tool);
             let files = targets.iter().filter(|target| target.extent == Extent::File);
             let files: Vec<PathBuf> = files.map(|target| target.path.clone()).collect();
-            for place in app.note_writes(&call.session, &files).unwrap_or_default() {
-                words.extend(note_visit(app, call, context, &place, true));
-            }
+            words.extend(note_writes(app, call, context, &files));
             if !is_certain || !targets.is_empty() {
                 let environment = |name: &str| context.variable(name);
                 let ended = command_call(call, tool, command, is_certain);
@@ -70,6 +66,16 @@ pub(crate) fn handle(
     words.extend(news(app, call, context, matches!(tool.act, ToolAction::Runs(_))));
     let mail = mail_beside(app, call, context, DeliveryPoint::AfterTool, &words)?;
     Ok(told(words, mail))
+}
+
+/// What there is to say of others who write the same files, or are at them.
+fn note_writes(app: &mut App, call: &HookCall, context: &dyn HookContext, paths: &[PathBuf]) -> Vec<String> {
+    let outcome = app.note_writes(&call.session, paths).unwrap_or_default();
+    let mut words: Vec<String> = outcome.told.into_iter().collect();
+    for place in outcome.places {
+        words.extend(note_visit(app, call, context, &place, true));
+    }
+    words
 }
 
 /// What there is to say of others who are at the same file. A subagent's files

@@ -9,14 +9,19 @@ use std::path::PathBuf;
 use crate::App;
 use crate::Timestamp;
 use crate::claims::Overlap;
+use crate::claims::Touch;
 use crate::claims::wording;
 use crate::engine::StoreError;
+use crate::host::Host;
+use crate::host::Located;
 use crate::journal::Actor;
 use crate::messages;
 use crate::presence;
 use crate::presence::Agent;
 use crate::presence::SessionId;
 use crate::project::ProjectId;
+use crate::side_files::SideFiles;
+use crate::text;
 
 impl App {
     /// Agents in different worktrees of one repository that have written the
@@ -59,6 +64,52 @@ impl App {
         Ok(overlaps)
     }
 
+    /// A session has just written what others have written in other worktrees. They are told by
+    /// message; what to tell it comes back.
+    pub(super) fn tell_met(
+        &mut self,
+        session: &SessionId,
+        met: &[Touch],
+    ) -> Result<Option<String>, StoreError> {
+        let side_files = self.engine.side_files();
+        let is_new = |touch: &&Touch| !side_files.was_notified(session, &edited(&touch.session, &touch.path));
+        let met: Vec<&Touch> = met.iter().filter(is_new).collect();
+        if met.is_empty() {
+            return Ok(None);
+        }
+        let present = self.engine.read()?.present()?;
+        let find = |session: &SessionId| present.iter().find(|agent| agent.session == *session);
+        let mut overlaps: Vec<Overlap> = Vec::new();
+        for touch in met {
+            let (Some(me), Some(other)) = (find(session), find(&touch.session)) else { continue };
+            // What a session wrote outside of its worktree is not its branch's.
+            if !presence::is_alive(&*self.host, &*side_files, other)
+                || other.project.id != me.project.id
+                || other.location.worktree == me.location.worktree
+            {
+                continue;
+            }
+            match overlaps.iter_mut().find(|overlap| overlap.agents[1].session == other.session) {
+                Some(overlap) => overlap.files.push(touch.path.clone()),
+                None => overlaps.push(Overlap {
+                    agents: [me.clone(), other.clone()],
+                    files: vec![touch.path.clone()],
+                    conflicts: Vec::new(),
+                }),
+            }
+        }
+        let mut told = Vec::new();
+        for overlap in &overlaps {
+            let other = &overlap.agents[1];
+            for path in &overlap.files {
+                let _ = side_files.notified_before(session, &edited(&other.session, path));
+            }
+            told.push(format!("[consort] {}", text::strip_hook_marks(&wording::overlap(overlap, other))));
+        }
+        self.tell_overlaps(&overlaps)?;
+        Ok((!told.is_empty()).then(|| told.join("\n")))
+    }
+
     /// Tells both of each pair, once of each file.
     pub fn tell_overlaps(&mut self, overlaps: &[Overlap]) -> Result<usize, StoreError> {
         let (now, side_files) = (self.host.now(), self.engine.side_files());
@@ -66,11 +117,9 @@ impl App {
         for overlap in overlaps {
             for (me, other) in [(0, 1), (1, 0)].map(|(a, b)| (&overlap.agents[a], &overlap.agents[b])) {
                 let mut new = overlap.clone();
-                let is_new = |what: &str, path: &str| {
-                    !side_files.notified_before(&me.session, &format!("{what} {} {path}", other.session))
-                };
-                new.files.retain(|path| is_new("edited", path));
-                new.conflicts.retain(|path| is_new("conflict", path));
+                let is_new = |what: &str| !side_files.notified_before(&me.session, what);
+                new.files.retain(|path| is_new(&edited(&other.session, path)));
+                new.conflicts.retain(|path| is_new(&format!("conflict {} {path}", other.session)));
                 if new.files.is_empty() && new.conflicts.is_empty() {
                     continue;
                 }
@@ -83,4 +132,33 @@ impl App {
         }
         Ok(told)
     }
+}
+
+/// What a session was told: that another one has edited that too.
+fn edited(other: &SessionId, path: &str) -> String {
+    format!("edited {other} {path}")
+}
+
+/// Who else wrote the same file in another worktree of its repository within a day, and not the
+/// same into it.
+pub(super) fn written_elsewhere(
+    host: &dyn Host,
+    side_files: &dyn SideFiles,
+    session: &SessionId,
+    located: &Located,
+) -> Vec<Touch> {
+    let Some(repository) = &located.repository else { return Vec::new() };
+    let since = host.now().minus(Timestamp::DAY);
+    let here = located.worktree.join(&located.path);
+    let mut elsewhere = Vec::new();
+    for worktree in host.worktrees(repository).into_iter().filter(|one| *one != located.worktree) {
+        let there = worktree.join(&located.path);
+        let touch = side_files.touched(&there);
+        elsewhere.extend(touch.filter(|touch| {
+            touch.session != *session
+                && touch.at >= since
+                && host.content_hash(&there).is_none_or(|hash| host.content_hash(&here) != Some(hash))
+        }));
+    }
+    elsewhere
 }

@@ -3,6 +3,7 @@
 
 use std::path::PathBuf;
 
+use super::overlap::written_elsewhere;
 use crate::App;
 use crate::Timestamp;
 use crate::claims::Extent;
@@ -10,6 +11,7 @@ use crate::claims::Pattern;
 use crate::claims::ReadStamp;
 use crate::claims::Target;
 use crate::claims::Touch;
+use crate::claims::WroteOutcome;
 use crate::claims::wording;
 use crate::config::hook_settings;
 use crate::engine::StoreError;
@@ -19,21 +21,24 @@ use crate::presence::SessionId;
 
 impl App {
     /// A session has written files: they are its own for a while, and it has
-    /// seen them as they are now. Says where they really are.
+    /// seen them as they are now. Says where they really are, and who has written the same in
+    /// another worktree, once.
     pub fn note_writes(
         &mut self,
         session: &SessionId,
         paths: &[PathBuf],
-    ) -> Result<Vec<PathBuf>, StoreError> {
+    ) -> Result<WroteOutcome, StoreError> {
         let (now, files) = (self.host.now(), self.engine.side_files());
         let is_holder = !paths.is_empty() && files.is_holder(session);
         let (mut read_stamps, mut places, mut outdated) = (Vec::new(), Vec::new(), Vec::new());
+        let mut met = Vec::new();
         for path in paths {
             let located = self.host.locate(path);
             places.push(located.worktree.join(&located.path));
             let known =
                 located.repository.as_ref().and_then(|found| files.project_knowing(found, &located.path));
             outdated.extend(known.map(|project| (project, located.worktree.clone(), located.path.clone())));
+            met.extend(written_elsewhere(&*self.host, &*files, session, &located));
             if is_holder {
                 self.keep_written(&*files, session, &located);
             }
@@ -50,7 +55,9 @@ impl App {
             // What is known of it says so; that it could not be marked is no failure of the write.
             let _ = self.mark_stale(&project, &worktree, &[path], Actor::Agent(session.clone()));
         }
-        Ok(places)
+        // That they could not be told is no failure of the write either.
+        let told = self.tell_met(session, &met).unwrap_or_default();
+        Ok(WroteOutcome { places, told })
     }
 
     /// Before a session writes files: has another one, that lives, changed them

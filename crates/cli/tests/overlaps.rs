@@ -1,0 +1,56 @@
+//! Work in different worktrees that meets: who hears of it, and when.
+
+#![expect(clippy::unwrap_used, reason = "a helper that cannot go on should stop the test")]
+
+use std::fs;
+use std::path::Path;
+
+use consort_testkit::Sealed;
+use expect_test::expect;
+use serde_json::json;
+
+/// Falcon in the repository, Raven in another worktree of it.
+fn world() -> Sealed {
+    let world = Sealed::new(env!("CARGO_BIN_EXE_consort"));
+    world.git_init();
+    for file in ["a.rs", "b.rs"] {
+        fs::write(world.project().join(file), "first\n").unwrap();
+    }
+    world.git(&["add", "-A"]);
+    world.git(&["commit", "-q", "-m", "files"]);
+    world.git(&["worktree", "add", "-q", "-b", "side", "../side"]);
+    assert_eq!(world.run("join --pid $OTHER --kind claude --session s1 --name Falcon").code, 0);
+    let mut join = world.consort("join --pid $OTHER --kind claude --session s2 --name Raven".split(' '));
+    assert_eq!(world.ran(join.current_dir(world.path().join("side"))).code, 0);
+    world
+}
+
+/// A session writes a file of a worktree; what it is told then.
+fn edit(world: &Sealed, session: &str, worktree: &Path, file: &str, text: &str) -> Option<String> {
+    fs::write(worktree.join(file), text).unwrap();
+    let call = json!({ "cwd": worktree, "tool_name": "Edit",
+        "tool_input": { "file_path": worktree.join(file) } });
+    world.told(session, "PostToolUse", &call)
+}
+
+#[test]
+fn both_are_told_once_when_the_second_edits_the_same() {
+    let world = world();
+    let (main, side) = (world.project(), world.path().join("side"));
+    assert_eq!(edit(&world, "s1", &main, "a.rs", "Falcon's\n"), None);
+    assert_eq!(edit(&world, "s2", &side, "b.rs", "Raven's\n"), None);
+    expect![[r#"
+        [consort] Falcon on main works in another worktree of this repository. You both have edited: a.rs. Agree on who changes what before you merge."#]]
+    .assert_eq(&edit(&world, "s2", &side, "a.rs", "Raven's\n").unwrap());
+    let told = world.told("s1", "UserPromptSubmit", &json!({ "prompt": "go on" })).unwrap();
+    assert!(told.contains("Raven on side works in another worktree of this repository."), "{told}");
+    assert!(told.contains("You both have edited: a.rs."), "{told}");
+    // Once, whoever goes on, and also by `overlaps`.
+    assert_eq!(edit(&world, "s2", &side, "a.rs", "Raven's again\n"), None);
+    assert_eq!(edit(&world, "s1", &main, "a.rs", "Falcon's again\n"), None);
+    assert!(world.run("overlaps").stdout.contains("a.rs  both have edited it"));
+    assert_eq!(world.told("s1", "UserPromptSubmit", &json!({ "prompt": "go on" })), None);
+
+    // The same change in both is none.
+    assert_eq!(edit(&world, "s1", &main, "b.rs", "Raven's\n"), None);
+}
