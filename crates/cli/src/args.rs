@@ -17,7 +17,7 @@ use crate::world::World;
 
 const AFTER_HELP: &str = "\
 Exit codes: 0 done, 1 not as asked or something found, 2 wrong command line, 3 output closed,
-4 held by someone else, 5 store busy, 6 store damaged, 255 our fault.";
+4 held by someone else, 5 store busy, 6 store damaged, 7 timed out, 255 our fault.";
 
 /// Lets the coding agents on this machine see each other, talk, and stay out of each other's way.
 #[derive(Parser)]
@@ -208,7 +208,7 @@ fn carry_out(cli: Cli) -> Result<ExitCode, CommandError> {
         Command::Contest(args) => done(commands::contest::run(&world, &args)),
         Command::Release(args) => done(commands::release::run(&world, &args, None)),
         Command::Claims(args) => done(commands::claims::claims(&world, &args)),
-        Command::Reserve(args) => done(commands::reserve::run(&world, &args)),
+        Command::Reserve(args) => commands::reserve::run(&world, &args),
         Command::Unreserve(args) => done(commands::release::run(&world, &args, Some(Strength::Blocking))),
         Command::Reservations(args) => done(commands::claims::reservations(&world, &args)),
         Command::Holds(command) => done(commands::holds::run(&world, &command)),

@@ -9,6 +9,7 @@
 //! | 4 | someone else holds what was asked for |
 //! | 5 | the store stayed busy; trying again may work |
 //! | 6 | what is stored contradicts itself |
+//! | 7 | it did not come about in time |
 //! | 255 | our fault |
 //!
 //! A hook always exits 0.
@@ -36,6 +37,7 @@ impl From<u8> for ExitCode {
 
 pub(crate) const FOUND_SOMETHING: u8 = 1;
 pub(crate) const PIPE: u8 = 3;
+pub(crate) const TIMED_OUT: u8 = 7;
 
 pub(crate) fn code(kind: Kind) -> u8 {
     match kind {

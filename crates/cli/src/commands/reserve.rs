@@ -3,13 +3,16 @@
 
 use std::time::Duration;
 
+use consort_core::claims::ClaimError;
 use consort_core::claims::HoldOutcome;
 use consort_core::claims::HoldRequest;
 use consort_core::claims::Mode;
 use consort_core::claims::Strength;
 
 use crate::error::CommandError;
-use crate::error::CommandResult;
+use crate::exit;
+use crate::exit::ExitCode;
+use crate::hold_wait::HoldWait;
 use crate::output;
 use crate::person;
 use crate::render::holds::shown;
@@ -24,6 +27,12 @@ pub(crate) struct Args {
     paths: Vec<String>,
     #[command(flatten)]
     terms: Terms,
+    /// Wait until others have let go of them
+    #[arg(long)]
+    wait: bool,
+    /// How long: `30s`, `5m`; exits 7 when they are still held
+    #[arg(long, value_name = "TIME", requires = "wait", value_parser = time::parse_duration)]
+    timeout: Option<Duration>,
 }
 
 /// What `claim` and `reserve` have in common.
@@ -43,11 +52,16 @@ pub(super) struct Terms {
     pub(super) json: bool,
 }
 
-pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
+pub(crate) fn run(world: &World, args: &Args) -> Result<ExitCode, CommandError> {
     let mut opened = world.open()?;
-    let outcome = hold(world, &mut opened, &args.paths, Strength::Blocking, &args.terms)?;
+    let outcome = match args.wait {
+        false => Some(hold(world, &mut opened, &args.paths, Strength::Blocking, &args.terms)?),
+        true => wait(world, &mut opened, args)?,
+    };
+    let Some(outcome) = outcome else { return Ok(ExitCode::from(exit::TIMED_OUT)) };
     if args.terms.json {
-        return world.out.json(&outcome);
+        world.out.json(&outcome)?;
+        return Ok(ExitCode::SUCCESS);
     }
     for hold in &outcome.holds {
         world.out.line(format!("Reserved {} (#{}).", shown(hold), hold.generation))?;
@@ -58,7 +72,30 @@ pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
             output::note(format_args!("Enforcement is `{policy}` here: others are not kept from writing."))
         }
     }
-    Ok(())
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Reserves them once nobody else holds them; nothing if time is up.
+fn wait(world: &World, opened: &mut Opened, args: &Args) -> Result<Option<HoldOutcome>, CommandError> {
+    let mut hold_wait = HoldWait::new(world, opened, args.timeout)?;
+    loop {
+        match hold(world, opened, &args.paths, Strength::Blocking, &args.terms) {
+            Err(CommandError::Explained { error, kind, hints }) => {
+                let held = match error.downcast_ref::<ClaimError>() {
+                    Some(ClaimError::Held(held)) => held.clone(),
+                    _ => return Err(CommandError::Explained { error, kind, hints }),
+                };
+                if !hold_wait.wait(opened, &held)? {
+                    output::note(CommandError::Explained { error, kind, hints }.render().trim_end());
+                    return Ok(None);
+                }
+            }
+            granted => {
+                hold_wait.stop(opened);
+                return granted.map(Some);
+            }
+        }
+    }
 }
 
 /// Holds what was asked for: for `claim` too.

@@ -1,10 +1,12 @@
-//! A command that may write something, from its call to what is found after it.
+//! A command that may write something, from its call to what is found after it; and one that waits.
 
 use std::path::Path;
 use std::path::PathBuf;
 
 use super::HoldView;
 use crate::Timestamp;
+use crate::host::Process;
+use crate::presence::SessionId;
 
 /// A call of a tool that runs a command.
 #[derive(Clone, Copy, Debug)]
@@ -40,6 +42,17 @@ pub enum CommandKind {
     Background,
     /// The end of its tool call: turns of the session say nothing of it.
     Subagent,
+}
+
+/// A session that waits for others to let go.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Waiting {
+    pub since: Timestamp,
+    /// What waits for it.
+    pub process: Process,
+    pub holders: Vec<SessionId>,
+    /// For what, in words.
+    pub what: String,
 }
 
 /// A file that another has reserved and that is not as it was before a command.

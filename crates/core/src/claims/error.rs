@@ -32,6 +32,12 @@ pub enum ClaimError {
     Nothing,
     #[error("the name is {length} characters long; {limit} is the limit")]
     TooLong { length: usize, limit: usize },
+    #[error("{name} waits for what you hold, and you for what it holds")]
+    Circle {
+        name: String,
+        /// What it waits for.
+        wants: Option<String>,
+    },
     #[error("only its holder and the person can have {path} restored")]
     NotTheHolder { path: String },
     #[error("nothing is kept of {path}")]
@@ -73,6 +79,7 @@ impl Explain for ClaimError {
             | Self::NotContested { .. }
             | Self::ThePersons { .. }
             | Self::NotTheHolder { .. }
+            | Self::Circle { .. }
             | Self::TooEarly { .. } => Kind::Conflict,
             Self::Store(error) => error.kind(),
             _ => Kind::User,
@@ -107,6 +114,12 @@ impl Explain for ClaimError {
             }
             Self::Yours { resource } => {
                 format!("`consort release {}` lets it go", text::shell_quoted(resource))
+            }
+            Self::Circle { name, wants } => {
+                let wants = wants.as_ref().map_or_else(String::new, |wants| format!(" (it wants {wants})"));
+                format!(
+                    "neither gets it before one lets go{wants}: consort release <path>; or agree: consort send {name} \"…\""
+                )
             }
             Self::NotTheHolder { path } => {
                 format!("`consort explain {}` says who holds it", text::shell_quoted(path))

@@ -30,6 +30,7 @@ pub use command::CommandCall;
 pub use command::CommandKind;
 pub use command::RunningCommand;
 pub use command::Trespass;
+pub use command::Waiting;
 pub use error::ClaimError;
 pub use kept::KeptFile;
 pub use kept::RestoreOutcome;

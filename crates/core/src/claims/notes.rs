@@ -9,6 +9,7 @@ use crate::claims::KeptFile;
 use crate::claims::ReadStamp;
 use crate::claims::RunningCommand;
 use crate::claims::Touch;
+use crate::claims::Waiting;
 use crate::engine::StoreError;
 use crate::presence::SessionId;
 use crate::side_files::HOLDER;
@@ -113,6 +114,19 @@ impl dyn SideFiles + '_ {
             let _ = self.add(session, &Line::Told(checksum(what)));
         }
         was_notified
+    }
+
+    /// A session waits for others; or no more.
+    pub fn note_waiting(&self, session: &SessionId, waiting: Option<&Waiting>) -> Result<(), StoreError> {
+        if self.waiting(session).as_ref() == waiting {
+            return Ok(());
+        }
+        self.add(session, &Line::Waits(waiting.cloned()))
+    }
+
+    /// For whom a session waits, as far as it was noted.
+    pub fn waiting(&self, session: &SessionId) -> Option<Waiting> {
+        self.read_log(session).waiting()
     }
 
     /// A command of a session has begun; or goes on in another way.

@@ -187,6 +187,14 @@ pub(super) fn overlap(overlap: &Overlap, other: &Agent) -> String {
     told + " Agree on who changes what before you merge."
 }
 
+/// Two wait for each other: to the one that has waited longer.
+pub(super) fn circle(other: &str, wanted_by_other: &str, wanted_by_you: &str) -> String {
+    format!(
+        "You and {other} wait for each other: you for {wanted_by_you}, {other} for {wanted_by_other}. Neither gets it \
+         before one lets go: `consort release <path>`, or agree with {other}."
+    )
+}
+
 /// A command has changed what others hold: a sentence for each reservation.
 pub(super) fn trespass(found: &[Trespass], now: Timestamp) -> String {
     let mut holds: Vec<&HoldView> = Vec::new();

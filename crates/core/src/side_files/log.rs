@@ -16,7 +16,9 @@ use crate::claims::CommandKind;
 use crate::claims::ReadStamp;
 use crate::claims::RunningCommand;
 use crate::claims::Stamp;
+use crate::claims::Waiting;
 use crate::engine::StoreError;
+use crate::host::Process;
 use crate::presence::SessionId;
 use crate::presence::Subagent;
 
@@ -46,6 +48,8 @@ pub(crate) enum Line {
     /// begun.
     Begun(RunningCommand),
     Ended(u64, Timestamp, Timestamp),
+    /// It waits for others to let go; or no more.
+    Waits(Option<Waiting>),
     /// A subagent at work, as JSON; and the id of one that is over.
     Subagent(String),
     SubagentOver(String),
@@ -76,6 +80,12 @@ impl Line {
                 format!("begun\t{call:016x}\t{}\t{kind}\t{listing}\t{cwd}\t{text}\n", at.0)
             }
             Self::Ended(call, at, begun) => format!("ended\t{call:016x}\t{}\t{}\n", at.0, begun.0),
+            Self::Waits(None) => "waits\t\n".into(),
+            Self::Waits(Some(Waiting { since, process, holders, what })) => {
+                let holders: Vec<String> = holders.iter().map(|one| escaped(one.as_str())).collect();
+                let (holders, what) = (holders.join(" "), escaped(what));
+                format!("waits\t{}\t{} {}\t{holders}\t{what}\n", since.0, process.pid, process.start)
+            }
             Self::Subagent(json) => format!("subagent\t{}\n", escaped(json)),
             Self::SubagentOver(id) => format!("over\t{}\n", escaped(id)),
             Self::Trail(line) => line.clone(),
@@ -156,6 +166,16 @@ impl Log {
         running
     }
 
+    /// For whom it waits.
+    pub(crate) fn waiting(&self) -> Option<Waiting> {
+        let mut cells = self.lines("waits").next_back()?.splitn(4, '\t');
+        let since = Timestamp(cells.next()?.parse().ok()?);
+        let (pid, start) = cells.next()?.split_once(' ')?;
+        let process = Process { pid: pid.parse().ok()?, start: start.to_owned(), ..Process::default() };
+        let holders = cells.next()?.split(' ').map(|one| SessionId::from(unescaped(one))).collect();
+        Some(Waiting { since, process, holders, what: unescaped(cells.next()?).into_owned() })
+    }
+
     /// Those at work, oldest first.
     pub(crate) fn subagents(&self) -> Vec<Subagent> {
         let over: BTreeSet<_> = self.lines("over").map(unescaped).collect();
@@ -175,13 +195,14 @@ impl Log {
                 text.push_str(&format!("{tag}\t{line}\n"));
             }
         }
-        let later = self.later().map(Line::Later);
+        let later = self.later().map(Line::Later).into_iter();
+        let later = later.chain(self.waiting().map(|waiting| Line::Waits(Some(waiting))));
         let begun = self.running().into_values().map(Line::Begun);
         let subagents = self.subagents();
         let subagents =
             subagents.iter().map(|one| Line::Subagent(serde_json::to_string(one).unwrap_or_default()));
         let seen = self.seen().into_iter().rev().map(Line::Seen);
-        later.into_iter().chain(begun).chain(subagents).chain(seen).for_each(|line| text += &line.render());
+        later.chain(begun).chain(subagents).chain(seen).for_each(|line| text += &line.render());
         text
     }
 }

@@ -14,6 +14,7 @@ mod reserved_files;
 mod restore;
 mod stale_reads;
 mod touch;
+mod wait;
 
 pub use restore::Restore;
 
