@@ -1,7 +1,5 @@
 //! Waiting for what others have reserved.
 
-#![expect(clippy::unwrap_used, reason = "a helper that cannot go on should stop the test")]
-
 use std::fs;
 use std::time::Duration;
 use std::time::Instant;

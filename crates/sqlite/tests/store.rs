@@ -57,6 +57,12 @@ fn it_tells_the_story_of_tasks() {
 }
 
 #[test]
+fn reservations_are_renewed_by_work_and_mentioned_when_forgotten() {
+    let temp = tempfile::tempdir().unwrap();
+    claims_story::renewal_story(Store::new(temp.path().join("consort.db"), Access::Command));
+}
+
+#[test]
 fn it_tells_the_story_of_convergence() {
     let temp = tempfile::tempdir().unwrap();
     convergence_story::convergence_story(Store::new(temp.path().join("consort.db"), Access::Command));

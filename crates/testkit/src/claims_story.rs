@@ -13,6 +13,7 @@ use consort_core::claims::Strength;
 use consort_core::claims::Target;
 use consort_core::claims::Verdict;
 use consort_core::engine::Engine;
+use consort_core::host::Clock as _;
 use consort_core::journal::Actor;
 use consort_core::messages::InboxRequest;
 use consort_core::presence::LeaveReason;
@@ -225,6 +226,52 @@ fn task(app: &StoryApp, pid: u32, id: Option<&str>) -> TaskRequest {
 fn complete(app: &mut StoryApp, pid: u32, id: &str, generation: Option<i64>) -> Result<i64, TaskError> {
     let task = task(app, pid, Some(id));
     app.complete_task(&CompleteRequest { task, generation, take_anyway: false }).map(|done| done.generation)
+}
+
+/// What holders work on and what they forget, from an empty store on.
+pub fn renewal_story(engine: impl Engine + 'static) {
+    let mut app = StoryApp::new(engine);
+    let host = app.host().clone();
+    join(&mut app, "s1", 1, NameWish::Insist("Falcon".into())).unwrap();
+    join(&mut app, "s2", 2, NameWish::Insist("Raven".into())).unwrap();
+    host.call_from(&[1]);
+    let (caller, what) = (facts(&host, None), vec!["src/".to_owned()]);
+    let (strength, mode) = (Strength::Blocking, Mode::Exclusive);
+    let ttl = Some(60 * Timestamp::MINUTE);
+    app.hold(&HoldRequest { caller, cwd: HERE.into(), what, strength, mode, reason: None, ttl }).unwrap();
+    let wrote = |app: &mut StoryApp, path: &str| {
+        app.note_writes(&"s1".into(), &[format!("{HERE}/{path}").into()]).unwrap();
+        standing(app)
+            .first()
+            .and_then(|hold| hold.until)
+            .map(|until| until.since(host.now()) / Timestamp::MINUTE)
+    };
+    // Half of the time must be over, and it must be what is held.
+    host.advance(20 * Timestamp::MINUTE);
+    assert_eq!(wrote(&mut app, "src/a.rs"), Some(40));
+    host.advance(20 * Timestamp::MINUTE);
+    assert_eq!(wrote(&mut app, "docs/a.md"), Some(20));
+    assert_eq!(wrote(&mut app, "src/a.rs"), Some(60));
+    let forgotten = |app: &mut StoryApp, session: &str| app.forgotten(&session.into()).unwrap();
+    assert_eq!(forgotten(&mut app, "s1"), None);
+    host.advance(61 * Timestamp::MINUTE);
+    assert_eq!(wrote(&mut app, "src/a.rs"), None, "what is over is not renewed");
+
+    reserve(&mut app, 1, &["lib/"]).unwrap();
+    host.advance(50 * Timestamp::MINUTE);
+    assert_eq!(forgotten(&mut app, "s1"), None);
+    wrote(&mut app, "lib/a.rs");
+    host.advance(50 * Timestamp::MINUTE);
+    assert_eq!(forgotten(&mut app, "s1"), None, "it is worked on");
+    host.advance(10 * Timestamp::MINUTE);
+    let told = forgotten(&mut app, "s1").unwrap();
+    assert!(told.contains("lib/ (reserved 1h ago, last written 1h ago)"), "{told}");
+    assert!(told.ends_with("consort release 'lib/'"), "{told}");
+    assert_eq!((forgotten(&mut app, "s1"), forgotten(&mut app, "s2")), (None, None), "once, to its holder");
+    wrote(&mut app, "lib/a.rs");
+    host.advance(70 * Timestamp::MINUTE);
+    assert!(forgotten(&mut app, "s1").is_some());
+    assert!(app.journal_verify().unwrap().is_sound());
 }
 
 /// Tasks, from an empty store on.

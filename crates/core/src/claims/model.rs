@@ -135,6 +135,10 @@ pub struct Hold {
     pub since: Timestamp,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub until: Option<Timestamp>,
+    /// For how long it was asked for, in milliseconds: it goes on for that long while its holder
+    /// works on it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ttl: Option<i64>,
     /// The machine that its holder works on, and the worktree there.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub machine: String,

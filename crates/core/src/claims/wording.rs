@@ -187,6 +187,25 @@ pub(super) fn overlap(overlap: &Overlap, other: &Agent) -> String {
     told + " Agree on who changes what before you merge."
 }
 
+/// What a holder has not written for long.
+pub(super) fn forgotten(holds: &[(HoldView, Timestamp)], now: Timestamp) -> String {
+    let one = |(seen, last): &(HoldView, Timestamp)| {
+        let (what, hold) = (text::foreign(&seen.hold.resource.shown(), 200), &seen.hold);
+        let written = match *last > hold.since {
+            true => format!("last written {}", text::ago(now.since(*last))),
+            false => "not written since".to_owned(),
+        };
+        format!("{what} (reserved {}, {written})", text::ago(now.since(hold.since)))
+    };
+    let first = holds.first().map(|(seen, _)| text::shell_quoted(&seen.hold.resource.shown()));
+    let told = format!(
+        "[consort] You still keep others from {}. If you are done with it: consort release {}",
+        text::first_few(holds.iter().map(one), SHOWN),
+        first.unwrap_or_default(),
+    );
+    text::strip_hook_marks(&told).into_owned()
+}
+
 /// Two wait for each other: to the one that has waited longer.
 pub(super) fn circle(other: &str, wanted_by_other: &str, wanted_by_you: &str) -> String {
     format!(

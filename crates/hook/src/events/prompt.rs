@@ -34,6 +34,9 @@ pub(crate) fn handle(
     let mut words: Vec<String> = app.take_kept(&call.session).into_iter().collect();
     words.extend(end_commands(app, call, context, true));
     words.extend(news(app, call, context, false));
+    if !call.in_subagent && !is_ours {
+        words.extend(app.forgotten(&call.session).ok().flatten());
+    }
     // What cannot be foreseen keeps no mail back.
     if !call.in_subagent && !is_ours {
         words.extend(

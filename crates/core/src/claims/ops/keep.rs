@@ -8,6 +8,7 @@ use crate::Timestamp;
 use crate::claims::CommandKind;
 use crate::claims::KeptFile;
 use crate::claims::Pattern;
+use crate::claims::PublishedHold;
 use crate::claims::RunningCommand;
 use crate::claims::Strength;
 use crate::claims::rules;
@@ -28,8 +29,13 @@ const MOST: usize = 64;
 const SLACK: i64 = 20;
 
 impl App {
-    /// A holder has written a file: keeps it if it holds that.
-    pub(super) fn keep_written(&self, side_files: &dyn SideFiles, session: &SessionId, located: &Located) {
+    /// A holder has written a file: keeps it if it holds that. Whether it holds it for a time.
+    pub(super) fn keep_written(
+        &self,
+        side_files: &dyn SideFiles,
+        session: &SessionId,
+        located: &Located,
+    ) -> bool {
         let (me, case) = (Actor::Agent(session.clone()), self.host.case());
         let file = Pattern::file(&located.path);
         let held = side_files.held_near(std::slice::from_ref(&file), case);
@@ -40,15 +46,17 @@ impl App {
             }
             _ => false,
         };
-        let is_mine = held.holds.iter().any(|line| {
+        let is_mine = |line: &&PublishedHold| {
             line.holder == me
                 && line.strength == Strength::Blocking
                 && is_here(&line.project)
                 && line.pattern.overlaps(&file, case)
-        });
-        if is_mine {
+        };
+        let mine: Vec<&PublishedHold> = held.holds.iter().filter(is_mine).collect();
+        if !mine.is_empty() {
             keep(&*self.host, side_files, session, &located.worktree, &located.path);
         }
+        mine.iter().any(|line| line.until.is_some())
     }
 
     /// Commands of a holder have ended: what of its own they changed is kept, if nobody else can
@@ -84,10 +92,11 @@ impl App {
         if changed.is_empty() || may_be_anothers() {
             return Ok(());
         }
+        drop(tx);
         for (worktree, path) in changed.iter().take(MOST) {
             keep(&*self.host, &*side_files, session, worktree, path);
         }
-        Ok(())
+        self.renew(session, &changed.into_iter().map(|(_, path)| path).collect::<Vec<_>>())
     }
 }
 

@@ -10,6 +10,7 @@ mod list;
 mod overlap;
 mod r#override;
 mod release;
+mod renew;
 mod reserved_files;
 mod restore;
 mod stale_reads;

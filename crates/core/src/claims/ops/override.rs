@@ -41,6 +41,7 @@ impl App {
             reason: None,
             since: now,
             until: Some(now.minus(-(i64::from(minutes) * Timestamp::MINUTE))),
+            ttl: None,
             machine: self.host.name(),
             worktree: None,
             generation: 0,

@@ -31,7 +31,7 @@ impl App {
         let (now, files) = (self.host.now(), self.engine.side_files());
         let is_holder = !paths.is_empty() && files.is_holder(session);
         let (mut read_stamps, mut places, mut outdated) = (Vec::new(), Vec::new(), Vec::new());
-        let mut met = Vec::new();
+        let (mut met, mut timed) = (Vec::new(), Vec::new());
         for path in paths {
             let located = self.host.locate(path);
             places.push(located.worktree.join(&located.path));
@@ -39,8 +39,8 @@ impl App {
                 located.repository.as_ref().and_then(|found| files.project_knowing(found, &located.path));
             outdated.extend(known.map(|project| (project, located.worktree.clone(), located.path.clone())));
             met.extend(written_elsewhere(&*self.host, &*files, session, &located));
-            if is_holder {
-                self.keep_written(&*files, session, &located);
+            if is_holder && self.keep_written(&*files, session, &located) {
+                timed.push(located.path.clone());
             }
             files.touch(&Touch {
                 session: session.clone(),
@@ -54,6 +54,9 @@ impl App {
         for (project, worktree, path) in outdated {
             // What is known of it says so; that it could not be marked is no failure of the write.
             let _ = self.mark_stale(&project, &worktree, &[path], Actor::Agent(session.clone()));
+        }
+        if !timed.is_empty() {
+            let _ = self.renew(session, &timed);
         }
         // That they could not be told is no failure of the write either.
         let told = self.tell_met(session, &met).unwrap_or_default();

@@ -57,6 +57,14 @@ pub(in crate::claims) fn hold(
     Ok((holds, changes))
 }
 
+/// A hold whose holder works on it, from now on for as long as it was asked for; nothing if more
+/// than half of that is left, or if it is over.
+pub(in crate::claims) fn renewed(hold: &Hold, now: Timestamp) -> Option<Hold> {
+    let (ttl, until) = (hold.ttl?, hold.until?);
+    let is_due = now < until && until.since(now) * 2 <= ttl;
+    is_due.then(|| Hold { until: Some(now.plus(ttl)), ..hold.clone() })
+}
+
 fn grant(asker: &Asker, one: &ParsedResource, former: Option<&Hold>, terms: &Terms, now: Timestamp) -> Hold {
     // What is reserved is not weakened by claiming it as well.
     let strength = match former {
@@ -76,6 +84,7 @@ fn grant(asker: &Asker, one: &ParsedResource, former: Option<&Hold>, terms: &Ter
             .or_else(|| former.and_then(|hold| hold.reason.clone())),
         since: former.map_or(now, |hold| hold.since),
         until: terms.ttl.map(|ttl| now.plus(ttl)).or_else(|| former.and_then(|hold| hold.until)),
+        ttl: terms.ttl.or_else(|| former.and_then(|hold| hold.ttl)),
         machine: asker.machine.clone(),
         worktree: one.worktree.clone().or_else(|| asker.worktree.clone()),
         generation: former.map_or(0, |hold| hold.generation),

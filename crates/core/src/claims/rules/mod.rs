@@ -14,6 +14,7 @@ pub(super) use contest::Want;
 pub(super) use contest::contest;
 pub(super) use hold::Terms;
 pub(super) use hold::hold;
+pub(super) use hold::renewed;
 pub(super) use live_holds::Asker;
 pub(super) use live_holds::LiveHolds;
 pub(super) use live_holds::released;
