@@ -1,7 +1,5 @@
 //! Reservations for a time, while their holder works on them.
 
-#![expect(clippy::unwrap_used, reason = "a helper that cannot go on should stop the test")]
-
 use std::fs;
 use std::time::Duration;
 

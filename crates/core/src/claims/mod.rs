@@ -67,6 +67,7 @@ pub use model::Verdict;
 pub use model::WritesOutcome;
 pub use model::WroteOutcome;
 pub use ops::Restore;
+pub(crate) use ops::relabel;
 pub(crate) use ops::release_all;
 pub(crate) use ops::transfer;
 pub use pattern::Case;

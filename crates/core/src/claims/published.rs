@@ -37,6 +37,13 @@ impl dyn SideFiles + '_ {
         !self.is_current() || self.published(HOLD, 1).is_none_or(|holds| !holds.is_empty())
     }
 
+    /// Whether a repository is published, whoever's it is.
+    pub fn is_known(&self, repository: &Path) -> bool {
+        let ending = format!("\t{}", escaped(&repository.to_string_lossy()));
+        let lines = self.published(REPOSITORY, usize::MAX).unwrap_or_default();
+        lines.iter().any(|line| line.trim_end_matches('\n').ends_with(&ending))
+    }
+
     /// What is held near these paths. There may be thousands of holds: the others are
     /// never looked at.
     pub fn held_near(&self, paths: &[Pattern], case: Case) -> Held {

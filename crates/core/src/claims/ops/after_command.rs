@@ -82,6 +82,10 @@ impl App {
         if !do_others_hold(&*side_files, &me) {
             return Ok(None);
         }
+        // Where a repository was moved nobody may have been yet.
+        if self.host.locate(cwd).repository.is_some_and(|repository| !side_files.is_known(&repository)) {
+            self.settle_projects(vec![cwd.to_owned()])?;
+        }
         let tx = self.engine.read()?;
         match Surroundings::of(&*self.host, &*side_files, &*tx, cwd, environment)? {
             Some(here) => Listing::keep(&*self.host, &*side_files, &here, &me, now),

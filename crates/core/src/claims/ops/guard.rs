@@ -7,6 +7,7 @@ use std::path::PathBuf;
 use super::ResolvedTarget;
 use super::Viewer;
 use super::gather;
+use super::is_elsewhere;
 use super::project_of;
 use super::reach;
 use crate::App;
@@ -63,6 +64,14 @@ impl App {
         let matched = self.match_published(&*side_files, session, targets);
         let Some(first) = matched.reaches.first() else { return Verdict::Free };
         let refusal = self.unconfirmed(&*side_files, &matched, &first.located.worktree);
+        // Where a repository was moved, or copied, nobody may have been yet.
+        let is_unknown =
+            |reach: &&ResolvedTarget<'_>| is_unknown(&*side_files, &matched.held, reach, self.host.case());
+        let unknown = matched.reaches.iter().filter(is_unknown);
+        let unknown: Vec<PathBuf> = unknown.map(|reach| reach.located.worktree.clone()).collect();
+        if !unknown.is_empty() {
+            let _ = self.settle_projects(unknown);
+        }
         if let Some(refusal) = &refusal {
             on_match(refusal);
         }
@@ -102,7 +111,11 @@ impl App {
         for target in targets.iter().filter(|target| target.extent == Extent::Tree) {
             reaches.extend(below(&*self.host, &held, target));
         }
-        reaches.retain(|reach| held.is_partial || is_held(&held, reach, case).next().is_some());
+        reaches.retain(|reach| {
+            held.is_partial
+                || is_held(&held, reach, case).next().is_some()
+                || is_unknown(side_files, &held, reach, case)
+        });
         Match { held, reaches }
     }
 
@@ -223,10 +236,10 @@ fn obstacles(
         for hold in live.holds.iter().filter(|hold| hold.holder != *me) {
             let is = |strength| rules::is_in_the_way(hold, strength, project.as_ref(), paths, case);
             // In another worktree it is another file, which will meet the holder's later.
-            let is_elsewhere = rules::is_elsewhere(hold, &located.worktree);
+            let is_elsewhere = || is_elsewhere(host, hold, &located.worktree);
             let obstacles = match (is(Strength::Blocking), is(Strength::Advisory)) {
-                (true, _) if is_elsewhere && worktrees == Enforcement::Off => continue,
-                (true, _) if is_elsewhere && worktrees == Enforcement::Warn => &mut claimed,
+                (true, _) if worktrees == Enforcement::Off && is_elsewhere() => continue,
+                (true, _) if worktrees == Enforcement::Warn && is_elsewhere() => &mut claimed,
                 (true, _) => &mut reserved,
                 (_, true) => &mut claimed,
                 _ => continue,
@@ -271,7 +284,7 @@ fn is_reached(
     hold: &Hold,
 ) -> bool {
     let Some(held) = hold.resource.pattern() else { return false };
-    let works_here = || hold.worktree.as_ref().is_none_or(|worktree| *worktree == located.worktree);
+    let works_here = || !is_elsewhere(host, hold, &located.worktree);
     // What goes into a commit does so only if it is changed; files that git does
     // not know go by `add`, and by `clean`.
     let takes_new = matches!(target.by.as_str(), "git add" | "git clean");
@@ -317,6 +330,19 @@ fn is_held<'h>(
     held.holds.iter().filter(move |line| {
         project.is_some_and(|project| line.project.as_ref() == project) && line.pattern.overlaps(&paths, case)
     })
+}
+
+/// Whether a write goes to a repository of which nothing is published, where the like is held
+/// somewhere: it may be the same project in another place.
+fn is_unknown(
+    side_files: &dyn SideFiles,
+    held: &Held,
+    ResolvedTarget { located, paths, .. }: &ResolvedTarget<'_>,
+    case: Case,
+) -> bool {
+    let Some(repository) = &located.repository else { return false };
+    let is_like = |line: &PublishedHold| line.project.is_some() && line.pattern.overlaps(paths, case);
+    held.holds.iter().any(is_like) && !side_files.is_known(repository)
 }
 
 /// Writes, and what is published of the places they reach.

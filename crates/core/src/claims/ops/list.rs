@@ -7,6 +7,7 @@ use super::actor;
 use super::caller_actor;
 use super::find;
 use super::gather;
+use super::is_elsewhere;
 use super::project_of;
 use crate::App;
 use crate::Timestamp;
@@ -128,7 +129,7 @@ impl App {
                 && rules::overridden_until(&live.holds, &seen.hold, &pattern, case).is_none()
                 && !rules::has_joined(&live.holds, &seen.hold, &me, case)
                 && (settings.worktrees == Enforcement::Block
-                    || !rules::is_elsewhere(&seen.hold, &located.worktree))
+                    || !is_elsewhere(&*self.host, &seen.hold, &located.worktree))
         };
         let reserved = holds.iter().any(|seen| is_blocking(&seen));
         let mut touched = Vec::new();

@@ -30,6 +30,7 @@ use crate::Timestamp;
 use crate::claims::ClaimChange;
 use crate::claims::ClaimError;
 use crate::claims::ClaimStore;
+use crate::claims::Contest;
 use crate::claims::Extent;
 use crate::claims::Hold;
 use crate::claims::HoldView;
@@ -364,6 +365,38 @@ pub(crate) fn transfer(
         changes.push(Change::Claims(ClaimChange::Held(Box::new(taken))));
     }
     Ok(changes)
+}
+
+/// What it takes for what an agent holds and contests to be known under its new name.
+pub(crate) fn relabel(
+    host: &dyn Host,
+    store: &dyn ClaimStore,
+    agent: &Agent,
+) -> Result<Vec<Change>, StoreError> {
+    let (me, label) = (actor(Some(agent)), label(host, Some(agent)));
+    let mut changes = Vec::new();
+    for hold in store.all_holds()? {
+        let key = hold.key();
+        match &hold.contest {
+            Some(contest) if contest.by == me => {
+                let contest = Contest { label: label.clone(), ..contest.clone() };
+                changes.push(Change::Claims(ClaimChange::Contested { key, contest }));
+            }
+            _ if hold.holder == me => {
+                let hold = Hold { label: label.clone(), ..hold };
+                changes.push(Change::Claims(ClaimChange::Held(Box::new(hold))));
+            }
+            _ => {}
+        }
+    }
+    Ok(changes)
+}
+
+/// Whether the holder works in another worktree than that one. A worktree that was moved is not
+/// where it was noted, and so is none.
+fn is_elsewhere(host: &dyn Host, hold: &Hold, worktree: &Path) -> bool {
+    let is_there = |its: &PathBuf| host.locate(its).worktree == *its;
+    rules::is_elsewhere(hold, worktree) && hold.worktree.as_ref().is_some_and(is_there)
 }
 
 /// The project to tell of a change.

@@ -91,7 +91,8 @@ impl Surroundings {
     /// every worktree.
     fn places(&self, host: &dyn Host, hold: &Hold) -> Vec<PathBuf> {
         let is_here = hold.machine.is_empty() || host.is_here(&hold.machine);
-        let own = hold.worktree.as_ref().filter(|own| is_here && host.locate(own).is_dir);
+        // One that was moved is not where it was noted.
+        let own = hold.worktree.as_ref().filter(|own| is_here && host.locate(own).worktree == **own);
         match own {
             Some(own) if *own != self.worktree && self.worktrees == Enforcement::Block => {
                 vec![own.clone(), self.worktree.clone()]

@@ -2,6 +2,7 @@
 
 use super::partition_alive;
 use crate::App;
+use crate::claims;
 use crate::journal::Actor;
 use crate::journal::Change;
 use crate::messages;
@@ -50,6 +51,7 @@ impl App {
         // What waited for the last one of that name is its own now.
         let renamed = Agent { name: to.clone().into(), ..me.clone() };
         changes.extend(messages::bequeath(&*tx, &renamed, true)?);
+        changes.extend(claims::relabel(&*self.host, &*tx, &renamed)?);
         Self::conclude(&*self.host, tx, now, Some(me.project.id), actor, changes)?;
         Ok(RenameOutcome { session: session.clone(), from: me.name, to: to.into() })
     }
