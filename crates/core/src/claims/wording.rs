@@ -146,6 +146,20 @@ pub(super) fn changed(changes: &[(&str, Option<String>, Stamp)], now: Timestamp)
     text::strip_hook_marks(&told).into_owned()
 }
 
+/// What a session has reserved, and its user has saved.
+pub(super) fn saved(saved: &[(String, Stamp)], now: Timestamp) -> String {
+    let one = |(path, stamp): &(String, Stamp)| {
+        let age = text::ago(now.since(Timestamp(stamp.changed / 1_000_000)));
+        format!("{} ({age})", text::foreign(path, 200))
+    };
+    let files = text::first_few(saved.iter().map(one), SHOWN);
+    let told = format!(
+        "[consort] Your user has saved what you have reserved, by no agent's hand: {files}. Read it again before you \
+         write it."
+    );
+    text::strip_hook_marks(&told).into_owned()
+}
+
 /// What a commit would take along that is others'.
 pub(super) fn commit(
     obstacles: &[Obstacle],

@@ -35,6 +35,7 @@ pub(crate) fn handle(
     words.extend(end_commands(app, call, context, true));
     words.extend(news(app, call, context, false));
     if !call.in_subagent && !is_ours {
+        words.extend(app.saved_by_person(&call.session).ok().flatten());
         words.extend(app.forgotten(&call.session).ok().flatten());
     }
     // What cannot be foreseen keeps no mail back.

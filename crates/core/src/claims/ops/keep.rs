@@ -6,6 +6,7 @@ use std::path::Path;
 use crate::App;
 use crate::Timestamp;
 use crate::claims::CommandKind;
+use crate::claims::Held;
 use crate::claims::KeptFile;
 use crate::claims::Pattern;
 use crate::claims::PublishedHold;
@@ -36,23 +37,7 @@ impl App {
         session: &SessionId,
         located: &Located,
     ) -> bool {
-        let (me, case) = (Actor::Agent(session.clone()), self.host.case());
-        let file = Pattern::file(&located.path);
-        let held = side_files.held_near(std::slice::from_ref(&file), case);
-        let is_here = |project: &Option<_>| match (&located.repository, project) {
-            (None, None) => true,
-            (Some(repository), Some(project)) => {
-                held.repositories.iter().any(|(known, of)| known == repository && of == project)
-            }
-            _ => false,
-        };
-        let is_mine = |line: &&PublishedHold| {
-            line.holder == me
-                && line.strength == Strength::Blocking
-                && is_here(&line.project)
-                && line.pattern.overlaps(&file, case)
-        };
-        let mine: Vec<&PublishedHold> = held.holds.iter().filter(is_mine).collect();
+        let mine = held_by(&*self.host, side_files, session, located);
         if !mine.is_empty() {
             keep(&*self.host, side_files, session, &located.worktree, &located.path);
         }
@@ -98,6 +83,32 @@ impl App {
         }
         self.renew(session, &changed.into_iter().map(|(_, path)| path).collect::<Vec<_>>())
     }
+}
+
+/// What a session has reserved of a file, as far as is published.
+pub(super) fn held_by(
+    host: &dyn Host,
+    side_files: &dyn SideFiles,
+    session: &SessionId,
+    located: &Located,
+) -> Vec<PublishedHold> {
+    let (me, case) = (Actor::Agent(session.clone()), host.case());
+    let file = Pattern::file(&located.path);
+    let Held { repositories, mut holds, .. } = side_files.held_near(std::slice::from_ref(&file), case);
+    let is_here = |project: &Option<_>| match (&located.repository, project) {
+        (None, None) => true,
+        (Some(repository), Some(project)) => {
+            repositories.iter().any(|(known, of)| known == repository && of == project)
+        }
+        _ => false,
+    };
+    holds.retain(|line| {
+        line.holder == me
+            && line.strength == Strength::Blocking
+            && is_here(&line.project)
+            && line.pattern.overlaps(&file, case)
+    });
+    holds
 }
 
 /// What a session wrote not long ago, and takes hold of now.

@@ -3,17 +3,70 @@
 
 use std::path::Path;
 
+use super::keep::held_by;
 use crate::App;
+use crate::Timestamp;
+use crate::claims::Pattern;
 use crate::claims::ReadStamp;
+use crate::claims::Stamp;
+use crate::claims::Strength;
 use crate::claims::wording;
 use crate::config::hook_settings;
 use crate::engine::StoreError;
+use crate::engine::Tx;
+use crate::journal::Actor;
 use crate::presence::SessionId;
+use crate::side_files::SideFiles;
 
 /// How many of the files a session has seen are looked after.
 const LOOKED_AFTER: usize = 32;
 
+/// So many of the files that a session has reserved are looked after.
+const SEARCHED: usize = 500;
+
+/// Clocks of file systems run a little behind.
+const SLACK: i64 = 20;
+
 impl App {
+    /// Which files that a session has reserved, and may not have read, the person has saved: said
+    /// once.
+    pub fn saved_by_person(&mut self, session: &SessionId) -> Result<Option<String>, StoreError> {
+        let (now, case, files) = (self.host.now(), self.host.case(), self.engine.side_files());
+        if !files.is_holder(session) {
+            return Ok(None);
+        }
+        let tx = self.engine.read()?;
+        let mut saved: Vec<(String, Stamp)> = Vec::new();
+        for hold in tx.holds_of(&Actor::Agent(session.clone()))? {
+            let (Some(pattern), Some(worktree)) = (hold.resource.pattern(), &hold.worktree) else { continue };
+            let reserved = match pattern.literal() {
+                _ if hold.strength != Strength::Blocking => Vec::new(),
+                Some(file) => vec![file],
+                None => self.host.files(worktree, &pattern.stem(), pattern.depth(), SEARCHED).0,
+            };
+            let since = hold.since.max(now.minus(Timestamp::HOUR));
+            let mut strange = Vec::new();
+            for path in reserved {
+                let (place, file) = (worktree.join(&path), Pattern::file(&path));
+                let stamp = self.host.stamp(&place);
+                if stamp.changed / 1_000_000 > since.0
+                    && pattern.overlaps(&file, case)
+                    && is_outside(&*files, &*tx, &place, stamp)?
+                    && !files.notified_before(session, &what_changed(stamp, &place))
+                {
+                    strange.push((path, stamp));
+                }
+            }
+            let paths: Vec<&str> = strange.iter().map(|(path, _)| path.as_str()).collect();
+            let ignored = match paths.is_empty() || pattern.literal().is_some() {
+                true => Vec::new(),
+                false => self.host.ignored(worktree, &paths).unwrap_or_default(),
+            };
+            saved.extend(strange.into_iter().filter(|(path, _)| !ignored.contains(path)));
+        }
+        Ok((!saved.is_empty()).then(|| wording::saved(&saved, now)))
+    }
+
     /// A session has read a file.
     pub fn note_read(&mut self, session: &SessionId, path: &Path) -> Result<(), StoreError> {
         let sight = ReadStamp { path: path.to_owned(), at: self.host.now(), stamp: self.host.stamp(path) };
@@ -41,7 +94,7 @@ impl App {
                 files.touched(&located.worktree.join(&located.path)).filter(|touch| touch.at >= sight.at);
             let is_own = touch.as_ref().map_or(after_own_command, |touch| touch.session == *session);
             seen_anew.push(ReadStamp { path: sight.path.clone(), at: now, stamp });
-            let what = format!("changed {} {} {}", stamp.changed, stamp.size, sight.path.display());
+            let what = what_changed(stamp, &sight.path);
             if !is_own && !files.notified_before(session, &what) {
                 strange.push((located, touch, stamp));
             }
@@ -55,14 +108,42 @@ impl App {
         if !hook_settings(&*tx, &first.worktree, environment)?.tells_stale_reads() {
             return Ok(None);
         }
+        let is_holder = files.is_holder(session);
         let mut changes = Vec::new();
         for (located, touch, stamp) in &strange {
             let by = match touch {
                 Some(touch) => tx.agent(&touch.session)?.map(|(agent, _)| agent.name.to_string()),
-                None => None,
+                // By no agent's tool, and by no command of one.
+                None => {
+                    let is_persons = is_holder
+                        && !held_by(&*self.host, &*files, session, located).is_empty()
+                        && is_outside(&*files, &*tx, &located.worktree.join(&located.path), *stamp)?;
+                    is_persons.then(|| "your user".to_owned())
+                }
             };
             changes.push((located.path.as_str(), by, *stamp));
         }
         Ok(Some(wording::changed(&changes, now)))
     }
+}
+
+/// What a session is told once of a state of a file.
+fn what_changed(stamp: Stamp, path: &Path) -> String {
+    format!("changed {} {} {}", stamp.changed, stamp.size, path.display())
+}
+
+/// Whether a file came to be in this state by no agent's tool and while no agent ran a command.
+fn is_outside(
+    side_files: &dyn SideFiles,
+    tx: &dyn Tx,
+    place: &Path,
+    stamp: Stamp,
+) -> Result<bool, StoreError> {
+    let changed = Timestamp(stamp.changed / 1_000_000);
+    // What is gone does not tell when it went.
+    if changed.0 == 0 || side_files.touched(place).is_some_and(|touch| touch.at.plus(SLACK) >= changed) {
+        return Ok(false);
+    }
+    let mut present = tx.present()?.into_iter();
+    Ok(!present.any(|agent| side_files.ran_between(&agent.session, changed, changed.plus(SLACK))))
 }

@@ -1,0 +1,59 @@
+//! What a holder hears when the person saves what it has reserved.
+
+#![expect(clippy::unwrap_used, reason = "a helper that cannot go on should stop the test")]
+
+use std::fs;
+use std::time::Duration;
+
+use consort_testkit::Sealed;
+use serde_json::json;
+
+#[test]
+fn the_holder_hears_that_its_user_saved_a_reserved_file() {
+    let world = Sealed::new(env!("CARGO_BIN_EXE_consort"));
+    world.git_init();
+    fs::create_dir_all(world.project().join("src")).unwrap();
+    for file in ["src/a.rs", "src/b.rs", "README.md"] {
+        fs::write(world.project().join(file), "first\n").unwrap();
+    }
+    let world = world.with_falcon_and_raven();
+    let at = |file: &str| world.project().join(file);
+    assert_eq!(world.run_as(Some("s1"), &["reserve", "src/"]).code, 0);
+    let read = |file: &str| json!({ "tool_name": "Read", "tool_input": { "file_path": at(file) } });
+    let prompt = || world.told("s1", "UserPromptSubmit", &json!({ "prompt": "go on" }));
+    world.told("s1", "PostToolUse", &read("src/a.rs"));
+    world.told("s1", "PostToolUse", &read("README.md"));
+    assert_eq!(prompt(), None);
+    std::thread::sleep(Duration::from_millis(60));
+
+    // What it has read is told with the next tool, the rest with the next prompt.
+    for file in ["src/a.rs", "src/b.rs", "README.md"] {
+        fs::write(at(file), "in an editor\n").unwrap();
+    }
+    let told = world.told("s1", "PreToolUse", &json!({ "tool_name": "Glob" })).unwrap();
+    assert!(told.contains("src/a.rs (by your user, just now)"), "{told}");
+    assert!(told.contains("README.md (by someone else, just now)"), "it is not its own: {told}");
+    let told = prompt().unwrap();
+    assert!(
+        told.contains("Your user has saved what you have reserved") && told.contains("src/b.rs"),
+        "{told}"
+    );
+    assert!(!told.contains("src/a.rs"), "{told}");
+    assert_eq!(prompt(), None, "once");
+
+    // Its own work, and what came about while an agent ran a command, is not the person's.
+    fs::write(at("src/b.rs"), "by Falcon\n").unwrap();
+    let edit = json!({ "tool_name": "Edit", "tool_input": { "file_path": at("src/b.rs") } });
+    world.told("s1", "PostToolUse", &edit);
+    assert_eq!(prompt(), None);
+    let run = json!({ "tool_use_id": "one", "tool_input": { "command": "./script.sh" } });
+    world.told("s2", "PreToolUse", &run);
+    std::thread::sleep(Duration::from_millis(30));
+    fs::write(at("src/b.rs"), "by Raven\n").unwrap();
+    world.told("s2", "PostToolUse", &run);
+    let told = prompt().unwrap();
+    assert!(
+        told.contains("what you hold changed: src/b.rs") && !told.contains("our user has saved"),
+        "{told}"
+    );
+}
