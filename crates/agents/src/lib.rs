@@ -18,6 +18,7 @@ pub mod opencode;
 mod other_tools;
 mod patch;
 mod payload;
+mod payload_lists;
 pub mod pi;
 mod plugin_dialect;
 mod plugin_file;

@@ -28,6 +28,8 @@ use serde::de::value::MapAccessDeserializer;
 use crate::other_tools;
 use crate::other_tools::Given;
 use crate::patch;
+use crate::payload_lists::Many;
+use crate::payload_lists::Tasks;
 
 /// Two spellings of one thing are two fields: a CLI may send both.
 #[derive(Deserialize)]
@@ -134,25 +136,6 @@ struct ToolResponse {
     /// What goes on in the background, also where that was not asked for.
     #[serde(default, rename = "backgroundTaskId")]
     task: Text,
-}
-
-/// Paths in a list, as texts or as objects that have one each.
-#[derive(Default)]
-struct Many(Vec<String>);
-
-impl<'de> Deserialize<'de> for Many {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let serde_json::Value::Array(items) = serde_json::Value::deserialize(deserializer)? else {
-            return Ok(Self::default());
-        };
-        let path = |item: &serde_json::Value| match item {
-            serde_json::Value::Object(fields) => {
-                fields.get("path").or_else(|| fields.get("file_path")).cloned()
-            }
-            item => Some(item.clone()),
-        };
-        Ok(Self(items.iter().filter_map(path).filter_map(|path| path.as_str().map(str::to_owned)).collect()))
-    }
 }
 
 /// What text is where an object was expected.
@@ -392,25 +375,6 @@ impl<'de, T: DeserializeOwned + OfText> Deserialize<'de> for Object<T> {
         }
 
         deserializer.deserialize_any(AnyObject(PhantomData))
-    }
-}
-
-/// How many there are in a list; anything else counts as absent.
-#[derive(Default)]
-struct Tasks(Option<usize>);
-
-impl<'de> Deserialize<'de> for Tasks {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        #[derive(Deserialize)]
-        #[serde(untagged)]
-        enum List {
-            These(Vec<IgnoredAny>),
-            Other(IgnoredAny),
-        }
-        Ok(Self(match List::deserialize(deserializer)? {
-            List::These(tasks) => Some(tasks.len()),
-            List::Other(_) => None,
-        }))
     }
 }
 

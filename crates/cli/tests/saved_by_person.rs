@@ -1,7 +1,5 @@
 //! What a holder hears when the person saves what it has reserved.
 
-#![expect(clippy::unwrap_used, reason = "a helper that cannot go on should stop the test")]
-
 use std::fs;
 use std::time::Duration;
 
