@@ -8,6 +8,7 @@ use crate::SettingsError;
 use crate::instructions_block;
 use crate::json_member::JsonMember;
 use crate::plugin_file;
+use crate::shell_prefix::ShellPrefix;
 use crate::toml_table::TomlTable;
 
 /// Something of ours in a file of a CLI.
@@ -26,6 +27,8 @@ pub enum Purpose {
     Mcp,
     /// That its sessions know how to work with others.
     Primer,
+    /// That its commands run behind the shield.
+    Shield,
 }
 
 /// In what form.
@@ -36,6 +39,8 @@ pub enum InsertionFormat {
     JsonMember(JsonMember),
     /// A table in TOML.
     TomlTable(TomlTable),
+    /// The program that all its commands are run through.
+    ShellPrefix(ShellPrefix),
     /// Some lines of a text.
     Block,
     /// The whole file, which is this for a program of ours.
@@ -65,6 +70,7 @@ impl InsertionFormat {
             Self::Hooks(entries) => entries.connection(text, program),
             Self::JsonMember(member) => member.connection(text, program),
             Self::TomlTable(table) => table.connection(text, program),
+            Self::ShellPrefix(prefix) => prefix.connection(text),
             Self::Block => Ok(instructions_block::connection(text)),
             Self::Own(file) => plugin_file::connection(found, &file(program)),
         }
@@ -78,6 +84,7 @@ impl InsertionFormat {
             Self::Hooks(entries) => entries.connect(text, program),
             Self::JsonMember(member) => member.connect(text, program),
             Self::TomlTable(table) => table.connect(text, program),
+            Self::ShellPrefix(prefix) => prefix.connect(text),
             Self::Block => Ok(instructions_block::connect(text)),
             Self::Own(file) => return plugin_file::connect(found, file(program)),
         };
@@ -98,6 +105,7 @@ impl InsertionFormat {
             Self::Hooks(entries) => entries.disconnect(text, program, before),
             Self::JsonMember(member) => member.disconnect(text, before),
             Self::TomlTable(table) => table.disconnect(text),
+            Self::ShellPrefix(prefix) => prefix.disconnect(text, before),
             Self::Block => Ok(instructions_block::disconnect(text)),
             Self::Own(_) => return Ok(plugin_file::disconnect(found)),
         };
@@ -111,7 +119,7 @@ impl InsertionFormat {
             Self::Hooks(entries) => entries.programs(text, program),
             Self::JsonMember(member) => member.programs(text),
             Self::TomlTable(table) => table.programs(text),
-            Self::Block => Vec::new(),
+            Self::Block | Self::ShellPrefix(_) => Vec::new(),
             Self::Own(_) => plugin_file::programs(text),
         }
     }

@@ -267,8 +267,8 @@ fn call_in(command: &str) -> Option<(&str, &str)> {
     guards.iter().any(|expected| expected == guard).then_some((found, call))
 }
 
-/// As one word of a POSIX shell.
-fn quote(word: &str) -> String {
+/// As one word of a POSIX shell, whatever is in it.
+pub fn quote(word: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "/._-+:@".contains(c);
     if word.chars().all(plain) { word.to_owned() } else { format!("'{}'", word.replace('\'', r"'\''")) }
 }

@@ -24,6 +24,7 @@ mod plugin_dialect;
 mod plugin_file;
 mod reply;
 mod session_log;
+mod shell_prefix;
 mod single_run;
 mod toml_table;
 
@@ -44,8 +45,10 @@ pub use connect::Purpose;
 pub use hook_entries::HookEntries;
 pub use hook_entries::PROJECT_MARK;
 pub use hook_entries::WHO_ANSWER;
+pub use hook_entries::quote;
 pub use json_member::JsonMember;
 pub use json_settings::SettingsError;
+pub use shell_prefix::ShellPrefix;
 pub use single_run::RunSetup;
 pub use single_run::SingleRun;
 pub use toml_table::TomlTable;
@@ -109,12 +112,31 @@ pub trait AgentCli: Dialect + Sync {
     /// How its sessions learn to work with others without a session that tells them.
     fn primer(&self, level: Level<'_>) -> Insertion;
 
+    /// How its commands run behind the shield, where they can; none where others share
+    /// the settings.
+    fn shield(&self, _level: Level<'_>) -> Vec<Insertion> {
+        Vec::new()
+    }
+
     /// All that may be ours in its files.
     fn insertions(&self, level: Level<'_>, environment: Environment<'_>) -> Vec<Insertion> {
-        [Some(self.hooks(level)), self.mcp(level, environment), Some(self.primer(level))]
-            .into_iter()
-            .flatten()
-            .collect()
+        let others = [Some(self.hooks(level)), self.mcp(level, environment), Some(self.primer(level))];
+        let is_program = |insertion: &Insertion| matches!(insertion.format, InsertionFormat::Own(_));
+        // A program is there before a setting names it.
+        let (programs, settings): (Vec<_>, Vec<_>) = self.shield(level).into_iter().partition(is_program);
+        programs.into_iter().chain(others.into_iter().flatten()).chain(settings).collect()
+    }
+
+    /// Whether a hook may put another command in the place of one: only where the person
+    /// has no rules that would then see the other one.
+    fn may_rewrite(&self) -> bool {
+        false
+    }
+
+    /// The command in a script as it hands it to its shell; `None` where this is no
+    /// script of that kind.
+    fn command_in(&self, _script: &str) -> Option<String> {
+        None
     }
 
     /// What connects one run of it, leaving its files alone.
@@ -163,10 +185,12 @@ pub enum Ability {
     IsWoken,
     /// It can call our MCP server.
     SpeaksMcp,
+    /// Its commands can run with what others have reserved read-only.
+    IsShielded,
 }
 
 impl Ability {
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 8] = [
         Self::TakesPart,
         Self::TellsItsModel,
         Self::IsSeenWaiting,
@@ -174,6 +198,7 @@ impl Ability {
         Self::HearsAtTheEnd,
         Self::IsWoken,
         Self::SpeaksMcp,
+        Self::IsShielded,
     ];
 
     /// In words, after `cannot`.
@@ -186,6 +211,7 @@ impl Ability {
             Self::HearsAtTheEnd => "be kept going at the end of a turn",
             Self::IsWoken => "be woken when idle",
             Self::SpeaksMcp => "call MCP servers",
+            Self::IsShielded => "run commands behind the shield",
         }
     }
 
@@ -199,6 +225,7 @@ impl Ability {
             Self::HearsAtTheEnd => "is kept going by messages at the end of its turn",
             Self::IsWoken => "is woken by messages when idle",
             Self::SpeaksMcp => "can call `consort mcp`",
+            Self::IsShielded => "can run commands behind the shield (`--shield`)",
         }
     }
 }

@@ -293,6 +293,14 @@ impl<'a> Payload<'a> {
     }
 }
 
+/// Whether a payload tells of an error for what is read-only (EROFS) or mounted (EBUSY),
+/// in the words of the C library, Node or Python.
+pub(crate) fn met_read_only(payload: &[u8]) -> bool {
+    const WORDS: [&[u8]; 5] =
+        [b"ead-only file system", b"EROFS", b"resource busy", b"ReadOnlyFileSystem", b"EBUSY"];
+    WORDS.iter().any(|word| payload.windows(word.len()).any(|found| found == *word))
+}
+
 /// The payload with `\\ufffd` for every escaped half of a surrogate pair, and for
 /// every byte that is not UTF-8; `None` if there is none.
 fn without_lone_surrogates(payload: &[u8]) -> Option<Vec<u8>> {

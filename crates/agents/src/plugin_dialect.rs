@@ -11,13 +11,14 @@ use serde::Serialize;
 
 use crate::payload::Payload;
 use crate::payload::Tools;
+use crate::payload::met_read_only;
 use crate::plugin_file;
 
 /// How long a plugin waits for us, in milliseconds.
 const PATIENCE: u32 = 3_000;
 
 pub(crate) fn read(event: &str, payload: &[u8], tools: &Tools) -> Option<HookCall> {
-    let mut repaired = Vec::new();
+    let (met_read_only, mut repaired) = (met_read_only(payload), Vec::new());
     let mut payload = Payload::parse(payload, &mut repaired)?;
     let event = match event {
         "session-start" => payload.session_start(Replaces::Nobody),
@@ -25,6 +26,7 @@ pub(crate) fn read(event: &str, payload: &[u8], tools: &Tools) -> Option<HookCal
         "tool-before" => HookEvent::ToolBefore(payload.tool(tools)?),
         "tool-after" => HookEvent::ToolAfter {
             failed: payload.error.0.is_some(),
+            met_read_only,
             tool: payload.tool(tools).unwrap_or_default(),
         },
         "waiting" => HookEvent::Waiting(payload.message.0.take().unwrap_or_else(|| "your attention".into())),
@@ -40,19 +42,21 @@ pub(crate) fn read(event: &str, payload: &[u8], tools: &Tools) -> Option<HookCal
     payload.call(event)
 }
 
-/// `{"context": …}` or `{"deny": …}`.
+/// `{"context": …}`, `{"deny": …}` or `{"rewrite": …}`.
 pub(crate) fn write(reply: &HookReply) -> Option<String> {
     #[derive(Serialize)]
     #[serde(rename_all = "snake_case")]
     enum Reply<'a> {
         Context(&'a str),
         Deny(&'a str),
+        Rewrite(&'a str),
     }
 
     let reply = match reply {
         HookReply::Silence => return None,
         HookReply::Context(text) | HookReply::GoOn(text) => Reply::Context(text),
         HookReply::Deny(reason) => Reply::Deny(reason),
+        HookReply::Rewrite(command) => Reply::Rewrite(command),
     };
     serde_json::to_string(&reply).ok()
 }

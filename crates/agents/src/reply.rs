@@ -53,7 +53,8 @@ struct Flat<'a> {
 impl<'a> Flat<'a> {
     fn new(reply: &'a HookReply) -> Option<Self> {
         let (context, denied) = match reply {
-            HookReply::Silence => return None,
+            // To rewrite a command would take it from the person's rules.
+            HookReply::Silence | HookReply::Rewrite(_) => return None,
             HookReply::Context(text) | HookReply::GoOn(text) => (Some(text.as_str()), None),
             HookReply::Deny(reason) => (None, Some(reason.as_str())),
         };

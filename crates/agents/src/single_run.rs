@@ -18,6 +18,9 @@ pub struct SingleRun<'a> {
     pub hooks: bool,
     /// Whether it is to be able to call us; otherwise it is already.
     pub mcp: bool,
+    /// Whether its commands are to run behind the shield; otherwise they do already, or
+    /// cannot.
+    pub shield: bool,
     /// What the person calls it with.
     pub arguments: &'a [String],
     pub environment: Environment<'a>,

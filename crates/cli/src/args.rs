@@ -122,6 +122,8 @@ enum Command {
     Mcp(commands::mcp::Args),
     /// Serve MCP clients and programs of yours over HTTP, on this machine
     Serve(commands::serve::Args),
+    /// Run a command with what others have reserved read-only, if its text does not tell what it writes
+    Shield(crate::shield::Args),
     /// Connect the agent CLIs here: add our hooks to their settings
     Init(commands::init::Args),
     /// Start an agent CLI connected for this one run, and leave its settings alone
@@ -228,6 +230,7 @@ fn carry_out(cli: Cli) -> Result<ExitCode, CommandError> {
         Command::Know(command) => commands::know::run(&world, &command),
         Command::WatchFiles(args) => done(commands::watch_files::run(&world, &args)),
         Command::Cache(command) => commands::cache::run(&world, &command),
+        Command::Shield(args) => Ok(crate::shield::run(&args.words())),
         Command::Mcp(args) => done(commands::mcp::run(&world, &args)),
         Command::Serve(args) => done(commands::serve::run(&world, &args)),
         Command::Init(args) => done(commands::init::run(&world, &args)),

@@ -23,6 +23,10 @@ use rustix::stdio;
 )]
 #[unsafe(no_mangle)]
 extern "C" fn main(_: c_int, _: *const *const c_char) -> c_int {
+    // What is about to become another program is left as it was started.
+    if std::env::args_os().nth(1).is_some_and(|command| command == "shield") {
+        crate::run().leave();
+    }
     // SAFETY: to ignore a signal runs nothing.
     unsafe { libc::signal(libc::SIGPIPE, libc::SIG_IGN) };
     // The lowest number that is free is taken, hence in this order.

@@ -154,6 +154,15 @@ impl HookContext for Process<'_> {
         |path| String::from_utf8(consort_files::read(path, LONGEST_SCRIPT).ok()?).ok()
     }
 
+    fn shielded(&self, command: &str) -> Option<String> {
+        let program = std::env::current_exe().ok().filter(|_| self.cli.may_rewrite())?;
+        let (program, command) = (consort_agents::quote(program.to_str()?), consort_agents::quote(command));
+        // Like the hooks: the program may be gone by the time it is run.
+        Some(format!(
+            "[ -x {program} ] && exec {program} shield -- bash -c {command}; exec bash -c {command}"
+        ))
+    }
+
     fn hears_before_tools(&self) -> bool {
         self.cli.hears_before_tools()
     }
@@ -218,7 +227,8 @@ fn chain(error: &dyn Error) -> String {
     }
 }
 
-fn log(line: &str) {
+/// One line for whoever looks for what went wrong.
+pub(crate) fn log(line: &str) {
     let Some(paths) = Paths::from_environment() else { return };
     let path = paths.hook_log();
     let _ = fs::DirBuilder::new().recursive(true).mode(0o700).create(&paths.data);

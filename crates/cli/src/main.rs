@@ -23,6 +23,7 @@ mod output;
 mod person;
 mod render;
 mod served_calls;
+mod shield;
 #[cfg_attr(not(target_os = "linux"), path = "spool_unsupported.rs")]
 mod spool;
 mod time;
@@ -40,6 +41,10 @@ fn run() -> ExitCode {
     let mut arguments = std::env::args_os().skip(1);
     match arguments.next() {
         Some(first) if first == "hook" => hook::run(arguments),
+        Some(first) if first == "shield" => {
+            let arguments: Vec<_> = arguments.collect();
+            if shield::is_call(&arguments) { shield::run(&arguments) } else { args::run() }
+        }
         Some(first) if first == "send" => spool::ask().unwrap_or_else(args::run_send),
         _ => spool::ask().unwrap_or_else(args::run),
     }

@@ -17,6 +17,7 @@ fn the_nearest_tier_wins_and_is_named() {
         context.stale_reads = true         # say when a file that a session has read was changed by others (modes `full` and `minimal`)
         claims.enforcement = block         # what becomes of a write to what another agent has reserved
         claims.worktrees = warn            # the same in another worktree than its holder's, where nothing of the holder's is overwritten
+        claims.shield = auto               # run commands whose text does not tell what they write with others' reservations read-only, where that can be done
         claims.contest_seconds = 120       # how long a holder has to answer a contest
         claims.auto_minutes = 10           # how long others are told that an agent has edited a file; 0: not at all
         convergence.enabled = true         # foresee where agents' works meet, and say so
@@ -48,6 +49,7 @@ fn the_nearest_tier_wins_and_is_named() {
         context.stale_reads = true         # default
         claims.enforcement = block         # default
         claims.worktrees = warn            # default
+        claims.shield = auto               # default
         claims.contest_seconds = 120       # default
         claims.auto_minutes = 10           # default
         convergence.enabled = true         # default

@@ -54,6 +54,8 @@ pub enum HookEvent {
     ToolAfter {
         tool: ToolUse,
         failed: bool,
+        /// Something could not be written because it is read-only or mounted.
+        met_read_only: bool,
     },
     /// The agent waits for the person; the text says for what.
     Waiting(String),
@@ -130,4 +132,6 @@ pub enum HookReply {
     GoOn(String),
     /// The tool is not to be used, and why.
     Deny(String),
+    /// This is to be run in place of the command.
+    Rewrite(String),
 }

@@ -27,6 +27,8 @@ pub enum NewFile {
     Private,
     /// Whoever the user lets read new files (the umask).
     Shared,
+    /// The same, to be run.
+    Program,
 }
 
 /// Replaces the file behind `path`, or makes it: a complete new file with the
@@ -58,6 +60,7 @@ impl NewFile {
         match self {
             Self::Private => 0o600,
             Self::Shared => 0o666,
+            Self::Program => 0o777,
         }
     }
 }

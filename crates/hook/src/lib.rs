@@ -9,6 +9,7 @@
 mod events;
 
 pub use events::tool_before::command_targets;
+pub use events::tool_before::may_write_anything;
 
 use std::path::Path;
 
@@ -43,6 +44,10 @@ pub trait HookContext: CallContext {
 
     /// Reads a small file that a command would read as a script, a patch or a makefile.
     fn script_reader(&self) -> fn(&Path) -> Option<String>;
+
+    /// A command as it is run behind the shield, where the CLI lets a hook rewrite it and
+    /// no rule of the person's would be passed by.
+    fn shielded(&self, command: &str) -> Option<String>;
 
     /// Whether what is said before a tool is used reaches the model.
     fn hears_before_tools(&self) -> bool;
@@ -93,8 +98,8 @@ fn answer(app: &mut App, call: &HookCall, context: &dyn HookContext) -> Result<A
         }
         HookEvent::Prompt(prompt) => events::prompt::handle(app, call, context, prompt),
         HookEvent::ToolBefore(tool) => events::tool_before::handle(app, call, context, tool),
-        HookEvent::ToolAfter { tool, failed } => {
-            events::tool_after::handle(app, call, context, tool, *failed)
+        HookEvent::ToolAfter { tool, failed, met_read_only } => {
+            events::tool_after::handle(app, call, context, tool, *failed, *met_read_only)
         }
         HookEvent::Waiting(what) => events::waiting::handle(app, call, context, what),
         HookEvent::Resumed => events::waiting::over(app, call, context),

@@ -10,6 +10,9 @@ pub const NAME: &str = "CONSORT_NAME";
 /// up the process tree: plugins and tests.
 pub const SESSION: &str = "CONSORT_SESSION";
 
+/// The program that Claude Code runs its commands through.
+pub const CLAUDE_SHELL_PREFIX: &str = "CLAUDE_CODE_SHELL_PREFIX";
+
 /// A variable that is set, is text and is not empty.
 pub fn get(name: &str) -> Option<String> {
     std::env::var(name).ok().filter(|value| !value.is_empty())

@@ -13,6 +13,7 @@ mod peer;
 mod person;
 mod process;
 mod run_program;
+pub mod shield;
 #[cfg(target_os = "linux")]
 pub mod spool;
 mod window;

@@ -22,6 +22,7 @@ mod heredocs;
 mod input;
 mod nodes;
 mod output;
+mod outside;
 mod parse_limits;
 mod place;
 mod programs;
@@ -29,6 +30,9 @@ mod variables;
 mod walk;
 mod words;
 
+pub use outside::Outside;
+pub use outside::outside;
+pub use outside::starts_a_job;
 use walk::Walk;
 
 /// What a command would write, as far as its text tells.

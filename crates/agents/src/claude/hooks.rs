@@ -8,6 +8,7 @@ use consort_core::hooks::Replaces;
 
 use crate::payload::Payload;
 use crate::payload::Tools;
+use crate::payload::met_read_only;
 use crate::reply;
 
 const TOOLS: Tools = Tools {
@@ -23,15 +24,16 @@ pub(super) fn read(event: &str, payload: &[u8]) -> Option<HookCall> {
 
 /// The same for a CLI that has these events, tools of other names, and whose
 /// sessions usually take that one's place.
-pub(crate) fn read_with(event: &str, payload: &[u8], tools: &Tools, usual: Replaces) -> Option<HookCall> {
+pub(crate) fn read_with(event: &str, bytes: &[u8], tools: &Tools, usual: Replaces) -> Option<HookCall> {
     let mut repaired = Vec::new();
-    let mut payload = Payload::parse(payload, &mut repaired)?;
+    let mut payload = Payload::parse(bytes, &mut repaired)?;
     let event = match event {
         "SessionStart" => payload.session_start(usual),
         "UserPromptSubmit" => HookEvent::Prompt(payload.prompt.0.take().unwrap_or_default()),
         "PreToolUse" => HookEvent::ToolBefore(payload.tool(tools)?),
         "PostToolUse" | "PostToolUseFailure" => HookEvent::ToolAfter {
             failed: event == "PostToolUseFailure",
+            met_read_only: met_read_only(bytes),
             tool: payload.tool(tools).unwrap_or_default(),
         },
         "PermissionRequest" => payload.permission(),

@@ -2,6 +2,7 @@
 
 pub(crate) mod hooks;
 mod session_file;
+mod shell;
 mod wake;
 
 use std::path::Path;
@@ -27,10 +28,12 @@ use crate::Level;
 use crate::Purpose;
 use crate::RunSetup;
 use crate::SettingsError;
+use crate::ShellPrefix;
 use crate::SingleRun;
 use crate::json_settings::parse;
 use crate::plugin_file;
 use crate::server;
+use crate::shell_prefix;
 
 /// The events we ask for; the rest of its thirty-odd say nothing new.
 const EVENTS: &[&str] = &[
@@ -66,6 +69,9 @@ fn skill(_program: &str) -> String {
         plugin_file::NOTICE
     )
 }
+
+/// The program that its commands run through.
+const SHELL: &str = "consort-shell";
 
 /// Says where it keeps its things.
 const CONFIG_DIR: &str = "CLAUDE_CONFIG_DIR";
@@ -136,11 +142,30 @@ impl AgentCli for Claude {
         Insertion { purpose: Purpose::Primer, file, format: InsertionFormat::Own(skill) }
     }
 
+    /// A script beside the settings, and the setting that names it.
+    fn shield(&self, level: Level<'_>) -> Vec<Insertion> {
+        let Level::User(dir) = level else { return Vec::new() };
+        let program = dir.join(SHELL);
+        // Claude Code takes what follows the last ` -` for arguments.
+        if program.to_string_lossy().contains(" -") {
+            return Vec::new();
+        }
+        let insertion = |file, format| Insertion { purpose: Purpose::Shield, file, format };
+        vec![
+            insertion(program.clone(), InsertionFormat::Own(shell::script)),
+            insertion(dir.join("settings.json"), InsertionFormat::ShellPrefix(ShellPrefix { program })),
+        ]
+    }
+
     fn single_run(&self, once: &SingleRun<'_>) -> Result<RunSetup, SettingsError> {
         let mut run = RunSetup::default();
         if once.hooks {
             let settings = settings(once, &mut run.replaced)?;
             run.argue(["--settings".to_owned(), settings]);
+        }
+        if once.shield {
+            let program = run.write(once, SHELL, shell::script(once.program));
+            run.variables.extend(shell_prefix::variables(program, once.environment));
         }
         if once.mcp {
             // It takes whatever follows for another one, unless they are one word.
@@ -148,6 +173,10 @@ impl AgentCli for Claude {
             run.argue([format!("--mcp-config={servers}")]);
         }
         Ok(run)
+    }
+
+    fn command_in(&self, script: &str) -> Option<String> {
+        shell::command_in(script)
     }
 
     fn wake(&self, config_dir: &Path, agent: &Agent, activity: &Activity) -> bool {

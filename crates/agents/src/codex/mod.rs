@@ -149,7 +149,7 @@ impl AgentCli for Codex {
     }
 
     fn missing_abilities(&self) -> &'static [Ability] {
-        &[Ability::IsWoken]
+        &[Ability::IsWoken, Ability::IsShielded]
     }
 
     fn marker_variables(&self) -> &'static [&'static str] {

@@ -32,6 +32,7 @@ use crate::hook_entries::TIMEOUT;
 use crate::hook_entries::hook_command;
 use crate::payload::Payload;
 use crate::payload::Tools;
+use crate::payload::met_read_only;
 use crate::plugin_file;
 use crate::primer;
 use crate::reply;
@@ -59,7 +60,7 @@ impl Dialect for Copilot {
     }
 
     fn read(&self, event: &str, payload: &[u8]) -> Option<HookCall> {
-        let mut repaired = Vec::new();
+        let (met_read_only, mut repaired) = (met_read_only(payload), Vec::new());
         let mut payload = Payload::parse(payload, &mut repaired)?;
         let event = match event {
             "sessionStart" => payload.session_start(Replaces::TheLastIfAlone),
@@ -67,6 +68,7 @@ impl Dialect for Copilot {
             "preToolUse" => HookEvent::ToolBefore(payload.tool(&TOOLS)?),
             "postToolUse" => HookEvent::ToolAfter {
                 failed: payload.has_failed(),
+                met_read_only,
                 tool: payload.tool(&TOOLS).unwrap_or_default(),
             },
             // Asked for every tool; this one only where the person is asked.
@@ -102,7 +104,7 @@ impl AgentCli for Copilot {
     }
 
     fn missing_abilities(&self) -> &'static [Ability] {
-        &[Ability::TellsItsModel, Ability::IsWoken]
+        &[Ability::TellsItsModel, Ability::IsWoken, Ability::IsShielded]
     }
 
     fn marker_variables(&self) -> &'static [&'static str] {

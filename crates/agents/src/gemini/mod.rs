@@ -27,6 +27,7 @@ use crate::SettingsError;
 use crate::SingleRun;
 use crate::payload::Payload;
 use crate::payload::Tools;
+use crate::payload::met_read_only;
 use crate::primer;
 use crate::reply;
 use crate::server;
@@ -70,7 +71,7 @@ impl Dialect for Gemini {
     }
 
     fn read(&self, event: &str, payload: &[u8]) -> Option<HookCall> {
-        let mut repaired = Vec::new();
+        let (met_read_only, mut repaired) = (met_read_only(payload), Vec::new());
         let mut payload = Payload::parse(payload, &mut repaired)?;
         let event = match event {
             "SessionStart" => {
@@ -87,6 +88,7 @@ impl Dialect for Gemini {
             "BeforeTool" => HookEvent::ToolBefore(payload.tool(&TOOLS)?),
             "AfterTool" => HookEvent::ToolAfter {
                 failed: payload.has_failed(),
+                met_read_only,
                 tool: payload.tool(&TOOLS).unwrap_or_default(),
             },
             "Notification" => {
@@ -143,7 +145,7 @@ impl AgentCli for Gemini {
     }
 
     fn missing_abilities(&self) -> &'static [Ability] {
-        &[Ability::TellsItsModel, Ability::IsWoken]
+        &[Ability::TellsItsModel, Ability::IsWoken, Ability::IsShielded]
     }
 
     fn marker_variables(&self) -> &'static [&'static str] {

@@ -32,6 +32,7 @@ use crate::json_settings::parse;
 use crate::payload::Tools;
 use crate::plugin_dialect;
 use crate::primer;
+use crate::quote;
 
 const TOOLS: Tools = Tools {
     write: &["write", "edit", "multiedit"],
@@ -75,7 +76,7 @@ impl AgentCli for OpenCode {
     }
 
     fn missing_abilities(&self) -> &'static [Ability] {
-        &[Ability::HearsAtTheEnd]
+        &[Ability::HearsAtTheEnd, Ability::IsShielded]
     }
 
     fn marker_variables(&self) -> &'static [&'static str] {
@@ -112,12 +113,31 @@ impl AgentCli for OpenCode {
             config = Some(SERVER.connect(config.as_deref(), once.program)?);
         }
         run.variables.extend(config.map(|config| (CONTENT, config)));
+        if once.shield {
+            let shell = run.write(once, "shell/bash", shell(once));
+            run.variables.push((SHELL, shell));
+        }
         Ok(run)
     }
 
     fn wake(&self, _config_dir: &Path, _agent: &Agent, activity: &Activity) -> bool {
         plugin_dialect::is_woken(activity)
     }
+}
+
+/// Names the program that runs its commands, with `-c` and the command.
+const SHELL: &str = "SHELL";
+
+/// A shell that runs commands behind the shield. They see the person's own in their
+/// environment.
+fn shell(once: &SingleRun<'_>) -> String {
+    let theirs = (once.environment)(SHELL).filter(|shell| !shell.ends_with("/with/shell/bash"));
+    let real = theirs.as_deref().filter(|shell| shell.ends_with("/bash") || shell.ends_with("/zsh"));
+    let (real, program) = (quote(real.unwrap_or("/bin/bash")), quote(once.program));
+    let own = theirs.map_or_else(|| "unset SHELL".to_owned(), |own| format!("SHELL={}", quote(&own)));
+    format!(
+        "#!/bin/sh\n{own}\n[ -x {program} ] && exec {program} shield -- {real} \"$@\"\nexec {real} \"$@\"\n"
+    )
 }
 
 /// A configuration with one more plugin.

@@ -86,7 +86,9 @@ export const Consort = async ({ client, directory }) => {
       if (deny) throw new Error(deny)
     },
     "tool.execute.after": async ({ tool, sessionID, callID, args }, output) => {
-      const use = { tool_name: tool, tool_input: args, tool_use_id: callID }
+      // Only what tells that something was read-only: results may be long.
+      const note = /read-only file system|EROFS|resource busy|EBUSY/i.exec(output?.output ?? "")?.[0]
+      const use = { tool_name: tool, tool_input: args, tool_use_id: callID, note }
       const { context } = await consort("tool-after", facts(sessionID, use))
       if (!context || !output) return
       // What comes from an MCP server is a list of parts.

@@ -90,13 +90,18 @@ export default (pi: any) => {
   })
   pi.on("tool_call", async (event: any) => {
     if (!session) return
-    const { deny } = await consort("tool-before", facts(use(event)))
+    const { deny, rewrite } = await consort("tool-before", facts(use(event)))
     if (deny) return { block: true, reason: deny }
+    // Only what is changed in place counts.
+    if (rewrite && event.input) event.input.command = rewrite
   })
   pi.on("tool_result", async (event: any) => {
     if (!session) return
     const error = event.isError ? "failed" : undefined
-    const { context } = await consort("tool-after", facts({ ...use(event), error }))
+    // Only what tells that something was read-only: results may be long.
+    const text = event.content?.map((part: any) => part.text ?? "").join("\n") ?? ""
+    const note = /read-only file system|EROFS|resource busy|EBUSY/i.exec(text)?.[0]
+    const { context } = await consort("tool-after", facts({ ...use(event), error, note }))
     if (context) return { content: [...event.content, { type: "text", text: context }] }
   })
   // Mail that comes now keeps the turn going, once; one that failed would only fail again.

@@ -64,8 +64,13 @@ impl AgentCli for Pi {
         Some("PI_SESSION_ID")
     }
 
+    /// It has no permissions.
+    fn may_rewrite(&self) -> bool {
+        true
+    }
+
     fn missing_abilities(&self) -> &'static [Ability] {
-        &[Ability::SpeaksMcp]
+        &[Ability::SpeaksMcp, Ability::IsShielded]
     }
 
     fn marker_variables(&self) -> &'static [&'static str] {

@@ -50,6 +50,7 @@ pub(crate) fn run(world: &World, args: &Args) -> Result<ExitCode, CommandError> 
     findings.extend(store(world));
     findings.extend(agents(world));
     findings.extend(settings(world));
+    findings.extend(shield(world));
     findings.push(hook_log(world));
 
     if args.json {
@@ -259,6 +260,31 @@ fn settings(world: &World) -> Vec<Finding> {
             .collect(),
         Err(error) => vec![finding("settings", Severity::Problem, error.render(), None)],
     }
+}
+
+/// Whether commands run behind the shield, where that was connected.
+fn shield(world: &World) -> Option<Finding> {
+    let connected = consort_agents::ALL.iter().find(|cli| {
+        let config_dir = world.config_dir(**cli);
+        connect::is_shielded(**cli, consort_agents::Level::User(&config_dir))
+    })?;
+    let title = connected.title();
+    let is_off = world.open().is_ok_and(|opened| opened.config.get("claims.shield") == "off");
+    Some(match consort_host::shield::is_available() {
+        Err(why) => {
+            let detail =
+                format!("off: {why}. Commands of {title} run without it, and are looked at afterwards");
+            finding("shield", Severity::Warning, detail, None)
+        }
+        Ok(()) if is_off => {
+            let detail = "off: claims.shield = off";
+            finding("shield", Severity::Warning, detail, Some("consort config set claims.shield auto"))
+        }
+        Ok(()) if cfg!(target_os = "macos") => {
+            finding("shield", Severity::Ok, format!("on for {title}; on macOS it was never verified"), None)
+        }
+        Ok(()) => finding("shield", Severity::Ok, format!("on for {title}"), None),
+    })
 }
 
 fn hook_log(world: &World) -> Finding {

@@ -3,21 +3,26 @@
 
 use std::path::Path;
 
+use consort_agents::Level;
 use consort_core::claims::CommandView;
 use consort_core::claims::PathOutcome;
 use consort_core::claims::Strength;
 use consort_core::claims::WritesOutcome;
 use consort_core::journal::Actor;
 use consort_core::journal::Number;
+use consort_core::presence::Caller;
 use consort_core::text;
 use consort_hook::command_targets;
+use consort_hook::may_write_anything;
 use consort_host::env;
 
 use super::explain_prediction;
+use crate::connect;
 use crate::error::CommandError;
 use crate::error::CommandResult;
 use crate::render::holds::describe;
 use crate::render::holds::left;
+use crate::world::Opened;
 use crate::world::World;
 use crate::world::caller_facts;
 
@@ -80,7 +85,13 @@ fn command(world: &World, command: &str, json: bool) -> CommandResult {
     let read = |path: &Path| String::from_utf8(consort_files::read(path, LONGEST_SCRIPT).ok()?).ok();
     let (targets, is_certain) =
         command_targets(opened.app.host(), &world.cwd, command, home.as_deref(), read);
-    let outcome = opened.app.explain_writes(&caller, &targets, is_certain)?;
+    let mut outcome = opened.app.explain_writes(&caller, &targets, is_certain)?;
+    let is_behind = outcome.command.verdict == "unknown" && is_shielded(world, &mut opened)?;
+    let may_be =
+        is_behind && may_write_anything(opened.app.host(), &world.cwd, command, home.as_deref(), read);
+    if may_be && !opened.app.shield_now(&caller, &world.cwd, &env::get)?.paths.is_empty() {
+        outcome.command.verdict = "shielded";
+    }
     if json {
         return world.out.json(&outcome);
     }
@@ -92,6 +103,10 @@ fn command(world: &World, command: &str, json: bool) -> CommandResult {
             "Unknown: its text does not tell all it writes. It is let through, and what others have reserved is \
              looked at afterwards."
         }
+        "shielded" => {
+            "Shielded: its text does not tell all it writes. In Claude Code what others have reserved is read-only \
+             while it runs."
+        }
         _ => "Free: it writes nothing that others have reserved.",
     })?;
     reasons.iter().try_for_each(|reason| world.out.line(format!("  {reason}")))?;
@@ -100,6 +115,18 @@ fn command(world: &World, command: &str, json: bool) -> CommandResult {
         world.out.line(format!("Its text tells of writes to {}.", text::first_few(writes, 6)))?;
     }
     Ok(())
+}
+
+/// Whether the caller's commands run behind the shield; who is no agent asks for others.
+fn is_shielded(world: &World, opened: &mut Opened) -> Result<bool, CommandError> {
+    let kind = match opened.caller()? {
+        Caller::Agent(agent) => Some(agent.kind),
+        Caller::Person | Caller::Anonymous(_) => None,
+    };
+    let mut meant =
+        consort_agents::ALL.iter().filter(|cli| kind.as_ref().is_none_or(|kind| cli.kind() == kind));
+    let is_connected = meant.any(|cli| connect::is_shielded(*cli, Level::User(&world.config_dir(*cli))));
+    Ok(is_connected && consort_host::shield::is_available().is_ok())
 }
 
 fn lines(outcome: &PathOutcome) -> Vec<String> {

@@ -35,6 +35,10 @@ pub(crate) struct Args {
     /// Also tell sessions how to work with others, in the files that they read
     #[arg(long)]
     primer: bool,
+    /// Also run commands behind the shield, for CLIs that can: what others have reserved is read-only for those whose
+    /// text does not tell what they write
+    #[arg(long, conflicts_with = "project")]
+    shield: bool,
     /// Instead: check commits in this repository, by a pre-commit hook
     #[arg(long, conflicts_with_all = ["user", "project"])]
     git_hook: bool,
@@ -152,6 +156,7 @@ fn connect(
         (true, Purpose::Hooks),
         (args.mcp || cli.has_sandbox(), Purpose::Mcp),
         (args.primer, Purpose::Primer),
+        (wants_shield(args, cli, level)?, Purpose::Shield),
     ];
     let wanted: Vec<Purpose> =
         wanted.into_iter().filter(|(is_wanted, _)| *is_wanted).map(|(_, part)| part).collect();
@@ -172,6 +177,42 @@ fn connect(
         output::note("Nothing was changed.");
     }
     Ok(false)
+}
+
+/// Whether the person wants the shield, by the flag or asked, and it can be had.
+fn wants_shield(args: &Args, cli: &dyn AgentCli, level: Level<'_>) -> Result<bool, CommandError> {
+    if cli.shield(level).is_empty() {
+        if args.shield {
+            output::note(format_args!("{} cannot run commands behind the shield.", cli.title()));
+        }
+        return Ok(false);
+    }
+    let can_ask = !args.yes && !args.dry_run && std::io::stdin().is_terminal();
+    let is_there = connect::is_shielded(cli, level);
+    if is_there || !(args.shield || can_ask) {
+        return Ok(is_there);
+    }
+    if let Err(why) = consort_host::shield::is_available() {
+        if args.shield {
+            output::note(format_args!("There is no shield here: {why}."));
+        }
+        return Ok(false);
+    }
+    if let Some(theirs) = env::get(env::CLAUDE_SHELL_PREFIX) {
+        output::note(format_args!(
+            "Without the shield: your environment sets {} to {theirs}, which it would replace. Put it into {}'s \
+             settings, and it is kept.",
+            env::CLAUDE_SHELL_PREFIX,
+            cli.title()
+        ));
+        return Ok(false);
+    }
+    if args.shield {
+        return Ok(true);
+    }
+    let question = "Run commands behind the shield? What others have reserved is then read-only for those whose \
+                    text does not tell what they write.";
+    agree(false, &format!("{}: {question}", cli.title()))
 }
 
 /// What connecting would change.

@@ -4,6 +4,9 @@
 use std::path::Path;
 
 use consort_agents::AgentCli;
+use consort_core::presence::Agent;
+use consort_core::presence::Observed;
+use consort_core::presence::Scope;
 
 use super::git_hook;
 use super::init::AgentArgs;
@@ -98,6 +101,17 @@ fn plan(
     plans
 }
 
+/// Whether sessions of a CLI are at work, which have read its settings.
+fn runs_sessions(world: &World, cli: &dyn AgentCli) -> bool {
+    let mut runs = false;
+    let look = |agents: &[Agent]| {
+        runs = agents.iter().any(|agent| agent.kind == cli.kind());
+        agents.iter().map(|_| Observed::default()).collect()
+    };
+    let _ = world.app().who(&Scope::Everywhere, None, look);
+    runs
+}
+
 /// Disconnects one; whether it was connected. A file that cannot be understood is
 /// left out, and the others are done.
 fn disconnect(
@@ -109,6 +123,13 @@ fn disconnect(
     let (plans, failures) = plan(world, args, cli, worktree, &[cli]);
     plans.iter().try_for_each(Plan::check)?;
     for plan in &plans {
+        if plan.removes_program() && runs_sessions(world, cli) {
+            output::note(format_args!(
+                "{} stays for now: sessions that still run call it. Run this again when they have ended.",
+                plan.path.display()
+            ));
+            continue;
+        }
         plan.carry_out(&world.pending())?;
         world.out.line(format!("Disconnected {}: {}", cli.title(), plan.path.display()))?;
     }

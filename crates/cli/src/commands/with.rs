@@ -3,6 +3,7 @@
 use std::ffi::OsString;
 use std::fs;
 use std::io;
+use std::os::unix::fs::PermissionsExt as _;
 use std::os::unix::process::CommandExt as _;
 use std::path::Path;
 use std::process::Command;
@@ -58,6 +59,7 @@ pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
         // What is connected for good would be told everything twice.
         hooks: !levels.into_iter().any(|level| connect::is_alive(&cli.hooks(level), level)),
         mcp: !levels.into_iter().any(is_mcp_alive),
+        shield: consort_host::shield::is_available().is_ok() && !connect::is_shielded(cli, levels[0]),
         arguments: &arguments,
         environment: &env::get,
         read: &|path: &Path| fs::read_to_string(path).ok(),
@@ -86,6 +88,10 @@ fn prepare(dir: &Path, run: &RunSetup, pending: &TemporaryFiles) -> CommandResul
     connect::private_dir(dir)?;
     for (path, text) in &run.files {
         connect::write_own(path, text.as_bytes(), pending)?;
+        if text.starts_with("#!") {
+            let made = fs::set_permissions(path, fs::Permissions::from_mode(0o700));
+            made.map_err(|error| CommandError::file("cannot make a program of", path, error))?;
+        }
     }
     for (link, target) in &run.links {
         if fs::read_link(link).is_ok_and(|found| found == *target) {

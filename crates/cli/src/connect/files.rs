@@ -90,7 +90,10 @@ impl TheirFile {
             })
         };
         let replaced = match self {
-            Self::OfUser(path) => consort_files::replace(path, contents, NewFile::Shared, pending, ask),
+            Self::OfUser(path) => {
+                let new = if contents.starts_with(b"#!") { NewFile::Program } else { NewFile::Shared };
+                consort_files::replace(path, contents, new, pending, ask)
+            }
             Self::InRepository { worktree, path } => {
                 Tree::new(worktree).replace(path, contents, pending, ask)
             }

@@ -14,6 +14,7 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 use std::path::PathBuf;
 
+use consort_agents::AgentCli;
 use consort_agents::Connection;
 use consort_agents::Insertion;
 use consort_agents::Level;
@@ -152,6 +153,19 @@ pub(crate) fn hook_program(level: Level<'_>) -> String {
         (Level::User(_), Ok(this)) => this.to_string_lossy().into_owned(),
         _ => "consort".to_owned(),
     }
+}
+
+/// Whether a piece is in its file.
+pub(crate) fn is_there(insertion: &Insertion, level: Level<'_>) -> bool {
+    let text = TheirFile::at(level, &insertion.file).read().ok().flatten().unwrap_or_default();
+    let found = insertion.format.connection(&text, &hook_program(level));
+    !text.trim().is_empty() && found.is_ok_and(|found| found != Connection::Absent)
+}
+
+/// Whether commands of a CLI run behind the shield.
+pub(crate) fn is_shielded(cli: &dyn AgentCli, level: Level<'_>) -> bool {
+    let insertions = cli.shield(level);
+    !insertions.is_empty() && insertions.iter().all(|insertion| is_there(insertion, level))
 }
 
 /// Whether what is ours in a file calls a program that is there. One of our

@@ -21,6 +21,7 @@ use consort_host::env;
 use super::files::TheirFile;
 use super::files::write_own;
 use super::hook_program;
+use super::is_there;
 use crate::error::CommandError;
 use crate::error::CommandResult;
 use crate::output;
@@ -109,6 +110,11 @@ impl Plan {
             self.forget_record();
         }
         Ok(())
+    }
+
+    /// Whether a program goes that a CLI runs its commands through.
+    pub(crate) fn removes_program(&self) -> bool {
+        self.after.is_none() && self.before.as_ref().is_some_and(|before| before.starts_with("#!"))
     }
 
     /// Where the file from before is kept.
@@ -238,14 +244,8 @@ fn is_read_by_others(
             Level::User(_) => Level::User(&config_dir),
             project => project,
         };
-        TheirFile::at(level, &cli.primer(level).file) == *text && is_connected(&cli.hooks(level), level)
+        TheirFile::at(level, &cli.primer(level).file) == *text && is_there(&cli.hooks(level), level)
     })
-}
-
-fn is_connected(insertion: &Insertion, level: Level<'_>) -> bool {
-    let text = TheirFile::at(level, &insertion.file).read().ok().flatten().unwrap_or_default();
-    let found = insertion.format.connection(&text, &hook_program(level));
-    !text.trim().is_empty() && found.is_ok_and(|found| found != Connection::Absent)
 }
 
 /// A CLI's files that may have something of ours.

@@ -58,6 +58,7 @@ pub use model::ReleaseOutcome;
 pub use model::ReleaseRequest;
 pub use model::ReleaseTarget;
 pub use model::Resource;
+pub use model::ShieldOutcome;
 pub use model::Stamp;
 pub use model::Strength;
 pub use model::Target;

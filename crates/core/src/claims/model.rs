@@ -373,6 +373,15 @@ pub struct CommandView {
     pub reasons: Vec<String>,
 }
 
+/// What is to be read-only while a command runs.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ShieldOutcome {
+    /// Files and directories that are there.
+    pub paths: Vec<PathBuf>,
+    /// There are more than can be: none is.
+    pub is_too_many: bool,
+}
+
 /// What is to become of a commit.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CommitOutcome {

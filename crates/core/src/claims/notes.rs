@@ -129,6 +129,14 @@ impl dyn SideFiles + '_ {
         self.read_log(session).waiting()
     }
 
+    /// Whether the last command that ran behind the shield had too many reservations in
+    /// its way; said once.
+    pub fn take_shielded(&self, session: &SessionId) -> Option<bool> {
+        let is_too_many = self.read_log(session).shielded()?;
+        let _ = self.add(session, &Line::ShieldTold);
+        Some(is_too_many)
+    }
+
     /// A command of a session has begun; or goes on in another way.
     pub fn begin(&self, session: &SessionId, command: RunningCommand) -> Result<(), StoreError> {
         self.add(session, &Line::Begun(command))

@@ -86,6 +86,13 @@ impl Pattern {
         (!is_glob(&self.0) && !self.0.ends_with('/')).then(|| unescape(&self.0))
     }
 
+    /// The directory that it means with all that is below, if it is that.
+    pub fn directory(&self) -> Option<String> {
+        let directory = self.0.strip_suffix("**").unwrap_or(&self.0);
+        let is_whole = directory.is_empty() || directory.ends_with('/');
+        (is_whole && !is_glob(directory)).then(|| unescape(directory.trim_end_matches('/')))
+    }
+
     /// What it is found by: the one file or directory that it means, or else the
     /// directory above all that it means.
     pub fn place(&self) -> String {

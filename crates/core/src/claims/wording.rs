@@ -220,6 +220,35 @@ pub(super) fn forgotten(holds: &[(HoldView, Timestamp)], now: Timestamp) -> Stri
     text::strip_hook_marks(&told).into_owned()
 }
 
+/// More paths are reserved than can be mounted one by one.
+pub(super) const TOO_MANY_TO_SHIELD: &str = "[consort] Others have reserved more than 1000 files here, too many to \
+     make read-only while a command runs. Yours ran without that; what changed is looked at afterwards.";
+
+/// A command could not write what others have reserved.
+pub(super) fn shield_met(held: &[HoldView], now: Timestamp) -> String {
+    let one = |view: &HoldView| {
+        let what = text::foreign(&view.hold.resource.shown(), 200);
+        format!(
+            "{what} (reserved by {}, {})",
+            text::one_line(&view.hold.label, 80),
+            text::ago(now.since(view.hold.since))
+        )
+    };
+    let all = text::first_few(held.iter().map(one), SHOWN);
+    let ask = match held.first() {
+        Some(HoldView { hold, name, .. }) if matches!(hold.holder, Actor::Agent(_)) => name.as_str(),
+        _ => "@me",
+    };
+    let place = held.first().map_or_else(String::new, |view| text::shell_quoted(&view.hold.resource.shown()));
+    let told = format!(
+        "[consort] Your command ran with what others have reserved read-only, so writing there failed (\"Read-only \
+         file system\", \"Device or resource busy\"): {all}. Nothing is wrong with the disk. Ask for it: consort send \
+         {ask} \"…\"; wait until it is free: consort wait --timeout 90s {place}; or have the command write elsewhere. \
+         Do not write it by other means."
+    );
+    text::strip_hook_marks(&told).into_owned()
+}
+
 /// Two wait for each other: to the one that has waited longer.
 pub(super) fn circle(other: &str, wanted_by_other: &str, wanted_by_you: &str) -> String {
     format!(

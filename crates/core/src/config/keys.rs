@@ -76,6 +76,12 @@ pub const KEYS: &[Key] = &[
         about: "the same in another worktree than its holder's, where nothing of the holder's is overwritten",
     },
     Key {
+        name: "claims.shield",
+        kind: ValueKind::Choice(&["auto", "off", "rewrite"]),
+        for_hooks: true,
+        about: "run commands whose text does not tell what they write with others' reservations read-only, where that can be done",
+    },
+    Key {
         name: "claims.contest_seconds",
         kind: ValueKind::Number { least: 0, most: 86_400 },
         for_hooks: true,

@@ -27,6 +27,7 @@ pub use model::Layer;
 pub use model::Retention;
 pub use model::Setting;
 pub use model::SettingSource;
+pub use model::ShieldMode;
 pub(crate) use ops::hook_settings;
 pub(crate) use ops::settings_from;
 pub use rules::environment_name;

@@ -139,6 +139,8 @@ pub struct HookSettings {
     pub enforcement: Enforcement,
     /// The same in another worktree than the holder's.
     pub worktrees: Enforcement,
+    /// Whether reservations are read-only for commands that may write anything.
+    pub shield: ShieldMode,
     pub contest_seconds: i64,
     pub auto_claim_minutes: i64,
     pub convergence: bool,
@@ -167,6 +169,32 @@ impl Enforcement {
             Self::Block => "block",
             Self::Warn => "warn",
             Self::Off => "off",
+        }
+    }
+}
+
+/// How commands come to run behind the shield.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ShieldMode {
+    /// Where the CLI runs its commands through us.
+    Auto,
+    Off,
+    /// Also where a hook has to put another command in the place of one.
+    Rewrite,
+}
+
+impl ShieldMode {
+    /// The one of that name.
+    pub fn named(name: &str) -> Option<Self> {
+        [Self::Auto, Self::Off, Self::Rewrite].into_iter().find(|one| one.as_str() == name)
+    }
+
+    /// Its name in settings.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Auto => "auto",
+            Self::Off => "off",
+            Self::Rewrite => "rewrite",
         }
     }
 }

@@ -10,6 +10,7 @@ use super::KEYS;
 use super::Key;
 use super::Layer;
 use super::Setting;
+use super::ShieldMode;
 use super::ValueKind;
 use crate::convergence::Domains;
 use crate::text;
@@ -58,6 +59,7 @@ fn strictness(key: &str, value: &str) -> i64 {
     match (key, value) {
         ("claims.enforcement" | "claims.worktrees", "block") => 2,
         ("claims.enforcement" | "claims.worktrees", "warn") => 1,
+        ("claims.shield", value) => i64::from(value != "off"),
         // Longer is stricter.
         ("claims.contest_seconds" | "claims.auto_minutes", number) => number.parse().unwrap_or(0),
         ("privacy.store_prompts", value) => i64::from(flag(value) == Some(false)),
@@ -115,6 +117,7 @@ impl HookSettings {
         stale_reads: true,
         enforcement: Enforcement::Block,
         worktrees: Enforcement::Warn,
+        shield: ShieldMode::Auto,
         contest_seconds: 120,
         auto_claim_minutes: 10,
         convergence: true,
@@ -143,6 +146,7 @@ impl HookSettings {
         let now = match key {
             "claims.enforcement" => self.enforcement.as_str().to_owned(),
             "claims.worktrees" => self.worktrees.as_str().to_owned(),
+            "claims.shield" => self.shield.as_str().to_owned(),
             "claims.contest_seconds" => self.contest_seconds.to_string(),
             "claims.auto_minutes" => self.auto_claim_minutes.to_string(),
             "privacy.store_prompts" => self.store_prompts.to_string(),
@@ -173,6 +177,7 @@ impl HookSettings {
             }
             "claims.enforcement" => self.enforcement = Enforcement::named(value).unwrap_or(self.enforcement),
             "claims.worktrees" => self.worktrees = Enforcement::named(value).unwrap_or(self.worktrees),
+            "claims.shield" => self.shield = ShieldMode::named(value).unwrap_or(self.shield),
             "context.registration" => self.registration = flag(value).unwrap_or(self.registration),
             "context.mode" => {
                 self.context = match value {

@@ -50,6 +50,13 @@ pub(crate) enum Line {
     Ended(u64, Timestamp, Timestamp),
     /// It waits for others to let go; or no more.
     Waits(Option<Waiting>),
+    /// A command is run behind the shield, or has met too many reservations for it.
+    Shielded {
+        at: Timestamp,
+        is_too_many: bool,
+    },
+    /// The agent was told of it.
+    ShieldTold,
     /// A subagent at work, as JSON; and the id of one that is over.
     Subagent(String),
     SubagentOver(String),
@@ -86,6 +93,10 @@ impl Line {
                 let (holders, what) = (holders.join(" "), escaped(what));
                 format!("waits\t{}\t{} {}\t{holders}\t{what}\n", since.0, process.pid, process.start)
             }
+            Self::Shielded { at, is_too_many } => {
+                format!("shielded\t{}\t{}\n", u8::from(*is_too_many), at.0)
+            }
+            Self::ShieldTold => "shielded\t-\n".to_owned(),
             Self::Subagent(json) => format!("subagent\t{}\n", escaped(json)),
             Self::SubagentOver(id) => format!("over\t{}\n", escaped(id)),
             Self::Trail(line) => line.clone(),
@@ -152,6 +163,13 @@ impl Log {
         let runs = |command: &RunningCommand| command.at <= to && from.since(command.at) < LONGEST_COMMAND;
         let ran = |(_, ended, begun): (u64, Timestamp, Timestamp)| begun <= to && from <= ended;
         self.running().values().any(runs) || self.lines("ended").filter_map(read_ended).any(ran)
+    }
+
+    /// Whether the last command behind the shield, of which nothing was told yet, met
+    /// too many reservations.
+    pub(crate) fn shielded(&self) -> Option<bool> {
+        let (is_too_many, _) = self.lines("shielded").next_back()?.split_once('\t')?;
+        Some(is_too_many == "1")
     }
 
     /// The commands that have begun and not ended.

@@ -29,6 +29,7 @@ pub(crate) fn handle(
     context: &dyn HookContext,
     tool: &ToolUse,
     failed: bool,
+    met_read_only: bool,
 ) -> Result<Answer, PresenceError> {
     note_activity(app, call, context, &ActivityUpdate::of(Status::Working));
     let mut words = Vec::new();
@@ -54,6 +55,8 @@ pub(crate) fn handle(
                 let ended = command_call(call, tool, command, is_certain);
                 let found = app.end_command(&call.session, &ended, &environment);
                 words.extend(found.ok().flatten());
+                let met = app.end_shield(&call.session, &call.cwd, met_read_only, &environment);
+                words.extend(met.ok().flatten());
             }
         }
         // It may be the one that asks how something in the background gets on.

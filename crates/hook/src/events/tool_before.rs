@@ -55,7 +55,8 @@ pub(crate) fn handle(
     // What nobody would hear is not said, and so not counted as said.
     if !context.hears_before_tools() {
         return Ok(Answer {
-            reply: HookReply::Silence,
+            reply: rewritten(app, call, context, tool, is_certain)
+                .map_or(HookReply::Silence, HookReply::Rewrite),
             mail: mail(app, call, context, DeliveryPoint::BeforeTool)?,
         });
     }
@@ -64,6 +65,22 @@ pub(crate) fn handle(
         words.push(warning);
     }
     Ok(told(words, mail(app, call, context, DeliveryPoint::BeforeTool)?))
+}
+
+/// The command as it is to be run instead, where the person wants that.
+fn rewritten(
+    app: &App,
+    call: &HookCall,
+    context: &dyn HookContext,
+    tool: &ToolUse,
+    is_certain: bool,
+) -> Option<String> {
+    let ToolAction::Runs(command) = &tool.act else { return None };
+    if is_certain || tool.in_background || consort_shell::outside(command).is_some() {
+        return None;
+    }
+    let rewritten = context.shielded(command)?;
+    app.rewrites_commands(&call.cwd, &|name| context.variable(name)).then_some(rewritten)
 }
 
 /// Notes a command that may write, and looks who has just written the same.
@@ -101,7 +118,7 @@ pub(super) fn command_call<'a>(
     command: &'a str,
     is_certain: bool,
 ) -> CommandCall<'a> {
-    let in_background = tool.in_background || leaves_a_job(command);
+    let in_background = tool.in_background || consort_shell::starts_a_job(command);
     let kind = match (is_certain, in_background, call.in_subagent) {
         (true, ..) => CommandKind::Known,
         (false, true, _) => CommandKind::Background,
@@ -109,18 +126,6 @@ pub(super) fn command_call<'a>(
         (false, false, false) => CommandKind::Tool,
     };
     CommandCall { id: &tool.id, cwd: &call.cwd, command, kind }
-}
-
-/// Whether a command may leave something running: a `&` that is no part of another operator. One
-/// in quotes makes for one look more.
-fn leaves_a_job(command: &str) -> bool {
-    let bytes = command.as_bytes();
-    bytes.iter().enumerate().any(|(at, byte)| {
-        let before = at.checked_sub(1).and_then(|before| bytes.get(before));
-        *byte == b'&'
-            && !matches!(before, Some(b'&' | b'>' | b'<' | b'|' | b'\\'))
-            && !matches!(bytes.get(at + 1), Some(b'&' | b'>'))
-    })
 }
 
 /// What a tool will write, and whether that is all.
@@ -178,6 +183,18 @@ pub fn command_targets(
     };
     let reading = consort_shell::read(command, here);
     (reading.writes.into_iter().map(|write| target(cwd, write)).collect(), reading.is_certain)
+}
+
+/// Whether a command may write what its text does not tell, and can be run in a view of
+/// its own meanwhile.
+pub fn may_write_anything(
+    host: &dyn Host,
+    cwd: &Path,
+    command: &str,
+    home: Option<&str>,
+    script: fn(&Path) -> Option<String>,
+) -> bool {
+    consort_shell::outside(command).is_none() && !command_targets(host, cwd, command, home, script).1
 }
 
 fn target(cwd: &Path, write: consort_shell::Write) -> Target {

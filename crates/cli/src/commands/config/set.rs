@@ -39,6 +39,12 @@ pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
             None
         }
     };
+    if (args.key.as_str(), value.as_str()) == ("claims.shield", "rewrite") {
+        output::note(
+            "Warning: commands are rewritten where a CLI has no permission rules, which is pi alone. Elsewhere your \
+             rules would see the rewritten command instead of yours, so none is.",
+        );
+    }
     let worktree = world.place().worktree;
     let file = match args.project {
         true => TheirFile::in_repository(&worktree, &project_file(&worktree)),

@@ -41,7 +41,7 @@ use crate::text;
 const SLACK: i64 = 20;
 
 /// How much of a command is noted.
-const LONGEST_TEXT: usize = 200;
+pub(super) const LONGEST_TEXT: usize = 200;
 
 /// So many holds are looked at for one of another's.
 const LOOKED_AT: usize = 64;

@@ -13,6 +13,7 @@ mod release;
 mod renew;
 mod reserved_files;
 mod restore;
+mod shield;
 mod stale_reads;
 mod touch;
 mod wait;

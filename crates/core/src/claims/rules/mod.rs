@@ -7,6 +7,7 @@ mod hold;
 mod live_holds;
 mod release;
 mod secret;
+mod shield;
 #[cfg(test)]
 mod tests;
 
@@ -22,6 +23,10 @@ pub(super) use release::Right;
 pub(super) use release::Wanted;
 pub(super) use release::release;
 pub(super) use secret::looks_secret;
+pub(super) use shield::MOST_SHIELDED;
+pub(super) use shield::Shielded;
+pub(super) use shield::is_shielded;
+pub(super) use shield::shielded;
 
 use std::path::Path;
 use std::path::PathBuf;

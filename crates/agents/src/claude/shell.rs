@@ -1,0 +1,111 @@
+//! How Claude Code runs a command, and how it runs one through ours.
+//!
+//! `CLAUDE_CODE_SHELL_PREFIX` names a program that gets what would have been run as one
+//! argument: the script of a Bash call, the command line of a hook, and that of an MCP
+//! server, for which it is started as such. So it must be one path, and must be there
+//! whatever becomes of Consort: hence a small script beside the settings, which needs
+//! nothing but a shell.
+
+use crate::plugin_file;
+use crate::quote;
+
+/// Every Bash call ends so: it says where the shell has gone.
+const END: &str = " && pwd -P >| ";
+
+/// What stands before the command itself.
+const BEGIN: &str = "eval ";
+
+/// The command of a Bash call; `None` if this is something else.
+pub(super) fn command_in(script: &str) -> Option<String> {
+    let (call, _) = script.rsplit_once(END)?;
+    let starts = call.match_indices(BEGIN).map(|(at, _)| at);
+    // The first that is a command of its own, not a part of what is run.
+    let start = starts.into_iter().find(|at| *at == 0 || call[..*at].ends_with("&& "))?;
+    unquoted(&call[start + BEGIN.len()..])
+}
+
+/// The first word of a shell's line, without its quotes.
+fn unquoted(line: &str) -> Option<String> {
+    let mut word = String::new();
+    let mut chars = line.chars();
+    while let Some(c) = chars.next() {
+        match c {
+            '\'' => loop {
+                match chars.next()? {
+                    '\'' => break,
+                    c => word.push(c),
+                }
+            },
+            '"' => loop {
+                match chars.next()? {
+                    '"' => break,
+                    '\\' => match chars.next()? {
+                        c @ ('"' | '\\' | '$' | '`' | '!') => word.push(c),
+                        c => word.extend(['\\', c]),
+                    },
+                    c => word.push(c),
+                }
+            },
+            '\\' => word.push(chars.next()?),
+            c if c.is_whitespace() => break,
+            c => word.push(c),
+        }
+    }
+    Some(word)
+}
+
+/// The program that Claude Code runs everything through.
+///
+/// Hooks and MCP servers get a plain `sh -c`, as without it; a Bash call gets the shell
+/// that Claude Code has chosen, behind the shield if there is one. A prefix that the
+/// person had before is run in between.
+pub(super) fn script(program: &str) -> String {
+    let program = quote(program);
+    let notice = plugin_file::NOTICE;
+    format!(
+        r#"#!/bin/sh
+# {notice}
+# Claude Code runs its commands through this. Without consort it runs them as they are.
+case $1 in
+*' && pwd -P >| '*)
+	case $SHELL in */bash | */zsh) shell=$SHELL ;; *) shell=bash ;; esac
+	[ -x {program} ] && [ -z "$CONSORT_SHELL_PREFIX" ] && exec {program} shield -- "$shell" -c "$1"
+	guard={program}
+	;;
+*) shell=/bin/sh guard= ;;
+esac
+case $CONSORT_SHELL_PREFIX in
+'') exec "$shell" -c "$1" ;;
+?*' -'*) set -- "$1" "${{CONSORT_SHELL_PREFIX% -*}}" "-${{CONSORT_SHELL_PREFIX##* -}}" ;;
+*) set -- "$1" "$CONSORT_SHELL_PREFIX" '' ;;
+esac
+[ -x "$guard" ] && eval "exec \"\$guard\" shield --text \"\$1\" -- \"\$2\" $3 \"\$1\""
+eval "exec \"\$2\" $3 \"\$1\""
+"#
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_bash_call_is_told_from_hooks_and_servers() {
+        let call = |eval: &str| {
+            format!("source /h/snapshot.sh 2>/dev/null || true && eval {eval} && pwd -P >| /tmp/cwd")
+        };
+        for (eval, command) in [
+            ("'ls -la' < /dev/null", "ls -la"),
+            (r#"'echo "it'"'"'s" $0' < /dev/null"#, r#"echo "it's" $0"#),
+            ("ls", "ls"),
+            (r#""a \"b\" \n" < /dev/null"#, r#"a "b" \n"#),
+            ("'x && eval y && pwd -P >| z'", "x && eval y && pwd -P >| z"),
+            (r"a\ b", "a b"),
+        ] {
+            assert_eq!(command_in(&call(eval)).as_deref(), Some(command), "{eval}");
+        }
+        for other in ["cat >> log; env", "python3 mcp.py 'a b'", "eval 'x'", "", "echo ' && pwd -P >| '"] {
+            assert_eq!(command_in(other), None, "{other}");
+        }
+    }
+}
