@@ -155,7 +155,7 @@ pub(crate) fn hook_program(level: Level<'_>) -> String {
     }
 }
 
-/// Whether a piece is in its file.
+/// Whether an insertion is in its file.
 pub(crate) fn is_there(insertion: &Insertion, level: Level<'_>) -> bool {
     let text = TheirFile::at(level, &insertion.file).read().ok().flatten().unwrap_or_default();
     let found = insertion.format.connection(&text, &hook_program(level));
