@@ -7,9 +7,11 @@
 //! What happens on an event is in `events/`, one file per event.
 
 mod events;
+mod tool_files;
 
-pub use events::tool_before::command_targets;
-pub use events::tool_before::may_write_anything;
+pub use tool_files::ToolFiles;
+pub use tool_files::command_files;
+pub use tool_files::may_write_anything;
 
 use std::path::Path;
 

@@ -12,7 +12,7 @@ use consort_core::journal::Actor;
 use consort_core::journal::Number;
 use consort_core::presence::Caller;
 use consort_core::text;
-use consort_hook::command_targets;
+use consort_hook::command_files;
 use consort_hook::may_write_anything;
 use consort_host::env;
 
@@ -83,9 +83,8 @@ fn command(world: &World, command: &str, json: bool) -> CommandResult {
     let caller = caller_facts(&opened.app);
     let home = env::get("HOME");
     let read = |path: &Path| String::from_utf8(consort_files::read(path, LONGEST_SCRIPT).ok()?).ok();
-    let (targets, is_certain) =
-        command_targets(opened.app.host(), &world.cwd, command, home.as_deref(), read);
-    let mut outcome = opened.app.explain_writes(&caller, &targets, is_certain)?;
+    let files = command_files(opened.app.host(), &world.cwd, command, home.as_deref(), read);
+    let mut outcome = opened.app.explain_writes(&caller, &files.writes, files.is_certain)?;
     let is_behind = outcome.command.verdict == "unknown" && is_shielded(world, &mut opened)?;
     let may_be =
         is_behind && may_write_anything(opened.app.host(), &world.cwd, command, home.as_deref(), read);

@@ -19,9 +19,11 @@ use super::news;
 use super::note_activity;
 use super::told;
 use super::tool_before::command_call;
-use super::tool_before::targets;
+use super::tool_before::command_of;
 use crate::Answer;
 use crate::HookContext;
+use crate::tool_files::ToolFiles;
+use crate::tool_files::tool_files;
 
 pub(crate) fn handle(
     app: &mut App,
@@ -39,20 +41,21 @@ pub(crate) fn handle(
             let paths: Vec<PathBuf> = paths.iter().map(|path| call.cwd.join(path)).collect();
             words.extend(note_writes(app, call, context, &paths));
         }
-        ToolAction::Reads(path) if !call.in_subagent && !failed => {
-            let path = call.cwd.join(path);
-            let _ = app.note_read(&call.session, &path);
-            let place = app.host().real_path(&path);
-            words.extend(note_visit(app, call, context, &place, false));
+        ToolAction::Reads(path) if !failed => {
+            words.extend(note_reads(app, call, context, &[call.cwd.join(path)]));
         }
-        ToolAction::Runs(command) => {
-            let (targets, is_certain) = targets(app.host(), call, context, tool);
+        ToolAction::Runs(_) | ToolAction::Visits(_) => {
+            let ToolFiles { writes: targets, is_certain, reads } =
+                tool_files(app.host(), call, context, tool);
+            if !failed {
+                words.extend(note_reads(app, call, context, &reads));
+            }
             let files = targets.iter().filter(|target| target.extent == Extent::File);
             let files: Vec<PathBuf> = files.map(|target| target.path.clone()).collect();
             words.extend(note_writes(app, call, context, &files));
             if !is_certain || !targets.is_empty() {
                 let environment = |name: &str| context.variable(name);
-                let ended = command_call(call, tool, command, is_certain);
+                let ended = command_call(call, tool, command_of(tool).unwrap_or_default(), is_certain);
                 let found = app.end_command(&call.session, &ended, &environment);
                 words.extend(found.ok().flatten());
                 let met = app.end_shield(&call.session, &call.cwd, met_read_only, &environment);
@@ -69,6 +72,18 @@ pub(crate) fn handle(
     words.extend(news(app, call, context, matches!(tool.act, ToolAction::Runs(_))));
     let mail = mail_beside(app, call, context, DeliveryPoint::AfterTool, &words)?;
     Ok(told(words, mail))
+}
+
+/// What there is to say of others who are at the files that were read. What a subagent
+/// has read its session has not.
+fn note_reads(app: &mut App, call: &HookCall, context: &dyn HookContext, paths: &[PathBuf]) -> Vec<String> {
+    let mut words = Vec::new();
+    for path in paths.iter().filter(|path| !call.in_subagent && path.is_file()) {
+        let _ = app.note_read(&call.session, path);
+        let place = app.host().real_path(path);
+        words.extend(note_visit(app, call, context, &place, false));
+    }
+    words
 }
 
 /// What there is to say of others who write the same files, or are at them.

@@ -2,27 +2,20 @@
 //! reserved the file. That the model calls a tool also shows that it has seen what it
 //! was told before.
 
-use std::path::Path;
-use std::path::PathBuf;
-
 use consort_core::App;
 use consort_core::claims::CommandCall;
 use consort_core::claims::CommandKind;
-use consort_core::claims::Extent;
-use consort_core::claims::Pattern;
 use consort_core::claims::Target;
 use consort_core::claims::Verdict;
 use consort_core::hooks::HookCall;
 use consort_core::hooks::HookReply;
 use consort_core::hooks::ToolAction;
 use consort_core::hooks::ToolUse;
-use consort_core::host::Host;
 use consort_core::messages::DeliveryPoint;
 use consort_core::presence::ActivityUpdate;
 use consort_core::presence::PresenceError;
 use consort_core::presence::Status;
 use consort_core::text;
-use consort_shell::Here;
 
 use super::mail;
 use super::news;
@@ -30,6 +23,8 @@ use super::note_activity;
 use super::told;
 use crate::Answer;
 use crate::HookContext;
+use crate::tool_files::ToolFiles;
+use crate::tool_files::tool_files;
 
 pub(crate) fn handle(
     app: &mut App,
@@ -38,7 +33,7 @@ pub(crate) fn handle(
     tool: &ToolUse,
 ) -> Result<Answer, PresenceError> {
     // First of all: nothing that fails later may take a refusal away.
-    let (targets, is_certain) = targets(app.host(), call, context, tool);
+    let ToolFiles { writes: targets, is_certain, .. } = tool_files(app.host(), call, context, tool);
     let refuse = |reason: &str| context.prepare(Some(&HookReply::Deny(reason.to_owned())));
     let verdict = app.guard(&call.session, &targets, &|name| context.variable(name), &refuse);
     let working = ActivityUpdate { doing: Some(describe(call, tool)), ..ActivityUpdate::of(Status::Working) };
@@ -95,7 +90,7 @@ fn before_a_write(
 ) -> Verdict {
     let environment = |name: &str| context.variable(name);
     // What cannot be noted is a hint less, and stops nothing.
-    if let ToolAction::Runs(command) = &tool.act
+    if let Some(command) = command_of(tool)
         && !(is_certain && targets.is_empty())
     {
         let begun = command_call(call, tool, command, is_certain);
@@ -108,6 +103,15 @@ fn before_a_write(
     match (verdict, touched) {
         (Verdict::Free, Some(touched)) => Verdict::Warned(touched),
         (verdict, _) => verdict,
+    }
+}
+
+/// The command that a tool runs; of a tool that nobody knows, its name.
+pub(super) fn command_of(tool: &ToolUse) -> Option<&str> {
+    match &tool.act {
+        ToolAction::Runs(command) => Some(command),
+        ToolAction::Visits(_) => Some(&tool.name),
+        ToolAction::Reads(_) | ToolAction::Writes(_) | ToolAction::Other => None,
     }
 }
 
@@ -126,93 +130,6 @@ pub(super) fn command_call<'a>(
         (false, false, false) => CommandKind::Tool,
     };
     CommandCall { id: &tool.id, cwd: &call.cwd, command, kind }
-}
-
-/// What a tool will write, and whether that is all.
-pub(super) fn targets(
-    host: &dyn Host,
-    call: &HookCall,
-    context: &dyn HookContext,
-    tool: &ToolUse,
-) -> (Vec<Target>, bool) {
-    match &tool.act {
-        ToolAction::Writes(paths) => {
-            let target = |path: &PathBuf| Target {
-                path: call.cwd.join(path),
-                extent: Extent::File,
-                by: String::new(),
-                is_entry: false,
-                range: Vec::new(),
-            };
-            (paths.iter().map(target).collect(), true)
-        }
-        ToolAction::Runs(command) => {
-            let home = context.variable("HOME");
-            command_targets(host, &call.cwd, command, home.as_deref(), context.script_reader())
-        }
-        ToolAction::Reads(_) | ToolAction::Visits(_) | ToolAction::Other => (Vec::new(), true),
-    }
-}
-
-/// What a shell command will write from there, and whether that is all.
-pub fn command_targets(
-    host: &dyn Host,
-    cwd: &Path,
-    command: &str,
-    home: Option<&str>,
-    script: fn(&Path) -> Option<String>,
-) -> (Vec<Target>, bool) {
-    // Few ask for it, and it takes a look at the disk.
-    let worktree = command.contains("--show-toplevel").then(|| host.place(cwd).worktree);
-    let (place, worktree) = (cwd.to_string_lossy(), worktree.as_deref().map(Path::to_string_lossy));
-    let read = |path: &str| script(&cwd.join(path));
-    let is_dir = |path: &str| cwd.join(path).is_dir();
-    let alias = |name: &str| {
-        let home = Path::new(home.unwrap_or_default());
-        let of_user = [home.join(".gitconfig"), home.join(".config/git/config")];
-        let files = cwd.ancestors().map(|dir| dir.join(".git/config")).chain(of_user);
-        files.filter_map(|file| script(&file)).find_map(|config| consort_shell::git_alias(&config, name))
-    };
-    let here = Here {
-        read: Some(&read),
-        is_dir: Some(&is_dir),
-        alias: Some(&alias),
-        home,
-        cwd: Some(&place),
-        worktree: worktree.as_deref(),
-    };
-    let reading = consort_shell::read(command, here);
-    (reading.writes.into_iter().map(|write| target(cwd, write)).collect(), reading.is_certain)
-}
-
-/// Whether a command may write what its text does not tell, and can be run in a view of
-/// its own meanwhile.
-pub fn may_write_anything(
-    host: &dyn Host,
-    cwd: &Path,
-    command: &str,
-    home: Option<&str>,
-    script: fn(&Path) -> Option<String>,
-) -> bool {
-    consort_shell::outside(command).is_none() && !command_targets(host, cwd, command, home, script).1
-}
-
-fn target(cwd: &Path, write: consort_shell::Write) -> Target {
-    let extent = match write.extent {
-        consort_shell::Extent::File => Extent::File,
-        consort_shell::Extent::Tree => Extent::Tree,
-        consort_shell::Extent::Glob => Extent::Glob,
-        consort_shell::Extent::Changes => Extent::Changes,
-        consort_shell::Extent::Worktree => Extent::Worktree,
-        consort_shell::Extent::Commits => Extent::Commits,
-    };
-    let cwd = match extent {
-        // Only what was typed is a glob.
-        Extent::Glob => PathBuf::from(Pattern::file(&cwd.to_string_lossy()).as_str()),
-        _ => cwd.to_owned(),
-    };
-    let is_entry = matches!(write.by.as_str(), "rm" | "rmdir" | "unlink" | "mv" | "ln");
-    Target { path: cwd.join(write.path), extent, by: write.by, is_entry, range: write.range }
 }
 
 /// The tool and its object: `Edit src/auth.rs`, `Bash cargo test`.

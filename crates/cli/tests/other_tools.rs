@@ -1,0 +1,95 @@
+//! What hooks make of tools that are not a CLI's own, and of what the shell reads.
+
+#![expect(clippy::unwrap_used, reason = "a helper that cannot go on should stop the test")]
+
+use std::fs;
+use std::time::Duration;
+
+use consort_testkit::Sealed;
+use serde_json::Value;
+use serde_json::json;
+
+fn world() -> Sealed {
+    let world = Sealed::new(env!("CARGO_BIN_EXE_consort"));
+    world.git_init();
+    fs::create_dir_all(world.project().join("src/auth")).unwrap();
+    fs::write(world.project().join("src/auth/login.rs"), "fn login() {}\n").unwrap();
+    fs::write(world.project().join("README.md"), "shop\n").unwrap();
+    world.git(&["add", "-A"]);
+    world.git(&["commit", "-q", "-m", "files"]);
+    let world = world.with_falcon_and_raven();
+    assert_eq!(world.run_as(Some("s1"), &["reserve", "src/auth/"]).code, 0);
+    world
+}
+
+#[test]
+fn a_server_that_writes_is_refused_like_any_tool() {
+    let world = world();
+    let is_refused = |tool: &str, input: Value| {
+        let call =
+            json!({ "session_id": "s2", "cwd": world.project(), "tool_name": tool, "tool_input": input });
+        world.hook("PreToolUse", &call).stdout.contains("\"deny\"")
+    };
+    let held = world.project().join("src/auth/login.rs");
+    for (tool, input) in [
+        ("mcp__filesystem__write_file", json!({ "path": held, "content": "x" })),
+        ("mcp__filesystem__move_file", json!({ "source": held, "destination": "/tmp/x" })),
+        ("mcp__serena__replace_symbol_body", json!({ "relative_path": "src/auth/login.rs", "body": "x" })),
+        ("mcp__jetbrains__create_new_file", json!({ "pathInProject": "src/auth/new.rs" })),
+        ("mcp__desktop-commander__start_process", json!({ "command": "rm -rf src/auth" })),
+        ("mcp__editor__write_files", json!({ "files": [{ "path": "README.md" }, { "path": held }] })),
+        ("mcp__editor__save", json!({ "uri": format!("file://{}", held.display()) })),
+    ] {
+        assert!(is_refused(tool, input), "{tool}");
+    }
+    for (tool, input) in [
+        ("mcp__filesystem__read_text_file", json!({ "path": held })),
+        ("mcp__filesystem__copy_file", json!({ "source": held, "destination": "/tmp/x" })),
+        ("mcp__filesystem__write_file", json!({ "path": world.project().join("README.md") })),
+        ("mcp__editor__frobnicate", json!({ "path": held })),
+    ] {
+        assert!(!is_refused(tool, input), "{tool}");
+    }
+}
+
+#[test]
+fn a_tool_that_nobody_knows_is_looked_after() {
+    let world = world();
+    let held = world.project().join("src/auth/login.rs");
+    let call =
+        json!({ "tool_name": "mcp__x__frobnicate", "tool_use_id": "t1", "tool_input": { "path": held } });
+    assert_eq!(world.told("s2", "PreToolUse", &call), None);
+    std::thread::sleep(Duration::from_millis(30));
+    fs::write(&held, "frobnicated\n").unwrap();
+    let told = world.told("s2", "PostToolUse", &call).unwrap();
+    assert!(told.contains("src/auth/login.rs") && told.contains("Falcon"), "{told}");
+}
+
+#[test]
+fn what_the_shell_has_shown_counts_as_read_in_every_cli() {
+    for (kind, after, tool, prompt) in [
+        ("claude", "PostToolUse", "Bash", "UserPromptSubmit"),
+        ("codex", "PostToolUse", "Bash", "UserPromptSubmit"),
+        ("gemini", "AfterTool", "run_shell_command", "BeforeAgent"),
+        ("copilot", "postToolUse", "bash", "userPromptSubmitted"),
+        ("opencode", "tool-after", "bash", "prompt"),
+        ("pi", "tool-after", "bash", "prompt"),
+    ] {
+        let world = world();
+        world.run(&format!("join --pid $OTHER --kind {kind} --session s3 --name Bear"));
+        let hook = |event: &str, more: Value| {
+            let mut call = json!({ "session_id": "s3", "sessionId": "s3", "cwd": world.project() });
+            call.as_object_mut().unwrap().extend(more.as_object().cloned().unwrap());
+            world.ran_with(&mut world.consort(["hook", kind, event]), call.to_string().as_bytes()).stdout
+        };
+        let run = |command: &str| json!({ "tool_name": tool, "tool_input": { "command": command } });
+        hook(after, run("sed -n '1,40p' README.md"));
+        std::thread::sleep(Duration::from_millis(30));
+        fs::write(world.project().join("README.md"), "by Falcon\n").unwrap();
+        let edit =
+            json!({ "tool_name": "Edit", "tool_input": { "file_path": world.project().join("README.md") } });
+        world.told("s1", "PostToolUse", &edit);
+        let said = hook(prompt, json!({ "prompt": "go on" })) + &hook(after, run("true"));
+        assert!(said.contains("Changed since you read it: README.md (by Falcon"), "{kind}: {said}");
+    }
+}

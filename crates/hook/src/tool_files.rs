@@ -1,0 +1,120 @@
+//! Hook door: which files a tool reads and writes, as far as its call tells.
+
+use std::path::Path;
+use std::path::PathBuf;
+
+use consort_core::claims::Extent;
+use consort_core::claims::Pattern;
+use consort_core::claims::Target;
+use consort_core::hooks::HookCall;
+use consort_core::hooks::ToolAction;
+use consort_core::hooks::ToolUse;
+use consort_core::host::Host;
+use consort_shell::Here;
+
+use crate::HookContext;
+
+/// The files of a tool.
+#[derive(Default)]
+pub struct ToolFiles {
+    pub writes: Vec<Target>,
+    /// False: it may write what its call does not tell.
+    pub is_certain: bool,
+    /// What its agent gets to see; some of it.
+    pub reads: Vec<PathBuf>,
+}
+
+/// The files of a tool that is used.
+pub(crate) fn tool_files(
+    host: &dyn Host,
+    call: &HookCall,
+    context: &dyn HookContext,
+    tool: &ToolUse,
+) -> ToolFiles {
+    let none = ToolFiles { is_certain: true, ..ToolFiles::default() };
+    match &tool.act {
+        ToolAction::Writes(paths) => {
+            let target = |path: &PathBuf| Target {
+                path: call.cwd.join(path),
+                extent: Extent::File,
+                by: String::new(),
+                is_entry: false,
+                range: Vec::new(),
+            };
+            ToolFiles { writes: paths.iter().map(target).collect(), ..none }
+        }
+        ToolAction::Runs(command) => {
+            let home = context.variable("HOME");
+            command_files(host, &call.cwd, command, home.as_deref(), context.script_reader())
+        }
+        ToolAction::Reads(path) => ToolFiles { reads: vec![call.cwd.join(path)], ..none },
+        // What its name does not tell is unknown.
+        ToolAction::Visits(_) => ToolFiles::default(),
+        ToolAction::Other => none,
+    }
+}
+
+/// The files of a shell command that is run from there.
+pub fn command_files(
+    host: &dyn Host,
+    cwd: &Path,
+    command: &str,
+    home: Option<&str>,
+    script: fn(&Path) -> Option<String>,
+) -> ToolFiles {
+    // Few ask for it, and it takes a look at the disk.
+    let worktree = command.contains("--show-toplevel").then(|| host.place(cwd).worktree);
+    let (place, worktree) = (cwd.to_string_lossy(), worktree.as_deref().map(Path::to_string_lossy));
+    let read = |path: &str| script(&cwd.join(path));
+    let is_dir = |path: &str| cwd.join(path).is_dir();
+    let alias = |name: &str| {
+        let home = Path::new(home.unwrap_or_default());
+        let of_user = [home.join(".gitconfig"), home.join(".config/git/config")];
+        let files = cwd.ancestors().map(|dir| dir.join(".git/config")).chain(of_user);
+        files.filter_map(|file| script(&file)).find_map(|config| consort_shell::git_alias(&config, name))
+    };
+    let here = Here {
+        read: Some(&read),
+        is_dir: Some(&is_dir),
+        alias: Some(&alias),
+        home,
+        cwd: Some(&place),
+        worktree: worktree.as_deref(),
+    };
+    let reading = consort_shell::read(command, here);
+    ToolFiles {
+        writes: reading.writes.into_iter().map(|write| target(cwd, write)).collect(),
+        is_certain: reading.is_certain,
+        reads: reading.reads.into_iter().map(|path| cwd.join(path)).collect(),
+    }
+}
+
+/// Whether a command may write what its text does not tell, and can be run in a view of
+/// its own meanwhile.
+pub fn may_write_anything(
+    host: &dyn Host,
+    cwd: &Path,
+    command: &str,
+    home: Option<&str>,
+    script: fn(&Path) -> Option<String>,
+) -> bool {
+    consort_shell::outside(command).is_none() && !command_files(host, cwd, command, home, script).is_certain
+}
+
+fn target(cwd: &Path, write: consort_shell::Write) -> Target {
+    let extent = match write.extent {
+        consort_shell::Extent::File => Extent::File,
+        consort_shell::Extent::Tree => Extent::Tree,
+        consort_shell::Extent::Glob => Extent::Glob,
+        consort_shell::Extent::Changes => Extent::Changes,
+        consort_shell::Extent::Worktree => Extent::Worktree,
+        consort_shell::Extent::Commits => Extent::Commits,
+    };
+    let cwd = match extent {
+        // Only what was typed is a glob.
+        Extent::Glob => PathBuf::from(Pattern::file(&cwd.to_string_lossy()).as_str()),
+        _ => cwd.to_owned(),
+    };
+    let is_entry = matches!(write.by.as_str(), "rm" | "rmdir" | "unlink" | "mv" | "ln");
+    Target { path: cwd.join(write.path), extent, by: write.by, is_entry, range: write.range }
+}
