@@ -132,7 +132,7 @@ fn protected(command: &str) -> Result<Vec<PathBuf>, Box<dyn Error>> {
     let cwd = std::env::current_dir()?;
     let read = |path: &Path| String::from_utf8(consort_files::read(path, LONGEST_SCRIPT).ok()?).ok();
     let home = env::get("HOME");
-    if !consort_hook::may_write_anything(app.host(), &cwd, command, home.as_deref(), read) {
+    if !consort_hook::command_files(app.host(), &cwd, command, home.as_deref(), read).may_write_anything() {
         return Ok(Vec::new());
     }
     let caller = world::caller_facts(&app);

@@ -275,8 +275,10 @@ fn it_works_for_an_ordinary_user() {
     assert!(stderr.contains("Read-only file system") && stderr.contains("busy"), "{stderr}");
     assert_eq!(content(&world, "src/auth/login.rs"), "before\n");
     // It cannot undo it.
-    let (_, stderr) =
-        as_user("m=mou; ${m}nt -o remount,rw,bind src/auth src/auth 2>&1; echo x >> src/auth/login.rs", &[]);
+    let (_, stderr) = as_user(
+        "$(echo tnuom | rev) -o remount,rw,bind src/auth src/auth 2>&1; echo x >> src/auth/login.rs",
+        &[],
+    );
     assert_eq!(content(&world, "src/auth/login.rs"), "before\n", "{stderr}");
 }
 

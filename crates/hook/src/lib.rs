@@ -11,7 +11,6 @@ mod tool_files;
 
 pub use tool_files::ToolFiles;
 pub use tool_files::command_files;
-pub use tool_files::may_write_anything;
 
 use std::path::Path;
 

@@ -11,6 +11,7 @@ use consort_core::hooks::ToolAction;
 use consort_core::hooks::ToolUse;
 use consort_core::host::Host;
 use consort_shell::Here;
+use consort_shell::Outside;
 
 use crate::HookContext;
 
@@ -22,6 +23,18 @@ pub struct ToolFiles {
     pub is_certain: bool,
     /// What its agent gets to see; some of it.
     pub reads: Vec<PathBuf>,
+    /// Whether something in it is to see the machine as it is.
+    pub outside: Option<Outside>,
+    /// Whether it leaves something running.
+    pub leaves_job: bool,
+}
+
+impl ToolFiles {
+    /// Whether it may write what its call does not tell, and can be run in a view of its own
+    /// meanwhile.
+    pub fn may_write_anything(&self) -> bool {
+        !self.is_certain && self.outside.is_none() && !self.leaves_job
+    }
 }
 
 /// The files of a tool that is used.
@@ -86,19 +99,9 @@ pub fn command_files(
         writes: reading.writes.into_iter().map(|write| target(cwd, write)).collect(),
         is_certain: reading.is_certain,
         reads: reading.reads.into_iter().map(|path| cwd.join(path)).collect(),
+        outside: reading.outside,
+        leaves_job: reading.leaves_job,
     }
-}
-
-/// Whether a command may write what its text does not tell, and can be run in a view of
-/// its own meanwhile.
-pub fn may_write_anything(
-    host: &dyn Host,
-    cwd: &Path,
-    command: &str,
-    home: Option<&str>,
-    script: fn(&Path) -> Option<String>,
-) -> bool {
-    consort_shell::outside(command).is_none() && !command_files(host, cwd, command, home, script).is_certain
 }
 
 fn target(cwd: &Path, write: consort_shell::Write) -> Target {

@@ -31,8 +31,6 @@ mod walk;
 mod words;
 
 pub use outside::Outside;
-pub use outside::outside;
-pub use outside::starts_a_job;
 use walk::Walk;
 
 /// What a command would write, as far as its text tells.
@@ -44,6 +42,10 @@ pub struct Reading {
     pub reads: Vec<String>,
     /// False: something in it may write what the text does not tell.
     pub is_certain: bool,
+    /// Whether something in it is to see the machine as it is.
+    pub outside: Option<Outside>,
+    /// Whether it leaves something running (`&`).
+    pub leaves_job: bool,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -261,6 +261,7 @@ impl Walk<'_> {
             match operator {
                 Some(ListOperator::And | ListOperator::Or) => {}
                 Some(ListOperator::Background) => {
+                    self.leaves_job = true;
                     self.place = chain.clone();
                     self.has_ended = false;
                 }

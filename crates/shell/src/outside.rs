@@ -1,8 +1,8 @@
 //! Commands that are to see the machine as it is, not a view of it that ends with them.
 //!
-//! Names are looked for wherever they stand, also in what a grammar would call a text:
-//! **to find one too many is safe**, because the command is then only looked at
-//! afterwards.
+//! **To find one too many is safe**: the command is then only looked at afterwards.
+
+use crate::words::Word;
 
 /// Why a command should run in no view of its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -138,46 +138,32 @@ const RUNNERS: &[&str] = &[
     "rollup",
 ];
 
-/// Whether a command should run in no view of its own, and why.
-pub fn outside(command: &str) -> Option<Outside> {
-    if starts_a_job(command) {
-        return Some(Outside::Stays);
+/// Whether a program should run in no view of its own, and why.
+pub(crate) fn outside(name: &str, words: &[Word]) -> Option<Outside> {
+    if ELEVATES.contains(&name) {
+        return Some(Outside::Elevates);
     }
-    let ends = |c: char| c.is_whitespace() || "();|&<>{}`\"'".contains(c);
-    let mut runner = false;
-    let mut stays = false;
-    for word in command.split(ends).filter(|word| !word.is_empty()) {
-        let name = word.rsplit('/').next().unwrap_or(word);
-        if ELEVATES.contains(&name) {
-            return Some(Outside::Elevates);
-        }
-        // `test:watch`, `dev:web`.
-        let is_staying = || name.split([':', '-']).any(|part| STAYING.contains(&part));
-        stays |= STAYS.contains(&name)
+    let is_runner = RUNNERS.contains(&name);
+    let has_watch = is_runner || matches!(name, "tsc" | "jest" | "vitest" | "sass" | "tailwindcss");
+    let stays = |word: &str| {
+        // `test:watch`, `dev:web`; `python -m http.server`, `manage.py runserver`.
+        STAYS.contains(&word)
             || WATCHES.iter().any(|option| word == *option || word.starts_with(&format!("{option}=")))
-            || (runner && is_staying())
-            || (runner && matches!(word, "-w" | "s"));
-        runner |=
-            RUNNERS.contains(&name) || matches!(name, "tsc" | "jest" | "vitest" | "sass" | "tailwindcss");
-    }
-    let follows = ["tail -f", "tail -F", "journalctl -f", "-m http.server"];
-    (stays || follows.iter().any(|text| command.contains(text))).then_some(Outside::Stays)
-}
-
-/// Whether a command may leave something running: a `&` that is no part of `&&`, `>&2` or
-/// `&>`. One in quotes counts too.
-pub fn starts_a_job(command: &str) -> bool {
-    let bytes = command.as_bytes();
-    (0..bytes.len()).filter(|at| bytes[*at] == b'&').any(|at| {
-        let before = at.checked_sub(1).map(|at| bytes[at]);
-        let after = bytes.get(at + 1).copied();
-        !matches!(before, Some(b'&' | b'>' | b'<' | b'|' | b'\\')) && !matches!(after, Some(b'&' | b'>'))
-    })
+            || is_runner && word.split([':', '-']).any(|part| STAYING.contains(&part))
+            || has_watch && matches!(word, "-w" | "s")
+            || matches!(name, "tail" | "journalctl") && matches!(word, "-f" | "-F")
+    };
+    let stays = STAYS.contains(&name) || words.iter().filter_map(Word::text).any(stays);
+    stays.then_some(Outside::Stays)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn outside_of(command: &str) -> Option<Outside> {
+        crate::read(command, crate::Here::default()).outside
+    }
 
     #[test]
     fn what_stays_and_what_elevates_runs_outside() {
@@ -191,13 +177,11 @@ mod tests {
             "cargo watch -x test",
             "python3 -m http.server 8000",
             "python manage.py runserver",
-            "./server & sleep 1; curl localhost",
-            "(./server &)",
             "nohup ./job > log 2>&1",
             "tail -f log",
             "uvicorn app:app --reload",
         ] {
-            assert_eq!(outside(command), Some(Outside::Stays), "{command}");
+            assert_eq!(outside_of(command), Some(Outside::Stays), "{command}");
         }
         for command in [
             "sudo make install",
@@ -207,7 +191,19 @@ mod tests {
             "bash -c 'su - bob'",
             "npm run dev && sudo true",
         ] {
-            assert_eq!(outside(command), Some(Outside::Elevates), "{command}");
+            assert_eq!(outside_of(command), Some(Outside::Elevates), "{command}");
+        }
+    }
+
+    #[test]
+    fn a_job_is_left_by_its_sign_alone() {
+        for (command, leaves_job) in [
+            ("./server & sleep 1; curl localhost", true),
+            ("(./server &)", true),
+            ("a && b 2>&1", false),
+            ("echo 'a & b'", false),
+        ] {
+            assert_eq!(crate::read(command, crate::Here::default()).leaves_job, leaves_job, "{command}");
         }
     }
 
@@ -222,9 +218,12 @@ mod tests {
             "./gen.sh &> log",
             "a || b",
             "git log --oneline",
+            "python3 -c \"print('look at the screen & serve')\"",
+            "ls *.rs | sed 's/x/mv & y/' | sh",
+            "git commit -m 'mount the docker batch'",
             "",
         ] {
-            assert_eq!(outside(command), None, "{command}");
+            assert_eq!(outside_of(command), None, "{command}");
         }
     }
 }

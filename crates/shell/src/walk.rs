@@ -9,6 +9,7 @@ use crate::Reading;
 use crate::Write;
 use crate::heredocs::Trimmed;
 use crate::input::Input;
+use crate::outside::Outside;
 use crate::parse_limits;
 use crate::place::Place;
 use crate::variables::Names;
@@ -50,6 +51,8 @@ pub(crate) struct Walk<'a> {
     writes: Vec<Write>,
     reads: Vec<String>,
     is_certain: bool,
+    outside: Option<Outside>,
+    pub(crate) leaves_job: bool,
     /// What they do is read where they are called.
     functions: Vec<(String, Node)>,
     steps: usize,
@@ -75,6 +78,8 @@ impl<'a> Walk<'a> {
             writes: Vec::new(),
             reads: Vec::new(),
             is_certain: true,
+            outside: None,
+            leaves_job: false,
             functions: Vec::new(),
             steps: 0,
             depth: 0,
@@ -83,7 +88,13 @@ impl<'a> Walk<'a> {
     }
 
     pub(crate) fn into_reading(self) -> Reading {
-        Reading { writes: self.writes, reads: self.reads, is_certain: self.is_certain }
+        Reading {
+            writes: self.writes,
+            reads: self.reads,
+            is_certain: self.is_certain,
+            outside: self.outside,
+            leaves_job: self.leaves_job,
+        }
     }
 
     /// Whether one more step may be followed.
@@ -93,6 +104,14 @@ impl<'a> Walk<'a> {
             self.doubt();
         }
         self.steps <= MOST_STEPS
+    }
+
+    /// Something is to see the machine as it is. To become another user is the stronger
+    /// reason.
+    pub(crate) fn note_outside(&mut self, outside: Option<Outside>) {
+        if outside == Some(Outside::Elevates) || self.outside.is_none() {
+            self.outside = outside.or(self.outside);
+        }
     }
 
     /// Something may write what the text does not tell.

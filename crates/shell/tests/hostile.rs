@@ -145,9 +145,27 @@ fn what_nests_and_closes_is_answered() {
 #[test]
 fn too_much_is_not_known() {
     let reading = read(&format!("rm a {}", " ".repeat(300 * 1024)), None);
-    assert_eq!(reading, Reading { writes: Vec::new(), reads: Vec::new(), is_certain: false });
+    assert_eq!(
+        reading,
+        Reading {
+            writes: Vec::new(),
+            reads: Vec::new(),
+            is_certain: false,
+            outside: None,
+            leaves_job: false
+        }
+    );
     let reading = read(&format!("rm a; {}", "(".repeat(2_000)), None);
-    assert_eq!(reading, Reading { writes: Vec::new(), reads: Vec::new(), is_certain: false });
+    assert_eq!(
+        reading,
+        Reading {
+            writes: Vec::new(),
+            reads: Vec::new(),
+            is_certain: false,
+            outside: None,
+            leaves_job: false
+        }
+    );
 }
 
 #[test]
@@ -313,7 +331,7 @@ proptest! {
     /// Text in single quotes is text.
     #[test]
     fn quoted_text_writes_nothing(text in "[^']{0,60}") {
-        prop_assert_eq!(read_soon(&format!("echo '{text}'")), Reading { writes: Vec::new(), reads: Vec::new(), is_certain: true });
+        prop_assert_eq!(read_soon(&format!("echo '{text}'")), Reading { writes: Vec::new(), reads: Vec::new(), is_certain: true, outside: None, leaves_job: false });
     }
 
     /// A name in single quotes is that name.

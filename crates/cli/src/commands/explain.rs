@@ -13,7 +13,6 @@ use consort_core::journal::Number;
 use consort_core::presence::Caller;
 use consort_core::text;
 use consort_hook::command_files;
-use consort_hook::may_write_anything;
 use consort_host::env;
 
 use super::explain_prediction;
@@ -86,8 +85,7 @@ fn command(world: &World, command: &str, json: bool) -> CommandResult {
     let files = command_files(opened.app.host(), &world.cwd, command, home.as_deref(), read);
     let mut outcome = opened.app.explain_writes(&caller, &files.writes, files.is_certain)?;
     let is_behind = outcome.command.verdict == "unknown" && is_shielded(world, &mut opened)?;
-    let may_be =
-        is_behind && may_write_anything(opened.app.host(), &world.cwd, command, home.as_deref(), read);
+    let may_be = is_behind && files.may_write_anything();
     if may_be && !opened.app.shield_now(&caller, &world.cwd, &env::get)?.paths.is_empty() {
         outcome.command.verdict = "shielded";
     }

@@ -5,6 +5,9 @@ Every command runs in a fresh copy of the fixture (tmpfs), mounted at /home/dev/
 mount+pid+net+ipc namespace: everything else read-only, /tmp, /home, /dev private, no capabilities, no network.
 Output: truth.jsonl {"id","wrote","exit","timed_out"} and debug.jsonl (stderr tails, other paths written).
 Results are cached in .cache.json by (fixture, command, cwd); --fresh ignores the cache; --selftest checks the cage.
+
+--shield PROGRAM IDS: runs the commands whose ids are in the file IDS behind `PROGRAM shield`, as an agent's while another
+one has reserved those paths, and prints which of them were written all the same.
 """
 import ctypes, hashlib, json, os, resource, shutil, signal, stat, subprocess, sys, time
 
@@ -21,7 +24,28 @@ ENV = {
     "npm_config_update_notifier": "false", "npm_config_offline": "true", "npm_config_fund": "false", "npm_config_audit": "false",
 }
 
+SHIELD_ENV = dict(ENV, CONSORT_HOME="/home/consort")
+
 # ------------------------------------------------------------------ inside the namespace (pid 1)
+def session(program, name):
+    """This process hosts a session of that name from now on."""
+    call = json.dumps({"session_id": name, "cwd": REPO})
+    subprocess.run([program, "hook", "claude", "SessionStart"], input=call.encode(), env=SHIELD_ENV, stdout=subprocess.DEVNULL, check=True)
+
+def holder(program):
+    """Another agent, in a process of its own, that has reserved what is measured and stays."""
+    r, w = os.pipe()
+    if os.fork() == 0:
+        session(program, "holder")
+        for path in [d + "/" for d in RESERVED_DIRS] + RESERVED_FILES:
+            subprocess.run([program, "reserve", path], cwd=REPO, env=SHIELD_ENV, stdout=subprocess.DEVNULL, check=True)
+        os.write(w, b"x")
+        while True:
+            signal.pause()
+    os.close(w)
+    if os.read(r, 1) != b"x":
+        raise OSError("nothing could be reserved")
+
 def inner(run, cwd, cmdfile, outfile, fd):
     libc = ctypes.CDLL(None, use_errno=True)
     RO, REMOUNT, BIND, REC, PRIV, NOSUID = 1, 32, 4096, 16384, 1 << 18, 2
@@ -51,10 +75,15 @@ def inner(run, cwd, cmdfile, outfile, fd):
         if m.startswith(("/home", "/proc", "/dev", "/tmp")):
             continue
         mount(None, m, None, REMOUNT | BIND | RO, must=(m == "/"))
+    program = os.environ.get("SHIELD_PROGRAM")
+    if program:
+        holder(program)
     pid = os.fork()
     if pid == 0:
         try:
             os.setsid()
+            if program:
+                session(program, "runner")
             os.chdir(os.path.join(REPO, cwd))
             null = os.open("/dev/null", os.O_RDONLY)
             os.dup2(null, 0); os.dup2(out.fileno(), 1); os.dup2(out.fileno(), 2)
@@ -63,8 +92,12 @@ def inner(run, cwd, cmdfile, outfile, fd):
             resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
             os.umask(0o022)
             signal.signal(signal.SIGPIPE, signal.SIG_DFL)
-            os.execve("/usr/bin/setpriv", ["setpriv", "--bounding-set=-all", "--inh-caps=-all", "--no-new-privs",
-                                           "/bin/bash", "-c", cmd], ENV)
+            plain = ["setpriv", "--bounding-set=-all", "--inh-caps=-all", "--no-new-privs", "/bin/bash", "-c", cmd]
+            if program:
+                # Its parent hosts the session, as an agent CLI does.
+                code = subprocess.call([program, "shield", "--"] + plain, env=SHIELD_ENV)
+                os._exit(code & 0xff)
+            os.execve("/usr/bin/setpriv", plain, ENV)
         finally:
             os._exit(126)
     deadline = time.monotonic() + TIMEOUT
@@ -76,6 +109,8 @@ def inner(run, cwd, cmdfile, outfile, fd):
             break
         if p == pid:
             code = os.waitstatus_to_exitcode(st)
+            if program:
+                os.kill(-1, signal.SIGKILL)
         if p == 0:
             if time.monotonic() > deadline:
                 timed = True
@@ -187,6 +222,19 @@ def main():
         if "--selftest" in sys.argv:
             r = run_one(tmpl, work, {"command": "for d in / /etc /var/tmp /usr/bin /opt /dev/shm /tmp /home/dev . /sys /run /mnt /proc/sys/kernel; do ( : > $d/.cage ) 2>/dev/null && echo WRITABLE $d || echo ro $d; done; grep CapEff /proc/self/status; ls /sys/class/net", "cwd": "."})
             print(r["out"])
+            return
+        if "--shield" in sys.argv:
+            program, ids = sys.argv[sys.argv.index("--shield") + 1:][:2]
+            os.environ["SHIELD_PROGRAM"] = os.path.abspath(program)
+            wanted = set(open(ids).read().split())
+            cases = [c for c in map(json.loads, open(os.path.join(HERE, "corpus.jsonl"))) if c["id"] in wanted]
+            written = 0
+            for c in cases:
+                r = run_one(tmpl, work, c)
+                if r["wrote"] or r["exit"] is None:
+                    written += 1
+                    print(c["id"], json.dumps(c["command"]), r["wrote"], r["out"][-200:], r.get("cage", ""), flush=True)
+            print(f"{len(cases)} commands behind the shield, {written} wrote all the same")
             return
         fx = hashlib.sha256(open(os.path.join(HERE, "fixture.sh"), "rb").read()).hexdigest()
         cpath = os.path.join(HERE, ".cache.json")

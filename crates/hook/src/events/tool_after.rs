@@ -22,7 +22,6 @@ use super::tool_before::command_call;
 use super::tool_before::command_of;
 use crate::Answer;
 use crate::HookContext;
-use crate::tool_files::ToolFiles;
 use crate::tool_files::tool_files;
 
 pub(crate) fn handle(
@@ -45,17 +44,16 @@ pub(crate) fn handle(
             words.extend(note_reads(app, call, context, &[call.cwd.join(path)]));
         }
         ToolAction::Runs(_) | ToolAction::Visits(_) => {
-            let ToolFiles { writes: targets, is_certain, reads } =
-                tool_files(app.host(), call, context, tool);
+            let used = tool_files(app.host(), call, context, tool);
             if !failed {
-                words.extend(note_reads(app, call, context, &reads));
+                words.extend(note_reads(app, call, context, &used.reads));
             }
-            let files = targets.iter().filter(|target| target.extent == Extent::File);
+            let files = used.writes.iter().filter(|target| target.extent == Extent::File);
             let files: Vec<PathBuf> = files.map(|target| target.path.clone()).collect();
             words.extend(note_writes(app, call, context, &files));
-            if !is_certain || !targets.is_empty() {
+            if !used.is_certain || !used.writes.is_empty() {
                 let environment = |name: &str| context.variable(name);
-                let ended = command_call(call, tool, command_of(tool).unwrap_or_default(), is_certain);
+                let ended = command_call(call, tool, command_of(tool).unwrap_or_default(), &used);
                 let found = app.end_command(&call.session, &ended, &environment);
                 words.extend(found.ok().flatten());
                 let met = app.end_shield(&call.session, &call.cwd, met_read_only, &environment);

@@ -5,7 +5,6 @@
 use consort_core::App;
 use consort_core::claims::CommandCall;
 use consort_core::claims::CommandKind;
-use consort_core::claims::Target;
 use consort_core::claims::Verdict;
 use consort_core::hooks::HookCall;
 use consort_core::hooks::HookReply;
@@ -33,9 +32,9 @@ pub(crate) fn handle(
     tool: &ToolUse,
 ) -> Result<Answer, PresenceError> {
     // First of all: nothing that fails later may take a refusal away.
-    let ToolFiles { writes: targets, is_certain, .. } = tool_files(app.host(), call, context, tool);
+    let files = tool_files(app.host(), call, context, tool);
     let refuse = |reason: &str| context.prepare(Some(&HookReply::Deny(reason.to_owned())));
-    let verdict = app.guard(&call.session, &targets, &|name| context.variable(name), &refuse);
+    let verdict = app.guard(&call.session, &files.writes, &|name| context.variable(name), &refuse);
     let working = ActivityUpdate { doing: Some(describe(call, tool)), ..ActivityUpdate::of(Status::Working) };
     // News and mail wait for the next hook: a refusal is read as one thing.
     if let Verdict::Denied(reason) = verdict {
@@ -46,12 +45,11 @@ pub(crate) fn handle(
     }
     context.prepare(None);
     note_activity(app, call, context, &working);
-    let verdict = before_a_write(app, call, context, tool, verdict, &targets, is_certain);
+    let verdict = before_a_write(app, call, context, tool, verdict, &files);
     // What nobody would hear is not said, and so not counted as said.
     if !context.hears_before_tools() {
         return Ok(Answer {
-            reply: rewritten(app, call, context, tool, is_certain)
-                .map_or(HookReply::Silence, HookReply::Rewrite),
+            reply: rewritten(app, call, context, tool, &files).map_or(HookReply::Silence, HookReply::Rewrite),
             mail: mail(app, call, context, DeliveryPoint::BeforeTool)?,
         });
     }
@@ -68,10 +66,10 @@ fn rewritten(
     call: &HookCall,
     context: &dyn HookContext,
     tool: &ToolUse,
-    is_certain: bool,
+    files: &ToolFiles,
 ) -> Option<String> {
     let ToolAction::Runs(command) = &tool.act else { return None };
-    if is_certain || tool.in_background || consort_shell::outside(command).is_some() {
+    if tool.in_background || !files.may_write_anything() {
         return None;
     }
     let rewritten = context.shielded(command)?;
@@ -85,21 +83,20 @@ fn before_a_write(
     context: &dyn HookContext,
     tool: &ToolUse,
     verdict: Verdict,
-    targets: &[Target],
-    is_certain: bool,
+    files: &ToolFiles,
 ) -> Verdict {
     let environment = |name: &str| context.variable(name);
     // What cannot be noted is a hint less, and stops nothing.
     if let Some(command) = command_of(tool)
-        && !(is_certain && targets.is_empty())
+        && !(files.is_certain && files.writes.is_empty())
     {
-        let begun = command_call(call, tool, command, is_certain);
+        let begun = command_call(call, tool, command, files);
         let _ = app.begin_command(&call.session, &begun, &environment);
     }
     if !context.hears_before_tools() {
         return verdict;
     }
-    let touched = app.recently_touched(&call.session, targets, &environment).ok().flatten();
+    let touched = app.recently_touched(&call.session, &files.writes, &environment).ok().flatten();
     match (verdict, touched) {
         (Verdict::Free, Some(touched)) => Verdict::Warned(touched),
         (verdict, _) => verdict,
@@ -120,10 +117,10 @@ pub(super) fn command_call<'a>(
     call: &'a HookCall,
     tool: &'a ToolUse,
     command: &'a str,
-    is_certain: bool,
+    files: &ToolFiles,
 ) -> CommandCall<'a> {
-    let in_background = tool.in_background || consort_shell::starts_a_job(command);
-    let kind = match (is_certain, in_background, call.in_subagent) {
+    let in_background = tool.in_background || files.leaves_job;
+    let kind = match (files.is_certain, in_background, call.in_subagent) {
         (true, ..) => CommandKind::Known,
         (false, true, _) => CommandKind::Background,
         (false, false, true) => CommandKind::Subagent,

@@ -22,6 +22,7 @@ mod scripts;
 mod wrappers;
 
 use crate::output;
+use crate::outside;
 use crate::place::Place;
 use crate::walk::Walk;
 use crate::words::ANY;
@@ -46,6 +47,7 @@ pub(crate) fn run(walk: &mut Walk<'_>, words: &[Word]) {
     {
         walk.doubt();
     }
+    walk.note_outside(outside::outside(name, args));
     if walk.calls(name, args) {
         return;
     }
