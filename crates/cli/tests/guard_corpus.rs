@@ -136,8 +136,13 @@ fn report(counts: &BTreeMap<String, Counts>) -> Counts {
 
 #[test]
 fn writes_are_refused_and_harmless_commands_are_not() {
-    let mut counts = measure(1);
+    // The second half is for judging: rules are made without it.
+    let half = std::env::var("GUARD_HALF").map_or(1, |half| half.parse().unwrap());
+    let mut counts = measure(half);
     let all = report(&counts);
+    if half != 1 {
+        return;
+    }
     let writes = all.refused + all.unknown + all.unnoticed;
     assert!(all.refused * 100 >= writes * 85, "{all:?}");
     assert!(all.unnoticed * 1_000 <= writes * 3, "{all:?}");
