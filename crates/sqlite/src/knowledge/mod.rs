@@ -6,6 +6,7 @@
 
 mod block;
 mod read;
+mod search;
 mod write;
 
 use std::cell::OnceCell;
@@ -37,7 +38,7 @@ use crate::SqliteTx;
 use crate::journal;
 
 /// Which form the index has; another one is made anew.
-pub(crate) const VERSION: u32 = 10;
+pub(crate) const VERSION: u32 = 11;
 
 const MEMORY: &str = ":memory:";
 
@@ -299,7 +300,7 @@ impl KnowledgeIndex for Knowledge {
         words: &str,
         limit: usize,
     ) -> Result<Vec<(Scope, Known)>, StoreError> {
-        self.ask(|connection| read::search(connection, scope, words, limit))
+        self.ask(|connection| search::search(connection, scope, words, limit))
     }
 
     fn recorded(&self, scope: &Scope, key: &str) -> Result<Option<Seq>, StoreError> {

@@ -27,6 +27,7 @@ use rusqlite::params;
 
 use super::block;
 use super::read;
+use super::search;
 use crate::apply::json;
 use crate::apply::parse;
 
@@ -207,11 +208,14 @@ fn refresh(
         line,
     ])?;
     block::put(tx, scope, kind, name, Some(&Row::encode(&known)))?;
-    tx.prepare_cached("INSERT INTO words (rowid, name, text) VALUES (?1, ?2, ?3)")?.execute(params![
-        number,
-        name.replace(['-', '_', '/', '.', '\u{1f}'], " "),
-        words(&known)
-    ])?;
+    tx.prepare_cached("INSERT INTO words (rowid, name, text, within) VALUES (?1, ?2, ?3, ?4)")?.execute(
+        params![
+            number,
+            name.replace(['-', '_', '/', '.', '\u{1f}'], " "),
+            words(&known),
+            search::tokens(scope, kind),
+        ],
+    )?;
     Ok(())
 }
 
@@ -295,7 +299,7 @@ fn stale_since(tx: &Connection, scope: &Scope, paths: &[String]) -> rusqlite::Re
 }
 
 /// What is searched besides the name.
-fn words(known: &Known) -> String {
+pub(super) fn words(known: &Known) -> String {
     let mut words = Vec::new();
     for field in known.kind.fields() {
         match field.kind {
