@@ -4,6 +4,7 @@
 use std::io::Read as _;
 use std::path::PathBuf;
 
+use consort_core::knowledge::Scope;
 use serde_json::Value;
 
 use crate::error::CommandError;
@@ -42,8 +43,14 @@ pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
         )
     })?;
     // The list alone will do.
-    let actions = batch.get("actions").cloned().unwrap_or(batch);
+    let actions = batch.get("actions").unwrap_or(&batch).clone();
     let mut opened = world.open()?;
-    let scope = args.scope.of(&opened);
+    let named = batch.get("projectId").or_else(|| batch.get("project")).and_then(Value::as_str);
+    let scope = match args.scope.of(&opened) {
+        Scope::Project(_) if named.is_some_and(|named| named != opened.project.name) => {
+            Scope::Project(opened.app.find_project(named.unwrap_or_default())?.id)
+        }
+        scope => scope,
+    };
     knowledge::act(world, &mut opened, scope, actions, args.key.clone(), args.json)
 }

@@ -55,7 +55,7 @@ const CONFIDENCE: Field = field("confidence", FieldType::Number(0.0, 1.0));
 /// The first field of each is what it is known by; the second what it is about.
 const PRINCIPLE: &[Field] = &[
     required("name", FieldType::Text),
-    required("description", FieldType::Text),
+    field("description", FieldType::Text),
     CONFIDENCE,
     field("locations", FieldType::Texts),
     field("evidence", FieldType::Texts),
@@ -65,7 +65,7 @@ const PRINCIPLE: &[Field] = &[
 
 const PATTERN: &[Field] = &[
     required("name", FieldType::Text),
-    required("description", FieldType::Text),
+    field("description", FieldType::Text),
     required("type", FieldType::Text),
     CONFIDENCE,
     field("location", FieldType::Text),
@@ -75,7 +75,7 @@ const PATTERN: &[Field] = &[
 
 const DECISION: &[Field] = &[
     required("name", FieldType::Text),
-    required("description", FieldType::Text),
+    field("description", FieldType::Text),
     field("rationale", FieldType::Text),
     field("status", FieldType::Choice(&["active", "deprecated", "superseded"])),
     field("impact", FieldType::Number(0.0, 10.0)),

@@ -1,5 +1,7 @@
 //! Checks the arguments of one knowledge action, and collects its mistakes.
 
+use std::collections::BTreeSet;
+
 use serde_json::Value;
 
 use super::Action;
@@ -153,6 +155,29 @@ impl Planner<'_> {
         }
     }
 
+    /// A link may lead to what nobody has recorded yet, which its result says; to what
+    /// is like something known, it would be a slip of the pen.
+    pub(super) fn unknown_end(
+        &mut self,
+        action: &Action<'_>,
+        field: &str,
+        end: &str,
+    ) -> Result<String, StoreError> {
+        let names = self.names_of(&Kind::ALL[..4])?;
+        if text::nearest(end, names.iter().map(String::as_str)).is_some() {
+            self.unknown(action, field, &Kind::ALL[..4], end)?;
+        }
+        Ok(format!(" (nothing is known of {end} yet)"))
+    }
+
+    fn names_of(&self, kinds: &[Kind]) -> Result<Vec<String>, StoreError> {
+        let mut names = Vec::new();
+        for kind in kinds {
+            names.extend(self.view.names(*kind)?);
+        }
+        Ok(names)
+    }
+
     pub(super) fn unknown(
         &mut self,
         action: &Action<'_>,
@@ -160,10 +185,7 @@ impl Planner<'_> {
         kinds: &[Kind],
         name: &str,
     ) -> Result<(), StoreError> {
-        let mut names = Vec::new();
-        for kind in kinds {
-            names.extend(self.view.names(*kind)?);
-        }
+        let names = self.names_of(kinds)?;
         let nearest = text::nearest(name, names.iter().map(String::as_str));
         let hint = nearest.map_or_else(String::new, |nearest| format!("; did you mean `{nearest}`?"));
         self.wrong(
@@ -184,6 +206,17 @@ impl Planner<'_> {
             received: shortened(received),
         });
     }
+}
+
+/// The names that a batch records, whatever else is wrong with it.
+pub(super) fn recorded(actions: &Value) -> BTreeSet<String> {
+    let name = |action: &Value| {
+        let is_record = action.get(0)?.as_str()?.starts_with("record-");
+        let props = action.get(1).filter(|_| is_record)?;
+        let name = props.get("name").or_else(|| props.get("path"))?.as_str()?;
+        Some(if props.get("path").is_some() { relative(name) } else { name.trim().to_owned() })
+    };
+    actions.as_array().into_iter().flatten().filter_map(name).collect()
 }
 
 pub(super) fn props_of<'a>(action: &Action<'a>, field: &Field) -> Option<&'a Value> {

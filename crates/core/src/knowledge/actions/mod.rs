@@ -7,6 +7,7 @@
 mod checks;
 
 use std::collections::BTreeMap;
+use std::collections::BTreeSet;
 
 use serde_json::Map;
 use serde_json::Value;
@@ -62,8 +63,14 @@ pub(super) fn plan(
     view: &dyn View,
     new_id: &mut dyn FnMut() -> String,
 ) -> Result<Planned, StoreError> {
-    let mut planner =
-        Planner { view, new_id, planned: Planned::default(), names: BTreeMap::new(), action: 0 };
+    let mut planner = Planner {
+        view,
+        new_id,
+        planned: Planned::default(),
+        names: BTreeMap::new(),
+        recorded: checks::recorded(actions),
+        action: 0,
+    };
     let wrong =
         |message: String| Mistake { action: 0, name: None, field: None, message, received: Value::Null };
     match actions.as_array().map(Vec::as_slice) {
@@ -91,6 +98,8 @@ struct Planner<'a> {
     planned: Planned,
     /// The entities behind a name as the batch will have left them; none: taken back.
     names: BTreeMap<(Kind, String), Vec<String>>,
+    /// The names that the batch records somewhere: links may come before.
+    recorded: BTreeSet<String>,
     action: usize,
 }
 
@@ -206,9 +215,10 @@ impl Planner<'_> {
         self.only(action, allowed, |name| kind.field(name).is_some());
         let ends = ["from", "to", "type"].map(|field| self.text(action, field));
         let [Some(from), Some(to), Some(of)] = ends else { return Ok(()) };
+        let mut unknown = String::new();
         for (field, end) in [("from", &from), ("to", &to)] {
-            if self.any(end)?.is_empty() {
-                self.unknown(action, field, &Kind::ALL[..4], end)?;
+            if self.any(end)?.is_empty() && !self.recorded.contains(end) {
+                unknown.push_str(&self.unknown_end(action, field, end)?);
             }
         }
         let name = link_name(&from, &of, &to);
@@ -229,7 +239,7 @@ impl Planner<'_> {
             }
         }
         let verb = if is_new { "linked" } else { "updated" };
-        self.done(edits, format!("{verb} {from} {of} {to}"));
+        self.done(edits, format!("{verb} {from} {of} {to}{unknown}"));
         self.names.insert((kind, name), vec![id]);
         Ok(())
     }
