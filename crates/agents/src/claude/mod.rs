@@ -8,7 +8,6 @@ mod wake;
 use std::path::Path;
 use std::path::PathBuf;
 
-use consort_core::PRIMER;
 use consort_core::hooks::Dialect;
 use consort_core::hooks::HookCall;
 use consort_core::hooks::HookReply;
@@ -65,8 +64,9 @@ const ENTRIES: HookEntries = HookEntries {
 fn skill(_program: &str) -> String {
     format!(
         "---\nname: consort\ndescription: How to work with the other coding agents of this project: see them, \
-         talk to them, reserve what you change.\n---\n<!-- {} -->\n\n{PRIMER}",
-        plugin_file::NOTICE
+         talk to them, reserve what you change.\n---\n<!-- {} -->\n\n{}",
+        plugin_file::NOTICE,
+        consort_core::primer::for_shells()
     )
 }
 

@@ -3,6 +3,8 @@
 
 pub(crate) mod file;
 
+use std::sync::Arc;
+
 use consort_core::knowledge::ActRequest;
 use consort_core::knowledge::Scope;
 use consort_knowledge::Answer;
@@ -48,7 +50,7 @@ pub(crate) fn ask(
     let (now, worktree) = (opened.app.host().now(), opened.place.worktree.clone());
     let moment = |text: &str| time::moment(text, now, &worktree);
     let mut past = JournalPast { app: &mut opened.app, scope, moment: &moment };
-    let question = Question { scope, source, format, tokens };
+    let question = Question { scope, source, format, tokens, is_cancelled: Arc::default() };
     Ok(consort_knowledge::ask(&mut Session::new(), &*index, &mut past, &question)?)
 }
 

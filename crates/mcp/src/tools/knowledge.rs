@@ -1,5 +1,7 @@
 //! MCP tools of the knowledge room: query, act.
 
+use std::sync::Arc;
+
 use consort_core::knowledge::ActRequest;
 use consort_core::knowledge::KnowledgeError;
 use consort_core::knowledge::Scope;
@@ -7,6 +9,7 @@ use consort_core::presence::Agent;
 use consort_knowledge::Format;
 use consort_knowledge::JournalPast;
 use consort_knowledge::Question;
+use consort_knowledge::Session;
 use serde::Deserialize;
 use serde_json::Value;
 use serde_json::json;
@@ -15,7 +18,6 @@ use super::Entry;
 use super::ToolContext;
 use crate::answer::Answer;
 use crate::answer::Problem;
-use crate::lock;
 
 /// How many tokens an answer may cost.
 const TOKENS: usize = 10_000;
@@ -35,6 +37,7 @@ pub(super) const TOOLS: &[Entry] = &[
         properties: || {
             json!({
                 "expr": { "type": "string" },
+                "project": { "type": "string", "description": "another than this one, by name" },
                 "global": { "type": "boolean", "description": "the person's own knowledge, not this project's" },
             })
         },
@@ -53,6 +56,7 @@ pub(super) const TOOLS: &[Entry] = &[
         properties: || {
             json!({
                 "actions": { "type": "array", "items": { "type": "array", "prefixItems": [{ "type": "string" }, { "type": "object" }] } },
+                "project": { "type": "string" },
                 "global": { "type": "boolean" },
                 "key": { "type": "string", "description": "recorded only once under this" },
             })
@@ -62,25 +66,52 @@ pub(super) const TOOLS: &[Entry] = &[
     },
 ];
 
-fn scope(me: &Agent, is_global: Option<bool>) -> Scope {
-    if is_global.unwrap_or_default() { Scope::Global } else { Scope::Project(me.project.id.clone()) }
+/// What a call is about: the project that it names, else the one that its client or
+/// server was started for, else where the agent is.
+fn scope(
+    context: &mut ToolContext<'_>,
+    me: &Agent,
+    is_global: Option<bool>,
+    named: Option<String>,
+) -> Result<Scope, Problem> {
+    let named = named.or_else(|| context.origin.project.clone());
+    match named {
+        _ if is_global.unwrap_or_default() => Ok(Scope::Global),
+        Some(named) if named != me.project.name && named != me.project.id.as_str() => {
+            let found = context.app.find_project(&named);
+            let hint = format!("leave `project` out for this one, {}", me.project.name);
+            Ok(Scope::Project(found.map_err(|error| Problem::from(error).hint(hint))?.id))
+        }
+        _ => Ok(Scope::Project(me.project.id.clone())),
+    }
 }
 
 #[derive(Deserialize)]
 pub(super) struct Query {
     expr: String,
     global: Option<bool>,
+    #[serde(alias = "projectId")]
+    project: Option<String>,
 }
 
 pub(super) fn query(context: &mut ToolContext<'_>, query: Query) -> Result<Answer, Problem> {
     let me = context.me()?;
-    let scope = scope(&me, query.global);
+    let scope = scope(context, &me, query.global, query.project)?;
     let index = context.app.knowledge()?;
     let calls = context.calls;
     let moment = |text: &str| calls.moment(text, &me.location.worktree);
+    let mut fresh = Session::new();
+    let session = context.session.as_deref_mut().unwrap_or(&mut fresh);
+    let is_cancelled = Arc::clone(&context.is_cancelled);
     let mut past = JournalPast { app: &mut context.app, scope: &scope, moment: &moment };
-    let question = Question { scope: &scope, source: &query.expr, format: Format::Columnar, tokens: TOKENS };
-    let answer = consort_knowledge::ask(&mut lock(context.session), &*index, &mut past, &question)?;
+    let question = Question {
+        scope: &scope,
+        source: &query.expr,
+        format: Format::Columnar,
+        tokens: TOKENS,
+        is_cancelled,
+    };
+    let answer = consort_knowledge::ask(session, &*index, &mut past, &question)?;
     Ok(Answer::new(answer.text.clone(), json!({ "text": answer.text })))
 }
 
@@ -89,6 +120,8 @@ pub(super) struct Act {
     actions: Value,
     global: Option<bool>,
     key: Option<String>,
+    #[serde(alias = "projectId")]
+    project: Option<String>,
 }
 
 pub(super) fn act(context: &mut ToolContext<'_>, act: Act) -> Result<Answer, Problem> {
@@ -96,7 +129,7 @@ pub(super) fn act(context: &mut ToolContext<'_>, act: Act) -> Result<Answer, Pro
     let mut index = context.app.knowledge()?;
     let request = ActRequest {
         caller: context.facts(),
-        scope: scope(&me, act.global),
+        scope: scope(context, &me, act.global, act.project)?,
         actions: act.actions,
         worktree: me.location.worktree,
         key: act.key,
