@@ -211,10 +211,28 @@ pub(crate) fn matching(
     by: i64,
     limit: i64,
 ) -> Result<Vec<Entry>, StoreError> {
+    matching_where(store, condition, by, limit, |_| true)
+}
+
+/// The same of those whose changes, as text, are wanted: the others are not parsed.
+pub(crate) fn matching_where(
+    store: &SqliteTx<'_>,
+    condition: &str,
+    by: i64,
+    limit: i64,
+    is_wanted: impl Fn(&str) -> bool,
+) -> Result<Vec<Entry>, StoreError> {
     let sql = format!("SELECT {COLUMNS} FROM journal WHERE {condition} ORDER BY seq LIMIT ?2");
     let raw: Vec<Raw> = store.ask(|tx| {
         let mut statement = tx.prepare_cached(&sql)?;
-        statement.query_map([by, limit], Raw::read)?.collect()
+        let mut rows = statement.query([by, limit])?;
+        let mut raw = Vec::new();
+        while let Some(row) = rows.next()? {
+            if is_wanted(row.get_ref(CHANGES)?.as_str()?) {
+                raw.push(Raw::read(row)?);
+            }
+        }
+        Ok(raw)
     })?;
     Ok(raw.into_iter().map(Raw::show).collect())
 }
@@ -359,6 +377,9 @@ pub(crate) fn for_each(
     }
     Ok(())
 }
+
+/// The place of the changes among the columns.
+const CHANGES: usize = 5;
 
 struct Raw {
     seq: Seq,

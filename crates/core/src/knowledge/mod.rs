@@ -21,6 +21,7 @@ mod kinds;
 mod merge;
 mod model;
 mod ops;
+mod past_index;
 mod row;
 mod store;
 #[cfg(test)]

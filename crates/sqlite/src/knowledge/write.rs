@@ -63,7 +63,7 @@ pub(super) fn ingest(connection: &Connection, entries: &[Entry], through: Seq) -
         let mut called = Called::new();
         for (id, entity) in &edited {
             put(&tx, &scope, id, entity)?;
-            if let Some(name) = name_of(entity) {
+            if let Some(name) = entity.read_as() {
                 called.entry(name).or_default().push(id);
             }
         }
@@ -97,7 +97,7 @@ fn edit(
     let id = &stamped.edit.entity;
     if !edited.contains_key(id) {
         let entity = entity(tx, scope, id)?;
-        touched.extend(name_of(&entity));
+        touched.extend(entity.read_as());
         edited.insert(id.clone(), entity);
     }
     if let Some(entity) = edited.get_mut(id) {
@@ -121,19 +121,6 @@ fn texts(row: &rusqlite::Row<'_>, column: usize) -> rusqlite::Result<Vec<String>
 fn put(tx: &Connection, scope: &Scope, id: &str, entity: &Entity) -> rusqlite::Result<()> {
     let mut statement = tx.prepare_cached("REPLACE INTO entities VALUES (?1, ?2, ?3)")?;
     statement.execute(params![scope.as_str(), id, json(entity)?]).map(drop)
-}
-
-/// What an entity is read as, once that is known of it.
-fn name_of(entity: &Entity) -> Option<Name> {
-    let kind = Kind::named(entity.text("kind")?)?;
-    let name = match kind {
-        Kind::Relationship => {
-            let [from, of, to] = ["from", "type", "to"].map(|field| entity.text(field));
-            format!("{}\u{1f}{}\u{1f}{}", from?, of?, to?)
-        }
-        kind => entity.text(kind.key_field())?.to_owned(),
-    };
-    Some((kind, name))
 }
 
 /// Reads all entities of one name as one, anew. What leans on a file that was
