@@ -162,7 +162,7 @@ fn things_are_found_before_the_links_between_them_each_on_its_line() {
     for (words, first) in [
         // All words, the beginning of one, any of them.
         ("spreads syncing", "contagious-materialization"),
-        ("decorat", "plexus-model-with-decorators"),
+        ("contag", "contagious-materialization"),
         ("how do we track with stage3 in the browser", "use-stage3-decorators"),
     ] {
         let found = ask(&world, &format!("(map :name (search-knowledge \"{words}\"))"));
