@@ -29,6 +29,7 @@ const MOST_GLOBALS: usize = 20_000;
 pub struct Session {
     globals: Vec<Global>,
     steps: u64,
+    cells: usize,
 }
 
 impl Session {
@@ -47,7 +48,7 @@ impl Session {
         let mut meter = Meter::new(limits);
         meter.globals = self.globals.clone();
         let mut results = run(source, world, &mut meter);
-        self.steps = meter.steps_used();
+        (self.steps, self.cells) = (meter.steps_used(), meter.cells_used());
         let is_new = meter.has_defined || meter.globals.len() > self.globals.len();
         if is_new && retained::cells(&meter.globals, limits.kept) > limits.kept {
             results.push(Err(too_much(limits.kept)));
@@ -60,6 +61,11 @@ impl Session {
     /// How many steps the last run took.
     pub fn steps(&self) -> u64 {
         self.steps
+    }
+
+    /// How many cells the last run took, kept or not.
+    pub fn cells(&self) -> usize {
+        self.cells
     }
 
     /// The names that have been defined, in the order of their first mention.

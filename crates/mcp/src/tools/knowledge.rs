@@ -22,6 +22,9 @@ use crate::answer::Problem;
 /// How many tokens an answer may cost.
 const TOKENS: usize = 10_000;
 
+/// A query that took more cells has freed megabytes.
+const MUCH: usize = 50_000;
+
 pub(super) const TOOLS: &[Entry] = &[
     Entry {
         name: "query",
@@ -111,7 +114,11 @@ pub(super) fn query(context: &mut ToolContext<'_>, query: Query) -> Result<Answe
         tokens: TOKENS,
         is_cancelled,
     };
-    let answer = consort_knowledge::ask(session, &*index, &mut past, &question)?;
+    let answer = consort_knowledge::ask(session, &*index, &mut past, &question);
+    if session.cells() > MUCH {
+        context.calls.give_back_memory();
+    }
+    let answer = answer?;
     Ok(Answer::new(answer.text.clone(), json!({ "text": answer.text })))
 }
 
