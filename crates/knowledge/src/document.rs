@@ -45,6 +45,28 @@ fn ingest(document: &mut Document, at: Timestamp, change: &KnowledgeChange) -> R
     }
 }
 
+/// The state that a document's state becomes by the entries that follow those it was
+/// made from, without loading it; `None` where these replace something in it.
+pub fn append(state: &[u8], entries: &[Entry]) -> Result<Option<Vec<u8>>, CrdtError> {
+    let mut state = state.to_vec();
+    for entry in entries {
+        for change in &entry.changes {
+            let Change::Knowledge(KnowledgeChange::Edited { writer, by, edits, at, .. }) = &change.change
+            else {
+                return Ok(None);
+            };
+            let edits: Vec<consort_crdt::Edit> = edits.iter().map(outward).collect();
+            let by = serde_json::to_value(by).unwrap_or_default();
+            let stamp = Stamp { at: at.unwrap_or(entry.at).0, writer: *writer, by };
+            match Document::append(&state, &edits, &stamp)? {
+                Some(longer) => state = longer,
+                None => return Ok(None),
+            }
+        }
+    }
+    Ok(Some(state))
+}
+
 /// What is new in another replica's words.
 pub fn merge(document: &mut Document, update: &[u8]) -> Result<Vec<StampedEdit>, CrdtError> {
     Ok(document.merge(update)?.into_iter().map(to_edit).collect())

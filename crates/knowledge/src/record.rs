@@ -91,9 +91,9 @@ impl Records for Entries {
             "kind" => Value::string(self.kind.as_str()),
             "name" if self.kind == Kind::File => self.get(record, "path"),
             // Who said so, where it matters: `(@ p :by)`, `(@ p :commit)`.
-            "by" | "agent" | "commit" => {
+            "by" | "agent" | "commit" | "via" => {
                 let by = self.row(record).value("by");
-                let part = if field == "commit" { "commit" } else { "name" };
+                let part = if field == "commit" || field == "via" { field } else { "name" };
                 by.and_then(|by| by.get(part).map(value)).unwrap_or_default()
             }
             "at" | "time" => match self.row(record).get("at") {

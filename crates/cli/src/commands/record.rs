@@ -1,5 +1,5 @@
-//! The command `consort record`: records one principle, pattern, decision or file in
-//! the knowledge.
+//! The command `consort record`: records one principle, pattern, decision, file or note
+//! in the knowledge.
 
 use clap::builder::PossibleValuesParser;
 use consort_core::knowledge::FieldType;
@@ -18,7 +18,7 @@ use crate::world::World;
 #[derive(clap::Args)]
 pub(crate) struct Args {
     /// What it is
-    #[arg(value_parser = PossibleValuesParser::new(["principle", "pattern", "decision", "file"]))]
+    #[arg(value_parser = PossibleValuesParser::new(["principle", "pattern", "decision", "file", "note"]))]
     kind: String,
     /// What it is called; of a file, its path
     name: String,

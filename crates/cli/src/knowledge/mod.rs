@@ -2,6 +2,7 @@
 //! share it.
 
 pub(crate) mod file;
+pub(crate) mod git_file;
 
 use std::sync::Arc;
 
@@ -45,8 +46,8 @@ pub(crate) fn ask(
     format: Format,
     tokens: usize,
 ) -> Result<Answer, CommandError> {
-    let mut index = opened.app.knowledge()?;
-    file::ingest(opened, &mut *index, scope)?;
+    file::take_in(opened, scope);
+    let index = opened.app.knowledge()?;
     let (now, worktree) = (opened.app.host().now(), opened.place.worktree.clone());
     let moment = |text: &str| time::moment(text, now, &worktree);
     let mut past = JournalPast { app: &mut opened.app, scope, moment: &moment };
@@ -66,13 +67,13 @@ pub(crate) fn record_all(
         let request = ActRequest {
             caller: person::acting(&mut opened.app)?,
             worktree: opened.place.worktree.clone(),
+            cwd: opened.cwd.clone(),
             scope: scope.clone(),
             actions,
             key: None,
         };
         count += opened.app.act_with(&mut *index, &request)?.results.len();
     }
-    file::save_if_wanted(opened, scope)?;
     Ok(count)
 }
 
@@ -85,17 +86,17 @@ pub(crate) fn act(
     key: Option<String>,
     json: bool,
 ) -> CommandResult {
+    file::take_in(opened, &scope);
     let mut index = opened.app.knowledge()?;
-    file::ingest(opened, &mut *index, &scope)?;
     let request = ActRequest {
         caller: person::acting(&mut opened.app)?,
         worktree: opened.place.worktree.clone(),
+        cwd: opened.cwd.clone(),
         scope,
         actions,
         key,
     };
     let outcome = opened.app.act_with(&mut *index, &request)?;
-    file::save_if_wanted(opened, &request.scope)?;
     if json {
         return world.out.json(&outcome);
     }

@@ -109,3 +109,69 @@ fn results_are_kept_by_content() {
     assert_eq!(world.run("cache get a.rs symbols").code, 1);
     assert_eq!(world.run("cache clear").code, 0);
 }
+
+/// However a path is written, it is one file, and its content is known.
+#[test]
+fn a_file_has_one_name_however_its_path_is_written() {
+    let world = world();
+    let src = world.project().canonicalize().unwrap().join("src");
+    fs::create_dir_all(&src).unwrap();
+    fs::write(src.join("model.rs"), "one").unwrap();
+    std::os::unix::fs::symlink(&src, world.project().join("link")).unwrap();
+    std::os::unix::fs::symlink("/etc", world.project().join("away")).unwrap();
+    let absolute = src.join("model.rs").display().to_string();
+    let record = |path: &str| {
+        act(&world, None, &json!([["record-file-understanding", { "path": path, "summary": "The model" }]]))
+    };
+    for path in ["src/model.rs", "./src/model.rs", "src/../src/model.rs", "link/model.rs", &absolute] {
+        let ran = record(path);
+        assert!(ran.stdout.contains("file src/model.rs"), "{path}: {ran}");
+    }
+    // From a subdirectory, as it is seen there.
+    let mut command = world.consort(["record", "file", "model.rs", "The model"]);
+    let ran = world.ran(command.current_dir(&src));
+    assert!(ran.stdout.contains("updated file src/model.rs"), "{ran}");
+    assert_eq!(bare(&world, "(names \"files\")"), "(src/model.rs)");
+    assert_eq!(ask(&world, "(string-length (@ (get-file-understanding \"src/model.rs\") :hash))"), "32");
+    for path in ["/etc/passwd", "../outside.rs", "away/passwd", &format!("{}/..", src.display())] {
+        let ran = record(path);
+        assert_eq!(ran.code, 1, "{path}: {ran}");
+        assert!(
+            ran.stderr.contains("`path`: is outside the project, which is ")
+                || ran.stderr.contains("is the project's directory"),
+            "{path}: {ran}"
+        );
+    }
+    // Where something is, and what it is tied to.
+    let place = format!("{absolute}:12");
+    act(
+        &world,
+        None,
+        &json!([
+            ["record-principle", { "name": "p", "description": "d", "locations": [place, "https://example.org/x:1"] }],
+            ["link-entities", { "from": "p", "to": absolute, "type": "implements" }],
+        ]),
+    );
+    let locations = bare(&world, "(@ (get-principle \"p\") :locations)");
+    assert_eq!(locations, "(src/model.rs:12 https://example.org/x:1)");
+    assert_eq!(bare(&world, "(map :to (get-relationships-from \"p\"))"), "(src/model.rs)");
+}
+
+/// What fits nowhere else is a note, and needs no name.
+#[test]
+fn notes_are_free() {
+    let world = world();
+    let ran = act(
+        &world,
+        Some("s1"),
+        &json!([["record-note", { "description": "The staging server restarts at night." }]]),
+    );
+    assert!(ran.stdout.contains("recorded note the-staging-server-restarts-at-night"), "{ran}");
+    let ran = world.run_as(None, &["record", "note", "deploys", "Only on Tuesdays", "tags=ops"]);
+    assert_eq!(ran.code, 0, "{ran}");
+    assert_eq!(bare(&world, "(names \"notes\")"), "(deploys the-staging-server-restarts-at-night)");
+    assert_eq!(bare(&world, "(@ (get-note \"deploys\") :tags)"), "(ops)");
+    assert!(world.run("know list notes").stdout.contains("Only on Tuesdays"));
+    act(&world, None, &json!([["delete-note", { "name": "deploys" }]]));
+    assert_eq!(bare(&world, "(get-note \"deploys\")"), "nil");
+}

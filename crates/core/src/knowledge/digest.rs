@@ -25,7 +25,8 @@ pub fn told(known: &Known) -> Option<(f64, String)> {
     };
     // What may no longer hold comes last.
     let (weight, stale) = if known.stale.is_some() { (weight / 4.0, " (stale)") } else { (weight, "") };
-    let by = text::foreign(&known.by.name, 30);
+    let via = known.by.via.as_ref().map(|via| format!(" ({via})")).unwrap_or_default();
+    let by = text::foreign(&known.by.name, 30) + &via;
     let name = text::foreign(known.text("name"), 60);
     let about = text::quoted(known.text("description"), LONGEST_LINE);
     Some((weight, format!("- {} {name}{stale}, by {by}: {about}", known.kind.as_str())))

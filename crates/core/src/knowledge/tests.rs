@@ -96,6 +96,14 @@ impl View for Memory {
     fn names(&self, kind: Kind) -> Result<Vec<String>, StoreError> {
         Ok(self.all().into_iter().filter(|known| known.kind == kind).map(|known| known.name).collect())
     }
+
+    fn place(&self, written: &str) -> Result<String, String> {
+        Ok(written.trim_start_matches("./").to_owned())
+    }
+
+    fn location(&self, written: &str) -> String {
+        written.to_owned()
+    }
 }
 
 fn seeded() -> Memory {

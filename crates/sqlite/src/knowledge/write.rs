@@ -244,7 +244,7 @@ fn ends_of(name: &str) -> impl Iterator<Item = &str> {
 }
 
 /// What may lean on files.
-const SAYINGS: [Kind; 3] = [Kind::Principle, Kind::Pattern, Kind::Decision];
+const SAYINGS: [Kind; 4] = [Kind::Principle, Kind::Pattern, Kind::Decision, Kind::Note];
 
 /// Notes which files something leans on: where it is to be seen, and what it is
 /// tied to.
@@ -260,7 +260,7 @@ fn lean(tx: &Connection, scope: &Scope, known: &Known) -> rusqlite::Result<Vec<S
                 end.execute(params![scope.as_str(), name, known.name])?;
             }
         }
-        Kind::Principle | Kind::Pattern | Kind::Decision => {
+        Kind::Principle | Kind::Pattern | Kind::Decision | Kind::Note => {
             let location = Some(known.text("location")).filter(|place| !place.is_empty());
             let places = known.texts("locations").chain(location);
             paths.extend(places.map(|place| path_of(place).to_owned()));

@@ -7,6 +7,7 @@ mod import;
 mod merge;
 mod save;
 mod similar;
+mod take_in;
 
 use std::path::PathBuf;
 
@@ -37,7 +38,7 @@ pub(crate) enum Command {
     },
     /// List everything of a kind
     List {
-        #[arg(default_value = "principles", value_parser = ["principles", "patterns", "decisions", "files", "relationships"])]
+        #[arg(default_value = "principles", value_parser = ["principles", "patterns", "decisions", "files", "notes", "relationships"])]
         kind: String,
         #[command(flatten)]
         scope: ScopeArgs,
@@ -93,6 +94,9 @@ pub(crate) enum Command {
     /// The same, in the process that may die of it
     #[command(hide = true)]
     Join { ours: PathBuf, theirs: PathBuf },
+    /// Record what this worktree's file says, in the process that may die of it
+    #[command(hide = true)]
+    TakeIn,
     /// Try whether what comes on standard input can be read
     #[command(hide = true)]
     Try,
@@ -128,6 +132,7 @@ pub(crate) fn run(world: &World, command: &Command) -> Result<ExitCode, CommandE
         }
         Command::Merge { ours, theirs, .. } => return merge::run(ours, theirs),
         Command::Join { ours, theirs } => return merge::join(world, ours, theirs),
+        Command::TakeIn => return take_in::run(world),
         Command::Try => return merge::attempt(),
     };
     let mut opened = world.open()?;

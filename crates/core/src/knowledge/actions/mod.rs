@@ -24,6 +24,7 @@ use super::merge::KIND;
 use super::merge::STALE;
 use crate::engine::StoreError;
 use crate::text;
+pub(super) use checks::LONGEST;
 use checks::props_of;
 use checks::texts;
 
@@ -39,6 +40,12 @@ pub(super) trait View {
 
     /// All names of a kind, for a hint.
     fn names(&self, kind: Kind) -> Result<Vec<String>, StoreError>;
+
+    /// The file of the project that a path means, or why there is none.
+    fn place(&self, written: &str) -> Result<String, String>;
+
+    /// A path with a line perhaps, where that is in the project; else as it is written.
+    fn location(&self, written: &str) -> String;
 }
 
 /// What a batch would do.
@@ -121,11 +128,13 @@ impl Planner<'_> {
             "record-pattern" => self.record(&action, Kind::Pattern),
             "record-decision" => self.record(&action, Kind::Decision),
             "record-file-understanding" => self.record(&action, Kind::File),
+            "record-note" => self.record(&action, Kind::Note),
             "link-entities" => self.link(&action),
             "delete-principle" => self.delete(&action, Kind::Principle),
             "delete-pattern" => self.delete(&action, Kind::Pattern),
             "delete-decision" => self.delete(&action, Kind::Decision),
             "delete-file-understanding" => self.delete(&action, Kind::File),
+            "delete-note" => self.delete(&action, Kind::Note),
             "delete-relationship" => self.unlink(&action),
             "update-confidence" => self.update_confidence(&action),
             "add-evidence" => self.add_evidence(&action),
@@ -215,12 +224,9 @@ impl Planner<'_> {
         self.only(action, allowed, |name| kind.field(name).is_some());
         let ends = ["from", "to", "type"].map(|field| self.text(action, field));
         let [Some(from), Some(to), Some(of)] = ends else { return Ok(()) };
-        let mut unknown = String::new();
-        for (field, end) in [("from", &from), ("to", &to)] {
-            if self.any(end)?.is_empty() && !self.recorded.contains(end) {
-                unknown.push_str(&self.unknown_end(action, field, end)?);
-            }
-        }
+        let (from, no_from) = self.end(action, "from", from)?;
+        let (to, no_to) = self.end(action, "to", to)?;
+        let unknown = no_from + &no_to;
         let name = link_name(&from, &of, &to);
         let ids = self.ids(kind, &name)?;
         let is_new = ids.is_empty();
@@ -244,10 +250,30 @@ impl Planner<'_> {
         Ok(())
     }
 
+    /// What an end of a relationship is called: a name, or a file however it is written;
+    /// and a remark where nothing is known of it yet.
+    fn end(&mut self, action: &Action<'_>, field: &str, end: String) -> Result<(String, String), StoreError> {
+        if !self.any(&end)?.is_empty() || self.recorded.contains(&end) {
+            return Ok((end, String::new()));
+        }
+        if let Ok(name) = self.view.place(&end)
+            && !self.ids(Kind::File, &name)?.is_empty()
+        {
+            return Ok((name, String::new()));
+        }
+        let unknown = self.unknown_end(action, field, &end)?;
+        Ok((end, unknown))
+    }
+
     fn unlink(&mut self, action: &Action<'_>) -> Result<(), StoreError> {
         self.only(action, ["from", "to", "type"], |_| false);
         let ends = ["from", "to", "type"].map(|field| self.text(action, field));
         let [Some(from), Some(to), Some(of)] = ends else { return Ok(()) };
+        let known_as = |end: String| self.view.place(&end).ok().filter(|name| *name != end).unwrap_or(end);
+        let (from, to) = match self.ids(Kind::Relationship, &link_name(&from, &of, &to))?.is_empty() {
+            true => (known_as(from), known_as(to)),
+            false => (from, to),
+        };
         let name = link_name(&from, &of, &to);
         let ids = self.ids(Kind::Relationship, &name)?;
         if ids.is_empty() {
@@ -313,7 +339,7 @@ impl Planner<'_> {
     /// It was looked at and still holds.
     fn confirm(&mut self, action: &Action<'_>) -> Result<(), StoreError> {
         self.only(action, ["name", "path", "kind"], |_| false);
-        let Some((kind, name, ids)) = self.one_of(action, &Kind::ALL[..4])? else { return Ok(()) };
+        let Some((kind, name, ids)) = self.one_of(action, &Kind::NAMED)? else { return Ok(()) };
         let edits: Vec<Edit> =
             ids.iter().flat_map(|id| [set(id, CONFIRMED, true), set(id, STALE, Value::Null)]).collect();
         if kind == Kind::File {
@@ -326,8 +352,10 @@ impl Planner<'_> {
 
     fn rename(&mut self, action: &Action<'_>) -> Result<(), StoreError> {
         self.only(action, ["name", "path", "kind", "to"], |_| false);
-        let Some((kind, name, ids)) = self.one_of(action, &Kind::ALL[..4])? else { return Ok(()) };
+        let Some((kind, name, ids)) = self.one_of(action, &Kind::NAMED)? else { return Ok(()) };
         let Some(to) = self.text(action, "to") else { return Ok(()) };
+        let to = if kind == Kind::File { self.place(action, "to", &to) } else { Some(to) };
+        let Some(to) = to else { return Ok(()) };
         if !self.ids(kind, &to)?.is_empty() {
             self.wrong(Some(action.name), Some("to"), "is taken by another", &Value::from(to.as_str()));
             return Ok(());
@@ -361,11 +389,13 @@ pub(super) const ACTIONS: &[&str] = &[
     "record-pattern",
     "record-decision",
     "record-file-understanding",
+    "record-note",
     "link-entities",
     "delete-principle",
     "delete-pattern",
     "delete-decision",
     "delete-file-understanding",
+    "delete-note",
     "delete-relationship",
     "update-confidence",
     "add-evidence",

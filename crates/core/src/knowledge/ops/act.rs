@@ -27,6 +27,7 @@ use crate::knowledge::Source;
 use crate::knowledge::actions;
 use crate::knowledge::fresh_replica;
 use crate::knowledge::model;
+use crate::knowledge::place::Standpoint;
 use crate::presence;
 use crate::presence::Caller;
 
@@ -67,7 +68,9 @@ impl App {
             return Ok(ActOutcome { number, duplicate: true, results: Vec::new() });
         }
         let host = &*self.host;
-        let view = InScope { index, scope: &request.scope, newest: Cell::default() };
+        let (worktree, cwd) = (&*request.worktree, &*request.cwd);
+        let from = Standpoint { host, worktree, cwd };
+        let view = InScope { index, scope: &request.scope, newest: Cell::default(), from };
         let mut planned =
             actions::plan(&request.actions, &view, &mut || EntryId::new(now, host.random()).to_string())?;
         if !planned.mistakes.is_empty() {
@@ -81,7 +84,7 @@ impl App {
         let at = model::time_after(now, view.newest.get());
         let with_files = planned.is_about_files;
         let writer = tx.replica(&host.name(), fresh_replica(host.random()))?;
-        let by = Source { name: by.0, kind: by.1, commit: host.commit(&request.worktree) };
+        let by = Source { name: by.0, kind: by.1, commit: host.commit(&request.worktree), via: None };
         let change =
             KnowledgeChange::Edited { writer, by, edits: planned.edits, key: request.key.clone(), at };
         let (id, project) = (EntryId::new(now, host.random()), request.scope.project().cloned());
@@ -92,6 +95,7 @@ impl App {
         if index.ingest(&[entry.kept(&recorded)], recorded.seq).is_ok() {
             let _ = self.write_digest(index, &request.scope, with_files);
         }
+        self.note_recorded(&request.scope, &request.worktree);
         Ok(ActOutcome { number, duplicate: false, results: planned.results })
     }
 }
@@ -110,6 +114,7 @@ struct InScope<'a> {
     scope: &'a Scope,
     /// When the newest of what was read was said.
     newest: Cell<Timestamp>,
+    from: Standpoint<'a>,
 }
 
 impl InScope<'_> {
@@ -134,5 +139,19 @@ impl actions::View for InScope<'_> {
 
     fn names(&self, kind: Kind) -> Result<Vec<String>, StoreError> {
         self.index.names(self.scope, kind)
+    }
+
+    fn place(&self, written: &str) -> Result<String, String> {
+        match self.scope {
+            Scope::Project(_) => self.from.place(written),
+            Scope::Global => Ok(written.to_owned()),
+        }
+    }
+
+    fn location(&self, written: &str) -> String {
+        match self.scope {
+            Scope::Project(_) => self.from.location(written),
+            Scope::Global => written.to_owned(),
+        }
     }
 }

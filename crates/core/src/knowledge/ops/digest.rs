@@ -16,7 +16,15 @@ const BYTES_PER_TOKEN: usize = 4;
 impl App {
     /// What an agent that begins is told of what is known, in so many tokens: what
     /// has to do with its branch and its place first.
-    pub fn digest(&self, agent: &Agent, tokens: usize) -> Option<String> {
+    pub fn digest(&mut self, agent: &Agent, tokens: usize) -> Option<String> {
+        if tokens > 0 {
+            self.take_in_for(agent, tokens);
+        }
+        self.known_digest(agent, tokens)
+    }
+
+    /// The same of what was taken in before.
+    pub(super) fn known_digest(&self, agent: &Agent, tokens: usize) -> Option<String> {
         let lines = self.engine.side_files().digest(&agent.project.id)?;
         let below = agent.location.cwd.strip_prefix(&agent.location.worktree).unwrap_or(Path::new(""));
         let place = format!("{} {}", agent.branch.as_deref().unwrap_or_default(), below.display());

@@ -12,9 +12,9 @@ use crate::journal::Seq;
 use crate::knowledge::KnowledgeChange;
 use crate::knowledge::KnowledgeIndex;
 use crate::knowledge::KnowledgePlace;
-use crate::knowledge::LONGEST_AHEAD;
 use crate::knowledge::Scope;
 use crate::knowledge::StampedEdit;
+use crate::knowledge::foreign;
 
 impl App {
     /// All entries about what is known in a scope, oldest first.
@@ -80,12 +80,14 @@ impl App {
         Ok(index)
     }
 
-    /// Records what another replica knew, and what was new in it: also where that is
-    /// nothing we read, as long as there is an update. What it says later may build on it.
+    /// Records what another replica knew and what was new in it, and the way it came:
+    /// also where that is nothing we read, as long as there is an update. What it says
+    /// later may build on it.
     pub fn merge_knowledge(
         &mut self,
         index: &mut dyn KnowledgeIndex,
         scope: &Scope,
+        via: &str,
         update: String,
         edits: Vec<StampedEdit>,
     ) -> Result<Option<Seq>, StoreError> {
@@ -93,8 +95,8 @@ impl App {
             return Ok(None);
         }
         let now = self.host.now();
-        let is_ahead = |edit: &StampedEdit| edit.at.since(now) > LONGEST_AHEAD;
-        let (ahead, edits) = edits.into_iter().partition(is_ahead);
+        let edits = edits.into_iter().map(|edit| foreign::marked(edit, via));
+        let (edits, ahead) = edits.partition(|edit| foreign::counts(edit, now));
         let tx = self.engine.write()?;
         let changes = vec![Change::Knowledge(KnowledgeChange::Merged { update, edits, ahead })];
         let recorded =

@@ -57,7 +57,7 @@ impl App {
             return Ok(marked);
         }
         let writer = tx.replica(&self.host.name(), fresh_replica(self.host.random()))?;
-        let by = Source { name: "consort".into(), kind: None, commit: self.host.commit(worktree) };
+        let by = Source { name: "consort".into(), kind: None, commit: self.host.commit(worktree), via: None };
         let at = model::time_after(now, newest);
         let changes = vec![Change::Knowledge(KnowledgeChange::Edited { writer, by, edits, key: None, at })];
         Self::conclude(&*self.host, tx, now, Some(project.clone()), actor, changes)?;

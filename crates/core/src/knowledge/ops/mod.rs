@@ -2,6 +2,7 @@
 
 mod act;
 mod digest;
+mod git_file;
 mod history;
 mod index;
 mod mark_stale;
