@@ -49,6 +49,9 @@ fn what_is_known_of_a_file_that_changes_is_stale() {
     assert_eq!(stale, "()", "{stale}");
     edit("four");
     assert!(bare(&world, "(map :name (get-stale))").contains("model"));
+    // What it was when it was looked at is as good as it was.
+    edit("three");
+    assert_eq!(ask(&world, "(get-stale)"), "()");
     assert_eq!(world.run("journal verify").code, 0);
 }
 
@@ -174,4 +177,39 @@ fn notes_are_free() {
     assert!(world.run("know list notes").stdout.contains("Only on Tuesdays"));
     act(&world, None, &json!([["delete-note", { "name": "deploys" }]]));
     assert_eq!(bare(&world, "(get-note \"deploys\")"), "nil");
+}
+
+/// Whoever changes a file, by whatever means: what is shown of it is compared with it.
+#[test]
+fn what_is_shown_is_compared_with_the_file_as_it_is() {
+    let world = world();
+    let path = world.project().join("src/model.rs");
+    fs::create_dir_all(world.project().join("src")).unwrap();
+    fs::write(&path, "one").unwrap();
+    act(&world, Some("s1"), &some());
+    let told = world.told("s9", "SessionStart", &json!({ "source": "startup" })).unwrap();
+    assert!(told.contains("- principle contagious-materialization, by "), "{told}");
+    let is_stale = || bare(&world, "(map :name (get-stale))");
+    assert_eq!(is_stale(), "()");
+    // An editor, a formatter, git: nobody of whom a hook tells.
+    fs::write(&path, "two").unwrap();
+    assert_eq!(is_stale(), "(contagious-materialization model src/model.rs nil)");
+    assert!(ask(&world, "(get-file-understanding \"src/model.rs\")").contains(":stale true"));
+    assert!(bare(&world, "(map :name (filter :stale (search-knowledge \"syncs\")))").contains("contagious"));
+    // A session that was told so hears of it once.
+    let prompt = || world.told("s9", "UserPromptSubmit", &json!({ "prompt": "go on" })).unwrap_or_default();
+    let told = prompt();
+    assert!(
+        told.contains("What you were told of principle contagious-materialization may no longer hold: src/model.rs has changed since."),
+        "{told}"
+    );
+    assert!(!prompt().contains("may no longer hold"));
+    // And back.
+    fs::write(&path, "one").unwrap();
+    assert_eq!(is_stale(), "()");
+    let told = world.told("s10", "SessionStart", &json!({ "source": "startup" })).unwrap();
+    assert!(!told.contains("(stale)"), "{told}");
+    fs::remove_file(&path).unwrap();
+    assert!(is_stale().contains("src/model.rs"));
+    assert_eq!(world.run("journal verify").code, 0);
 }

@@ -246,7 +246,10 @@ fn foreign_values_are_checked_and_marked() {
     assert_eq!(ask(&other, "(@ (get-principle \"theirs\") :description)"), "\"some words\"");
     assert_eq!(ask(&other, "(@ (get-principle \"theirs\") :via)"), "\"git\"");
     let told = start(&other, "s1");
-    assert!(told.contains("- principle theirs, by \"you [31m\" (git): ") && told.contains("(git): "), "{told:?}");
+    assert!(
+        told.contains("- principle theirs, by \"you [31m\" (git): ") && told.contains("(git): "),
+        "{told:?}"
+    );
     assert!(!told.contains('\u{1b}'), "{told:?}");
     assert_eq!(other.run("journal verify").code, 0);
 }

@@ -13,6 +13,7 @@
 //! all**: it is decided against one view, and is one entry.
 
 mod actions;
+mod as_seen;
 mod digest;
 mod entity;
 mod error;

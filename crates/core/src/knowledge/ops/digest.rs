@@ -30,7 +30,13 @@ impl App {
         let place = format!("{} {}", agent.branch.as_deref().unwrap_or_default(), below.display());
         let words = place.split(|c: char| !c.is_alphanumeric()).filter(|word| word.len() > 2);
         let words: Vec<String> = words.map(str::to_lowercase).collect();
-        digest::digest_for(&lines, &words, tokens * BYTES_PER_TOKEN)
+        let digest = digest::digest_for(&lines, &words, tokens * BYTES_PER_TOKEN)?;
+        // Should it become stale, the session hears of it.
+        let side_files = self.engine.side_files();
+        for shown in digest::shown_in(&digest) {
+            side_files.notified_before(&agent.session, shown);
+        }
+        Some(digest)
     }
 
     /// Writes out what sessions of a project are told when they start, and which

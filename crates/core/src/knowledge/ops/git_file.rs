@@ -7,11 +7,14 @@ use std::sync::Arc;
 
 use crate::App;
 use crate::engine::StoreError;
+use crate::journal::Actor;
 use crate::knowledge::GitFile;
 use crate::knowledge::GitFileMark;
 use crate::knowledge::KnowledgeIndex;
 use crate::knowledge::Scope;
 use crate::knowledge::TakenIn;
+use crate::knowledge::as_seen::AsSeen;
+use crate::knowledge::as_seen::Contents;
 use crate::presence::Agent;
 use crate::project::ProjectId;
 
@@ -33,7 +36,29 @@ impl App {
     ) -> Result<Box<dyn KnowledgeIndex>, StoreError> {
         // A file that cannot be understood keeps nobody from what is known.
         let _ = self.take_in_git_file(scope, worktree);
-        self.knowledge()
+        self.knowledge_seen_from(scope, worktree)
+    }
+
+    /// What is known in a scope as of now, as it is seen from a worktree: what is known of
+    /// files says whether they are still what they were.
+    pub fn knowledge_seen_from(
+        &mut self,
+        scope: &Scope,
+        worktree: &Path,
+    ) -> Result<Box<dyn KnowledgeIndex>, StoreError> {
+        let index = self.knowledge()?;
+        let Scope::Project(project) = scope else { return Ok(index) };
+        let side_files = self.engine.side_files();
+        let mut contents = Contents::load(&*self.host, &*side_files, worktree);
+        let mut seen = AsSeen::new(index, scope, &mut contents)?;
+        contents.keep(&*side_files);
+        // A linked worktree has files of its own; what is noted is how it is where the
+        // repository is.
+        if !seen.to_note.is_empty() && self.worktrees(scope).iter().any(|main| main == worktree) {
+            let _ = self.mark_stale(project, worktree, &seen.to_note, Actor::Consort);
+            self.catch_up(&mut *seen.index)?;
+        }
+        Ok(Box::new(seen))
     }
 
     /// The same for an agent, which may ask for another project than its own.
