@@ -48,6 +48,7 @@ fn record(app: &mut StoryApp, action: Value) {
         worktree: "/shop/main".into(),
         cwd: "/shop/main".into(),
         key: None,
+        even_so: false,
     };
     app.act(&request).unwrap();
 }

@@ -55,26 +55,13 @@ pub(crate) fn ask(
     Ok(consort_knowledge::ask(&mut Session::new(), &*index, &mut past, &question)?)
 }
 
-/// Records batches one after the other; how many actions that was.
-pub(crate) fn record_all(
-    opened: &mut Opened,
-    scope: &Scope,
-    batches: impl Iterator<Item = Value>,
-) -> Result<usize, CommandError> {
-    let mut index = opened.app.knowledge()?;
-    let mut count = 0;
-    for actions in batches {
-        let request = ActRequest {
-            caller: person::acting(&mut opened.app)?,
-            worktree: opened.place.worktree.clone(),
-            cwd: opened.cwd.clone(),
-            scope: scope.clone(),
-            actions,
-            key: None,
-        };
-        count += opened.app.act_with(&mut *index, &request)?.results.len();
-    }
-    Ok(count)
+/// How a batch is recorded.
+#[derive(Default)]
+pub(crate) struct Manner {
+    pub(crate) key: Option<String>,
+    /// Though something looks like a secret.
+    pub(crate) even_so: bool,
+    pub(crate) json: bool,
 }
 
 /// Records a batch, and says what came of it.
@@ -83,9 +70,9 @@ pub(crate) fn act(
     opened: &mut Opened,
     scope: Scope,
     actions: Value,
-    key: Option<String>,
-    json: bool,
+    manner: Manner,
 ) -> CommandResult {
+    let Manner { key, even_so, json } = manner;
     file::take_in(opened, &scope);
     let mut index = opened.app.knowledge()?;
     let request = ActRequest {
@@ -95,6 +82,7 @@ pub(crate) fn act(
         scope,
         actions,
         key,
+        even_so,
     };
     let outcome = opened.app.act_with(&mut *index, &request)?;
     if json {

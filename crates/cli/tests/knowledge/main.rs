@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a helper that cannot go on should stop the test")]
 
 mod files;
+mod forms;
 mod git;
 mod queries;
 mod replicas;

@@ -52,6 +52,8 @@ pub use model::ActOutcome;
 pub use model::ActRequest;
 pub use model::Edit;
 pub use model::EditChange;
+pub use model::ImportOutcome;
+pub use model::ImportedThing;
 pub use model::KnowledgeChange;
 pub use model::KnowledgePlace;
 pub use model::Known;

@@ -237,6 +237,26 @@ pub struct ActRequest {
     /// Where the caller stands, for paths that are not absolute.
     pub cwd: PathBuf,
     pub key: Option<String>,
+    /// The person means it, though something in it looks like a secret.
+    pub even_so: bool,
+}
+
+/// Something that was recorded elsewhere, to be recorded here.
+#[derive(Clone, Debug)]
+pub struct ImportedThing {
+    /// `["record-principle", {…}]`.
+    pub action: Value,
+    /// Who said so and when, where that is told.
+    pub by: Option<Source>,
+    pub at: Option<Timestamp>,
+}
+
+/// What an import came to. All of it is one entry, or nothing is.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct ImportOutcome {
+    pub recorded: usize,
+    /// Relationships to what is known neither here nor there yet.
+    pub dangling: Vec<String>,
 }
 
 /// What was recorded.

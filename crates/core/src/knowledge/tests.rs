@@ -65,7 +65,7 @@ impl Memory {
     /// Carries a batch out, or says what is wrong with it.
     fn act(&mut self, actions: Value) -> Result<Vec<String>, Vec<String>> {
         let mut next = self.next;
-        let planned = plan(&actions, self, &mut || {
+        let planned = plan(&actions, self, super::actions::USUAL, &mut || {
             next += 1;
             format!("e{next}")
         })

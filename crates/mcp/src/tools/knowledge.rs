@@ -136,6 +136,7 @@ pub(super) fn act(context: &mut ToolContext<'_>, act: Act) -> Result<Answer, Pro
         worktree,
         cwd,
         key: act.key,
+        even_so: false,
     };
     let outcome = context.app.act_with(&mut *index, &request);
     match outcome {

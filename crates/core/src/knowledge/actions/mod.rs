@@ -58,7 +58,22 @@ pub(super) struct Planned {
     /// Whether what is known of files may change at all.
     pub(super) is_about_files: bool,
     pub(super) mistakes: Vec<Mistake>,
+    /// How many edits there are after each action.
+    pub(super) ends: Vec<usize>,
+    /// Imported relationships to what is not known yet.
+    pub(super) dangling: Vec<String>,
 }
+
+/// What a batch may be.
+#[derive(Clone, Copy)]
+pub(super) struct Bounds {
+    pub(super) most: usize,
+    /// Whether it was recorded elsewhere: then nobody is asked what an unknown name means.
+    pub(super) is_import: bool,
+}
+
+/// The bounds of what somebody records.
+pub(super) const USUAL: Bounds = Bounds { most: MOST_ACTIONS, is_import: false };
 
 /// A relationship is known by its ends and its type together.
 pub(super) fn link_name(from: &str, kind: &str, to: &str) -> String {
@@ -68,31 +83,28 @@ pub(super) fn link_name(from: &str, kind: &str, to: &str) -> String {
 pub(super) fn plan(
     actions: &Value,
     view: &dyn View,
+    bounds: Bounds,
     new_id: &mut dyn FnMut() -> String,
 ) -> Result<Planned, StoreError> {
-    let mut planner = Planner {
-        view,
-        new_id,
-        planned: Planned::default(),
-        names: BTreeMap::new(),
-        recorded: checks::recorded(actions),
-        action: 0,
-    };
+    let Bounds { most, is_import } = bounds;
+    let (planned, names, recorded) = (Planned::default(), BTreeMap::new(), checks::recorded(actions));
+    let mut planner = Planner { view, new_id, planned, names, recorded, action: 0, is_import };
     let wrong =
         |message: String| Mistake { action: 0, name: None, field: None, message, received: Value::Null };
     match actions.as_array().map(Vec::as_slice) {
         None => planner.planned.mistakes.push(wrong("`actions` is not a list".into())),
         Some([]) => planner.planned.mistakes.push(wrong("there are no actions".into())),
-        Some(all) if all.len() > MOST_ACTIONS => {
+        Some(all) if all.len() > most => {
             planner
                 .planned
                 .mistakes
-                .push(wrong(format!("there are {} actions, of at most {MOST_ACTIONS}", all.len())));
+                .push(wrong(format!("there are {} actions, of at most {most}", all.len())));
         }
         Some(all) => {
             for (index, action) in all.iter().enumerate() {
                 planner.action = index;
                 planner.one(action)?;
+                planner.planned.ends.push(planner.planned.edits.len());
             }
         }
     }
@@ -108,6 +120,7 @@ struct Planner<'a> {
     /// The names that the batch records somewhere: links may come before.
     recorded: BTreeSet<String>,
     action: usize,
+    is_import: bool,
 }
 
 /// An action that is being looked at.
@@ -186,7 +199,10 @@ impl Planner<'_> {
         self.done(edits, format!("{verb} {} {name}", kind.as_str()));
         if kind == Kind::File {
             self.planned.is_about_files = true;
-            self.planned.files.push((id.clone(), name.clone()));
+            // What was understood elsewhere was understood of what was there.
+            if !(self.is_import && action.props.contains_key("hash")) {
+                self.planned.files.push((id.clone(), name.clone()));
+            }
         }
         self.names.insert((kind, name), vec![id]);
         Ok(())
@@ -227,6 +243,9 @@ impl Planner<'_> {
         let (from, no_from) = self.end(action, "from", from)?;
         let (to, no_to) = self.end(action, "to", to)?;
         let unknown = no_from + &no_to;
+        if self.is_import && !unknown.is_empty() {
+            self.planned.dangling.push(format!("{from} {of} {to}"));
+        }
         let name = link_name(&from, &of, &to);
         let ids = self.ids(kind, &name)?;
         let is_new = ids.is_empty();
@@ -260,6 +279,9 @@ impl Planner<'_> {
             && !self.ids(Kind::File, &name)?.is_empty()
         {
             return Ok((name, String::new()));
+        }
+        if self.is_import {
+            return Ok((end, "unknown".to_owned()));
         }
         let unknown = self.unknown_end(action, field, &end)?;
         Ok((end, unknown))
@@ -321,7 +343,7 @@ impl Planner<'_> {
     }
 
     fn add_evidence(&mut self, action: &Action<'_>) -> Result<(), StoreError> {
-        self.only(action, ["name", "principle", "evidence"], |_| false);
+        self.only(action, ["name", "principle", "evidence", "against"], |_| false);
         let field = if action.props.contains_key("principle") { "principle" } else { "name" };
         let Some(name) = self.text(action, field) else { return Ok(()) };
         let ids = self.ids(Kind::Principle, &name)?;
@@ -331,7 +353,16 @@ impl Planner<'_> {
             return Ok(());
         };
         let Some(field) = Kind::Principle.field("evidence") else { return Ok(()) };
-        let edits = self.field(action, field, id, value);
+        let mut edits = self.field(action, field, id, value);
+        let is_against = action.props.get("against").and_then(Value::as_bool).unwrap_or_default();
+        if let Some(known) = self.view.known(Kind::Principle, &name)? {
+            let told: Vec<&str> = known.texts("evidence").collect();
+            let is_new = |text: &&&str| !told.contains(*text);
+            let count = texts(value).map_or(0, |all| all.iter().filter(is_new).count());
+            let before = known.fields.get("confidence").and_then(Value::as_f64);
+            let moved = moved_confidence(before, count, is_against);
+            edits.push(set(id, "confidence", moved));
+        }
         self.done(edits, format!("updated principle {name}"));
         Ok(())
     }
@@ -402,6 +433,16 @@ pub(super) const ACTIONS: &[&str] = &[
     "confirm",
     "rename",
 ];
+
+/// How sure one is after so many new pieces of evidence: each for it takes a fifth of
+/// what is missing, each against it a fifth of what there is. 0.5 where nobody said.
+pub(super) fn moved_confidence(before: Option<f64>, count: usize, is_against: bool) -> f64 {
+    let mut confidence = before.unwrap_or(0.5);
+    for _ in 0..count {
+        confidence += if is_against { -confidence } else { 1.0 - confidence } / 5.0;
+    }
+    (confidence * 100.0).round() / 100.0
+}
 
 fn edit(id: &str, change: EditChange) -> Edit {
     Edit { entity: id.to_owned(), change }

@@ -6,3 +6,4 @@ mod git_file;
 mod history;
 mod index;
 mod mark_stale;
+mod suggest;
