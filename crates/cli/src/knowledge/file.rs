@@ -143,9 +143,43 @@ fn not_made(error: &document::CrdtError) -> CommandError {
     CommandError::user(what, "`consort journal verify` may know more")
 }
 
+/// Takes in both sides of a file that git could not merge: it leaves one of them in the
+/// worktree, and whoever adds that drops the other.
+fn take_in_sides(opened: &mut Opened, scope: &Scope) -> Result<(), CommandError> {
+    let sides = consort_host::unmerged_sides(&opened.place.worktree, NAME);
+    for side in &sides {
+        if !matches!(in_a_child("try", &[], side)?, Some((0, _))) {
+            continue;
+        }
+        let entries = opened.app.knowledge_entries(scope)?;
+        let mut known = document::from_entries(&entries).map_err(|error| not_made(&error))?;
+        let edits = document::merge(&mut known, side).map_err(|error| not_made(&error))?;
+        if !edits.is_empty() {
+            let mut index = opened.app.knowledge()?;
+            opened.app.merge_knowledge(&mut *index, scope, "git", document::hex(side), edits)?;
+        }
+    }
+    if !sides.is_empty() {
+        output::note(format_args!(
+            "Git could not merge {NAME}; both sides are in it now: `git add {NAME}`. `consort init --git-merge` has git do that."
+        ));
+    }
+    Ok(())
+}
+
+/// Says so while nothing is lost yet: a clone that leaves merging to git loses a side.
+pub(crate) fn warn_without_driver(worktree: &Path) {
+    if consort_host::repository(worktree).is_some() && !consort_host::has_merge_driver(worktree, "consort") {
+        output::note(format_args!(
+            "Note: this clone cannot merge {NAME}: git would keep one side. `consort init --git-merge` mends that."
+        ));
+    }
+}
+
 /// Writes the project's file. What is in it must have been taken in.
 pub(crate) fn save(opened: &mut Opened) -> Result<(PathBuf, usize), CommandError> {
     let (worktree, scope) = (opened.place.worktree.clone(), Scope::Project(opened.project.id.clone()));
+    take_in_sides(opened, &scope)?;
     // Of two that save at once, the later has all that the earlier had.
     let turn = opened.data.join("saving");
     let turn = fs::File::create(&turn).map_err(|error| CommandError::file("cannot make", &turn, error))?;

@@ -65,7 +65,7 @@ fn markdown_goes_out_and_comes_back() {
     for line in [
         "kind: principle\nname: \"contagious-materialization\"\nconfidence: 0.95\n",
         "evidence: [\"tested-in-production\"]\n",
-        "by: {\"kind\":\"claude\",\"name\":\"Falcon\"}\n",
+        "\"kind\":\"claude\",\"name\":\"Falcon\"}\n",
         "\n---\n\nSyncing spreads from root automatically\n",
     ] {
         assert!(text.contains(line), "{line}{text}");

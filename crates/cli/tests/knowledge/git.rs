@@ -258,3 +258,69 @@ fn now() -> i64 {
     let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap();
     i64::try_from(now.as_millis()).unwrap()
 }
+
+/// One renames, the other ties something to the old name: they still belong together.
+#[test]
+fn concurrent_renames_keep_their_links() {
+    let (one, other) = clones();
+    for name in ["a", "b"] {
+        one.run_as(None, &["record", "principle", name, "some words"]);
+    }
+    push(&one);
+    pull(&other);
+    assert_eq!(ask(&other, "(length (get-principles))"), "2");
+    let act = |world: &Sealed, action: Value| {
+        fs::write(world.path().join("batch.json"), json!([action]).to_string()).unwrap();
+        let ran = world.run_as(None, &["act", "../batch.json"]);
+        assert_eq!(ran.code, 0, "{ran}");
+    };
+    act(&one, json!(["rename", { "name": "a", "to": "renamed" }]));
+    act(&other, json!(["link-entities", { "from": "a", "to": "b", "type": "supports" }]));
+    push(&one);
+    git(&other, &["add", "-A"]);
+    git(&other, &["commit", "-q", "-m", "mine"]);
+    pull(&other);
+    git(&other, &["push", "-q", "origin", "main"]);
+    pull(&one);
+    for world in [&one, &other] {
+        assert_eq!(crate::bare(world, "(map :from (get-relationships-to \"b\"))"), "(renamed)");
+        assert_eq!(crate::bare(world, "(map :to (get-relationships-from \"renamed\"))"), "(b)");
+        assert_eq!(ask(world, "(get-relationships-from \"a\")"), "()");
+        // And so it stays.
+        act(world, json!(["rename", { "name": "renamed", "to": "again" }]));
+        assert_eq!(crate::bare(world, "(map :from (get-relationships))"), "(again)");
+        act(world, json!(["rename", { "name": "again", "to": "renamed" }]));
+        assert_eq!(world.run("journal verify").code, 0);
+    }
+}
+
+/// Without the merge driver git keeps one side: who saves has both, and is told how.
+#[test]
+fn a_clone_without_the_merge_driver_loses_no_side() {
+    let (one, other) = clones();
+    one.run_as(None, &["record", "principle", "base", "some words"]);
+    push(&one);
+    pull(&other);
+    assert_eq!(ask(&other, "(length (get-principles))"), "1");
+    other.run("uninit --git-merge --yes");
+    let warned = other.run("know save").stderr;
+    assert!(warned.contains("this clone cannot merge .consort/knowledge.yjs"), "{warned}");
+    assert!(!one.run("know save").stderr.contains("cannot merge"));
+    one.run_as(None, &["record", "principle", "ones", "some words"]);
+    push(&one);
+    other.run_as(None, &["record", "principle", "others", "some words"]);
+    git(&other, &["checkout", "-q", "--", ".gitattributes"]);
+    git(&other, &["add", "-A"]);
+    git(&other, &["commit", "-q", "-m", "mine"]);
+    let mut pull = other.command("git");
+    pull.args(["-c", "user.name=x", "-c", "user.email=x@x", "-c", "pull.rebase=false"]);
+    pull.args(["pull", "-q", "--no-edit", "origin", "main"]);
+    assert_ne!(other.ran(pull.current_dir(other.project())).code, 0, "git cannot merge it");
+    let saved = other.run("know save");
+    assert!(saved.stderr.contains("both sides are in it now"), "{saved}");
+    let fresh = clone();
+    git(&fresh, &["init", "-q", "-b", "main"]);
+    fs::create_dir_all(fresh.project().join(".consort")).unwrap();
+    fs::copy(file(&other), file(&fresh)).unwrap();
+    assert_eq!(crate::bare(&fresh, "(names \"principles\")"), "(base ones others)");
+}

@@ -47,6 +47,7 @@ pub use import::recording;
 pub use kinds::Field;
 pub use kinds::FieldType;
 pub use kinds::Kind;
+pub use merge::ENDS;
 pub use merge::merge;
 pub use model::ActOutcome;
 pub use model::ActRequest;

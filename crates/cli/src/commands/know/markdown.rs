@@ -51,8 +51,8 @@ fn page(known: &Known) -> String {
     let mut page = format!("---\nkind: {}\n", known.kind.as_str());
     let by = serde_json::to_value(&known.by).unwrap_or_default();
     let about = [("by", by), ("at", known.at.utc().into())];
-    let fields = known.fields.iter().filter(|(name, _)| *name != body);
-    let fields = fields.map(|(name, value)| (name.as_str(), value.clone()));
+    let fields = known.kind.fields().iter().filter(|field| field.name != body);
+    let fields = fields.filter_map(|field| Some((field.name, known.fields.get(field.name)?.clone())));
     for (name, value) in fields.chain(about) {
         page.push_str(&format!("{name}: {value}\n"));
     }

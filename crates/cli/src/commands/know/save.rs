@@ -13,6 +13,7 @@ pub(super) fn run(world: &World) -> Result<ExitCode, CommandError> {
     // What is in the file and not known would be lost.
     file::take_in(&mut opened, &scope);
     let (path, length) = file::save(&mut opened)?;
+    file::warn_without_driver(&opened.place.worktree);
     world.out.line(format!("Saved {} ({length} bytes).", path.display()))?;
     Ok(ExitCode::SUCCESS)
 }

@@ -20,8 +20,10 @@ use super::Known;
 use super::Mistake;
 use super::merge::CONFIRMED;
 use super::merge::DELETED;
+use super::merge::FROM_ID;
 use super::merge::KIND;
 use super::merge::STALE;
+use super::merge::TO_ID;
 use crate::engine::StoreError;
 use crate::text;
 pub(super) use checks::LONGEST;
@@ -257,6 +259,10 @@ impl Planner<'_> {
                 [("from", &from), ("to", &to), ("type", &of)]
                     .map(|(field, text)| set(&id, field, text.as_str())),
             );
+            // Another may rename an end meanwhile, and know nothing of this.
+            for (field, end) in [(FROM_ID, &from), (TO_ID, &to)] {
+                edits.extend(self.id_of(end)?.map(|end| set(&id, field, end)));
+            }
         }
         for field in &kind.fields()[3..] {
             if let Some(value) = props_of(action, field).filter(|value| !value.is_null()) {
@@ -285,6 +291,14 @@ impl Planner<'_> {
         }
         let unknown = self.unknown_end(action, field, &end)?;
         Ok((end, unknown))
+    }
+
+    /// The entity that an end is, if one alone has that name.
+    fn id_of(&self, end: &str) -> Result<Option<String>, StoreError> {
+        match self.any(end)?.as_slice() {
+            [kind] => Ok(self.ids(*kind, end)?.into_iter().next()),
+            _ => Ok(None),
+        }
     }
 
     fn unlink(&mut self, action: &Action<'_>) -> Result<(), StoreError> {
