@@ -3,6 +3,8 @@
 //!
 //! It is made from the journal, always the same, and never the truth.
 
+use std::collections::BTreeSet;
+
 use consort_core::Timestamp;
 use consort_core::journal::Change;
 use consort_core::journal::Entry;
@@ -96,6 +98,12 @@ pub fn to_edit(stamped: consort_crdt::StampedEdit) -> StampedEdit {
         writer: stamp.writer,
         by,
     }
+}
+
+/// The words of another replica, as an entry has them, without what these entities say.
+pub fn scrub(update: &str, entities: &BTreeSet<String>) -> Option<String> {
+    let entities = entities.iter().map(String::as_str).collect();
+    Document::scrub(&bytes(update), &entities).ok().map(|update| hex(&update))
 }
 
 /// Bytes as an entry of the journal has them, which is JSON.

@@ -18,6 +18,7 @@ use std::time::Duration;
 use consort_core::knowledge::GitFile;
 use consort_core::knowledge::GitFileStamp;
 use consort_core::knowledge::TakenIn;
+use consort_knowledge::document;
 use rustix::event::PollFd;
 use rustix::event::PollFlags;
 use rustix::event::Timespec;
@@ -41,6 +42,10 @@ impl GitFile for HookFile {
 
     fn take_in(&self, worktree: &Path) -> TakenIn {
         in_a_child(worktree, HOOK_PATIENCE)
+    }
+
+    fn scrub(&self, update: &str, entities: &BTreeSet<String>) -> Option<String> {
+        document::scrub(update, entities)
     }
 
     fn note_recorded(&self, _worktree: &Path) {}
@@ -122,6 +127,10 @@ impl GitFile for SavedFiles {
 
     fn take_in(&self, worktree: &Path) -> TakenIn {
         in_a_child(worktree, PATIENCE)
+    }
+
+    fn scrub(&self, update: &str, entities: &BTreeSet<String>) -> Option<String> {
+        document::scrub(update, entities)
     }
 
     fn note_recorded(&self, worktree: &Path) {

@@ -324,3 +324,51 @@ fn a_clone_without_the_merge_driver_loses_no_side() {
     fs::copy(file(&other), file(&fresh)).unwrap();
     assert_eq!(crate::bare(&fresh, "(names \"principles\")"), "(base ones others)");
 }
+
+/// What must not be known is nowhere afterwards: not in the journal, not in git's file, not
+/// at those who had it from there.
+#[test]
+fn what_is_forgotten_is_gone_everywhere() {
+    let (one, other) = clones();
+    start(&one, "s1");
+    one.run_as(None, &["record", "principle", "kept", "stays"]);
+    one.run_as(None, &["record", "principle", "slip", "first hunter2 words", "tags=hunter2tag", "tags=x"]);
+    one.run_as(None, &["record", "principle", "slip", "second hunter2 words"]);
+    push(&one);
+    pull(&other);
+    assert_eq!(crate::bare(&other, "(names \"principles\")"), "(kept slip)");
+    other.run_as(None, &["record", "principle", "slip", "third hunter2 words", "tags=hunter2again"]);
+    push(&other);
+    pull(&one);
+    assert!(ask(&one, "(get-principle \"slip\")").contains("third hunter2"));
+    let refused = one.run_as(Some("s1"), &["know", "forget", "slip"]);
+    assert_eq!(refused.code, 1, "{refused}");
+    let forgot = one.run_as(None, &["know", "forget", "slip"]);
+    assert_eq!(forgot.code, 0, "{forgot}");
+    push(&one);
+    pull(&other);
+    for world in [&one, &other] {
+        assert_eq!(crate::bare(world, "(names \"principles\")"), "(kept)");
+        world.run("know save");
+        assert!(!contains(&fs::read(file(world)).unwrap()), "the file for git");
+        let journal = world.run("journal tail -n 1000 --json").stdout;
+        assert!(journal.contains("stays") && !contains(journal.as_bytes()), "the journal");
+        assert_eq!(world.run("journal verify").code, 0);
+    }
+    // Both go on, and still understand each other.
+    other.run_as(None, &["record", "principle", "slip", "clean words"]);
+    push(&other);
+    pull(&one);
+    assert_eq!(ask(&one, "(@ (get-principle \"slip\") :description)"), "\"clean words\"");
+    one.run_as(None, &["record", "principle", "kept", "goes on"]);
+    push(&one);
+    pull(&other);
+    assert_eq!(ask(&other, "(@ (get-principle \"kept\") :description)"), "\"goes on\"");
+    assert_eq!(one.run_as(None, &["know", "forget", "never"]).code, 1);
+}
+
+fn contains(bytes: &[u8]) -> bool {
+    let hex: String = b"hunter2".iter().map(|byte| format!("{byte:02x}")).collect();
+    bytes.windows(7).any(|piece| piece == b"hunter2")
+        || bytes.windows(14).any(|piece| piece == hex.as_bytes())
+}

@@ -4,6 +4,7 @@
 //! **Every verb that reads takes in first what git has brought, and every verb that
 //! records says so**: doors cannot forget either.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 
 use serde::Deserialize;
@@ -22,6 +23,9 @@ pub trait GitFile: Send + Sync {
     /// Records what it says that is not known yet, in a process of its own, since a
     /// stranger may have made the file; or says why not.
     fn take_in(&self, worktree: &Path) -> TakenIn;
+
+    /// The words of another replica without what these entities say.
+    fn scrub(&self, update: &str, entities: &BTreeSet<String>) -> Option<String>;
 
     /// Something was recorded: the file should be written again, where that is wanted.
     fn note_recorded(&self, worktree: &Path);

@@ -14,6 +14,8 @@ pub(crate) const KIND: &str = "kind";
 pub(crate) const DELETED: &str = "deleted";
 /// Set to the old hash when the file has changed, to nothing when it was looked at again.
 pub(crate) const STALE: &str = "stale";
+/// Set where nothing is to be left of it anywhere.
+pub(crate) const FORGOTTEN: &str = "forgotten";
 pub(crate) const CONFIRMED: &str = "confirmed";
 /// The entities that a relationship ties together, by whatever name they go.
 pub(crate) const FROM_ID: &str = "from-id";

@@ -53,6 +53,8 @@ pub use model::ActOutcome;
 pub use model::ActRequest;
 pub use model::Edit;
 pub use model::EditChange;
+pub use model::ForgetOutcome;
+pub use model::ForgetRequest;
 pub use model::ImportOutcome;
 pub use model::ImportedThing;
 pub use model::KnowledgeChange;

@@ -241,6 +241,21 @@ pub struct ActRequest {
     pub even_so: bool,
 }
 
+/// Something to be forgotten for good.
+#[derive(Clone, Debug)]
+pub struct ForgetRequest {
+    pub caller: CallerFacts,
+    pub scope: Scope,
+    pub worktree: PathBuf,
+    pub name: String,
+}
+
+/// What was forgotten.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct ForgetOutcome {
+    pub entities: usize,
+}
+
 /// Something that was recorded elsewhere, to be recorded here.
 #[derive(Clone, Debug)]
 pub struct ImportedThing {

@@ -8,12 +8,16 @@ use super::Scope;
 use crate::engine::StoreError;
 use crate::journal::Entry;
 use crate::journal::EntryId;
+use crate::journal::KeptChange;
 use crate::journal::Seq;
 
 /// What the store keeps of knowledge besides the journal.
 pub trait KnowledgeStore {
     /// Entries about knowledge after that one, oldest first.
     fn knowledge_after(&self, after: Seq, limit: usize) -> Result<Vec<Entry>, StoreError>;
+
+    /// Replaces the changes of an entry: only to take out what is to be forgotten.
+    fn rewrite_entry(&mut self, seq: Seq, changes: &[KeptChange]) -> Result<(), StoreError>;
 
     /// What this replica is called. `fresh` names it where it has no name yet, or
     /// where the store has come from another machine.

@@ -1,4 +1,4 @@
-//! Makes edits in the bytes of a document that nobody has loaded.
+//! Makes edits in, and takes entities out of, the bytes of a document that nobody has loaded.
 
 use std::collections::BTreeSet;
 
@@ -12,6 +12,12 @@ use crate::wire;
 use crate::wire::Limits;
 
 impl Document {
+    /// An update, in which nothing is left of what these entities say. Its entries stay,
+    /// for later ones build on them.
+    pub fn scrub(update: &[u8], entities: &BTreeSet<&str>) -> Result<Vec<u8>, CrdtError> {
+        wire::scrub(update, entities)
+    }
+
     /// The [`Self::state`] that [`Self::edit`] would lead to, from the one before.
     /// `None` where an edit replaces or removes something, or may: then the document
     /// has to be loaded. Loading takes many times as long as reading the bytes.

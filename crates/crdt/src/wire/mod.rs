@@ -7,6 +7,7 @@
 mod append;
 mod canonical;
 mod reader;
+mod scrub;
 mod state_vector;
 mod survey;
 
@@ -15,6 +16,7 @@ pub(crate) use canonical::canonical;
 pub(crate) use reader::Reader;
 pub(crate) use reader::write_blob;
 pub(crate) use reader::write_uint;
+pub(crate) use scrub::scrub;
 pub(crate) use state_vector::read_vector;
 pub(crate) use state_vector::write_vector;
 pub(crate) use survey::survey;

@@ -19,6 +19,7 @@ use std::time::Duration;
 use consort_core::engine::StoreError;
 use consort_core::journal::Entry;
 use consort_core::journal::EntryId;
+use consort_core::journal::KeptChange;
 use consort_core::journal::Seq;
 use consort_core::knowledge::Kind;
 use consort_core::knowledge::KnowledgeIndex;
@@ -56,6 +57,10 @@ impl KnowledgeStore for SqliteTx<'_> {
         let limit = i64::try_from(limit).unwrap_or(i64::MAX);
         // Wherever it stands among an entry's changes. Others that say so too are passed over.
         journal::matching(self, "seq > ?1 AND instr(changes, '\"room\":\"knowledge\"') > 0", after, limit)
+    }
+
+    fn rewrite_entry(&mut self, seq: Seq, changes: &[KeptChange]) -> Result<(), StoreError> {
+        journal::rewrite(self, seq, changes)
     }
 
     fn replica(&mut self, host: &str, fresh: u64) -> Result<u64, StoreError> {

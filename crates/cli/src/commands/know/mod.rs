@@ -3,6 +3,7 @@
 
 mod adopt;
 mod export;
+mod forget;
 mod import;
 mod markdown;
 mod merge;
@@ -85,6 +86,12 @@ pub(crate) enum Command {
         #[command(flatten)]
         scope: ScopeArgs,
     },
+    /// Remove something for good, from the file for git and from other replicas too
+    Forget {
+        name: String,
+        #[command(flatten)]
+        scope: ScopeArgs,
+    },
     /// Name files that several sessions had to read, and of which nothing is known
     Suggest,
     /// Find principles and patterns of other projects
@@ -141,6 +148,7 @@ pub(crate) fn run(world: &World, command: &Command) -> Result<ExitCode, CommandE
             let renewed = knowledge::act(world, &mut opened, scope, confirm, knowledge::Manner::default());
             return renewed.map(|()| ExitCode::SUCCESS);
         }
+        Command::Forget { name, scope } => return forget::run(world, name, scope),
         Command::Suggest => return suggest::run(world, &mut world.open()?).map(|()| ExitCode::SUCCESS),
         Command::Export { markdown, to, scope } => {
             let mut opened = world.open()?;

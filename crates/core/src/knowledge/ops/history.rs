@@ -9,6 +9,7 @@ use crate::journal::Change;
 use crate::journal::Entry;
 use crate::journal::EntryId;
 use crate::journal::Seq;
+use crate::knowledge::Edit;
 use crate::knowledge::KnowledgeChange;
 use crate::knowledge::KnowledgeIndex;
 use crate::knowledge::KnowledgePlace;
@@ -96,13 +97,17 @@ impl App {
         }
         let now = self.host.now();
         let edits = edits.into_iter().map(|edit| foreign::marked(edit, via));
-        let (edits, ahead) = edits.partition(|edit| foreign::counts(edit, now));
+        let (edits, ahead): (Vec<StampedEdit>, _) = edits.partition(|edit| foreign::counts(edit, now));
+        let forgotten: Vec<Edit> = edits.iter().map(|stamped| stamped.edit.clone()).collect();
         let tx = self.engine.write()?;
         let changes = vec![Change::Knowledge(KnowledgeChange::Merged { update, edits, ahead })];
         let recorded =
             Self::conclude(&*self.host, tx, now, scope.project().cloned(), Actor::Consort, changes)?;
         self.catch_up(index)?;
         let _ = self.write_digest(index, scope, true);
+        if self.scrub_forgotten(scope, &forgotten)? {
+            self.catch_up(index)?;
+        }
         Ok(recorded.map(|recorded| recorded.seq))
     }
 }

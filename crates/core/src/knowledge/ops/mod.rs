@@ -2,6 +2,7 @@
 
 mod act;
 mod digest;
+mod forget;
 mod git_file;
 mod history;
 mod index;
