@@ -3,6 +3,7 @@
 //!
 //! It is made from the journal, always the same, and never the truth.
 
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 
 use consort_core::Timestamp;
@@ -50,7 +51,8 @@ fn ingest(document: &mut Document, at: Timestamp, change: &KnowledgeChange) -> R
 /// The state that a document's state becomes by the entries that follow those it was
 /// made from, without loading it; `None` where these replace something in it.
 pub fn append(state: &[u8], entries: &[Entry]) -> Result<Option<Vec<u8>>, CrdtError> {
-    let mut state = state.to_vec();
+    // It is large: nobody copies it who does not change it.
+    let mut state = Cow::Borrowed(state);
     for entry in entries {
         for change in &entry.changes {
             let Change::Knowledge(KnowledgeChange::Edited { writer, by, edits, at, .. }) = &change.change
@@ -61,12 +63,12 @@ pub fn append(state: &[u8], entries: &[Entry]) -> Result<Option<Vec<u8>>, CrdtEr
             let by = serde_json::to_value(by).unwrap_or_default();
             let stamp = Stamp { at: at.unwrap_or(entry.at).0, writer: *writer, by };
             match Document::append(&state, &edits, &stamp)? {
-                Some(longer) => state = longer,
+                Some(longer) => state = Cow::Owned(longer),
                 None => return Ok(None),
             }
         }
     }
-    Ok(Some(state))
+    Ok(Some(state.into_owned()))
 }
 
 /// What is new in another replica's words.

@@ -90,6 +90,8 @@ impl Records for Entries {
         match field {
             "kind" => Value::string(self.kind.as_str()),
             "name" if self.kind == Kind::File => self.get(record, "path"),
+            // Whoever says something of a file, or confirms it, has looked at it.
+            "lastAnalyzed" | "last-analyzed" if self.kind == Kind::File => self.get(record, "at"),
             // Who said so, where it matters: `(@ p :by)`, `(@ p :commit)`.
             "by" | "agent" | "commit" | "via" => {
                 let by = self.row(record).value("by");

@@ -136,6 +136,12 @@ fn a_file_has_one_name_however_its_path_is_written() {
     assert!(ran.stdout.contains("updated file src/model.rs"), "{ran}");
     assert_eq!(bare(&world, "(names \"files\")"), "(src/model.rs)");
     assert_eq!(ask(&world, "(string-length (@ (get-file-understanding \"src/model.rs\") :hash))"), "32");
+    for path in [absolute.as_str(), "./src/model.rs"] {
+        assert_eq!(bare(&world, &format!("(@ (get-file-understanding \"{path}\") :summary)")), "The model");
+    }
+    let moments =
+        "(let ((f (get-file-understanding \"src/model.rs\"))) (equal? (@ f :lastAnalyzed) (@ f :at)))";
+    assert_eq!(ask(&world, moments), "true");
     for path in ["/etc/passwd", "../outside.rs", "away/passwd", &format!("{}/..", src.display())] {
         let ran = record(path);
         assert_eq!(ran.code, 1, "{path}: {ran}");

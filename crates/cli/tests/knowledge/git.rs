@@ -225,7 +225,8 @@ fn foreign_values_are_checked_and_marked() {
     one.run_as(None, &["record", "principle", "theirs", "some words", "confidence=0.5"]);
     // Somebody who writes the file with another program.
     let mut forged = consort_knowledge::document::Document::load(&fs::read(file(&one)).unwrap()).unwrap();
-    let (id, _) = forged.entities().into_iter().next().unwrap();
+    let (id, entity) = forged.entities().into_iter().next().unwrap();
+    let said = entity.registers["name"].at;
     let set = |field: &str, value: Value| consort_crdt::Edit {
         entity: id.clone(),
         change: consort_crdt::Change::Set { field: field.into(), value },
@@ -238,7 +239,7 @@ fn foreign_values_are_checked_and_marked() {
     ];
     let by = json!({ "name": "you\u{1b}[31m", "kind": "claude" });
     forged.edit(&edits, &consort_crdt::Stamp { at: 4_000_000_000, writer: 77, by: by.clone() }).unwrap();
-    let late = consort_crdt::Stamp { at: now() + 1_000, writer: 77, by };
+    let late = consort_crdt::Stamp { at: said + 1_000, writer: 77, by };
     forged.edit(&[set("confidence", json!(7)), set("name", json!("theirs"))], &late).unwrap();
     fs::create_dir_all(other.project().join(".consort")).unwrap();
     fs::write(file(&other), forged.state()).unwrap();
@@ -252,11 +253,6 @@ fn foreign_values_are_checked_and_marked() {
     );
     assert!(!told.contains('\u{1b}'), "{told:?}");
     assert_eq!(other.run("journal verify").code, 0);
-}
-
-fn now() -> i64 {
-    let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap();
-    i64::try_from(now.as_millis()).unwrap()
 }
 
 /// One renames, the other ties something to the old name: they still belong together.

@@ -146,8 +146,8 @@ fn nothing_is_lost_with_eight_who_write_at_once() {
     assert_eq!(ask(&world, "(length (get-principles))"), "800");
     // The index is never the truth.
     for damage in [b"".as_slice(), b"no database at all"] {
-        fs::remove_file(world.data().join("knowledge-11.db-wal")).ok();
-        fs::write(world.data().join("knowledge-11.db"), damage).unwrap();
+        fs::remove_file(world.data().join("knowledge-12.db-wal")).ok();
+        fs::write(world.data().join("knowledge-12.db"), damage).unwrap();
         assert_eq!(ask(&world, "(length (get-principles))"), "800");
     }
 }

@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 use std::collections::BTreeSet;
 use std::path::Path;
+use std::path::PathBuf;
 
 use super::Kind;
 use super::KnowledgeIndex;
@@ -33,6 +34,8 @@ pub(super) struct AsSeen {
     same: BTreeSet<Name>,
     /// The files among them of which the note is wrong.
     pub(super) to_note: Vec<String>,
+    /// Where the worktree is, with links and without.
+    roots: [PathBuf; 2],
 }
 
 impl AsSeen {
@@ -49,7 +52,8 @@ impl AsSeen {
             }
         })?;
         let (changed, same) = (BTreeMap::new(), BTreeSet::new());
-        let mut seen = Self { index, scope: scope.clone(), changed, same, to_note: Vec::new() };
+        let roots = [contents.worktree.to_owned(), contents.host.real_path(contents.worktree)];
+        let mut seen = Self { index, scope: scope.clone(), changed, same, to_note: Vec::new(), roots };
         let mut fresh = Vec::new();
         for (path, hash, is_noted) in files {
             let now = contents.of(&path);
@@ -75,6 +79,16 @@ impl AsSeen {
             seen.same.extend(known.into_iter().map(|known| (known.kind, known.name)));
         }
         Ok(seen)
+    }
+
+    /// The name of a file that is asked for by its absolute path, or with `./`.
+    fn file_named<'n>(&self, name: &'n str) -> &'n str {
+        let inside = self.roots.iter().find_map(|root| Path::new(name).strip_prefix(root).ok()?.to_str());
+        let mut name = inside.filter(|inside| !inside.is_empty()).unwrap_or(name);
+        while let Some(rest) = name.strip_prefix("./") {
+            name = rest;
+        }
+        name
     }
 
     fn mend(&self, mut known: Known) -> Known {
@@ -111,11 +125,12 @@ impl KnowledgeIndex for AsSeen {
     }
 
     fn known(&self, scope: &Scope, kind: Kind, name: &str) -> Result<Option<Known>, StoreError> {
+        let name = if kind == Kind::File { self.file_named(name) } else { name };
         Ok(self.index.known(scope, kind, name)?.map(|known| self.mend(known)))
     }
 
     fn links(&self, scope: &Scope, name: &str) -> Result<Vec<Known>, StoreError> {
-        self.index.links(scope, name).map(|all| self.mend_all(all))
+        self.index.links(scope, self.file_named(name)).map(|all| self.mend_all(all))
     }
 
     fn names(&self, scope: &Scope, kind: Kind) -> Result<Vec<String>, StoreError> {
@@ -169,7 +184,7 @@ impl KnowledgeIndex for AsSeen {
     }
 
     fn about_file(&self, scope: &Scope, path: &str) -> Result<Vec<Known>, StoreError> {
-        self.index.about_file(scope, path).map(|all| self.mend_all(all))
+        self.index.about_file(scope, self.file_named(path)).map(|all| self.mend_all(all))
     }
 }
 

@@ -89,7 +89,8 @@ pub(crate) fn survey<'a>(update: &'a [u8], limits: &Limits) -> Result<Survey<'a>
     survey_keys(update, limits, &BTreeSet::new())
 }
 
-/// The same, with all keys that some roots have.
+/// The same for somebody who asks only for the sections, and for all keys that some roots
+/// have.
 pub(crate) fn survey_keys<'a>(
     update: &'a [u8],
     limits: &Limits,
@@ -213,7 +214,9 @@ impl Walk<'_, '_> {
         let root = self.reader.text()?;
         if self.last_root != Some(root) {
             self.last_root = Some(root);
-            self.survey.roots.insert(root);
+            if self.wanted.is_empty() {
+                self.survey.roots.insert(root);
+            }
         }
         if info & HAS_KEY == 0 {
             return Err(self.foreign("an entry without a key"));

@@ -39,7 +39,7 @@ use crate::SqliteTx;
 use crate::journal;
 
 /// Which form the index has; another one is made anew.
-pub(crate) const VERSION: u32 = 11;
+pub(crate) const VERSION: u32 = 12;
 
 const MEMORY: &str = ":memory:";
 
