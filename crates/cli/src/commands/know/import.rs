@@ -173,9 +173,7 @@ fn record(
     opened.app.tidy_knowledge_after(outcome.recorded);
     world.out.line(format!("Recorded {}.", text::count(outcome.recorded, "action")))?;
     for link in &outcome.dangling {
-        world
-            .out
-            .line(format!("Nothing is known yet of an end of it: {}", text::one_line(link, 200)))?;
+        world.out.line(format!("Nothing is known yet of an end of it: {}", text::one_line(link, 200)))?;
     }
     Ok(())
 }

@@ -6,6 +6,7 @@ use serde_json::Value;
 
 use super::Action;
 use super::Planner;
+use super::View;
 use super::edit;
 use super::set;
 use crate::engine::StoreError;
@@ -232,12 +233,14 @@ impl Planner<'_> {
 }
 
 /// The names that a batch records, whatever else is wrong with it.
-pub(super) fn recorded(actions: &Value) -> BTreeSet<String> {
+pub(super) fn recorded(actions: &Value, view: &dyn View) -> BTreeSet<String> {
     let name = |action: &Value| {
         let is_record = action.get(0)?.as_str()?.starts_with("record-");
         let props = action.get(1).filter(|_| is_record)?;
         let name = props.get("name").or_else(|| props.get("path"))?.as_str()?;
-        Some(if props.get("path").is_some() { relative(name) } else { name.trim().to_owned() })
+        let is_path = props.get("path").is_some();
+        let place = if is_path { view.place(name.trim()).ok() } else { None };
+        Some(place.unwrap_or_else(|| name.trim().to_owned()))
     };
     actions.as_array().into_iter().flatten().filter_map(name).collect()
 }

@@ -89,7 +89,7 @@ pub(super) fn plan(
     new_id: &mut dyn FnMut() -> String,
 ) -> Result<Planned, StoreError> {
     let Bounds { most, is_import } = bounds;
-    let (planned, names, recorded) = (Planned::default(), BTreeMap::new(), checks::recorded(actions));
+    let (planned, names, recorded) = (Planned::default(), BTreeMap::new(), checks::recorded(actions, view));
     let mut planner = Planner { view, new_id, planned, names, recorded, action: 0, is_import };
     let wrong =
         |message: String| Mistake { action: 0, name: None, field: None, message, received: Value::Null };
@@ -282,7 +282,7 @@ impl Planner<'_> {
             return Ok((end, String::new()));
         }
         if let Ok(name) = self.view.place(&end)
-            && !self.ids(Kind::File, &name)?.is_empty()
+            && (!self.ids(Kind::File, &name)?.is_empty() || self.recorded.contains(&name))
         {
             return Ok((name, String::new()));
         }
