@@ -21,6 +21,7 @@ pub mod path_part;
 pub mod presence;
 pub mod primer;
 pub mod project;
+pub mod secrets;
 pub mod side_files;
 pub mod tasks;
 pub mod text;

@@ -78,10 +78,12 @@ impl HostFunctions for KnowledgeFunctions<'_> {
             "get-patterns" => self.all(Kind::Pattern, meter),
             "get-decisions" => self.all(Kind::Decision, meter),
             "get-files" => self.all(Kind::File, meter),
+            "get-notes" => self.all(Kind::Note, meter),
             "get-relationships" => self.all(Kind::Relationship, meter),
             "get-principle" => self.one(Kind::Principle, &text(0)?),
             "get-pattern" => self.one(Kind::Pattern, &text(0)?),
             "get-decision" => self.one(Kind::Decision, &text(0)?),
+            "get-note" => self.one(Kind::Note, &text(0)?),
             "get-file-understanding" => self.one(Kind::File, &text(0)?),
             "get-entity" => Ok(self.entities(&text(0)?)?.first().map_or(Value::Nil, shown)),
             "get-principles-by-tag" => self.those(Kind::Principle, "tags", &text(0)?, meter),
@@ -163,7 +165,7 @@ impl KnowledgeFunctions<'_> {
 
     fn entities(&self, name: &str) -> Result<Vec<Known>, Error> {
         let mut found = Vec::new();
-        for kind in [Kind::Principle, Kind::Pattern, Kind::Decision, Kind::File] {
+        for kind in Kind::NAMED {
             found.extend(self.told(self.index.known(self.scope, kind, name))?);
         }
         Ok(found)
@@ -288,7 +290,7 @@ impl KnowledgeFunctions<'_> {
             let commit = stamped.by.commit.as_deref().map_or(Value::Nil, Value::from);
             Value::dict(vec![
                 ("at".into(), Value::string(stamped.at.utc())),
-                ("by".into(), Value::string(stamped.by.name.as_str())),
+                ("by".into(), Value::string(stamped.by.shown())),
                 ("field".into(), Value::string(field)),
                 ("value".into(), said),
                 ("commit".into(), commit),

@@ -90,10 +90,12 @@ impl Records for Entries {
         match field {
             "kind" => Value::string(self.kind.as_str()),
             "name" if self.kind == Kind::File => self.get(record, "path"),
+            // Whoever says something of a file, or confirms it, has looked at it.
+            "lastAnalyzed" | "last-analyzed" if self.kind == Kind::File => self.get(record, "at"),
             // Who said so, where it matters: `(@ p :by)`, `(@ p :commit)`.
-            "by" | "agent" | "commit" => {
+            "by" | "agent" | "commit" | "via" => {
                 let by = self.row(record).value("by");
-                let part = if field == "commit" { "commit" } else { "name" };
+                let part = if field == "commit" || field == "via" { field } else { "name" };
                 by.and_then(|by| by.get(part).map(value)).unwrap_or_default()
             }
             "at" | "time" => match self.row(record).get("at") {

@@ -205,6 +205,17 @@ impl JournalStore for SqliteTx<'_> {
 }
 
 /// The entries for which `condition` holds, oldest first.
+/// Replaces the changes of an entry, and leaves nothing of the former on its pages.
+pub(crate) fn rewrite(store: &mut SqliteTx<'_>, seq: Seq, changes: &[KeptChange]) -> Result<(), StoreError> {
+    let kept = changes.iter().map(|kept| Numbered { number: kept.number, change: &kept.change });
+    let kept: Vec<Numbered<'_>> = kept.collect();
+    let kept = serde_json::to_string(&kept).map_err(|error| StoreError::Failed(Box::new(error)))?;
+    store.change(|tx| {
+        tx.pragma_update(None, "secure_delete", true)?;
+        tx.execute("UPDATE journal SET changes = ?2 WHERE seq = ?1", params![seq, kept]).map(drop)
+    })
+}
+
 pub(crate) fn matching(
     store: &SqliteTx<'_>,
     condition: &str,

@@ -38,7 +38,7 @@ fn elsewhere(app: &mut StoryApp, at: Timestamp, field: &str, value: &Value) {
     let edits =
         vec![said("kind", &json!("principle")), said("name", &json!("one-writer")), said(field, value)];
     let mut index = app.engine_mut().knowledge();
-    app.merge_knowledge(&mut *index, &Scope::Global, "00".into(), edits).unwrap();
+    app.merge_knowledge(&mut *index, &Scope::Global, "sync", "00".into(), edits).unwrap();
 }
 
 fn record(app: &mut StoryApp, action: Value) {
@@ -47,7 +47,9 @@ fn record(app: &mut StoryApp, action: Value) {
         scope: Scope::Global,
         actions: json!([action]),
         worktree: "/shop/main".into(),
+        cwd: "/shop/main".into(),
         key: None,
+        even_so: false,
     };
     app.act(&request).unwrap();
 }

@@ -10,6 +10,7 @@ use serde_json::Value;
 use crate::error::CommandError;
 use crate::error::CommandResult;
 use crate::knowledge;
+use crate::knowledge::Manner;
 use crate::knowledge::ScopeArgs;
 use crate::world::World;
 
@@ -20,6 +21,9 @@ pub(crate) struct Args {
     /// Record it only once under this
     #[arg(long)]
     key: Option<String>,
+    /// Record it though something looks like a secret (the person only)
+    #[arg(long)]
+    even_so: bool,
     /// Print JSON
     #[arg(long)]
     json: bool,
@@ -52,5 +56,6 @@ pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
         }
         scope => scope,
     };
-    knowledge::act(world, &mut opened, scope, actions, args.key.clone(), args.json)
+    let manner = Manner { key: args.key.clone(), even_so: args.even_so, json: args.json };
+    knowledge::act(world, &mut opened, scope, actions, manner)
 }

@@ -11,6 +11,7 @@ use crate::Timestamp;
 use crate::engine::StoreError;
 use crate::journal::Entry;
 use crate::journal::EntryId;
+use crate::journal::KeptChange;
 use crate::journal::Seq;
 
 /// What the store keeps of knowledge besides the journal.
@@ -24,6 +25,9 @@ pub trait KnowledgeStore {
     /// Entries about knowledge up to that moment that say something of these entities,
     /// oldest first.
     fn knowledge_about(&self, ids: &BTreeSet<String>, until: Timestamp) -> Result<Vec<Entry>, StoreError>;
+
+    /// Replaces the changes of an entry: only to take out what is to be forgotten.
+    fn rewrite_entry(&mut self, seq: Seq, changes: &[KeptChange]) -> Result<(), StoreError>;
 
     /// What this replica is called. `fresh` names it where it has no name yet, or
     /// where the store has come from another machine.

@@ -65,7 +65,7 @@ impl Memory {
     /// Carries a batch out, or says what is wrong with it.
     fn act(&mut self, actions: Value) -> Result<Vec<String>, Vec<String>> {
         let mut next = self.next;
-        let planned = plan(&actions, self, &mut || {
+        let planned = plan(&actions, self, super::actions::USUAL, &mut || {
             next += 1;
             format!("e{next}")
         })
@@ -95,6 +95,14 @@ impl View for Memory {
 
     fn names(&self, kind: Kind) -> Result<Vec<String>, StoreError> {
         Ok(self.all().into_iter().filter(|known| known.kind == kind).map(|known| known.name).collect())
+    }
+
+    fn place(&self, written: &str) -> Result<String, String> {
+        Ok(written.trim_start_matches("./").to_owned())
+    }
+
+    fn location(&self, written: &str) -> String {
+        written.to_owned()
     }
 }
 

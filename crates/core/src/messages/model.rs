@@ -239,6 +239,8 @@ pub struct SendRequest {
     pub repository: Option<PathBuf>,
     /// The project that `all` means, where it is known.
     pub project: Option<ProjectId>,
+    /// The person means it, though it looks like a secret.
+    pub even_so: bool,
 }
 
 /// A message as people name it: `7`, `#7`, `web#7`, or by its id.

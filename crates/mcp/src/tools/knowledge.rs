@@ -30,7 +30,7 @@ pub(super) const TOOLS: &[Entry] = &[
         name: "query",
         about: "Ask what earlier sessions learned of this project, in Scheme. Look before you explore.\n\
             (overview) (names kind) (search-knowledge text) (get-principles) (get-patterns) (get-decisions) (get-files) \
-            (get-relationships) (get-principle name) (get-pattern name) (get-decision name) (get-file-understanding path) \
+            (get-notes) (get-relationships) (get-principle name) (get-pattern name) (get-decision name) (get-file-understanding path) \
             (get-entity name) (get-principles-by-tag t) (get-patterns-by-tag t) (get-patterns-by-type t) \
             (get-decisions-by-status \"active\") (get-relationships-from name) (get-relationships-to name) \
             (get-relationships-by-type t) (get-neighbours name) (get-related-files path) (about-file path) (get-stale) \
@@ -50,11 +50,11 @@ pub(super) const TOOLS: &[Entry] = &[
     Entry {
         name: "act",
         about: "Record what you learned, for later sessions: all of the batch or nothing.\n\
-            record-principle {name description confidence locations evidence related tags}, record-pattern {name type \
+            record-principle {name description confidence locations evidence examples related tags}, record-pattern {name type \
             description confidence location tags}, record-decision {name description rationale status impact locations}, \
-            record-file-understanding {path summary concepts symbols related}, link-entities {from to type description}, \
+            record-file-understanding {path summary concepts symbols related}, record-note {description name tags locations}, link-entities {from to type description}, \
             update-confidence {name confidence}, add-evidence {name evidence}, confirm {name}, rename {name to}, \
-            delete-principle|pattern|decision {name}, delete-file-understanding {path}, delete-relationship {from to type}. \
+            delete-principle|pattern|decision|note {name}, delete-file-understanding {path}, delete-relationship {from to type}. \
             Lists grow; `remove: {tags: […]}` shrinks them.",
         properties: || {
             json!({
@@ -100,7 +100,7 @@ pub(super) struct Query {
 pub(super) fn query(context: &mut ToolContext<'_>, query: Query) -> Result<Answer, Problem> {
     let me = context.me()?;
     let scope = scope(context, &me, query.global, query.project)?;
-    let index = context.app.knowledge()?;
+    let index = context.app.knowledge_for(&scope, &me)?;
     let calls = context.calls;
     let moment = |text: &str| calls.moment(text, &me.location.worktree);
     let mut fresh = Session::new();
@@ -133,13 +133,17 @@ pub(super) struct Act {
 
 pub(super) fn act(context: &mut ToolContext<'_>, act: Act) -> Result<Answer, Problem> {
     let me = context.me()?;
-    let mut index = context.app.knowledge()?;
+    let scope = scope(context, &me, act.global, act.project)?;
+    let mut index = context.app.knowledge_for(&scope, &me)?;
+    let (worktree, cwd) = context.app.standpoint(&scope, &me);
     let request = ActRequest {
         caller: context.facts(),
-        scope: scope(context, &me, act.global, act.project)?,
+        scope,
         actions: act.actions,
-        worktree: me.location.worktree,
+        worktree,
+        cwd,
         key: act.key,
+        even_so: false,
     };
     let outcome = context.app.act_with(&mut *index, &request);
     match outcome {

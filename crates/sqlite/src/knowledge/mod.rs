@@ -22,6 +22,7 @@ use consort_core::Timestamp;
 use consort_core::engine::StoreError;
 use consort_core::journal::Entry;
 use consort_core::journal::EntryId;
+use consort_core::journal::KeptChange;
 use consort_core::journal::Seq;
 use consort_core::knowledge::Kind;
 use consort_core::knowledge::KnowledgeIndex;
@@ -41,7 +42,7 @@ use crate::SqliteTx;
 use crate::journal;
 
 /// Which form the index has; another one is made anew.
-pub(crate) const VERSION: u32 = 11;
+pub(crate) const VERSION: u32 = 12;
 
 const MEMORY: &str = ":memory:";
 
@@ -81,6 +82,10 @@ impl KnowledgeStore for SqliteTx<'_> {
         };
         let condition = "at <= ?1 AND instr(changes, '\"room\":\"knowledge\"') > 0";
         journal::matching_where(self, condition, until.0, -1, is_about)
+    }
+
+    fn rewrite_entry(&mut self, seq: Seq, changes: &[KeptChange]) -> Result<(), StoreError> {
+        journal::rewrite(self, seq, changes)
     }
 
     fn replica(&mut self, host: &str, fresh: u64) -> Result<u64, StoreError> {

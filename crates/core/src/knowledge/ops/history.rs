@@ -19,12 +19,12 @@ use crate::knowledge::Kind;
 use crate::knowledge::KnowledgeChange;
 use crate::knowledge::KnowledgeIndex;
 use crate::knowledge::KnowledgePlace;
-use crate::knowledge::LONGEST_AHEAD;
 use crate::knowledge::Scope;
 use crate::knowledge::StampedEdit;
 use crate::knowledge::merge::KIND;
 use crate::knowledge::past_index::PastIndex;
 use crate::knowledge::past_index::Touched;
+use crate::knowledge::foreign;
 
 impl App {
     /// All entries about what is known in a scope, oldest first.
@@ -110,23 +110,30 @@ impl App {
             // What it leans on decides whether it was stale.
             for link in now.links(scope, &name)? {
                 for end in ["from", "to"] {
-                    let file = now.known(scope, Kind::File, link.text(end))?;
-                    ids.extend(file.into_iter().flat_map(|file| file.ids));
+                    for kind in Kind::ALL {
+                        let known = now.known(scope, kind, link.text(end))?;
+                        ids.extend(known.into_iter().flat_map(|known| known.ids));
+                    }
                 }
                 ids.extend(link.ids);
+                // One that is named by something's present name had another.
+                touched.extend([(Kind::Relationship, link.name)]);
             }
         }
         let entries = before(&ids)?;
         then.ingest(&entries, entries.last().map_or(0, |entry| entry.seq))?;
+        touched.extend(then.names(scope, Kind::Relationship)?.into_iter().map(|name| (Kind::Relationship, name)));
         Ok(Box::new(PastIndex { now, then, touched }))
     }
 
-    /// Records what another replica knew, and what was new in it: also where that is
-    /// nothing we read, as long as there is an update. What it says later may build on it.
+    /// Records what another replica knew and what was new in it, and the way it came:
+    /// also where that is nothing we read, as long as there is an update. What it says
+    /// later may build on it.
     pub fn merge_knowledge(
         &mut self,
         index: &mut dyn KnowledgeIndex,
         scope: &Scope,
+        via: &str,
         update: String,
         edits: Vec<StampedEdit>,
     ) -> Result<Option<Seq>, StoreError> {
@@ -134,14 +141,18 @@ impl App {
             return Ok(None);
         }
         let now = self.host.now();
-        let is_ahead = |edit: &StampedEdit| edit.at.since(now) > LONGEST_AHEAD;
-        let (ahead, edits) = edits.into_iter().partition(is_ahead);
+        let edits = edits.into_iter().map(|edit| foreign::marked(edit, via));
+        let (edits, ahead): (Vec<StampedEdit>, _) = edits.partition(|edit| foreign::counts(edit, now));
+        let forgotten: Vec<Edit> = edits.iter().map(|stamped| stamped.edit.clone()).collect();
         let tx = self.engine.write()?;
         let changes = vec![Change::Knowledge(KnowledgeChange::Merged { update, edits, ahead })];
         let recorded =
             Self::conclude(&*self.host, tx, now, scope.project().cloned(), Actor::Consort, changes)?;
         self.catch_up(index)?;
         let _ = self.write_digest(index, scope, true);
+        if self.scrub_forgotten(scope, &forgotten)? {
+            self.catch_up(index)?;
+        }
         Ok(recorded.map(|recorded| recorded.seq))
     }
 }
@@ -222,7 +233,7 @@ fn add_dependents(
                 let sayings = [Kind::Principle, Kind::Pattern, Kind::Decision];
                 dependents.extend(ends.flat_map(|end| sayings.map(|kind| (kind, end.to_owned()))));
             }
-            Kind::Principle | Kind::Pattern | Kind::Decision => {}
+            Kind::Principle | Kind::Pattern | Kind::Decision | Kind::Note => {}
         }
     }
     touched.extend(dependents);
