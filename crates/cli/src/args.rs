@@ -291,3 +291,62 @@ fn key_value(text: &str) -> Result<(String, String), String> {
     let (key, value) = text.split_once('=').ok_or("expected KEY=VALUE")?;
     Ok((key.trim().to_owned(), value.trim().to_owned()))
 }
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory as _;
+    use consort_agents::allow;
+
+    use super::*;
+
+    /// Every command that can be called, in words.
+    fn verbs(command: &clap::Command, above: &str, found: &mut Vec<String>) {
+        for inner in command.get_subcommands() {
+            let words = format!("{above}{}", inner.get_name());
+            if !inner.is_subcommand_required_set() {
+                found.push(words.clone());
+            }
+            verbs(inner, &format!("{words} "), found);
+        }
+    }
+
+    #[test]
+    fn every_verb_is_either_allowed_or_asked_about() {
+        let mut found = Vec::new();
+        verbs(&Cli::command(), "", &mut found);
+        found.sort();
+        let mut listed: Vec<&str> = allow::ALLOWED.iter().chain(allow::ASKED).copied().collect();
+        listed.sort_unstable();
+        assert_eq!(found, listed, "a verb belongs into exactly one list of agents/src/allow.rs");
+    }
+
+    /// What weakens protection, runs other programs or serves is never allowed.
+    #[test]
+    fn the_dangerous_verbs_are_asked_about() {
+        for verb in [
+            "init",
+            "uninit",
+            "config set",
+            "override",
+            "serve",
+            "journal rebuild",
+            "token new",
+            "shield",
+            "with",
+            "holds restore",
+            "holds override",
+            "leave",
+            "doctor",
+        ] {
+            assert!(allow::ASKED.contains(&verb), "{verb}");
+        }
+    }
+
+    #[test]
+    fn every_tool_is_allowed_by_name() {
+        let mut tools: Vec<String> =
+            consort_mcp::catalogue().iter().map(|tool| tool.name.to_string()).collect();
+        tools.sort();
+        assert_eq!(tools, allow::ALLOWED_TOOLS);
+    }
+}

@@ -8,8 +8,8 @@ use std::sync::mpsc;
 use std::time::Duration;
 
 /// What a program says when asked for its version.
-pub fn ask_version(program: &Path) -> Option<String> {
-    run(Command::new(program).arg("--version"), Duration::from_secs(10))
+pub fn ask_version(program: &Path, timeout: Duration) -> Option<String> {
+    run(Command::new(program).arg("--version"), timeout)
 }
 
 /// What a program prints, if it succeeds in time; it is ended otherwise.

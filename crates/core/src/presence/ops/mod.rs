@@ -5,6 +5,7 @@ mod activity;
 mod caller;
 mod hook_session;
 mod join;
+mod last_heard;
 mod leave;
 mod project;
 mod rename;
