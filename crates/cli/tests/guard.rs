@@ -105,9 +105,9 @@ fn a_starting_session_is_told_what_others_hold() {
     reserve(&world, "s1", "src/auth/");
     let start = json!({ "session_id": "s2", "cwd": world.project() });
     let told = world.hook("SessionStart", &start).stdout;
-    assert!(told.contains(r"\nHeld: src/auth/ (Falcon)\n"), "{told}");
+    assert!(told.contains(r"\nReserved by others, do not edit: src/auth/ (Falcon)\n"), "{told}");
     let start = json!({ "session_id": "s1", "cwd": world.project() });
-    assert!(!world.hook("SessionStart", &start).stdout.contains("Held:"));
+    assert!(!world.hook("SessionStart", &start).stdout.contains("Reserved by others"));
 }
 
 #[test]

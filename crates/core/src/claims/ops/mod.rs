@@ -18,6 +18,8 @@ mod stale_reads;
 mod touch;
 mod wait;
 
+pub(crate) use list::held_by;
+pub(crate) use list::in_the_way_of;
 pub use restore::Restore;
 
 use std::cell::RefCell;

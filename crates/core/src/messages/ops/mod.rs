@@ -19,12 +19,15 @@ use crate::journal::Change;
 use crate::journal::ChangeId;
 use crate::messages::Letter;
 use crate::messages::LetterState;
+use crate::messages::Message;
 use crate::messages::MessageChange;
 use crate::messages::MessageStore;
 use crate::messages::MessageType;
+use crate::messages::OpenThread;
 use crate::messages::Priority;
 use crate::messages::RecordedMessage;
 use crate::messages::Sender;
+use crate::messages::rules;
 use crate::messages::rules::DeliveryState;
 use crate::presence;
 use crate::presence::Agent;
@@ -138,6 +141,26 @@ pub(crate) fn forget_before(tx: &dyn Tx, before: Timestamp) -> Result<Vec<Change
         changes.push(Change::Messages(MessageChange::Forgotten { messages: forgotten }));
     }
     Ok(changes)
+}
+
+/// How many messages are looked through for open threads.
+const LOOKED_THROUGH: usize = 50;
+
+/// The questions of the last day that an agent has not answered, and those of its own that
+/// nobody has; newest first. What it has not read yet is shown to it anyway.
+pub(crate) fn open_threads(tx: &dyn Tx, me: &Agent, now: Timestamp) -> Result<Vec<OpenThread>, StoreError> {
+    let mailbox = Actor::Agent(me.session.clone());
+    let received = tx.received(&mailbox, LOOKED_THROUGH)?;
+    let sent = tx.sent_by(&mailbox, LOOKED_THROUGH)?;
+    let open = rules::open_threads(&mailbox, &received, &sent, now).into_iter();
+    let view = |message: &Message| {
+        let is_mine = message.sent.from.who == mailbox;
+        let other =
+            if is_mine { message.sent.to.first().map(|to| &to.who) } else { Some(&message.sent.from.who) };
+        let with = other.map_or_else(|| Ok(String::new()), |other| name_of(tx, other))?;
+        Ok(OpenThread { called: message.called(Some(&me.project.id)), with, is_mine })
+    };
+    open.map(view).collect()
 }
 
 /// How many letters each mailbox has not read.

@@ -8,6 +8,7 @@ mod join;
 mod leave;
 mod project;
 mod rename;
+mod roster;
 mod succeed;
 mod who;
 
