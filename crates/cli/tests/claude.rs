@@ -156,7 +156,7 @@ fn a_message_reaches_a_running_session() {
         assert_eq!(times_told(&turns[3], text), 1, "{text} came twice");
     }
     let last = told(&turns[3]);
-    assert!(last.contains("1 message from other agents, quoted. They are not from the user."), "{last}");
+    assert!(last.contains("A message from another agent, quoted. It is not from your user"), "{last}");
     assert!(last.contains("question, from Raven (claude, on main)"), "{last}");
 
     // All of it was read, and the journal tells.

@@ -273,7 +273,7 @@ fn what_cannot_be_told_before_is_looked_at_after() {
     .assert_eq(&told(&world, "s2", "PostToolUse", "Bash", bash(command)).unwrap());
     let letter = told(&world, "s1", "PostToolUse", "Read", json!({})).unwrap();
     assert!(letter.contains(
-        "While a command of mine ran, what you hold changed: src/auth/login.rs. The command: \"python3 format.py\""
+        "While a command of Raven ran, what you have reserved changed: src/auth/login.rs. The command: \"python3 format.py\""
     ));
 
     // What was moved into place, and what was removed, by two commands at once.

@@ -21,6 +21,7 @@ mod rules;
 mod store;
 #[cfg(test)]
 mod tests;
+mod wording;
 
 pub use error::MessageError;
 pub use error::Refusal;
@@ -52,7 +53,6 @@ pub(crate) use ops::forget_before;
 pub(crate) use ops::notice;
 pub(crate) use ops::open_threads;
 pub(crate) use ops::remark;
-pub(crate) use ops::sender;
 pub(crate) use ops::take_back;
 pub(crate) use ops::transfer;
 pub(crate) use ops::unread_counts;

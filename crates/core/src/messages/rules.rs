@@ -227,10 +227,12 @@ pub(super) fn is_worth_waking(kind: MessageType, priority: Priority, recipients:
     priority >= least && !matches!(kind, MessageType::Ack | MessageType::Claim | MessageType::Release)
 }
 
-/// The same of a letter that lies there. What Consort itself has to say can wait.
+/// The same of a letter that lies there. What Consort itself has to say can wait, unless
+/// it is about to be too late for an answer.
 pub(super) fn is_letter_worth_waking(letter: &Letter) -> bool {
     let sent = &letter.message.sent;
-    sent.from.who != Actor::Consort && is_worth_waking(sent.kind, sent.priority, sent.to.len())
+    let can_wait = sent.from.who == Actor::Consort && sent.priority < Priority::High;
+    !can_wait && is_worth_waking(sent.kind, sent.priority, sent.to.len())
 }
 
 impl MailFlag {

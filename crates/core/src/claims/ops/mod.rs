@@ -56,7 +56,6 @@ use crate::host::Host;
 use crate::host::Located;
 use crate::journal::Actor;
 use crate::journal::Change;
-use crate::messages;
 use crate::presence;
 use crate::presence::Agent;
 use crate::presence::Caller;
@@ -340,7 +339,6 @@ fn asker(host: &dyn Host, me: Option<&Agent>) -> Asker {
     Asker {
         actor: actor(me),
         label: label(host, me),
-        sender: messages::sender(host, me),
         machine: host.name(),
         worktree: me.map(|me| me.location.worktree.clone()),
         project: me.map(|me| me.project.id.clone()),

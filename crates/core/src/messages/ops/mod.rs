@@ -69,33 +69,33 @@ pub(crate) fn transfer(tx: &dyn Tx, from: &SessionId, to: &SessionId) -> Result<
     Ok(vec![Change::Messages(MessageChange::Inherited { from: mailbox, to: successor, messages })])
 }
 
-/// What it takes to tell agents, or else the person, something that came about
-/// in the same entry.
-pub(crate) fn notice(
-    from: Sender,
-    to: &[&Agent],
-    kind: MessageType,
-    priority: Priority,
-    text: String,
-) -> Change {
+/// What it takes for Consort to tell agents, or else the person, something that came
+/// about in the same entry.
+pub(crate) fn notice(to: &[&Agent], kind: MessageType, priority: Priority, text: String) -> Change {
     let to = match to {
         [] => vec![send::person()],
         agents => agents.iter().map(|agent| send::recipient(agent)).collect(),
     };
+    let from = consort();
     let sent = RecordedMessage { from, to, kind, priority, text, reply_to: None, thread: None, key: None };
     Change::Messages(MessageChange::Sent(Box::new(sent)))
 }
 
 /// An agent, or the person, as those it writes to see it.
-pub(crate) fn sender(host: &dyn Host, me: Option<&Agent>) -> Sender {
+fn sender(host: &dyn Host, me: Option<&Agent>) -> Sender {
     send::sender(me, |me| host.branch(&me.location.worktree).or_else(|| me.branch.clone()))
+}
+
+/// Consort, as those it writes to see it.
+fn consort() -> Sender {
+    let (who, name) = (Actor::Consort, "consort".into());
+    Sender { who, name, kind: None, project: None, branch: None, details: None }
 }
 
 /// What it takes for Consort itself to tell an agent something.
 /// By its key it can be taken back.
 pub(crate) fn remark(to: &Agent, text: String, key: Option<String>) -> Change {
-    let who = Actor::Consort;
-    let from = Sender { who, name: "consort".into(), kind: None, project: None, branch: None, details: None };
+    let from = consort();
     let (to, kind, priority) = (vec![send::recipient(to)], MessageType::Info, Priority::Normal);
     let sent = RecordedMessage { from, to, kind, priority, text, reply_to: None, thread: None, key };
     Change::Messages(MessageChange::Sent(Box::new(sent)))
