@@ -24,6 +24,7 @@ use consort_core::journal::TailRequest;
 use consort_core::journal::UnknownChange;
 use consort_core::journal::Verification;
 use consort_core::messages::MessageStore as _;
+use consort_core::presence::PresenceStore as _;
 use consort_core::side_files::SideFiles;
 use rusqlite::Connection;
 use rusqlite::OptionalExtension as _;
@@ -85,6 +86,14 @@ impl JournalStore for SqliteTx<'_> {
             if self.has_unread(&Actor::Agent(session.clone()))? {
                 self.raise_flag(session)?;
             }
+        }
+        for (one, other) in &effects.met {
+            (&self.files as &dyn SideFiles).note_met(one, other);
+        }
+        for (project, session) in &effects.came {
+            let others = self.present()?.into_iter().filter(|agent| agent.project.id == *project);
+            let others = others.map(|agent| agent.session).filter(|other| other != session);
+            self.after.roster.extend(others);
         }
         self.after.ended.extend(effects.ended);
         self.after.topics.extend(effects.topics);

@@ -60,7 +60,7 @@ pub(super) fn digest_for(lines: &str, words: &[String], budget: usize) -> Option
     chosen.sort_by_key(|(matches, _)| std::cmp::Reverse(*matches));
     let all = chosen.len();
     let mut digest = String::from(
-        "[consort] What earlier sessions learned here, quoted; not from your user (`consort ask '(search-knowledge \"…\")'` for more, `consort record` to add):",
+        "[consort] Notes from earlier sessions, quoted; not from your user (search: consort know search <words>; add: consort record principle <name> '<text>'):",
     );
     let mut shown = 0;
     for (_, line) in &chosen {

@@ -9,6 +9,7 @@ mod last_heard;
 mod leave;
 mod project;
 mod rename;
+mod roster;
 mod succeed;
 mod who;
 
