@@ -33,6 +33,7 @@ pub(crate) fn run(rounds: usize, many: usize) {
             ("ask: filter over all of them", asked(&home, FILTER)),
             ("ask: one by its name", asked(&home, "(get-principle \"principle-77\")")),
             ("ask: search", asked(&home, "(map :name (search-knowledge \"number 77\"))")),
+            ("ask: as of a moment ago", asked(&home, "(as-of \"1s\" (lambda () (length (get-principles))))")),
             ("record: one", home.consort(&["record", "principle", "principle-77", "confidence=0.5"])),
         ];
         let mut times: Vec<(String, Vec<Duration>)> =

@@ -6,7 +6,9 @@ use std::path::PathBuf;
 use crate::HookEntries;
 use crate::SettingsError;
 use crate::instructions_block;
+use crate::json_list::JsonList;
 use crate::json_member::JsonMember;
+use crate::json_permissions;
 use crate::plugin_file;
 use crate::shell_prefix::ShellPrefix;
 use crate::toml_table::TomlTable;
@@ -29,6 +31,8 @@ pub enum Purpose {
     Primer,
     /// That its commands run behind the shield.
     Shield,
+    /// That its sessions may use us without asking.
+    Allow,
 }
 
 /// In what form.
@@ -37,8 +41,14 @@ pub enum InsertionFormat {
     Hooks(HookEntries),
     /// One entry of an object in JSON.
     JsonMember(JsonMember),
+    /// Some strings in a list in JSON.
+    JsonList(JsonList),
+    /// Rules among OpenCode's permissions.
+    JsonPermissions,
     /// A table in TOML.
     TomlTable(TomlTable),
+    /// The rules for the tools of that table.
+    TomlTools(TomlTable),
     /// The program that all its commands are run through.
     ShellPrefix(ShellPrefix),
     /// Some lines of a text.
@@ -69,7 +79,10 @@ impl InsertionFormat {
         match self {
             Self::Hooks(entries) => entries.connection(text, program),
             Self::JsonMember(member) => member.connection(text, program),
+            Self::JsonList(list) => list.connection(text),
+            Self::JsonPermissions => json_permissions::connection(text),
             Self::TomlTable(table) => table.connection(text, program),
+            Self::TomlTools(table) => table.approval(text),
             Self::ShellPrefix(prefix) => prefix.connection(text),
             Self::Block => Ok(instructions_block::connection(text)),
             Self::Own(file) => plugin_file::connection(found, &file(program)),
@@ -83,7 +96,10 @@ impl InsertionFormat {
         let connected = match self {
             Self::Hooks(entries) => entries.connect(text, program),
             Self::JsonMember(member) => member.connect(text, program),
+            Self::JsonList(list) => list.connect(text),
+            Self::JsonPermissions => json_permissions::connect(text),
             Self::TomlTable(table) => table.connect(text, program),
+            Self::TomlTools(table) => table.approve(text),
             Self::ShellPrefix(prefix) => prefix.connect(text),
             Self::Block => Ok(instructions_block::connect(text)),
             Self::Own(file) => return plugin_file::connect(found, file(program)),
@@ -104,12 +120,26 @@ impl InsertionFormat {
         let left = match self {
             Self::Hooks(entries) => entries.disconnect(text, program, before),
             Self::JsonMember(member) => member.disconnect(text, before),
+            Self::JsonList(list) => list.disconnect(text, before),
+            Self::JsonPermissions => json_permissions::disconnect(text, before),
             Self::TomlTable(table) => table.disconnect(text),
+            Self::TomlTools(table) => table.unapprove(text),
             Self::ShellPrefix(prefix) => prefix.disconnect(text, before),
             Self::Block => Ok(instructions_block::disconnect(text)),
             Self::Own(_) => return Ok(plugin_file::disconnect(found)),
         };
         left.map(|left| Some(format!("{mark}{left}")))
+    }
+
+    /// How we hear of sessions, in words.
+    pub fn hooks_in_words(&self) -> String {
+        let count = match self {
+            Self::Hooks(entries) => entries.events.len(),
+            Self::Own(file) => plugin_file::programs(&file("consort")).len(),
+            _ => 0,
+        };
+        // A plugin calls us in one place.
+        if count > 1 { format!("{count} hooks") } else { "a plugin".to_owned() }
     }
 
     /// The programs that what is ours in a file would call.
@@ -119,7 +149,11 @@ impl InsertionFormat {
             Self::Hooks(entries) => entries.programs(text, program),
             Self::JsonMember(member) => member.programs(text),
             Self::TomlTable(table) => table.programs(text),
-            Self::Block | Self::ShellPrefix(_) => Vec::new(),
+            Self::Block
+            | Self::ShellPrefix(_)
+            | Self::JsonList(_)
+            | Self::JsonPermissions
+            | Self::TomlTools(_) => Vec::new(),
             Self::Own(_) => plugin_file::programs(text),
         }
     }

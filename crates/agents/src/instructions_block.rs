@@ -3,7 +3,7 @@
 
 use std::ops::Range;
 
-use consort_core::PRIMER;
+use consort_core::primer;
 
 use crate::Connection;
 use crate::appended_lines;
@@ -14,7 +14,7 @@ const BEGIN: &str = "<!-- consort: written by `consort init --primer` -->";
 const END: &str = "<!-- consort: end -->";
 
 fn ours() -> String {
-    format!("{BEGIN}\n{PRIMER}{END}\n")
+    format!("{BEGIN}\n{}{END}\n", primer::for_shells())
 }
 
 pub(crate) fn connection(found: &str) -> Connection {

@@ -4,6 +4,7 @@
 //! [`AgentCli`] is what differs; how Consort behaves is written elsewhere,
 //! once. Adding a CLI is adding a folder and a line in [`ALL`].
 
+pub mod allow;
 mod appended_lines;
 pub mod claude;
 pub mod codex;
@@ -11,8 +12,11 @@ mod connect;
 pub mod copilot;
 pub mod gemini;
 mod hook_entries;
+mod hook_switch;
 mod instructions_block;
+mod json_list;
 mod json_member;
+mod json_permissions;
 mod json_settings;
 pub mod opencode;
 mod other_tools;
@@ -46,6 +50,8 @@ pub use hook_entries::HookEntries;
 pub use hook_entries::PROJECT_MARK;
 pub use hook_entries::WHO_ANSWER;
 pub use hook_entries::quote;
+pub use hook_switch::HookSwitch;
+pub use json_list::JsonList;
 pub use json_member::JsonMember;
 pub use json_settings::SettingsError;
 pub use shell_prefix::ShellPrefix;
@@ -118,13 +124,34 @@ pub trait AgentCli: Dialect + Sync {
         Vec::new()
     }
 
+    /// How its sessions may use us without asking, where rules can say so for each verb;
+    /// none where it asks for nothing, or has rules for whole programs only.
+    fn allow(&self, _level: Level<'_>) -> Vec<Insertion> {
+        Vec::new()
+    }
+
     /// All that may be ours in its files.
     fn insertions(&self, level: Level<'_>, environment: Environment<'_>) -> Vec<Insertion> {
         let others = [Some(self.hooks(level)), self.mcp(level, environment), Some(self.primer(level))];
         let is_program = |insertion: &Insertion| matches!(insertion.format, InsertionFormat::Own(_));
         // A program is there before a setting names it.
         let (programs, settings): (Vec<_>, Vec<_>) = self.shield(level).into_iter().partition(is_program);
-        programs.into_iter().chain(others.into_iter().flatten()).chain(settings).collect()
+        let others = others.into_iter().flatten().chain(self.allow(level));
+        programs.into_iter().chain(others).chain(settings).collect()
+    }
+
+    /// The version that all of this was last tried with.
+    fn tried_with(&self) -> &'static str;
+
+    /// The settings of every tier that may keep its hooks from running.
+    fn hook_switches(&self, _config_dir: &Path, _worktree: &Path) -> Vec<HookSwitch> {
+        Vec::new()
+    }
+
+    /// Its file that says which hooks the person has reviewed, and how many of those in
+    /// our file are not among them by that text; `None` where it asks for no review.
+    fn unreviewed(&self, _level: Level<'_>, _read: &dyn Fn(&Path) -> Option<String>) -> Option<usize> {
+        None
     }
 
     /// Whether a hook may put another command in the place of one: only where the person

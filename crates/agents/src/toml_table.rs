@@ -22,7 +22,15 @@ pub struct TomlTable {
     pub(crate) of: &'static str,
     /// What it says, for a program of ours.
     pub(crate) lines: fn(&str) -> String,
+    /// Which of its tools are called without asking, as the value of [`TOOLS`].
+    pub(crate) tools: fn() -> String,
 }
+
+/// The key of the rules for single tools.
+const TOOLS: &str = "tools";
+/// The key for all tools at once, which earlier versions wrote.
+const ALL_TOOLS: &str = "default_tools_approval_mode";
+const APPROVE: &str = "approve";
 
 /// What there is of our name.
 enum Found {
@@ -36,7 +44,7 @@ struct Ours {
     program: String,
     header: Range<usize>,
     /// The lines of its keys: between them may be comments of somebody's.
-    keys: Vec<Range<usize>>,
+    keys: Vec<Said>,
 }
 
 impl TomlTable {
@@ -54,7 +62,7 @@ impl TomlTable {
         let text = match self.found(settings)? {
             Found::Nothing => appended_lines::append(settings, &wanted),
             Found::Ours(ours) if ours.program != program => {
-                let mut text = without(settings, &ours.keys);
+                let mut text = without(settings, ours.keys.iter());
                 text.replace_range(ours.header, &appended_lines::styled(&wanted, settings));
                 text
             }
@@ -67,8 +75,44 @@ impl TomlTable {
 
     pub(crate) fn disconnect(&self, settings: &str) -> Result<String, SettingsError> {
         match self.found(settings) {
-            Ok(Found::Ours(ours)) => Ok(appended_lines::cut(&without(settings, &ours.keys), ours.header)),
+            Ok(Found::Ours(ours)) => {
+                Ok(appended_lines::cut(&without(settings, ours.keys.iter()), ours.header))
+            }
             // Whatever that is, nothing of ours is in it.
+            Ok(_) | Err(SettingsError::Unexpected { .. }) => Ok(settings.to_owned()),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Whether its tools are called without asking. Where the table is somebody else's,
+    /// so are its rules.
+    pub(crate) fn approval(&self, settings: &str) -> Result<Connection, SettingsError> {
+        let Found::Ours(ours) = self.found(settings)? else { return Ok(Connection::Absent) };
+        let approvals: Vec<&Said> = ours.keys.iter().filter(|said| said.is_approval).collect();
+        Ok(match approvals.as_slice() {
+            [] => Connection::Absent,
+            [only] if only.key == TOOLS && only.value == (self.tools)() => Connection::Current,
+            _ => Connection::Outdated,
+        })
+    }
+
+    /// Adds the rules to our table, if that is there.
+    pub(crate) fn approve(&self, settings: Option<&str>) -> Result<String, SettingsError> {
+        let settings = settings.unwrap_or_default();
+        if self.approval(settings)? == Connection::Current {
+            return Ok(settings.to_owned());
+        }
+        let settings = self.unapprove(settings)?;
+        let Found::Ours(ours) = self.found(&settings)? else { return Ok(settings) };
+        let at = ours.keys.last().map_or(ours.header.end, |said| said.line.end);
+        let line = appended_lines::styled(&format!("{TOOLS} = {}\n", (self.tools)()), &settings);
+        Ok(format!("{}{line}{}", &settings[..at], &settings[at..]))
+    }
+
+    /// Takes the rules out of our table again.
+    pub(crate) fn unapprove(&self, settings: &str) -> Result<String, SettingsError> {
+        match self.found(settings) {
+            Ok(Found::Ours(ours)) => Ok(without(settings, ours.keys.iter().filter(|said| said.is_approval))),
             Ok(_) | Err(SettingsError::Unexpected { .. }) => Ok(settings.to_owned()),
             Err(error) => Err(error),
         }
@@ -104,16 +148,18 @@ impl TomlTable {
         Ok(ours.map_or(Found::Theirs, Found::Ours))
     }
 
-    /// Where it says what we would say for this program, if it does and the
-    /// program is one of ours.
-    fn ours(&self, found: Vec<Said>, program: &str) -> Option<Vec<Range<usize>>> {
+    /// What it says, if that is what we would say for this program, with or without the
+    /// rules for its tools, and the program is one of ours.
+    fn ours(&self, found: Vec<Said>, program: &str) -> Option<Vec<Said>> {
         let lines = (self.lines)(program);
         let wanted = said(parse(&lines).ok()?.as_table(), &lines)?;
         let is_alike =
             |(found, wanted): (&Said, &Said)| found.key == wanted.key && found.value == wanted.value;
-        let is_ours =
-            is_consort(program) && found.len() == wanted.len() && found.iter().zip(&wanted).all(is_alike);
-        is_ours.then(|| found.into_iter().map(|said| said.line).collect())
+        let plain: Vec<&Said> = found.iter().filter(|said| !said.is_approval).collect();
+        let is_ours = is_consort(program)
+            && plain.len() == wanted.len()
+            && plain.into_iter().zip(&wanted).all(is_alike);
+        is_ours.then_some(found)
     }
 }
 
@@ -122,24 +168,43 @@ struct Said {
     key: String,
     value: String,
     line: Range<usize>,
+    /// It lets tools be called without asking.
+    is_approval: bool,
 }
 
 /// What a table says; `None` where it says more than values on lines of their own.
 fn said(table: &dyn TableLike, text: &str) -> Option<Vec<Said>> {
     let one = |(key, item): (&str, &toml_edit::Item)| {
-        let span = item.as_value()?.span()?;
+        let value = item.as_value()?;
+        let span = value.span()?;
         let line = appended_lines::around(text, span.start);
         let is_alone = text.get(span.end..line.end)?.trim().is_empty();
-        is_alone.then(|| Said { key: key.to_owned(), value: text[span].to_owned(), line })
+        let is_approval = is_approval(key, value);
+        is_alone.then(|| Said { key: key.to_owned(), value: text[span].to_owned(), line, is_approval })
     };
     table.iter().map(one).collect()
 }
 
-/// The text without these parts of it, which are in order.
-fn without(text: &str, parts: &[Range<usize>]) -> String {
+/// Whether a key is what we write of approval, or wrote.
+fn is_approval(key: &str, value: &toml_edit::Value) -> bool {
+    let is_rule = |(_, rule): (&str, &toml_edit::Value)| {
+        let rule = rule.as_inline_table();
+        rule.is_some_and(|rule| {
+            rule.len() == 1 && rule.get("approval_mode").and_then(|mode| mode.as_str()) == Some(APPROVE)
+        })
+    };
+    match key {
+        ALL_TOOLS => value.as_str() == Some(APPROVE),
+        TOOLS => value.as_inline_table().is_some_and(|tools| tools.iter().all(is_rule)),
+        _ => false,
+    }
+}
+
+/// The text without these lines of it, which are in order.
+fn without<'a>(text: &str, parts: impl DoubleEndedIterator<Item = &'a Said>) -> String {
     let mut text = text.to_owned();
-    for part in parts.iter().rev() {
-        text.replace_range(part.clone(), "");
+    for part in parts.rev() {
+        text.replace_range(part.line.clone(), "");
     }
     text
 }

@@ -8,6 +8,7 @@ use std::path::Path;
 use consort_agents::ALL;
 use consort_agents::Connection;
 use consort_agents::Insertion;
+use consort_agents::InsertionFormat;
 use consort_agents::Level;
 use consort_agents::Purpose;
 
@@ -29,14 +30,56 @@ fn every_piece_goes_in_and_out() {
     for cli in ALL {
         for level in [Level::User(Path::new("/home/x/.x")), Level::Project(Path::new("/project"))] {
             for insertion in cli.insertions(level, &|_| None) {
-                let new = insertion.format.connect(None, PROGRAM).unwrap();
+                // Rules for tools go into the table of the server.
+                let under = match insertion.format {
+                    InsertionFormat::TomlTools(_) => {
+                        let server = cli.mcp(level, &|_| None).unwrap();
+                        server.format.connect(None, PROGRAM).unwrap()
+                    }
+                    _ => String::new(),
+                };
+                let new = insertion.format.connect(Some(&under), PROGRAM).unwrap();
                 assert_eq!(insertion.format.connection(&new, PROGRAM).unwrap(), Connection::Current, "{new}");
                 // Again: nothing changes.
                 assert_eq!(insertion.format.connect(Some(&new), PROGRAM).unwrap(), new);
                 let left = insertion.format.disconnect(&new, PROGRAM, None).unwrap().unwrap_or_default();
-                assert!(matches!(left.trim(), "" | "{}"), "{left}");
+                assert!(left == under || matches!(left.trim(), "" | "{}"), "{left}");
             }
         }
+    }
+}
+
+/// Rules that an earlier version wrote for the whole server are replaced by rules for
+/// single tools; what somebody has changed is left alone.
+#[test]
+fn tools_are_approved_one_by_one() {
+    let server = insertion("codex", Purpose::Mcp);
+    let tools = consort_agents::find("codex").unwrap().allow(Level::User(Path::new("/home/x/.x"))).remove(1);
+    let plain = server.format.connect(Some("model = \"m\"\n"), PROGRAM).unwrap();
+    assert_eq!(tools.format.connection(&plain, PROGRAM).unwrap(), Connection::Absent);
+    let old =
+        plain.replace("args = [\"mcp\"]\n", "args = [\"mcp\"]\ndefault_tools_approval_mode = \"approve\"\n");
+    assert_eq!(server.format.connection(&old, PROGRAM).unwrap(), Connection::Current);
+    assert_eq!(tools.format.connection(&old, PROGRAM).unwrap(), Connection::Outdated);
+    let new = tools.format.connect(Some(&old), PROGRAM).unwrap();
+    assert!(new.contains("who = { approval_mode = \"approve\" }"), "{new}");
+    assert!(!new.contains("default_tools_approval_mode"), "{new}");
+    assert_eq!(without(&tools, &new), plain);
+    assert_eq!(without(&server, &new), "model = \"m\"\n");
+    let theirs = new.replace("who = { approval_mode = \"approve\" }", "who = { approval_mode = \"prompt\" }");
+    assert_eq!(without(&server, &theirs), theirs);
+    assert_eq!(tools.format.connect(Some(&theirs), PROGRAM).unwrap(), theirs);
+}
+
+/// No rule is a prefix of another verb that is asked about.
+#[test]
+fn no_rule_covers_what_is_asked_about() {
+    use consort_agents::allow::ALLOWED;
+    use consort_agents::allow::ASKED;
+    for verb in ALLOWED {
+        let covers = |asked: &&&str| **asked == *verb || asked.starts_with(&format!("{verb} "));
+        assert_eq!(ASKED.iter().find(covers), None, "{verb}");
+        assert!(!verb.is_empty());
     }
 }
 
@@ -205,7 +248,7 @@ fn what_is_not_ours_has_nothing_to_take_out() {
 fn which_program_is_called_is_read_from_what_is_written() {
     for cli in ALL {
         for insertion in cli.insertions(Level::User(Path::new("/home/x/.x")), &|_| None) {
-            if matches!(insertion.purpose, Purpose::Primer | Purpose::Shield) {
+            if matches!(insertion.purpose, Purpose::Primer | Purpose::Shield | Purpose::Allow) {
                 continue;
             }
             for program in [PROGRAM, "consort", "/a b/it's/consort"] {

@@ -13,6 +13,7 @@ use crate::error::CommandError;
 use crate::error::CommandResult;
 use crate::exit::ExitCode;
 use crate::output;
+use crate::world;
 use crate::world::World;
 
 const AFTER_HELP: &str = "\
@@ -192,56 +193,63 @@ fn carry_out(cli: Cli) -> Result<ExitCode, CommandError> {
         let name = command_name(std::env::args());
         commands::token::accept(&world, cli.token_file.as_deref(), cli.token_fd, &name)?;
     }
+    let code = run_command(&world, cli.command);
+    // Also after a failure: what was recorded before it is recorded.
+    world::save_knowledge(&world.saved.take_due(), &world.overrides);
+    code
+}
+
+fn run_command(world: &World, command: Command) -> Result<ExitCode, CommandError> {
     let done = |result: CommandResult| result.map(|()| ExitCode::SUCCESS);
-    match cli.command {
-        Command::Up(args) => done(commands::up::run(&world, &args)),
-        Command::Who(args) => done(commands::who::run(&world, &args)),
-        Command::Whoami(args) => done(commands::whoami::run(&world, &args)),
-        Command::Status(args) => done(commands::status::run(&world, &args)),
-        Command::Join(args) => done(commands::join::run(&world, &args)),
-        Command::Leave(args) => done(commands::leave::run(&world, &args)),
-        Command::Rename(args) => done(commands::rename::run(&world, &args)),
-        Command::Send(args) => commands::send::run(&world, &args),
-        Command::Inbox(args) => commands::inbox::run(&world, &args),
-        Command::Sent(args) => done(commands::sent::run(&world, &args)),
-        Command::Thread(args) => done(commands::thread::run(&world, &args)),
-        Command::Chat(args) => done(commands::chat::run(&world, &args)),
-        Command::Claim(args) => done(commands::claim::run(&world, &args)),
-        Command::Contest(args) => done(commands::contest::run(&world, &args)),
-        Command::Release(args) => done(commands::release::run(&world, &args, None)),
-        Command::Claims(args) => done(commands::claims::claims(&world, &args)),
-        Command::Reserve(args) => commands::reserve::run(&world, &args),
-        Command::Unreserve(args) => done(commands::release::run(&world, &args, Some(Strength::Blocking))),
-        Command::Reservations(args) => done(commands::claims::reservations(&world, &args)),
-        Command::Holds(command) => done(commands::holds::run(&world, &command)),
-        Command::Radar(args) => done(commands::radar::run(&world, &args)),
-        Command::Handoff(args) => done(commands::handoff::run(&world, &args)),
-        Command::Delegate(args) => done(commands::delegate::run(&world, &args)),
-        Command::Domains(args) => done(commands::domains::run(&world, &args)),
-        Command::Explain(args) => done(commands::explain::run(&world, &args)),
-        Command::Wait(args) => commands::wait::run(&world, &args),
-        Command::Override(args) => done(commands::r#override::run(&world, &args)),
-        Command::Overlaps(args) => done(commands::overlaps::run(&world, &args)),
-        Command::Tasks(args) => done(commands::tasks::run(&world, &args)),
-        Command::Task(command) => done(commands::task::run(&world, &command)),
-        Command::Ask(args) => commands::ask::run(&world, &args),
-        Command::Record(args) => done(commands::record::run(&world, &args)),
-        Command::Act(args) => done(commands::act::run(&world, &args)),
-        Command::Know(command) => commands::know::run(&world, &command),
-        Command::WatchFiles(args) => done(commands::watch_files::run(&world, &args)),
-        Command::Cache(command) => commands::cache::run(&world, &command),
+    match command {
+        Command::Up(args) => done(commands::up::run(world, &args)),
+        Command::Who(args) => done(commands::who::run(world, &args)),
+        Command::Whoami(args) => done(commands::whoami::run(world, &args)),
+        Command::Status(args) => done(commands::status::run(world, &args)),
+        Command::Join(args) => done(commands::join::run(world, &args)),
+        Command::Leave(args) => done(commands::leave::run(world, &args)),
+        Command::Rename(args) => done(commands::rename::run(world, &args)),
+        Command::Send(args) => commands::send::run(world, &args),
+        Command::Inbox(args) => commands::inbox::run(world, &args),
+        Command::Sent(args) => done(commands::sent::run(world, &args)),
+        Command::Thread(args) => done(commands::thread::run(world, &args)),
+        Command::Chat(args) => done(commands::chat::run(world, &args)),
+        Command::Claim(args) => done(commands::claim::run(world, &args)),
+        Command::Contest(args) => done(commands::contest::run(world, &args)),
+        Command::Release(args) => done(commands::release::run(world, &args, None)),
+        Command::Claims(args) => done(commands::claims::claims(world, &args)),
+        Command::Reserve(args) => commands::reserve::run(world, &args),
+        Command::Unreserve(args) => done(commands::release::run(world, &args, Some(Strength::Blocking))),
+        Command::Reservations(args) => done(commands::claims::reservations(world, &args)),
+        Command::Holds(command) => done(commands::holds::run(world, &command)),
+        Command::Radar(args) => done(commands::radar::run(world, &args)),
+        Command::Handoff(args) => done(commands::handoff::run(world, &args)),
+        Command::Delegate(args) => done(commands::delegate::run(world, &args)),
+        Command::Domains(args) => done(commands::domains::run(world, &args)),
+        Command::Explain(args) => done(commands::explain::run(world, &args)),
+        Command::Wait(args) => commands::wait::run(world, &args),
+        Command::Override(args) => done(commands::r#override::run(world, &args)),
+        Command::Overlaps(args) => done(commands::overlaps::run(world, &args)),
+        Command::Tasks(args) => done(commands::tasks::run(world, &args)),
+        Command::Task(command) => done(commands::task::run(world, &command)),
+        Command::Ask(args) => commands::ask::run(world, &args),
+        Command::Record(args) => done(commands::record::run(world, &args)),
+        Command::Act(args) => done(commands::act::run(world, &args)),
+        Command::Know(command) => commands::know::run(world, &command),
+        Command::WatchFiles(args) => done(commands::watch_files::run(world, &args)),
+        Command::Cache(command) => commands::cache::run(world, &command),
         Command::Shield(args) => Ok(crate::shield::run(&args.words())),
-        Command::Mcp(args) => done(commands::mcp::run(&world, &args)),
-        Command::Serve(args) => done(commands::serve::run(&world, &args)),
-        Command::Init(args) => done(commands::init::run(&world, &args)),
-        Command::With(args) => done(commands::with::run(&world, &args)),
-        Command::Uninit(args) => done(commands::uninit::run(&world, &args)),
-        Command::Doctor(args) => commands::doctor::run(&world, &args),
-        Command::Token(command) => done(commands::token::run(&world, &command)),
-        Command::Config(command) => done(commands::config::run(&world, &command)),
-        Command::Journal(command) => commands::journal::run(&world, &command),
-        Command::GitHook(args) => commands::git_hook::run(&world, &args),
-        Command::Completions(args) => done(commands::completions::run(&world, &args)),
+        Command::Mcp(args) => done(commands::mcp::run(world, &args)),
+        Command::Serve(args) => done(commands::serve::run(world, &args)),
+        Command::Init(args) => done(commands::init::run(world, &args)),
+        Command::With(args) => done(commands::with::run(world, &args)),
+        Command::Uninit(args) => done(commands::uninit::run(world, &args)),
+        Command::Doctor(args) => commands::doctor::run(world, &args),
+        Command::Token(command) => done(commands::token::run(world, &command)),
+        Command::Config(command) => done(commands::config::run(world, &command)),
+        Command::Journal(command) => commands::journal::run(world, &command),
+        Command::GitHook(args) => commands::git_hook::run(world, &args),
+        Command::Completions(args) => done(commands::completions::run(world, &args)),
     }
 }
 
@@ -282,4 +290,63 @@ fn command_name(words: impl Iterator<Item = String>) -> String {
 fn key_value(text: &str) -> Result<(String, String), String> {
     let (key, value) = text.split_once('=').ok_or("expected KEY=VALUE")?;
     Ok((key.trim().to_owned(), value.trim().to_owned()))
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory as _;
+    use consort_agents::allow;
+
+    use super::*;
+
+    /// Every command that can be called, in words.
+    fn verbs(command: &clap::Command, above: &str, found: &mut Vec<String>) {
+        for inner in command.get_subcommands() {
+            let words = format!("{above}{}", inner.get_name());
+            if !inner.is_subcommand_required_set() {
+                found.push(words.clone());
+            }
+            verbs(inner, &format!("{words} "), found);
+        }
+    }
+
+    #[test]
+    fn every_verb_is_either_allowed_or_asked_about() {
+        let mut found = Vec::new();
+        verbs(&Cli::command(), "", &mut found);
+        found.sort();
+        let mut listed: Vec<&str> = allow::ALLOWED.iter().chain(allow::ASKED).copied().collect();
+        listed.sort_unstable();
+        assert_eq!(found, listed, "a verb belongs into exactly one list of agents/src/allow.rs");
+    }
+
+    /// What weakens protection, runs other programs or serves is never allowed.
+    #[test]
+    fn the_dangerous_verbs_are_asked_about() {
+        for verb in [
+            "init",
+            "uninit",
+            "config set",
+            "override",
+            "serve",
+            "journal rebuild",
+            "token new",
+            "shield",
+            "with",
+            "holds restore",
+            "holds override",
+            "leave",
+            "doctor",
+        ] {
+            assert!(allow::ASKED.contains(&verb), "{verb}");
+        }
+    }
+
+    #[test]
+    fn every_tool_is_allowed_by_name() {
+        let mut tools: Vec<String> =
+            consort_mcp::catalogue().iter().map(|tool| tool.name.to_string()).collect();
+        tools.sort();
+        assert_eq!(tools, allow::ALLOWED_TOOLS);
+    }
 }

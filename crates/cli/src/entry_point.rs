@@ -58,3 +58,11 @@ fn fill(stream: BorrowedFd<'_>) -> bool {
     }
     is_closed
 }
+
+/// Returns what was freed to the system. The allocator keeps it for each thread, and a query
+/// that was stopped for its size would go on taking its memory.
+#[expect(unsafe_code, reason = "only the C library can do it")]
+pub(crate) fn give_back_memory() {
+    // SAFETY: it touches only what is free.
+    unsafe { libc::malloc_trim(0) };
+}

@@ -12,6 +12,7 @@ use std::io::Write as _;
 use std::os::unix::fs::DirBuilderExt as _;
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::Path;
+use std::sync::Arc;
 use std::time::Duration;
 
 use consort_agents::AgentCli;
@@ -36,6 +37,7 @@ use rustix::fs::OFlags;
 use crate::exit::ExitCode;
 use crate::hook_deadline;
 use crate::hook_wait;
+use crate::knowledge::git_file::HookFile;
 use crate::world;
 
 /// More than any CLI sends; what is longer is not for us.
@@ -105,7 +107,7 @@ fn answer(cli: &'static dyn AgentCli, event: &str) -> Result<(), Box<dyn Error>>
     let Some(call) = cli.read(event, &payload) else { return Ok(()) };
     let paths = Paths::from_environment().ok_or("neither CONSORT_HOME nor HOME is set")?;
     let store = Store::new(paths.store(), Access::Hook);
-    let mut app = App::new(store, Machine::new(&paths.data));
+    let mut app = App::new(store, Machine::new(&paths.data)).with_git_file(Arc::new(HookFile));
     let answer = consort_hook::handle(&mut app, call, &Process { cli, event })?;
     if let Some(line) = cli.write(event, &answer.reply) {
         hook_deadline::is_answering();

@@ -129,6 +129,11 @@ impl ServedContext for ServedCalls {
         })
     }
 
+    fn give_back_memory(&self) {
+        #[cfg(all(target_os = "linux", target_env = "gnu", not(test)))]
+        crate::entry_point::give_back_memory();
+    }
+
     fn listen(&self, topic: Option<&Topic>) -> std::io::Result<Box<dyn call_context::Listener>> {
         Ok(Box::new(Listener::open(&self.listeners, topic)?))
     }

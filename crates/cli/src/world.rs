@@ -13,6 +13,8 @@ use consort_core::host::Host;
 use consort_core::host::Place;
 use consort_core::host::Process;
 use consort_core::journal::Actor;
+use consort_core::knowledge::Scope;
+use consort_core::knowledge::TakenIn;
 use consort_core::presence::Agent;
 use consort_core::presence::Caller;
 use consort_core::presence::CallerFacts;
@@ -30,6 +32,8 @@ use consort_sqlite::Store;
 
 use crate::config;
 use crate::error::CommandError;
+use crate::knowledge::file;
+use crate::knowledge::git_file::SavedFiles;
 use crate::output;
 use crate::output::Out;
 use crate::person;
@@ -42,6 +46,8 @@ pub(crate) struct World {
     pub(crate) cwd: PathBuf,
     /// `--set key=value`.
     pub(crate) overrides: Vec<(String, String)>,
+    /// The knowledge files that are to be written again.
+    pub(crate) saved: SavedFiles,
 }
 
 /// An opened world.
@@ -49,6 +55,8 @@ pub(crate) struct Opened {
     pub(crate) app: App,
     pub(crate) project: Project,
     pub(crate) place: Place,
+    /// Where the command was called.
+    pub(crate) cwd: PathBuf,
     pub(crate) config: Config,
     /// Where we keep what is ours.
     pub(crate) data: PathBuf,
@@ -71,7 +79,7 @@ impl World {
         })?;
         // Shared state is text.
         let cwd = PathBuf::from(cwd.to_string_lossy().into_owned());
-        Ok(Self { paths, out: Out::new(), cwd, overrides })
+        Ok(Self { paths, out: Out::new(), cwd, overrides, saved: SavedFiles::default() })
     }
 
     pub(crate) fn app(&self) -> App {
@@ -80,8 +88,17 @@ impl World {
 
     /// The same for a server, which opens the store for each call.
     pub(crate) fn open_app(&self) -> OpenApp {
-        let (store, data) = (self.paths.store(), self.paths.data.clone());
-        Arc::new(move || App::new(Store::new(store.clone(), Access::Command), Machine::new(&data)))
+        let (store, data, file) = (self.paths.store(), self.paths.data.clone(), self.saved.share());
+        Arc::new(move || {
+            let app = App::new(Store::new(store.clone(), Access::Command), Machine::new(&data));
+            app.with_git_file(Arc::clone(&file))
+        })
+    }
+
+    /// For a server: knowledge files are written while it goes on.
+    pub(crate) fn save_in_background(&self) {
+        let overrides = self.overrides.clone();
+        self.saved.save_in_background(move |worktree| save_knowledge(&[worktree.to_owned()], &overrides));
     }
 
     /// Where it is noted which temporary files are being written.
@@ -118,15 +135,42 @@ impl World {
         if !config.is_partial {
             let _ = app.publish(&config.resolved, &place.worktree);
         }
+        self.saved.set_wanted(&place.worktree, config.resolved.saves_knowledge());
         let _ = app.retain(config.resolved.retention());
         Ok(Opened {
             app,
             project,
             place,
+            cwd: self.cwd.clone(),
             config: config.resolved,
             data: self.paths.data.clone(),
             pending: self.pending(),
         })
+    }
+}
+
+/// Writes the knowledge files of worktrees in which something was recorded, where the
+/// settings there say so.
+pub(crate) fn save_knowledge(worktrees: &[PathBuf], overrides: &[(String, String)]) {
+    let save = |worktree: &PathBuf| {
+        let world = World { cwd: worktree.clone(), ..World::new(overrides.to_vec())? };
+        let mut opened = world.open()?;
+        if opened.config.saves_knowledge() {
+            let scope = Scope::Project(opened.project.id.clone());
+            // What cannot be understood is somebody else's, and left alone.
+            if !matches!(file::take_in(&mut opened, &scope), TakenIn::Failed(_)) {
+                file::save(&mut opened)?;
+            }
+        }
+        Ok::<_, CommandError>(())
+    };
+    for worktree in worktrees {
+        if let Err(error) = save(worktree) {
+            output::note(format_args!(
+                "Warning: {}",
+                consort_core::text::printable(error.render().trim_end())
+            ));
+        }
     }
 }
 

@@ -66,7 +66,7 @@ fn what_is_gone_from_a_reserved_directory_or_was_moved_there_is_seen() {
     .assert_eq(&end(&world, "s2", "one").unwrap());
     let letter = prompted(&world, "s1").unwrap();
     assert!(
-        letter.contains("what you hold changed: src/auth/moved.rs, src/auth/new.rs (removed)"),
+        letter.contains("what you have reserved changed: src/auth/moved.rs, src/auth/new.rs (removed)"),
         "{letter}"
     );
     assert!(letter.contains("The command: \"./script.sh\""), "{letter}");
@@ -109,9 +109,9 @@ fn what_the_person_has_reserved_counts_too() {
     begin(&world, "s2", "one");
     fs::remove_file(at(&world, "README.md")).unwrap();
     let told = end(&world, "s2", "one").unwrap();
-    assert!(told.contains("README.md (removed) is reserved by the person"), "{told}");
+    assert!(told.contains("README.md (removed) was reserved by your user"), "{told}");
     let inbox = world.run("inbox").stdout;
-    assert!(inbox.contains("what you hold changed: README.md (removed)"), "{inbox}");
+    assert!(inbox.contains("what you have reserved changed: README.md (removed)"), "{inbox}");
 }
 
 #[test]

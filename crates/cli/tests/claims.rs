@@ -89,8 +89,12 @@ fn a_claim_is_told_contested_and_taken() {
         ],
     ));
     let letter = world.run_as(Some("s1"), &["inbox"]).stdout;
-    assert!(letter.contains("question, urgent, from Raven"), "{letter}");
-    assert!(letter.contains("> I need topic:auth, which you hold: \"the release\"."), "{letter}");
+    assert!(letter.contains("question, urgent, from consort"), "{letter}");
+    assert!(
+        letter
+            .contains("> Raven (claude on main) needs topic:auth, which you have reserved: \"the release\"."),
+        "{letter}"
+    );
     assert_eq!(world.run("journal verify").code, 0);
 }
 
@@ -190,11 +194,11 @@ fn to_ask_again_is_an_answer_and_weakens_nothing() {
     assert_eq!(world.run("reserve README.md").code, 0);
     let ran = world.run_as(raven, &["contest", "README.md"]);
     assert_eq!(ran.stdout, "Contested README.md; the person was asked, and decides.\n");
-    assert!(world.run("inbox").stdout.contains("I need README.md"));
+    assert!(world.run("inbox").stdout.contains("needs README.md"));
     // Whose it was is told, and who asked for it.
     assert_eq!(world.run("release --force src/auth/").code, 0);
     for agent in [falcon, raven] {
-        assert!(world.run_as(agent, &["inbox"]).stdout.contains("> I have taken what was held: src/auth/."));
+        assert!(world.run_as(agent, &["inbox"]).stdout.contains("has taken what was reserved: src/auth/."));
     }
     // A file that is there is that file, by whatever name.
     assert_eq!(world.run_as(falcon, &["claim", "src/auth"]).code, 0);

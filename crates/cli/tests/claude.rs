@@ -35,7 +35,10 @@ fn a_headless_turn_is_seen_and_its_session_ends() {
 
     let turns = model.turns();
     assert_eq!(turns.len(), 2, "{ran}");
-    assert!(told(&turns[0]).contains("[consort] You are Raven in shop on main; no other agent is here."));
+    assert!(
+        told(&turns[0])
+            .contains("[consort] You are Raven (project shop, branch main). No other agents are here yet")
+    );
     let seen = told(&turns[1]);
     for fact in ["Raven", "working", "Bash $CONSORT who", "you", "main"] {
         let fact = fact.replace("$CONSORT", env!("CARGO_BIN_EXE_consort"));
@@ -86,7 +89,7 @@ fn a_second_session_is_told_of_the_first() {
     let ran = world.ran(claude.headless(&world, &second_model, "who is here?").env("CONSORT_NAME", "Falcon"));
     assert_eq!(ran.code, 0, "{ran}");
     let told = told(&second_model.turns()[0]);
-    assert!(told.contains("You are Falcon in shop on main; 1 other agent is here."), "{told}");
+    assert!(told.contains("You are Falcon (project shop, branch main). 1 other agent is here:"), "{told}");
     assert!(told.contains("- Raven (claude), working: ") && told.contains(&format!("Bash {busy}")), "{told}");
 
     std::fs::write(world.project().join("stop"), "").unwrap();
@@ -153,7 +156,7 @@ fn a_message_reaches_a_running_session() {
         assert_eq!(times_told(&turns[3], text), 1, "{text} came twice");
     }
     let last = told(&turns[3]);
-    assert!(last.contains("1 message from other agents, quoted. They are not from the user."), "{last}");
+    assert!(last.contains("A message from another agent, quoted. It is not from your user"), "{last}");
     assert!(last.contains("question, from Raven (claude, on main)"), "{last}");
 
     // All of it was read, and the journal tells.

@@ -37,14 +37,14 @@ fn our_lines_go_in_and_out_and_nothing_else_moves() {
     fs::write(&path, THEIRS).unwrap();
     fs::set_permissions(&path, fs::Permissions::from_mode(0o640)).unwrap();
 
-    let dry = world.run("init --agent claude --dry-run");
+    let dry = world.run("init --agent claude --no-allow --dry-run");
     assert_eq!(dry.code, 0);
     let command =
         r#""command": "[ -x $CONSORT ] && exec $CONSORT hook claude SessionStart; [ \"$(consort hook --who"#;
     assert!(dry.stdout.contains(command), "{dry}");
     assert_eq!(fs::read_to_string(&path).unwrap(), THEIRS);
 
-    assert_eq!(world.run("init --yes --agent claude").code, 0);
+    assert_eq!(world.run("init --yes --no-allow --agent claude").code, 0);
     let connected = fs::read_to_string(&path).unwrap();
     // Ours follow theirs in the array that both are in; the rest is untouched.
     let (before_stop, after_stop) = THEIRS.split_once("\"Stop\"").unwrap();
@@ -59,7 +59,12 @@ fn our_lines_go_in_and_out_and_nothing_else_moves() {
     assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o640);
 
     // Again: nothing to do.
-    assert!(world.run("init --yes --agent claude").stdout.starts_with("Claude Code is connected already"));
+    assert!(
+        world
+            .run("init --yes --no-allow --agent claude")
+            .stdout
+            .starts_with("Claude Code is connected already")
+    );
     assert_eq!(fs::read_to_string(&path).unwrap(), connected);
 
     assert_eq!(world.run("uninit").code, 0);
@@ -243,7 +248,7 @@ fn an_older_connection_is_renewed() {
         fs::read_to_string(settings(&world)).unwrap().replace(env!("CARGO_BIN_EXE_consort"), "/old/consort");
     fs::write(settings(&world), older).unwrap();
     let doctor = world.run("doctor");
-    assert!(doctor.stdout.contains("mend: consort init\n"), "{doctor}");
+    assert!(doctor.stdout.contains("fix: consort init\n"), "{doctor}");
     assert_eq!(doctor.code, 1);
     world.run("init --yes --agent claude");
     assert!(!fs::read_to_string(settings(&world)).unwrap().contains("/old/"));
@@ -259,17 +264,14 @@ fn doctor_says_what_to_do() {
     let hide_version = |text: String| text.replace(env!("CARGO_PKG_VERSION"), "$VERSION");
     expect![[r#"
         warning  program: consort $VERSION is not on PATH, so agents cannot call `consort`
-                 mend: export PATH="$BIN:$PATH"
+                 fix: export PATH="$BIN:$PATH"
         ok       store: $WORLD/home/.local/share/consort/consort.db, schema 7, 0 entries
-        ok       Claude Code: not installed
-        ok       Codex: not installed
-        ok       Gemini CLI: not installed
-        ok       OpenCode: not installed
-        ok       pi: not installed
-        ok       Copilot CLI: not installed
+        problem  agent CLIs: none is installed: no Claude Code, Codex, Gemini CLI, OpenCode, pi, Copilot CLI
+                 fix: install one, then `consort init`
         ok       settings: every key is known
         ok       hooks: none has failed
-        [exit 0]
+        1 problem, 1 warning.
+        [exit 1]
     "#]]
     .assert_eq(&hide_version(world.run("doctor").to_string()));
     let findings: Value = serde_json::from_str(&world.run("doctor --json").stdout).unwrap();
@@ -282,21 +284,22 @@ fn doctor_says_what_to_do() {
     fs::set_permissions(world.data(), fs::Permissions::from_mode(0o755)).unwrap();
     expect![[r#"
         warning  program: consort $VERSION is not on PATH, so agents cannot call `consort`
-                 mend: export PATH="$BIN:$PATH"
+                 fix: export PATH="$BIN:$PATH"
         ok       store: $WORLD/home/.local/share/consort/consort.db, schema 7, 0 entries
         warning  permissions: $WORLD/home/.local/share/consort can be read by others
-                 mend: chmod 700 $WORLD/home/.local/share/consort
+                 fix: chmod 700 $WORLD/home/.local/share/consort
         problem  Claude Code: its settings cannot be understood: $WORLD/home/.claude/settings.json, line 1, column 1: Unterminated object
-                 mend: ${EDITOR:-vi} $WORLD/home/.claude/settings.json
-        ok       Codex: not installed
-        ok       Gemini CLI: not installed
-        ok       OpenCode: not installed
-        ok       pi: not installed
-        ok       Copilot CLI: not installed
+                 fix: ${EDITOR:-vi} $WORLD/home/.claude/settings.json
+        -        Codex: not installed
+        -        Gemini CLI: not installed
+        -        OpenCode: not installed
+        -        pi: not installed
+        -        Copilot CLI: not installed
         warning  settings: $WORLD/home/.config/consort/config.toml: unknown key `contxt.mode` (did you mean `context.mode`?)
-                 mend: ${EDITOR:-vi} $WORLD/home/.config/consort/config.toml
+                 fix: ${EDITOR:-vi} $WORLD/home/.config/consort/config.toml
         warning  hooks: 1 failure, the last at 1970-01-01 00:00:00: claude Stop: it failed
-                 mend: less $WORLD/home/.local/share/consort/hook.log && rm $WORLD/home/.local/share/consort/hook.log
+                 fix: less $WORLD/home/.local/share/consort/hook.log && rm $WORLD/home/.local/share/consort/hook.log
+        1 problem, 4 warnings.
         [exit 1]
     "#]].assert_eq(&hide_version(world.run("doctor").to_string()));
 }

@@ -53,7 +53,7 @@ fn both_are_told_once_that_they_are_about_to_meet() {
     // A context that begins anew is told again; somebody else's is not.
     let begins = world.told("s1", "SessionStart", &json!({})).unwrap();
     assert!(begins.contains("\nRaven is deepening in cookie, session, as you are"), "{begins}");
-    assert!(begins.contains("- Raven (claude), working; about cookie, session, sign"), "{begins}");
+    assert!(begins.contains("- Raven (claude), working; about cookie, session"), "{begins}");
 }
 
 #[test]

@@ -105,9 +105,9 @@ fn a_starting_session_is_told_what_others_hold() {
     reserve(&world, "s1", "src/auth/");
     let start = json!({ "session_id": "s2", "cwd": world.project() });
     let told = world.hook("SessionStart", &start).stdout;
-    assert!(told.contains(r"\nHeld: src/auth/ (Falcon)\n"), "{told}");
+    assert!(told.contains(r"\nReserved by others, do not edit: src/auth/ (Falcon)\n"), "{told}");
     let start = json!({ "session_id": "s1", "cwd": world.project() });
-    assert!(!world.hook("SessionStart", &start).stdout.contains("Held:"));
+    assert!(!world.hook("SessionStart", &start).stdout.contains("Reserved by others"));
 }
 
 #[test]
@@ -273,7 +273,7 @@ fn what_cannot_be_told_before_is_looked_at_after() {
     .assert_eq(&told(&world, "s2", "PostToolUse", "Bash", bash(command)).unwrap());
     let letter = told(&world, "s1", "PostToolUse", "Read", json!({})).unwrap();
     assert!(letter.contains(
-        "While a command of mine ran, what you hold changed: src/auth/login.rs. The command: \"python3 format.py\""
+        "While a command of Raven ran, what you have reserved changed: src/auth/login.rs. The command: \"python3 format.py\""
     ));
 
     // What was moved into place, and what was removed, by two commands at once.

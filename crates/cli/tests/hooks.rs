@@ -47,7 +47,10 @@ fn context(world: &Sealed, environment: &[(&str, &str)]) -> Option<String> {
 fn a_session_from_start_to_end() {
     let world = world();
     let told = context(&world, &[("CONSORT_NAME", "Raven")]).unwrap();
-    assert_eq!(told, "[consort] You are Raven in shop on main; no other agent is here.");
+    assert_eq!(
+        told,
+        "[consort] You are Raven (project shop, branch main). No other agents are here yet; you will be told here when one joins."
+    );
     assert_eq!((&seen(&world)["status"], &seen(&world)["prompts"]), (&json!("idle"), &json!(0)));
 
     silent(&world, "UserPromptSubmit", json!({ "prompt": "fix it" }));
@@ -307,7 +310,7 @@ fn compacting_ends_and_is_no_second_joining() {
     context(&world, &[]);
     silent(&world, "PreCompact", json!({ "trigger": "manual" }));
     world.git(&["checkout", "-q", "-b", "elsewhere"]);
-    assert!(context(&world, &[]).unwrap().contains("on elsewhere"));
+    assert!(context(&world, &[]).unwrap().contains("branch elsewhere"));
     assert_eq!(seen(&world)["activity"], Value::Null);
     assert_eq!(seen(&world)["branch"], "elsewhere");
     let journal = world.run("journal tail").stdout;

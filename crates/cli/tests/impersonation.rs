@@ -40,7 +40,7 @@ const TRIES: &[&str] = &[
 /// Whether the holder heard a person, or anything of what protects it is gone.
 fn assert_nothing_came_of_it(world: &Sealed, way: &str) {
     let heard = world.run_as(Some("s1"), &["inbox"]).to_string();
-    assert!(!heard.contains("from the person"), "{way}: {heard}");
+    assert!(!heard.contains("from your user"), "{way}: {heard}");
     let held = world.run("reservations").stdout;
     assert!(held.contains("src/") && !held.contains("everyone"), "{way}: {held}");
     assert!(world.run("who").stdout.contains("Falcon"), "{way}");
@@ -205,7 +205,7 @@ fn the_person_types_a_word_or_has_a_token() {
     assert!(String::from_utf8_lossy(&readable.stderr).contains("chmod 600"), "{readable:?}");
     fs::set_permissions(world.path().join("token"), fs::Permissions::from_mode(0o600)).unwrap();
     assert!(with(&["send", "Falcon", "from a script"]).status.success());
-    assert!(world.run_as(Some("s1"), &["inbox"]).stdout.contains("from the person"));
+    assert!(world.run_as(Some("s1"), &["inbox"]).stdout.contains("from your user"));
     let refused = with(&["override", "src/"]);
     assert!(String::from_utf8_lossy(&refused.stderr).contains("it is for send"), "{refused:?}");
     let without = world

@@ -400,6 +400,84 @@ fn schemas_and_primer_are_small() {
     let schemas = world.run("mcp --schemas").stdout;
     let tools = tokens(schemas.trim());
     assert!(tools <= 2_000, "{tools} tokens");
-    let primer = tokens(consort_core::PRIMER);
+    let primer = tokens(&consort_core::primer::for_tools());
     assert!(primer <= 500, "{primer} tokens");
+}
+
+/// The resident memory of a process, in KiB.
+fn resident(pid: u32) -> u64 {
+    let status = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap();
+    let line = status.lines().find(|line| line.starts_with("VmRSS")).unwrap();
+    line.split_whitespace().nth(1).unwrap().parse().unwrap()
+}
+
+#[test]
+fn a_query_that_was_cancelled_ends_and_the_next_is_answered() {
+    let world = world();
+    let (mut client, _) = Client::of(world.consort(["mcp"]));
+    client.call(
+        "query",
+        json!({ "expr": "(define loop (lambda (n) (loop (string-length (number->string n)))))" }),
+    );
+    // It would take seconds; the one behind it waits its turn.
+    let params = json!({ "name": "query", "arguments": { "expr": "(let loop () (loop))" } });
+    let id = client.next;
+    client.next += 1;
+    let begun = std::time::Instant::now();
+    client.tell(json!({ "jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params }));
+    client.tell(
+        json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": { "requestId": id } }),
+    );
+    assert_eq!(client.call("query", json!({ "expr": "(+ 1 2)" })).0, "3");
+    assert!(begun.elapsed() < std::time::Duration::from_secs(4), "{:?}", begun.elapsed());
+}
+
+#[test]
+fn what_a_session_keeps_is_bounded_and_given_back() {
+    let world = world();
+    let (mut client, _) = Client::of(world.consort(["mcp"]));
+    let Server::Ours(child) = &client.server else { panic!("ours") };
+    let pid = child.id();
+    for n in 0..40 {
+        let expr = format!("(define big{n} (map (lambda (x) (list x (* x 2))) (range 60000)))");
+        client.call("query", json!({ "expr": expr }));
+    }
+    let (refused, _) = client.call("query", json!({ "expr": "(define more (range 400000))" }));
+    assert!(refused.contains("definitions may keep"), "{refused}");
+    assert!(resident(pid) < 200 * 1024, "{} KiB", resident(pid));
+}
+
+#[test]
+fn a_client_without_hooks_is_told_of_mail_with_any_result() {
+    let world = world();
+    let mut client = Client::start(&world, Some("s1"));
+    let notices = |client: &mut Client| {
+        let answer = client.ask("tools/call", json!({ "name": "who", "arguments": {} }));
+        answer["result"]["content"].as_array().unwrap().len() - 1
+    };
+    assert_eq!(notices(&mut client), 0);
+    world.run_as(Some("s2"), &["send", "Falcon", "look here"]);
+    let answer = client.ask("tools/call", json!({ "name": "query", "arguments": { "expr": "(+ 1 2)" } }));
+    assert_eq!(answer["result"]["content"][1]["text"], "[consort] 1 new message: call `inbox`.", "{answer}");
+    assert!(client.call("inbox", json!({})).0.contains("look here"));
+    assert_eq!(notices(&mut client), 0);
+}
+
+#[test]
+fn a_question_is_about_the_project_that_it_names() {
+    let world = world();
+    let (mut client, _) = Client::of(world.consort(["mcp"]));
+    let name = world.project().file_name().unwrap().to_string_lossy().into_owned();
+    let actions = json!([["record-principle", { "name": "here" }]]);
+    let (said, is_error) = client.call("act", json!({ "projectId": name, "actions": actions }));
+    assert!(!is_error, "{said}");
+    let (refused, is_error) = client.call("act", json!({ "projectId": "elsewhere", "actions": actions }));
+    assert!(
+        is_error && refused.contains("elsewhere") && refused.contains("Hint: leave `project` out"),
+        "{refused}"
+    );
+    let (mut other, _) = Client::of(world.consort(["mcp", "--project", &name]));
+    assert_eq!(other.call("query", json!({ "expr": "(map :name (get-principles))" })).0, "(\"here\")");
+    let refused = world.run("mcp --project elsewhere");
+    assert!(refused.code != 0 && refused.stderr.contains("elsewhere"), "{refused}");
 }

@@ -22,6 +22,7 @@ fn world() -> Sealed {
     assert_eq!(world.run("join --pid $OTHER --kind claude --session s1 --name Falcon").code, 0);
     let mut join = world.consort("join --pid $OTHER --kind claude --session s2 --name Raven".split(' '));
     assert_eq!(world.ran(join.current_dir(world.path().join("side"))).code, 0);
+    world.hear_who_came("s1");
     world
 }
 

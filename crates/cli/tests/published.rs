@@ -91,9 +91,9 @@ fn a_damaged_index_is_made_again() {
         let text = format!("text of rule {n} {}", "about everything ".repeat(20));
         assert_eq!(world.run_as(Some("s1"), &["record", "principle", &name, &text]).code, 0);
     }
-    let index = world.data().join("knowledge-10.db");
+    let index = world.data().join("knowledge-12.db");
     for page in 0..60_u64 {
-        let _ = fs::remove_file(world.data().join("knowledge-10.db-wal"));
+        let _ = fs::remove_file(world.data().join("knowledge-12.db-wal"));
         assert!(world.run("ask (length(get-principles))").stdout.contains("200"), "before page {page}");
         let size = fs::metadata(&index).unwrap().len();
         if page * 16_384 >= size {
@@ -103,7 +103,7 @@ fn a_damaged_index_is_made_again() {
         let mut file = fs::OpenOptions::new().write(true).open(&index).unwrap();
         file.seek(SeekFrom::Start(page * 16_384)).unwrap();
         file.write_all(&vec![0; 16_384]).unwrap();
-        let _ = fs::remove_file(world.data().join("knowledge-10.db-wal"));
+        let _ = fs::remove_file(world.data().join("knowledge-12.db-wal"));
         for arguments in [
             &["know", "search", "everything"][..],
             &["ask", "(length (get-principles))"],

@@ -51,7 +51,7 @@ fn the_holder_hears_that_its_user_saved_a_reserved_file() {
     world.told("s2", "PostToolUse", &run);
     let told = prompt().unwrap();
     assert!(
-        told.contains("what you hold changed: src/b.rs") && !told.contains("our user has saved"),
+        told.contains("what you have reserved changed: src/b.rs") && !told.contains("our user has saved"),
         "{told}"
     );
 }

@@ -399,3 +399,78 @@ fn the_official_inspector_lists_and_calls_tools() {
     }
     assert_eq!(world.run_as(Some("s2"), &["inbox"]).stdout.matches("> looked into").count(), 2);
 }
+
+/// What a client of MCP that keeps no session is answered, over a connection of its own.
+fn called(site: &HttpServer, tool: &str, arguments: Value) -> Value {
+    let mut answer = String::new();
+    calling(site, tool, arguments).read_to_string(&mut answer).unwrap();
+    let json = answer.lines().filter_map(|line| line.strip_prefix("data: ").or(Some(line)));
+    let mut json = json.filter_map(|line| serde_json::from_str::<Value>(line).ok().filter(Value::is_object));
+    json.next().unwrap_or_else(|| panic!("{answer}"))["result"].clone()
+}
+
+fn calling(site: &HttpServer, tool: &str, arguments: Value) -> TcpStream {
+    let meta = json!({
+        "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+        "io.modelcontextprotocol/clientInfo": { "name": "api-client", "version": "1" },
+        "io.modelcontextprotocol/clientCapabilities": {},
+    });
+    let call = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call",
+        "params": { "name": tool, "arguments": arguments, "_meta": meta } });
+    let (bearer, name) = (site.bearer(), format!("mcp-name: {tool}"));
+    let headers = [
+        "host: localhost",
+        bearer.as_str(),
+        "content-type: application/json",
+        "accept: application/json, text/event-stream",
+        "mcp-protocol-version: 2026-07-28",
+        "mcp-method: tools/call",
+        name.as_str(),
+    ];
+    site.request("POST /mcp", &headers, &call.to_string())
+}
+
+/// A message counts as read when its answer has arrived, not when its reader calls again.
+#[test]
+fn mail_in_an_answer_that_was_lost_is_shown_again() {
+    let world = world();
+    let site = HttpServer::start(&world);
+    let who = called(&site, "who", json!({}));
+    let agents = who["structuredContent"]["agents"].as_array().unwrap();
+    let me = agents.iter().find(|agent| agent["you"] == true).unwrap()["name"].as_str().unwrap();
+    world.run_as(Some("s2"), &["send", me, "look here"]);
+    let is_read = || {
+        let sent = world.run_as(Some("s2"), &["sent", "--json"]).stdout;
+        serde_json::from_str::<Value>(&sent).unwrap()[0]["receipts"][0]["state"] == "read"
+    };
+    // The answer is there, and nobody takes it.
+    let lost = calling(&site, "inbox", json!({}));
+    lost.peek(&mut [0]).unwrap();
+    drop(lost);
+    called(&site, "who", json!({}));
+    assert!(!is_read());
+    let again = called(&site, "inbox", json!({}));
+    assert!(again["content"][0]["text"].as_str().unwrap().contains("look here"), "{again}");
+    assert!(!is_read());
+    let numbers = again["structuredContent"]["numbers"].clone();
+    let after = called(&site, "inbox", json!({ "read": numbers }));
+    assert_eq!(after["content"][0]["text"], "No new messages.");
+    assert!(is_read());
+}
+
+#[test]
+fn a_runaway_query_delays_no_other_client() {
+    let world = world();
+    let site = HttpServer::start(&world);
+    called(&site, "query", json!({ "expr": "(+ 1 2)" }));
+    let forever = json!({ "expr": "(let loop ((t \"\")) (loop (number->string (string-length t))))" });
+    let runaway = calling(&site, "query", forever);
+    runaway.set_nonblocking(true).unwrap();
+    for _ in 0..3 {
+        assert_eq!(called(&site, "query", json!({ "expr": "(+ 1 2)" }))["content"][0]["text"], "3");
+        called(&site, "who", json!({}));
+    }
+    // It is still at it.
+    let kind = runaway.peek(&mut [0]).map_err(|error| error.kind());
+    assert_eq!(kind, Err(std::io::ErrorKind::WouldBlock));
+}

@@ -76,7 +76,7 @@ fn up_offers_to_connect_and_takes_no_for_an_answer() {
 
     for (answer, connected) in [("n", false), ("y", true)] {
         let tmux = Tmux::start(&world, &[], &["env", &path, env!("CARGO_BIN_EXE_consort"), "up"]);
-        tmux.shows("[Y/n]");
+        tmux.shows("[Y/n/d]");
         tmux.run(&["send-keys", answer, "Enter"]);
         tmux.shows("q quits");
         assert_eq!(settings.exists(), connected);
@@ -152,6 +152,32 @@ fn an_idle_session_is_woken_by_a_message() {
     until("a receipt", || world.run("sent").stdout, |sent| sent.matches("Falcon (read").count() == 2);
 }
 
+/// One question for all of them: with what each would get, the diff on request, and keys
+/// for the parts that are wanted.
+#[test]
+fn init_asks_once() {
+    let world = Sealed::new(env!("CARGO_BIN_EXE_consort"));
+    let home = [("HOME".to_owned(), world.home().display().to_string())];
+    let line = format!("{} init --agent claude --agent pi; sleep 60", env!("CARGO_BIN_EXE_consort"));
+    let tmux = Tmux::start(&world, &home, &["sh", "-c", &line]);
+    tmux.shows("Claude Code: 13 hooks, MCP server, primer, 56 allow rules");
+    tmux.shows("pi: a plugin, primer");
+    tmux.shows("Connect these 2? [Y/n/d]");
+    tmux.run(&["send-keys", "d", "Enter"]);
+    tmux.shows("+++ ");
+    tmux.run(&["send-keys", "m", "Enter"]);
+    tmux.shows("Claude Code: 13 hooks, primer, 56 allow rules");
+    tmux.run(&["send-keys", "a", "Enter"]);
+    tmux.shows("Claude Code: 13 hooks, primer\n");
+    assert!(!world.home().join(".claude").exists());
+    tmux.run(&["send-keys", "y", "Enter"]);
+    tmux.shows("takes it back");
+    let settings = std::fs::read_to_string(world.home().join(".claude/settings.json")).unwrap();
+    assert!(settings.contains("hook claude") && !settings.contains("permissions"), "{settings}");
+    assert!(world.home().join(".pi/agent/extensions/consort.ts").exists());
+    assert!(!world.home().join(".claude.json").exists());
+}
+
 /// Consent takes its time. What others write meanwhile is kept, in every file or
 /// in none.
 #[test]
@@ -165,7 +191,7 @@ fn what_changes_before_the_person_agrees_is_kept() {
     let home = [("HOME".to_owned(), world.home().display().to_string())];
     let line = format!("{} init --agent gemini --primer; sleep 60", env!("CARGO_BIN_EXE_consort"));
     let tmux = Tmux::start(&world, &home, &["sh", "-c", &line]);
-    tmux.shows("Connect Gemini CLI? [Y/n]");
+    tmux.shows("Connect Gemini CLI? [Y/n/d]");
     std::fs::write(&text, "meanwhile\n").unwrap();
     tmux.run(&["send-keys", "Enter"]);
     tmux.shows("takes it back");

@@ -13,6 +13,7 @@ use crate::journal::Change;
 use crate::journal::EntryId;
 use crate::journal::NewEntry;
 use crate::journal::Recorded;
+use crate::knowledge::GitFile;
 use crate::project::ProjectId;
 
 /// Opens the store for one call: servers do so for each, since an [`App`] serves one
@@ -24,13 +25,14 @@ pub type OpenApp = Arc<dyn Fn() -> App + Send + Sync>;
 pub struct App {
     pub(crate) engine: Box<dyn Engine>,
     pub(crate) host: Box<dyn Host>,
+    pub(crate) git_file: Option<Arc<dyn GitFile>>,
 }
 
 impl App {
     /// Joins a store and a machine.
     #[inline]
     pub fn new(engine: impl Engine + 'static, host: impl Host + 'static) -> Self {
-        Self { engine: Box::new(engine), host: Box::new(host) }
+        Self { engine: Box::new(engine), host: Box::new(host), git_file: None }
     }
 
     /// The machine it runs on.

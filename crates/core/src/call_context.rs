@@ -41,6 +41,10 @@ pub trait ServedContext: CallContext + Send + Sync {
     /// The moment that is meant: a date, a while ago, or a commit of that worktree.
     fn moment(&self, text: &str, worktree: &Path) -> Option<Timestamp>;
 
+    /// Gives memory that a large call has freed back to the system, where the allocator
+    /// would keep it.
+    fn give_back_memory(&self) {}
+
     /// Waits for news of that kind, or of any.
     fn listen(&self, topic: Option<&Topic>) -> std::io::Result<Box<dyn Listener>>;
 }

@@ -19,7 +19,9 @@ pub mod knowledge;
 pub mod messages;
 pub mod path_part;
 pub mod presence;
+pub mod primer;
 pub mod project;
+pub mod secrets;
 pub mod side_files;
 pub mod tasks;
 pub mod text;
@@ -28,6 +30,3 @@ mod time;
 pub use app::App;
 pub use app::OpenApp;
 pub use time::Timestamp;
-
-/// How to work with others, for agents that have not met Consort.
-pub const PRIMER: &str = include_str!("primer.md");

@@ -15,6 +15,7 @@ use consort_files::Tree;
 
 use crate::run_program::run;
 use crate::run_program::run_for;
+use crate::run_program::run_for_bytes;
 
 /// What marks a project without a repository.
 const MARKER: &str = ".consort/config.toml";
@@ -83,6 +84,29 @@ pub fn git_config(worktree: &Path, arguments: &[&str]) -> bool {
     let mut config = git(worktree);
     config.args(["config", "--local"]).args(arguments);
     run(&mut config, Duration::from_secs(2)).is_some()
+}
+
+/// Both sides of a file that git could not merge, while that is not settled; starts `git`
+/// only in the middle of a merge.
+pub fn unmerged_sides(worktree: &Path, path: &str) -> Vec<Vec<u8>> {
+    let Some(git_dir) = git_dir(worktree) else { return Vec::new() };
+    let under_way = ["MERGE_HEAD", "CHERRY_PICK_HEAD", "REVERT_HEAD", "rebase-merge", "rebase-apply"];
+    if !under_way.iter().any(|name| git_dir.join(name).exists()) {
+        return Vec::new();
+    }
+    let side = |stage: u8| {
+        let mut show = git(worktree);
+        show.args(["cat-file", "blob", &format!(":{stage}:{path}")]);
+        run_for_bytes(&mut show, Duration::from_secs(5), &[0])
+    };
+    [2, 3].into_iter().filter_map(side).collect()
+}
+
+/// Whether this clone has a merge driver of that name, in its own settings.
+pub fn has_merge_driver(worktree: &Path, name: &str) -> bool {
+    let config = repository(worktree).map(|repository| repository.join("config"));
+    let text = config.and_then(|config| consort_files::read(&config, 1 << 20).ok()).unwrap_or_default();
+    String::from_utf8_lossy(&text).contains(&format!("[merge \"{name}\"]"))
 }
 
 /// When a revision was committed, in seconds; starts `git`.

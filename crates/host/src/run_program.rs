@@ -8,8 +8,8 @@ use std::sync::mpsc;
 use std::time::Duration;
 
 /// What a program says when asked for its version.
-pub fn ask_version(program: &Path) -> Option<String> {
-    run(Command::new(program).arg("--version"), Duration::from_secs(10))
+pub fn ask_version(program: &Path, timeout: Duration) -> Option<String> {
+    run(Command::new(program).arg("--version"), timeout)
 }
 
 /// What a program prints, if it succeeds in time; it is ended otherwise.
@@ -19,6 +19,11 @@ pub(crate) fn run(command: &mut Command, timeout: Duration) -> Option<String> {
 
 /// The same, where these exit codes are answers.
 pub(crate) fn run_for(command: &mut Command, timeout: Duration, codes: &[i32]) -> Option<String> {
+    run_for_bytes(command, timeout, codes).map(|output| String::from_utf8_lossy(&output).into_owned())
+}
+
+/// The same as bytes.
+pub(crate) fn run_for_bytes(command: &mut Command, timeout: Duration, codes: &[i32]) -> Option<Vec<u8>> {
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
     let mut child = command.spawn().ok()?;
     let mut stdout = child.stdout.take()?;
@@ -26,8 +31,7 @@ pub(crate) fn run_for(command: &mut Command, timeout: Duration, codes: &[i32]) -
     std::thread::spawn(move || {
         let mut output = Vec::new();
         let read = stdout.read_to_end(&mut output);
-        let text = String::from_utf8_lossy(&output).into_owned();
-        let _ = sender.send(read.is_ok().then_some(text));
+        let _ = sender.send(read.is_ok().then_some(output));
     });
     let output = receiver.recv_timeout(timeout).ok().flatten();
     // One that closed its output ends by itself in a moment, or is ended.

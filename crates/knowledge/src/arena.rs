@@ -54,6 +54,14 @@ impl Arena {
         }
     }
 
+    /// What it takes of memory: of large pages, whole ones.
+    pub(crate) fn size(&self) -> usize {
+        match self {
+            Self::Few(bytes) => bytes.capacity(),
+            Self::Many { used, .. } => used.next_multiple_of(MANY / 2),
+        }
+    }
+
     pub(crate) fn bytes(&self) -> &[u8] {
         match self {
             Self::Few(bytes) => bytes,

@@ -1,15 +1,25 @@
 //! Runs one query of the knowledge in the small Scheme, and formats its answer.
 
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
 use consort_core::engine::StoreError;
 use consort_core::knowledge::KnowledgeIndex;
 use consort_core::knowledge::Scope;
+use consort_scheme::Error;
 use consort_scheme::Format;
 use consort_scheme::Limits;
 use consort_scheme::Session;
+use consort_scheme::Value;
 use consort_scheme::print;
 
 use crate::functions::KnowledgeFunctions;
+use crate::notes;
 use crate::past::Past;
+use crate::tokens;
+
+/// Below that, an answer says nothing.
+const SHORTEST: usize = 64;
 
 /// What is asked, and how the answer should look.
 pub struct Question<'a> {
@@ -17,8 +27,10 @@ pub struct Question<'a> {
     /// A program: several expressions have several answers.
     pub source: &'a str,
     pub format: Format,
-    /// How many tokens the answer may cost its reader.
+    /// How many tokens of o200k the answer may cost its reader, at most.
     pub tokens: usize,
+    /// Whoever sets it stops the question.
+    pub is_cancelled: Arc<AtomicBool>,
 }
 
 /// What a question has brought.
@@ -43,41 +55,31 @@ pub fn ask(
         past,
         read: Default::default(),
         failure: Default::default(),
+        notes: Default::default(),
     };
-    let results = session.run(question.source, &mut world, &Limits::default());
+    let limits = Limits { is_cancelled: Arc::clone(&question.is_cancelled), ..Limits::default() };
+    let results = session.run(question.source, &mut world, &limits);
+    let mut notes = notes::unknown_fields(question.source);
+    notes.append(&mut world.notes.take());
+    let notes = notes::below(&notes, question.format);
     if let Some(error @ StoreError::IndexDamaged { .. }) = world.failure.into_inner() {
         return Err(error);
     }
     let has_failed = results.iter().any(Result::is_err);
-    // Four bytes are a token, as a rule; where they are not, there is less room.
-    let mut longest = question.tokens * 4;
-    loop {
-        let text = print(&results, question.format, longest);
-        let cost = tokens(&text);
-        if cost <= question.tokens || longest < 64 {
-            return Ok(Answer { text, has_failed });
-        }
-        longest = longest * question.tokens / cost * 9 / 10;
-    }
+    Ok(Answer { text: fitting(&results, question, &notes), has_failed })
 }
 
-/// What a text costs a model, rather too much than too little: a word of five
-/// letters or less is a token, and so is every other sign; what is not ASCII may
-/// be one for every byte but the first.
-fn tokens(text: &str) -> usize {
-    let (mut tokens, mut letters) = (0, 0);
-    for c in text.chars() {
-        if c.is_ascii_alphanumeric() {
-            letters += 1;
-            continue;
+/// The answer with its notes, within its tokens.
+fn fitting(results: &[Result<Value, Error>], question: &Question<'_>, notes: &str) -> String {
+    let most = question.tokens.saturating_sub(tokens::bound(notes));
+    // Four bytes are a token, as a rule; where they are not, there is less room.
+    let mut longest = most * 4;
+    loop {
+        let text = print(results, question.format, longest);
+        let cost = tokens::bound(&text);
+        if cost <= most || longest < SHORTEST {
+            return text + notes;
         }
-        tokens += usize::div_ceil(letters, 5);
-        letters = 0;
-        tokens += match c {
-            ' ' => 0,
-            c if c.is_ascii() => 1,
-            c => c.len_utf8() - 1,
-        };
+        longest = longest * most / cost * 9 / 10;
     }
-    tokens + usize::div_ceil(letters, 5)
 }

@@ -3,6 +3,9 @@
 //!
 //! It is made from the journal, always the same, and never the truth.
 
+use std::borrow::Cow;
+use std::collections::BTreeSet;
+
 use consort_core::Timestamp;
 use consort_core::journal::Change;
 use consort_core::journal::Entry;
@@ -45,6 +48,29 @@ fn ingest(document: &mut Document, at: Timestamp, change: &KnowledgeChange) -> R
     }
 }
 
+/// The state that a document's state becomes by the entries that follow those it was
+/// made from, without loading it; `None` where these replace something in it.
+pub fn append(state: &[u8], entries: &[Entry]) -> Result<Option<Vec<u8>>, CrdtError> {
+    // It is large: nobody copies it who does not change it.
+    let mut state = Cow::Borrowed(state);
+    for entry in entries {
+        for change in &entry.changes {
+            let Change::Knowledge(KnowledgeChange::Edited { writer, by, edits, at, .. }) = &change.change
+            else {
+                return Ok(None);
+            };
+            let edits: Vec<consort_crdt::Edit> = edits.iter().map(outward).collect();
+            let by = serde_json::to_value(by).unwrap_or_default();
+            let stamp = Stamp { at: at.unwrap_or(entry.at).0, writer: *writer, by };
+            match Document::append(&state, &edits, &stamp)? {
+                Some(longer) => state = Cow::Owned(longer),
+                None => return Ok(None),
+            }
+        }
+    }
+    Ok(Some(state.into_owned()))
+}
+
 /// What is new in another replica's words.
 pub fn merge(document: &mut Document, update: &[u8]) -> Result<Vec<StampedEdit>, CrdtError> {
     Ok(document.merge(update)?.into_iter().map(to_edit).collect())
@@ -74,6 +100,12 @@ pub fn to_edit(stamped: consort_crdt::StampedEdit) -> StampedEdit {
         writer: stamp.writer,
         by,
     }
+}
+
+/// The words of another replica, as an entry has them, without what these entities say.
+pub fn scrub(update: &str, entities: &BTreeSet<String>) -> Option<String> {
+    let entities = entities.iter().map(String::as_str).collect();
+    Document::scrub(&bytes(update), &entities).ok().map(|update| hex(&update))
 }
 
 /// Bytes as an entry of the journal has them, which is JSON.

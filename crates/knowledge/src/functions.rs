@@ -7,6 +7,7 @@ use std::collections::BTreeSet;
 
 use consort_core::engine::StoreError;
 use consort_core::knowledge::EditChange;
+use consort_core::knowledge::FieldType;
 use consort_core::knowledge::Kind;
 use consort_core::knowledge::KnowledgeIndex;
 use consort_core::knowledge::Known;
@@ -20,6 +21,7 @@ use consort_scheme::Signature;
 use consort_scheme::Value;
 use consort_scheme::apply;
 
+use crate::notes;
 use crate::past::Past;
 use crate::record::Entries;
 use crate::record::Gathered;
@@ -29,6 +31,9 @@ use crate::signatures::FUNCTIONS;
 /// How many are found by a search, or are recent, unless asked otherwise.
 const USUAL: usize = 10;
 
+/// How many names are compared with one that nothing has.
+const MOST_COMPARED: usize = 5_000;
+
 pub(crate) struct KnowledgeFunctions<'a> {
     pub(crate) index: &'a dyn KnowledgeIndex,
     pub(crate) scope: &'a Scope,
@@ -37,6 +42,8 @@ pub(crate) struct KnowledgeFunctions<'a> {
     pub(crate) read: RefCell<BTreeMap<Kind, Value>>,
     /// Why the index could not be read.
     pub(crate) failure: RefCell<Option<StoreError>>,
+    /// What a question that found nothing may have meant.
+    pub(crate) notes: RefCell<Vec<String>>,
 }
 
 impl KnowledgeFunctions<'_> {
@@ -71,16 +78,18 @@ impl HostFunctions for KnowledgeFunctions<'_> {
             "get-patterns" => self.all(Kind::Pattern, meter),
             "get-decisions" => self.all(Kind::Decision, meter),
             "get-files" => self.all(Kind::File, meter),
+            "get-notes" => self.all(Kind::Note, meter),
             "get-relationships" => self.all(Kind::Relationship, meter),
             "get-principle" => self.one(Kind::Principle, &text(0)?),
             "get-pattern" => self.one(Kind::Pattern, &text(0)?),
             "get-decision" => self.one(Kind::Decision, &text(0)?),
+            "get-note" => self.one(Kind::Note, &text(0)?),
             "get-file-understanding" => self.one(Kind::File, &text(0)?),
             "get-entity" => Ok(self.entities(&text(0)?)?.first().map_or(Value::Nil, shown)),
             "get-principles-by-tag" => self.those(Kind::Principle, "tags", &text(0)?, meter),
             "get-patterns-by-tag" => self.those(Kind::Pattern, "tags", &text(0)?, meter),
             "get-patterns-by-type" => self.those(Kind::Pattern, "type", &text(0)?, meter),
-            "get-decisions-by-status" => self.those(Kind::Decision, "status", &text(0)?, meter),
+            "get-decisions-by-status" => self.by_status(&text(0)?, meter),
             "get-relationships-by-type" => self.those(Kind::Relationship, "type", &text(0)?, meter),
             "get-relationships-from" => self.links(&text(0)?, |link, name| link.text("from") == name),
             "get-relationships-to" => self.links(&text(0)?, |link, name| link.text("to") == name),
@@ -138,12 +147,25 @@ impl KnowledgeFunctions<'_> {
     }
 
     fn one(&self, kind: Kind, name: &str) -> Called {
-        Ok(self.told(self.index.known(self.scope, kind, name))?.as_ref().map_or(Value::Nil, shown))
+        let known = self.told(self.index.known(self.scope, kind, name))?;
+        if known.is_none() {
+            let names = self.told(self.index.names(self.scope, kind))?;
+            self.note(kind, "name", name, names.iter().map(String::as_str));
+        }
+        Ok(known.as_ref().map_or(Value::Nil, shown))
+    }
+
+    /// Notes that nothing has `wanted` for a field, and what is like it.
+    fn note<'n>(&self, kind: Kind, field: &str, wanted: &str, all: impl Iterator<Item = &'n str>) {
+        if let Some(near) = notes::did_you_mean(wanted, all.take(MOST_COMPARED)) {
+            let note = format!("no {} has the {field} {wanted:?}; {near}", kind.as_str());
+            self.notes.borrow_mut().push(note);
+        }
     }
 
     fn entities(&self, name: &str) -> Result<Vec<Known>, Error> {
         let mut found = Vec::new();
-        for kind in [Kind::Principle, Kind::Pattern, Kind::Decision, Kind::File] {
+        for kind in Kind::NAMED {
             found.extend(self.told(self.index.known(self.scope, kind, name))?);
         }
         Ok(found)
@@ -156,7 +178,26 @@ impl KnowledgeFunctions<'_> {
             Value::List(members) => members.iter().any(|member| member.as_str() == Some(wanted)),
             one => one.as_str() == Some(wanted),
         };
-        Ok(Value::list(all.iter().filter(has).cloned().collect()))
+        let found: Vec<Value> = all.iter().filter(has).cloned().collect();
+        if found.is_empty() {
+            let values: BTreeSet<String> = all.iter().flat_map(|one| texts(&one.field(field))).collect();
+            let field = field.strip_suffix('s').filter(|_| field == "tags").unwrap_or(field);
+            self.note(kind, field, wanted, values.iter().map(String::as_str));
+        }
+        Ok(Value::list(found))
+    }
+
+    /// The decisions of a status. There are only so many, so another one is a mistake.
+    fn by_status(&self, wanted: &str, meter: &mut Meter) -> Called {
+        let field = Kind::Decision.field("status");
+        if let Some(FieldType::Choice(choices)) = field.map(|field| field.kind)
+            && !choices.contains(&wanted)
+        {
+            let near = notes::did_you_mean(wanted, choices.iter().copied());
+            let hint = near.unwrap_or_else(|| format!("there are {}", choices.join(", ")));
+            return Err(Error::new(format!("there is no status {wanted:?}")).hint(hint));
+        }
+        self.those(Kind::Decision, "status", wanted, meter)
     }
 
     fn links(&self, name: &str, is_meant: impl Fn(&Known, &str) -> bool) -> Called {
@@ -249,7 +290,7 @@ impl KnowledgeFunctions<'_> {
             let commit = stamped.by.commit.as_deref().map_or(Value::Nil, Value::from);
             Value::dict(vec![
                 ("at".into(), Value::string(stamped.at.utc())),
-                ("by".into(), Value::string(stamped.by.name.as_str())),
+                ("by".into(), Value::string(stamped.by.shown())),
                 ("field".into(), Value::string(field)),
                 ("value".into(), said),
                 ("commit".into(), commit),
@@ -271,9 +312,21 @@ impl KnowledgeFunctions<'_> {
             past: &mut *self.past,
             read: RefCell::default(),
             failure: RefCell::default(),
+            notes: RefCell::default(),
         };
         let thunk = arguments.get(1).unwrap_or(&Value::Nil);
-        apply(thunk, &[], &mut world, meter)
+        let answer = apply(thunk, &[], &mut world, meter);
+        self.notes.borrow_mut().append(&mut world.notes.into_inner());
+        answer
+    }
+}
+
+/// The texts of a field, be it one or a list of them.
+fn texts(value: &Value) -> Vec<String> {
+    match value {
+        Value::String(text) => vec![text.to_string()],
+        Value::List(all) => all.iter().filter_map(Value::as_str).map(str::to_owned).collect(),
+        _ => Vec::new(),
     }
 }
 

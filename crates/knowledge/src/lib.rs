@@ -10,9 +10,11 @@ mod arena;
 mod ask;
 pub mod document;
 mod functions;
+mod notes;
 mod past;
 mod record;
 mod signatures;
+mod tokens;
 
 pub use ask::Answer;
 pub use ask::Question;
@@ -23,3 +25,6 @@ pub use consort_scheme::Signature;
 pub use past::JournalPast;
 pub use past::Past;
 pub use signatures::FUNCTIONS;
+
+/// Questions of every sort, each with what it is for.
+pub const EXAMPLES: &str = include_str!("examples.scm");

@@ -13,6 +13,9 @@ use serde_json::Value as Json;
 
 use crate::arena::Arena;
 
+/// The hash of a file is long, and says nothing to who reads it: only who asks gets it.
+const HASH: &str = "hash";
+
 /// Many of a kind.
 pub(crate) struct Entries {
     kind: Kind,
@@ -87,10 +90,12 @@ impl Records for Entries {
         match field {
             "kind" => Value::string(self.kind.as_str()),
             "name" if self.kind == Kind::File => self.get(record, "path"),
+            // Whoever says something of a file, or confirms it, has looked at it.
+            "lastAnalyzed" | "last-analyzed" if self.kind == Kind::File => self.get(record, "at"),
             // Who said so, where it matters: `(@ p :by)`, `(@ p :commit)`.
-            "by" | "agent" | "commit" => {
+            "by" | "agent" | "commit" | "via" => {
                 let by = self.row(record).value("by");
-                let part = if field == "commit" { "commit" } else { "name" };
+                let part = if field == "commit" || field == "via" { field } else { "name" };
                 by.and_then(|by| by.get(part).map(value)).unwrap_or_default()
             }
             "at" | "time" => match self.row(record).get("at") {
@@ -103,10 +108,19 @@ impl Records for Entries {
         }
     }
 
+    fn bytes(&self) -> usize {
+        self.rows.size() + self.ends.len() * size_of::<usize>()
+    }
+
     fn fields(&self, record: u32) -> Vec<(Arc<str>, Value)> {
         let one = |name: &'static str| (name.into(), self.get(record, name));
-        let mut fields: Vec<(Arc<str>, Value)> =
-            self.kind.fields().iter().map(|field| one(field.name)).collect();
+        let mut fields: Vec<(Arc<str>, Value)> = self
+            .kind
+            .fields()
+            .iter()
+            .filter(|field| field.name != HASH)
+            .map(|field| one(field.name))
+            .collect();
         // Stale knowledge says so wherever it is shown.
         if self.row(record).stale().is_some() {
             fields.push(("stale".into(), Value::Bool(true)));

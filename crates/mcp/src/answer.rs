@@ -42,6 +42,12 @@ impl Problem {
         self.kind == Kind::Retry
     }
 
+    /// With another hint.
+    pub(crate) fn hint(mut self, hint: String) -> Self {
+        self.hints.push(hint);
+        self
+    }
+
     pub(crate) fn with(self, more: Value) -> Self {
         Self { more, ..self }
     }
@@ -55,12 +61,38 @@ impl fmt::Display for Problem {
 
 impl<E: Explain> From<E> for Problem {
     fn from(error: E) -> Self {
-        Self { kind: error.kind(), message: error.to_string(), hints: error.hints(), more: Value::Null }
+        let hints = error.hints().iter().map(|hint| for_tools(hint)).collect();
+        Self { kind: error.kind(), message: error.to_string(), hints, more: Value::Null }
     }
 }
 
-/// As the protocol has it.
-pub(crate) fn result(answer: Result<Answer, Problem>) -> CallToolResult {
+/// What hints say to people at a shell, and how an MCP client does the same.
+const TOOLS: &[(&str, &str)] = &[
+    ("`consort who --all`", "`who` with `all: true`"),
+    ("`consort who`", "`who`"),
+    ("`consort tasks`", "`task` with `action: \"list\"`"),
+    ("`consort task next`", "`task` with `action: \"next\"`"),
+    ("`consort radar`", "`radar`"),
+    ("`consort inbox --peek` and `consort sent` show numbers", "`inbox` shows numbers"),
+    ("`--spec <file>` names one; `consort join --spec <file>` joins with one", "`spec` names one"),
+    ("`--everywhere` reaches the agents of other projects, `@me` the person", "`@me` reaches the person"),
+    ("; `--reply` alone answers whoever wrote that message", ""),
+    ("; the text is the last argument, in quotes", ""),
+];
+
+/// A hint in the words of this door. Commands that have no tool stay as they are.
+fn for_tools(hint: &str) -> String {
+    TOOLS.iter().fold(hint.to_owned(), |hint, (command, tool)| hint.replace(command, tool))
+}
+
+/// As the protocol has it, with a notice beside it.
+pub(crate) fn result(answer: Result<Answer, Problem>, notice: Option<String>) -> CallToolResult {
+    let mut result = result_of(answer);
+    result.content.extend(notice.map(ContentBlock::text));
+    result
+}
+
+fn result_of(answer: Result<Answer, Problem>) -> CallToolResult {
     match answer {
         Ok(Answer { text, data }) => {
             let mut result = CallToolResult::success(vec![ContentBlock::text(text)]);

@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::Mutex;
+use std::sync::atomic::AtomicBool;
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
@@ -13,6 +14,7 @@ use consort_core::call_context::ServedContext;
 use consort_core::host::ConnectionAddrs;
 use consort_core::journal::Actor;
 use consort_core::messages::Letter;
+use consort_core::primer;
 use consort_knowledge::Session;
 use rmcp::ErrorData;
 use rmcp::RoleServer;
@@ -45,6 +47,8 @@ use rmcp::service::NotificationContext;
 use rmcp::service::RequestContext;
 use rmcp::service::SubscriptionContext;
 use serde_json::json;
+use tokio::sync::Mutex as AsyncMutex;
+use tokio::sync::OwnedMutexGuard;
 use tokio_util::sync::CancellationToken;
 
 use crate::answer;
@@ -66,13 +70,17 @@ const SOON: Duration = Duration::from_secs(3);
 pub struct Server {
     shared: Arc<Shared>,
     watch: Watch,
-    session: Arc<Mutex<Session>>,
+    /// Held by a query while it runs. Others of the same client wait for it without a
+    /// thread, so that however many one client sends, the others find one.
+    session: Arc<AsyncMutex<Session>>,
 }
 
 /// What the servers of all clients have in common.
 struct Shared {
     open: OpenApp,
     calls: Arc<dyn ServedContext>,
+    /// The project that questions are about unless they name another.
+    project: Option<String>,
     /// What was handed to whom with an answer: read, once it calls again.
     handed: Mutex<Handed>,
     /// Counts requests as they come and answers as they go.
@@ -88,10 +96,13 @@ impl Shared {
 /// What was delivered and is not known to have arrived, by mailbox.
 pub(crate) type Handed = BTreeMap<Actor, Vec<HandedBatch>>;
 
-/// What was in one answer. A request that came before that answer proves nothing.
+/// What was in one answer. A request that came before that answer proves nothing, nor does
+/// one over another connection: the first may have broken before the answer was there.
 pub(crate) struct HandedBatch {
     pub(crate) letters: Vec<Letter>,
     pub(crate) answered: u64,
+    /// The connection that the answer went over.
+    pub(crate) ends: Option<ConnectionAddrs>,
 }
 
 /// Where a request comes from.
@@ -104,6 +115,8 @@ pub(crate) struct Origin {
     pub(crate) ends: Option<ConnectionAddrs>,
     /// Whether the client stays beyond this request.
     stays: bool,
+    /// The project that its questions are about, where it or its server was told one.
+    pub(crate) project: Option<String>,
 }
 
 impl Origin {
@@ -122,13 +135,20 @@ impl Origin {
             thread: None,
             ends: parts.and_then(|parts| parts.extensions.get().copied()),
             stays: parts.is_none_or(|parts| parts.headers.contains_key("mcp-session-id")),
+            project: parts.and_then(|parts| project_of(parts.uri.query()?)),
         }
     }
 }
 
 impl Server {
     pub fn new(open: OpenApp, calls: Arc<dyn ServedContext>) -> Self {
-        Self::of(Arc::new(Shared { open, calls, handed: Mutex::default(), moments: AtomicU64::new(0) }))
+        Self::about(open, calls, None)
+    }
+
+    /// The same for a project other than that of the client's directory, by its name.
+    pub fn about(open: OpenApp, calls: Arc<dyn ServedContext>, project: Option<String>) -> Self {
+        let (handed, moments) = (Mutex::default(), AtomicU64::new(0));
+        Self::of(Arc::new(Shared { open, calls, project, handed, moments }))
     }
 
     /// The same server for another client.
@@ -137,7 +157,7 @@ impl Server {
     }
 
     fn of(shared: Arc<Shared>) -> Self {
-        Self { shared, watch: Watch::default(), session: Arc::new(Mutex::new(Session::new())) }
+        Self { shared, watch: Watch::default(), session: Arc::new(AsyncMutex::new(Session::new())) }
     }
 
     /// Does something for a client, beside the other clients: the store
@@ -148,9 +168,19 @@ impl Server {
         context: &RequestContext<RoleServer>,
         serve: impl FnOnce(&mut ToolContext<'_>) -> T + Send + 'static,
     ) -> Result<T, ErrorData> {
-        let (origin, gone) = (Origin::of(context), context.ct.clone());
+        self.serve_in(None, context, serve).await
+    }
+
+    async fn serve_in<T: Send + 'static>(
+        &self,
+        session: Option<OwnedMutexGuard<Session>>,
+        context: &RequestContext<RoleServer>,
+        serve: impl FnOnce(&mut ToolContext<'_>) -> T + Send + 'static,
+    ) -> Result<T, ErrorData> {
+        let (mut origin, gone) = (Origin::of(context), context.ct.clone());
+        origin.project = origin.project.or_else(|| self.shared.project.clone());
         let stays = origin.stays;
-        let (done, known) = self.ask(origin, gone, serve).await?;
+        let (done, known) = self.ask(origin, session, gone, serve).await?;
         if let Some(known) = known.filter(|_| stays) {
             self.watch.begin(self.shared.calls.as_ref(), known, context.peer.clone());
         }
@@ -160,35 +190,72 @@ impl Server {
     async fn ask<T: Send + 'static>(
         &self,
         origin: Origin,
+        session: Option<OwnedMutexGuard<Session>>,
         gone: CancellationToken,
         serve: impl FnOnce(&mut ToolContext<'_>) -> T + Send + 'static,
     ) -> Result<(T, Option<Actor>), ErrorData> {
-        let (shared, session) = (Arc::clone(&self.shared), Arc::clone(&self.session));
+        let shared = Arc::clone(&self.shared);
         let came = shared.next_moment();
+        let calling_off = CallOff::default();
+        let (is_cancelled, has_gone) = (Arc::clone(&calling_off.0), gone.clone());
         let serve = move || {
             let calls = shared.calls.as_ref();
-            let mut tool = ToolContext::new((shared.open)(), calls, &shared.handed, &session, origin, came);
+            let mut tool = ToolContext::new((shared.open)(), calls, &shared.handed, origin, came);
+            (tool.session, tool.is_cancelled) = (session, is_cancelled);
             let done = serve(&mut tool);
             let (known, letters) = (tool.known.take(), std::mem::take(&mut tool.handing));
             match &known {
                 // Nobody waits for the answer any more.
-                Some(mailbox) if gone.is_cancelled() => drop(tool.app.mark_not_shown(mailbox, &letters)),
+                Some(mailbox) if has_gone.is_cancelled() => drop(tool.app.mark_not_shown(mailbox, &letters)),
                 Some(mailbox) if !letters.is_empty() => {
-                    let batch = HandedBatch { letters, answered: shared.next_moment() };
+                    let batch =
+                        HandedBatch { letters, answered: shared.next_moment(), ends: tool.origin.ends };
                     lock(&shared.handed).entry(mailbox.clone()).or_default().push(batch);
                 }
                 _ => {}
             }
             (done, known)
         };
-        let served = tokio::task::spawn_blocking(serve).await;
+        let mut serving = tokio::task::spawn_blocking(serve);
+        let served = tokio::select! {
+            served = &mut serving => served,
+            () = gone.cancelled() => {
+                drop(calling_off);
+                serving.await
+            }
+        };
         served.map_err(|error| ErrorData::internal_error(format!("the request failed: {error}"), None))
     }
 
     /// Whose mailbox a client's is, if that is known.
     async fn known(&self, origin: Origin) -> Option<Actor> {
-        let asked = self.ask(origin, CancellationToken::new(), |tool| tool.known_already().map(drop)).await;
+        let asked =
+            self.ask(origin, None, CancellationToken::new(), |tool| tool.known_already().map(drop)).await;
         asked.ok().and_then(|(_, known)| known)
+    }
+}
+
+/// The `project` of a URL's query, decoded.
+fn project_of(query: &str) -> Option<String> {
+    let coded = query.split('&').find_map(|pair| pair.strip_prefix("project="))?.replace('+', " ");
+    let mut decoded = Vec::new();
+    let mut rest = coded.as_bytes();
+    while let Some((&byte, after)) = rest.split_first() {
+        let digits = after.get(..2).and_then(|digits| std::str::from_utf8(digits).ok());
+        let code = digits.filter(|_| byte == b'%').and_then(|digits| u8::from_str_radix(digits, 16).ok());
+        decoded.push(code.unwrap_or(byte));
+        rest = if code.is_some() { &after[2..] } else { after };
+    }
+    String::from_utf8(decoded).ok().filter(|project| !project.is_empty())
+}
+
+/// Stops a call's query when it is dropped: with its request, or when that is cancelled.
+#[derive(Default)]
+struct CallOff(Arc<AtomicBool>);
+
+impl Drop for CallOff {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
     }
 }
 
@@ -212,7 +279,7 @@ impl ServerHandler for Server {
             .build();
         InitializeResult::new(capabilities)
             .with_server_info(Implementation::new("consort", env!("CARGO_PKG_VERSION")))
-            .with_instructions(consort_core::PRIMER)
+            .with_instructions(primer::for_tools())
     }
 
     /// An agent that its hooks have announced hears of mail from the start.
@@ -237,9 +304,19 @@ impl ServerHandler for Server {
     ) -> Result<CallToolResponse, ErrorData> {
         let (name, arguments) = (request.name.to_string(), request.arguments.unwrap_or_default().into());
         let called = name.clone();
-        let call = move |tool: &mut ToolContext<'_>| tools::call(tool, &called, arguments);
-        match self.serve(&context, call).await? {
-            Some(answer) => Ok(answer::result(answer).into()),
+        let call = move |tool: &mut ToolContext<'_>| {
+            tools::call(tool, &called, arguments)
+                .map(|answer| answer::result(answer, tool.mail_notice(&called)))
+        };
+        let session = if name == tools::QUERY {
+            let turn = Arc::clone(&self.session).lock_owned();
+            let turn = context.ct.run_until_cancelled(turn).await;
+            Some(turn.ok_or_else(|| ErrorData::internal_error("cancelled", None))?)
+        } else {
+            None
+        };
+        match self.serve_in(session, &context, call).await? {
+            Some(result) => Ok(result.into()),
             None => Err(ErrorData::invalid_params(format!("there is no tool `{name}`"), None)),
         }
     }
@@ -293,7 +370,7 @@ impl ServerHandler for Server {
         if request.name != PROMPT {
             return Err(ErrorData::invalid_params(format!("there is no prompt `{}`", request.name), None));
         }
-        Ok(GetPromptResult::new(vec![PromptMessage::new_text(Role::User, consort_core::PRIMER)]).into())
+        Ok(GetPromptResult::new(vec![PromptMessage::new_text(Role::User, primer::for_tools())]).into())
     }
 
     async fn subscribe(
@@ -335,5 +412,24 @@ impl ServerHandler for Server {
             () = context.cancelled() => {}
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_project_in_the_url_is_decoded() {
+        for (query, expected) in [
+            ("project=shop", Some("shop")),
+            ("a=1&project=my%20shop%2Fx&b", Some("my shop/x")),
+            ("project=a+b%", Some("a b%")),
+            ("project=", None),
+            ("projects=x", None),
+            ("project=%ff", None),
+        ] {
+            assert_eq!(project_of(query).as_deref(), expected, "{query}");
+        }
     }
 }

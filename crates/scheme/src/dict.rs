@@ -68,4 +68,8 @@ impl Records for Dict {
     fn depth(&self) -> usize {
         self.depth
     }
+
+    fn held(&self) -> &[(Arc<str>, Value)] {
+        &self.fields
+    }
 }

@@ -29,8 +29,8 @@ fn compare(one: &Value, two: &Value, room: usize, meter: &mut Meter) -> Result<b
             *int as f64 == *float
         }
         (Value::Float(one), Value::Float(two)) => one == two,
-        (Value::String(one), Value::String(two))
-        | (Value::Symbol(one), Value::Symbol(two))
+        // Tables print strings without quotes, so who copies one writes a symbol.
+        (Value::String(one) | Value::Symbol(one), Value::String(two) | Value::Symbol(two))
         | (Value::Keyword(one), Value::Keyword(two)) => {
             if one.len() == two.len() && !Arc::ptr_eq(one, two) {
                 meter.glance(one.len())?;

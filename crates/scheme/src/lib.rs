@@ -24,7 +24,7 @@
 //! - List functions take `nil` for the empty list; the head of nothing is
 //!   `nil`; an order with `nil` (`(> nil 1)`) does not hold.
 //! - `equal?`, `eqv?`, `eq?` and `=` are one: by content, numbers by value
-//!   (`(equal? 1 1.0)`).
+//!   (`(equal? 1 1.0)`), symbols like strings (`(equal? 'a "a")`).
 //! - There are lists, but no pairs: `(a . b)` stands only among parameters.
 //! - Whole numbers that overflow become floats, and so does a quotient that is
 //!   not whole.
@@ -46,6 +46,7 @@ mod nearest;
 mod order;
 mod print;
 mod read;
+mod retained;
 mod session;
 mod value;
 

@@ -110,6 +110,16 @@ impl List {
         self.run.as_ref().map_or(1, |run| run.depth)
     }
 
+    /// The runs it consists of, each by its address, with all the values it keeps.
+    pub(crate) fn runs(&self) -> impl Iterator<Item = (*const (), &[Value])> {
+        let mut next = self.run.as_ref();
+        std::iter::from_fn(move || {
+            let run = next?;
+            next = run.rest.run.as_ref();
+            Some((Arc::as_ptr(run).cast(), run.values.as_slice()))
+        })
+    }
+
     pub(crate) fn is_same(&self, other: &Self) -> bool {
         match (&self.run, &other.run) {
             (Some(one), Some(two)) => Arc::ptr_eq(one, two) && self.offset == other.offset,

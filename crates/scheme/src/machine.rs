@@ -159,6 +159,7 @@ impl<'a> Machine<'a> {
                 }
                 Op::Define(index) => {
                     let value = self.pop();
+                    self.meter.has_defined = true;
                     let global = &mut self.meter.globals[index as usize];
                     global.value = Some(value);
                     self.stack.push(Value::Symbol(global.name.clone()));
@@ -349,6 +350,10 @@ impl<'a> Machine<'a> {
             .chain(builtins::names());
         match nearest(name, names) {
             Some(near) => error.hint(format!("did you mean `{near}`?")),
+            // As tables print what is copied from them.
+            None if name.contains(['-', '.', '/', ':']) => {
+                error.hint(format!("a text stands in quotes: \"{name}\""))
+            }
             None => error,
         }
     }

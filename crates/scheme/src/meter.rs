@@ -5,6 +5,9 @@
 //! cells are counts, so the same program is stopped at the same point on any
 //! machine; only the deadline depends on the clock.
 
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 use std::time::Instant;
 
@@ -15,7 +18,7 @@ use crate::value::Value;
 /// How many steps may pass between two looks at the clock.
 const SLICE: u64 = 2048;
 /// Bytes of text per step and per cell.
-const TEXT: usize = 16;
+pub(crate) const TEXT: usize = 16;
 /// However much is asked for: compiling, comparing, printing and dropping
 /// recurse this deep. In a debug build 200 `lambda`s inside each other need the
 /// 2 MB of stack that a thread has.
@@ -37,6 +40,10 @@ pub struct Limits {
     /// How deep source and values may nest; never more than 128.
     pub nesting: usize,
     pub deadline: Duration,
+    /// What the definitions of a session may keep from one run to the next, in cells.
+    pub kept: usize,
+    /// Whoever sets it stops the run.
+    pub is_cancelled: Arc<AtomicBool>,
 }
 
 impl Default for Limits {
@@ -47,6 +54,8 @@ impl Default for Limits {
             depth: 10_000,
             nesting: 100,
             deadline: Duration::from_secs(5),
+            kept: 500_000,
+            is_cancelled: Arc::default(),
         }
     }
 }
@@ -65,11 +74,14 @@ pub struct Meter {
     /// The definitions of the session that is running. They are here because
     /// every caller of a function has a meter.
     pub(crate) globals: Vec<Global>,
+    /// Whether a definition was made or replaced.
+    pub(crate) has_defined: bool,
 }
 
 /// A name at top level. It has a place as soon as it is mentioned.
+#[derive(Clone)]
 pub(crate) struct Global {
-    pub(crate) name: std::sync::Arc<str>,
+    pub(crate) name: Arc<str>,
     pub(crate) value: Option<Value>,
 }
 
@@ -85,6 +97,7 @@ impl Meter {
             depth: 0,
             reentries: 0,
             globals: Vec::new(),
+            has_defined: false,
             limits,
         }
     }
@@ -209,6 +222,9 @@ impl Meter {
     }
 
     fn clock(&self) -> Result<(), Error> {
+        if self.limits.is_cancelled.load(Ordering::Relaxed) {
+            return Err(Error::new("cancelled"));
+        }
         if self.started.elapsed() < self.limits.deadline {
             return Ok(());
         }

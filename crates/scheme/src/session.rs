@@ -11,6 +11,7 @@ use crate::meter::Global;
 use crate::meter::Limits;
 use crate::meter::Meter;
 use crate::read::Reader;
+use crate::retained;
 use crate::value::Value;
 
 /// Longer programs are not read.
@@ -19,7 +20,8 @@ const LONGEST: usize = 256 * 1024;
 const MOST_GLOBALS: usize = 20_000;
 
 /// Definitions that stay from one run to the next. **What was defined before
-/// something failed stays defined.**
+/// something failed stays defined**, unless the definitions of a run would keep more
+/// than they may: then all of them are taken back.
 ///
 /// Functions of a session belong to it: another one does not know the names
 /// they use.
@@ -27,6 +29,7 @@ const MOST_GLOBALS: usize = 20_000;
 pub struct Session {
     globals: Vec<Global>,
     steps: u64,
+    cells: usize,
 }
 
 impl Session {
@@ -43,10 +46,15 @@ impl Session {
         limits: &Limits,
     ) -> Vec<Result<Value, Error>> {
         let mut meter = Meter::new(limits);
-        meter.globals = std::mem::take(&mut self.globals);
-        let results = run(source, world, &mut meter);
-        self.steps = meter.steps_used();
-        self.globals = meter.globals;
+        meter.globals = self.globals.clone();
+        let mut results = run(source, world, &mut meter);
+        (self.steps, self.cells) = (meter.steps_used(), meter.cells_used());
+        let is_new = meter.has_defined || meter.globals.len() > self.globals.len();
+        if is_new && retained::cells(&meter.globals, limits.kept) > limits.kept {
+            results.push(Err(too_much(limits.kept)));
+        } else {
+            self.globals = meter.globals;
+        }
         results
     }
 
@@ -55,10 +63,20 @@ impl Session {
         self.steps
     }
 
+    /// How many cells the last run took, kept or not.
+    pub fn cells(&self) -> usize {
+        self.cells
+    }
+
     /// The names that have been defined, in the order of their first mention.
     pub fn defined(&self) -> impl Iterator<Item = &Arc<str>> {
         self.globals.iter().filter(|global| global.value.is_some()).map(|global| &global.name)
     }
+}
+
+fn too_much(kept: usize) -> Error {
+    Error::new(format!("nothing was defined: definitions may keep {kept} cells of memory in all"))
+        .hint("define less, or define what is no longer needed as nil")
 }
 
 fn run(source: &str, world: &mut dyn HostFunctions, meter: &mut Meter) -> Vec<Result<Value, Error>> {

@@ -57,6 +57,16 @@ pub trait Records: Send + Sync {
     fn depth(&self) -> usize {
         2
     }
+
+    /// The values that they hold.
+    fn held(&self) -> &[(Arc<str>, Value)] {
+        &[]
+    }
+
+    /// The memory that they take beside those, in bytes.
+    fn bytes(&self) -> usize {
+        0
+    }
 }
 
 impl Value {

@@ -24,6 +24,7 @@ use consort_core::journal::TailRequest;
 use consort_core::journal::UnknownChange;
 use consort_core::journal::Verification;
 use consort_core::messages::MessageStore as _;
+use consort_core::presence::PresenceStore as _;
 use consort_core::side_files::SideFiles;
 use rusqlite::Connection;
 use rusqlite::OptionalExtension as _;
@@ -85,6 +86,14 @@ impl JournalStore for SqliteTx<'_> {
             if self.has_unread(&Actor::Agent(session.clone()))? {
                 self.raise_flag(session)?;
             }
+        }
+        for (one, other) in &effects.met {
+            (&self.files as &dyn SideFiles).note_met(one, other);
+        }
+        for (project, session) in &effects.came {
+            let others = self.present()?.into_iter().filter(|agent| agent.project.id == *project);
+            let others = others.map(|agent| agent.session).filter(|other| other != session);
+            self.after.roster.extend(others);
         }
         self.after.ended.extend(effects.ended);
         self.after.topics.extend(effects.topics);
@@ -205,16 +214,45 @@ impl JournalStore for SqliteTx<'_> {
 }
 
 /// The entries for which `condition` holds, oldest first.
+/// Replaces the changes of an entry, and leaves nothing of the former on its pages.
+pub(crate) fn rewrite(store: &mut SqliteTx<'_>, seq: Seq, changes: &[KeptChange]) -> Result<(), StoreError> {
+    let kept = changes.iter().map(|kept| Numbered { number: kept.number, change: &kept.change });
+    let kept: Vec<Numbered<'_>> = kept.collect();
+    let kept = serde_json::to_string(&kept).map_err(|error| StoreError::Failed(Box::new(error)))?;
+    store.change(|tx| {
+        tx.pragma_update(None, "secure_delete", true)?;
+        tx.execute("UPDATE journal SET changes = ?2 WHERE seq = ?1", params![seq, kept]).map(drop)
+    })
+}
+
 pub(crate) fn matching(
     store: &SqliteTx<'_>,
     condition: &str,
     by: i64,
     limit: i64,
 ) -> Result<Vec<Entry>, StoreError> {
+    matching_where(store, condition, by, limit, |_| true)
+}
+
+/// The same of those whose changes, as text, are wanted: the others are not parsed.
+pub(crate) fn matching_where(
+    store: &SqliteTx<'_>,
+    condition: &str,
+    by: i64,
+    limit: i64,
+    is_wanted: impl Fn(&str) -> bool,
+) -> Result<Vec<Entry>, StoreError> {
     let sql = format!("SELECT {COLUMNS} FROM journal WHERE {condition} ORDER BY seq LIMIT ?2");
     let raw: Vec<Raw> = store.ask(|tx| {
         let mut statement = tx.prepare_cached(&sql)?;
-        statement.query_map([by, limit], Raw::read)?.collect()
+        let mut rows = statement.query([by, limit])?;
+        let mut raw = Vec::new();
+        while let Some(row) = rows.next()? {
+            if is_wanted(row.get_ref(CHANGES)?.as_str()?) {
+                raw.push(Raw::read(row)?);
+            }
+        }
+        Ok(raw)
     })?;
     Ok(raw.into_iter().map(Raw::show).collect())
 }
@@ -359,6 +397,9 @@ pub(crate) fn for_each(
     }
     Ok(())
 }
+
+/// The place of the changes among the columns.
+const CHANGES: usize = 5;
 
 struct Raw {
     seq: Seq,

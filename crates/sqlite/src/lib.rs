@@ -59,6 +59,8 @@ pub struct SqliteTx<'t> {
 #[derive(Default)]
 struct After {
     flags: Vec<(SessionId, MailFlag)>,
+    /// Who is to look who has come.
+    roster: Vec<SessionId>,
     ended: Vec<SessionId>,
     topics: Vec<Topic>,
     /// What hooks read has changed.
@@ -76,7 +78,9 @@ impl After {
     /// is no harm.
     fn lower(&self, files: &dyn SideFiles) {
         self.flags.iter().for_each(|(session, flag)| drop(files.set_flag(session, *flag)));
+        self.roster.iter().for_each(|session| files.mark_roster(session));
         for session in &self.ended {
+            files.mark_departure(session);
             files.end_trail(session);
             files.end_notes(session);
         }

@@ -302,6 +302,12 @@ impl MessageStore for SqliteTx<'_> {
         self.posts(&format!("message IN ({latest})"), params![from.to_string(), count(limit)])
     }
 
+    fn received(&self, mailbox: &Actor, limit: usize) -> Result<Vec<SentMessage>, StoreError> {
+        let latest =
+            "SELECT message FROM letters WHERE recipient = ?1 ORDER BY seq DESC, message DESC LIMIT ?2";
+        self.posts(&format!("message IN ({latest})"), params![mailbox.to_string(), count(limit)])
+    }
+
     fn thread(&self, first: ChangeId) -> Result<Vec<SentMessage>, StoreError> {
         self.posts("thread = ?1", [blob(first)])
     }

@@ -8,6 +8,7 @@ use consort_core::knowledge::ActRequest;
 use consort_core::knowledge::Edit;
 use consort_core::knowledge::EditChange;
 use consort_core::knowledge::Kind;
+use consort_core::knowledge::KnowledgeIndex;
 use consort_core::knowledge::Scope;
 use consort_core::knowledge::Source;
 use consort_core::knowledge::StampedEdit;
@@ -37,7 +38,7 @@ fn elsewhere(app: &mut StoryApp, at: Timestamp, field: &str, value: &Value) {
     let edits =
         vec![said("kind", &json!("principle")), said("name", &json!("one-writer")), said(field, value)];
     let mut index = app.engine_mut().knowledge();
-    app.merge_knowledge(&mut *index, &Scope::Global, "00".into(), edits).unwrap();
+    app.merge_knowledge(&mut *index, &Scope::Global, "sync", "00".into(), edits).unwrap();
 }
 
 fn record(app: &mut StoryApp, action: Value) {
@@ -46,7 +47,9 @@ fn record(app: &mut StoryApp, action: Value) {
         scope: Scope::Global,
         actions: json!([action]),
         worktree: "/shop/main".into(),
+        cwd: "/shop/main".into(),
         key: None,
+        even_so: false,
     };
     app.act(&request).unwrap();
 }
@@ -86,4 +89,60 @@ fn what_is_dated_far_ahead_is_kept_and_does_not_count() {
     record(&mut app, json!(["record-principle", { "name": "one-writer", "description": "ours" }]));
     assert_eq!(description(&mut app).as_deref(), Some("ours"));
     assert!(app.journal_verify().unwrap().is_sound());
+}
+
+/// Everything that can be read of an index, as text.
+fn all_of(index: &dyn KnowledgeIndex) -> String {
+    let scope = &Scope::Global;
+    let mut all = String::new();
+    for kind in Kind::ALL {
+        let names = index.names(scope, kind).unwrap();
+        all.push_str(&format!("{names:?}\n"));
+        index.each(scope, kind, &mut |row| all.push_str(&format!("{:?}\n", row.decode()))).unwrap();
+        for name in names {
+            let known = index.known(scope, kind, &name).unwrap();
+            let mut links: Vec<String> =
+                index.links(scope, &name).unwrap().into_iter().map(|link| link.name).collect();
+            links.sort();
+            all.push_str(&format!("{known:?} {links:?}\n"));
+        }
+    }
+    all
+}
+
+/// The past is what an index made from the journal up to then would say.
+#[test]
+fn the_past_is_as_the_journal_had_it() {
+    let temp = tempfile::tempdir().unwrap();
+    let mut app = app(temp.path());
+    let actions = [
+        json!(["record-principle", { "name": "a", "description": "one", "tags": ["x"], "locations": ["src/a.rs:1"] }]),
+        json!(["record-file-understanding", { "path": "src/a.rs", "summary": "a file" }]),
+        json!(["record-pattern", { "name": "b", "type": "t", "description": "two" }]),
+        json!(["link-entities", { "from": "a", "to": "b", "type": "uses" }]),
+        json!(["record-principle", { "name": "a", "description": "changed", "remove": { "tags": ["x"] } }]),
+        json!(["rename", { "name": "b", "to": "c" }]),
+        json!(["record-decision", { "name": "d", "description": "four", "impact": 3 }]),
+        json!(["link-entities", { "from": "d", "to": "src/a.rs", "type": "about" }]),
+        json!(["delete-principle", { "name": "a" }]),
+        json!(["record-principle", { "name": "a", "description": "anew" }]),
+    ];
+    let mut moments = vec![app.host().now()];
+    for action in actions {
+        app.host().advance(1_000);
+        record(&mut app, action);
+        moments.push(app.host().now());
+    }
+    app.host().advance(1_000);
+    let now = app.host().now();
+    elsewhere(&mut app, now, "description", &json!("theirs"));
+    moments.push(now);
+    for at in moments {
+        let mut entries = app.knowledge_entries(&Scope::Global).unwrap();
+        entries.retain(|entry| entry.at <= at);
+        let mut expected = app.engine_mut().temporary_knowledge();
+        expected.ingest(&entries, entries.last().map_or(0, |entry| entry.seq)).unwrap();
+        let found = app.knowledge_as_of(&Scope::Global, at).unwrap();
+        assert_eq!(all_of(&*found), all_of(&*expected), "{at:?}");
+    }
 }

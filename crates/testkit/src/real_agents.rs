@@ -222,6 +222,29 @@ trust_level = "trusted"
         agent
     }
 
+    /// The same in the mode that it has by default; what it would ask about is refused.
+    pub fn asking(self, world: &Sealed, model: &StubModel, prompt: &str) -> Command {
+        let arguments: &[&str] = match self {
+            Self::Codex => &[
+                "exec",
+                "--json",
+                "--dangerously-bypass-hook-trust",
+                "-c",
+                "approval_policy=\"on-request\"",
+                "-c",
+                "sandbox_mode=\"workspace-write\"",
+                prompt,
+            ],
+            Self::Gemini => &["-p", prompt, "--output-format", "stream-json", "--approval-mode", "default"],
+            Self::OpenCode => &["run", "--format", "json", prompt],
+            Self::Pi => &["-p", "--mode", "json", "--model", "stub/stub-model", prompt],
+            Self::Copilot => &["-p", prompt, "--output-format", "json", "--no-color"],
+        };
+        let mut agent = self.command(world, model);
+        agent.args(arguments).stdin(Stdio::null());
+        agent
+    }
+
     /// Its program in the sealed world's project, without arguments.
     pub fn command(self, world: &Sealed, model: &StubModel) -> Command {
         let bins = self.bins();

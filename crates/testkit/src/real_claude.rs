@@ -42,6 +42,17 @@ impl Claude {
         claude
     }
 
+    /// The same in the mode that asks the person; what it would ask about is refused.
+    pub fn asking(&self, world: &Sealed, model: &StubModel, prompt: &str) -> Command {
+        let mut claude = world.command(self.bin.join("claude"));
+        claude
+            .envs(self.environment(world, model))
+            .args(["-p", prompt, "--output-format", "stream-json", "--verbose"])
+            .args(["--permission-mode", "default"])
+            .stdin(std::process::Stdio::null());
+        claude
+    }
+
     /// The program and its environment for an interactive session that asks
     /// none of its first-run questions.
     pub fn interactive(&self, world: &Sealed, model: &StubModel) -> (String, Vec<(String, String)>) {

@@ -141,13 +141,23 @@ impl Sealed {
         Some(answer["hookSpecificOutput"]["additionalContext"].as_str().unwrap().to_owned())
     }
 
-    /// Falcon (`s1`) and Raven (`s2`) join, hosted elsewhere.
+    /// Falcon (`s1`) and Raven (`s2`) join, hosted elsewhere; Falcon has heard of Raven.
     pub fn with_falcon_and_raven(self) -> Self {
         for (session, name) in [("s1", "Falcon"), ("s2", "Raven")] {
             let line = format!("join --pid $OTHER --kind claude --session {session} --name {name}");
             assert_eq!(self.run(&line).code, 0);
         }
+        self.hear_who_came("s1");
         self
+    }
+
+    /// Has a session hear who has come, with the result of a tool, and be idle again.
+    pub fn hear_who_came(&self, session: &str) {
+        for event in ["PostToolUse", "Stop"] {
+            let call =
+                serde_json::json!({ "session_id": session, "cwd": self.project(), "tool_name": "Look" });
+            assert_eq!(self.hook(event, &call).code, 0);
+        }
     }
 
     /// Runs a hook as Claude Code would.

@@ -2,6 +2,7 @@
 
 use std::convert::Infallible;
 use std::future::IntoFuture as _;
+use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -11,11 +12,13 @@ use axum::extract::connect_info::Connected;
 use axum::middleware;
 use axum::response::IntoResponse;
 use axum::serve::IncomingStream;
+use axum::serve::Listener;
 use consort_core::App;
 use consort_core::OpenApp;
 use consort_core::call_context::ServedContext;
 use consort_core::host::ConnectionAddrs;
 use tokio::net::TcpListener;
+use tokio::net::TcpStream;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
@@ -104,9 +107,10 @@ impl HttpServer {
             .method_not_allowed_fallback(async || Refusal::not_found())
             .layer(middleware::from_fn_with_state(Arc::new(guard), guard::guard));
         let ended = end.clone();
-        let serving = axum::serve(listener, router.into_make_service_with_connect_info::<Connection>())
-            .with_graceful_shutdown(async move { ended.cancelled().await })
-            .into_future();
+        let serving =
+            axum::serve(Undelayed(listener), router.into_make_service_with_connect_info::<Connection>())
+                .with_graceful_shutdown(async move { ended.cancelled().await })
+                .into_future();
         let serving = async {
             let served = serving.await;
             inner.sockets.close();
@@ -124,9 +128,29 @@ impl HttpServer {
 #[derive(Clone, Copy)]
 pub(crate) struct Connection(pub(crate) Option<ConnectionAddrs>);
 
-impl Connected<IncomingStream<'_, TcpListener>> for Connection {
-    fn connect_info(stream: IncomingStream<'_, TcpListener>) -> Self {
+impl Connected<IncomingStream<'_, Undelayed>> for Connection {
+    fn connect_info(stream: IncomingStream<'_, Undelayed>) -> Self {
         let local = stream.io().local_addr().ok();
         Self(local.map(|local| ConnectionAddrs { peer: *stream.remote_addr(), local }))
+    }
+}
+
+/// Accepts connections whose small answers wait for nothing: otherwise the second half of
+/// one waits until the client acknowledges the first, which it may delay by 40 ms.
+struct Undelayed(TcpListener);
+
+impl Listener for Undelayed {
+    type Io = TcpStream;
+    type Addr = SocketAddr;
+
+    async fn accept(&mut self) -> (TcpStream, SocketAddr) {
+        let (stream, address) = Listener::accept(&mut self.0).await;
+        // It is only slower without.
+        let _ = stream.set_nodelay(true);
+        (stream, address)
+    }
+
+    fn local_addr(&self) -> std::io::Result<SocketAddr> {
+        self.0.local_addr()
     }
 }

@@ -8,7 +8,6 @@ mod wake;
 use std::path::Path;
 use std::path::PathBuf;
 
-use consort_core::PRIMER;
 use consort_core::hooks::Dialect;
 use consort_core::hooks::HookCall;
 use consort_core::hooks::HookReply;
@@ -21,8 +20,10 @@ use crate::Ability;
 use crate::AgentCli;
 use crate::Environment;
 use crate::HookEntries;
+use crate::HookSwitch;
 use crate::Insertion;
 use crate::InsertionFormat;
+use crate::JsonList;
 use crate::JsonMember;
 use crate::Level;
 use crate::Purpose;
@@ -30,6 +31,8 @@ use crate::RunSetup;
 use crate::SettingsError;
 use crate::ShellPrefix;
 use crate::SingleRun;
+use crate::allow;
+use crate::hook_switch;
 use crate::json_settings::parse;
 use crate::plugin_file;
 use crate::server;
@@ -65,8 +68,9 @@ const ENTRIES: HookEntries = HookEntries {
 fn skill(_program: &str) -> String {
     format!(
         "---\nname: consort\ndescription: How to work with the other coding agents of this project: see them, \
-         talk to them, reserve what you change.\n---\n<!-- {} -->\n\n{PRIMER}",
-        plugin_file::NOTICE
+         talk to them, reserve what you change.\n---\n<!-- {} -->\n\n{}",
+        plugin_file::NOTICE,
+        consort_core::primer::for_shells()
     )
 }
 
@@ -117,6 +121,30 @@ impl AgentCli for Claude {
         &["CLAUDECODE", "CLAUDE_CODE_SESSION_ID"]
     }
 
+    fn tried_with(&self) -> &'static str {
+        "2.1.325"
+    }
+
+    fn hook_switches(&self, config_dir: &Path, worktree: &Path) -> Vec<HookSwitch> {
+        let project = worktree.join(".claude");
+        let files = [
+            config_dir.join("settings.json"),
+            project.join("settings.json"),
+            project.join("settings.local.json"),
+        ];
+        let managed = hook_switch::of_system(
+            "/etc/claude-code/managed-settings.json",
+            "/Library/Application Support/ClaudeCode/managed-settings.json",
+        );
+        let mut all = hook_switch::switches(files, |text| hook_switch::is_on(text, "disableAllHooks"));
+        all.extend(hook_switch::switches([managed], |text| {
+            ["disableAllHooks", "allowManagedHooksOnly"]
+                .into_iter()
+                .find_map(|name| hook_switch::is_on(text, name))
+        }));
+        all
+    }
+
     fn config_dir(&self, home: &Path, environment: Environment<'_>) -> PathBuf {
         environment(CONFIG_DIR).map_or_else(|| home.join(".claude"), PathBuf::from)
     }
@@ -140,6 +168,12 @@ impl AgentCli for Claude {
     fn primer(&self, level: Level<'_>) -> Insertion {
         let file = level.file("skills/consort/SKILL.md", ".claude/skills/consort/SKILL.md");
         Insertion { purpose: Purpose::Primer, file, format: InsertionFormat::Own(skill) }
+    }
+
+    fn allow(&self, level: Level<'_>) -> Vec<Insertion> {
+        let list = JsonList { of: "permissions", name: "allow", items: allow::claude };
+        let file = level.file("settings.json", ".claude/settings.json");
+        vec![Insertion { purpose: Purpose::Allow, file, format: InsertionFormat::JsonList(list) }]
     }
 
     /// A script beside the settings, and the setting that names it.

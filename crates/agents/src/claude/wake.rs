@@ -42,8 +42,7 @@ fn idle_socket(file: SessionFile) -> Option<PathBuf> {
 }
 
 fn tell(socket: &Path) -> std::io::Result<()> {
-    const BODY: &str =
-        "You have mail from another agent or from the person; consort quotes it with this prompt.";
+    const BODY: &str = "New Consort message, quoted below.";
     let content = format!("<cross-session-message from-name=\"consort\">\n{BODY}\n</cross-session-message>");
     let line = json!({
         "msgV": 1, "type": "user", "priority": "next", "message": { "role": "user", "content": content },

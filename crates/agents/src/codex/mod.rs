@@ -18,6 +18,7 @@ use crate::Ability;
 use crate::AgentCli;
 use crate::Environment;
 use crate::HookEntries;
+use crate::HookSwitch;
 use crate::Insertion;
 use crate::InsertionFormat;
 use crate::Level;
@@ -26,7 +27,9 @@ use crate::RunSetup;
 use crate::SettingsError;
 use crate::SingleRun;
 use crate::TomlTable;
+use crate::allow;
 use crate::claude::hooks;
+use crate::hook_switch;
 use crate::payload::Tools;
 use crate::primer;
 use crate::reply;
@@ -56,13 +59,28 @@ const ENTRIES: HookEntries = HookEntries {
     off_switch: None,
 };
 
-/// It hands on next to nothing of its environment, unless told to. Our tools are
-/// approved: by default it would ask for each, and refuse where nobody can answer.
+/// It hands on next to nothing of its environment, unless told to.
 fn server(program: &str) -> String {
     let program = Value::from(program);
     format!(
-        "command = {program}\nargs = [\"mcp\"]\ndefault_tools_approval_mode = \"approve\"\nenv_vars = [\"CONSORT_HOME\", \"XDG_DATA_HOME\", \"XDG_CONFIG_HOME\"]\n"
+        "command = {program}\nargs = [\"mcp\"]\nenv_vars = [\"CONSORT_HOME\", \"XDG_DATA_HOME\", \"XDG_CONFIG_HOME\"]\n"
     )
+}
+
+/// By default it would ask for each of our tools, and refuse where nobody can answer.
+const SERVER: TomlTable = TomlTable { of: "mcp_servers", lines: server, tools: allow::codex_tools };
+
+fn config(level: Level<'_>) -> PathBuf {
+    level.file("config.toml", ".codex/config.toml")
+}
+
+/// `SessionStart` as `session_start`.
+fn snake_case(name: &str) -> String {
+    let one = |(at, letter): (usize, char)| {
+        let gap = if at > 0 && letter.is_uppercase() { "_" } else { "" };
+        format!("{gap}{}", letter.to_ascii_lowercase())
+    };
+    name.chars().enumerate().map(one).collect()
 }
 
 /// JSON as an inline value of TOML.
@@ -156,6 +174,46 @@ impl AgentCli for Codex {
         &["CODEX_SANDBOX", "CODEX_THREAD_ID"]
     }
 
+    fn tried_with(&self) -> &'static str {
+        "0.166.0"
+    }
+
+    fn hook_switches(&self, config_dir: &Path, worktree: &Path) -> Vec<HookSwitch> {
+        let files = [
+            config_dir.join("config.toml"),
+            worktree.join(".codex/config.toml"),
+            PathBuf::from("/etc/codex/config.toml"),
+        ];
+        let mut all = hook_switch::switches(files, |text| {
+            let is_off = |name: &&str| hook_switch::toml_flag(text, Some("features"), name) == Some(false);
+            ["hooks", "codex_hooks"].iter().find(|name| is_off(name)).map(|_| "features.hooks")
+        });
+        let required = ["/etc/codex/requirements.toml", "/etc/codex/managed_config.toml"].map(PathBuf::from);
+        all.extend(hook_switch::switches(required, |text| {
+            let only = "allow_managed_hooks_only";
+            hook_switch::toml_flag(text, None, only)?.then_some(only)
+        }));
+        all
+    }
+
+    /// A review notes each hook by its place in the file: `<file>:session_start:0:0`.
+    fn unreviewed(&self, level: Level<'_>, read: &dyn Fn(&Path) -> Option<String>) -> Option<usize> {
+        let Level::User(dir) = level else { return None };
+        let hooks = self.hooks(level).file;
+        let config = read(&dir.join("config.toml")).unwrap_or_default();
+        let config = toml_edit::Document::parse(config.as_str()).ok()?;
+        let reviewed = config.get("hooks").and_then(|hooks| hooks.get("state"));
+        let reviewed = reviewed.and_then(|state| state.as_table_like());
+        let is_reviewed = |event: &&&str| {
+            let place = format!("{}:{}:", hooks.display(), snake_case(event));
+            let is_it = |(key, state): (&str, &toml_edit::Item)| {
+                key.starts_with(&place) && state.get("trusted_hash").is_some()
+            };
+            reviewed.is_some_and(|reviewed| reviewed.iter().any(is_it))
+        };
+        Some(EVENTS.iter().filter(|event| !is_reviewed(event)).count())
+    }
+
     fn config_dir(&self, home: &Path, environment: Environment<'_>) -> PathBuf {
         environment("CODEX_HOME").map_or_else(|| home.join(".codex"), PathBuf::from)
     }
@@ -166,9 +224,18 @@ impl AgentCli for Codex {
     }
 
     fn mcp(&self, level: Level<'_>, _: Environment<'_>) -> Option<Insertion> {
-        let file = level.file("config.toml", ".codex/config.toml");
-        let format = InsertionFormat::TomlTable(TomlTable { of: "mcp_servers", lines: server });
-        Some(Insertion { purpose: Purpose::Mcp, file, format })
+        let format = InsertionFormat::TomlTable(SERVER);
+        Some(Insertion { purpose: Purpose::Mcp, file: config(level), format })
+    }
+
+    /// What a rule allows runs outside of its sandbox, so that it can write the store.
+    fn allow(&self, level: Level<'_>) -> Vec<Insertion> {
+        let rules = level.file("rules/consort.rules", ".codex/rules/consort.rules");
+        let insertion = |file, format| Insertion { purpose: Purpose::Allow, file, format };
+        vec![
+            insertion(rules, InsertionFormat::Own(allow::codex)),
+            insertion(config(level), InsertionFormat::TomlTools(SERVER)),
+        ]
     }
 
     fn primer(&self, level: Level<'_>) -> Insertion {
@@ -184,7 +251,8 @@ impl AgentCli for Codex {
             }
         }
         if once.mcp {
-            for line in server(once.program).lines() {
+            let tools = format!("tools = {}\n", allow::codex_tools());
+            for line in (server(once.program) + &tools).lines() {
                 run.argue(["-c".to_owned(), format!("mcp_servers.consort.{line}")]);
             }
         }

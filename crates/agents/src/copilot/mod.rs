@@ -20,6 +20,7 @@ use serde_json::json;
 use crate::Ability;
 use crate::AgentCli;
 use crate::Environment;
+use crate::HookSwitch;
 use crate::Insertion;
 use crate::InsertionFormat;
 use crate::JsonMember;
@@ -30,6 +31,7 @@ use crate::SettingsError;
 use crate::SingleRun;
 use crate::hook_entries::TIMEOUT;
 use crate::hook_entries::hook_command;
+use crate::hook_switch;
 use crate::payload::Payload;
 use crate::payload::Tools;
 use crate::payload::met_read_only;
@@ -109,6 +111,20 @@ impl AgentCli for Copilot {
 
     fn marker_variables(&self) -> &'static [&'static str] {
         &["COPILOT_AGENT_SESSION_ID", "COPILOT_CLI"]
+    }
+
+    fn tried_with(&self) -> &'static str {
+        "1.0.102"
+    }
+
+    fn hook_switches(&self, config_dir: &Path, worktree: &Path) -> Vec<HookSwitch> {
+        let project = worktree.join(".github/copilot");
+        let files = [
+            config_dir.join("settings.json"),
+            project.join("settings.json"),
+            project.join("settings.local.json"),
+        ];
+        hook_switch::switches(files, |text| hook_switch::is_on(text, "disableAllHooks"))
     }
 
     fn config_dir(&self, home: &Path, environment: Environment<'_>) -> PathBuf {

@@ -17,6 +17,7 @@ use crate::Ability;
 use crate::AgentCli;
 use crate::Environment;
 use crate::HookEntries;
+use crate::HookSwitch;
 use crate::Insertion;
 use crate::InsertionFormat;
 use crate::JsonMember;
@@ -25,6 +26,8 @@ use crate::Purpose;
 use crate::RunSetup;
 use crate::SettingsError;
 use crate::SingleRun;
+use crate::allow;
+use crate::hook_switch;
 use crate::payload::Payload;
 use crate::payload::Tools;
 use crate::payload::met_read_only;
@@ -152,6 +155,26 @@ impl AgentCli for Gemini {
         &["GEMINI_CLI", "GEMINI_SESSION_ID"]
     }
 
+    fn tried_with(&self) -> &'static str {
+        "0.61.0"
+    }
+
+    fn hook_switches(&self, config_dir: &Path, worktree: &Path) -> Vec<HookSwitch> {
+        let system = hook_switch::of_system(
+            "/etc/gemini-cli/settings.json",
+            "/Library/Application Support/GeminiCli/settings.json",
+        );
+        let files = [config_dir.join(SETTINGS), worktree.join(OWN).join(SETTINGS), system];
+        hook_switch::switches(files, |text| {
+            if hook_switch::json_at(text, &["hooksConfig", "enabled"]).is_some_and(|on| on == false) {
+                return Some("hooksConfig.enabled");
+            }
+            // Hooks are switched off by their names.
+            let off = hook_switch::json_at(text, &["hooksConfig", "disabled"])?;
+            off.as_array()?.iter().any(|name| name == "consort").then_some("hooksConfig.disabled")
+        })
+    }
+
     fn config_dir(&self, home: &Path, environment: Environment<'_>) -> PathBuf {
         let home = environment(HOME).map_or_else(|| home.to_owned(), PathBuf::from);
         home.join(OWN)
@@ -167,6 +190,13 @@ impl AgentCli for Gemini {
             file: settings(level),
             format: InsertionFormat::JsonMember(SERVER),
         })
+    }
+
+    /// It reads no policies of a project.
+    fn allow(&self, level: Level<'_>) -> Vec<Insertion> {
+        let Level::User(dir) = level else { return Vec::new() };
+        let file = dir.join("policies/consort.toml");
+        vec![Insertion { purpose: Purpose::Allow, file, format: InsertionFormat::Own(allow::gemini) }]
     }
 
     fn primer(&self, level: Level<'_>) -> Insertion {

@@ -83,6 +83,10 @@ impl AgentCli for OpenCode {
         &["OPENCODE", "OPENCODE_PID"]
     }
 
+    fn tried_with(&self) -> &'static str {
+        "1.18.33"
+    }
+
     fn config_dir(&self, home: &Path, environment: Environment<'_>) -> PathBuf {
         let config = environment("XDG_CONFIG_HOME").map_or_else(|| home.join(".config"), PathBuf::from);
         config.join("opencode")
@@ -96,6 +100,11 @@ impl AgentCli for OpenCode {
     fn mcp(&self, level: Level<'_>, _: Environment<'_>) -> Option<Insertion> {
         let file = level.file("opencode.json", "opencode.json");
         Some(Insertion { purpose: Purpose::Mcp, file, format: InsertionFormat::JsonMember(SERVER) })
+    }
+
+    fn allow(&self, level: Level<'_>) -> Vec<Insertion> {
+        let file = level.file("opencode.json", "opencode.json");
+        vec![Insertion { purpose: Purpose::Allow, file, format: InsertionFormat::JsonPermissions }]
     }
 
     fn primer(&self, level: Level<'_>) -> Insertion {

@@ -77,6 +77,10 @@ impl AgentCli for Pi {
         &["PI_SESSION_ID"]
     }
 
+    fn tried_with(&self) -> &'static str {
+        "0.87.1"
+    }
+
     fn config_dir(&self, home: &Path, environment: Environment<'_>) -> PathBuf {
         environment("PI_CODING_AGENT_DIR").map_or_else(|| home.join(".pi/agent"), PathBuf::from)
     }

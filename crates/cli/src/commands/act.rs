@@ -4,11 +4,13 @@
 use std::io::Read as _;
 use std::path::PathBuf;
 
+use consort_core::knowledge::Scope;
 use serde_json::Value;
 
 use crate::error::CommandError;
 use crate::error::CommandResult;
 use crate::knowledge;
+use crate::knowledge::Manner;
 use crate::knowledge::ScopeArgs;
 use crate::world::World;
 
@@ -19,6 +21,9 @@ pub(crate) struct Args {
     /// Record it only once under this
     #[arg(long)]
     key: Option<String>,
+    /// Record it though something looks like a secret (the person only)
+    #[arg(long)]
+    even_so: bool,
     /// Print JSON
     #[arg(long)]
     json: bool,
@@ -42,8 +47,15 @@ pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
         )
     })?;
     // The list alone will do.
-    let actions = batch.get("actions").cloned().unwrap_or(batch);
+    let actions = batch.get("actions").unwrap_or(&batch).clone();
     let mut opened = world.open()?;
-    let scope = args.scope.of(&opened);
-    knowledge::act(world, &mut opened, scope, actions, args.key.clone(), args.json)
+    let named = batch.get("projectId").or_else(|| batch.get("project")).and_then(Value::as_str);
+    let scope = match args.scope.of(&opened) {
+        Scope::Project(_) if named.is_some_and(|named| named != opened.project.name) => {
+            Scope::Project(opened.app.find_project(named.unwrap_or_default())?.id)
+        }
+        scope => scope,
+    };
+    let manner = Manner { key: args.key.clone(), even_so: args.even_so, json: args.json };
+    knowledge::act(world, &mut opened, scope, actions, manner)
 }

@@ -14,9 +14,12 @@ use crate::world::World;
 
 #[derive(clap::Args)]
 pub(crate) struct Args {
-    /// An expression: `(get-principles)`; `-` reads standard input
-    #[arg(required_unless_present = "functions")]
-    expression: Option<String>,
+    /// Expressions: `(get-principles)`; `-` reads standard input
+    #[arg(required_unless_present_any = ["functions", "examples"], value_name = "EXPRESSION")]
+    expressions: Vec<String>,
+    /// Print examples of every sort, and ask nothing
+    #[arg(long)]
+    examples: bool,
     /// List what can be asked, and ask nothing
     #[arg(long)]
     functions: bool,
@@ -44,15 +47,19 @@ pub(crate) fn run(world: &World, args: &Args) -> Result<ExitCode, CommandError> 
         world.out.line(lines.join("\n"))?;
         return Ok(ExitCode::SUCCESS);
     }
-    let source = match args.expression.as_deref() {
-        Some("-") => {
+    if args.examples {
+        world.out.text(consort_knowledge::EXAMPLES.to_owned())?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    let source = match args.expressions.as_slice() {
+        [input] if input == "-" => {
             let mut source = String::new();
             std::io::stdin().lock().read_to_string(&mut source).map_err(|error| {
                 CommandError::user(format!("standard input cannot be read: {error}"), "pipe an expression in")
             })?;
             source
         }
-        expression => expression.unwrap_or_default().to_owned(),
+        expressions => expressions.join("\n"),
     };
     let mut opened = world.open()?;
     let scope = args.scope.of(&opened);

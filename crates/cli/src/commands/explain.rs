@@ -164,7 +164,7 @@ fn lines(outcome: &PathOutcome) -> Vec<String> {
                 _ => "@me",
             };
             format!(
-                "You may not write it. Ask: consort send {ask} \"…\"; wait: consort wait {path}; need it: \
+                "You may not write it. Ask: consort send {ask} '…'; wait: consort wait {path}; need it: \
                  consort contest {path}.",
                 path = text::shell_quoted(&outcome.path)
             )

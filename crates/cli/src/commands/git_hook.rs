@@ -10,8 +10,8 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 use std::path::PathBuf;
 
-use super::init::agree;
 use crate::connect;
+use crate::connect::agree;
 use crate::error::CommandError;
 use crate::error::CommandResult;
 use crate::exit::ExitCode;

@@ -1,4 +1,4 @@
-//! The command `consort inbox`: shows your new messages, or waits for some.
+//! The command `consort inbox`: shows your new messages, waits for some, or lists the last.
 
 use std::time::Duration;
 use std::time::Instant;
@@ -10,6 +10,7 @@ use consort_core::messages::InboxRequest;
 use consort_core::messages::Letter;
 use consort_core::messages::Refusal;
 use consort_core::messages::quote_letter;
+use consort_core::messages::quote_message;
 use consort_core::presence::Caller;
 use consort_host::notify;
 use consort_host::notify::Listener;
@@ -31,6 +32,12 @@ pub(crate) struct Args {
     /// How long to wait: `30s`, `5m`; exits 1 when nothing came
     #[arg(long, value_name = "TIME", requires = "wait", value_parser = time::parse_duration)]
     timeout: Option<Duration>,
+    /// List the last messages, read or not, without marking anything as read
+    #[arg(long, conflicts_with_all = ["wait", "peek", "from"])]
+    all: bool,
+    /// How many to list
+    #[arg(short = 'n', value_name = "COUNT", requires = "all", default_value_t = 20)]
+    count: usize,
     /// Look without marking anything as read
     #[arg(long)]
     peek: bool,
@@ -49,6 +56,9 @@ const TRIES: u32 = 5;
 pub(crate) fn run(world: &World, args: &Args) -> Result<ExitCode, CommandError> {
     let mut opened = world.open()?;
     let mailbox = mailbox(&mut opened)?;
+    if args.all {
+        return list(world, &mut opened, args, &mailbox);
+    }
     let from = args.from.clone().map(|name| match name.as_str() {
         "you" | "@me" => Correspondent::Only(Actor::Person),
         _ => Correspondent::Named(name),
@@ -70,6 +80,23 @@ pub(crate) fn run(world: &World, args: &Args) -> Result<ExitCode, CommandError> 
     }
     if !args.peek {
         opened.app.mark_read(&mailbox, &letters)?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Lists the last messages, oldest first.
+fn list(world: &World, opened: &mut Opened, args: &Args, mailbox: &Actor) -> Result<ExitCode, CommandError> {
+    let received = opened.app.received(mailbox, args.count)?;
+    if args.json {
+        world.out.json(&received)?;
+    } else {
+        let (here, now) = (Some(&opened.project.id), opened.app.host().now());
+        world.out.text(
+            received.iter().map(|post| quote_message(&post.message, mailbox, here, now)).collect::<String>(),
+        )?;
+    }
+    if received.is_empty() {
+        output::note("No messages.");
     }
     Ok(ExitCode::SUCCESS)
 }

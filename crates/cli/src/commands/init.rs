@@ -1,21 +1,20 @@
-//! The command `consort init`: connects the agent CLIs here by adding our hooks to
-//! their settings.
+//! The command `consort init`: connects the agent CLIs here by adding our hooks, and
+//! rules that let agents use us, to their settings.
 
-use std::io::BufRead as _;
 use std::io::IsTerminal as _;
-use std::io::Write as _;
 use std::path::Path;
 
 use clap::builder::PossibleValuesParser;
 use consort_agents::AgentCli;
 use consort_agents::Level;
-use consort_agents::Purpose;
 use consort_host::env;
 
 use super::git_hook;
 use crate::connect;
-use crate::connect::Plan;
+use crate::connect::Consent;
+use crate::connect::Parts;
 use crate::connect::State;
+use crate::connect::Target;
 use crate::connect::git_merge;
 use crate::error::CommandError;
 use crate::error::CommandResult;
@@ -29,6 +28,9 @@ pub(crate) struct Args {
     level: LevelArgs,
     #[command(flatten)]
     which: AgentArgs,
+    /// Do not let sessions run harmless `consort` commands and MCP tools without asking
+    #[arg(long)]
+    no_allow: bool,
     /// Also let sessions call the MCP server
     #[arg(long)]
     mcp: bool,
@@ -109,11 +111,31 @@ pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
             format!("`consort init --agent <{}>` connects one for when it is", kinds().join("|")),
         ));
     }
-    let (is_any_connected, all_went_well) = one_by_one(found, |cli| connect(world, args, cli, &worktree))?;
-    if is_any_connected {
-        close_predictions(args.level.project);
-    }
-    all_went_well
+    let mut targets = Vec::new();
+    let (_, is_once) = one_by_one(found, |cli| {
+        let target = Target::new(world, cli, &worktree, args.level.project);
+        refuse_twice(world, cli, target.level(), &worktree)?;
+        if args.mcp && cli.mcp(target.level(), &env::get).is_none() {
+            let place = if args.level.project { " for a project" } else { "" };
+            output::note(format_args!("{} cannot be told of MCP servers{place}.", cli.title()));
+        }
+        targets.push(target);
+        Ok(false)
+    })?;
+    let consent = match (args.dry_run, args.yes) {
+        (true, _) => Consent::DryRun,
+        (_, true) => Consent::Given,
+        _ => Consent::Ask,
+    };
+    // Whoever is asked can leave out what costs a session tokens; a script names it.
+    let can_ask = consent == Consent::Ask && std::io::stdin().is_terminal();
+    let parts = Parts {
+        mcp: args.mcp || can_ask,
+        primer: args.primer || can_ask,
+        allow: !args.no_allow,
+        shield: args.shield,
+    };
+    connect::offer(world, &targets, parts, consent)?.1.and(is_once)
 }
 
 /// Does something with each: whether it changed anything, and whether all went
@@ -136,156 +158,6 @@ pub(crate) fn one_by_one(
         }
     }
     Ok((has_changed, all_went_well))
-}
-
-/// Connects one, if the person agrees; whether that changed anything.
-fn connect(
-    world: &World,
-    args: &Args,
-    cli: &'static dyn AgentCli,
-    worktree: &Path,
-) -> Result<bool, CommandError> {
-    let config_dir = world.config_dir(cli);
-    let level = args.level.choose(&config_dir, worktree);
-    refuse_twice(world, cli, level, worktree)?;
-    if args.mcp && cli.mcp(level, &env::get).is_none() {
-        let place = if args.level.project { " for a project" } else { "" };
-        output::note(format_args!("{} cannot be told of MCP servers{place}.", cli.title()));
-    }
-    let wanted = [
-        (true, Purpose::Hooks),
-        (args.mcp || cli.has_sandbox(), Purpose::Mcp),
-        (args.primer, Purpose::Primer),
-        (wants_shield(args, cli, level)?, Purpose::Shield),
-    ];
-    let wanted: Vec<Purpose> =
-        wanted.into_iter().filter(|(is_wanted, _)| *is_wanted).map(|(_, part)| part).collect();
-    let make = || changes(world, cli, level, &wanted);
-    let plans = make()?;
-    if plans.is_empty() {
-        let file = cli.hooks(level).file;
-        world.out.line(format!("{} is connected already: {}", cli.title(), file.display()))?;
-        return Ok(false);
-    }
-    plans.iter().try_for_each(|plan| world.out.text(plan.diff()))?;
-    if args.dry_run {
-        output::note("Nothing was changed: this was a dry run.");
-    } else if agree(args.yes, &format!("Connect {}?", cli.title()))? {
-        carry_out(world, cli, plans, make)?;
-        return Ok(true);
-    } else {
-        output::note("Nothing was changed.");
-    }
-    Ok(false)
-}
-
-/// Whether the person wants the shield, by the flag or asked, and it can be had.
-fn wants_shield(args: &Args, cli: &dyn AgentCli, level: Level<'_>) -> Result<bool, CommandError> {
-    if cli.shield(level).is_empty() {
-        if args.shield {
-            output::note(format_args!("{} cannot run commands behind the shield.", cli.title()));
-        }
-        return Ok(false);
-    }
-    let can_ask = !args.yes && !args.dry_run && std::io::stdin().is_terminal();
-    let is_there = connect::is_shielded(cli, level);
-    if is_there || !(args.shield || can_ask) {
-        return Ok(is_there);
-    }
-    if let Err(why) = consort_host::shield::is_available() {
-        if args.shield {
-            output::note(format_args!("There is no shield here: {why}."));
-        }
-        return Ok(false);
-    }
-    if let Some(theirs) = env::get(env::CLAUDE_SHELL_PREFIX) {
-        output::note(format_args!(
-            "Without the shield: your environment sets {} to {theirs}, which it would replace. Put it into {}'s \
-             settings, and it is kept.",
-            env::CLAUDE_SHELL_PREFIX,
-            cli.title()
-        ));
-        return Ok(false);
-    }
-    if args.shield {
-        return Ok(true);
-    }
-    let question = "Run commands behind the shield? What others have reserved is then read-only for those whose \
-                    text does not tell what they write.";
-    agree(false, &format!("{}: {question}", cli.title()))
-}
-
-/// What connecting would change.
-pub(crate) fn changes(
-    world: &World,
-    cli: &dyn AgentCli,
-    level: Level<'_>,
-    wanted: &[Purpose],
-) -> Result<Vec<Plan>, CommandError> {
-    let mut plans = connect::plan_connect(world, cli, level, wanted)?;
-    plans.retain(|plan| !plan.changes_nothing());
-    Ok(plans)
-}
-
-/// Carries out what the person has agreed to. Consent takes its time, and some
-/// CLIs write their files all the while: the same is planned again for what is
-/// there now. Nothing is written before every plan was found to hold.
-pub(crate) fn carry_out(
-    world: &World,
-    cli: &dyn AgentCli,
-    plans: Vec<Plan>,
-    again: impl FnOnce() -> Result<Vec<Plan>, CommandError>,
-) -> CommandResult {
-    let plans = if plans.iter().all(Plan::is_current) { plans } else { again()? };
-    plans.iter().try_for_each(Plan::check)?;
-    for plan in &plans {
-        plan.carry_out(&world.pending())?;
-        world.out.line(format!("Connected {}: {}", cli.title(), plan.path.display()))?;
-        if plan.backup().exists() {
-            output::note(format_args!("What was there before is kept in {}", plan.backup().display()));
-        }
-    }
-    if connect::find_program(cli.program()).is_none() {
-        output::note(format_args!("{} itself is not on PATH; it is connected for when it is.", cli.title()));
-    }
-    if let Some(advice) = cli.advice() {
-        output::note(advice);
-    }
-    Ok(())
-}
-
-/// What holds for all that were connected.
-pub(crate) fn close_predictions(is_for_project: bool) {
-    if connect::find_program("consort").is_none() {
-        output::note(
-            "`consort` is not on PATH: put it there, so that sessions can call it, and run this again.",
-        );
-    }
-    let flag = if is_for_project { " --project" } else { "" };
-    output::note(format_args!(
-        "Sessions started from now on join by themselves; `consort uninit{flag}` takes it back."
-    ));
-}
-
-/// Asks the person at the terminal, also where the output goes elsewhere;
-/// without one the command itself was the answer.
-pub(crate) fn agree(yes: bool, question: &str) -> Result<bool, CommandError> {
-    if yes {
-        return Ok(true);
-    }
-    if !std::io::stdin().is_terminal() {
-        return Err(CommandError::user(
-            "there is no terminal to ask on, and nothing was changed",
-            "`--yes` says that you want this",
-        ));
-    }
-    let mut stderr = std::io::stderr();
-    let _ = write!(stderr, "{question} [Y/n] ");
-    let _ = stderr.flush();
-    let mut answer = String::new();
-    let read = std::io::stdin().lock().read_line(&mut answer);
-    // The end of input is not consent.
-    Ok(matches!(read, Ok(n) if n > 0) && matches!(answer.trim().to_lowercase().as_str(), "" | "y" | "yes"))
 }
 
 /// Both levels at once would run every hook twice.

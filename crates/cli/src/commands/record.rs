@@ -1,5 +1,5 @@
-//! The command `consort record`: records one principle, pattern, decision or file in
-//! the knowledge.
+//! The command `consort record`: records one principle, pattern, decision, file or note
+//! in the knowledge.
 
 use clap::builder::PossibleValuesParser;
 use consort_core::knowledge::FieldType;
@@ -12,13 +12,14 @@ use serde_json::json;
 use crate::error::CommandError;
 use crate::error::CommandResult;
 use crate::knowledge;
+use crate::knowledge::Manner;
 use crate::knowledge::ScopeArgs;
 use crate::world::World;
 
 #[derive(clap::Args)]
 pub(crate) struct Args {
     /// What it is
-    #[arg(value_parser = PossibleValuesParser::new(["principle", "pattern", "decision", "file"]))]
+    #[arg(value_parser = PossibleValuesParser::new(["principle", "pattern", "decision", "file", "note"]))]
     kind: String,
     /// What it is called; of a file, its path
     name: String,
@@ -27,6 +28,9 @@ pub(crate) struct Args {
     /// More of it: `confidence=0.9`, `tags=sync`, `locations=src/a.rs:12`
     #[arg(value_name = "FIELD=VALUE")]
     fields: Vec<String>,
+    /// Record it though something looks like a secret (the person only)
+    #[arg(long)]
+    even_so: bool,
     #[command(flatten)]
     scope: ScopeArgs,
 }
@@ -58,5 +62,11 @@ pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
     let action = recording(kind);
     let mut opened = world.open()?;
     let scope = args.scope.of(&opened);
-    knowledge::act(world, &mut opened, scope, json!([[action, props]]), None, false)
+    knowledge::act(
+        world,
+        &mut opened,
+        scope,
+        json!([[action, props]]),
+        Manner { even_so: args.even_so, ..Manner::default() },
+    )
 }

@@ -50,6 +50,9 @@ pub(crate) struct Args {
     /// The agent to send it for (the person only)
     #[arg(long, value_name = "NAME")]
     from: Option<String>,
+    /// Send it though something looks like a secret (the person only)
+    #[arg(long)]
+    even_so: bool,
     /// Print JSON
     #[arg(long)]
     json: bool,
@@ -130,6 +133,7 @@ pub(crate) fn run(world: &World, args: &Args) -> Result<ExitCode, CommandError> 
         reply_to: args.reply.clone(),
         key: args.key.clone(),
         project: None,
+        even_so: args.even_so,
     };
     let outcome = app.send(&request)?;
     let woken = wake::wake(world, &mut app, &request, &outcome);

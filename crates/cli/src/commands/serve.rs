@@ -56,7 +56,9 @@ pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
     };
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let runtime = runtime.map_err(|error| failed("it cannot be begun", &error))?;
+    world.save_in_background();
     let served = runtime.block_on(serve(world, args, tokens));
+    world.saved.finish();
     // A listener may be waited for a while longer; nobody hears it.
     runtime.shutdown_background();
     served

@@ -7,8 +7,6 @@ use std::os::fd::AsFd as _;
 use std::time::Duration;
 use std::time::Instant;
 
-use consort_agents::Level;
-use consort_agents::Purpose;
 use consort_core::host::Topic;
 use consort_core::journal::Actor;
 use consort_core::text;
@@ -20,10 +18,12 @@ use rustix::termios::OptionalActions;
 use rustix::termios::SpecialCodeIndex;
 use rustix::termios::Termios;
 
-use super::init;
 use super::who;
 use crate::connect;
+use crate::connect::Consent;
+use crate::connect::Parts;
 use crate::connect::State;
+use crate::connect::Target;
 use crate::error::CommandError;
 use crate::error::CommandResult;
 use crate::output;
@@ -58,6 +58,7 @@ pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
         let names: Vec<&str> = missing.iter().map(|standing| standing.title).collect();
         world.out.line(format!("Not installed: {}", names.join(", ")))?;
     }
+    let mut targets = Vec::new();
     for standing in found {
         let found =
             standing.program.as_ref().map_or_else(String::new, |path| format!(" ({})", path.display()));
@@ -67,27 +68,14 @@ pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
         if standing.is_connected() || standing.program.is_none() || !(interactive || args.yes) {
             continue;
         }
-        let config_dir = world.config_dir(cli);
-        let level = match standing.project {
-            State::Absent => Level::User(&config_dir),
-            _ => Level::Project(&opened.place.worktree),
-        };
-        let make = || init::changes(world, cli, level, &[Purpose::Hooks]);
-        let plans = match make() {
-            Ok(plans) => plans,
-            // The rest of the screen is worth seeing all the same.
-            Err(error) => {
-                output::note(error.render().trim_end());
-                continue;
-            }
-        };
-        let Some(is_for_project) = plans.first().map(|plan| plan.is_for_project) else { continue };
-        plans.iter().try_for_each(|plan| world.out.text(plan.diff()))?;
-        if init::agree(args.yes, &format!("Connect {}?", cli.title()))? {
-            init::carry_out(world, cli, plans, make)?;
-            init::close_predictions(is_for_project);
-            connected = true;
-        }
+        let is_for_project = standing.project != State::Absent;
+        targets.push(Target::new(world, cli, &opened.place.worktree, is_for_project));
+    }
+    let consent = if args.yes { Consent::Given } else { Consent::Ask };
+    let parts = Parts { mcp: false, primer: false, allow: true, shield: false };
+    if !targets.is_empty() {
+        // The rest of the screen is worth seeing, whatever went wrong.
+        connected |= connect::offer(world, &targets, parts, consent)?.0;
     }
     if !interactive {
         let outcome = who::look(world, &mut opened, args.all)?;

@@ -6,9 +6,9 @@
 
 use std::path::Path;
 
-use crate::commands::init::agree;
 use crate::connect;
 use crate::connect::TheirFile;
+use crate::connect::agree;
 use crate::error::CommandError;
 use crate::error::CommandResult;
 use crate::output;

@@ -7,6 +7,7 @@
 
 mod files;
 pub(crate) mod git_merge;
+mod offer;
 mod plan;
 
 use std::fs;
@@ -26,8 +27,13 @@ use crate::world::World;
 pub(crate) use files::TheirFile;
 pub(crate) use files::private_dir;
 pub(crate) use files::write_own;
+pub(crate) use offer::Consent;
+pub(crate) use offer::Parts;
+pub(crate) use offer::Target;
+pub(crate) use offer::agree;
+pub(crate) use offer::offer;
 pub(crate) use plan::Plan;
-pub(crate) use plan::plan_connect;
+use plan::plan_connect;
 pub(crate) use plan::plan_disconnect;
 
 /// How one agent CLI stands to us at one level.
@@ -191,6 +197,19 @@ pub(crate) fn is_alive(insertion: &Insertion, level: Level<'_>) -> bool {
 pub(crate) fn find_program(name: &str) -> Option<PathBuf> {
     let path = env::get("PATH")?;
     std::env::split_paths(&path).map(|dir| dir.join(name)).find(|path| is_program(path))
+}
+
+/// All programs of that name on `PATH`, each once, wherever links lead.
+pub(crate) fn find_programs(name: &str) -> Vec<PathBuf> {
+    let path = env::get("PATH").unwrap_or_default();
+    let found = std::env::split_paths(&path).map(|dir| dir.join(name)).filter(|path| is_program(path));
+    let mut programs = Vec::new();
+    for program in found.filter_map(|path| fs::canonicalize(path).ok()) {
+        if !programs.contains(&program) {
+            programs.push(program);
+        }
+    }
+    programs
 }
 
 fn is_program(path: &Path) -> bool {

@@ -8,6 +8,7 @@ use std::path::PathBuf;
 use consort_agents::AgentCli;
 use consort_agents::Connection;
 use consort_agents::Insertion;
+use consort_agents::InsertionFormat;
 use consort_agents::Level;
 use consort_agents::Purpose;
 use consort_agents::SettingsError;
@@ -43,7 +44,6 @@ pub(crate) struct Plan {
     /// What `uninit` is to give back.
     original: Option<String>,
     record: PathBuf,
-    pub(crate) is_for_project: bool,
 }
 
 impl Plan {
@@ -193,6 +193,8 @@ fn connected(
             Ok(None | Some(Connection::Absent)) if !is_wanted(insertion) => {}
             Err(error) if !is_wanted(insertion) => leave_out(&error),
             Err(error) => return Err(error),
+            // Rules may be the person's own: some are no reason for the others.
+            Ok(_) if insertion.purpose == Purpose::Allow && !is_wanted(insertion) => {}
             Ok(_) => {
                 plan.after = Some(insertion.format.connect(plan.after.as_deref(), &ours).map_err(cannot)?)
             }
@@ -280,21 +282,36 @@ fn plan(
         Some(before) if before.trim().is_empty() => Some(before.clone()),
         Some(before) => {
             let (ours, kept) = (hook_program(level), kept.filter(|_| written.is_some()));
-            match without(before, insertions, &ours, kept.as_deref()) {
+            let is_new = written.is_none() && !has_more_than_rules(before, insertions, &ours);
+            let ours_here = insertions.iter().filter(|insertion| !(is_new && may_be_theirs(insertion)));
+            match without(before, ours_here, &ours, kept.as_deref()) {
                 // What does not mention us has nothing of ours, whatever else is wrong with it.
                 Err(_) if !before.contains("consort") && !before.contains(&ours) => Some(before.clone()),
                 left => left.map_err(|error| malformed(&path, error))?,
             }
         }
     };
-    let is_for_project = matches!(level, Level::Project(_));
-    Ok(Plan { file, path, after: before.clone(), before, original, record, is_for_project })
+    Ok(Plan { file, path, after: before.clone(), before, original, record })
+}
+
+/// Whether what we would write there may as well have been written by the person.
+fn may_be_theirs(insertion: &Insertion) -> bool {
+    matches!(insertion.format, InsertionFormat::JsonList(_) | InsertionFormat::JsonPermissions)
+}
+
+/// Whether a file has anything that only we write. Where it has not, and nothing is known
+/// of it, rules are the person's own.
+fn has_more_than_rules(text: &str, insertions: &[Insertion], ours: &str) -> bool {
+    let is_there = |insertion: &Insertion| {
+        insertion.format.connection(text, ours).is_ok_and(|found| found != Connection::Absent)
+    };
+    insertions.iter().any(|insertion| !may_be_theirs(insertion) && is_there(insertion))
 }
 
 /// A file without what is ours; `None` where nothing is left of it.
-fn without(
+fn without<'i>(
     text: &str,
-    insertions: &[Insertion],
+    insertions: impl Iterator<Item = &'i Insertion>,
     ours: &str,
     before: Option<&str>,
 ) -> Result<Option<String>, SettingsError> {
@@ -350,7 +367,6 @@ mod tests {
             after: Some("after".into()),
             original: Some("before".into()),
             record: dir.path().join("record"),
-            is_for_project: false,
         };
         fs::write(&path, "before").unwrap();
         // While the new file is being written and only has to be put in its place.

@@ -9,61 +9,77 @@ use std::path::PathBuf;
 use std::process::Command;
 use std::process::Stdio;
 
+use consort_core::knowledge::GitFileMark;
+use consort_core::knowledge::GitFileStamp;
 use consort_core::knowledge::KnowledgeIndex;
+use consort_core::knowledge::KnowledgePlace;
 use consort_core::knowledge::Scope;
+use consort_core::knowledge::TakenIn;
 use consort_core::text;
 use consort_knowledge::document;
+use rustix::fs::FlockOperation;
 
-use crate::connect;
 use crate::connect::TheirFile;
 use crate::error::CommandError;
-use crate::error::CommandResult;
 use crate::output;
 use crate::world::Opened;
+
+/// Where it is in a worktree.
+const NAME: &str = ".consort/knowledge.yjs";
 
 /// Longer files are not looked at.
 const LONGEST: u64 = 64 << 20;
 
-pub(crate) fn file(opened: &Opened) -> TheirFile {
-    TheirFile::in_repository(&opened.place.worktree, Path::new(".consort/knowledge.yjs"))
-}
-
-/// Where it is noted which state of the file was taken in.
-fn mark(opened: &Opened) -> PathBuf {
-    let name = consort_core::text::checksum(file(opened).path().as_os_str().as_encoded_bytes());
-    opened.data.join("taken-in").join(format!("{name:016x}"))
+pub(crate) fn file(worktree: &Path) -> TheirFile {
+    TheirFile::in_repository(worktree, Path::new(NAME))
 }
 
 /// A file as it stands: another one has another.
-fn stand(path: &Path) -> Option<String> {
+pub(crate) fn stamp(worktree: &Path) -> Option<GitFileStamp> {
     use std::os::unix::fs::MetadataExt as _;
-    let metadata = fs::symlink_metadata(path).ok()?;
-    Some(format!(
-        "{} {} {}",
-        metadata.ino(),
-        metadata.size(),
-        metadata.mtime_nsec() + metadata.mtime() * 1_000_000_000
-    ))
+    let metadata = fs::symlink_metadata(worktree.join(NAME)).ok()?;
+    let (inode, length) = (metadata.ino(), metadata.size());
+    let changed = metadata.mtime_nsec() + metadata.mtime() * 1_000_000_000;
+    Some(GitFileStamp { text: format!("{inode} {length} {changed}"), length })
 }
 
-/// Takes in what the project's file says that is not known yet: somebody may have
-/// pulled, checked out or merged. A file that cannot be understood keeps nobody
-/// from what is known.
-pub(crate) fn ingest(opened: &mut Opened, index: &mut dyn KnowledgeIndex, scope: &Scope) -> CommandResult {
-    let file = file(opened);
-    let Some(stand) = stand(&file.path()).filter(|_| *scope != Scope::Global) else { return Ok(()) };
-    let mark = mark(opened);
-    if fs::read_to_string(&mark).is_ok_and(|known| known == stand) {
-        return Ok(());
+/// Takes in what the project's file says that is not known yet, and warns where that
+/// cannot be done. A file that cannot be understood keeps nobody from what is known.
+pub(crate) fn take_in(opened: &mut Opened, scope: &Scope) -> TakenIn {
+    let taken = opened.app.take_in_git_file(scope, &opened.place.worktree);
+    if let TakenIn::Failed(why) = &taken {
+        output::note(format_args!("Warning: {}", text::printable(why.trim_end())));
     }
-    if let Err(error) = ingest_file(opened, index, scope, &file) {
-        output::note(format_args!("Warning: {}", text::printable(error.render().trim_end())));
-        return Ok(());
-    }
-    connect::write_own(&mark, stand.as_bytes(), &opened.pending)
+    taken
 }
 
-/// Takes a file in; how many words were new.
+/// The same in the process that may die of it.
+pub(crate) fn take_in_here(opened: &mut Opened) -> Result<(), CommandError> {
+    let (worktree, scope) = (opened.place.worktree.clone(), Scope::Project(opened.project.id.clone()));
+    let file = file(&worktree);
+    // Before it is read: what comes while it is read is another state.
+    let (Some(stamp), Some(update)) = (stamp(&worktree), file.read_bytes(LONGEST)?) else { return Ok(()) };
+    let mut index = opened.app.knowledge()?;
+    let mut place = KnowledgePlace::default();
+    let entries = opened.app.knowledge_since(&scope, &mut place)?.unwrap_or_default();
+    let mut known = document::from_entries(&entries).map_err(|error| not_made(&error))?;
+    let edits = document::merge(&mut known, &update).map_err(|error| {
+        let what = format!("{} is no document of ours, or is damaged: {error}", file.path().display());
+        CommandError::user(what, "it was left alone; `consort know save` writes it anew")
+    })?;
+    // The file has all there is: what nobody reads comes with what somebody does.
+    let count = usize::from(!edits.is_empty());
+    if count > 0 {
+        opened.app.merge_knowledge(&mut *index, &scope, "git", document::hex(&update), edits)?;
+    }
+    let since = opened.app.knowledge_since(&scope, &mut place)?;
+    let is_alone = since.is_some_and(|since| since.len() == count);
+    let place = (is_alone && known.state() == update).then_some(place);
+    opened.app.set_git_file_mark(&worktree, &GitFileMark { stamp: stamp.text, is_bad: false, place });
+    Ok(opened.app.tell_waiting(&opened.project.id)?)
+}
+
+/// Takes a file in that the user names; how many words were new.
 pub(crate) fn ingest_file(
     opened: &mut Opened,
     index: &mut dyn KnowledgeIndex,
@@ -72,13 +88,14 @@ pub(crate) fn ingest_file(
 ) -> Result<usize, CommandError> {
     let path = file.path();
     let update = read(file)?;
-    let mut known = make(opened, scope)?;
+    let entries = opened.app.knowledge_entries(scope)?;
+    let mut known = document::from_entries(&entries).map_err(|error| not_made(&error))?;
     let edits = document::merge(&mut known, &update)
         .map_err(|error| CommandError::user(format!("{}: {error}", path.display()), "it was left alone"))?;
     let count = edits.len();
-    // The file has all there is: what nobody reads comes with what somebody does.
     if count > 0 {
-        opened.app.merge_knowledge(index, scope, document::hex(&update), edits)?;
+        opened.app.merge_knowledge(index, scope, "import", document::hex(&update), edits)?;
+        opened.app.note_recorded(scope, &opened.place.worktree);
     }
     Ok(count)
 }
@@ -91,7 +108,7 @@ fn read(file: &TheirFile) -> Result<Vec<u8>, CommandError> {
     if !matches!(in_a_child("try", &[], &bytes)?, Some((0, _))) {
         return Err(CommandError::user(
             format!("{} is no document of ours, or is damaged", file.path().display()),
-            "it was left alone; `consort know save` writes it anew",
+            "it was left alone",
         ));
     }
     Ok(bytes)
@@ -121,32 +138,91 @@ pub(crate) fn in_a_child(
     Ok(code.map(|code| (code, String::from_utf8_lossy(&ended.stderr).into_owned())))
 }
 
-pub(crate) fn make(opened: &mut Opened, scope: &Scope) -> Result<document::Document, CommandError> {
-    let entries = opened.app.knowledge_entries(scope)?;
-    document::from_entries(&entries).map_err(|error| {
-        CommandError::user(
-            format!("the document cannot be made: {error}"),
-            "`consort journal verify` may know more",
-        )
-    })
+fn not_made(error: &document::CrdtError) -> CommandError {
+    let what = format!("the document cannot be made: {error}");
+    CommandError::user(what, "`consort journal verify` may know more")
 }
 
-/// Writes the project's file, with what it said before.
-pub(crate) fn save(opened: &mut Opened, scope: &Scope) -> Result<(PathBuf, usize), CommandError> {
-    let file = file(opened);
-    let path = file.path();
-    let state = make(opened, scope)?.state();
-    file.write(&state, &opened.pending)?;
-    if let Some(stand) = stand(&path) {
-        connect::write_own(&mark(opened), stand.as_bytes(), &opened.pending)?;
+/// Takes in both sides of a file that git could not merge: it leaves one of them in the
+/// worktree, and whoever adds that drops the other.
+fn take_in_sides(opened: &mut Opened, scope: &Scope) -> Result<(), CommandError> {
+    let sides = consort_host::unmerged_sides(&opened.place.worktree, NAME);
+    for side in &sides {
+        if !matches!(in_a_child("try", &[], side)?, Some((0, _))) {
+            continue;
+        }
+        let entries = opened.app.knowledge_entries(scope)?;
+        let mut known = document::from_entries(&entries).map_err(|error| not_made(&error))?;
+        let edits = document::merge(&mut known, side).map_err(|error| not_made(&error))?;
+        if !edits.is_empty() {
+            let mut index = opened.app.knowledge()?;
+            opened.app.merge_knowledge(&mut *index, scope, "git", document::hex(side), edits)?;
+        }
     }
-    Ok((path, state.len()))
-}
-
-/// After something was recorded, where the person wants it so.
-pub(crate) fn save_if_wanted(opened: &mut Opened, scope: &Scope) -> CommandResult {
-    if *scope != Scope::Global && opened.config.saves_knowledge() {
-        save(opened, scope)?;
+    if !sides.is_empty() {
+        output::note(format_args!(
+            "Git could not merge {NAME}; both sides are in it now: `git add {NAME}`. `consort init --git-merge` has git do that."
+        ));
     }
     Ok(())
+}
+
+/// Says so while nothing is lost yet: a clone that leaves merging to git loses a side.
+pub(crate) fn warn_without_driver(worktree: &Path) {
+    if consort_host::repository(worktree).is_some() && !consort_host::has_merge_driver(worktree, "consort") {
+        output::note(format_args!(
+            "Note: this clone cannot merge {NAME}: git would keep one side. `consort init --git-merge` mends that."
+        ));
+    }
+}
+
+/// Writes the project's file. What is in it must have been taken in.
+pub(crate) fn save(opened: &mut Opened) -> Result<(PathBuf, usize), CommandError> {
+    let (worktree, scope) = (opened.place.worktree.clone(), Scope::Project(opened.project.id.clone()));
+    take_in_sides(opened, &scope)?;
+    // Of two that save at once, the later has all that the earlier had.
+    let turn = opened.data.join("saving");
+    let turn = fs::File::create(&turn).map_err(|error| CommandError::file("cannot make", &turn, error))?;
+    let _ = rustix::fs::flock(&turn, FlockOperation::LockExclusive);
+    let file = file(&worktree);
+    let former = file.read_bytes(LONGEST)?.unwrap_or_default();
+    let mark = opened.app.git_file_mark(&worktree);
+    let is_of_mark = |mark: &GitFileMark| stamp(&worktree).is_some_and(|stamp| stamp.text == mark.stamp);
+    let place = mark.filter(is_of_mark).and_then(|mark| mark.place);
+    let quick = place.map(|place| extended(opened, &scope, place, &former)).transpose()?.flatten();
+    let (state, place) = match quick {
+        Some(quick) => quick,
+        None => whole(opened, &scope)?,
+    };
+    if state != former {
+        file.write(&state, &opened.pending)?;
+    }
+    if let Some(stamp) = stamp(&worktree) {
+        let mark = GitFileMark { stamp: stamp.text, is_bad: false, place: Some(place) };
+        opened.app.set_git_file_mark(&worktree, &mark);
+    }
+    Ok((file.path(), state.len()))
+}
+
+/// The document as a file has it, and how much of the journal is in it.
+type Made = (Vec<u8>, KnowledgePlace);
+
+/// From the file as it is and what was recorded since; `None` where that changes what is
+/// in it.
+fn extended(
+    opened: &mut Opened,
+    scope: &Scope,
+    mut place: KnowledgePlace,
+    former: &[u8],
+) -> Result<Option<Made>, CommandError> {
+    let Some(entries) = opened.app.knowledge_since(scope, &mut place)? else { return Ok(None) };
+    let state = document::append(former, &entries).map_err(|error| not_made(&error))?;
+    Ok(state.map(|state| (state, place)))
+}
+
+fn whole(opened: &mut Opened, scope: &Scope) -> Result<Made, CommandError> {
+    let mut place = KnowledgePlace::default();
+    let entries = opened.app.knowledge_since(scope, &mut place)?.unwrap_or_default();
+    let document = document::from_entries(&entries).map_err(|error| not_made(&error))?;
+    Ok((document.state(), place))
 }

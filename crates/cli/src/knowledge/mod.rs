@@ -2,6 +2,9 @@
 //! share it.
 
 pub(crate) mod file;
+pub(crate) mod git_file;
+
+use std::sync::Arc;
 
 use consort_core::knowledge::ActRequest;
 use consort_core::knowledge::Scope;
@@ -43,35 +46,22 @@ pub(crate) fn ask(
     format: Format,
     tokens: usize,
 ) -> Result<Answer, CommandError> {
-    let mut index = opened.app.knowledge()?;
-    file::ingest(opened, &mut *index, scope)?;
+    file::take_in(opened, scope);
+    let index = opened.app.knowledge_seen_from(scope, &opened.place.worktree)?;
     let (now, worktree) = (opened.app.host().now(), opened.place.worktree.clone());
     let moment = |text: &str| time::moment(text, now, &worktree);
     let mut past = JournalPast { app: &mut opened.app, scope, moment: &moment };
-    let question = Question { scope, source, format, tokens };
+    let question = Question { scope, source, format, tokens, is_cancelled: Arc::default() };
     Ok(consort_knowledge::ask(&mut Session::new(), &*index, &mut past, &question)?)
 }
 
-/// Records batches one after the other; how many actions that was.
-pub(crate) fn record_all(
-    opened: &mut Opened,
-    scope: &Scope,
-    batches: impl Iterator<Item = Value>,
-) -> Result<usize, CommandError> {
-    let mut index = opened.app.knowledge()?;
-    let mut count = 0;
-    for actions in batches {
-        let request = ActRequest {
-            caller: person::acting(&mut opened.app)?,
-            worktree: opened.place.worktree.clone(),
-            scope: scope.clone(),
-            actions,
-            key: None,
-        };
-        count += opened.app.act_with(&mut *index, &request)?.results.len();
-    }
-    file::save_if_wanted(opened, scope)?;
-    Ok(count)
+/// How a batch is recorded.
+#[derive(Default)]
+pub(crate) struct Manner {
+    pub(crate) key: Option<String>,
+    /// Though something looks like a secret.
+    pub(crate) even_so: bool,
+    pub(crate) json: bool,
 }
 
 /// Records a batch, and says what came of it.
@@ -80,20 +70,21 @@ pub(crate) fn act(
     opened: &mut Opened,
     scope: Scope,
     actions: Value,
-    key: Option<String>,
-    json: bool,
+    manner: Manner,
 ) -> CommandResult {
+    let Manner { key, even_so, json } = manner;
+    file::take_in(opened, &scope);
     let mut index = opened.app.knowledge()?;
-    file::ingest(opened, &mut *index, &scope)?;
     let request = ActRequest {
         caller: person::acting(&mut opened.app)?,
         worktree: opened.place.worktree.clone(),
+        cwd: opened.cwd.clone(),
         scope,
         actions,
         key,
+        even_so,
     };
     let outcome = opened.app.act_with(&mut *index, &request)?;
-    file::save_if_wanted(opened, &request.scope)?;
     if json {
         return world.out.json(&outcome);
     }

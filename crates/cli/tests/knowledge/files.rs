@@ -49,6 +49,9 @@ fn what_is_known_of_a_file_that_changes_is_stale() {
     assert_eq!(stale, "()", "{stale}");
     edit("four");
     assert!(bare(&world, "(map :name (get-stale))").contains("model"));
+    // What it was when it was looked at is as good as it was.
+    edit("three");
+    assert_eq!(ask(&world, "(get-stale)"), "()");
     assert_eq!(world.run("journal verify").code, 0);
 }
 
@@ -108,4 +111,111 @@ fn results_are_kept_by_content() {
     fs::write(world.project().join("a.rs"), "fn b() {}").unwrap();
     assert_eq!(world.run("cache get a.rs symbols").code, 1);
     assert_eq!(world.run("cache clear").code, 0);
+}
+
+/// However a path is written, it is one file, and its content is known.
+#[test]
+fn a_file_has_one_name_however_its_path_is_written() {
+    let world = world();
+    let src = world.project().canonicalize().unwrap().join("src");
+    fs::create_dir_all(&src).unwrap();
+    fs::write(src.join("model.rs"), "one").unwrap();
+    std::os::unix::fs::symlink(&src, world.project().join("link")).unwrap();
+    std::os::unix::fs::symlink("/etc", world.project().join("away")).unwrap();
+    let absolute = src.join("model.rs").display().to_string();
+    let record = |path: &str| {
+        act(&world, None, &json!([["record-file-understanding", { "path": path, "summary": "The model" }]]))
+    };
+    for path in ["src/model.rs", "./src/model.rs", "src/../src/model.rs", "link/model.rs", &absolute] {
+        let ran = record(path);
+        assert!(ran.stdout.contains("file src/model.rs"), "{path}: {ran}");
+    }
+    // From a subdirectory, as it is seen there.
+    let mut command = world.consort(["record", "file", "model.rs", "The model"]);
+    let ran = world.ran(command.current_dir(&src));
+    assert!(ran.stdout.contains("updated file src/model.rs"), "{ran}");
+    assert_eq!(bare(&world, "(names \"files\")"), "(src/model.rs)");
+    assert_eq!(ask(&world, "(string-length (@ (get-file-understanding \"src/model.rs\") :hash))"), "32");
+    for path in [absolute.as_str(), "./src/model.rs"] {
+        assert_eq!(bare(&world, &format!("(@ (get-file-understanding \"{path}\") :summary)")), "The model");
+    }
+    let moments =
+        "(let ((f (get-file-understanding \"src/model.rs\"))) (equal? (@ f :lastAnalyzed) (@ f :at)))";
+    assert_eq!(ask(&world, moments), "true");
+    for path in ["/etc/passwd", "../outside.rs", "away/passwd", &format!("{}/..", src.display())] {
+        let ran = record(path);
+        assert_eq!(ran.code, 1, "{path}: {ran}");
+        assert!(
+            ran.stderr.contains("`path`: is outside the project, which is ")
+                || ran.stderr.contains("is the project's directory"),
+            "{path}: {ran}"
+        );
+    }
+    // Where something is, and what it is tied to.
+    let place = format!("{absolute}:12");
+    act(
+        &world,
+        None,
+        &json!([
+            ["record-principle", { "name": "p", "description": "d", "locations": [place, "https://example.org/x:1"] }],
+            ["link-entities", { "from": "p", "to": absolute, "type": "implements" }],
+        ]),
+    );
+    let locations = bare(&world, "(@ (get-principle \"p\") :locations)");
+    assert_eq!(locations, "(src/model.rs:12 https://example.org/x:1)");
+    assert_eq!(bare(&world, "(map :to (get-relationships-from \"p\"))"), "(src/model.rs)");
+}
+
+/// What fits nowhere else is a note, and needs no name.
+#[test]
+fn notes_are_free() {
+    let world = world();
+    let ran = act(
+        &world,
+        Some("s1"),
+        &json!([["record-note", { "description": "The staging server restarts at night." }]]),
+    );
+    assert!(ran.stdout.contains("recorded note the-staging-server-restarts-at-night"), "{ran}");
+    let ran = world.run_as(None, &["record", "note", "deploys", "Only on Tuesdays", "tags=ops"]);
+    assert_eq!(ran.code, 0, "{ran}");
+    assert_eq!(bare(&world, "(names \"notes\")"), "(deploys the-staging-server-restarts-at-night)");
+    assert_eq!(bare(&world, "(@ (get-note \"deploys\") :tags)"), "(ops)");
+    assert!(world.run("know list notes").stdout.contains("Only on Tuesdays"));
+    act(&world, None, &json!([["delete-note", { "name": "deploys" }]]));
+    assert_eq!(bare(&world, "(get-note \"deploys\")"), "nil");
+}
+
+/// Whoever changes a file, by whatever means: what is shown of it is compared with it.
+#[test]
+fn what_is_shown_is_compared_with_the_file_as_it_is() {
+    let world = world();
+    let path = world.project().join("src/model.rs");
+    fs::create_dir_all(world.project().join("src")).unwrap();
+    fs::write(&path, "one").unwrap();
+    act(&world, Some("s1"), &some());
+    let told = world.told("s9", "SessionStart", &json!({ "source": "startup" })).unwrap();
+    assert!(told.contains("- principle contagious-materialization, by "), "{told}");
+    let is_stale = || bare(&world, "(map :name (get-stale))");
+    assert_eq!(is_stale(), "()");
+    // An editor, a formatter, git: nobody of whom a hook tells.
+    fs::write(&path, "two").unwrap();
+    assert_eq!(is_stale(), "(contagious-materialization model src/model.rs nil)");
+    assert!(ask(&world, "(get-file-understanding \"src/model.rs\")").contains(":stale true"));
+    assert!(bare(&world, "(map :name (filter :stale (search-knowledge \"syncs\")))").contains("contagious"));
+    // A session that was told so hears of it once.
+    let prompt = || world.told("s9", "UserPromptSubmit", &json!({ "prompt": "go on" })).unwrap_or_default();
+    let told = prompt();
+    assert!(
+        told.contains("What you were told of principle contagious-materialization may no longer hold: src/model.rs has changed since."),
+        "{told}"
+    );
+    assert!(!prompt().contains("may no longer hold"));
+    // And back.
+    fs::write(&path, "one").unwrap();
+    assert_eq!(is_stale(), "()");
+    let told = world.told("s10", "SessionStart", &json!({ "source": "startup" })).unwrap();
+    assert!(!told.contains("(stale)"), "{told}");
+    fs::remove_file(&path).unwrap();
+    assert!(is_stale().contains("src/model.rs"));
+    assert_eq!(world.run("journal verify").code, 0);
 }

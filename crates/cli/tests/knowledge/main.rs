@@ -3,6 +3,9 @@
 #![expect(clippy::unwrap_used, reason = "a helper that cannot go on should stop the test")]
 
 mod files;
+mod forms;
+mod git;
+mod queries;
 mod replicas;
 
 use std::fs;
@@ -68,7 +71,7 @@ fn what_one_records_everyone_can_ask() {
             "(map :name (filter (lambda (p) (> (@ p :confidence) 0.8)) (get-principles)))",
             "(contagious-materialization)\n",
         ),
-        ("(overview)", "(dict :principles 2 :patterns 1 :decisions 1 :files 1 :relationships 1)"),
+        ("(overview)", "(dict :principles 2 :patterns 1 :decisions 1 :files 1 :notes 0 :relationships 1)"),
         ("(names \"principles\")", "(contagious-materialization one-writer)"),
         (
             "(get-relationships-from \"contagious-materialization\")",
@@ -143,8 +146,8 @@ fn nothing_is_lost_with_eight_who_write_at_once() {
     assert_eq!(ask(&world, "(length (get-principles))"), "800");
     // The index is never the truth.
     for damage in [b"".as_slice(), b"no database at all"] {
-        fs::remove_file(world.data().join("knowledge-9.db-wal")).ok();
-        fs::write(world.data().join("knowledge-9.db"), damage).unwrap();
+        fs::remove_file(world.data().join("knowledge-12.db-wal")).ok();
+        fs::write(world.data().join("knowledge-12.db"), damage).unwrap();
         assert_eq!(ask(&world, "(length (get-principles))"), "800");
     }
 }

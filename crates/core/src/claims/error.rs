@@ -92,9 +92,9 @@ impl Explain for ClaimError {
                 let Some(seen) = conflicts.first() else { return Vec::new() };
                 let resource = text::shell_quoted(&seen.hold.resource.shown());
                 if seen.hold.holder == crate::journal::Actor::Person {
-                    "the person holds it; ask: consort send @me \"…\"".to_owned()
+                    "the person holds it; ask: consort send @me '…'".to_owned()
                 } else {
-                    format!("ask {0}: consort send {0} \"…\"; or: consort contest {resource}", seen.name)
+                    format!("ask {0}: consort send {0} '…'; or: consort contest {resource}", seen.name)
                 }
             }
             Self::NotHeld { nearest: Some(nearest), .. } => format!("did you mean `{nearest}`?"),
@@ -107,7 +107,7 @@ impl Explain for ClaimError {
                     "`consort contest {resource}` asks for it; after that `consort release --force {resource}`"
                 )
             }
-            Self::ThePersons { .. } => "only the person lets it go; ask: consort send @me \"…\"".into(),
+            Self::ThePersons { .. } => "only the person lets it go; ask: consort send @me '…'".into(),
             Self::TooEarly { resource, .. } => {
                 let resource = text::shell_quoted(resource);
                 format!("then: consort release --force {resource}; the person need not wait")
@@ -118,7 +118,7 @@ impl Explain for ClaimError {
             Self::Circle { name, wants } => {
                 let wants = wants.as_ref().map_or_else(String::new, |wants| format!(" (it wants {wants})"));
                 format!(
-                    "neither gets it before one lets go{wants}: consort release <path>; or agree: consort send {name} \"…\""
+                    "neither gets it before one lets go{wants}: consort release <path>; or agree: consort send {name} '…'"
                 )
             }
             Self::NotTheHolder { path } => {

@@ -68,6 +68,8 @@ pub use model::Verdict;
 pub use model::WritesOutcome;
 pub use model::WroteOutcome;
 pub use ops::Restore;
+pub(crate) use ops::held_by;
+pub(crate) use ops::in_the_way_of;
 pub(crate) use ops::relabel;
 pub(crate) use ops::release_all;
 pub(crate) use ops::transfer;

@@ -2,7 +2,9 @@
 //! each with what to do next. Names of files are others' words: they are shown on one
 //! line and quoted for the shell.
 
+use super::Contest;
 use super::Extent;
+use super::Hold;
 use super::HoldView;
 use super::Mode;
 use super::Obstacle;
@@ -21,7 +23,7 @@ use crate::text;
 const SHOWN: usize = 4;
 
 pub(super) fn denial(obstacles: &[Obstacle], now: Timestamp) -> String {
-    let mut told = format!("[consort] Refused: {}", facts(obstacles, now));
+    let mut told = format!("[consort] Blocked: {}", facts(obstacles, now));
     if let Some(first) = obstacles.first() {
         let ask = match &first.held.hold.holder {
             Actor::Agent(_) => first.held.name.as_str(),
@@ -33,8 +35,8 @@ pub(super) fn denial(obstacles: &[Obstacle], now: Timestamp) -> String {
             Mode::Exclusive => String::new(),
         };
         told.push_str(&format!(
-            "\nAsk for it: consort send {ask} \"…\". Wait until it is free: consort wait --timeout 90s {place}. No answer: \
-             the same path with `consort contest`.{join} Or work on something else. Do not write it by other means."
+            "\nOptions: ask (consort send {ask} '…') · wait up to 90 s (consort wait --timeout 90s {place}) · if unanswered, \
+             the same path with consort contest · do something else.{join} Do not get around this with another tool."
         ));
     }
     text::strip_hook_marks(&told).into_owned()
@@ -43,7 +45,7 @@ pub(super) fn denial(obstacles: &[Obstacle], now: Timestamp) -> String {
 /// A write that meets a reservation which the store could not confirm.
 pub(super) fn unconfirmed(path: &str, line: &PublishedHold) -> String {
     let told = format!(
-        "[consort] Refused: {} is reserved by {} (of {}). The store did not answer in time to confirm it: try again, \
+        "[consort] Blocked: {} is reserved by {} (of {}). The store did not answer in time to confirm it: try again, \
          or work on something else. `consort doctor` says what is wrong.",
         text::foreign(path, 200),
         text::one_line(&line.label, 80),
@@ -53,8 +55,10 @@ pub(super) fn unconfirmed(path: &str, line: &PublishedHold) -> String {
 }
 
 pub(super) fn warning(obstacles: &[Obstacle], now: Timestamp) -> String {
-    let told =
-        format!("[consort] {}\nNobody keeps you from writing; talk to them first.", facts(obstacles, now));
+    let told = format!(
+        "[consort] Warning only: {}\nYou may still write, but message them first.",
+        facts(obstacles, now)
+    );
     text::strip_hook_marks(&told).into_owned()
 }
 
@@ -76,13 +80,13 @@ pub(super) fn facts(obstacles: &[Obstacle], now: Timestamp) -> String {
 }
 
 /// ``src/auth/login.rs (of src/auth/) is reserved by GoldFalcon (claude on
-/// feat/x) for 12m, working on TASK-01: "rewriting the login".``
+/// feat/x) 12m ago, working on TASK-01: "rewriting the login".``
 fn fact(obstacle: &Obstacle, now: Timestamp) -> String {
     let hold = &obstacle.held.hold;
     let (path, held) = (text::foreign(&obstacle.path, 200), text::foreign(&hold.resource.shown(), 200));
     let by = text::one_line(&obstacle.by, 40);
     let what = match obstacle.extent {
-        Extent::Changes => format!("`{by}` takes along all that is uncommitted here, and {held}"),
+        Extent::Changes => format!("`{by}` includes all that is uncommitted here, and {held}"),
         Extent::Worktree => format!("`{by}` changes the whole worktree, and {held}"),
         Extent::Commits => {
             format!("`{by}` brings other commits here, which differ in what is reserved: {held}")
@@ -98,10 +102,10 @@ fn fact(obstacle: &Obstacle, now: Timestamp) -> String {
         "git add" | "git commit" | "git stash" | "git clean" => " Name your own paths instead.",
         _ => "",
     };
-    format!("{what} is {}.{way_out}", held_by(&obstacle.held, now))
+    format!("{what} was {}.{way_out}", held_by(&obstacle.held, now))
 }
 
-/// ``reserved by GoldFalcon (claude on feat/x) since 12m ago, working on TASK-01: "rewriting the
+/// ``reserved by GoldFalcon (claude on feat/x) 12m ago, working on TASK-01: "rewriting the
 /// login"``
 fn held_by(held: &HoldView, now: Timestamp) -> String {
     let hold = &held.hold;
@@ -109,22 +113,27 @@ fn held_by(held: &HoldView, now: Timestamp) -> String {
         Strength::Advisory => "claimed",
         _ => "reserved",
     };
-    let since = match text::age(now.since(hold.since)).as_str() {
-        "now" => "since just now".to_owned(),
-        age => format!("since {age} ago"),
-    };
+    let since = text::ago(now.since(hold.since));
     let task = held.task.as_ref();
     let task = task.map_or_else(String::new, |task| format!(", working on {}", text::foreign(task, 60)));
     let reason = hold.reason.as_ref();
     let reason = reason.map_or_else(String::new, |reason| format!(": {}", text::quoted(reason, 120)));
-    format!("{verb} by {} {since}{task}{reason}", text::one_line(&hold.label, 80))
+    format!("{verb} by {} {since}{task}{reason}", who(&hold.holder, &hold.label))
+}
+
+/// Somebody as a model knows it: `GoldFalcon (claude on feat/x)`, or its user.
+fn who(actor: &Actor, label: &str) -> String {
+    match actor {
+        Actor::Person => "your user".to_owned(),
+        Actor::Agent(_) | Actor::Consort => text::one_line(label, 80),
+    }
 }
 
 /// Another one has written this file a short while ago.
 pub(super) fn touched(touch: &Touch, name: &str, now: Timestamp) -> String {
     let told = format!(
         "[consort] {name} edited {} {} and has not committed it. It may not be done: ask with `consort send {name} \
-         \"…\"` before you change the same lines.",
+         '…'` before you change the same lines.",
         text::foreign(&touch.path, 200),
         text::ago(now.since(touch.at)),
     );
@@ -180,7 +189,7 @@ pub(super) fn commit(
     let files = text::first_few(swept.iter().filter(is_new).map(one), SHOWN);
     if !files.is_empty() {
         told.push(format!(
-            "[consort] This commit takes along what others edited last and you did not: {files}."
+            "[consort] This commit includes what others edited last and you did not: {files}."
         ));
     }
     told
@@ -199,6 +208,35 @@ pub(super) fn overlap(overlap: &Overlap, other: &Agent) -> String {
         told.push_str(&format!(" Your branches conflict in: {}.", list(&overlap.conflicts)));
     }
     told + " Agree on who changes what before you merge."
+}
+
+/// A holder is asked to give up what it has.
+pub(super) fn contest(hold: &Hold, contest: &Contest, seconds: i64) -> String {
+    let why = contest.reason.as_ref();
+    let why = why.map_or_else(String::new, |reason| format!(": {}", text::quoted(reason, 300)));
+    let resource = text::foreign(&hold.resource.shown(), 200);
+    let quoted = text::shell_quoted(&hold.resource.shown());
+    let verb = if hold.strength == Strength::Blocking { "reserve" } else { "claim" };
+    format!(
+        "{} needs {resource}, which you have reserved{why}. If you are done with it: consort release {quoted}. If you \
+         still need it: consort {verb} {quoted}; otherwise it may be taken in {seconds} s.",
+        capitalised(&who(&contest.by, &contest.label)),
+    )
+}
+
+/// What somebody had reserved is free, or somebody else's, now.
+pub(super) fn released(by: &Actor, label: &str, gone: &[String], is_taken: bool) -> String {
+    let what = text::first_few(gone.iter().map(|one| text::foreign(one, 120)), SHOWN);
+    let by = capitalised(&who(by, label));
+    match is_taken {
+        true => format!("{by} has taken what was reserved: {what}."),
+        false => format!("{by} has released {what}: it is free."),
+    }
+}
+
+fn capitalised(text: &str) -> String {
+    let mut characters = text.chars();
+    characters.next().into_iter().flat_map(char::to_uppercase).chain(characters).collect()
 }
 
 /// What a holder has not written for long.
@@ -230,7 +268,7 @@ pub(super) fn shield_met(held: &[HoldView], now: Timestamp) -> String {
         let what = text::foreign(&view.hold.resource.shown(), 200);
         format!(
             "{what} (reserved by {}, {})",
-            text::one_line(&view.hold.label, 80),
+            who(&view.hold.holder, &view.hold.label),
             text::ago(now.since(view.hold.since))
         )
     };
@@ -243,8 +281,8 @@ pub(super) fn shield_met(held: &[HoldView], now: Timestamp) -> String {
     let told = format!(
         "[consort] Your command ran with what others have reserved read-only, so writing there failed (\"Read-only \
          file system\", \"Device or resource busy\"): {all}. Nothing is wrong with the disk. Ask for it: consort send \
-         {ask} \"…\"; wait until it is free: consort wait --timeout 90s {place}; or have the command write elsewhere. \
-         Do not write it by other means."
+         {ask} '…'; wait until it is free: consort wait --timeout 90s {place}; or have the command write elsewhere. \
+         Do not get around this with another tool."
     );
     text::strip_hook_marks(&told).into_owned()
 }
@@ -253,7 +291,7 @@ pub(super) fn shield_met(held: &[HoldView], now: Timestamp) -> String {
 pub(super) fn circle(other: &str, wanted_by_other: &str, wanted_by_you: &str) -> String {
     format!(
         "You and {other} wait for each other: you for {wanted_by_you}, {other} for {wanted_by_other}. Neither gets it \
-         before one lets go: `consort release <path>`, or agree with {other}."
+         before one gives up its own: `consort release <path>`, or agree with {other}."
     )
 }
 
@@ -273,7 +311,7 @@ pub(super) fn trespass(found: &[Trespass], now: Timestamp) -> String {
             [one] if text::foreign(&one.path, 200) == resource => String::new(),
             _ => format!(" (of {resource})"),
         };
-        let are = if its.len() == 1 { "is" } else { "are" };
+        let are = if its.len() == 1 { "was" } else { "were" };
         let unsure = match its.iter().any(|one| one.is_unsure) {
             true => format!(" {} ran a command at the same time: the author is unknown.", held.name),
             false => String::new(),
@@ -284,16 +322,17 @@ pub(super) fn trespass(found: &[Trespass], now: Timestamp) -> String {
         lines.push(format!("And {} more.", holds.len() - SHOWN));
     }
     let told = format!(
-        "[consort] While your command ran, files changed that others hold. {}\nThey have been told. Do not \
-         undo it on your own: agree with them on what to do.",
+        "[consort] While your command ran, files changed that others have reserved. {}\nThey have been notified. Do not \
+         revert it yourself; agree with them what to do.",
         lines.join("\n")
     );
     text::strip_hook_marks(&told).into_owned()
 }
 
 /// The same, to a holder. Somebody else may have changed them meanwhile.
-pub(super) fn trespassed(found: &[&Trespass], command: &str) -> String {
-    let mut told = format!("While a command of mine ran, what you hold changed: {}.", strange(found));
+pub(super) fn trespassed(name: &str, found: &[&Trespass], command: &str) -> String {
+    let mut told =
+        format!("While a command of {name} ran, what you have reserved changed: {}.", strange(found));
     if found.iter().any(|one| one.is_unsure) {
         told.push_str(" You ran a command at the same time: the author is unknown.");
     }

@@ -131,6 +131,15 @@ impl HookSettings {
         self.context != ContextMode::None && self.reply_hint
     }
 
+    /// Whether a session hears who comes and goes.
+    pub fn tells_roster(&self) -> bool {
+        match self.context {
+            ContextMode::Full => self.registration,
+            ContextMode::Minimal => true,
+            ContextMode::None => false,
+        }
+    }
+
     /// Whether a sender is introduced when it first writes.
     pub fn introduces(&self) -> bool {
         self.context == ContextMode::Full && self.sender_details

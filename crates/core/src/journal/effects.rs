@@ -16,6 +16,9 @@ use crate::presence::PresenceChange;
 use crate::presence::SessionId;
 use crate::project::ProjectId;
 
+/// A message to more than this many is said to nobody in particular.
+const FEW: usize = 3;
+
 /// What is to be done for an entry.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Effects {
@@ -25,8 +28,11 @@ pub struct Effects {
     pub arrived: Vec<SessionId>,
     /// The same for those who have reserved paths, and hear of what becomes of those.
     pub holders: Vec<SessionId>,
-    /// After the commit: these sessions are over, and what is kept beside the database
-    /// for them goes.
+    /// These have dealt with each other, and hear of each other's departure.
+    pub met: Vec<(SessionId, SessionId)>,
+    /// After the commit: the others in these projects look who has come.
+    pub came: Vec<(ProjectId, SessionId)>,
+    /// These sessions are over, and what is kept beside the database for them goes.
     pub ended: Vec<SessionId>,
     /// After that: who waits for any of these is notified.
     pub topics: Vec<Topic>,
@@ -45,7 +51,11 @@ impl Effects {
         match change {
             Change::Messages(MessageChange::Sent(sent)) => {
                 sent.to.iter().for_each(|to| self.tell(&to.who, true));
+                if sent.to.len() <= FEW {
+                    sent.to.iter().for_each(|to| self.meet(&sent.from.who, &to.who));
+                }
             }
+            Change::Claims(ClaimChange::Contested { key, contest }) => self.meet(&contest.by, &key.holder),
             Change::Messages(MessageChange::Inherited { to, .. }) => self.tell(to, true),
             Change::Messages(MessageChange::Delivered { to, .. } | MessageChange::Read { to, .. }) => {
                 self.tell(to, false);
@@ -55,7 +65,10 @@ impl Effects {
             {
                 self.holders.extend(hold.holder.session().cloned());
             }
-            Change::Presence(PresenceChange::Joined(agent)) => self.arrived.push(agent.session.clone()),
+            Change::Presence(PresenceChange::Joined(agent)) => {
+                self.arrived.push(agent.session.clone());
+                self.came.push((agent.project.id.clone(), agent.session.clone()));
+            }
             Change::Presence(PresenceChange::Left { session, .. }) => self.ended.push(session.clone()),
             _ => {}
         }
@@ -63,6 +76,10 @@ impl Effects {
         if project.is_none() && !matches!(change, Change::Messages(_)) {
             self.topics.push(Topic::Everyone);
         }
+    }
+
+    fn meet(&mut self, one: &Actor, other: &Actor) {
+        self.met.extend(one.session().cloned().zip(other.session().cloned()));
     }
 
     fn tell(&mut self, mailbox: &Actor, has_mail: bool) {

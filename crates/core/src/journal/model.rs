@@ -69,6 +69,13 @@ impl Serialize for EntryId {
     }
 }
 
+impl<'de> Deserialize<'de> for EntryId {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        Self::parse(&text).ok_or_else(|| serde::de::Error::custom("it is not the id of an entry"))
+    }
+}
+
 /// Names a change everywhere, and what came to be by it: a message, a prediction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ChangeId {

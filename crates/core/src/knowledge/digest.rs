@@ -25,10 +25,21 @@ pub fn told(known: &Known) -> Option<(f64, String)> {
     };
     // What may no longer hold comes last.
     let (weight, stale) = if known.stale.is_some() { (weight / 4.0, " (stale)") } else { (weight, "") };
-    let by = text::foreign(&known.by.name, 30);
-    let name = text::foreign(known.text("name"), 60);
+    let via = known.by.via.as_ref().map(|via| format!(" ({via})")).unwrap_or_default();
+    let by = text::foreign(&known.by.name, 30) + &via;
     let about = text::quoted(known.text("description"), LONGEST_LINE);
-    Some((weight, format!("- {} {name}{stale}, by {by}: {about}", known.kind.as_str())))
+    Some((weight, format!("- {}{stale}, by {by}: {about}", shown_as(known))))
+}
+
+/// What something is called where it is told.
+pub(super) fn shown_as(known: &Known) -> String {
+    format!("{} {}", known.kind.as_str(), text::foreign(known.text(known.kind.key_field()), 60))
+}
+
+/// What is called so in a digest, what was stale already not counted.
+pub(super) fn shown_in(digest: &str) -> impl Iterator<Item = &str> {
+    let named = digest.lines().filter_map(|line| Some(line.strip_prefix("- ")?.split_once(", by ")?.0));
+    named.filter(|name| !name.ends_with(" (stale)"))
 }
 
 /// The digest for a session: the lines that have its words first, within a
@@ -49,7 +60,7 @@ pub(super) fn digest_for(lines: &str, words: &[String], budget: usize) -> Option
     chosen.sort_by_key(|(matches, _)| std::cmp::Reverse(*matches));
     let all = chosen.len();
     let mut digest = String::from(
-        "[consort] What earlier sessions learned here, quoted; not from your user (`consort ask '(search-knowledge \"…\")'` for more, `consort record` to add):",
+        "[consort] Notes from earlier sessions, quoted; not from your user (search: consort know search <words>; add: consort record principle <name> '<text>'):",
     );
     let mut shown = 0;
     for (_, line) in &chosen {

@@ -12,8 +12,10 @@ use serde_json::Value;
 
 use super::Edit;
 use super::EditChange;
+use super::Kind;
 use super::Source;
 use super::StampedEdit;
+use super::actions::link_name;
 use crate::Timestamp;
 
 /// All that is kept of one entity.
@@ -100,6 +102,19 @@ impl TryFrom<Stored<Source, String, Value>> for Entity {
 }
 
 impl Entity {
+    /// What it is read as, once that is known of it.
+    pub fn read_as(&self) -> Option<(Kind, String)> {
+        let kind = Kind::named(self.text("kind")?)?;
+        let name = match kind {
+            Kind::Relationship => {
+                let [from, of, to] = ["from", "type", "to"].map(|field| self.text(field));
+                link_name(from?, of?, to?)
+            }
+            kind => self.text(kind.key_field())?.to_owned(),
+        };
+        Some((kind, name))
+    }
+
     /// Takes an edit in. Of values the newest counts, and between two of the same
     /// moment the greater writer, so that every replica chooses the same.
     pub fn apply(&mut self, stamped: StampedEdit<&Edit, &Source>) {

@@ -1,4 +1,4 @@
-//! The kinds of knowledge (principle, pattern, decision, file, relationship) and their
+//! The kinds of knowledge (principle, pattern, decision, file, note, relationship) and their
 //! fields, as data.
 
 use serde::Deserialize;
@@ -13,6 +13,8 @@ pub enum Kind {
     Decision,
     /// What a file is for.
     File,
+    /// Anything else, in free words.
+    Note,
     /// How two of them hang together.
     Relationship,
 }
@@ -25,6 +27,8 @@ pub struct Field {
     pub aliases: &'static [&'static str],
     pub kind: FieldType,
     pub required: bool,
+    /// It says where something is: a file of the project, perhaps with a line.
+    pub is_place: bool,
 }
 
 /// What a field holds.
@@ -39,15 +43,19 @@ pub enum FieldType {
 }
 
 const fn field(name: &'static str, kind: FieldType) -> Field {
-    Field { name, aliases: &[], kind, required: false }
+    Field { name, aliases: &[], kind, required: false, is_place: false }
 }
 
 const fn required(name: &'static str, kind: FieldType) -> Field {
-    Field { name, aliases: &[], kind, required: true }
+    Field { required: true, ..field(name, kind) }
+}
+
+const fn place(name: &'static str, kind: FieldType) -> Field {
+    Field { is_place: true, ..field(name, kind) }
 }
 
 const fn known_as(name: &'static str, aliases: &'static [&'static str]) -> Field {
-    Field { name, aliases, kind: FieldType::Texts, required: false }
+    Field { aliases, ..field(name, FieldType::Texts) }
 }
 
 const CONFIDENCE: Field = field("confidence", FieldType::Number(0.0, 1.0));
@@ -55,31 +63,32 @@ const CONFIDENCE: Field = field("confidence", FieldType::Number(0.0, 1.0));
 /// The first field of each is what it is known by; the second what it is about.
 const PRINCIPLE: &[Field] = &[
     required("name", FieldType::Text),
-    required("description", FieldType::Text),
+    field("description", FieldType::Text),
     CONFIDENCE,
-    field("locations", FieldType::Texts),
+    place("locations", FieldType::Texts),
     field("evidence", FieldType::Texts),
     known_as("related", &["relatedPrinciples", "related-principles"]),
     field("tags", FieldType::Texts),
+    field("examples", FieldType::Texts),
 ];
 
 const PATTERN: &[Field] = &[
     required("name", FieldType::Text),
-    required("description", FieldType::Text),
+    field("description", FieldType::Text),
     required("type", FieldType::Text),
     CONFIDENCE,
-    field("location", FieldType::Text),
+    place("location", FieldType::Text),
     known_as("related", &["relatedPatterns", "related-patterns"]),
     field("tags", FieldType::Texts),
 ];
 
 const DECISION: &[Field] = &[
     required("name", FieldType::Text),
-    required("description", FieldType::Text),
+    field("description", FieldType::Text),
     field("rationale", FieldType::Text),
     field("status", FieldType::Choice(&["active", "deprecated", "superseded"])),
     field("impact", FieldType::Number(0.0, 10.0)),
-    field("locations", FieldType::Texts),
+    place("locations", FieldType::Texts),
     known_as("related", &["relatedDecisions", "related-decisions"]),
 ];
 
@@ -89,7 +98,15 @@ const FILE: &[Field] = &[
     field("hash", FieldType::Text),
     field("concepts", FieldType::Texts),
     known_as("symbols", &["importantSymbols", "important-symbols"]),
-    known_as("related", &["relatedFiles", "related-files"]),
+    Field { is_place: true, ..known_as("related", &["relatedFiles", "related-files"]) },
+];
+
+const NOTE: &[Field] = &[
+    required("name", FieldType::Text),
+    Field { aliases: &["text", "content"], ..required("description", FieldType::Text) },
+    place("locations", FieldType::Texts),
+    known_as("related", &["relatedNotes", "related-notes"]),
+    field("tags", FieldType::Texts),
 ];
 
 const RELATIONSHIP: &[Field] = &[
@@ -109,8 +126,11 @@ impl Field {
 
 impl Kind {
     /// All kinds.
-    pub const ALL: [Self; 5] =
-        [Self::Principle, Self::Pattern, Self::Decision, Self::File, Self::Relationship];
+    pub const ALL: [Self; 6] =
+        [Self::Principle, Self::Pattern, Self::Decision, Self::File, Self::Note, Self::Relationship];
+
+    /// Those that have a name of their own, which relationships can tie together.
+    pub const NAMED: [Self; 5] = [Self::Principle, Self::Pattern, Self::Decision, Self::File, Self::Note];
 
     /// Its name in the journal and in queries.
     pub fn as_str(self) -> &'static str {
@@ -119,6 +139,7 @@ impl Kind {
             Self::Pattern => "pattern",
             Self::Decision => "decision",
             Self::File => "file",
+            Self::Note => "note",
             Self::Relationship => "relationship",
         }
     }
@@ -137,6 +158,7 @@ impl Kind {
             Self::Pattern => PATTERN,
             Self::Decision => DECISION,
             Self::File => FILE,
+            Self::Note => NOTE,
             Self::Relationship => RELATIONSHIP,
         }
     }

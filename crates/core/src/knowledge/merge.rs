@@ -14,7 +14,14 @@ pub(crate) const KIND: &str = "kind";
 pub(crate) const DELETED: &str = "deleted";
 /// Set to the old hash when the file has changed, to nothing when it was looked at again.
 pub(crate) const STALE: &str = "stale";
+/// Set where nothing is to be left of it anywhere.
+pub(crate) const FORGOTTEN: &str = "forgotten";
 pub(crate) const CONFIRMED: &str = "confirmed";
+/// The entities that a relationship ties together, by whatever name they go.
+pub(crate) const FROM_ID: &str = "from-id";
+pub(crate) const TO_ID: &str = "to-id";
+/// The two ends of a relationship: what each is called, and the entity that it is.
+pub const ENDS: [(&str, &str); 2] = [("from", FROM_ID), ("to", TO_ID)];
 
 /// What entities of one kind and name say together; `None` where all were taken
 /// back. Of every value the newest counts, of every list all members do.

@@ -13,14 +13,19 @@
 //! all**: it is decided against one view, and is one entry.
 
 mod actions;
+mod as_seen;
 mod digest;
 mod entity;
 mod error;
+mod foreign;
+mod git_file;
 mod import;
 mod kinds;
 mod merge;
 mod model;
 mod ops;
+mod past_index;
+mod place;
 mod row;
 mod store;
 #[cfg(test)]
@@ -33,17 +38,26 @@ pub use entity::Member;
 pub use entity::Register;
 pub use error::KnowledgeError;
 pub use error::Mistake;
+pub use git_file::GitFile;
+pub use git_file::GitFileMark;
+pub use git_file::GitFileStamp;
+pub use git_file::TakenIn;
 pub use import::adopted;
 pub use import::imported;
 pub use import::recording;
 pub use kinds::Field;
 pub use kinds::FieldType;
 pub use kinds::Kind;
+pub use merge::ENDS;
 pub use merge::merge;
 pub use model::ActOutcome;
 pub use model::ActRequest;
 pub use model::Edit;
 pub use model::EditChange;
+pub use model::ForgetOutcome;
+pub use model::ForgetRequest;
+pub use model::ImportOutcome;
+pub use model::ImportedThing;
 pub use model::KnowledgeChange;
 pub use model::KnowledgePlace;
 pub use model::Known;

@@ -55,6 +55,20 @@ pub struct Source {
     pub kind: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub commit: Option<String>,
+    /// The way it came here, where it was not recorded here: `git`, `sync`, `import`.
+    /// Whoever made what came may have written any name.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub via: Option<String>,
+}
+
+impl Source {
+    /// Its name, and the way it came.
+    pub fn shown(&self) -> String {
+        match &self.via {
+            Some(via) => format!("{} ({via})", self.name),
+            None => self.name.clone(),
+        }
+    }
 }
 
 /// One change of one entity.
@@ -132,8 +146,9 @@ pub enum KnowledgeChange {
     Merged {
         update: String,
         edits: Vec<StampedEdit>,
-        /// What is dated so far ahead that nothing said here could replace it. It
-        /// is kept and does not count.
+        /// What does not count: it is dated so far ahead that nothing said here
+        /// could replace it, or no value that its field may have. It is kept, for
+        /// the document has it.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         ahead: Vec<StampedEdit>,
     },
@@ -171,7 +186,7 @@ impl KnowledgeChange {
 }
 
 /// How far somebody has followed what is recorded.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct KnowledgePlace {
     pub(super) through: Seq,
     /// The last entry about knowledge, by which the store is recognised.
@@ -219,7 +234,44 @@ pub struct ActRequest {
     pub actions: Value,
     /// Where its files are, as somebody looks at them now.
     pub worktree: PathBuf,
+    /// Where the caller stands, for paths that are not absolute.
+    pub cwd: PathBuf,
     pub key: Option<String>,
+    /// The person means it, though something in it looks like a secret.
+    pub even_so: bool,
+}
+
+/// Something to be forgotten for good.
+#[derive(Clone, Debug)]
+pub struct ForgetRequest {
+    pub caller: CallerFacts,
+    pub scope: Scope,
+    pub worktree: PathBuf,
+    pub name: String,
+}
+
+/// What was forgotten.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct ForgetOutcome {
+    pub entities: usize,
+}
+
+/// Something that was recorded elsewhere, to be recorded here.
+#[derive(Clone, Debug)]
+pub struct ImportedThing {
+    /// `["record-principle", {…}]`.
+    pub action: Value,
+    /// Who said so and when, where that is told.
+    pub by: Option<Source>,
+    pub at: Option<Timestamp>,
+}
+
+/// What an import came to. All of it is one entry, or nothing is.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct ImportOutcome {
+    pub recorded: usize,
+    /// Relationships to what is known neither here nor there yet.
+    pub dangling: Vec<String>,
 }
 
 /// What was recorded.

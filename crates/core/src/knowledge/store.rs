@@ -1,19 +1,33 @@
 //! The ports of the knowledge room: what an engine must store besides the journal, and
 //! the index that is queried.
 
+use std::collections::BTreeSet;
+
 use super::Kind;
 use super::Known;
 use super::Row;
 use super::Scope;
+use crate::Timestamp;
 use crate::engine::StoreError;
 use crate::journal::Entry;
 use crate::journal::EntryId;
+use crate::journal::KeptChange;
 use crate::journal::Seq;
 
 /// What the store keeps of knowledge besides the journal.
 pub trait KnowledgeStore {
     /// Entries about knowledge after that one, oldest first.
     fn knowledge_after(&self, after: Seq, limit: usize) -> Result<Vec<Entry>, StoreError>;
+
+    /// Entries about knowledge that were recorded later than that moment, oldest first.
+    fn knowledge_said_after(&self, at: Timestamp) -> Result<Vec<Entry>, StoreError>;
+
+    /// Entries about knowledge up to that moment that say something of these entities,
+    /// oldest first.
+    fn knowledge_about(&self, ids: &BTreeSet<String>, until: Timestamp) -> Result<Vec<Entry>, StoreError>;
+
+    /// Replaces the changes of an entry: only to take out what is to be forgotten.
+    fn rewrite_entry(&mut self, seq: Seq, changes: &[KeptChange]) -> Result<(), StoreError>;
 
     /// What this replica is called. `fresh` names it where it has no name yet, or
     /// where the store has come from another machine.

@@ -65,7 +65,7 @@ impl Memory {
     /// Carries a batch out, or says what is wrong with it.
     fn act(&mut self, actions: Value) -> Result<Vec<String>, Vec<String>> {
         let mut next = self.next;
-        let planned = plan(&actions, self, &mut || {
+        let planned = plan(&actions, self, super::actions::USUAL, &mut || {
             next += 1;
             format!("e{next}")
         })
@@ -95,6 +95,14 @@ impl View for Memory {
 
     fn names(&self, kind: Kind) -> Result<Vec<String>, StoreError> {
         Ok(self.all().into_iter().filter(|known| known.kind == kind).map(|known| known.name).collect())
+    }
+
+    fn place(&self, written: &str) -> Result<String, String> {
+        Ok(written.trim_start_matches("./").to_owned())
+    }
+
+    fn location(&self, written: &str) -> String {
+        written.to_owned()
     }
 }
 
@@ -148,6 +156,30 @@ fn names_change_and_links_follow() {
     assert_eq!(memory.get(Kind::Principle, "spreading").unwrap().texts("tags").count(), 0);
 }
 
+/// A link may come before what it leads to, and may lead to what nobody has recorded yet.
+#[test]
+fn links_may_lead_ahead_and_records_may_have_no_description() {
+    let mut memory = Memory::default();
+    let results = memory.act(json!([
+        ["link-entities", { "from": "first", "to": "second", "type": "uses" }],
+        ["record-principle", { "name": "first", "confidence": 0.8 }],
+        ["record-pattern", { "name": "second", "type": "t" }],
+        ["link-entities", { "from": "first", "to": "world-state-tree", "type": "implements" }],
+    ]));
+    assert_eq!(
+        results.unwrap(),
+        [
+            "linked first uses second",
+            "recorded principle first",
+            "recorded pattern second",
+            "linked first implements world-state-tree (nothing is known of world-state-tree yet)",
+        ]
+    );
+    // What is like something known is a slip of the pen.
+    let wrong = memory.act(json!([["link-entities", { "from": "first", "to": "secnod", "type": "uses" }]]));
+    assert!(wrong.unwrap_err()[0].ends_with("did you mean `second`?"));
+}
+
 #[test]
 fn everything_wrong_is_said_at_once_and_nothing_is_done() {
     let mut memory = seeded();
@@ -165,7 +197,6 @@ fn everything_wrong_is_said_at_once_and_nothing_is_done() {
     let wrong = wrong.unwrap_err();
     let expected = [
         "action 0 (record-principle), `tagz`: is not known; did you mean `tags`?",
-        "action 0 (record-principle), `description`: is missing",
         "action 0 (record-principle), `confidence`: is not a number from 0 to 1",
         "action 1 (record-decision), `status`: is none of active, deprecated, superseded",
         "action 2 (link-entities), `from`: nothing of that name is known; did you mean `sync`?",

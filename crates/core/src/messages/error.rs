@@ -38,6 +38,8 @@ pub enum Refusal {
     Empty,
     #[error("the message is {bytes} bytes long; {LONGEST_TEXT} is the limit")]
     TooLong { bytes: usize },
+    #[error("the message has what looks like a {what}, at character {at}")]
+    Secret { what: &'static str, at: usize },
     #[error("there is no message {name}")]
     NoSuchMessage { name: MessageName },
     #[error("{name} is a message in several projects: {}", called.join(", "))]
@@ -85,6 +87,9 @@ impl Explain for Refusal {
             }
             Self::Gone { .. } => "`consort who --all` lists who is here and who left".into(),
             Self::ToSelf { .. } => "`consort who` lists the others".into(),
+            Self::Secret { .. } => {
+                "leave it out, and name where it is kept; the person may send it with `--even-so`".into()
+            }
             Self::Alone => "`--everywhere` reaches the agents of other projects, `@me` the person".into(),
             Self::Nobody => {
                 "name an agent, `all` or `@me`; `--reply` alone answers whoever wrote that message".into()

@@ -21,6 +21,7 @@ mod rules;
 mod store;
 #[cfg(test)]
 mod tests;
+mod wording;
 
 pub use error::MessageError;
 pub use error::Refusal;
@@ -35,6 +36,7 @@ pub use model::Message;
 pub use model::MessageChange;
 pub use model::MessageName;
 pub use model::MessageType;
+pub use model::OpenThread;
 pub use model::Priority;
 pub use model::Receipt;
 pub use model::Recipient;
@@ -49,8 +51,8 @@ pub use model::WakeCheck;
 pub(crate) use ops::bequeath;
 pub(crate) use ops::forget_before;
 pub(crate) use ops::notice;
+pub(crate) use ops::open_threads;
 pub(crate) use ops::remark;
-pub(crate) use ops::sender;
 pub(crate) use ops::take_back;
 pub(crate) use ops::transfer;
 pub(crate) use ops::unread_counts;

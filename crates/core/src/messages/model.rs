@@ -182,6 +182,17 @@ pub struct Letter {
     pub again: bool,
 }
 
+/// A question that nobody has answered yet.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OpenThread {
+    /// What the reader calls it: `#7`.
+    pub called: String,
+    /// Whom it is from, or to.
+    pub with: String,
+    /// Whether the reader has asked it.
+    pub is_mine: bool,
+}
+
 /// How far a recipient's copy has come.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Receipt {
@@ -239,6 +250,8 @@ pub struct SendRequest {
     pub repository: Option<PathBuf>,
     /// The project that `all` means, where it is known.
     pub project: Option<ProjectId>,
+    /// The person means it, though it looks like a secret.
+    pub even_so: bool,
 }
 
 /// A message as people name it: `7`, `#7`, `web#7`, or by its id.

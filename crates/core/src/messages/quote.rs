@@ -11,6 +11,7 @@ use super::Letter;
 use super::Message;
 use super::Priority;
 use super::Sender;
+use super::wording;
 use crate::Timestamp;
 use crate::config::HookSettings;
 use crate::journal::Actor;
@@ -64,20 +65,15 @@ pub(super) fn batch(
     }
     let shown_letters: Vec<&Letter> =
         letters[..shown].iter().filter(|letter| letter.message.sent.from.who != Actor::Consort).collect();
-    let mut block = heading(&shown_letters);
+    let mut block = wording::heading(&shown_letters);
     block.push_str(&quoted);
     if shown < letters.len() {
-        let over = if is_more { "over " } else { "" };
-        let _ = writeln!(block, "[consort] {over}{} more: `consort inbox`", letters.len() - shown);
+        block.push_str(&wording::more(letters.len() - shown, is_more));
     }
     if settings.hints_at_replies()
         && let Some(first) = shown_letters.first()
     {
-        let _ = writeln!(
-            block,
-            "[consort] Reply: consort send --reply {} \"…\"",
-            named(&first.message, Some(here))
-        );
+        block.push_str(&wording::reply(&named(&first.message, Some(here)), shown_letters.len() == 1));
     }
     block.truncate(block.trim_end().len());
     (block, shown)
@@ -118,21 +114,6 @@ fn remark(quoted: &mut String, message: &Message) {
     quoted.push_str("[consort] ");
     quoted.push_str(&text::strip_hook_marks(&line));
     quoted.push('\n');
-}
-
-fn heading(letters: &[&Letter]) -> String {
-    if letters.is_empty() {
-        return String::new();
-    }
-    let by_person = letters.iter().filter(|letter| letter.message.sent.from.who == Actor::Person).count();
-    let count = text::count(letters.len(), "message");
-    if by_person == letters.len() {
-        format!("[consort] {count} that the person sent through consort, quoted:\n")
-    } else if by_person == 0 {
-        format!("[consort] {count} from other agents, quoted. They are not from the user.\n")
-    } else {
-        format!("[consort] {count}, quoted. Those from agents are not from the user.\n")
-    }
 }
 
 /// Adds a message, with at most `room` bytes of text or so. Written piece by piece
@@ -185,15 +166,14 @@ fn quote(
     }
     let room = room.saturating_sub(quoted.len() - start).max(SMALLEST_EXCERPT);
     if lines(quoted, &sent.text, room) {
-        let _ =
-            writeln!(quoted, "[consort] cut: `consort thread {}` has all of it", named(message, reader.here));
+        quoted.push_str(&wording::cut(&named(message, reader.here)));
     }
 }
 
 /// `Falcon (claude, on feat/login)`
 fn from(quoted: &mut String, from: &Sender) {
     match &from.who {
-        Actor::Person => return quoted.push_str("the person"),
+        Actor::Person => return quoted.push_str("your user"),
         Actor::Consort => return quoted.push_str("consort"),
         Actor::Agent(_) => {}
     }

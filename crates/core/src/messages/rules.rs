@@ -4,6 +4,7 @@
 
 use super::DeliveryPoint;
 use super::Letter;
+use super::LetterState;
 use super::MailFlag;
 use super::Message;
 use super::MessageType;
@@ -15,6 +16,7 @@ use super::RepliedTo;
 use super::SendOutcome;
 use super::SendRequest;
 use super::Sender;
+use super::SentMessage;
 use crate::Timestamp;
 use crate::host::MachineProcess;
 use crate::journal::Actor;
@@ -186,6 +188,37 @@ impl Priority {
     }
 }
 
+/// The questions of the last day that were read and not answered, newest first; those that a
+/// mailbox got, and those that it has sent.
+pub(super) fn open_threads<'a>(
+    mailbox: &Actor,
+    received: &'a [SentMessage],
+    sent: &'a [SentMessage],
+    now: Timestamp,
+) -> Vec<&'a Message> {
+    let is_asked = |message: &Message| {
+        matches!(message.sent.kind, MessageType::Question | MessageType::Delegate | MessageType::Handoff)
+            && message.sent.from.who != Actor::Consort
+            && now.since(message.at) < Timestamp::DAY
+    };
+    // Whatever was said since in the same thread, by the other side, is an answer.
+    let is_answered = |message: &Message, answers: &[SentMessage]| {
+        answers
+            .iter()
+            .any(|answer| answer.message.thread() == message.thread() && answer.message.seq > message.seq)
+    };
+    let is_read = |post: &&SentMessage| {
+        post.receipts.iter().any(|receipt| receipt.to == *mailbox && receipt.state == LetterState::Read)
+    };
+    let asked_of_it = received.iter().filter(is_read).map(|post| &post.message);
+    let asked_of_it = asked_of_it.filter(|message| is_asked(message) && !is_answered(message, sent));
+    let asked_by_it = sent.iter().map(|post| &post.message);
+    let asked_by_it = asked_by_it.filter(|message| is_asked(message) && !is_answered(message, received));
+    let mut open: Vec<&Message> = asked_of_it.chain(asked_by_it).collect();
+    open.sort_by_key(|message| std::cmp::Reverse(message.seq));
+    open
+}
+
 /// Whether a message is worth waking an idle session for. One to many is so
 /// only if it is urgent, and what asks for nothing never is: two polite agents
 /// would thank each other for ever.
@@ -194,10 +227,12 @@ pub(super) fn is_worth_waking(kind: MessageType, priority: Priority, recipients:
     priority >= least && !matches!(kind, MessageType::Ack | MessageType::Claim | MessageType::Release)
 }
 
-/// The same of a letter that lies there. What Consort itself has to say can wait.
+/// The same of a letter that lies there. What Consort itself has to say can wait, unless
+/// it is about to be too late for an answer.
 pub(super) fn is_letter_worth_waking(letter: &Letter) -> bool {
     let sent = &letter.message.sent;
-    sent.from.who != Actor::Consort && is_worth_waking(sent.kind, sent.priority, sent.to.len())
+    let can_wait = sent.from.who == Actor::Consort && sent.priority < Priority::High;
+    !can_wait && is_worth_waking(sent.kind, sent.priority, sent.to.len())
 }
 
 impl MailFlag {

@@ -38,6 +38,9 @@ pub trait MessageStore {
     /// The last messages of a sender, oldest first.
     fn sent_by(&self, from: &Actor, limit: usize) -> Result<Vec<SentMessage>, StoreError>;
 
+    /// The last messages to a mailbox, read or not, oldest first.
+    fn received(&self, mailbox: &Actor, limit: usize) -> Result<Vec<SentMessage>, StoreError>;
+
     /// A thread, by its first message.
     fn thread(&self, first: ChangeId) -> Result<Vec<SentMessage>, StoreError>;
 

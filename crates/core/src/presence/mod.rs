@@ -17,10 +17,12 @@ mod model;
 mod names;
 mod not_allowed;
 mod ops;
+mod roster;
 mod rules;
 mod store;
 #[cfg(test)]
 mod tests;
+pub mod wording;
 
 pub use error::PresenceError;
 pub use model::Activity;
@@ -51,6 +53,7 @@ pub use model::SessionId;
 pub use model::Status;
 pub use model::Subagent;
 pub use model::Terminal;
+pub use model::Unfinished;
 pub use model::Unproven;
 pub use model::WhoOutcome;
 pub use names::is_valid_name;

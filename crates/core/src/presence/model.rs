@@ -7,14 +7,17 @@ use serde::Deserialize;
 use serde::Serialize;
 
 use crate::Timestamp;
+use crate::claims::HeldSummary;
 use crate::host::Process;
 use crate::id::id;
+use crate::messages::OpenThread;
 use crate::path_part;
 use crate::path_part::BadId;
 use crate::path_part::PathPart;
 use crate::presence::NotAllowed;
 use crate::project::Project;
 use crate::tasks::SpecRef;
+use crate::tasks::TaskKey;
 use crate::text;
 
 /// Between a session's id and what tells a second life of it from the first.
@@ -393,8 +396,21 @@ pub struct JoinOutcome {
     pub agent: Agent,
     /// False when it was here already.
     pub joined: bool,
+    /// Whether it goes on with what it, or the one whose place it takes, was at.
+    #[serde(skip)]
+    pub goes_on: bool,
     /// The other agents of this project, by attention.
     pub others: Vec<AgentView>,
+}
+
+/// What a session has that goes on after a compaction, a resume or a successor.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Unfinished {
+    /// What it has reserved.
+    pub held: HeldSummary,
+    pub task: Option<TaskKey>,
+    /// What it has not answered, and what was not answered to it.
+    pub threads: Vec<OpenThread>,
 }
 
 /// Who left.

@@ -40,6 +40,8 @@ pub(crate) enum Line {
     Introduced(String),
     /// Something was said that is said once, by its checksum.
     Told(u64),
+    /// It has exchanged messages with another session, or one has contested what the other holds.
+    Met(SessionId),
     /// Something to say with the next prompt; nothing once it was said.
     Later(String),
     /// A file was seen.
@@ -70,6 +72,7 @@ impl Line {
             Self::Shown(by) => format!("shown\t{by}\n"),
             Self::Introduced(sender) => format!("introduced\t{}\n", escaped(sender)),
             Self::Told(what) => format!("told\t{what:016x}\n"),
+            Self::Met(session) => format!("met\t{}\n", escaped(session.as_str())),
             Self::Later(text) => format!("later\t{}\n", escaped(text)),
             Self::Seen(ReadStamp { path, at, stamp }) => {
                 let path = escaped(&path.to_string_lossy());
@@ -114,7 +117,16 @@ impl dyn SideFiles + '_ {
 
     /// Adds to a log. A session without a directory is over, and has none.
     pub(crate) fn add(&self, session: &SessionId, line: &Line) -> Result<(), StoreError> {
-        if self.append(session, &line.render())?.is_some_and(|length| length > LONGEST) {
+        self.add_all(session, std::slice::from_ref(line))
+    }
+
+    /// The same of several lines.
+    pub(crate) fn add_all(&self, session: &SessionId, lines: &[Line]) -> Result<(), StoreError> {
+        if lines.is_empty() {
+            return Ok(());
+        }
+        let lines: String = lines.iter().map(Line::render).collect();
+        if self.append(session, &lines)?.is_some_and(|length| length > LONGEST) {
             self.replace_log(session, &self.read_log(session).shortened());
         }
         Ok(())
@@ -131,6 +143,11 @@ impl Log {
     pub(crate) fn has(&self, line: &Line) -> bool {
         let wanted = line.render();
         self.0.split_inclusive('\n').any(|line| line == wanted)
+    }
+
+    /// Whom it has had to do with, each once.
+    pub(crate) fn met(&self) -> BTreeSet<SessionId> {
+        self.lines("met").map(|session| SessionId::from(unescaped(session))).collect()
     }
 
     pub(crate) fn introduced_senders(&self) -> Vec<String> {
@@ -207,7 +224,7 @@ impl Log {
     /// What still counts.
     fn shortened(&self) -> String {
         let mut text = self.trail().map(|trail| trail.render()).unwrap_or_default();
-        for tag in ["shown", "introduced", "told", "ended"] {
+        for tag in ["shown", "introduced", "told", "met", "ended"] {
             let lines: Vec<&str> = self.lines(tag).collect();
             for line in &lines[lines.len().saturating_sub(4 * KEPT)..] {
                 text.push_str(&format!("{tag}\t{line}\n"));

@@ -43,7 +43,9 @@ pub(crate) const UNKNOWN_MAIL: &str = "nlh";
 /// When the session was last known to live.
 pub(crate) const RENEWED: StateField = StateField { at: 4, len: 20 };
 /// Set once a subagent was noted in the log.
-pub(crate) const SUBAGENTS: StateField = StateField { at: 24, len: 7 };
+pub(crate) const SUBAGENTS: StateField = StateField { at: 24, len: 4 };
+/// Set when somebody has come or gone that the session has not heard of.
+pub(crate) const ROSTER: StateField = StateField { at: 28, len: 1 };
 /// Set once the session has reserved paths.
 pub(crate) const HOLDER: StateField = StateField { at: 31, len: 1 };
 /// The process that hosts it: id, start, machine.

@@ -77,7 +77,7 @@ impl Explain for TaskError {
             }
             Self::NotClaimed { id } => format!("`consort task claim {id}` claims it"),
             Self::NotYours { by, .. } => {
-                format!("ask: consort send {by} \"…\"; the person can say `--take-anyway`")
+                format!("ask: consort send {by} '…'; the person can say `--take-anyway`")
             }
             Self::NothingReady { .. } => "`consort tasks` shows who has what".into(),
             Self::TooLate { id, .. } => format!(

@@ -3,6 +3,7 @@
 //! **The same calls give the same bytes.** Nothing here depends on a clock, on
 //! chance or on the order of a hash map.
 
+mod append;
 mod edit;
 mod merge;
 mod read;

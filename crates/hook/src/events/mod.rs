@@ -79,6 +79,15 @@ fn news(app: &mut App, call: &HookCall, context: &dyn HookContext, after_own_com
     changed.ok().flatten().into_iter().collect()
 }
 
+/// Who has come and gone since the session was told last.
+fn roster_news(app: &mut App, call: &HookCall, context: &dyn HookContext) -> Option<String> {
+    // A subagent's context is thrown away with it.
+    if call.in_subagent {
+        return None;
+    }
+    app.roster_news(&call.session, &|name| context.variable(name)).ok().flatten()
+}
+
 /// What commands have done to the files of others that end with the turn, or before the next.
 fn end_commands(app: &mut App, call: &HookCall, context: &dyn HookContext, runs_on: bool) -> Option<String> {
     // A subagent's turns are not its session's.

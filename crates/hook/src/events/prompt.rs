@@ -12,6 +12,7 @@ use super::end_commands;
 use super::mail_beside;
 use super::news;
 use super::note_activity;
+use super::roster_news;
 use super::told;
 use crate::Answer;
 use crate::HookContext;
@@ -34,6 +35,7 @@ pub(crate) fn handle(
     let mut words: Vec<String> = app.take_kept(&call.session).into_iter().collect();
     words.extend(end_commands(app, call, context, true));
     words.extend(news(app, call, context, false));
+    words.extend(roster_news(app, call, context));
     if !call.in_subagent && !is_ours {
         words.extend(app.saved_by_person(&call.session).ok().flatten());
         words.extend(app.forgotten(&call.session).ok().flatten());

@@ -17,6 +17,7 @@ use consort_core::presence::Status;
 use super::mail_beside;
 use super::news;
 use super::note_activity;
+use super::roster_news;
 use super::told;
 use super::tool_before::command_call;
 use super::tool_before::command_of;
@@ -68,6 +69,7 @@ pub(crate) fn handle(
         _ => {}
     }
     words.extend(news(app, call, context, matches!(tool.act, ToolAction::Runs(_))));
+    words.extend(roster_news(app, call, context));
     let mail = mail_beside(app, call, context, DeliveryPoint::AfterTool, &words)?;
     Ok(told(words, mail))
 }

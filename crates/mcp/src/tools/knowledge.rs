@@ -1,5 +1,7 @@
 //! MCP tools of the knowledge room: query, act.
 
+use std::sync::Arc;
+
 use consort_core::knowledge::ActRequest;
 use consort_core::knowledge::KnowledgeError;
 use consort_core::knowledge::Scope;
@@ -7,6 +9,7 @@ use consort_core::presence::Agent;
 use consort_knowledge::Format;
 use consort_knowledge::JournalPast;
 use consort_knowledge::Question;
+use consort_knowledge::Session;
 use serde::Deserialize;
 use serde_json::Value;
 use serde_json::json;
@@ -15,17 +18,19 @@ use super::Entry;
 use super::ToolContext;
 use crate::answer::Answer;
 use crate::answer::Problem;
-use crate::lock;
 
 /// How many tokens an answer may cost.
 const TOKENS: usize = 10_000;
+
+/// A query that took more cells has freed megabytes.
+const MUCH: usize = 50_000;
 
 pub(super) const TOOLS: &[Entry] = &[
     Entry {
         name: "query",
         about: "Ask what earlier sessions learned of this project, in Scheme. Look before you explore.\n\
             (overview) (names kind) (search-knowledge text) (get-principles) (get-patterns) (get-decisions) (get-files) \
-            (get-relationships) (get-principle name) (get-pattern name) (get-decision name) (get-file-understanding path) \
+            (get-notes) (get-relationships) (get-principle name) (get-pattern name) (get-decision name) (get-file-understanding path) \
             (get-entity name) (get-principles-by-tag t) (get-patterns-by-tag t) (get-patterns-by-type t) \
             (get-decisions-by-status \"active\") (get-relationships-from name) (get-relationships-to name) \
             (get-relationships-by-type t) (get-neighbours name) (get-related-files path) (about-file path) (get-stale) \
@@ -35,6 +40,7 @@ pub(super) const TOOLS: &[Entry] = &[
         properties: || {
             json!({
                 "expr": { "type": "string" },
+                "project": { "type": "string", "description": "another than this one, by name" },
                 "global": { "type": "boolean", "description": "the person's own knowledge, not this project's" },
             })
         },
@@ -44,15 +50,16 @@ pub(super) const TOOLS: &[Entry] = &[
     Entry {
         name: "act",
         about: "Record what you learned, for later sessions: all of the batch or nothing.\n\
-            record-principle {name description confidence locations evidence related tags}, record-pattern {name type \
+            record-principle {name description confidence locations evidence examples related tags}, record-pattern {name type \
             description confidence location tags}, record-decision {name description rationale status impact locations}, \
-            record-file-understanding {path summary concepts symbols related}, link-entities {from to type description}, \
+            record-file-understanding {path summary concepts symbols related}, record-note {description name tags locations}, link-entities {from to type description}, \
             update-confidence {name confidence}, add-evidence {name evidence}, confirm {name}, rename {name to}, \
-            delete-principle|pattern|decision {name}, delete-file-understanding {path}, delete-relationship {from to type}. \
+            delete-principle|pattern|decision|note {name}, delete-file-understanding {path}, delete-relationship {from to type}. \
             Lists grow; `remove: {tags: […]}` shrinks them.",
         properties: || {
             json!({
                 "actions": { "type": "array", "items": { "type": "array", "prefixItems": [{ "type": "string" }, { "type": "object" }] } },
+                "project": { "type": "string" },
                 "global": { "type": "boolean" },
                 "key": { "type": "string", "description": "recorded only once under this" },
             })
@@ -62,25 +69,56 @@ pub(super) const TOOLS: &[Entry] = &[
     },
 ];
 
-fn scope(me: &Agent, is_global: Option<bool>) -> Scope {
-    if is_global.unwrap_or_default() { Scope::Global } else { Scope::Project(me.project.id.clone()) }
+/// What a call is about: the project that it names, else the one that its client or
+/// server was started for, else where the agent is.
+fn scope(
+    context: &mut ToolContext<'_>,
+    me: &Agent,
+    is_global: Option<bool>,
+    named: Option<String>,
+) -> Result<Scope, Problem> {
+    let named = named.or_else(|| context.origin.project.clone());
+    match named {
+        _ if is_global.unwrap_or_default() => Ok(Scope::Global),
+        Some(named) if named != me.project.name && named != me.project.id.as_str() => {
+            let found = context.app.find_project(&named);
+            let hint = format!("leave `project` out for this one, {}", me.project.name);
+            Ok(Scope::Project(found.map_err(|error| Problem::from(error).hint(hint))?.id))
+        }
+        _ => Ok(Scope::Project(me.project.id.clone())),
+    }
 }
 
 #[derive(Deserialize)]
 pub(super) struct Query {
     expr: String,
     global: Option<bool>,
+    #[serde(alias = "projectId")]
+    project: Option<String>,
 }
 
 pub(super) fn query(context: &mut ToolContext<'_>, query: Query) -> Result<Answer, Problem> {
     let me = context.me()?;
-    let scope = scope(&me, query.global);
-    let index = context.app.knowledge()?;
+    let scope = scope(context, &me, query.global, query.project)?;
+    let index = context.app.knowledge_for(&scope, &me)?;
     let calls = context.calls;
     let moment = |text: &str| calls.moment(text, &me.location.worktree);
+    let mut fresh = Session::new();
+    let session = context.session.as_deref_mut().unwrap_or(&mut fresh);
+    let is_cancelled = Arc::clone(&context.is_cancelled);
     let mut past = JournalPast { app: &mut context.app, scope: &scope, moment: &moment };
-    let question = Question { scope: &scope, source: &query.expr, format: Format::Columnar, tokens: TOKENS };
-    let answer = consort_knowledge::ask(&mut lock(context.session), &*index, &mut past, &question)?;
+    let question = Question {
+        scope: &scope,
+        source: &query.expr,
+        format: Format::Columnar,
+        tokens: TOKENS,
+        is_cancelled,
+    };
+    let answer = consort_knowledge::ask(session, &*index, &mut past, &question);
+    if session.cells() > MUCH {
+        context.calls.give_back_memory();
+    }
+    let answer = answer?;
     Ok(Answer::new(answer.text.clone(), json!({ "text": answer.text })))
 }
 
@@ -89,17 +127,23 @@ pub(super) struct Act {
     actions: Value,
     global: Option<bool>,
     key: Option<String>,
+    #[serde(alias = "projectId")]
+    project: Option<String>,
 }
 
 pub(super) fn act(context: &mut ToolContext<'_>, act: Act) -> Result<Answer, Problem> {
     let me = context.me()?;
-    let mut index = context.app.knowledge()?;
+    let scope = scope(context, &me, act.global, act.project)?;
+    let mut index = context.app.knowledge_for(&scope, &me)?;
+    let (worktree, cwd) = context.app.standpoint(&scope, &me);
     let request = ActRequest {
         caller: context.facts(),
-        scope: scope(&me, act.global),
+        scope,
         actions: act.actions,
-        worktree: me.location.worktree,
+        worktree,
+        cwd,
         key: act.key,
+        even_so: false,
     };
     let outcome = context.app.act_with(&mut *index, &request);
     match outcome {

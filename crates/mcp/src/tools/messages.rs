@@ -37,7 +37,12 @@ pub(super) const TOOLS: &[Entry] = &[
     Entry {
         name: "inbox",
         about: "Read the messages that wait for you.",
-        properties: || json!({ "peek": { "type": "boolean", "description": "leave them unread" } }),
+        properties: || {
+            json!({
+                "peek": { "type": "boolean", "description": "leave them unread" },
+                "read": { "type": "array", "items": { "type": "integer" }, "description": "those that you have, of what is shown again" },
+            })
+        },
         required: &[],
         only_reads: false,
     },
@@ -96,11 +101,14 @@ const LONGEST: usize = 8_000;
 #[derive(Deserialize)]
 pub(super) struct Inbox {
     peek: Option<bool>,
+    #[serde(default)]
+    read: Vec<Number>,
 }
 
 pub(super) fn inbox(context: &mut ToolContext<'_>, inbox: Inbox) -> Result<Answer, Problem> {
     let me = context.me()?;
     let (mailbox, here) = (Actor::Agent(me.session), Some(&me.project.id));
+    context.settle_handed(&mailbox, &inbox.read)?;
     let request = InboxRequest { mailbox, from: None, peek: true };
     let mut letters = context.app.inbox(&request)?;
     let now = context.app.host().now();

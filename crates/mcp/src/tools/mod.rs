@@ -9,29 +9,40 @@ mod tasks;
 
 use std::sync::Arc;
 use std::sync::Mutex;
+use std::sync::atomic::AtomicBool;
 
 use consort_core::App;
 use consort_core::call_context::ServedContext;
 use consort_core::engine::StoreError;
 use consort_core::journal::Actor;
+use consort_core::journal::Number;
+use consort_core::messages::InboxRequest;
 use consort_core::messages::Letter;
 use consort_core::presence::Agent;
 use consort_core::presence::Caller;
 use consort_core::presence::CallerFacts;
 use consort_core::presence::PresenceError;
 use consort_core::presence::SessionId;
+use consort_core::text;
 use consort_knowledge::Session;
 use rmcp::model::Tool;
 use rmcp::model::ToolAnnotations;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 use serde_json::json;
+use tokio::sync::OwnedMutexGuard;
 
 use crate::answer::Answer;
 use crate::answer::Problem;
 use crate::lock;
 use crate::server::Handed;
+use crate::server::HandedBatch;
 use crate::server::Origin;
+
+/// The tool that evaluates what it is sent, and may take long over it.
+pub(crate) const QUERY: &str = "query";
+
+const INBOX: &str = "inbox";
 
 /// What a tool works with.
 pub(crate) struct ToolContext<'a> {
@@ -42,8 +53,10 @@ pub(crate) struct ToolContext<'a> {
     pub(crate) handing: Vec<Letter>,
     /// When this call came, among others.
     came: u64,
-    /// What this client has defined in its queries.
-    pub(crate) session: &'a Mutex<Session>,
+    /// What this client has defined in its queries, for a query.
+    pub(crate) session: Option<OwnedMutexGuard<Session>>,
+    /// Set when nobody waits for the answer any more.
+    pub(crate) is_cancelled: Arc<AtomicBool>,
     pub(crate) origin: Origin,
     /// The mailbox of this client, once it is known.
     pub(crate) known: Option<Actor>,
@@ -54,11 +67,20 @@ impl<'a> ToolContext<'a> {
         app: App,
         calls: &'a dyn ServedContext,
         handed: &'a Mutex<Handed>,
-        session: &'a Mutex<Session>,
         origin: Origin,
         came: u64,
     ) -> Self {
-        Self { app, calls, handed, handing: Vec::new(), came, session, origin, known: None }
+        Self {
+            app,
+            calls,
+            handed,
+            handing: Vec::new(),
+            came,
+            session: None,
+            is_cancelled: Arc::default(),
+            origin,
+            known: None,
+        }
     }
 
     pub(crate) fn facts(&self) -> CallerFacts {
@@ -66,12 +88,35 @@ impl<'a> ToolContext<'a> {
         CallerFacts { thread, ..self.calls.caller(self.origin.ends) }
     }
 
-    /// The letters whose answer this client had before it made this call.
+    /// The letters whose answer this client had before it made this call: the answer went
+    /// over the connection over which this call has come.
     fn arrived(&self, mailbox: &Actor) -> Vec<Letter> {
+        self.take_handed(mailbox, |batch| batch.ends == self.origin.ends)
+    }
+
+    /// Takes out what was handed over before this call came, as far as it is meant.
+    fn take_handed(&self, mailbox: &Actor, is_meant: impl Fn(&HandedBatch) -> bool) -> Vec<Letter> {
         let mut handed = lock(self.handed);
         let Some(batches) = handed.get_mut(mailbox) else { return Vec::new() };
-        let arrived = batches.extract_if(.., |batch| batch.answered < self.came);
-        arrived.flat_map(|batch| batch.letters).collect()
+        let taken = batches.extract_if(.., |batch| batch.answered < self.came && is_meant(batch));
+        taken.flat_map(|batch| batch.letters).collect()
+    }
+
+    /// Whoever asks for its mail over another connection may never have had what went over
+    /// the first: those it says it has are read, the others wait again.
+    pub(crate) fn settle_handed(&mut self, mailbox: &Actor, has: &[Number]) -> Result<(), StoreError> {
+        let handed = self.take_handed(mailbox, |_| true);
+        let (read, lost): (Vec<_>, Vec<_>) =
+            handed.into_iter().partition(|letter| has.contains(&letter.message.number));
+        self.app.mark_read(mailbox, &read)?;
+        self.app.mark_not_shown(mailbox, &lost)
+    }
+
+    /// That there is mail, for a client that may have no hooks to bring it.
+    pub(crate) fn mail_notice(&mut self, tool: &str) -> Option<String> {
+        let mailbox = self.known.clone().filter(|_| tool != INBOX)?;
+        let waiting = self.app.inbox(&InboxRequest { mailbox, from: None, peek: true }).ok()?.len();
+        (waiting > 0).then(|| format!("[consort] {}: call `inbox`.", text::count(waiting, "new message")))
     }
 
     /// The agent that calls, if it is registered.
@@ -157,14 +202,14 @@ fn call_once(context: &mut ToolContext<'_>, name: &str, arguments: Value) -> Opt
     Some(match name {
         "who" => arguments_of(arguments).and_then(|arguments| presence::who(context, arguments)),
         "send" => arguments_of(arguments).and_then(|arguments| messages::send(context, arguments)),
-        "inbox" => arguments_of(arguments).and_then(|arguments| messages::inbox(context, arguments)),
+        INBOX => arguments_of(arguments).and_then(|arguments| messages::inbox(context, arguments)),
         "reserve" => arguments_of(arguments).and_then(|arguments| claims::reserve(context, arguments)),
         "release" => arguments_of(arguments).and_then(|arguments| claims::release(context, arguments)),
         "explain" => arguments_of(arguments).and_then(|arguments| claims::explain(context, arguments)),
         "task" => arguments_of(arguments).and_then(|arguments| tasks::task(context, arguments)),
         "radar" => convergence::radar(context),
         "handoff" => arguments_of(arguments).and_then(|arguments| convergence::handoff(context, arguments)),
-        "query" => arguments_of(arguments).and_then(|arguments| knowledge::query(context, arguments)),
+        QUERY => arguments_of(arguments).and_then(|arguments| knowledge::query(context, arguments)),
         "act" => arguments_of(arguments).and_then(|arguments| knowledge::act(context, arguments)),
         _ => return None,
     })

@@ -45,6 +45,9 @@ pub(super) fn of<'v>(value: &'v Value, style: Style, paper: &Printer) -> Shape<'
         Value::Symbol(name) | Value::Keyword(name) if style == Style::Json => Shape::Text(name),
         Value::List(list) if style == Style::Json => Shape::Sequence(Sequence::json_array(list)),
         Value::List(list) => match kind_of_all(list, paper.left()) {
+            None if style == Style::Plain && is_all_records(list, paper.left()) => {
+                Shape::Sequence(Sequence { separator: "\n ", ..Sequence::list(list, style) })
+            }
             None => Shape::Sequence(Sequence::list(list, style)),
             Some(kind) if paper.format == Format::Record => Shape::Sequence(Sequence::lines(kind, list)),
             Some(kind) => Shape::Table(kind, list),
@@ -63,6 +66,11 @@ fn kind_of_all(list: &List, room: usize) -> Option<&str> {
     let kind = first.kind();
     let is_same = |value: &Value| matches!(value, Value::Record(records, _) if records.kind() == kind);
     list.iter().take(room).all(is_same).then_some(kind)
+}
+
+/// Whether it holds things of several kinds, which have a line each.
+fn is_all_records(list: &List, room: usize) -> bool {
+    list.len() > 1 && list.iter().take(room).all(|value| matches!(value, Value::Record(..)))
 }
 
 impl<'v> Sequence<'v> {

@@ -1,5 +1,8 @@
 //! What stays from one run to the next.
 
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
 use std::time::Instant;
 
 use consort_scheme::Error;
@@ -92,6 +95,73 @@ fn a_definition_comes_before_the_language() {
     let mut session = Session::new();
     check(&mut session, "(define (sum a b) (string-append a b))", expect!["sum"]);
     check(&mut session, r#"(sum "a" "b")"#, expect![[r#""ab""#]]);
+}
+
+/// However it is hidden: in lists, texts, functions, names or dictionaries.
+#[test]
+fn definitions_keep_only_so_much() {
+    for large in [
+        "(range 60000)",
+        "(fold (lambda (n text) (string-append text text)) \"0123456789abcdef\" (range 16))",
+        "(let ((xs (range 60000))) (lambda () xs))",
+        "(fold (lambda (x xs) (cons x xs)) '() (range 20000))",
+        "(dict :a (range 60000))",
+        "(list (list (range 60000)))",
+    ] {
+        let mut session = Session::new();
+        let limits = Limits { kept: 150_000, ..Limits::default() };
+        let mut run = |source: &str| {
+            let results = session.run(source, &mut Graph, &limits);
+            results.into_iter().next_back().unwrap().map(|value| format!("{value:?}"))
+        };
+        let mut refused = None;
+        for n in 0..10 {
+            if let Err(error) = run(&format!("(define a{n} {large})")) {
+                refused = Some((n, error));
+                break;
+            }
+        }
+        let (n, error) = refused.unwrap_or_else(|| panic!("all were kept: {large}"));
+        assert!(n > 0 && error.message.starts_with("nothing was defined"), "{large}: {n} {error:?}");
+        // The others stay; one that is given up makes room.
+        assert!(run("(nil? a0)").is_ok_and(|value| value == "false"), "{large}");
+        run("(define a0 nil)").unwrap();
+        run(&format!("(define b {large})")).unwrap();
+        // What is shared is counted once.
+        (0..10).for_each(|n| drop(run(&format!("(define c{n} b)")).unwrap()));
+    }
+}
+
+#[test]
+fn names_and_functions_count_among_what_is_kept() {
+    let mut session = Session::new();
+    let limits = Limits { kept: 50_000, ..Limits::default() };
+    let body = "(+ x 1) ".repeat(1_000);
+    let is_refused = (0..50).any(|n| {
+        let source = format!("(define (f{n} x) {body})");
+        session.run(&source, &mut Graph, &limits).last().unwrap().is_err()
+    });
+    assert!(is_refused);
+    let mut session = Session::new();
+    let long = "n".repeat(100_000);
+    let is_refused = (0..50).any(|n| {
+        // Mentioned, and never defined.
+        let results = session.run(&format!("(lambda () {long}{n})"), &mut Graph, &limits);
+        results.last().unwrap().is_err()
+    });
+    assert!(is_refused);
+}
+
+#[test]
+fn whoever_asked_can_call_a_run_off() {
+    let limits = Limits { deadline: Duration::from_secs(600), steps: u64::MAX, ..Limits::default() };
+    let is_cancelled = Arc::clone(&limits.is_cancelled);
+    let run = std::thread::spawn(move || {
+        let results = Session::new().run("(let loop () (loop))", &mut Graph, &limits);
+        print(&results, Format::Columnar, 4000)
+    });
+    is_cancelled.store(true, Ordering::Relaxed);
+    assert_eq!(run.join().unwrap(), r#"(error "cancelled" :at "1:1")"#);
 }
 
 struct Table(Value);

@@ -6,18 +6,23 @@
 
 mod block;
 mod read;
+mod search;
 mod write;
 
 use std::cell::OnceCell;
+use std::collections::BTreeSet;
+use std::collections::HashSet;
 use std::fs;
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::Path;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use consort_core::Timestamp;
 use consort_core::engine::StoreError;
 use consort_core::journal::Entry;
 use consort_core::journal::EntryId;
+use consort_core::journal::KeptChange;
 use consort_core::journal::Seq;
 use consort_core::knowledge::Kind;
 use consort_core::knowledge::KnowledgeIndex;
@@ -37,7 +42,7 @@ use crate::SqliteTx;
 use crate::journal;
 
 /// Which form the index has; another one is made anew.
-pub(crate) const VERSION: u32 = 10;
+pub(crate) const VERSION: u32 = 12;
 
 const MEMORY: &str = ":memory:";
 
@@ -55,6 +60,32 @@ impl KnowledgeStore for SqliteTx<'_> {
         let limit = i64::try_from(limit).unwrap_or(i64::MAX);
         // Wherever it stands among an entry's changes. Others that say so too are passed over.
         journal::matching(self, "seq > ?1 AND instr(changes, '\"room\":\"knowledge\"') > 0", after, limit)
+    }
+
+    fn knowledge_said_after(&self, at: Timestamp) -> Result<Vec<Entry>, StoreError> {
+        let condition = "at > ?1 AND instr(changes, '\"room\":\"knowledge\"') > 0";
+        journal::matching(self, condition, at.0, -1)
+    }
+
+    fn knowledge_about(&self, ids: &BTreeSet<String>, until: Timestamp) -> Result<Vec<Entry>, StoreError> {
+        // As they stand in the text of an entry, between quotes.
+        let ids: HashSet<String> = ids.iter().filter_map(|id| serde_json::to_string(id).ok()).collect();
+        let longest = ids.iter().map(String::len).max().unwrap_or(0);
+        let is_about = |changes: &str| {
+            const MARK: &str = "\"entity\":";
+            let mut places = changes.match_indices(MARK).map(|(place, _)| place + MARK.len());
+            places.any(|start| {
+                let id = &changes.as_bytes()[start..changes.len().min(start + longest)];
+                let mut ends = id.iter().enumerate().skip(1).filter(|(_, byte)| **byte == b'"');
+                ends.any(|(end, _)| std::str::from_utf8(&id[..=end]).is_ok_and(|id| ids.contains(id)))
+            })
+        };
+        let condition = "at <= ?1 AND instr(changes, '\"room\":\"knowledge\"') > 0";
+        journal::matching_where(self, condition, until.0, -1, is_about)
+    }
+
+    fn rewrite_entry(&mut self, seq: Seq, changes: &[KeptChange]) -> Result<(), StoreError> {
+        journal::rewrite(self, seq, changes)
     }
 
     fn replica(&mut self, host: &str, fresh: u64) -> Result<u64, StoreError> {
@@ -299,7 +330,7 @@ impl KnowledgeIndex for Knowledge {
         words: &str,
         limit: usize,
     ) -> Result<Vec<(Scope, Known)>, StoreError> {
-        self.ask(|connection| read::search(connection, scope, words, limit))
+        self.ask(|connection| search::search(connection, scope, words, limit))
     }
 
     fn recorded(&self, scope: &Scope, key: &str) -> Result<Option<Seq>, StoreError> {

@@ -1,4 +1,4 @@
-//! SQL that reads the knowledge index: lookup, links, search.
+//! SQL that reads the knowledge index: lookup and links.
 
 use consort_core::journal::EntryId;
 use consort_core::journal::Seq;
@@ -48,6 +48,13 @@ pub(super) fn known(
     Ok(found.flatten().map(|(_, known)| known))
 }
 
+/// By its number in the full-text index.
+pub(super) fn numbered(connection: &Connection, number: i64) -> rusqlite::Result<Option<(Scope, Known)>> {
+    let sql = format!("SELECT {COLUMNS} FROM known WHERE number = ?1");
+    let mut statement = connection.prepare_cached(&sql)?;
+    Ok(statement.query_row([number], |row| read(connection, row)).optional()?.flatten())
+}
+
 pub(super) fn links(connection: &Connection, scope: &Scope, name: &str) -> rusqlite::Result<Vec<Known>> {
     let sql = format!(
         "SELECT {COLUMNS} FROM ends JOIN known
@@ -91,41 +98,4 @@ fn several(connection: &Connection, sql: &str, by: impl rusqlite::Params) -> rus
     let found = statement.query_map(by, |row| read(connection, row))?;
     let found = found.collect::<rusqlite::Result<Vec<_>>>()?;
     Ok(found.into_iter().flatten().map(|(_, known)| known).collect())
-}
-
-/// What has all of these words, or at least some, best first.
-pub(super) fn search(
-    connection: &Connection,
-    scope: Option<&Scope>,
-    words: &str,
-    limit: usize,
-) -> rusqlite::Result<Vec<(Scope, Known)>> {
-    let sql = format!(
-        "SELECT {COLUMNS} FROM words JOIN known ON known.number = words.rowid
-         WHERE words MATCH ?1 AND (?2 IS NULL OR known.scope = ?2)
-         ORDER BY bm25(words, 4.0, 1.0), known.name LIMIT ?3"
-    );
-    let mut statement = connection.prepare_cached(&sql)?;
-    let limit = i64::try_from(limit).unwrap_or(i64::MAX);
-    for join in [" ", " OR "] {
-        let Some(question) = question(words, join) else { return Ok(Vec::new()) };
-        let by = params![question, scope.map(Scope::as_str), limit];
-        let found = statement.query_map(by, |row| read(connection, row))?;
-        let found = found.collect::<rusqlite::Result<Vec<_>>>()?;
-        if !found.is_empty() {
-            return Ok(found.into_iter().flatten().collect());
-        }
-    }
-    Ok(Vec::new())
-}
-
-/// Words as the index asks for them: each quoted, so that none is an operator.
-fn question(words: &str, join: &str) -> Option<String> {
-    let words: Vec<String> = words
-        .split(|c: char| !c.is_alphanumeric() && c != '_')
-        .filter(|word| !word.is_empty())
-        .take(32)
-        .map(|word| format!("\"{word}\"*"))
-        .collect();
-    (!words.is_empty()).then(|| words.join(join))
 }

@@ -45,7 +45,8 @@ CREATE UNIQUE INDEX known_number ON known (number);
 
 CREATE INDEX known_weight ON known (scope, kind, weight DESC, line) WHERE weight IS NOT NULL;
 
-CREATE VIRTUAL TABLE words USING fts5 (name, text, content = '', contentless_delete = 1, tokenize = 'porter unicode61');
+-- `within` has tokens for scope and kind, to search in those alone.
+CREATE VIRTUAL TABLE words USING fts5 (name, text, within, content = '', contentless_delete = 1, tokenize = 'porter unicode61');
 
 -- What leans on which file, and which names a relationship ties together.
 CREATE TABLE leans (

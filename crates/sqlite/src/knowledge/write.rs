@@ -7,6 +7,7 @@ use consort_core::Timestamp;
 use consort_core::journal::Change;
 use consort_core::journal::Entry;
 use consort_core::journal::Seq;
+use consort_core::knowledge::ENDS;
 use consort_core::knowledge::Edit;
 use consort_core::knowledge::Entity;
 use consort_core::knowledge::FieldType;
@@ -27,6 +28,7 @@ use rusqlite::params;
 
 use super::block;
 use super::read;
+use super::search;
 use crate::apply::json;
 use crate::apply::parse;
 
@@ -59,12 +61,15 @@ pub(super) fn ingest(connection: &Connection, entries: &[Entry], through: Seq) -
                 ])?;
             }
         }
+        follow_renames(&tx, &scope, &mut edited, &mut touched)?;
         let mut called = Called::new();
         for (id, entity) in &edited {
-            put(&tx, &scope, id, entity)?;
-            if let Some(name) = name_of(entity) {
+            if let Some(name) = name_of(&tx, &scope, &edited, entity)? {
                 called.entry(name).or_default().push(id);
             }
+        }
+        for (id, entity) in &edited {
+            put(&tx, &scope, id, entity)?;
         }
         touched.extend(called.keys().cloned());
         let mut dependents = BTreeSet::new();
@@ -96,7 +101,7 @@ fn edit(
     let id = &stamped.edit.entity;
     if !edited.contains_key(id) {
         let entity = entity(tx, scope, id)?;
-        touched.extend(name_of(&entity));
+        touched.extend(name_of(tx, scope, &Edited::new(), &entity)?);
         edited.insert(id.clone(), entity);
     }
     if let Some(entity) = edited.get_mut(id) {
@@ -122,17 +127,63 @@ fn put(tx: &Connection, scope: &Scope, id: &str, entity: &Entity) -> rusqlite::R
     statement.execute(params![scope.as_str(), id, json(entity)?]).map(drop)
 }
 
-/// What an entity is read as, once that is known of it.
-fn name_of(entity: &Entity) -> Option<Name> {
-    let kind = Kind::named(entity.text("kind")?)?;
-    let name = match kind {
-        Kind::Relationship => {
-            let [from, of, to] = ["from", "type", "to"].map(|field| entity.text(field));
-            format!("{}\u{1f}{}\u{1f}{}", from?, of?, to?)
+/// What an entity is read as, once that is known of it, as these edits leave all others.
+fn name_of(
+    tx: &Connection,
+    scope: &Scope,
+    edited: &Edited,
+    entity: &Entity,
+) -> rusqlite::Result<Option<Name>> {
+    let Some(kind) = entity.text("kind").and_then(Kind::named) else { return Ok(None) };
+    if kind != Kind::Relationship {
+        return Ok(own_name(entity).map(|name| (kind, name)));
+    }
+    let mut ends = Vec::new();
+    for (field, id) in ENDS {
+        // Its own name first: somebody may have renamed it and known of no relationship.
+        let named = match entity.text(id) {
+            Some(id) => match edited.get(id) {
+                Some(end) => own_name(end),
+                None => own_name(&self::entity(tx, scope, id)?),
+            },
+            None => None,
+        };
+        ends.extend(named.or_else(|| entity.text(field).map(str::to_owned)));
+    }
+    Ok(match (ends.as_slice(), entity.text("type")) {
+        ([from, to], Some(of)) => Some((kind, format!("{from}\u{1f}{of}\u{1f}{to}"))),
+        _ => None,
+    })
+}
+
+/// What an entity is called, if it has a name of its own and was not taken back.
+fn own_name(entity: &Entity) -> Option<String> {
+    let kind = entity.text("kind").and_then(Kind::named).filter(|kind| *kind != Kind::Relationship)?;
+    if entity.is_deleted() { None } else { entity.text(kind.key_field()).map(str::to_owned) }
+}
+
+/// Takes relationships in that one of these edits renames an end of.
+fn follow_renames(
+    tx: &Connection,
+    scope: &Scope,
+    edited: &mut Edited,
+    touched: &mut BTreeSet<Name>,
+) -> rusqlite::Result<()> {
+    let mut renamed = Vec::new();
+    for (id, now) in edited.iter() {
+        let before = own_name(&entity(tx, scope, id)?);
+        renamed.extend(before.filter(|before| Some(before) != own_name(now).as_ref()));
+    }
+    for name in renamed {
+        for link in read::links(tx, scope, &name)? {
+            for id in link.ids.into_iter().filter(|id| !edited.contains_key(id)).collect::<Vec<_>>() {
+                let entity = entity(tx, scope, &id)?;
+                edited.insert(id, entity);
+            }
+            touched.insert((Kind::Relationship, link.name));
         }
-        kind => entity.text(kind.key_field())?.to_owned(),
-    };
-    Some((kind, name))
+    }
+    Ok(())
 }
 
 /// Reads all entities of one name as one, anew. What leans on a file that was
@@ -179,7 +230,15 @@ fn refresh(
     if before.is_none() && entities.is_empty() {
         return Ok(());
     }
-    let Some(mut known) = merge(kind, name, &entities) else {
+    let named = |mut known: Known| {
+        if kind == Kind::Relationship {
+            for ((field, _), end) in ENDS.iter().zip(ends_of(name)) {
+                known.fields.insert((*field).to_owned(), end.into());
+            }
+        }
+        known
+    };
+    let Some(mut known) = merge(kind, name, &entities).map(named) else {
         tx.prepare_cached("DELETE FROM known WHERE scope = ?1 AND kind = ?2 AND name = ?3")?
             .execute(by_name)?;
         return block::put(tx, scope, kind, name, None);
@@ -207,11 +266,14 @@ fn refresh(
         line,
     ])?;
     block::put(tx, scope, kind, name, Some(&Row::encode(&known)))?;
-    tx.prepare_cached("INSERT INTO words (rowid, name, text) VALUES (?1, ?2, ?3)")?.execute(params![
-        number,
-        name.replace(['-', '_', '/', '.', '\u{1f}'], " "),
-        words(&known)
-    ])?;
+    tx.prepare_cached("INSERT INTO words (rowid, name, text, within) VALUES (?1, ?2, ?3, ?4)")?.execute(
+        params![
+            number,
+            name.replace(['-', '_', '/', '.', '\u{1f}'], " "),
+            words(&known),
+            search::tokens(scope, kind),
+        ],
+    )?;
     Ok(())
 }
 
@@ -240,7 +302,7 @@ fn ends_of(name: &str) -> impl Iterator<Item = &str> {
 }
 
 /// What may lean on files.
-const SAYINGS: [Kind; 3] = [Kind::Principle, Kind::Pattern, Kind::Decision];
+const SAYINGS: [Kind; 4] = [Kind::Principle, Kind::Pattern, Kind::Decision, Kind::Note];
 
 /// Notes which files something leans on: where it is to be seen, and what it is
 /// tied to.
@@ -256,7 +318,7 @@ fn lean(tx: &Connection, scope: &Scope, known: &Known) -> rusqlite::Result<Vec<S
                 end.execute(params![scope.as_str(), name, known.name])?;
             }
         }
-        Kind::Principle | Kind::Pattern | Kind::Decision => {
+        Kind::Principle | Kind::Pattern | Kind::Decision | Kind::Note => {
             let location = Some(known.text("location")).filter(|place| !place.is_empty());
             let places = known.texts("locations").chain(location);
             paths.extend(places.map(|place| path_of(place).to_owned()));
@@ -295,7 +357,7 @@ fn stale_since(tx: &Connection, scope: &Scope, paths: &[String]) -> rusqlite::Re
 }
 
 /// What is searched besides the name.
-fn words(known: &Known) -> String {
+pub(super) fn words(known: &Known) -> String {
     let mut words = Vec::new();
     for field in known.kind.fields() {
         match field.kind {

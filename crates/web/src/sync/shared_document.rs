@@ -98,6 +98,7 @@ impl SharedDocument {
 
     /// Tells a new peer what is here; it answers with what is not.
     pub(super) fn greet(&self, app: &mut App, peer: u64) -> Result<(), CloseReason> {
+        app.take_in_git_files(&self.scope());
         let mut slot = lock(&self.kept);
         let kept = self.up_to_date(slot.take(), app)?;
         self.send(peer, sync::greet(&kept.document));
@@ -185,7 +186,8 @@ impl SharedDocument {
         edits: Vec<StampedEdit>,
     ) -> Result<(Kept, Option<Vec<u8>>), CloseReason> {
         let mut index = app.knowledge()?;
-        app.merge_knowledge(&mut *index, &self.scope(), document::hex(update), edits)?;
+        app.merge_knowledge(&mut *index, &self.scope(), "sync", document::hex(update), edits)?;
+        app.note_recorded_everywhere(&self.scope());
         let entries = app.knowledge_since(&self.scope(), &mut kept.place)?;
         if entries.is_some_and(|entries| entries.len() == 1) {
             return Ok((kept, None));

@@ -6,7 +6,7 @@ use consort_core::claims::Restore;
 use consort_core::claims::RestoreOutcome;
 use consort_core::text;
 
-use crate::commands::init::agree;
+use crate::connect::agree;
 use crate::error::CommandError;
 use crate::error::CommandResult;
 use crate::output;

@@ -29,5 +29,5 @@ pub(super) fn run(world: &World, opened: &mut Opened, name: &str, from: Option<&
         ));
     };
     let here = Scope::Project(opened.project.id.clone());
-    knowledge::act(world, opened, here, json!([adopted(&known, &there)]), None, false)
+    knowledge::act(world, opened, here, json!([adopted(&known, &there)]), knowledge::Manner::default())
 }

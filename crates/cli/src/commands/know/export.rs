@@ -1,18 +1,35 @@
 //! The command `consort know export`: prints all knowledge as JSON or Markdown.
 
+use std::path::Path;
+
 use consort_core::knowledge::Kind;
 use consort_core::knowledge::Known;
 use consort_core::knowledge::Scope;
 use consort_core::text;
 use serde_json::Value;
 
+use super::markdown;
+use crate::connect::TheirFile;
 use crate::error::CommandError;
 use crate::error::CommandResult;
 use crate::world::Opened;
 use crate::world::World;
 
-pub(super) fn run(world: &World, opened: &mut Opened, scope: &Scope, is_markdown: bool) -> CommandResult {
+pub(super) fn run(
+    world: &World,
+    opened: &mut Opened,
+    scope: &Scope,
+    is_markdown: bool,
+    to: Option<&Path>,
+) -> CommandResult {
     let all = all(opened, scope)?;
+    if let Some(dir) = to {
+        let files = markdown::files(&all);
+        for (path, page) in &files {
+            TheirFile::OfUser(dir.join(path)).write(page.as_bytes(), &opened.pending)?;
+        }
+        return world.out.line(format!("Wrote {} to {}", text::count(files.len(), "file"), dir.display()));
+    }
     if !is_markdown {
         return all.iter().try_for_each(|known| world.out.json(known));
     }
@@ -47,7 +64,8 @@ fn section(known: &Known) -> String {
     let stale = if known.stale.is_some() { " (stale)" } else { "" };
     let about = known.text(known.kind.fields()[1].name);
     let mut section = format!("\n### {}{stale}\n\n{about}\n\n", known.name);
-    for (name, value) in known.fields.iter().skip(2) {
+    let shown = [known.kind.key_field(), known.kind.fields()[1].name];
+    for (name, value) in known.fields.iter().filter(|(name, _)| !shown.contains(&name.as_str())) {
         let shown = match value {
             Value::Array(all) => all.iter().filter_map(Value::as_str).collect::<Vec<_>>().join(", "),
             Value::String(text) => text.clone(),

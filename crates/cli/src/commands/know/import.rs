@@ -1,59 +1,210 @@
-//! The command `consort know import`: takes in knowledge from a file: ours, or a memory
-//! server's.
+//! The command `consort know import`: takes in knowledge from a file or a directory:
+//! ours, or a memory server's; or lists what a file of instructions says.
 
 use std::path::Path;
 
-use consort_core::knowledge::MOST_ACTIONS;
+use consort_core::knowledge::ActRequest;
+use consort_core::knowledge::ImportedThing;
+use consort_core::knowledge::Kind;
 use consort_core::knowledge::Scope;
 use consort_core::knowledge::imported;
 use consort_core::text;
 use serde_json::Value;
+use serde_json::json;
 
+use super::markdown;
 use crate::connect::TheirFile;
 use crate::error::CommandError;
 use crate::error::CommandResult;
 use crate::exit::ExitCode;
 use crate::knowledge::ScopeArgs;
 use crate::knowledge::file;
-use crate::knowledge::record_all;
 use crate::person;
+use crate::time;
 use crate::world::Opened;
 use crate::world::World;
 
-pub(super) fn run(world: &World, path: &Path, scope: &ScopeArgs) -> Result<ExitCode, CommandError> {
+/// Longer files are not looked at.
+const LONGEST: u64 = 64 << 20;
+
+#[derive(clap::Args)]
+pub(crate) struct Args {
+    /// A .yjs file, what `export` wrote, a memory server's JSONL, or a Markdown file such as CLAUDE.md
+    file: std::path::PathBuf,
+    /// Of the candidates in a Markdown file, record these: `1,3` or `all`
+    #[arg(long, value_name = "NUMBERS")]
+    take: Option<String>,
+    /// Record it though something looks like a secret (the person only)
+    #[arg(long)]
+    even_so: bool,
+    #[command(flatten)]
+    scope: ScopeArgs,
+}
+
+pub(super) fn run(world: &World, args: &Args) -> Result<ExitCode, CommandError> {
     let mut opened = world.open()?;
     person::known(&mut opened.app)?;
-    let scope = scope.of(&opened);
-    if path.extension().is_none_or(|kind| kind != "yjs") {
-        return import_lines(world, &mut opened, &scope, path).map(|()| ExitCode::SUCCESS);
+    let (scope, path) = (args.scope.of(&opened), args.file.as_path());
+    file::take_in(&mut opened, &scope);
+    if path.extension().is_some_and(|kind| kind == "yjs") {
+        let mut index = opened.app.knowledge()?;
+        let count = file::ingest_file(&mut opened, &mut *index, &scope, &TheirFile::OfUser(path.to_owned()))?;
+        world.out.line(format!("{} new.", text::count(count, "word")))?;
+        return Ok(ExitCode::SUCCESS);
     }
-    let mut index = opened.app.knowledge()?;
-    let count = file::ingest_file(&mut opened, &mut *index, &scope, &TheirFile::OfUser(path.to_owned()))?;
-    world.out.line(format!("{} new.", consort_core::text::count(count, "word")))?;
+    if path.is_dir() {
+        let things = pages(&mut opened, &scope, path)?;
+        record(world, &mut opened, &scope, things, args.even_so)?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    let text = read(path)?;
+    let is_page = path.extension().is_some_and(|kind| kind == "md");
+    let things = match is_page {
+        true => match page(&mut opened, &scope, &text)? {
+            Some(thing) => thing.into_iter().collect(),
+            None => return candidates(world, &mut opened, &scope, args, &text).map(|()| ExitCode::SUCCESS),
+        },
+        false => lines(path, &text)?,
+    };
+    record(world, &mut opened, &scope, things, args.even_so)?;
     Ok(ExitCode::SUCCESS)
 }
 
+fn read(path: &Path) -> Result<String, CommandError> {
+    let bytes = consort_files::read(path, LONGEST);
+    let bytes = bytes.map_err(|error| CommandError::file("cannot read", path, error))?;
+    Ok(String::from_utf8_lossy(&bytes).into_owned())
+}
+
 /// Our own JSON, one thing a line, or what the official memory server keeps.
-fn import_lines(world: &World, opened: &mut Opened, scope: &Scope, file: &Path) -> CommandResult {
-    let text =
-        std::fs::read_to_string(file).map_err(|error| CommandError::file("cannot read", file, error))?;
-    let mut actions = Vec::new();
+fn lines(file: &Path, text: &str) -> Result<Vec<ImportedThing>, CommandError> {
+    let mut things = Vec::new();
     for (number, line) in text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
         let one: Option<Value> = serde_json::from_str(line).ok();
-        match one.as_ref().and_then(imported) {
-            Some(action) => actions.push(action),
-            None => {
-                return Err(CommandError::user(
-                    format!("{}, line {}: it cannot be understood", file.display(), number + 1),
-                    "expected what `consort know export` prints, or a memory server's JSONL; nothing was recorded",
-                ));
-            }
+        let thing = one.as_ref().and_then(|one| Some((one, imported(one)?)));
+        let Some((one, action)) = thing else {
+            return Err(CommandError::user(
+                format!("{}, line {}: it cannot be understood", file.display(), number + 1),
+                "expected what `consort know export` prints, or a memory server's JSONL; nothing was recorded",
+            ));
+        };
+        let by = one.get("by").and_then(|by| serde_json::from_value(by.clone()).ok());
+        let at = one.get("at").and_then(|at| serde_json::from_value(at.clone()).ok());
+        things.push(ImportedThing { action, by, at });
+    }
+    Ok(things)
+}
+
+/// What a directory that `export --to` wrote says otherwise than what is known.
+fn pages(opened: &mut Opened, scope: &Scope, dir: &Path) -> Result<Vec<ImportedThing>, CommandError> {
+    let mut things = Vec::new();
+    for kind in Kind::ALL {
+        let dir = dir.join(format!("{}s", kind.as_str()));
+        let Ok(entries) = std::fs::read_dir(&dir) else { continue };
+        let mut paths: Vec<_> = entries.flatten().map(|entry| entry.path()).collect();
+        paths.retain(|path| path.extension().is_some_and(|kind| kind == "md"));
+        paths.sort();
+        for path in paths {
+            let thing = page(opened, scope, &read(&path)?)?.ok_or_else(|| {
+                let what = format!("{} is no page that `consort know export` wrote", path.display());
+                CommandError::user(what, "mend or remove it; nothing was recorded")
+            })?;
+            things.extend(thing);
         }
     }
+    Ok(things)
+}
+
+/// What a page of ours says that is not known; `None` where it is none.
+fn page(
+    opened: &mut Opened,
+    scope: &Scope,
+    text: &str,
+) -> Result<Option<Option<ImportedThing>>, CommandError> {
+    let (now, worktree) = (opened.app.host().now(), opened.place.worktree.clone());
+    let Some(thing) = markdown::thing(text, &|at| time::moment(at, now, &worktree)) else { return Ok(None) };
+    let action = thing.action[0].as_str().unwrap_or_default();
+    let field = |name: &str| thing.action[1][name].as_str().unwrap_or_default().to_owned();
+    let kind = Kind::ALL.into_iter().find(|kind| consort_core::knowledge::recording(*kind) == action);
+    let index = opened.app.knowledge()?;
+    let known = match kind {
+        Some(Kind::Relationship) => {
+            let links = index.links(scope, &field("from"))?;
+            let is_it = |one: &&_| is_link(one, &field("to"), &field("type"));
+            links.iter().find(is_it).cloned()
+        }
+        Some(kind) => index.known(scope, kind, &field(kind.key_field()))?,
+        None => None,
+    };
+    Ok(Some(match known {
+        Some(known) => markdown::changed(thing, &known),
+        None => Some(thing),
+    }))
+}
+
+fn is_link(link: &consort_core::knowledge::Known, to: &str, of: &str) -> bool {
+    link.text("to") == to && link.text("type") == of
+}
+
+/// All of it, or nothing; and exactly what that was.
+fn record(
+    world: &World,
+    opened: &mut Opened,
+    scope: &Scope,
+    mut things: Vec<ImportedThing>,
+    even_so: bool,
+) -> CommandResult {
+    if things.is_empty() {
+        return world.out.line("Nothing is new in it.");
+    }
     // What ties things together comes after them.
-    actions.sort_by_key(|action| action[0] == "link-entities");
-    let batches = actions.chunks(MOST_ACTIONS).map(|batch| Value::from(batch.to_vec()));
-    let count = record_all(opened, scope, batches)?;
-    opened.app.tidy_knowledge_after(count);
-    world.out.line(format!("Recorded {}.", text::count(count, "action")))
+    things.sort_by_key(|thing| thing.action[0] == "link-entities");
+    let request = ActRequest {
+        caller: person::acting(&mut opened.app)?,
+        worktree: opened.place.worktree.clone(),
+        cwd: opened.cwd.clone(),
+        scope: scope.clone(),
+        actions: Value::Null,
+        key: None,
+        even_so,
+    };
+    let mut index = opened.app.knowledge()?;
+    let outcome = opened.app.import_knowledge(&mut *index, &request, &things)?;
+    opened.app.tidy_knowledge_after(outcome.recorded);
+    world.out.line(format!("Recorded {}.", text::count(outcome.recorded, "action")))?;
+    for link in &outcome.dangling {
+        world.out.line(format!("Nothing is known yet of an end of it: {}", text::one_line(link, 200)))?;
+    }
+    Ok(())
+}
+
+/// What a file of instructions says, for a person to choose from.
+fn candidates(world: &World, opened: &mut Opened, scope: &Scope, args: &Args, text: &str) -> CommandResult {
+    let found = markdown::candidates(text);
+    let Some(take) = &args.take else {
+        for (number, one) in found.iter().enumerate() {
+            let line = format!("{} (line {}) {}", number + 1, one.line, one.text);
+            world.out.line(text::one_line(&line, 200))?;
+        }
+        let how = format!("`consort know import {} --take 1,3` records some as notes", args.file.display());
+        return world.out.line(format!("{}; {how}", text::count(found.len(), "candidate")));
+    };
+    let numbers: Option<Vec<usize>> = match take.as_str() {
+        "all" => Some((1..=found.len()).collect()),
+        some => some.split(',').map(|number| number.trim().parse().ok()).collect(),
+    };
+    let chosen: Option<Vec<&markdown::Candidate>> = numbers
+        .and_then(|numbers| numbers.into_iter().map(|number| found.get(number.checked_sub(1)?)).collect());
+    let Some(chosen) = chosen else {
+        let what = format!("`{take}` does not say which of {}", text::count(found.len(), "candidate"));
+        return Err(CommandError::user(what, "write them as `1,3`, or `all`"));
+    };
+    let thing = |one: &markdown::Candidate| {
+        let tags: Vec<String> =
+            if one.heading.is_empty() { Vec::new() } else { vec![markdown::slug(&one.heading)] };
+        let location = format!("{}:{}", args.file.display(), one.line);
+        let props = json!({ "description": one.text, "tags": tags, "locations": [location] });
+        ImportedThing { action: json!(["record-note", props]), by: None, at: None }
+    };
+    record(world, opened, scope, chosen.into_iter().map(thing).collect(), args.even_so)
 }

@@ -3,14 +3,20 @@
 
 mod adopt;
 mod export;
+mod forget;
 mod import;
+mod markdown;
 mod merge;
 mod save;
 mod similar;
+mod suggest;
+mod take_in;
 
 use std::path::PathBuf;
 
+use consort_core::knowledge::Kind;
 use consort_knowledge::Format;
+use serde_json::json;
 
 use crate::error::CommandError;
 use crate::exit;
@@ -37,8 +43,8 @@ pub(crate) enum Command {
     },
     /// List everything of a kind
     List {
-        #[arg(default_value = "principles", value_parser = ["principles", "patterns", "decisions", "files", "relationships"])]
-        kind: String,
+        #[arg(default_value = "principles", value_parser = kind_named)]
+        kind: Kind,
         #[command(flatten)]
         scope: ScopeArgs,
     },
@@ -66,15 +72,28 @@ pub(crate) enum Command {
     Export {
         #[arg(long)]
         markdown: bool,
+        /// Write a file for each thing below this directory, which `import` reads back
+        #[arg(long, value_name = "DIRECTORY", requires = "markdown")]
+        to: Option<PathBuf>,
         #[command(flatten)]
         scope: ScopeArgs,
     },
-    /// Take in a .yjs file, what `export` printed, or a memory server's JSONL
-    Import {
-        file: PathBuf,
+    /// Take in a .yjs file, what `export` wrote, a memory server's JSONL; or list what CLAUDE.md says
+    Import(import::Args),
+    /// Say that it was looked at, and still holds
+    Renew {
+        name: String,
         #[command(flatten)]
         scope: ScopeArgs,
     },
+    /// Remove something for good, from the file for git and from other replicas too
+    Forget {
+        name: String,
+        #[command(flatten)]
+        scope: ScopeArgs,
+    },
+    /// Name files that several sessions had to read, and of which nothing is known
+    Suggest,
     /// Find principles and patterns of other projects
     Similar {
         #[arg(required = true)]
@@ -93,9 +112,18 @@ pub(crate) enum Command {
     /// The same, in the process that may die of it
     #[command(hide = true)]
     Join { ours: PathBuf, theirs: PathBuf },
+    /// Record what this worktree's file says, in the process that may die of it
+    #[command(hide = true)]
+    TakeIn,
     /// Try whether what comes on standard input can be read
     #[command(hide = true)]
     Try,
+}
+
+/// A kind, in the singular or the plural.
+fn kind_named(name: &str) -> Result<Kind, String> {
+    let all = || Kind::ALL.map(|kind| format!("{}s", kind.as_str())).join(", ");
+    Kind::named(name.strip_suffix('s').unwrap_or(name)).ok_or_else(|| format!("there are {}", all()))
 }
 
 pub(crate) fn run(world: &World, command: &Command) -> Result<ExitCode, CommandError> {
@@ -105,18 +133,28 @@ pub(crate) fn run(world: &World, command: &Command) -> Result<ExitCode, CommandE
             (format!("(search-knowledge {})", quoted(&words.join(" "))), scope, Format::Columnar)
         }
         Command::Show { name, scope } => (format!("(get-entity {})", quoted(name)), scope, Format::Record),
-        Command::List { kind, scope } => (format!("(get-{kind})"), scope, Format::Columnar),
+        Command::List { kind, scope } => (format!("(get-{}s)", kind.as_str()), scope, Format::Columnar),
         Command::History { name, scope } => (format!("(history {})", quoted(name)), scope, Format::Columnar),
         Command::Stale { scope } => ("(get-stale)".to_owned(), scope, Format::Columnar),
         Command::AsOf { when, expression, scope } => {
             (format!("(as-of {} (lambda () {expression}))", quoted(when)), scope, Format::Columnar)
         }
         Command::Save => return save::run(world),
-        Command::Import { file, scope } => return import::run(world, file, scope),
-        Command::Export { markdown, scope } => {
+        Command::Import(args) => return import::run(world, args),
+        Command::Renew { name, scope } => {
             let mut opened = world.open()?;
             let scope = scope.of(&opened);
-            return export::run(world, &mut opened, &scope, *markdown).map(|()| ExitCode::SUCCESS);
+            let confirm = json!([["confirm", { "name": name }]]);
+            let renewed = knowledge::act(world, &mut opened, scope, confirm, knowledge::Manner::default());
+            return renewed.map(|()| ExitCode::SUCCESS);
+        }
+        Command::Forget { name, scope } => return forget::run(world, name, scope),
+        Command::Suggest => return suggest::run(world, &mut world.open()?).map(|()| ExitCode::SUCCESS),
+        Command::Export { markdown, to, scope } => {
+            let mut opened = world.open()?;
+            let scope = scope.of(&opened);
+            return export::run(world, &mut opened, &scope, *markdown, to.as_deref())
+                .map(|()| ExitCode::SUCCESS);
         }
         Command::Similar { words } => {
             let found = similar::run(world, &mut world.open()?, &words.join(" "));
@@ -128,6 +166,7 @@ pub(crate) fn run(world: &World, command: &Command) -> Result<ExitCode, CommandE
         }
         Command::Merge { ours, theirs, .. } => return merge::run(ours, theirs),
         Command::Join { ours, theirs } => return merge::join(world, ours, theirs),
+        Command::TakeIn => return take_in::run(world),
         Command::Try => return merge::attempt(),
     };
     let mut opened = world.open()?;

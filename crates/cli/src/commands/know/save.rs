@@ -10,10 +10,10 @@ pub(super) fn run(world: &World) -> Result<ExitCode, CommandError> {
     let mut opened = world.open()?;
     person::known(&mut opened.app)?;
     let scope = consort_core::knowledge::Scope::Project(opened.project.id.clone());
-    let mut index = opened.app.knowledge()?;
     // What is in the file and not known would be lost.
-    file::ingest(&mut opened, &mut *index, &scope)?;
-    let (path, length) = file::save(&mut opened, &scope)?;
+    file::take_in(&mut opened, &scope);
+    let (path, length) = file::save(&mut opened)?;
+    file::warn_without_driver(&opened.place.worktree);
     world.out.line(format!("Saved {} ({length} bytes).", path.display()))?;
     Ok(ExitCode::SUCCESS)
 }

@@ -194,11 +194,10 @@ impl App {
                 Actor::Person | Actor::Consort => None,
             };
             let theirs = found.iter().filter(|one| one.held.hold.holder == *holder).collect::<Vec<_>>();
-            let text = wording::trespassed(&theirs, command);
+            let text = wording::trespassed(me.name.as_str(), &theirs, command);
             let (kind, priority) = (MessageType::Info, Priority::High);
-            let sender = messages::sender(&*self.host, Some(&me));
             let to: Vec<_> = holding.iter().collect();
-            let change = messages::notice(sender, &to, kind, priority, text);
+            let change = messages::notice(&to, kind, priority, text);
             let (project, actor) = (Some(me.project.id.clone()), Actor::Agent(session.clone()));
             Self::conclude(&*self.host, tx, now, project, actor, vec![change])?;
         }

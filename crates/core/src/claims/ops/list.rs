@@ -16,6 +16,7 @@ use crate::claims::HeldSummary;
 use crate::claims::HoldView;
 use crate::claims::HoldsOutcome;
 use crate::claims::PathOutcome;
+use crate::claims::Pattern;
 use crate::claims::Resource;
 use crate::claims::Strength;
 use crate::claims::TouchView;
@@ -152,6 +153,43 @@ impl App {
             touched,
         })
     }
+}
+
+/// How much an agent has reserved itself.
+pub(crate) fn held_by(
+    host: &dyn Host,
+    files: &dyn SideFiles,
+    tx: &dyn Tx,
+    agent: &Agent,
+    most: usize,
+) -> Result<HeldSummary, StoreError> {
+    let me = actor(Some(agent));
+    let live = gather(host, files, tx, tx.holds_of(&me)?, host.now())?;
+    let viewer = Viewer::new(&live, tx, &me);
+    let first = live.holds.iter().take(most).map(|hold| viewer.see(hold)).collect::<Result<_, _>>()?;
+    Ok(HeldSummary { count: live.holds.len(), first })
+}
+
+/// What an agent has reserved of the files that another has read or written lately.
+pub(crate) fn in_the_way_of(
+    host: &dyn Host,
+    files: &dyn SideFiles,
+    tx: &dyn Tx,
+    holder: &Agent,
+    reader: &Agent,
+) -> Result<Vec<String>, StoreError> {
+    let holds = tx.holds_of(&actor(Some(holder)))?;
+    if holds.is_empty() {
+        return Ok(Vec::new());
+    }
+    let steps = files.trail(&reader.session).map_or_else(Vec::new, |trail| trail.steps);
+    let visited = steps.iter().flat_map(|step| step.read.iter().chain(&step.written));
+    let visited: Vec<Pattern> = visited.map(|visit| Pattern::file(&visit.path)).collect();
+    let is_met = |held: &Pattern| visited.iter().any(|path| held.overlaps(path, host.case()));
+    let live = gather(host, files, tx, holds, host.now())?;
+    let met = live.holds.iter().filter(|hold| hold.strength != Strength::Overridden);
+    let met = met.filter(|hold| hold.resource.pattern().is_some_and(is_met));
+    Ok(met.map(|hold| hold.resource.shown()).collect())
 }
 
 /// How much of those whose holder is wanted and lives.

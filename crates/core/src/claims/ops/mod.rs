@@ -18,6 +18,8 @@ mod stale_reads;
 mod touch;
 mod wait;
 
+pub(crate) use list::held_by;
+pub(crate) use list::in_the_way_of;
 pub use restore::Restore;
 
 use std::cell::RefCell;
@@ -54,7 +56,6 @@ use crate::host::Host;
 use crate::host::Located;
 use crate::journal::Actor;
 use crate::journal::Change;
-use crate::messages;
 use crate::presence;
 use crate::presence::Agent;
 use crate::presence::Caller;
@@ -338,7 +339,6 @@ fn asker(host: &dyn Host, me: Option<&Agent>) -> Asker {
     Asker {
         actor: actor(me),
         label: label(host, me),
-        sender: messages::sender(host, me),
         machine: host.name(),
         worktree: me.map(|me| me.location.worktree.clone()),
         project: me.map(|me| me.project.id.clone()),

@@ -11,6 +11,7 @@ use crate::claims::ClaimError;
 use crate::claims::Contest;
 use crate::claims::Hold;
 use crate::claims::Strength;
+use crate::claims::wording;
 use crate::journal::Change;
 use crate::messages;
 use crate::messages::MessageType;
@@ -62,20 +63,7 @@ pub(in crate::claims) fn contest(
     changes.push(Change::Claims(ClaimChange::Contested { key: hold.key(), contest: contest.clone() }));
     let to: Vec<&Agent> = live.agent(&hold.holder).into_iter().collect();
     let (kind, priority) = (MessageType::Question, Priority::Urgent);
-    let question = question(hold, &contest, want.seconds);
-    changes.push(messages::notice(asker.sender.clone(), &to, kind, priority, question));
+    let question = wording::contest(hold, &contest, want.seconds);
+    changes.push(messages::notice(&to, kind, priority, question));
     Ok((Hold { contest: Some(contest), ..hold.clone() }, changes))
-}
-
-/// What its holder is asked.
-fn question(hold: &Hold, contest: &Contest, seconds: i64) -> String {
-    let why = contest.reason.as_ref();
-    let why = why.map_or_else(String::new, |reason| format!(": {}", text::quoted(reason, 300)));
-    let resource = text::foreign(&hold.resource.shown(), 200);
-    let quoted = text::shell_quoted(&hold.resource.shown());
-    let verb = if hold.strength == Strength::Blocking { "reserve" } else { "claim" };
-    format!(
-        "I need {resource}, which you hold{why}. If you are done with it: consort release {quoted}. If you still \
-         need it: consort {verb} {quoted}; otherwise it may be taken in {seconds} s."
-    )
 }

@@ -14,7 +14,6 @@ use crate::journal::Change;
 use crate::messages;
 use crate::messages::MessageType;
 use crate::messages::Priority;
-use crate::messages::Sender;
 use crate::presence::Agent;
 use crate::presence::SessionId;
 use crate::project::ProjectId;
@@ -71,7 +70,7 @@ impl LiveHolds {
         }
         let is_any = !to.is_empty();
         let (kind, priority) = (MessageType::Info, Priority::High);
-        is_any.then(|| messages::notice(asker.sender.clone(), &to, kind, priority, text))
+        is_any.then(|| messages::notice(&to, kind, priority, text))
     }
 }
 
@@ -80,7 +79,6 @@ pub(in crate::claims) struct Asker {
     pub(in crate::claims) actor: Actor,
     /// In words: `GoldFalcon (claude on feat/auth)`.
     pub(in crate::claims) label: String,
-    pub(in crate::claims) sender: Sender,
     pub(in crate::claims) machine: String,
     pub(in crate::claims) worktree: Option<PathBuf>,
     pub(in crate::claims) project: Option<ProjectId>,

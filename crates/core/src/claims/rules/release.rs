@@ -12,6 +12,7 @@ use crate::claims::ClaimError;
 use crate::claims::Hold;
 use crate::claims::Release;
 use crate::claims::Strength;
+use crate::claims::wording;
 use crate::journal::Actor;
 use crate::journal::Change;
 use crate::presence::NotAllowed;
@@ -80,11 +81,9 @@ pub(in crate::claims) fn release(
     let whom = gone.iter().flat_map(|(hold, _)| {
         [Some(&hold.holder), hold.contest.as_ref().map(|contest| &contest.by)].into_iter().flatten()
     });
-    let what = text::first_few(gone.iter().map(|(hold, _)| text::foreign(&hold.resource.shown(), 120)), 4);
-    let text = match gone.iter().any(|(_, why)| *why == Release::Forced) {
-        true => format!("I have taken what was held: {what}."),
-        false => format!("I have let go of {what}: it is free."),
-    };
+    let what: Vec<String> = gone.iter().map(|(hold, _)| hold.resource.shown()).collect();
+    let is_taken = gone.iter().any(|(_, why)| *why == Release::Forced);
+    let text = wording::released(&asker.actor, &asker.label, &what, is_taken);
     changes.extend(live.tell(asker, whom, text));
     let released = gone.iter().map(|(hold, _)| *hold).chain(over).cloned().collect();
     Ok((released, changes))

@@ -11,7 +11,6 @@ use crate::claims::ClaimError;
 use crate::claims::HoldKey;
 use crate::journal::Change;
 use crate::messages::MessageChange;
-use crate::messages::Sender;
 use crate::presence::Agent;
 use crate::presence::Location;
 use crate::presence::NotAllowed;
@@ -48,15 +47,7 @@ fn verb() -> impl Strategy<Value = Verb> {
 fn asker(who: u8) -> Asker {
     let actor = if who == 0 { Actor::Person } else { Actor::Agent(session(who)) };
     let name = format!("a{who}");
-    let sender = Sender {
-        who: actor.clone(),
-        name: name.clone(),
-        kind: None,
-        project: None,
-        branch: None,
-        details: None,
-    };
-    Asker { actor, label: name, sender, machine: "m".into(), worktree: None, project: None }
+    Asker { actor, label: name, machine: "m".into(), worktree: None, project: None }
 }
 
 fn session(who: u8) -> SessionId {

@@ -1,9 +1,12 @@
 //! Checks the arguments of one knowledge action, and collects its mistakes.
 
+use std::collections::BTreeSet;
+
 use serde_json::Value;
 
 use super::Action;
 use super::Planner;
+use super::View;
 use super::edit;
 use super::set;
 use crate::engine::StoreError;
@@ -16,7 +19,7 @@ use crate::knowledge::Mistake;
 use crate::text;
 
 /// How long a text may be, in bytes.
-const LONGEST: usize = 16 << 10;
+pub(in crate::knowledge) const LONGEST: usize = 16 << 10;
 
 /// How many members may be added to a list at once.
 const MOST_MEMBERS: usize = 200;
@@ -33,7 +36,7 @@ impl Planner<'_> {
     /// The kinds that know a name.
     pub(super) fn any(&self, name: &str) -> Result<Vec<Kind>, StoreError> {
         let mut kinds = Vec::new();
-        for kind in &Kind::ALL[..4] {
+        for kind in &Kind::NAMED {
             if !self.ids(*kind, name)?.is_empty() {
                 kinds.push(*kind);
             }
@@ -53,7 +56,7 @@ impl Planner<'_> {
         let is_wanted = |kind: &Kind| {
             kinds.contains(kind) && wanted.is_none_or(|wanted| Kind::named(wanted) == Some(*kind))
         };
-        let name = if field == "path" { relative(&name) } else { name };
+        let name = if field == "path" { self.view.place(&name).unwrap_or(name) } else { name };
         let found: Vec<Kind> = self.any(&name)?.into_iter().filter(is_wanted).collect();
         match found.as_slice() {
             [kind] => Ok(Some((*kind, name.clone(), self.ids(*kind, &name)?))),
@@ -69,8 +72,26 @@ impl Planner<'_> {
 
     /// What an action's entity is known by.
     pub(super) fn key(&mut self, action: &Action<'_>, kind: Kind) -> Option<String> {
-        let name = self.text(action, kind.key_field())?;
-        Some(if kind == Kind::File { relative(&name) } else { name })
+        let field = kind.key_field();
+        if kind == Kind::Note && action.props.get(field).is_none() {
+            return self.text(action, "description").map(|text| title(&text));
+        }
+        let name = self.text(action, field)?;
+        if kind != Kind::File {
+            return Some(name);
+        }
+        self.place(action, field, &name)
+    }
+
+    /// The file of the project that is meant.
+    pub(super) fn place(&mut self, action: &Action<'_>, field: &str, written: &str) -> Option<String> {
+        match self.view.place(written) {
+            Ok(name) => Some(name),
+            Err(why) => {
+                self.wrong(Some(action.name), Some(field), &why, &Value::from(written));
+                None
+            }
+        }
     }
 
     pub(super) fn text(&mut self, action: &Action<'_>, field: &str) -> Option<String> {
@@ -99,6 +120,9 @@ impl Planner<'_> {
             (FieldType::Text, Value::String(text)) if text.len() > LONGEST => {
                 "is longer than 16 KiB".to_owned()
             }
+            (FieldType::Text, Value::String(text)) if field.is_place => {
+                return vec![set(id, field.name, self.view.location(text))];
+            }
             (FieldType::Text, Value::String(text)) => return vec![set(id, field.name, text.as_str())],
             (FieldType::Text, _) => "is not a text".to_owned(),
             (FieldType::Number(least, most), value) => match value.as_f64() {
@@ -120,7 +144,9 @@ impl Planner<'_> {
                 }
                 Some(members) => {
                     let add = |(place, member): (usize, &&str)| {
-                        let (set, member) = (field.name.to_owned(), (*member).to_owned());
+                        let member =
+                            if field.is_place { self.view.location(member) } else { (*member).to_owned() };
+                        let set = field.name.to_owned();
                         edit(id, EditChange::Add { set, member, value: place.into() })
                     };
                     return members.iter().enumerate().map(add).collect();
@@ -153,6 +179,29 @@ impl Planner<'_> {
         }
     }
 
+    /// A link may lead to what nobody has recorded yet, which its result says; to what
+    /// is like something known, it would be a slip of the pen.
+    pub(super) fn unknown_end(
+        &mut self,
+        action: &Action<'_>,
+        field: &str,
+        end: &str,
+    ) -> Result<String, StoreError> {
+        let names = self.names_of(&Kind::NAMED)?;
+        if text::nearest(end, names.iter().map(String::as_str)).is_some() {
+            self.unknown(action, field, &Kind::NAMED, end)?;
+        }
+        Ok(format!(" (nothing is known of {end} yet)"))
+    }
+
+    fn names_of(&self, kinds: &[Kind]) -> Result<Vec<String>, StoreError> {
+        let mut names = Vec::new();
+        for kind in kinds {
+            names.extend(self.view.names(*kind)?);
+        }
+        Ok(names)
+    }
+
     pub(super) fn unknown(
         &mut self,
         action: &Action<'_>,
@@ -160,10 +209,7 @@ impl Planner<'_> {
         kinds: &[Kind],
         name: &str,
     ) -> Result<(), StoreError> {
-        let mut names = Vec::new();
-        for kind in kinds {
-            names.extend(self.view.names(*kind)?);
-        }
+        let names = self.names_of(kinds)?;
         let nearest = text::nearest(name, names.iter().map(String::as_str));
         let hint = nearest.map_or_else(String::new, |nearest| format!("; did you mean `{nearest}`?"));
         self.wrong(
@@ -186,6 +232,19 @@ impl Planner<'_> {
     }
 }
 
+/// The names that a batch records, whatever else is wrong with it.
+pub(super) fn recorded(actions: &Value, view: &dyn View) -> BTreeSet<String> {
+    let name = |action: &Value| {
+        let is_record = action.get(0)?.as_str()?.starts_with("record-");
+        let props = action.get(1).filter(|_| is_record)?;
+        let name = props.get("name").or_else(|| props.get("path"))?.as_str()?;
+        let is_path = props.get("path").is_some();
+        let place = if is_path { view.place(name.trim()).ok() } else { None };
+        Some(place.unwrap_or_else(|| name.trim().to_owned()))
+    };
+    actions.as_array().into_iter().flatten().filter_map(name).collect()
+}
+
 pub(super) fn props_of<'a>(action: &Action<'a>, field: &Field) -> Option<&'a Value> {
     action.props.get(field.name).or_else(|| field.aliases.iter().find_map(|alias| action.props.get(*alias)))
 }
@@ -199,17 +258,11 @@ pub(super) fn texts(value: &Value) -> Option<Vec<&str>> {
     }
 }
 
-/// A path as the project knows it.
-fn relative(path: &str) -> String {
-    let mut parts: Vec<&str> = Vec::new();
-    for part in path.split('/') {
-        match part {
-            "" | "." => {}
-            ".." => drop(parts.pop()),
-            part => parts.push(part),
-        }
-    }
-    parts.join("/")
+/// What a note without a name is called: its first words.
+fn title(text: &str) -> String {
+    let words = text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
+    let title = words.take(6).collect::<Vec<_>>().join("-").to_lowercase();
+    if title.is_empty() { "note".to_owned() } else { title }
 }
 
 /// Enough of what was given to recognise it.

@@ -7,6 +7,7 @@
 mod checks;
 
 use std::collections::BTreeMap;
+use std::collections::BTreeSet;
 
 use serde_json::Map;
 use serde_json::Value;
@@ -19,10 +20,13 @@ use super::Known;
 use super::Mistake;
 use super::merge::CONFIRMED;
 use super::merge::DELETED;
+use super::merge::FROM_ID;
 use super::merge::KIND;
 use super::merge::STALE;
+use super::merge::TO_ID;
 use crate::engine::StoreError;
 use crate::text;
+pub(super) use checks::LONGEST;
 use checks::props_of;
 use checks::texts;
 
@@ -38,6 +42,12 @@ pub(super) trait View {
 
     /// All names of a kind, for a hint.
     fn names(&self, kind: Kind) -> Result<Vec<String>, StoreError>;
+
+    /// The file of the project that a path means, or why there is none.
+    fn place(&self, written: &str) -> Result<String, String>;
+
+    /// A path with a line perhaps, where that is in the project; else as it is written.
+    fn location(&self, written: &str) -> String;
 }
 
 /// What a batch would do.
@@ -50,7 +60,22 @@ pub(super) struct Planned {
     /// Whether what is known of files may change at all.
     pub(super) is_about_files: bool,
     pub(super) mistakes: Vec<Mistake>,
+    /// How many edits there are after each action.
+    pub(super) ends: Vec<usize>,
+    /// Imported relationships to what is not known yet.
+    pub(super) dangling: Vec<String>,
 }
+
+/// What a batch may be.
+#[derive(Clone, Copy)]
+pub(super) struct Bounds {
+    pub(super) most: usize,
+    /// Whether it was recorded elsewhere: then nobody is asked what an unknown name means.
+    pub(super) is_import: bool,
+}
+
+/// The bounds of what somebody records.
+pub(super) const USUAL: Bounds = Bounds { most: MOST_ACTIONS, is_import: false };
 
 /// A relationship is known by its ends and its type together.
 pub(super) fn link_name(from: &str, kind: &str, to: &str) -> String {
@@ -60,25 +85,28 @@ pub(super) fn link_name(from: &str, kind: &str, to: &str) -> String {
 pub(super) fn plan(
     actions: &Value,
     view: &dyn View,
+    bounds: Bounds,
     new_id: &mut dyn FnMut() -> String,
 ) -> Result<Planned, StoreError> {
-    let mut planner =
-        Planner { view, new_id, planned: Planned::default(), names: BTreeMap::new(), action: 0 };
+    let Bounds { most, is_import } = bounds;
+    let (planned, names, recorded) = (Planned::default(), BTreeMap::new(), checks::recorded(actions, view));
+    let mut planner = Planner { view, new_id, planned, names, recorded, action: 0, is_import };
     let wrong =
         |message: String| Mistake { action: 0, name: None, field: None, message, received: Value::Null };
     match actions.as_array().map(Vec::as_slice) {
         None => planner.planned.mistakes.push(wrong("`actions` is not a list".into())),
         Some([]) => planner.planned.mistakes.push(wrong("there are no actions".into())),
-        Some(all) if all.len() > MOST_ACTIONS => {
+        Some(all) if all.len() > most => {
             planner
                 .planned
                 .mistakes
-                .push(wrong(format!("there are {} actions, of at most {MOST_ACTIONS}", all.len())));
+                .push(wrong(format!("there are {} actions, of at most {most}", all.len())));
         }
         Some(all) => {
             for (index, action) in all.iter().enumerate() {
                 planner.action = index;
                 planner.one(action)?;
+                planner.planned.ends.push(planner.planned.edits.len());
             }
         }
     }
@@ -91,7 +119,10 @@ struct Planner<'a> {
     planned: Planned,
     /// The entities behind a name as the batch will have left them; none: taken back.
     names: BTreeMap<(Kind, String), Vec<String>>,
+    /// The names that the batch records somewhere: links may come before.
+    recorded: BTreeSet<String>,
     action: usize,
+    is_import: bool,
 }
 
 /// An action that is being looked at.
@@ -112,11 +143,13 @@ impl Planner<'_> {
             "record-pattern" => self.record(&action, Kind::Pattern),
             "record-decision" => self.record(&action, Kind::Decision),
             "record-file-understanding" => self.record(&action, Kind::File),
+            "record-note" => self.record(&action, Kind::Note),
             "link-entities" => self.link(&action),
             "delete-principle" => self.delete(&action, Kind::Principle),
             "delete-pattern" => self.delete(&action, Kind::Pattern),
             "delete-decision" => self.delete(&action, Kind::Decision),
             "delete-file-understanding" => self.delete(&action, Kind::File),
+            "delete-note" => self.delete(&action, Kind::Note),
             "delete-relationship" => self.unlink(&action),
             "update-confidence" => self.update_confidence(&action),
             "add-evidence" => self.add_evidence(&action),
@@ -168,7 +201,10 @@ impl Planner<'_> {
         self.done(edits, format!("{verb} {} {name}", kind.as_str()));
         if kind == Kind::File {
             self.planned.is_about_files = true;
-            self.planned.files.push((id.clone(), name.clone()));
+            // What was understood elsewhere was understood of what was there.
+            if !(self.is_import && action.props.contains_key("hash")) {
+                self.planned.files.push((id.clone(), name.clone()));
+            }
         }
         self.names.insert((kind, name), vec![id]);
         Ok(())
@@ -206,10 +242,11 @@ impl Planner<'_> {
         self.only(action, allowed, |name| kind.field(name).is_some());
         let ends = ["from", "to", "type"].map(|field| self.text(action, field));
         let [Some(from), Some(to), Some(of)] = ends else { return Ok(()) };
-        for (field, end) in [("from", &from), ("to", &to)] {
-            if self.any(end)?.is_empty() {
-                self.unknown(action, field, &Kind::ALL[..4], end)?;
-            }
+        let (from, no_from) = self.end(action, "from", from)?;
+        let (to, no_to) = self.end(action, "to", to)?;
+        let unknown = no_from + &no_to;
+        if self.is_import && !unknown.is_empty() {
+            self.planned.dangling.push(format!("{from} {of} {to}"));
         }
         let name = link_name(&from, &of, &to);
         let ids = self.ids(kind, &name)?;
@@ -222,6 +259,10 @@ impl Planner<'_> {
                 [("from", &from), ("to", &to), ("type", &of)]
                     .map(|(field, text)| set(&id, field, text.as_str())),
             );
+            // Another may rename an end meanwhile, and know nothing of this.
+            for (field, end) in [(FROM_ID, &from), (TO_ID, &to)] {
+                edits.extend(self.id_of(end)?.map(|end| set(&id, field, end)));
+            }
         }
         for field in &kind.fields()[3..] {
             if let Some(value) = props_of(action, field).filter(|value| !value.is_null()) {
@@ -229,15 +270,46 @@ impl Planner<'_> {
             }
         }
         let verb = if is_new { "linked" } else { "updated" };
-        self.done(edits, format!("{verb} {from} {of} {to}"));
+        self.done(edits, format!("{verb} {from} {of} {to}{unknown}"));
         self.names.insert((kind, name), vec![id]);
         Ok(())
+    }
+
+    /// What an end of a relationship is called: a name, or a file however it is written;
+    /// and a remark where nothing is known of it yet.
+    fn end(&mut self, action: &Action<'_>, field: &str, end: String) -> Result<(String, String), StoreError> {
+        if !self.any(&end)?.is_empty() || self.recorded.contains(&end) {
+            return Ok((end, String::new()));
+        }
+        if let Ok(name) = self.view.place(&end)
+            && (!self.ids(Kind::File, &name)?.is_empty() || self.recorded.contains(&name))
+        {
+            return Ok((name, String::new()));
+        }
+        if self.is_import {
+            return Ok((end, "unknown".to_owned()));
+        }
+        let unknown = self.unknown_end(action, field, &end)?;
+        Ok((end, unknown))
+    }
+
+    /// The entity that an end is, if one alone has that name.
+    fn id_of(&self, end: &str) -> Result<Option<String>, StoreError> {
+        match self.any(end)?.as_slice() {
+            [kind] => Ok(self.ids(*kind, end)?.into_iter().next()),
+            _ => Ok(None),
+        }
     }
 
     fn unlink(&mut self, action: &Action<'_>) -> Result<(), StoreError> {
         self.only(action, ["from", "to", "type"], |_| false);
         let ends = ["from", "to", "type"].map(|field| self.text(action, field));
         let [Some(from), Some(to), Some(of)] = ends else { return Ok(()) };
+        let known_as = |end: String| self.view.place(&end).ok().filter(|name| *name != end).unwrap_or(end);
+        let (from, to) = match self.ids(Kind::Relationship, &link_name(&from, &of, &to))?.is_empty() {
+            true => (known_as(from), known_as(to)),
+            false => (from, to),
+        };
         let name = link_name(&from, &of, &to);
         let ids = self.ids(Kind::Relationship, &name)?;
         if ids.is_empty() {
@@ -285,7 +357,7 @@ impl Planner<'_> {
     }
 
     fn add_evidence(&mut self, action: &Action<'_>) -> Result<(), StoreError> {
-        self.only(action, ["name", "principle", "evidence"], |_| false);
+        self.only(action, ["name", "principle", "evidence", "against"], |_| false);
         let field = if action.props.contains_key("principle") { "principle" } else { "name" };
         let Some(name) = self.text(action, field) else { return Ok(()) };
         let ids = self.ids(Kind::Principle, &name)?;
@@ -295,7 +367,16 @@ impl Planner<'_> {
             return Ok(());
         };
         let Some(field) = Kind::Principle.field("evidence") else { return Ok(()) };
-        let edits = self.field(action, field, id, value);
+        let mut edits = self.field(action, field, id, value);
+        let is_against = action.props.get("against").and_then(Value::as_bool).unwrap_or_default();
+        if let Some(known) = self.view.known(Kind::Principle, &name)? {
+            let told: Vec<&str> = known.texts("evidence").collect();
+            let is_new = |text: &&&str| !told.contains(*text);
+            let count = texts(value).map_or(0, |all| all.iter().filter(is_new).count());
+            let before = known.fields.get("confidence").and_then(Value::as_f64);
+            let moved = moved_confidence(before, count, is_against);
+            edits.push(set(id, "confidence", moved));
+        }
         self.done(edits, format!("updated principle {name}"));
         Ok(())
     }
@@ -303,7 +384,7 @@ impl Planner<'_> {
     /// It was looked at and still holds.
     fn confirm(&mut self, action: &Action<'_>) -> Result<(), StoreError> {
         self.only(action, ["name", "path", "kind"], |_| false);
-        let Some((kind, name, ids)) = self.one_of(action, &Kind::ALL[..4])? else { return Ok(()) };
+        let Some((kind, name, ids)) = self.one_of(action, &Kind::NAMED)? else { return Ok(()) };
         let edits: Vec<Edit> =
             ids.iter().flat_map(|id| [set(id, CONFIRMED, true), set(id, STALE, Value::Null)]).collect();
         if kind == Kind::File {
@@ -316,8 +397,10 @@ impl Planner<'_> {
 
     fn rename(&mut self, action: &Action<'_>) -> Result<(), StoreError> {
         self.only(action, ["name", "path", "kind", "to"], |_| false);
-        let Some((kind, name, ids)) = self.one_of(action, &Kind::ALL[..4])? else { return Ok(()) };
+        let Some((kind, name, ids)) = self.one_of(action, &Kind::NAMED)? else { return Ok(()) };
         let Some(to) = self.text(action, "to") else { return Ok(()) };
+        let to = if kind == Kind::File { self.place(action, "to", &to) } else { Some(to) };
+        let Some(to) = to else { return Ok(()) };
         if !self.ids(kind, &to)?.is_empty() {
             self.wrong(Some(action.name), Some("to"), "is taken by another", &Value::from(to.as_str()));
             return Ok(());
@@ -351,17 +434,29 @@ pub(super) const ACTIONS: &[&str] = &[
     "record-pattern",
     "record-decision",
     "record-file-understanding",
+    "record-note",
     "link-entities",
     "delete-principle",
     "delete-pattern",
     "delete-decision",
     "delete-file-understanding",
+    "delete-note",
     "delete-relationship",
     "update-confidence",
     "add-evidence",
     "confirm",
     "rename",
 ];
+
+/// How sure one is after so many new pieces of evidence: each for it takes a fifth of
+/// what is missing, each against it a fifth of what there is. 0.5 where nobody said.
+pub(super) fn moved_confidence(before: Option<f64>, count: usize, is_against: bool) -> f64 {
+    let mut confidence = before.unwrap_or(0.5);
+    for _ in 0..count {
+        confidence += if is_against { -confidence } else { 1.0 - confidence } / 5.0;
+    }
+    (confidence * 100.0).round() / 100.0
+}
 
 fn edit(id: &str, change: EditChange) -> Edit {
     Edit { entity: id.to_owned(), change }

@@ -17,18 +17,25 @@ use crate::journal::Seq;
 use crate::journal::TailRequest;
 use crate::knowledge::ActOutcome;
 use crate::knowledge::ActRequest;
+use crate::knowledge::ImportOutcome;
+use crate::knowledge::ImportedThing;
 use crate::knowledge::Kind;
 use crate::knowledge::KnowledgeChange;
 use crate::knowledge::KnowledgeError;
 use crate::knowledge::KnowledgeIndex;
 use crate::knowledge::Known;
+use crate::knowledge::Mistake;
 use crate::knowledge::Scope;
 use crate::knowledge::Source;
 use crate::knowledge::actions;
 use crate::knowledge::fresh_replica;
 use crate::knowledge::model;
+use crate::knowledge::place::Standpoint;
 use crate::presence;
 use crate::presence::Caller;
+use crate::secrets;
+use crate::secrets::Secret;
+use serde_json::Value;
 
 impl App {
     /// Records a batch, as a whole or not at all.
@@ -43,6 +50,30 @@ impl App {
         index: &mut dyn KnowledgeIndex,
         request: &ActRequest,
     ) -> Result<ActOutcome, KnowledgeError> {
+        self.record_batch(index, request, actions::USUAL, &[]).map(|(outcome, _)| outcome)
+    }
+
+    /// Records what was recorded elsewhere, with who said so and when: all of it as one
+    /// entry, or nothing.
+    pub fn import_knowledge(
+        &mut self,
+        index: &mut dyn KnowledgeIndex,
+        request: &ActRequest,
+        things: &[ImportedThing],
+    ) -> Result<ImportOutcome, KnowledgeError> {
+        let actions = things.iter().map(|thing| thing.action.clone()).collect();
+        let request = ActRequest { actions, ..request.clone() };
+        let (outcome, dangling) = self.record_batch(index, &request, IMPORT, things)?;
+        Ok(ImportOutcome { recorded: outcome.results.len(), dangling })
+    }
+
+    fn record_batch(
+        &mut self,
+        index: &mut dyn KnowledgeIndex,
+        request: &ActRequest,
+        bounds: actions::Bounds,
+        things: &[ImportedThing],
+    ) -> Result<(ActOutcome, Vec<String>), KnowledgeError> {
         let now = self.host.now();
         let files = self.engine.side_files();
         if request.scope != Scope::Global {
@@ -64,36 +95,101 @@ impl App {
             && let Some(seq) = index.recorded(&request.scope, key)?
         {
             let number = number_of(&*tx, seq)?;
-            return Ok(ActOutcome { number, duplicate: true, results: Vec::new() });
+            return Ok((ActOutcome { number, duplicate: true, results: Vec::new() }, Vec::new()));
         }
         let host = &*self.host;
-        let view = InScope { index, scope: &request.scope, newest: Cell::default() };
-        let mut planned =
-            actions::plan(&request.actions, &view, &mut || EntryId::new(now, host.random()).to_string())?;
+        let (worktree, cwd) = (&*request.worktree, &*request.cwd);
+        let from = Standpoint { host, worktree, cwd };
+        let view = InScope { index, scope: &request.scope, newest: Cell::default(), from };
+        let mut new_id = || EntryId::new(now, host.random()).to_string();
+        let mut planned = actions::plan(&request.actions, &view, bounds, &mut new_id)?;
+        if !(request.even_so && actor == Actor::Person) {
+            planned.mistakes.extend(secrets_in(&request.actions));
+        }
         if !planned.mistakes.is_empty() {
             return Err(KnowledgeError::Mistaken { mistakes: planned.mistakes });
         }
+        let mut hashes = Vec::new();
         for (id, path) in &planned.files {
             // Whoever says what a file is for has seen it as it is.
             let hash = host.content_hash(&request.worktree.join(path));
-            planned.edits.extend(hash.map(|hash| actions::set(id, "hash", hash)));
+            hashes.extend(hash.map(|hash| actions::set(id, "hash", hash)));
         }
         let at = model::time_after(now, view.newest.get());
         let with_files = planned.is_about_files;
         let writer = tx.replica(&host.name(), fresh_replica(host.random()))?;
-        let by = Source { name: by.0, kind: by.1, commit: host.commit(&request.worktree) };
-        let change =
-            KnowledgeChange::Edited { writer, by, edits: planned.edits, key: request.key.clone(), at };
+        let by = Source { name: by.0, kind: by.1, commit: host.commit(&request.worktree), via: None };
+        let mut changes = imported(&mut planned, things, &by, writer, now);
+        let edits = [planned.edits, hashes].concat();
+        if changes.is_empty() || !edits.is_empty() {
+            changes.push(KnowledgeChange::Edited { writer, by, edits, key: request.key.clone(), at });
+        }
+        let changes = changes.into_iter().map(Change::Knowledge).collect();
         let (id, project) = (EntryId::new(now, host.random()), request.scope.project().cloned());
-        let entry = NewEntry { id, at: now, project, actor, changes: vec![Change::Knowledge(change)] };
+        let entry = NewEntry { id, at: now, project, actor, changes };
         let recorded = Self::conclude_with(host, tx, &entry)?;
         let number = recorded.numbers[0].unwrap_or(0);
         // It is recorded; whoever reads next takes it in otherwise.
         if index.ingest(&[entry.kept(&recorded)], recorded.seq).is_ok() {
             let _ = self.write_digest(index, &request.scope, with_files);
         }
-        Ok(ActOutcome { number, duplicate: false, results: planned.results })
+        self.note_recorded(&request.scope, &request.worktree);
+        Ok((ActOutcome { number, duplicate: false, results: planned.results }, planned.dangling))
     }
+}
+
+/// An import is one entry.
+const IMPORT: actions::Bounds = actions::Bounds { most: 100_000, is_import: true };
+
+/// Where what was imported came from.
+const VIA_IMPORT: &str = "import";
+
+/// Takes the edits of things out that say who said so and when: a change for all of
+/// one author and moment that stand together.
+fn imported(
+    planned: &mut actions::Planned,
+    things: &[ImportedThing],
+    ours: &Source,
+    writer: u64,
+    now: Timestamp,
+) -> Vec<KnowledgeChange> {
+    let mut changes: Vec<KnowledgeChange> = Vec::new();
+    let (mut rest, mut start) = (Vec::new(), 0);
+    for (thing, end) in things.iter().zip(&planned.ends) {
+        let edits = planned.edits[start..*end].to_vec();
+        start = *end;
+        let Some(said) = thing.at.map(|at| at.min(now)) else {
+            rest.extend(edits);
+            continue;
+        };
+        let by = thing.by.clone().unwrap_or_else(|| ours.clone());
+        let by = Source { via: Some(VIA_IMPORT.into()), ..by };
+        match changes.last_mut() {
+            Some(KnowledgeChange::Edited { by: last, edits: all, at, .. })
+                if *last == by && *at == Some(said) =>
+            {
+                all.extend(edits);
+            }
+            _ => changes.push(KnowledgeChange::Edited { writer, by, edits, key: None, at: Some(said) }),
+        }
+    }
+    if !things.is_empty() {
+        planned.edits = rest;
+    }
+    changes
+}
+
+/// What looks like a secret in the actions of a batch. What was given is not said again.
+fn secrets_in(actions: &Value) -> Vec<Mistake> {
+    let all = actions.as_array().map(Vec::as_slice).unwrap_or_default().iter().enumerate();
+    let found = all.filter_map(|(action, one)| Some((action, one, secrets::find_in(one)?)));
+    found
+        .map(|(action, one, Secret { what, at })| {
+            let name = one.get(0).and_then(Value::as_str).map(str::to_owned);
+            let message = format!("has what looks like a {what}, at character {at} of a text");
+            Mistake { action, name, field: None, message, received: Value::Null }
+        })
+        .collect()
 }
 
 /// What the batch in that entry was numbered.
@@ -110,6 +206,7 @@ struct InScope<'a> {
     scope: &'a Scope,
     /// When the newest of what was read was said.
     newest: Cell<Timestamp>,
+    from: Standpoint<'a>,
 }
 
 impl InScope<'_> {
@@ -134,5 +231,19 @@ impl actions::View for InScope<'_> {
 
     fn names(&self, kind: Kind) -> Result<Vec<String>, StoreError> {
         self.index.names(self.scope, kind)
+    }
+
+    fn place(&self, written: &str) -> Result<String, String> {
+        match self.scope {
+            Scope::Project(_) => self.from.place(written),
+            Scope::Global => Ok(written.to_owned()),
+        }
+    }
+
+    fn location(&self, written: &str) -> String {
+        match self.scope {
+            Scope::Project(_) => self.from.location(written),
+            Scope::Global => written.to_owned(),
+        }
     }
 }

@@ -16,13 +16,27 @@ const BYTES_PER_TOKEN: usize = 4;
 impl App {
     /// What an agent that begins is told of what is known, in so many tokens: what
     /// has to do with its branch and its place first.
-    pub fn digest(&self, agent: &Agent, tokens: usize) -> Option<String> {
+    pub fn digest(&mut self, agent: &Agent, tokens: usize) -> Option<String> {
+        if tokens > 0 {
+            self.take_in_for(agent, tokens);
+        }
+        self.known_digest(agent, tokens)
+    }
+
+    /// The same of what was taken in before.
+    pub(super) fn known_digest(&self, agent: &Agent, tokens: usize) -> Option<String> {
         let lines = self.engine.side_files().digest(&agent.project.id)?;
         let below = agent.location.cwd.strip_prefix(&agent.location.worktree).unwrap_or(Path::new(""));
         let place = format!("{} {}", agent.branch.as_deref().unwrap_or_default(), below.display());
         let words = place.split(|c: char| !c.is_alphanumeric()).filter(|word| word.len() > 2);
         let words: Vec<String> = words.map(str::to_lowercase).collect();
-        digest::digest_for(&lines, &words, tokens * BYTES_PER_TOKEN)
+        let digest = digest::digest_for(&lines, &words, tokens * BYTES_PER_TOKEN)?;
+        // Should it become stale, the session hears of it.
+        let side_files = self.engine.side_files();
+        for shown in digest::shown_in(&digest) {
+            side_files.notified_before(&agent.session, shown);
+        }
+        Some(digest)
     }
 
     /// Writes out what sessions of a project are told when they start, and which

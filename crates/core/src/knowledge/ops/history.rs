@@ -1,6 +1,9 @@
 //! Knowledge verbs about the past: who said what and when, the state as of a moment,
 //! and the entries of another replica to merge.
 
+use std::collections::BTreeMap;
+use std::collections::BTreeSet;
+
 use crate::App;
 use crate::Timestamp;
 use crate::engine::StoreError;
@@ -9,12 +12,19 @@ use crate::journal::Change;
 use crate::journal::Entry;
 use crate::journal::EntryId;
 use crate::journal::Seq;
+use crate::knowledge::Edit;
+use crate::knowledge::EditChange;
+use crate::knowledge::Entity;
+use crate::knowledge::Kind;
 use crate::knowledge::KnowledgeChange;
 use crate::knowledge::KnowledgeIndex;
 use crate::knowledge::KnowledgePlace;
-use crate::knowledge::LONGEST_AHEAD;
 use crate::knowledge::Scope;
 use crate::knowledge::StampedEdit;
+use crate::knowledge::merge::KIND;
+use crate::knowledge::past_index::PastIndex;
+use crate::knowledge::past_index::Touched;
+use crate::knowledge::foreign;
 
 impl App {
     /// All entries about what is known in a scope, oldest first.
@@ -67,25 +77,63 @@ impl App {
         Ok(said)
     }
 
-    /// What was known at some moment, in an index of its own.
+    /// What was known at some moment.
     pub fn knowledge_as_of(
         &mut self,
         scope: &Scope,
         at: Timestamp,
     ) -> Result<Box<dyn KnowledgeIndex>, StoreError> {
-        let mut entries = self.knowledge_entries(scope)?;
-        entries.retain(|entry| entry.at <= at);
-        let mut index = self.engine.temporary_knowledge();
-        index.ingest(&entries, entries.last().map_or(0, |entry| entry.seq))?;
-        Ok(index)
+        let now = self.knowledge()?;
+        let mut then = self.engine.temporary_knowledge();
+        let tx = self.engine.read()?;
+        let is_here = |entry: &Entry| entry.project.as_ref() == scope.project();
+        let mut later = tx.knowledge_said_after(at)?;
+        later.retain(is_here);
+        let created = created_in(&later);
+        let before = |ids: &BTreeSet<String>| -> Result<Vec<Entry>, StoreError> {
+            let ids: BTreeSet<String> = ids.difference(&created).cloned().collect();
+            if ids.is_empty() {
+                return Ok(Vec::new());
+            }
+            let mut entries = tx.knowledge_about(&ids, at)?;
+            entries.retain(is_here);
+            entries.iter_mut().for_each(|entry| retain_edits(entry, &ids));
+            Ok(entries)
+        };
+        let mut ids: BTreeSet<String> = edits(&later).map(|edit| edit.entity.clone()).collect();
+        let mut touched = names_in(&before(&ids)?, &later, &ids);
+        add_dependents(&*now, scope, &mut touched)?;
+        let concerned: Vec<(Kind, String)> =
+            touched.iter().map(|(kind, name)| (kind, name.to_owned())).collect();
+        for (kind, name) in concerned {
+            ids.extend(now.known(scope, kind, &name)?.into_iter().flat_map(|known| known.ids));
+            // What it leans on decides whether it was stale.
+            for link in now.links(scope, &name)? {
+                for end in ["from", "to"] {
+                    for kind in Kind::ALL {
+                        let known = now.known(scope, kind, link.text(end))?;
+                        ids.extend(known.into_iter().flat_map(|known| known.ids));
+                    }
+                }
+                ids.extend(link.ids);
+                // One that is named by something's present name had another.
+                touched.extend([(Kind::Relationship, link.name)]);
+            }
+        }
+        let entries = before(&ids)?;
+        then.ingest(&entries, entries.last().map_or(0, |entry| entry.seq))?;
+        touched.extend(then.names(scope, Kind::Relationship)?.into_iter().map(|name| (Kind::Relationship, name)));
+        Ok(Box::new(PastIndex { now, then, touched }))
     }
 
-    /// Records what another replica knew, and what was new in it: also where that is
-    /// nothing we read, as long as there is an update. What it says later may build on it.
+    /// Records what another replica knew and what was new in it, and the way it came:
+    /// also where that is nothing we read, as long as there is an update. What it says
+    /// later may build on it.
     pub fn merge_knowledge(
         &mut self,
         index: &mut dyn KnowledgeIndex,
         scope: &Scope,
+        via: &str,
         update: String,
         edits: Vec<StampedEdit>,
     ) -> Result<Option<Seq>, StoreError> {
@@ -93,14 +141,101 @@ impl App {
             return Ok(None);
         }
         let now = self.host.now();
-        let is_ahead = |edit: &StampedEdit| edit.at.since(now) > LONGEST_AHEAD;
-        let (ahead, edits) = edits.into_iter().partition(is_ahead);
+        let edits = edits.into_iter().map(|edit| foreign::marked(edit, via));
+        let (edits, ahead): (Vec<StampedEdit>, _) = edits.partition(|edit| foreign::counts(edit, now));
+        let forgotten: Vec<Edit> = edits.iter().map(|stamped| stamped.edit.clone()).collect();
         let tx = self.engine.write()?;
         let changes = vec![Change::Knowledge(KnowledgeChange::Merged { update, edits, ahead })];
         let recorded =
             Self::conclude(&*self.host, tx, now, scope.project().cloned(), Actor::Consort, changes)?;
         self.catch_up(index)?;
         let _ = self.write_digest(index, scope, true);
+        if self.scrub_forgotten(scope, &forgotten)? {
+            self.catch_up(index)?;
+        }
         Ok(recorded.map(|recorded| recorded.seq))
     }
+}
+
+/// The fields that something is known by.
+const NAMING: [&str; 6] = [KIND, "name", "path", "from", "to", "type"];
+
+fn edits(entries: &[Entry]) -> impl Iterator<Item = &Edit> {
+    let changes = entries.iter().flat_map(|entry| &entry.changes);
+    changes.flat_map(|kept| match &kept.change {
+        Change::Knowledge(change) => change.stamped(Timestamp(0)).into_iter().map(|said| said.edit).collect(),
+        _ => Vec::new(),
+    })
+}
+
+/// The entities that a batch of these has made: nothing was said of them before. What
+/// another replica says of its own may be a repetition.
+fn created_in(entries: &[Entry]) -> BTreeSet<String> {
+    let changes = entries.iter().flat_map(|entry| &entry.changes);
+    let edits = changes.flat_map(|kept| match &kept.change {
+        Change::Knowledge(KnowledgeChange::Edited { edits, .. }) => edits.as_slice(),
+        _ => &[],
+    });
+    let is_first = |edit: &&Edit| matches!(&edit.change, EditChange::Set { field, .. } if field == KIND);
+    edits.filter(is_first).map(|edit| edit.entity.clone()).collect()
+}
+
+/// Leaves out what an entry says of other entities.
+fn retain_edits(entry: &mut Entry, ids: &BTreeSet<String>) {
+    for kept in &mut entry.changes {
+        match &mut kept.change {
+            Change::Knowledge(KnowledgeChange::Edited { edits, .. }) => {
+                edits.retain(|edit| ids.contains(&edit.entity));
+            }
+            Change::Knowledge(KnowledgeChange::Merged { edits, .. }) => {
+                edits.retain(|said| ids.contains(&said.edit.entity));
+            }
+            _ => {}
+        }
+    }
+}
+
+/// What these entities were called then, and at any time since.
+fn names_in(before: &[Entry], later: &[Entry], ids: &BTreeSet<String>) -> Touched {
+    let (mut entities, mut touched) = (BTreeMap::<&str, Entity>::new(), Touched::default());
+    let mut seen = BTreeSet::new();
+    let before = before.iter().map(|entry| (entry, false));
+    for (entry, is_later) in before.chain(later.iter().map(|entry| (entry, true))) {
+        for kept in &entry.changes {
+            let Change::Knowledge(change) = &kept.change else { continue };
+            for said in change.stamped(entry.at).into_iter().filter(|said| ids.contains(&said.edit.entity)) {
+                let entity = entities.entry(&said.edit.entity).or_default();
+                let is_naming = matches!(&said.edit.change, EditChange::Set { field, .. } if NAMING.contains(&field.as_str()));
+                let is_noted = is_later && (is_naming | seen.insert(&said.edit.entity));
+                touched.extend(entity.read_as().filter(|_| is_noted));
+                entity.apply(said);
+                touched.extend(entity.read_as().filter(|_| is_noted));
+            }
+        }
+    }
+    touched
+}
+
+/// What was stale or not because of what was touched: what leans on a file, and both ends
+/// of a relationship.
+fn add_dependents(
+    index: &dyn KnowledgeIndex,
+    scope: &Scope,
+    touched: &mut Touched,
+) -> Result<(), StoreError> {
+    let mut dependents = Vec::new();
+    for (kind, name) in touched.iter() {
+        match kind {
+            Kind::File => dependents
+                .extend(index.about_file(scope, name)?.into_iter().map(|known| (known.kind, known.name))),
+            Kind::Relationship => {
+                let ends = name.split('\u{1f}').step_by(2);
+                let sayings = [Kind::Principle, Kind::Pattern, Kind::Decision];
+                dependents.extend(ends.flat_map(|end| sayings.map(|kind| (kind, end.to_owned()))));
+            }
+            Kind::Principle | Kind::Pattern | Kind::Decision | Kind::Note => {}
+        }
+    }
+    touched.extend(dependents);
+    Ok(())
 }

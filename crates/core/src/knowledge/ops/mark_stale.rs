@@ -10,17 +10,24 @@ use crate::journal::Actor;
 use crate::journal::Change;
 use crate::knowledge::Kind;
 use crate::knowledge::KnowledgeChange;
+use crate::knowledge::KnowledgeIndex;
 use crate::knowledge::Scope;
 use crate::knowledge::Source;
 use crate::knowledge::actions;
+use crate::knowledge::digest;
 use crate::knowledge::fresh_replica;
 use crate::knowledge::merge::STALE;
 use crate::knowledge::model;
+use crate::presence::Agent;
 use crate::project::ProjectId;
+use crate::text;
+use serde_json::Value;
 
 impl App {
-    /// Marks what is known of files that have another content now: a mark with
-    /// the old hash, not a queue. Says which were marked.
+    /// Marks what is known of files that have another content now, with its hash, and
+    /// takes the mark from those that are what they were. Says which were marked.
+    /// Sessions that were told something that leans on them hear of it with their
+    /// next prompt.
     pub fn mark_stale(
         &mut self,
         project: &ProjectId,
@@ -37,32 +44,63 @@ impl App {
         catch_up_or_begin_anew(&*tx, &mut *index)?;
         let (mut edits, mut marked, mut newest) = (Vec::new(), Vec::new(), Timestamp::default());
         for path in paths {
-            let Some(known) = index.known(&scope, Kind::File, path)?.filter(|known| known.stale.is_none())
-            else {
-                continue;
-            };
+            let Some(known) = index.known(&scope, Kind::File, path)? else { continue };
             let hash = self.host.content_hash(&worktree.join(path)).unwrap_or_else(|| "gone".into());
-            let before = known.text("hash");
-            if before == hash {
+            let is_same = known.text("hash") == hash;
+            if is_same != known.stale.is_some() {
                 continue;
             }
-            for id in &known.ids {
-                edits.push(actions::set(id, STALE, if before.is_empty() { "unknown" } else { before }));
-                edits.push(actions::set(id, "hash", hash.as_str()));
+            let mark = if is_same { Value::Null } else { hash.into() };
+            edits.extend(known.ids.iter().map(|id| actions::set(id, STALE, mark.clone())));
+            newest = newest.max(known.at).max(known.stale.unwrap_or_default());
+            if !is_same {
+                marked.push(path.clone());
             }
-            newest = newest.max(known.at);
-            marked.push(path.clone());
         }
         if edits.is_empty() {
             return Ok(marked);
         }
         let writer = tx.replica(&self.host.name(), fresh_replica(self.host.random()))?;
-        let by = Source { name: "consort".into(), kind: None, commit: self.host.commit(worktree) };
+        let by = Source { name: "consort".into(), kind: None, commit: self.host.commit(worktree), via: None };
         let at = model::time_after(now, newest);
         let changes = vec![Change::Knowledge(KnowledgeChange::Edited { writer, by, edits, key: None, at })];
         Self::conclude(&*self.host, tx, now, Some(project.clone()), actor, changes)?;
         self.catch_up(&mut *index)?;
         self.write_digest(&*index, &scope, true)?;
+        self.tell_stale(&*index, &scope, &marked)?;
         Ok(marked)
+    }
+
+    /// Tells sessions with their next prompt that what they were told leans on files that
+    /// have changed since.
+    fn tell_stale(
+        &mut self,
+        index: &dyn KnowledgeIndex,
+        scope: &Scope,
+        paths: &[String],
+    ) -> Result<(), StoreError> {
+        let side_files = self.engine.side_files();
+        let mut agents = if paths.is_empty() { Vec::new() } else { self.engine.read()?.present()? };
+        agents.retain(|agent| Some(&agent.project.id) == scope.project());
+        for path in paths {
+            for known in index.about_file(scope, path)? {
+                let shown = digest::shown_as(&known);
+                for Agent { session, .. } in &agents {
+                    if !side_files.was_notified(session, &shown) {
+                        continue;
+                    }
+                    let told = format!(
+                        "[consort] What you were told of {shown} may no longer hold: {} has changed since.",
+                        text::foreign(path, 120)
+                    );
+                    if !side_files.notified_before(session, &told) {
+                        let kept = side_files.take_kept(session).into_iter();
+                        let all: Vec<String> = kept.chain([told]).collect();
+                        side_files.keep_for_later(session, &all.join("\n\n"));
+                    }
+                }
+            }
+        }
+        Ok(())
     }
 }

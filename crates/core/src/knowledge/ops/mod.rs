@@ -2,6 +2,9 @@
 
 mod act;
 mod digest;
+mod forget;
+mod git_file;
 mod history;
 mod index;
 mod mark_stale;
+mod suggest;

@@ -22,6 +22,12 @@ impl App {
         named(&*tx, tx.sent_by(from, limit)?)
     }
 
+    /// The last messages to a mailbox, read or not; looking at them marks nothing as read.
+    pub fn received(&mut self, mailbox: &Actor, limit: usize) -> Result<Vec<SentMessage>, StoreError> {
+        let tx = self.engine.read()?;
+        named(&*tx, tx.received(mailbox, limit)?)
+    }
+
     /// The thread of a message, as someone in that project names it.
     pub fn thread(
         &mut self,

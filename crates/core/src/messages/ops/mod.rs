@@ -19,12 +19,15 @@ use crate::journal::Change;
 use crate::journal::ChangeId;
 use crate::messages::Letter;
 use crate::messages::LetterState;
+use crate::messages::Message;
 use crate::messages::MessageChange;
 use crate::messages::MessageStore;
 use crate::messages::MessageType;
+use crate::messages::OpenThread;
 use crate::messages::Priority;
 use crate::messages::RecordedMessage;
 use crate::messages::Sender;
+use crate::messages::rules;
 use crate::messages::rules::DeliveryState;
 use crate::presence;
 use crate::presence::Agent;
@@ -66,33 +69,33 @@ pub(crate) fn transfer(tx: &dyn Tx, from: &SessionId, to: &SessionId) -> Result<
     Ok(vec![Change::Messages(MessageChange::Inherited { from: mailbox, to: successor, messages })])
 }
 
-/// What it takes to tell agents, or else the person, something that came about
-/// in the same entry.
-pub(crate) fn notice(
-    from: Sender,
-    to: &[&Agent],
-    kind: MessageType,
-    priority: Priority,
-    text: String,
-) -> Change {
+/// What it takes for Consort to tell agents, or else the person, something that came
+/// about in the same entry.
+pub(crate) fn notice(to: &[&Agent], kind: MessageType, priority: Priority, text: String) -> Change {
     let to = match to {
         [] => vec![send::person()],
         agents => agents.iter().map(|agent| send::recipient(agent)).collect(),
     };
+    let from = consort();
     let sent = RecordedMessage { from, to, kind, priority, text, reply_to: None, thread: None, key: None };
     Change::Messages(MessageChange::Sent(Box::new(sent)))
 }
 
 /// An agent, or the person, as those it writes to see it.
-pub(crate) fn sender(host: &dyn Host, me: Option<&Agent>) -> Sender {
+fn sender(host: &dyn Host, me: Option<&Agent>) -> Sender {
     send::sender(me, |me| host.branch(&me.location.worktree).or_else(|| me.branch.clone()))
+}
+
+/// Consort, as those it writes to see it.
+fn consort() -> Sender {
+    let (who, name) = (Actor::Consort, "consort".into());
+    Sender { who, name, kind: None, project: None, branch: None, details: None }
 }
 
 /// What it takes for Consort itself to tell an agent something.
 /// By its key it can be taken back.
 pub(crate) fn remark(to: &Agent, text: String, key: Option<String>) -> Change {
-    let who = Actor::Consort;
-    let from = Sender { who, name: "consort".into(), kind: None, project: None, branch: None, details: None };
+    let from = consort();
     let (to, kind, priority) = (vec![send::recipient(to)], MessageType::Info, Priority::Normal);
     let sent = RecordedMessage { from, to, kind, priority, text, reply_to: None, thread: None, key };
     Change::Messages(MessageChange::Sent(Box::new(sent)))
@@ -138,6 +141,26 @@ pub(crate) fn forget_before(tx: &dyn Tx, before: Timestamp) -> Result<Vec<Change
         changes.push(Change::Messages(MessageChange::Forgotten { messages: forgotten }));
     }
     Ok(changes)
+}
+
+/// How many messages are looked through for open threads.
+const LOOKED_THROUGH: usize = 50;
+
+/// The questions of the last day that an agent has not answered, and those of its own that
+/// nobody has; newest first. What it has not read yet is shown to it anyway.
+pub(crate) fn open_threads(tx: &dyn Tx, me: &Agent, now: Timestamp) -> Result<Vec<OpenThread>, StoreError> {
+    let mailbox = Actor::Agent(me.session.clone());
+    let received = tx.received(&mailbox, LOOKED_THROUGH)?;
+    let sent = tx.sent_by(&mailbox, LOOKED_THROUGH)?;
+    let open = rules::open_threads(&mailbox, &received, &sent, now).into_iter();
+    let view = |message: &Message| {
+        let is_mine = message.sent.from.who == mailbox;
+        let other =
+            if is_mine { message.sent.to.first().map(|to| &to.who) } else { Some(&message.sent.from.who) };
+        let with = other.map_or_else(|| Ok(String::new()), |other| name_of(tx, other))?;
+        Ok(OpenThread { called: message.called(Some(&me.project.id)), with, is_mine })
+    };
+    open.map(view).collect()
 }
 
 /// How many letters each mailbox has not read.

@@ -28,6 +28,8 @@ use crate::presence;
 use crate::presence::Agent;
 use crate::presence::Caller;
 use crate::project::ProjectId;
+use crate::secrets;
+use crate::secrets::Secret;
 use crate::side_files::SideFiles;
 use crate::text;
 
@@ -39,6 +41,10 @@ impl App {
         let files = self.engine.side_files();
         let mut tx = self.engine.write()?;
         let caller = presence::who_calls(&*self.host, &*files, &*tx, &request.caller)?;
+        let may_say_all = request.even_so && matches!(caller, Caller::Person);
+        if let Some(Secret { what, at }) = secrets::find(&request.text).filter(|_| !may_say_all) {
+            return Err(Refusal::Secret { what, at }.into());
+        }
         let me = speaker(&*tx, caller, request.as_agent.as_deref())?;
         let sending = Sending { host: &*self.host, files: &*files, tx: &*tx, me: me.as_ref() };
         let facts = sending.gather(request)?;

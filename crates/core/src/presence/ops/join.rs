@@ -45,7 +45,9 @@ impl App {
             return Err(PresenceError::RunsElsewhere { session: request.session.clone(), pid });
         }
         let (_, outcome) = self.admit(request, |_, _| true, &|_| None)?;
-        outcome.ok_or(PresenceError::NotRegistered)
+        let outcome = outcome.ok_or(PresenceError::NotRegistered)?;
+        self.note_roster_told(&outcome.agent.session, &outcome.others);
+        Ok(outcome)
     }
 
     /// Registers a session that a hook has seen, unless it was asked to leave
@@ -107,6 +109,7 @@ impl App {
             Some(&agent.session) == request.replaces.as_ref() && agent.location.process.is(&request.process)
         };
         let predecessor = others.iter().position(is_it).map(|at| others.remove(at));
+        let is_known = known.is_some();
         let former = predecessor.as_ref().or(known.as_ref().map(|(former, _)| former));
         // A session that is here keeps its name, and one that takes another's place has
         // that one's; `rename` changes it.
@@ -125,6 +128,7 @@ impl App {
             location: location(&*self.host, request, place.worktree, spec_file),
         };
         let joined = me.is_none();
+        let goes_on = is_known || predecessor.is_some();
         let mut changes = Vec::new();
         if first_sight {
             changes.push(repository_seen(&*self.host, place.repository, project.clone()));
@@ -141,7 +145,7 @@ impl App {
         others.retain(|agent| agent.project.id == project.id);
         let mut others = see(&*self.host, &*files, others);
         others.sort_by(rules::by_attention);
-        Ok((settings, Some(JoinOutcome { agent, joined, others })))
+        Ok((settings, Some(JoinOutcome { agent, joined, goes_on, others })))
     }
 }
 

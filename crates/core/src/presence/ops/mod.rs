@@ -5,9 +5,11 @@ mod activity;
 mod caller;
 mod hook_session;
 mod join;
+mod last_heard;
 mod leave;
 mod project;
 mod rename;
+mod roster;
 mod succeed;
 mod who;
 

@@ -1,5 +1,8 @@
 //! The command `consort doctor`: checks that everything is connected and sound.
 
+mod clis;
+mod fix;
+
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
@@ -10,7 +13,6 @@ use serde::Serialize;
 
 use crate::config;
 use crate::connect;
-use crate::connect::State;
 use crate::error::CommandError;
 use crate::exit;
 use crate::exit::ExitCode;
@@ -22,6 +24,12 @@ pub(crate) struct Args {
     /// Print JSON
     #[arg(long)]
     json: bool,
+    /// Fix what can be fixed, and check again; asks before settings of agent CLIs are changed
+    #[arg(long)]
+    fix: bool,
+    /// Do not ask
+    #[arg(short, long, requires = "fix")]
+    yes: bool,
 }
 
 #[derive(Serialize)]
@@ -29,15 +37,17 @@ struct Finding {
     check: String,
     level: Severity,
     detail: String,
-    /// The command that mends it.
+    /// What fixes it, mostly a command.
     #[serde(skip_serializing_if = "Option::is_none")]
-    mend: Option<String>,
+    fix: Option<String>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 enum Severity {
     Ok,
+    /// Not here, which is neither good nor bad.
+    Absent,
     Warning,
     Problem,
 }
@@ -46,9 +56,12 @@ enum Severity {
 const REPLAYED: i64 = 20_000;
 
 pub(crate) fn run(world: &World, args: &Args) -> Result<ExitCode, CommandError> {
-    let mut findings = vec![program()];
+    if args.fix {
+        fix::run(world, args.yes)?;
+    }
+    let mut findings = program();
     findings.extend(store(world));
-    findings.extend(agents(world));
+    findings.extend(clis::check(world));
     findings.extend(settings(world));
     findings.extend(shield(world));
     findings.push(hook_log(world));
@@ -61,48 +74,71 @@ pub(crate) fn run(world: &World, args: &Args) -> Result<ExitCode, CommandError> 
         for finding in &findings {
             let mark = match finding.level {
                 Severity::Ok => style.paint("32", "ok      "),
+                Severity::Absent => "-       ".to_owned(),
                 Severity::Warning => style.paint("33", "warning "),
                 Severity::Problem => style.paint("31", "problem "),
             };
             text.push_str(&format!("{mark} {}: {}\n", finding.check, finding.detail));
-            if let Some(mend) = &finding.mend {
-                text.push_str(&format!("         mend: {mend}\n"));
+            if let Some(fix) = &finding.fix {
+                text.push_str(&format!("         fix: {fix}\n"));
             }
         }
+        text.push_str(&summary(&findings));
         world.out.text(text)?;
     }
     let problem = findings.iter().any(|finding| finding.level == Severity::Problem);
     Ok(ExitCode::from(if problem { exit::FOUND_SOMETHING } else { 0 }))
 }
 
-fn finding(check: &str, level: Severity, detail: impl Into<String>, mend: Option<&str>) -> Finding {
-    Finding { check: check.into(), level, detail: detail.into(), mend: mend.map(str::to_owned) }
+/// All of it in a line.
+fn summary(findings: &[Finding]) -> String {
+    let count = |level| findings.iter().filter(|finding| finding.level == level).count();
+    let (problems, warnings) = (count(Severity::Problem), count(Severity::Warning));
+    let found: Vec<String> = [(problems, "problem"), (warnings, "warning")]
+        .into_iter()
+        .filter(|(count, _)| *count > 0)
+        .map(|(count, what)| text::count(count, what))
+        .collect();
+    match found.as_slice() {
+        [] => "All is well.\n".to_owned(),
+        found => format!("{}.\n", found.join(", ")),
+    }
 }
 
-fn program() -> Finding {
+fn finding(check: &str, level: Severity, detail: impl Into<String>, fix: Option<&str>) -> Finding {
+    Finding { check: check.into(), level, detail: detail.into(), fix: fix.map(str::to_owned) }
+}
+
+fn program() -> Vec<Finding> {
     let version = concat!("consort ", env!("CARGO_PKG_VERSION"));
     let this = std::env::current_exe().and_then(fs::canonicalize).ok();
-    let on_path = connect::find_program("consort");
-    match on_path.as_ref().and_then(|path| fs::canonicalize(path).ok()) {
-        Some(found) if Some(&found) == this.as_ref() => {
+    let on_path = connect::find_programs("consort");
+    let fix = fix_path(this.as_deref());
+    let first = match on_path.first() {
+        Some(found) if Some(found) == this.as_ref() => {
             finding("program", Severity::Ok, format!("{version} is on PATH"), None)
         }
         Some(found) => finding(
             "program",
             Severity::Warning,
             format!("{version}, but PATH finds another one: {}", found.display()),
-            mend_path(this.as_deref()).as_deref(),
+            fix.as_deref(),
         ),
         None => finding(
             "program",
             Severity::Warning,
             format!("{version} is not on PATH, so agents cannot call `consort`"),
-            mend_path(this.as_deref()).as_deref(),
+            fix.as_deref(),
         ),
-    }
+    };
+    let others = on_path.iter().skip(1).map(|other| {
+        let detail = format!("there is another one on PATH: {}", other.display());
+        finding("program", Severity::Warning, detail, Some(&format!("rm {}", other.display())))
+    });
+    [first].into_iter().chain(others).collect()
 }
 
-fn mend_path(this: Option<&Path>) -> Option<String> {
+fn fix_path(this: Option<&Path>) -> Option<String> {
     Some(format!("export PATH=\"{}:$PATH\"", this?.parent()?.display()))
 }
 
@@ -112,11 +148,11 @@ fn store(world: &World) -> Vec<Finding> {
     let entries = match app.journal_last_seq() {
         Ok(entries) => entries,
         Err(error) => {
-            let mend = consort_core::explain::Explain::hints(&error).into_iter().next();
+            let fix = consort_core::explain::Explain::hints(&error).into_iter().next();
             let error = CommandError::from(error).render();
             let causes = error.lines().filter(|line| !line.starts_with("Hint"));
             let detail = causes.map(|line| line.trim_start_matches("Error: ")).collect::<Vec<_>>().join("; ");
-            return vec![finding("store", Severity::Problem, detail, mend.as_deref())];
+            return vec![finding("store", Severity::Problem, detail, fix.as_deref())];
         }
     };
     let mut findings = Vec::new();
@@ -177,65 +213,14 @@ fn store(world: &World) -> Vec<Finding> {
     if let Ok(metadata) = fs::metadata(&world.paths.data)
         && metadata.permissions().mode() & 0o077 != 0
     {
-        let mend = format!("chmod 700 {}", world.paths.data.display());
+        let fix = format!("chmod 700 {}", world.paths.data.display());
         let detail = format!("{} can be read by others", world.paths.data.display());
-        findings.push(finding("permissions", Severity::Warning, detail, Some(&mend)));
+        findings.push(finding("permissions", Severity::Warning, detail, Some(&fix)));
     }
     findings
 }
 
-fn agents(world: &World) -> Vec<Finding> {
-    let worktree = world.place().worktree;
-    connect::standings(world, &worktree)
-        .iter()
-        .map(|standing| {
-            let version = standing.program.as_deref().and_then(version_of);
-            let name = match version {
-                Some(version) => format!("{} {version}", standing.title),
-                None => standing.title.to_owned(),
-            };
-            let sentence = standing.sentence();
-            let both = standing.user != State::Absent && standing.project != State::Absent;
-            let installed = standing.program.is_some();
-            if let Some(file) = standing.to_be_edited() {
-                finding(&name, Severity::Problem, sentence, Some(&edit(file)))
-            } else if both {
-                let detail = "connected for you and in this project: every hook runs twice";
-                finding(&name, Severity::Warning, detail, Some("consort uninit --project"))
-            } else if standing.is_connected() {
-                finding(&name, Severity::Ok, sentence + &limits(standing.kind), None)
-            } else if standing.user == State::Outdated || standing.project == State::Outdated {
-                let flag = if standing.project == State::Outdated { " --project" } else { "" };
-                finding(&name, Severity::Problem, sentence, Some(&format!("consort init{flag}")))
-            } else if installed {
-                finding(&name, Severity::Warning, sentence, Some("consort init"))
-            } else {
-                finding(&name, Severity::Ok, sentence, None)
-            }
-        })
-        .collect()
-}
-
-/// What its sessions cannot do: nobody should wait for it.
-fn limits(kind: &str) -> String {
-    let lacks = consort_agents::find(kind).map_or(&[][..], |cli| cli.missing_abilities());
-    match lacks {
-        [] => String::new(),
-        lacks => {
-            let names: Vec<&str> = lacks.iter().map(|ability| ability.missing()).collect();
-            format!("; cannot {}", names.join(", "))
-        }
-    }
-}
-
-/// The first number a program says of its version.
-fn version_of(program: &Path) -> Option<String> {
-    let told = consort_host::ask_version(program)?;
-    let is_version = |word: &&str| word.trim_start_matches('v').starts_with(|c: char| c.is_ascii_digit());
-    told.split_whitespace().find(is_version).map(str::to_owned)
-}
-
-/// The command that opens a file for the person to mend.
+/// The command that opens a file for you to change.
 fn edit(file: &Path) -> String {
     format!("${{EDITOR:-vi}} {}", file.display())
 }
@@ -251,11 +236,11 @@ fn settings(world: &World) -> Vec<Finding> {
             .warnings
             .iter()
             .map(|warning| {
-                let mend = match warning.is_to_accept {
+                let fix = match warning.is_to_accept {
                     true => Some("consort config accept".to_owned()),
                     false => warning.file.as_deref().map(edit),
                 };
-                finding("settings", Severity::Warning, &warning.text, mend.as_deref())
+                finding("settings", Severity::Warning, &warning.text, fix.as_deref())
             })
             .collect(),
         Err(error) => vec![finding("settings", Severity::Problem, error.render(), None)],
@@ -296,8 +281,8 @@ fn hook_log(world: &World) -> Finding {
             let (at, what) = last.split_once(' ').unwrap_or(("", last));
             let at = at.parse().map_or_else(|_| at.to_owned(), |at| time::local(Timestamp(at)));
             let detail = format!("{failures}, the last at {at}: {what}");
-            let mend = format!("less {0} && rm {0}", path.display());
-            finding("hooks", Severity::Warning, detail, Some(&mend))
+            let fix = format!("less {0} && rm {0}", path.display());
+            finding("hooks", Severity::Warning, detail, Some(&fix))
         }
         _ => finding("hooks", Severity::Ok, "none has failed", None),
     }

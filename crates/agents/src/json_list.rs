@@ -1,0 +1,142 @@
+//! Our strings in a list of a CLI's JSON settings, such as Claude Code's rules of what
+//! is allowed.
+//!
+//! A string that was in the list before we came is the person's, and stays.
+
+use jsonc_parser::cst::CstArray;
+use jsonc_parser::cst::CstInputValue;
+use jsonc_parser::cst::CstNode;
+
+use crate::Connection;
+use crate::SettingsError;
+use crate::json_settings::is_bare;
+use crate::json_settings::parse;
+use crate::json_settings::says;
+
+/// What a list is to have of ours.
+pub struct JsonList {
+    /// The object that it is in.
+    pub(crate) of: &'static str,
+    /// What it is called there.
+    pub(crate) name: &'static str,
+    pub(crate) items: fn() -> Vec<String>,
+}
+
+impl JsonList {
+    pub(crate) fn connection(&self, settings: &str) -> Result<Connection, SettingsError> {
+        let found = self.found(settings)?;
+        let items = (self.items)();
+        let there = items.iter().filter(|item| found.contains(item)).count();
+        Ok(match there {
+            0 => Connection::Absent,
+            there if there == items.len() => Connection::Current,
+            _ => Connection::Outdated,
+        })
+    }
+
+    pub(crate) fn connect(&self, settings: Option<&str>) -> Result<String, SettingsError> {
+        let settings = settings.filter(|text| !text.trim().is_empty()).unwrap_or("{}\n");
+        let found = self.found(settings)?;
+        let missing: Vec<String> = (self.items)().into_iter().filter(|item| !found.contains(item)).collect();
+        if missing.is_empty() {
+            return Ok(settings.to_owned());
+        }
+        let root = parse(settings)?;
+        let unexpected = |name: &str, expected| SettingsError::unexpected(&format!("`{name}`"), expected);
+        let object = root
+            .object_value_or_create()
+            .ok_or_else(|| SettingsError::unexpected("the file's content", "an object"))?;
+        let of = object.object_value_or_create(self.of).ok_or_else(|| unexpected(self.of, "an object"))?;
+        let list = of
+            .array_value_or_create(self.name)
+            .ok_or_else(|| unexpected(&format!("{}.{}", self.of, self.name), "an array"))?;
+        list.ensure_multiline();
+        for item in missing {
+            list.append(CstInputValue::String(item));
+        }
+        Ok(root.to_string())
+    }
+
+    /// `before` is what the file said before we came, if that is known.
+    pub(crate) fn disconnect(&self, settings: &str, before: Option<&str>) -> Result<String, SettingsError> {
+        let root = parse(settings)?;
+        let of = root.object_value().and_then(|object| object.get(self.of));
+        let inner = of.as_ref().and_then(|of| of.object_value());
+        let property = inner.as_ref().and_then(|inner| inner.get(self.name));
+        let list = property.as_ref().and_then(|property| property.array_value());
+        let (Some(of), Some(inner), Some(property), Some(list)) = (of, inner, property, list) else {
+            return Ok(settings.to_owned());
+        };
+        let theirs = before.and_then(|before| self.found(before).ok()).unwrap_or_default();
+        let ours: Vec<String> = (self.items)().into_iter().filter(|item| !theirs.contains(item)).collect();
+        let mut has_removed = false;
+        for element in list.elements() {
+            if string(&element).is_some_and(|item| ours.contains(&item)) {
+                element.remove();
+                has_removed = true;
+            }
+        }
+        if !has_removed {
+            return Ok(settings.to_owned());
+        }
+        if is_bare(&list.children()) && !says(before, &[self.of, self.name]) {
+            property.remove();
+        }
+        if is_bare(&inner.children()) && !says(before, &[self.of]) {
+            of.remove();
+        }
+        Ok(root.to_string())
+    }
+
+    /// The strings of the list.
+    fn found(&self, settings: &str) -> Result<Vec<String>, SettingsError> {
+        let unexpected = || SettingsError::unexpected("the file's content", "an object");
+        let object = parse(settings)?.object_value().ok_or_else(unexpected)?;
+        let Some(of) = object.get(self.of) else { return Ok(Vec::new()) };
+        let unexpected = || SettingsError::unexpected(&format!("`{}`", self.of), "an object");
+        let of = of.object_value().ok_or_else(unexpected)?;
+        let Some(list) = of.get(self.name) else { return Ok(Vec::new()) };
+        let unexpected = || SettingsError::unexpected(&format!("`{}.{}`", self.of, self.name), "an array");
+        let list: CstArray = list.array_value().ok_or_else(unexpected)?;
+        Ok(list.elements().iter().filter_map(string).collect())
+    }
+}
+
+fn string(node: &CstNode) -> Option<String> {
+    node.as_string_lit()?.decoded_value().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LIST: JsonList =
+        JsonList { of: "permissions", name: "allow", items: || vec!["a".into(), "b".into(), "c".into()] };
+
+    #[test]
+    fn what_was_there_before_stays() {
+        for before in [
+            "{}\n",
+            "{\n  \"permissions\": {\n    \"deny\": [\"x\"]\n  }\n}\n",
+            "{\n  \"permissions\": {\n    \"allow\": [\n      \"x\", // mine\n      \"b\"\n    ]\n  }\n}\n",
+            "{ \"permissions\": { \"allow\": [] } }\n",
+        ] {
+            let connected = LIST.connect(Some(before)).unwrap();
+            assert_eq!(LIST.connection(&connected).unwrap(), Connection::Current, "{connected}");
+            assert_eq!(connected.matches("\"b\"").count(), 1, "{connected}");
+            assert_eq!(LIST.connect(Some(&connected)).unwrap(), connected);
+            let left = LIST.disconnect(&connected, Some(before)).unwrap();
+            let parsed = |text: &str| parse(text).unwrap().to_serde_value();
+            assert_eq!(parsed(&left), parsed(before), "{left}");
+        }
+    }
+
+    #[test]
+    fn a_part_of_ours_is_outdated_and_none_is_absent() {
+        let some = r#"{"permissions": {"allow": ["b", "x"]}}"#;
+        assert_eq!(LIST.connection(some).unwrap(), Connection::Outdated);
+        assert_eq!(LIST.connection("{}").unwrap(), Connection::Absent);
+        assert!(LIST.connection(r#"{"permissions": {"allow": 1}}"#).is_err());
+        assert_eq!(LIST.disconnect(r#"{"permissions": 1}"#, None).unwrap(), r#"{"permissions": 1}"#);
+    }
+}

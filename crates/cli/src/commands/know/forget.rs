@@ -1,0 +1,36 @@
+//! The command `consort know forget`: removes something for good.
+
+use consort_core::knowledge::ForgetRequest;
+use consort_core::text;
+
+use crate::error::CommandError;
+use crate::exit::ExitCode;
+use crate::knowledge::ScopeArgs;
+use crate::knowledge::file;
+use crate::person;
+use crate::world::World;
+
+pub(super) fn run(world: &World, name: &str, scope: &ScopeArgs) -> Result<ExitCode, CommandError> {
+    let mut opened = world.open()?;
+    let scope = scope.of(&opened);
+    file::take_in(&mut opened, &scope);
+    let request = ForgetRequest {
+        caller: person::acting(&mut opened.app)?,
+        worktree: opened.place.worktree.clone(),
+        scope: scope.clone(),
+        name: name.to_owned(),
+    };
+    let outcome = opened.app.forget_knowledge(&request)?;
+    if outcome.entities == 0 {
+        return Err(CommandError::user(
+            format!("nothing was ever called `{name}`"),
+            format!("`consort know search {name}` finds what is like it"),
+        ));
+    }
+    // Also where it is not written by itself: it must not stay in the file.
+    if file::stamp(&opened.place.worktree).is_some() && scope.project().is_some() {
+        file::save(&mut opened)?;
+    }
+    world.out.line(format!("Forgot {}. Git's history may still have it.", text::one_line(name, 100)))?;
+    Ok(ExitCode::SUCCESS)
+}

@@ -1,0 +1,339 @@
+//! What `init` and `up` offer: every CLI with what it would get, in one question.
+
+use std::io::BufRead as _;
+use std::io::IsTerminal as _;
+use std::io::Write as _;
+use std::path::Path;
+use std::path::PathBuf;
+
+use consort_agents::AgentCli;
+use consort_agents::Connection;
+use consort_agents::Insertion;
+use consort_agents::Level;
+use consort_agents::Purpose;
+use consort_agents::allow;
+use consort_core::text;
+use consort_host::env;
+
+use super::Plan;
+use super::TheirFile;
+use super::find_program;
+use super::hook_program;
+use super::is_shielded;
+use super::plan_connect;
+use crate::error::CommandError;
+use crate::error::CommandResult;
+use crate::output;
+use crate::world::World;
+
+/// A CLI that may be connected, and for whom.
+pub(crate) struct Target {
+    pub(crate) cli: &'static dyn AgentCli,
+    config_dir: PathBuf,
+    worktree: PathBuf,
+    pub(crate) is_for_project: bool,
+}
+
+impl Target {
+    pub(crate) fn new(
+        world: &World,
+        cli: &'static dyn AgentCli,
+        worktree: &Path,
+        is_for_project: bool,
+    ) -> Self {
+        Self { cli, config_dir: world.config_dir(cli), worktree: worktree.to_owned(), is_for_project }
+    }
+
+    pub(crate) fn level(&self) -> Level<'_> {
+        if self.is_for_project { Level::Project(&self.worktree) } else { Level::User(&self.config_dir) }
+    }
+}
+
+/// What a CLI gets besides hooks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Parts {
+    pub(crate) mcp: bool,
+    pub(crate) primer: bool,
+    pub(crate) allow: bool,
+    pub(crate) shield: bool,
+}
+
+impl Parts {
+    /// What that comes to for one CLI. Commands in a sandbox reach the store through our
+    /// MCP server only.
+    fn of(self, target: &Target) -> Vec<Purpose> {
+        let all = [
+            (true, Purpose::Hooks),
+            (self.mcp || target.cli.has_sandbox(), Purpose::Mcp),
+            (self.primer, Purpose::Primer),
+            (self.allow, Purpose::Allow),
+            (has_shield(target, self.shield), Purpose::Shield),
+        ];
+        all.into_iter().filter(|(is_wanted, _)| *is_wanted).map(|(_, part)| part).collect()
+    }
+
+    /// The same with one of them the other way; `None` where no part has that key.
+    fn toggled(self, key: &str) -> Option<Self> {
+        Some(match key {
+            "m" => Self { mcp: !self.mcp, ..self },
+            "p" => Self { primer: !self.primer, ..self },
+            "a" => Self { allow: !self.allow, ..self },
+            "s" => Self { shield: !self.shield, ..self },
+            _ => return None,
+        })
+    }
+}
+
+/// Whether a CLI's commands run behind the shield: they do already, or it is wanted and
+/// can be had.
+fn has_shield(target: &Target, is_wanted: bool) -> bool {
+    let (cli, level) = (target.cli, target.level());
+    if cli.shield(level).is_empty() {
+        if is_wanted {
+            output::note(format_args!("{} cannot run commands behind the shield.", cli.title()));
+        }
+        return false;
+    }
+    if is_shielded(cli, level) || !is_wanted {
+        return is_shielded(cli, level);
+    }
+    if let Err(why) = consort_host::shield::is_available() {
+        output::note(format_args!("There is no shield here: {why}."));
+        return false;
+    }
+    if let Some(theirs) = env::get(env::CLAUDE_SHELL_PREFIX) {
+        output::note(format_args!(
+            "Without the shield: your environment sets {} to {theirs}, which it would replace. Put it into {}'s \
+             settings, and it is kept.",
+            env::CLAUDE_SHELL_PREFIX,
+            cli.title()
+        ));
+        return false;
+    }
+    true
+}
+
+/// How the person agrees.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Consent {
+    /// Asked at the terminal.
+    Ask,
+    /// Given with the command.
+    Given,
+    /// Not wanted: show what would change.
+    DryRun,
+}
+
+/// Shows what every CLI would get, asks once, and connects them. Returns whether anything
+/// was changed, and whether all went well: what is wrong with one CLI is said, and no
+/// reason to leave out the others.
+pub(crate) fn offer(
+    world: &World,
+    targets: &[Target],
+    mut parts: Parts,
+    consent: Consent,
+) -> Result<(bool, CommandResult), CommandError> {
+    loop {
+        let (offers, all_went_well) = prepare(world, targets, parts)?;
+        if offers.is_empty() {
+            return Ok((false, all_went_well));
+        }
+        let show_diff =
+            || offers.iter().flat_map(|offer| &offer.plans).try_for_each(|plan| world.out.text(plan.diff()));
+        for offer in &offers {
+            world.out.line(format!("{}: {}", offer.target.cli.title(), offer.summary))?;
+        }
+        if consent == Consent::DryRun {
+            show_diff()?;
+            output::note("Nothing was changed: this was a dry run.");
+            return Ok((false, all_went_well));
+        }
+        let answer = loop {
+            match ask(consent, &offers)? {
+                Answer::Diff => show_diff()?,
+                answer => break answer,
+            }
+        };
+        match answer {
+            Answer::Yes => {
+                let done = connect_each(world, offers, parts)?;
+                return Ok((done.0, all_went_well.and(done.1)));
+            }
+            Answer::Other(key) if parts.toggled(&key).is_some() => {
+                parts = parts.toggled(&key).unwrap_or(parts);
+            }
+            Answer::No | Answer::Diff | Answer::Other(_) => {
+                output::note("Nothing was changed.");
+                return Ok((false, all_went_well));
+            }
+        }
+    }
+}
+
+/// What one CLI would get.
+struct Offer<'t> {
+    target: &'t Target,
+    plans: Vec<Plan>,
+    /// In words: `13 hooks, 56 allow rules, MCP server`.
+    summary: String,
+}
+
+fn prepare<'t>(
+    world: &World,
+    targets: &'t [Target],
+    parts: Parts,
+) -> Result<(Vec<Offer<'t>>, CommandResult), CommandError> {
+    let (mut offers, mut all_went_well) = (Vec::new(), Ok(()));
+    for target in targets {
+        let wanted = parts.of(target);
+        match changes(world, target, &wanted) {
+            Ok(plans) if plans.is_empty() => {
+                let file = target.cli.hooks(target.level()).file;
+                world.out.line(format!("{} is connected already: {}", target.cli.title(), file.display()))?;
+            }
+            Ok(plans) => offers.push(Offer { target, plans, summary: summary(target, &wanted) }),
+            Err(CommandError::Pipe) => return Err(CommandError::Pipe),
+            Err(error) => {
+                output::note(error.render().trim_end());
+                all_went_well = Err(CommandError::Told);
+            }
+        }
+    }
+    Ok((offers, all_went_well))
+}
+
+/// What is missing or renewed, in words.
+fn summary(target: &Target, wanted: &[Purpose]) -> String {
+    let (cli, level) = (target.cli, target.level());
+    let insertions = cli.insertions(level, &env::get);
+    let is_due = |insertion: &&Insertion| {
+        let text = TheirFile::at(level, &insertion.file).read().ok().flatten().unwrap_or_default();
+        let found = insertion.format.connection(&text, &hook_program(level));
+        text.trim().is_empty() || !matches!(found, Ok(Connection::Current))
+    };
+    let parts = wanted.iter().filter_map(|part| {
+        let insertion = insertions.iter().filter(|insertion| insertion.purpose == *part).find(is_due)?;
+        Some(match part {
+            Purpose::Hooks => insertion.format.hooks_in_words(),
+            Purpose::Allow => text::count(allow::RULES, "allow rule"),
+            Purpose::Mcp => "MCP server".to_owned(),
+            Purpose::Primer => "primer".to_owned(),
+            Purpose::Shield => "shield".to_owned(),
+        })
+    });
+    let parts: Vec<String> = parts.collect();
+    if parts.is_empty() { "renewed".to_owned() } else { parts.join(", ") }
+}
+
+/// What connecting would change.
+fn changes(world: &World, target: &Target, wanted: &[Purpose]) -> Result<Vec<Plan>, CommandError> {
+    let mut plans = plan_connect(world, target.cli, target.level(), wanted)?;
+    plans.retain(|plan| !plan.changes_nothing());
+    Ok(plans)
+}
+
+fn connect_each(
+    world: &World,
+    offers: Vec<Offer<'_>>,
+    parts: Parts,
+) -> Result<(bool, CommandResult), CommandError> {
+    let (mut has_changed, mut all_went_well) = (false, Ok(()));
+    let is_for_project = offers.iter().any(|offer| offer.target.is_for_project);
+    for Offer { target, plans, .. } in offers {
+        match carry_out(world, target, plans, parts) {
+            Ok(()) => has_changed = true,
+            Err(CommandError::Pipe) => return Err(CommandError::Pipe),
+            Err(error) => {
+                output::note(error.render().trim_end());
+                all_went_well = Err(CommandError::Told);
+            }
+        }
+    }
+    if has_changed {
+        close(is_for_project);
+    }
+    Ok((has_changed, all_went_well))
+}
+
+/// Carries out what the person has agreed to. Consent takes its time, and some
+/// CLIs write their files all the while: the same is planned again for what is
+/// there now. Nothing is written before every plan was found to hold.
+fn carry_out(world: &World, target: &Target, plans: Vec<Plan>, parts: Parts) -> CommandResult {
+    let cli = target.cli;
+    let is_current = plans.iter().all(Plan::is_current);
+    let plans = if is_current { plans } else { changes(world, target, &parts.of(target))? };
+    plans.iter().try_for_each(Plan::check)?;
+    for plan in &plans {
+        plan.carry_out(&world.pending())?;
+        world.out.line(format!("Connected {}: {}", cli.title(), plan.path.display()))?;
+        if plan.backup().exists() {
+            output::note(format_args!("What was there before is kept in {}", plan.backup().display()));
+        }
+    }
+    if find_program(cli.program()).is_none() {
+        output::note(format_args!("{} itself is not on PATH; it is connected for when it is.", cli.title()));
+    }
+    if let Some(advice) = cli.advice() {
+        output::note(advice);
+    }
+    Ok(())
+}
+
+/// What holds for all that were connected.
+fn close(is_for_project: bool) {
+    if find_program("consort").is_none() {
+        output::note(
+            "`consort` is not on PATH: put it there, so that sessions can call it, and run this again.",
+        );
+    }
+    let flag = if is_for_project { " --project" } else { "" };
+    output::note(format_args!(
+        "Sessions started from now on join by themselves; `consort uninit{flag}` takes it back."
+    ));
+}
+
+enum Answer {
+    Yes,
+    No,
+    Diff,
+    Other(String),
+}
+
+/// Asks the person at the terminal, also where the output goes elsewhere.
+fn ask(consent: Consent, offers: &[Offer<'_>]) -> Result<Answer, CommandError> {
+    if consent == Consent::Given {
+        return Ok(Answer::Yes);
+    }
+    let what = match offers {
+        [only] => only.target.cli.title().to_owned(),
+        several => format!("these {}", several.len()),
+    };
+    let keys = "d: show the diff; m, p, a, s: with or without MCP server, primer, allow rules, shield";
+    Ok(match line(&format!("{keys}\nConnect {what}? [Y/n/d] "))?.as_deref() {
+        Some("" | "y" | "yes") => Answer::Yes,
+        Some("d") => Answer::Diff,
+        Some("n" | "no") | None => Answer::No,
+        Some(other) => Answer::Other(other.to_owned()),
+    })
+}
+
+/// Asks yes or no.
+pub(crate) fn agree(yes: bool, question: &str) -> Result<bool, CommandError> {
+    Ok(yes || matches!(line(&format!("{question} [Y/n] "))?.as_deref(), Some("" | "y" | "yes")))
+}
+
+/// What the person types; the end of input is no answer.
+fn line(question: &str) -> Result<Option<String>, CommandError> {
+    if !std::io::stdin().is_terminal() {
+        return Err(CommandError::user(
+            "there is no terminal to ask on, and nothing was changed",
+            "`--yes` says that you want this",
+        ));
+    }
+    let mut stderr = std::io::stderr();
+    let _ = write!(stderr, "{question}");
+    let _ = stderr.flush();
+    let mut answer = String::new();
+    let read = std::io::stdin().lock().read_line(&mut answer);
+    Ok(matches!(read, Ok(n) if n > 0).then(|| answer.trim().to_lowercase()))
+}

@@ -1,0 +1,176 @@
+//! What is known as files that people and other programs read and write.
+
+use std::fs;
+
+use consort_testkit::Sealed;
+use serde_json::Value;
+use serde_json::json;
+
+use crate::act;
+use crate::ask;
+use crate::bare;
+use crate::some;
+use crate::world;
+
+/// An import is one whole, says what it ties to nothing, and keeps who said so and when.
+#[test]
+fn an_import_is_all_or_nothing_and_keeps_authors() {
+    let (one, other) = (world(), world());
+    act(&one, Some("s1"), &some());
+    let exported = one.run("know export").stdout;
+    // As many as a batch could not have, and one that nobody can understand.
+    let mut lines: Vec<String> = exported.lines().map(str::to_owned).collect();
+    for number in 0..120 {
+        let fields = json!({ "name": format!("p{number}"), "description": "one of many" });
+        lines.push(json!({ "kind": "principle", "fields": fields }).to_string());
+    }
+    let bad =
+        json!({ "kind": "principle", "fields": { "name": "bad", "description": "d", "confidence": 99 } });
+    let import = |lines: &[String]| {
+        fs::write(other.path().join("all.json"), lines.join("\n")).unwrap();
+        other.run_as(None, &["know", "import", "../all.json"])
+    };
+    let refused = import(&[&lines[..], &[bad.to_string()]].concat());
+    assert_eq!(refused.code, 1, "{refused}");
+    assert!(
+        refused.stderr.contains("nothing was recorded") && refused.stderr.contains("0 to 1"),
+        "{refused}"
+    );
+    assert_eq!(ask(&other, "(length (get-principles))"), "0");
+    let dangling =
+        json!({ "type": "relation", "from": "one-writer", "to": "nowhere", "relationType": "uses" });
+    let recorded = import(&[&lines[..], &[dangling.to_string()]].concat());
+    assert_eq!(
+        recorded.stdout,
+        "Recorded 127 actions.\nNothing is known yet of an end of it: one-writer uses nowhere\n",
+        "{recorded}"
+    );
+    assert_eq!(ask(&other, "(length (get-principles))"), "122");
+    for expression in ["(@ (get-principle \"one-writer\") :by)", "(@ (get-principle \"one-writer\") :time)"] {
+        assert_eq!(ask(&one, expression), ask(&other, expression), "{expression}");
+    }
+    assert_eq!(bare(&other, "(@ (get-principle \"one-writer\") :via)"), "import");
+    assert_eq!(other.run("journal verify").code, 0);
+}
+
+/// Pages that a person reviews and edits come back as what was changed in them.
+#[test]
+fn markdown_goes_out_and_comes_back() {
+    let world = world();
+    act(&world, Some("s1"), &some());
+    let export = || world.run_as(None, &["know", "export", "--markdown", "--to", "../pages"]);
+    assert!(export().stdout.starts_with("Wrote 6 files to "), "{}", export());
+    let page = world.path().join("pages/principles/contagious-materialization.md");
+    let text = fs::read_to_string(&page).unwrap();
+    for line in [
+        "kind: principle\nname: \"contagious-materialization\"\nconfidence: 0.95\n",
+        "evidence: [\"tested-in-production\"]\n",
+        "\"kind\":\"claude\",\"name\":\"Falcon\"}\n",
+        "\n---\n\nSyncing spreads from root automatically\n",
+    ] {
+        assert!(text.contains(line), "{line}{text}");
+    }
+    let back = || world.run_as(None, &["know", "import", "../pages"]);
+    assert_eq!(back().stdout, "Nothing is new in it.\n");
+    let text = text.replace("spreads from root", "begins at the root").replace("\"plexus\",", "");
+    fs::write(&page, text).unwrap();
+    fs::write(
+        world.path().join("pages/principles/new.md"),
+        "---\nkind: principle\nname: new\ntags: [\"x\"]\n---\n\nWritten by hand\n",
+    )
+    .unwrap();
+    assert_eq!(back().stdout, "Recorded 2 actions.\n");
+    let read =
+        |field: &str| bare(&world, &format!("(@ (get-principle \"contagious-materialization\") :{field})"));
+    assert_eq!(read("description"), "Syncing begins at the root automatically");
+    assert_eq!((read("tags"), read("by")), ("(sync)".into(), "you".into()));
+    assert_eq!(bare(&world, "(@ (get-principle \"new\") :description)"), "Written by hand");
+    assert_eq!(back().stdout, "Nothing is new in it.\n");
+    fs::write(&page, "no page of ours").unwrap();
+    assert_eq!(back().code, 1);
+}
+
+/// What a file of instructions says is offered, not believed.
+#[test]
+fn instructions_are_candidates() {
+    let world = world();
+    let page = "# Style\n\n- Use four spaces everywhere\n- Name tests after\n  what they show\n\n```\n- not this one here\n```\n\nDeploys happen on Tuesdays only.\n";
+    fs::write(world.project().join("CLAUDE.md"), page).unwrap();
+    let listed = world.run_as(None, &["know", "import", "CLAUDE.md"]).stdout;
+    assert!(listed.starts_with("1 (line 3) Use four spaces everywhere\n2 (line 4) Name tests after what they show\n3 (line 11) Deploys"), "{listed}");
+    assert_eq!(ask(&world, "(get-notes)"), "()");
+    assert_eq!(world.run_as(None, &["know", "import", "CLAUDE.md", "--take", "4"]).code, 1);
+    assert_eq!(
+        world.run_as(None, &["know", "import", "CLAUDE.md", "--take", "1,3"]).stdout,
+        "Recorded 2 actions.\n"
+    );
+    assert_eq!(
+        bare(&world, "(map (lambda (n) (list (@ n :name) (@ n :locations))) (get-notes))"),
+        "((deploys-happen-on-tuesdays-only (CLAUDE.md:11)) (use-four-spaces-everywhere (CLAUDE.md:3)))"
+    );
+}
+
+/// A secret is neither recorded nor sent, and nobody repeats it.
+#[test]
+fn secrets_are_refused() {
+    let world = world();
+    let secret = format!("ghp_{}", "A1b2C3d4E5f6".repeat(3));
+    let says = |ran: &consort_testkit::Ran| {
+        assert!(!ran.stderr.contains(&secret) && !ran.stdout.contains(&secret), "{ran}");
+        (ran.code, ran.stderr.contains("looks like a GitHub token, at character 9"))
+    };
+    let text = format!("It is: \n{secret}");
+    assert_eq!(says(&act(&world, Some("s1"), &json!([["record-note", { "description": text }]]))), (1, true));
+    let recorded = world.run_as(Some("s1"), &["record", "note", "n", &text, "--even-so"]);
+    assert_eq!(says(&recorded), (1, true), "an agent cannot insist");
+    assert_eq!(ask(&world, "(get-notes)"), "()");
+    assert_eq!(says(&world.run_as(Some("s1"), &["send", "Raven", &text])), (1, true));
+    assert_eq!(world.run_as(None, &["record", "note", "n", &text, "--even-so"]).code, 0);
+    assert_eq!(world.run_as(None, &["send", "Raven", &text, "--even-so"]).code, 0);
+}
+
+/// Evidence moves how sure one is, by a rule that the manual gives.
+#[test]
+fn evidence_moves_confidence() {
+    let world = world();
+    let add = |more: Value| {
+        let mut props = json!({ "name": "p" });
+        props.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        act(&world, Some("s1"), &json!([["add-evidence", props]]));
+        bare(&world, "(@ (get-principle \"p\") :confidence)")
+    };
+    world.run_as(None, &["record", "principle", "p", "some words"]);
+    assert_eq!(add(json!({ "evidence": "seen in tests" })), "0.6");
+    assert_eq!(add(json!({ "evidence": ["seen in production", "seen in tests"] })), "0.68");
+    assert_eq!(add(json!({ "evidence": "not on Windows", "against": true })), "0.54");
+    assert_eq!(add(json!({ "evidence": "seen in tests" })), "0.54", "it was said before");
+}
+
+/// What was looked at again holds; what several had to read is worth a word.
+#[test]
+fn things_are_renewed_and_suggested() {
+    let world = world();
+    fs::write(world.project().join("README.md"), "one").unwrap();
+    world.run_as(None, &["record", "file", "README.md", "What it is"]);
+    fs::write(world.project().join("README.md"), "two").unwrap();
+    assert!(bare(&world, "(map :name (get-stale))").contains("README.md"));
+    assert!(world.run("know renew README.md").stdout.contains("confirmed file README.md"));
+    assert_eq!(ask(&world, "(get-stale)"), "()");
+    assert!(world.run("know list file").stdout.contains("README.md"));
+
+    fs::write(world.project().join("core.rs"), "one").unwrap();
+    assert_eq!(world.run("know suggest").stdout, "Nothing stands out.\n");
+    for session in ["s1", "s2"] {
+        read(&world, session, "core.rs");
+        read(&world, session, "README.md");
+    }
+    let suggested = world.run("know suggest").stdout;
+    assert!(suggested.starts_with("core.rs: 2 sessions have read it; "), "{suggested}");
+    assert_eq!(suggested.lines().count(), 1);
+}
+
+fn read(world: &Sealed, session: &str, path: &str) {
+    let path = world.project().canonicalize().unwrap().join(path);
+    let tool = json!({ "tool_name": "Read", "tool_input": { "file_path": path }, "tool_response": {} });
+    world.told(session, "PostToolUse", &tool);
+}

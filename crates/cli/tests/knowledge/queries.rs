@@ -1,0 +1,171 @@
+//! Questions as models ask them: the examples, what was copied, and what was misspelled.
+
+use std::fs;
+
+use serde_json::Value;
+use serde_json::json;
+
+use super::act;
+use super::ask;
+use super::world;
+
+/// As the first description of it has them, on a project of which nothing is known.
+fn batch() -> Value {
+    json!({
+        "projectId": "shop",
+        "actions": [
+            ["record-principle", {
+                "name": "contagious-materialization",
+                "description": "Syncing spreads from root automatically",
+                "confidence": 0.95,
+                "locations": ["plexus/README.md:28"],
+                "evidence": ["tested-in-production", "documented-extensively"],
+                "tags": ["plexus", "sync"]
+            }],
+            ["link-entities", {
+                "from": "contagious-materialization",
+                "to": "world-state-tree",
+                "type": "implements",
+                "description": "Root materialization triggers child sync"
+            }],
+            ["record-pattern", {
+                "name": "plexus-model-with-decorators",
+                "type": "plexus-model",
+                "description": "Class extends PlexusModel with @syncing decorators",
+                "location": "plexus/src/PlexusModel.ts:15",
+                "confidence": 0.9,
+                "tags": ["plexus", "pattern"]
+            }],
+            ["record-file-understanding", {
+                "path": "plexus/src/PlexusModel.ts",
+                "hash": "abc123...",
+                "summary": "Base class for all Plexus entities",
+                "concepts": ["decorators", "CRDT", "reactivity"],
+                "importantSymbols": ["PlexusModel", "@syncing"],
+                "relatedFiles": ["plexus/src/Plexus.ts"]
+            }],
+            ["record-decision", {
+                "name": "use-stage3-decorators",
+                "description": "Use Stage 3 TC39 decorators for Plexus tracking",
+                "rationale": "Native browser support, type-safe, automatic tracking",
+                "status": "active",
+                "impact": 9,
+                "locations": ["plexus/README.md:45"]
+            }]
+        ]
+    })
+}
+
+#[test]
+fn every_example_is_answered_and_the_page_has_them() {
+    let world = world();
+    fs::write(world.path().join("batch.json"), batch().to_string()).unwrap();
+    let recorded = world.run_as(Some("s1"), &["act", "../batch.json"]);
+    assert_eq!(recorded.code, 0, "{recorded}");
+    assert!(recorded.stdout.contains("(nothing is known of world-state-tree yet)"), "{recorded}");
+    act(
+        &world,
+        Some("s1"),
+        &json!([["record-principle", { "name": "relief-driven-development", "confidence": 0.8 }]]),
+    );
+
+    let examples = world.run("ask --examples").stdout;
+    let page = fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/queries.md")).unwrap();
+    assert!(page.contains(&examples), "docs/queries.md has other examples");
+    let mut seen = 0;
+    for example in examples.lines().filter(|line| line.starts_with("(") && !line.contains("sure")) {
+        let ran = world.run_as(None, &["ask", example]);
+        let may_be_empty = ["get-stale", "get-neighbours"].iter().any(|name| example.contains(name));
+        assert_eq!(ran.code, 0, "{example}: {ran}");
+        assert!(may_be_empty || !matches!(ran.stdout.trim(), "()" | "nil"), "{example}: {ran}");
+        assert!(!ran.stdout.contains("did you mean"), "{example}: {ran}");
+        seen += 1;
+    }
+    assert!(seen > 20);
+    // Several at once, and as several arguments.
+    let all = world.run_as(None, &["ask", &examples]);
+    assert!(all.code == 0 && all.stdout.ends_with("(\"contagious-materialization\")\n"), "{all}");
+    let two = world.run_as(None, &["ask", "(define x 1)", "(+ x 1)"]);
+    assert_eq!(two.stdout, "x\n2\n");
+}
+
+#[test]
+fn a_batch_for_a_project_that_is_not_known_is_refused() {
+    let world = world();
+    let mut batch = batch();
+    batch["projectId"] = json!("foundation");
+    fs::write(world.path().join("batch.json"), batch.to_string()).unwrap();
+    let refused = world.run_as(Some("s1"), &["act", "../batch.json"]);
+    assert!(refused.code != 0 && refused.stderr.contains("foundation"), "{refused}");
+    assert_eq!(ask(&world, "(get-principles)"), "()");
+}
+
+#[test]
+fn what_is_copied_from_an_answer_finds_it_again() {
+    let world = world();
+    fs::write(world.path().join("batch.json"), batch().to_string()).unwrap();
+    assert_eq!(world.run_as(Some("s1"), &["act", "../batch.json"]).code, 0);
+    for found in [
+        "(length (filter (lambda (p) (member 'sync (@ p :tags))) (get-principles)))",
+        "(length (filter (lambda (p) (equal? (@ p :name) 'contagious-materialization)) (get-principles)))",
+        "(length (get-principles-by-tag 'sync))",
+    ] {
+        assert_eq!(ask(&world, found), "1", "{found}");
+    }
+    let bare = world.run_as(None, &["ask", "(get-principle contagious-materialization)"]);
+    assert!(bare.stdout.contains(r#":hint "a text stands in quotes"#), "{bare}");
+    // Hashes are for who asks for them.
+    assert!(!ask(&world, "(get-files)").contains("hash"));
+    assert_ne!(ask(&world, "(map :hash (get-files))"), "(nil)");
+}
+
+#[test]
+fn a_slip_of_the_pen_is_told() {
+    let world = world();
+    fs::write(world.path().join("batch.json"), batch().to_string()).unwrap();
+    assert_eq!(world.run_as(Some("s1"), &["act", "../batch.json"]).code, 0);
+    for (asked, told) in [
+        ("(get-principle \"contagious-materialisation\")", "did you mean \"contagious-materialization\"?"),
+        (
+            "(get-patterns-by-type \"plexus-modle\")",
+            "no pattern has the type \"plexus-modle\"; did you mean \"plexus-model\"?",
+        ),
+        (
+            "(get-principles-by-tag \"plexsu\")",
+            "no principle has the tag \"plexsu\"; did you mean \"plexus\"?",
+        ),
+        ("(get-decisions-by-status \"activ\")", "did you mean \\\"active\\\"?"),
+        ("(get-decisions-by-status \"odd\")", "there are active, deprecated, superseded"),
+        (
+            "(map :confidance (get-principles))",
+            "no record has a field :confidance; did you mean :confidence?",
+        ),
+        ("(get-principels)", "did you mean `get-principles`?"),
+    ] {
+        let ran = world.run_as(None, &["ask", asked]);
+        assert!(ran.stdout.contains(told), "{asked}: {ran}");
+    }
+    let json = world.run_as(None, &["ask", "--json", "(map :confidance (get-principles))"]);
+    assert!(json.stdout.lines().all(|line| serde_json::from_str::<Value>(line).is_ok()), "{json}");
+}
+
+#[test]
+fn things_are_found_before_the_links_between_them_each_on_its_line() {
+    let world = world();
+    fs::write(world.path().join("batch.json"), batch().to_string()).unwrap();
+    assert_eq!(world.run_as(Some("s1"), &["act", "../batch.json"]).code, 0);
+    let found = ask(&world, "(search-knowledge \"materialization\")");
+    let lines: Vec<&str> = found.lines().collect();
+    assert_eq!(lines.len(), 2, "{found}");
+    assert!(lines[0].starts_with("((principle \"contagious-materialization\""), "{found}");
+    assert!(lines[1].starts_with(" (relationship "), "{found}");
+    for (words, first) in [
+        // All words, the beginning of one, any of them.
+        ("spreads syncing", "contagious-materialization"),
+        ("contag", "contagious-materialization"),
+        ("how do we track with stage3 in the browser", "use-stage3-decorators"),
+    ] {
+        let found = ask(&world, &format!("(map :name (search-knowledge \"{words}\"))"));
+        assert!(found.starts_with(&format!("(\"{first}\"")), "{words}: {found}");
+    }
+}

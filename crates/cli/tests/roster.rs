@@ -1,0 +1,184 @@
+//! What sessions are told of who is here: at their start, and when others come and go.
+
+use consort_testkit::Sealed;
+use consort_testkit::tokens;
+use expect_test::Expect;
+use expect_test::expect;
+use serde_json::Value;
+use serde_json::json;
+
+fn world() -> Sealed {
+    let world = Sealed::new(env!("CARGO_BIN_EXE_consort"));
+    world.git_init();
+    world
+}
+
+/// A session starts, and is told this.
+fn start(world: &Sealed, session: &str, name: &str) -> String {
+    let mut hook = world.consort(["hook", "claude", "SessionStart"]);
+    let call = json!({ "session_id": session, "cwd": world.project(), "source": "startup" });
+    let ran = world.ran_with(hook.env("CONSORT_NAME", name), call.to_string().as_bytes());
+    let answer: Value = serde_json::from_str(&ran.stdout).unwrap();
+    answer["hookSpecificOutput"]["additionalContext"].as_str().unwrap().to_owned()
+}
+
+/// What a session hears with the result of a tool.
+fn after_tool(world: &Sealed, session: &str) -> Option<String> {
+    world.told(session, "PostToolUse", &json!({ "tool_name": "Look" }))
+}
+
+fn check(told: &str, expected: Expect) {
+    expected.assert_eq(&format!("{told}\n({} tokens)\n", tokens(told)));
+}
+
+#[test]
+fn who_was_here_first_hears_of_who_came_later() {
+    let world = world();
+    check(
+        &start(&world, "s1", "Falcon"),
+        expect![[r#"
+        [consort] You are Falcon (project shop, branch main). No other agents are here yet; you will be told here when one joins.
+        (30 tokens)
+    "#]],
+    );
+    start(&world, "s2", "Raven");
+    check(
+        &after_tool(&world, "s1").unwrap(),
+        expect![[r#"
+        [consort] Raven (claude, branch main) has joined this project.
+        (17 tokens)
+    "#]],
+    );
+    // Once, and not of those who were there at the start.
+    assert_eq!((after_tool(&world, "s1"), after_tool(&world, "s2")), (None, None));
+
+    // Many at once are one line, with a prompt too.
+    for (session, name) in [("s3", "Heron"), ("s4", "GrandZenith"), ("s5", "NobleNebula")] {
+        start(&world, session, name);
+    }
+    let told = world.told("s1", "UserPromptSubmit", &json!({ "prompt": "go on" })).unwrap();
+    assert!(tokens(&told) <= 40);
+    check(
+        &told,
+        expect![[r#"
+        [consort] Joined this project: GrandZenith, Heron and 1 more (consort who).
+        (23 tokens)
+    "#]],
+    );
+    assert_eq!(after_tool(&world, "s1"), None);
+
+    // A subagent's context is thrown away with it: its session hears of it.
+    start(&world, "s6", "Otter");
+    let in_subagent = json!({ "tool_name": "Look", "agent_id": "a1" });
+    assert_eq!(world.told("s1", "PostToolUse", &in_subagent), None);
+    assert!(after_tool(&world, "s1").unwrap().contains("Otter"));
+    // A compaction, a new name, a session in the place of another: nobody has come.
+    start(&world, "s6", "Otter");
+    assert_eq!(world.run_as(Some("s6"), &["rename", "Badger"]).code, 0);
+    assert_eq!(after_tool(&world, "s1"), None);
+}
+
+#[test]
+fn a_newcomers_reservations_count_where_they_overlap() {
+    let world = world();
+    std::fs::create_dir_all(world.project().join("src")).unwrap();
+    let file = world.project().join("src/auth.rs");
+    std::fs::write(&file, "fn login() {}").unwrap();
+    start(&world, "s1", "Falcon");
+    world.told("s1", "UserPromptSubmit", &json!({ "prompt": "look at the login" }));
+    let read = json!({ "tool_name": "Read", "tool_input": { "file_path": file } });
+    world.told("s1", "PostToolUse", &read);
+    start(&world, "s2", "Raven");
+    assert_eq!(world.run_as(Some("s2"), &["reserve", "src/auth.rs", "docs/"]).code, 0);
+    let told = after_tool(&world, "s1").unwrap();
+    assert!(tokens(&told) <= 40);
+    check(
+        &told,
+        expect![[r#"
+        [consort] Raven (claude, branch main) has joined this project and reserved src/auth.rs.
+        (22 tokens)
+    "#]],
+    );
+}
+
+#[test]
+fn a_departure_is_news_to_who_had_dealt_with_it() {
+    let world = world();
+    for (session, name) in [("s1", "Falcon"), ("s2", "Raven"), ("s3", "Heron")] {
+        start(&world, session, name);
+    }
+    assert_eq!(world.run_as(Some("s2"), &["send", "Falcon", "hello"]).code, 0);
+    for session in ["s1", "s2", "s3"] {
+        after_tool(&world, session);
+    }
+    world.hook("SessionEnd", &json!({ "session_id": "s2", "cwd": world.project(), "reason": "other" }));
+    check(
+        &after_tool(&world, "s1").unwrap(),
+        expect![[r#"
+        [consort] Raven has left.
+        (8 tokens)
+    "#]],
+    );
+    assert_eq!((after_tool(&world, "s1"), after_tool(&world, "s3")), (None, None));
+}
+
+#[test]
+fn after_a_compaction_a_session_knows_what_it_has() {
+    let world = world();
+    std::fs::write(world.project().join("login.md"), "- [ ] TASK-01: one\n- [ ] TASK-02: two\n").unwrap();
+    for (session, name) in [("s2", "GrandZenith"), ("s3", "VividTiger"), ("s1", "Marten")] {
+        start(&world, session, name);
+    }
+    for arguments in [
+        &["reserve", "--ttl", "30m", "src/db/"][..],
+        &["tasks", "--spec", "login.md"],
+        &["task", "claim", "TASK-02", "--spec", "login.md"],
+        &["send", "VividTiger", "-t", "question", "which port?"],
+    ] {
+        let ran = world.run_as(Some("s1"), arguments);
+        assert_eq!(ran.code, 0, "{arguments:?} {ran}");
+    }
+    assert_eq!(world.run_as(Some("s3"), &["reserve", "src/auth/"]).code, 0);
+    let works = |session: &str| {
+        let file = world.project().join("src/login.rs");
+        let call = json!({ "tool_name": "Edit", "tool_input": { "file_path": file } });
+        world.told(session, "PreToolUse", &call);
+    };
+    ["s2", "s3"].map(works);
+    let told = start(&world, "s1", "Marten");
+    check(
+        &told,
+        expect![[r#"
+        [consort] You are Marten (project shop, branch main). 2 other agents are here:
+        - GrandZenith (claude), idle
+        - VividTiger (claude), idle
+        Reserved by others, do not edit: src/auth/ (VividTiger)
+        You have reserved src/db/. Your task: TASK-02 in login.md. Unanswered: #1 to VividTiger (consort thread '1').
+        Message one: consort send <name> '<text>' (all: everyone, @me: your user; code: - <<'EOF'). Before larger changes: consort reserve <path>; then consort release. More: consort who
+        (140 tokens)
+    "#]],
+    );
+    assert!(tokens(&told) <= 150, "{}", tokens(&told));
+
+    for (session, name) in [("s4", "NobleNebula"), ("s5", "IronQuartz"), ("s6", "SilverCondor")] {
+        start(&world, session, name);
+        works(session);
+    }
+    let told = start(&world, "s1", "Marten");
+    check(
+        &told,
+        expect![[r#"
+        [consort] You are Marten (project shop, branch main). 5 other agents are here:
+        - IronQuartz (claude), working: "Edit src/login.rs"
+        - NobleNebula (claude), working: "Edit src/login.rs"
+        - SilverCondor (claude), working: "Edit src/login.rs"
+        - GrandZenith (claude), idle
+        - VividTiger (claude), idle
+        Reserved by others, do not edit: src/auth/ (VividTiger)
+        You have reserved src/db/. Your task: TASK-02 in login.md. Unanswered: #1 to VividTiger (consort thread '1').
+        Message one: consort send <name> '<text>' (all: everyone, @me: your user; code: - <<'EOF'). Before larger changes: consort reserve <path>; then consort release. More: consort who
+        (187 tokens)
+    "#]],
+    );
+    assert!(tokens(&told) <= 200, "{}", tokens(&told));
+}

@@ -1,0 +1,249 @@
+//! What is known, as it is seen from one worktree: stale is what is known of files that
+//! have another content **there and now**, whatever changed them and whatever was noted.
+
+use std::collections::BTreeMap;
+use std::collections::BTreeSet;
+use std::path::Path;
+use std::path::PathBuf;
+
+use super::Kind;
+use super::KnowledgeIndex;
+use super::Known;
+use super::Row;
+use super::Scope;
+use super::actions::link_name;
+use crate::Timestamp;
+use crate::claims::Stamp;
+use crate::engine::StoreError;
+use crate::host::Host;
+use crate::journal::Entry;
+use crate::journal::EntryId;
+use crate::journal::Seq;
+use crate::side_files::SideFiles;
+
+/// What is read as one.
+type Name = (Kind, String);
+
+/// An index whose records say of files what they are now.
+pub(super) struct AsSeen {
+    pub(super) index: Box<dyn KnowledgeIndex>,
+    scope: Scope,
+    /// What is stale here, and since when.
+    changed: BTreeMap<Name, Timestamp>,
+    /// What is noted as stale and is not here.
+    same: BTreeSet<Name>,
+    /// The files among them of which the note is wrong.
+    pub(super) to_note: Vec<String>,
+    /// Where the worktree is, with links and without.
+    roots: [PathBuf; 2],
+}
+
+impl AsSeen {
+    pub(super) fn new(
+        index: Box<dyn KnowledgeIndex>,
+        scope: &Scope,
+        contents: &mut Contents<'_>,
+    ) -> Result<Self, StoreError> {
+        let mut files = Vec::new();
+        index.each(scope, Kind::File, &mut |row| {
+            let hash = row.text("hash");
+            if !hash.is_empty() {
+                files.push((row.text("path").to_owned(), hash.to_owned(), row.stale().is_some()));
+            }
+        })?;
+        let (changed, same) = (BTreeMap::new(), BTreeSet::new());
+        let roots = [contents.worktree.to_owned(), contents.host.real_path(contents.worktree)];
+        let mut seen = Self { index, scope: scope.clone(), changed, same, to_note: Vec::new(), roots };
+        let mut fresh = Vec::new();
+        for (path, hash, is_noted) in files {
+            let now = contents.of(&path);
+            if now.hash == hash {
+                if is_noted {
+                    seen.to_note.push(path.clone());
+                    fresh.push(path);
+                }
+                continue;
+            }
+            if !is_noted {
+                seen.to_note.push(path.clone());
+            }
+            for known in seen.index.about_file(scope, &path)? {
+                // What was said after the change was said of what is there.
+                if known.kind == Kind::File || now.since > known.at {
+                    seen.changed.insert((known.kind, known.name), now.since);
+                }
+            }
+        }
+        for path in fresh {
+            let known = seen.index.about_file(scope, &path)?;
+            seen.same.extend(known.into_iter().map(|known| (known.kind, known.name)));
+        }
+        Ok(seen)
+    }
+
+    /// The name of a file that is asked for by its absolute path, or with `./`.
+    fn file_named<'n>(&self, name: &'n str) -> &'n str {
+        let inside = self.roots.iter().find_map(|root| Path::new(name).strip_prefix(root).ok()?.to_str());
+        let mut name = inside.filter(|inside| !inside.is_empty()).unwrap_or(name);
+        while let Some(rest) = name.strip_prefix("./") {
+            name = rest;
+        }
+        name
+    }
+
+    fn mend(&self, mut known: Known) -> Known {
+        let name = (known.kind, std::mem::take(&mut known.name));
+        if let Some(since) = self.changed.get(&name) {
+            known.stale = known.stale.or(Some(*since));
+        } else if self.same.contains(&name) {
+            known.stale = None;
+        }
+        known.name = name.1;
+        known
+    }
+
+    fn mend_all(&self, all: Vec<Known>) -> Vec<Known> {
+        all.into_iter().map(|known| self.mend(known)).collect()
+    }
+}
+
+impl KnowledgeIndex for AsSeen {
+    fn last(&self) -> Result<(Seq, Option<(Seq, EntryId)>), StoreError> {
+        self.index.last()
+    }
+
+    fn ingest(&mut self, entries: &[Entry], through: Seq) -> Result<(), StoreError> {
+        self.index.ingest(entries, through)
+    }
+
+    fn tidy(&mut self) {
+        self.index.tidy();
+    }
+
+    fn forget(&mut self) -> Result<(), StoreError> {
+        self.index.forget()
+    }
+
+    fn known(&self, scope: &Scope, kind: Kind, name: &str) -> Result<Option<Known>, StoreError> {
+        let name = if kind == Kind::File { self.file_named(name) } else { name };
+        Ok(self.index.known(scope, kind, name)?.map(|known| self.mend(known)))
+    }
+
+    fn links(&self, scope: &Scope, name: &str) -> Result<Vec<Known>, StoreError> {
+        self.index.links(scope, self.file_named(name)).map(|all| self.mend_all(all))
+    }
+
+    fn names(&self, scope: &Scope, kind: Kind) -> Result<Vec<String>, StoreError> {
+        self.index.names(scope, kind)
+    }
+
+    fn each(&self, scope: &Scope, kind: Kind, visit: &mut dyn FnMut(Row<'_>)) -> Result<(), StoreError> {
+        if self.changed.is_empty() && self.same.is_empty() {
+            return self.index.each(scope, kind, visit);
+        }
+        self.index.each(scope, kind, &mut |row| {
+            let name = match kind {
+                Kind::Relationship => link_name(row.text("from"), row.text("type"), row.text("to")),
+                kind => row.text(kind.key_field()).to_owned(),
+            };
+            let name = (kind, name);
+            if !self.changed.contains_key(&name) && !self.same.contains(&name) {
+                return visit(row);
+            }
+            let mended = Row::encode(&self.mend(Known { name: name.1, ..row.decode() }));
+            visit(Row::new(kind, &mended));
+        })
+    }
+
+    fn most_important(&self, scope: &Scope, limit: usize) -> Result<Vec<String>, StoreError> {
+        self.index.most_important(scope, limit)
+    }
+
+    fn fresh_files(&self, scope: &Scope) -> Result<Vec<String>, StoreError> {
+        let mut files = self.index.fresh_files(scope)?;
+        files.retain(|path| !self.changed.contains_key(&(Kind::File, path.clone())));
+        Ok(files)
+    }
+
+    fn search(
+        &self,
+        scope: Option<&Scope>,
+        words: &str,
+        limit: usize,
+    ) -> Result<Vec<(Scope, Known)>, StoreError> {
+        let found = self.index.search(scope, words, limit)?.into_iter();
+        let mend = |(scope, known): (Scope, Known)| {
+            let known = if scope == self.scope { self.mend(known) } else { known };
+            (scope, known)
+        };
+        Ok(found.map(mend).collect())
+    }
+
+    fn recorded(&self, scope: &Scope, key: &str) -> Result<Option<Seq>, StoreError> {
+        self.index.recorded(scope, key)
+    }
+
+    fn about_file(&self, scope: &Scope, path: &str) -> Result<Vec<Known>, StoreError> {
+        self.index.about_file(scope, self.file_named(path)).map(|all| self.mend_all(all))
+    }
+}
+
+/// The content of a file now.
+pub(super) struct Content {
+    pub(super) hash: String,
+    pub(super) since: Timestamp,
+}
+
+/// What files of a worktree contain. One whose stamp is the one it had when it was last
+/// read is not read again.
+pub(super) struct Contents<'a> {
+    host: &'a dyn Host,
+    worktree: &'a Path,
+    known: BTreeMap<String, (Stamp, String)>,
+    has_news: bool,
+}
+
+/// A file that changed so short a while ago may change again and keep its stamp.
+const UNSETTLED: i64 = 2_000;
+
+impl<'a> Contents<'a> {
+    pub(super) fn load(host: &'a dyn Host, files: &dyn SideFiles, worktree: &'a Path) -> Self {
+        let text = files.text(&text_name(worktree)).unwrap_or_default();
+        let one = |line: &str| {
+            let mut parts = line.splitn(4, ' ');
+            let changed = parts.next()?.parse().ok()?;
+            let size = parts.next()?.parse().ok()?;
+            let hash = parts.next()?.to_owned();
+            Some((parts.next()?.to_owned(), (Stamp { changed, size }, hash)))
+        };
+        Self { host, worktree, known: text.lines().filter_map(one).collect(), has_news: false }
+    }
+
+    fn of(&mut self, path: &str) -> Content {
+        let (file, now) = (self.worktree.join(path), self.host.now());
+        let stamp = self.host.stamp(&file);
+        let since = if stamp == Stamp::default() { now } else { Timestamp(stamp.changed / 1_000_000) };
+        if let Some((_, hash)) = self.known.get(path).filter(|(known, _)| *known == stamp) {
+            return Content { hash: hash.clone(), since };
+        }
+        let hash = self.host.content_hash(&file).unwrap_or_else(|| "gone".into());
+        if now.since(since) > UNSETTLED && !path.contains('\n') {
+            self.known.insert(path.to_owned(), (stamp, hash.clone()));
+            self.has_news = true;
+        }
+        Content { hash, since }
+    }
+
+    pub(super) fn keep(&self, files: &dyn SideFiles) {
+        if self.has_news {
+            let line = |(path, (stamp, hash)): (&String, &(Stamp, String))| {
+                format!("{} {} {hash} {path}\n", stamp.changed, stamp.size)
+            };
+            files.set_text(&text_name(self.worktree), &self.known.iter().map(line).collect::<String>());
+        }
+    }
+}
+
+fn text_name(worktree: &Path) -> String {
+    format!("contents {}", worktree.display())
+}

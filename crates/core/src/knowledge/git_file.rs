@@ -1,0 +1,98 @@
+//! The port to the file in which a project's knowledge travels through git, and what is
+//! noted of it here.
+//!
+//! **Every verb that reads takes in first what git has brought, and every verb that
+//! records says so**: doors cannot forget either.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use serde::Deserialize;
+use serde::Serialize;
+
+use super::KnowledgePlace;
+use crate::presence::SessionId;
+use crate::project::ProjectId;
+use crate::side_files::SideFiles;
+
+/// `.consort/knowledge.yjs` of a worktree.
+pub trait GitFile: Send + Sync {
+    /// The state it is in, by one stat; `None` where there is no such file.
+    fn stamp(&self, worktree: &Path) -> Option<GitFileStamp>;
+
+    /// Records what it says that is not known yet, in a process of its own, since a
+    /// stranger may have made the file; or says why not.
+    fn take_in(&self, worktree: &Path) -> TakenIn;
+
+    /// The words of another replica without what these entities say.
+    fn scrub(&self, update: &str, entities: &BTreeSet<String>) -> Option<String>;
+
+    /// Something was recorded: the file should be written again, where that is wanted.
+    fn note_recorded(&self, worktree: &Path);
+}
+
+/// What tells one state of the file from another without reading it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct GitFileStamp {
+    pub text: String,
+    pub length: u64,
+}
+
+/// What became of the file before something was read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum TakenIn {
+    /// There is none, or it was taken in before.
+    Before,
+    Now,
+    /// It is too long for a hook, or took too long: the next command takes it in.
+    Later,
+    Failed(String),
+}
+
+/// What is noted of the file of a worktree.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct GitFileMark {
+    /// The state that was taken in or written.
+    pub stamp: String,
+    /// It could not be understood. Commands say so each time, hooks do not try again.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub is_bad: bool,
+    /// Where the file has all that was recorded up to there and nothing else.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub place: Option<KnowledgePlace>,
+}
+
+fn is_false(flag: &bool) -> bool {
+    !flag
+}
+
+impl dyn SideFiles + '_ {
+    /// What is noted of the file of a worktree.
+    pub fn git_file_mark(&self, worktree: &Path) -> Option<GitFileMark> {
+        serde_json::from_str(&self.text(&format!("git file {}", worktree.display()))?).ok()
+    }
+
+    /// Replaces it.
+    pub fn set_git_file_mark(&self, worktree: &Path, mark: &GitFileMark) {
+        let text = serde_json::to_string(mark).unwrap_or_default();
+        self.set_text(&format!("git file {}", worktree.display()), &text);
+    }
+
+    /// Sessions that began before their project's file was taken in, each with how
+    /// many tokens it may be told.
+    pub fn waiting_for_digest(&self, project: &ProjectId) -> Vec<(SessionId, usize)> {
+        let text = self.text(&format!("waiting {project}")).unwrap_or_default();
+        let one = |line: &str| {
+            let (tokens, session) = line.split_once(' ')?;
+            Some((SessionId::new(session.to_owned()).ok()?, tokens.parse().ok()?))
+        };
+        text.lines().filter_map(one).collect()
+    }
+
+    /// Replaces them.
+    pub fn set_waiting_for_digest(&self, project: &ProjectId, sessions: &[(SessionId, usize)]) {
+        let lines: String =
+            sessions.iter().map(|(session, tokens)| format!("{tokens} {session}\n")).collect();
+        self.set_text(&format!("waiting {project}"), &lines);
+    }
+}

@@ -1,0 +1,188 @@
+//! Knowledge verbs about the file in git: takes in what it brought before a read, and
+//! has it written after a write.
+
+use std::path::Path;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use crate::App;
+use crate::engine::StoreError;
+use crate::journal::Actor;
+use crate::knowledge::GitFile;
+use crate::knowledge::GitFileMark;
+use crate::knowledge::KnowledgeIndex;
+use crate::knowledge::Scope;
+use crate::knowledge::TakenIn;
+use crate::knowledge::as_seen::AsSeen;
+use crate::knowledge::as_seen::Contents;
+use crate::presence::Agent;
+use crate::project::ProjectId;
+
+/// The longest file that a hook takes in: a session that starts does not wait for more.
+const LONGEST_IN_HOOK: u64 = 256 << 10;
+
+impl App {
+    /// The same with a file for git. Without one, nothing is taken in or written.
+    pub fn with_git_file(mut self, file: Arc<dyn GitFile>) -> Self {
+        self.git_file = Some(file);
+        self
+    }
+
+    /// What is known in a scope as of now, with what git has brought to a worktree.
+    pub fn knowledge_of(
+        &mut self,
+        scope: &Scope,
+        worktree: &Path,
+    ) -> Result<Box<dyn KnowledgeIndex>, StoreError> {
+        // A file that cannot be understood keeps nobody from what is known.
+        let _ = self.take_in_git_file(scope, worktree);
+        self.knowledge_seen_from(scope, worktree)
+    }
+
+    /// What is known in a scope as of now, as it is seen from a worktree: what is known of
+    /// files says whether they are still what they were.
+    pub fn knowledge_seen_from(
+        &mut self,
+        scope: &Scope,
+        worktree: &Path,
+    ) -> Result<Box<dyn KnowledgeIndex>, StoreError> {
+        let index = self.knowledge()?;
+        let Scope::Project(project) = scope else { return Ok(index) };
+        let side_files = self.engine.side_files();
+        let mut contents = Contents::load(&*self.host, &*side_files, worktree);
+        let mut seen = AsSeen::new(index, scope, &mut contents)?;
+        contents.keep(&*side_files);
+        // A linked worktree has files of its own; what is noted is how it is where the
+        // repository is.
+        if !seen.to_note.is_empty() && self.worktrees(scope).iter().any(|main| main == worktree) {
+            let _ = self.mark_stale(project, worktree, &seen.to_note, Actor::Consort);
+            self.catch_up(&mut *seen.index)?;
+        }
+        Ok(Box::new(seen))
+    }
+
+    /// The same for an agent, which may ask for another project than its own.
+    pub fn knowledge_for(
+        &mut self,
+        scope: &Scope,
+        agent: &Agent,
+    ) -> Result<Box<dyn KnowledgeIndex>, StoreError> {
+        let (worktree, _) = self.standpoint(scope, agent);
+        self.knowledge_of(scope, &worktree)
+    }
+
+    /// The worktree of a scope's files, and the directory from where an agent writes paths:
+    /// its own, or those of another project that it asks for.
+    pub fn standpoint(&mut self, scope: &Scope, agent: &Agent) -> (PathBuf, PathBuf) {
+        let is_own = scope.project().is_none_or(|project| *project == agent.project.id);
+        let other = if is_own { None } else { self.worktrees(scope).into_iter().next() };
+        match other {
+            Some(worktree) => (worktree.clone(), worktree),
+            None => (agent.location.worktree.clone(), agent.location.cwd.clone()),
+        }
+    }
+
+    /// Takes in what git has brought to a worktree: somebody may have pulled, checked
+    /// out or merged.
+    pub fn take_in_git_file(&mut self, scope: &Scope, worktree: &Path) -> TakenIn {
+        self.take_in_up_to(scope, worktree, u64::MAX)
+    }
+
+    fn take_in_up_to(&mut self, scope: &Scope, worktree: &Path, longest: u64) -> TakenIn {
+        let (Scope::Project(_), Some(file)) = (scope, &self.git_file) else { return TakenIn::Before };
+        let Some(stamp) = file.stamp(worktree) else { return TakenIn::Before };
+        let side_files = self.engine.side_files();
+        let mark = side_files.git_file_mark(worktree).filter(|mark| mark.stamp == stamp.text);
+        if mark.is_some_and(|mark| !mark.is_bad || longest < u64::MAX) {
+            return TakenIn::Before;
+        }
+        if stamp.length > longest {
+            return TakenIn::Later;
+        }
+        let taken = file.take_in(worktree);
+        if matches!(taken, TakenIn::Failed(_)) {
+            let mark = GitFileMark { stamp: stamp.text, is_bad: true, place: None };
+            side_files.set_git_file_mark(worktree, &mark);
+        }
+        taken
+    }
+
+    /// What is noted of the file of a worktree.
+    pub fn git_file_mark(&self, worktree: &Path) -> Option<GitFileMark> {
+        self.engine.side_files().git_file_mark(worktree)
+    }
+
+    /// Replaces it: the file was taken in or written.
+    pub fn set_git_file_mark(&self, worktree: &Path, mark: &GitFileMark) {
+        self.engine.side_files().set_git_file_mark(worktree, mark);
+    }
+
+    /// The same for a session that starts, which waits for no long file: then it is
+    /// told with its first prompt after somebody has taken that in.
+    pub(super) fn take_in_for(&mut self, agent: &Agent, tokens: usize) {
+        let (project, worktree) = (&agent.project.id, &agent.location.worktree);
+        let scope = Scope::Project(project.clone());
+        if self.take_in_up_to(&scope, worktree, LONGEST_IN_HOOK) == TakenIn::Later {
+            let side_files = self.engine.side_files();
+            let mut waiting = side_files.waiting_for_digest(project);
+            waiting.retain(|(session, _)| *session != agent.session);
+            waiting.push((agent.session.clone(), tokens));
+            side_files.set_waiting_for_digest(project, &waiting);
+        }
+    }
+
+    /// Takes in what git has brought to the repositories of a project, for a caller that
+    /// is in none of them.
+    pub fn take_in_git_files(&mut self, scope: &Scope) {
+        for worktree in self.worktrees(scope) {
+            let _ = self.take_in_git_file(scope, &worktree);
+        }
+    }
+
+    /// Has the file of a worktree written again, where that is wanted.
+    pub fn note_recorded(&self, scope: &Scope, worktree: &Path) {
+        if let (Scope::Project(_), Some(file)) = (scope, &self.git_file) {
+            file.note_recorded(worktree);
+        }
+    }
+
+    /// The same for a caller that is in none of them.
+    pub fn note_recorded_everywhere(&mut self, scope: &Scope) {
+        for worktree in self.worktrees(scope) {
+            self.note_recorded(scope, &worktree);
+        }
+    }
+
+    /// Tells sessions with their next prompt what they could not be told when they
+    /// began.
+    pub fn tell_waiting(&mut self, project: &ProjectId) -> Result<(), StoreError> {
+        let side_files = self.engine.side_files();
+        let waiting = side_files.waiting_for_digest(project);
+        if waiting.is_empty() {
+            return Ok(());
+        }
+        side_files.set_waiting_for_digest(project, &[]);
+        for (session, tokens) in waiting {
+            let agent = self.engine.read()?.agent(&session)?;
+            let Some((agent, None)) = agent else { continue };
+            let kept = side_files.take_kept(&session).into_iter();
+            let told: Vec<String> = kept.chain(self.known_digest(&agent, tokens)).collect();
+            if !told.is_empty() {
+                side_files.keep_for_later(&session, &told.join("\n\n"));
+            }
+        }
+        Ok(())
+    }
+
+    /// Where the repositories of a project are checked out, the linked worktrees not
+    /// counted.
+    fn worktrees(&mut self, scope: &Scope) -> Vec<PathBuf> {
+        let Scope::Project(project) = scope else { return Vec::new() };
+        let repositories = self.engine.read().and_then(|tx| tx.repositories(project)).unwrap_or_default();
+        let worktree = |repository: PathBuf| match repository.file_name().is_some_and(|name| name == ".git") {
+            true => repository.parent().map(Path::to_owned),
+            false => Some(repository),
+        };
+        repositories.into_iter().filter_map(worktree).collect()
+    }
+}

@@ -1,0 +1,83 @@
+//! Finds the file of the project that is meant by a path as somebody writes it.
+//!
+//! Agents write absolute paths by habit, people write what they see from where they
+//! are. **Each file has one name: relative to its worktree, without links.**
+
+use std::path::Component;
+use std::path::Path;
+use std::path::PathBuf;
+
+use crate::host::Host;
+
+/// Where a caller stands, for paths that are not absolute.
+pub(super) struct Standpoint<'a> {
+    pub(super) host: &'a dyn Host,
+    pub(super) worktree: &'a Path,
+    pub(super) cwd: &'a Path,
+}
+
+impl Standpoint<'_> {
+    /// The file's name in the project, or why it has none.
+    pub(super) fn place(&self, written: &str) -> Result<String, String> {
+        let path = self.meant(Path::new(written.strip_prefix("file://").unwrap_or(written)));
+        let (real, root) = (self.host.real_path(&path), self.host.real_path(self.worktree));
+        let inside = clean(&real).strip_prefix(&root).ok().map(Path::to_owned);
+        let name = match inside {
+            Some(inside) => inside.to_string_lossy().into_owned(),
+            // Another worktree has the same files.
+            None => {
+                let located = self.host.locate(&path);
+                let ours = self.host.locate(self.worktree).repository;
+                if located.repository.is_none() || located.repository != ours {
+                    return Err(format!("is outside the project, which is {}", root.display()));
+                }
+                located.path
+            }
+        };
+        if name.is_empty() { Err("is the project's directory, not a file".to_owned()) } else { Ok(name) }
+    }
+
+    /// `src/a.rs:12` where its file is in the project; what else it may be stays as it
+    /// is written.
+    pub(super) fn location(&self, written: &str) -> String {
+        let (path, line) = split_line(written);
+        let is_path = !path.contains("://") && !path.contains(char::is_whitespace);
+        match is_path.then(|| self.place(path)) {
+            Some(Ok(name)) => format!("{name}{line}"),
+            _ => written.to_owned(),
+        }
+    }
+
+    /// From where the caller stands, if that is said or the file is there; else from the
+    /// project's directory.
+    fn meant(&self, written: &Path) -> PathBuf {
+        let first = written.components().next();
+        let is_said = matches!(first, Some(Component::CurDir | Component::ParentDir));
+        let here = self.cwd.join(written);
+        let is_here = self.cwd != self.worktree && self.host.locate(&here).exists;
+        if is_said || is_here { here } else { self.worktree.join(written) }
+    }
+}
+
+/// A path, and `:15` or `:15-20` after it.
+pub(super) fn split_line(place: &str) -> (&str, &str) {
+    let is_line =
+        |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit() || byte == b'-');
+    match place.split_once(':') {
+        Some((path, lines)) if lines.split(':').all(is_line) => place.split_at(path.len()),
+        _ => (place, ""),
+    }
+}
+
+/// Without `.` and `..`, where nothing of it exists.
+fn clean(path: &Path) -> PathBuf {
+    let mut clean = PathBuf::new();
+    for part in path.components() {
+        match part {
+            Component::CurDir => {}
+            Component::ParentDir => drop(clean.pop()),
+            part => clean.push(part),
+        }
+    }
+    clean
+}

@@ -1,0 +1,90 @@
+//! Presence verbs that tell a session who has come and gone since it was told last, and
+//! what it has left unfinished.
+
+use std::collections::BTreeSet;
+
+use super::partition_alive;
+use crate::App;
+use crate::claims;
+use crate::config::hook_settings;
+use crate::engine::StoreError;
+use crate::engine::Tx;
+use crate::messages;
+use crate::presence::Agent;
+use crate::presence::AgentView;
+use crate::presence::LeaveReason;
+use crate::presence::SessionId;
+use crate::presence::Unfinished;
+use crate::presence::wording;
+use crate::presence::wording::Newcomer;
+use crate::side_files::SideFiles;
+
+/// So many of its own reservations and of its threads a session is reminded of.
+const REMINDED: usize = 2;
+
+impl App {
+    /// Who has come to a session's project, what they have reserved of its files, and who
+    /// has gone that it had dealt with; each once. With nothing new it opens no file but
+    /// the session's state, which hooks read anyway.
+    pub fn roster_news(
+        &mut self,
+        session: &SessionId,
+        environment: &dyn Fn(&str) -> Option<String>,
+    ) -> Result<Option<String>, StoreError> {
+        let files = self.engine.side_files();
+        if !files.take_roster_mark(session) {
+            return Ok(None);
+        }
+        let tx = self.engine.read()?;
+        let Some((me, None)) = tx.agent(session)? else { return Ok(None) };
+        if !hook_settings(&*tx, &me.location.worktree, environment)?.tells_roster() {
+            return Ok(None);
+        }
+        let (present, _) = partition_alive(&*self.host, &*files, tx.present()?);
+        let others = present.iter().filter(|one| one.session != *session);
+        let others: Vec<&Agent> = others.filter(|one| one.project.id == me.project.id).collect();
+        let mut came = Vec::new();
+        for agent in files.not_met(session, others) {
+            let in_the_way = claims::in_the_way_of(&*self.host, &*files, &*tx, agent, &me)?;
+            came.push(Newcomer { agent, in_the_way });
+        }
+        let gone = departed(&*files, &*tx, session, &present)?;
+        Ok(wording::roster(&came, &gone.iter().collect::<Vec<_>>()))
+    }
+
+    /// Notes that a session was told of these agents.
+    pub fn note_roster_told(&mut self, session: &SessionId, others: &[AgentView]) {
+        let others = others.iter().map(|seen| &seen.agent).collect();
+        let _ = self.engine.side_files().not_met(session, others);
+    }
+
+    /// What an agent has left unfinished.
+    pub fn unfinished(&mut self, agent: &Agent) -> Result<Unfinished, StoreError> {
+        let files = self.engine.side_files();
+        let tx = self.engine.read()?;
+        let held = claims::held_by(&*self.host, &*files, &*tx, agent, REMINDED)?;
+        let task = tx.task_of(&agent.session)?.map(|record| record.key);
+        let mut threads = messages::open_threads(&*tx, agent, self.host.now())?;
+        threads.truncate(REMINDED);
+        Ok(Unfinished { held, task, threads })
+    }
+}
+
+/// Those whom a session had dealt with and who are gone, each once.
+fn departed(
+    files: &dyn SideFiles,
+    tx: &dyn Tx,
+    session: &SessionId,
+    present: &[Agent],
+) -> Result<Vec<Agent>, StoreError> {
+    let mut gone = Vec::new();
+    let met: BTreeSet<SessionId> = files.read_log(session).met();
+    for other in met.iter().filter(|other| present.iter().all(|agent| agent.session != **other)) {
+        let Some((agent, reason)) = tx.agent(other)? else { continue };
+        if reason != Some(LeaveReason::Replaced) && !files.notified_before(session, &format!("gone {other}"))
+        {
+            gone.push(agent);
+        }
+    }
+    Ok(gone)
+}

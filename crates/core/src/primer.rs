@@ -1,0 +1,43 @@
+//! What an agent is told of Consort, in the words of the door it comes through: an MCP
+//! client has tools, a session with hooks has a shell.
+
+const TEXT: &str = include_str!("primer.md");
+
+/// For sessions whose hooks bring them their mail, and who run commands.
+pub fn for_shells() -> String {
+    let command = |verb: &str| format!("consort {verb}");
+    let mail = "What others send you comes with your tools' results; `consort inbox` has it too.";
+    let query = "consort ask '(overview)'";
+    rendered(": run its commands in a shell", mail, command, query, "consort record")
+}
+
+/// For clients of the MCP server.
+pub fn for_tools() -> String {
+    let mail = "What others send you waits in `inbox`: a tool's result says when there is some.";
+    rendered(": call its tools", mail, str::to_owned, "query", "act")
+}
+
+fn rendered(how: &str, mail: &str, called: impl Fn(&str) -> String, query: &str, act: &str) -> String {
+    let text = TEXT.replace("{how}", how).replace("{mail}", mail);
+    let text = text.replace("{query}", query).replace("{act}", act);
+    ["who", "reserve", "release", "send", "task", "radar", "handoff"]
+        .iter()
+        .fold(text, |text, verb| text.replace(&format!("{{{verb}}}"), &called(verb)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_door_has_its_own_words() {
+        let (shells, tools) = (for_shells(), for_tools());
+        assert!(
+            shells.contains("`consort who`") && shells.contains("`consort ask '(overview)'`"),
+            "{shells}"
+        );
+        assert!(tools.contains("`who`") && tools.contains("`query`") && tools.contains("`act`"), "{tools}");
+        assert!(!tools.contains("consort ") && !shells.contains("`who`"), "{tools}");
+        assert!(!format!("{shells}{tools}").contains(['{', '}']));
+    }
+}

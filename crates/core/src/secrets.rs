@@ -1,0 +1,120 @@
+//! Recognises secrets by their format, so that none is recorded or sent by mistake.
+//!
+//! The formats are data, in `secrets.txt`. A text that only talks of them ("tokens
+//! begin with `ghp_`", `ghp_xxxxxxxx`) is none.
+
+use serde_json::Value;
+
+/// A secret in a text. **It never carries the secret itself.**
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Secret {
+    pub what: &'static str,
+    /// Its first character in the text, from 1.
+    pub at: usize,
+}
+
+/// So few different characters stand for a secret, and are none.
+const FEW: usize = 6;
+
+/// The first secret in a text.
+pub fn find(text: &str) -> Option<Secret> {
+    formats().filter_map(|format| format.find(text)).min_by_key(|secret| secret.at)
+}
+
+/// The first secret in any text of a value.
+pub fn find_in(value: &Value) -> Option<Secret> {
+    match value {
+        Value::String(text) => find(text),
+        Value::Array(all) => all.iter().find_map(find_in),
+        Value::Object(fields) => {
+            fields.iter().find_map(|(name, value)| find(name).or_else(|| find_in(value)))
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) => None,
+    }
+}
+
+struct Format {
+    what: &'static str,
+    beginning: &'static str,
+    follows: &'static str,
+    least: usize,
+}
+
+fn formats() -> impl Iterator<Item = Format> {
+    let lines = include_str!("secrets.txt").lines().filter(|line| !line.starts_with('#'));
+    lines.filter_map(|line| {
+        let mut parts = line.split('\t');
+        let (what, beginning, follows) = (parts.next()?, parts.next()?, parts.next()?);
+        Some(Format { what, beginning, follows, least: parts.next()?.parse().ok()? })
+    })
+}
+
+impl Format {
+    fn find(&self, text: &str) -> Option<Secret> {
+        let is_secret = |(at, _): &(usize, &str)| self.is_at(text, *at);
+        let (at, _) = text.match_indices(self.beginning).find(is_secret)?;
+        Some(Secret { what: self.what, at: text[..at].chars().count() + 1 })
+    }
+
+    /// Whether a secret is there: not in the middle of a word, long enough, and of
+    /// enough different characters.
+    fn is_at(&self, text: &str, at: usize) -> bool {
+        let is_inside = text[..at].chars().next_back().is_some_and(|c| c.is_alphanumeric() || c == '_');
+        let rest = &text[at + self.beginning.len()..];
+        let end = rest.find(|c| !self.may_follow(c)).unwrap_or(rest.len());
+        let mut different: Vec<char> = rest[..end].chars().collect();
+        different.sort_unstable();
+        different.dedup();
+        !is_inside && end >= self.least && (self.least == 0 || different.len() > FEW)
+    }
+
+    fn may_follow(&self, c: char) -> bool {
+        match self.follows {
+            "alnum" => c.is_ascii_alphanumeric(),
+            "word" => c.is_ascii_alphanumeric() || c == '_',
+            "dash" => c.is_ascii_alphanumeric() || matches!(c, '_' | '-'),
+            "dot" => c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.'),
+            "upper" => c.is_ascii_uppercase() || c.is_ascii_digit(),
+            "hex" => c.is_ascii_hexdigit(),
+            _ => false,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn every_format_is_found_and_its_place_told() {
+        let mut count = 0;
+        for format in formats() {
+            let some = "A1B2C3D4E5F6".repeat(8);
+            let some = if format.follows == "hex" { some.to_lowercase() } else { some };
+            let text = format!("é the key is `{}{}`.", format.beginning, &some[..format.least]);
+            assert_eq!(find(&text), Some(Secret { what: format.what, at: 15 }), "{}", format.what);
+            if format.least > 0 {
+                let short = format!("{}{}", format.beginning, &some[..format.least - 1]);
+                assert_ne!(find(&short).map(|secret| secret.what), Some(format.what), "too short");
+            }
+            count += 1;
+        }
+        assert!(count >= 20);
+    }
+
+    #[test]
+    fn talk_of_secrets_is_none() {
+        for text in [
+            "tokens begin with ghp_",
+            &format!("ghp_{}", "x".repeat(36)),
+            "task-force-one sk-learn skeleton",
+            "commit 3f786850e387550fdab836ed7e6dc881de23001b",
+            "-----BEGIN PUBLIC KEY-----",
+        ] {
+            assert_eq!(find(text), None, "{text}");
+        }
+        let inside = json!([["record-note", { "tags": ["a", format!("AKIA{}", "A1B2C3D4E5F6G7H8")] }]]);
+        assert_eq!(find_in(&inside).map(|secret| secret.what), Some("AWS access key"));
+    }
+}
