@@ -61,8 +61,8 @@ fn what_is_gone_from_a_reserved_directory_or_was_moved_there_is_seen() {
     fs::remove_file(at(&world, "src/auth/new.rs")).unwrap();
     fs::rename(at(&world, "src/auth/token.rs"), at(&world, "src/auth/moved.rs")).unwrap();
     expect![[r#"
-        [consort] While your command ran, files changed that others hold. src/auth/moved.rs, src/auth/new.rs (removed), src/auth/token.rs (removed) (of src/auth/) are reserved by Falcon (claude on main) since just now.
-        They have been told. Do not undo it on your own: agree with them on what to do."#]]
+        [consort] While your command ran, files changed that others have reserved. src/auth/moved.rs, src/auth/new.rs (removed), src/auth/token.rs (removed) (of src/auth/) are reserved by Falcon (claude on main), just now.
+        They have been notified. Do not revert it yourself; agree with them what to do."#]]
     .assert_eq(&end(&world, "s2", "one").unwrap());
     let letter = prompted(&world, "s1").unwrap();
     assert!(
@@ -109,7 +109,7 @@ fn what_the_person_has_reserved_counts_too() {
     begin(&world, "s2", "one");
     fs::remove_file(at(&world, "README.md")).unwrap();
     let told = end(&world, "s2", "one").unwrap();
-    assert!(told.contains("README.md (removed) was reserved by your user"), "{told}");
+    assert!(told.contains("README.md (removed) is reserved by your user"), "{told}");
     let inbox = world.run("inbox").stdout;
     assert!(inbox.contains("what you have reserved changed: README.md (removed)"), "{inbox}");
 }
@@ -178,7 +178,7 @@ fn an_interrupted_command_ends_with_the_next_prompt() {
     begin(&world, "s2", "one");
     fs::write(at(&world, "src/auth/login.rs"), "half done\n").unwrap();
     let told = prompted(&world, "s2").unwrap();
-    assert!(told.contains("files changed that others hold. src/auth/login.rs"), "{told}");
+    assert!(told.contains("files changed that others have reserved. src/auth/login.rs"), "{told}");
     assert!(prompted(&world, "s1").unwrap().contains("The command: \"./script.sh\""));
     // It has ended: what changes later is not its doing.
     std::thread::sleep(Duration::from_millis(30));

@@ -38,7 +38,7 @@ fn a_claim_is_told_contested_and_taken() {
         [exit 0]
         Raven$ consort claim topic:auth
         [stderr] Error: `topic:auth` is held by Falcon (claude on main): "sessions and tokens"
-        [stderr] Hint: ask Falcon: consort send Falcon "…"; or: consort contest 'topic:auth'
+        [stderr] Hint: ask Falcon: consort send Falcon '…'; or: consort contest 'topic:auth'
         [exit 4]
         Raven$ consort release topic:auth
         [stderr] Error: `topic:auth` is held by Falcon (claude on main), not by you
@@ -109,11 +109,11 @@ fn reservations_are_all_or_none_and_explained() {
         [exit 0]
         Raven$ consort reserve docs/ src/**/*.rs ./config.yaml
         [stderr] Error: `src/auth/` is held by Falcon (claude on main): "the login"; `config.yaml` is held by Falcon (claude on main): "the login"
-        [stderr] Hint: ask Falcon: consort send Falcon "…"; or: consort contest 'src/auth/'
+        [stderr] Hint: ask Falcon: consort send Falcon '…'; or: consort contest 'src/auth/'
         [exit 4]
         Raven$ consort explain src/auth/login.rs
         Reserved: src/auth/  Falcon (claude on main), exclusive since just now, #1: "the login"
-        You may not write it. Ask: consort send Falcon "…"; wait: consort wait 'src/auth/login.rs'; need it: consort contest 'src/auth/login.rs'.
+        You may not write it. Ask: consort send Falcon '…'; wait: consort wait 'src/auth/login.rs'; need it: consort contest 'src/auth/login.rs'.
         [exit 0]
         Raven$ consort explain docs/
         Nobody holds docs/.
@@ -298,7 +298,7 @@ fn tasks_come_from_the_spec_and_are_taken_once() {
         [exit 4]
         Raven$ consort task complete TASK-01
         [stderr] Error: `TASK-01` is not yours: Falcon has it
-        [stderr] Hint: ask: consort send Falcon "…"; the person can say `--take-anyway`
+        [stderr] Hint: ask: consort send Falcon '…'; the person can say `--take-anyway`
         [exit 4]
         Raven$ consort task unclaim TASK-02
         [stderr] Error: `TASK-02` is not claimed
@@ -410,7 +410,7 @@ fn a_commit_does_not_take_along_what_another_holds() {
     let ran = commit(Some("s2"));
     assert_eq!(ran.code, 0, "{ran}");
     assert!(
-        ran.stderr.contains("takes along what others edited last and you did not: shared.rs (Falcon)"),
+        ran.stderr.contains("includes what others edited last and you did not: shared.rs (Falcon)"),
         "{ran}"
     );
     // The holder's own, and the person's, pass; the person is told.

@@ -90,7 +90,7 @@ fn mcp_and_primer_are_added_when_asked_for_and_go_with_the_rest() {
     assert!(read(".claude.json").contains("\"consort\""), "{added}");
     assert!(read(".claude/skills/consort/SKILL.md").starts_with("---\nname: consort\n"));
     assert!(read(".gemini/settings.json").contains("mcpServers"));
-    assert!(read(".gemini/GEMINI.md").contains("`reserve` what you are about to change"));
+    assert!(read(".gemini/GEMINI.md").contains("`consort reserve`"));
     assert!(world.run("doctor").stdout.contains("Claude Code: connected, with MCP"));
 
     // What is there stays without being asked for again, and is not done twice.

@@ -38,16 +38,16 @@ fn deepen(world: &Sealed) -> Vec<(&'static str, String)> {
 fn both_are_told_once_that_they_are_about_to_meet() {
     let world = world();
     let told = deepen(&world);
-    let expected = expect![[
-        r#"[consort] Falcon is deepening in cookie, session, as you are: coordinate before you go on (`consort send Falcon "…"`, `consort explain prediction 1`)."#
-    ]];
+    let expected = expect![
+        "[consort] Falcon is deepening in cookie, session, as you are: coordinate before you go on (`consort send Falcon '…'`, `consort explain prediction 1`)."
+    ];
     assert_eq!(told.len(), 1, "{told:#?}");
     assert_eq!(told[0].0, "s2");
     expected.assert_eq(&told[0].1);
     // The other one hears of it with its next tool, once.
-    let expected = expect![[
-        r#"[consort] Raven is deepening in cookie, session, as you are: coordinate before you go on (`consort send Raven "…"`, `consort explain prediction 1`)."#
-    ]];
+    let expected = expect![
+        "[consort] Raven is deepening in cookie, session, as you are: coordinate before you go on (`consort send Raven '…'`, `consort explain prediction 1`)."
+    ];
     expected.assert_eq(&world.told("s1", "PostToolUse", &json!({})).unwrap());
     assert_eq!(world.told("s1", "PostToolUse", &json!({})), None);
     // A context that begins anew is told again; somebody else's is not.

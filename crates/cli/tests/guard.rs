@@ -61,8 +61,8 @@ fn a_write_to_what_another_has_reserved_is_refused() {
     let world = world();
     reserve(&world, "s1", "src/auth/");
     expect![[r#"
-        [consort] Refused: src/auth/login.rs (of src/auth/) is reserved by Falcon (claude on main) since just now: "rewriting the login".
-        Ask for it: consort send Falcon "…". Wait until it is free: consort wait --timeout 90s '$WORLD/shop/src/auth/login.rs'. No answer: the same path with `consort contest`. Or work on something else. Do not write it by other means."#]]
+        [consort] Blocked: src/auth/login.rs (of src/auth/) is reserved by Falcon (claude on main), just now: "rewriting the login".
+        Options: ask (consort send Falcon '…') · wait up to 90 s (consort wait --timeout 90s '$WORLD/shop/src/auth/login.rs') · if unanswered, the same path with consort contest · do something else. Do not get around this with another tool."#]]
     .assert_eq(&refused(&world, "s2", "Edit", edit(&world, "src/auth/login.rs")).unwrap());
     for tool in ["Write", "MultiEdit"] {
         assert!(refused(&world, "s2", tool, edit(&world, "src/auth/new.rs")).is_some(), "{tool}");
@@ -159,8 +159,8 @@ fn the_shell_is_no_way_around_it() {
     // With the holder's work in the worktree, what sweeps it along is refused.
     std::fs::write(world.project().join("src/auth/login.rs"), "changed\n").unwrap();
     expect![[r#"
-        [consort] Refused: `git add` takes along all that is uncommitted here, and src/auth/ is reserved by Falcon (claude on main) since just now: "rewriting the login". Name your own paths instead.
-        Ask for it: consort send Falcon "…". Wait until it is free: consort wait --timeout 90s '$WORLD/shop/src/auth/'. No answer: the same path with `consort contest`. Or work on something else. Do not write it by other means."#]]
+        [consort] Blocked: `git add` includes all that is uncommitted here, and src/auth/ is reserved by Falcon (claude on main), just now: "rewriting the login". Name your own paths instead.
+        Options: ask (consort send Falcon '…') · wait up to 90 s (consort wait --timeout 90s '$WORLD/shop/src/auth/') · if unanswered, the same path with consort contest · do something else. Do not get around this with another tool."#]]
     .assert_eq(&refused(&world, "s2", "Bash", bash("git add -A && git commit -m x")).unwrap());
     assert!(refused(&world, "s2", "Bash", bash("git stash")).is_some());
     assert_eq!(refused(&world, "s2", "Bash", bash("git add README.md && git commit -m x")), None);
@@ -243,7 +243,7 @@ fn a_hint_is_safe_to_paste() {
     std::fs::write(world.project().join(name), "").unwrap();
     assert_eq!(world.run_as(Some("s1"), &["reserve", name]).code, 0);
     let told = refused(&world, "s2", "Edit", edit(&world, name)).unwrap();
-    assert!(told.contains(r"x'\''; touch pwned #'."), "{told}");
+    assert!(told.contains(r"x'\''; touch pwned #')"), "{told}");
     let ran = world.run_as(Some("s2"), &["reserve", name]);
     assert!(ran.stderr.contains(r"consort contest 'x'\''; touch pwned #'"), "{ran}");
 }
@@ -268,8 +268,8 @@ fn what_cannot_be_told_before_is_looked_at_after() {
     // The program does what nobody could tell from its name.
     std::fs::write(world.project().join("src/auth/login.rs"), "formatted\n").unwrap();
     expect![[r#"
-        [consort] While your command ran, files changed that others hold. src/auth/login.rs (of src/auth/) is reserved by Falcon (claude on main) since just now: "rewriting the login".
-        They have been told. Do not undo it on your own: agree with them on what to do."#]]
+        [consort] While your command ran, files changed that others have reserved. src/auth/login.rs (of src/auth/) is reserved by Falcon (claude on main), just now: "rewriting the login".
+        They have been notified. Do not revert it yourself; agree with them what to do."#]]
     .assert_eq(&told(&world, "s2", "PostToolUse", "Bash", bash(command)).unwrap());
     let letter = told(&world, "s1", "PostToolUse", "Read", json!({})).unwrap();
     assert!(letter.contains(
@@ -317,7 +317,7 @@ fn policy_is_the_persons() {
     assert_eq!(world.run("config set claims.enforcement warn").code, 0);
     assert_eq!(refused(&world, "s2", "Edit", path()), None);
     let warning = told(&world, "s2", "PreToolUse", "Edit", path()).unwrap();
-    assert!(warning.contains("reserved by Falcon") && warning.contains("talk to them"), "{warning}");
+    assert!(warning.contains("reserved by Falcon") && warning.contains("message them first"), "{warning}");
     assert_eq!(world.run("config set claims.enforcement off").code, 0);
     assert_eq!(told(&world, "s2", "PreToolUse", "Edit", path()), None);
     assert_eq!(world.run("config set claims.enforcement block").code, 0);
@@ -341,8 +341,7 @@ fn who_edited_a_file_lately_is_said_once() {
     assert_eq!(told(&world, "s1", "PreToolUse", "Edit", path()), None);
     std::fs::write(world.project().join("README.md"), "edited\n").unwrap();
     call(&world, "s1", "PostToolUse", "Edit", path());
-    expect![[r#"
-        [consort] Falcon edited README.md just now and has not committed it. It may not be done: ask with `consort send Falcon "…"` before you change the same lines."#]]
+    expect!["[consort] Falcon edited README.md just now and has not committed it. It may not be done: ask with `consort send Falcon '…'` before you change the same lines."]
     .assert_eq(&told(&world, "s2", "PreToolUse", "Edit", path()).unwrap());
     assert_eq!(told(&world, "s2", "PreToolUse", "Edit", path()), None, "once");
     assert_eq!(told(&world, "s1", "PreToolUse", "Edit", path()), None, "its own");

@@ -490,21 +490,3 @@ fn following_the_journal_shows_it_live() {
     follow.kill().unwrap();
     follow.wait().unwrap();
 }
-
-#[test]
-fn what_was_read_can_be_listed_again() {
-    let world = world();
-    for text in ["one", "two", "three"] {
-        assert_eq!(world.run_as(Some("s2"), &["send", "Falcon", text]).code, 0);
-    }
-    let falcon = |arguments: &[&str]| world.run_as(Some("s1"), arguments).stdout;
-    assert!(falcon(&["inbox"]).contains("> three"));
-    assert_eq!(falcon(&["inbox"]), "");
-    check(&world.run_as(Some("s1"), &["inbox", "--all", "-n", "2"]), &expect![[r#""#]]);
-    // What was not read stays so.
-    assert_eq!(world.run_as(Some("s2"), &["send", "Falcon", "four"]).code, 0);
-    assert!(falcon(&["inbox", "--all"]).contains("> four"));
-    assert_eq!(falcon(&["inbox"]).matches("> ").count(), 1);
-    let listed: serde_json::Value = serde_json::from_str(&falcon(&["inbox", "--all", "--json"])).unwrap();
-    assert_eq!(listed.as_array().unwrap().len(), 4);
-}

@@ -1,5 +1,7 @@
 //! What sessions are told of who is here: at their start, and when others come and go.
 
+#![expect(clippy::unwrap_used, reason = "a helper that cannot go on should stop the test")]
+
 use consort_testkit::Sealed;
 use consort_testkit::tokens;
 use expect_test::Expect;
@@ -144,19 +146,19 @@ fn after_a_compaction_a_session_knows_what_it_has() {
         let call = json!({ "tool_name": "Edit", "tool_input": { "file_path": file } });
         world.told(session, "PreToolUse", &call);
     };
-    ["s2", "s3"].map(works);
+    ["s2", "s3"].iter().for_each(|session| works(session));
     let told = start(&world, "s1", "Marten");
     check(
         &told,
         expect![[r#"
-        [consort] You are Marten (project shop, branch main). 2 other agents are here:
-        - GrandZenith (claude), idle
-        - VividTiger (claude), idle
-        Reserved by others, do not edit: src/auth/ (VividTiger)
-        You have reserved src/db/. Your task: TASK-02 in login.md. Unanswered: #1 to VividTiger (consort thread '1').
-        Message one: consort send <name> '<text>' (all: everyone, @me: your user; code: - <<'EOF'). Before larger changes: consort reserve <path>; then consort release. More: consort who
-        (140 tokens)
-    "#]],
+            [consort] You are Marten (project shop, branch main). 2 other agents are here:
+            - GrandZenith (claude), working: "Edit src/login.rs"
+            - VividTiger (claude), working: "Edit src/login.rs"
+            Reserved by others, do not edit: src/auth/ (VividTiger)
+            You have reserved src/db/ (29m left). Your task: TASK-02 in login.md. Unanswered: #1 to VividTiger.
+            Message one: consort send <name> '<text>' (all: everyone, @me: your user; code: - <<'EOF'). Before larger changes: consort reserve <path>, then release. More: consort who
+            (149 tokens)
+        "#]],
     );
     assert!(tokens(&told) <= 150, "{}", tokens(&told));
 
@@ -168,17 +170,17 @@ fn after_a_compaction_a_session_knows_what_it_has() {
     check(
         &told,
         expect![[r#"
-        [consort] You are Marten (project shop, branch main). 5 other agents are here:
-        - IronQuartz (claude), working: "Edit src/login.rs"
-        - NobleNebula (claude), working: "Edit src/login.rs"
-        - SilverCondor (claude), working: "Edit src/login.rs"
-        - GrandZenith (claude), idle
-        - VividTiger (claude), idle
-        Reserved by others, do not edit: src/auth/ (VividTiger)
-        You have reserved src/db/. Your task: TASK-02 in login.md. Unanswered: #1 to VividTiger (consort thread '1').
-        Message one: consort send <name> '<text>' (all: everyone, @me: your user; code: - <<'EOF'). Before larger changes: consort reserve <path>; then consort release. More: consort who
-        (187 tokens)
-    "#]],
+            [consort] You are Marten (project shop, branch main). 5 other agents are here:
+            - GrandZenith (claude), working: "Edit src/login.rs"
+            - IronQuartz (claude), working: "Edit src/login.rs"
+            - NobleNebula (claude), working: "Edit src/login.rs"
+            - SilverCondor (claude), working: "Edit src/login.rs"
+            - VividTiger (claude), working: "Edit src/login.rs"
+            Reserved by others, do not edit: src/auth/ (VividTiger)
+            You have reserved src/db/ (29m left). Your task: TASK-02 in login.md. Unanswered: #1 to VividTiger.
+            Message one: consort send <name> '<text>' (all: everyone, @me: your user; code: - <<'EOF'). Before larger changes: consort reserve <path>, then release. More: consort who
+            (196 tokens)
+        "#]],
     );
     assert!(tokens(&told) <= 200, "{}", tokens(&told));
 }

@@ -144,7 +144,7 @@ fn an_idle_session_is_woken_by_a_message() {
     assert!(ran.stdout.contains("Falcon was idle and is being woken."), "{ran}");
     until("another turn", || model.turns().len(), |turns| *turns == 2);
     let told = model.turns()[1]["messages"].to_string();
-    assert!(told.contains("consort quotes it with this prompt"), "{told}");
+    assert!(told.contains("New Consort message, quoted below."), "{told}");
     for text in ["> early", "> late"] {
         assert_eq!(told.matches(text).count(), 1, "{text} in {told}");
     }
@@ -160,13 +160,13 @@ fn init_asks_once() {
     let home = [("HOME".to_owned(), world.home().display().to_string())];
     let line = format!("{} init --agent claude --agent pi; sleep 60", env!("CARGO_BIN_EXE_consort"));
     let tmux = Tmux::start(&world, &home, &["sh", "-c", &line]);
-    tmux.shows("Claude Code: 13 hooks, MCP server, primer, 56 allow rules");
+    tmux.shows("Claude Code: 13 hooks, MCP server, primer, 57 allow rules");
     tmux.shows("pi: a plugin, primer");
     tmux.shows("Connect these 2? [Y/n/d]");
     tmux.run(&["send-keys", "d", "Enter"]);
     tmux.shows("+++ ");
     tmux.run(&["send-keys", "m", "Enter"]);
-    tmux.shows("Claude Code: 13 hooks, primer, 56 allow rules");
+    tmux.shows("Claude Code: 13 hooks, primer, 57 allow rules");
     tmux.run(&["send-keys", "a", "Enter"]);
     tmux.shows("Claude Code: 13 hooks, primer\n");
     assert!(!world.home().join(".claude").exists());

@@ -7,11 +7,14 @@ use std::fs;
 use consort_core::engine::Engine as _;
 use consort_core::host::Topic;
 use consort_core::journal::Actor;
+use consort_core::journal::Change;
 use consort_core::journal::NewEntry;
 use consort_core::journal::Seq;
 use consort_core::journal::TailRequest;
 use consort_core::presence::LeaveReason;
 use consort_core::presence::NameWish;
+use consort_core::presence::PresenceChange;
+use consort_core::presence::SessionId;
 use consort_sqlite::Access;
 use consort_sqlite::Store;
 use consort_testkit::claims_story;
@@ -49,9 +52,12 @@ impl Both {
             self.copied = entry.seq;
             let mut tx = self.copy.write().unwrap();
             let (id, at, actor) = (entry.id, entry.at, entry.actor);
-            let changes = entry.changes.into_iter().map(|kept| kept.change).collect();
+            let changes: Vec<Change> = entry.changes.into_iter().map(|kept| kept.change).collect();
+            // Who joins begins its own state.
+            let arrived: Vec<SessionId> = changes.iter().filter_map(joined).collect();
             tx.record(&NewEntry { id, at, project: entry.project, actor, changes }).unwrap();
             topics.extend(tx.commit().unwrap());
+            arrived.iter().for_each(|session| drop(self.copy.side_files().start_activity(session, at)));
         }
         assert_eq!(sorted(topics), notified, "{what}: who is notified");
         let published = |name: &str| {
@@ -65,6 +71,13 @@ impl Both {
             let flags = (entries.flag(&session), verbs.flag(&session));
             assert_eq!(flags.0, flags.1, "{what}: the mail of {session}");
         }
+    }
+}
+
+fn joined(change: &Change) -> Option<SessionId> {
+    match change {
+        Change::Presence(PresenceChange::Joined(agent)) => Some(agent.session.clone()),
+        _ => None,
     }
 }
 

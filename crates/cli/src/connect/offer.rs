@@ -174,7 +174,7 @@ pub(crate) fn offer(
 struct Offer<'t> {
     target: &'t Target,
     plans: Vec<Plan>,
-    /// In words: `13 hooks, 56 allow rules, MCP server`.
+    /// In words: `13 hooks, 57 allow rules, MCP server`.
     summary: String,
 }
 

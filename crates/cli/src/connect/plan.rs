@@ -171,7 +171,7 @@ pub(crate) fn plan_connect(
         let plan = plan(world, file, &insertions, level);
         match plan.and_then(|plan| connected(plan, &insertions, level, is_wanted)) {
             Ok(plan) => plans.push(plan),
-            Err(error) if insertions.iter().any(is_wanted) => return Err(error),
+            Err(error) if insertions.iter().any(|one| is_needed(one, is_wanted)) => return Err(error),
             Err(error) => leave_out(&error),
         }
     }
@@ -191,7 +191,12 @@ fn connected(
         let found = found.map(|text| insertion.format.connection(text, &ours)).transpose().map_err(cannot);
         match found {
             Ok(None | Some(Connection::Absent)) if !is_wanted(insertion) => {}
-            Err(error) if !is_wanted(insertion) => leave_out(&error),
+            Err(error)
+                if !is_needed(insertion, &is_wanted)
+                    && insertions.iter().any(|one| is_needed(one, &is_wanted)) =>
+            {
+                leave_out(&error);
+            }
             Err(error) => return Err(error),
             // Rules may be the person's own: some are no reason for the others.
             Ok(_) if insertion.purpose == Purpose::Allow && !is_wanted(insertion) => {}
@@ -201,6 +206,12 @@ fn connected(
         }
     }
     Ok(plan)
+}
+
+/// Whether a file that cannot be changed is a failure. Allow rules come along unasked: the
+/// rest is connected without them.
+fn is_needed(insertion: &Insertion, is_wanted: impl Fn(&Insertion) -> bool) -> bool {
+    insertion.purpose != Purpose::Allow && is_wanted(insertion)
 }
 
 /// Says what nothing is done to, and why.

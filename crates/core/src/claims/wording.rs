@@ -80,7 +80,7 @@ pub(super) fn facts(obstacles: &[Obstacle], now: Timestamp) -> String {
 }
 
 /// ``src/auth/login.rs (of src/auth/) is reserved by GoldFalcon (claude on
-/// feat/x) 12m ago, working on TASK-01: "rewriting the login".``
+/// feat/x), 12m ago, working on TASK-01: "rewriting the login".``
 fn fact(obstacle: &Obstacle, now: Timestamp) -> String {
     let hold = &obstacle.held.hold;
     let (path, held) = (text::foreign(&obstacle.path, 200), text::foreign(&hold.resource.shown(), 200));
@@ -102,10 +102,10 @@ fn fact(obstacle: &Obstacle, now: Timestamp) -> String {
         "git add" | "git commit" | "git stash" | "git clean" => " Name your own paths instead.",
         _ => "",
     };
-    format!("{what} was {}.{way_out}", held_by(&obstacle.held, now))
+    format!("{what} is {}.{way_out}", held_by(&obstacle.held, now))
 }
 
-/// ``reserved by GoldFalcon (claude on feat/x) 12m ago, working on TASK-01: "rewriting the
+/// ``reserved by GoldFalcon (claude on feat/x), 12m ago, working on TASK-01: "rewriting the
 /// login"``
 fn held_by(held: &HoldView, now: Timestamp) -> String {
     let hold = &held.hold;
@@ -118,7 +118,7 @@ fn held_by(held: &HoldView, now: Timestamp) -> String {
     let task = task.map_or_else(String::new, |task| format!(", working on {}", text::foreign(task, 60)));
     let reason = hold.reason.as_ref();
     let reason = reason.map_or_else(String::new, |reason| format!(": {}", text::quoted(reason, 120)));
-    format!("{verb} by {} {since}{task}{reason}", who(&hold.holder, &hold.label))
+    format!("{verb} by {}, {since}{task}{reason}", who(&hold.holder, &hold.label))
 }
 
 /// Somebody as a model knows it: `GoldFalcon (claude on feat/x)`, or its user.
@@ -311,7 +311,7 @@ pub(super) fn trespass(found: &[Trespass], now: Timestamp) -> String {
             [one] if text::foreign(&one.path, 200) == resource => String::new(),
             _ => format!(" (of {resource})"),
         };
-        let are = if its.len() == 1 { "was" } else { "were" };
+        let are = if its.len() == 1 { "is" } else { "are" };
         let unsure = match its.iter().any(|one| one.is_unsure) {
             true => format!(" {} ran a command at the same time: the author is unknown.", held.name),
             false => String::new(),

@@ -12,6 +12,7 @@
 //! its process lives; its leaving is recorded exactly once.**
 
 mod activity;
+mod caller;
 mod error;
 mod model;
 mod names;
@@ -24,6 +25,10 @@ mod store;
 mod tests;
 pub mod wording;
 
+pub use caller::Caller;
+pub use caller::CallerFacts;
+pub use caller::Proof;
+pub use caller::Unproven;
 pub use error::PresenceError;
 pub use model::Activity;
 pub use model::ActivityOutcome;
@@ -31,8 +36,6 @@ pub use model::ActivityUpdate;
 pub use model::Agent;
 pub use model::AgentName;
 pub use model::AgentView;
-pub use model::Caller;
-pub use model::CallerFacts;
 pub use model::Departure;
 pub use model::JoinOutcome;
 pub use model::JoinRequest;
@@ -44,7 +47,6 @@ pub use model::NameWish;
 pub use model::Observed;
 pub use model::Point;
 pub use model::PresenceChange;
-pub use model::Proof;
 pub use model::Quadrant;
 pub use model::Rect;
 pub use model::RenameOutcome;
@@ -54,7 +56,6 @@ pub use model::Status;
 pub use model::Subagent;
 pub use model::Terminal;
 pub use model::Unfinished;
-pub use model::Unproven;
 pub use model::WhoOutcome;
 pub use names::is_valid_name;
 pub use not_allowed::NotAllowed;

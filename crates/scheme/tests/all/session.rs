@@ -161,7 +161,9 @@ fn whoever_asked_can_call_a_run_off() {
         print(&results, Format::Columnar, 4000)
     });
     is_cancelled.store(true, Ordering::Relaxed);
-    assert_eq!(run.join().unwrap(), r#"(error "cancelled" :at "1:1")"#);
+    // Perhaps before its first step: then there is no place to name.
+    let told = run.join().unwrap();
+    assert!(told.starts_with(r#"(error "cancelled""#), "{told}");
 }
 
 struct Table(Value);

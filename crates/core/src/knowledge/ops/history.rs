@@ -21,10 +21,10 @@ use crate::knowledge::KnowledgeIndex;
 use crate::knowledge::KnowledgePlace;
 use crate::knowledge::Scope;
 use crate::knowledge::StampedEdit;
+use crate::knowledge::foreign;
 use crate::knowledge::merge::KIND;
 use crate::knowledge::past_index::PastIndex;
 use crate::knowledge::past_index::Touched;
-use crate::knowledge::foreign;
 
 impl App {
     /// All entries about what is known in a scope, oldest first.
@@ -122,7 +122,9 @@ impl App {
         }
         let entries = before(&ids)?;
         then.ingest(&entries, entries.last().map_or(0, |entry| entry.seq))?;
-        touched.extend(then.names(scope, Kind::Relationship)?.into_iter().map(|name| (Kind::Relationship, name)));
+        touched.extend(
+            then.names(scope, Kind::Relationship)?.into_iter().map(|name| (Kind::Relationship, name)),
+        );
         Ok(Box::new(PastIndex { now, then, touched }))
     }
 
