@@ -48,7 +48,7 @@ pub(crate) fn run(world: &World, args: &Args) -> Result<ExitCode, CommandError> 
         return Ok(ExitCode::SUCCESS);
     }
     if args.examples {
-        world.out.text(consort_knowledge::EXAMPLES.to_owned())?;
+        world.out.text(consort_knowledge::EXAMPLES)?;
         return Ok(ExitCode::SUCCESS);
     }
     let source = match args.expressions.as_slice() {
