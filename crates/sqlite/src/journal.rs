@@ -90,6 +90,9 @@ impl JournalStore for SqliteTx<'_> {
         for (one, other) in &effects.met {
             (&self.files as &dyn SideFiles).note_met(one, other);
         }
+        if let Some(project) = &effects.learned {
+            (&self.files as &dyn SideFiles).note_learned(project, seq);
+        }
         for (project, session) in &effects.came {
             let others = self.present()?.into_iter().filter(|agent| agent.project.id == *project);
             let others = others.map(|agent| agent.session).filter(|other| other != session);

@@ -11,9 +11,13 @@ use consort_core::journal::Change;
 use consort_core::journal::NewEntry;
 use consort_core::journal::Seq;
 use consort_core::journal::TailRequest;
+use consort_core::knowledge::ActRequest;
+use consort_core::knowledge::Scope;
+use consort_core::presence::CallerFacts;
 use consort_core::presence::LeaveReason;
 use consort_core::presence::NameWish;
 use consort_core::presence::PresenceChange;
+use consort_core::presence::Proof;
 use consort_core::presence::SessionId;
 use consort_sqlite::Access;
 use consort_sqlite::Store;
@@ -21,6 +25,7 @@ use consort_testkit::claims_story;
 use consort_testkit::messages_story;
 use consort_testkit::store_story;
 use consort_testkit::store_story::StoryApp;
+use serde_json::json;
 
 /// A store in which verbs are carried out, and one that gets their entries and nothing
 /// else.
@@ -109,6 +114,28 @@ fn an_entry_has_the_same_effects_wherever_it_comes_from() {
     both.check("rename", |app| {
         app.rename(&"s3".into(), "Heron", Actor::Person).unwrap();
     });
+    both.check("record", |app| {
+        let project = store_story::who(app).agents[0].agent.project.id.clone();
+        let action =
+            json!(["record-principle", { "name": "one-writer", "description": "One process writes." }]);
+        let request = ActRequest {
+            caller: CallerFacts { proof: Proof::Terminal, ..CallerFacts::default() },
+            scope: Scope::Project(project),
+            actions: json!([action]),
+            worktree: "/shop/main".into(),
+            cwd: "/shop/main".into(),
+            key: None,
+            even_so: false,
+        };
+        app.act(&request).unwrap();
+    });
+    // Where nobody has taken it in yet, the next session that starts does.
+    let mut elsewhere =
+        StoryApp::new(Store::new(both.dir.path().join("entries/consort.db"), Access::Command));
+    let agent = store_story::who(&mut both.app).agents[0].agent.clone();
+    let told = both.app.digest(&agent, 200).unwrap();
+    assert!(told.contains("one-writer"), "{told}");
+    assert_eq!(elsewhere.digest(&agent, 200), Some(told));
     both.check("leave", |app| drop(app.leave(&"s2".into(), LeaveReason::Ended, Actor::Person).unwrap()));
     let state = |both: &Both, name: &str| both.dir.path().join(name).join("sessions/s2/state").exists();
     assert!(!state(&both, "verbs") && !state(&both, "entries"), "nothing is left of who left");

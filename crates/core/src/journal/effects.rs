@@ -4,7 +4,8 @@
 //! `record` derives it from the changes, and so does any code that brings entries in.
 //! **No verb raises a flag, ends a session's notes or notifies anyone by itself.** What
 //! is published for hooks follows from the changes too, where the tables are at hand
-//! (`sqlite/src/side_files/published_lines.rs`).
+//! (`sqlite/src/side_files/published_lines.rs`), and digests and the index of what is known when
+//! somebody takes the entries in (`knowledge/ops/index.rs`).
 
 use super::Change;
 use crate::claims::ClaimChange;
@@ -30,6 +31,8 @@ pub struct Effects {
     pub holders: Vec<SessionId>,
     /// These have dealt with each other, and hear of each other's departure.
     pub met: Vec<(SessionId, SessionId)>,
+    /// What this project knows has changed: what its sessions are told at their start is behind.
+    pub learned: Option<ProjectId>,
     /// After the commit: the others in these projects look who has come.
     pub came: Vec<(ProjectId, SessionId)>,
     /// These sessions are over, and what is kept beside the database for them goes.
@@ -69,6 +72,7 @@ impl Effects {
                 self.arrived.push(agent.session.clone());
                 self.came.push((agent.project.id.clone(), agent.session.clone()));
             }
+            Change::Knowledge(_) => self.learned = project.cloned(),
             Change::Presence(PresenceChange::Left { session, .. }) => self.ended.push(session.clone()),
             _ => {}
         }

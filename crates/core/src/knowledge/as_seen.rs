@@ -9,6 +9,7 @@ use std::path::PathBuf;
 use super::Kind;
 use super::KnowledgeIndex;
 use super::Known;
+use super::Renewed;
 use super::Row;
 use super::Scope;
 use super::actions::link_name;
@@ -112,7 +113,7 @@ impl KnowledgeIndex for AsSeen {
         self.index.last()
     }
 
-    fn ingest(&mut self, entries: &[Entry], through: Seq) -> Result<(), StoreError> {
+    fn ingest(&mut self, entries: &[Entry], through: Seq) -> Result<Renewed, StoreError> {
         self.index.ingest(entries, through)
     }
 

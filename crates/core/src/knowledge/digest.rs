@@ -5,6 +5,7 @@ use std::path::Path;
 
 use super::Kind;
 use super::Known;
+use crate::journal::Seq;
 use crate::project::ProjectId;
 use crate::side_files::SideFiles;
 use crate::text;
@@ -80,15 +81,43 @@ pub(super) fn digest_for(lines: &str, words: &[String], budget: usize) -> Option
 /// How long the line of a path is.
 const LINE: usize = 17;
 
+/// What sessions of a project are told when they start.
+pub(super) struct Digest {
+    /// The last entry of the journal that counts in it.
+    pub(super) through: Seq,
+    pub(super) lines: String,
+}
+
+fn digest_of(project: &ProjectId) -> String {
+    format!("digest {project}")
+}
+
+fn learned_of(project: &ProjectId) -> String {
+    format!("learned {project}")
+}
+
 impl dyn SideFiles + '_ {
     /// What a session of a project that starts is told of what is known.
-    pub fn digest(&self, project: &ProjectId) -> Option<String> {
-        self.text(&format!("digest {project}"))
+    pub(super) fn digest(&self, project: &ProjectId) -> Option<Digest> {
+        let text = self.text(&digest_of(project))?;
+        let (through, lines) = text.split_once('\n')?;
+        Some(Digest { through: through.parse().ok()?, lines: lines.to_owned() })
     }
 
     /// Replaces it.
-    pub fn set_digest(&self, project: &ProjectId, digest: &str) {
-        self.set_text(&format!("digest {project}"), digest);
+    pub(super) fn set_digest(&self, project: &ProjectId, digest: &Digest) {
+        self.set_text(&digest_of(project), &format!("{}\n{}", digest.through, digest.lines));
+    }
+
+    /// Notes the last entry about what a project knows. A digest that has less is behind.
+    pub fn note_learned(&self, project: &ProjectId, seq: Seq) {
+        self.set_text(&learned_of(project), &seq.to_string());
+    }
+
+    /// Whether there is something new since the digest was written.
+    pub(super) fn is_behind(&self, project: &ProjectId, digest: Option<&Digest>) -> bool {
+        let learned = self.text(&learned_of(project)).and_then(|seq| seq.parse().ok());
+        learned > digest.map(|digest| digest.through)
     }
 
     /// The project whose knowledge of a file would be outdated by a change of it.

@@ -70,3 +70,4 @@ pub use row::Row;
 pub use row::RowField;
 pub use store::KnowledgeIndex;
 pub use store::KnowledgeStore;
+pub use store::Renewed;

@@ -8,6 +8,7 @@ use std::collections::BTreeSet;
 use super::Kind;
 use super::KnowledgeIndex;
 use super::Known;
+use super::Renewed;
 use super::Row;
 use super::Scope;
 use crate::engine::StoreError;
@@ -87,8 +88,8 @@ impl KnowledgeIndex for PastIndex {
         self.now.last()
     }
 
-    fn ingest(&mut self, _: &[Entry], _: Seq) -> Result<(), StoreError> {
-        Ok(())
+    fn ingest(&mut self, _: &[Entry], _: Seq) -> Result<Renewed, StoreError> {
+        Ok(Renewed::new())
     }
 
     fn tidy(&mut self) {}

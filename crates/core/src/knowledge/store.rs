@@ -1,6 +1,7 @@
 //! The ports of the knowledge room: what an engine must store besides the journal, and
 //! the index that is queried.
 
+use std::collections::BTreeMap;
 use std::collections::BTreeSet;
 
 use super::Kind;
@@ -34,13 +35,16 @@ pub trait KnowledgeStore {
     fn replica(&mut self, host: &str, fresh: u64) -> Result<u64, StoreError>;
 }
 
+/// The scopes of which something was taken in, and whether that was about files.
+pub type Renewed = BTreeMap<Scope, bool>;
+
 /// What is read: made from the journal, and safe to lose.
 pub trait KnowledgeIndex {
     /// How far the journal was taken in, and the last entry about knowledge in it.
     fn last(&self) -> Result<(Seq, Option<(Seq, EntryId)>), StoreError>;
 
     /// Takes entries in, and with them all up to `through`.
-    fn ingest(&mut self, entries: &[Entry], through: Seq) -> Result<(), StoreError>;
+    fn ingest(&mut self, entries: &[Entry], through: Seq) -> Result<Renewed, StoreError>;
 
     /// Puts side by side what is read together, for a caller that has taken much in;
     /// where it cannot, it is only slower.

@@ -28,6 +28,7 @@ use consort_core::knowledge::Kind;
 use consort_core::knowledge::KnowledgeIndex;
 use consort_core::knowledge::KnowledgeStore;
 use consort_core::knowledge::Known;
+use consort_core::knowledge::Renewed;
 use consort_core::knowledge::Row;
 use consort_core::knowledge::Scope;
 use rusqlite::Connection;
@@ -270,10 +271,10 @@ impl KnowledgeIndex for Knowledge {
         self.ask(read::last)
     }
 
-    fn ingest(&mut self, entries: &[Entry], through: Seq) -> Result<(), StoreError> {
-        self.ask(|connection| write::ingest(connection, entries, through))?;
+    fn ingest(&mut self, entries: &[Entry], through: Seq) -> Result<Renewed, StoreError> {
+        let renewed = self.ask(|connection| write::ingest(connection, entries, through))?;
         self.shorten_wal();
-        Ok(())
+        Ok(renewed)
     }
 
     fn tidy(&mut self) {

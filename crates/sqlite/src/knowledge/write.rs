@@ -14,6 +14,7 @@ use consort_core::knowledge::FieldType;
 use consort_core::knowledge::Kind;
 use consort_core::knowledge::KnowledgeChange;
 use consort_core::knowledge::Known;
+use consort_core::knowledge::Renewed;
 use consort_core::knowledge::Row;
 use consort_core::knowledge::Scope;
 use consort_core::knowledge::Source;
@@ -42,7 +43,8 @@ type Edited = BTreeMap<String, Entity>;
 type Called<'a> = BTreeMap<Name, Vec<&'a String>>;
 
 /// All of them or none; what was taken in before, by whomever, is passed over.
-pub(super) fn ingest(connection: &Connection, entries: &[Entry], through: Seq) -> rusqlite::Result<()> {
+pub(super) fn ingest(connection: &Connection, entries: &[Entry], through: Seq) -> rusqlite::Result<Renewed> {
+    let mut renewed = Renewed::new();
     let tx = Transaction::new_unchecked(connection, TransactionBehavior::Immediate)?;
     let (last, _) = read::last(&tx)?;
     for entry in entries.iter().filter(|entry| entry.seq > last) {
@@ -72,6 +74,7 @@ pub(super) fn ingest(connection: &Connection, entries: &[Entry], through: Seq) -
             put(&tx, &scope, id, entity)?;
         }
         touched.extend(called.keys().cloned());
+        *renewed.entry(scope.clone()).or_default() |= touched.iter().any(|(kind, _)| *kind == Kind::File);
         let mut dependents = BTreeSet::new();
         for name in &touched {
             refresh(&tx, &scope, name, &edited, &called, &mut dependents)?;
@@ -87,7 +90,8 @@ pub(super) fn ingest(connection: &Connection, entries: &[Entry], through: Seq) -
     if through > last {
         tx.prepare_cached("REPLACE INTO meta VALUES ('through', ?1)")?.execute([through])?;
     }
-    tx.commit()
+    tx.commit()?;
+    Ok(renewed)
 }
 
 /// Takes one edit in, and notes what its entity was called before.

@@ -57,8 +57,6 @@ pub(super) struct Planned {
     pub(super) results: Vec<String>,
     /// Entities that say what a file is for, as somebody has just looked at it.
     pub(super) files: Vec<(String, String)>,
-    /// Whether what is known of files may change at all.
-    pub(super) is_about_files: bool,
     pub(super) mistakes: Vec<Mistake>,
     /// How many edits there are after each action.
     pub(super) ends: Vec<usize>,
@@ -200,7 +198,6 @@ impl Planner<'_> {
         let verb = if is_new { "recorded" } else { "updated" };
         self.done(edits, format!("{verb} {} {name}", kind.as_str()));
         if kind == Kind::File {
-            self.planned.is_about_files = true;
             // What was understood elsewhere was understood of what was there.
             if !(self.is_import && action.props.contains_key("hash")) {
                 self.planned.files.push((id.clone(), name.clone()));
@@ -336,7 +333,6 @@ impl Planner<'_> {
                 self.take_back(Kind::Relationship, link.name, ids);
             }
         }
-        self.planned.is_about_files |= kind == Kind::File;
         self.planned.results.push(format!("deleted {} {name}", kind.as_str()));
         Ok(())
     }
@@ -388,7 +384,6 @@ impl Planner<'_> {
         let edits: Vec<Edit> =
             ids.iter().flat_map(|id| [set(id, CONFIRMED, true), set(id, STALE, Value::Null)]).collect();
         if kind == Kind::File {
-            self.planned.is_about_files = true;
             self.planned.files.extend(ids.first().map(|id| (id.clone(), name.clone())));
         }
         self.done(edits, format!("confirmed {} {name}", kind.as_str()));
@@ -411,7 +406,6 @@ impl Planner<'_> {
                 edits.extend(link.ids.iter().map(|id| set(id, end, to.as_str())));
             }
         }
-        self.planned.is_about_files |= kind == Kind::File;
         self.names.insert((kind, name.clone()), Vec::new());
         self.names.insert((kind, to.clone()), ids);
         self.done(edits, format!("renamed {} {name} to {to}", kind.as_str()));

@@ -116,7 +116,6 @@ impl App {
             hashes.extend(hash.map(|hash| actions::set(id, "hash", hash)));
         }
         let at = model::time_after(now, view.newest.get());
-        let with_files = planned.is_about_files;
         let writer = tx.replica(&host.name(), fresh_replica(host.random()))?;
         let by = Source { name: by.0, kind: by.1, commit: host.commit(&request.worktree), via: None };
         let mut changes = imported(&mut planned, things, &by, writer, now);
@@ -130,9 +129,7 @@ impl App {
         let recorded = Self::conclude_with(host, tx, &entry)?;
         let number = recorded.numbers[0].unwrap_or(0);
         // It is recorded; whoever reads next takes it in otherwise.
-        if index.ingest(&[entry.kept(&recorded)], recorded.seq).is_ok() {
-            let _ = self.write_digest(index, &request.scope, with_files);
-        }
+        let _ = self.catch_up(index);
         self.note_recorded(&request.scope, &request.worktree);
         Ok((ActOutcome { number, duplicate: false, results: planned.results }, planned.dangling))
     }

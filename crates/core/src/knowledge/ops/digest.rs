@@ -8,6 +8,7 @@ use crate::engine::StoreError;
 use crate::knowledge::KnowledgeIndex;
 use crate::knowledge::Scope;
 use crate::knowledge::digest;
+use crate::knowledge::digest::Digest;
 use crate::presence::Agent;
 
 /// As a rule, and rather too few.
@@ -24,15 +25,21 @@ impl App {
     }
 
     /// The same of what was taken in before.
-    pub(super) fn known_digest(&self, agent: &Agent, tokens: usize) -> Option<String> {
-        let lines = self.engine.side_files().digest(&agent.project.id)?;
+    pub(super) fn known_digest(&mut self, agent: &Agent, tokens: usize) -> Option<String> {
+        let (project, side_files) = (&agent.project.id, self.engine.side_files());
+        let mut digest = side_files.digest(project);
+        if side_files.is_behind(project, digest.as_ref()) {
+            // Somebody recorded it and could not go on, or it came from elsewhere.
+            let _ = self.knowledge();
+            digest = side_files.digest(project);
+        }
+        let lines = digest?.lines;
         let below = agent.location.cwd.strip_prefix(&agent.location.worktree).unwrap_or(Path::new(""));
         let place = format!("{} {}", agent.branch.as_deref().unwrap_or_default(), below.display());
         let words = place.split(|c: char| !c.is_alphanumeric()).filter(|word| word.len() > 2);
         let words: Vec<String> = words.map(str::to_lowercase).collect();
         let digest = digest::digest_for(&lines, &words, tokens * BYTES_PER_TOKEN)?;
         // Should it become stale, the session hears of it.
-        let side_files = self.engine.side_files();
         for shown in digest::shown_in(&digest) {
             side_files.notified_before(&agent.session, shown);
         }
@@ -50,7 +57,8 @@ impl App {
         let Scope::Project(project) = scope else { return Ok(()) };
         let side_files = self.engine.side_files();
         let lines = index.most_important(scope, digest::MOST)?;
-        side_files.set_digest(project, &lines.join("\n"));
+        let (through, _) = index.last()?;
+        side_files.set_digest(project, &Digest { through, lines: lines.join("\n") });
         if with_files {
             let files = index.fresh_files(scope)?;
             for repository in self.engine.read()?.repositories(project)? {

@@ -132,8 +132,7 @@ impl App {
         }
         crate::app::commit(&*self.host, tx)?;
         index.forget()?;
-        self.catch_up(&mut *index)?;
-        self.write_digest(&*index, scope, true)
+        self.catch_up(&mut *index)
     }
 }
 

@@ -151,7 +151,6 @@ impl App {
         let recorded =
             Self::conclude(&*self.host, tx, now, scope.project().cloned(), Actor::Consort, changes)?;
         self.catch_up(index)?;
-        let _ = self.write_digest(index, scope, true);
         if self.scrub_forgotten(scope, &forgotten)? {
             self.catch_up(index)?;
         }

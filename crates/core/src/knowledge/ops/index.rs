@@ -4,6 +4,7 @@ use crate::App;
 use crate::engine::StoreError;
 use crate::engine::Tx;
 use crate::knowledge::KnowledgeIndex;
+use crate::knowledge::Renewed;
 
 /// How many entries are taken in at once.
 const BATCH: usize = 500;
@@ -23,16 +24,25 @@ impl App {
     pub fn catch_up(&mut self, index: &mut dyn KnowledgeIndex) -> Result<(), StoreError> {
         // Another may have taken in what came after our view of the journal.
         for _ in 0..3 {
-            let count = catch_up(&*self.engine.read()?, index)?;
-            if let Some(count) = count {
-                tidy_after(count, index);
+            let taken = catch_up(&*self.engine.read()?, index)?;
+            if let Some(taken) = taken {
+                self.follow(taken, index);
                 return Ok(());
             }
         }
         index.forget()?;
-        let count = catch_up(&*self.engine.read()?, index)?;
-        tidy_after(count.unwrap_or(0), index);
+        let taken = catch_up(&*self.engine.read()?, index)?;
+        self.follow(taken.unwrap_or_default(), index);
         Ok(())
+    }
+
+    /// Does what follows from entries that the index has taken in, whoever recorded them.
+    fn follow(&mut self, (count, renewed): (usize, Renewed), index: &mut dyn KnowledgeIndex) {
+        for (scope, is_about_files) in renewed {
+            // One that is not written is behind, which the next session sees.
+            let _ = self.write_digest(index, &scope, is_about_files);
+        }
+        tidy_after(count, index);
     }
 
     /// For a caller that has recorded so much, one after the other.
@@ -49,9 +59,9 @@ fn tidy_after(count: usize, index: &mut dyn KnowledgeIndex) {
     }
 }
 
-/// Takes in what the index does not have, and says how many entries those were;
-/// nothing where it has more than there is to be seen, or something else.
-fn catch_up(tx: &dyn Tx, index: &mut dyn KnowledgeIndex) -> Result<Option<usize>, StoreError> {
+/// Takes in what the index does not have, and says how many entries those were and what
+/// they were about; nothing where it has more than there is to be seen, or something else.
+fn catch_up(tx: &dyn Tx, index: &mut dyn KnowledgeIndex) -> Result<Option<(usize, Renewed)>, StoreError> {
     // In this order: what others take in after that is nothing to wonder about.
     let (mut last, newest) = index.last()?;
     let through = tx.last_seq()?;
@@ -59,15 +69,17 @@ fn catch_up(tx: &dyn Tx, index: &mut dyn KnowledgeIndex) -> Result<Option<usize>
     if last > through || newest.map(is_another).transpose()? == Some(true) {
         return Ok(None);
     }
-    let mut count = 0;
+    let (mut count, mut renewed) = (0, Renewed::new());
     while last < through {
         let entries = tx.knowledge_after(last, BATCH)?;
         let is_all = entries.len() < BATCH;
         last = if is_all { through } else { entries.last().map_or(through, |entry| entry.seq) };
-        index.ingest(&entries, last)?;
+        for (scope, is_about_files) in index.ingest(&entries, last)? {
+            *renewed.entry(scope).or_default() |= is_about_files;
+        }
         count += entries.len();
     }
-    Ok(Some(count))
+    Ok(Some((count, renewed)))
 }
 
 /// The same for a writer: nobody is ahead of its view, so an index that is

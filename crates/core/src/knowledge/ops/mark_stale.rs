@@ -66,7 +66,6 @@ impl App {
         let changes = vec![Change::Knowledge(KnowledgeChange::Edited { writer, by, edits, key: None, at })];
         Self::conclude(&*self.host, tx, now, Some(project.clone()), actor, changes)?;
         self.catch_up(&mut *index)?;
-        self.write_digest(&*index, &scope, true)?;
         self.tell_stale(&*index, &scope, &marked)?;
         Ok(marked)
     }
