@@ -11,6 +11,7 @@
 
 mod domains;
 mod error;
+mod foresight;
 mod model;
 mod ops;
 pub mod published;

@@ -3,9 +3,11 @@
 
 use proptest::prelude::*;
 
+use super::ConvergenceChange;
 use super::Counters;
 use super::Domains;
 use super::Heading;
+use super::PredictionNote;
 use super::PredictionOutcome;
 use super::ScoringContext;
 use super::Signal;
@@ -17,11 +19,21 @@ use super::TrailProfile;
 use super::Trajectory;
 use super::Visit;
 use super::WINDOW;
+use super::foresight::Foresight;
+use super::foresight::Party;
+use super::foresight::Sighting;
 use super::rules;
 use super::rules::Since;
 use super::signals;
 use super::trail::Marks;
 use crate::Timestamp;
+use crate::journal::Change;
+use crate::journal::ChangeId;
+use crate::journal::EntryId;
+use crate::presence::Agent;
+use crate::presence::Location;
+use crate::presence::SessionId;
+use crate::project::Project;
 
 fn steps(prompts: &[&str]) -> Vec<Step> {
     let topics = |prompt: &&str| prompt.split_whitespace().map(str::to_owned).collect();
@@ -258,5 +270,85 @@ proptest! {
             }
             tally = next;
         }
+    }
+}
+
+fn party(session: &SessionId) -> Party {
+    let location = Location {
+        machine: "m".into(),
+        process: Default::default(),
+        cwd: "/p".into(),
+        worktree: "/p".into(),
+        terminal: Default::default(),
+        spec_file: None,
+    };
+    let agent = Agent {
+        session: session.clone(),
+        name: session.as_str().into(),
+        kind: "claude".into(),
+        project: Project { id: "p".into(), name: "p".into() },
+        branch: None,
+        model: None,
+        joined_at: Timestamp(0),
+        spec: None,
+        location,
+    };
+    Party { agent, listens: true }
+}
+
+proptest! {
+    /// What is found again and again is predicted once, as long as it is open, and nobody
+    /// is told of more meetings than it can use.
+    #[test]
+    fn what_is_open_is_no_news(
+        found in proptest::collection::vec((0_u8..5, 0_u8..5, 0_usize..4, "[a-c]"), 1..20),
+    ) {
+        let sessions: Vec<SessionId> = (0..5).map(|number| format!("s{number}").into()).collect();
+        let sightings = || {
+            let apart = found.iter().filter(|(one, other, ..)| one != other);
+            let sighting = |(one, other, kind, topic): &(u8, u8, usize, String)| Sighting {
+                pair: rules::pair(&sessions[usize::from(*one)], &sessions[usize::from(*other)]),
+                signal: Signal {
+                    kind: SignalKind::ALL[*kind],
+                    confidence: 0.9,
+                    distance: 1,
+                    topics: vec![topic.clone()],
+                    files: Vec::new(),
+                    domains: Vec::new(),
+                },
+            };
+            apart.map(sighting).collect::<Vec<Sighting>>()
+        };
+        let mut known: Vec<PredictionNote> = Vec::new();
+        let mut told = std::collections::BTreeMap::<String, usize>::new();
+        for (round, sighting) in sightings().into_iter().chain(sightings()).enumerate() {
+            let entry = EntryId([u8::try_from(round).unwrap(); 16]);
+            let (now, next) = (Timestamp(1), 1);
+            let foresight = Foresight {
+                project: &"p".into(), now, entry, before: 0, next, open: Vec::new(), known: known.clone(),
+                parties: sessions.iter().map(|session| (session.clone(), party(session))).collect(), me: None,
+            };
+            let (pair, kind) = (sighting.pair.clone(), sighting.signal.kind);
+            let topics = sighting.signal.topics.clone();
+            let (_, changes) = foresight.decide(vec![sighting]);
+            for (place, change) in changes.iter().enumerate() {
+                let id = ChangeId { entry, place: u16::try_from(place).unwrap() };
+                let Change::Convergence(ConvergenceChange::Predicted { again, .. }) = change else {
+                    let Change::Messages(crate::messages::MessageChange::Sent(sent)) = change else { continue };
+                    *told.entry(format!("{:?}", sent.to[0].who)).or_default() += 1;
+                    continue;
+                };
+                known.retain(|note| Some(note.id) != *again);
+                let (pair, topics) = (pair.clone(), topics.clone());
+                let id = again.unwrap_or(id);
+                known.push(PredictionNote { id, at: now, kind, pair, topics, files: Vec::new(), ended: None });
+            }
+            let mut pairs: Vec<_> = known.iter().map(|note| &note.pair).collect();
+            pairs.sort();
+            pairs.dedup();
+            prop_assert_eq!(pairs.len(), known.len(), "one open prediction for two");
+        }
+        // Of each of three meetings a session hears once for each kind that is worth telling.
+        prop_assert!(told.values().all(|count| *count <= 3 * 3), "{:?}", told);
     }
 }

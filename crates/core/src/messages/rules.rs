@@ -7,6 +7,7 @@ use super::Letter;
 use super::LetterState;
 use super::MailFlag;
 use super::Message;
+use super::MessageChange;
 use super::MessageType;
 use super::Priority;
 use super::Recipient;
@@ -20,6 +21,7 @@ use super::SentMessage;
 use crate::Timestamp;
 use crate::host::MachineProcess;
 use crate::journal::Actor;
+use crate::journal::Change;
 use crate::journal::ChangeId;
 use crate::project::ProjectId;
 
@@ -356,4 +358,19 @@ pub(super) fn flag_after(plan: &Plan, handed: usize, now: Timestamp) -> MailFlag
         later: left().next().is_some(),
         handed: plan.pending || handed > 0,
     }
+}
+
+/// The change that gives letters of one to another, if there are any.
+pub(crate) fn inherited(from: Actor, to: Actor, messages: Vec<ChangeId>) -> Option<Change> {
+    if messages.is_empty() {
+        return None;
+    }
+    Some(Change::Messages(MessageChange::Inherited { from, to, messages }))
+}
+
+/// Those of somebody's letters that another of its name should have: what Consort had to
+/// say was meant for that session.
+pub(crate) fn meant_for_the_name(letters: &[Letter]) -> Vec<ChangeId> {
+    let others = letters.iter().filter(|letter| letter.message.sent.from.who != Actor::Consort);
+    others.map(|letter| letter.message.id).collect()
 }

@@ -12,10 +12,12 @@
 //! its process lives; its leaving is recorded exactly once.**
 
 mod activity;
+mod belongings;
 mod caller;
 mod error;
 mod model;
 mod names;
+mod newcomer;
 mod not_allowed;
 mod ops;
 mod roster;

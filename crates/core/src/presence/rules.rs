@@ -143,15 +143,20 @@ pub fn is_tmux_server(process: &Process) -> bool {
     process.program.starts_with("tmux: server")
 }
 
-/// What an agent that arrives changes. Branch and model move on while it is here; that
-/// alone is no news.
-pub(super) fn arrival(registered: Option<Agent>, agent: &Agent) -> Vec<Change> {
-    let as_registered =
-        registered.map(|former| Agent { branch: agent.branch.clone(), model: agent.model.clone(), ..former });
-    match as_registered.as_ref() == Some(agent) {
-        true => Vec::new(),
-        false => vec![Change::Presence(PresenceChange::Joined(Box::new(agent.clone())))],
+/// What a rename changes. `holder` is who has that name already.
+pub(super) fn rename(
+    me: &Agent,
+    name: &str,
+    holder: Option<&Agent>,
+) -> Result<(Agent, Change), PresenceError> {
+    if me.name.as_str() == name {
+        return Err(PresenceError::SameName { name: me.name.clone() });
     }
+    let taken: Vec<&str> = holder.iter().map(|holder| holder.name.as_str()).collect();
+    let name = settle_name(&NameWish::Insist(name.to_owned()), None, 0, &taken)?;
+    let renamed = Agent { name: name.into(), ..me.clone() };
+    let (session, from, name) = (me.session.clone(), me.name.clone(), renamed.name.clone());
+    Ok((renamed, Change::Presence(PresenceChange::Renamed { session, from, name })))
 }
 
 /// A present agent with what its hooks told last; without that, as it joined.

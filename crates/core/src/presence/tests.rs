@@ -2,6 +2,9 @@
 
 use proptest::prelude::*;
 
+use super::Agent;
+use super::JoinRequest;
+use super::Location;
 use super::NameWish;
 use super::PresenceError;
 use super::Quadrant;
@@ -11,9 +14,15 @@ use super::is_valid_name;
 use super::may_register;
 use super::model::Point;
 use super::names;
+use super::newcomer::Newcomer;
 use super::quadrant;
 use super::rules;
+use crate::Timestamp;
+use crate::host::Place;
 use crate::host::Process;
+use crate::journal::Change;
+use crate::presence::PresenceChange;
+use crate::project::Project;
 
 fn rect(x: i32, y: i32, width: i32, height: i32) -> Rect {
     Rect { origin: Point { x, y }, width, height }
@@ -129,4 +138,83 @@ fn only_the_person_registers_what_is_above_other_callers_too() {
     assert_eq!([9, 8, 1].map(|pid| may_register(pid, &in_tmux, is_agent_cli)), [true, false, false]);
     // In a container the first process may be the agent.
     assert!(may_register(1, &[process(9, "sh"), process(1, "claude")], is_agent_cli));
+}
+
+fn agent(number: u8, name: &str) -> Agent {
+    Agent {
+        session: format!("session-{number}").into(),
+        name: name.into(),
+        kind: "claude".into(),
+        project: Project { id: "p".into(), name: "p".into() },
+        branch: None,
+        model: None,
+        joined_at: Timestamp(1),
+        spec: None,
+        location: Location {
+            machine: "m".into(),
+            process: Process { pid: u32::from(number), ..Process::default() },
+            cwd: "/p".into(),
+            worktree: "/p".into(),
+            terminal: Default::default(),
+            spec_file: None,
+        },
+    }
+}
+
+proptest! {
+    /// Whoever comes, in whatever order: names stay different, one that is here keeps its
+    /// own, a successor has its predecessor's, and coming again is no news.
+    #[test]
+    fn a_newcomer_disturbs_nobody(
+        here in proptest::collection::btree_map(0_u8..6, "[a-c]", 0..6),
+        who in 0_u8..6,
+        replaces in proptest::option::of(0_u8..6),
+        wish in prop_oneof![Just(NameWish::Any), "[a-c]".prop_map(NameWish::Prefer), "[a-c]".prop_map(NameWish::Insist)],
+        random: u64,
+    ) {
+        let mut names = std::collections::BTreeSet::new();
+        let present: Vec<Agent> =
+            here.iter().filter(|(_, name)| names.insert((*name).clone())).map(|(n, name)| agent(*n, name)).collect();
+        let replaced = replaces.filter(|other| *other != who).map(|other| agent(other, "x"));
+        let request = JoinRequest {
+            session: agent(who, "x").session,
+            wish: wish.clone(),
+            kind: "claude".into(),
+            process: replaced.as_ref().map_or(agent(who, "x").location.process, |other| other.location.process.clone()),
+            cwd: "/p".into(),
+            model: None,
+            terminal: Default::default(),
+            spec: None,
+            replaces: replaced.map(|other| other.session),
+        };
+        let place = Place { worktree: "/p".into(), repository: "/p".into(), origin: None, branch: None, is_git: false };
+        let newcomer = |present: Vec<Agent>| {
+            let known = present.iter().find(|agent| agent.session == request.session).cloned();
+            let (project, me) = (Project { id: "p".into(), name: "p".into() }, None);
+            let (machine, place, others) = ("m".to_owned(), place.clone(), Vec::new());
+            let all = Newcomer {
+                request: &request, now: Timestamp(9), machine, place, project, is_first: false, known, me,
+                predecessor: None, others, spec: None, random,
+            };
+            all.among(present)
+        };
+        let newcomer_now = newcomer(present.clone());
+        let Ok(agent) = newcomer_now.agent() else {
+            prop_assert!(matches!(wish, NameWish::Insist(_)));
+            return Ok(());
+        };
+        prop_assert!(newcomer_now.others.iter().all(|other| other.name != agent.name));
+        if let Some(former) = newcomer_now.predecessor.as_ref().or(newcomer_now.me.as_ref()) {
+            prop_assert_eq!(&former.name, &agent.name);
+        }
+        let joined = |changes: &[Change]| {
+            changes.iter().any(|change| matches!(change, Change::Presence(PresenceChange::Joined(_))))
+        };
+        prop_assert!(newcomer_now.me.is_some() || joined(&newcomer_now.arrival(&agent)));
+        let mut after = newcomer_now.others.clone();
+        after.push(agent.clone());
+        let again = newcomer(after);
+        prop_assert_eq!(&again.agent().unwrap(), &agent);
+        prop_assert!(again.arrival(&agent).is_empty());
+    }
 }

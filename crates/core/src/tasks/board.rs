@@ -213,7 +213,7 @@ impl Board {
 }
 
 /// The change that frees a task whose worker is gone.
-pub(super) fn left_behind(record: &TaskRecord) -> Change {
+pub(crate) fn left_behind(record: &TaskRecord) -> Change {
     let worker = holder(record).unwrap_or(Actor::Consort);
     Change::Tasks(TaskChange::Freed { key: record.key.clone(), worker, holder_gone: true })
 }
@@ -229,4 +229,15 @@ pub(super) fn holder(record: &TaskRecord) -> Option<Actor> {
 /// The generation of a task's record.
 pub(super) fn generation(task: &TaskView) -> Number {
     task.record.as_ref().map_or(0, |record| record.generation)
+}
+
+/// Another agent works on it from now on.
+pub(crate) fn taken_over(record: TaskRecord, by: &Agent, now: Timestamp) -> [Change; 2] {
+    let words = match &record.state {
+        TaskState::Claimed(worker) => worker.words.clone(),
+        TaskState::Free { .. } | TaskState::Done(_) => None,
+    };
+    let who = Actor::Agent(by.session.clone());
+    let worker = Worker { who, name: by.name.to_string(), at: now, words };
+    [left_behind(&record), Change::Tasks(TaskChange::Claimed { key: record.key, worker })]
 }

@@ -20,6 +20,8 @@ mod store;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use board::left_behind;
+pub(crate) use board::taken_over;
 pub use error::TaskError;
 pub use model::CompleteRequest;
 pub use model::SpecRef;
@@ -33,9 +35,7 @@ pub use model::TaskView;
 pub use model::TasksOutcome;
 pub use model::Worker;
 pub(crate) use ops::current;
-pub(crate) use ops::release_all;
 pub(crate) use ops::spec_at;
-pub(crate) use ops::transfer;
 pub(crate) use rules::is_done;
 pub use spec::SpecError;
 pub use spec::SpecTask;

@@ -30,16 +30,12 @@ use std::path::PathBuf;
 
 use crate::App;
 use crate::Timestamp;
-use crate::claims::ClaimChange;
 use crate::claims::ClaimError;
-use crate::claims::ClaimStore;
-use crate::claims::Contest;
 use crate::claims::Extent;
 use crate::claims::Hold;
 use crate::claims::HoldView;
 use crate::claims::Pattern;
 use crate::claims::PatternError;
-use crate::claims::Release;
 use crate::claims::Resource;
 use crate::claims::Strength;
 use crate::claims::Target;
@@ -49,13 +45,11 @@ use crate::claims::rules;
 use crate::claims::rules::Asker;
 use crate::claims::rules::LiveHolds;
 use crate::claims::rules::ParsedResource;
-use crate::claims::rules::released;
 use crate::engine::StoreError;
 use crate::engine::Tx;
 use crate::host::Host;
 use crate::host::Located;
 use crate::journal::Actor;
-use crate::journal::Change;
 use crate::presence;
 use crate::presence::Agent;
 use crate::presence::Caller;
@@ -80,7 +74,7 @@ fn actor(me: Option<&Agent>) -> Actor {
 }
 
 /// `GoldFalcon (claude on feat/auth)`
-fn label(host: &dyn Host, me: Option<&Agent>) -> String {
+pub(crate) fn label(host: &dyn Host, me: Option<&Agent>) -> String {
     let Some(me) = me else { return "the person".into() };
     let branch = host.branch(&me.location.worktree).or_else(|| me.branch.clone());
     match branch {
@@ -343,54 +337,6 @@ fn asker(host: &dyn Host, me: Option<&Agent>) -> Asker {
         worktree: me.map(|me| me.location.worktree.clone()),
         project: me.map(|me| me.project.id.clone()),
     }
-}
-
-/// The changes that release all holds of a session that leaves.
-pub(crate) fn release_all(store: &dyn ClaimStore, session: &SessionId) -> Result<Vec<Change>, StoreError> {
-    let holder = Actor::Agent(session.clone());
-    Ok(store.holds_of(&holder)?.iter().map(|hold| released(hold, Release::HolderGone)).collect())
-}
-
-/// The changes that transfer all holds of a session to another.
-pub(crate) fn transfer(
-    host: &dyn Host,
-    store: &dyn ClaimStore,
-    from: &SessionId,
-    to: &Agent,
-) -> Result<Vec<Change>, StoreError> {
-    let (holder, successor) = (Actor::Agent(from.clone()), Actor::Agent(to.session.clone()));
-    let mut changes = Vec::new();
-    for hold in store.holds_of(&holder)? {
-        changes.push(released(&hold, Release::TakenOver));
-        let taken = Hold { holder: successor.clone(), label: label(host, Some(to)), ..hold };
-        changes.push(Change::Claims(ClaimChange::Held(Box::new(taken))));
-    }
-    Ok(changes)
-}
-
-/// What it takes for what an agent holds and contests to be known under its new name.
-pub(crate) fn relabel(
-    host: &dyn Host,
-    store: &dyn ClaimStore,
-    agent: &Agent,
-) -> Result<Vec<Change>, StoreError> {
-    let (me, label) = (actor(Some(agent)), label(host, Some(agent)));
-    let mut changes = Vec::new();
-    for hold in store.all_holds()? {
-        let key = hold.key();
-        match &hold.contest {
-            Some(contest) if contest.by == me => {
-                let contest = Contest { label: label.clone(), ..contest.clone() };
-                changes.push(Change::Claims(ClaimChange::Contested { key, contest }));
-            }
-            _ if hold.holder == me => {
-                let hold = Hold { label: label.clone(), ..hold };
-                changes.push(Change::Claims(ClaimChange::Held(Box::new(hold))));
-            }
-            _ => {}
-        }
-    }
-    Ok(changes)
 }
 
 /// Whether the holder works in another worktree than that one. A worktree that was moved is not

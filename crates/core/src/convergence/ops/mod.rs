@@ -22,20 +22,12 @@ use crate::convergence::Counters;
 use crate::convergence::Domains;
 use crate::convergence::RadarNote;
 use crate::convergence::ScoringContext;
-use crate::convergence::Signal;
 use crate::convergence::model;
 use crate::convergence::topics::words_of;
 use crate::host::Host;
-use crate::presence::SessionId;
 
 /// Where a project keeps its settings.
 const PROJECT_FILE: &str = ".consort/config.toml";
-
-/// Two sessions and why they are thought to meet.
-struct Sighting {
-    pair: [SessionId; 2],
-    signal: Signal,
-}
 
 /// What applies to a session in that worktree, without asking the store.
 struct View {

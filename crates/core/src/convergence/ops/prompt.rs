@@ -3,7 +3,6 @@
 
 use std::path::Path;
 
-use super::Sighting;
 use super::View;
 use crate::App;
 use crate::Timestamp;
@@ -12,6 +11,7 @@ use crate::convergence::TopicSummary;
 use crate::convergence::Trail;
 use crate::convergence::TrailProfile;
 use crate::convergence::WINDOW;
+use crate::convergence::foresight::Sighting;
 use crate::convergence::rules;
 use crate::convergence::signals;
 use crate::convergence::topics;

@@ -3,7 +3,6 @@
 
 use std::collections::BTreeMap;
 
-use super::Sighting;
 use super::View;
 use crate::App;
 use crate::convergence::AgentTopics;
@@ -17,6 +16,7 @@ use crate::convergence::Signal;
 use crate::convergence::Trail;
 use crate::convergence::TrailProfile;
 use crate::convergence::Trajectory;
+use crate::convergence::foresight::Sighting;
 use crate::convergence::rules;
 use crate::convergence::signals;
 use crate::engine::StoreError;

@@ -3,7 +3,6 @@
 
 use std::collections::BTreeMap;
 
-use super::Sighting;
 use crate::App;
 use crate::Timestamp;
 use crate::claims::Case;
@@ -12,15 +11,15 @@ use crate::claims::Strength;
 use crate::config::ContextMode;
 use crate::config::hook_settings;
 use crate::convergence::ConvergenceChange;
-use crate::convergence::PredictedAgent;
 use crate::convergence::Prediction;
 use crate::convergence::PredictionNote;
-use crate::convergence::Signal;
-use crate::convergence::SignalKind;
 use crate::convergence::Trail;
+use crate::convergence::foresight::Foresight;
+use crate::convergence::foresight::Party;
+use crate::convergence::foresight::Sighting;
+use crate::convergence::foresight::remark_key;
 use crate::convergence::rules;
 use crate::convergence::topics;
-use crate::convergence::wording;
 use crate::engine::StoreError;
 use crate::engine::Tx;
 use crate::journal::Actor;
@@ -40,9 +39,6 @@ use crate::side_files::SideFiles;
 /// How many messages between two are looked through.
 const LETTERS: usize = 20;
 
-/// A session that may meet this many already is not told of more.
-const MOST_TOLD: usize = 3;
-
 impl App {
     /// Settles what has come of earlier predictions of a project, and records what is
     /// foreseen now. Both hear of it by a message; but `me` is told here.
@@ -59,63 +55,26 @@ impl App {
             prediction.project.as_ref() == Some(project) && me.is_none_or(|me| prediction.concerns(me))
         };
         let (over, mut changes) = settle(&*side_files, &*tx, now, &[], concerns)?;
-        let mut known: Vec<PredictionNote> =
-            tx.active_predictions()?.iter().map(PredictionNote::from).collect();
+        let open = tx.active_predictions()?;
+        let mut known: Vec<PredictionNote> = open.iter().map(PredictionNote::from).collect();
         for note in known.iter_mut().filter(|note| over.contains(&note.id)) {
             note.ended = Some(now);
         }
         known.extend(tx.past_predictions()?.iter().map(PredictionNote::from));
-        // How many each may meet, of those it was told of.
-        let mut open: BTreeMap<SessionId, usize> = BTreeMap::new();
-        for session in known.iter().filter(|note| note.ended.is_none()).flat_map(|note| &note.pair) {
-            *open.entry(session.clone()).or_default() += 1;
+        let mut parties = BTreeMap::new();
+        for session in found.iter().flat_map(|sighting| &sighting.pair) {
+            let Some((agent, None)) = tx.agent(session)? else { continue };
+            if presence::is_alive(&*self.host, &*side_files, &agent) {
+                let listens = listens(&*tx, &agent)?;
+                parties.insert(session.clone(), Party { agent, listens });
+            }
         }
         let entry = EntryId::new(now, self.host.random());
-        let counter = Counter { kind: "prediction", project: Some(project.clone()) };
-        let mut next = tx.next_number(&counter)?;
-        let mut lines = Vec::new();
-        for Sighting { pair, signal } in found {
-            let of_pair = || known.iter().filter(|note| note.pair == pair);
-            if !of_pair().all(|note| rules::is_news(note, &signal)) {
-                continue;
-            }
-            let (Some((one, None)), Some((other, None))) = (tx.agent(&pair[0])?, tx.agent(&pair[1])?) else {
-                continue;
-            };
-            if ![&one, &other].iter().all(|agent| presence::is_alive(&*self.host, &*side_files, agent)) {
-                continue;
-            }
-            let again = of_pair().find(|note| note.ended.is_none()).map(|note| note.id);
-            let id =
-                again.unwrap_or(ChangeId { entry, place: u16::try_from(changes.len()).unwrap_or(u16::MAX) });
-            let former = tx.active_predictions()?.into_iter().find(|prediction| Some(prediction.id) == again);
-            let number = former.map_or(next, |former| former.number);
-            if again.is_none() {
-                next += 1;
-            }
-            let party = |agent: &Agent| PredictedAgent {
-                session: agent.session.clone(),
-                name: agent.name.to_string(),
-            };
-            let pair = [party(&one), party(&other)];
-            let change = ConvergenceChange::Predicted { again, pair: pair.clone(), signal: signal.clone() };
-            changes.push(Change::Convergence(change));
-            let project = Some(project.clone());
-            let prediction = Prediction { id, number, project, at: now, seq: 0, pair, signal, ended: None };
-            for agent in [&one, &other] {
-                let count = open.entry(agent.session.clone()).or_default();
-                *count += 1;
-                if *count > MOST_TOLD || !hears(&*tx, agent, &prediction.signal)? {
-                    continue;
-                }
-                let line = wording::line(&prediction, &agent.session);
-                if me == Some(&agent.session) {
-                    lines.push(format!("[consort] {line}"));
-                } else {
-                    changes.push(messages::remark(agent, line, Some(key(id, &agent.session))));
-                }
-            }
-        }
+        let next = tx.next_number(&Counter { kind: "prediction", project: Some(project.clone()) })?;
+        let before = changes.len();
+        let foresight = Foresight { project, now, entry, before, next, open, known, parties, me };
+        let (lines, foreseen) = foresight.decide(found);
+        changes.extend(foreseen);
         if changes.is_empty() {
             return Ok(lines);
         }
@@ -126,17 +85,10 @@ impl App {
     }
 }
 
-/// Whether an agent wants to hear of that. What is merely of one domain is for
-/// the person's eyes.
-fn hears(tx: &dyn Tx, agent: &Agent, signal: &Signal) -> Result<bool, StoreError> {
+/// Whether an agent wants to hear of what is foreseen.
+fn listens(tx: &dyn Tx, agent: &Agent) -> Result<bool, StoreError> {
     let settings = hook_settings(tx, &agent.location.worktree, &|_| None)?;
-    let wants = settings.convergence && settings.context != ContextMode::None;
-    Ok(wants && signal.kind != SignalKind::DomainProximity)
-}
-
-/// What a remark about a prediction is found by.
-fn key(prediction: ChangeId, session: &SessionId) -> String {
-    format!("prediction {prediction} to {session}")
+    Ok(settings.convergence && settings.context != ContextMode::None)
 }
 
 /// Which predictions are over, and the changes that say so. Those who are `leaving` are
@@ -159,7 +111,7 @@ pub(super) fn settle(
         let resolved = ConvergenceChange::Resolved { prediction: id, number, outcome, how, tally };
         changes.push(Change::Convergence(resolved));
         for party in &prediction.pair {
-            changes.extend(messages::take_back(tx, &party.session, &key(id, &party.session))?);
+            changes.extend(messages::take_back(tx, &party.session, &remark_key(id, &party.session))?);
         }
         over.push(id);
     }

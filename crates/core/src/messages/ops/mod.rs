@@ -17,7 +17,6 @@ use crate::host::MachineProcess;
 use crate::journal::Actor;
 use crate::journal::Change;
 use crate::journal::ChangeId;
-use crate::messages::Letter;
 use crate::messages::LetterState;
 use crate::messages::Message;
 use crate::messages::MessageChange;
@@ -34,40 +33,6 @@ use crate::presence::Agent;
 use crate::presence::PresenceStore;
 use crate::presence::SessionId;
 use crate::side_files::SideFiles;
-
-/// What a joining agent finds: its own letters, and those that wait for one of
-/// its name in its project that is gone.
-pub(crate) fn bequeath(tx: &dyn Tx, agent: &Agent, has_asked: bool) -> Result<Vec<Change>, StoreError> {
-    let to = Actor::Agent(agent.session.clone());
-    let mut changes = Vec::new();
-    if has_asked {
-        let former = tx.gone_by_name(agent.name.as_str())?;
-        let is_kin = |gone: &Agent| gone.project.id == agent.project.id && gone.session != agent.session;
-        for gone in former.into_iter().filter(is_kin) {
-            let from = Actor::Agent(gone.session);
-            // What Consort had to say was meant for that session.
-            let is_letter = |letter: &&Letter| letter.message.sent.from.who != Actor::Consort;
-            let unread = tx.unread(&from)?;
-            let messages: Vec<ChangeId> =
-                unread.iter().filter(is_letter).map(|letter| letter.message.id).collect();
-            if !messages.is_empty() {
-                let to = to.clone();
-                changes.push(Change::Messages(MessageChange::Inherited { from, to, messages }));
-            }
-        }
-    }
-    Ok(changes)
-}
-
-/// The changes that transfer a session's unread letters to another.
-pub(crate) fn transfer(tx: &dyn Tx, from: &SessionId, to: &SessionId) -> Result<Vec<Change>, StoreError> {
-    let (mailbox, successor) = (Actor::Agent(from.clone()), Actor::Agent(to.clone()));
-    let messages: Vec<ChangeId> = tx.unread(&mailbox)?.iter().map(|letter| letter.message.id).collect();
-    if messages.is_empty() {
-        return Ok(Vec::new());
-    }
-    Ok(vec![Change::Messages(MessageChange::Inherited { from: mailbox, to: successor, messages })])
-}
 
 /// What it takes for Consort to tell agents, or else the person, something that came
 /// about in the same entry.

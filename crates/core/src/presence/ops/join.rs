@@ -4,29 +4,28 @@
 use std::path::PathBuf;
 
 use super::Identified;
+use super::belongings;
 use super::identify;
 use super::is_alive;
+use super::left_for;
 use super::partition_alive;
 use super::random_number;
-use super::repository_seen;
 use super::see;
-use super::succeed::succeed;
 use crate::App;
 use crate::Timestamp;
+use crate::claims;
 use crate::config::HookSettings;
 use crate::config::hook_settings;
 use crate::engine::StoreError;
 use crate::engine::Tx;
 use crate::host::Host;
 use crate::journal::Actor;
-use crate::messages;
 use crate::presence::Agent;
 use crate::presence::JoinOutcome;
 use crate::presence::JoinRequest;
 use crate::presence::LeaveReason;
-use crate::presence::Location;
-use crate::presence::NameWish;
 use crate::presence::PresenceError;
+use crate::presence::newcomer::Newcomer;
 use crate::presence::rules;
 use crate::side_files::SideFiles;
 use crate::tasks;
@@ -92,58 +91,46 @@ impl App {
 
         let tx = self.engine.write()?;
         let settled = tx.project_of(&place.repository)?;
-        let first_sight = is_news && settled.is_none();
+        let is_unsettled = settled.is_none();
         let project = settled.unwrap_or(project);
         let known = tx.agent(&request.session)?;
-        let (mut others, dead) = partition_alive(&*self.host, &*files, tx.present()?);
+        let (present, dead) = partition_alive(&*self.host, &*files, tx.present()?);
         if !dead.is_empty() {
             // Their names are free, and their leaving is news of its own.
             drop(tx);
             self.record_departures()?;
             return self.admit(request, welcome, environment);
         }
-        let here = others.iter().position(|agent| agent.session == request.session);
-        let me = here.map(|at| others.remove(at));
-        // Whose place it takes: one that is here, in the same process.
-        let is_it = |agent: &Agent| {
-            Some(&agent.session) == request.replaces.as_ref() && agent.location.process.is(&request.process)
+        let newcomer = Newcomer {
+            request,
+            now,
+            machine: self.host.name(),
+            place,
+            project,
+            is_first: is_news && is_unsettled,
+            known: known.map(|(agent, _)| agent),
+            me: None,
+            predecessor: None,
+            others: Vec::new(),
+            spec: spec_of(&*self.host, &*tx, request)?,
+            random: random_number(&*self.host),
         };
-        let predecessor = others.iter().position(is_it).map(|at| others.remove(at));
-        let is_known = known.is_some();
-        let former = predecessor.as_ref().or(known.as_ref().map(|(former, _)| former));
-        // A session that is here keeps its name, and one that takes another's place has
-        // that one's; `rename` changes it.
-        let wish = if me.is_some() || predecessor.is_some() { &NameWish::Any } else { &request.wish };
-        let name = name_of(&*self.host, wish, former, &others)?;
-        let (spec, spec_file) = spec_of(&*self.host, &*tx, request, former)?;
-        let agent = Agent {
-            session: request.session.clone(),
-            name: name.into(),
-            kind: me.as_ref().map_or_else(|| request.kind.clone(), |me| me.kind.clone()),
-            project: project.clone(),
-            branch: place.branch,
-            model: request.model.clone().or_else(|| known.and_then(|(agent, _)| agent.model)),
-            joined_at: me.as_ref().map_or(now, |me| me.joined_at),
-            spec,
-            location: location(&*self.host, request, place.worktree, spec_file),
-        };
-        let joined = me.is_none();
-        let goes_on = is_known || predecessor.is_some();
-        let mut changes = Vec::new();
-        if first_sight {
-            changes.push(repository_seen(&*self.host, place.repository, project.clone()));
+        let newcomer = newcomer.among(present);
+        let agent = newcomer.agent()?;
+        let mut changes = newcomer.arrival(&agent);
+        if newcomer.inherits_name(&agent) {
+            changes.extend(left_for(&*tx, &agent)?);
         }
-        changes.extend(rules::arrival(me, &agent));
-        let asked_for = joined && wish.is_for(&agent.name);
-        changes.extend(messages::bequeath(&*tx, &agent, asked_for)?);
-        if let Some(predecessor) = &predecessor {
-            changes.extend(succeed(&*self.host, &*tx, predecessor, &agent, now)?);
+        if let Some(predecessor) = &newcomer.predecessor {
+            let label = claims::label(&*self.host, Some(&agent));
+            changes.extend(belongings(&*tx, &predecessor.session)?.taken_over(&agent, &label, now));
         }
-        let actor = Actor::Agent(agent.session.clone());
-        Self::conclude(&*self.host, tx, now, Some(project.id.clone()), actor, changes)?;
+        let (actor, project) = (Actor::Agent(agent.session.clone()), agent.project.id.clone());
+        Self::conclude(&*self.host, tx, now, Some(project.clone()), actor, changes)?;
+        let (joined, goes_on) = (newcomer.me.is_none(), newcomer.goes_on());
         begin(&*files, &agent, joined, now)?;
-        others.retain(|agent| agent.project.id == project.id);
-        let mut others = see(&*self.host, &*files, others);
+        let here = newcomer.others.into_iter().filter(|agent| agent.project.id == project);
+        let mut others = see(&*self.host, &*files, here.collect());
         others.sort_by(rules::by_attention);
         Ok((settings, Some(JoinOutcome { agent, joined, goes_on, others })))
     }
@@ -160,47 +147,13 @@ fn begin(files: &dyn SideFiles, agent: &Agent, joined: bool, now: Timestamp) -> 
     Ok(())
 }
 
-/// The spec to take tasks from, and the file that it was found in.
+/// The spec that it asks for, and the file that it was found in.
 fn spec_of(
     host: &dyn Host,
     tx: &dyn Tx,
     request: &JoinRequest,
-    former: Option<&Agent>,
-) -> Result<(Option<SpecRef>, Option<PathBuf>), StoreError> {
-    match &request.spec {
-        Some(path) => {
-            let file = request.cwd.join(path);
-            Ok((Some(tasks::spec_at(host, tx, &file)?), Some(file)))
-        }
-        None => {
-            Ok(former.map_or((None, None), |former| (former.spec.clone(), former.location.spec_file.clone())))
-        }
-    }
-}
-
-fn location(
-    host: &dyn Host,
-    request: &JoinRequest,
-    worktree: PathBuf,
-    spec_file: Option<PathBuf>,
-) -> Location {
-    Location {
-        machine: host.name(),
-        process: request.process.clone(),
-        cwd: request.cwd.clone(),
-        worktree,
-        terminal: request.terminal.clone(),
-        spec_file,
-    }
-}
-
-/// What it is called among these others.
-fn name_of(
-    host: &dyn Host,
-    wish: &NameWish,
-    former: Option<&Agent>,
-    others: &[Agent],
-) -> Result<String, PresenceError> {
-    let taken: Vec<&str> = others.iter().map(|agent| agent.name.as_str()).collect();
-    rules::settle_name(wish, former.map(|former| former.name.as_str()), random_number(host), &taken)
+) -> Result<Option<(SpecRef, PathBuf)>, StoreError> {
+    let Some(path) = &request.spec else { return Ok(None) };
+    let file = request.cwd.join(path);
+    Ok(Some((tasks::spec_at(host, tx, &file)?, file)))
 }

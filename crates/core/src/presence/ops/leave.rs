@@ -3,10 +3,10 @@
 
 use std::collections::BTreeSet;
 
+use super::belongings;
 use super::partition_alive;
 use crate::App;
 use crate::Timestamp;
-use crate::claims;
 use crate::convergence;
 use crate::engine::StoreError;
 use crate::engine::Tx;
@@ -15,12 +15,10 @@ use crate::journal::Change;
 use crate::presence::Agent;
 use crate::presence::LeaveOutcome;
 use crate::presence::LeaveReason;
-use crate::presence::PresenceChange;
 use crate::presence::PresenceError;
 use crate::presence::SessionId;
 use crate::project::ProjectId;
 use crate::side_files::SideFiles;
-use crate::tasks;
 
 impl App {
     /// Ends a session's presence. `Ok(None)` when it was not here.
@@ -70,10 +68,8 @@ fn departure(
     now: Timestamp,
 ) -> Result<Vec<Change>, StoreError> {
     let mut changes = Vec::new();
-    for (Agent { session, .. }, reason) in leaving {
-        changes.extend(claims::release_all(tx, session)?);
-        changes.extend(tasks::release_all(tx, session)?);
-        changes.push(Change::Presence(PresenceChange::Left { session: session.clone(), reason: *reason }));
+    for (agent, reason) in leaving {
+        changes.extend(belongings(tx, &agent.session)?.freed(*reason));
     }
     let leaving: Vec<&Agent> = leaving.iter().map(|(agent, _)| *agent).collect();
     // What was foreseen keeps nobody here.

@@ -24,17 +24,20 @@ use std::path::PathBuf;
 use crate::App;
 use crate::Timestamp;
 use crate::engine::StoreError;
+use crate::engine::Tx;
 use crate::host::Host;
 use crate::host::Place;
 use crate::host::RootCommit;
 use crate::journal::Actor;
 use crate::journal::Change;
+use crate::messages;
 use crate::presence::Agent;
 use crate::presence::AgentView;
 use crate::presence::LeaveReason;
 use crate::presence::PresenceChange;
 use crate::presence::PresenceStore;
 use crate::presence::SessionId;
+use crate::presence::belongings::Belongings;
 use crate::presence::rules;
 use crate::project::Project;
 use crate::project::ProjectId;
@@ -119,6 +122,32 @@ pub(crate) fn settled(
     let settled = store.project_of(&place.repository)?;
     // One that could not be told for sure goes by its path until it can.
     Ok(settled.unwrap_or_else(|| by_facts(&place, RootCommit::Unknown)).id)
+}
+
+/// What a session has in the other rooms.
+fn belongings(tx: &dyn Tx, session: &SessionId) -> Result<Belongings, StoreError> {
+    let mailbox = Actor::Agent(session.clone());
+    let unread = tx.unread(&mailbox)?;
+    Ok(Belongings {
+        owner: session.clone(),
+        holds: tx.holds_of(&mailbox)?,
+        task: tx.task_of(session)?,
+        unread: unread.iter().map(|letter| letter.message.id).collect(),
+    })
+}
+
+/// The changes that give an agent the letters that wait for those of its name in its
+/// project who are gone.
+fn left_for(tx: &dyn Tx, agent: &Agent) -> Result<Vec<Change>, StoreError> {
+    let to = Actor::Agent(agent.session.clone());
+    let is_kin = |gone: &Agent| gone.project.id == agent.project.id && gone.session != agent.session;
+    let mut changes = Vec::new();
+    for gone in tx.gone_by_name(agent.name.as_str())?.into_iter().filter(is_kin) {
+        let from = Actor::Agent(gone.session);
+        let letters = messages::meant_for_the_name(&tx.unread(&from)?);
+        changes.extend(messages::inherited(from, to.clone(), letters));
+    }
+    Ok(changes)
 }
 
 fn repository_seen(host: &dyn Host, repository: PathBuf, project: Project) -> Change {

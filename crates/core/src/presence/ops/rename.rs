@@ -1,14 +1,10 @@
 //! Presence verb that gives an agent another name.
 
+use super::left_for;
 use super::partition_alive;
 use crate::App;
 use crate::claims;
 use crate::journal::Actor;
-use crate::journal::Change;
-use crate::messages;
-use crate::presence::Agent;
-use crate::presence::NameWish;
-use crate::presence::PresenceChange;
 use crate::presence::PresenceError;
 use crate::presence::RenameOutcome;
 use crate::presence::SessionId;
@@ -28,9 +24,6 @@ impl App {
         let Some((me, None)) = tx.agent(session)? else {
             return Err(PresenceError::NotRegistered);
         };
-        if me.name.as_str() == name {
-            return Err(PresenceError::SameName { name: me.name });
-        }
         let holder = tx.by_name(name)?.filter(|holder| holder.session != *session);
         if holder
             .clone()
@@ -40,19 +33,13 @@ impl App {
             self.record_departures()?;
             return self.rename(session, name, actor);
         }
-        let taken: Vec<&str> = holder.iter().map(|holder| holder.name.as_str()).collect();
-        let to = rules::settle_name(&NameWish::Insist(name.to_owned()), None, 0, &taken)?;
-        let renamed = PresenceChange::Renamed {
-            session: session.clone(),
-            from: me.name.clone(),
-            name: to.clone().into(),
-        };
-        let mut changes = vec![Change::Presence(renamed)];
+        let (renamed, change) = rules::rename(&me, name, holder.as_ref())?;
         // What waited for the last one of that name is its own now.
-        let renamed = Agent { name: to.clone().into(), ..me.clone() };
-        changes.extend(messages::bequeath(&*tx, &renamed, true)?);
-        changes.extend(claims::relabel(&*self.host, &*tx, &renamed)?);
+        let mut changes = vec![change];
+        changes.extend(left_for(&*tx, &renamed)?);
+        let label = claims::label(&*self.host, Some(&renamed));
+        changes.extend(claims::relabelled(tx.all_holds()?, &me.session, &label));
         Self::conclude(&*self.host, tx, now, Some(me.project.id), actor, changes)?;
-        Ok(RenameOutcome { session: session.clone(), from: me.name, to: to.into() })
+        Ok(RenameOutcome { session: session.clone(), from: me.name, to: renamed.name })
     }
 }

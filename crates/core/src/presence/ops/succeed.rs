@@ -2,21 +2,12 @@
 //! `/clear`, `/new`, a resume or a fork: it inherits all that was the other's.
 
 use crate::App;
-use crate::Timestamp;
-use crate::claims;
 use crate::engine::StoreError;
-use crate::engine::Tx;
-use crate::host::Host;
 use crate::host::Process;
-use crate::journal::Change;
-use crate::messages;
 use crate::presence::ActivityUpdate;
 use crate::presence::Agent;
-use crate::presence::LeaveReason;
-use crate::presence::PresenceChange;
 use crate::presence::SessionId;
 use crate::presence::Status;
-use crate::tasks;
 
 /// What a session does whose CLI has announced another one in its place.
 const BEING_REPLACED: &str = "being replaced";
@@ -52,20 +43,4 @@ impl App {
         });
         Ok(announced.map(|agent| agent.session.clone()))
     }
-}
-
-/// What it takes for one session to have all that was another's.
-pub(super) fn succeed(
-    host: &dyn Host,
-    tx: &dyn Tx,
-    from: &Agent,
-    to: &Agent,
-    now: Timestamp,
-) -> Result<Vec<Change>, StoreError> {
-    let mut changes = claims::transfer(host, tx, &from.session, to)?;
-    changes.extend(tasks::transfer(tx, &from.session, to, now)?);
-    changes.extend(messages::transfer(tx, &from.session, &to.session)?);
-    let left = PresenceChange::Left { session: from.session.clone(), reason: LeaveReason::Replaced };
-    changes.push(Change::Presence(left));
-    Ok(changes)
 }

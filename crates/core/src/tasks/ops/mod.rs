@@ -8,12 +8,10 @@ mod unclaim;
 use std::path::Path;
 use std::path::PathBuf;
 
-use crate::Timestamp;
 use crate::engine::StoreError;
 use crate::engine::Tx;
 use crate::host::Host;
 use crate::journal::Actor;
-use crate::journal::Change;
 use crate::journal::Number;
 use crate::journal::Recorded;
 use crate::presence;
@@ -23,15 +21,11 @@ use crate::presence::PresenceStore;
 use crate::presence::SessionId;
 use crate::side_files::SideFiles;
 use crate::tasks::SpecRef;
-use crate::tasks::TaskChange;
 use crate::tasks::TaskError;
 use crate::tasks::TaskRequest;
-use crate::tasks::TaskState;
 use crate::tasks::TaskStore;
-use crate::tasks::Worker;
 use crate::tasks::board::Board;
 use crate::tasks::board::holder;
-use crate::tasks::board::left_behind;
 use crate::tasks::spec;
 
 /// The spec at a path, wherever it really is.
@@ -51,28 +45,6 @@ pub(crate) fn spec_at(
 /// The id of the task that a session has claimed.
 pub(crate) fn current(store: &dyn TaskStore, session: &SessionId) -> Result<Option<String>, StoreError> {
     Ok(store.task_of(session)?.map(|record| record.key.id))
-}
-
-/// The changes that release the task of a session that leaves.
-pub(crate) fn release_all(store: &dyn TaskStore, session: &SessionId) -> Result<Vec<Change>, StoreError> {
-    Ok(store.task_of(session)?.map(|record| left_behind(&record)).into_iter().collect())
-}
-
-/// The changes that give the task of one session to another.
-pub(crate) fn transfer(
-    store: &dyn TaskStore,
-    from: &SessionId,
-    to: &Agent,
-    now: Timestamp,
-) -> Result<Vec<Change>, StoreError> {
-    let Some(record) = store.task_of(from)? else { return Ok(Vec::new()) };
-    let words = match &record.state {
-        TaskState::Claimed(worker) => worker.words.clone(),
-        TaskState::Free { .. } | TaskState::Done(_) => None,
-    };
-    let who = Actor::Agent(to.session.clone());
-    let worker = Worker { who, name: to.name.to_string(), at: now, words };
-    Ok(vec![left_behind(&record), Change::Tasks(TaskChange::Claimed { key: record.key, worker })])
 }
 
 /// What a board is for.
