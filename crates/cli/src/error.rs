@@ -36,7 +36,7 @@ impl CommandError {
             source: std::io::Error,
         }
         let hint = match source.kind() {
-            std::io::ErrorKind::InvalidData => "it is not UTF-8 text: mend it or move it away",
+            std::io::ErrorKind::InvalidData => "it is not UTF-8 text: fix it or move it away",
             _ => "check that the file and its directory are yours to change, and that the disk has opened",
         };
         let error = FileError { what: what.to_owned(), path: path.display().to_string(), source };

@@ -293,7 +293,7 @@ fn tasks_come_from_the_spec_and_are_taken_once() {
         [stderr] Hint: `consort task next` claims the first that is ready
         [exit 4]
         Falcon$ consort task claim TASK-02
-        [stderr] Error: you have `TASK-01` of login.md in hand already
+        [stderr] Error: you have claimed `TASK-01` of login.md already
         [stderr] Hint: `consort task complete TASK-01` or `consort task unclaim TASK-01` first
         [exit 4]
         Raven$ consort task complete TASK-01

@@ -129,7 +129,7 @@ fn mistakes_are_explained() {
         [stderr] 1 | [context
         [stderr]   |         ^
         [stderr] unclosed table, expected `]`
-        [stderr] Hint: mend the file, then try again; nothing was changed
+        [stderr] Hint: fix the file, then try again; nothing was changed
         [exit 1]
     "#]]
     .assert_eq(&world.run("config set context.mode none").to_string());

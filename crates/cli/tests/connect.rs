@@ -158,7 +158,7 @@ fn a_malformed_file_is_named_and_left_alone() {
             expect![[r#"
                 [stderr] Error: $WORLD/home/.claude/settings.json cannot be changed
                 [stderr] Caused by: line 2, column 18: Expected comma
-                [stderr] Hint: mend the file, then try again; it was left as it is
+                [stderr] Hint: fix the file, then try again; it was left as it is
                 [exit 1]
             "#]],
         ),
@@ -167,7 +167,7 @@ fn a_malformed_file_is_named_and_left_alone() {
             expect![[r#"
                 [stderr] Error: $WORLD/home/.claude/settings.json cannot be changed
                 [stderr] Caused by: the file's content is not an object
-                [stderr] Hint: mend the file, then try again; it was left as it is
+                [stderr] Hint: fix the file, then try again; it was left as it is
                 [exit 1]
             "#]],
         ),
@@ -176,7 +176,7 @@ fn a_malformed_file_is_named_and_left_alone() {
             expect![[r#"
                 [stderr] Error: $WORLD/home/.claude/settings.json cannot be changed
                 [stderr] Caused by: `hooks` is not an object
-                [stderr] Hint: mend the file, then try again; it was left as it is
+                [stderr] Hint: fix the file, then try again; it was left as it is
                 [exit 1]
             "#]],
         ),
@@ -185,7 +185,7 @@ fn a_malformed_file_is_named_and_left_alone() {
             expect![[r#"
                 [stderr] Error: $WORLD/home/.claude/settings.json cannot be changed
                 [stderr] Caused by: `hooks.Stop` is not an array
-                [stderr] Hint: mend the file, then try again; it was left as it is
+                [stderr] Hint: fix the file, then try again; it was left as it is
                 [exit 1]
             "#]],
         ),

@@ -182,7 +182,7 @@ fn refusals_are_facts_with_a_next_step() {
             vec!["send", "hi"],
             expect![[r#"
             [stderr] Error: no recipient is named
-            [stderr] Hint: name an agent, `all` or `@me`; `--reply` alone answers whoever wrote that message
+            [stderr] Hint: name an agent, `all` or `@me`; `--reply` alone answers its sender
             [exit 1]
         "#]],
         ),

@@ -76,7 +76,7 @@ const TOOLS: &[(&str, &str)] = &[
     ("`consort inbox --peek` and `consort sent` show numbers", "`inbox` shows numbers"),
     ("`--spec <file>` names one; `consort join --spec <file>` joins with one", "`spec` names one"),
     ("`--everywhere` reaches the agents of other projects, `@me` the person", "`@me` reaches the person"),
-    ("; `--reply` alone answers whoever wrote that message", ""),
+    ("; `--reply` alone answers its sender", ""),
     ("; the text is the last argument, in quotes", ""),
 ];
 

@@ -153,7 +153,7 @@ fn lines(outcome: &PathOutcome) -> Vec<String> {
         None => "You may write it.".into(),
         Some(_) if outcome.enforcement != "block" => {
             format!(
-                "You may write it: enforcement is `{}` here. Talk to whoever holds it first.",
+                "You may write it: enforcement is `{}` here. Message its holder first.",
                 outcome.enforcement
             )
         }

@@ -90,7 +90,7 @@ fn new(world: &World, args: &NewArgs) -> CommandResult {
     let commands = args.commands.join(", ");
     person::confirmed(
         &mut app,
-        &format!("let whoever has the token run {commands} as you for {} days", args.days),
+        &format!("let anyone who has the token run {commands} as you for {} days", args.days),
     )?;
     let hex = |bytes: [u8; 10]| bytes.iter().map(|byte| format!("{byte:02x}")).collect::<String>();
     let host = app.host();

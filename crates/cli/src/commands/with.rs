@@ -70,7 +70,7 @@ pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
     let run = cli.single_run(&once).map_err(|error| {
         CommandError::user(
             format!("the settings that {} already has for this run cannot be added to: {error}", cli.title()),
-            "mend or unset them",
+            "fix or unset them",
         )
     })?;
     prepare(&dir, &run, &world.pending())?;

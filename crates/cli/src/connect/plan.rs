@@ -354,7 +354,7 @@ impl Explain for Malformed {
     }
 
     fn hints(&self) -> Vec<String> {
-        vec!["mend the file, then try again; it was left as it is".into()]
+        vec!["fix the file, then try again; it was left as it is".into()]
     }
 }
 

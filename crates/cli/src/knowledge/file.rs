@@ -171,7 +171,7 @@ fn take_in_sides(opened: &mut Opened, scope: &Scope) -> Result<(), CommandError>
 pub(crate) fn warn_without_driver(worktree: &Path) {
     if consort_host::repository(worktree).is_some() && !consort_host::has_merge_driver(worktree, "consort") {
         output::note(format_args!(
-            "Note: this clone cannot merge {NAME}: git would keep one side. `consort init --git-merge` mends that."
+            "Note: this clone cannot merge {NAME}: git would keep one side. `consort init --git-merge` fixes that."
         ));
     }
 }

@@ -265,7 +265,7 @@ pub(super) fn suitability(
     }
     if who.has_task {
         score -= 0.2;
-        reasons.push("has a task in hand".into());
+        reasons.push("has a task".into());
     }
     if who.unread > 3 {
         score -= 0.1;

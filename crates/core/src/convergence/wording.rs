@@ -65,7 +65,7 @@ pub fn recommendation(signal: &Signal) -> String {
             format!("Both are heading toward {common}. Coordinate before going on, to avoid doing it twice.")
         }
         SignalKind::CrossApproach if !signal.files.is_empty() => {
-            format!("One turns to what the other has in hand: {common}. Agree on who edits first.")
+            format!("One turns to what the other is working on: {common}. Agree on who edits first.")
         }
         SignalKind::CrossApproach => {
             format!("One is moving into {common}, where the other works. Let it ask first.")

@@ -66,7 +66,7 @@ impl Explain for KnowledgeError {
 
     fn hints(&self) -> Vec<String> {
         match self {
-            Self::Mistaken { .. } => vec!["mend these and send the whole batch again".into()],
+            Self::Mistaken { .. } => vec!["fix these and send the whole batch again".into()],
             Self::NotAllowed(error) => error.hints(),
             Self::Foreign { .. } => {
                 vec!["it was left alone; `consort know save` writes the file anew".into()]

@@ -92,7 +92,7 @@ impl Explain for Refusal {
             }
             Self::Alone => "`--everywhere` reaches the agents of other projects, `@me` the person".into(),
             Self::Nobody => {
-                "name an agent, `all` or `@me`; `--reply` alone answers whoever wrote that message".into()
+                "name an agent, `all` or `@me`; `--reply` alone answers its sender".into()
             }
             Self::Empty => "give the text as the last argument, or `-` to read it from standard input".into(),
             Self::TooLong { .. } => "put it in a file and send the path".into(),

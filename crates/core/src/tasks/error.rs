@@ -23,9 +23,9 @@ pub enum TaskError {
     },
     #[error("there is no task `{id}` in {spec}")]
     NoSuchTask { id: String, spec: String, nearest: Option<String> },
-    #[error("no task is named, and you have none in hand")]
+    #[error("no task is named, and you have claimed none")]
     NoTask,
-    #[error("you have `{id}` of {spec} in hand already")]
+    #[error("you have claimed `{id}` of {spec} already")]
     AlreadyHaveClaim { id: String, spec: String },
     #[error("`{id}` is claimed by {by}")]
     AlreadyClaimed { id: String, by: String },

@@ -96,6 +96,6 @@ pub(super) fn why_none(tasks: &[TaskView]) -> String {
     match tasks.len() {
         0 => "it names no tasks".into(),
         all if done == all => "all is done".into(),
-        all => format!("{done} of {all} done, {claimed} in hand, the others wait for them"),
+        all => format!("{done} of {all} done, {claimed} claimed, the others wait for them"),
     }
 }

@@ -57,7 +57,7 @@ pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
     let changed = with_value(&text, &args.key, &value).map_err(|error| {
         CommandError::user(
             format!("{} cannot be changed: {}", path.display(), error.trim_end()),
-            "mend the file, then try again; nothing was changed",
+            "fix the file, then try again; nothing was changed",
         )
     })?;
     if args.project {

@@ -107,7 +107,7 @@ fn pages(opened: &mut Opened, scope: &Scope, dir: &Path) -> Result<Vec<ImportedT
         for path in paths {
             let thing = page(opened, scope, &read(&path)?)?.ok_or_else(|| {
                 let what = format!("{} is no page that `consort know export` wrote", path.display());
-                CommandError::user(what, "mend or remove it; nothing was recorded")
+                CommandError::user(what, "fix or remove it; nothing was recorded")
             })?;
             things.extend(thing);
         }
