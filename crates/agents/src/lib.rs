@@ -27,6 +27,7 @@ pub mod pi;
 mod plugin_dialect;
 mod plugin_file;
 mod reply;
+pub mod screen;
 mod session_log;
 mod shell_prefix;
 mod single_run;
@@ -174,6 +175,9 @@ pub trait AgentCli: Dialect + Sync {
     fn saved(&self, _dir: &Path, _config_dir: &Path) -> Option<(PathBuf, &'static str)> {
         None
     }
+
+    /// What its terminal shows in which state: the rules of [`screen`].
+    fn screen(&self) -> &'static str;
 
     /// What its sessions cannot do, whatever we do.
     fn missing_abilities(&self) -> &'static [Ability];

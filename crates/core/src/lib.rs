@@ -17,6 +17,7 @@ mod id;
 pub mod journal;
 pub mod knowledge;
 pub mod messages;
+pub mod monitor;
 pub mod path_part;
 pub mod presence;
 pub mod primer;

@@ -113,6 +113,10 @@ impl AgentCli for Claude {
         Some("CLAUDE_PID")
     }
 
+    fn screen(&self) -> &'static str {
+        include_str!("screen.toml")
+    }
+
     fn missing_abilities(&self) -> &'static [Ability] {
         &[]
     }

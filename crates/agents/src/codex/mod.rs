@@ -166,6 +166,10 @@ impl AgentCli for Codex {
         !command_line.contains("app-server")
     }
 
+    fn screen(&self) -> &'static str {
+        include_str!("screen.toml")
+    }
+
     fn missing_abilities(&self) -> &'static [Ability] {
         &[Ability::IsWoken, Ability::IsShielded]
     }

@@ -105,6 +105,10 @@ impl AgentCli for Copilot {
         Some("COPILOT_AGENT_SESSION_ID")
     }
 
+    fn screen(&self) -> &'static str {
+        include_str!("screen.toml")
+    }
+
     fn missing_abilities(&self) -> &'static [Ability] {
         &[Ability::TellsItsModel, Ability::IsWoken, Ability::IsShielded]
     }

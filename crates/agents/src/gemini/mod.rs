@@ -147,6 +147,10 @@ impl AgentCli for Gemini {
         Some("GEMINI_SESSION_ID")
     }
 
+    fn screen(&self) -> &'static str {
+        include_str!("screen.toml")
+    }
+
     fn missing_abilities(&self) -> &'static [Ability] {
         &[Ability::TellsItsModel, Ability::IsWoken, Ability::IsShielded]
     }

@@ -75,6 +75,10 @@ impl AgentCli for OpenCode {
         "opencode"
     }
 
+    fn screen(&self) -> &'static str {
+        include_str!("screen.toml")
+    }
+
     fn missing_abilities(&self) -> &'static [Ability] {
         &[Ability::HearsAtTheEnd, Ability::IsShielded]
     }

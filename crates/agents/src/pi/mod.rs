@@ -69,6 +69,10 @@ impl AgentCli for Pi {
         true
     }
 
+    fn screen(&self) -> &'static str {
+        include_str!("screen.toml")
+    }
+
     fn missing_abilities(&self) -> &'static [Ability] {
         &[Ability::SpeaksMcp, Ability::IsShielded]
     }

@@ -1,0 +1,120 @@
+//! One look at a pane: its lines without escapes and frames, and which of them are dim.
+
+use std::time::Duration;
+
+/// What frames and boxes are drawn with, at the edges of a line.
+const FRAME: &[char] = &['│', '┃', '║', '╭', '╮', '╰', '╯', '╹', '╻', ' ', '\t', '\u{a0}'];
+
+/// A line of nothing else is a rule.
+const RULE: &[char] = &['─', '━', '▔', '╌', '▄', '▀', '═', '▁', '▂'];
+
+/// One line of a pane.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Line {
+    /// Without frame and spaces around it.
+    pub(super) text: String,
+    /// The same without what is dim: placeholders and suggestions are.
+    pub(super) bright: String,
+}
+
+/// One look at a pane.
+#[derive(Clone, Debug)]
+pub struct Capture {
+    /// Lines with something on them, top to bottom.
+    pub(super) lines: Vec<Line>,
+    pub(super) title: String,
+    /// The program in the foreground, where that is known.
+    pub(super) command: Option<String>,
+    /// How long the pane has looked like this; a saved capture counts as lasting.
+    pub(super) held: Option<Duration>,
+}
+
+impl Capture {
+    /// From the text of a pane, with or without escapes.
+    pub fn new(text: &str) -> Self {
+        Self { lines: lines(text), title: String::new(), command: None, held: None }
+    }
+
+    pub fn with_title(self, title: &str) -> Self {
+        Self { title: title.to_owned(), ..self }
+    }
+
+    pub fn with_command(self, command: &str) -> Self {
+        Self { command: Some(command.to_owned()), ..self }
+    }
+
+    pub fn held_for(self, held: Duration) -> Self {
+        Self { held: Some(held), ..self }
+    }
+}
+
+fn lines(text: &str) -> Vec<Line> {
+    let (mut lines, mut is_dim) = (Vec::new(), false);
+    for line in text.lines() {
+        let (mut plain, mut bright) = (String::new(), String::new());
+        let mut rest = line;
+        while let Some(first) = rest.chars().next() {
+            if first == '\u{1b}' {
+                let (escape, after) = rest.split_at(escape_len(rest));
+                if let Some(codes) = escape.strip_prefix("\u{1b}[").and_then(|codes| codes.strip_suffix('m')) {
+                    is_dim = dim_after(codes, is_dim);
+                }
+                rest = after;
+                continue;
+            }
+            let shown = if first == '\u{a0}' { ' ' } else { first };
+            plain.push(shown);
+            bright.push(if is_dim { ' ' } else { shown });
+            rest = &rest[first.len_utf8()..];
+        }
+        let text = plain.trim_matches(FRAME);
+        if text.is_empty() || text.chars().all(|c| RULE.contains(&c) || c == ' ') {
+            continue;
+        }
+        lines.push(Line { text: text.to_owned(), bright: bright.trim_matches(FRAME).to_owned() });
+    }
+    lines
+}
+
+/// How long the escape sequence is that a text begins with.
+fn escape_len(text: &str) -> usize {
+    let bytes = text.as_bytes();
+    let end = match bytes.get(1) {
+        Some(b'[') => bytes[2..].iter().position(|byte| (0x40..=0x7e).contains(byte)).map(|at| at + 3),
+        Some(b']' | b'P' | b'_' | b'^') => {
+            let bell = text.find('\u{7}').map(|at| at + 1);
+            let string_end = text.find("\u{1b}\\").map(|at| at + 2);
+            bell.into_iter().chain(string_end).min()
+        }
+        Some(_) => Some(1 + text[1..].chars().next().map_or(0, char::len_utf8)),
+        None => Some(1),
+    };
+    end.unwrap_or(text.len())
+}
+
+/// Whether text is dim after these codes: faint, or one of the greys that CLIs use for
+/// what is not typed.
+fn dim_after(codes: &str, mut is_dim: bool) -> bool {
+    let mut codes = codes.split([';', ':']);
+    while let Some(code) = codes.next() {
+        match code {
+            "2" | "90" => is_dim = true,
+            "" | "0" | "22" | "39" => is_dim = false,
+            "38" | "48" => {
+                let is_foreground = code == "38";
+                match codes.next() {
+                    Some("5") => {
+                        let colour = codes.next();
+                        if is_foreground {
+                            is_dim = colour == Some("8");
+                        }
+                    }
+                    Some("2") => codes.by_ref().take(3).for_each(drop),
+                    _ => {}
+                }
+            }
+            _ => {}
+        }
+    }
+    is_dim
+}

@@ -1,0 +1,147 @@
+//! Pure rule that says what one look at a pane means.
+
+use super::Capture;
+use super::PaneReading;
+use super::PaneState;
+use super::Pattern;
+use super::Rule;
+use super::Signature;
+use super::capture::Line;
+use super::details;
+use super::signature::ComposerRule;
+
+/// How many lines from the bottom count as the screen: what is above is history.
+const SCREEN: usize = 25;
+
+/// The composer is within so many lines of the bottom.
+const COMPOSER: usize = 6;
+
+/// Without marked prompts, so many lines from the bottom count as the turn.
+const TURN: usize = 8;
+
+/// What runs in a pane when its agent has ended.
+const SHELLS: [&str; 7] = ["sh", "bash", "zsh", "fish", "dash", "ksh", "ash"];
+
+/// A pane that tmux keeps after its program has ended says this last.
+const KEPT: &str = "Pane is dead (";
+
+/// The parts of a screen that rules ask about.
+pub(super) struct Areas<'a> {
+    pub(super) screen: &'a [Line],
+    footer: &'a [Line],
+    turn: &'a [Line],
+    mark: Option<&'a Line>,
+    pub(super) composer: Option<&'a Line>,
+}
+
+/// What a look at a pane means.
+pub fn classify(capture: &Capture, signature: &Signature) -> PaneReading {
+    if let Some((state, rule)) = ended(capture) {
+        let lines = capture.lines.last().map(|line| line.text.clone()).into_iter().collect();
+        let resume = details::resume(&capture.lines, signature);
+        return PaneReading { resume, ..reading(state, rule, lines) };
+    }
+    if capture.lines.is_empty() {
+        return reading(PaneState::Starting, "nothing is drawn", Vec::new());
+    }
+    let areas = Areas::of(&capture.lines, signature);
+    for rule in &signature.rules {
+        if let Some(lines) = seen(rule, &areas, capture, signature) {
+            let mut reading = reading(rule.state, &rule.name, lines);
+            details::add(&mut reading, &areas);
+            return reading;
+        }
+    }
+    reading(PaneState::Unknown, "no rule holds", Vec::new())
+}
+
+fn reading(state: PaneState, rule: &str, lines: Vec<String>) -> PaneReading {
+    let (question, options, attempt, resets, resume) = (None, Vec::new(), None, None, None);
+    PaneReading { state, rule: rule.to_owned(), lines, question, options, attempt, resets, resume }
+}
+
+/// Whether the agent has ended.
+fn ended(capture: &Capture) -> Option<(PaneState, &'static str)> {
+    let kept = capture.lines.last().and_then(|line| line.text.strip_prefix(KEPT));
+    match kept {
+        Some(how) if how.starts_with("signal") => Some((PaneState::Dead, "its program was ended")),
+        Some(_) => Some((PaneState::Exited, "its program has ended")),
+        None => {
+            let command = capture.command.as_deref()?.trim_start_matches('-');
+            SHELLS.contains(&command).then_some((PaneState::Exited, "a shell has the pane"))
+        }
+    }
+}
+
+impl<'a> Areas<'a> {
+    fn of(lines: &'a [Line], signature: &Signature) -> Self {
+        let last = |count: usize| &lines[lines.len().saturating_sub(count)..];
+        let is_prompt = |line: &Line| {
+            let typed = signature.prompt.iter().find_map(|prompt| line.text.strip_prefix(prompt.as_str()));
+            // A cursor in a menu may look the same.
+            typed.is_some_and(|typed| {
+                typed.is_empty() || typed.starts_with(' ') && details::numbered(typed.trim_start()).is_none()
+            })
+        };
+        let prompts: Vec<usize> =
+            lines.iter().enumerate().filter(|(_, line)| is_prompt(line)).map(|(at, _)| at).collect();
+        let composer = prompts.last().copied().filter(|at| at + COMPOSER >= lines.len());
+        let turn = match (composer, prompts.as_slice()) {
+            (Some(composer), [.., prompt, _]) => &lines[prompt + 1..composer],
+            _ if signature.prompt.is_empty() => last(TURN),
+            _ => &[],
+        };
+        let is_mark = |line: &&Line| signature.marks.iter().any(|mark| line.text.starts_with(mark));
+        Self {
+            screen: last(SCREEN),
+            footer: last(signature.footer_lines),
+            turn,
+            mark: turn.iter().rfind(is_mark),
+            composer: composer.map(|at| &lines[at]),
+        }
+    }
+}
+
+/// The lines that a rule goes by, if it holds.
+fn seen(rule: &Rule, areas: &Areas<'_>, capture: &Capture, signature: &Signature) -> Option<Vec<String>> {
+    if !has_composer(rule.composer, areas.composer, signature) {
+        return None;
+    }
+    if rule.held.is_some_and(|least| capture.held.is_some_and(|held| held < least)) {
+        return None;
+    }
+    let mut lines = Vec::new();
+    let mark: &[Line] = areas.mark.map_or(&[], std::slice::from_ref);
+    let first = areas.turn.get(..1).unwrap_or_default();
+    let wanted = [
+        (&rule.screen, areas.screen),
+        (&rule.footer, areas.footer),
+        (&rule.turn, areas.turn),
+        (&rule.first, first),
+        (&rule.mark, mark),
+    ];
+    for (wanted, area) in wanted {
+        for any in wanted {
+            lines.push(area.iter().rfind(|line| any.iter().any(|pattern| pattern.is_in(line)))?.text.clone());
+        }
+    }
+    let is_titled = |any: &Vec<Pattern>| any.iter().any(|pattern| pattern.find(&capture.title).is_some());
+    if !rule.title.iter().all(is_titled) {
+        return None;
+    }
+    let lasts = |least: u64| lines.iter().filter_map(|line| details::seconds(line)).any(|shown| shown >= least);
+    rule.seconds.is_none_or(lasts).then_some(lines)
+}
+
+fn has_composer(wanted: ComposerRule, composer: Option<&Line>, signature: &Signature) -> bool {
+    let text = |text: &str| text.split_once(' ').map_or(String::new(), |(_, text)| text.trim().to_owned());
+    match (wanted, composer) {
+        (ComposerRule::Nothing, _) | (ComposerRule::There, Some(_)) => true,
+        (ComposerRule::Dim, Some(line)) => {
+            let shown = text(&line.text);
+            let is_placeholder = signature.placeholders.iter().any(|placeholder| shown.contains(placeholder));
+            !shown.is_empty() && text(&line.bright).is_empty() && !is_placeholder
+        }
+        _ => false,
+    }
+}

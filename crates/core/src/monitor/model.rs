@@ -1,0 +1,121 @@
+//! Data of the monitor room: states of panes, and what one look at a pane told.
+
+use serde::Serialize;
+
+/// What an agent in a pane does or needs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum PaneState {
+    /// Nothing is drawn yet.
+    Starting,
+    /// Its composer waits for a prompt.
+    Ready,
+    Working,
+    /// It waits to ask its model again after a failure.
+    Retrying,
+    /// It asks whether it may do something.
+    Permission,
+    /// It asks its user something else.
+    Question,
+    /// It asks whether its plan is good.
+    Plan,
+    /// A dialog at its start, or about its settings.
+    Dialog,
+    /// It may go on only after some time.
+    Limit,
+    Error,
+    /// Its turn is over, and something that it started still runs.
+    Background,
+    /// It proposes the next prompt.
+    Suggestion,
+    /// Its turn is over.
+    Finished,
+    /// It has ended by itself.
+    Exited,
+    /// It was ended, or its pane is gone.
+    Dead,
+    Unknown,
+}
+
+impl PaneState {
+    pub const ALL: [Self; 16] = [
+        Self::Starting,
+        Self::Ready,
+        Self::Working,
+        Self::Retrying,
+        Self::Permission,
+        Self::Question,
+        Self::Plan,
+        Self::Dialog,
+        Self::Limit,
+        Self::Error,
+        Self::Background,
+        Self::Suggestion,
+        Self::Finished,
+        Self::Exited,
+        Self::Dead,
+        Self::Unknown,
+    ];
+
+    /// Its name in rules and JSON.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Starting => "starting",
+            Self::Ready => "ready",
+            Self::Working => "working",
+            Self::Retrying => "retrying",
+            Self::Permission => "permission",
+            Self::Question => "question",
+            Self::Plan => "plan",
+            Self::Dialog => "dialog",
+            Self::Limit => "limit",
+            Self::Error => "error",
+            Self::Background => "background",
+            Self::Suggestion => "suggestion",
+            Self::Finished => "finished",
+            Self::Exited => "exited",
+            Self::Dead => "dead",
+            Self::Unknown => "unknown",
+        }
+    }
+
+    pub fn named(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|state| state.as_str() == name)
+    }
+
+    /// Whether it waits for an answer from a menu.
+    pub fn has_menu(self) -> bool {
+        matches!(self, Self::Permission | Self::Question | Self::Plan | Self::Dialog | Self::Limit)
+    }
+}
+
+/// What one look at a pane told.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct PaneReading {
+    pub state: PaneState,
+    /// The rule that said so.
+    pub rule: String,
+    /// The lines that it went by.
+    pub lines: Vec<String>,
+    /// What its user is asked.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub question: Option<String>,
+    pub options: Vec<MenuOption>,
+    /// `3/5`: how often it has tried.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub attempt: Option<String>,
+    /// When its limit ends, in its own words.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub resets: Option<String>,
+    /// The command that resumes its session.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub resume: Option<String>,
+}
+
+/// An entry of a menu.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct MenuOption {
+    pub label: String,
+    /// Whether Enter would choose it.
+    pub is_selected: bool,
+}
