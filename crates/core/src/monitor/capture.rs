@@ -15,6 +15,8 @@ pub(super) struct Line {
     pub(super) text: String,
     /// The same without what is dim: placeholders and suggestions are.
     pub(super) bright: String,
+    /// Whether something empty or a rule is above it.
+    pub(super) is_apart: bool,
 }
 
 /// One look at a pane.
@@ -49,14 +51,15 @@ impl Capture {
 }
 
 fn lines(text: &str) -> Vec<Line> {
-    let (mut lines, mut is_dim) = (Vec::new(), false);
+    let (mut lines, mut is_dim, mut is_apart) = (Vec::new(), false, true);
     for line in text.lines() {
         let (mut plain, mut bright) = (String::new(), String::new());
         let mut rest = line;
         while let Some(first) = rest.chars().next() {
             if first == '\u{1b}' {
                 let (escape, after) = rest.split_at(escape_len(rest));
-                if let Some(codes) = escape.strip_prefix("\u{1b}[").and_then(|codes| codes.strip_suffix('m')) {
+                if let Some(codes) = escape.strip_prefix("\u{1b}[").and_then(|codes| codes.strip_suffix('m'))
+                {
                     is_dim = dim_after(codes, is_dim);
                 }
                 rest = after;
@@ -69,9 +72,12 @@ fn lines(text: &str) -> Vec<Line> {
         }
         let text = plain.trim_matches(FRAME);
         if text.is_empty() || text.chars().all(|c| RULE.contains(&c) || c == ' ') {
+            is_apart = true;
             continue;
         }
-        lines.push(Line { text: text.to_owned(), bright: bright.trim_matches(FRAME).to_owned() });
+        let bright = bright.trim_matches(FRAME).to_owned();
+        lines.push(Line { text: text.to_owned(), bright, is_apart });
+        is_apart = false;
     }
     lines
 }

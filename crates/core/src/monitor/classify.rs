@@ -129,7 +129,8 @@ fn seen(rule: &Rule, areas: &Areas<'_>, capture: &Capture, signature: &Signature
     if !rule.title.iter().all(is_titled) {
         return None;
     }
-    let lasts = |least: u64| lines.iter().filter_map(|line| details::seconds(line)).any(|shown| shown >= least);
+    let lasts =
+        |least: u64| lines.iter().filter_map(|line| details::seconds(line)).any(|shown| shown >= least);
     rule.seconds.is_none_or(lasts).then_some(lines)
 }
 

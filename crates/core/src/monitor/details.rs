@@ -16,9 +16,10 @@ const BESIDE: &str = "   ";
 
 /// Adds what there is to a reading.
 pub(super) fn add(reading: &mut PaneReading, areas: &Areas<'_>) {
-    if reading.state.has_menu() {
-        let (start, options) = menu(areas.screen);
-        reading.question = question(&areas.screen[..start]);
+    let has_keys = areas.screen.iter().rev().take(3).any(|line| is_keys(&line.text));
+    if reading.state.has_menu() && (reading.state != PaneState::Limit || has_keys) {
+        let (start, options) = menu(areas.screen, &reading.lines);
+        reading.question = question(&areas.screen[..start], &reading.lines);
         reading.options = options;
     }
     if reading.state == PaneState::Retrying {
@@ -29,40 +30,37 @@ pub(super) fn add(reading: &mut PaneReading, areas: &Areas<'_>) {
     }
 }
 
-/// The entries of a menu, and where it begins.
-fn menu(lines: &[Line]) -> (usize, Vec<MenuOption>) {
-    let Some(cursor) = lines.iter().rposition(|line| unmarked(&line.text).is_some()) else {
-        return row(lines);
-    };
+/// The entries of a menu, and where it begins. `seen` are the lines that the rule went by.
+fn menu(lines: &[Line], seen: &[String]) -> (usize, Vec<MenuOption>) {
+    let row = lines.iter().rposition(|line| seen.contains(&line.text) && side_by_side(&line.text).len() > 2);
+    if let Some(at) = row {
+        return (at, side_by_side(&lines[at].text));
+    }
     let is_numbered = |line: &Line| numbered(unmarked(&line.text).unwrap_or(&line.text)).is_some();
+    let is_first = |line: &Line| unmarked(&line.text).unwrap_or(&line.text).starts_with("1. ");
     let entry = |line: &Line| {
         let text = unmarked(&line.text).unwrap_or(&line.text);
         let label = numbered(text).unwrap_or(text).to_owned();
         MenuOption { label, is_selected: unmarked(&line.text).is_some() }
     };
-    if is_numbered(&lines[cursor]) {
-        let first = (0..=cursor).rev().find(|at| {
-            let text = unmarked(&lines[*at].text).unwrap_or(&lines[*at].text);
-            text.starts_with("1.")
-        });
-        let start = first.unwrap_or(cursor);
+    if let Some(start) = lines.iter().rposition(is_first) {
         return (start, lines[start..].iter().filter(|line| is_numbered(line)).map(entry).collect());
     }
-    // Without numbers: all lines around the cursor, up to the question and the keys.
-    let is_text = |line: &Line| line.text.ends_with(['?', '.', ':']) || is_keys(&line.text);
-    let start = (0..cursor).rev().find(|at| is_text(&lines[*at])).map_or(cursor, |at| at + 1);
-    let end = (cursor + 1..lines.len()).find(|at| is_text(&lines[*at])).unwrap_or(lines.len());
+    // Without numbers: the lines around the cursor, with nothing empty between them.
+    let Some(cursor) = lines.iter().rposition(|line| unmarked(&line.text).is_some()) else {
+        return (lines.len(), Vec::new());
+    };
+    let start = (0..=cursor).rev().find(|at| lines[*at].is_apart).unwrap_or(cursor);
+    let below = lines[cursor + 1..].iter().take_while(|line| !line.is_apart && !is_keys(&line.text));
+    let end = cursor + 1 + below.count();
     (start, lines[start..end].iter().map(entry).collect())
 }
 
 /// Entries side by side, of which none is known to be selected.
-fn row(lines: &[Line]) -> (usize, Vec<MenuOption>) {
-    let Some(at) = lines.iter().rposition(|line| line.text.matches(BESIDE).count() >= 2) else {
-        return (lines.len(), Vec::new());
-    };
-    let entries = lines[at].text.split(BESIDE).map(str::trim).filter(|entry| !entry.is_empty());
-    let entry = |label: &str| MenuOption { label: label.to_owned(), is_selected: false };
-    (at, entries.take_while(|entry| !entry.contains("  ") && !entry.contains("ctrl+")).map(entry).collect())
+fn side_by_side(line: &str) -> Vec<MenuOption> {
+    let entries = line.split(BESIDE).filter(|entry| !entry.is_empty());
+    let entries = entries.take_while(|entry| !entry.starts_with("  ") && !entry.contains("ctrl+"));
+    entries.map(|label| MenuOption { label: label.trim().to_owned(), is_selected: false }).collect()
 }
 
 /// Whether a line tells which keys there are.
@@ -83,9 +81,11 @@ pub(super) fn numbered(text: &str) -> Option<&str> {
     is_number.then(|| label.trim())
 }
 
-/// The nearest question above, else the nearest line.
-fn question(above: &[Line]) -> Option<String> {
-    let asked = above.iter().rev().take(8).find(|line| line.text.ends_with('?'));
+/// The nearest question above a menu, else the nearest line that the rule went by.
+fn question(above: &[Line], seen: &[String]) -> Option<String> {
+    let is_asked = |line: &&Line| line.text.ends_with('?') || line.text.contains("? ");
+    let asked = above.iter().rev().take(10).find(is_asked);
+    let asked = asked.or_else(|| above.iter().rfind(|line| seen.contains(&line.text)));
     asked.or(above.last()).map(|line| line.text.clone())
 }
 

@@ -58,7 +58,10 @@ fn escapes_are_no_text_and_dim_text_is_not_typed() {
         (line.text, line.bright)
     };
     assert_eq!(lines("\u{1b}[1m❯\u{1b}[0m \u{1b}[2mtry this\u{1b}[22m"), ("❯ try this".into(), "❯".into()));
-    assert_eq!(lines("\u{1b}]0;title\u{7}│ \u{1b}[38;5;8mgrey\u{1b}[39m on │"), ("grey on".into(), "on".into()));
+    assert_eq!(
+        lines("\u{1b}]0;title\u{7}│ \u{1b}[38;5;8mgrey\u{1b}[39m on │"),
+        ("grey on".into(), "on".into())
+    );
     assert_eq!(lines("\u{1b}[38;2;2;90;8mnot grey"), ("not grey".into(), "not grey".into()));
     // What is cut off in the middle of a sequence is no reason to stop.
     assert_eq!(lines("a\u{1b}[38;5"), ("a".into(), "a".into()));
