@@ -1,5 +1,7 @@
 //! Screens of the real CLIs, as their signatures read them.
 
+#![expect(clippy::unwrap_used, reason = "a helper that cannot go on should stop the test")]
+
 use std::fs;
 use std::path::PathBuf;
 use std::time::Duration;
