@@ -4,36 +4,34 @@
 use std::ffi::OsString;
 use std::path::PathBuf;
 
+use clap::CommandFactory as _;
+use clap::FromArgMatches as _;
 use clap::Parser;
 use clap::Subcommand;
-use consort_core::claims::Strength;
 
 use crate::commands;
 use crate::error::CommandError;
 use crate::error::CommandResult;
 use crate::exit::ExitCode;
+use crate::help;
 use crate::output;
 use crate::world;
 use crate::world::World;
 
-const AFTER_HELP: &str = "\
-Exit codes: 0 done, 1 not as asked or something found, 2 wrong command line, 3 output closed,
-4 held by someone else, 5 store busy, 6 store damaged, 7 timed out, 255 our fault.";
-
 /// Lets the coding agents on this machine see each other, talk, and stay out of each other's way.
 #[derive(Parser)]
-#[command(name = "consort", version, about, after_help = AFTER_HELP, propagate_version = true)]
+#[command(name = "consort", version, about, override_help = help::OVERVIEW, max_term_width = 80)]
 pub(crate) struct Cli {
     /// Override a setting for this command: `--set context.mode=none`
-    #[arg(long, global = true, value_name = "KEY=VALUE", value_parser = key_value)]
+    #[arg(long, global = true, hide = true, value_name = "KEY=VALUE", value_parser = key_value)]
     set: Vec<(String, String)>,
 
     /// Run as you by a token that `consort token` made for this command
-    #[arg(long, global = true, value_name = "FILE")]
+    #[arg(long, global = true, hide = true, value_name = "FILE")]
     token_file: Option<PathBuf>,
 
     /// The same, read from this file descriptor
-    #[arg(long, global = true, value_name = "NUMBER", conflicts_with = "token_file")]
+    #[arg(long, global = true, hide = true, value_name = "NUMBER", conflicts_with = "token_file")]
     token_fd: Option<i32>,
 
     #[command(subcommand)]
@@ -44,67 +42,44 @@ pub(crate) struct Cli {
 enum Command {
     /// Find the agent CLIs here, connect them, and watch who is here
     Up(commands::up::Args),
-    /// List the agents of this project
+    /// List the agents of this project, or show one
+    #[command(aliases = ["ls", "list", "agents"])]
     Who(commands::who::Args),
     /// Say who is calling
+    #[command(hide = true)]
     Whoami(commands::whoami::Args),
     /// Show you, this project and the store at a glance
     Status(commands::status::Args),
-    /// Register the agent session this is run in
-    Join(commands::join::Args),
-    /// Leave, and stay away until `join`
-    Leave(commands::leave::Args),
-    /// Change an agent's name
-    Rename(commands::rename::Args),
-    /// Send a message to agents or to the person
-    #[command(override_usage = "consort send [OPTIONS] <TO>... <TEXT>")]
+    /// Send a message to agents, or to your user
+    #[command(override_usage = "consort send [OPTIONS] <TO>... <TEXT>", aliases = ["msg", "message"])]
     Send(commands::send::Args),
+    /// Answer a message
+    Reply(commands::reply::Args),
     /// Read your messages
     Inbox(commands::inbox::Args),
-    /// Show what you sent, and who has read it
-    Sent(commands::sent::Args),
-    /// Show a thread of messages
-    Thread(commands::thread::Args),
     /// Talk with one agent, line by line
     Chat(commands::chat::Args),
-    /// Say what you work on, so that others know
-    Claim(commands::claim::Args),
-    /// Ask for what another holds
-    Contest(commands::contest::Args),
-    /// Let go of what you hold
-    Release(commands::release::Args),
-    /// List what is held, and by whom
-    Claims(commands::claims::Args),
     /// Keep others from writing files while you work on them
+    #[command(alias = "lock")]
     Reserve(commands::reserve::Args),
-    /// Let others write them again
-    Unreserve(commands::release::Args),
-    /// List what is reserved
-    Reservations(commands::claims::Args),
-    /// List, contest, override and restore what is held
+    /// Give up what you have reserved
+    #[command(alias = "unlock")]
+    Release(commands::release::Args),
+    /// Show who has reserved a path, and whether you or a command may write it
+    #[command(alias = "check")]
+    Explain(commands::explain::Args),
+    /// Wait until a path is free, or until an agent is idle
+    Wait(commands::wait::Args),
+    /// List, claim, complete and give back the tasks of a spec
+    Task(commands::task::Args),
+    /// List, contest, override and restore what is reserved
     #[command(subcommand)]
     Holds(commands::holds::Command),
-    /// See who is heading for where another is
+    /// Warn about agents that are likely to collide
     Radar(commands::radar::Args),
-    /// Gather what it takes to take over an agent's work
-    Handoff(commands::handoff::Args),
-    /// Find who is best placed for a task
-    Delegate(commands::delegate::Args),
-    /// List and change which topics belong together
-    Domains(commands::domains::Args),
-    /// Say who holds a path and what you may do; what of a command would be refused; why two are thought to meet
-    Explain(commands::explain::Args),
-    /// Wait until nobody else has reserved a path
-    Wait(commands::wait::Args),
-    /// Let everyone write a path for a while, whoever has reserved it
-    Override(commands::r#override::Args),
-    /// Find work in different worktrees that will meet, and tell whoever does it
-    Overlaps(commands::overlaps::Args),
-    /// List the tasks of a spec, and who has them
-    Tasks(commands::tasks::Args),
-    /// Claim, complete or give back a task
+    /// Register, rename and remove agents, and hand over their work
     #[command(subcommand)]
-    Task(commands::task::Command),
+    Agent(commands::agent::Command),
     /// Ask what is known here, in a small language
     Ask(commands::ask::Args),
     /// Record something that was learned
@@ -125,7 +100,8 @@ enum Command {
     Serve(commands::serve::Args),
     /// Run a command with what others have reserved read-only, if its text does not tell what it writes
     Shield(crate::shield::Args),
-    /// Connect the agent CLIs here: add our hooks to their settings
+    /// Connect the agent CLIs here: add Consort's hooks to their settings
+    #[command(alias = "connect")]
     Init(commands::init::Args),
     /// Start an agent CLI connected for this one run, and leave its settings alone
     With(commands::with::Args),
@@ -149,9 +125,25 @@ enum Command {
     Completions(commands::completions::Args),
 }
 
+/// All commands, with the examples of each.
+pub(crate) fn command() -> clap::Command {
+    help::with_examples(Cli::command())
+}
+
+/// A command line, and the words of the command that it calls.
+pub(crate) fn parse(words: impl Iterator<Item = OsString>) -> Result<(Cli, String), clap::Error> {
+    let matches = command().try_get_matches_from(arguments(words))?;
+    let (mut called, mut inner) = (Vec::new(), matches.subcommand());
+    while let Some((name, matches)) = inner {
+        called.push(name);
+        inner = matches.subcommand();
+    }
+    Ok((Cli::from_arg_matches(&matches)?, called.join(" ")))
+}
+
 pub(crate) fn run() -> ExitCode {
-    let attempt = || match Cli::try_parse_from(arguments(std::env::args_os())) {
-        Ok(cli) => carry_out(cli),
+    let attempt = || match parse(std::env::args_os()) {
+        Ok((cli, called)) => carry_out(cli, &called),
         Err(error) => {
             // Clap knows whether it is help (stdout, 0) or a mistake (stderr, 2).
             let _ = error.print();
@@ -187,11 +179,10 @@ fn report(result: Result<ExitCode, CommandError>) -> ExitCode {
     }
 }
 
-fn carry_out(cli: Cli) -> Result<ExitCode, CommandError> {
+fn carry_out(cli: Cli, called: &str) -> Result<ExitCode, CommandError> {
     let world = World::new(cli.set)?;
     if cli.token_file.is_some() || cli.token_fd.is_some() {
-        let name = command_name(std::env::args());
-        commands::token::accept(&world, cli.token_file.as_deref(), cli.token_fd, &name)?;
+        commands::token::accept(&world, cli.token_file.as_deref(), cli.token_fd, called)?;
     }
     let code = run_command(&world, cli.command);
     // Also after a failure: what was recorded before it is recorded.
@@ -206,32 +197,18 @@ fn run_command(world: &World, command: Command) -> Result<ExitCode, CommandError
         Command::Who(args) => done(commands::who::run(world, &args)),
         Command::Whoami(args) => done(commands::whoami::run(world, &args)),
         Command::Status(args) => done(commands::status::run(world, &args)),
-        Command::Join(args) => done(commands::join::run(world, &args)),
-        Command::Leave(args) => done(commands::leave::run(world, &args)),
-        Command::Rename(args) => done(commands::rename::run(world, &args)),
         Command::Send(args) => commands::send::run(world, &args),
+        Command::Reply(args) => commands::reply::run(world, &args),
         Command::Inbox(args) => commands::inbox::run(world, &args),
-        Command::Sent(args) => done(commands::sent::run(world, &args)),
-        Command::Thread(args) => done(commands::thread::run(world, &args)),
         Command::Chat(args) => done(commands::chat::run(world, &args)),
-        Command::Claim(args) => done(commands::claim::run(world, &args)),
-        Command::Contest(args) => done(commands::contest::run(world, &args)),
-        Command::Release(args) => done(commands::release::run(world, &args, None)),
-        Command::Claims(args) => done(commands::claims::claims(world, &args)),
         Command::Reserve(args) => commands::reserve::run(world, &args),
-        Command::Unreserve(args) => done(commands::release::run(world, &args, Some(Strength::Blocking))),
-        Command::Reservations(args) => done(commands::claims::reservations(world, &args)),
-        Command::Holds(command) => done(commands::holds::run(world, &command)),
-        Command::Radar(args) => done(commands::radar::run(world, &args)),
-        Command::Handoff(args) => done(commands::handoff::run(world, &args)),
-        Command::Delegate(args) => done(commands::delegate::run(world, &args)),
-        Command::Domains(args) => done(commands::domains::run(world, &args)),
+        Command::Release(args) => done(commands::release::run(world, &args)),
         Command::Explain(args) => done(commands::explain::run(world, &args)),
         Command::Wait(args) => commands::wait::run(world, &args),
-        Command::Override(args) => done(commands::r#override::run(world, &args)),
-        Command::Overlaps(args) => done(commands::overlaps::run(world, &args)),
-        Command::Tasks(args) => done(commands::tasks::run(world, &args)),
-        Command::Task(command) => done(commands::task::run(world, &command)),
+        Command::Task(args) => done(commands::task::run(world, &args)),
+        Command::Holds(command) => done(commands::holds::run(world, &command)),
+        Command::Radar(args) => done(commands::radar::run(world, &args)),
+        Command::Agent(command) => done(commands::agent::run(world, &command)),
         Command::Ask(args) => commands::ask::run(world, &args),
         Command::Record(args) => done(commands::record::run(world, &args)),
         Command::Act(args) => done(commands::act::run(world, &args)),
@@ -254,7 +231,8 @@ fn run_command(world: &World, command: Command) -> Result<ExitCode, CommandError
 }
 
 /// The words of the command line. What follows the agent in `with <agent> …` is
-/// all for that one, so nothing of it is ours to read, `--help` included.
+/// all for that one, so nothing of it is ours to read, `--help` included. Two common
+/// guesses are no other name of one command, and are put into our words.
 fn arguments(words: impl Iterator<Item = OsString>) -> Vec<OsString> {
     let mut words: Vec<OsString> = words.collect();
     let (mut at, mut is_with) = (1, false);
@@ -262,6 +240,14 @@ fn arguments(words: impl Iterator<Item = OsString>) -> Vec<OsString> {
         match word {
             "--set" => at += 1,
             "with" if !is_with => is_with = true,
+            "history" if !is_with => {
+                words.splice(at..=at, ["journal".into(), "tail".into()]);
+                break;
+            }
+            "version" if !is_with => {
+                words[at] = "--version".into();
+                break;
+            }
             word if word.starts_with("--set=") => {}
             word => {
                 if is_with && !word.starts_with('-') {
@@ -275,16 +261,20 @@ fn arguments(words: impl Iterator<Item = OsString>) -> Vec<OsString> {
     words
 }
 
-/// The names of all commands.
+/// Every command that can be called, in words.
 pub(crate) fn command_names() -> Vec<String> {
-    use clap::CommandFactory as _;
-    Cli::command().get_subcommands().map(|command| command.get_name().to_owned()).collect()
-}
-
-/// Which command was called.
-fn command_name(words: impl Iterator<Item = String>) -> String {
-    let names = command_names();
-    words.skip(1).find(|word| names.contains(word)).unwrap_or_default()
+    fn below(command: &clap::Command, above: &str, found: &mut Vec<String>) {
+        for inner in command.get_subcommands() {
+            let words = format!("{above}{}", inner.get_name());
+            if !inner.is_subcommand_required_set() {
+                found.push(words.clone());
+            }
+            below(inner, &format!("{words} "), found);
+        }
+    }
+    let mut found = Vec::new();
+    below(&Cli::command(), "", &mut found);
+    found
 }
 
 fn key_value(text: &str) -> Result<(String, String), String> {
@@ -294,30 +284,26 @@ fn key_value(text: &str) -> Result<(String, String), String> {
 
 #[cfg(test)]
 mod tests {
-    use clap::CommandFactory as _;
     use consort_agents::allow;
 
     use super::*;
 
-    /// Every command that can be called, in words.
-    fn verbs(command: &clap::Command, above: &str, found: &mut Vec<String>) {
-        for inner in command.get_subcommands() {
-            let words = format!("{above}{}", inner.get_name());
-            if !inner.is_subcommand_required_set() {
-                found.push(words.clone());
-            }
-            verbs(inner, &format!("{words} "), found);
-        }
-    }
-
     #[test]
     fn every_verb_is_either_allowed_or_asked_about() {
-        let mut found = Vec::new();
-        verbs(&Cli::command(), "", &mut found);
+        let mut found = command_names();
         found.sort();
         let mut listed: Vec<&str> = allow::ALLOWED.iter().chain(allow::ASKED).copied().collect();
         listed.sort_unstable();
         assert_eq!(found, listed, "a verb belongs into exactly one list of agents/src/allow.rs");
+    }
+
+    /// A rule covers whatever follows its verb.
+    #[test]
+    fn no_allowed_verb_begins_one_that_is_asked_about() {
+        for allowed in allow::ALLOWED {
+            let covered = allow::ASKED.iter().find(|asked| asked.starts_with(&format!("{allowed} ")));
+            assert_eq!(covered, None, "`{allowed}` covers it");
+        }
     }
 
     /// What weakens protection, runs other programs or serves is never allowed.
@@ -327,7 +313,6 @@ mod tests {
             "init",
             "uninit",
             "config set",
-            "override",
             "serve",
             "journal rebuild",
             "token new",
@@ -335,7 +320,7 @@ mod tests {
             "with",
             "holds restore",
             "holds override",
-            "leave",
+            "agent leave",
             "doctor",
         ] {
             assert!(allow::ASKED.contains(&verb), "{verb}");

@@ -13,6 +13,7 @@ mod connect;
 mod entry_point;
 mod error;
 mod exit;
+mod help;
 mod hold_wait;
 mod hook;
 mod hook_deadline;

@@ -49,24 +49,19 @@ use crate::world;
 
 /// What may be asked for.
 const COMMANDS: &[&str] = &[
+    "agent leave",
+    "agent rename",
     "ask",
-    "claim",
-    "claims",
-    "contest",
     "explain",
+    "holds contest",
+    "holds list",
     "inbox",
-    "leave",
     "record",
     "release",
-    "rename",
-    "reservations",
+    "reply",
     "reserve",
     "send",
-    "sent",
     "task",
-    "tasks",
-    "thread",
-    "unreserve",
     "wait",
     "who",
     "whoami",
@@ -98,7 +93,7 @@ const CARRIED: &str = "CONSORT_CARRIED";
 const INPUT: &str = "CONSORT_INPUT";
 
 /// Commands whose arguments are paths.
-const WITH_PATHS: &[&str] = &["claim", "contest", "explain", "release", "reserve", "unreserve", "wait"];
+const WITH_PATHS: &[&str] = &["explain", "holds contest", "release", "reserve", "wait"];
 
 #[derive(Serialize, Deserialize)]
 struct Answer {
@@ -174,8 +169,8 @@ pub(crate) fn require_here(place: &Place) -> Result<(), CommandError> {
 /// The same of the paths that such a command names.
 fn require_paths_here(words: &[OsString], machine: &Machine) -> Result<(), CommandError> {
     let (Some(here), Ok(cwd)) = (env::get(CARRIED), std::env::current_dir()) else { return Ok(()) };
-    let has_paths =
-        words.first().and_then(|word| word.to_str()).is_some_and(|word| WITH_PATHS.contains(&word));
+    let known: Vec<&str> = words.iter().map_while(|word| word.to_str()).collect();
+    let has_paths = is_one_of(WITH_PATHS, &known);
     let is_elsewhere = |word: &OsString| {
         machine.locate(&cwd.join(word)).repository.is_some_and(|found| found != Path::new(&here))
     };
@@ -189,13 +184,19 @@ fn elsewhere() -> CommandError {
     )
 }
 
+/// Whether these words call one of the commands.
+fn is_one_of(commands: &[&str], words: &[&str]) -> bool {
+    commands.iter().any(|command| {
+        let mut words = words.iter();
+        command.split(' ').all(|part| words.next().is_some_and(|word| *word == part))
+    })
+}
+
 /// The command comes first: what stands before it might be anything.
 fn may_be_asked(words: &[OsString]) -> bool {
     let words: Option<Vec<&str>> = words.iter().map(|word| word.to_str()).collect();
     let is_refused = |word: &&str| REFUSED.contains(&word.split('=').next().unwrap_or_default());
-    words.is_some_and(|words| {
-        words.first().is_some_and(|first| COMMANDS.contains(first)) && !words.iter().any(is_refused)
-    })
+    words.is_some_and(|words| is_one_of(COMMANDS, &words) && !words.iter().any(is_refused))
 }
 
 /// Starts a thread that runs commands for sandboxed processes of the agent CLI that

@@ -48,11 +48,41 @@ pub(crate) fn moment(text: &str, now: Timestamp, worktree: &Path) -> Option<Time
     }
 }
 
-/// `30s`, `5m`, `1h30m`; a bare number counts seconds.
+const EXPECTED: &str = "expected a time, as in `30s`, `5m`, `2h30m` or `1d`";
+
+/// `30s`, `5m`, `1h30m`, `1d`; a bare number counts seconds.
 pub(crate) fn parse_duration(text: &str) -> Result<Duration, String> {
     if let Ok(seconds) = text.parse() {
         return Ok(Duration::from_secs(seconds));
     }
-    let span = text.parse::<jiff::SignedDuration>().ok();
-    span.and_then(|span| span.try_into().ok()).ok_or_else(|| "expected a time, as in `30s` or `5m`".into())
+    // Days stand in front, and are the one unit that the parser leaves to calendars.
+    let (days, rest) = match text.split_once('d') {
+        Some((days, rest)) => (days.trim().parse::<u64>().map_err(|_| EXPECTED)?, rest.trim()),
+        None => (0, text),
+    };
+    let days = Duration::from_secs(days.checked_mul(24 * 60 * 60).ok_or(EXPECTED)?);
+    if rest.is_empty() && text != rest {
+        return Ok(days);
+    }
+    let span = rest.parse::<jiff::SignedDuration>().ok();
+    let span = span.and_then(|span| Duration::try_from(span).ok());
+    span.and_then(|span| span.checked_add(days)).ok_or_else(|| EXPECTED.into())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn durations_are_what_people_type() {
+        let seconds = |text: &str| parse_duration(text).map(|time| time.as_secs()).ok();
+        assert_eq!(seconds("90"), Some(90));
+        assert_eq!(seconds("30s"), Some(30));
+        assert_eq!(seconds("2h30m"), Some(9_000));
+        assert_eq!(seconds("1d"), Some(86_400));
+        assert_eq!(seconds("1d12h"), Some(129_600));
+        for wrong in ["", "d", "-1d", "m", "5 apples", "-5m", "99999999999999999999d"] {
+            assert_eq!(seconds(wrong), None, "{wrong}");
+        }
+    }
 }

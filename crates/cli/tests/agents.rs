@@ -51,7 +51,7 @@ fn takes_part(agent: RealAgent) {
     let world = std::sync::Arc::new(Sealed::new(env!("CARGO_BIN_EXE_consort")));
     world.git_init();
     let kind = agent.kind();
-    let joined = world.run("join --pid $OTHER --kind claude --session s1 --name Falcon");
+    let joined = world.run("agent join --pid $OTHER --kind claude --session s1 --name Falcon");
     assert_eq!(joined.code, 0, "{joined}");
     assert_eq!(world.run_as(Some("s1"), &["reserve", "held.txt", "--reason", "mine today"]).code, 0);
 
@@ -141,7 +141,7 @@ fn mail_at_the_end_of_a_turn_keeps_it_going_once() {
             model.turns().iter().map(|turn| turn.to_string().matches("before you stop").count()).collect();
         assert_eq!(heard, [0, 0, 1], "{agent:?}: {ran}");
         // What we said is not what the person asked for.
-        let handoff = world.run("handoff Newcomer").stdout;
+        let handoff = world.run("agent handoff Newcomer").stdout;
         assert!(handoff.contains("Asked last: \"please go on\""), "{agent:?}: {handoff}");
     }
 }
@@ -154,7 +154,7 @@ fn they_send_through_our_mcp_server() {
     for agent in agents {
         let world = Sealed::new(env!("CARGO_BIN_EXE_consort"));
         world.git_init();
-        assert_eq!(world.run("join --pid $OTHER --kind claude --session s1 --name Falcon").code, 0);
+        assert_eq!(world.run("agent join --pid $OTHER --kind claude --session s1 --name Falcon").code, 0);
         let call = json!({ "to": ["Falcon"], "text": "sent over MCP" });
         let model = StubModel::start([agent.ours("send", call), Step::say("Done.")]);
         agent.settle(&world, &model);
@@ -201,7 +201,7 @@ fn a_run_can_be_connected_without_a_trace() {
         let world = Sealed::new(env!("CARGO_BIN_EXE_consort"));
         world.git_init();
         let kind = agent.kind();
-        assert_eq!(world.run("join --pid $OTHER --kind claude --session s1 --name Falcon").code, 0);
+        assert_eq!(world.run("agent join --pid $OTHER --kind claude --session s1 --name Falcon").code, 0);
         assert_eq!(world.run_as(Some("s1"), &["reserve", "held.txt"]).code, 0);
         let send = match agent {
             RealAgent::Pi => {

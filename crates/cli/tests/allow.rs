@@ -107,7 +107,7 @@ fn prepared() -> Sealed {
     let world = Sealed::new(CONSORT);
     world.git_init();
     fs::write(world.project().join("tasks.md"), "# Spec\n\n- [ ] T-1: do it\n").unwrap();
-    assert_eq!(world.run("join --pid $OTHER --kind claude --session s1 --name Falcon").code, 0);
+    assert_eq!(world.run("agent join --pid $OTHER --kind claude --session s1 --name Falcon").code, 0);
     world
 }
 

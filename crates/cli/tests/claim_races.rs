@@ -16,7 +16,7 @@ fn world() -> Sealed {
     let world = Sealed::new(env!("CARGO_BIN_EXE_consort"));
     world.git_init();
     for n in 1..=AGENTS {
-        let line = format!("join --pid $OTHER --kind test --session s{n} --name Agent{n}");
+        let line = format!("agent join --pid $OTHER --kind test --session s{n} --name Agent{n}");
         assert_eq!(world.run(&line).code, 0);
     }
     world
@@ -68,7 +68,7 @@ fn a_path_has_one_holder_at_a_time_whoever_is_killed() {
                         Some((code, _)) => assert_eq!(code, 4),
                     }
                     // What a killed one may have got is let go as well.
-                    let (code, _) = run(world, agent, &["unreserve"], None).unwrap();
+                    let (code, _) = run(world, agent, &["release"], None).unwrap();
                     assert_eq!(code, 0);
                 }
             });
@@ -76,7 +76,7 @@ fn a_path_has_one_holder_at_a_time_whoever_is_killed() {
     });
     let (granted, killed) = (granted.into_inner(), killed.into_inner());
     assert!(granted > 10 && killed > 10, "{granted} granted, {killed} killed: this tried too little");
-    assert_eq!(world.run("reservations").stdout, "Nothing is held.\n");
+    assert_eq!(world.run("holds list").stdout, "Nothing is reserved.\n");
     assert!(!std::fs::read_to_string(world.data().join("published/store")).unwrap().contains("\nby\t"));
     assert_sound(&world);
 }
@@ -97,12 +97,12 @@ fn every_task_is_done_once_whoever_is_killed() {
                         |salt: u64| (seed + salt).is_multiple_of(4).then_some((seed + salt) % 25_000);
                     let next = ["task", "next", "--spec", "spec.md", "--json"];
                     if let Some((4, _)) = run(world, agent, &next, kill_after(0))
-                        && world.run("tasks --spec spec.md").stdout.contains("60 of 60 done")
+                        && world.run("task list --spec spec.md").stdout.contains("60 of 60 done")
                     {
                         return;
                     }
                     // Whatever is in hand, also from a try that was killed.
-                    let complete = ["task", "complete", "--spec", "spec.md", "--json"];
+                    let complete = ["task", "done", "--spec", "spec.md", "--json"];
                     if let Some((0, said)) = run(world, agent, &complete, kill_after(1)) {
                         let said: Value = serde_json::from_str(&said).unwrap();
                         let id = said["id"].as_str().unwrap().to_owned();

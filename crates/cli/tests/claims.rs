@@ -33,33 +33,33 @@ fn a_claim_is_told_contested_and_taken() {
     let (falcon, raven) = (Some("s1"), Some("s2"));
     world.run("config set claims.contest_seconds 3600");
     expect![[r#"
-        Falcon$ consort claim topic:auth --reason sessions and tokens
-        Claimed `topic:auth` (#1).
+        Falcon$ consort reserve --advisory topic:auth --reason sessions and tokens
+        Reserved topic:auth (advisory, #1).
         [exit 0]
-        Raven$ consort claim topic:auth
+        Raven$ consort reserve --advisory topic:auth
         [stderr] Error: `topic:auth` is held by Falcon (claude on main): "sessions and tokens"
-        [stderr] Hint: ask Falcon: consort send Falcon '…'; or: consort contest 'topic:auth'
+        [stderr] Hint: ask Falcon: consort send Falcon '…'; or: consort holds contest 'topic:auth'
         [exit 4]
         Raven$ consort release topic:auth
         [stderr] Error: `topic:auth` is held by Falcon (claude on main), not by you
-        [stderr] Hint: `consort contest 'topic:auth'` asks for it; after that `consort release --force 'topic:auth'`
+        [stderr] Hint: `consort holds contest 'topic:auth'` asks for it; after that: `consort release --force 'topic:auth'`
         [exit 4]
-        Raven$ consort contest topic:auth --reason the release
+        Raven$ consort holds contest topic:auth --reason the release
         Contested topic:auth; Falcon (claude on main) was asked. Without an answer, in 3600 s: consort release --force 'topic:auth'
         [exit 0]
         Raven$ consort release --force topic:auth
         [stderr] Error: `topic:auth` is contested, and Falcon (claude on main) has 3600 s left to answer
         [stderr] Hint: then: consort release --force 'topic:auth'; the person need not wait
         [exit 4]
-        you$ consort claims
-        Claimed:
+        you$ consort holds list
+        Advisory:
           topic:auth  Falcon (claude on main), exclusive since just now, #1: "sessions and tokens" [contested by Raven (claude on main) just now]
         [exit 0]
         you$ consort release --force topic:auth
         Released topic:auth.
         [exit 0]
-        Raven$ consort claim topic:auth
-        Claimed `topic:auth` (#2).
+        Raven$ consort reserve --advisory topic:auth
+        Reserved topic:auth (advisory, #2).
         [exit 0]
         Raven$ consort release topic:aut
         [stderr] Error: nobody holds `topic:aut`
@@ -69,20 +69,20 @@ fn a_claim_is_told_contested_and_taken() {
         Released topic:auth.
         [exit 0]
         Raven$ consort release
-        You hold nothing.
+        You have reserved nothing.
         [exit 0]
     "#]]
     .assert_eq(&play(
         &world,
         &[
-            (falcon, &["claim", "topic:auth", "--reason", "sessions and tokens"]),
-            (raven, &["claim", "topic:auth"]),
+            (falcon, &["reserve", "--advisory", "topic:auth", "--reason", "sessions and tokens"]),
+            (raven, &["reserve", "--advisory", "topic:auth"]),
             (raven, &["release", "topic:auth"]),
-            (raven, &["contest", "topic:auth", "--reason", "the release"]),
+            (raven, &["holds", "contest", "topic:auth", "--reason", "the release"]),
             (raven, &["release", "--force", "topic:auth"]),
-            (None, &["claims"]),
+            (None, &["holds", "list"]),
             (None, &["release", "--force", "topic:auth"]),
-            (raven, &["claim", "topic:auth"]),
+            (raven, &["reserve", "--advisory", "topic:auth"]),
             (raven, &["release", "topic:aut"]),
             (raven, &["release"]),
             (raven, &["release"]),
@@ -109,11 +109,11 @@ fn reservations_are_all_or_none_and_explained() {
         [exit 0]
         Raven$ consort reserve docs/ src/**/*.rs ./config.yaml
         [stderr] Error: `src/auth/` is held by Falcon (claude on main): "the login"; `config.yaml` is held by Falcon (claude on main): "the login"
-        [stderr] Hint: ask Falcon: consort send Falcon '…'; or: consort contest 'src/auth/'
+        [stderr] Hint: ask Falcon: consort send Falcon '…'; or: consort holds contest 'src/auth/'
         [exit 4]
         Raven$ consort explain src/auth/login.rs
         Reserved: src/auth/  Falcon (claude on main), exclusive since just now, #1: "the login"
-        You may not write it. Ask: consort send Falcon '…'; wait: consort wait 'src/auth/login.rs'; need it: consort contest 'src/auth/login.rs'.
+        You may not write it. Ask: consort send Falcon '…'; wait: consort wait 'src/auth/login.rs'; need it: consort holds contest 'src/auth/login.rs'.
         [exit 0]
         Raven$ consort explain docs/
         Nobody holds docs/.
@@ -121,18 +121,18 @@ fn reservations_are_all_or_none_and_explained() {
         [exit 0]
         Raven$ consort wait src/auth/login.rs --timeout 0s
         [stderr] Waiting for Falcon (claude on main) to let go of src/auth/.
-        [stderr] src/auth/login.rs is still held.
-        [exit 1]
+        [stderr] src/auth/login.rs is still reserved.
+        [exit 7]
         Raven$ consort reserve /tmp/../etc/consort-example
         Reserved /etc/consort-example (#1).
         [exit 0]
-        you$ consort reservations
+        you$ consort holds list
         Reserved:
           /etc/consort-example  Raven (claude on main), exclusive since just now, #1
           config.yaml  Falcon (claude on main), exclusive since just now, #2: "the login"
           src/auth/  Falcon (claude on main), exclusive since just now, #1: "the login"
         [exit 0]
-        Falcon$ consort unreserve src/auth/
+        Falcon$ consort release src/auth/
         Released src/auth/.
         [exit 0]
         Raven$ consort wait src/auth/login.rs
@@ -152,8 +152,8 @@ fn reservations_are_all_or_none_and_explained() {
             (raven, &["explain", "docs/"]),
             (raven, &["wait", "src/auth/login.rs", "--timeout", "0s"]),
             (raven, &["reserve", "/tmp/../etc/consort-example"]),
-            (None, &["reservations"]),
-            (falcon, &["unreserve", "src/auth/"]),
+            (None, &["holds", "list"]),
+            (falcon, &["release", "src/auth/"]),
             (raven, &["wait", "src/auth/login.rs"]),
             (raven, &["reserve", "a/*/../b"]),
         ],
@@ -167,16 +167,16 @@ fn to_ask_again_is_an_answer_and_weakens_nothing() {
     world.run("config set claims.contest_seconds 0");
     assert_eq!(world.run_as(falcon, &["reserve", "src/auth/"]).code, 0);
     // Its own claim on the same does not weaken it.
-    assert_eq!(world.run_as(falcon, &["claim", "file:src/auth/"]).code, 0);
-    assert!(world.run("reservations").stdout.contains("src/auth/"));
-    assert_eq!(world.run_as(raven, &["contest", "src/auth/"]).code, 0);
+    assert_eq!(world.run_as(falcon, &["reserve", "--advisory", "file:src/auth/"]).code, 0);
+    assert!(world.run("holds list").stdout.contains("src/auth/"));
+    assert_eq!(world.run_as(raven, &["holds", "contest", "src/auth/"]).code, 0);
     assert_eq!(world.run_as(falcon, &["reserve", "src/auth/"]).code, 0);
     assert!(world.run_as(raven, &["inbox"]).stdout.contains("> I still need src/auth/."));
     let ran = world.run_as(raven, &["release", "--force", "src/auth/"]);
     assert!(ran.stderr.contains("never contested"), "{ran}");
     // Nor does anyone's environment shorten the time.
     world.run("config set claims.contest_seconds 3600");
-    let mut contest = world.consort(["contest", "src/auth/"]);
+    let mut contest = world.consort(["holds", "contest", "src/auth/"]);
     contest.env("CONSORT_SESSION", "s2").env("CONSORT_CLAIMS_CONTEST_SECONDS", "0");
     assert_eq!(world.ran(&mut contest).code, 0);
     let mut force = world.consort(["release", "--force", "src/auth/"]);
@@ -192,7 +192,7 @@ fn to_ask_again_is_an_answer_and_weakens_nothing() {
     assert!(told.stdout.contains("You may not write it"), "{told}");
     // What the person holds, the person decides.
     assert_eq!(world.run("reserve README.md").code, 0);
-    let ran = world.run_as(raven, &["contest", "README.md"]);
+    let ran = world.run_as(raven, &["holds", "contest", "README.md"]);
     assert_eq!(ran.stdout, "Contested README.md; the person was asked, and decides.\n");
     assert!(world.run("inbox").stdout.contains("needs README.md"));
     // Whose it was is told, and who asked for it.
@@ -201,12 +201,16 @@ fn to_ask_again_is_an_answer_and_weakens_nothing() {
         assert!(world.run_as(agent, &["inbox"]).stdout.contains("has taken what was reserved: src/auth/."));
     }
     // A file that is there is that file, by whatever name.
-    assert_eq!(world.run_as(falcon, &["claim", "src/auth"]).code, 0);
-    assert_eq!(world.run_as(raven, &["claim", "file:src/auth/"]).code, 4);
+    assert_eq!(world.run_as(falcon, &["reserve", "--advisory", "src/auth"]).code, 0);
+    assert_eq!(world.run_as(raven, &["reserve", "--advisory", "file:src/auth/"]).code, 4);
     // The rules are the person's.
     assert_eq!(world.run_as(raven, &["config", "set", "claims.enforcement", "off"]).code, 1);
-    assert_eq!(world.run_as(raven, &["leave"]).code, 0);
-    assert_eq!(world.run_as(raven, &["override", "src/auth/"]).code, 1, "who has left is not the person");
+    assert_eq!(world.run_as(raven, &["agent", "leave"]).code, 0);
+    assert_eq!(
+        world.run_as(raven, &["holds", "override", "src/auth/"]).code,
+        1,
+        "who has left is not the person"
+    );
 }
 
 #[test]
@@ -214,16 +218,16 @@ fn the_task_in_hand_is_known_whatever_its_spec() {
     let world = world();
     std::fs::write(world.project().join("one.md"), "## T-1: a\n").unwrap();
     std::fs::write(world.project().join("two.md"), "## T-2: b\n").unwrap();
-    let line = "join --pid $OTHER --kind claude --session s1 --name Falcon --spec one.md";
+    let line = "agent join --pid $OTHER --kind claude --session s1 --name Falcon --spec one.md";
     assert_eq!(world.run(line).code, 0);
     let falcon = Some("s1");
     assert_eq!(world.run_as(falcon, &["task", "next", "--spec", "two.md"]).code, 0);
-    assert_eq!(world.run_as(falcon, &["task", "complete"]).stdout, "Completed T-2: b (#1).\n");
+    assert_eq!(world.run_as(falcon, &["task", "done"]).stdout, "Completed T-2: b (#1).\n");
     // A spec that is gone does not hide the others.
     std::fs::remove_file(world.project().join("one.md")).unwrap();
-    let line = "join --pid $OTHER --kind claude --session s2 --name Raven --spec two.md";
+    let line = "agent join --pid $OTHER --kind claude --session s2 --name Raven --spec two.md";
     assert_eq!(world.run(line).code, 0);
-    let ran = world.run("tasks");
+    let ran = world.run("task list");
     assert!(ran.stdout.contains("./two.md: 1 of 1 done") && ran.stderr.contains("one.md"), "{ran}");
 }
 
@@ -234,7 +238,7 @@ fn a_wait_ends_when_the_path_is_free() {
     let mut wait = world.consort(["wait", "src/x.rs", "--timeout", "60s"]);
     let wait = wait.env("CONSORT_SESSION", "s2").stdout(std::process::Stdio::piped()).spawn().unwrap();
     std::thread::sleep(std::time::Duration::from_millis(300));
-    assert_eq!(world.run_as(Some("s1"), &["unreserve"]).code, 0);
+    assert_eq!(world.run_as(Some("s1"), &["release"]).code, 0);
     let output = wait.wait_with_output().unwrap();
     assert!(output.status.success());
     assert_eq!(String::from_utf8_lossy(&output.stdout), "src/x.rs is free.\n");
@@ -266,13 +270,14 @@ fn tasks_come_from_the_spec_and_are_taken_once() {
     let world = world();
     std::fs::write(world.project().join("login.md"), SPEC).unwrap();
     for (session, name) in [("s1", "Falcon"), ("s2", "Raven")] {
-        let line =
-            format!("join --pid $OTHER --kind claude --session {session} --name {name} --spec login.md");
+        let line = format!(
+            "agent join --pid $OTHER --kind claude --session {session} --name {name} --spec login.md"
+        );
         assert_eq!(world.run(&line).code, 0);
     }
     let (falcon, raven) = (Some("s1"), Some("s2"));
     expect![[r#"
-        you$ consort tasks
+        you$ consort task list
         ./login.md: 1 of 4 done
           TASK-01  Model  [ready]
           TASK-02  Service  [waits for TASK-01]
@@ -286,7 +291,7 @@ fn tasks_come_from_the_spec_and_are_taken_once() {
         [exit 0]
         Raven$ consort task next
         [stderr] Error: nothing is ready in login.md: 1 of 4 done, 1 in hand, the others wait for them
-        [stderr] Hint: `consort tasks` shows who has what
+        [stderr] Hint: `consort task list` shows who has what
         [exit 4]
         Raven$ consort task claim TASK-01
         [stderr] Error: `TASK-01` is claimed by Falcon
@@ -294,32 +299,32 @@ fn tasks_come_from_the_spec_and_are_taken_once() {
         [exit 4]
         Falcon$ consort task claim TASK-02
         [stderr] Error: you have claimed `TASK-01` of login.md already
-        [stderr] Hint: `consort task complete TASK-01` or `consort task unclaim TASK-01` first
+        [stderr] Hint: `consort task done TASK-01` or `consort task drop TASK-01` first
         [exit 4]
-        Raven$ consort task complete TASK-01
+        Raven$ consort task done TASK-01
         [stderr] Error: `TASK-01` is not yours: Falcon has it
         [stderr] Hint: ask: consort send Falcon '…'; the person can say `--take-anyway`
         [exit 4]
-        Raven$ consort task unclaim TASK-02
+        Raven$ consort task drop TASK-02
         [stderr] Error: `TASK-02` is not claimed
         [stderr] Hint: `consort task claim TASK-02` claims it
         [exit 1]
-        Falcon$ consort task complete --notes with tests
+        Falcon$ consort task done --notes with tests
         Completed TASK-01: Model (#1).
         [exit 0]
-        Falcon$ consort task complete TASK-01
+        Falcon$ consort task done TASK-01
         [stderr] Error: `TASK-01` was completed by Falcon
         [stderr] Hint: `consort task next` claims the first that is ready
         [exit 4]
         Raven$ consort task claim task-02
         Claimed TASK-02: Service (#2).
         [exit 0]
-        you$ consort tasks --ready
+        you$ consort task list --ready
         ./login.md: 2 of 4 done
         Without a task: Falcon
         [stderr] ./login.md:8: `TASK-03` depends on `TASK-09`, which is not in this spec
         [exit 0]
-        Raven$ consort tasks
+        Raven$ consort task list
         ./login.md: 2 of 4 done
           TASK-01  Model  [done by Falcon: "with tests"]
           TASK-02  Service  [you, now, #2]
@@ -332,18 +337,18 @@ fn tasks_come_from_the_spec_and_are_taken_once() {
     .assert_eq(&play(
         &world,
         &[
-            (None, &["tasks"]),
+            (None, &["task", "list"]),
             (falcon, &["task", "next", "--reason", "starting"]),
             (raven, &["task", "next"]),
             (raven, &["task", "claim", "TASK-01"]),
             (falcon, &["task", "claim", "TASK-02"]),
-            (raven, &["task", "complete", "TASK-01"]),
-            (raven, &["task", "unclaim", "TASK-02"]),
-            (falcon, &["task", "complete", "--notes", "with tests"]),
-            (falcon, &["task", "complete", "TASK-01"]),
+            (raven, &["task", "done", "TASK-01"]),
+            (raven, &["task", "drop", "TASK-02"]),
+            (falcon, &["task", "done", "--notes", "with tests"]),
+            (falcon, &["task", "done", "TASK-01"]),
             (raven, &["task", "claim", "task-02"]),
-            (None, &["tasks", "--ready"]),
-            (raven, &["tasks"]),
+            (None, &["task", "list", "--ready"]),
+            (raven, &["task", "list"]),
         ],
     ));
     let status = world.run_as(raven, &["status"]).stdout;
@@ -439,10 +444,11 @@ fn work_in_different_worktrees_that_will_meet_is_told_once() {
     world.git(&["commit", "-q", "-m", "a"]);
     world.git(&["worktree", "add", "-q", "-b", "side", "../side"]);
     let side = world.path().join("side");
-    assert_eq!(world.run("join --pid $OTHER --kind claude --session s1 --name Falcon").code, 0);
-    let mut join = world.consort("join --pid $OTHER --kind claude --session s2 --name Raven".split(' '));
+    assert_eq!(world.run("agent join --pid $OTHER --kind claude --session s1 --name Falcon").code, 0);
+    let mut join =
+        world.consort("agent join --pid $OTHER --kind claude --session s2 --name Raven".split(' '));
     assert_eq!(world.ran(join.current_dir(&side)).code, 0);
-    assert_eq!(world.run("overlaps").stdout, "No work in different worktrees meets.\n");
+    assert_eq!(world.run("radar merges").stdout, "No work in different worktrees meets.\n");
     for (session, place) in [("s1", world.project()), ("s2", side.clone())] {
         let call = serde_json::json!({ "session_id": session, "cwd": place, "tool_name": "Edit",
             "tool_input": { "file_path": place.join("a.rs") } });
@@ -457,8 +463,8 @@ fn work_in_different_worktrees_that_will_meet_is_told_once() {
           a.rs  both have edited it
           a.rs  their branches conflict
     "#]]
-    .assert_eq(&world.run("overlaps").stdout);
-    world.run("overlaps");
+    .assert_eq(&world.run("radar merges").stdout);
+    world.run("radar merges");
     let inbox = world.run_as(Some("s2"), &["inbox"]).stdout;
     assert_eq!(inbox.matches("info, from consort").count(), 1, "{inbox}");
     // That both have edited it was said when it did.

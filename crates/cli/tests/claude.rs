@@ -160,7 +160,7 @@ fn a_message_reaches_a_running_session() {
     assert!(last.contains("question, from Raven (claude, on main)"), "{last}");
 
     // All of it was read, and the journal tells.
-    let sent = world.run("sent").stdout;
+    let sent = world.run("inbox --sent").stdout;
     assert_eq!(sent.matches("to Falcon (read ").count(), 2, "{sent}");
     let journal = world.run("journal tail -n 100").stdout;
     assert!(journal.contains("Raven to Falcon: #"), "{journal}");
@@ -190,7 +190,7 @@ fn what_one_session_has_reserved_another_cannot_write() {
         .stderr(Stdio::null())
         .spawn()
         .unwrap();
-    until(|| world.run("reservations").stdout.contains("src/auth/").then_some(()));
+    until(|| world.run("holds list").stdout.contains("src/auth/").then_some(()));
 
     let write = || Step::Use {
         tool: "Write".into(),
@@ -224,7 +224,7 @@ fn what_one_session_has_reserved_another_cannot_write() {
         std::fs::read_to_string(world.project().join("src/auth/login.rs")).unwrap(),
         "fn login() {}\n"
     );
-    assert_eq!(world.run("reservations").stdout, "Nothing is held.\n");
+    assert_eq!(world.run("holds list").stdout, "Nothing is reserved.\n");
     assert_eq!(world.run("journal verify").code, 0);
     assert!(!world.data().join("hook.log").exists());
 }
@@ -236,7 +236,7 @@ fn a_session_sends_through_our_mcp_server() {
     for is_for_good in [true, false] {
         let world = Sealed::new(env!("CARGO_BIN_EXE_consort"));
         world.git_init();
-        assert_eq!(world.run("join --pid $OTHER --kind claude --session s1 --name Falcon").code, 0);
+        assert_eq!(world.run("agent join --pid $OTHER --kind claude --session s1 --name Falcon").code, 0);
         let input = json!({ "to": ["Falcon"], "text": "sent over MCP" });
         let model =
             StubModel::start([Step::Use { tool: "mcp__consort__send".into(), input }, Step::say("Done.")]);
@@ -339,7 +339,7 @@ fn two_sessions_that_converge_are_told_so() {
     assert_eq!(times_told(&turns[1], told_falcon), 1, "{}", told(&turns[1]));
     assert_eq!(times_told(&turns[2], told_falcon), 1, "{}", told(&turns[2]));
 
-    let history = world.run("radar --history").stdout;
+    let history = world.run("radar history").stdout;
     assert!(history.contains(": topics: cookie, key, session, signing"), "{history}");
     assert!(history.contains("expired, just now: Falcon left"), "{history}");
     assert_eq!(world.run("journal verify").code, 0);

@@ -9,7 +9,7 @@ use expect_test::expect;
 fn the_nearest_tier_wins_and_is_named() {
     let world = Sealed::new(env!("CARGO_BIN_EXE_consort"));
     expect![[r#"
-        presence.auto_register = true      # sessions join by themselves; off: dormant until `consort join`
+        presence.auto_register = true      # sessions join by themselves; off: dormant until `consort agent join`
         context.mode = full                # how much sessions are told
         context.registration = true        # tell a starting session its name and who is here (mode `full`)
         context.reply_hint = true          # say how to reply to a message (modes `full` and `minimal`)

@@ -39,14 +39,14 @@ fn both_are_told_once_that_they_are_about_to_meet() {
     let world = world();
     let told = deepen(&world);
     let expected = expect![
-        "[consort] Falcon is deepening in cookie, session, as you are: coordinate before you go on (`consort send Falcon '…'`, `consort explain prediction 1`)."
+        "[consort] Falcon is deepening in cookie, session, as you are: coordinate before you go on (`consort send Falcon '…'`, `consort radar show 1`)."
     ];
     assert_eq!(told.len(), 1, "{told:#?}");
     assert_eq!(told[0].0, "s2");
     expected.assert_eq(&told[0].1);
     // The other one hears of it with its next tool, once.
     let expected = expect![
-        "[consort] Raven is deepening in cookie, session, as you are: coordinate before you go on (`consort send Raven '…'`, `consort explain prediction 1`)."
+        "[consort] Raven is deepening in cookie, session, as you are: coordinate before you go on (`consort send Raven '…'`, `consort radar show 1`)."
     ];
     expected.assert_eq(&world.told("s1", "PostToolUse", &json!({})).unwrap());
     assert_eq!(world.told("s1", "PostToolUse", &json!({})), None);
@@ -92,18 +92,18 @@ fn the_radar_shows_pairs_and_what_became_of_them() {
             prevented, just now: Falcon wrote to the other: message #2
         Threshold 0.35; so far 1 prevented, 0 occurred, 0 false, 0 expired.
     "#]]
-    .assert_eq(&world.run("radar --history").stdout);
+    .assert_eq(&world.run("radar history").stdout);
     expect![[r#"
         Falcon and Raven, foreseen just now: mutual deepening, 0.80, about 1 prompt away.
         Seen by topics: cookie, session.
         It ended just now as prevented: Falcon wrote to the other: message #2.
     "#]]
-    .assert_eq(&world.run("explain prediction 1").stdout);
+    .assert_eq(&world.run("radar show 1").stdout);
     expect![[r#"
         Error: there is no prediction 99
-        Hint: `consort radar` shows those that are open, `consort radar --history` the others
+        Hint: `consort radar` shows those that are open, `consort radar history` the others
     "#]]
-    .assert_eq(&world.run("explain prediction 99").stderr);
+    .assert_eq(&world.run("radar show 99").stderr);
     let journal = world.run("journal tail").stdout;
     assert!(journal.contains("consort: Falcon and Raven may meet (#1): mutual deepening, 0.80"), "{journal}");
     assert!(journal.contains("prediction #1 prevented: Falcon wrote"), "{journal}");
@@ -161,14 +161,14 @@ fn in_private_no_prompt_is_kept_anywhere() {
     };
     prompt(&world, "s1", secret);
     assert_eq!(kept(&world), ["log"], "for handoffs");
-    assert!(world.run("handoff Falcon").stdout.contains(secret));
+    assert!(world.run("agent handoff Falcon").stdout.contains(secret));
     // From then on none, and what was kept is forgotten.
     assert_eq!(world.run("config set privacy.store_prompts false").code, 0);
     assert_eq!(kept(&world), [""; 0]);
     prompt(&world, "s1", &format!("{secret} again"));
     prompt(&world, "s2", secret);
     world.run("radar");
-    let handoff = world.run("handoff Falcon").stdout;
+    let handoff = world.run("agent handoff Falcon").stdout;
     assert!(!handoff.contains(secret) && handoff.contains("about merger, initech"), "{handoff}");
     assert_eq!(kept(&world), [""; 0]);
 }
@@ -199,7 +199,7 @@ fn a_handoff_is_sized_by_its_tier() {
         Unfinished: 1 file not committed, 1 message not read
         Wrote: auth.rs
     "#]]
-    .assert_eq(&world.run("handoff Falcon --tier brief").stdout);
+    .assert_eq(&world.run("agent handoff Falcon --tier brief").stdout);
     expect![[r#"
         Falcon (claude), at work, last heard from just now
         Where: $WORLD/shop on main
@@ -218,21 +218,21 @@ fn a_handoff_is_sized_by_its_tier() {
         Messages:
           #2 you to Falcon: hello
     "#]]
-    .assert_eq(&world.run("handoff Falcon").stdout);
-    let full = world.run("handoff Falcon --tier full").stdout;
+    .assert_eq(&world.run("agent handoff Falcon").stdout);
+    let full = world.run("agent handoff Falcon --tier full").stdout;
     assert!(full.contains("    wrote auth.rs"), "{full}");
-    assert!(world.run("handoff all").stdout.contains("Raven (claude), at work"));
+    assert!(world.run("agent handoff all").stdout.contains("Raven (claude), at work"));
     // Whoever is gone is who one takes over from.
     world.told("s1", "SessionEnd", &json!({}));
-    let gone = world.run("handoff falcon").stdout;
+    let gone = world.run("agent handoff falcon").stdout;
     assert!(gone.contains("Falcon (claude), gone") && gone.contains("Wrote: auth.rs"), "{gone}");
-    let sent = world.run("handoff falcon --to Raven");
+    let sent = world.run("agent handoff falcon --to Raven");
     assert!(sent.stdout.starts_with("Handed over to Raven as message #"), "{sent}");
     expect![[r#"
         Error: no agent called `Nobody` is here
         Hint: `consort who --all` lists who is here
     "#]]
-    .assert_eq(&world.run("handoff Nobody").stderr);
+    .assert_eq(&world.run("agent handoff Nobody").stderr);
 }
 
 #[test]
@@ -244,38 +244,38 @@ fn work_goes_to_who_is_best_placed() {
         Falcon  0.38  works on rotate, session, cookie; is at home in auth; is at work
         Raven  0.35  works on session, cookie; is at home in auth; is at work
     "#]]
-    .assert_eq(&world.run_as(None, &["delegate", "rotate the session cookie key"]).stdout);
+    .assert_eq(&world.run_as(None, &["agent", "suggest", "rotate the session cookie key"]).stdout);
     for text in ["one", "two", "three", "four"] {
         assert_eq!(world.run_as(None, &["send", "Raven", text]).code, 0);
     }
-    let scores = world.run_as(None, &["delegate", "rotate the session cookie key"]).stdout;
+    let scores = world.run_as(None, &["agent", "suggest", "rotate the session cookie key"]).stdout;
     assert!(scores.contains("Raven  0.25") && scores.contains("has 4 messages to read"), "{scores}");
-    let sent = world.run_as(None, &["delegate", "rotate the session cookie key", "--send"]);
+    let sent = world.run_as(None, &["agent", "suggest", "rotate the session cookie key", "--send"]);
     assert!(sent.stdout.starts_with("Proposed to Falcon as message #"), "{sent}");
     expect![[r#"
         Error: `please fix it` says nothing about the work
         Hint: say what is to be done, in the words of the project
     "#]]
-    .assert_eq(&world.run_as(None, &["delegate", "please fix it"]).stderr);
+    .assert_eq(&world.run_as(None, &["agent", "suggest", "please fix it"]).stderr);
 }
 
 #[test]
 fn domains_are_shown_learned_and_edited() {
     let world = world();
-    assert!(world.run("domains").stdout.contains("auth: auth, cookie, jwt"));
+    assert!(world.run("radar topics").stdout.contains("auth: auth, cookie, jwt"));
     for text in ["keycloak login", "keycloak jwt", "keycloak oauth"] {
         prompt(&world, "s1", text);
     }
     world.told("s1", "SessionEnd", &json!({}));
-    assert!(world.run("domains").stdout.contains("keycloak (learned, 3.0)"));
-    assert_eq!(world.run("domains set billing ledger").stdout, "In billing from now on: ledger.\n");
-    assert_eq!(world.run("domains forget keycloak").code, 0);
-    let seen = world.run("domains").stdout;
+    assert!(world.run("radar topics").stdout.contains("keycloak (learned, 3.0)"));
+    assert_eq!(world.run("radar topics set billing ledger").stdout, "In billing from now on: ledger.\n");
+    assert_eq!(world.run("radar topics forget keycloak").code, 0);
+    let seen = world.run("radar topics").stdout;
     assert!(seen.contains("billing: ledger (set)") && !seen.contains("keycloak"), "{seen}");
-    assert_eq!(world.run("domains set two-words x").code, 1);
+    assert_eq!(world.run("radar topics set two-words x").code, 1);
     assert_eq!(world.run_as(None, &["config", "set", "convergence.domains", "no colon"]).code, 1);
     assert_eq!(world.run_as(None, &["config", "set", "convergence.domains", "sea: harbour pier"]).code, 0);
-    let seen = world.run("domains").stdout;
+    let seen = world.run("radar topics").stdout;
     assert!(seen.contains("sea: harbour, pier, sea") && !seen.contains("jwt"), "{seen}");
     assert_eq!(world.run("journal verify").code, 0);
 }
@@ -293,7 +293,7 @@ fn finished_work_is_pointed_out_to_who_begins_the_like() {
     };
     done(&["task", "claim", "T1", "--spec", "spec.md"]);
     prompt(&world, "s2", "customers want the invoice export as mail");
-    done(&["task", "complete", "T1", "--spec", "spec.md"]);
+    done(&["task", "done", "T1", "--spec", "spec.md"]);
     let told = world.told("s2", "PostToolUse", &json!({})).unwrap();
     assert!(told.contains("Falcon has worked on export, invoice, which you turn to"), "{told}");
     let told = world.told("s1", "PostToolUse", &json!({})).unwrap();
@@ -360,7 +360,7 @@ fn whoever_wants_to_hear_nothing_hears_nothing() {
     assert_eq!(world.told("s1", "PostToolUse", &json!({})), None);
     assert_eq!(world.told("s2", "PostToolUse", &json!({})), None);
     assert!(!world.told("s1", "SessionStart", &json!({})).unwrap().contains("deepening"));
-    assert!(world.run("radar --history").stdout.starts_with("Threshold"));
+    assert!(world.run("radar history").stdout.starts_with("Threshold"));
 }
 
 #[test]
@@ -378,7 +378,7 @@ fn a_crowd_on_one_topic_is_not_flooded() {
     let world = Sealed::new(env!("CARGO_BIN_EXE_consort"));
     world.git_init();
     for n in 0..8 {
-        let line = format!("join --pid $OTHER --kind claude --session c{n} --name Agent{n}");
+        let line = format!("agent join --pid $OTHER --kind claude --session c{n} --name Agent{n}");
         assert_eq!(world.run(&line).code, 0);
     }
     for round in 0..3 {

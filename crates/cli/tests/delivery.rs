@@ -33,7 +33,7 @@ fn what_the_agent_reads_in_each_mode() {
                 > [consort] You are free.
                 #3 info, from your user, now:
                 > Use the new API.
-                [consort] Reply: consort send --reply <number> '…' (code: - <<'EOF')"#]],
+                [consort] Reply: consort reply <number> '…' (code: - <<'EOF')"#]],
         ),
         (
             "minimal",
@@ -48,7 +48,7 @@ fn what_the_agent_reads_in_each_mode() {
                 > [consort] You are free.
                 #3 info, from your user, now:
                 > Use the new API.
-                [consort] Reply: consort send --reply <number> '…' (code: - <<'EOF')"#]],
+                [consort] Reply: consort reply <number> '…' (code: - <<'EOF')"#]],
         ),
         (
             "none",
@@ -90,8 +90,8 @@ fn a_sender_is_introduced_once_and_again_in_another_session() {
     assert!(is_introduced());
     world.run_as(Some("s2"), &["send", "Falcon", "two"]);
     assert!(!is_introduced());
-    world.run_as(None, &["leave", "--agent", "Raven"]);
-    world.run("join --pid $OTHER --kind claude --session s3 --name Raven");
+    world.run_as(None, &["agent", "leave", "--agent", "Raven"]);
+    world.run("agent join --pid $OTHER --kind claude --session s3 --name Raven");
     world.run_as(Some("s3"), &["send", "Falcon", "three"]);
     assert!(is_introduced());
 }
@@ -121,7 +121,7 @@ fn mail_comes_at_every_moment_once_and_never_to_a_subagent() {
     hears("Stop", json!({ "stop_hook_active": true }), "");
     hears("UserPromptSubmit", json!({}), "> five");
     hears("Stop", json!({}), "");
-    let sent = world.run_as(None, &["sent"]).stdout;
+    let sent = world.run_as(None, &["inbox", "--sent"]).stdout;
     assert_eq!(sent.matches("(read ").count(), 4, "{sent}");
     // From here on the session is hosted by this very process.
     send("six");
@@ -149,8 +149,8 @@ fn an_heir_keeps_its_own_copy() {
     world.run_as(None, &["send", "all", "for everyone"]);
     world.run_as(None, &["send", "Falcon", "for Falcon"]);
     world.run_as(Some("s2"), &["inbox"]);
-    world.run_as(None, &["leave", "--agent", "Falcon"]);
-    assert_eq!(world.run_as(Some("s2"), &["rename", "Falcon"]).code, 0);
+    world.run_as(None, &["agent", "leave", "--agent", "Falcon"]);
+    assert_eq!(world.run_as(Some("s2"), &["agent", "rename", "Falcon"]).code, 0);
     let inbox = world.run_as(Some("s2"), &["inbox"]).stdout;
     assert!(inbox.contains("> for Falcon") && !inbox.contains("for everyone"), "{inbox}");
     assert_eq!(world.run("journal verify").code, 0);
@@ -179,7 +179,7 @@ fn a_batch_has_a_budget() {
 fn waiting_ends_with_a_message_or_in_time() {
     let world = world();
     let ran = world.run_as(Some("s1"), &["inbox", "--wait", "--timeout", "0.1s"]);
-    assert_eq!((ran.stderr.as_str(), ran.code), ("No message came in time.\n", 1));
+    assert_eq!((ran.stderr.as_str(), ran.code), ("No message came in time.\n", 7));
     let mut wait = world.consort(["inbox", "--wait"]);
     let mut waiter = world.spawn_as_agent(wait.env("CONSORT_SESSION", "s1"));
     std::thread::sleep(Duration::from_millis(200));
@@ -201,7 +201,7 @@ fn waiting_survives_the_store_being_replaced() {
     let waiter = world.spawn_as_agent(wait.env("CONSORT_SESSION", "s1"));
     std::thread::sleep(Duration::from_millis(200));
     world.lose(&world.data());
-    world.run("join --pid $OTHER --kind claude --session s1 --name Falcon");
+    world.run("agent join --pid $OTHER --kind claude --session s1 --name Falcon");
     world.run_as(None, &["send", "Falcon", "in the new one"]);
     let (output, ..) = waiter.output(b"");
     assert!(String::from_utf8(output).unwrap().contains("> in the new one"));

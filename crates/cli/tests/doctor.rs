@@ -76,7 +76,7 @@ fn the_last_hook_is_told() {
     program(&world.bin, "claude", "echo 99.0.0");
     world.sealed.run("init --agent claude --yes");
     assert!(world.doctor(&[]).0.contains("connected; no hook heard so far"), "{}", world.doctor(&[]).0);
-    world.sealed.run("join --pid $OTHER --kind claude --session s1 --name Falcon");
+    world.sealed.run("agent join --pid $OTHER --kind claude --session s1 --name Falcon");
     assert!(world.doctor(&[]).0.contains("connected; last hook just now"), "{}", world.doctor(&[]).0);
 }
 

@@ -62,7 +62,7 @@ fn a_write_to_what_another_has_reserved_is_refused() {
     reserve(&world, "s1", "src/auth/");
     expect![[r#"
         [consort] Blocked: src/auth/login.rs (of src/auth/) is reserved by Falcon (claude on main), just now: "rewriting the login".
-        Options: ask (consort send Falcon '…') · wait up to 90 s (consort wait --timeout 90s '$WORLD/shop/src/auth/login.rs') · if unanswered, the same path with consort contest · do something else. Do not get around this with another tool."#]]
+        Options: ask (consort send Falcon '…') · wait up to 90 s (consort wait --timeout 90s '$WORLD/shop/src/auth/login.rs') · if unanswered, the same path with consort holds contest · do something else. Do not get around this with another tool."#]]
     .assert_eq(&refused(&world, "s2", "Edit", edit(&world, "src/auth/login.rs")).unwrap());
     for tool in ["Write", "MultiEdit"] {
         assert!(refused(&world, "s2", tool, edit(&world, "src/auth/new.rs")).is_some(), "{tool}");
@@ -95,7 +95,7 @@ fn a_write_to_what_another_has_reserved_is_refused() {
     world.run("config set claims.worktrees block");
     assert!(refused(&world, "s2", "Edit", side).is_some());
 
-    world.run_as(Some("s1"), &["unreserve"]);
+    world.run_as(Some("s1"), &["release"]);
     assert_eq!(refused(&world, "s2", "Edit", edit(&world, "src/auth/login.rs")), None);
 }
 
@@ -160,7 +160,7 @@ fn the_shell_is_no_way_around_it() {
     std::fs::write(world.project().join("src/auth/login.rs"), "changed\n").unwrap();
     expect![[r#"
         [consort] Blocked: `git add` includes all that is uncommitted here, and src/auth/ is reserved by Falcon (claude on main), just now: "rewriting the login". Name your own paths instead.
-        Options: ask (consort send Falcon '…') · wait up to 90 s (consort wait --timeout 90s '$WORLD/shop/src/auth/') · if unanswered, the same path with consort contest · do something else. Do not get around this with another tool."#]]
+        Options: ask (consort send Falcon '…') · wait up to 90 s (consort wait --timeout 90s '$WORLD/shop/src/auth/') · if unanswered, the same path with consort holds contest · do something else. Do not get around this with another tool."#]]
     .assert_eq(&refused(&world, "s2", "Bash", bash("git add -A && git commit -m x")).unwrap());
     assert!(refused(&world, "s2", "Bash", bash("git stash")).is_some());
     assert_eq!(refused(&world, "s2", "Bash", bash("git add README.md && git commit -m x")), None);
@@ -245,7 +245,7 @@ fn a_hint_is_safe_to_paste() {
     let told = refused(&world, "s2", "Edit", edit(&world, name)).unwrap();
     assert!(told.contains(r"x'\''; touch pwned #')"), "{told}");
     let ran = world.run_as(Some("s2"), &["reserve", name]);
-    assert!(ran.stderr.contains(r"consort contest 'x'\''; touch pwned #'"), "{ran}");
+    assert!(ran.stderr.contains(r"consort holds contest 'x'\''; touch pwned #'"), "{ran}");
 }
 
 #[test]
@@ -322,13 +322,13 @@ fn policy_is_the_persons() {
     assert_eq!(told(&world, "s2", "PreToolUse", "Edit", path()), None);
     assert_eq!(world.run("config set claims.enforcement block").code, 0);
     assert!(refused(&world, "s2", "Edit", path()).is_some());
-    assert_eq!(world.run_as(Some("s2"), &["override", "src/auth/"]).code, 1);
-    assert_eq!(world.run("override src/auth/login.rs --minutes 5").code, 0);
+    assert_eq!(world.run_as(Some("s2"), &["holds", "override", "src/auth/"]).code, 1);
+    assert_eq!(world.run("holds override src/auth/login.rs --for 5m").code, 0);
     assert_eq!(refused(&world, "s2", "Edit", path()), None);
     assert!(refused(&world, "s2", "Edit", edit(&world, "src/auth/other.rs")).is_some());
     // To override one file lets nobody remove the others with it.
     assert!(refused(&world, "s2", "Bash", bash("rm -rf src/auth")).is_some());
-    assert_eq!(world.run("override README.md").code, 0);
+    assert_eq!(world.run("holds override README.md").code, 0);
     assert!(refused(&world, "s2", "Bash", bash("rm -rf .")).is_some());
     let journal = world.run("journal tail").stdout;
     assert!(journal.contains("the person lets everyone write src/auth/login.rs"), "{journal}");
@@ -345,11 +345,11 @@ fn who_edited_a_file_lately_is_said_once() {
     .assert_eq(&told(&world, "s2", "PreToolUse", "Edit", path()).unwrap());
     assert_eq!(told(&world, "s2", "PreToolUse", "Edit", path()), None, "once");
     assert_eq!(told(&world, "s1", "PreToolUse", "Edit", path()), None, "its own");
-    let claims = world.run("claims").stdout;
+    let claims = world.run("holds list").stdout;
     assert!(claims.contains("README.md  Falcon, just now"), "{claims}");
     // Committed, it is nobody's.
     world.git(&["commit", "-q", "-am", "done"]);
-    world.run("join --pid $OTHER --kind claude --session s3 --name Bear");
+    world.run("agent join --pid $OTHER --kind claude --session s3 --name Bear");
     assert_eq!(told(&world, "s3", "PreToolUse", "Edit", path()), None);
 }
 

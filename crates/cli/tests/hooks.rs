@@ -152,12 +152,12 @@ fn dormant_until_asked_to_join() {
     // The session asks, from inside: the agent's own variables say who it is.
     let pid = std::process::id().to_string();
     let inside = [("CLAUDE_CODE_SESSION_ID", "s1"), ("CLAUDE_PID", &pid)];
-    let joined = world.ran(world.consort(["join", "--name", "Raven"]).envs(inside));
+    let joined = world.ran(world.consort(["agent", "join", "--name", "Raven"]).envs(inside));
     assert_eq!(joined.stdout, "Joined as Raven in shop on main. 0 other agents here.\n");
     silent(&world, "UserPromptSubmit", json!({ "prompt": "x" }));
     assert_eq!(seen(&world)["status"], "working");
     // And one that was asked to leave stays away.
-    assert_eq!(world.ran(world.consort(["leave"]).envs(inside)).code, 0);
+    assert_eq!(world.ran(world.consort(["agent", "leave"]).envs(inside)).code, 0);
     world.run("config set presence.auto_register true");
     silent(&world, "UserPromptSubmit", json!({ "prompt": "x" }));
     assert_eq!(seen(&world), Value::Null);
@@ -244,7 +244,7 @@ fn nowhere_to_write_is_silence_for_hooks_and_an_explanation_for_people() {
 fn a_read_only_store_can_still_be_read() {
     let world = world();
     let store = world.path().join("store");
-    let join = ["join", "--pid", "$OTHER", "--kind", "test", "--session", "s", "--name", "Raven"];
+    let join = ["agent", "join", "--pid", "$OTHER", "--kind", "test", "--session", "s", "--name", "Raven"];
     assert_eq!(world.ran(world.consort(join).env("CONSORT_HOME", &store)).code, 0);
     // For root nothing is read-only, so root becomes nobody here.
     let is_root = world.ran(world.command("id").arg("-u")).stdout == "0\n";
@@ -262,7 +262,7 @@ fn a_read_only_store_can_still_be_read() {
         world.ran_with(command.arg(&program).args(arguments).env("CONSORT_HOME", &store), input.as_bytes())
     };
     assert!(run(&["who"], "").stdout.contains("Raven"));
-    let refused = run(&["rename", "--agent", "Raven", "Crow"], "");
+    let refused = run(&["agent", "rename", "--agent", "Raven", "Crow"], "");
     assert_eq!(refused.code, 1, "{refused}");
     assert!(refused.stderr.contains("Permission denied") && refused.stderr.contains("Hint: "), "{refused}");
     let hook = run(
@@ -334,8 +334,8 @@ fn each_worktree_has_its_own_settings() {
 #[test]
 fn a_full_disk_is_explained() {
     let world = world();
-    world.run("join --pid $OTHER --kind test --session s --name Raven");
-    let line = "trap '' XFSZ; ulimit -f 0; exec \"$0\" rename --agent Raven Crow";
+    world.run("agent join --pid $OTHER --kind test --session s --name Raven");
+    let line = "trap '' XFSZ; ulimit -f 0; exec \"$0\" agent rename --agent Raven Crow";
     let ran = world.ran(world.command("sh").args(["-c", line, env!("CARGO_BIN_EXE_consort")]));
     assert_eq!(ran.code, 1, "{ran}");
     assert!(ran.stderr.contains("is writable and has room"), "{ran}");
@@ -351,7 +351,7 @@ fn a_hostile_project_cannot_drive_the_terminal() {
     let ran = world.run("who");
     assert!(ran.stderr.contains("Warning: "), "{ran}");
     assert!(!ran.stderr.contains('\u{1b}') && ran.stderr.lines().count() == 1, "{ran:?}");
-    let join = ["join", "--pid", "$OTHER", "--kind", "\u{1b}[31mred\n", "--name", "Raven"];
+    let join = ["agent", "join", "--pid", "$OTHER", "--kind", "\u{1b}[31mred\n", "--name", "Raven"];
     assert_eq!(world.ran(&mut world.consort(join)).code, 2);
     let mut evil = payload(&world, json!({ "tool_name": "\u{1b}[31mEdit\u{202e}" }));
     evil["session_id"] = json!("\u{202e}owned");

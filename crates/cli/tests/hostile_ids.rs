@@ -165,22 +165,22 @@ fn mcp(tool: &str, arguments: &Value, thread: &str) {
 
 fn commands(id: &str) {
     let pid = std::process::id().to_string();
-    let (code, said) = consort(&["join", "--session", id, "--pid", &pid], "");
+    let (code, said) = consort(&["agent", "join", "--session", id, "--pid", &pid], "");
     let is_refused = id.is_empty() || id == "." || id == ".." || id.contains(['/', '\n', '\u{1b}']);
     if is_refused && !id.contains('\0') {
-        assert_eq!(code, 1, "join --session {id:?}: {said}");
+        assert_eq!(code, 1, "agent join --session {id:?}: {said}");
         assert!(said.contains("Hint: "), "{said}");
     }
     for arguments in [
-        &["join", "--pid", &pid, "--name", id][..],
-        &["join", "--pid", &pid, "--kind", id],
-        &["join", "--pid", &pid, "--session", "good", "--spec", id],
-        &["leave", "--agent", id],
-        &["tasks", "--spec", id],
+        &["agent", "join", "--pid", &pid, "--name", id][..],
+        &["agent", "join", "--pid", &pid, "--kind", id],
+        &["agent", "join", "--pid", &pid, "--session", "good", "--spec", id],
+        &["agent", "leave", "--agent", id],
+        &["task", "list", "--spec", id],
         &["task", "claim", id, "--spec", id],
         &["reserve", id],
         &["explain", id],
-        &["claim", id],
+        &["reserve", "--advisory", id],
         &["cache", "get", id, id],
         &["config", "set", id, id],
         &["know", "show", id],

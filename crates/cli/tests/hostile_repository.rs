@@ -70,19 +70,19 @@ fn use_everything(pid: &str) {
         &["doctor"],
         &["config", "list"],
         &["config", "set", "--project", "context.mode", "none"],
-        &["tasks", "--spec", "spec.md"],
-        &["tasks", "--spec", "notes/a\nb\u{1b}[2J.md"],
+        &["task", "list", "--spec", "spec.md"],
+        &["task", "list", "--spec", "notes/a\nb\u{1b}[2J.md"],
         &["know", "list", "principle"],
         &["explain", "notes/"],
         // From here on it is an agent that calls.
-        &["join", "--pid", pid, "--session", "s1", "--spec", "spec.md"],
+        &["agent", "join", "--pid", pid, "--session", "s1", "--spec", "spec.md"],
         &["record", "principle", "one", "text", "--set", "knowledge.save=true"],
         &["know", "save"],
         &["ask", "(get-principles)"],
         &["task", "next"],
         &["reserve", "notes/"],
         &["cache", "put", "spec.md", "x"],
-        &["leave"],
+        &["agent", "leave"],
     ] {
         run(arguments, "");
     }

@@ -24,16 +24,16 @@ fn world() -> Sealed {
 
 /// What an agent tries: to speak as the person, and to take protection away.
 const TRIES: &[&str] = &[
-    "override src/",
+    "holds override src/",
     "send Falcon 'as your user'",
     "release --force src/",
     "config set claims.enforcement off",
     "config set privacy.store_prompts true",
-    "leave --agent Falcon",
+    "agent leave --agent Falcon",
     "journal rebuild",
     "uninit --yes",
     "init --yes --agent claude",
-    "token new --for override",
+    "token new --for 'holds override'",
     "serve --port 0",
 ];
 
@@ -41,7 +41,7 @@ const TRIES: &[&str] = &[
 fn assert_nothing_came_of_it(world: &Sealed, way: &str) {
     let heard = world.run_as(Some("s1"), &["inbox"]).to_string();
     assert!(!heard.contains("from your user"), "{way}: {heard}");
-    let held = world.run("reservations").stdout;
+    let held = world.run("holds list").stdout;
     assert!(held.contains("src/") && !held.contains("everyone"), "{way}: {held}");
     assert!(world.run("who").stdout.contains("Falcon"), "{way}");
     assert_eq!(world.run("config get claims.enforcement").stdout, "block\n", "{way}");
@@ -106,10 +106,10 @@ fn an_agent_is_not_the_person_however_it_calls() {
             ),
         ),
         ("make", "printf 'all:\\n\\t@sh $(DIR)/tries.sh; touch $(DIR)/done\\n' > $DIR/Makefile; make -s -f $DIR/Makefile || touch $DIR/done".into()),
-        ("after leaving", format!("{consort} leave; sh $DIR/tries.sh; {consort} join --session s2 --pid $PPID --name Raven; touch $DIR/done")),
+        ("after leaving", format!("{consort} agent leave; sh $DIR/tries.sh; {consort} agent join --session s2 --pid $PPID --name Raven; touch $DIR/done")),
         ("a git hook", "printf '#!/bin/sh\\nsh $DIR/tries.sh\\n' > .git/hooks/post-commit; chmod +x .git/hooks/post-commit; git -c user.name=t -c user.email=t@t commit -q --allow-empty -m x; rm .git/hooks/post-commit; touch $DIR/done".into()),
         ("a token that is none", "echo ct_00000000_00 > $DIR/token; sed 's,^timeout 3 [^ ]*,& --token-file $DIR/token,' $DIR/tries.sh > $DIR/z.sh; setsid -f sh -c 'sh $DIR/z.sh; touch $DIR/done'".into()),
-        ("another pid", format!("{consort} join --session s1 --pid $$ --name Falcon; {consort} join --pid 1 --session s9; sh $DIR/tries.sh; touch $DIR/done")),
+        ("another pid", format!("{consort} agent join --session s1 --pid $$ --name Falcon; {consort} agent join --pid 1 --session s9; sh $DIR/tries.sh; touch $DIR/done")),
         ("a hook by hand", format!("echo '{{\"session_id\":\"s1\",\"cwd\":\"/\"}}' | setsid -w {consort} hook claude SessionEnd; touch $DIR/done")),
     ] {
         let world = world();
@@ -138,7 +138,7 @@ fn an_agent_registers_nothing_above_itself() {
     for way in ["", "setsid -w "] {
         let said = as_agent(
             &world,
-            &format!("{way}$CONSORT join --pid 1 --session s9 --kind x; touch $DIR/done"),
+            &format!("{way}$CONSORT agent join --pid 1 --session s9 --kind x; touch $DIR/done"),
             &[("DIR", &world.path().display().to_string()), ("CONSORT", env!("CARGO_BIN_EXE_consort"))],
         );
         assert!(!said.contains("Joined"), "{said}");
@@ -162,9 +162,13 @@ fn a_made_terminal_may_speak_and_not_weaken() {
             ),
         };
         let dir = world.path().display().to_string();
-        for line in
-            ["override src/", "release --force src/", "leave --agent Falcon", "journal rebuild", "uninit"]
-        {
+        for line in [
+            "holds override src/",
+            "release --force src/",
+            "agent leave --agent Falcon",
+            "journal rebuild",
+            "uninit",
+        ] {
             let mut shell = world.command("bash");
             // A clean environment and no agent above: what a program of the user's can always have.
             shell.args(["-c", &try_all(line)]).env("DIR", &dir);
@@ -179,13 +183,13 @@ fn the_person_types_a_word_or_has_a_token() {
     let world = world();
     // The person types another word.
     let mut refuses = world.command(world.program());
-    refuses.args(["override", "src/"]);
+    refuses.args(["holds", "override", "src/"]);
     at_terminal(&mut refuses, false);
     let output = refuses.output().unwrap();
     assert_eq!(output.status.code(), Some(1));
     assert!(String::from_utf8_lossy(&output.stderr).contains("takes a word typed on your terminal"));
     // The word.
-    assert_eq!(world.run("override src/ --minutes 1").code, 0);
+    assert_eq!(world.run("holds override src/ --for 1m").code, 0);
     assert!(world.run_as(Some("s2"), &["explain", "src/a.rs"]).stdout.contains("You may write it."));
 
     // A token, for what it is for, from a program without a terminal.
@@ -206,7 +210,7 @@ fn the_person_types_a_word_or_has_a_token() {
     fs::set_permissions(world.path().join("token"), fs::Permissions::from_mode(0o600)).unwrap();
     assert!(with(&["send", "Falcon", "from a script"]).status.success());
     assert!(world.run_as(Some("s1"), &["inbox"]).stdout.contains("from your user"));
-    let refused = with(&["override", "src/"]);
+    let refused = with(&["holds", "override", "src/"]);
     assert!(String::from_utf8_lossy(&refused.stderr).contains("it is for send"), "{refused:?}");
     let without = world
         .command("setsid")

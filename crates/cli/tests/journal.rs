@@ -20,7 +20,7 @@ fn world() -> Sealed {
 }
 
 fn join(world: &Sealed, name: &str) {
-    let ran = world.run(&format!("join --pid $OTHER --kind test --session s-{name} --name {name}"));
+    let ran = world.run(&format!("agent join --pid $OTHER --kind test --session s-{name} --name {name}"));
     assert_eq!(ran.code, 0, "{ran}");
 }
 
@@ -76,8 +76,8 @@ fn it_tells_what_happened() {
     let world = world();
     join(&world, "Raven");
     join(&world, "Bear");
-    world.run("rename Crow --agent Raven");
-    world.run("leave --agent Bear");
+    world.run("agent rename Crow --agent Raven");
+    world.run("agent leave --agent Bear");
     let tail = world.run("journal tail").to_string();
     // Times differ from run to run.
     let at = |line: &str| line.get(8..27).is_some_and(|at| at.as_bytes()[4] == b'-');
@@ -193,7 +193,7 @@ fn an_entry_that_cannot_be_understood_hides_no_other() {
     let world = Sealed::new(env!("CARGO_BIN_EXE_consort"));
     world.git_init();
     for (session, name) in [("s1", "Falcon"), ("s2", "Raven")] {
-        let join = format!("join --pid $OTHER --kind claude --session {session} --name {name}");
+        let join = format!("agent join --pid $OTHER --kind claude --session {session} --name {name}");
         assert_eq!(world.run(&join).code, 0);
     }
     let spoil = "import sqlite3, sys; db = sqlite3.connect(sys.argv[1]); \

@@ -31,14 +31,14 @@ fn with_watching_git(world: &Sealed) -> String {
 fn git_never_runs_under_the_write_lock() {
     for arguments in [
         &["reserve", "src/"][..],
-        &["claim", "topic:auth"],
-        &["contest", "src/"],
+        &["reserve", "--advisory", "topic:auth"],
+        &["holds", "contest", "src/"],
         &["release", "src/"],
         &["task", "next", "--spec", "spec.md"],
-        &["tasks", "--spec", "spec.md"],
+        &["task", "list", "--spec", "spec.md"],
         &["record", "principle", "one", "text"],
-        &["handoff", "Falcon"],
-        &["overlaps"],
+        &["agent", "handoff", "Falcon"],
+        &["radar", "merges"],
         &["who"],
     ] {
         let world = Sealed::new(env!("CARGO_BIN_EXE_consort"));
@@ -94,7 +94,7 @@ fn a_send_that_reports_a_busy_store_has_sent_nothing() {
     assert_eq!(ran.code, 5, "{ran}");
     drop(holder.stdin.take());
     holder.wait().unwrap();
-    assert_eq!(world.run_as(Some("s1"), &["sent"]).stdout.matches("once").count(), 0);
+    assert_eq!(world.run_as(Some("s1"), &["inbox", "--sent"]).stdout.matches("once").count(), 0);
     assert_eq!(world.run_as(Some("s1"), &send).code, 0);
-    assert_eq!(world.run_as(Some("s1"), &["sent"]).stdout.matches("once").count(), 1);
+    assert_eq!(world.run_as(Some("s1"), &["inbox", "--sent"]).stdout.matches("once").count(), 1);
 }

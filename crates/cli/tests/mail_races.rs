@@ -77,7 +77,7 @@ fn every_message_is_found_once_whoever_is_killed() {
     let each = rounds(170, 1_000);
     let world = Sealed::new(env!("CARGO_BIN_EXE_consort"));
     for (session, name) in [("s0", "Raven"), ("s1", "Falcon")] {
-        let line = format!("join --pid $OTHER --kind claude --session {session} --name {name}");
+        let line = format!("agent join --pid $OTHER --kind claude --session {session} --name {name}");
         assert_eq!(world.run(&line).code, 0);
     }
     let call = json!({ "session_id": "s1", "cwd": world.project(), "tool_name": "Bash" }).to_string();
@@ -177,7 +177,7 @@ fn every_message_is_found_once_whoever_is_killed() {
 fn mail_follows_a_session_through_its_names() {
     let world = Sealed::new(env!("CARGO_BIN_EXE_consort"));
     for session in ["s0", "s1"] {
-        world.run(&format!("join --pid $OTHER --kind claude --session {session} --name {session}-0"));
+        world.run(&format!("agent join --pid $OTHER --kind claude --session {session} --name {session}-0"));
     }
     let as_session = |session: &str, line: &[&str]| {
         let mut command = world.consort(line.iter().copied());
@@ -190,7 +190,7 @@ fn mail_follows_a_session_through_its_names() {
             let (session, other) = (format!("s{me}"), format!("s{}", 1 - me));
             scope.spawn(move || {
                 for n in 1..40 {
-                    assert_eq!(as_session(&session, &["rename", &format!("{session}-{n}")]).code, 0);
+                    assert_eq!(as_session(&session, &["agent", "rename", &format!("{session}-{n}")]).code, 0);
                     let who: Value =
                         serde_json::from_str(&as_session(&session, &["who", "--json"]).stdout).unwrap();
                     let agents = who["agents"].as_array().unwrap().iter();
@@ -222,7 +222,7 @@ fn mail_follows_a_session_through_its_names() {
 fn a_broadcast_reaches_who_is_there() {
     let world = Sealed::new(env!("CARGO_BIN_EXE_consort"));
     for n in 0..4 {
-        world.run(&format!("join --pid $OTHER --kind claude --session stays{n} --name Stays{n}"));
+        world.run(&format!("agent join --pid $OTHER --kind claude --session stays{n} --name Stays{n}"));
     }
     let reached = Mutex::new(BTreeMap::<String, Vec<i64>>::new());
     let is_over = AtomicBool::new(false);
@@ -234,7 +234,7 @@ fn a_broadcast_reaches_who_is_there() {
                 }
                 let mut agent = world.command("sleep").arg("60").stdin(Stdio::null()).spawn().unwrap();
                 world.run(&format!(
-                    "join --pid {} --kind claude --session goes{n} --name Goes{n}",
+                    "agent join --pid {} --kind claude --session goes{n} --name Goes{n}",
                     agent.id()
                 ));
                 agent.kill().unwrap();

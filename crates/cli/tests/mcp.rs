@@ -153,10 +153,7 @@ fn a_registered_session_is_itself() {
     assert_eq!(falcon.call("task", json!({ "action": "next", "spec": "spec.md" })).0, "Claimed T1: first");
     let (list, _) = raven.call("task", json!({ "action": "list", "spec": "spec.md" }));
     assert_eq!(list, "T1 first [claimed]\nT2 second [ready]");
-    assert_eq!(
-        falcon.call("task", json!({ "action": "complete", "spec": "spec.md" })).0,
-        "Completed T1: first"
-    );
+    assert_eq!(falcon.call("task", json!({ "action": "done", "spec": "spec.md" })).0, "Completed T1: first");
 
     let overview = falcon.ask("resources/read", json!({ "uri": "consort://overview" }));
     assert!(overview["result"]["contents"][0]["text"].as_str().unwrap().contains("Raven"), "{overview}");
@@ -233,7 +230,7 @@ fn mail_is_read_when_the_answer_has_come() {
     world.run_as(Some("s1"), &["send", "Raven", "hello"]);
     let state = || -> String {
         let sent: Value =
-            serde_json::from_str(&world.run_as(Some("s1"), &["sent", "--json"]).stdout).unwrap();
+            serde_json::from_str(&world.run_as(Some("s1"), &["inbox", "--sent", "--json"]).stdout).unwrap();
         sent[0]["receipts"][0]["state"].to_string()
     };
     let mut raven = Client::start(&world, Some("s2"));

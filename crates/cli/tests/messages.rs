@@ -92,7 +92,7 @@ fn an_exchange() {
         "#]],
     );
     check(
-        &world.run_as(Some("s1"), &["sent"]),
+        &world.run_as(Some("s1"), &["inbox", "--sent"]),
         &expect![[r#"
             #1 question, from you, now:
             > Is src/auth.rs yours?
@@ -102,15 +102,15 @@ fn an_exchange() {
         "#]],
     );
     check(
-        &world.run_as(Some("s1"), &["thread", "#7"]),
+        &world.run_as(Some("s1"), &["inbox", "--thread", "#7"]),
         &expect![[r#"
             [stderr] Error: there is no message #7
-            [stderr] Hint: `consort inbox --peek` and `consort sent` show numbers
+            [stderr] Hint: `consort inbox --all` and `consort inbox --sent` show numbers
             [exit 1]
         "#]],
     );
     check(
-        &world.run_as(None, &["sent"]),
+        &world.run_as(None, &["inbox", "--sent"]),
         &expect![[r#"
             #4 info, high, from you, now:
             > Tests first, please.
@@ -144,7 +144,7 @@ fn an_exchange() {
 #[test]
 fn refusals_are_facts_with_a_next_step() {
     let world = world();
-    world.run_as(None, &["leave", "--agent", "Raven"]);
+    world.run_as(None, &["agent", "leave", "--agent", "Raven"]);
     for (arguments, expected) in [
         (
             vec!["send", "Falcn", "hi"],
@@ -181,18 +181,18 @@ fn refusals_are_facts_with_a_next_step() {
         (
             vec!["send", "hi"],
             expect![[r#"
-            [stderr] Error: no recipient is named
-            [stderr] Hint: name an agent, `all` or `@me`; `--reply` alone answers its sender
-            [exit 1]
-        "#]],
+                [stderr] Error: no recipient is named
+                [stderr] Hint: name an agent, `all` or `@me`; `consort reply <n>` answers a message
+                [exit 1]
+            "#]],
         ),
         (
             vec!["send", "--reply", "99", "hi"],
             expect![[r#"
-            [stderr] Error: there is no message #99
-            [stderr] Hint: `consort inbox --peek` and `consort sent` show numbers
-            [exit 1]
-        "#]],
+                [stderr] Error: there is no message #99
+                [stderr] Hint: `consort inbox --all` and `consort inbox --sent` show numbers
+                [exit 1]
+            "#]],
         ),
         (
             vec!["send", "--everywhere", "Falcon", "hi"],
@@ -213,12 +213,12 @@ fn refusals_are_facts_with_a_next_step() {
         "#]],
         ),
         (
-            vec!["thread", "3"],
+            vec!["inbox", "--thread", "3"],
             expect![[r#"
-            [stderr] Error: there is no message #3
-            [stderr] Hint: `consort inbox --peek` and `consort sent` show numbers
-            [exit 1]
-        "#]],
+                [stderr] Error: there is no message #3
+                [stderr] Hint: `consort inbox --all` and `consort inbox --sent` show numbers
+                [exit 1]
+            "#]],
         ),
         (
             vec!["chat", "Nobody"],
@@ -286,11 +286,11 @@ fn an_agent_session_that_has_not_joined_is_not_the_person() {
     check(
         &world.ran(world.command(&claude).args(["-c", &send])),
         &expect![[r#"
-            this agent session has not joined (`consort join` registers the agent session it is run in)
+            this agent session has not joined (`consort agent join` registers the agent session it is run in)
             [stderr] Error: this agent session has not joined
-            [stderr] Hint: `consort join` registers the agent session it is run in
+            [stderr] Hint: `consort agent join` registers the agent session it is run in
             [stderr] Error: this agent session has not joined
-            [stderr] Hint: `consort join` registers the agent session it is run in
+            [stderr] Hint: `consort agent join` registers the agent session it is run in
             [exit 0]
         "#]],
     );
@@ -347,7 +347,7 @@ fn the_json_is_a_contract() {
         hide_times(&mut value);
         serde_json::to_string_pretty(&value).unwrap()
     };
-    world.run_as(None, &["leave", "--agent", "Raven"]);
+    world.run_as(None, &["agent", "leave", "--agent", "Raven"]);
     let send = ["send", "Falcon", "Raven", "-t", "block", "--json", "stuck"];
     expect![[r#"
         {
@@ -425,7 +425,7 @@ fn the_json_is_a_contract() {
             "type": "block"
           }
         ]"#]]
-    .assert_eq(&pretty(world.run_as(None, &["sent", "--json"])));
+    .assert_eq(&pretty(world.run_as(None, &["inbox", "--sent", "--json"])));
 }
 
 fn hide_times(value: &mut Value) {

@@ -76,7 +76,7 @@ fn what_the_shell_has_shown_counts_as_read_in_every_cli() {
         ("pi", "tool-after", "bash", "prompt"),
     ] {
         let world = world();
-        world.run(&format!("join --pid $OTHER --kind {kind} --session s3 --name Bear"));
+        world.run(&format!("agent join --pid $OTHER --kind {kind} --session s3 --name Bear"));
         let hook = |event: &str, more: Value| {
             let mut call = json!({ "session_id": "s3", "sessionId": "s3", "cwd": world.project() });
             call.as_object_mut().unwrap().extend(more.as_object().cloned().unwrap());

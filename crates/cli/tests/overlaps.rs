@@ -19,8 +19,9 @@ fn world() -> Sealed {
     world.git(&["add", "-A"]);
     world.git(&["commit", "-q", "-m", "files"]);
     world.git(&["worktree", "add", "-q", "-b", "side", "../side"]);
-    assert_eq!(world.run("join --pid $OTHER --kind claude --session s1 --name Falcon").code, 0);
-    let mut join = world.consort("join --pid $OTHER --kind claude --session s2 --name Raven".split(' '));
+    assert_eq!(world.run("agent join --pid $OTHER --kind claude --session s1 --name Falcon").code, 0);
+    let mut join =
+        world.consort("agent join --pid $OTHER --kind claude --session s2 --name Raven".split(' '));
     assert_eq!(world.ran(join.current_dir(world.path().join("side"))).code, 0);
     world.hear_who_came("s1");
     world
@@ -49,7 +50,7 @@ fn both_are_told_once_when_the_second_edits_the_same() {
     // Once, whoever goes on, and also by `overlaps`.
     assert_eq!(edit(&world, "s2", &side, "a.rs", "Raven's again\n"), None);
     assert_eq!(edit(&world, "s1", &main, "a.rs", "Falcon's again\n"), None);
-    assert!(world.run("overlaps").stdout.contains("a.rs  both have edited it"));
+    assert!(world.run("radar merges").stdout.contains("a.rs  both have edited it"));
     assert_eq!(world.told("s1", "UserPromptSubmit", &json!({ "prompt": "go on" })), None);
 
     // The same change in both is none.

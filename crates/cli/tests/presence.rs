@@ -15,7 +15,7 @@ fn world() -> Sealed {
 /// Joins this test's process as an agent of that name.
 fn join(world: &Sealed, name: &str) -> Ran {
     let pid = std::process::id();
-    world.run(&format!("join --pid {pid} --kind test --session s-{name} --name {name}"))
+    world.run(&format!("agent join --pid {pid} --kind test --session s-{name} --name {name}"))
 }
 
 fn check(ran: &Ran, expected: Expect) {
@@ -76,8 +76,8 @@ fn joining_and_looking() {
 #[test]
 fn mistakes_have_a_next_step() {
     let world = world();
-    world.run("join --pid $OTHER --kind test --session s1 --name Raven");
-    let other = world.run("join --pid $OTHER --kind test --session s2 --name raven");
+    world.run("agent join --pid $OTHER --kind test --session s1 --name Raven");
+    let other = world.run("agent join --pid $OTHER --kind test --session s2 --name raven");
     check(
         &other,
         expect![[r#"
@@ -87,7 +87,7 @@ fn mistakes_have_a_next_step() {
     "#]],
     );
     check(
-        &world.run("join --pid 999999999 --kind test"),
+        &world.run("agent join --pid 999999999 --kind test"),
         expect![[r#"
         [stderr] Error: no process 999999999 runs here
         [stderr] Hint: give the id of a running process
@@ -95,7 +95,7 @@ fn mistakes_have_a_next_step() {
     "#]],
     );
     check(
-        &world.run("rename --agent Ravn Crow"),
+        &world.run("agent rename --agent Ravn Crow"),
         expect![[r#"
         [stderr] Error: no agent called `Ravn` is here
         [stderr] Hint: did you mean `Raven`?
@@ -103,7 +103,7 @@ fn mistakes_have_a_next_step() {
     "#]],
     );
     check(
-        &world.run("rename Crow --agent nobody-at-all"),
+        &world.run("agent rename Crow --agent nobody-at-all"),
         expect![[r#"
         [stderr] Error: no agent called `nobody-at-all` is here
         [stderr] Hint: `consort who --all` lists who is here
@@ -111,23 +111,23 @@ fn mistakes_have_a_next_step() {
     "#]],
     );
     check(
-        &world.run("join --name x"),
+        &world.run("agent join --name x"),
         expect![[r#"
         [stderr] Error: this is not run inside an agent session
-        [stderr] Hint: run it in a session, or say which process: `consort join --pid <pid> --kind <kind>`
+        [stderr] Hint: run it in a session, or say which process: `consort agent join --pid <pid> --kind <kind>`
         [exit 1]
     "#]],
     );
     check(
         &world.run("frobnicate"),
         expect![[r#"
-        [stderr] error: unrecognized subcommand 'frobnicate'
-        [stderr] 
-        [stderr] Usage: consort [OPTIONS] <COMMAND>
-        [stderr] 
-        [stderr] For more information, try '--help'.
-        [exit 2]
-    "#]],
+            [stderr] error: unrecognized subcommand 'frobnicate'
+            [stderr] 
+            [stderr] Usage: consort <COMMAND>
+            [stderr] 
+            [stderr] For more information, try '--help'.
+            [exit 2]
+        "#]],
     );
 }
 
@@ -151,24 +151,24 @@ fn an_agent_is_the_caller_inside_its_session() {
     "#]],
     );
     check(
-        &world.run("rename Crow"),
+        &world.run("agent rename Crow"),
         expect![[r#"
         Raven is now Crow.
         [exit 0]
     "#]],
     );
     check(
-        &world.run("leave"),
+        &world.run("agent leave"),
         expect![[r#"
-        Crow left. `consort join` in its session brings it back.
-        [exit 0]
-    "#]],
+            Crow left. `consort agent join` in its session brings it back.
+            [exit 0]
+        "#]],
     );
     check(
-        &world.run("leave"),
+        &world.run("agent leave"),
         expect![[r#"
             [stderr] Error: this agent session has not joined
-            [stderr] Hint: `consort join` registers the agent session it is run in
+            [stderr] Hint: `consort agent join` registers the agent session it is run in
             [exit 1]
         "#]],
     );
@@ -178,7 +178,8 @@ fn an_agent_is_the_caller_inside_its_session() {
 fn an_agent_cannot_act_for_another() {
     let world = world();
     join(&world, "Raven");
-    let refused = world.ran(world.consort(["leave", "--agent", "Bear"]).env("CONSORT_SESSION", "s-Bear"));
+    let refused =
+        world.ran(world.consort(["agent", "leave", "--agent", "Bear"]).env("CONSORT_SESSION", "s-Bear"));
     check(
         &refused,
         expect![[r#"
@@ -192,8 +193,8 @@ fn an_agent_cannot_act_for_another() {
 #[test]
 fn the_environment_only_tells_sessions_of_one_process_apart() {
     let world = world();
-    world.run("join --pid $OTHER --kind test --session s-init --name Init");
-    world.run("join --pid $OTHER --kind test --session s-too --name Too");
+    world.run("agent join --pid $OTHER --kind test --session s-init --name Init");
+    world.run("agent join --pid $OTHER --kind test --session s-too --name Too");
     let inside = |session: &str| world.ran(world.consort(["whoami"]).env("CONSORT_SESSION", session)).stdout;
     assert_eq!(inside("s-init"), "Init (test in shop)\n");
     assert_eq!(inside("s-too"), "Too (test in shop)\n");
@@ -209,7 +210,7 @@ fn an_agent_whose_process_died_is_gone_at_the_next_look() {
     let world = world();
     let mut process = world.command("sleep").arg("60").spawn().unwrap();
     let pid = process.id();
-    world.run(&format!("join --pid {pid} --kind test --session s --name Raven"));
+    world.run(&format!("agent join --pid {pid} --kind test --session s --name Raven"));
     assert!(world.run("who").stdout.contains("Raven"));
     process.kill().unwrap();
     process.wait().unwrap();
@@ -229,9 +230,9 @@ fn two_worktrees_are_one_project_and_two_projects_are_two() {
         world.ran(command.current_dir(world.path().join(dir)))
     };
     let pid = std::process::id();
-    in_dir("side", &format!("join --pid {pid} --kind test --session s-side --name Side"));
+    in_dir("side", &format!("agent join --pid {pid} --kind test --session s-side --name Side"));
     std::fs::create_dir(world.path().join("other")).unwrap();
-    in_dir("other", &format!("join --pid {pid} --kind test --session s-other --name Other"));
+    in_dir("other", &format!("agent join --pid {pid} --kind test --session s-other --name Other"));
     let who = |dir: &str| {
         let who: Value = serde_json::from_str(&in_dir(dir, "who --json").stdout).unwrap();
         let names =
@@ -260,17 +261,17 @@ fn a_clone_is_the_same_project_wherever_it_came_from() {
 #[test]
 fn joining_again_changes_neither_name_nor_kind() {
     let world = world();
-    world.run("join --pid $OTHER --kind codex --session s --name Bach");
+    world.run("agent join --pid $OTHER --kind codex --session s --name Bach");
     check(
-        &world.run("join --pid $OTHER --session s --name Other"),
+        &world.run("agent join --pid $OTHER --session s --name Other"),
         expect![[r#"
-        Already here as Bach in shop on main. 0 other agents here.
-        [stderr] It has a name already; `consort rename <name>` changes it.
-        [exit 0]
-    "#]],
+            Already here as Bach in shop on main. 0 other agents here.
+            [stderr] It has a name already; `consort agent rename <name>` changes it.
+            [exit 0]
+        "#]],
     );
     assert_eq!(world.run("journal tail").stdout.matches(" joined ").count(), 1);
-    let bad = world.run("join --pid $OTHER --kind ! --session t");
+    let bad = world.run("agent join --pid $OTHER --kind ! --session t");
     assert_eq!(bad.code, 2, "{bad}");
 }
 

@@ -25,7 +25,7 @@ fn told(evil: &str) -> Vec<(&'static str, String)> {
     let falcon = |arguments: &[&str]| world.run_as(Some("s1"), arguments);
     let words = branch.as_str();
     falcon(&["reserve", "src/", "--reason", words]);
-    falcon(&["claim", &format!("topic:{words}"), "--reason", words]);
+    falcon(&["reserve", "--advisory", &format!("topic:{words}"), "--reason", words]);
     let batch = json!([["record-principle", { "name": format!("p{words}"), "description": words }]]);
     fs::write(world.path().join("batch.json"), batch.to_string()).unwrap();
     falcon(&["act", "../batch.json"]);
@@ -59,14 +59,14 @@ fn told(evil: &str) -> Vec<(&'static str, String)> {
         ("prompt", context("UserPromptSubmit", json!({}))),
         ("explain", world.run_as(Some("s2"), &["explain", "src/"]).to_string()),
         ("reserve", world.run_as(Some("s2"), &["reserve", "src/"]).to_string()),
-        ("claims", world.run_as(Some("s2"), &["claims"]).to_string()),
+        ("claims", world.run_as(Some("s2"), &["holds", "list"]).to_string()),
     ]
 }
 
 /// Without what is quoted for a shell, where a name must stay what it is.
 fn without_shell_words(text: &str) -> String {
     let mut ours = text.replace(r"'\''", "");
-    for before in ["--timeout 90s '", "consort wait '", "consort contest '", "consort ask '"] {
+    for before in ["--timeout 90s '", "consort wait '", "consort holds contest '", "consort ask '"] {
         while let Some(from) = ours.find(before) {
             let Some(length) = ours[from + before.len()..].find('\'') else { break };
             ours.replace_range(from..from + before.len() + length + 1, "");

@@ -30,7 +30,8 @@ fn sixty_four_sessions_that_want_one_name_get_sixty_four() {
     let names = Mutex::new(BTreeSet::new());
     at_once(64, |i| {
         let session = format!("s{i}");
-        let arguments = ["join", "--pid", "$OTHER", "--kind", "test", "--session", &session, "--json"];
+        let arguments =
+            ["agent", "join", "--pid", "$OTHER", "--kind", "test", "--session", &session, "--json"];
         let ran = world.ran(world.consort(arguments).env("CONSORT_NAME", "Raven"));
         let outcome: Value = serde_json::from_str(&ran.stdout).unwrap_or_else(|_| panic!("{ran}"));
         let name = outcome["agent"]["name"].as_str().unwrap().to_owned();
@@ -56,7 +57,7 @@ fn what_was_acknowledged_survives_a_third_of_the_writers_being_killed() {
     at_once(128, |i| {
         for round in 0..6 {
             let session = format!("s{i}-{round}");
-            let arguments = ["join", "--pid", "$OTHER", "--kind", "test", "--session", &session];
+            let arguments = ["agent", "join", "--pid", "$OTHER", "--kind", "test", "--session", &session];
             let mut child = world.consort(arguments).stdout(Stdio::piped()).spawn().unwrap();
             if (i + round) % 3 == 0 {
                 // At any moment of its life, spread over those of all.

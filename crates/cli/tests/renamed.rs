@@ -84,12 +84,12 @@ fn the_same_path_in_another_repository_is_free() {
 #[test]
 fn a_renamed_holder_has_one_name() {
     let world = world();
-    assert_eq!(world.run_as(Some("s2"), &["contest", "src/"]).code, 0);
-    assert_eq!(world.run_as(Some("s1"), &["rename", "Osprey"]).code, 0);
-    assert_eq!(world.run_as(Some("s2"), &["rename", "Crow"]).code, 0);
+    assert_eq!(world.run_as(Some("s2"), &["holds", "contest", "src/"]).code, 0);
+    assert_eq!(world.run_as(Some("s1"), &["agent", "rename", "Osprey"]).code, 0);
+    assert_eq!(world.run_as(Some("s2"), &["agent", "rename", "Crow"]).code, 0);
     let edit = json!({ "session_id": "s2", "cwd": world.project(), "tool_name": "Edit",
         "tool_input": { "file_path": world.project().join("src/a.rs") } });
-    let listed = world.run("reservations").stdout;
+    let listed = world.run("holds list").stdout;
     let refused = world.hook("PreToolUse", &edit).stdout;
     let explained = world.run_as(Some("s2"), &["explain", "src/a.rs"]).stdout;
     let wanted = world.run_as(Some("s2"), &["reserve", "src/a.rs"]).stderr;

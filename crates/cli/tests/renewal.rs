@@ -14,7 +14,7 @@ fn a_reservation_for_a_time_goes_on_while_its_holder_writes_there() {
     let world = world.with_falcon_and_raven();
     assert_eq!(world.run_as(Some("s1"), &["reserve", "--ttl", "12s", "a.rs"]).code, 0);
     let until = || {
-        let listed: Value = serde_json::from_str(&world.run("reservations --json").stdout).unwrap();
+        let listed: Value = serde_json::from_str(&world.run("holds list --json").stdout).unwrap();
         listed["holds"][0]["until"].clone()
     };
     let edit = |session: &str| {

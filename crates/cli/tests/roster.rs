@@ -76,7 +76,7 @@ fn who_was_here_first_hears_of_who_came_later() {
     assert!(after_tool(&world, "s1").unwrap().contains("Otter"));
     // A compaction, a new name, a session in the place of another: nobody has come.
     start(&world, "s6", "Otter");
-    assert_eq!(world.run_as(Some("s6"), &["rename", "Badger"]).code, 0);
+    assert_eq!(world.run_as(Some("s6"), &["agent", "rename", "Badger"]).code, 0);
     assert_eq!(after_tool(&world, "s1"), None);
 }
 
@@ -133,7 +133,7 @@ fn after_a_compaction_a_session_knows_what_it_has() {
     }
     for arguments in [
         &["reserve", "--ttl", "30m", "src/db/"][..],
-        &["tasks", "--spec", "login.md"],
+        &["task", "list", "--spec", "login.md"],
         &["task", "claim", "TASK-02", "--spec", "login.md"],
         &["send", "VividTiger", "-t", "question", "which port?"],
     ] {

@@ -19,7 +19,7 @@ fn codex_speaks_with_its_own_defaults() {
     }
     let world = Sealed::new(env!("CARGO_BIN_EXE_consort"));
     world.git_init();
-    assert_eq!(world.run("join --pid $OTHER --kind claude --session s1 --name Falcon").code, 0);
+    assert_eq!(world.run("agent join --pid $OTHER --kind claude --session s1 --name Falcon").code, 0);
     let send = json!({ "to": ["Falcon"], "text": "out of the sandbox" });
     let model = StubModel::start([
         agent.ours("send", send),
@@ -52,7 +52,7 @@ fn codex_commands_get_out_of_its_sandbox() {
     // Its sandbox lets everything write to /tmp.
     let world = Sealed::new_in(Path::new("/var/tmp"), env!("CARGO_BIN_EXE_consort"));
     world.git_init();
-    assert_eq!(world.run("join --pid $OTHER --kind claude --session s1 --name Falcon").code, 0);
+    assert_eq!(world.run("agent join --pid $OTHER --kind claude --session s1 --name Falcon").code, 0);
     assert_eq!(world.run_as(Some("s1"), &["reserve", "docs/"]).code, 0);
     for name in ["init", "who"] {
         std::fs::write(world.project().join(name), FORGED).unwrap();

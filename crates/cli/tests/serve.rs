@@ -208,7 +208,7 @@ fn an_agent_is_itself_whatever_token_it_has() {
     let script = r#"
 import json, os, subprocess, sys, urllib.request
 consort, port, token = sys.argv[1:]
-subprocess.run([consort, "join", "--name", "Heron", "--kind", "python", "--pid", str(os.getpid()), "--session", "py"], check=True, stdout=2)
+subprocess.run([consort, "agent", "join", "--name", "Heron", "--kind", "python", "--pid", str(os.getpid()), "--session", "py"], check=True, stdout=2)
 request = urllib.request.Request(f"http://127.0.0.1:{port}/api/send", method="POST",
     data=json.dumps({"to": ["@me"], "text": "it is me"}).encode(), headers={"authorization": f"Bearer {token}"})
 print(urllib.request.urlopen(request).read().decode())
@@ -229,7 +229,7 @@ fn an_agent_that_hides_is_not_the_person() {
     let script = r#"
 import json, os, socket, subprocess, sys, time
 consort, port, token = sys.argv[1:]
-subprocess.run([consort, "join", "--name", "Heron", "--kind", "python", "--pid", str(os.getpid()), "--session", "py"], check=True, stdout=2)
+subprocess.run([consort, "agent", "join", "--name", "Heron", "--kind", "python", "--pid", str(os.getpid()), "--session", "py"], check=True, stdout=2)
 def request(text):
     body = json.dumps({"to": ["Raven"], "text": text})
     return f"POST /api/send HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer {token}\r\ncontent-length: {len(body)}\r\n\r\n{body}".encode()
@@ -440,7 +440,7 @@ fn mail_in_an_answer_that_was_lost_is_shown_again() {
     let me = agents.iter().find(|agent| agent["you"] == true).unwrap()["name"].as_str().unwrap();
     world.run_as(Some("s2"), &["send", me, "look here"]);
     let is_read = || {
-        let sent = world.run_as(Some("s2"), &["sent", "--json"]).stdout;
+        let sent = world.run_as(Some("s2"), &["inbox", "--sent", "--json"]).stdout;
         serde_json::from_str::<Value>(&sent).unwrap()[0]["receipts"][0]["state"] == "read"
     };
     // The answer is there, and nobody takes it.

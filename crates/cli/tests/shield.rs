@@ -116,7 +116,7 @@ fn settings_and_overrides_count() {
         world.consort(["shield", "--", "sh", "-c", "$NOTHING true; echo x >> src/auth/login.rs"]);
     let ran = world.ran(command.env("CONSORT_SESSION", "s2").env("CONSORT_CLAIMS_SHIELD", "off"));
     assert_ne!(ran.code, 0, "{ran}");
-    assert_eq!(world.run("override src/auth/login.rs").code, 0);
+    assert_eq!(world.run("holds override src/auth/login.rs").code, 0);
     assert_eq!(write(), 0);
     assert_ne!(opaque(&world, "echo x >> src/auth/deep/a.rs").code, 0);
     assert_eq!(world.run("config set claims.shield off").code, 0);

@@ -64,7 +64,7 @@ fn story(settings: &Value) -> Story {
     fs::write(settings_of(&world), serde_json::to_string_pretty(settings).unwrap()).unwrap();
     let ran = world.run("init --agent claude --shield --yes");
     assert_eq!(ran.code, 0, "{ran}");
-    assert_eq!(world.run("join --pid $OTHER --kind claude --session s1 --name Falcon").code, 0);
+    assert_eq!(world.run("agent join --pid $OTHER --kind claude --session s1 --name Falcon").code, 0);
     assert_eq!(world.run_as(Some("s1"), &["reserve", "src/auth/"]).code, 0);
     Story { world, claude: Claude::installed(), program }
 }
@@ -272,7 +272,7 @@ fn a_prefix_of_the_persons_is_kept() {
         let ran = story.world.run("uninit --agent claude");
         assert!(ran.code == 0 && ran.stderr.contains("consort-shell stays for now"), "{ran}");
         assert_eq!(fs::read_to_string(settings_of(&story.world)).unwrap(), before);
-        assert_eq!(story.world.run_as(Some("s1"), &["leave"]).code, 0);
+        assert_eq!(story.world.run_as(Some("s1"), &["agent", "leave"]).code, 0);
         assert_eq!(story.world.run("uninit --agent claude").code, 0);
         assert!(!story.world.home().join(".claude/consort-shell").exists());
     }
@@ -282,11 +282,11 @@ fn a_prefix_of_the_persons_is_kept() {
 #[test]
 fn a_run_that_we_start_is_shielded_too() {
     let story = story(&json!({}));
-    assert_eq!(story.world.run_as(Some("s1"), &["unreserve"]).code, 0);
-    assert_eq!(story.world.run_as(Some("s1"), &["leave"]).code, 0);
+    assert_eq!(story.world.run_as(Some("s1"), &["release"]).code, 0);
+    assert_eq!(story.world.run_as(Some("s1"), &["agent", "leave"]).code, 0);
     assert_eq!(story.world.run("uninit --agent claude").code, 0);
     assert!(!fs::read_to_string(settings_of(&story.world)).unwrap().contains("PREFIX"));
-    assert_eq!(story.world.run("join --pid $OTHER --kind claude --session s1 --name Falcon").code, 0);
+    assert_eq!(story.world.run("agent join --pid $OTHER --kind claude --session s1 --name Falcon").code, 0);
     assert_eq!(story.world.run_as(Some("s1"), &["reserve", "src/auth/"]).code, 0);
     let model = StubModel::start([Step::bash("python3 touch.py"), Step::say("Done.")]);
     let alone = story.session(&model, "bypassPermissions");

@@ -44,7 +44,7 @@ fn the_new_session_has_all_that_was_the_old_ones() {
         assert_eq!(world.run_as(None, &["send", &name, "for you"]).code, 0);
 
         hook(&world, kind, end, "old", json!({ "reason": "clear" }));
-        assert!(world.run("reservations").stdout.contains("src/auth/"));
+        assert!(world.run("holds list").stdout.contains("src/auth/"));
         let told = hook(&world, kind, start, "new", json!({ "source": "clear" }));
         let told = match kind {
             // It hears nothing then: with its first prompt.
@@ -65,9 +65,9 @@ fn the_new_session_has_all_that_was_the_old_ones() {
         assert!(mine.contains("You may write it."), "{mine}");
         let theirs = world.run_as(Some("other"), &["explain", "src/auth/"]).stdout;
         assert!(theirs.contains(&format!("{name} ({kind} on main)")), "{theirs}");
-        let tasks = world.run("tasks --spec spec.md").stdout;
+        let tasks = world.run("task list --spec spec.md").stdout;
         assert!(tasks.contains(&format!("[{name}, ")), "{tasks}");
-        assert_eq!(world.run_as(Some("new"), &["task", "complete", "--spec", "spec.md"]).code, 0);
+        assert_eq!(world.run_as(Some("new"), &["task", "done", "--spec", "spec.md"]).code, 0);
         assert_eq!(world.run("journal verify").code, 0);
         let tail = world.run("journal tail").stdout;
         assert!(tail.contains("was replaced by another session of its process"), "{tail}");
@@ -128,7 +128,7 @@ fn a_session_resumed_while_it_runs_is_a_second_agent() {
     assert!(there("PreToolUse", json!({})).contains("reserved by"));
     there("SessionEnd", json!({ "reason": "other" }));
     assert_eq!(names(&world).len(), 1);
-    assert!(world.run("reservations").stdout.contains("src/"));
+    assert!(world.run("holds list").stdout.contains("src/"));
 
     let told = there("SessionStart", json!({ "source": "resume" }));
     assert!(!told.contains(&format!("You are {first} ")) && told.contains("You are "), "{told}");

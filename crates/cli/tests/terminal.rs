@@ -235,7 +235,7 @@ fn round(cli: Cli) {
     // Codex's sandbox lets everything write to /tmp.
     let world = Sealed::new_in(Path::new("/var/tmp"), env!("CARGO_BIN_EXE_consort"));
     world.git_init();
-    assert_eq!(world.run("join --pid $OTHER --kind test --session s1 --name Falcon").code, 0);
+    assert_eq!(world.run("agent join --pid $OTHER --kind test --session s1 --name Falcon").code, 0);
     assert_eq!(world.run_as(Some("s1"), &["reserve", "held/"]).code, 0);
     let consort = env!("CARGO_BIN_EXE_consort");
     // Copilot asks its model to try the first commands again, with or without us.
@@ -261,7 +261,7 @@ fn round(cli: Cli) {
         "{cli:?} cannot speak: {heard}\n{}",
         session.tmux.screen()
     );
-    let held = || world.run("reservations").stdout;
+    let held = || world.run("holds list").stdout;
     assert!(held().contains("mine/"), "{cli:?} cannot reserve: {}", held());
     assert!(!world.project().join("held/file.rs").exists(), "{cli:?} wrote what is reserved");
     assert!(session.was_notified("reserved by Falcon"), "{cli:?} was not told why");

@@ -24,7 +24,7 @@ fn an_agent_in_a_pane_is_found_on_the_screen() {
     // Each pane's shell is an agent, for as long as it reads.
     let pane = |name: &str| {
         format!(
-            "{} join --pid $$ --kind test --name {name} >/dev/null; read wait",
+            "{} agent join --pid $$ --kind test --name {name} >/dev/null; read wait",
             env!("CARGO_BIN_EXE_consort")
         )
     };
@@ -52,7 +52,7 @@ fn up_shows_who_comes_and_goes() {
         Tmux::start(&world, &[], &["sh", "-c", &format!("{} up; read wait", env!("CARGO_BIN_EXE_consort"))]);
     tmux.shows("No agents are here.");
     let mut agent = world.command("sleep").arg("60").spawn().unwrap();
-    world.run(&format!("join --pid {} --kind test --session s --name Raven", agent.id()));
+    world.run(&format!("agent join --pid {} --kind test --session s --name Raven", agent.id()));
     tmux.shows("Raven");
     tmux.shows("1 agent: 1 idle");
     agent.kill().unwrap();
@@ -149,7 +149,7 @@ fn an_idle_session_is_woken_by_a_message() {
         assert_eq!(told.matches(text).count(), 1, "{text} in {told}");
     }
     tmux.shows("my draft");
-    until("a receipt", || world.run("sent").stdout, |sent| sent.matches("Falcon (read").count() == 2);
+    until("a receipt", || world.run("inbox --sent").stdout, |sent| sent.matches("Falcon (read").count() == 2);
 }
 
 /// One question for all of them: with what each would get, the diff on request, and keys

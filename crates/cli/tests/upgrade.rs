@@ -68,7 +68,7 @@ fn a_store_of_the_last_version_is_taken_over_and_kept() {
         world.hook("PreToolUse", &call).stdout
     };
     assert!(write("src/a.rs").contains("reserved by Falcon") && write("free.rs").is_empty());
-    let tasks = world.run("tasks --spec spec.md").stdout;
+    let tasks = world.run("task list --spec spec.md").stdout;
     assert!(tasks.contains("Raven"), "{tasks}");
     let verify: Value = serde_json::from_str(&world.run("journal verify --json").stdout).unwrap();
     for check in ["missing", "differences", "integrity", "unknown"] {
@@ -92,14 +92,14 @@ fn entries_without_a_form_are_rewritten() {
     // Messages, what they reply to, and what became of them.
     let letters = world.run_as(Some("s2"), &["inbox"]).stdout;
     assert!(letters.contains("#4 info") && letters.contains("> an old letter"), "{letters}");
-    let thread = world.run_as(Some("s1"), &["thread", "3"]).stdout;
+    let thread = world.run_as(Some("s1"), &["inbox", "--thread", "3"]).stdout;
     assert!(thread.contains("#2 info, from you") && thread.contains("in reply to #2"), "{thread}");
     assert!(thread.contains("to Raven (read"), "{thread}");
     assert!(world.run("inbox").stdout.contains("#5 info, from Falcon"));
     let next = world.run_as(Some("s1"), &["send", "Raven", "new"]).stdout;
     assert_eq!(next, "Sent #8 to Raven.\n", "seven were sent before");
     // Reservations, the contest about one of them, tasks.
-    let holds = world.run("reservations").stdout + &world.run("claims").stdout;
+    let holds = world.run("holds list").stdout;
     for line in [
         "docs/  Falcon (claude on main), exclusive",
         "#2: \"the layout\"",
@@ -109,10 +109,10 @@ fn entries_without_a_form_are_rewritten() {
         assert!(holds.contains(line), "{line}: {holds}");
     }
     assert_eq!(world.run_as(Some("s1"), &["reserve", "new.rs"]).stdout, "Reserved new.rs (#4).\n");
-    let tasks = world.run("tasks --spec spec.md").stdout;
+    let tasks = world.run("task list --spec spec.md").stdout;
     assert!(tasks.contains("[Raven") && tasks.contains("#2]"), "{tasks}");
     // Predictions and knowledge.
-    let past = world.run("radar --history").stdout;
+    let past = world.run("radar history").stdout;
     assert!(past.contains("#2 Falcon and Raven") && past.contains("#1 Falcon and Raven"), "{past}");
     assert!(world.run("ask (get-principles)").stdout.contains("small-steps"));
     let verify = world.run("journal verify");

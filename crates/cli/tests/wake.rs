@@ -84,7 +84,7 @@ fn hook(world: &Sealed, event: &str) -> String {
 fn with_idle_falcon() -> Sealed {
     let world = Sealed::new(env!("CARGO_BIN_EXE_consort"));
     world.git_init();
-    assert_eq!(world.run("join --pid $OTHER --kind pi --session s1 --name Falcon").code, 0);
+    assert_eq!(world.run("agent join --pid $OTHER --kind pi --session s1 --name Falcon").code, 0);
     hook(&world, "prompt");
     hook(&world, "idle");
     world
@@ -147,7 +147,7 @@ fn what_asks_for_nothing_wakes_nobody() {
 fn a_session_that_was_never_spoken_to_is_left_alone() {
     let world = Sealed::new(env!("CARGO_BIN_EXE_consort"));
     world.git_init();
-    assert_eq!(world.run("join --pid $OTHER --kind pi --session s1 --name Falcon").code, 0);
+    assert_eq!(world.run("agent join --pid $OTHER --kind pi --session s1 --name Falcon").code, 0);
     let mut listener = Listener::start(&world);
     listener.says();
     send(&world, &["hello"]);
@@ -171,7 +171,7 @@ fn what_listens_ends_with_its_session_and_with_whoever_started_it() {
     Listener::start(&world).ends();
 
     let mut host = world.command("sleep").arg("600").spawn().unwrap();
-    let join = format!("join --pid {} --kind pi --session s1 --name Falcon", host.id());
+    let join = format!("agent join --pid {} --kind pi --session s1 --name Falcon", host.id());
     assert_eq!(world.run(&join).code, 0);
     let mut listener = Listener::start(&world);
     listener.says();

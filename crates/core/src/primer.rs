@@ -14,13 +14,13 @@ pub fn for_shells() -> String {
 /// For clients of the MCP server.
 pub fn for_tools() -> String {
     let mail = "What others send you waits in `inbox`: a tool's result says when there is some.";
-    rendered(": call its tools", mail, str::to_owned, "query", "act")
+    rendered(": call its tools", mail, |verb| verb.replace("agent ", ""), "query", "act")
 }
 
 fn rendered(how: &str, mail: &str, called: impl Fn(&str) -> String, query: &str, act: &str) -> String {
     let text = TEXT.replace("{how}", how).replace("{mail}", mail);
     let text = text.replace("{query}", query).replace("{act}", act);
-    ["who", "reserve", "release", "send", "task", "radar", "handoff"]
+    ["who", "reserve", "release", "send", "task", "radar", "agent handoff"]
         .iter()
         .fold(text, |text, verb| text.replace(&format!("{{{verb}}}"), &called(verb)))
 }

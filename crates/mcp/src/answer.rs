@@ -70,13 +70,13 @@ impl<E: Explain> From<E> for Problem {
 const TOOLS: &[(&str, &str)] = &[
     ("`consort who --all`", "`who` with `all: true`"),
     ("`consort who`", "`who`"),
-    ("`consort tasks`", "`task` with `action: \"list\"`"),
+    ("`consort task list`", "`task` with `action: \"list\"`"),
     ("`consort task next`", "`task` with `action: \"next\"`"),
     ("`consort radar`", "`radar`"),
-    ("`consort inbox --peek` and `consort sent` show numbers", "`inbox` shows numbers"),
-    ("`--spec <file>` names one; `consort join --spec <file>` joins with one", "`spec` names one"),
+    ("`consort inbox --all` and `consort inbox --sent` show numbers", "`inbox` shows numbers"),
+    ("`--spec <file>` names one; `consort agent join --spec <file>` joins with one", "`spec` names one"),
     ("`--everywhere` reaches the agents of other projects, `@me` the person", "`@me` reaches the person"),
-    ("; `--reply` alone answers its sender", ""),
+    ("; `consort reply <n>` answers a message", ""),
     ("; the text is the last argument, in quotes", ""),
 ];
 

@@ -144,7 +144,7 @@ impl Sealed {
     /// Falcon (`s1`) and Raven (`s2`) join, hosted elsewhere; Falcon has heard of Raven.
     pub fn with_falcon_and_raven(self) -> Self {
         for (session, name) in [("s1", "Falcon"), ("s2", "Raven")] {
-            let line = format!("join --pid $OTHER --kind claude --session {session} --name {name}");
+            let line = format!("agent join --pid $OTHER --kind claude --session {session} --name {name}");
             assert_eq!(self.run(&line).code, 0);
         }
         self.hear_who_came("s1");

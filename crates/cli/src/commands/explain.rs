@@ -9,13 +9,11 @@ use consort_core::claims::PathOutcome;
 use consort_core::claims::Strength;
 use consort_core::claims::WritesOutcome;
 use consort_core::journal::Actor;
-use consort_core::journal::Number;
 use consort_core::presence::Caller;
 use consort_core::text;
 use consort_hook::command_files;
 use consort_host::env;
 
-use super::explain_prediction;
 use crate::connect;
 use crate::error::CommandError;
 use crate::error::CommandResult;
@@ -30,11 +28,9 @@ const LONGEST_SCRIPT: u64 = 256 << 10;
 
 #[derive(clap::Args)]
 pub(crate) struct Args {
-    /// A file, a directory or a glob; or `prediction` and its number; or `--` and a shell command
+    /// A file, a directory or a glob; or `--` and a shell command
     #[arg(required_unless_present = "command")]
     path: Option<String>,
-    #[arg(hide = true, value_parser = number)]
-    number: Option<Number>,
     /// Print JSON
     #[arg(long)]
     json: bool,
@@ -43,27 +39,11 @@ pub(crate) struct Args {
     command: Vec<String>,
 }
 
-/// A prediction's number, with or without its `#`.
-fn number(text: &str) -> Result<Number, String> {
-    let digits = text.strip_prefix('#').unwrap_or(text);
-    digits.parse().map_err(|_| "expected a number, as in `4` or `#4`".into())
-}
-
 pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
     if !args.command.is_empty() {
         return command(world, &args.command.join(" "), args.json);
     }
     let path = args.path.as_deref().unwrap_or_default();
-    match (path, args.number) {
-        ("prediction", Some(number)) => return explain_prediction::run(world, number, args.json),
-        (_, Some(_)) => {
-            return Err(CommandError::user(
-                "one path at a time",
-                "`consort explain prediction <number>` has two",
-            ));
-        }
-        (_, None) => {}
-    }
     let mut opened = world.open()?;
     let caller = caller_facts(&opened.app);
     let outcome = opened.app.explain_path(&caller, &world.cwd, path)?;
@@ -136,7 +116,7 @@ fn lines(outcome: &PathOutcome) -> Vec<String> {
     for seen in &outcome.holds {
         let verb = match seen.hold.strength {
             Strength::Blocking => "Reserved",
-            _ => "Claimed",
+            _ => "Advisory",
         };
         lines.push(format!("{verb}: {}", describe(seen, outcome.at)));
     }
@@ -146,7 +126,7 @@ fn lines(outcome: &PathOutcome) -> Vec<String> {
     }
     if let Some(until) = outcome.overridden_until.filter(|_| !outcome.reserved) {
         let left = left(until, outcome.at);
-        lines.push(format!("By the person's word everyone may write it for another {left}."));
+        lines.push(format!("The person lifted this reservation: everyone may write it for another {left}."));
     }
     let other = outcome.holds.iter().find(|seen| !seen.yours);
     lines.push(match other {
@@ -165,7 +145,7 @@ fn lines(outcome: &PathOutcome) -> Vec<String> {
             };
             format!(
                 "You may not write it. Ask: consort send {ask} '…'; wait: consort wait {path}; need it: \
-                 consort contest {path}.",
+                 consort holds contest {path}.",
                 path = text::shell_quoted(&outcome.path)
             )
         }

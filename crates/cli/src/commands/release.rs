@@ -1,9 +1,8 @@
-//! The commands `consort release` and `consort unreserve`: give up what you hold.
+//! The command `consort release`: gives up what you have reserved.
 
 use consort_core::claims::ClaimError;
 use consort_core::claims::ReleaseRequest;
 use consort_core::claims::ReleaseTarget;
-use consort_core::claims::Strength;
 use consort_core::presence::NotAllowed;
 
 use crate::error::CommandResult;
@@ -13,29 +12,25 @@ use crate::world::World;
 
 #[derive(clap::Args)]
 pub(crate) struct Args {
-    /// What to let go; without it, all that you hold
-    resource: Vec<String>,
-    /// Also what another holds, once it was contested for long enough
-    #[arg(long, requires = "resource")]
+    /// What to give up; without it, all that you have reserved
+    path: Vec<String>,
+    /// Also what another has reserved, once it was contested for long enough
+    #[arg(long, requires = "path")]
     force: bool,
     /// Print JSON
     #[arg(long)]
     json: bool,
 }
 
-/// `strength` is the kind of hold it is about; `None` is any.
-pub(crate) fn run(world: &World, args: &Args, strength: Option<Strength>) -> CommandResult {
+pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
     let mut opened = world.open()?;
-    let what = if args.resource.is_empty() {
-        ReleaseTarget::Mine
-    } else {
-        ReleaseTarget::These(args.resource.clone())
-    };
+    let what =
+        if args.path.is_empty() { ReleaseTarget::Mine } else { ReleaseTarget::These(args.path.clone()) };
     let mut request = ReleaseRequest {
         caller: person::acting(&mut opened.app)?,
         cwd: world.cwd.clone(),
         what,
-        strength,
+        strength: None,
         force: args.force,
     };
     let outcome = match opened.app.release(&request) {
@@ -49,7 +44,7 @@ pub(crate) fn run(world: &World, args: &Args, strength: Option<Strength>) -> Com
         return world.out.json(&outcome);
     }
     if outcome.released.is_empty() {
-        return world.out.line("You hold nothing.");
+        return world.out.line("You have reserved nothing.");
     }
     for hold in &outcome.released {
         world.out.line(format!("Released {}.", shown(hold)))?;

@@ -25,46 +25,46 @@ pub(crate) struct Args {
     /// Files, directories (`src/auth/`) or globs (`'src/**/*.rs'`): all or none
     #[arg(required = true, value_name = "PATH")]
     paths: Vec<String>,
-    #[command(flatten)]
-    terms: Terms,
-    /// Wait until others have let go of them
-    #[arg(long)]
-    wait: bool,
-    /// How long: `30s`, `5m`; exits 7 when they are still held
-    #[arg(long, value_name = "TIME", requires = "wait", value_parser = time::parse_duration)]
-    timeout: Option<Duration>,
-}
-
-/// What `claim` and `reserve` have in common.
-#[derive(clap::Args)]
-pub(super) struct Terms {
+    /// Only tell others that you work on it; also for `topic:auth`, `port:3000`, any words
+    #[arg(long, conflicts_with = "wait")]
+    advisory: bool,
     /// Share it with others who share it
     #[arg(long)]
     shared: bool,
     /// Why: others read it
     #[arg(long)]
     reason: Option<String>,
-    /// Let go by itself after this time: `30m`, `2h`; claiming again renews it
+    /// Release it by itself after this time: `30m`, `2h`; reserving again renews it
     #[arg(long, value_name = "TIME", value_parser = some_time)]
     ttl: Option<Duration>,
+    /// Wait until others have released them
+    #[arg(long)]
+    wait: bool,
+    /// How long: `30s`, `5m`; exits 7 if they are still reserved
+    #[arg(long, value_name = "TIME", requires = "wait", value_parser = time::parse_duration)]
+    timeout: Option<Duration>,
     /// Print JSON
     #[arg(long)]
-    pub(super) json: bool,
+    json: bool,
 }
 
 pub(crate) fn run(world: &World, args: &Args) -> Result<ExitCode, CommandError> {
     let mut opened = world.open()?;
     let outcome = match args.wait {
-        false => Some(hold(world, &mut opened, &args.paths, Strength::Blocking, &args.terms)?),
+        false => Some(hold(world, &mut opened, args)?),
         true => wait(world, &mut opened, args)?,
     };
     let Some(outcome) = outcome else { return Ok(ExitCode::from(exit::TIMED_OUT)) };
-    if args.terms.json {
+    if args.json {
         world.out.json(&outcome)?;
         return Ok(ExitCode::SUCCESS);
     }
+    let advisory = if args.advisory { "advisory, " } else { "" };
     for hold in &outcome.holds {
-        world.out.line(format!("Reserved {} (#{}).", shown(hold), hold.generation))?;
+        world.out.line(format!("Reserved {} ({advisory}#{}).", shown(hold), hold.generation))?;
+    }
+    if args.advisory {
+        return Ok(ExitCode::SUCCESS);
     }
     match opened.config.get("claims.enforcement") {
         "block" => {}
@@ -79,7 +79,7 @@ pub(crate) fn run(world: &World, args: &Args) -> Result<ExitCode, CommandError> 
 fn wait(world: &World, opened: &mut Opened, args: &Args) -> Result<Option<HoldOutcome>, CommandError> {
     let mut hold_wait = HoldWait::new(world, opened, args.timeout)?;
     loop {
-        match hold(world, opened, &args.paths, Strength::Blocking, &args.terms) {
+        match hold(world, opened, args) {
             Err(CommandError::Explained { error, kind, hints }) => {
                 let held = match error.downcast_ref::<ClaimError>() {
                     Some(ClaimError::Held(held)) => held.clone(),
@@ -98,23 +98,17 @@ fn wait(world: &World, opened: &mut Opened, args: &Args) -> Result<Option<HoldOu
     }
 }
 
-/// Holds what was asked for: for `claim` too.
-pub(super) fn hold(
-    world: &World,
-    opened: &mut Opened,
-    what: &[String],
-    strength: Strength,
-    terms: &Terms,
-) -> Result<HoldOutcome, CommandError> {
+/// Reserves what was asked for.
+fn hold(world: &World, opened: &mut Opened, args: &Args) -> Result<HoldOutcome, CommandError> {
     let caller = person::acting(&mut opened.app)?;
     Ok(opened.app.hold(&HoldRequest {
         caller,
         cwd: world.cwd.clone(),
-        what: what.to_vec(),
-        strength,
-        mode: if terms.shared { Mode::Shared } else { Mode::Exclusive },
-        reason: terms.reason.clone(),
-        ttl: terms.ttl.map(|ttl| i64::try_from(ttl.as_millis()).unwrap_or(i64::MAX / 4)),
+        what: args.paths.clone(),
+        strength: if args.advisory { Strength::Advisory } else { Strength::Blocking },
+        mode: if args.shared { Mode::Shared } else { Mode::Exclusive },
+        reason: args.reason.clone(),
+        ttl: args.ttl.map(|ttl| i64::try_from(ttl.as_millis()).unwrap_or(i64::MAX / 4)),
     })?)
 }
 

@@ -59,6 +59,11 @@ pub(crate) struct Args {
 }
 
 impl Args {
+    /// An answer to a message, for whoever sent it.
+    pub(super) fn reply(number: MessageName, text: String, kind: MessageType, json: bool) -> Self {
+        Self { words: vec![text], reply: Some(number), kind, json, ..Self::default() }
+    }
+
     /// The common forms of the command line, without a parser: that one costs as
     /// much as the rest of an ordinary call. `None` is for the parser to judge.
     pub(crate) fn quick(arguments: impl Iterator<Item = OsString>) -> Option<Self> {
@@ -90,7 +95,7 @@ impl Args {
     }
 }
 
-fn message_type() -> impl TypedValueParser<Value = MessageType> {
+pub(super) fn message_type() -> impl TypedValueParser<Value = MessageType> {
     let names = PossibleValuesParser::new(MessageType::ALL.map(MessageType::as_str));
     names.try_map(|name| MessageType::named(&name).ok_or("no such type"))
 }

@@ -1,41 +1,88 @@
-//! The command `consort wait`: blocks until nobody else has reserved a path.
+//! The command `consort wait`: blocks until a path is free, or until an agent is idle.
 
 use std::time::Duration;
+use std::time::Instant;
 
+use consort_core::host::Topic;
+use consort_core::presence::Status;
 use consort_core::text;
+use consort_host::notify::Listener;
 
+use super::who;
 use crate::error::CommandError;
 use crate::exit;
 use crate::exit::ExitCode;
 use crate::hold_wait::HoldWait;
 use crate::output;
+use crate::render::agents;
 use crate::time;
 use crate::world::World;
 use crate::world::caller_facts;
 
+/// What a session does changes without news.
+const TICK: Duration = Duration::from_secs(1);
+
 #[derive(clap::Args)]
 pub(crate) struct Args {
     /// The path to wait for
-    path: String,
-    /// How long: `30s`, `5m`; exits 1 when it is still held
+    #[arg(required_unless_present = "idle")]
+    path: Option<String>,
+    /// Wait until this agent is idle or gone instead
+    #[arg(long, value_name = "AGENT", conflicts_with = "path")]
+    idle: Option<String>,
+    /// How long: `30s`, `5m`; exits 7 when it did not come about
     #[arg(long, value_name = "TIME", value_parser = time::parse_duration)]
     timeout: Option<Duration>,
 }
 
 pub(crate) fn run(world: &World, args: &Args) -> Result<ExitCode, CommandError> {
+    match (&args.idle, &args.path) {
+        (Some(agent), _) => idle(world, agent, args.timeout),
+        (None, path) => free(world, path.as_deref().unwrap_or_default(), args.timeout),
+    }
+}
+
+/// Waits until nobody else has reserved a path.
+fn free(world: &World, path: &str, timeout: Option<Duration>) -> Result<ExitCode, CommandError> {
     let mut opened = world.open()?;
-    let mut hold_wait = HoldWait::new(world, &opened, args.timeout)?;
+    let mut hold_wait = HoldWait::new(world, &opened, timeout)?;
     loop {
         let caller = caller_facts(&opened.app);
-        let outcome = opened.app.explain_path(&caller, &world.cwd, &args.path)?;
+        let outcome = opened.app.explain_path(&caller, &world.cwd, path)?;
         if !outcome.reserved {
             hold_wait.stop(&mut opened);
             world.out.line(format!("{} is free.", text::foreign(&outcome.path, 200)))?;
             return Ok(ExitCode::SUCCESS);
         }
         if !hold_wait.wait(&mut opened, &outcome.holds)? {
-            output::note(format_args!("{} is still held.", text::foreign(&outcome.path, 200)));
-            return Ok(ExitCode::from(exit::FOUND_SOMETHING));
+            output::note(format_args!("{} is still reserved.", text::foreign(&outcome.path, 200)));
+            return Ok(ExitCode::from(exit::TIMED_OUT));
         }
+    }
+}
+
+/// Waits until an agent does nothing, or has gone.
+fn idle(world: &World, agent: &str, timeout: Option<Duration>) -> Result<ExitCode, CommandError> {
+    let mut opened = world.open()?;
+    let until = timeout.and_then(|timeout| Instant::now().checked_add(timeout));
+    let cannot_wait = |error| CommandError::file("cannot wait in", &world.paths.listeners(), error);
+    let agent = opened.app.find_agent(agent)?;
+    let topic = Topic::Project(agent.project.id.clone());
+    let mut listener = Listener::open(&world.paths.listeners(), Some(&topic)).map_err(cannot_wait)?;
+    loop {
+        let seen = who::look(world, &mut opened, true)?.agents;
+        let status = seen.into_iter().find(|seen| seen.agent.session == agent.session);
+        let status = status.map_or(Status::Gone, |seen| seen.status);
+        if matches!(status, Status::Idle | Status::Gone) {
+            world.out.line(format!("{} is {}.", agent.name, agents::status(status)))?;
+            return Ok(ExitCode::SUCCESS);
+        }
+        let left = until.map_or(TICK, |until| until.saturating_duration_since(Instant::now()));
+        if left.is_zero() {
+            output::note(format_args!("{} is still {}.", agent.name, agents::status(status)));
+            return Ok(ExitCode::from(exit::TIMED_OUT));
+        }
+        listener.wait(None, left.min(TICK)).map_err(cannot_wait)?;
+        opened.app.close_if_replaced();
     }
 }

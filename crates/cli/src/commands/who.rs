@@ -1,4 +1,4 @@
-//! The command `consort who`: lists the agents of this project.
+//! The command `consort who`: lists the agents of this project, or shows one of them.
 
 use consort_core::presence::Caller;
 use consort_core::presence::Scope;
@@ -14,6 +14,8 @@ use crate::world::World;
 
 #[derive(clap::Args)]
 pub(crate) struct Args {
+    /// Only this one, in detail
+    agent: Option<String>,
     /// Every project, and those who left within a day
     #[arg(long)]
     all: bool,
@@ -24,9 +26,16 @@ pub(crate) struct Args {
 
 pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
     let mut opened = world.open()?;
-    let outcome = look(world, &mut opened, args.all)?;
+    let mut outcome = look(world, &mut opened, args.all || args.agent.is_some())?;
+    if let Some(name) = &args.agent {
+        let agent = opened.app.find_agent(name)?;
+        outcome.agents.retain(|seen| seen.agent.session == agent.session);
+    }
     if args.json {
         return world.out.json(&outcome);
+    }
+    if let (Some(_), Some(seen)) = (&args.agent, outcome.agents.first()) {
+        return agents::detail(seen, outcome.at).iter().try_for_each(|line| world.out.line(line));
     }
     if let Some(project) = &outcome.project
         && outcome.agents.is_empty()

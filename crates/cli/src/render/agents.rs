@@ -174,6 +174,26 @@ impl Row {
     }
 }
 
+/// One agent, a line for each thing that is known of it.
+pub(crate) fn detail(seen: &AgentView, now: Timestamp) -> Vec<String> {
+    let (agent, you) = (&seen.agent, if seen.you { ", you" } else { "" });
+    let active = text::ago(now.since(seen.last_active));
+    let mut lines =
+        vec![format!("{} ({}{you}): {}, active {active}", agent.name, agent.kind, status(seen.status))];
+    let known = [
+        ("Doing", doing(seen)),
+        ("Project", agent.project.name.clone()),
+        ("Branch", agent.branch.clone().unwrap_or_default()),
+        ("Worktree", agent.location.worktree.display().to_string()),
+        ("Model", agent.model.clone().unwrap_or_default()),
+        ("Where", place(seen)),
+        ("Session", agent.session.to_string()),
+    ];
+    let known = known.into_iter().filter(|(_, value)| !value.is_empty());
+    lines.extend(known.map(|(label, value)| format!("{label:8}  {}", text::one_line(&value, 300))));
+    lines
+}
+
 fn doing(seen: &AgentView) -> String {
     let doing = activity(seen);
     let unread = match seen.unread {

@@ -94,17 +94,15 @@ impl Explain for ClaimError {
                 if seen.hold.holder == crate::journal::Actor::Person {
                     "the person holds it; ask: consort send @me '…'".to_owned()
                 } else {
-                    format!("ask {0}: consort send {0} '…'; or: consort contest {resource}", seen.name)
+                    format!("ask {0}: consort send {0} '…'; or: consort holds contest {resource}", seen.name)
                 }
             }
             Self::NotHeld { nearest: Some(nearest), .. } => format!("did you mean `{nearest}`?"),
-            Self::NotHeld { nearest: None, .. } => {
-                "`consort claims` and `consort reservations` list what is held".into()
-            }
+            Self::NotHeld { nearest: None, .. } => "`consort holds list` lists what is reserved".into(),
             Self::NotYours { resource, .. } | Self::NotContested { resource, .. } => {
                 let resource = text::shell_quoted(resource);
                 format!(
-                    "`consort contest {resource}` asks for it; after that `consort release --force {resource}`"
+                    "`consort holds contest {resource}` asks for it; after that: `consort release --force {resource}`"
                 )
             }
             Self::ThePersons { .. } => "only the person lets it go; ask: consort send @me '…'".into(),

@@ -36,7 +36,7 @@ pub(super) fn denial(obstacles: &[Obstacle], now: Timestamp) -> String {
         };
         told.push_str(&format!(
             "\nOptions: ask (consort send {ask} '…') · wait up to 90 s (consort wait --timeout 90s {place}) · if unanswered, \
-             the same path with consort contest · do something else.{join} Do not get around this with another tool."
+             the same path with consort holds contest · do something else.{join} Do not get around this with another tool."
         ));
     }
     text::strip_hook_marks(&told).into_owned()

@@ -31,7 +31,7 @@ pub const KEYS: &[Key] = &[
         name: "presence.auto_register",
         kind: ValueKind::Flag,
         for_hooks: true,
-        about: "sessions join by themselves; off: dormant until `consort join`",
+        about: "sessions join by themselves; off: dormant until `consort agent join`",
     },
     Key {
         name: "context.mode",

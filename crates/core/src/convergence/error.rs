@@ -34,7 +34,7 @@ impl Explain for ConvergenceError {
     fn hints(&self) -> Vec<String> {
         match self {
             Self::NoSuchPrediction { .. } => {
-                vec!["`consort radar` shows those that are open, `consort radar --history` the others".into()]
+                vec!["`consort radar` shows those that are open, `consort radar history` the others".into()]
             }
             Self::NotAWord { .. } => vec!["topics and domains are single words: letters and digits".into()],
             Self::Nobody => vec!["`consort who --all` shows who is here and who was".into()],

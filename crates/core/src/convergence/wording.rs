@@ -19,7 +19,7 @@ pub(super) fn line(prediction: &Prediction, me: &SessionId) -> String {
         None => "before you go on".into(),
     };
     let line = format!(
-        "{other} {seen}: coordinate {before} (`consort send {other} '…'`, `consort explain prediction {number}`)."
+        "{other} {seen}: coordinate {before} (`consort send {other} '…'`, `consort radar show {number}`)."
     );
     one_safe_line(&line)
 }

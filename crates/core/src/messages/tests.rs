@@ -164,7 +164,7 @@ fn a_long_text_is_cut_and_says_where_the_rest_is() {
     let (text, shown) = batch(&[info(7, &"word ".repeat(3_000))], 2_000);
     assert_eq!(shown, 1);
     assert!(text.len() <= 2_000, "{} bytes", text.len());
-    assert!(text.contains("…\n[consort] cut: `consort thread 7` has all of it"), "{text}");
+    assert!(text.contains("…\n[consort] cut: `consort inbox --thread 7` has all of it"), "{text}");
 }
 
 #[test]

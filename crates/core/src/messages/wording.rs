@@ -29,7 +29,7 @@ pub(super) fn heading(letters: &[&Letter]) -> String {
 /// backticks in double quotes for commands, so it shows single ones.
 pub(super) fn reply(first: &str, is_one: bool) -> String {
     let number = if is_one { first } else { "<number>" };
-    format!("[consort] Reply: consort send --reply {number} '…' (code: - <<'EOF')\n")
+    format!("[consort] Reply: consort reply {number} '…' (code: - <<'EOF')\n")
 }
 
 /// There is more than what fits.
@@ -40,5 +40,5 @@ pub(super) fn more(count: usize, is_more: bool) -> String {
 
 /// A text was cut.
 pub(super) fn cut(number: &str) -> String {
-    format!("[consort] cut: `consort thread {number}` has all of it\n")
+    format!("[consort] cut: `consort inbox --thread {number}` has all of it\n")
 }

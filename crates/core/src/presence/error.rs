@@ -67,7 +67,7 @@ impl Explain for PresenceError {
             }
             Self::NotRegistered => vec![
                 "run this inside an agent session, or name the agent with `--agent <name>`".into(),
-                "`consort join` registers the agent session it is run in".into(),
+                "`consort agent join` registers the agent session it is run in".into(),
             ],
             Self::NotAllowed(error) => error.hints(),
             Self::RunsElsewhere { .. } => {

@@ -90,7 +90,7 @@ fn full(start: &Start<'_>) -> String {
         let shown: Vec<String> = held.first.iter().map(one).collect();
         let _ = write!(told, "\nReserved by others, do not edit: {}", shown.join(", "));
         if held.count > shown.len() {
-            let _ = write!(told, " and {} more: `consort claims`", held.count - shown.len());
+            let _ = write!(told, " and {} more: `consort holds list`", held.count - shown.len());
         }
     }
     if let Some(own) = unfinished(start.unfinished, start.now) {

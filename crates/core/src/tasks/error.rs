@@ -64,13 +64,15 @@ impl Explain for TaskError {
 
     fn hints(&self) -> Vec<String> {
         vec![match self {
-            Self::NoSpec => "`--spec <file>` names one; `consort join --spec <file>` joins with one".into(),
+            Self::NoSpec => {
+                "`--spec <file>` names one; `consort agent join --spec <file>` joins with one".into()
+            }
             Self::Unreadable { .. } => "check the path; it is relative to where you are".into(),
             Self::NoSuchTask { nearest: Some(nearest), .. } => format!("did you mean `{nearest}`?"),
-            Self::NoSuchTask { nearest: None, .. } => "`consort tasks` lists them".into(),
+            Self::NoSuchTask { nearest: None, .. } => "`consort task list` lists them".into(),
             Self::NoTask => "`consort task next` claims the first that is ready".into(),
             Self::AlreadyHaveClaim { id, .. } => {
-                format!("`consort task complete {id}` or `consort task unclaim {id}` first")
+                format!("`consort task done {id}` or `consort task drop {id}` first")
             }
             Self::AlreadyClaimed { .. } | Self::NotReady { .. } | Self::AlreadyCompleted { .. } => {
                 "`consort task next` claims the first that is ready".into()
@@ -79,10 +81,10 @@ impl Explain for TaskError {
             Self::NotYours { by, .. } => {
                 format!("ask: consort send {by} '…'; the person can say `--take-anyway`")
             }
-            Self::NothingReady { .. } => "`consort tasks` shows who has what".into(),
+            Self::NothingReady { .. } => "`consort task list` shows who has what".into(),
             Self::TooLate { id, .. } => format!(
-                "it was given back, by the person or because your process had ended; `consort tasks` shows how it \
-                 stands, and the person can say `consort task complete {id} --take-anyway`"
+                "it was given back, by the person or because your process had ended; `consort task list` shows how it \
+                 stands, and the person can say `consort task done {id} --take-anyway`"
             ),
             Self::NotAllowed(error) => return error.hints(),
             Self::Store(error) => return error.hints(),

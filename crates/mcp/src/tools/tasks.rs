@@ -17,10 +17,10 @@ use crate::answer::Problem;
 
 pub(super) const TOOLS: &[Entry] = &[Entry {
     name: "task",
-    about: "Tasks of a Markdown spec: `list` them, take the `next` that is ready or `claim` one by its id, `complete` it, or `unclaim` it.",
+    about: "Tasks of a Markdown spec: `list` them, take the `next` that is ready or `claim` one by its id; say `done`, or `drop` it.",
     properties: || {
         json!({
-            "action": { "enum": ["list", "next", "claim", "complete", "unclaim"] },
+            "action": { "enum": ["list", "next", "claim", "done", "drop"] },
             "spec": { "type": "string", "description": "the file; needed until you joined with one" },
             "id": { "type": "string" },
             "notes": { "type": "string", "description": "why, or what came of it" },
@@ -70,16 +70,16 @@ pub(super) fn task(context: &mut ToolContext<'_>, task: Task) -> Result<Answer, 
             let request = request(task.id.clone(), true);
             done("Claimed", context.app.claim_task(&request)?)
         }
-        "complete" => {
+        "done" => {
             let request = request(task.id.clone(), false);
             let request = CompleteRequest { task: request, generation: None, take_anyway: false };
             done("Completed", context.app.complete_task(&request)?)
         }
-        "unclaim" => {
+        "drop" => {
             let request = request(task.id.clone(), false);
             done("Gave back", context.app.unclaim_task(&request)?)
         }
-        _ => return Err(Problem::user("there is no such action", "list, next, claim, complete or unclaim")),
+        _ => return Err(Problem::user("there is no such action", "list, next, claim, done or drop")),
     })
 }
 

@@ -1,18 +1,19 @@
-//! The command `consort holds`: lists, contests, overrides and restores what is held.
+//! The command `consort holds`: lists, contests, overrides and restores what is
+//! reserved.
 
+mod contest;
+mod list;
+mod r#override;
 mod restore;
 
-use super::claims;
-use super::contest;
-use super::r#override;
 use crate::error::CommandResult;
 use crate::world::World;
 
 #[derive(clap::Subcommand)]
 pub(crate) enum Command {
-    /// List what is reserved and claimed, and by whom
-    List(claims::Args),
-    /// Ask for what another holds
+    /// List what is reserved, and by whom
+    List(list::Args),
+    /// Ask for what another agent has reserved
     Contest(contest::Args),
     /// Let everyone write a path for a while, whoever has reserved it
     Override(r#override::Args),
@@ -22,7 +23,7 @@ pub(crate) enum Command {
 
 pub(crate) fn run(world: &World, command: &Command) -> CommandResult {
     match command {
-        Command::List(args) => claims::claims(world, args),
+        Command::List(args) => list::run(world, args),
         Command::Contest(args) => contest::run(world, args),
         Command::Override(args) => r#override::run(world, args),
         Command::Restore(args) => restore::run(world, args),

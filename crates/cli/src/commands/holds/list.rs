@@ -1,7 +1,5 @@
-//! The commands `consort claims` and `consort reservations`: list what is claimed or
-//! reserved, and by whom.
+//! The command `consort holds list`: lists what is reserved, and by whom.
 
-use consort_core::claims::HoldView;
 use consort_core::claims::Strength;
 use consort_core::text;
 
@@ -20,37 +18,23 @@ pub(crate) struct Args {
     json: bool,
 }
 
-/// All that is held: claims, what was edited lately, and reservations.
-pub(crate) fn claims(world: &World, args: &Args) -> CommandResult {
-    run(world, args, |_| true, true)
-}
-
-pub(crate) fn reservations(world: &World, args: &Args) -> CommandResult {
-    run(world, args, |seen| seen.hold.strength != Strength::Advisory, false)
-}
-
-fn run(
-    world: &World,
-    args: &Args,
-    is_meant: impl Fn(&HoldView) -> bool,
-    with_touched: bool,
-) -> CommandResult {
+/// All that is reserved, enforced or advisory, and what was edited lately.
+pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
     let mut opened = world.open()?;
     let caller = caller_facts(&opened.app);
     let project = (!args.all).then(|| opened.project.id.clone());
-    let lasts = if with_touched { opened.config.auto_claims_last() } else { 0 };
-    let mut outcome = opened.app.holds(&caller, project.as_ref(), lasts)?;
-    outcome.holds.retain(is_meant);
+    let lasts = opened.config.auto_claims_last();
+    let outcome = opened.app.holds(&caller, project.as_ref(), lasts)?;
     if args.json {
         return world.out.json(&outcome);
     }
     if outcome.holds.is_empty() && outcome.touched.is_empty() {
-        return world.out.line("Nothing is held.");
+        return world.out.line("Nothing is reserved.");
     }
     for (title, strength) in [
         ("Reserved:", Strength::Blocking),
-        ("Claimed:", Strength::Advisory),
-        ("Open to everyone by the person's word:", Strength::Overridden),
+        ("Advisory:", Strength::Advisory),
+        ("Overridden, everyone may write:", Strength::Overridden),
     ] {
         let holds = outcome.holds.iter().filter(|seen| seen.hold.strength == strength).collect::<Vec<_>>();
         if !holds.is_empty() {

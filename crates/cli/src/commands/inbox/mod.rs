@@ -1,4 +1,8 @@
-//! The command `consort inbox`: shows your new messages, waits for some, or lists the last.
+//! The command `consort inbox`: shows your new messages, waits for some, or lists the last,
+//! those you sent or a thread.
+
+mod sent;
+mod thread;
 
 use std::time::Duration;
 use std::time::Instant;
@@ -8,6 +12,7 @@ use consort_core::journal::Actor;
 use consort_core::messages::Correspondent;
 use consort_core::messages::InboxRequest;
 use consort_core::messages::Letter;
+use consort_core::messages::MessageName;
 use consort_core::messages::Refusal;
 use consort_core::messages::quote_letter;
 use consort_core::messages::quote_message;
@@ -29,14 +34,20 @@ pub(crate) struct Args {
     /// Wait for a message if there is none
     #[arg(long)]
     wait: bool,
-    /// How long to wait: `30s`, `5m`; exits 1 when nothing came
+    /// How long to wait: `30s`, `5m`; exits 7 when nothing came
     #[arg(long, value_name = "TIME", requires = "wait", value_parser = time::parse_duration)]
     timeout: Option<Duration>,
     /// List the last messages, read or not, without marking anything as read
     #[arg(long, conflicts_with_all = ["wait", "peek", "from"])]
     all: bool,
-    /// How many to list
-    #[arg(short = 'n', value_name = "COUNT", requires = "all", default_value_t = 20)]
+    /// List what you sent, and who has read it
+    #[arg(long, conflicts_with_all = ["wait", "peek", "from", "all"])]
+    sent: bool,
+    /// Show a thread by any of its messages: `41`, or `web#41` for another project's
+    #[arg(long, value_name = "N", conflicts_with_all = ["wait", "peek", "from", "all", "sent"])]
+    thread: Option<MessageName>,
+    /// How many to list with `--all` or `--sent`
+    #[arg(short = 'n', value_name = "COUNT", default_value_t = 20)]
     count: usize,
     /// Look without marking anything as read
     #[arg(long)]
@@ -54,6 +65,12 @@ pub(crate) struct Args {
 const TRIES: u32 = 5;
 
 pub(crate) fn run(world: &World, args: &Args) -> Result<ExitCode, CommandError> {
+    if let Some(message) = &args.thread {
+        return thread::run(world, message, args.json).map(|()| ExitCode::SUCCESS);
+    }
+    if args.sent {
+        return sent::run(world, args.count, args.json).map(|()| ExitCode::SUCCESS);
+    }
     let mut opened = world.open()?;
     let mailbox = mailbox(&mut opened)?;
     if args.all {
@@ -76,7 +93,7 @@ pub(crate) fn run(world: &World, args: &Args) -> Result<ExitCode, CommandError> 
     }
     if letters.is_empty() {
         output::note(if args.wait { "No message came in time." } else { "No new messages." });
-        return Ok(ExitCode::from(if args.wait { exit::FOUND_SOMETHING } else { 0 }));
+        return Ok(ExitCode::from(if args.wait { exit::TIMED_OUT } else { 0 }));
     }
     if !args.peek {
         opened.app.mark_read(&mailbox, &letters)?;

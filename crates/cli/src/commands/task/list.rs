@@ -1,4 +1,4 @@
-//! The command `consort tasks`: lists the tasks of a spec, and who has them.
+//! The command `consort task list`: lists the tasks of a spec, and who has them.
 
 use std::path::Path;
 use std::path::PathBuf;
@@ -12,7 +12,7 @@ use consort_core::tasks::TaskState;
 use consort_core::tasks::TaskView;
 use consort_core::text;
 
-use super::task::request;
+use super::request;
 use crate::error::CommandError;
 use crate::error::CommandResult;
 use crate::output;

@@ -1,4 +1,4 @@
-//! The command `consort rename`: changes an agent's name.
+//! The command `consort agent rename`: changes an agent's name.
 
 use crate::error::CommandResult;
 use crate::world::World;

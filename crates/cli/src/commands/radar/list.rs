@@ -1,23 +1,21 @@
-//! The command `consort radar`: shows which agents head for the same place.
+//! The command `consort radar list`: shows which agents head for the same place.
 
-use std::fmt::Write as _;
 use std::time::Duration;
 
 use consort_core::convergence::AgentTopics;
-use consort_core::convergence::Counters;
 use consort_core::convergence::PairView;
-use consort_core::convergence::Prediction;
 use consort_core::convergence::RadarOutcome;
-use consort_core::convergence::Signal;
 use consort_core::convergence::Trend;
 use consort_core::host::Topic;
 use consort_core::text;
 use consort_host::env;
 use consort_host::notify::Listener;
 
+use super::evidence;
+use super::measure;
+use super::summary;
 use crate::error::CommandError;
 use crate::error::CommandResult;
-use crate::world::Opened;
 use crate::world::World;
 
 /// Files move without news.
@@ -25,12 +23,9 @@ const TICK: Duration = Duration::from_secs(2);
 
 #[derive(clap::Args)]
 pub(crate) struct Args {
-    /// Go on, and print anew when something moves
-    #[arg(short, long, conflicts_with = "history")]
+    /// Go on, and print again when something changes
+    #[arg(short, long)]
     watch: bool,
-    /// What was foreseen before, and what came of it
-    #[arg(long)]
-    history: bool,
     /// Print JSON
     #[arg(long)]
     json: bool,
@@ -38,9 +33,6 @@ pub(crate) struct Args {
 
 pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
     let mut opened = world.open()?;
-    if args.history {
-        return history(world, &mut opened, args.json);
-    }
     let cannot_wait = |error| CommandError::file("cannot wait in", &world.paths.listeners(), error);
     let topic = Topic::Project(opened.project.id.clone());
     let listener = args.watch.then(|| Listener::open(&world.paths.listeners(), Some(&topic)));
@@ -70,22 +62,6 @@ pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
         listener.wait(None, TICK).map_err(cannot_wait)?;
         opened.app.close_if_replaced();
     }
-}
-
-fn history(world: &World, opened: &mut Opened, json: bool) -> CommandResult {
-    let now = opened.app.host().now();
-    let (past, tally) = opened.app.past_predictions()?;
-    if json {
-        return past.iter().try_for_each(|prediction| world.out.json(prediction));
-    }
-    for prediction in past.iter().rev() {
-        let Some(ended) = &prediction.ended else { continue };
-        let (pair, signal) = (pair(prediction), evidence(&prediction.signal));
-        let (outcome, how) = (ended.outcome.as_str(), text::one_line(&ended.how, 100));
-        let age = text::ago(now.since(ended.at));
-        world.out.line(format!("#{} {pair}: {signal}\n    {outcome}, {age}: {how}", prediction.number))?;
-    }
-    world.out.line(summary(&tally))
 }
 
 fn lines(outcome: &RadarOutcome) -> Vec<String> {
@@ -151,35 +127,4 @@ fn near(seen: &PairView) -> Vec<String> {
         None => lines.push(format!("{number}{} and {}: out of sight, {trend}", one.name, other.name)),
     }
     lines
-}
-
-/// `mutual deepening, 0.80, about 1 prompt away`
-pub(super) fn measure(signal: &Signal) -> String {
-    let distance = text::count(signal.distance as usize, "prompt");
-    format!("{}, {:.2}, about {distance} away", signal.kind.as_str(), signal.confidence)
-}
-
-pub(super) fn evidence(signal: &Signal) -> String {
-    let mut text = String::new();
-    for (what, names) in [("topics", &signal.topics), ("files", &signal.files), ("domains", &signal.domains)]
-    {
-        if !names.is_empty() {
-            let names = text::first_few(names.iter().map(|name| text::foreign(name, 60)), 4);
-            let _ = write!(text, "{}{what}: {names}", if text.is_empty() { "" } else { "; " });
-        }
-    }
-    text
-}
-
-pub(super) fn pair(prediction: &Prediction) -> String {
-    let [one, other] = &prediction.pair;
-    format!("{} and {}", one.name, other.name)
-}
-
-fn summary(tally: &Counters) -> String {
-    let all = tally.all;
-    format!(
-        "Threshold {:.2}; so far {} prevented, {} occurred, {} false, {} expired.",
-        tally.threshold, all.prevented, all.occurred, all.false_positive, all.expired
-    )
 }

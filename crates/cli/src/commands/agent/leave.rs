@@ -1,4 +1,4 @@
-//! The command `consort leave`: unregisters an agent until it joins again.
+//! The command `consort agent leave`: unregisters an agent until it joins again.
 
 use consort_core::presence::Caller;
 use consort_core::presence::LeaveReason;
@@ -31,5 +31,5 @@ pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
     if args.json {
         return world.out.json(&outcome);
     }
-    world.out.line(format!("{} left. `consort join` in its session brings it back.", outcome.name))
+    world.out.line(format!("{} left. `consort agent join` in its session brings it back.", outcome.name))
 }

@@ -1,4 +1,4 @@
-//! The command `consort contest`: asks another agent to give up what it holds.
+//! The command `consort holds contest`: asks another agent to give up what it holds.
 
 use consort_core::Timestamp;
 use consort_core::journal::Actor;

@@ -1,20 +1,35 @@
-//! The command `consort explain prediction`: says why two agents are predicted to
-//! collide.
+//! The command `consort radar show`: says why two agents are expected to collide.
 
 use consort_core::convergence::recommendation;
 use consort_core::journal::Number;
 use consort_core::text;
 
-use super::radar::evidence;
-use super::radar::measure;
-use super::radar::pair;
+use super::evidence;
+use super::measure;
+use super::pair;
 use crate::error::CommandResult;
 use crate::world::World;
 
-pub(super) fn run(world: &World, number: Number, json: bool) -> CommandResult {
+#[derive(clap::Args)]
+pub(crate) struct Args {
+    /// Its number: `4` or `#4`
+    #[arg(value_parser = number)]
+    number: Number,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// A prediction's number, with or without its `#`.
+fn number(text: &str) -> Result<Number, String> {
+    let digits = text.strip_prefix('#').unwrap_or(text);
+    digits.parse().map_err(|_| "expected a number, as in `4` or `#4`".into())
+}
+
+pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
     let mut opened = world.open()?;
-    let prediction = opened.app.prediction(number, &opened.project.id)?;
-    if json {
+    let prediction = opened.app.prediction(args.number, &opened.project.id)?;
+    if args.json {
         return world.out.json(&prediction);
     }
     let now = opened.app.host().now();

@@ -1,18 +1,19 @@
-//! The command `consort override`: lets everyone write a reserved path for a while.
+//! The command `consort holds override`: lets everyone write a reserved path for a while.
 
 use consort_core::text;
 
 use crate::error::CommandResult;
 use crate::person;
 use crate::render::holds::shown;
+use crate::time;
 use crate::world::World;
 
 #[derive(clap::Args)]
 pub(crate) struct Args {
     /// What everyone may write, whoever has reserved it
     path: String,
-    /// For how long
-    #[arg(long, default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..=1_440))]
+    /// For how long, a day at most: `10m`, `1h`
+    #[arg(long = "for", value_name = "TIME", default_value = "10m", value_parser = minutes)]
     minutes: u32,
     /// Print JSON
     #[arg(long)]
@@ -29,4 +30,11 @@ pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
     }
     let minutes = text::count(args.minutes as usize, "minute");
     world.out.line(format!("Everyone may write {} for {minutes}.", shown(&hold)))
+}
+
+/// Whole minutes, up to a day.
+fn minutes(text: &str) -> Result<u32, String> {
+    let minutes = time::parse_duration(text)?.as_secs().div_ceil(60);
+    let within = u32::try_from(minutes).ok().filter(|minutes| (1..=1_440).contains(minutes));
+    within.ok_or_else(|| "expected a minute at least and a day at most".into())
 }

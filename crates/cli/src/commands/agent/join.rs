@@ -1,4 +1,4 @@
-//! The command `consort join`: registers the agent session in which it is run.
+//! The command `consort agent join`: registers the agent session in which it is run.
 
 use std::path::PathBuf;
 
@@ -62,7 +62,7 @@ pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
         replaces: None,
     })?;
     if args.name.as_deref().is_some_and(|name| name != outcome.agent.name.as_str()) {
-        output::note("It has a name already; `consort rename <name>` changes it.");
+        output::note("It has a name already; `consort agent rename <name>` changes it.");
     }
     if let Some(spec) = &args.spec
         && !world.cwd.join(spec).is_file()
@@ -105,7 +105,7 @@ fn who_joins(app: &mut App, args: &Args) -> Result<(String, Process, SessionId),
     let Some((cli, session)) = consort_agents::ALL.iter().find_map(inside) else {
         return Err(CommandError::user(
             "this is not run inside an agent session",
-            "run it in a session, or say which process: `consort join --pid <pid> --kind <kind>`",
+            "run it in a session, or say which process: `consort agent join --pid <pid> --kind <kind>`",
         ));
     };
     let named = cli.pid_variable().and_then(env::get).and_then(|pid| pid.parse().ok());

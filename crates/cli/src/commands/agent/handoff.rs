@@ -1,4 +1,4 @@
-//! The command `consort handoff`: prints what it takes to take over an agent's work.
+//! The command `consort agent handoff`: prints what it takes to take over an agent's work.
 
 use clap::ValueEnum;
 use consort_core::Timestamp;
@@ -64,7 +64,7 @@ pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
     let mut text = String::new();
     for line in &lines {
         if text.len() + line.len() > LONGEST {
-            text.push_str(&format!("The rest: `consort handoff {} --tier full`", args.agent));
+            text.push_str(&format!("The rest: `consort agent handoff {} --tier full`", args.agent));
             break;
         }
         text.push_str(line);

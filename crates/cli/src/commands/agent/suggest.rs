@@ -1,4 +1,4 @@
-//! The command `consort delegate`: finds the agent that is best placed for a task.
+//! The command `consort agent suggest`: finds the agent that is best placed for a task.
 
 use consort_core::convergence::Candidate;
 use consort_core::messages::MessageType;

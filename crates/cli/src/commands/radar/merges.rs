@@ -1,4 +1,4 @@
-//! The command `consort overlaps`: finds changes in different worktrees that will
+//! The command `consort radar merges`: finds changes in different worktrees that will
 //! conflict.
 
 use consort_core::text;

@@ -1,5 +1,7 @@
-//! The command `consort task next|claim|complete|unclaim`: takes a task, completes it
-//! or gives it back.
+//! The command `consort task`: lists the tasks of a spec, takes one, completes it or
+//! gives it back.
+
+mod list;
 
 use std::path::PathBuf;
 
@@ -14,8 +16,20 @@ use crate::person;
 use crate::world::Opened;
 use crate::world::World;
 
+#[derive(clap::Args)]
+#[command(args_conflicts_with_subcommands = true)]
+#[group(skip)]
+pub(crate) struct Args {
+    #[command(subcommand)]
+    command: Option<Command>,
+    #[command(flatten)]
+    list: list::Args,
+}
+
 #[derive(clap::Subcommand)]
-pub(crate) enum Command {
+enum Command {
+    /// List the tasks of a spec, and who has them (also without `list`)
+    List(list::Args),
     /// Claim the first task that is ready
     Next {
         /// Why: others read it
@@ -35,14 +49,14 @@ pub(crate) enum Command {
         common: Common,
     },
     /// Give a task back
-    Unclaim {
+    Drop {
         /// Without it, the one you have in hand
         id: Option<String>,
         #[command(flatten)]
         common: Common,
     },
     /// Say that a task is done
-    Complete {
+    Done {
         /// Without it, the one you have in hand
         id: Option<String>,
         /// What came of it
@@ -60,7 +74,7 @@ pub(crate) enum Command {
 }
 
 #[derive(clap::Args)]
-pub(crate) struct Common {
+struct Common {
     /// The spec; without it, the one you joined with
     #[arg(long, value_name = "FILE")]
     spec: Option<PathBuf>,
@@ -69,9 +83,15 @@ pub(crate) struct Common {
     json: bool,
 }
 
-pub(crate) fn run(world: &World, command: &Command) -> CommandResult {
+pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
+    let command = match &args.command {
+        None => return list::run(world, &args.list),
+        Some(Command::List(args)) => return list::run(world, args),
+        Some(command) => command,
+    };
     let mut opened = world.open()?;
     let (common, verb, outcome) = match command {
+        Command::List(_) => return Ok(()),
         Command::Next { reason, common } => {
             let request = request(world, &mut opened, common.spec.as_ref(), None, reason.as_ref())?;
             let request = TaskRequest { is_for_new: true, ..request };
@@ -81,11 +101,11 @@ pub(crate) fn run(world: &World, command: &Command) -> CommandResult {
             let request = request(world, &mut opened, common.spec.as_ref(), Some(id), reason.as_ref())?;
             (common, "Claimed", opened.app.claim_task(&request)?)
         }
-        Command::Unclaim { id, common } => {
+        Command::Drop { id, common } => {
             let request = request(world, &mut opened, common.spec.as_ref(), id.as_ref(), None)?;
             (common, "Gave back", opened.app.unclaim_task(&request)?)
         }
-        Command::Complete { id, notes, generation, take_anyway, common } => {
+        Command::Done { id, notes, generation, take_anyway, common } => {
             let task = request(world, &mut opened, common.spec.as_ref(), id.as_ref(), notes.as_ref())?;
             let task = match take_anyway {
                 true => {
@@ -106,7 +126,7 @@ pub(crate) fn run(world: &World, command: &Command) -> CommandResult {
     world.out.line(format!("{verb} {}{title} (#{generation}).", key.id))
 }
 
-pub(super) fn request(
+fn request(
     world: &World,
     opened: &mut Opened,
     spec: Option<&PathBuf>,

@@ -1,11 +1,11 @@
-//! The command `consort domains`: lists and changes which topics belong together.
+//! The command `consort radar topics`: lists and changes which topics belong together.
 
 use consort_core::convergence::DomainSource;
-use consort_core::presence::Caller;
+use consort_core::journal::Actor;
 use consort_core::text;
 
-use crate::error::CommandError;
 use crate::error::CommandResult;
+use crate::person;
 use crate::world::Opened;
 use crate::world::World;
 
@@ -40,14 +40,10 @@ pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
         Some(Command::Set { domain, topics }) => (topics, Some(domain.as_str())),
         Some(Command::Forget { topics }) => (topics, None),
     };
-    let actor = match opened.caller()? {
-        Caller::Agent(agent) => consort_core::journal::Actor::Agent(agent.session),
-        Caller::Person => consort_core::journal::Actor::Person,
-        Caller::Anonymous(why) => {
-            return Err(CommandError::from(why));
-        }
-    };
-    opened.app.assign_domain(topics, domain, actor)?;
+    // Agents may run `radar` unasked, so what changes the warnings of all is refused here.
+    let caller = person::acting(&mut opened.app)?;
+    opened.app.require_person(&caller)?;
+    opened.app.assign_domain(topics, domain, Actor::Person)?;
     let topics = text::first_few(topics.iter().cloned(), 8);
     world.out.line(match domain {
         Some(domain) => format!("In {domain} from now on: {topics}."),

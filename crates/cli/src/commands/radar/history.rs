@@ -1,0 +1,33 @@
+//! The command `consort radar history`: lists past predictions, and what came of them.
+
+use consort_core::text;
+
+use super::evidence;
+use super::pair;
+use super::summary;
+use crate::error::CommandResult;
+use crate::world::World;
+
+#[derive(clap::Args)]
+pub(crate) struct Args {
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
+    let mut opened = world.open()?;
+    let now = opened.app.host().now();
+    let (past, tally) = opened.app.past_predictions()?;
+    if args.json {
+        return past.iter().try_for_each(|prediction| world.out.json(prediction));
+    }
+    for prediction in past.iter().rev() {
+        let Some(ended) = &prediction.ended else { continue };
+        let (pair, signal) = (pair(prediction), evidence(&prediction.signal));
+        let (outcome, how) = (ended.outcome.as_str(), text::one_line(&ended.how, 100));
+        let age = text::ago(now.since(ended.at));
+        world.out.line(format!("#{} {pair}: {signal}\n    {outcome}, {age}: {how}", prediction.number))?;
+    }
+    world.out.line(summary(&tally))
+}

@@ -1,0 +1,317 @@
+//! What `--help` prints: the overview of all commands, and the examples of each page.
+
+/// The page of the program itself, by what people and agents look for.
+pub(crate) const OVERVIEW: &str = "\
+Lets the coding agents on this machine see each other, talk, and stay out of
+each other's way. Alone: the live view, or `status` where nobody looks.
+
+Usage: consort [COMMAND]
+
+Everyday:
+  who [agent]           who is here and what they do
+  send <to…> '<text>'   to agents, `all`, or your user (`@me`)
+  reply <n> '<text>'    answer a message
+  inbox                 your messages: --all, --wait, --sent, --thread <n>
+  chat <agent>          talk line by line
+  reserve <path…>       keep others from writing files (--advisory: only tell)
+  release [path…]       give up what you reserved
+  explain <path>        who has it, may you write it; or -- '<command>'
+  wait <path>           until it is free; or --idle <agent>
+  task                  list, next, claim, done, drop
+  status, up            at a glance; the live view
+Groups:
+  holds                 list, contest, override, restore
+  radar                 list, show, history, topics, merges
+  agent                 join, leave, rename, handoff, suggest
+  know                  search, show, list, …; ask, record, act, cache,
+                        watch-files
+Set-up:
+  init, uninit, doctor, config, token, completions, with <cli> (one run)
+Plumbing:
+  journal, serve, mcp, shield
+
+`consort <command> --help`: options and examples. Once: `--set KEY=VALUE`.
+Exit codes: 0 done, 1 not as asked, 2 wrong command line, 3 output closed,
+4 reserved or refused, 5 store busy, 6 store damaged, 7 timed out, 255 internal
+";
+
+/// Two real uses of each command, by its words. A test parses them.
+const EXAMPLES: &[(&str, [&str; 2])] = &[
+    ("act", ["consort act learned.json", "consort act - --key nightly < learned.json"]),
+    ("agent", ["consort agent rename Falcon", "consort agent handoff Raven --tier brief"]),
+    ("agent handoff", ["consort agent handoff Raven", "consort agent handoff all --tier brief --json"]),
+    (
+        "agent join",
+        ["consort agent join --spec login.md", "consort agent join --pid $$ --kind shell --name Heron"],
+    ),
+    ("agent leave", ["consort agent leave", "consort agent leave --agent Raven"]),
+    ("agent rename", ["consort agent rename Falcon", "consort agent rename Falcon --agent Raven"]),
+    (
+        "agent suggest",
+        ["consort agent suggest 'rotate the cookie key'", "consort agent suggest 'write the docs' --send"],
+    ),
+    ("ask", ["consort ask '(overview)'", "consort ask '(search-knowledge \"retry\")' --json"]),
+    ("cache", ["consort cache get src/lib.rs outline", "consort cache size"]),
+    ("cache clear", ["consort cache clear", "consort cache size && consort cache clear"]),
+    ("cache get", ["consort cache get src/lib.rs outline", "consort cache get Cargo.lock tree > tree.txt"]),
+    (
+        "cache put",
+        [
+            "consort cache put src/lib.rs outline < outline.txt",
+            "cargo tree | consort cache put Cargo.lock tree",
+        ],
+    ),
+    ("cache size", ["consort cache size", "watch consort cache size"]),
+    ("chat", ["consort chat Raven", "consort chat GrandZenith"]),
+    (
+        "completions",
+        [
+            "consort completions fish > ~/.config/fish/completions/consort.fish",
+            "consort completions zsh > ~/.zfunc/_consort",
+        ],
+    ),
+    ("config", ["consort config list --sources", "consort config set context.mode all"]),
+    ("config accept", ["consort config accept", "consort config list --sources && consort config accept"]),
+    ("config get", ["consort config get claims.enforcement", "consort config get context.mode --json"]),
+    ("config list", ["consort config list", "consort config list --sources"]),
+    ("config path", ["consort config path", "consort config path --json"]),
+    (
+        "config set",
+        ["consort config set context.mode all", "consort config set --project claims.enforcement block"],
+    ),
+    ("doctor", ["consort doctor", "consort doctor --fix --yes"]),
+    ("explain", ["consort explain src/auth/login.rs", "consort explain -- 'sed -i s/a/b/ src/*.rs'"]),
+    ("holds", ["consort holds list", "consort holds contest src/auth/ --reason 'the release'"]),
+    (
+        "holds contest",
+        ["consort holds contest src/auth/", "consort holds contest topic:auth --reason 'the release'"],
+    ),
+    ("holds list", ["consort holds list", "consort holds list --all --json"]),
+    ("holds override", ["consort holds override src/auth/", "consort holds override src/auth/ --for 1h"]),
+    (
+        "holds restore",
+        [
+            "consort holds restore src/auth/login.rs --dry-run",
+            "consort holds restore src/auth/login.rs --yes",
+        ],
+    ),
+    ("inbox", ["consort inbox --wait --timeout 5m", "consort inbox --thread 41"]),
+    ("init", ["consort init --dry-run", "consort init --agent claude --mcp"]),
+    ("journal", ["consort journal tail --follow", "consort journal verify"]),
+    ("journal rebuild", ["consort journal rebuild", "consort journal verify || consort journal rebuild"]),
+    ("journal tail", ["consort journal tail --follow", "consort journal tail --since 2h --json"]),
+    ("journal verify", ["consort journal verify", "consort journal verify --json"]),
+    ("know", ["consort know search retry", "consort know stale"]),
+    ("know adopt", ["consort know adopt retry-twice --from web", "consort know adopt small-commits"]),
+    (
+        "know as-of",
+        ["consort know as-of 3d '(get-principles)'", "consort know as-of 2026-11-01 '(overview)'"],
+    ),
+    ("know export", ["consort know export > knowledge.jsonl", "consort know export --markdown --to notes"]),
+    ("know forget", ["consort know forget retry-twice", "consort know forget old-login --global"]),
+    ("know history", ["consort know history retry-twice", "consort know history src/auth.rs"]),
+    ("know import", ["consort know import knowledge.jsonl", "consort know import CLAUDE.md"]),
+    ("know list", ["consort know list", "consort know list decisions"]),
+    ("know renew", ["consort know renew retry-twice", "consort know renew src/auth.rs"]),
+    ("know save", ["consort know save", "consort know save && git add .consort"]),
+    ("know search", ["consort know search retry", "consort know search cookie session"]),
+    ("know show", ["consort know show retry-twice", "consort know show src/auth.rs"]),
+    ("know similar", ["consort know similar retry", "consort know similar cookie session"]),
+    ("know stale", ["consort know stale", "consort know stale --global"]),
+    ("know suggest", ["consort know suggest", "consort know suggest | head -3"]),
+    ("mcp", ["consort mcp", "consort mcp --schemas"]),
+    ("radar", ["consort radar", "consort radar show 4"]),
+    ("radar history", ["consort radar history", "consort radar history --json"]),
+    ("radar list", ["consort radar list", "consort radar list --watch"]),
+    ("radar merges", ["consort radar merges", "consort radar merges --all --quiet"]),
+    ("radar show", ["consort radar show 4", "consort radar show 4 --json"]),
+    ("radar topics", ["consort radar topics", "consort radar topics set auth jwt cookie"]),
+    ("radar topics forget", ["consort radar topics forget jwt", "consort radar topics forget jwt cookie"]),
+    (
+        "radar topics set",
+        ["consort radar topics set auth jwt cookie", "consort radar topics set database sql"],
+    ),
+    (
+        "record",
+        [
+            "consort record principle retry-twice 'Retry twice, then fail'",
+            "consort record file src/auth.rs 'Sessions' tags=auth",
+        ],
+    ),
+    ("release", ["consort release", "consort release src/auth/ docs/login.md"]),
+    ("reply", ["consort reply 41 'Yes, in src/cart.rs'", "consort reply 41 - < answer.md"]),
+    (
+        "reserve",
+        [
+            "consort reserve src/auth/ --reason 'login() becomes sign_in()'",
+            "consort reserve topic:auth --advisory --ttl 2h",
+        ],
+    ),
+    ("send", ["consort send Raven -t question 'Do you call login()?'", "consort send all - < notes.md"]),
+    ("serve", ["consort serve", "consort serve --port 8080"]),
+    ("shield", ["consort shield -- make test", "consort shield -- ./configure --prefix=/tmp/out"]),
+    ("status", ["consort status", "consort status --json"]),
+    ("task", ["consort task --spec login.md", "consort task next"]),
+    ("task claim", ["consort task claim TASK-02", "consort task claim TASK-02 --spec login.md"]),
+    ("task done", ["consort task done", "consort task done TASK-02 --notes 'see docs/login.md'"]),
+    ("task drop", ["consort task drop", "consort task drop TASK-02 --spec login.md"]),
+    ("task list", ["consort task list --ready", "consort task list --spec login.md --json"]),
+    ("task next", ["consort task next", "consort task next --spec login.md --reason 'the login'"]),
+    ("token", ["consort token new --for send,reserve > ~/.deploy-token", "consort token list"]),
+    ("token list", ["consort token list", "consort token list --json"]),
+    (
+        "token new",
+        [
+            "consort token new --for send,reserve > ~/.deploy-token",
+            "consort token new --for 'holds override' --days 1",
+        ],
+    ),
+    (
+        "token revoke",
+        ["consort token revoke 3f9a01c2", "consort token list && consort token revoke 3f9a01c2"],
+    ),
+    ("uninit", ["consort uninit --dry-run", "consort uninit --agent codex"]),
+    ("up", ["consort up", "consort up --all"]),
+    ("wait", ["consort wait src/auth/ --timeout 90s", "consort wait --idle Raven"]),
+    ("watch-files", ["consort watch-files", "consort watch-files --once"]),
+    ("who", ["consort who --all", "consort who Raven"]),
+    ("with", ["consort with claude", "consort with codex exec 'fix the tests'"]),
+];
+
+/// The command with an example section at the end of every page.
+pub(crate) fn with_examples(command: clap::Command) -> clap::Command {
+    below(command, "")
+}
+
+fn below(mut command: clap::Command, words: &str) -> clap::Command {
+    if let Ok(at) = EXAMPLES.binary_search_by_key(&words, |(words, _)| words) {
+        let [one, other] = EXAMPLES[at].1;
+        command = command.after_help(format!("Examples:\n  {one}\n  {other}"));
+    }
+    let inner: Vec<String> = command.get_subcommands().map(|inner| inner.get_name().to_owned()).collect();
+    for name in inner {
+        let words = if words.is_empty() { name.clone() } else { format!("{words} {name}") };
+        command = command.mut_subcommand(&name, |inner| below(inner, &words));
+    }
+    command
+}
+
+#[cfg(test)]
+mod tests {
+    use consort_testkit::tokens;
+
+    use super::*;
+    use crate::args::command;
+    use crate::args::parse;
+
+    /// Every page that is shown, by its words.
+    fn pages(command: &clap::Command, above: &str, found: &mut Vec<(String, clap::Command)>) {
+        for inner in
+            command.get_subcommands().filter(|inner| !inner.is_hide_set() && inner.get_name() != "help")
+        {
+            let words = format!("{above}{}", inner.get_name());
+            pages(inner, &format!("{words} "), found);
+            found.push((words, inner.clone()));
+        }
+    }
+
+    fn all_pages() -> Vec<(String, clap::Command)> {
+        let (mut found, mut root) = (Vec::new(), command());
+        root.build();
+        pages(&root, "", &mut found);
+        found.sort_by(|one, other| one.0.cmp(&other.0));
+        found
+    }
+
+    #[test]
+    fn every_page_has_two_examples_that_can_be_typed() {
+        let found = all_pages();
+        let pages: Vec<&str> = found.iter().map(|(words, _)| words.as_str()).collect();
+        let listed: Vec<&str> = EXAMPLES.iter().map(|(words, _)| *words).collect();
+        assert_eq!(pages, listed, "each page has its line in `EXAMPLES`, sorted");
+        for (words, examples) in EXAMPLES {
+            for example in examples {
+                assert!(example.chars().count() <= 78, "{example}");
+                // What a shell does before and after is not ours.
+                let start = example.find("consort ").unwrap();
+                let ends = [" > ", " < ", " | ", " && ", " || "];
+                let end = ends.iter().filter_map(|end| example[start..].find(end)).min();
+                let typed = typed_words(&example[start..end.map_or(example.len(), |end| start + end)]);
+                let own = format!("consort {words}");
+                let is_own = example[start..].starts_with(&own) || example.contains(&format!(" {own}"));
+                assert!(is_own, "`{example}` is no example of `{words}`");
+                if let Err(error) = parse(typed.iter().map(Into::into)) {
+                    panic!("{example}: {error}");
+                }
+            }
+        }
+    }
+
+    /// Words as a shell would split these: quotes hold together.
+    fn typed_words(line: &str) -> Vec<String> {
+        let (mut words, mut word, mut quote) = (Vec::new(), String::new(), None);
+        for c in line.chars() {
+            match (c, quote) {
+                ('\'', None) => quote = Some(c),
+                (c, Some(open)) if c == open => quote = None,
+                (' ', None) => words.push(std::mem::take(&mut word)),
+                ('$', None) => word.push('1'),
+                (c, _) => word.push(c),
+            }
+        }
+        words.push(word);
+        words.retain(|word| !word.is_empty());
+        words
+    }
+
+    #[test]
+    fn every_page_fits_eighty_columns() {
+        let mut lines: Vec<(String, String)> = Vec::new();
+        for (words, mut page) in all_pages() {
+            for text in [page.render_help().to_string(), page.render_long_help().to_string()] {
+                lines.extend(text.lines().map(|line| (words.clone(), line.to_owned())));
+            }
+        }
+        lines.extend(OVERVIEW.lines().map(|line| (String::new(), line.to_owned())));
+        let long: Vec<_> = lines.iter().filter(|(_, line)| line.chars().count() > 80).collect();
+        assert!(long.is_empty(), "{long:#?}");
+    }
+
+    #[test]
+    fn the_overview_is_short_and_names_every_command() {
+        let cost = tokens(OVERVIEW);
+        assert!(cost <= 400, "{cost} tokens");
+        let is_named = |word: &str| {
+            OVERVIEW.split(|c: char| !c.is_alphanumeric() && c != '-').any(|named| named == word)
+        };
+        for (words, _) in all_pages() {
+            let mut words = words.split(' ');
+            let top = words.next().unwrap_or_default();
+            assert!(is_named(top), "`{top}` is not in the overview");
+        }
+        for group in ["holds", "radar", "agent", "task"] {
+            for inner in command().find_subcommand(group).unwrap().get_subcommands() {
+                assert!(is_named(inner.get_name()), "`{group} {}`", inner.get_name());
+            }
+        }
+    }
+
+    #[test]
+    fn common_guesses_are_understood() {
+        for (guess, meant) in [
+            ("ls", "who"),
+            ("list", "who"),
+            ("agents", "who"),
+            ("msg Raven hi", "send"),
+            ("message Raven hi", "send"),
+            ("lock a.rs", "reserve"),
+            ("unlock", "release"),
+            ("history", "journal tail"),
+            ("connect", "init"),
+            ("check a.rs", "explain"),
+        ] {
+            let words = std::iter::once("consort").chain(guess.split(' ')).map(Into::into);
+            assert_eq!(parse(words).unwrap().1, meant, "{guess}");
+        }
+    }
+}
