@@ -95,6 +95,7 @@ pub const ASKED: &[&str] = &[
     "know take-in",
     "know try",
     "mcp",
+    "pane explain",
     "serve",
     "shield",
     "token list",

@@ -77,6 +77,9 @@ enum Command {
     Holds(commands::holds::Command),
     /// Warn about agents that are likely to collide
     Radar(commands::radar::Args),
+    /// Say what the terminals of agents show
+    #[command(subcommand)]
+    Pane(commands::pane::Command),
     /// Register, rename and remove agents, and hand over their work
     #[command(subcommand)]
     Agent(commands::agent::Command),
@@ -207,6 +210,7 @@ fn run_command(world: &World, command: Command) -> Result<ExitCode, CommandError
         Command::Wait(args) => commands::wait::run(world, &args),
         Command::Task(args) => done(commands::task::run(world, &args)),
         Command::Holds(command) => done(commands::holds::run(world, &command)),
+        Command::Pane(command) => done(commands::pane::run(world, &command)),
         Command::Radar(args) => done(commands::radar::run(world, &args)),
         Command::Agent(command) => done(commands::agent::run(world, &command)),
         Command::Ask(args) => commands::ask::run(world, &args),

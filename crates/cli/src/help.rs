@@ -22,6 +22,7 @@ Everyday:
 Groups:
   holds                 list, contest, override, restore
   radar                 list, show, history, topics, merges
+  pane                  explain (what a saved screen shows)
   agent                 join, leave, rename, handoff, suggest
   know                  search, show, list, …; ask, record, act, cache,
                         watch-files
@@ -120,6 +121,20 @@ const EXAMPLES: &[(&str, [&str; 2])] = &[
     ("know stale", ["consort know stale", "consort know stale --global"]),
     ("know suggest", ["consort know suggest", "consort know suggest | head -3"]),
     ("mcp", ["consort mcp", "consort mcp --schemas"]),
+    (
+        "pane",
+        [
+            "consort pane explain --cli claude --capture screen.txt",
+            "consort pane explain --cli codex --capture screen.txt --json",
+        ],
+    ),
+    (
+        "pane explain",
+        [
+            "consort pane explain --cli claude --capture screen.txt",
+            "consort pane explain --cli gemini --capture s.txt --title '◇  Ready'",
+        ],
+    ),
     ("radar", ["consort radar", "consort radar show 4"]),
     ("radar history", ["consort radar history", "consort radar history --json"]),
     ("radar list", ["consort radar list", "consort radar list --watch"]),

@@ -86,3 +86,58 @@ mod tests {
         }
     }
 }
+
+/// A moment as JSON has it.
+pub(crate) fn rfc3339(at: Timestamp) -> String {
+    jiff::Timestamp::from_millisecond(at.0).map_or_else(|_| at.0.to_string(), |at| at.to_string())
+}
+
+/// When a limit ends, from a CLI's own words: `7pm (Europe/Berlin)`, `3:04 PM`,
+/// `Nov 17th, 2026 3:04 PM`. What has a time and no day is the next such time.
+pub(crate) fn parse_reset(told: &str, now: Timestamp) -> Option<Timestamp> {
+    let (time, zone) = match told.split_once('(') {
+        Some((time, zone)) => (time, jiff::tz::TimeZone::get(zone.split(')').next()?.trim()).ok()?),
+        None => (told, jiff::tz::TimeZone::system()),
+    };
+    let now = jiff::Timestamp::from_millisecond(now.0).ok()?.to_zoned(zone.clone());
+    let words = time.trim().trim_end_matches('.').replace(',', " ").to_lowercase();
+    let mut words: Vec<String> =
+        words.split_whitespace().filter(|word| *word != "at").map(str::to_owned).collect();
+    let half = words.pop_if(|word| word == "am" || word == "pm");
+    let clock = words.pop()? + &half.unwrap_or_default();
+    let of_day = ["%I:%M%p", "%I%p", "%H:%M"];
+    let of_day = of_day.iter().find_map(|format| jiff::civil::Time::strptime(format, &clock).ok());
+    let of_day = of_day.or_else(|| on_the_hour(&clock))?;
+    let day = match words.as_slice() {
+        [] => None,
+        words => Some(day(words, now.year())?),
+    };
+    let at = match day {
+        Some(day) => day.to_datetime(of_day).to_zoned(zone).ok()?,
+        None => {
+            let today = now.date().to_datetime(of_day).to_zoned(zone).ok()?;
+            if today > now { today } else { today.checked_add(jiff::Span::new().days(1)).ok()? }
+        }
+    };
+    Some(Timestamp(at.timestamp().as_millisecond()))
+}
+
+/// `7pm`: no format of minutes has it.
+fn on_the_hour(clock: &str) -> Option<jiff::civil::Time> {
+    let (hour, is_afternoon) = match clock.strip_suffix("pm") {
+        Some(hour) => (hour, true),
+        None => (clock.strip_suffix("am")?, false),
+    };
+    let hour: i8 = hour.trim().parse().ok().filter(|hour| (1..=12).contains(hour))?;
+    jiff::civil::Time::new(hour % 12 + if is_afternoon { 12 } else { 0 }, 0, 0, 0).ok()
+}
+
+/// `nov 17th 2026`, with or without the year.
+fn day(words: &[String], this_year: i16) -> Option<jiff::civil::Date> {
+    const MONTHS: [&str; 12] =
+        ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"];
+    let month = MONTHS.iter().position(|month| words[0].starts_with(month))?;
+    let day = words.get(1)?.trim_end_matches(|c: char| c.is_alphabetic()).parse().ok()?;
+    let year = words.get(2).map_or(Some(this_year), |year| year.parse().ok())?;
+    jiff::civil::Date::new(year, i8::try_from(month + 1).ok()?, day).ok()
+}

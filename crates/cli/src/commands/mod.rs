@@ -17,6 +17,7 @@ pub(crate) mod init;
 pub(crate) mod journal;
 pub(crate) mod know;
 pub(crate) mod mcp;
+pub(crate) mod pane;
 pub(crate) mod radar;
 pub(crate) mod record;
 pub(crate) mod release;
