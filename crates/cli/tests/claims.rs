@@ -290,7 +290,7 @@ fn tasks_come_from_the_spec_and_are_taken_once() {
         Claimed TASK-01: Model (#1).
         [exit 0]
         Raven$ consort task next
-        [stderr] Error: nothing is ready in login.md: 1 of 4 done, 1 in hand, the others wait for them
+        [stderr] Error: nothing is ready in login.md: 1 of 4 done, 1 claimed, the others wait for them
         [stderr] Hint: `consort task list` shows who has what
         [exit 4]
         Raven$ consort task claim TASK-01

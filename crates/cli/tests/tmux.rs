@@ -160,13 +160,14 @@ fn init_asks_once() {
     let home = [("HOME".to_owned(), world.home().display().to_string())];
     let line = format!("{} init --agent claude --agent pi; sleep 60", env!("CARGO_BIN_EXE_consort"));
     let tmux = Tmux::start(&world, &home, &["sh", "-c", &line]);
-    tmux.shows("Claude Code: 13 hooks, MCP server, primer, 57 allow rules");
+    let rules = consort_agents::allow::RULES;
+    tmux.shows(&format!("Claude Code: 13 hooks, MCP server, primer, {rules} allow rules"));
     tmux.shows("pi: a plugin, primer");
     tmux.shows("Connect these 2? [Y/n/d]");
     tmux.run(&["send-keys", "d", "Enter"]);
     tmux.shows("+++ ");
     tmux.run(&["send-keys", "m", "Enter"]);
-    tmux.shows("Claude Code: 13 hooks, primer, 57 allow rules");
+    tmux.shows(&format!("Claude Code: 13 hooks, primer, {rules} allow rules"));
     tmux.run(&["send-keys", "a", "Enter"]);
     tmux.shows("Claude Code: 13 hooks, primer\n");
     assert!(!world.home().join(".claude").exists());
