@@ -22,7 +22,7 @@ Everyday:
 Groups:
   holds                 list, contest, override, restore
   radar                 list, show, history, topics, merges
-  pane                  explain (what a saved screen shows)
+  pane                  explain (a saved screen)
   agent                 join, leave, rename, handoff, suggest
   know                  search, show, list, …; ask, record, act, cache,
                         watch-files
