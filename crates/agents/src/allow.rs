@@ -18,10 +18,6 @@ const NAME: &str = "consort";
 
 /// The verbs that need no permission: they look, or change what is the agent's own.
 pub const ALLOWED: &[&str] = &[
-    "ask",
-    "cache get",
-    "cache put",
-    "cache size",
     "claim",
     "claims",
     "contest",
@@ -33,10 +29,15 @@ pub const ALLOWED: &[&str] = &[
     "inbox",
     "journal tail",
     "journal verify",
+    "know add",
     "know adopt",
     "know as-of",
+    "know cache get",
+    "know cache put",
+    "know cache size",
     "know history",
     "know list",
+    "know query",
     "know renew",
     "know save",
     "know search",
@@ -46,7 +47,6 @@ pub const ALLOWED: &[&str] = &[
     "know suggest",
     "overlaps",
     "radar",
-    "record",
     "release",
     "rename",
     "reservations",
@@ -69,8 +69,6 @@ pub const ALLOWED: &[&str] = &[
 /// The verbs that are asked about: they change settings or others' protection, run other
 /// programs, read any file, serve, or are for people and for git.
 pub const ASKED: &[&str] = &[
-    "act",
-    "cache clear",
     "chat",
     "completions",
     "config accept",
@@ -88,13 +86,17 @@ pub const ASKED: &[&str] = &[
     "init",
     "join",
     "journal rebuild",
+    "know apply",
+    "know cache clear",
     "know export",
     "know forget",
     "know import",
     "know join",
     "know merge",
+    "know sync",
     "know take-in",
     "know try",
+    "know watch",
     "leave",
     "mcp",
     "override",
@@ -105,7 +107,6 @@ pub const ASKED: &[&str] = &[
     "token revoke",
     "uninit",
     "up",
-    "watch-files",
     "with",
 ];
 

@@ -49,14 +49,19 @@ use crate::world;
 
 /// What may be asked for.
 const COMMANDS: &[&str] = &[
-    "ask",
     "claim",
     "claims",
     "contest",
     "explain",
     "inbox",
+    "know add",
+    "know history",
+    "know list",
+    "know query",
+    "know search",
+    "know show",
+    "know stale",
     "leave",
-    "record",
     "release",
     "rename",
     "reservations",
@@ -194,7 +199,10 @@ fn may_be_asked(words: &[OsString]) -> bool {
     let words: Option<Vec<&str>> = words.iter().map(|word| word.to_str()).collect();
     let is_refused = |word: &&str| REFUSED.contains(&word.split('=').next().unwrap_or_default());
     words.is_some_and(|words| {
-        words.first().is_some_and(|first| COMMANDS.contains(first)) && !words.iter().any(is_refused)
+        let verb = words.iter().take(2).copied().collect::<Vec<_>>().join(" ");
+        let is_known =
+            words.first().is_some_and(|first| COMMANDS.contains(first)) || COMMANDS.contains(&&*verb);
+        is_known && !words.iter().any(is_refused)
     })
 }
 

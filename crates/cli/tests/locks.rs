@@ -36,7 +36,7 @@ fn git_never_runs_under_the_write_lock() {
         &["release", "src/"],
         &["task", "next", "--spec", "spec.md"],
         &["tasks", "--spec", "spec.md"],
-        &["record", "principle", "one", "text"],
+        &["know", "add", "principle", "one", "text"],
         &["handoff", "Falcon"],
         &["overlaps"],
         &["who"],

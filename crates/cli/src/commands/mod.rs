@@ -1,9 +1,6 @@
 //! The commands, one file each and named like the command: its arguments, what it asks
 //! of the app, what it prints.
 
-pub(crate) mod act;
-pub(crate) mod ask;
-pub(crate) mod cache;
 pub(crate) mod chat;
 pub(crate) mod claim;
 pub(crate) mod claims;
@@ -28,7 +25,6 @@ pub(crate) mod mcp;
 pub(crate) mod overlaps;
 pub(crate) mod r#override;
 pub(crate) mod radar;
-pub(crate) mod record;
 pub(crate) mod release;
 pub(crate) mod rename;
 pub(crate) mod reserve;
@@ -43,7 +39,6 @@ pub(crate) mod token;
 pub(crate) mod uninit;
 pub(crate) mod up;
 pub(crate) mod wait;
-pub(crate) mod watch_files;
 pub(crate) mod who;
 pub(crate) mod whoami;
 pub(crate) mod with;

@@ -1,8 +1,9 @@
-//! Asking and recording knowledge, as the commands `ask`, `act`, `record` and `know`
-//! share it.
+//! Asking and recording knowledge, as the commands of the group `know` share it.
 
+pub(crate) mod envelope;
 pub(crate) mod file;
 pub(crate) mod git_file;
+pub(crate) mod watch;
 
 use std::sync::Arc;
 
@@ -30,6 +31,9 @@ pub(crate) struct ScopeArgs {
     /// What is yours in every project, instead of this project's
     #[arg(long)]
     global: bool,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 impl ScopeArgs {
@@ -86,7 +90,8 @@ pub(crate) fn act(
     };
     let outcome = opened.app.act_with(&mut *index, &request)?;
     if json {
-        return world.out.json(&outcome);
+        let recorded = serde_json::to_value(&outcome).unwrap_or_default();
+        return envelope::one(world, opened.app.host().now(), "recorded", &recorded);
     }
     if outcome.duplicate {
         return world.out.line(format!("Recorded before as #{}.", outcome.number));
