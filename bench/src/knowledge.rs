@@ -88,7 +88,7 @@ fn actions(from: usize, count: usize) -> Vec<Value> {
 /// Through one server, as quick as it goes.
 fn fill(home: &Home, count: usize) -> Duration {
     let begun = Instant::now();
-    let mut import = home.consort(&["know", "import", "/dev/stdin"]);
+    let mut import = home.consort(&["know", "import", "-"]);
     let mut child = import.stdin(Stdio::piped()).stdout(Stdio::null()).spawn().unwrap();
     let mut input = child.stdin.take().unwrap();
     for action in actions(0, count) {

@@ -1,6 +1,7 @@
 //! The command `consort know import`: takes in knowledge from a file or a directory:
 //! ours, or a memory server's; or lists what a file of instructions says.
 
+use std::io::Read as _;
 use std::path::Path;
 
 use consort_core::knowledge::ActRequest;
@@ -30,7 +31,7 @@ const LONGEST: u64 = 64 << 20;
 
 #[derive(clap::Args)]
 pub(crate) struct Args {
-    /// A .yjs file, what `export` wrote, a memory server's JSONL, or a Markdown file such as CLAUDE.md
+    /// A .yjs file, what `export` wrote, a memory server's JSONL, or a Markdown file such as CLAUDE.md; `-` reads standard input
     file: std::path::PathBuf,
     /// Of the candidates in a Markdown file, record these: `1,3` or `all`
     #[arg(long, value_name = "NUMBERS")]
@@ -72,7 +73,12 @@ pub(super) fn run(world: &World, args: &Args) -> CommandResult {
 }
 
 fn read(path: &Path) -> Result<String, CommandError> {
-    let bytes = consort_files::read(path, LONGEST);
+    let bytes = if path.as_os_str() == "-" {
+        let mut bytes = Vec::new();
+        std::io::stdin().lock().take(LONGEST).read_to_end(&mut bytes).map(|_| bytes)
+    } else {
+        consort_files::read(path, LONGEST)
+    };
     let bytes = bytes.map_err(|error| CommandError::file("cannot read", path, error))?;
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
