@@ -33,7 +33,10 @@ pub(crate) fn run(rounds: usize, many: usize) {
             ("know query: filter over all of them", asked(&home, FILTER)),
             ("know query: one by its name", asked(&home, "(get-principle \"principle-77\")")),
             ("know query: search", asked(&home, "(map :name (search-knowledge \"number 77\"))")),
-            ("know query: as of a moment ago", asked(&home, "(as-of \"1s\" (lambda () (length (get-principles))))")),
+            (
+                "know query: as of a moment ago",
+                asked(&home, "(as-of \"1s\" (lambda () (length (get-principles))))"),
+            ),
             ("know add: one", home.consort(&["know", "add", "principle", "principle-77", "confidence=0.5"])),
         ];
         let mut times: Vec<(String, Vec<Duration>)> =

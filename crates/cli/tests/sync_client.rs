@@ -132,7 +132,8 @@ fn a_server_watches_the_files_of_those_at_work() {
     let ran = world.run_as(Some("s1"), &["know", "add", "file", "a.rs", "What it is"]);
     assert_eq!(ran.code, 0, "{ran}");
     let (server, _) = serve(&world, "0");
-    let marks = || world.run("journal tail -n 50").stdout.matches("consort: something known was changed").count();
+    let marks =
+        || world.run("journal tail -n 50").stdout.matches("consort: something known was changed").count();
     let before = marks();
     let end = Instant::now() + Duration::from_secs(60);
     // The server may not have looked before the first change.

@@ -30,7 +30,8 @@ pub(crate) fn error(world: &World, error: &CommandError) -> CommandResult {
 pub(crate) fn item(known: &Known) -> Value {
     let mut item = Map::new();
     item.insert("kind".into(), known.kind.as_str().into());
-    item.insert("name".into(), known.name.as_str().into());
+    // The parts of a relationship's name are kept apart by what nobody types.
+    item.insert("name".into(), known.name.replace('\u{1f}', " ").into());
     for (name, value) in &known.fields {
         item.entry(name.as_str()).or_insert_with(|| value.clone());
     }

@@ -9,6 +9,7 @@ use std::sync::Arc;
 
 use consort_core::knowledge::ActRequest;
 use consort_core::knowledge::Scope;
+use consort_core::presence::Caller;
 use consort_knowledge::Answer;
 use consort_knowledge::Format;
 use consort_knowledge::JournalPast;
@@ -56,7 +57,13 @@ pub(crate) fn ask(
     let moment = |text: &str| time::moment(text, now, &worktree);
     let mut past = JournalPast { app: &mut opened.app, scope, moment: &moment };
     let question = Question { scope, source, format, tokens, is_cancelled: Arc::default() };
-    Ok(consort_knowledge::ask(&mut Session::new(), &*index, &mut past, &question)?)
+    let answer = consort_knowledge::ask(&mut Session::new(), &*index, &mut past, &question)?;
+    if !answer.shown.is_empty()
+        && let Ok(Caller::Agent(agent)) = opened.caller()
+    {
+        opened.app.note_shown(&agent.session, &answer.shown);
+    }
+    Ok(answer)
 }
 
 /// How a batch is recorded.

@@ -219,3 +219,21 @@ fn what_is_shown_is_compared_with_the_file_as_it_is() {
     assert!(is_stale().contains("src/model.rs"));
     assert_eq!(world.run("journal verify").code, 0);
 }
+
+/// Also what a session has asked for itself.
+#[test]
+fn what_a_session_was_shown_and_became_stale_is_told_with_its_next_prompt() {
+    let world = world();
+    fs::create_dir_all(world.project().join("src")).unwrap();
+    fs::write(world.project().join("src/model.rs"), "one").unwrap();
+    act(&world, Some("s1"), &some());
+    let shown = world.run_as(Some("s2"), &["know", "show", "src/model.rs"]);
+    assert_eq!(shown.code, 0, "{shown}");
+    world.told("s2", "UserPromptSubmit", &json!({ "prompt": "go on" }));
+    fs::write(world.project().join("src/model.rs"), "two").unwrap();
+    world.run("know watch --once");
+    let told = world.told("s2", "UserPromptSubmit", &json!({ "prompt": "go on" })).unwrap_or_default();
+    assert!(told.contains("What you were told of file src/model.rs may no longer hold"), "{told}");
+    let other = world.told("s1", "UserPromptSubmit", &json!({ "prompt": "go on" })).unwrap_or_default();
+    assert!(!other.contains("file src/model.rs may no longer hold"), "{other}");
+}

@@ -41,7 +41,12 @@ pub fn told(known: &Known) -> Option<(f64, String)> {
 
 /// What something is called where it is told.
 pub(super) fn shown_as(known: &Known) -> String {
-    format!("{} {}", known.kind.as_str(), text::foreign(known.text(known.kind.key_field()), 60))
+    shown_name(known.kind, known.text(known.kind.key_field()))
+}
+
+/// The same by its name.
+pub(super) fn shown_name(kind: Kind, name: &str) -> String {
+    format!("{} {}", kind.as_str(), text::foreign(name, 60))
 }
 
 /// What is called so in a digest, what was stale already not counted.

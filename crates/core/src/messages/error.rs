@@ -91,9 +91,7 @@ impl Explain for Refusal {
                 "leave it out, and name where it is kept; the person may send it with `--even-so`".into()
             }
             Self::Alone => "`--everywhere` reaches the agents of other projects, `@me` the person".into(),
-            Self::Nobody => {
-                "name an agent, `all` or `@me`; `--reply` alone answers its sender".into()
-            }
+            Self::Nobody => "name an agent, `all` or `@me`; `--reply` alone answers its sender".into(),
             Self::Empty => "give the text as the last argument, or `-` to read it from standard input".into(),
             Self::TooLong { .. } => "put it in a file and send the path".into(),
             Self::NoSuchMessage { .. } => "`consort inbox --peek` and `consort sent` show numbers".into(),

@@ -31,7 +31,8 @@ impl App {
         };
         let index = self.knowledge_seen_from(&request.scope, &request.worktree)?;
         let mut found = Vec::new();
-        for kind in Kind::ALL {
+        // What ties things together is looked at with them.
+        for kind in Kind::NAMED {
             match &request.name {
                 Some(name) => found.extend(index.known(&request.scope, kind, name)?),
                 None => index.each(&request.scope, kind, &mut |row| {
