@@ -179,6 +179,13 @@ fn the_past_can_be_asked() {
     // What history tells can be asked for.
     let first = ask(&world, "(@ (first (history \"a\")) :at)");
     assert_eq!(then(first.trim_matches('"')), "\"first words\"\n");
+    // A day is meant to its end.
+    assert!(then(&first.trim_matches('"')[..10]).contains("words"));
+    // A link is one line of it.
+    act(&world, Some("s1"), &json!([["link-entities", { "from": "a", "to": "elsewhere", "type": "uses" }]]));
+    let links = bare(&world, "(filter (lambda (h) (equal? (@ h :field) \"link\")) (history \"a\"))");
+    assert!(links.contains("a uses elsewhere"), "{links}");
+    assert!(!bare(&world, "(history \"a\")").contains("from-id"));
 }
 
 /// A store that was put back to what it was has an index that knows too much.
