@@ -30,11 +30,14 @@ pub(crate) fn run(rounds: usize, many: usize) {
         println!("{count} principles recorded in batches of 50: {:.1} s", taken.as_secs_f64());
         let mut candidates = [
             ("floor: a process that does nothing", floor()),
-            ("ask: filter over all of them", asked(&home, FILTER)),
-            ("ask: one by its name", asked(&home, "(get-principle \"principle-77\")")),
-            ("ask: search", asked(&home, "(map :name (search-knowledge \"number 77\"))")),
-            ("ask: as of a moment ago", asked(&home, "(as-of \"1s\" (lambda () (length (get-principles))))")),
-            ("record: one", home.consort(&["record", "principle", "principle-77", "confidence=0.5"])),
+            ("know query: filter over all of them", asked(&home, FILTER)),
+            ("know query: one by its name", asked(&home, "(get-principle \"principle-77\")")),
+            ("know query: search", asked(&home, "(map :name (search-knowledge \"number 77\"))")),
+            (
+                "know query: as of a moment ago",
+                asked(&home, "(as-of \"1s\" (lambda () (length (get-principles))))"),
+            ),
+            ("know add: one", home.consort(&["know", "add", "principle", "principle-77", "confidence=0.5"])),
         ];
         let mut times: Vec<(String, Vec<Duration>)> =
             candidates.iter().map(|(name, _)| ((*name).to_owned(), Vec::new())).collect();
@@ -69,7 +72,7 @@ fn floor() -> Command {
 }
 
 fn asked(home: &Home, expression: &str) -> Command {
-    home.consort(&["ask", expression])
+    home.consort(&["know", "query", expression])
 }
 
 /// As sessions record them: seven fields each.
@@ -88,7 +91,7 @@ fn actions(from: usize, count: usize) -> Vec<Value> {
 /// Through one server, as quick as it goes.
 fn fill(home: &Home, count: usize) -> Duration {
     let begun = Instant::now();
-    let mut import = home.consort(&["know", "import", "/dev/stdin"]);
+    let mut import = home.consort(&["know", "import", "-"]);
     let mut child = import.stdin(Stdio::piped()).stdout(Stdio::null()).spawn().unwrap();
     let mut input = child.stdin.take().unwrap();
     for action in actions(0, count) {

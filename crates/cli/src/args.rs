@@ -83,20 +83,9 @@ enum Command {
     /// Register, rename and remove agents, and hand over their work
     #[command(subcommand)]
     Agent(commands::agent::Command),
-    /// Ask what is known here, in a small language
-    Ask(commands::ask::Args),
-    /// Record something that was learned
-    Record(commands::record::Args),
-    /// Record a batch of actions, as a whole or not at all
-    Act(commands::act::Args),
-    /// Look into what is known, and carry it to and from git
+    /// Record what was learned, ask for it, and carry it to and from git
     #[command(subcommand)]
     Know(commands::know::Command),
-    /// Notice when files change that something is known of
-    WatchFiles(commands::watch_files::Args),
-    /// Keep results that follow from a file's content alone
-    #[command(subcommand)]
-    Cache(commands::cache::Command),
     /// Serve an agent's session over MCP, on standard input and output
     Mcp(commands::mcp::Args),
     /// Serve MCP clients and programs of yours over HTTP, on this machine
@@ -213,12 +202,7 @@ fn run_command(world: &World, command: Command) -> Result<ExitCode, CommandError
         Command::Pane(command) => done(commands::pane::run(world, &command)),
         Command::Radar(args) => done(commands::radar::run(world, &args)),
         Command::Agent(command) => done(commands::agent::run(world, &command)),
-        Command::Ask(args) => commands::ask::run(world, &args),
-        Command::Record(args) => done(commands::record::run(world, &args)),
-        Command::Act(args) => done(commands::act::run(world, &args)),
         Command::Know(command) => commands::know::run(world, &command),
-        Command::WatchFiles(args) => done(commands::watch_files::run(world, &args)),
-        Command::Cache(command) => commands::cache::run(world, &command),
         Command::Shield(args) => Ok(crate::shield::run(&args.words())),
         Command::Mcp(args) => done(commands::mcp::run(world, &args)),
         Command::Serve(args) => done(commands::serve::run(world, &args)),

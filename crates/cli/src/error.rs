@@ -58,6 +58,15 @@ impl CommandError {
         text
     }
 
+    /// The same as data.
+    pub(crate) fn facts(&self) -> serde_json::Value {
+        let (kind, hints) = match self {
+            Self::Explained { kind, hints, .. } => (format!("{kind:?}").to_lowercase(), hints.as_slice()),
+            Self::Told | Self::Pipe => ("user".to_owned(), [].as_slice()),
+        };
+        serde_json::json!({ "kind": kind, "message": self.in_a_line(), "hints": hints })
+    }
+
     /// What and why, without what to do.
     pub(crate) fn in_a_line(&self) -> String {
         let text = self.render();

@@ -24,8 +24,7 @@ Groups:
   radar                 list, show, history, topics, merges
   pane                  explain (a saved screen)
   agent                 join, leave, rename, handoff, suggest
-  know                  search, show, list, …; ask, record, act, cache,
-                        watch-files
+  know                  search, show, add, query, apply, …
 Set-up:
   init, uninit, doctor, config, token, completions, with <cli> (one run)
 Plumbing:

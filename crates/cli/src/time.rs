@@ -38,8 +38,14 @@ pub(crate) fn parse_since(text: &str, now: Timestamp) -> Result<Timestamp, Comma
     ))
 }
 
-/// The same, or when a commit was made. A second that is named is meant to its end.
+/// The same, or when a commit was made. A day or a second that is named is meant to its end.
 pub(crate) fn moment(text: &str, now: Timestamp, worktree: &Path) -> Option<Timestamp> {
+    if text.len() == "2026-11-01".len()
+        && let Ok(day) = text.parse::<jiff::civil::Date>()
+    {
+        let next = day.tomorrow().ok()?.to_zoned(jiff::tz::TimeZone::system()).ok()?;
+        return Some(Timestamp(next.timestamp().as_millisecond() - 1));
+    }
     let second = |at: i64| Timestamp(at * Timestamp::SECOND + Timestamp::SECOND - 1);
     match parse_since(text, now) {
         Ok(at) if at.0 % Timestamp::SECOND != 0 || text.parse::<jiff::Span>().is_ok() => Some(at),

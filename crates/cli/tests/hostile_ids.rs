@@ -181,7 +181,7 @@ fn commands(id: &str) {
         &["reserve", id],
         &["explain", id],
         &["reserve", "--advisory", id],
-        &["cache", "get", id, id],
+        &["know", "cache", "get", id, id],
         &["config", "set", id, id],
         &["know", "show", id],
         &["who", "--json"],

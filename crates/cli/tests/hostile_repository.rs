@@ -76,12 +76,12 @@ fn use_everything(pid: &str) {
         &["explain", "notes/"],
         // From here on it is an agent that calls.
         &["agent", "join", "--pid", pid, "--session", "s1", "--spec", "spec.md"],
-        &["record", "principle", "one", "text", "--set", "knowledge.save=true"],
+        &["know", "add", "principle", "one", "text", "--set", "knowledge.save=true"],
         &["know", "save"],
-        &["ask", "(get-principles)"],
+        &["know", "query", "(get-principles)"],
         &["task", "next"],
         &["reserve", "notes/"],
-        &["cache", "put", "spec.md", "x"],
+        &["know", "cache", "put", "spec.md", "x"],
         &["agent", "leave"],
     ] {
         run(arguments, "");

@@ -221,7 +221,7 @@ fn the_person_types_a_word_or_has_a_token() {
         .unwrap();
     assert!(String::from_utf8_lossy(&without.stderr).contains("consort token new"), "{without:?}");
     for change in
-        ["know save", "know import x.yjs", "watch-files --once", "cache clear", "record principle a b"]
+        ["know save", "know import x.yjs", "know watch --once", "know cache clear", "know add principle a b"]
     {
         let mut script = world.command("setsid");
         let refused = script.arg("-w").arg(world.program()).args(change.split(' ')).output().unwrap();

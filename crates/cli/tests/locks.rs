@@ -36,7 +36,7 @@ fn git_never_runs_under_the_write_lock() {
         &["release", "src/"],
         &["task", "next", "--spec", "spec.md"],
         &["task", "list", "--spec", "spec.md"],
-        &["record", "principle", "one", "text"],
+        &["know", "add", "principle", "one", "text"],
         &["agent", "handoff", "Falcon"],
         &["radar", "merges"],
         &["who"],

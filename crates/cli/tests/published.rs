@@ -89,12 +89,15 @@ fn a_damaged_index_is_made_again() {
     for n in 0..200 {
         let name = format!("rule-{n}");
         let text = format!("text of rule {n} {}", "about everything ".repeat(20));
-        assert_eq!(world.run_as(Some("s1"), &["record", "principle", &name, &text]).code, 0);
+        assert_eq!(world.run_as(Some("s1"), &["know", "add", "principle", &name, &text]).code, 0);
     }
-    let index = world.data().join("knowledge-12.db");
+    let index = world.data().join("knowledge-13.db");
     for page in 0..60_u64 {
-        let _ = fs::remove_file(world.data().join("knowledge-12.db-wal"));
-        assert!(world.run("ask (length(get-principles))").stdout.contains("200"), "before page {page}");
+        let _ = fs::remove_file(world.data().join("knowledge-13.db-wal"));
+        assert!(
+            world.run("know query (length(get-principles))").stdout.contains("200"),
+            "before page {page}"
+        );
         let size = fs::metadata(&index).unwrap().len();
         if page * 16_384 >= size {
             assert!(page > 2);
@@ -103,12 +106,12 @@ fn a_damaged_index_is_made_again() {
         let mut file = fs::OpenOptions::new().write(true).open(&index).unwrap();
         file.seek(SeekFrom::Start(page * 16_384)).unwrap();
         file.write_all(&vec![0; 16_384]).unwrap();
-        let _ = fs::remove_file(world.data().join("knowledge-12.db-wal"));
+        let _ = fs::remove_file(world.data().join("knowledge-13.db-wal"));
         for arguments in [
             &["know", "search", "everything"][..],
-            &["ask", "(length (get-principles))"],
+            &["know", "query", "(length (get-principles))"],
             &["know", "show", "rule-7"],
-            &["record", "principle", "rule-7", "text of rule 7"],
+            &["know", "add", "principle", "rule-7", "text of rule 7"],
         ] {
             let ran = world.run_as(Some("s1"), arguments);
             assert_eq!(ran.code, 0, "page {page}: {arguments:?}: {ran}");

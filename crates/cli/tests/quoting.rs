@@ -28,7 +28,7 @@ fn told(evil: &str) -> Vec<(&'static str, String)> {
     falcon(&["reserve", "--advisory", &format!("topic:{words}"), "--reason", words]);
     let batch = json!([["record-principle", { "name": format!("p{words}"), "description": words }]]);
     fs::write(world.path().join("batch.json"), batch.to_string()).unwrap();
-    falcon(&["act", "../batch.json"]);
+    falcon(&["know", "apply", "../batch.json"]);
     fs::write(world.project().join("spec.md"), format!("## TASK-01: {}\n", words.replace('\n', " ")))
         .unwrap();
     falcon(&["task", "next", "--spec", "spec.md"]);
@@ -66,7 +66,7 @@ fn told(evil: &str) -> Vec<(&'static str, String)> {
 /// Without what is quoted for a shell, where a name must stay what it is.
 fn without_shell_words(text: &str) -> String {
     let mut ours = text.replace(r"'\''", "");
-    for before in ["--timeout 90s '", "consort wait '", "consort holds contest '", "consort ask '"] {
+    for before in ["--timeout 90s '", "consort wait '", "consort holds contest '", "consort know query '"] {
         while let Some(from) = ours.find(before) {
             let Some(length) = ours[from + before.len()..].find('\'') else { break };
             ours.replace_range(from..from + before.len() + length + 1, "");

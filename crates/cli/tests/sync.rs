@@ -154,12 +154,12 @@ fn world() -> Sealed {
 }
 
 fn record(world: &Sealed, name: &str, description: &str) {
-    let ran = world.run_as(Some("s1"), &["record", "principle", name, description]);
+    let ran = world.run_as(Some("s1"), &["know", "add", "principle", name, description]);
     assert_eq!(ran.code, 0, "{ran}");
 }
 
 fn ask(world: &Sealed, expression: &str) -> String {
-    let ran = world.run_as(None, &["ask", expression]);
+    let ran = world.run_as(None, &["know", "query", expression]);
     assert_eq!(ran.code, 0, "{ran}");
     ran.stdout.trim_end().replace('"', "")
 }

@@ -109,17 +109,17 @@ fn columns_cost_less_than_json() {
     };
     let actions: Vec<Value> = PRINCIPLES.iter().enumerate().map(principle).chain((0..20).map(link)).collect();
     fs::write(world.path().join("batch.json"), json!(actions).to_string()).unwrap();
-    assert_eq!(world.run_as(None, &["act", "../batch.json"]).code, 0);
+    assert_eq!(world.run_as(None, &["know", "apply", "../batch.json"]).code, 0);
 
     let mut table = String::new();
     for (name, expression, least_pretty, least_compact) in
         [("principles", "(get-principles)", 40, 14), ("relationships", "(get-relationships)", 55, 38)]
     {
-        let columns = world.run_as(None, &["ask", expression]).stdout;
-        let json = world.run_as(None, &["ask", "--json", expression]).stdout;
-        let value: Value = serde_json::from_str(&json).unwrap();
+        let columns = world.run_as(None, &["know", "query", expression]).stdout;
+        let json = world.run_as(None, &["know", "query", "--json", expression]).stdout;
+        let value = serde_json::from_str::<Value>(&json).unwrap()["items"].take();
         assert_eq!(value.as_array().unwrap().len(), 20);
-        let records = world.run_as(None, &["ask", "--records", expression]).stdout;
+        let records = world.run_as(None, &["know", "query", "--records", expression]).stdout;
         let [pretty, compact, records, columns] =
             [serde_json::to_string_pretty(&value).unwrap(), value.to_string(), records, columns]
                 .map(|text| tokens(&text));

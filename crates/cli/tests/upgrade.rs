@@ -114,7 +114,7 @@ fn entries_without_a_form_are_rewritten() {
     // Predictions and knowledge.
     let past = world.run("radar history").stdout;
     assert!(past.contains("#2 Falcon and Raven") && past.contains("#1 Falcon and Raven"), "{past}");
-    assert!(world.run("ask (get-principles)").stdout.contains("small-steps"));
+    assert!(world.run("know query (get-principles)").stdout.contains("small-steps"));
     let verify = world.run("journal verify");
     assert_eq!(verify.code, 0, "{verify}");
 }

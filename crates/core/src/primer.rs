@@ -7,8 +7,8 @@ const TEXT: &str = include_str!("primer.md");
 pub fn for_shells() -> String {
     let command = |verb: &str| format!("consort {verb}");
     let mail = "What others send you comes with your tools' results; `consort inbox` has it too.";
-    let query = "consort ask '(overview)'";
-    rendered(": run its commands in a shell", mail, command, query, "consort record")
+    let query = "consort know query '(overview)'";
+    rendered(": run its commands in a shell", mail, command, query, "consort know add")
 }
 
 /// For clients of the MCP server.
@@ -33,7 +33,7 @@ mod tests {
     fn each_door_has_its_own_words() {
         let (shells, tools) = (for_shells(), for_tools());
         assert!(
-            shells.contains("`consort who`") && shells.contains("`consort ask '(overview)'`"),
+            shells.contains("`consort who`") && shells.contains("`consort know query '(overview)'`"),
             "{shells}"
         );
         assert!(tools.contains("`who`") && tools.contains("`query`") && tools.contains("`act`"), "{tools}");

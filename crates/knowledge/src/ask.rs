@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use consort_core::engine::StoreError;
+use consort_core::knowledge::Kind;
 use consort_core::knowledge::KnowledgeIndex;
 use consort_core::knowledge::Scope;
 use consort_scheme::Error;
@@ -17,6 +18,9 @@ use crate::functions::KnowledgeFunctions;
 use crate::notes;
 use crate::past::Past;
 use crate::tokens;
+
+/// How many of the things that an answer shows are remembered.
+const MOST_SHOWN: usize = 20;
 
 /// Below that, an answer says nothing.
 const SHORTEST: usize = 64;
@@ -39,6 +43,9 @@ pub struct Answer {
     pub text: String,
     /// Whether an expression failed; those before it are answered.
     pub has_failed: bool,
+    /// What it shows that is current, the first few: should that become stale, its reader
+    /// wants to hear of it.
+    pub shown: Vec<(Kind, String)>,
 }
 
 /// An error means that the index is damaged: it was removed, and the question can
@@ -66,7 +73,29 @@ pub fn ask(
         return Err(error);
     }
     let has_failed = results.iter().any(Result::is_err);
-    Ok(Answer { text: fitting(&results, question, &notes), has_failed })
+    let shown = shown(&results);
+    Ok(Answer { text: fitting(&results, question, &notes), has_failed, shown })
+}
+
+/// The records among the answers, whole or in a list.
+fn shown(results: &[Result<Value, Error>]) -> Vec<(Kind, String)> {
+    let mut found = Vec::new();
+    for value in results.iter().flatten() {
+        let one = std::slice::from_ref(value);
+        let members: Vec<&Value> = match value {
+            Value::List(all) => all.iter().take(MOST_SHOWN).collect(),
+            _ => one.iter().collect(),
+        };
+        for record in members.into_iter().filter(|one| matches!(one, Value::Record(..))) {
+            let kind = record.field("kind").as_str().and_then(Kind::named);
+            let name = record.field("name").as_str().map(str::to_owned);
+            if let (Some(kind), Some(name), false) = (kind, name, record.field("stale").is_true()) {
+                found.push((kind, name));
+            }
+        }
+    }
+    found.truncate(MOST_SHOWN);
+    found
 }
 
 /// The answer with its notes, within its tokens.

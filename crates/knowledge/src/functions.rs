@@ -273,31 +273,19 @@ impl KnowledgeFunctions<'_> {
         Ok(Value::dict(counts))
     }
 
+    /// Who said what of something, and who tied it to what.
     fn history(&mut self, name: &str, meter: &mut Meter) -> Called {
         let mut ids: Vec<String> = self.entities(name)?.into_iter().flat_map(|known| known.ids).collect();
+        let mut links: BTreeMap<String, String> = BTreeMap::new();
         for link in self.told(self.index.links(self.scope, name))? {
-            ids.extend(link.ids);
+            let tie = ["from", "type", "to"].map(|field| link.text(field)).join(" ");
+            links.extend(link.ids.into_iter().map(|id| (id, tie.clone())));
         }
+        ids.extend(links.keys().cloned());
         let said = self.past.history(&ids);
         let said = self.told(said)?;
         meter.cells(said.len() * 4)?;
-        let one = |stamped: &StampedEdit| {
-            let (field, said) = match &stamped.edit.change {
-                EditChange::Set { field, value: said } => (field.clone(), value(said)),
-                EditChange::Add { set, member, .. } => (format!("+{set}"), Value::string(member.as_str())),
-                EditChange::Remove { set, member } => (format!("-{set}"), Value::string(member.as_str())),
-            };
-            let commit = stamped.by.commit.as_deref().map_or(Value::Nil, Value::from);
-            Value::dict(vec![
-                ("at".into(), Value::string(stamped.at.utc())),
-                ("by".into(), Value::string(stamped.by.shown())),
-                ("field".into(), Value::string(field)),
-                ("value".into(), said),
-                ("commit".into(), commit),
-            ])
-        };
-        let is_ours = |stamped: &&StampedEdit| !matches!(&stamped.edit.change, EditChange::Set { field, .. } if field == "kind");
-        Ok(Value::list(said.iter().filter(is_ours).map(one).collect()))
+        Ok(Value::list(said.iter().filter_map(|stamped| row(stamped, &links)).collect()))
     }
 
     fn as_of(&mut self, when: &str, arguments: &[Value], meter: &mut Meter) -> Called {
@@ -336,4 +324,35 @@ fn shown(known: &Known) -> Value {
 
 fn list(all: &[Known]) -> Value {
     Value::list(all.iter().map(shown).collect())
+}
+
+/// How much of a commit's hash is shown.
+const SHORT_HASH: usize = 12;
+
+/// One line of a history. A link is one line, whatever it is recorded by.
+fn row(stamped: &StampedEdit, links: &BTreeMap<String, String>) -> Option<Value> {
+    let link = links.get(&stamped.edit.entity);
+    let (field, said) = match (&stamped.edit.change, link) {
+        (EditChange::Set { field, .. }, Some(tie)) if field == "type" => {
+            ("link".to_owned(), Value::string(tie.as_str()))
+        }
+        (EditChange::Set { field, value: said }, Some(_)) if field == "description" => {
+            ("link description".to_owned(), value(said))
+        }
+        (EditChange::Set { .. }, Some(_)) => return None,
+        (EditChange::Set { field, .. }, _) if field == "kind" => return None,
+        (EditChange::Set { field, value: said }, _) => (field.clone(), value(said)),
+        (EditChange::Add { set, member, .. }, _) => (format!("+{set}"), Value::string(member.as_str())),
+        (EditChange::Remove { set, member }, _) => (format!("-{set}"), Value::string(member.as_str())),
+    };
+    let commit = stamped.by.commit.as_deref();
+    let commit =
+        commit.map_or(Value::Nil, |commit| Value::string(commit.get(..SHORT_HASH).unwrap_or(commit)));
+    Some(Value::dict(vec![
+        ("at".into(), Value::string(stamped.at.utc())),
+        ("by".into(), Value::string(stamped.by.shown())),
+        ("field".into(), Value::string(field)),
+        ("value".into(), said),
+        ("commit".into(), commit),
+    ]))
 }

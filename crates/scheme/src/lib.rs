@@ -25,7 +25,7 @@
 //!   `nil`; an order with `nil` (`(> nil 1)`) does not hold.
 //! - `equal?`, `eqv?`, `eq?` and `=` are one: by content, numbers by value
 //!   (`(equal? 1 1.0)`), symbols like strings (`(equal? 'a "a")`).
-//! - There are lists, but no pairs: `(a . b)` stands only among parameters.
+//! - There are lists, but no pairs: `(a . b)` stands only among parameters, and `(cons a b)` is `(a b)`.
 //! - Whole numbers that overflow become floats, and so does a quotient that is
 //!   not whole.
 //! - A `lambda` of a `letrec` or of inner `define`s may use its neighbours and

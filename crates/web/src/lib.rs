@@ -15,3 +15,7 @@ mod sync;
 pub use guard::Token;
 pub use guard::Tokens;
 pub use server::HttpServer;
+pub use sync::Remote;
+pub use sync::SyncClient;
+pub use sync::SyncError;
+pub use sync::SyncNews;

@@ -51,6 +51,12 @@ pub(crate) struct Inner {
 }
 
 impl Inner {
+    /// With nobody connected.
+    pub(crate) fn new(open: OpenApp, calls: Arc<dyn ServedContext>, end: CancellationToken) -> Self {
+        let (rooms, sockets) = (SharedDocuments::default(), TaskTracker::new());
+        Self { open, calls, end, rooms, sockets }
+    }
+
     /// Does something with the store, opened for this alone: a slow call delays no
     /// other.
     pub(crate) async fn with<T: Send + 'static>(
@@ -70,8 +76,7 @@ impl Inner {
 impl HttpServer {
     /// Serves until `end`.
     pub fn new(open: OpenApp, calls: Arc<dyn ServedContext>, tokens: Tokens, end: CancellationToken) -> Self {
-        let (rooms, sockets) = (SharedDocuments::default(), TaskTracker::new());
-        let inner = Arc::new(Inner { open, calls, end, rooms, sockets });
+        let inner = Arc::new(Inner::new(open, calls, end));
         Self { inner, guard: Guard { tokens, hosts: Vec::new() }, others: Router::new() }
     }
 

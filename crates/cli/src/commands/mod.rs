@@ -1,10 +1,7 @@
 //! The commands, one file each and named like the command: its arguments, what it asks
 //! of the app, what it prints.
 
-pub(crate) mod act;
 pub(crate) mod agent;
-pub(crate) mod ask;
-pub(crate) mod cache;
 pub(crate) mod chat;
 pub(crate) mod completions;
 pub(crate) mod config;
@@ -19,7 +16,6 @@ pub(crate) mod know;
 pub(crate) mod mcp;
 pub(crate) mod pane;
 pub(crate) mod radar;
-pub(crate) mod record;
 pub(crate) mod release;
 pub(crate) mod reply;
 pub(crate) mod reserve;
@@ -31,7 +27,6 @@ pub(crate) mod token;
 pub(crate) mod uninit;
 pub(crate) mod up;
 pub(crate) mod wait;
-pub(crate) mod watch_files;
 pub(crate) mod who;
 pub(crate) mod whoami;
 pub(crate) mod with;

@@ -25,6 +25,7 @@ use tokio_util::sync::CancellationToken;
 use crate::connect;
 use crate::error::CommandError;
 use crate::error::CommandResult;
+use crate::knowledge;
 use crate::output;
 use crate::person;
 use crate::served_calls::ServedCalls;
@@ -57,6 +58,7 @@ pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let runtime = runtime.map_err(|error| failed("it cannot be begun", &error))?;
     world.save_in_background();
+    knowledge::watch::in_background(world);
     let served = runtime.block_on(serve(world, args, tokens));
     world.saved.finish();
     // A listener may be waited for a while longer; nobody hears it.

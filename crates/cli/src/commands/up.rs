@@ -26,6 +26,7 @@ use crate::connect::State;
 use crate::connect::Target;
 use crate::error::CommandError;
 use crate::error::CommandResult;
+use crate::knowledge;
 use crate::output;
 use crate::render::agents;
 use crate::world::Opened;
@@ -89,6 +90,7 @@ fn watch(world: &World, opened: &mut Opened, everywhere: bool, connected: bool) 
     let project = (!everywhere).then(|| Topic::Project(opened.project.id.clone()));
     let cannot_wait = |error| CommandError::file("cannot wait in", &world.paths.listeners(), error);
     let mut listener = Listener::open(&world.paths.listeners(), project.as_ref()).map_err(cannot_wait)?;
+    knowledge::watch::in_background(world);
     let _keys = Keys::take();
     let mut compared: Option<Instant> = None;
     loop {

@@ -1,13 +1,15 @@
-//! Asking and recording knowledge, as the commands `ask`, `act`, `record` and `know`
-//! share it.
+//! Asking and recording knowledge, as the commands of the group `know` share it.
 
+pub(crate) mod envelope;
 pub(crate) mod file;
 pub(crate) mod git_file;
+pub(crate) mod watch;
 
 use std::sync::Arc;
 
 use consort_core::knowledge::ActRequest;
 use consort_core::knowledge::Scope;
+use consort_core::presence::Caller;
 use consort_knowledge::Answer;
 use consort_knowledge::Format;
 use consort_knowledge::JournalPast;
@@ -30,6 +32,9 @@ pub(crate) struct ScopeArgs {
     /// What is yours in every project, instead of this project's
     #[arg(long)]
     global: bool,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 impl ScopeArgs {
@@ -52,7 +57,13 @@ pub(crate) fn ask(
     let moment = |text: &str| time::moment(text, now, &worktree);
     let mut past = JournalPast { app: &mut opened.app, scope, moment: &moment };
     let question = Question { scope, source, format, tokens, is_cancelled: Arc::default() };
-    Ok(consort_knowledge::ask(&mut Session::new(), &*index, &mut past, &question)?)
+    let answer = consort_knowledge::ask(&mut Session::new(), &*index, &mut past, &question)?;
+    if !answer.shown.is_empty()
+        && let Ok(Caller::Agent(agent)) = opened.caller()
+    {
+        opened.app.note_shown(&agent.session, &answer.shown);
+    }
+    Ok(answer)
 }
 
 /// How a batch is recorded.
@@ -86,7 +97,8 @@ pub(crate) fn act(
     };
     let outcome = opened.app.act_with(&mut *index, &request)?;
     if json {
-        return world.out.json(&outcome);
+        let recorded = serde_json::to_value(&outcome).unwrap_or_default();
+        return envelope::one(world, opened.app.host().now(), "recorded", &recorded);
     }
     if outcome.duplicate {
         return world.out.line(format!("Recorded before as #{}.", outcome.number));

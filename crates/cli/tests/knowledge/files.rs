@@ -63,8 +63,8 @@ fn changes_that_no_agent_made_are_noticed_too() {
     let path = world.project().join("src/model.rs");
     fs::write(&path, "one").unwrap();
     act(&world, Some("s1"), &some());
-    assert_eq!(world.run("watch-files --once").stdout, "");
-    let mut watcher = world.consort(["watch-files"]).stdout(std::process::Stdio::piped()).spawn().unwrap();
+    assert_eq!(world.run("know watch --once").stdout, "");
+    let mut watcher = world.consort(["know", "watch"]).stdout(std::process::Stdio::piped()).spawn().unwrap();
     let mut lines = std::io::BufReader::new(watcher.stdout.take().unwrap()).lines();
     std::thread::sleep(std::time::Duration::from_millis(300));
     fs::write(&path, "another").unwrap();
@@ -97,20 +97,20 @@ fn changes_that_no_agent_made_are_noticed_too() {
     // What was known before anyone watched is found as well.
     act(&world, Some("s1"), &json!([["confirm", { "path": "src/model.rs" }]]));
     fs::remove_file(&path).unwrap();
-    assert!(world.run("watch-files --once").stdout.contains("src/model.rs has changed"));
+    assert!(world.run("know watch --once").stdout.contains("src/model.rs has changed"));
 }
 
 #[test]
 fn results_are_kept_by_content() {
     let world = world();
     fs::write(world.project().join("a.rs"), "fn a() {}").unwrap();
-    let mut put = world.consort(["cache", "put", "a.rs", "symbols"]);
+    let mut put = world.consort(["know", "cache", "put", "a.rs", "symbols"]);
     assert_eq!(world.ran_with(&mut put, b"a").code, 0);
-    assert_eq!(world.run("cache get a.rs symbols").stdout, "a");
-    assert_eq!(world.run("cache size").stdout, "1 result, 1 byte\n");
+    assert_eq!(world.run("know cache get a.rs symbols").stdout, "a");
+    assert_eq!(world.run("know cache size").stdout, "1 result, 1 byte\n");
     fs::write(world.project().join("a.rs"), "fn b() {}").unwrap();
-    assert_eq!(world.run("cache get a.rs symbols").code, 1);
-    assert_eq!(world.run("cache clear").code, 0);
+    assert_eq!(world.run("know cache get a.rs symbols").code, 1);
+    assert_eq!(world.run("know cache clear").code, 0);
 }
 
 /// However a path is written, it is one file, and its content is known.
@@ -131,7 +131,7 @@ fn a_file_has_one_name_however_its_path_is_written() {
         assert!(ran.stdout.contains("file src/model.rs"), "{path}: {ran}");
     }
     // From a subdirectory, as it is seen there.
-    let mut command = world.consort(["record", "file", "model.rs", "The model"]);
+    let mut command = world.consort(["know", "add", "file", "model.rs", "The model"]);
     let ran = world.ran(command.current_dir(&src));
     assert!(ran.stdout.contains("updated file src/model.rs"), "{ran}");
     assert_eq!(bare(&world, "(names \"files\")"), "(src/model.rs)");
@@ -176,7 +176,7 @@ fn notes_are_free() {
         &json!([["record-note", { "description": "The staging server restarts at night." }]]),
     );
     assert!(ran.stdout.contains("recorded note the-staging-server-restarts-at-night"), "{ran}");
-    let ran = world.run_as(None, &["record", "note", "deploys", "Only on Tuesdays", "tags=ops"]);
+    let ran = world.run_as(None, &["know", "add", "note", "deploys", "Only on Tuesdays", "tags=ops"]);
     assert_eq!(ran.code, 0, "{ran}");
     assert_eq!(bare(&world, "(names \"notes\")"), "(deploys the-staging-server-restarts-at-night)");
     assert_eq!(bare(&world, "(@ (get-note \"deploys\") :tags)"), "(ops)");
@@ -218,4 +218,22 @@ fn what_is_shown_is_compared_with_the_file_as_it_is() {
     fs::remove_file(&path).unwrap();
     assert!(is_stale().contains("src/model.rs"));
     assert_eq!(world.run("journal verify").code, 0);
+}
+
+/// Also what a session has asked for itself.
+#[test]
+fn what_a_session_was_shown_and_became_stale_is_told_with_its_next_prompt() {
+    let world = world();
+    fs::create_dir_all(world.project().join("src")).unwrap();
+    fs::write(world.project().join("src/model.rs"), "one").unwrap();
+    act(&world, Some("s1"), &some());
+    let shown = world.run_as(Some("s2"), &["know", "show", "src/model.rs"]);
+    assert_eq!(shown.code, 0, "{shown}");
+    world.told("s2", "UserPromptSubmit", &json!({ "prompt": "go on" }));
+    fs::write(world.project().join("src/model.rs"), "two").unwrap();
+    world.run("know watch --once");
+    let told = world.told("s2", "UserPromptSubmit", &json!({ "prompt": "go on" })).unwrap_or_default();
+    assert!(told.contains("What you were told of file src/model.rs may no longer hold"), "{told}");
+    let other = world.told("s1", "UserPromptSubmit", &json!({ "prompt": "go on" })).unwrap_or_default();
+    assert!(!other.contains("file src/model.rs may no longer hold"), "{other}");
 }

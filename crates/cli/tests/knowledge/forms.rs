@@ -121,11 +121,11 @@ fn secrets_are_refused() {
     };
     let text = format!("It is: \n{secret}");
     assert_eq!(says(&act(&world, Some("s1"), &json!([["record-note", { "description": text }]]))), (1, true));
-    let recorded = world.run_as(Some("s1"), &["record", "note", "n", &text, "--even-so"]);
+    let recorded = world.run_as(Some("s1"), &["know", "add", "note", "n", &text, "--even-so"]);
     assert_eq!(says(&recorded), (1, true), "an agent cannot insist");
     assert_eq!(ask(&world, "(get-notes)"), "()");
     assert_eq!(says(&world.run_as(Some("s1"), &["send", "Raven", &text])), (1, true));
-    assert_eq!(world.run_as(None, &["record", "note", "n", &text, "--even-so"]).code, 0);
+    assert_eq!(world.run_as(None, &["know", "add", "note", "n", &text, "--even-so"]).code, 0);
     assert_eq!(world.run_as(None, &["send", "Raven", &text, "--even-so"]).code, 0);
 }
 
@@ -139,38 +139,86 @@ fn evidence_moves_confidence() {
         act(&world, Some("s1"), &json!([["add-evidence", props]]));
         bare(&world, "(@ (get-principle \"p\") :confidence)")
     };
-    world.run_as(None, &["record", "principle", "p", "some words"]);
+    world.run_as(None, &["know", "add", "principle", "p", "some words"]);
     assert_eq!(add(json!({ "evidence": "seen in tests" })), "0.6");
     assert_eq!(add(json!({ "evidence": ["seen in production", "seen in tests"] })), "0.68");
     assert_eq!(add(json!({ "evidence": "not on Windows", "against": true })), "0.54");
     assert_eq!(add(json!({ "evidence": "seen in tests" })), "0.54", "it was said before");
 }
 
-/// What was looked at again holds; what several had to read is worth a word.
+/// What was looked at again holds; the next session that touches its file is asked to look,
+/// and nobody else.
 #[test]
-fn things_are_renewed_and_suggested() {
+fn what_is_stale_is_renewed_by_the_next_who_touches_it() {
     let world = world();
     fs::write(world.project().join("README.md"), "one").unwrap();
-    world.run_as(None, &["record", "file", "README.md", "What it is"]);
+    world.run_as(None, &["know", "add", "file", "README.md", "What it is"]);
+    world.run_as(None, &["know", "add", "principle", "plain", "some words", "locations=README.md:1"]);
+    assert_eq!(world.run("know renew").stdout, "Nothing is stale.\n");
     fs::write(world.project().join("README.md"), "two").unwrap();
     assert!(bare(&world, "(map :name (get-stale))").contains("README.md"));
-    assert!(world.run("know renew README.md").stdout.contains("confirmed file README.md"));
-    assert_eq!(ask(&world, "(get-stale)"), "()");
-    assert!(world.run("know list file").stdout.contains("README.md"));
 
-    fs::write(world.project().join("core.rs"), "one").unwrap();
+    let asked = world.run("know renew").stdout;
+    assert!(asked.contains("touches README.md is asked to look again at file README.md"), "{asked}");
+    assert!(asked.contains("look again at principle plain"), "{asked}");
+    let told = read(&world, "s1", "README.md").unwrap_or_default();
+    assert!(told.contains("Your user asks you to look again"), "{told}");
+    assert!(told.contains("consort know renew --holds 'README.md'"), "{told}");
+    assert!(!read(&world, "s2", "README.md").unwrap_or_default().contains("look again"));
+
+    let holds = world.run_as(Some("s1"), &["know", "renew", "--holds", "README.md"]);
+    assert!(holds.stdout.contains("confirmed file README.md"), "{holds}");
+    let unknown = world.run("know renew nothing");
+    assert!(unknown.code == 1 && unknown.stderr.contains("nothing called `nothing` is known"), "{unknown}");
+    world.run_as(None, &["know", "add", "note", "n", "leans on nothing"]);
+    assert!(world.run("know renew n").stdout.contains("leans on no file"));
+}
+
+/// What several had to read is worth a word, and so is what was decided in messages.
+#[test]
+fn what_was_found_out_is_suggested() {
+    let world = world();
+    for name in ["core.rs", "README.md"] {
+        fs::write(world.project().join(name), "one").unwrap();
+    }
+    world.run_as(None, &["know", "add", "file", "README.md", "What it is"]);
     assert_eq!(world.run("know suggest").stdout, "Nothing stands out.\n");
     for session in ["s1", "s2"] {
         read(&world, session, "core.rs");
         read(&world, session, "README.md");
     }
+    world.run_as(Some("s1"), &["send", "all", "I looked at both. We decided to keep SQLite for the store."]);
+    world.run_as(Some("s1"), &["send", "all", "Shall we use pnpm?"]);
     let suggested = world.run("know suggest").stdout;
-    assert!(suggested.starts_with("core.rs: 2 sessions have read it; "), "{suggested}");
-    assert_eq!(suggested.lines().count(), 1);
+    let lines: Vec<&str> = suggested.lines().collect();
+    assert_eq!(lines.len(), 2, "{suggested}");
+    assert!(lines[0].starts_with("Message #1 of Falcon sounds like a decision; "), "{suggested}");
+    assert!(lines[0].contains("'We decided to keep SQLite for the store.'"), "{suggested}");
+    assert!(lines[1].starts_with("core.rs: 2 sessions have read it; "), "{suggested}");
+    world.run_as(None, &["know", "add", "decision", "sqlite", "We decided to keep SQLite for the store"]);
+    assert_eq!(world.run("know suggest").stdout.lines().count(), 1, "it was recorded");
 }
 
-fn read(world: &Sealed, session: &str, path: &str) {
+/// Projects are alike by the words in which they say what they know.
+#[test]
+fn similar_projects_are_found_without_a_question() {
+    let world = world();
+    assert!(world.run("know similar").stdout.starts_with("No other project"));
+    world.run_as(None, &["know", "add", "principle", "sync-spreads", "from the root", "tags=crdt"]);
+    for (name, thing, tag) in [("twin", "sync-merges", "crdt"), ("far", "bread", "oven")] {
+        let dir = world.path().join(name);
+        fs::create_dir(&dir).unwrap();
+        let mut add = world.consort(["know", "add", "principle", thing, "words", &format!("tags={tag}")]);
+        let ran = world.ran(add.current_dir(&dir));
+        assert_eq!(ran.code, 0, "{ran}");
+    }
+    let found = world.run("know similar").stdout;
+    assert!(found.starts_with("twin ") && found.contains("crdt, sync"), "{found}");
+    assert!(!found.contains("far"), "{found}");
+}
+
+fn read(world: &Sealed, session: &str, path: &str) -> Option<String> {
     let path = world.project().canonicalize().unwrap().join(path);
     let tool = json!({ "tool_name": "Read", "tool_input": { "file_path": path }, "tool_response": {} });
-    world.told(session, "PostToolUse", &tool);
+    world.told(session, "PostToolUse", &tool)
 }

@@ -143,15 +143,15 @@ fn agents_that_only_use_hooks_and_mcp_share_what_they_learn() {
 fn what_is_saved_piece_by_piece_is_the_whole_document() {
     let (one, other) = clones();
     for name in ["a", "b", "c"] {
-        one.run_as(None, &["record", "principle", name, "first words", "tags=x"]);
+        one.run_as(None, &["know", "add", "principle", name, "first words", "tags=x"]);
     }
     let saved = fs::read(file(&one)).unwrap();
     one.lose(&one.project().join(".consort"));
     one.run("know save");
     assert!(saved == fs::read(file(&one)).unwrap(), "the bytes are others");
     // What replaces something, and what comes after it.
-    one.run_as(None, &["record", "principle", "a", "second words"]);
-    one.run_as(None, &["record", "principle", "d", "first words"]);
+    one.run_as(None, &["know", "add", "principle", "a", "second words"]);
+    one.run_as(None, &["know", "add", "principle", "d", "first words"]);
     push(&one);
     pull(&other);
     let all = "(map (lambda (p) (list (@ p :name) (@ p :description))) (get-principles))";
@@ -160,7 +160,7 @@ fn what_is_saved_piece_by_piece_is_the_whole_document() {
     // Without the setting nothing is written.
     other.run_as(None, &["config", "set", "knowledge.save", "false"]);
     let before = fs::read(file(&other)).unwrap();
-    other.run_as(None, &["record", "principle", "e", "not saved"]);
+    other.run_as(None, &["know", "add", "principle", "e", "not saved"]);
     assert!(before == fs::read(file(&other)).unwrap());
 }
 
@@ -174,7 +174,7 @@ fn a_long_file_is_told_with_the_next_prompt() {
         .map(|n| json!(["record-principle", { "name": format!("long-{n}"), "description": long }]))
         .collect();
     fs::write(one.path().join("batch.json"), json!(many).to_string()).unwrap();
-    assert_eq!(one.run_as(None, &["act", "../batch.json"]).code, 0);
+    assert_eq!(one.run_as(None, &["know", "apply", "../batch.json"]).code, 0);
     assert!(fs::metadata(file(&one)).unwrap().len() > 256 << 10);
     push(&one);
     pull(&other);
@@ -222,7 +222,7 @@ fn appears(path: &Path) {
 #[test]
 fn foreign_values_are_checked_and_marked() {
     let (one, other) = clones();
-    one.run_as(None, &["record", "principle", "theirs", "some words", "confidence=0.5"]);
+    one.run_as(None, &["know", "add", "principle", "theirs", "some words", "confidence=0.5"]);
     // Somebody who writes the file with another program.
     let mut forged = consort_knowledge::document::Document::load(&fs::read(file(&one)).unwrap()).unwrap();
     let (id, entity) = forged.entities().into_iter().next().unwrap();
@@ -260,14 +260,14 @@ fn foreign_values_are_checked_and_marked() {
 fn concurrent_renames_keep_their_links() {
     let (one, other) = clones();
     for name in ["a", "b"] {
-        one.run_as(None, &["record", "principle", name, "some words"]);
+        one.run_as(None, &["know", "add", "principle", name, "some words"]);
     }
     push(&one);
     pull(&other);
     assert_eq!(ask(&other, "(length (get-principles))"), "2");
     let act = |world: &Sealed, action: Value| {
         fs::write(world.path().join("batch.json"), json!([action]).to_string()).unwrap();
-        let ran = world.run_as(None, &["act", "../batch.json"]);
+        let ran = world.run_as(None, &["know", "apply", "../batch.json"]);
         assert_eq!(ran.code, 0, "{ran}");
     };
     act(&one, json!(["rename", { "name": "a", "to": "renamed" }]));
@@ -294,7 +294,7 @@ fn concurrent_renames_keep_their_links() {
 #[test]
 fn a_clone_without_the_merge_driver_loses_no_side() {
     let (one, other) = clones();
-    one.run_as(None, &["record", "principle", "base", "some words"]);
+    one.run_as(None, &["know", "add", "principle", "base", "some words"]);
     push(&one);
     pull(&other);
     assert_eq!(ask(&other, "(length (get-principles))"), "1");
@@ -302,9 +302,9 @@ fn a_clone_without_the_merge_driver_loses_no_side() {
     let warned = other.run("know save").stderr;
     assert!(warned.contains("this clone cannot merge .consort/knowledge.yjs"), "{warned}");
     assert!(!one.run("know save").stderr.contains("cannot merge"));
-    one.run_as(None, &["record", "principle", "ones", "some words"]);
+    one.run_as(None, &["know", "add", "principle", "ones", "some words"]);
     push(&one);
-    other.run_as(None, &["record", "principle", "others", "some words"]);
+    other.run_as(None, &["know", "add", "principle", "others", "some words"]);
     git(&other, &["checkout", "-q", "--", ".gitattributes"]);
     git(&other, &["add", "-A"]);
     git(&other, &["commit", "-q", "-m", "mine"]);
@@ -327,13 +327,16 @@ fn a_clone_without_the_merge_driver_loses_no_side() {
 fn what_is_forgotten_is_gone_everywhere() {
     let (one, other) = clones();
     start(&one, "s1");
-    one.run_as(None, &["record", "principle", "kept", "stays"]);
-    one.run_as(None, &["record", "principle", "slip", "first hunter2 words", "tags=hunter2tag", "tags=x"]);
-    one.run_as(None, &["record", "principle", "slip", "second hunter2 words"]);
+    one.run_as(None, &["know", "add", "principle", "kept", "stays"]);
+    one.run_as(
+        None,
+        &["know", "add", "principle", "slip", "first hunter2 words", "tags=hunter2tag", "tags=x"],
+    );
+    one.run_as(None, &["know", "add", "principle", "slip", "second hunter2 words"]);
     push(&one);
     pull(&other);
     assert_eq!(crate::bare(&other, "(names \"principles\")"), "(kept slip)");
-    other.run_as(None, &["record", "principle", "slip", "third hunter2 words", "tags=hunter2again"]);
+    other.run_as(None, &["know", "add", "principle", "slip", "third hunter2 words", "tags=hunter2again"]);
     push(&other);
     pull(&one);
     assert!(ask(&one, "(get-principle \"slip\")").contains("third hunter2"));
@@ -352,11 +355,11 @@ fn what_is_forgotten_is_gone_everywhere() {
         assert_eq!(world.run("journal verify").code, 0);
     }
     // Both go on, and still understand each other.
-    other.run_as(None, &["record", "principle", "slip", "clean words"]);
+    other.run_as(None, &["know", "add", "principle", "slip", "clean words"]);
     push(&other);
     pull(&one);
     assert_eq!(ask(&one, "(@ (get-principle \"slip\") :description)"), "\"clean words\"");
-    one.run_as(None, &["record", "principle", "kept", "goes on"]);
+    one.run_as(None, &["know", "add", "principle", "kept", "goes on"]);
     push(&one);
     pull(&other);
     assert_eq!(ask(&other, "(@ (get-principle \"kept\") :description)"), "\"goes on\"");

@@ -5,6 +5,7 @@
 mod files;
 mod forms;
 mod git;
+mod json;
 mod queries;
 mod replicas;
 
@@ -23,11 +24,11 @@ fn world() -> Sealed {
 
 fn act(world: &Sealed, session: Option<&str>, actions: &Value) -> consort_testkit::Ran {
     fs::write(world.path().join("batch.json"), json!({ "actions": actions }).to_string()).unwrap();
-    world.run_as(session, &["act", "../batch.json"])
+    world.run_as(session, &["know", "apply", "../batch.json"])
 }
 
 fn ask(world: &Sealed, expression: &str) -> String {
-    let ran = world.run_as(None, &["ask", expression]);
+    let ran = world.run_as(None, &["know", "query", expression]);
     assert_eq!(ran.stderr, "", "{ran}");
     ran.stdout.trim_end().to_owned()
 }
@@ -89,7 +90,7 @@ fn what_one_records_everyone_can_ask() {
     ] {
         assert_eq!(bare(&world, expression), answer.trim_end(), "{expression}");
     }
-    let failed = world.run_as(None, &["ask", "(length (get-principles)) (get-principels)"]);
+    let failed = world.run_as(None, &["know", "query", "(length (get-principles)) (get-principels)"]);
     assert_eq!((failed.code, failed.stdout.lines().next()), (1, Some("2")), "{failed}");
     assert!(failed.stdout.contains("(error ") && failed.stdout.contains("get-principles"), "{failed}");
     assert_eq!(world.run("journal verify").code, 0);
@@ -112,18 +113,20 @@ fn a_batch_is_all_or_nothing_and_once_if_asked() {
             r#"[["record-principle", {"name": "a", "description": "d"}]]"#,
         )
         .unwrap();
-        assert_eq!(world.run_as(Some("s1"), &["act", "../batch.json", "--key", "k"]).stdout, said);
+        assert_eq!(world.run_as(Some("s1"), &["know", "apply", "../batch.json", "--key", "k"]).stdout, said);
     }
     assert_eq!(
-        world.run_as(Some("s1"), &["record", "principle", "a", "confidence=0.3", "tags=x", "tags=y"]).stdout,
+        world
+            .run_as(Some("s1"), &["know", "add", "principle", "a", "confidence=0.3", "tags=x", "tags=y"])
+            .stdout,
         "#2: updated principle a\n"
     );
     assert_eq!(bare(&world, "(@ (get-principle \"a\") :tags)"), "(x y)");
     // Yours alone is another shelf.
-    world.run_as(None, &["record", "principle", "mine", "everywhere", "--global"]);
+    world.run_as(None, &["know", "add", "principle", "mine", "everywhere", "--global"]);
     assert_eq!(bare(&world, "(map :name (get-principles))"), "(a)");
     assert_eq!(
-        world.run_as(None, &["ask", "--global", "(map :name (get-principles))"]).stdout,
+        world.run_as(None, &["know", "query", "--global", "(map :name (get-principles))"]).stdout,
         "(\"mine\")\n"
     );
 }
@@ -137,7 +140,8 @@ fn nothing_is_lost_with_eight_who_write_at_once() {
             scope.spawn(move || {
                 for number in 0..100 {
                     let name = format!("p-{writer}-{number}");
-                    let ran = world.run_as(None, &["record", "principle", &name, "one of eight hundred"]);
+                    let ran =
+                        world.run_as(None, &["know", "add", "principle", &name, "one of eight hundred"]);
                     assert_eq!(ran.code, 0, "{ran}");
                 }
             });
@@ -146,8 +150,8 @@ fn nothing_is_lost_with_eight_who_write_at_once() {
     assert_eq!(ask(&world, "(length (get-principles))"), "800");
     // The index is never the truth.
     for damage in [b"".as_slice(), b"no database at all"] {
-        fs::remove_file(world.data().join("knowledge-12.db-wal")).ok();
-        fs::write(world.data().join("knowledge-12.db"), damage).unwrap();
+        fs::remove_file(world.data().join("knowledge-13.db-wal")).ok();
+        fs::write(world.data().join("knowledge-13.db"), damage).unwrap();
         assert_eq!(ask(&world, "(length (get-principles))"), "800");
     }
 }
@@ -155,11 +159,11 @@ fn nothing_is_lost_with_eight_who_write_at_once() {
 #[test]
 fn the_past_can_be_asked() {
     let world = world();
-    world.run_as(Some("s1"), &["record", "principle", "a", "first words"]);
+    world.run_as(Some("s1"), &["know", "add", "principle", "a", "first words"]);
     std::thread::sleep(std::time::Duration::from_millis(1_100));
     world.git(&["commit", "-q", "--allow-empty", "-m", "between"]);
     std::thread::sleep(std::time::Duration::from_millis(1_100));
-    world.run_as(Some("s2"), &["record", "principle", "a", "second words"]);
+    world.run_as(Some("s2"), &["know", "add", "principle", "a", "second words"]);
     let then = |when: &str| {
         world.run_as(None, &["know", "as-of", when, "(@ (get-principle \"a\") :description)"]).stdout
     };
@@ -175,13 +179,20 @@ fn the_past_can_be_asked() {
     // What history tells can be asked for.
     let first = ask(&world, "(@ (first (history \"a\")) :at)");
     assert_eq!(then(first.trim_matches('"')), "\"first words\"\n");
+    // A day is meant to its end.
+    assert!(then(&first.trim_matches('"')[..10]).contains("words"));
+    // A link is one line of it.
+    act(&world, Some("s1"), &json!([["link-entities", { "from": "a", "to": "elsewhere", "type": "uses" }]]));
+    let links = bare(&world, "(filter (lambda (h) (equal? (@ h :field) \"link\")) (history \"a\"))");
+    assert!(links.contains("a uses elsewhere"), "{links}");
+    assert!(!bare(&world, "(history \"a\")").contains("from-id"));
 }
 
 /// A store that was put back to what it was has an index that knows too much.
 #[test]
 fn an_index_that_is_ahead_is_made_anew() {
     let world = world();
-    let record = |name: &str| world.run_as(None, &["record", "principle", name, "some words"]);
+    let record = |name: &str| world.run_as(None, &["know", "add", "principle", name, "some words"]);
     let store = ["consort.db", "consort.db-wal"].map(|file| world.data().join(file));
     record("before");
     let kept = store.each_ref().map(|file| fs::read(file).unwrap_or_default());
@@ -234,7 +245,7 @@ fn writers_may_be_killed_at_any_moment() {
                     let name = format!("w{writer}n{number}");
                     let file = world.path().join(format!("{name}.json"));
                     fs::write(&file, batch.replace("BATCH", &name)).unwrap();
-                    let mut command = world.consort(["act", file.to_str().unwrap()]);
+                    let mut command = world.consort(["know", "apply", file.to_str().unwrap()]);
                     let mut child = command.stdout(std::process::Stdio::null()).spawn().unwrap();
                     if number % 3 == 0 {
                         std::thread::sleep(std::time::Duration::from_micros(writer * 977 + number * 1_531));
@@ -270,8 +281,8 @@ fn what_was_recorded_moves_no_cursor() {
         &json!([["record-principle", { "name": "evil\u{1b}[31m", "description": said }]]),
     );
     for line in [
-        &["ask", "(get-principles)"][..],
-        &["ask", "--json", "(get-principles)"],
+        &["know", "query", "(get-principles)"][..],
+        &["know", "query", "--json", "(get-principles)"],
         &["know", "export", "--markdown"],
         &["know", "export"],
         &["know", "similar", "line"],
@@ -292,6 +303,6 @@ fn a_long_text_cannot_be_multiplied_without_end() {
     act(&world, None, &json!([["record-principle", { "name": "long", "description": "x".repeat(16_000) }]]));
     let copied =
         "(let ((p (get-principle \"long\"))) (length (map (lambda (i) (@ p :description)) (iota 900000))))";
-    let ran = world.run_as(None, &["ask", copied]);
+    let ran = world.run_as(None, &["know", "query", copied]);
     assert!(ran.stdout.starts_with("(error \"stopped after"), "{ran}");
 }

@@ -60,7 +60,7 @@ fn batch() -> Value {
 fn every_example_is_answered_and_the_page_has_them() {
     let world = world();
     fs::write(world.path().join("batch.json"), batch().to_string()).unwrap();
-    let recorded = world.run_as(Some("s1"), &["act", "../batch.json"]);
+    let recorded = world.run_as(Some("s1"), &["know", "apply", "../batch.json"]);
     assert_eq!(recorded.code, 0, "{recorded}");
     assert!(recorded.stdout.contains("(nothing is known of world-state-tree yet)"), "{recorded}");
     act(
@@ -69,12 +69,12 @@ fn every_example_is_answered_and_the_page_has_them() {
         &json!([["record-principle", { "name": "relief-driven-development", "confidence": 0.8 }]]),
     );
 
-    let examples = world.run("ask --examples").stdout;
+    let examples = world.run("know query --examples").stdout;
     let page = fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/queries.md")).unwrap();
     assert!(page.contains(&examples), "docs/queries.md has other examples");
     let mut seen = 0;
     for example in examples.lines().filter(|line| line.starts_with("(") && !line.contains("sure")) {
-        let ran = world.run_as(None, &["ask", example]);
+        let ran = world.run_as(None, &["know", "query", example]);
         let may_be_empty = ["get-stale", "get-neighbours"].iter().any(|name| example.contains(name));
         assert_eq!(ran.code, 0, "{example}: {ran}");
         assert!(may_be_empty || !matches!(ran.stdout.trim(), "()" | "nil"), "{example}: {ran}");
@@ -83,9 +83,9 @@ fn every_example_is_answered_and_the_page_has_them() {
     }
     assert!(seen > 20);
     // Several at once, and as several arguments.
-    let all = world.run_as(None, &["ask", &examples]);
+    let all = world.run_as(None, &["know", "query", &examples]);
     assert!(all.code == 0 && all.stdout.ends_with("(\"contagious-materialization\")\n"), "{all}");
-    let two = world.run_as(None, &["ask", "(define x 1)", "(+ x 1)"]);
+    let two = world.run_as(None, &["know", "query", "(define x 1)", "(+ x 1)"]);
     assert_eq!(two.stdout, "x\n2\n");
 }
 
@@ -95,7 +95,7 @@ fn a_batch_for_a_project_that_is_not_known_is_refused() {
     let mut batch = batch();
     batch["projectId"] = json!("foundation");
     fs::write(world.path().join("batch.json"), batch.to_string()).unwrap();
-    let refused = world.run_as(Some("s1"), &["act", "../batch.json"]);
+    let refused = world.run_as(Some("s1"), &["know", "apply", "../batch.json"]);
     assert!(refused.code != 0 && refused.stderr.contains("foundation"), "{refused}");
     assert_eq!(ask(&world, "(get-principles)"), "()");
 }
@@ -104,7 +104,7 @@ fn a_batch_for_a_project_that_is_not_known_is_refused() {
 fn what_is_copied_from_an_answer_finds_it_again() {
     let world = world();
     fs::write(world.path().join("batch.json"), batch().to_string()).unwrap();
-    assert_eq!(world.run_as(Some("s1"), &["act", "../batch.json"]).code, 0);
+    assert_eq!(world.run_as(Some("s1"), &["know", "apply", "../batch.json"]).code, 0);
     for found in [
         "(length (filter (lambda (p) (member 'sync (@ p :tags))) (get-principles)))",
         "(length (filter (lambda (p) (equal? (@ p :name) 'contagious-materialization)) (get-principles)))",
@@ -112,7 +112,7 @@ fn what_is_copied_from_an_answer_finds_it_again() {
     ] {
         assert_eq!(ask(&world, found), "1", "{found}");
     }
-    let bare = world.run_as(None, &["ask", "(get-principle contagious-materialization)"]);
+    let bare = world.run_as(None, &["know", "query", "(get-principle contagious-materialization)"]);
     assert!(bare.stdout.contains(r#":hint "a text stands in quotes"#), "{bare}");
     // Hashes are for who asks for them.
     assert!(!ask(&world, "(get-files)").contains("hash"));
@@ -123,7 +123,7 @@ fn what_is_copied_from_an_answer_finds_it_again() {
 fn a_slip_of_the_pen_is_told() {
     let world = world();
     fs::write(world.path().join("batch.json"), batch().to_string()).unwrap();
-    assert_eq!(world.run_as(Some("s1"), &["act", "../batch.json"]).code, 0);
+    assert_eq!(world.run_as(Some("s1"), &["know", "apply", "../batch.json"]).code, 0);
     for (asked, told) in [
         ("(get-principle \"contagious-materialisation\")", "did you mean \"contagious-materialization\"?"),
         (
@@ -142,10 +142,10 @@ fn a_slip_of_the_pen_is_told() {
         ),
         ("(get-principels)", "did you mean `get-principles`?"),
     ] {
-        let ran = world.run_as(None, &["ask", asked]);
+        let ran = world.run_as(None, &["know", "query", asked]);
         assert!(ran.stdout.contains(told), "{asked}: {ran}");
     }
-    let json = world.run_as(None, &["ask", "--json", "(map :confidance (get-principles))"]);
+    let json = world.run_as(None, &["know", "query", "--json", "(map :confidance (get-principles))"]);
     assert!(json.stdout.lines().all(|line| serde_json::from_str::<Value>(line).is_ok()), "{json}");
 }
 
@@ -153,7 +153,7 @@ fn a_slip_of_the_pen_is_told() {
 fn things_are_found_before_the_links_between_them_each_on_its_line() {
     let world = world();
     fs::write(world.path().join("batch.json"), batch().to_string()).unwrap();
-    assert_eq!(world.run_as(Some("s1"), &["act", "../batch.json"]).code, 0);
+    assert_eq!(world.run_as(Some("s1"), &["know", "apply", "../batch.json"]).code, 0);
     let found = ask(&world, "(search-knowledge \"materialization\")");
     let lines: Vec<&str> = found.lines().collect();
     assert_eq!(lines.len(), 2, "{found}");

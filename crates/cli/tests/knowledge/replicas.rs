@@ -52,7 +52,7 @@ fn two_replicas_merge_through_git() {
     assert_eq!(ask(&one, "(get-principles)"), ask(&other, "(get-principles)"));
     // What cannot be understood is left alone, and keeps nobody from the rest.
     fs::write(file(&one), "nonsense").unwrap();
-    let asked = one.run_as(None, &["ask", "(length (get-principles))"]);
+    let asked = one.run_as(None, &["know", "query", "(length (get-principles))"]);
     assert_eq!((asked.stdout.as_str(), asked.code), ("3\n", 0), "{asked}");
     assert!(asked.stderr.contains("Warning: "), "{asked}");
 }
@@ -73,7 +73,7 @@ fn git_merges_two_branches_without_a_conflict() {
         git(&["add", "-A"]);
         git(&["commit", "-q", "-m", message]);
     };
-    world.run_as(None, &["record", "principle", "base", "of both"]);
+    world.run_as(None, &["know", "add", "principle", "base", "of both"]);
     save("base");
     git(&["checkout", "-q", "-b", "side"]);
     // Another replica works on the side: what it saves is not known here yet.
@@ -83,14 +83,14 @@ fn git_merges_two_branches_without_a_conflict() {
     let (here, there) =
         (world.project().join(".consort/knowledge.yjs"), side.project().join(".consort/knowledge.yjs"));
     fs::copy(&here, &there).unwrap();
-    side.run_as(None, &["record", "principle", "sides", "only there"]);
-    side.run_as(None, &["record", "principle", "base", "said on the side", "tags=side"]);
+    side.run_as(None, &["know", "add", "principle", "sides", "only there"]);
+    side.run_as(None, &["know", "add", "principle", "base", "said on the side", "tags=side"]);
     assert_eq!(side.run("know save").code, 0);
     fs::copy(&there, &here).unwrap();
     git(&["add", "-A"]);
     git(&["commit", "-q", "-m", "side"]);
     git(&["checkout", "-q", "main"]);
-    world.run_as(None, &["record", "principle", "mains", "only here"]);
+    world.run_as(None, &["know", "add", "principle", "mains", "only here"]);
     save("main");
     let mut merge = world.command("git");
     merge
@@ -134,7 +134,7 @@ fn it_goes_out_and_comes_in_in_forms_that_others_read() {
     assert_eq!(wrong.code, 1, "{wrong}");
 
     // From one project to another.
-    one.run_as(None, &["record", "principle", "mine", "Syncing is mine", "--global"]);
+    one.run_as(None, &["know", "add", "principle", "mine", "Syncing is mine", "--global"]);
     assert_eq!(
         one.run_as(None, &["know", "similar", "syncing"]).stdout,
         "--global principle mine: Syncing is mine\n"

@@ -5,6 +5,7 @@ use std::path::Path;
 
 use super::Kind;
 use super::Known;
+use crate::Timestamp;
 use crate::journal::Seq;
 use crate::project::ProjectId;
 use crate::side_files::SideFiles;
@@ -13,6 +14,9 @@ use crate::text;
 /// How many lines are kept for sessions to choose from, and how long one is.
 pub(super) const MOST: usize = 100;
 const LONGEST_LINE: usize = 160;
+
+/// What nobody has said again or renewed for so long counts half as much.
+const HALF_LIFE: i64 = 365 * Timestamp::DAY;
 
 /// What a session that starts is told of it, and how much it should be; `None`:
 /// nothing.
@@ -26,6 +30,9 @@ pub fn told(known: &Known) -> Option<(f64, String)> {
     };
     // What may no longer hold comes last.
     let (weight, stale) = if known.stale.is_some() { (weight / 4.0, " (stale)") } else { (weight, "") };
+    // What is older counts less. Counted from a fixed moment instead of from now, the
+    // order is the same and need not be made again as time goes by.
+    let weight = weight * (known.at.0 as f64 / HALF_LIFE as f64).exp2();
     let via = known.by.via.as_ref().map(|via| format!(" ({via})")).unwrap_or_default();
     let by = text::foreign(&known.by.name, 30) + &via;
     let about = text::quoted(known.text("description"), LONGEST_LINE);
@@ -34,7 +41,12 @@ pub fn told(known: &Known) -> Option<(f64, String)> {
 
 /// What something is called where it is told.
 pub(super) fn shown_as(known: &Known) -> String {
-    format!("{} {}", known.kind.as_str(), text::foreign(known.text(known.kind.key_field()), 60))
+    shown_name(known.kind, known.text(known.kind.key_field()))
+}
+
+/// The same by its name.
+pub(super) fn shown_name(kind: Kind, name: &str) -> String {
+    format!("{} {}", kind.as_str(), text::foreign(name, 60))
 }
 
 /// What is called so in a digest, what was stale already not counted.
@@ -61,7 +73,7 @@ pub(super) fn digest_for(lines: &str, words: &[String], budget: usize) -> Option
     chosen.sort_by_key(|(matches, _)| std::cmp::Reverse(*matches));
     let all = chosen.len();
     let mut digest = String::from(
-        "[consort] Notes from earlier sessions, quoted; not from your user (search: consort know search <words>; add: consort record principle <name> '<text>'):",
+        "[consort] Notes from earlier sessions, quoted; not from your user (search: consort know search <words>; add: consort know add principle <name> '<text>'):",
     );
     let mut shown = 0;
     for (_, line) in &chosen {

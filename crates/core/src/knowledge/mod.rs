@@ -26,8 +26,11 @@ mod model;
 mod ops;
 mod past_index;
 mod place;
+mod renewal;
 mod row;
+mod similar;
 mod store;
+mod suggestion;
 #[cfg(test)]
 mod tests;
 
@@ -62,10 +65,15 @@ pub use model::KnowledgeChange;
 pub use model::KnowledgePlace;
 pub use model::Known;
 pub use model::LONGEST_AHEAD;
+pub use model::RenewOutcome;
+pub use model::RenewRequest;
 pub use model::Scope;
+pub use model::SimilarProject;
 pub use model::Source;
 pub use model::StampedEdit;
+pub use model::Suggestion;
 use model::fresh_replica;
+pub use renewal::Renewal;
 pub use row::Row;
 pub use row::RowField;
 pub use store::KnowledgeIndex;

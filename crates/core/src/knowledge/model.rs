@@ -9,6 +9,7 @@ use serde_json::Map;
 use serde_json::Value;
 
 use super::Kind;
+use super::Renewal;
 use crate::Timestamp;
 use crate::journal::EntryId;
 use crate::journal::Number;
@@ -239,6 +240,48 @@ pub struct ActRequest {
     pub key: Option<String>,
     /// The person means it, though something in it looks like a secret.
     pub even_so: bool,
+}
+
+/// Something to be looked at again by the next session that touches its file.
+#[derive(Clone, Debug)]
+pub struct RenewRequest {
+    pub caller: CallerFacts,
+    pub scope: Scope,
+    pub worktree: PathBuf,
+    /// What it is called; `None`: everything that is stale.
+    pub name: Option<String>,
+}
+
+/// Who will be asked what.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct RenewOutcome {
+    /// One for each file that something leans on.
+    pub asked: Vec<Renewal>,
+    /// What leans on no file, so that nobody can touch it.
+    pub nowhere: Vec<String>,
+    /// How many things were meant.
+    pub found: usize,
+}
+
+/// Another project that is like this one.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct SimilarProject {
+    pub project: ProjectId,
+    pub name: String,
+    /// From 0, nothing in common, to 1.
+    pub likeness: f64,
+    /// Words that both use for what they know, rarest first.
+    pub shared: Vec<String>,
+}
+
+/// Something that sessions found out and nobody recorded.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum Suggestion {
+    /// Several sessions had to read it.
+    File { path: String, readers: usize },
+    /// A message that sounds like a decision.
+    Decision { number: Number, by: String, text: String },
 }
 
 /// Something to be forgotten for good.

@@ -83,6 +83,7 @@ fn note_reads(app: &mut App, call: &HookCall, context: &dyn HookContext, paths: 
         let place = app.host().real_path(path);
         words.extend(note_visit(app, call, context, &place, false));
     }
+    words.extend(asked_of(app, call, paths));
     words
 }
 
@@ -93,7 +94,14 @@ fn note_writes(app: &mut App, call: &HookCall, context: &dyn HookContext, paths:
     for place in outcome.places {
         words.extend(note_visit(app, call, context, &place, true));
     }
+    words.extend(asked_of(app, call, paths));
     words
+}
+
+/// What somebody wants to have looked at again of what is known of these files. A subagent
+/// has another task.
+fn asked_of(app: &mut App, call: &HookCall, paths: &[PathBuf]) -> Vec<String> {
+    if call.in_subagent { Vec::new() } else { app.take_renewals(&call.session, paths) }
 }
 
 /// What there is to say of others who are at the same file. A subagent's files

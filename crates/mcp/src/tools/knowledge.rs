@@ -119,6 +119,7 @@ pub(super) fn query(context: &mut ToolContext<'_>, query: Query) -> Result<Answe
         context.calls.give_back_memory();
     }
     let answer = answer?;
+    context.app.note_shown(&me.session, &answer.shown);
     Ok(Answer::new(answer.text.clone(), json!({ "text": answer.text })))
 }
 

@@ -47,6 +47,13 @@ pub(super) static TABLE: &[Builtin] = &[
         exactly(2),
         group_by,
     ),
+    calling(
+        "count-by",
+        "(count-by f list)",
+        "lists of (key count), by what f makes of each",
+        exactly(2),
+        count_by,
+    ),
     calling("apply", "(apply f value ... list)", "calls f with the values of the list", (2, None), apply),
 ];
 
@@ -183,6 +190,24 @@ fn group_by(arguments: &[Value], machine: &mut Machine<'_>) -> Result<Value, Err
     }
     let groups = groups.into_iter().map(|group| machine.meter.list(group)).collect::<Result<Vec<_>, _>>()?;
     machine.meter.list(groups)
+}
+
+fn count_by(arguments: &[Value], machine: &mut Machine<'_>) -> Result<Value, Error> {
+    let f = function(&arguments[0])?;
+    let mut keys = Index::default();
+    let mut counts: Vec<(Value, i64)> = Vec::new();
+    for value in list(&arguments[1])? {
+        let key = machine.call(f, std::slice::from_ref(value))?;
+        let (number, is_new) = keys.number(&key, machine.meter)?;
+        if is_new {
+            machine.meter.cells(5)?;
+            counts.push((key, 0));
+        }
+        counts[number].1 += 1;
+    }
+    let pair = |(key, count)| machine.meter.list(vec![key, Value::Int(count)]);
+    let pairs = counts.into_iter().map(pair).collect::<Result<Vec<_>, _>>()?;
+    machine.meter.list(pairs)
 }
 
 fn apply(arguments: &[Value], machine: &mut Machine<'_>) -> Result<Value, Error> {

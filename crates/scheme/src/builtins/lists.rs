@@ -59,7 +59,8 @@ fn cons(arguments: &[Value], meter: &mut Meter) -> Result<Value, Error> {
     meter.cells(HEAD + 1)?;
     let rest = match &arguments[1] {
         Value::List(_) | Value::Nil => list(&arguments[1])?,
-        _ => return Err(Error::new("there are no pairs, only lists").hint("(list a b), or (cons a list)")),
+        // A pair to others; here a list of two, which reads the same.
+        other => return meter.list(vec![arguments[0].clone(), other.clone()]),
     };
     meter.shallow(Value::List(List::cons(arguments[0].clone(), rest.clone())))
 }

@@ -50,7 +50,33 @@ pub fn catalog() -> impl Iterator<Item = &'static Signature> {
     TABLES.iter().flat_map(|table| table.iter()).map(|builtin| &builtin.signature)
 }
 
+/// What other Schemes and Lisps call some of them. Whoever writes a query has those in
+/// mind, and an answer is worth more than a lesson.
+const OTHER_NAMES: &[(&str, &str)] = &[
+    ("andmap", "every"),
+    ("concat", "append"),
+    ("dict-ref", "@"),
+    ("distinct", "unique"),
+    ("exists", "any"),
+    ("for-all", "every"),
+    ("foldl", "fold"),
+    ("get", "@"),
+    ("hash-ref", "@"),
+    ("keys", "@keys"),
+    ("list-head", "take"),
+    ("mean", "average"),
+    ("member?", "member"),
+    ("nth", "list-ref"),
+    ("ormap", "any"),
+    ("pluck", "map"),
+    ("some", "any"),
+    ("string-contains?", "string-contains"),
+    ("string-includes?", "string-contains"),
+    ("string-search", "string-contains"),
+];
+
 pub(crate) fn find(name: &str) -> Option<&'static Builtin> {
+    let name = OTHER_NAMES.iter().find(|(other, _)| *other == name).map_or(name, |(_, name)| name);
     TABLES.iter().flat_map(|table| table.iter()).find(|builtin| builtin.signature.name == name)
 }
 

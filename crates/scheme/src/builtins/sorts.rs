@@ -1,10 +1,13 @@
 //! Scheme builtins that order lists.
 
+use std::cmp::Ordering;
+
 use crate::builtins::Builtin;
 use crate::builtins::arguments::is_function;
 use crate::builtins::arguments::list;
 use crate::builtins::arguments::wanted;
 use crate::builtins::calling;
+use crate::builtins::exactly;
 use crate::error::Error;
 use crate::list::List;
 use crate::machine::Machine;
@@ -20,6 +23,8 @@ pub(super) static TABLE: &[Builtin] = &[
         (2, Some(3)),
         sort_by,
     ),
+    calling("max-by", "(max-by key list)", "the one with the greatest key, or nil", exactly(2), max_by),
+    calling("min-by", "(min-by key list)", "the one with the least key, or nil", exactly(2), min_by),
 ];
 
 fn sort(arguments: &[Value], machine: &mut Machine<'_>) -> Result<Value, Error> {
@@ -43,8 +48,14 @@ fn sort(arguments: &[Value], machine: &mut Machine<'_>) -> Result<Value, Error> 
 }
 
 fn sort_by(arguments: &[Value], machine: &mut Machine<'_>) -> Result<Value, Error> {
-    let (key, values) = function_and_list(&arguments[0], &arguments[1])?;
-    let is_descending = arguments.get(2).map_or(Ok(false), is_descending)?;
+    let (key, values, order) = match arguments {
+        // `(sort-by key > list)`, as others have it.
+        [key, order, values @ Value::List(_)] => (key, values, Some(order)),
+        [key, values, order] => (key, values, Some(order)),
+        _ => (&arguments[0], &arguments[1], None),
+    };
+    let (key, values) = function_and_list(key, values)?;
+    let is_descending = order.map_or(Ok(false), is_descending)?;
     machine.meter.cells(3 + 3 * values.len())?;
     let mut keyed = Vec::with_capacity(values.len());
     for value in values {
@@ -55,6 +66,36 @@ fn sort_by(arguments: &[Value], machine: &mut Machine<'_>) -> Result<Value, Erro
         Ok(if is_descending { order.is_gt() } else { order.is_lt() })
     })?;
     machine.meter.list(sorted.into_iter().map(|(_, value)| value.clone()).collect())
+}
+
+fn max_by(arguments: &[Value], machine: &mut Machine<'_>) -> Result<Value, Error> {
+    extreme_by(arguments, machine, Ordering::is_gt)
+}
+
+fn min_by(arguments: &[Value], machine: &mut Machine<'_>) -> Result<Value, Error> {
+    extreme_by(arguments, machine, Ordering::is_lt)
+}
+
+/// The first whose key is beyond all others; one without a key is none of them.
+fn extreme_by(
+    arguments: &[Value],
+    machine: &mut Machine<'_>,
+    is_beyond: fn(Ordering) -> bool,
+) -> Result<Value, Error> {
+    let (key, values) = function_and_list(&arguments[0], &arguments[1])?;
+    let mut best: Option<(Value, &Value)> = None;
+    for value in values {
+        let one = machine.call(key, std::slice::from_ref(value))?;
+        let is_better = match &best {
+            _ if matches!(one, Value::Nil) => false,
+            None => true,
+            Some((best, _)) => is_beyond(order::compare(&one, best, machine.meter)?),
+        };
+        if is_better {
+            best = Some((one, value));
+        }
+    }
+    Ok(best.map_or(Value::Nil, |(_, value)| value.clone()))
 }
 
 fn function_and_list<'a>(one: &'a Value, two: &'a Value) -> Result<(&'a Value, &'a List), Error> {

@@ -35,6 +35,8 @@ pub(super) static TABLE: &[Builtin] = &[
     ),
     plain("string-prefix?", "(string-prefix? start string)", "whether it begins so", exactly(2), has_prefix),
     plain("string-suffix?", "(string-suffix? end string)", "whether it ends so", exactly(2), has_suffix),
+    plain("starts-with?", "(starts-with? string start)", "whether it begins so", exactly(2), starts_with),
+    plain("ends-with?", "(ends-with? string end)", "whether it ends so", exactly(2), ends_with),
     plain("string-upcase", "(string-upcase string)", "in capitals", exactly(1), upcase),
     plain("string-downcase", "(string-downcase string)", "in small letters", exactly(1), downcase),
     plain(
@@ -105,6 +107,14 @@ fn has_prefix(arguments: &[Value], meter: &mut Meter) -> Answer {
     };
     meter.glance(start.len())?;
     Ok(Value::Bool(whole.starts_with(start)))
+}
+
+fn starts_with(arguments: &[Value], meter: &mut Meter) -> Answer {
+    has_prefix(&[arguments[1].clone(), arguments[0].clone()], meter)
+}
+
+fn ends_with(arguments: &[Value], meter: &mut Meter) -> Answer {
+    has_suffix(&[arguments[1].clone(), arguments[0].clone()], meter)
 }
 
 fn has_suffix(arguments: &[Value], meter: &mut Meter) -> Answer {

@@ -7,9 +7,14 @@
 //! **The document is what the journal makes of its entries, in their order.** Where
 //! it may have become something else, it is dropped and made anew.
 
+mod client;
 mod close_reason;
 mod shared_document;
 mod socket;
 
+pub use client::Remote;
+pub use client::SyncClient;
+pub use client::SyncError;
+pub use client::SyncNews;
 pub(crate) use shared_document::SharedDocuments;
 pub(crate) use socket::routes;

@@ -36,7 +36,7 @@ use crate::server::Inner;
 const LONGEST: usize = 16 << 20;
 /// Longer ones are not even read. A peer that is cut off in the middle of a frame does not
 /// hear why, and comes back with it for ever.
-const READABLE: usize = 64 << 20;
+pub(super) const READABLE: usize = 64 << 20;
 
 /// How often a peer is shown that we live, and asked whether it does. A y-websocket
 /// that hears nothing for thirty seconds begins anew, and it does not hear a ping.
@@ -84,22 +84,51 @@ async fn begin(
     }))
 }
 
+/// One end of a connection, whichever side began it.
+pub(super) trait PeerSocket {
+    /// What comes next; `None` if the other has gone.
+    fn receive(&mut self) -> impl Future<Output = Option<Result<Message, String>>> + Send;
+
+    /// `None` if it cannot be sent.
+    fn transmit(&mut self, message: Message) -> impl Future<Output = Option<()>> + Send;
+}
+
+impl PeerSocket for WebSocket {
+    async fn receive(&mut self) -> Option<Result<Message, String>> {
+        Some(self.recv().await?.map_err(|error| error.to_string()))
+    }
+
+    async fn transmit(&mut self, message: Message) -> Option<()> {
+        self.send(message).await.ok()
+    }
+}
+
 async fn serve(inner: Arc<Inner>, project: ProjectId, access: Access, mut socket: WebSocket) {
+    meet(&inner, project, access, &mut socket).await;
+}
+
+/// Keeps what is known in step with the one at the other end, until either goes.
+pub(super) async fn meet(
+    inner: &Arc<Inner>,
+    project: ProjectId,
+    access: Access,
+    socket: &mut impl PeerSocket,
+) {
     let (seat, frames) = inner.rooms.enter(project);
     if seat.is_first {
-        tokio::spawn(follow_project(Arc::clone(&inner), Arc::clone(&seat.room)));
+        tokio::spawn(follow_project(Arc::clone(inner), Arc::clone(&seat.room)));
     }
     let goodbye = tokio::select! {
-        goodbye = converse(&inner, &seat, access, &mut socket, frames) => goodbye,
+        goodbye = converse(inner, &seat, access, socket, frames) => goodbye,
         () = inner.end.cancelled() => Some(CloseReason::ending()),
     };
     drop(seat);
     if let Some(goodbye) = goodbye {
         let farewell = async {
-            let _ = socket.send(goodbye.message()).await;
+            let _ = socket.transmit(goodbye.message()).await;
             // What it still sends is for nobody, but what it does not get to send
             // would take our last word with it.
-            while let Some(Ok(_)) = socket.recv().await {}
+            while let Some(Ok(_)) = socket.receive().await {}
         };
         let _ = time::timeout(FAREWELL, farewell).await;
     }
@@ -126,7 +155,7 @@ async fn converse(
     inner: &Arc<Inner>,
     seat: &Seat<'_>,
     access: Access,
-    socket: &mut WebSocket,
+    socket: &mut impl PeerSocket,
     mut frames: mpsc::Receiver<Bytes>,
 ) -> Option<CloseReason> {
     let (room, peer) = (&seat.room, seat.peer);
@@ -154,7 +183,7 @@ async fn converse(
                 send(socket, Message::Ping(Bytes::new())).await?;
                 send(socket, Message::Binary(Bytes::from_static(NOTHING))).await?;
             }
-            message = socket.recv() => {
+            message = socket.receive() => {
                 silences = 0;
                 let frame = match message? {
                     Ok(Message::Binary(frame)) if frame.len() > LONGEST => {
@@ -178,6 +207,6 @@ async fn converse(
 }
 
 /// `None` if it does not arrive.
-async fn send(socket: &mut WebSocket, message: Message) -> Option<()> {
-    time::timeout(PATIENCE, socket.send(message)).await.ok()?.ok()
+async fn send(socket: &mut impl PeerSocket, message: Message) -> Option<()> {
+    time::timeout(PATIENCE, socket.transmit(message)).await.ok()?
 }

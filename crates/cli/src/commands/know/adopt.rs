@@ -8,11 +8,11 @@ use serde_json::json;
 use crate::error::CommandError;
 use crate::error::CommandResult;
 use crate::knowledge;
-use crate::world::Opened;
 use crate::world::World;
 
 /// Copies something that another project knows, with where it is from.
-pub(super) fn run(world: &World, opened: &mut Opened, name: &str, from: Option<&str>) -> CommandResult {
+pub(super) fn run(world: &World, name: &str, from: Option<&str>, json: bool) -> CommandResult {
+    let mut opened = world.open()?;
     let there = match from {
         Some(project) => Scope::Project(opened.app.find_project(project)?.id),
         None => Scope::Global,
@@ -29,5 +29,6 @@ pub(super) fn run(world: &World, opened: &mut Opened, name: &str, from: Option<&
         ));
     };
     let here = Scope::Project(opened.project.id.clone());
-    knowledge::act(world, opened, here, json!([adopted(&known, &there)]), knowledge::Manner::default())
+    let manner = knowledge::Manner { json, ..Default::default() };
+    knowledge::act(world, &mut opened, here, json!([adopted(&known, &there)]), manner)
 }

@@ -7,28 +7,36 @@ use consort_core::knowledge::Known;
 use consort_core::knowledge::Scope;
 use consort_core::text;
 use serde_json::Value;
+use serde_json::json;
 
 use super::markdown;
 use crate::connect::TheirFile;
 use crate::error::CommandError;
 use crate::error::CommandResult;
+use crate::knowledge::ScopeArgs;
+use crate::knowledge::envelope;
+use crate::knowledge::file;
 use crate::world::Opened;
 use crate::world::World;
 
-pub(super) fn run(
-    world: &World,
-    opened: &mut Opened,
-    scope: &Scope,
-    is_markdown: bool,
-    to: Option<&Path>,
-) -> CommandResult {
-    let all = all(opened, scope)?;
+pub(super) fn run(world: &World, args: &ScopeArgs, is_markdown: bool, to: Option<&Path>) -> CommandResult {
+    let mut opened = world.open()?;
+    let scope = args.of(&opened);
+    file::take_in(&mut opened, &scope);
+    let (all, now) = (all(&mut opened, &scope)?, opened.app.host().now());
     if let Some(dir) = to {
         let files = markdown::files(&all);
         for (path, page) in &files {
             TheirFile::OfUser(dir.join(path)).write(page.as_bytes(), &opened.pending)?;
         }
+        if args.json {
+            let written = json!({ "directory": dir, "files": files.len() });
+            return envelope::one(world, now, "written", &written);
+        }
         return world.out.line(format!("Wrote {} to {}", text::count(files.len(), "file"), dir.display()));
+    }
+    if args.json {
+        return envelope::list(world, now, &all.iter().map(envelope::item).collect::<Vec<_>>());
     }
     if !is_markdown {
         return all.iter().try_for_each(|known| world.out.json(known));

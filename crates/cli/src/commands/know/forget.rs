@@ -2,17 +2,19 @@
 
 use consort_core::knowledge::ForgetRequest;
 use consort_core::text;
+use serde_json::json;
 
 use crate::error::CommandError;
-use crate::exit::ExitCode;
+use crate::error::CommandResult;
 use crate::knowledge::ScopeArgs;
+use crate::knowledge::envelope;
 use crate::knowledge::file;
 use crate::person;
 use crate::world::World;
 
-pub(super) fn run(world: &World, name: &str, scope: &ScopeArgs) -> Result<ExitCode, CommandError> {
+pub(super) fn run(world: &World, name: &str, args: &ScopeArgs) -> CommandResult {
     let mut opened = world.open()?;
-    let scope = scope.of(&opened);
+    let scope = args.of(&opened);
     file::take_in(&mut opened, &scope);
     let request = ForgetRequest {
         caller: person::acting(&mut opened.app)?,
@@ -31,6 +33,9 @@ pub(super) fn run(world: &World, name: &str, scope: &ScopeArgs) -> Result<ExitCo
     if file::stamp(&opened.place.worktree).is_some() && scope.project().is_some() {
         file::save(&mut opened)?;
     }
-    world.out.line(format!("Forgot {}. Git's history may still have it.", text::one_line(name, 100)))?;
-    Ok(ExitCode::SUCCESS)
+    if args.json {
+        let forgotten = json!({ "name": name, "entities": outcome.entities });
+        return envelope::one(world, opened.app.host().now(), "forgotten", &forgotten);
+    }
+    world.out.line(format!("Forgot {}. Git's history may still have it.", text::one_line(name, 100)))
 }

@@ -1,9 +1,11 @@
 //! The command `consort know import`: takes in knowledge from a file or a directory:
 //! ours, or a memory server's; or lists what a file of instructions says.
 
+use std::io::Read as _;
 use std::path::Path;
 
 use consort_core::knowledge::ActRequest;
+use consort_core::knowledge::ImportOutcome;
 use consort_core::knowledge::ImportedThing;
 use consort_core::knowledge::Kind;
 use consort_core::knowledge::Scope;
@@ -16,8 +18,8 @@ use super::markdown;
 use crate::connect::TheirFile;
 use crate::error::CommandError;
 use crate::error::CommandResult;
-use crate::exit::ExitCode;
 use crate::knowledge::ScopeArgs;
+use crate::knowledge::envelope;
 use crate::knowledge::file;
 use crate::person;
 use crate::time;
@@ -29,7 +31,7 @@ const LONGEST: u64 = 64 << 20;
 
 #[derive(clap::Args)]
 pub(crate) struct Args {
-    /// A .yjs file, what `export` wrote, a memory server's JSONL, or a Markdown file such as CLAUDE.md
+    /// A .yjs file, what `export` wrote, a memory server's JSONL, or a Markdown file such as CLAUDE.md; `-` reads standard input
     file: std::path::PathBuf,
     /// Of the candidates in a Markdown file, record these: `1,3` or `all`
     #[arg(long, value_name = "NUMBERS")]
@@ -38,10 +40,10 @@ pub(crate) struct Args {
     #[arg(long)]
     even_so: bool,
     #[command(flatten)]
-    scope: ScopeArgs,
+    pub(super) scope: ScopeArgs,
 }
 
-pub(super) fn run(world: &World, args: &Args) -> Result<ExitCode, CommandError> {
+pub(super) fn run(world: &World, args: &Args) -> CommandResult {
     let mut opened = world.open()?;
     person::known(&mut opened.app)?;
     let (scope, path) = (args.scope.of(&opened), args.file.as_path());
@@ -49,29 +51,34 @@ pub(super) fn run(world: &World, args: &Args) -> Result<ExitCode, CommandError> 
     if path.extension().is_some_and(|kind| kind == "yjs") {
         let mut index = opened.app.knowledge()?;
         let count = file::ingest_file(&mut opened, &mut *index, &scope, &TheirFile::OfUser(path.to_owned()))?;
-        world.out.line(format!("{} new.", text::count(count, "word")))?;
-        return Ok(ExitCode::SUCCESS);
+        if args.scope.json {
+            return envelope::one(world, opened.app.host().now(), "imported", &json!({ "recorded": count }));
+        }
+        return world.out.line(format!("{} new.", text::count(count, "word")));
     }
     if path.is_dir() {
         let things = pages(&mut opened, &scope, path)?;
-        record(world, &mut opened, &scope, things, args.even_so)?;
-        return Ok(ExitCode::SUCCESS);
+        return record(world, &mut opened, &scope, things, args);
     }
     let text = read(path)?;
     let is_page = path.extension().is_some_and(|kind| kind == "md");
     let things = match is_page {
         true => match page(&mut opened, &scope, &text)? {
             Some(thing) => thing.into_iter().collect(),
-            None => return candidates(world, &mut opened, &scope, args, &text).map(|()| ExitCode::SUCCESS),
+            None => return candidates(world, &mut opened, &scope, args, &text),
         },
         false => lines(path, &text)?,
     };
-    record(world, &mut opened, &scope, things, args.even_so)?;
-    Ok(ExitCode::SUCCESS)
+    record(world, &mut opened, &scope, things, args)
 }
 
 fn read(path: &Path) -> Result<String, CommandError> {
-    let bytes = consort_files::read(path, LONGEST);
+    let bytes = if path.as_os_str() == "-" {
+        let mut bytes = Vec::new();
+        std::io::stdin().lock().take(LONGEST).read_to_end(&mut bytes).map(|_| bytes)
+    } else {
+        consort_files::read(path, LONGEST)
+    };
     let bytes = bytes.map_err(|error| CommandError::file("cannot read", path, error))?;
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
@@ -152,9 +159,13 @@ fn record(
     opened: &mut Opened,
     scope: &Scope,
     mut things: Vec<ImportedThing>,
-    even_so: bool,
+    args: &Args,
 ) -> CommandResult {
+    let now = opened.app.host().now();
     if things.is_empty() {
+        if args.scope.json {
+            return envelope::one(world, now, "imported", &json!(ImportOutcome::default()));
+        }
         return world.out.line("Nothing is new in it.");
     }
     // What ties things together comes after them.
@@ -166,11 +177,14 @@ fn record(
         scope: scope.clone(),
         actions: Value::Null,
         key: None,
-        even_so,
+        even_so: args.even_so,
     };
     let mut index = opened.app.knowledge()?;
     let outcome = opened.app.import_knowledge(&mut *index, &request, &things)?;
     opened.app.tidy_knowledge_after(outcome.recorded);
+    if args.scope.json {
+        return envelope::one(world, now, "imported", &json!(outcome));
+    }
     world.out.line(format!("Recorded {}.", text::count(outcome.recorded, "action")))?;
     for link in &outcome.dangling {
         world.out.line(format!("Nothing is known yet of an end of it: {}", text::one_line(link, 200)))?;
@@ -182,6 +196,11 @@ fn record(
 fn candidates(world: &World, opened: &mut Opened, scope: &Scope, args: &Args, text: &str) -> CommandResult {
     let found = markdown::candidates(text);
     let Some(take) = &args.take else {
+        if args.scope.json {
+            let item = |(number, one): (usize, &markdown::Candidate)| json!({ "number": number + 1, "line": one.line, "heading": one.heading, "text": one.text });
+            let items: Vec<Value> = found.iter().enumerate().map(item).collect();
+            return envelope::list(world, opened.app.host().now(), &items);
+        }
         for (number, one) in found.iter().enumerate() {
             let line = format!("{} (line {}) {}", number + 1, one.line, one.text);
             world.out.line(text::one_line(&line, 200))?;
@@ -206,5 +225,5 @@ fn candidates(world: &World, opened: &mut Opened, scope: &Scope, args: &Args, te
         let props = json!({ "description": one.text, "tags": tags, "locations": [location] });
         ImportedThing { action: json!(["record-note", props]), by: None, at: None }
     };
-    record(world, opened, scope, chosen.into_iter().map(thing).collect(), args.even_so)
+    record(world, opened, scope, chosen.into_iter().map(thing).collect(), args)
 }

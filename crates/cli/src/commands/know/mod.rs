@@ -1,33 +1,45 @@
-//! The command `consort know`: searches, shows and lists knowledge; its other
-//! subcommands have files of their own.
+//! The commands `consort know …`: a file each, named like the command; those that ask
+//! one question are in `look`.
 
+mod add;
 mod adopt;
+mod apply;
+mod cache;
 mod export;
 mod forget;
 mod import;
+mod look;
 mod markdown;
 mod merge;
+mod query;
+mod renew;
 mod save;
 mod similar;
 mod suggest;
+mod sync;
 mod take_in;
+mod watch;
 
 use std::path::PathBuf;
 
 use consort_core::knowledge::Kind;
-use consort_knowledge::Format;
-use serde_json::json;
 
+use self::look::Look;
 use crate::error::CommandError;
-use crate::exit;
+use crate::error::CommandResult;
 use crate::exit::ExitCode;
-use crate::knowledge;
 use crate::knowledge::ScopeArgs;
-use crate::knowledge::USUAL_TOKENS;
+use crate::knowledge::envelope;
 use crate::world::World;
 
 #[derive(clap::Subcommand)]
 pub(crate) enum Command {
+    /// Record one principle, pattern, decision, file or note
+    Add(add::Args),
+    /// Ask what is known, in a small language
+    Query(query::Args),
+    /// Record a batch of actions, as a whole or not at all
+    Apply(apply::Args),
     /// Find what has these words, best first
     Search {
         #[arg(required = true)]
@@ -67,7 +79,11 @@ pub(crate) enum Command {
         scope: ScopeArgs,
     },
     /// Write this project's knowledge to .consort/knowledge.yjs, for git
-    Save,
+    Save {
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
+    },
     /// Print all of it: JSON, one thing a line, or Markdown for people
     Export {
         #[arg(long)]
@@ -80,24 +96,26 @@ pub(crate) enum Command {
     },
     /// Take in a .yjs file, what `export` wrote, a memory server's JSONL; or list what CLAUDE.md says
     Import(import::Args),
-    /// Say that it was looked at, and still holds
-    Renew {
-        name: String,
-        #[command(flatten)]
-        scope: ScopeArgs,
-    },
+    /// Ask the next session that touches its file to look at it again; or say that it still holds
+    Renew(renew::Args),
     /// Remove something for good, from the file for git and from other replicas too
     Forget {
         name: String,
         #[command(flatten)]
         scope: ScopeArgs,
     },
-    /// Name files that several sessions had to read, and of which nothing is known
-    Suggest,
-    /// Find principles and patterns of other projects
+    /// Name what sessions found out and nobody recorded: decisions, files, commands
+    Suggest {
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// Find principles and patterns of other projects; without words, the projects that are like this one
     Similar {
-        #[arg(required = true)]
         words: Vec<String>,
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
     },
     /// Copy something that another project knows, with where it is from
     Adopt {
@@ -105,7 +123,17 @@ pub(crate) enum Command {
         /// The project; without it, your own shelf
         #[arg(long, value_name = "PROJECT")]
         from: Option<String>,
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
     },
+    /// Exchange what is known with a server elsewhere, and go on as it changes
+    Sync(sync::Args),
+    /// Notice when files change that something is known of
+    Watch(watch::Args),
+    /// Keep results that follow from a file's content alone
+    #[command(subcommand)]
+    Cache(cache::Command),
     /// What git runs to merge two such files: base, ours, theirs
     #[command(hide = true)]
     Merge { base: PathBuf, ours: PathBuf, theirs: PathBuf },
@@ -126,60 +154,71 @@ fn kind_named(name: &str) -> Result<Kind, String> {
     Kind::named(name.strip_suffix('s').unwrap_or(name)).ok_or_else(|| format!("there are {}", all()))
 }
 
-pub(crate) fn run(world: &World, command: &Command) -> Result<ExitCode, CommandError> {
-    let quoted = |text: &str| serde_json::Value::from(text).to_string();
-    let (source, scope, format) = match command {
-        Command::Search { words, scope } => {
-            (format!("(search-knowledge {})", quoted(&words.join(" "))), scope, Format::Columnar)
+impl Command {
+    /// Whether the answer is to be JSON, a failure included.
+    fn is_json(&self) -> bool {
+        match self {
+            Self::Add(args) => args.scope.json,
+            Self::Query(args) => args.scope.json,
+            Self::Apply(args) => args.scope.json,
+            Self::Import(args) => args.scope.json,
+            Self::Renew(args) => args.scope.json,
+            Self::Search { scope, .. }
+            | Self::Show { scope, .. }
+            | Self::List { scope, .. }
+            | Self::History { scope, .. }
+            | Self::Stale { scope }
+            | Self::AsOf { scope, .. }
+            | Self::Export { scope, .. }
+            | Self::Forget { scope, .. } => scope.json,
+            Self::Save { json }
+            | Self::Suggest { json }
+            | Self::Similar { json, .. }
+            | Self::Adopt { json, .. } => *json,
+            Self::Sync(args) => args.json,
+            Self::Watch(args) => args.json,
+            Self::Cache(command) => command.is_json(),
+            Self::Merge { .. } | Self::Join { .. } | Self::TakeIn | Self::Try => false,
         }
-        Command::Show { name, scope } => (format!("(get-entity {})", quoted(name)), scope, Format::Record),
-        Command::List { kind, scope } => (format!("(get-{}s)", kind.as_str()), scope, Format::Columnar),
-        Command::History { name, scope } => (format!("(history {})", quoted(name)), scope, Format::Columnar),
-        Command::Stale { scope } => ("(get-stale)".to_owned(), scope, Format::Columnar),
-        Command::AsOf { when, expression, scope } => {
-            (format!("(as-of {} (lambda () {expression}))", quoted(when)), scope, Format::Columnar)
-        }
-        Command::Save => return save::run(world),
-        Command::Import(args) => return import::run(world, args),
-        Command::Renew { name, scope } => {
-            let mut opened = world.open()?;
-            let scope = scope.of(&opened);
-            let confirm = json!([["confirm", { "name": name }]]);
-            let renewed = knowledge::act(world, &mut opened, scope, confirm, knowledge::Manner::default());
-            return renewed.map(|()| ExitCode::SUCCESS);
-        }
-        Command::Forget { name, scope } => return forget::run(world, name, scope),
-        Command::Suggest => return suggest::run(world, &mut world.open()?).map(|()| ExitCode::SUCCESS),
-        Command::Export { markdown, to, scope } => {
-            let mut opened = world.open()?;
-            let scope = scope.of(&opened);
-            return export::run(world, &mut opened, &scope, *markdown, to.as_deref())
-                .map(|()| ExitCode::SUCCESS);
-        }
-        Command::Similar { words } => {
-            let found = similar::run(world, &mut world.open()?, &words.join(" "));
-            return found.map(|()| ExitCode::SUCCESS);
-        }
-        Command::Adopt { name, from } => {
-            let adopted = adopt::run(world, &mut world.open()?, name, from.as_deref());
-            return adopted.map(|()| ExitCode::SUCCESS);
-        }
-        Command::Merge { ours, theirs, .. } => return merge::run(ours, theirs),
-        Command::Join { ours, theirs } => return merge::join(world, ours, theirs),
-        Command::TakeIn => return take_in::run(world),
-        Command::Try => return merge::attempt(),
-    };
-    let mut opened = world.open()?;
-    let scope = scope.of(&opened);
-    let answer = knowledge::ask(&mut opened, &scope, &source, format, USUAL_TOKENS)?;
-    if let (Command::Show { name, .. } | Command::History { name, .. }, "nil" | "()") =
-        (command, answer.text.trim())
-    {
-        return Err(CommandError::user(
-            format!("nothing called `{name}` is known"),
-            format!("`consort know search {name}` finds what is like it"),
-        ));
     }
-    world.out.line(answer.text)?;
-    Ok(ExitCode::from(if answer.has_failed { exit::FOUND_SOMETHING } else { 0 }))
+}
+
+pub(crate) fn run(world: &World, command: &Command) -> Result<ExitCode, CommandError> {
+    match run_command(world, command) {
+        Err(error) if command.is_json() && !error.is_worth_a_retry() => {
+            envelope::error(world, &error)?;
+            Ok(ExitCode::from(error.exit_code()))
+        }
+        result => result,
+    }
+}
+
+fn run_command(world: &World, command: &Command) -> Result<ExitCode, CommandError> {
+    let done = |result: CommandResult| result.map(|()| ExitCode::SUCCESS);
+    match command {
+        Command::Add(args) => done(add::run(world, args)),
+        Command::Query(args) => query::run(world, args),
+        Command::Apply(args) => done(apply::run(world, args)),
+        Command::Search { words, scope } => look::run(world, &Look::Search(words.join(" ")), scope),
+        Command::Show { name, scope } => look::run(world, &Look::Show(name), scope),
+        Command::List { kind, scope } => look::run(world, &Look::List(*kind), scope),
+        Command::History { name, scope } => look::run(world, &Look::History(name), scope),
+        Command::Stale { scope } => look::run(world, &Look::Stale, scope),
+        Command::AsOf { when, expression, scope } => look::run(world, &Look::AsOf(when, expression), scope),
+        Command::Save { json } => done(save::run(world, *json)),
+        Command::Export { markdown, to, scope } => done(export::run(world, scope, *markdown, to.as_deref())),
+        Command::Import(args) => done(import::run(world, args)),
+        Command::Renew(args) => done(renew::run(world, args)),
+        Command::Forget { name, scope } => done(forget::run(world, name, scope)),
+        Command::Suggest { json } => done(suggest::run(world, *json)),
+        Command::Similar { words, json } => done(similar::run(world, &words.join(" "), *json)),
+        Command::Adopt { name, from, json } => done(adopt::run(world, name, from.as_deref(), *json)),
+        Command::Sync(args) => done(sync::run(world, args)),
+        Command::Watch(args) => done(watch::run(world, args)),
+        Command::Cache(command) => cache::run(world, command),
+        Command::Merge { ours, theirs, .. } => merge::run(ours, theirs),
+        Command::Join { ours, theirs } => merge::join(world, ours, theirs),
+        Command::TakeIn => take_in::run(world),
+        Command::Try => merge::attempt(),
+    }
 }

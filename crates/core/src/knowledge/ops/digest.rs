@@ -5,11 +5,13 @@ use std::path::Path;
 
 use crate::App;
 use crate::engine::StoreError;
+use crate::knowledge::Kind;
 use crate::knowledge::KnowledgeIndex;
 use crate::knowledge::Scope;
 use crate::knowledge::digest;
 use crate::knowledge::digest::Digest;
 use crate::presence::Agent;
+use crate::presence::SessionId;
 
 /// As a rule, and rather too few.
 const BYTES_PER_TOKEN: usize = 4;
@@ -22,6 +24,15 @@ impl App {
             self.take_in_for(agent, tokens);
         }
         self.known_digest(agent, tokens)
+    }
+
+    /// A session was shown these: should they become stale, it hears of it with its next
+    /// prompt.
+    pub fn note_shown(&self, session: &SessionId, shown: &[(Kind, String)]) {
+        let side_files = self.engine.side_files();
+        for (kind, name) in shown {
+            side_files.notified_before(session, &digest::shown_name(*kind, name));
+        }
     }
 
     /// The same of what was taken in before.

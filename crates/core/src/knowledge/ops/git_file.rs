@@ -1,6 +1,7 @@
 //! Knowledge verbs about the file in git: takes in what it brought before a read, and
 //! has it written after a write.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -172,6 +173,19 @@ impl App {
             }
         }
         Ok(())
+    }
+
+    /// Where files of projects are in which somebody is at work now, for a process that
+    /// looks after all of them.
+    pub fn places_at_work(&mut self) -> Result<Vec<(ProjectId, PathBuf)>, StoreError> {
+        let agents = self.engine.read()?.present()?;
+        let projects: BTreeSet<ProjectId> = agents.into_iter().map(|agent| agent.project.id).collect();
+        let mut places = Vec::new();
+        for project in projects {
+            let worktrees = self.worktrees(&Scope::Project(project.clone()));
+            places.extend(worktrees.into_iter().map(|worktree| (project.clone(), worktree)));
+        }
+        Ok(places)
     }
 
     /// Where the repositories of a project are checked out, the linked worktrees not

@@ -7,4 +7,6 @@ mod git_file;
 mod history;
 mod index;
 mod mark_stale;
+mod renew;
+mod similar;
 mod suggest;

@@ -1,5 +1,5 @@
-//! Knowledge verb that suggests what to record: files that several sessions had to
-//! read, and of which nothing is known.
+//! Knowledge verb that suggests what to record: decisions said in messages, and files
+//! that several sessions had to read.
 
 use std::collections::BTreeMap;
 use std::collections::BTreeSet;
@@ -7,23 +7,66 @@ use std::path::Path;
 
 use crate::App;
 use crate::engine::StoreError;
+use crate::journal::Change;
+use crate::journal::KeptChange;
+use crate::journal::TailRequest;
 use crate::knowledge::Kind;
 use crate::knowledge::Scope;
+use crate::knowledge::Suggestion;
 use crate::knowledge::place::Standpoint;
+use crate::knowledge::suggestion;
+use crate::messages::MessageChange;
+use crate::presence::Agent;
+
+/// How much of the journal is looked through.
+const NEWEST: usize = 5_000;
+
+/// How many of a sort are named.
+const FEW: usize = 10;
 
 impl App {
-    /// Files of a project that several of its sessions have read and nobody has said
-    /// anything of, with how many that were, most first. Only files are known so well:
-    /// commands are kept nowhere.
+    /// What sessions of a project have found out, as far as the journal and their logs
+    /// tell, and nobody has recorded.
     pub fn suggest_knowledge(
         &mut self,
         scope: &Scope,
         worktree: &Path,
-    ) -> Result<Vec<(String, usize)>, StoreError> {
-        let index = self.knowledge()?;
-        let side_files = self.engine.side_files();
+    ) -> Result<Vec<Suggestion>, StoreError> {
         let mut agents = self.engine.read()?.present()?;
         agents.retain(|agent| Some(&agent.project.id) == scope.project());
+        let mut found = self.suggest_decisions(scope)?;
+        found.extend(self.suggest_files(scope, worktree, &agents)?);
+        Ok(found)
+    }
+
+    /// Sentences of messages that sound like decisions, newest first, unless something
+    /// that is known says the same.
+    fn suggest_decisions(&mut self, scope: &Scope) -> Result<Vec<Suggestion>, StoreError> {
+        let request =
+            TailRequest { after: None, since: None, project: scope.project().cloned(), limit: NEWEST };
+        let (entries, index) = (self.journal_tail(&request)?, self.knowledge()?);
+        let mut found = Vec::new();
+        for KeptChange { number, change } in entries.iter().rev().flat_map(|entry| &entry.changes) {
+            let Change::Messages(MessageChange::Sent(message)) = change else { continue };
+            let Some(text) = suggestion::decision_in(&message.text) else { continue };
+            let like_it = index.search(Some(scope), &text, 1)?;
+            if found.len() < FEW && !like_it.iter().any(|(_, known)| suggestion::says(known, &text)) {
+                let (number, by) = (number.unwrap_or_default(), message.from.name.clone());
+                found.push(Suggestion::Decision { number, by, text });
+            }
+        }
+        Ok(found)
+    }
+
+    /// Files that several sessions have read and nobody has said anything of, most read
+    /// first.
+    fn suggest_files(
+        &mut self,
+        scope: &Scope,
+        worktree: &Path,
+        agents: &[Agent],
+    ) -> Result<Vec<Suggestion>, StoreError> {
+        let (index, side_files) = (self.knowledge()?, self.engine.side_files());
         let from = Standpoint { host: &*self.host, worktree, cwd: worktree };
         let mut readers: BTreeMap<String, usize> = BTreeMap::new();
         for agent in agents {
@@ -40,6 +83,7 @@ impl App {
             }
         }
         found.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
-        Ok(found)
+        let file = |(path, readers): (String, usize)| Suggestion::File { path, readers };
+        Ok(found.into_iter().take(FEW).map(file).collect())
     }
 }

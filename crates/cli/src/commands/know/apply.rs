@@ -1,4 +1,4 @@
-//! The command `consort act`: records a batch of knowledge actions from a JSON file, as
+//! The command `consort know apply`: records a batch of knowledge actions from a JSON file, as
 //! a whole or not at all.
 
 use std::io::Read as _;
@@ -24,14 +24,11 @@ pub(crate) struct Args {
     /// Record it though something looks like a secret (the person only)
     #[arg(long)]
     even_so: bool,
-    /// Print JSON
-    #[arg(long)]
-    json: bool,
     #[command(flatten)]
-    scope: ScopeArgs,
+    pub(super) scope: ScopeArgs,
 }
 
-pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
+pub(super) fn run(world: &World, args: &Args) -> CommandResult {
     let text = if args.file.as_os_str() == "-" {
         let mut text = String::new();
         let read = std::io::stdin().lock().read_to_string(&mut text);
@@ -56,6 +53,6 @@ pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
         }
         scope => scope,
     };
-    let manner = Manner { key: args.key.clone(), even_so: args.even_so, json: args.json };
+    let manner = Manner { key: args.key.clone(), even_so: args.even_so, json: args.scope.json };
     knowledge::act(world, &mut opened, scope, actions, manner)
 }

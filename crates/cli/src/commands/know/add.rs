@@ -1,4 +1,4 @@
-//! The command `consort record`: records one principle, pattern, decision, file or note
+//! The command `consort know add`: records one principle, pattern, decision, file or note
 //! in the knowledge.
 
 use clap::builder::PossibleValuesParser;
@@ -32,10 +32,10 @@ pub(crate) struct Args {
     #[arg(long)]
     even_so: bool,
     #[command(flatten)]
-    scope: ScopeArgs,
+    pub(super) scope: ScopeArgs,
 }
 
-pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
+pub(super) fn run(world: &World, args: &Args) -> CommandResult {
     let Some(kind) = Kind::named(&args.kind) else { return Ok(()) };
     let mut props = Map::new();
     props.insert(kind.key_field().to_owned(), args.name.as_str().into());
@@ -67,6 +67,6 @@ pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
         &mut opened,
         scope,
         json!([[action, props]]),
-        Manner { even_so: args.even_so, ..Manner::default() },
+        Manner { even_so: args.even_so, json: args.scope.json, key: None },
     )
 }

@@ -1,4 +1,4 @@
-//! The command `consort cache`: keeps results that were computed from a file's content.
+//! The command `consort know cache`: keeps results that were computed from a file's content.
 
 use std::io::Read as _;
 use std::path::PathBuf;
@@ -6,10 +6,12 @@ use std::path::PathBuf;
 use consort_core::text;
 use consort_host::Cache;
 use consort_host::LARGEST_RESULT;
+use serde_json::json;
 
 use crate::error::CommandError;
 use crate::exit;
 use crate::exit::ExitCode;
+use crate::knowledge::envelope;
 use crate::person;
 use crate::world::World;
 
@@ -20,12 +22,22 @@ pub(crate) enum Command {
     /// Keep what was computed of a file, from standard input
     Put { file: PathBuf, name: String },
     /// Say how much there is
-    Size,
+    Size {
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
+    },
     /// Forget all of it
     Clear,
 }
 
-pub(crate) fn run(world: &World, command: &Command) -> Result<ExitCode, CommandError> {
+impl Command {
+    pub(super) fn is_json(&self) -> bool {
+        matches!(self, Self::Size { json: true })
+    }
+}
+
+pub(super) fn run(world: &World, command: &Command) -> Result<ExitCode, CommandError> {
     let dir = world.paths.data.join("cache");
     let cache = Cache::new(dir.clone());
     if matches!(command, Command::Put { .. } | Command::Clear) {
@@ -48,8 +60,13 @@ pub(crate) fn run(world: &World, command: &Command) -> Result<ExitCode, CommandE
                 ));
             }
         }
-        Command::Size => {
+        Command::Size { json } => {
             let size = cache.size();
+            if *json {
+                let size = json!({ "results": size.results, "bytes": size.bytes });
+                envelope::one(world, world.app().host().now(), "cache", &size)?;
+                return Ok(ExitCode::SUCCESS);
+            }
             let bytes = usize::try_from(size.bytes).unwrap_or(usize::MAX);
             world.out.line(format!(
                 "{}, {}",

@@ -1,8 +1,12 @@
-//! The command `consort ask`: runs one query of the knowledge, and prints the answer.
+//! The command `consort know query`: runs one query of the knowledge, and prints the answer.
 
 use std::io::Read as _;
 
+use consort_core::Timestamp;
+use consort_knowledge::Answer;
 use consort_knowledge::Format;
+use serde_json::Value;
+use serde_json::json;
 
 use crate::error::CommandError;
 use crate::exit;
@@ -23,9 +27,6 @@ pub(crate) struct Args {
     /// List what can be asked, and ask nothing
     #[arg(long)]
     functions: bool,
-    /// Print JSON
-    #[arg(long)]
-    json: bool,
     /// Print every record whole, instead of lists as tables
     #[arg(long, conflicts_with = "json")]
     records: bool,
@@ -33,10 +34,10 @@ pub(crate) struct Args {
     #[arg(long, value_name = "NUMBER", default_value_t = USUAL_TOKENS)]
     tokens: usize,
     #[command(flatten)]
-    scope: ScopeArgs,
+    pub(super) scope: ScopeArgs,
 }
 
-pub(crate) fn run(world: &World, args: &Args) -> Result<ExitCode, CommandError> {
+pub(super) fn run(world: &World, args: &Args) -> Result<ExitCode, CommandError> {
     if args.functions {
         let one = |function: &&consort_knowledge::Signature| match function.about {
             "" => function.usage.to_owned(),
@@ -63,12 +64,47 @@ pub(crate) fn run(world: &World, args: &Args) -> Result<ExitCode, CommandError> 
     };
     let mut opened = world.open()?;
     let scope = args.scope.of(&opened);
-    let format = match (args.json, args.records) {
+    let format = match (args.scope.json, args.records) {
         (true, _) => Format::Json,
         (_, true) => Format::Record,
         _ => Format::Columnar,
     };
     let answer = knowledge::ask(&mut opened, &scope, &source, format, args.tokens)?;
+    if args.scope.json {
+        return print_json(world, opened.app.host().now(), &answer);
+    }
     world.out.line(answer.text)?;
+    Ok(ExitCode::from(if answer.has_failed { exit::FOUND_SOMETHING } else { 0 }))
+}
+
+/// Prints an answer's JSON: the members of the one list that was asked for, or the
+/// answers of all expressions. What was answered before an error stands beside it.
+pub(super) fn print_json(world: &World, now: Timestamp, answer: &Answer) -> Result<ExitCode, CommandError> {
+    let parse = |line: &str| serde_json::from_str(line).unwrap_or_else(|_| Value::from(line));
+    let (mut answers, mut notes, mut error) = (Vec::new(), Vec::new(), Value::Null);
+    for line in answer.text.lines().map(parse) {
+        // Records have no fields of these names.
+        if let Some(note) = line.get("note").or_else(|| line.get("cut")) {
+            notes.push(note.clone());
+        } else if answer.has_failed && line.get("error").is_some() {
+            let hints: Vec<&Value> = line.get("hint").into_iter().collect();
+            let at = line.get("at").and_then(Value::as_str).map(|at| format!(" at {at}"));
+            let message = format!("{}{}", line["error"].as_str().unwrap_or_default(), at.unwrap_or_default());
+            error = json!({ "kind": "query", "message": message, "hints": hints });
+        } else {
+            answers.push(line);
+        }
+    }
+    let mut whole = match (answers.as_mut_slice(), &error) {
+        ([Value::Array(items)], Value::Null) => json!({ "at": now.utc(), "items": std::mem::take(items) }),
+        ([one], Value::Null) => json!({ "at": now.utc(), "answer": one.take() }),
+        _ => json!({ "at": now.utc(), "items": answers }),
+    };
+    for (name, value) in [("notes", Value::from(notes)), ("error", error)] {
+        if !value.is_null() && value != json!([]) {
+            whole[name] = value;
+        }
+    }
+    world.out.json(&whole)?;
     Ok(ExitCode::from(if answer.has_failed { exit::FOUND_SOMETHING } else { 0 }))
 }

@@ -1,0 +1,113 @@
+//! Knowledge verbs that ask for something to be looked at again, and that ask the next
+//! session which touches its file.
+
+use std::collections::BTreeSet;
+use std::path::PathBuf;
+
+use crate::App;
+use crate::knowledge::Kind;
+use crate::knowledge::KnowledgeError;
+use crate::knowledge::KnowledgeIndex;
+use crate::knowledge::Known;
+use crate::knowledge::RenewOutcome;
+use crate::knowledge::RenewRequest;
+use crate::knowledge::Renewal;
+use crate::knowledge::digest;
+use crate::knowledge::place::split_line;
+use crate::presence::Caller;
+use crate::presence::SessionId;
+
+/// How many are asked for at once.
+const MOST: usize = 100;
+
+impl App {
+    /// Has the next session that touches its file look again at something, or at
+    /// everything that is stale.
+    pub fn ask_renewal(&mut self, request: &RenewRequest) -> Result<RenewOutcome, KnowledgeError> {
+        let by = match self.caller(&request.caller)? {
+            Caller::Agent(agent) => Some(agent.name.to_string()),
+            Caller::Person => None,
+            Caller::Anonymous(why) => return Err(why.into()),
+        };
+        let index = self.knowledge_seen_from(&request.scope, &request.worktree)?;
+        let mut found = Vec::new();
+        // What ties things together is looked at with them.
+        for kind in Kind::NAMED {
+            match &request.name {
+                Some(name) => found.extend(index.known(&request.scope, kind, name)?),
+                None => index.each(&request.scope, kind, &mut |row| {
+                    if row.stale().is_some() && found.len() < MOST {
+                        found.push(row.decode());
+                    }
+                })?,
+            }
+        }
+        let (mut asked, mut nowhere) = (Vec::new(), Vec::new());
+        for known in &found {
+            let paths = paths(&*index, request, known)?;
+            if paths.is_empty() {
+                nowhere.push(known.name.clone());
+            }
+            asked.extend(paths.into_iter().map(|path| Renewal {
+                path,
+                about: digest::shown_as(known),
+                says: known.text(known.kind.fields()[1].name).to_owned(),
+                name: known.name.clone(),
+                by: by.clone(),
+            }));
+        }
+        if let Some(repository) = self.host.locate(&request.worktree.join("x")).repository {
+            let side_files = self.engine.side_files();
+            let mut all = side_files.renewals(&repository);
+            all.retain(|one| !asked.iter().any(|new| new.path == one.path && new.name == one.name));
+            all.extend(asked.iter().cloned());
+            all.truncate(MOST);
+            side_files.set_renewals(&repository, &all);
+        }
+        Ok(RenewOutcome { asked, nowhere, found: found.len() })
+    }
+
+    /// What a session that has just touched files is asked of them; nobody else is.
+    pub fn take_renewals(&mut self, session: &SessionId, paths: &[PathBuf]) -> Vec<String> {
+        let side_files = self.engine.side_files();
+        let mut told = Vec::new();
+        for path in paths {
+            let located = self.host.locate(path);
+            let Some(repository) = &located.repository else { continue };
+            let all = side_files.renewals(repository);
+            let (these, rest): (Vec<_>, Vec<_>) = all.into_iter().partition(|one| one.path == located.path);
+            if these.is_empty() {
+                continue;
+            }
+            side_files.set_renewals(repository, &rest);
+            let texts = these.iter().map(Renewal::asked);
+            told.extend(texts.filter(|text| !side_files.notified_before(session, text)));
+        }
+        told
+    }
+}
+
+/// The files that something leans on: itself, where it says it is, and what it is tied to;
+/// those of them that have changed, if any has.
+fn paths(
+    index: &dyn KnowledgeIndex,
+    request: &RenewRequest,
+    known: &Known,
+) -> Result<Vec<String>, KnowledgeError> {
+    if known.kind == Kind::File {
+        return Ok(vec![known.name.clone()]);
+    }
+    let places = known.texts("locations").chain(Some(known.text("location")));
+    let mut paths: BTreeSet<String> = places.map(|place| split_line(place).0.to_owned()).collect();
+    paths.remove("");
+    let mut changed = Vec::new();
+    let links = index.links(&request.scope, &known.name)?;
+    let ends = links.iter().flat_map(|link| ["from", "to"].map(|end| link.text(end).to_owned()));
+    for name in ends.chain(paths.clone()) {
+        if let Some(file) = index.known(&request.scope, Kind::File, &name)? {
+            changed.extend(file.stale.map(|_| file.name.clone()));
+            paths.insert(file.name);
+        }
+    }
+    Ok(if changed.is_empty() { paths.into_iter().collect() } else { changed })
+}
