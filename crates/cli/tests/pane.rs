@@ -1,5 +1,7 @@
 //! The command `consort pane`.
 
+#![expect(clippy::unwrap_used, reason = "a helper that cannot go on should stop the test")]
+
 use std::fs;
 
 use consort_testkit::Sealed;
