@@ -2,18 +2,21 @@
 //! function runs each.
 
 use std::ffi::OsString;
+use std::io::IsTerminal as _;
 use std::path::PathBuf;
 
 use clap::CommandFactory as _;
 use clap::FromArgMatches as _;
 use clap::Parser;
 use clap::Subcommand;
+use consort_core::presence::Caller;
 
 use crate::commands;
 use crate::error::CommandError;
 use crate::error::CommandResult;
 use crate::exit::ExitCode;
 use crate::help;
+use crate::mistake;
 use crate::output;
 use crate::world;
 use crate::world::World;
@@ -35,7 +38,7 @@ pub(crate) struct Cli {
     token_fd: Option<i32>,
 
     #[command(subcommand)]
-    command: Command,
+    command: Option<Command>,
 }
 
 #[derive(Subcommand)]
@@ -136,10 +139,10 @@ pub(crate) fn parse(words: impl Iterator<Item = OsString>) -> Result<(Cli, Strin
 pub(crate) fn run() -> ExitCode {
     let attempt = || match parse(std::env::args_os()) {
         Ok((cli, called)) => carry_out(cli, &called),
-        Err(error) => {
-            // Clap knows whether it is help (stdout, 0) or a mistake (stderr, 2).
-            let _ = error.print();
-            Ok(ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2)))
+        Err(error) if error.use_stderr() => Err(mistake::explain(&error)),
+        Err(help) => {
+            let _ = help.print();
+            Ok(ExitCode::SUCCESS)
         }
     };
     report(match attempt() {
@@ -162,9 +165,13 @@ fn report(result: Result<ExitCode, CommandError>) -> ExitCode {
     match result {
         Ok(code) => code,
         Err(error) => {
-            let text = error.render();
-            if !text.is_empty() {
-                output::note(text.trim_end());
+            // What follows `--` is somebody else's.
+            let own = std::env::args_os().skip(1).take_while(|word| word != "--");
+            let json = error.json().filter(|_| own.into_iter().any(|word| word == "--json"));
+            match json {
+                Some(json) => drop(output::Out::new().json(&json)),
+                None if error.render().is_empty() => {}
+                None => output::note(error.render().trim_end()),
             }
             ExitCode::from(error.exit_code())
         }
@@ -176,10 +183,24 @@ fn carry_out(cli: Cli, called: &str) -> Result<ExitCode, CommandError> {
     if cli.token_file.is_some() || cli.token_fd.is_some() {
         commands::token::accept(&world, cli.token_file.as_deref(), cli.token_fd, called)?;
     }
-    let code = run_command(&world, cli.command);
+    let code = match cli.command {
+        Some(command) => run_command(&world, command),
+        None => alone(&world),
+    };
     // Also after a failure: what was recorded before it is recorded.
     world::save_knowledge(&world.saved.take_due(), &world.overrides);
     code
+}
+
+/// `consort` alone: the live view for the person at a terminal of their own, a summary
+/// for everyone else, also in a terminal that an agent made.
+fn alone(world: &World) -> Result<ExitCode, CommandError> {
+    let is_watched = world.out.is_terminal && std::io::stdin().is_terminal();
+    let done = match is_watched && matches!(world.open()?.caller()?, Caller::Person) {
+        true => commands::up::run(world, &commands::up::Args::default()),
+        false => commands::status::run(world, &commands::status::Args::default()),
+    };
+    done.map(|()| ExitCode::SUCCESS)
 }
 
 fn run_command(world: &World, command: Command) -> Result<ExitCode, CommandError> {

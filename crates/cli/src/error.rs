@@ -5,12 +5,16 @@ use std::error::Error;
 
 use consort_core::explain::Explain;
 use consort_core::explain::Kind;
+use serde_json::Value;
+use serde_json::json;
 
 /// Any command's failure.
 #[derive(Debug)]
 pub(crate) enum CommandError {
     /// Something went wrong and can be explained.
     Explained { error: Box<dyn Error>, kind: Kind, hints: Vec<String> },
+    /// The command line is wrong.
+    Usage { message: String, hints: Vec<String> },
     /// What went wrong was said already.
     Told,
     /// Our reader has gone; there is nobody left to explain to.
@@ -26,6 +30,11 @@ impl CommandError {
         Self::Explained { error, kind: Kind::User, hints: vec![hint.into()] }
     }
 
+    /// A mistake on the command line.
+    pub(crate) fn usage(message: impl Into<String>, hints: Vec<String>) -> Self {
+        Self::Usage { message: message.into(), hints }
+    }
+
     /// A failure to do `what` to a file.
     pub(crate) fn file(what: &str, path: &std::path::Path, source: std::io::Error) -> Self {
         #[derive(Debug, thiserror::Error)]
@@ -37,6 +46,7 @@ impl CommandError {
         }
         let hint = match source.kind() {
             std::io::ErrorKind::InvalidData => "it is not UTF-8 text: fix it or move it away",
+            std::io::ErrorKind::NotFound => "there is no such file: check its name",
             _ => "check that the file and its directory are yours to change, and that the disk has opened",
         };
         let error = FileError { what: what.to_owned(), path: path.display().to_string(), source };
@@ -45,12 +55,13 @@ impl CommandError {
 
     /// `Error: …`, `Caused by: …`, `Hint: …`.
     pub(crate) fn render(&self) -> String {
-        let Self::Explained { error, hints, .. } = self else { return String::new() };
-        let mut text = format!("Error: {error}\n");
-        let mut cause = error.source();
-        while let Some(error) = cause {
-            text.push_str(&format!("Caused by: {error}\n"));
-            cause = error.source();
+        let (mut text, hints) = match self {
+            Self::Explained { error, hints, .. } => (format!("Error: {error}\n"), hints),
+            Self::Usage { message, hints } => (format!("Error: {message}\n"), hints),
+            Self::Told | Self::Pipe => return String::new(),
+        };
+        for cause in self.causes() {
+            text.push_str(&format!("Caused by: {cause}\n"));
         }
         for hint in hints {
             text.push_str(&format!("Hint: {hint}\n"));
@@ -58,13 +69,26 @@ impl CommandError {
         text
     }
 
-    /// The same as data.
-    pub(crate) fn facts(&self) -> serde_json::Value {
-        let (kind, hints) = match self {
-            Self::Explained { kind, hints, .. } => (format!("{kind:?}").to_lowercase(), hints.as_slice()),
-            Self::Told | Self::Pipe => ("user".to_owned(), [].as_slice()),
+    /// What lies behind it, nearest first.
+    fn causes(&self) -> Vec<String> {
+        let Self::Explained { error, .. } = self else { return Vec::new() };
+        let (mut causes, mut cause) = (Vec::new(), error.source());
+        while let Some(error) = cause {
+            causes.push(error.to_string());
+            cause = error.source();
+        }
+        causes
+    }
+
+    /// The same for programs, if there is anything to say.
+    pub(crate) fn json(&self) -> Option<Value> {
+        let (kind, message, hints) = match self {
+            Self::Explained { error, kind, hints } => (json!(kind), error.to_string(), hints),
+            Self::Usage { message, hints } => (json!("usage"), message.clone(), hints),
+            Self::Told | Self::Pipe => return None,
         };
-        serde_json::json!({ "kind": kind, "message": self.in_a_line(), "hints": hints })
+        let message = std::iter::once(message).chain(self.causes()).collect::<Vec<_>>().join(": ");
+        Some(json!({ "error": { "kind": kind, "message": message, "hints": hints } }))
     }
 
     /// What and why, without what to do.
@@ -83,6 +107,7 @@ impl CommandError {
     pub(crate) fn exit_code(&self) -> u8 {
         match self {
             Self::Explained { kind, .. } => crate::exit::code(*kind),
+            Self::Usage { .. } => crate::exit::USAGE,
             Self::Told => crate::exit::code(Kind::User),
             Self::Pipe => crate::exit::PIPE,
         }

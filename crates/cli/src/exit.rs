@@ -6,11 +6,12 @@
 //! | 1 | it cannot be done as asked, or a check found something |
 //! | 2 | the command line is wrong |
 //! | 3 | whoever read our output stopped reading |
-//! | 4 | someone else holds what was asked for |
+//! | 4 | someone else holds what was asked for, or a gate, policy or budget refused it |
 //! | 5 | the store stayed busy; trying again may work |
 //! | 6 | what is stored contradicts itself |
 //! | 7 | it did not come about in time |
-//! | 255 | our fault |
+//! | 8 | the run failed |
+//! | 255 | internal error |
 //!
 //! A hook always exits 0.
 
@@ -36,6 +37,7 @@ impl From<u8> for ExitCode {
 }
 
 pub(crate) const FOUND_SOMETHING: u8 = 1;
+pub(crate) const USAGE: u8 = 2;
 pub(crate) const PIPE: u8 = 3;
 pub(crate) const TIMED_OUT: u8 = 7;
 

@@ -19,6 +19,7 @@ mod hook;
 mod hook_deadline;
 mod hook_wait;
 mod knowledge;
+mod mistake;
 mod observe;
 mod output;
 mod person;

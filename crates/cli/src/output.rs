@@ -4,6 +4,7 @@
 use std::io::IsTerminal as _;
 use std::io::Write;
 
+use consort_core::App;
 use consort_core::text;
 use serde::Serialize;
 
@@ -75,7 +76,17 @@ impl Out {
         self.text(heading + &text::printable(rest) + "\n")
     }
 
-    /// An Outcome's own JSON, on one line.
+    /// A list as JSON, on one line.
+    pub(crate) fn items(&self, app: &mut App, items: &impl Serialize) -> CommandResult {
+        self.json(&app.items(items))
+    }
+
+    /// One thing as JSON, under its noun.
+    pub(crate) fn one(&self, app: &mut App, noun: &str, thing: &impl Serialize) -> CommandResult {
+        self.json(&app.one(noun, thing))
+    }
+
+    /// JSON on one line, as it is.
     pub(crate) fn json(&self, outcome: &impl Serialize) -> CommandResult {
         match serde_json::to_string(outcome) {
             Ok(json) => self.line(json),

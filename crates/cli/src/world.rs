@@ -71,6 +71,13 @@ impl World {
                 "set CONSORT_HOME to a directory of your choice, as an absolute path",
             )
         })?;
+        // Otherwise it would be made, as root with everything above it.
+        if env::get(env::HOME).is_none() && !paths.home.is_dir() {
+            return Err(CommandError::user(
+                format!("the home directory {} does not exist", paths.home.display()),
+                "set HOME to yours, or CONSORT_HOME to a directory of your choice",
+            ));
+        }
         let cwd = std::env::current_dir().map_err(|error| {
             CommandError::user(
                 format!("the current directory cannot be used: {error}"),

@@ -61,7 +61,7 @@ fn takes_part(agent: RealAgent) {
         agent.write(&world, "held.txt", "not yours").meanwhile(move || {
             // To whoever the newcomer turned out to be.
             let who: Value = serde_json::from_str(&sender.run("who --json").stdout).unwrap();
-            let agents = who["agents"].as_array().unwrap();
+            let agents = who["items"].as_array().unwrap();
             let other = agents.iter().find(|agent| agent["name"] != "Falcon").expect("it has joined");
             let name = other["name"].as_str().unwrap().to_owned();
             let sent = sender.run_as(None, &["send", &name, "hello from the person"]);
@@ -87,7 +87,7 @@ fn takes_part(agent: RealAgent) {
     assert!(seen.is_ok(), "{ran}\n{}", turns.join("\n"));
     let seen: Value =
         serde_json::from_str(&std::fs::read_to_string(world.project().join("who.json")).unwrap()).unwrap();
-    let me = seen["agents"].as_array().unwrap().iter().find(|agent| agent["kind"] == kind);
+    let me = seen["items"].as_array().unwrap().iter().find(|agent| agent["cli"] == kind);
     let me = me.unwrap_or_else(|| panic!("{kind} is not in {seen}"));
     assert_eq!(me["you"], true, "{me}");
     let lacks = consort_agents::find(kind).unwrap().missing_abilities();
@@ -105,7 +105,7 @@ fn takes_part(agent: RealAgent) {
 
     // It leaves with its session.
     let who: Value = serde_json::from_str(&world.run("who --json").stdout).unwrap();
-    assert_eq!(who["agents"].as_array().unwrap().len(), 1, "{who}");
+    assert_eq!(who["items"].as_array().unwrap().len(), 1, "{who}");
     assert_eq!(world.run("journal verify").code, 0);
     let log = std::fs::read_to_string(world.data().join("hook.log")).unwrap_or_default();
     assert_eq!(log, "");
@@ -168,10 +168,10 @@ fn they_send_through_our_mcp_server() {
         assert!(is_answered, "{agent:?}: {told} {ran}");
         let inbox = world.run_as(Some("s1"), &["inbox", "--json"]).stdout;
         let letters: Value = serde_json::from_str(&inbox).unwrap();
-        assert_eq!(letters[0]["text"], "sent over MCP", "{agent:?}: {inbox}");
-        assert_eq!(letters[0]["from"]["kind"], agent.kind(), "{inbox}");
+        assert_eq!(letters["items"][0]["text"], "sent over MCP", "{agent:?}: {inbox}");
+        assert_eq!(letters["items"][0]["from"]["cli"], agent.kind(), "{inbox}");
         assert_eq!(
-            letters[0]["from"]["name"],
+            letters["items"][0]["from"]["name"],
             "Newcomer",
             "{inbox} {}",
             world.run("journal tail -n 50").stdout
@@ -219,7 +219,7 @@ fn a_run_can_be_connected_without_a_trace() {
         let letters: Value =
             serde_json::from_str(&world.run_as(Some("s1"), &["inbox", "--json"]).stdout).unwrap();
         assert_eq!(
-            (&letters[0]["text"], &letters[0]["from"]["kind"]),
+            (&letters["items"][0]["text"], &letters["items"][0]["from"]["cli"]),
             (&json!("for once"), &json!(kind)),
             "{ran}"
         );

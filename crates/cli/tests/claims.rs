@@ -252,8 +252,8 @@ fn a_hold_runs_out_and_is_renewed() {
     let first: serde_json::Value = serde_json::from_str(&ran.stdout).unwrap();
     let ran = world.run_as(falcon, &["reserve", "src/", "--ttl", "2h", "--json"]);
     let again: serde_json::Value = serde_json::from_str(&ran.stdout).unwrap();
-    assert_eq!(first["holds"][0]["generation"], again["holds"][0]["generation"]);
-    assert!(first["holds"][0]["until"].as_i64() < again["holds"][0]["until"].as_i64());
+    assert_eq!(first["items"][0]["generation"], again["items"][0]["generation"]);
+    assert!(first["items"][0]["until_at"].as_str() < again["items"][0]["until_at"].as_str());
     assert_eq!(world.run_as(raven, &["reserve", "src/"]).code, 4);
     assert_eq!(world.run_as(falcon, &["reserve", "src/", "--ttl", "1s"]).code, 0);
     std::thread::sleep(std::time::Duration::from_millis(1_100));

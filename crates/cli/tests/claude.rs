@@ -76,14 +76,14 @@ fn a_second_session_is_told_of_the_first() {
         .unwrap();
     let seen = until(|| {
         let who: Value = serde_json::from_str(&world.run("who --json").stdout).ok()?;
-        let agent = who["agents"].get(0)?.clone();
-        (agent["activity"] == json!(format!("Bash {busy}"))).then_some(agent)
+        let agent = who["items"].get(0)?.clone();
+        (agent["doing"] == json!(format!("Bash {busy}"))).then_some(agent)
     });
     assert_eq!(seen["name"], "Raven");
-    assert_eq!(seen["kind"], "claude");
+    assert_eq!(seen["cli"], "claude");
     assert_eq!(seen["status"], "working");
     assert_eq!(seen["prompts"], 1);
-    assert_eq!(seen["location"]["process"]["pid"], first.id());
+    assert_eq!(seen["pid"], first.id());
 
     let second_model = StubModel::start([Step::Say("Done.".into())]);
     let ran = world.ran(claude.headless(&world, &second_model, "who is here?").env("CONSORT_NAME", "Falcon"));

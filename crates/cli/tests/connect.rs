@@ -275,7 +275,7 @@ fn doctor_says_what_to_do() {
     "#]]
     .assert_eq(&hide_version(world.run("doctor").to_string()));
     let findings: Value = serde_json::from_str(&world.run("doctor --json").stdout).unwrap();
-    assert!(findings.as_array().unwrap().iter().all(|finding| finding["level"].is_string()));
+    assert!(findings["items"].as_array().unwrap().iter().all(|finding| finding["level"].is_string()));
 
     fs::write(settings(&world), "{").unwrap();
     fs::write(world.data().join("hook.log"), "1 claude Stop: it failed\n").unwrap();

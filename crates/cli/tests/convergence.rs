@@ -80,8 +80,8 @@ fn the_radar_shows_pairs_and_what_became_of_them() {
     "#]]
     .assert_eq(&world.run("radar").stdout);
     let seen: Value = serde_json::from_str(&world.run("radar --json").stdout).unwrap();
-    assert_eq!(seen["pairs"][0]["signals"][0]["confidence"], 0.8);
-    assert_eq!(seen["pairs"][0]["prediction"]["number"], 1);
+    assert_eq!(seen["items"][0]["signals"][0]["confidence"], 0.8);
+    assert_eq!(seen["items"][0]["prediction"]["number"], 1);
 
     // One writes to the other about it: prevented.
     let sent = world.run_as(Some("s1"), &["send", "Raven", "the session cookie is mine today"]);

@@ -239,5 +239,5 @@ fn what_was_read_can_be_listed_again() {
     assert!(falcon(&["inbox", "--all"]).contains("> four"));
     assert_eq!(falcon(&["inbox"]).matches("> ").count(), 1);
     let listed: serde_json::Value = serde_json::from_str(&falcon(&["inbox", "--all", "--json"])).unwrap();
-    assert_eq!(listed.as_array().unwrap().len(), 4);
+    assert_eq!(listed["items"].as_array().unwrap().len(), 4);
 }

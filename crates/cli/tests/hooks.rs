@@ -26,7 +26,7 @@ fn silent(world: &Sealed, event: &str, more: Value) {
 
 fn seen(world: &Sealed) -> Value {
     let who: Value = serde_json::from_str(&world.run("who --json").stdout).unwrap();
-    who["agents"].get(0).cloned().unwrap_or_default()
+    who["items"].get(0).cloned().unwrap_or_default()
 }
 
 fn context(world: &Sealed, environment: &[(&str, &str)]) -> Option<String> {
@@ -58,9 +58,9 @@ fn a_session_from_start_to_end() {
 
     let file = world.project().join("src/a.rs");
     silent(&world, "PreToolUse", json!({ "tool_name": "Edit", "tool_input": { "file_path": file } }));
-    assert_eq!(seen(&world)["activity"], "Edit src/a.rs");
+    assert_eq!(seen(&world)["doing"], "Edit src/a.rs");
     silent(&world, "PostToolUse", json!({ "tool_name": "Edit", "tool_response": { "ok": true } }));
-    assert_eq!(seen(&world)["activity"], Value::Null);
+    assert_eq!(seen(&world)["doing"], Value::Null);
 
     silent(&world, "PermissionRequest", json!({ "tool_name": "Bash", "tool_input": { "command": "rm x" } }));
     assert_eq!(seen(&world)["waiting_for"], "permission for Bash");
@@ -77,11 +77,11 @@ fn a_session_from_start_to_end() {
     assert_eq!(seen(&world)["subagents"], json!([]));
 
     silent(&world, "PreCompact", json!({ "trigger": "auto" }));
-    assert_eq!(seen(&world)["activity"], "compacting");
+    assert_eq!(seen(&world)["doing"], "compacting");
     silent(&world, "StopFailure", json!({ "error": "rate_limit" }));
-    assert_eq!(seen(&world)["activity"], "stopped by rate_limit");
+    assert_eq!(seen(&world)["doing"], "stopped by rate_limit");
     silent(&world, "Stop", json!({ "stop_hook_active": false }));
-    assert_eq!((&seen(&world)["status"], &seen(&world)["activity"]), (&json!("idle"), &Value::Null));
+    assert_eq!((&seen(&world)["status"], &seen(&world)["doing"]), (&json!("idle"), &Value::Null));
     silent(&world, "Notification", json!({ "message": "waiting", "notification_type": "idle_prompt" }));
     assert_eq!(seen(&world)["status"], "idle");
 
@@ -100,7 +100,7 @@ fn what_nobody_knows_is_ignored() {
     silent(&world, "Notification", json!({ "message": { "text": "x" }, "notification_type": 7 }));
     assert_eq!(seen(&world)["waiting_for"], "your attention");
     silent(&world, "PreToolUse", json!({ "tool_name": "New", "tool_input": { "file_path": ["a"], "x": 1 } }));
-    assert_eq!(seen(&world)["activity"], "New");
+    assert_eq!(seen(&world)["doing"], "New");
     for garbage in ["", "{", "[]", "null", "\u{0}"] {
         let ran = world.ran_with(&mut world.consort(["hook", "claude", "PreToolUse"]), garbage.as_bytes());
         assert_eq!((ran.stdout.as_str(), ran.stderr.as_str(), ran.code), ("", "", 0), "{garbage:?}");
@@ -115,10 +115,7 @@ fn what_nobody_knows_is_ignored() {
 fn hooks_that_were_installed_while_a_session_ran_register_it() {
     let world = world();
     silent(&world, "PreToolUse", json!({ "tool_name": "Read", "tool_input": { "file_path": "/x/y" } }));
-    assert_eq!(
-        (&seen(&world)["status"], &seen(&world)["activity"]),
-        (&json!("working"), &json!("Read /x/y"))
-    );
+    assert_eq!((&seen(&world)["status"], &seen(&world)["doing"]), (&json!("working"), &json!("Read /x/y")));
 }
 
 #[test]
@@ -178,7 +175,7 @@ fn a_hostile_session_cannot_write_outside_or_forge_lines() {
     evil["session_id"] = json!("..evil é");
     let ran = world.hook("PreToolUse", &evil);
     assert_eq!((ran.stdout.as_str(), ran.code), ("", 0));
-    assert_eq!(seen(&world)["activity"], "Edit - Forged (claude), idle");
+    assert_eq!(seen(&world)["doing"], "Edit - Forged (claude), idle");
     let sessions = std::fs::read_dir(world.data().join("sessions")).unwrap().flatten();
     let mut sessions: Vec<_> = sessions.map(|file| file.file_name().into_string().unwrap()).collect();
     sessions.sort();
@@ -311,7 +308,7 @@ fn compacting_ends_and_is_no_second_joining() {
     silent(&world, "PreCompact", json!({ "trigger": "manual" }));
     world.git(&["checkout", "-q", "-b", "elsewhere"]);
     assert!(context(&world, &[]).unwrap().contains("branch elsewhere"));
-    assert_eq!(seen(&world)["activity"], Value::Null);
+    assert_eq!(seen(&world)["doing"], Value::Null);
     assert_eq!(seen(&world)["branch"], "elsewhere");
     let journal = world.run("journal tail").stdout;
     assert_eq!(journal.matches(" joined ").count(), 1, "{journal}");
@@ -356,7 +353,7 @@ fn a_hostile_project_cannot_drive_the_terminal() {
     let mut evil = payload(&world, json!({ "tool_name": "\u{1b}[31mEdit\u{202e}" }));
     evil["session_id"] = json!("\u{202e}owned");
     world.hook("PreToolUse", &evil);
-    assert_eq!(seen(&world)["activity"], "[31mEdit");
+    assert_eq!(seen(&world)["doing"], "[31mEdit");
     for line in ["who", "status", "whoami", "journal tail", "who --all"] {
         assert!(!world.run(line).stdout.contains('\u{1b}'), "{line}");
     }

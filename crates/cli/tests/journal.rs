@@ -56,7 +56,8 @@ impl Follower {
 
     fn next(&self) -> (Instant, Value) {
         let (at, line) = self.lines.recv_timeout(Duration::from_secs(20)).unwrap();
-        (at, serde_json::from_str(&line).unwrap())
+        let mut line: Value = serde_json::from_str(&line).unwrap();
+        (at, line["entry"].take())
     }
 }
 

@@ -76,7 +76,7 @@ fn a_git_that_does_not_answer_settles_nothing() {
     world.ran_with(hook.env("PATH", slow), call.as_bytes());
     world.ran_with(&mut world.consort(["hook", "claude", "SessionStart"]), call.as_bytes());
     let who: serde_json::Value = serde_json::from_str(&world.run("who --json").stdout).unwrap();
-    assert!(who["agents"][0]["project"]["id"].as_str().unwrap().starts_with("commit:"), "{who}");
+    assert!(who["items"][0]["project"]["id"].as_str().unwrap().starts_with("commit:"), "{who}");
 }
 
 /// Exit code 5 says that nothing was sent: trying again sends it once.

@@ -64,7 +64,8 @@ fn note_context(said: &str, seen: &Sightings) {
 
 /// What `inbox --json` printed.
 fn note_letters(said: &str, seen: &Sightings) {
-    let letters: Vec<Value> = serde_json::from_str(said).unwrap_or_default();
+    let said: Value = serde_json::from_str(said).unwrap_or_default();
+    let letters = said["items"].as_array().cloned().unwrap_or_default();
     let noted = letters
         .iter()
         .map(|letter| (letter["text"].as_str().unwrap().to_owned(), letter["again"] == json!(true)));
@@ -164,11 +165,12 @@ fn every_message_is_found_once_whoever_is_killed() {
     // Every letter is read once, the tables say what the journal says.
     let verify: Value = serde_json::from_str(&world.run("journal verify --json").stdout).unwrap();
     for check in ["missing", "differences", "integrity", "unknown"] {
-        assert_eq!(verify[check], json!([]), "{check}");
+        assert_eq!(verify["journal"][check], json!([]), "{check}");
     }
-    assert_eq!(world.ran(&mut inbox(&["inbox", "--peek", "--json"])).stdout, "[]\n");
+    let left = world.ran(&mut inbox(&["inbox", "--peek", "--json"])).stdout;
+    assert!(left.contains("\"items\":[]"), "{left}");
     let who: Value = serde_json::from_str(&world.run("who --json").stdout).unwrap();
-    assert!(who["agents"].as_array().unwrap().iter().all(|agent| agent["unread"] == 0), "{who}");
+    assert!(who["items"].as_array().unwrap().iter().all(|agent| agent["unread"] == 0), "{who}");
 }
 
 /// Two agents write to each other while both are being renamed: every message
@@ -193,7 +195,7 @@ fn mail_follows_a_session_through_its_names() {
                     assert_eq!(as_session(&session, &["agent", "rename", &format!("{session}-{n}")]).code, 0);
                     let who: Value =
                         serde_json::from_str(&as_session(&session, &["who", "--json"]).stdout).unwrap();
-                    let agents = who["agents"].as_array().unwrap().iter();
+                    let agents = who["items"].as_array().unwrap().iter();
                     let mut name =
                         agents.filter(|agent| agent["you"] == json!(false)).map(|agent| &agent["name"]);
                     let to = name.next_back().unwrap().as_str().unwrap();
@@ -208,8 +210,9 @@ fn mail_follows_a_session_through_its_names() {
     });
     for me in 0..2usize {
         let (session, other) = (format!("s{me}"), format!("s{}", 1 - me));
-        let letters: Vec<Value> =
+        let letters: Value =
             serde_json::from_str(&as_session(&session, &["inbox", "--json"]).stdout).unwrap();
+        let letters = letters["items"].as_array().unwrap();
         assert_eq!(letters.len() as u64, sent[1 - me].load(Ordering::Relaxed));
         assert!(letters.iter().all(|letter| letter["text"] == json!(format!("{other} to {session}"))));
     }
@@ -244,9 +247,10 @@ fn a_broadcast_reaches_who_is_there() {
         for _ in 0..60 {
             let ran = world.run("send all --json hello");
             let outcome: Value = serde_json::from_str(&ran.stdout).unwrap_or_else(|_| panic!("{ran}"));
-            let names = outcome["to"].as_array().unwrap().iter().map(|to| to["name"].as_str().unwrap());
+            let names =
+                outcome["message"]["to"].as_array().unwrap().iter().map(|to| to["name"].as_str().unwrap());
             for name in names {
-                let number = outcome["number"].as_i64().unwrap();
+                let number = outcome["message"]["number"].as_i64().unwrap();
                 reached.lock().unwrap().entry(name.to_owned()).or_default().push(number);
             }
         }
@@ -257,7 +261,8 @@ fn a_broadcast_reaches_who_is_there() {
         assert_eq!(reached[&format!("Stays{n}")].len(), 60);
         let mut inbox = world.consort(["inbox", "--json"]);
         inbox.env("CONSORT_SESSION", format!("stays{n}"));
-        let letters: Vec<Value> = serde_json::from_str(&world.ran(&mut inbox).stdout).unwrap();
+        let letters: Value = serde_json::from_str(&world.ran(&mut inbox).stdout).unwrap();
+        let letters = letters["items"].as_array().unwrap();
         let numbers: Vec<i64> = letters.iter().map(|letter| letter["number"].as_i64().unwrap()).collect();
         assert_eq!(numbers, reached[&format!("Stays{n}")]);
     }

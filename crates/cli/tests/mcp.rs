@@ -218,7 +218,7 @@ fn its_server_says_that_a_session_lives() {
         .args(["who", "--json"]);
     let ran = world.ran(&mut who);
     let who: Value = serde_json::from_str(&ran.stdout).unwrap_or_else(|_| panic!("{ran}"));
-    let names: Vec<&Value> = who["agents"].as_array().unwrap().iter().map(|agent| &agent["name"]).collect();
+    let names: Vec<&Value> = who["items"].as_array().unwrap().iter().map(|agent| &agent["name"]).collect();
     assert_eq!(names, [&json!("Raven")]);
 }
 
@@ -231,7 +231,7 @@ fn mail_is_read_when_the_answer_has_come() {
     let state = || -> String {
         let sent: Value =
             serde_json::from_str(&world.run_as(Some("s1"), &["inbox", "--sent", "--json"]).stdout).unwrap();
-        sent[0]["receipts"][0]["state"].to_string()
+        sent["items"][0]["receipts"][0]["state"].to_string()
     };
     let mut raven = Client::start(&world, Some("s2"));
     assert!(raven.call("inbox", json!({})).0.contains("> hello"));
@@ -356,8 +356,11 @@ fn an_agent_without_hooks_joins_with_its_first_call() {
     // It is heard of with every call, though no hook tells of it.
     let last_active = || {
         let who: Value = serde_json::from_str(&world.run("who --json").stdout).unwrap();
-        let agents = who["agents"].as_array().unwrap();
-        agents.iter().find(|agent| agent["kind"] == "probe").unwrap()["last_active"].as_i64().unwrap()
+        let agents = who["items"].as_array().unwrap();
+        agents.iter().find(|agent| agent["cli"] == "probe").unwrap()["last_active_at"]
+            .as_str()
+            .unwrap()
+            .to_owned()
     };
     let before = last_active();
     probe.call("who", json!({}));

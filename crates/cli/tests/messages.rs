@@ -157,10 +157,10 @@ fn refusals_are_facts_with_a_next_step() {
         (
             vec!["send", "Falcon", "how", "are", "you"],
             expect![[r#"
-            [stderr] Error: no agent called `how` is here
-            [stderr] Hint: `consort who --all` lists who is here; the text is the last argument, in quotes
-            [exit 1]
-        "#]],
+                [stderr] Error: no agent called `how` is here
+                [stderr] Hint: `consort who --all` lists who is here; a text of several words is put in quotes
+                [exit 1]
+            "#]],
         ),
         (
             vec!["send", "Raven", "hi"],
@@ -181,9 +181,9 @@ fn refusals_are_facts_with_a_next_step() {
         (
             vec!["send", "hi"],
             expect![[r#"
-                [stderr] Error: no recipient is named
-                [stderr] Hint: name an agent, `all` or `@me`; `consort reply <n>` answers a message
-                [exit 1]
+                [stderr] Error: the text is missing
+                [stderr] Hint: consort send hi '…'
+                [exit 2]
             "#]],
         ),
         (
@@ -205,12 +205,10 @@ fn refusals_are_facts_with_a_next_step() {
         (
             vec!["send", "Falcon", "-t", "gossip", "hi"],
             expect![[r#"
-            [stderr] error: invalid value 'gossip' for '--type <TYPE>'
-            [stderr]   [possible values: info, question, claim, release, delegate, handoff, ack, block]
-            [stderr] 
-            [stderr] For more information, try '--help'.
-            [exit 2]
-        "#]],
+                [stderr] Error: invalid value 'gossip' for '--type <TYPE>'
+                [stderr] Hint: possible values: info, question, claim, release, delegate, handoff, ack, block
+                [exit 2]
+            "#]],
         ),
         (
             vec!["inbox", "--thread", "3"],
@@ -432,10 +430,10 @@ fn hide_times(value: &mut Value) {
     match value {
         Value::Object(fields) => {
             for (name, value) in fields {
-                if matches!(name.as_str(), "at" | "delivered_at") && value.is_number() {
+                if matches!(name.as_str(), "at" | "delivered_at") && value.is_string() {
                     *value = json!("$TIME");
                 }
-                if matches!(name.as_str(), "id" | "project") && value.is_string() {
+                if matches!(name.as_str(), "id" | "project" | "machine") && value.is_string() {
                     *value = json!(format!("${}", name.to_uppercase()));
                 }
                 hide_times(value);

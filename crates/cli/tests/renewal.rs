@@ -15,7 +15,7 @@ fn a_reservation_for_a_time_goes_on_while_its_holder_writes_there() {
     assert_eq!(world.run_as(Some("s1"), &["reserve", "--ttl", "12s", "a.rs"]).code, 0);
     let until = || {
         let listed: Value = serde_json::from_str(&world.run("holds list --json").stdout).unwrap();
-        listed["holds"][0]["until"].clone()
+        listed["items"][0]["until_at"].clone()
     };
     let edit = |session: &str| {
         fs::write(world.project().join("a.rs"), session).unwrap();

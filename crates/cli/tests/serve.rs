@@ -103,7 +103,7 @@ fn the_outcomes_are_served_as_json() {
     let (status, who) = site.get("who?project=shop");
     assert_eq!(status, 200);
     let names: Vec<&str> =
-        who["agents"].as_array().unwrap().iter().map(|agent| agent["name"].as_str().unwrap()).collect();
+        who["items"].as_array().unwrap().iter().map(|agent| agent["name"].as_str().unwrap()).collect();
     assert_eq!(names, ["Falcon", "Raven"]);
 
     let (status, sent) = site.post("send", &json!({ "to": ["Raven"], "text": "hello" }));
@@ -256,7 +256,7 @@ time.sleep(2)
     assert_eq!(ran.code, 0, "{ran}");
     let letters: Value =
         serde_json::from_str(&world.run_as(Some("s2"), &["inbox", "--json"]).stdout).unwrap();
-    let letters = letters.as_array().unwrap();
+    let letters = letters["items"].as_array().unwrap();
     assert!(letters.iter().all(|letter| letter["from"]["name"] == "Heron"), "{letters:?}");
     assert!(letters.iter().all(|letter| letter["text"] != "free"), "{letters:?}");
 }
@@ -441,7 +441,7 @@ fn mail_in_an_answer_that_was_lost_is_shown_again() {
     world.run_as(Some("s2"), &["send", me, "look here"]);
     let is_read = || {
         let sent = world.run_as(Some("s2"), &["inbox", "--sent", "--json"]).stdout;
-        serde_json::from_str::<Value>(&sent).unwrap()[0]["receipts"][0]["state"] == "read"
+        serde_json::from_str::<Value>(&sent).unwrap()["items"][0]["receipts"][0]["state"] == "read"
     };
     // The answer is there, and nobody takes it.
     let lost = calling(&site, "inbox", json!({}));

@@ -25,7 +25,7 @@ fn hook(world: &Sealed, kind: &str, event: &str, session: &str, more: Value) -> 
 fn names(world: &Sealed) -> Vec<(String, String)> {
     let who: Value = serde_json::from_str(&world.run("who --json").stdout).unwrap();
     let text = |agent: &Value, field: &str| agent[field].as_str().unwrap().to_owned();
-    let agents = who["agents"].as_array().unwrap().iter();
+    let agents = who["items"].as_array().unwrap().iter();
     agents.map(|agent| (text(agent, "name"), text(agent, "session"))).collect()
 }
 

@@ -173,8 +173,8 @@ impl<'w> Session<'w> {
 
     fn agents(&self) -> Vec<Value> {
         let who: Value = serde_json::from_str(&self.world.run("who --json").stdout).unwrap();
-        let all = who["agents"].as_array().unwrap().iter();
-        all.filter(|agent| agent["kind"] == self.cli.kind()).cloned().collect()
+        let all = who["items"].as_array().unwrap().iter();
+        all.filter(|agent| agent["cli"] == self.cli.kind()).cloned().collect()
     }
 
     fn is(&self, status: &str) -> bool {

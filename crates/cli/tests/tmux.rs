@@ -15,7 +15,7 @@ use serde_json::json;
 
 fn agents(world: &Sealed) -> Vec<Value> {
     let who: Value = serde_json::from_str(&world.run("who --json").stdout).unwrap();
-    who["agents"].as_array().unwrap().clone()
+    who["items"].as_array().unwrap().clone()
 }
 
 #[test]
@@ -40,9 +40,9 @@ fn an_agent_in_a_pane_is_found_on_the_screen() {
     for (name, quadrant) in [("BottomRight", "bottom-right"), ("Left", "left"), ("TopRight", "top-right")] {
         assert!(quadrants.contains(&(json!(name), json!(quadrant))), "{quadrants:?}");
     }
-    assert!(seen.iter().all(|agent| {
-        agent["location"]["process"]["tty"].as_str().is_some_and(|tty| tty.starts_with("/dev/pts/"))
-    }));
+    assert!(
+        seen.iter().all(|agent| { agent["tty"].as_str().is_some_and(|tty| tty.starts_with("/dev/pts/")) })
+    );
 }
 
 #[test]

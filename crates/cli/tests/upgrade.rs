@@ -55,7 +55,7 @@ fn world(store: &str) -> Sealed {
 fn a_store_of_the_last_version_is_taken_over_and_kept() {
     let world = world(V4);
     let who: Value = serde_json::from_str(&world.run("who --json").stdout).unwrap();
-    let names: Vec<&Value> = who["agents"].as_array().unwrap().iter().map(|agent| &agent["name"]).collect();
+    let names: Vec<&Value> = who["items"].as_array().unwrap().iter().map(|agent| &agent["name"]).collect();
     assert_eq!(names, [&json!("Falcon"), &json!("Raven")]);
 
     let inbox = |session| world.run_as(Some(session), &["inbox"]).stdout;
@@ -72,7 +72,7 @@ fn a_store_of_the_last_version_is_taken_over_and_kept() {
     assert!(tasks.contains("Raven"), "{tasks}");
     let verify: Value = serde_json::from_str(&world.run("journal verify --json").stdout).unwrap();
     for check in ["missing", "differences", "integrity", "unknown"] {
-        assert_eq!(verify[check], json!([]), "{check}");
+        assert_eq!(verify["journal"][check], json!([]), "{check}");
     }
 
     // The copy of the old store, for a person who goes back to the old program.
@@ -85,9 +85,9 @@ fn a_store_of_the_last_version_is_taken_over_and_kept() {
 fn entries_without_a_form_are_rewritten() {
     let world = world(V6);
     let verify: Value = serde_json::from_str(&world.run("journal verify --json").stdout).unwrap();
-    assert_eq!(verify["entries"], 30);
+    assert_eq!(verify["journal"]["entries"], 30);
     for check in ["missing", "differences", "integrity", "unknown", "unreadable"] {
-        assert_eq!(verify[check], json!([]), "{check}");
+        assert_eq!(verify["journal"][check], json!([]), "{check}");
     }
     // Messages, what they reply to, and what became of them.
     let letters = world.run_as(Some("s2"), &["inbox"]).stdout;

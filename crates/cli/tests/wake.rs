@@ -380,7 +380,7 @@ fn a_session_that_stays_does_without_us() {
 
 fn seen(world: &Sealed) -> Value {
     let who: Value = serde_json::from_str(&world.run("who --json").stdout).unwrap();
-    who["agents"].get(0).cloned().unwrap_or_default()
+    who["items"].get(0).cloned().unwrap_or_default()
 }
 
 fn status(world: &Sealed) -> String {

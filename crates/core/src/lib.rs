@@ -10,6 +10,7 @@ pub mod claims;
 pub mod config;
 pub mod convergence;
 pub mod engine;
+pub mod envelope;
 pub mod explain;
 pub mod hooks;
 pub mod host;

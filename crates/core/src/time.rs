@@ -33,6 +33,12 @@ impl Timestamp {
         Timestamp(self.0.saturating_sub(milliseconds))
     }
 
+    /// The same to the millisecond: `2026-11-15T20:42:43.038Z`.
+    pub fn rfc3339(self) -> String {
+        let utc = self.utc();
+        format!("{}.{:03}Z", utc.trim_end_matches('Z'), self.0.rem_euclid(Self::SECOND))
+    }
+
     /// `2026-11-15T20:42:43Z`.
     pub fn utc(self) -> String {
         let (days, seconds) = (self.0.div_euclid(Self::DAY), self.0.rem_euclid(Self::DAY) / Self::SECOND);
@@ -58,6 +64,7 @@ mod tests {
     fn days_are_those_of_the_calendar() {
         let day = |days: i64| Timestamp(days * Timestamp::DAY).utc()[..10].to_owned();
         assert_eq!(Timestamp(1_794_775_363_038).utc(), "2026-11-15T20:42:43Z");
+        assert_eq!(Timestamp(1_794_775_363_038).rfc3339(), "2026-11-15T20:42:43.038Z");
         assert_eq!(day(0), "1970-01-01");
         assert_eq!(day(-1), "1969-12-31");
         assert_eq!((day(11_016), day(11_017)), ("2000-02-29".into(), "2000-03-01".into()));

@@ -77,7 +77,7 @@ const TOOLS: &[(&str, &str)] = &[
     ("`--spec <file>` names one; `consort agent join --spec <file>` joins with one", "`spec` names one"),
     ("`--everywhere` reaches the agents of other projects, `@me` the person", "`@me` reaches the person"),
     ("; `consort reply <n>` answers a message", ""),
-    ("; the text is the last argument, in quotes", ""),
+    ("; a text of several words is put in quotes", ""),
 ];
 
 /// A hint in the words of this door. Commands that have no tool stay as they are.

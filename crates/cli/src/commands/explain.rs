@@ -44,11 +44,18 @@ pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
         return command(world, &args.command.join(" "), args.json);
     }
     let path = args.path.as_deref().unwrap_or_default();
+    // People ask so for what has a command of its own.
+    if path == "prediction" && std::fs::symlink_metadata(world.cwd.join(path)).is_err() {
+        return Err(CommandError::user(
+            "which prediction?",
+            "`consort radar` lists them, `consort radar show <n>` explains one",
+        ));
+    }
     let mut opened = world.open()?;
     let caller = caller_facts(&opened.app);
     let outcome = opened.app.explain_path(&caller, &world.cwd, path)?;
     if args.json {
-        return world.out.json(&outcome);
+        return world.out.one(&mut opened.app, "path", &outcome);
     }
     for line in lines(&outcome) {
         world.out.line(line)?;
@@ -70,7 +77,7 @@ fn command(world: &World, command: &str, json: bool) -> CommandResult {
         outcome.command.verdict = "shielded";
     }
     if json {
-        return world.out.json(&outcome);
+        return world.out.one(&mut opened.app, "command", &outcome.command);
     }
     let WritesOutcome { command: CommandView { verdict, writes, reasons }, .. } = &outcome;
     world.out.line(match *verdict {

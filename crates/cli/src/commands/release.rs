@@ -41,7 +41,7 @@ pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
         outcome => outcome?,
     };
     if args.json {
-        return world.out.json(&outcome);
+        return world.out.items(&mut opened.app, &outcome.released);
     }
     if outcome.released.is_empty() {
         return world.out.line("You have reserved nothing.");

@@ -4,10 +4,12 @@
 use std::time::Duration;
 
 use consort_core::claims::ClaimError;
+use consort_core::claims::Hold;
 use consort_core::claims::HoldOutcome;
 use consort_core::claims::HoldRequest;
 use consort_core::claims::Mode;
 use consort_core::claims::Strength;
+use consort_core::text;
 
 use crate::error::CommandError;
 use crate::exit;
@@ -56,7 +58,7 @@ pub(crate) fn run(world: &World, args: &Args) -> Result<ExitCode, CommandError> 
     };
     let Some(outcome) = outcome else { return Ok(ExitCode::from(exit::TIMED_OUT)) };
     if args.json {
-        world.out.json(&outcome)?;
+        world.out.items(&mut opened.app, &outcome.holds)?;
         return Ok(ExitCode::SUCCESS);
     }
     let advisory = if args.advisory { "advisory, " } else { "" };
@@ -66,6 +68,9 @@ pub(crate) fn run(world: &World, args: &Args) -> Result<ExitCode, CommandError> 
     if args.advisory {
         return Ok(ExitCode::SUCCESS);
     }
+    for (typed, hold) in args.paths.iter().zip(&outcome.holds) {
+        remark(world, &opened, typed, hold);
+    }
     match opened.config.get("claims.enforcement") {
         "block" => {}
         policy => {
@@ -73,6 +78,20 @@ pub(crate) fn run(world: &World, args: &Args) -> Result<ExitCode, CommandError> 
         }
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// Says where a reservation may not be what was meant.
+fn remark(world: &World, opened: &Opened, typed: &str, hold: &Hold) {
+    let shown = text::foreign(typed, 200);
+    if hold.project.as_ref() != Some(&opened.project.id) {
+        return output::note(format_args!("Note: {shown} is outside this project."));
+    }
+    let is_plain = !typed.contains(['*', '?', '[', '{']) && !typed.ends_with('/');
+    if is_plain && std::fs::symlink_metadata(world.cwd.join(typed)).is_err() {
+        output::note(format_args!(
+            "Note: {shown} does not exist. It is reserved as a file; a directory ends in `/`."
+        ));
+    }
 }
 
 /// Reserves them once nobody else holds them; nothing if time is up.

@@ -8,6 +8,7 @@ use std::io::Read as _;
 
 use clap::builder::PossibleValuesParser;
 use clap::builder::TypedValueParser;
+use consort_core::App;
 use consort_core::explain::Explain as _;
 use consort_core::messages::MessageName;
 use consort_core::messages::MessageType;
@@ -15,10 +16,15 @@ use consort_core::messages::Priority;
 use consort_core::messages::Recipients;
 use consort_core::messages::SendOutcome;
 use consort_core::messages::SendRequest;
+use consort_core::presence::AgentView;
+use consort_core::presence::Quadrant;
+use consort_core::presence::Scope;
+use consort_core::text;
 
 use crate::error::CommandError;
 use crate::exit;
 use crate::exit::ExitCode;
+use crate::observe;
 use crate::output;
 use crate::person;
 use crate::wake;
@@ -115,9 +121,12 @@ pub(crate) fn run(world: &World, args: &Args) -> Result<ExitCode, CommandError> 
         .map(|name| name.trim().to_owned())
         .filter(|name| !name.is_empty())
         .collect();
+    let names =
+        names.into_iter().map(|name| at_place(world, &mut app, name)).collect::<Result<Vec<_>, _>>()?;
     let to = match names.is_empty() {
         true if args.everywhere => Recipients::Everywhere,
         true if args.reply.is_some() => Recipients::Sender,
+        true => return Err(incomplete(&text)),
         _ if args.everywhere => {
             return Err(CommandError::user(
                 "`--everywhere` reaches every agent, and names were given as well",
@@ -143,7 +152,7 @@ pub(crate) fn run(world: &World, args: &Args) -> Result<ExitCode, CommandError> 
     let outcome = app.send(&request)?;
     let woken = wake::wake(world, &mut app, &request, &outcome);
     if args.json {
-        world.out.json(&outcome)?;
+        world.out.one(&mut app, "message", &outcome)?;
     } else {
         world.out.line(describe(&outcome))?;
         woken.iter().try_for_each(|line| world.out.line(line))?;
@@ -156,6 +165,37 @@ pub(crate) fn run(world: &World, args: &Args) -> Result<ExitCode, CommandError> 
     // the last one to close it would have to tidy up.
     std::mem::forget(app);
     Ok(ExitCode::from(if outcome.failed.is_empty() { 0 } else { exit::FOUND_SOMETHING }))
+}
+
+/// A single word is a name without a text, several are a text without a name.
+fn incomplete(word: &str) -> CommandError {
+    let word = text::foreign(word, 60);
+    if word.contains(char::is_whitespace) {
+        return CommandError::usage(
+            "no recipient is named",
+            vec!["consort send <name> '<text>'; all: everyone; @me: the user".into()],
+        );
+    }
+    CommandError::usage("the text is missing", vec![format!("consort send {word} '…'")])
+}
+
+/// Who sits at a place on the screen, by name; every other word as it is.
+fn at_place(world: &World, app: &mut App, name: String) -> Result<String, CommandError> {
+    if Quadrant::named(&name).is_none() {
+        return Ok(name);
+    }
+    let seen = app.who(&Scope::Everywhere, None, |agents| observe::look(&world.paths.home, agents))?;
+    let is_there = |seen: &&AgentView| seen.quadrant.is_some_and(|quadrant| quadrant.as_str() == name);
+    let there: Vec<String> =
+        seen.agents.iter().filter(is_there).map(|seen| seen.agent.name.to_string()).collect();
+    match there.as_slice() {
+        [one] => Ok(one.clone()),
+        [] => Err(CommandError::user(format!("no agent is at {name}"), "`consort who` shows where each is")),
+        several => Err(CommandError::user(
+            format!("several agents are at {name}: {}", several.join(", ")),
+            "name one of them",
+        )),
+    }
 }
 
 fn describe(outcome: &SendOutcome) -> String {

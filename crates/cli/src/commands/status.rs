@@ -19,7 +19,7 @@ use crate::render::agents;
 use crate::world::World;
 use crate::world::caller_facts;
 
-#[derive(clap::Args)]
+#[derive(clap::Args, Default)]
 pub(crate) struct Args {
     /// Print JSON
     #[arg(long)]
@@ -74,7 +74,7 @@ pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
         branch: opened.place.branch,
     };
     if args.json {
-        return world.out.json(&status);
+        return world.out.one(&mut world.app(), "status", &status);
     }
     let you = match &status.you {
         Caller::Agent(agent) => format!("{} ({}, session {})", agent.name, agent.kind, agent.session),
@@ -96,6 +96,7 @@ pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
     for standing in &status.connected {
         lines.push((standing.title, standing.sentence()));
     }
+    lines.push(("Next", next_step(&status.connected, &status.you, status.unread, status.here.agents.len())));
     let width = lines.iter().map(|(label, _)| label.len()).max().unwrap_or(0);
     let text: String = lines
         .iter()
@@ -118,5 +119,19 @@ fn held(held: &HeldSummary) -> String {
         _ if held.count == 0 => "nothing".to_owned(),
         0 => first.join(", "),
         more => format!("{}, {more} more", first.join(", ")),
+    }
+}
+
+/// What to do now: what waits first, then what is of use to whoever asks.
+fn next_step(connected: &[connect::ConnectionState], you: &Caller, unread: usize, here: usize) -> String {
+    match you {
+        _ if unread > 0 => "`consort inbox` reads your messages".into(),
+        Caller::Agent(_) if here < 2 => "no other agent is here; you will be told when one joins".into(),
+        Caller::Agent(_) => "`consort who`, `consort send <name> '…'`, `consort reserve <path>`".into(),
+        _ if !connected.iter().any(connect::ConnectionState::is_connected) => {
+            "`consort init` connects your agent CLIs".into()
+        }
+        _ if here == 0 => "start an agent here (`claude`, `codex`, …): it joins by itself".into(),
+        _ => "`consort` on your terminal shows them live, `consort who` once".into(),
     }
 }

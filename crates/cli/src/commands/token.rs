@@ -118,7 +118,7 @@ fn list(world: &World, args: &ListArgs) -> CommandResult {
             .iter()
             .map(|token| serde_json::json!({ "id": token.id, "commands": token.commands, "expires_at": token.expires_at }))
             .collect();
-        return world.out.json(&all);
+        return world.out.items(&mut world.app(), &all);
     }
     for token in &tokens {
         world.out.line(format!(

@@ -38,7 +38,7 @@ const TICK: Duration = Duration::from_secs(1);
 /// How often the work of different worktrees is held against each other.
 const COMPARE: Duration = Duration::from_secs(60);
 
-#[derive(clap::Args)]
+#[derive(clap::Args, Default)]
 pub(crate) struct Args {
     /// Connect without asking
     #[arg(short, long)]

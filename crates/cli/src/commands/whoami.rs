@@ -14,9 +14,10 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
-    let caller = world.open()?.caller()?;
+    let mut opened = world.open()?;
+    let caller = opened.caller()?;
     if args.json {
-        return world.out.json(&caller);
+        return world.out.one(&mut opened.app, "caller", &caller);
     }
     world.out.line(match &caller {
         Caller::Agent(agent) => format!("{} ({} in {})", agent.name, agent.kind, agent.project.name),

@@ -7,7 +7,6 @@ use serde_json::Map;
 use serde_json::Value;
 use serde_json::json;
 
-use crate::error::CommandError;
 use crate::error::CommandResult;
 use crate::world::World;
 
@@ -19,11 +18,6 @@ pub(crate) fn list(world: &World, now: Timestamp, items: &[Value]) -> CommandRes
 /// Prints one thing under its noun.
 pub(crate) fn one(world: &World, now: Timestamp, noun: &str, thing: &Value) -> CommandResult {
     world.out.json(&json!({ "at": now.utc(), noun: thing }))
-}
-
-/// Prints what went wrong.
-pub(crate) fn error(world: &World, error: &CommandError) -> CommandResult {
-    world.out.json(&json!({ "error": error.facts() }))
 }
 
 /// Something that is known, its fields beside its kind and name.

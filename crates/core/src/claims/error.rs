@@ -18,6 +18,8 @@ pub enum ClaimError {
     Held(Vec<HoldView>),
     #[error("nobody holds `{resource}`")]
     NotHeld { resource: String, nearest: Option<String> },
+    #[error("`{resource}` is part of `{within}`, which you have reserved")]
+    InYours { resource: String, within: String },
     #[error("`{resource}` is held by {holder}, not by you")]
     NotYours { resource: String, holder: String },
     #[error("`{resource}` is yours")]
@@ -99,6 +101,9 @@ impl Explain for ClaimError {
             }
             Self::NotHeld { nearest: Some(nearest), .. } => format!("did you mean `{nearest}`?"),
             Self::NotHeld { nearest: None, .. } => "`consort holds list` lists what is reserved".into(),
+            Self::InYours { within, .. } => {
+                format!("`consort release {}` gives up all of it", text::shell_quoted(within))
+            }
             Self::NotYours { resource, .. } | Self::NotContested { resource, .. } => {
                 let resource = text::shell_quoted(resource);
                 format!(

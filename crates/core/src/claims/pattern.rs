@@ -35,6 +35,21 @@ pub enum PatternError {
     Upwards { pattern: String },
     #[error("the pattern `{pattern}` stands for too many alternatives; {MOST_ALTERNATIVES} is the limit")]
     TooMany { pattern: String },
+    #[error("the pattern `{pattern}` has a `[` without its `]`")]
+    Unclosed { pattern: String },
+}
+
+/// Whether a `[` begins no set of characters; a `\\` takes its meaning away.
+fn has_open_bracket(text: &str) -> bool {
+    let mut left = text.chars();
+    while let Some(c) = left.next() {
+        match c {
+            '\\' => drop(left.next()),
+            '[' if !left.as_str().split('/').next().unwrap_or_default().contains(']') => return true,
+            _ => {}
+        }
+    }
+    false
 }
 
 impl Pattern {
@@ -50,6 +65,9 @@ impl Pattern {
         }
         if !is_glob(text) {
             return Ok(Self(escape(&unescape(text))));
+        }
+        if has_open_bracket(text) {
+            return Err(PatternError::Unclosed { pattern: text.to_owned() });
         }
         if alternatives(text).is_none() {
             return Err(PatternError::TooMany { pattern: text.to_owned() });

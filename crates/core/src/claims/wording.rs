@@ -211,15 +211,18 @@ pub(super) fn overlap(overlap: &Overlap, other: &Agent) -> String {
 }
 
 /// A holder is asked to give up what it has.
-pub(super) fn contest(hold: &Hold, contest: &Contest, seconds: i64) -> String {
+pub(super) fn contest(hold: &Hold, contest: &Contest) -> String {
+    // A clock time stays true until it is read; a countdown does not.
+    let until = contest.until.utc();
+    let until = until.get(11..19).unwrap_or(&until);
     let why = contest.reason.as_ref();
     let why = why.map_or_else(String::new, |reason| format!(": {}", text::quoted(reason, 300)));
     let resource = text::foreign(&hold.resource.shown(), 200);
     let quoted = text::shell_quoted(&hold.resource.shown());
-    let verb = if hold.strength == Strength::Blocking { "reserve" } else { "claim" };
+    let verb = if hold.strength == Strength::Blocking { "reserve" } else { "reserve --advisory" };
     format!(
         "{} needs {resource}, which you have reserved{why}. If you are done with it: consort release {quoted}. If you \
-         still need it: consort {verb} {quoted}; otherwise it may be taken in {seconds} s.",
+         still need it: consort {verb} {quoted}; otherwise it may be taken at {until} UTC.",
         capitalised(&who(&contest.by, &contest.label)),
     )
 }

@@ -26,6 +26,8 @@ pub enum MessageError {
 pub enum Refusal {
     #[error("no agent called `{name}` is here")]
     NoSuchAgent { name: String, nearest: Option<String> },
+    #[error("`{name}` may be {}", called.join(" or "))]
+    SeveralAgents { name: String, called: Vec<String> },
     #[error("`{name}` is gone")]
     Gone { name: String },
     #[error("`{name}` cannot send to itself")]
@@ -83,8 +85,9 @@ impl Explain for Refusal {
                 "the text is the last argument: put it in quotes, after the names".into()
             }
             Self::NoSuchAgent { nearest: None, .. } => {
-                "`consort who --all` lists who is here; the text is the last argument, in quotes".into()
+                "`consort who --all` lists who is here; a text of several words is put in quotes".into()
             }
+            Self::SeveralAgents { .. } => "use the whole name".into(),
             Self::Gone { .. } => "`consort who --all` lists who is here and who left".into(),
             Self::ToSelf { .. } => "`consort who` lists the others".into(),
             Self::Secret { .. } => {

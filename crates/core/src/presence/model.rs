@@ -322,6 +322,23 @@ pub enum Quadrant {
 }
 
 impl Quadrant {
+    /// Every one.
+    pub const ALL: [Self; 8] = [
+        Self::TopLeft,
+        Self::TopRight,
+        Self::BottomLeft,
+        Self::BottomRight,
+        Self::Left,
+        Self::Right,
+        Self::Top,
+        Self::Bottom,
+    ];
+
+    /// The one of this name.
+    pub fn named(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|quadrant| quadrant.as_str() == name)
+    }
+
     /// Its name in messages and JSON.
     pub fn as_str(self) -> &'static str {
         match self {

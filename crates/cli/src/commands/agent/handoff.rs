@@ -54,7 +54,10 @@ pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
         vec![opened.app.handoff(&args.agent)?]
     };
     if args.json {
-        return handoffs.iter().try_for_each(|handoff| world.out.json(handoff));
+        return match (args.agent.eq_ignore_ascii_case("all"), handoffs.first()) {
+            (false, Some(handoff)) => world.out.one(&mut opened.app, "handoff", handoff),
+            _ => world.out.items(&mut opened.app, &handoffs),
+        };
     }
     let lines: Vec<String> = handoffs.iter().flat_map(|handoff| lines(handoff, args.tier, now)).collect();
     let Some(to) = &args.to else {

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use consort_agents::AgentCli;
 use consort_core::host::Process;
+use consort_core::presence::JoinOutcome;
 use consort_core::presence::JoinRequest;
 use consort_core::presence::NameWish;
 use consort_core::presence::SessionId;
@@ -70,13 +71,21 @@ pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
         output::note(format_args!("Warning: there is no spec at {}", spec.display()));
     }
     if args.json {
-        return world.out.json(&outcome);
+        return world.out.json(&joined(&mut opened.app, &outcome));
     }
     let verb = if outcome.joined { "Joined" } else { "Already here" };
     let agent = &outcome.agent;
     let branch = agent.branch.as_ref().map_or_else(String::new, |branch| format!(" on {branch}"));
     let others = text::count(outcome.others.len(), "other agent");
     world.out.line(format!("{verb} as {} in {}{branch}. {others} here.", agent.name, agent.project.name))
+}
+
+/// The agent, whether it is new, and how many others are here.
+fn joined(app: &mut App, outcome: &JoinOutcome) -> serde_json::Value {
+    let mut json = app.one("agent", &outcome.agent);
+    json["agent"]["joined"] = outcome.joined.into();
+    json["agent"]["others"] = outcome.others.len().into();
+    json
 }
 
 /// Kinds are words, as names are.

@@ -29,7 +29,7 @@ pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
     let outcome =
         opened.app.leave(&agent.session, LeaveReason::Asked, actor)?.ok_or(PresenceError::NotRegistered)?;
     if args.json {
-        return world.out.json(&outcome);
+        return world.out.one(&mut opened.app, "agent", &outcome);
     }
     world.out.line(format!("{} left. `consort agent join` in its session brings it back.", outcome.name))
 }

@@ -20,7 +20,7 @@ pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
     let (agent, actor) = opened.subject(args.agent.as_deref())?;
     let outcome = opened.app.rename(&agent.session, &args.name, actor)?;
     if args.json {
-        return world.out.json(&outcome);
+        return world.out.one(&mut opened.app, "agent", &serde_json::json!({ "name": outcome.to, "was": outcome.from, "session": agent.session, "cli": agent.kind, "machine": agent.location.machine }));
     }
     world.out.line(format!("{} is now {}.", outcome.from, outcome.to))
 }

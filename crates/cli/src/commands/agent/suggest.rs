@@ -27,15 +27,10 @@ pub(crate) struct Args {
     json: bool,
 }
 
-fn show(world: &World, candidates: &[Candidate], json: bool) -> CommandResult {
-    for one in candidates {
-        if json {
-            world.out.json(one)?;
-        } else {
-            world.out.heading(&one.name, &format!("  {:.2}  {}", one.score, one.reasons.join("; ")))?;
-        }
-    }
-    Ok(())
+fn show(world: &World, candidates: &[Candidate]) -> CommandResult {
+    candidates.iter().try_for_each(|one| {
+        world.out.heading(&one.name, &format!("  {:.2}  {}", one.score, one.reasons.join("; ")))
+    })
 }
 
 pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
@@ -54,7 +49,10 @@ pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
                 &env::get,
             )?;
             if !args.send {
-                return show(world, &candidates, args.json);
+                return match args.json {
+                    true => world.out.items(&mut opened.app, &candidates),
+                    false => show(world, &candidates),
+                };
             }
             candidates[0].name.clone()
         }
@@ -69,7 +67,7 @@ pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
     let outcome = opened.app.send(&request)?;
     let woken = wake::wake(world, &mut opened.app, &request, &outcome);
     if args.json {
-        return world.out.json(&outcome);
+        return world.out.one(&mut opened.app, "message", &outcome);
     }
     world.out.line(format!("Proposed to {} as message #{}.", outcome.to[0].name, outcome.number))?;
     woken.iter().try_for_each(|line| world.out.line(line))

@@ -18,7 +18,8 @@ pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
     let key = config::key(&args.key)?;
     let config = world.open()?.config;
     if args.json {
-        return world.out.json(&config.settings.iter().find(|setting| setting.key == key.name));
+        let setting = config.settings.iter().find(|setting| setting.key == key.name);
+        return world.out.one(&mut world.app(), "setting", &setting);
     }
     world.out.line(config.get(key.name))
 }

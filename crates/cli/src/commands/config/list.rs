@@ -19,7 +19,7 @@ pub(crate) struct Args {
 pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
     let config = world.open()?.config;
     if args.json {
-        return world.out.json(&config.settings);
+        return world.out.items(&mut world.app(), &config.settings);
     }
     let mut text = String::new();
     for setting in &config.settings {

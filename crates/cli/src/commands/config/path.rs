@@ -17,7 +17,7 @@ pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
     let user = world.paths.user_config();
     let project = project_file(&world.place().worktree);
     if args.json {
-        return world.out.json(&json!({ "user": user, "project": project }));
+        return world.out.one(&mut world.app(), "paths", &json!({ "user": user, "project": project }));
     }
     world.out.text(format!("user     {}\nproject  {}\n", user.display(), project.display()))
 }

@@ -67,7 +67,7 @@ pub(crate) fn run(world: &World, args: &Args) -> Result<ExitCode, CommandError> 
     findings.push(hook_log(world));
 
     if args.json {
-        world.out.json(&findings)?;
+        world.out.items(&mut world.app(), &findings)?;
     } else {
         let style = world.out.style;
         let mut text = String::new();

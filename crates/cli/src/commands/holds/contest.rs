@@ -25,7 +25,7 @@ pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
     let caller = person::acting(&mut opened.app)?;
     let hold = opened.app.contest(&caller, &world.cwd, &args.resource, args.reason.as_deref())?;
     if args.json {
-        return world.out.json(&hold);
+        return world.out.one(&mut opened.app, "reservation", &hold);
     }
     let (resource, quoted) = (hold.resource.shown(), text::shell_quoted(&hold.resource.shown()));
     if hold.holder == Actor::Person {

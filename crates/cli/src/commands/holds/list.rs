@@ -26,7 +26,11 @@ pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
     let lasts = opened.config.auto_claims_last();
     let outcome = opened.app.holds(&caller, project.as_ref(), lasts)?;
     if args.json {
-        return world.out.json(&outcome);
+        return world.out.json(&{
+            let mut json = opened.app.items(&outcome.holds);
+            json["edited"] = opened.app.one("edited", &outcome.touched)["edited"].take();
+            json
+        });
     }
     if outcome.holds.is_empty() && outcome.touched.is_empty() {
         return world.out.line("Nothing is reserved.");

@@ -26,7 +26,7 @@ pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
     let caller = person::confirmed(&mut opened.app, &what)?;
     let hold = opened.app.override_hold(&caller, &world.cwd, &args.path, args.minutes)?;
     if args.json {
-        return world.out.json(&hold);
+        return world.out.one(&mut opened.app, "reservation", &hold);
     }
     let minutes = text::count(args.minutes as usize, "minute");
     world.out.line(format!("Everyone may write {} for {minutes}.", shown(&hold)))

@@ -46,7 +46,7 @@ pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
         outcome = opened.app.restore(&caller, &world.cwd, &args.path, Restore::Do { over })?;
     }
     if args.json {
-        return world.out.json(&json(&outcome));
+        return world.out.one(&mut opened.app, "restore", &json(&outcome));
     }
     if outcome.restored {
         world.out.line(format!("Restored {}", text::foreign(&outcome.path, 200)))?;
@@ -80,14 +80,11 @@ fn difference(outcome: &RestoreOutcome) -> String {
 
 fn json(outcome: &RestoreOutcome) -> serde_json::Value {
     serde_json::json!({
-        "at": outcome.at,
-        "restore": {
-            "path": outcome.path,
-            "by": outcome.by,
-            "kept_at": outcome.kept_at,
-            "diff": difference(outcome),
-            "restored": outcome.restored,
-            "replaced": outcome.replaced,
-        }
+        "path": outcome.path,
+        "by": outcome.by,
+        "kept_at": outcome.kept_at,
+        "diff": difference(outcome),
+        "restored": outcome.restored,
+        "replaced": outcome.replaced,
     })
 }

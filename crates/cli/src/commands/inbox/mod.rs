@@ -84,7 +84,7 @@ pub(crate) fn run(world: &World, args: &Args) -> Result<ExitCode, CommandError> 
     let letters =
         if args.wait { wait(world, &mut opened, args, &request)? } else { opened.app.inbox(&request)? };
     if args.json {
-        world.out.json(&letters)?;
+        world.out.items(&mut opened.app, &letters)?;
     } else {
         let now = opened.app.host().now();
         let shown: String =
@@ -105,7 +105,7 @@ pub(crate) fn run(world: &World, args: &Args) -> Result<ExitCode, CommandError> 
 fn list(world: &World, opened: &mut Opened, args: &Args, mailbox: &Actor) -> Result<ExitCode, CommandError> {
     let received = opened.app.received(mailbox, args.count)?;
     if args.json {
-        world.out.json(&received)?;
+        world.out.items(&mut opened.app, &received)?;
     } else {
         let (here, now) = (Some(&opened.project.id), opened.app.host().now());
         world.out.text(

@@ -11,7 +11,7 @@ pub(super) fn run(world: &World, count: usize, json: bool) -> CommandResult {
     let me = mailbox(&mut opened)?;
     let sent = opened.app.sent(&me, count)?;
     if json {
-        return world.out.json(&sent);
+        return world.out.items(&mut opened.app, &sent);
     }
     if sent.is_empty() {
         output::note("You have sent nothing.");

@@ -11,7 +11,7 @@ pub(super) fn run(world: &World, message: &MessageName, json: bool) -> CommandRe
     let mut opened = world.open()?;
     let thread = opened.app.thread(message, Some(&opened.project.id))?;
     if json {
-        return world.out.json(&thread);
+        return world.out.items(&mut opened.app, &thread);
     }
     let me = mailbox(&mut opened)?;
     world.out.text(posts(&thread, &me, &opened.project.id, opened.app.host().now()))

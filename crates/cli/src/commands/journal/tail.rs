@@ -70,6 +70,11 @@ pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
     let limit = if since.is_some() { usize::MAX } else { args.lines };
     let mut request = TailRequest { after: None, since, project, limit };
 
+    let json = match (args.json, args.follow) {
+        (false, _) => Json::No,
+        (true, false) => Json::List,
+        (true, true) => Json::Stream,
+    };
     // `-n 0` begins with whatever comes from now on.
     let begin = if args.lines == 0 { Some(opened.app.journal_last_seq()?) } else { None };
     let cannot_wait = |error| CommandError::file("cannot wait in", &world.paths.listeners(), error);
@@ -81,13 +86,13 @@ pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
     let listener = listener.transpose().map_err(cannot_wait)?;
     let mut last = match begin {
         Some(seq) => seq,
-        None => print(world, &mut opened, args.json, &request)?.unwrap_or(0),
+        None => print(world, &mut opened, json, &request)?.unwrap_or(0),
     };
     let Some(mut listener) = listener else { return Ok(()) };
     request.limit = usize::MAX;
     loop {
         request.after = Some(last);
-        last = print(world, &mut opened, args.json, &request)?.unwrap_or(last);
+        last = print(world, &mut opened, json, &request)?.unwrap_or(last);
         listener.wait(None, notify::POLL_INTERVAL).map_err(cannot_wait)?;
         if opened.app.close_if_replaced() {
             // Another store counts from the beginning.
@@ -96,20 +101,34 @@ pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
     }
 }
 
+/// How entries are printed.
+#[derive(Clone, Copy)]
+enum Json {
+    No,
+    List,
+    Stream,
+}
+
 fn print(
     world: &World,
     opened: &mut Opened,
-    json: bool,
+    json: Json,
     request: &TailRequest,
 ) -> Result<Option<Seq>, CommandError> {
     let entries = opened.app.journal_tail(request)?;
     let mut names = HashMap::new();
-    for entry in &entries {
-        if json {
-            world.out.json(entry)?;
-        } else {
-            let line = describe(&mut opened.app, entry, &mut names)?;
-            world.out.line(line)?;
+    match json {
+        // Followed, it is a stream: an object for each.
+        Json::List => world.out.items(&mut opened.app, &entries)?,
+        Json::Stream => {
+            let mut print = |entry| world.out.one(&mut opened.app, "entry", entry);
+            entries.iter().try_for_each(&mut print)?;
+        }
+        Json::No => {
+            for entry in &entries {
+                let line = describe(&mut opened.app, entry, &mut names)?;
+                world.out.line(line)?;
+            }
         }
     }
     Ok(entries.last().map(|entry| entry.seq))

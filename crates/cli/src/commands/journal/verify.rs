@@ -18,10 +18,11 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(world: &World, args: &Args) -> Result<ExitCode, CommandError> {
-    let found = world.app().journal_verify()?;
+    let mut app = world.app();
+    let found = app.journal_verify()?;
     let sound = found.is_sound();
     if args.json {
-        world.out.json(&found)?;
+        world.out.one(&mut app, "journal", &found)?;
     } else if sound && found.is_published {
         world.out.line(format!(
             "Sound: {}, last {}.",

@@ -31,12 +31,6 @@ pub(crate) enum Command {
     Clear,
 }
 
-impl Command {
-    pub(super) fn is_json(&self) -> bool {
-        matches!(self, Self::Size { json: true })
-    }
-}
-
 pub(super) fn run(world: &World, command: &Command) -> Result<ExitCode, CommandError> {
     let dir = world.paths.data.join("cache");
     let cache = Cache::new(dir.clone());

@@ -29,7 +29,6 @@ use crate::error::CommandError;
 use crate::error::CommandResult;
 use crate::exit::ExitCode;
 use crate::knowledge::ScopeArgs;
-use crate::knowledge::envelope;
 use crate::world::World;
 
 #[derive(clap::Subcommand)]
@@ -154,46 +153,7 @@ fn kind_named(name: &str) -> Result<Kind, String> {
     Kind::named(name.strip_suffix('s').unwrap_or(name)).ok_or_else(|| format!("there are {}", all()))
 }
 
-impl Command {
-    /// Whether the answer is to be JSON, a failure included.
-    fn is_json(&self) -> bool {
-        match self {
-            Self::Add(args) => args.scope.json,
-            Self::Query(args) => args.scope.json,
-            Self::Apply(args) => args.scope.json,
-            Self::Import(args) => args.scope.json,
-            Self::Renew(args) => args.scope.json,
-            Self::Search { scope, .. }
-            | Self::Show { scope, .. }
-            | Self::List { scope, .. }
-            | Self::History { scope, .. }
-            | Self::Stale { scope }
-            | Self::AsOf { scope, .. }
-            | Self::Export { scope, .. }
-            | Self::Forget { scope, .. } => scope.json,
-            Self::Save { json }
-            | Self::Suggest { json }
-            | Self::Similar { json, .. }
-            | Self::Adopt { json, .. } => *json,
-            Self::Sync(args) => args.json,
-            Self::Watch(args) => args.json,
-            Self::Cache(command) => command.is_json(),
-            Self::Merge { .. } | Self::Join { .. } | Self::TakeIn | Self::Try => false,
-        }
-    }
-}
-
 pub(crate) fn run(world: &World, command: &Command) -> Result<ExitCode, CommandError> {
-    match run_command(world, command) {
-        Err(error) if command.is_json() && !error.is_worth_a_retry() => {
-            envelope::error(world, &error)?;
-            Ok(ExitCode::from(error.exit_code()))
-        }
-        result => result,
-    }
-}
-
-fn run_command(world: &World, command: &Command) -> Result<ExitCode, CommandError> {
     let done = |result: CommandResult| result.map(|()| ExitCode::SUCCESS);
     match command {
         Command::Add(args) => done(add::run(world, args)),

@@ -20,7 +20,7 @@ pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
     let now = opened.app.host().now();
     let (past, tally) = opened.app.past_predictions()?;
     if args.json {
-        return past.iter().try_for_each(|prediction| world.out.json(prediction));
+        return world.out.items(&mut opened.app, &past);
     }
     for prediction in past.iter().rev() {
         let Some(ended) = &prediction.ended else { continue };

@@ -52,7 +52,12 @@ pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
                 world.out.text("\x1b[H\x1b[2J")?;
             }
             if args.json {
-                world.out.json(&outcome)?;
+                world.out.json(&{
+                    let mut json = opened.app.items(&outcome.pairs);
+                    json["agents"] = opened.app.one("agents", &outcome.agents)["agents"].take();
+                    json["tally"] = serde_json::to_value(&outcome.tally).unwrap_or_default();
+                    json
+                })?;
             } else {
                 lines(&outcome).iter().try_for_each(|line| world.out.line(line))?;
             }

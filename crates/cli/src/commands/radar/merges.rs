@@ -27,7 +27,7 @@ pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
         opened.app.tell_overlaps(&overlaps)?;
     }
     if args.json {
-        return world.out.json(&overlaps);
+        return world.out.items(&mut opened.app, &overlaps);
     }
     if overlaps.is_empty() {
         return world.out.line("No work in different worktrees meets.");

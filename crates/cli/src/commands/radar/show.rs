@@ -30,7 +30,7 @@ pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
     let mut opened = world.open()?;
     let prediction = opened.app.prediction(args.number, &opened.project.id)?;
     if args.json {
-        return world.out.json(&prediction);
+        return world.out.one(&mut opened.app, "prediction", &prediction);
     }
     let now = opened.app.host().now();
     let (pair, signal) = (pair(&prediction), &prediction.signal);

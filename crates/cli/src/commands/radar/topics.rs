@@ -54,7 +54,7 @@ pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
 fn list(world: &World, opened: &mut Opened, json: bool) -> CommandResult {
     let seen = opened.app.domains(&opened.place.worktree)?;
     if json {
-        return seen.iter().try_for_each(|one| world.out.json(one));
+        return world.out.items(&mut opened.app, &seen);
     }
     for group in seen.chunk_by(|one, other| one.domain == other.domain) {
         let one = |seen: &consort_core::convergence::DomainView| match seen.source {

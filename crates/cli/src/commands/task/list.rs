@@ -59,6 +59,7 @@ pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
         }
         Err(error) => return Err(error.into()),
     };
+    let mut items = Vec::new();
     for mut outcome in outcomes {
         let all = outcome.tasks.len();
         if args.ready {
@@ -69,7 +70,15 @@ pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
             output::note(format_args!("{name}:{}: {error}", error.line()));
         }
         if args.json {
-            world.out.json(&outcome)?;
+            for task in &outcome.tasks {
+                let mut item = serde_json::to_value(task).unwrap_or_default();
+                item["spec"] = outcome.spec.path.clone().into();
+                items.push(item);
+            }
+            continue;
+        }
+        if all == 0 {
+            world.out.line(format!("{name}: no tasks found; a task line looks like `- [ ] T-1: …`"))?;
             continue;
         }
         world.out.heading(&name, &format!(": {} of {all} done", outcome.done))?;
@@ -83,7 +92,7 @@ pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
             world.out.line(format!("Without a task: {}", outcome.idle.join(", ")))?;
         }
     }
-    Ok(())
+    if args.json { world.out.items(&mut opened.app, &items) } else { Ok(()) }
 }
 
 fn state(task: &TaskView, now: Timestamp) -> String {

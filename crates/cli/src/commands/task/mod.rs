@@ -3,12 +3,14 @@
 
 mod list;
 
+use std::path::Path;
 use std::path::PathBuf;
 
 use consort_core::journal::Seq;
 use consort_core::tasks::CompleteRequest;
 use consort_core::tasks::TaskOutcome;
 use consort_core::tasks::TaskRequest;
+use consort_core::text;
 
 use crate::error::CommandError;
 use crate::error::CommandResult;
@@ -73,6 +75,18 @@ enum Command {
     },
 }
 
+impl Command {
+    fn common(&self) -> Option<&Common> {
+        match self {
+            Self::List(_) => None,
+            Self::Next { common, .. }
+            | Self::Claim { common, .. }
+            | Self::Drop { common, .. }
+            | Self::Done { common, .. } => Some(common),
+        }
+    }
+}
+
 #[derive(clap::Args)]
 struct Common {
     /// The spec; without it, the one you joined with
@@ -84,11 +98,31 @@ struct Common {
 }
 
 pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
-    let command = match &args.command {
-        None => return list::run(world, &args.list),
-        Some(Command::List(args)) => return list::run(world, args),
-        Some(command) => command,
+    match &args.command {
+        None => list::run(world, &args.list),
+        Some(Command::List(args)) => list::run(world, args),
+        Some(command) => {
+            let spec = command.common().and_then(|common| common.spec.as_deref());
+            change(world, command).map_err(|error| with_spec(error, spec))
+        }
+    }
+}
+
+/// Commands in hints name the spec that was named: they are typed as they are.
+fn with_spec(error: CommandError, spec: Option<&Path>) -> CommandError {
+    let Some(spec) = spec else { return error };
+    let CommandError::Explained { error, kind, hints } = error else { return error };
+    let spec = format!(" --spec {}`", text::shell_quoted(&spec.display().to_string()));
+    let named = |hint: &String| {
+        let mut parts = hint.split("`consort task ");
+        let first = parts.next().unwrap_or_default().to_owned();
+        parts.fold(first, |text, part| format!("{text}`consort task {}", part.replacen('`', &spec, 1)))
     };
+    let hints = hints.iter().map(named).collect();
+    CommandError::Explained { error, kind, hints }
+}
+
+fn change(world: &World, command: &Command) -> CommandResult {
     let mut opened = world.open()?;
     let (common, verb, outcome) = match command {
         Command::List(_) => return Ok(()),
@@ -119,7 +153,7 @@ pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
         }
     };
     if common.json {
-        return world.out.json(&outcome);
+        return world.out.one(&mut opened.app, "task", &outcome);
     }
     let TaskOutcome { key, title, generation } = outcome;
     let title = title.map_or_else(String::new, |title| format!(": {title}"));

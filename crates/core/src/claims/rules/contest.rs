@@ -63,7 +63,7 @@ pub(in crate::claims) fn contest(
     changes.push(Change::Claims(ClaimChange::Contested { key: hold.key(), contest: contest.clone() }));
     let to: Vec<&Agent> = live.agent(&hold.holder).into_iter().collect();
     let (kind, priority) = (MessageType::Question, Priority::Urgent);
-    let question = wording::contest(hold, &contest, want.seconds);
+    let question = wording::contest(hold, &contest);
     changes.push(messages::notice(&to, kind, priority, question));
     Ok((Hold { contest: Some(contest), ..hold.clone() }, changes))
 }

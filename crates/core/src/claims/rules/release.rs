@@ -65,7 +65,7 @@ pub(in crate::claims) fn release(
                 }
                 let left: Vec<&Hold> = live.over.iter().map(|(hold, _)| hold).filter(is_it).collect();
                 if met.is_empty() && left.is_empty() {
-                    return Err(not_held(live, typed, meant, case));
+                    return Err(not_held(live, asker, typed, meant, case));
                 }
                 over.extend(left);
                 for hold in met {
@@ -89,8 +89,17 @@ pub(in crate::claims) fn release(
     Ok((released, changes))
 }
 
-fn not_held(live: &LiveHolds, typed: &str, meant: &[ParsedResource], case: Case) -> ClaimError {
+fn not_held(
+    live: &LiveHolds,
+    asker: &Asker,
+    typed: &str,
+    meant: &[ParsedResource],
+    case: Case,
+) -> ClaimError {
     let is_near = |hold: &&Hold| meant.iter().any(|one| meets(hold, one, case));
+    if let Some(own) = live.holds.iter().filter(is_near).find(|hold| hold.holder == asker.actor) {
+        return ClaimError::InYours { resource: typed.to_owned(), within: own.resource.shown() };
+    }
     let near = live.holds.iter().find(is_near).map(|hold| hold.resource.shown());
     let known: Vec<String> = live.holds.iter().map(|hold| hold.resource.shown()).collect();
     let alike = || text::nearest(typed, known.iter().map(String::as_str)).map(str::to_owned);

@@ -27,6 +27,7 @@ use crate::messages::rules::SendFacts;
 use crate::presence;
 use crate::presence::Agent;
 use crate::presence::Caller;
+use crate::presence::meant_by;
 use crate::project::ProjectId;
 use crate::secrets;
 use crate::secrets::Secret;
@@ -122,7 +123,7 @@ impl Sending<'_> {
                     Ok(match (name.to_lowercase().as_str(), project) {
                         ("all", Some(project)) => Ok(self.others(Some(project))?),
                         ("all", None) => Ok(Vec::new()),
-                        ("@me", _) => Ok(vec![person()]),
+                        ("@me" | "me" | "user" | "@user", _) if !self.has(name)? => Ok(vec![person()]),
                         _ => self.named(name)?,
                     })
                 };
@@ -142,9 +143,27 @@ impl Sending<'_> {
         Ok(agents.iter().map(recipient).collect())
     }
 
-    /// The agent of that name.
+    /// Whether an agent has this very name: `user` may be one.
+    fn has(&self, name: &str) -> Result<bool, StoreError> {
+        Ok(self.tx.by_name(name)?.is_some())
+    }
+
+    /// The agent of that name, or that it means.
     fn named(&self, name: &str) -> Result<Found, StoreError> {
-        let Some(agent) = self.tx.by_name(name)? else { return Ok(Err(unknown(self.tx, name)?)) };
+        let agent = match self.tx.by_name(name)? {
+            Some(agent) => agent,
+            None => {
+                let present = self.tx.present()?;
+                match meant_by(name, &present)[..] {
+                    [] => return Ok(Err(unknown(self.tx, name)?)),
+                    [agent] => agent.clone(),
+                    ref several => {
+                        let called = several.iter().map(|agent| agent.name.to_string()).collect();
+                        return Ok(Err(Refusal::SeveralAgents { name: text::one_line(name, 60), called }));
+                    }
+                }
+            }
+        };
         let name = agent.name.to_string();
         if self.me.is_some_and(|me| me.session == agent.session) {
             return Ok(Err(Refusal::ToSelf { name }));

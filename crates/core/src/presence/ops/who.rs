@@ -15,6 +15,7 @@ use crate::presence::PresenceError;
 use crate::presence::Scope;
 use crate::presence::SessionId;
 use crate::presence::WhoOutcome;
+use crate::presence::meant_by;
 use crate::presence::rules;
 use crate::text;
 
@@ -70,13 +71,16 @@ impl App {
         Ok(WhoOutcome { at: now, project, agents })
     }
 
-    /// The present agent with this name, in any case.
+    /// The present agent with this name, in any case, or the only one that the word means.
     pub fn find_agent(&mut self, name: &str) -> Result<Agent, PresenceError> {
         let tx = self.engine.read()?;
         if let Some(agent) = tx.by_name(name)? {
             return Ok(agent);
         }
         let present = tx.present()?;
+        if let [agent] = meant_by(name, &present)[..] {
+            return Ok(agent.clone());
+        }
         let nearest = text::nearest(name, present.iter().map(|agent| agent.name.as_str())).map(str::to_owned);
         Err(PresenceError::NoSuchAgent { name: name.to_owned(), nearest })
     }
