@@ -37,7 +37,6 @@ Exit codes: 0 done, 1 not as asked, 2 wrong command line, 3 output closed,
 
 /// Two real uses of each command, by its words. A test parses them.
 const EXAMPLES: &[(&str, [&str; 2])] = &[
-    ("act", ["consort act learned.json", "consort act - --key nightly < learned.json"]),
     ("agent", ["consort agent rename Falcon", "consort agent handoff Raven --tier brief"]),
     ("agent handoff", ["consort agent handoff Raven", "consort agent handoff all --tier brief --json"]),
     (
@@ -50,18 +49,6 @@ const EXAMPLES: &[(&str, [&str; 2])] = &[
         "agent suggest",
         ["consort agent suggest 'rotate the cookie key'", "consort agent suggest 'write the docs' --send"],
     ),
-    ("ask", ["consort ask '(overview)'", "consort ask '(search-knowledge \"retry\")' --json"]),
-    ("cache", ["consort cache get src/lib.rs outline", "consort cache size"]),
-    ("cache clear", ["consort cache clear", "consort cache size && consort cache clear"]),
-    ("cache get", ["consort cache get src/lib.rs outline", "consort cache get Cargo.lock tree > tree.txt"]),
-    (
-        "cache put",
-        [
-            "consort cache put src/lib.rs outline < outline.txt",
-            "cargo tree | consort cache put Cargo.lock tree",
-        ],
-    ),
-    ("cache size", ["consort cache size", "watch consort cache size"]),
     ("chat", ["consort chat Raven", "consort chat GrandZenith"]),
     (
         "completions",
@@ -102,16 +89,42 @@ const EXAMPLES: &[(&str, [&str; 2])] = &[
     ("journal tail", ["consort journal tail --follow", "consort journal tail --since 2h --json"]),
     ("journal verify", ["consort journal verify", "consort journal verify --json"]),
     ("know", ["consort know search retry", "consort know stale"]),
+    (
+        "know add",
+        [
+            "consort know add principle retry-twice 'Retry twice, then fail'",
+            "consort know add file src/auth.rs 'Sessions' tags=auth",
+        ],
+    ),
     ("know adopt", ["consort know adopt retry-twice --from web", "consort know adopt small-commits"]),
+    ("know apply", ["consort know apply learned.json", "consort know apply - --key nightly < learned.json"]),
     (
         "know as-of",
         ["consort know as-of 3d '(get-principles)'", "consort know as-of 2026-11-01 '(overview)'"],
     ),
+    ("know cache", ["consort know cache get src/lib.rs outline", "consort know cache size"]),
+    ("know cache clear", ["consort know cache clear", "consort know cache size && consort know cache clear"]),
+    (
+        "know cache get",
+        ["consort know cache get src/lib.rs outline", "consort know cache get Cargo.lock tree > tree.txt"],
+    ),
+    (
+        "know cache put",
+        [
+            "consort know cache put src/lib.rs outline < outline.txt",
+            "cargo tree | consort know cache put Cargo.lock tree",
+        ],
+    ),
+    ("know cache size", ["consort know cache size", "watch consort know cache size"]),
     ("know export", ["consort know export > knowledge.jsonl", "consort know export --markdown --to notes"]),
     ("know forget", ["consort know forget retry-twice", "consort know forget old-login --global"]),
     ("know history", ["consort know history retry-twice", "consort know history src/auth.rs"]),
     ("know import", ["consort know import knowledge.jsonl", "consort know import CLAUDE.md"]),
     ("know list", ["consort know list", "consort know list decisions"]),
+    (
+        "know query",
+        ["consort know query '(overview)'", "consort know query '(search-knowledge \"retry\")' --json"],
+    ),
     ("know renew", ["consort know renew retry-twice", "consort know renew src/auth.rs"]),
     ("know save", ["consort know save", "consort know save && git add .consort"]),
     ("know search", ["consort know search retry", "consort know search cookie session"]),
@@ -119,6 +132,11 @@ const EXAMPLES: &[(&str, [&str; 2])] = &[
     ("know similar", ["consort know similar retry", "consort know similar cookie session"]),
     ("know stale", ["consort know stale", "consort know stale --global"]),
     ("know suggest", ["consort know suggest", "consort know suggest | head -3"]),
+    (
+        "know sync",
+        ["consort know sync http://host:4917 --once", "consort know sync http://host:4917 --server-token t"],
+    ),
+    ("know watch", ["consort know watch", "consort know watch --once"]),
     ("mcp", ["consort mcp", "consort mcp --schemas"]),
     (
         "pane",
@@ -144,13 +162,6 @@ const EXAMPLES: &[(&str, [&str; 2])] = &[
     (
         "radar topics set",
         ["consort radar topics set auth jwt cookie", "consort radar topics set database sql"],
-    ),
-    (
-        "record",
-        [
-            "consort record principle retry-twice 'Retry twice, then fail'",
-            "consort record file src/auth.rs 'Sessions' tags=auth",
-        ],
     ),
     ("release", ["consort release", "consort release src/auth/ docs/login.md"]),
     ("reply", ["consort reply 41 'Yes, in src/cart.rs'", "consort reply 41 - < answer.md"]),
@@ -187,7 +198,6 @@ const EXAMPLES: &[(&str, [&str; 2])] = &[
     ("uninit", ["consort uninit --dry-run", "consort uninit --agent codex"]),
     ("up", ["consort up", "consort up --all"]),
     ("wait", ["consort wait src/auth/ --timeout 90s", "consort wait --idle Raven"]),
-    ("watch-files", ["consort watch-files", "consort watch-files --once"]),
     ("who", ["consort who --all", "consort who Raven"]),
     ("with", ["consort with claude", "consort with codex exec 'fix the tests'"]),
 ];
