@@ -27,6 +27,7 @@ fn the_nearest_tier_wins_and_is_named() {
         knowledge.digest_tokens = 400      # how much a starting session is told of what earlier ones learned (mode `full`); 0: nothing
         knowledge.save = false             # write .consort/knowledge.yjs whenever something is recorded in the project
         privacy.store_prompts = true       # keep the beginning of prompts for handoffs; off: only a hash and the topics
+        privacy.store_commands = false     # keep the commands of sessions while they last, for `know suggest`
         messages.wake_idle = true          # wake an idle session for a message, where its CLI can be woken
         messages.retention_days = 30       # how long messages are kept that everyone has read
         journal.retention_days = 30        # how long entries are kept that nothing depends on
@@ -59,6 +60,7 @@ fn the_nearest_tier_wins_and_is_named() {
         knowledge.digest_tokens = 400      # default
         knowledge.save = false             # default
         privacy.store_prompts = true       # default
+        privacy.store_commands = false     # default
         messages.wake_idle = true          # default
         messages.retention_days = 30       # default
         journal.retention_days = 7         # $WORLD/home/.config/consort/config.toml

@@ -1,5 +1,6 @@
 //! SQL of the journal: appends, reads, replays and drops entries.
 
+use std::borrow::Cow;
 use std::collections::HashSet;
 use std::str::FromStr as _;
 
@@ -234,16 +235,17 @@ pub(crate) fn matching(
     by: i64,
     limit: i64,
 ) -> Result<Vec<Entry>, StoreError> {
-    matching_where(store, condition, by, limit, |_| true)
+    matching_part(store, condition, by, limit, |changes| Some(changes.into()))
 }
 
-/// The same of those whose changes, as text, are wanted: the others are not parsed.
-pub(crate) fn matching_where(
+/// The same of those whose changes, as text, are wanted, and of these the part that is:
+/// what is left out is not parsed.
+pub(crate) fn matching_part(
     store: &SqliteTx<'_>,
     condition: &str,
     by: i64,
     limit: i64,
-    is_wanted: impl Fn(&str) -> bool,
+    part: impl for<'t> Fn(&'t str) -> Option<Cow<'t, str>>,
 ) -> Result<Vec<Entry>, StoreError> {
     let sql = format!("SELECT {COLUMNS} FROM journal WHERE {condition} ORDER BY seq LIMIT ?2");
     let raw: Vec<Raw> = store.ask(|tx| {
@@ -251,9 +253,13 @@ pub(crate) fn matching_where(
         let mut rows = statement.query([by, limit])?;
         let mut raw = Vec::new();
         while let Some(row) = rows.next()? {
-            if is_wanted(row.get_ref(CHANGES)?.as_str()?) {
-                raw.push(Raw::read(row)?);
+            let Some(part) = part(row.get_ref(CHANGES)?.as_str()?) else { continue };
+            let is_whole = matches!(part, Cow::Borrowed(_));
+            let mut one = Raw { changes: part.into_owned(), ..Raw::without_changes(row)? };
+            if !is_whole && one.changes().is_err() {
+                one.changes = row.get(CHANGES)?;
             }
+            raw.push(one);
         }
         Ok(raw)
     })?;
@@ -416,13 +422,17 @@ struct Raw {
 
 impl Raw {
     fn read(row: &rusqlite::Row<'_>) -> rusqlite::Result<Self> {
+        Ok(Self { changes: row.get(CHANGES)?, ..Self::without_changes(row)? })
+    }
+
+    fn without_changes(row: &rusqlite::Row<'_>) -> rusqlite::Result<Self> {
         Ok(Self {
             seq: row.get(0)?,
             id: row.get(1)?,
             at: row.get(2)?,
             project: row.get(3)?,
             actor: row.get(4)?,
-            changes: row.get(5)?,
+            changes: String::new(),
             format: row.get(6)?,
         })
     }

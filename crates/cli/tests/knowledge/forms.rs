@@ -1,6 +1,7 @@
 //! What is known as files that people and other programs read and write.
 
 use std::fs;
+use std::process::Command;
 
 use consort_testkit::Sealed;
 use serde_json::Value;
@@ -197,6 +198,32 @@ fn what_was_found_out_is_suggested() {
     assert!(lines[1].starts_with("core.rs: 2 sessions have read it; "), "{suggested}");
     world.run_as(None, &["know", "add", "decision", "sqlite", "We decided to keep SQLite for the store"]);
     assert_eq!(world.run("know suggest").stdout.lines().count(), 1, "it was recorded");
+}
+
+/// Commands are kept only where somebody wants that, and never a secret in them.
+#[test]
+fn commands_that_failed_and_then_worked_are_suggested_where_they_are_kept() {
+    let world = world();
+    let ran = |command: &str, event: &str| {
+        let tool = json!({ "tool_name": "Bash", "tool_input": { "command": command }, "tool_response": {} });
+        world.told("s1", event, &tool);
+    };
+    let try_both = || {
+        ran("cargo test", "PostToolUseFailure");
+        ran("export K=ghp_abcdefghijklmnopqrstuvwxyz0123456789", "PostToolUse");
+        ran("cargo test --features all", "PostToolUse");
+    };
+    try_both();
+    assert_eq!(world.run("know suggest").stdout, "Nothing stands out.\n");
+    assert_eq!(world.run("config set privacy.store_commands true").code, 0);
+    world.run("status");
+    try_both();
+    let suggested = world.run("know suggest").stdout;
+    assert!(suggested.contains("'cargo test --features all works where cargo test fails'"), "{suggested}");
+    let kept = Command::new("grep").args(["-rl", "ghp_abc"]).arg(world.data()).output().unwrap();
+    assert!(kept.stdout.is_empty(), "{}", String::from_utf8_lossy(&kept.stdout));
+    world.run("config set privacy.store_commands false");
+    assert_eq!(world.run("know suggest").stdout, "Nothing stands out.\n");
 }
 
 /// Projects are alike by the words in which they say what they know.

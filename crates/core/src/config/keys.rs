@@ -136,6 +136,12 @@ pub const KEYS: &[Key] = &[
         about: "keep the beginning of prompts for handoffs; off: only a hash and the topics",
     },
     Key {
+        name: "privacy.store_commands",
+        kind: ValueKind::Flag,
+        for_hooks: false,
+        about: "keep the commands of sessions while they last, for `know suggest`",
+    },
+    Key {
         name: "messages.wake_idle",
         kind: ValueKind::Flag,
         for_hooks: true,

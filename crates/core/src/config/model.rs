@@ -109,6 +109,11 @@ impl Config {
         self.get("knowledge.save") == "true"
     }
 
+    /// Whether commands of sessions are kept.
+    pub fn stores_commands(&self) -> bool {
+        self.get("privacy.store_commands") == "true"
+    }
+
     /// How long entries and messages are kept.
     pub fn retention(&self) -> Retention {
         let days = |key| self.get(key).parse().unwrap_or(30);

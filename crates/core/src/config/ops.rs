@@ -44,6 +44,7 @@ impl App {
             values.sort();
             values
         };
+        self.engine.side_files().set_keeps_commands(worktree, config.stores_commands());
         let user = from_files(|source| matches!(source, SettingSource::User(_)));
         let own = from_files(|source| matches!(source, SettingSource::Project(_)));
         let tx = self.engine.read()?;

@@ -62,7 +62,7 @@ fn strictness(key: &str, value: &str) -> i64 {
         ("claims.shield", value) => i64::from(value != "off"),
         // Longer is stricter.
         ("claims.contest_seconds" | "claims.auto_minutes", number) => number.parse().unwrap_or(0),
-        ("privacy.store_prompts", value) => i64::from(flag(value) == Some(false)),
+        ("privacy.store_prompts" | "privacy.store_commands", value) => i64::from(flag(value) == Some(false)),
         _ => 0,
     }
 }

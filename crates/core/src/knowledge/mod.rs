@@ -14,6 +14,7 @@
 
 mod actions;
 mod as_seen;
+mod commands;
 mod digest;
 mod entity;
 mod error;
@@ -35,6 +36,7 @@ mod suggestion;
 mod tests;
 
 pub use actions::MOST_ACTIONS;
+pub use commands::KeptCommand;
 pub use digest::told;
 pub use entity::Entity;
 pub use entity::Member;

@@ -282,6 +282,8 @@ pub enum Suggestion {
     File { path: String, readers: usize },
     /// A message that sounds like a decision.
     Decision { number: Number, by: String, text: String },
+    /// A command that failed, and the one that worked then.
+    Command { failed: String, worked: String },
 }
 
 /// Something to be forgotten for good.

@@ -19,6 +19,7 @@ use crate::claims::Stamp;
 use crate::claims::Waiting;
 use crate::engine::StoreError;
 use crate::host::Process;
+use crate::knowledge::KeptCommand;
 use crate::presence::SessionId;
 use crate::presence::Subagent;
 
@@ -50,6 +51,11 @@ pub(crate) enum Line {
     /// begun.
     Begun(RunningCommand),
     Ended(u64, Timestamp, Timestamp),
+    /// A command was run, where commands are kept.
+    Ran {
+        failed: bool,
+        text: String,
+    },
     /// It waits for others to let go; or no more.
     Waits(Option<Waiting>),
     /// A command is run behind the shield, or has met too many reservations for it.
@@ -90,6 +96,7 @@ impl Line {
                 format!("begun\t{call:016x}\t{}\t{kind}\t{listing}\t{cwd}\t{text}\n", at.0)
             }
             Self::Ended(call, at, begun) => format!("ended\t{call:016x}\t{}\t{}\n", at.0, begun.0),
+            Self::Ran { failed, text } => format!("ran\t{}\t{}\n", u8::from(*failed), escaped(text)),
             Self::Waits(None) => "waits\t\n".into(),
             Self::Waits(Some(Waiting { since, process, holders, what })) => {
                 let holders: Vec<String> = holders.iter().map(|one| escaped(one.as_str())).collect();
@@ -175,6 +182,15 @@ impl Log {
         seen
     }
 
+    /// The commands that were kept, oldest first.
+    pub(crate) fn ran(&self) -> Vec<KeptCommand> {
+        let one = |line: &str| {
+            let (failed, text) = line.split_once('\t')?;
+            Some(KeptCommand { text: unescaped(text).into_owned(), failed: failed == "1" })
+        };
+        self.lines("ran").filter_map(one).collect()
+    }
+
     /// Whether a command ran at any moment between these.
     pub(crate) fn ran_between(&self, from: Timestamp, to: Timestamp) -> bool {
         let runs = |command: &RunningCommand| command.at <= to && from.since(command.at) < LONGEST_COMMAND;
@@ -224,7 +240,7 @@ impl Log {
     /// What still counts.
     fn shortened(&self) -> String {
         let mut text = self.trail().map(|trail| trail.render()).unwrap_or_default();
-        for tag in ["shown", "introduced", "told", "met", "ended"] {
+        for tag in ["shown", "introduced", "told", "met", "ended", "ran"] {
             let lines: Vec<&str> = self.lines(tag).collect();
             for line in &lines[lines.len().saturating_sub(4 * KEPT)..] {
                 text.push_str(&format!("{tag}\t{line}\n"));

@@ -45,6 +45,9 @@ pub(crate) fn handle(
             words.extend(note_reads(app, call, context, &[call.cwd.join(path)]));
         }
         ToolAction::Runs(_) | ToolAction::Visits(_) => {
+            if let ToolAction::Runs(command) = &tool.act {
+                let _ = app.note_command(&call.session, &call.cwd, command, failed);
+            }
             let used = tool_files(app.host(), call, context, tool);
             if !failed {
                 words.extend(note_reads(app, call, context, &used.reads));

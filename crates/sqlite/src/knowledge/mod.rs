@@ -5,6 +5,7 @@
 //! version or of another store is made anew.
 
 mod block;
+mod part;
 mod read;
 mod search;
 mod write;
@@ -70,19 +71,10 @@ impl KnowledgeStore for SqliteTx<'_> {
 
     fn knowledge_about(&self, ids: &BTreeSet<String>, until: Timestamp) -> Result<Vec<Entry>, StoreError> {
         // As they stand in the text of an entry, between quotes.
-        let ids: HashSet<String> = ids.iter().filter_map(|id| serde_json::to_string(id).ok()).collect();
-        let longest = ids.iter().map(String::len).max().unwrap_or(0);
-        let is_about = |changes: &str| {
-            const MARK: &str = "\"entity\":";
-            let mut places = changes.match_indices(MARK).map(|(place, _)| place + MARK.len());
-            places.any(|start| {
-                let id = &changes.as_bytes()[start..changes.len().min(start + longest)];
-                let mut ends = id.iter().enumerate().skip(1).filter(|(_, byte)| **byte == b'"');
-                ends.any(|(end, _)| std::str::from_utf8(&id[..=end]).is_ok_and(|id| ids.contains(id)))
-            })
-        };
+        let quoted = |id: &String| Some(serde_json::to_string(id).ok()?.trim_matches('"').to_owned());
+        let ids: HashSet<String> = ids.iter().filter_map(quoted).collect();
         let condition = "at <= ?1 AND instr(changes, '\"room\":\"knowledge\"') > 0";
-        journal::matching_where(self, condition, until.0, -1, is_about)
+        journal::matching_part(self, condition, until.0, -1, |changes| part::about(changes, &ids))
     }
 
     fn rewrite_entry(&mut self, seq: Seq, changes: &[KeptChange]) -> Result<(), StoreError> {

@@ -30,6 +30,11 @@ pub(super) fn run(world: &World, is_json: bool) -> CommandResult {
                 let command = format!("consort know add file {} '…'", text::shell_quoted(path));
                 format!("{path}: {readers} sessions have read it; `{command}`")
             }
+            Suggestion::Command { failed, worked } => {
+                let about = format!("{worked} works where {failed} fails");
+                let command = format!("consort know add note {}", text::shell_quoted(&about));
+                format!("A command failed, and then worked otherwise; `{command}`")
+            }
             Suggestion::Decision { number, by, text: said } => {
                 let name: String = markdown::slug(said).chars().take(40).collect();
                 let command = format!("consort know add decision {name} {}", text::shell_quoted(said));

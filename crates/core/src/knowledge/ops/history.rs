@@ -64,8 +64,10 @@ impl App {
         scope: &Scope,
         ids: &[String],
     ) -> Result<Vec<StampedEdit>, StoreError> {
-        let mut said = Vec::new();
-        for entry in self.knowledge_entries(scope)? {
+        let (mut said, wanted) = (Vec::new(), ids.iter().cloned().collect());
+        let mut entries = self.engine.read()?.knowledge_about(&wanted, Timestamp(i64::MAX))?;
+        entries.retain(|entry| entry.project.as_ref() == scope.project());
+        for entry in entries {
             for change in &entry.changes {
                 let Change::Knowledge(change) = &change.change else { continue };
                 let stamped = change.stamped(entry.at).into_iter();
@@ -101,7 +103,9 @@ impl App {
             Ok(entries)
         };
         let mut ids: BTreeSet<String> = edits(&later).map(|edit| edit.entity.clone()).collect();
-        let mut touched = names_in(&before(&ids)?, &later, &ids);
+        let first_ids = ids.clone();
+        let said_before = before(&ids)?;
+        let mut touched = names_in(&said_before, &later, &ids);
         add_dependents(&*now, scope, &mut touched)?;
         let concerned: Vec<(Kind, String)> =
             touched.iter().map(|(kind, name)| (kind, name.to_owned())).collect();
@@ -120,7 +124,8 @@ impl App {
                 touched.extend([(Kind::Relationship, link.name)]);
             }
         }
-        let entries = before(&ids)?;
+        // The journal is looked through again only for what was not asked for before.
+        let entries = if ids == first_ids { said_before } else { before(&ids)? };
         then.ingest(&entries, entries.last().map_or(0, |entry| entry.seq))?;
         touched.extend(
             then.names(scope, Kind::Relationship)?.into_iter().map(|name| (Kind::Relationship, name)),

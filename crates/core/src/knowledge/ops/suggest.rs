@@ -1,5 +1,5 @@
-//! Knowledge verb that suggests what to record: decisions said in messages, and files
-//! that several sessions had to read.
+//! Knowledge verb that suggests what to record: decisions said in messages, files that
+//! several sessions had to read, and commands that failed and then worked.
 
 use std::collections::BTreeMap;
 use std::collections::BTreeSet;
@@ -13,10 +13,12 @@ use crate::journal::TailRequest;
 use crate::knowledge::Kind;
 use crate::knowledge::Scope;
 use crate::knowledge::Suggestion;
+use crate::knowledge::commands;
 use crate::knowledge::place::Standpoint;
 use crate::knowledge::suggestion;
 use crate::messages::MessageChange;
 use crate::presence::Agent;
+use crate::presence::SessionId;
 
 /// How much of the journal is looked through.
 const NEWEST: usize = 5_000;
@@ -36,7 +38,25 @@ impl App {
         agents.retain(|agent| Some(&agent.project.id) == scope.project());
         let mut found = self.suggest_decisions(scope)?;
         found.extend(self.suggest_files(scope, worktree, &agents)?);
+        let side_files = self.engine.side_files();
+        if side_files.keeps_commands(worktree) {
+            let logs = agents.iter().map(|agent| side_files.read_log(&agent.session).ran());
+            let pairs: BTreeSet<_> = logs.flat_map(|ran| commands::failed_then_worked(&ran)).collect();
+            let command = |(failed, worked)| Suggestion::Command { failed, worked };
+            found.extend(pairs.into_iter().take(FEW).map(command));
+        }
         Ok(found)
+    }
+
+    /// A session has run a command; it is kept where the settings say so.
+    pub fn note_command(
+        &self,
+        session: &SessionId,
+        cwd: &Path,
+        command: &str,
+        failed: bool,
+    ) -> Result<(), StoreError> {
+        self.engine.side_files().note_command(session, cwd, command, failed)
     }
 
     /// Sentences of messages that sound like decisions, newest first, unless something

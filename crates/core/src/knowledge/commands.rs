@@ -1,0 +1,109 @@
+//! Commands that failed and then worked: what a session had to find out the hard way.
+//!
+//! They are kept only where `privacy.store_commands` says so. **A published text names
+//! the worktrees where it does**; without it a hook looks for one file and finds none.
+
+use std::path::Path;
+use std::path::PathBuf;
+
+use crate::engine::StoreError;
+use crate::presence::SessionId;
+use crate::secrets;
+use crate::side_files::Line;
+use crate::side_files::SideFiles;
+use crate::text;
+
+/// The published text.
+const TEXT: &str = "commands kept in";
+
+/// Longer commands are programs of their own.
+const LONGEST: usize = 300;
+
+/// How many commands later the one that worked may come.
+const SOON: usize = 5;
+
+/// A command of a session, and how it ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct KeptCommand {
+    pub text: String,
+    pub failed: bool,
+}
+
+impl dyn SideFiles + '_ {
+    /// The worktrees in which commands are kept.
+    fn worktrees_keeping(&self) -> Vec<PathBuf> {
+        let text = self.text(TEXT).unwrap_or_default();
+        text.lines().filter(|line| !line.is_empty()).map(PathBuf::from).collect()
+    }
+
+    /// Whether commands that are run there are kept.
+    pub fn keeps_commands(&self, place: &Path) -> bool {
+        self.worktrees_keeping().iter().any(|worktree| place.starts_with(worktree))
+    }
+
+    /// Has them kept in a worktree, or no longer.
+    pub fn set_keeps_commands(&self, worktree: &Path, keeps: bool) {
+        let mut all = self.worktrees_keeping();
+        if all.iter().any(|one| one == worktree) != keeps {
+            all.retain(|one| one != worktree);
+            all.extend(keeps.then(|| worktree.to_owned()));
+            let lines = all.iter().map(|one| one.display().to_string());
+            self.set_text(TEXT, &lines.collect::<Vec<_>>().join("\n"));
+        }
+    }
+
+    /// A session has run a command there. What looks like a secret is not kept.
+    pub fn note_command(
+        &self,
+        session: &SessionId,
+        place: &Path,
+        command: &str,
+        failed: bool,
+    ) -> Result<(), StoreError> {
+        if command.len() > LONGEST || !self.keeps_commands(place) || secrets::find(command).is_some() {
+            return Ok(());
+        }
+        self.add(session, &Line::Ran { failed, text: text::one_line(command, LONGEST) })
+    }
+}
+
+/// Commands that failed and the one that worked soon after: of the same program, and not
+/// the same again.
+pub(super) fn failed_then_worked(commands: &[KeptCommand]) -> Vec<(String, String)> {
+    let mut found = Vec::new();
+    for (at, failed) in commands.iter().enumerate().filter(|(_, command)| command.failed) {
+        let later = commands[at + 1..].iter().take(SOON);
+        let mut same = later.filter(|later| program(&later.text) == program(&failed.text));
+        // Trying the same again tells nothing of how to do it.
+        let worked = same.find(|later| !later.failed).filter(|later| later.text != failed.text);
+        found.extend(worked.map(|worked| (failed.text.clone(), worked.text.clone())));
+    }
+    found.sort();
+    found.dedup();
+    found
+}
+
+/// The program of a command, variables before it passed over.
+fn program(command: &str) -> &str {
+    command.split_whitespace().find(|word| !word.contains('=')).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn found(commands: &[(&str, bool)]) -> Vec<(String, String)> {
+        let one = |(text, failed): &(&str, bool)| KeptCommand { text: (*text).to_owned(), failed: *failed };
+        failed_then_worked(&commands.iter().map(one).collect::<Vec<_>>())
+    }
+
+    #[test]
+    fn the_same_program_with_other_words_worked() {
+        let pair = |one: &str, two: &str| vec![(one.to_owned(), two.to_owned())];
+        let tried = [("cargo test", true), ("ls", false), ("A=1 cargo test --features x", false)];
+        assert_eq!(found(&tried), pair("cargo test", "A=1 cargo test --features x"));
+        assert!(found(&[("cargo test", true), ("cargo test", false)]).is_empty());
+        assert!(found(&[("cargo test", true), ("npm test", false)]).is_empty());
+        assert!(found(&[("cargo test", true)]).is_empty());
+    }
+}
