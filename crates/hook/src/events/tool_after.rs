@@ -23,6 +23,7 @@ use super::tool_before::command_call;
 use super::tool_before::command_of;
 use crate::Answer;
 use crate::HookContext;
+use crate::tool_files::Look;
 use crate::tool_files::tool_files;
 
 pub(crate) fn handle(
@@ -45,7 +46,7 @@ pub(crate) fn handle(
             words.extend(note_reads(app, call, context, &[call.cwd.join(path)]));
         }
         ToolAction::Runs(_) | ToolAction::Visits(_) => {
-            let used = tool_files(app.host(), call, context, tool);
+            let used = tool_files(app.host(), call, context, tool, Look::Read);
             if !failed {
                 words.extend(note_reads(app, call, context, &used.reads));
             }
