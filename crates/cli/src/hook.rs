@@ -11,7 +11,6 @@ use std::fs;
 use std::io::Write as _;
 use std::os::unix::fs::DirBuilderExt as _;
 use std::os::unix::fs::OpenOptionsExt as _;
-use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -23,6 +22,7 @@ use consort_core::host::Clock as _;
 use consort_core::presence::Terminal;
 use consort_core::text;
 use consort_hook::HookContext;
+use consort_hook::Surroundings;
 use consort_host::Machine;
 use consort_host::Paths;
 use consort_host::env;
@@ -135,6 +135,16 @@ impl CallContext for Process<'_> {
     }
 }
 
+/// What a command finds around it.
+pub(crate) fn surroundings() -> Surroundings {
+    Surroundings {
+        script: |path| String::from_utf8(consort_files::read(path, LONGEST_SCRIPT).ok()?).ok(),
+        variable: env::get,
+        names: consort_host::names,
+        ask: consort_host::ask_program,
+    }
+}
+
 impl HookContext for Process<'_> {
     fn kind(&self) -> &'static str {
         self.cli.kind()
@@ -152,8 +162,8 @@ impl HookContext for Process<'_> {
         env::terminal()
     }
 
-    fn script_reader(&self) -> fn(&Path) -> Option<String> {
-        |path| String::from_utf8(consort_files::read(path, LONGEST_SCRIPT).ok()?).ok()
+    fn surroundings(&self) -> Surroundings {
+        surroundings()
     }
 
     fn shielded(&self, command: &str) -> Option<String> {

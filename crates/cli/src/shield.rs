@@ -16,6 +16,7 @@ use std::time::Duration;
 
 use consort_core::App;
 use consort_core::text;
+use consort_hook::Look;
 use consort_host::Machine;
 use consort_host::Paths;
 use consort_host::env;
@@ -27,9 +28,6 @@ use consort_sqlite::Store;
 use crate::exit::ExitCode;
 use crate::hook;
 use crate::world;
-
-/// Longer scripts are not looked into.
-const LONGEST_SCRIPT: u64 = 256 << 10;
 
 /// After so long the command runs as it is.
 const PATIENCE: Duration = Duration::from_secs(2);
@@ -130,9 +128,9 @@ fn protected(command: &str) -> Result<Vec<PathBuf>, Box<dyn Error>> {
         return Ok(Vec::new());
     }
     let cwd = std::env::current_dir()?;
-    let read = |path: &Path| String::from_utf8(consort_files::read(path, LONGEST_SCRIPT).ok()?).ok();
-    let home = env::get("HOME");
-    if !consort_hook::command_files(app.host(), &cwd, command, home.as_deref(), read).may_write_anything() {
+    // The hook before it has asked; here only what its text tells counts.
+    let files = consort_hook::command_files(app.host(), &cwd, command, hook::surroundings(), Look::Read);
+    if !files.may_write_anything() {
         return Ok(Vec::new());
     }
     let caller = world::caller_facts(&app);

@@ -8,8 +8,11 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::PathBuf;
+use std::sync::OnceLock;
 
-use consort_shell::Here;
+use consort_hook::Look;
+use consort_hook::Surroundings;
+use consort_host::Machine;
 use consort_testkit::Sealed;
 use serde_json::Value;
 use serde_json::json;
@@ -22,6 +25,23 @@ const MEASURED_AT: &str = "/home/dev/shop";
 
 const RESERVED: [&str; 5] = ["src/auth/", "config/app.yaml", "package.json", "Cargo.toml", "docs/guide.md"];
 
+/// The home directory that the commands see.
+static HOME: OnceLock<String> = OnceLock::new();
+
+/// What the program itself gives its reader; here nothing is asked.
+const SURROUNDINGS: Surroundings = Surroundings {
+    script: |path| fs::read_to_string(path).ok(),
+    variable: |name| HOME.get().filter(|_| name == "HOME").cloned(),
+    names: consort_host::names,
+    ask: |_, _, _, _| None,
+};
+
+/// Commands of git that put the work of others into a commit. They change no file, but are
+/// refused on purpose.
+fn is_policy(command: &str) -> bool {
+    command.contains("git add") || command.contains("git commit")
+}
+
 /// What came of a category.
 #[derive(Clone, Copy, Debug, Default)]
 struct Counts {
@@ -32,6 +52,8 @@ struct Counts {
     /// Harmless commands: let through, refused.
     free: u32,
     wrongly: u32,
+    /// Of these, what is refused on purpose.
+    policy: u32,
 }
 
 impl Counts {
@@ -41,6 +63,7 @@ impl Counts {
         self.unnoticed += other.unnoticed;
         self.free += other.free;
         self.wrongly += other.wrongly;
+        self.policy += other.policy;
     }
 }
 
@@ -70,36 +93,34 @@ fn shop(world: &Sealed) -> PathBuf {
 fn measure(half: u64) -> BTreeMap<String, Counts> {
     let world = world();
     let shop = shop(&world);
-    let home = shop.parent().unwrap().to_string_lossy().into_owned();
+    HOME.get_or_init(|| shop.parent().unwrap().to_string_lossy().into_owned());
+    let machine = Machine::new(&world.home());
     let mut counts: BTreeMap<String, Counts> = BTreeMap::new();
     let mut missed = String::new();
-    for case in CORPUS.lines().map(|line| serde_json::from_str::<Value>(line).unwrap()) {
+    // Another corpus of the same form can be judged.
+    let other = std::env::var_os("GUARD_CORPUS").map(|file| fs::read_to_string(file).unwrap());
+    for case in
+        other.as_deref().unwrap_or(CORPUS).lines().map(|line| serde_json::from_str::<Value>(line).unwrap())
+    {
         if case["half"] != half {
             continue;
         }
         let id = case["id"].as_str().unwrap();
-        let command = case["command"].as_str().unwrap().replace(MEASURED_AT, &shop.to_string_lossy());
+        let command = case["command"].as_str().unwrap();
+        // Some go there from the root.
+        let command = command.replace(&MEASURED_AT[1..], &shop.to_string_lossy()[1..]);
         let cwd = shop.join(case["cwd"].as_str().unwrap_or("."));
         let call = json!({ "session_id": "s2", "cwd": cwd, "tool_name": "Bash", "tool_input": { "command": command } });
         let is_denied = world.hook("PreToolUse", &call).stdout.contains("\"deny\"");
-        let (place, root) = (cwd.to_string_lossy(), shop.to_string_lossy());
-        let read = |path: &str| fs::read_to_string(cwd.join(path)).ok();
-        let is_dir = |path: &str| cwd.join(path).is_dir();
-        let here = Here {
-            read: Some(&read),
-            is_dir: Some(&is_dir),
-            alias: None,
-            home: Some(&home),
-            cwd: Some(&place),
-            worktree: Some(&root),
-        };
-        let is_certain = consort_shell::read(&command, here).is_certain;
+        let is_certain =
+            consort_hook::command_files(&machine, &cwd, &command, SURROUNDINGS, Look::Read).is_certain;
         let wrote = !case["wrote"].as_array().unwrap().is_empty();
         let one = counts.entry(id.rsplit_once('-').unwrap().0.to_owned()).or_default();
         let what = match (wrote, is_denied, is_certain) {
             (true, true, _) => ("refused", &mut one.refused),
             (true, false, false) => ("unknown", &mut one.unknown),
             (true, false, true) => ("unnoticed", &mut one.unnoticed),
+            (false, true, _) if is_policy(&command) => ("policy", &mut one.policy),
             (false, true, _) => ("wrongly", &mut one.wrongly),
             (false, false, _) => ("free", &mut one.free),
         };
@@ -117,19 +138,20 @@ fn measure(half: u64) -> BTreeMap<String, Counts> {
 fn report(counts: &BTreeMap<String, Counts>) -> Counts {
     let mut all = Counts::default();
     for (category, one) in counts {
-        let Counts { refused, unknown, unnoticed, free, wrongly } = one;
-        println!("{category:24} {refused:4} {unknown:4} {unnoticed:4}   {free:4} {wrongly:4}");
+        let Counts { refused, unknown, unnoticed, free, wrongly, policy } = one;
+        println!("{category:24} {refused:4} {unknown:4} {unnoticed:4}   {free:4} {wrongly:4} {policy:4}");
         all.add(*one);
     }
     let writes = f64::from(all.refused + all.unknown + all.unnoticed);
-    let harmless = f64::from(all.free + all.wrongly);
+    let harmless = f64::from(all.free + all.wrongly + all.policy);
     let percent = |count: u32, of: f64| f64::from(count) * 100.0 / of;
     println!(
-        "refused {:.1} %, unknown {:.1} %, unnoticed {:.2} %; harmless and refused {:.2} %",
+        "refused {:.1} %, unknown {:.1} %, unnoticed {:.2} %; harmless and refused {:.2} %, on purpose {:.2} %",
         percent(all.refused, writes),
         percent(all.unknown, writes),
         percent(all.unnoticed, writes),
         percent(all.wrongly, harmless),
+        percent(all.policy, harmless),
     );
     all
 }

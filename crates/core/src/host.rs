@@ -116,6 +116,12 @@ pub trait Repositories {
         false
     }
 
+    /// Whether git would refuse to bring in what differs there, because a file of it has
+    /// changes that are not committed; starts `git`.
+    fn would_overwrite_changes(&self, _worktree: &Path, _range: &[String], _pattern: &Pattern) -> bool {
+        false
+    }
+
     /// The worktrees of a repository, itself included, if it has more than one.
     fn worktrees(&self, _repository: &Path) -> Vec<PathBuf> {
         Vec::new()

@@ -9,10 +9,11 @@
 mod events;
 mod tool_files;
 
+pub use tool_files::AskProgram;
+pub use tool_files::Look;
+pub use tool_files::Surroundings;
 pub use tool_files::ToolFiles;
 pub use tool_files::command_files;
-
-use std::path::Path;
 
 use consort_core::App;
 use consort_core::call_context::CallContext;
@@ -43,8 +44,8 @@ pub trait HookContext: CallContext {
 
     fn terminal(&self) -> Terminal;
 
-    /// Reads a small file that a command would read as a script, a patch or a makefile.
-    fn script_reader(&self) -> fn(&Path) -> Option<String>;
+    /// What a command may look at before it runs.
+    fn surroundings(&self) -> Surroundings;
 
     /// A command as it is run behind the shield, where the CLI lets a hook rewrite it and
     /// no rule of the person's would be passed by.

@@ -2,8 +2,10 @@
 
 use std::path::Path;
 use std::path::PathBuf;
+use std::sync::Mutex;
 
 use consort_core::claims::Extent;
+use consort_core::claims::Needs;
 use consort_core::claims::Pattern;
 use consort_core::claims::Target;
 use consort_core::hooks::HookCall;
@@ -12,6 +14,8 @@ use consort_core::hooks::ToolUse;
 use consort_core::host::Host;
 use consort_shell::Here;
 use consort_shell::Outside;
+use consort_shell::Printed;
+use consort_shell::Question;
 
 use crate::HookContext;
 
@@ -43,6 +47,7 @@ pub(crate) fn tool_files(
     call: &HookCall,
     context: &dyn HookContext,
     tool: &ToolUse,
+    look: Look,
 ) -> ToolFiles {
     let none = ToolFiles { is_certain: true, ..ToolFiles::default() };
     match &tool.act {
@@ -52,18 +57,73 @@ pub(crate) fn tool_files(
                 extent: Extent::File,
                 by: String::new(),
                 is_entry: false,
+                needs: Needs::Nothing,
                 range: Vec::new(),
             };
             ToolFiles { writes: paths.iter().map(target).collect(), ..none }
         }
-        ToolAction::Runs(command) => {
-            let home = context.variable("HOME");
-            command_files(host, &call.cwd, command, home.as_deref(), context.script_reader())
-        }
+        ToolAction::Runs(command) => command_files(host, &call.cwd, command, context.surroundings(), look),
         ToolAction::Reads(path) => ToolFiles { reads: vec![call.cwd.join(path)], ..none },
         // What its name does not tell is unknown.
         ToolAction::Visits(_) => ToolFiles::default(),
         ToolAction::Other => none,
+    }
+}
+
+/// What a command finds around it, besides the files of this machine.
+#[derive(Clone, Copy)]
+pub struct Surroundings {
+    /// Reads a small file that a command would read as a script, a patch or a makefile.
+    pub script: fn(&Path) -> Option<String>,
+    /// The value of a variable of the environment.
+    pub variable: fn(&str) -> Option<String>,
+    /// The names in a directory.
+    pub names: fn(&Path) -> Option<Vec<String>>,
+    /// What a program prints, in that directory, with these arguments and that input, and
+    /// whether it succeeds.
+    pub ask: AskProgram,
+}
+
+/// Runs a program that only reads.
+pub type AskProgram = fn(&Path, &str, &[String], Option<&str>) -> Option<(String, bool)>;
+
+/// How closely a command is looked at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Look {
+    /// By its text, and what it would read.
+    Read,
+    /// What it only asks for is asked, too: programs that write nothing are run.
+    Ask,
+}
+
+/// How many programs are asked for one command.
+const MOST_QUESTIONS: usize = 4;
+
+/// The programs that were asked, each once.
+struct Asked<'a> {
+    program: AskProgram,
+    cwd: &'a Path,
+    answers: Mutex<Vec<Answered>>,
+}
+
+/// A question in words, and its answer.
+type Answered = (String, Option<Printed>);
+
+impl Asked<'_> {
+    fn ask(&self, question: &Question<'_>) -> Option<Printed> {
+        let mut answers = self.answers.lock().ok()?;
+        let words = format!("{question:?}");
+        if let Some((_, answer)) = answers.iter().find(|(known, _)| *known == words) {
+            return answer.clone();
+        }
+        if answers.len() >= MOST_QUESTIONS {
+            return None;
+        }
+        let Question { directory, program, arguments, input } = question;
+        let answer = (self.program)(&self.cwd.join(directory), program, arguments, *input);
+        let answer = answer.map(|(text, is_success)| Printed { text, is_success });
+        answers.push((words, answer.clone()));
+        answer
     }
 }
 
@@ -72,11 +132,15 @@ pub fn command_files(
     host: &dyn Host,
     cwd: &Path,
     command: &str,
-    home: Option<&str>,
-    script: fn(&Path) -> Option<String>,
+    Surroundings { script, variable, names, ask }: Surroundings,
+    look: Look,
 ) -> ToolFiles {
+    let home = variable("HOME");
+    let home = home.as_deref();
     // Few ask for it, and it takes a look at the disk.
-    let worktree = command.contains("--show-toplevel").then(|| host.place(cwd).worktree);
+    let wants_top =
+        ["--show-toplevel", "git apply", "git am", " apply "].iter().any(|text| command.contains(text));
+    let worktree = wants_top.then(|| host.place(cwd).worktree);
     let (place, worktree) = (cwd.to_string_lossy(), worktree.as_deref().map(Path::to_string_lossy));
     let read = |path: &str| script(&cwd.join(path));
     let is_dir = |path: &str| cwd.join(path).is_dir();
@@ -86,10 +150,16 @@ pub fn command_files(
         let files = cwd.ancestors().map(|dir| dir.join(".git/config")).chain(of_user);
         files.filter_map(|file| script(&file)).find_map(|config| consort_shell::git_alias(&config, name))
     };
+    let asked = Asked { program: ask, cwd, answers: Mutex::default() };
+    let ask = |question: &Question<'_>| asked.ask(question);
+    let entries = |path: &str| names(&cwd.join(path));
     let here = Here {
         read: Some(&read),
         is_dir: Some(&is_dir),
         alias: Some(&alias),
+        entries: Some(&entries),
+        variable: Some(&variable),
+        ask: if look == Look::Ask { Some(&ask) } else { None },
         home,
         cwd: Some(&place),
         worktree: worktree.as_deref(),
@@ -97,7 +167,8 @@ pub fn command_files(
     let reading = consort_shell::read(command, here);
     ToolFiles {
         writes: reading.writes.into_iter().map(|write| target(cwd, write)).collect(),
-        is_certain: reading.is_certain,
+        // What was asked may have another answer when the command comes to it.
+        is_certain: reading.is_certain && asked.answers.lock().is_ok_and(|answers| answers.is_empty()),
         reads: reading.reads.into_iter().map(|path| cwd.join(path)).collect(),
         outside: reading.outside,
         leaves_job: reading.leaves_job,
@@ -118,6 +189,12 @@ fn target(cwd: &Path, write: consort_shell::Write) -> Target {
         Extent::Glob => PathBuf::from(Pattern::file(&cwd.to_string_lossy()).as_str()),
         _ => cwd.to_owned(),
     };
-    let is_entry = matches!(write.by.as_str(), "rm" | "rmdir" | "unlink" | "mv" | "ln");
-    Target { path: cwd.join(write.path), extent, by: write.by, is_entry, range: write.range }
+    let needs = match write.needs {
+        consort_shell::Needs::Nothing => Needs::Nothing,
+        consort_shell::Needs::Absent => Needs::Absent,
+        consort_shell::Needs::Present => Needs::Present,
+        consort_shell::Needs::File => Needs::File,
+    };
+    let path = cwd.join(write.path);
+    Target { path, extent, by: write.by, is_entry: write.is_entry, needs, range: write.range }
 }

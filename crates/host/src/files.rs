@@ -19,6 +19,8 @@ use crate::git;
 
 /// How many links that lead nowhere are followed, one after the other.
 const MOST_LINKS: usize = 16;
+/// A directory with more is not listed whole.
+const MOST_NAMES: usize = 2_000;
 
 pub(crate) fn locate(path: &Path) -> Located {
     let real = real_path(path);
@@ -33,6 +35,12 @@ pub(crate) fn locate(path: &Path) -> Located {
     }
     let path = real.to_string_lossy().into_owned();
     Located { repository: None, worktree: "/".into(), path, exists, is_dir }
+}
+
+/// The names in a directory, as far as they are few and text.
+pub fn names(directory: &Path) -> Option<Vec<String>> {
+    let entries = fs::read_dir(directory).ok()?.take(MOST_NAMES);
+    Some(entries.flatten().filter_map(|entry| entry.file_name().into_string().ok()).collect())
 }
 
 /// The path without links, `.` and `..`, also where its end does not exist yet.

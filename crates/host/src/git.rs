@@ -160,6 +160,21 @@ pub(crate) fn differs(worktree: &Path, range: &[String], pattern: &Pattern) -> b
     run(&mut command, Duration::from_millis(300)).is_some_and(|names| !names.trim().is_empty())
 }
 
+/// Whether a file that differs between commits has changes of its own: then git does not
+/// touch any of them.
+pub(crate) fn would_overwrite_changes(worktree: &Path, range: &[String], pattern: &Pattern) -> bool {
+    let names = |range: &[String], paths: &[String]| {
+        let mut command = git(worktree);
+        command.args(["diff", "--name-only", "--no-ext-diff", "--no-textconv", "--no-renames"]);
+        command.args(range).arg("--").args(paths);
+        run(&mut command, Duration::from_millis(300))
+    };
+    let Some(differing) = names(range, &[pathspec(pattern)]) else { return false };
+    let paths: Vec<String> =
+        differing.lines().take(MOST_ASKED).map(|path| format!(":(literal,top){path}")).collect();
+    !paths.is_empty() && names(&["HEAD".to_owned()], &paths).is_some_and(|dirty| !dirty.trim().is_empty())
+}
+
 /// The worktrees of a repository, as it notes them; none if it has only its own.
 pub(crate) fn worktrees(repository: &Path) -> Vec<PathBuf> {
     let Ok(notes) = fs::read_dir(repository.join("worktrees")) else { return Vec::new() };

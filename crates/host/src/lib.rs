@@ -1,6 +1,7 @@
 //! The adapter for this machine: clock, paths, environment, processes, repositories,
 //! windows, and the notifications that wake a waiting process.
 
+mod ask_program;
 mod cache;
 pub mod env;
 mod files;
@@ -18,9 +19,11 @@ pub mod shield;
 pub mod spool;
 mod window;
 
+pub use ask_program::ask_program;
 pub use cache::Cache;
 pub use cache::LARGEST as LARGEST_RESULT;
 pub use files::hash;
+pub use files::names;
 pub use git::commit_time;
 pub use git::git_config;
 pub use git::has_merge_driver;

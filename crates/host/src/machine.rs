@@ -162,6 +162,10 @@ impl Repositories for Machine {
         git::differs(worktree, range, pattern)
     }
 
+    fn would_overwrite_changes(&self, worktree: &Path, range: &[String], pattern: &Pattern) -> bool {
+        git::would_overwrite_changes(worktree, range, pattern)
+    }
+
     fn worktrees(&self, repository: &Path) -> Vec<PathBuf> {
         git::worktrees(repository)
     }

@@ -80,8 +80,13 @@ fn range(inner: &[Piece]) -> Option<Vec<Vec<Piece>>> {
         let step = if from <= to { step } else { -step };
         (0..=steps).map(|n| from.checked_add(step.checked_mul(i64::try_from(n).ok()?)?)).collect()
     };
-    if let (Some(from), Some(to)) = (number(from), number(to)) {
-        return Some(numbers(from, to)?.into_iter().map(|n| quoted(&n.to_string())).collect());
+    if let (Ok(first), Ok(last)) = (from.parse(), to.parse()) {
+        // `01` pads all of them.
+        let is_padded = [from, to]
+            .iter()
+            .any(|end| end.trim_start_matches('-').len() > 1 && end.trim_start_matches('-').starts_with('0'));
+        let width = if is_padded { from.len().max(to.len()) } else { 0 };
+        return Some(numbers(first, last)?.into_iter().map(|n| quoted(&format!("{n:0width$}"))).collect());
     }
     let (from, to) = (letter(from)?, letter(to)?);
     if from.is_ascii_lowercase() != to.is_ascii_lowercase() {
@@ -90,11 +95,6 @@ fn range(inner: &[Piece]) -> Option<Vec<Vec<Piece>>> {
     let letters = numbers(i64::from(u32::from(from)), i64::from(u32::from(to)))?;
     let letter = |n: i64| u32::try_from(n).ok().and_then(char::from_u32);
     letters.into_iter().map(|n| Some(vec![Piece::Quoted(letter(n)?)])).collect()
-}
-
-/// A number that is written back as it stands; `01` would be padded.
-fn number(text: &str) -> Option<i64> {
-    text.parse().ok().filter(|n: &i64| n.to_string() == text)
 }
 
 fn letter(text: &str) -> Option<char> {

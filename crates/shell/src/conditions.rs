@@ -1,9 +1,12 @@
 //! Evaluates tests in a shell command (`[ a = b ]`, `[[ … ]]`), where both sides are
 //! known from the text.
 
+use rable::ListItem;
+use rable::ListOperator;
 use rable::Node;
 use rable::NodeKind;
 
+use crate::input::Input;
 use crate::variables::Names;
 use crate::words;
 use crate::words::ANY;
@@ -13,15 +16,38 @@ impl Names<'_> {
     /// Whether a command surely succeeds or surely fails.
     pub(crate) fn outcome(&self, node: &Node) -> Option<bool> {
         match &node.kind {
-            NodeKind::Command { words, redirects, .. } if redirects.is_empty() => {
-                let words: Vec<Word> = words.iter().flat_map(|word| words::fields(word, self)).collect();
-                let words: Option<Vec<&str>> = words.iter().map(known).collect();
-                match words?.as_slice() {
-                    ["true" | ":"] => Some(true),
-                    ["false"] => Some(false),
-                    ["[", test @ .., "]"] | ["test", test @ ..] => is_so(test),
+            NodeKind::Command { words, .. } => {
+                let words: Vec<String> = words.iter().map(|word| self.tested(word)).collect::<Option<_>>()?;
+                let words: Vec<&str> = words.iter().map(String::as_str).collect();
+                match words.as_slice() {
+                    ["true" | ":", ..] => Some(true),
+                    ["false", ..] => Some(false),
+                    ["exit" | "return", code] => Some(*code == "0"),
+                    ["bash" | "sh", "-c", script] if script.trim().starts_with("exit ") => {
+                        Some(script.trim() == "exit 0")
+                    }
+                    ["ls" | "cat" | "stat" | "head", path] if !path.starts_with('-') => {
+                        self.is_there("-e", path).filter(|is_there| !is_there)
+                    }
+                    ["[", test @ .., "]"] | ["test", test @ ..] => self.holds(test),
+                    ["command", "-v", program] | ["which" | "hash", program] => self.is_installed(program),
+                    [
+                        "grep",
+                        "-q" | "-qE" | "-qF" | "-Fq" | "-Eq" | "-qi" | "-qx" | "-qxF" | "-qs",
+                        _,
+                        _,
+                        ..,
+                    ]
+                    | ["git", "diff", "--quiet", ..]
+                    | ["git", "diff", "--cached", "--quiet", ..] => {
+                        self.asked(node, &Input::Unknown).map(|printed| printed.is_success)
+                    }
                     _ => None,
                 }
+            }
+            NodeKind::List { items } => self.chain(items),
+            NodeKind::BraceGroup { body, .. } | NodeKind::Subshell { body, .. } if is_command(body) => {
+                self.outcome(body)
             }
             NodeKind::Negation { pipeline } => self.outcome(pipeline).map(|outcome| !outcome),
             NodeKind::ConditionalExpr { body, .. } => self.condition(body),
@@ -33,10 +59,20 @@ impl Names<'_> {
         match &node.kind {
             NodeKind::CondParen { inner } => self.condition(inner),
             NodeKind::CondNot { operand } => self.condition(operand).map(|so| !so),
-            NodeKind::UnaryTest { op, operand, .. } => is_so(&[op, &self.term(operand)?]),
+            NodeKind::UnaryTest { op, operand, .. } => self.holds(&[op, &self.term(operand)?]),
             NodeKind::BinaryTest { op, left, right, .. } => {
-                is_so(&[&self.term(left)?, op, &self.term(right)?])
+                self.holds(&[&self.term(left)?, op, &self.term(right)?])
             }
+            NodeKind::CondAnd { left, right } => match (self.condition(left), self.condition(right)) {
+                (Some(false), _) | (_, Some(false)) => Some(false),
+                (Some(true), Some(true)) => Some(true),
+                _ => None,
+            },
+            NodeKind::CondOr { left, right } => match (self.condition(left), self.condition(right)) {
+                (Some(true), _) | (_, Some(true)) => Some(true),
+                (Some(false), Some(false)) => Some(false),
+                _ => None,
+            },
             _ => None,
         }
     }
@@ -45,12 +81,104 @@ impl Names<'_> {
         let NodeKind::CondTerm { value, .. } = &node.kind else { return None };
         let nodes = rable::parse(&format!("x {value}"), false).ok()?;
         let [Node { kind: NodeKind::Command { words, .. }, .. }] = nodes.as_slice() else { return None };
-        let words: Vec<Word> = words[1..].iter().flat_map(|word| words::fields(word, self)).collect();
-        match words.as_slice() {
+        match &words[1..] {
+            [word] => self.tested(word),
+            _ => None,
+        }
+    }
+
+    /// A word of a condition. A variable that nobody has set is empty there.
+    fn tested(&self, word: &Node) -> Option<String> {
+        let NodeKind::Word { value, .. } = &word.kind else { return None };
+        let name =
+            value.trim_matches('"').trim_start_matches("${").trim_start_matches('$').trim_end_matches('}');
+        let name = name.strip_suffix(":-").or_else(|| name.strip_suffix('-')).unwrap_or(name);
+        let is_name = !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
+        let position = name.parse::<usize>().ok();
+        let is_unset = match position {
+            Some(position) => self.variables.arguments().is_some_and(|given| given.len() < position),
+            None => {
+                let is_known = self.variables.is_set(name) || matches!(name, "HOME" | "PWD" | "OLDPWD");
+                !is_known && self.here.variable.is_some_and(|variable| variable(name).is_none())
+            }
+        };
+        if value.contains('$') && is_name && is_unset && value.trim_matches('"').starts_with('$') {
+            return Some(String::new());
+        }
+        match words::fields(word, self).as_slice() {
             [word] => known(word).map(str::to_owned),
             _ => None,
         }
     }
+
+    /// `a && b`, `a || b`.
+    fn chain(&self, items: &[ListItem]) -> Option<bool> {
+        let [one, two] = items else { return None };
+        // A long list is a deep tree.
+        if !is_command(&one.command) || !is_command(&two.command) {
+            return None;
+        }
+        match (one.operator?, self.outcome(&one.command)) {
+            (ListOperator::And, Some(false)) => Some(false),
+            (ListOperator::Or, Some(true)) => Some(true),
+            (ListOperator::And | ListOperator::Or, Some(_)) => self.outcome(&two.command),
+            _ => None,
+        }
+    }
+
+    fn holds(&self, test: &[&str]) -> Option<bool> {
+        match test {
+            ["!", test @ ..] => self.holds(test).map(|so| !so),
+            [left @ .., "-a", right, value] if left.len() >= 2 => {
+                Some(self.holds(left)? && self.holds(&[right, value])?)
+            }
+            ["-v", name] => {
+                let is_set = self.variables.is_set(name) || self.here.variable?(name).is_some();
+                Some(is_set)
+            }
+            [op @ ("-f" | "-d" | "-e" | "-s" | "-r" | "-w" | "-x"), path] => self.is_there(op, path),
+            test => is_so(test),
+        }
+    }
+
+    /// Whether something is on the disk, where the text has not made it.
+    pub(crate) fn is_there(&self, op: &str, path: &str) -> Option<bool> {
+        let (path, is_dir, entries) = (self.place.path(path)?, self.here.is_dir?, self.here.entries?);
+        if self.made.iter().any(|(made, _)| *made == path) {
+            return None;
+        }
+        let (directory, name) = path.rsplit_once('/').unwrap_or((".", &path));
+        let directory = if directory.is_empty() { "/" } else { directory };
+        let is_found =
+            is_dir(&path) || entries(directory).is_some_and(|names| names.iter().any(|one| one == name));
+        match op {
+            "-d" => Some(is_dir(&path)),
+            "-f" => Some(is_found && !is_dir(&path)),
+            "-e" | "-r" | "-w" => Some(is_found),
+            // Its mode and size are not looked at.
+            _ => {
+                if is_found {
+                    None
+                } else {
+                    Some(false)
+                }
+            }
+        }
+    }
+
+    /// Whether a program can be found, as far as our own path tells.
+    fn is_installed(&self, program: &str) -> Option<bool> {
+        let (path, entries) = (self.here.variable?("PATH")?, self.here.entries?);
+        let has = |directory: &str| {
+            entries(directory).is_some_and(|names| names.iter().any(|name| name == program))
+        };
+        // One that is there may be another.
+        if path.split(':').any(has) { Some(true) } else { Some(false) }
+    }
+}
+
+fn is_command(node: &Node) -> bool {
+    matches!(node.kind, NodeKind::Command { .. } | NodeKind::ConditionalExpr { .. })
 }
 
 fn known(word: &Word) -> Option<&str> {
@@ -59,7 +187,6 @@ fn known(word: &Word) -> Option<&str> {
 
 fn is_so(test: &[&str]) -> Option<bool> {
     match test {
-        ["!", test @ ..] => is_so(test).map(|so| !so),
         [left, "=" | "==", right] => Some(left == right),
         [left, "!=", right] => Some(left != right),
         [left, op @ ("-eq" | "-ne" | "-lt" | "-le" | "-gt" | "-ge"), right] => {
@@ -75,6 +202,7 @@ fn is_so(test: &[&str]) -> Option<bool> {
         }
         ["-n", text] => Some(!text.is_empty()),
         ["-z", text] => Some(text.is_empty()),
+        [text] => Some(!text.is_empty()),
         _ => None,
     }
 }

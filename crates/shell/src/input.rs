@@ -16,6 +16,10 @@ pub(crate) enum Input {
     Text(String),
     /// One in each line: names, or patterns that stand for what they match.
     Words(Vec<Word>),
+    /// What is in that file, packed or not.
+    File(String),
+    /// An archive of these.
+    Packed(Vec<Word>),
     /// What `git diff` prints for this range and these paths.
     Patch {
         range: Vec<String>,
@@ -36,7 +40,11 @@ impl Input {
     pub(crate) fn words(&self) -> Option<Vec<Word>> {
         match self {
             Self::Words(words) => Some(words.clone()),
-            Self::Text(text) => Some(text.split_whitespace().map(|word| Word::Text(word.into())).collect()),
+            Self::Text(text) => {
+                let is_between = |c: char| c == '\0' || c.is_whitespace() && !text.contains('\0');
+                let words = text.split(is_between).filter(|word| !word.is_empty());
+                Some(words.map(|word| Word::Text(word.into())).collect())
+            }
             _ => None,
         }
     }
@@ -45,7 +53,26 @@ impl Input {
     pub(crate) fn lines(&self) -> Option<Vec<Word>> {
         match self {
             Self::Words(words) => Some(words.clone()),
-            Self::Text(text) => Some(text.lines().map(|line| Word::Text(line.trim().into())).collect()),
+            Self::Text(text) => {
+                let lines = text.split(['\n', '\0']).filter(|line| !line.is_empty());
+                Some(lines.map(|line| Word::Text(line.trim().into())).collect())
+            }
+            _ => None,
+        }
+    }
+
+    /// As text, where patterns are names on the disk.
+    pub(crate) fn listed(&self, names: &Names<'_>) -> Option<String> {
+        match self {
+            Self::Text(text) => Some(text.clone()),
+            Self::Words(words) => {
+                let words: Option<Vec<String>> = names
+                    .all_expanded(words.clone())
+                    .iter()
+                    .map(|word| word.text().map(str::to_owned))
+                    .collect();
+                words.map(|words| words.join("\n") + "\n")
+            }
             _ => None,
         }
     }
@@ -81,7 +108,7 @@ impl Names<'_> {
             NodeKind::Redirect { op, target, .. } if op == "<" => match words::substituted(target) {
                 Some(command) => Some(self.output(command, &Input::Unknown)),
                 None => Some(match words::fields(target, self).as_slice() {
-                    [Word::Text(path)] => self.file(path).map_or(Input::Unknown, Input::Text),
+                    [Word::Text(path)] => self.file(path).map_or(Input::File(path.clone()), Input::Text),
                     _ => Input::Unknown,
                 }),
             },

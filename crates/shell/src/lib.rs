@@ -16,8 +16,11 @@
 //! It is also bounded: any text is answered, quickly and without a deep stack
 //! (see `guard`).
 
+mod ask;
 mod braces;
 mod conditions;
+mod globs;
+mod habits;
 mod heredocs;
 mod input;
 mod nodes;
@@ -26,6 +29,7 @@ mod outside;
 mod parse_limits;
 mod place;
 mod programs;
+mod redirects;
 mod variables;
 mod walk;
 mod words;
@@ -59,6 +63,23 @@ pub struct Write {
     pub by: String,
     /// For [`Extent::Commits`]: what `git diff` is to be asked for.
     pub range: Vec<String>,
+    /// A link at the end of the path is itself meant.
+    pub is_entry: bool,
+    /// What must be there for it to be written.
+    pub needs: Needs,
+}
+
+/// What must be at a path for a program to write it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Needs {
+    #[default]
+    Nothing,
+    /// Nothing there: `mkdir`, `cp -n`.
+    Absent,
+    /// Something there: `rm -r`, `chmod`.
+    Present,
+    /// Something there that is no directory: `rm`, `sed -i`.
+    File,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -86,6 +107,33 @@ pub type IsDir<'a> = &'a (dyn Fn(&str) -> bool + Sync);
 /// What an alias of git stands for.
 pub type Alias<'a> = &'a (dyn Fn(&str) -> Option<String> + Sync);
 
+/// The names in a directory, by its path from where the command starts; few ask for it.
+pub type Entries<'a> = &'a (dyn Fn(&str) -> Option<Vec<String>> + Sync);
+
+/// The value of a variable of the environment.
+pub type Variable<'a> = &'a (dyn Fn(&str) -> Option<String> + Sync);
+
+/// Runs a program that only reads, and returns what it prints; see [`Question`].
+pub type Ask<'a> = &'a (dyn Fn(&Question<'_>) -> Option<Printed> + Sync);
+
+/// A program that surely writes nothing, so that it may be run to learn what it prints.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Question<'a> {
+    /// Where it runs, from where the command starts.
+    pub directory: &'a str,
+    pub program: &'a str,
+    pub arguments: &'a [String],
+    pub input: Option<&'a str>,
+}
+
+/// What a program printed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Printed {
+    pub text: String,
+    /// Whether it exited with 0.
+    pub is_success: bool,
+}
+
 /// What is known of where a command starts.
 #[derive(Clone, Copy, Default)]
 pub struct Here<'a> {
@@ -95,6 +143,12 @@ pub struct Here<'a> {
     pub is_dir: Option<IsDir<'a>>,
     /// For `git`.
     pub alias: Option<Alias<'a>>,
+    /// For patterns.
+    pub entries: Option<Entries<'a>>,
+    /// For conditions.
+    pub variable: Option<Variable<'a>>,
+    /// For `$(…)`, pipelines and conditions.
+    pub ask: Option<Ask<'a>>,
     /// What `~` and `$HOME` stand for.
     pub home: Option<&'a str>,
     /// What `$PWD` and `$(pwd)` stand for.

@@ -7,8 +7,7 @@ use rable::ListOperator;
 use rable::Node;
 use rable::NodeKind;
 
-use crate::Extent;
-use crate::heredocs;
+use crate::globs;
 use crate::input::Input;
 use crate::place::Place;
 use crate::programs;
@@ -41,6 +40,8 @@ impl Walk<'_> {
                     self.repeat(|walk| walk.walk(body));
                 }
             }
+            NodeKind::While { condition, .. } if self.names().outcome(condition) == Some(false) => {}
+            NodeKind::Until { condition, .. } if self.names().outcome(condition) == Some(true) => {}
             NodeKind::While { condition, body, redirects }
             | NodeKind::Until { condition, body, redirects } => {
                 self.redirects(redirects);
@@ -89,6 +90,18 @@ impl Walk<'_> {
 
     fn command(&mut self, node: &Node, assignments: &[Node], words: &[Node], redirects: &[Node]) {
         assignments.iter().chain(words).for_each(|word| self.look_into(word));
+        assignments.iter().chain(words).for_each(|word| self.set_default(word));
+        // `declare -a NAME=(words)`
+        if words
+            .first()
+            .and_then(raw)
+            .is_some_and(|name| matches!(name, "declare" | "local" | "typeset" | "readonly"))
+        {
+            words[1..]
+                .iter()
+                .filter(|word| raw(word).is_some_and(|text| text.ends_with(')')))
+                .for_each(|word| self.assign(word));
+        }
         self.redirects(redirects);
         self.note_made(node, redirects);
         if assignments.iter().filter_map(raw).any(programs::is_telling) {
@@ -100,16 +113,27 @@ impl Walk<'_> {
         let input = self.names().input_of(redirects);
         let fed = words.iter().find_map(words::substituted);
         if let Some(text) = fed.map(|command| self.names().output(command, &Input::Unknown)) {
-            self.made.push((words::FED.into(), text.text().map(str::to_owned)));
+            let asked =
+                fed.map(|command| self.names().asked_in_turn(std::slice::from_ref(command), &Input::Unknown));
+            let text = text
+                .text()
+                .map(str::to_owned)
+                .or_else(|| asked.and_then(|asked| asked.text().map(str::to_owned)));
+            self.made.push((words::FED.into(), text));
         }
+        // What it only shows is not worth asking for.
+        let is_shown = words.first().and_then(raw).is_some_and(programs::only_shows);
+        let may_ask = self.may_ask;
+        self.may_ask &= !is_shown;
         let words: Vec<Word> = words.iter().flat_map(|word| self.fields(word)).collect();
+        self.may_ask = may_ask;
         let outer = input.map(|input| std::mem::replace(&mut self.input, input));
         // `NAME=value program`: for that program alone.
         let before = (!words.is_empty() && !assignments.is_empty()).then(|| self.variables.clone());
         if before.is_some() {
             assignments.iter().for_each(|word| self.assign(word));
         }
-        programs::run(self, &words);
+        programs::call(self, &words);
         if let Some(before) = before {
             let names = assignments.iter().filter_map(raw).filter_map(|word| word.split_once('='));
             names.for_each(|(name, _)| self.variables.restore(name, &before));
@@ -127,7 +151,12 @@ impl Walk<'_> {
                 && let [Word::Text(path)] = self.fields(target).as_slice()
                 && let Some(path) = self.place.path(path)
             {
+                let is_patch = [".patch", ".diff"].iter().any(|ending| path.ends_with(ending));
                 let text = match op.as_str() {
+                    ">" if is_patch => {
+                        let told = self.names().output(&without_redirects(node), &self.input);
+                        told.text().map(str::to_owned)
+                    }
                     ">" => self.names().printed(node, &self.input).text().map(str::to_owned),
                     _ => None,
                 };
@@ -144,6 +173,19 @@ impl Walk<'_> {
         }
         if let Some((name, value)) = words::assignment(word, &self.names()) {
             self.variables.set(&name, value);
+        }
+    }
+
+    /// `${NAME:=value}` sets what is not set.
+    fn set_default(&mut self, word: &Node) {
+        let NodeKind::Word { parts, .. } = &word.kind else { return };
+        for part in parts {
+            if let NodeKind::ParamExpansion { param, op: Some(op), arg } = &part.kind
+                && matches!(op.as_str(), ":=" | "=")
+                && let Some(value) = self.names().expand(param, Some(op), arg.as_deref())
+            {
+                self.variables.set(param, value);
+            }
         }
     }
 
@@ -178,11 +220,28 @@ impl Walk<'_> {
     /// Each command reads what the one before it writes.
     fn pipeline(&mut self, commands: &[Node]) {
         let mut input = self.input.clone();
-        for command in commands {
+        for (at, command) in commands.iter().enumerate() {
             self.aside(|walk| {
                 let outer = std::mem::replace(&mut walk.input, input.clone());
                 walk.walk(command);
-                input = walk.names().output(command, &input);
+                let first = walk.input.clone();
+                // Only what acts on its input makes it worth asking for.
+                let may_ask = walk.may_ask;
+                walk.may_ask &= commands.get(at + 1).is_some_and(acts_on_input);
+                let can_ask = std::mem::replace(&mut walk.may_ask, false);
+                let told = walk.names().output(command, &first);
+                walk.may_ask = can_ask;
+                // Names are better than patterns, if they are few.
+                input = match &told {
+                    Input::Unknown => walk.names().asked_in_turn(&commands[..=at], &outer),
+                    Input::Words(words) if words.iter().any(|word| word.text().is_none()) => {
+                        let named = walk.names().asked_in_turn(&commands[..=at], &outer);
+                        let is_few = named.lines().is_some_and(|lines| lines.len() <= MOST_ROUNDS);
+                        if is_few { named } else { told }
+                    }
+                    _ => told,
+                };
+                walk.may_ask = may_ask;
                 walk.input = outer;
             });
         }
@@ -193,7 +252,11 @@ impl Walk<'_> {
         words.iter().flatten().for_each(|word| self.look_into(word));
         self.redirects(redirects);
         let values: Vec<Word> = match words {
-            Some(words) => words.iter().flat_map(|word| self.fields(word)).collect(),
+            Some(words) => {
+                let values: Vec<Word> = words.iter().flat_map(|word| self.fields(word)).collect();
+                // What the text has made meanwhile is not on the disk.
+                if self.has_written() { values } else { self.names().all_expanded(values) }
+            }
             None => self.variables.arguments().map_or_else(|| vec![Word::Unknown], <[Word]>::to_vec),
         };
         if values.len() > MOST_ROUNDS || values.contains(&Word::Unknown) {
@@ -258,6 +321,14 @@ impl Walk<'_> {
                 _ => false,
             };
             is_conditional = *operator == Some(ListOperator::And) && outcome.is_none();
+            // `set -e`
+            if self.ends_on_error
+                && outcome == Some(false)
+                && !matches!(operator, Some(ListOperator::And | ListOperator::Or))
+                && !is_conditional
+            {
+                self.has_ended = true;
+            }
             match operator {
                 Some(ListOperator::And | ListOperator::Or) => {}
                 Some(ListOperator::Background) => {
@@ -323,7 +394,9 @@ impl Walk<'_> {
     /// the second time is somewhere else.
     fn repeat(&mut self, work: impl FnOnce(&mut Self)) {
         let (start, before) = (self.place.clone(), self.variables.clone());
+        let outer = self.loop_conditions.replace(self.conditions);
         work(self);
+        self.loop_conditions = outer;
         // It may not run at all.
         self.has_ended = false;
         self.variables.meet(&before);
@@ -357,7 +430,8 @@ impl Walk<'_> {
                 match self.fields(pattern).as_slice() {
                     [Word::Text(known)] if known == text => return Some(case.body.as_ref()),
                     [Word::Text(_)] => {}
-                    [Word::Glob(any)] if any == "*" => return Some(case.body.as_ref()),
+                    [Word::Glob(any)] if globs::matches(any, text) => return Some(case.body.as_ref()),
+                    [Word::Glob(_)] => {}
                     _ => return None,
                 }
             }
@@ -385,103 +459,35 @@ impl Walk<'_> {
             self.doubt();
         }
     }
+}
 
-    fn redirects(&mut self, redirects: &[Node]) {
-        redirects.iter().for_each(|redirect| self.redirect(redirect));
+/// A command whose output is only printed.
+fn without_redirects(node: &Node) -> Node {
+    let mut node = node.clone();
+    if let NodeKind::Command { redirects, .. } = &mut node.kind {
+        redirects.clear();
     }
+    node
+}
 
-    fn redirect(&mut self, node: &Node) {
-        match &node.kind {
-            NodeKind::HereDoc { content, quoted, .. } => {
-                self.heredocs += 1;
-                if !quoted && heredocs::has_commands(content) {
-                    self.doubt();
-                }
-            }
-            NodeKind::Redirect { op, target, .. } => {
-                self.look_into(target);
-                if matches!(op.as_str(), ">" | ">>" | ">|" | "&>" | "&>>" | "<>" | ">&") {
-                    match self.fields(target).as_slice() {
-                        [Word::Text(text)] if op == ">&" && is_descriptor(text) => {}
-                        [word @ Word::Text(_)] => self.write(word, Extent::File, op),
-                        // Whether a pattern has one match, the text does not tell; what a
-                        // variable stands for one after the other, it does.
-                        [word @ Word::Glob(_)] if has_variable(target) => self.write(word, Extent::File, op),
-                        _ => self.doubt(),
-                    }
-                }
-            }
-            _ => {}
-        }
-    }
-
-    /// Walks the substitutions of a word.
-    fn look_into(&mut self, word: &Node) {
-        let NodeKind::Word { value, parts, .. } = &word.kind else { return };
-        for part in parts {
-            match &part.kind {
-                NodeKind::CommandSubstitution { command, .. }
-                | NodeKind::ProcessSubstitution { command, .. } => self.aside(|walk| walk.walk(command)),
-                NodeKind::ParamExpansion { arg: Some(text), .. }
-                | NodeKind::ParamIndirect { arg: Some(text), .. }
-                | NodeKind::BraceExpansion { content: text }
-                | NodeKind::LocaleString { content: text, .. } => self.look_inside(text),
-                // The grammar leaves those that are two levels down as text.
-                NodeKind::WordLiteral { value } if starts_substitution(value) => self.look_inside(value),
-                NodeKind::ArithmeticExpansion { .. } if has_substitution(&value.replace("$((", "")) => {
-                    self.doubt();
-                }
-                NodeKind::ParamExpansion { param, .. } | NodeKind::ParamLength { param }
-                    if has_substitution(param) =>
-                {
-                    self.doubt();
-                }
-                _ => {}
-            }
-        }
-        // The old way to write arithmetic is text to the grammar.
-        if value.contains("$[") && has_substitution(value) && self.fields(word) == [Word::Unknown] {
-            self.doubt();
-        }
-    }
-
-    /// Walks the substitutions of a text that is part of a word.
-    fn look_inside(&mut self, text: &str) {
-        if !has_substitution(text) {
-            return;
-        }
-        self.deeper(|walk| match rable::parse(&format!("x {text}"), false).as_deref() {
-            Ok([Node { kind: NodeKind::Command { words, redirects, .. }, .. }]) if redirects.is_empty() => {
-                words.iter().for_each(|word| walk.look_into(word));
-            }
-            _ => walk.doubt(),
-        });
+/// Whether a command does something with what it is given to read.
+fn acts_on_input(node: &Node) -> bool {
+    match &node.kind {
+        NodeKind::Command { words, .. } => words.iter().filter_map(raw).any(programs::acts_on_input),
+        _ => true,
     }
 }
 
 /// How often the body of a loop is read.
 const MOST_ROUNDS: usize = 32;
 
-fn has_variable(word: &Node) -> bool {
-    raw(word).is_some_and(|text| text.contains('$'))
-}
-
-fn raw(word: &Node) -> Option<&str> {
+pub(crate) fn raw(word: &Node) -> Option<&str> {
     match &word.kind {
         NodeKind::Word { value, .. } => Some(value),
         _ => None,
     }
 }
 
-fn has_substitution(text: &str) -> bool {
+pub(crate) fn has_substitution(text: &str) -> bool {
     text.contains('`') || text.as_bytes().windows(2).any(|pair| matches!(pair, b"$(" | b"<(" | b">("))
-}
-
-fn starts_substitution(text: &str) -> bool {
-    ["$(", "<(", ">("].iter().any(|start| text.starts_with(start))
-}
-
-/// `1`, `-` and `1-` after `>&`.
-fn is_descriptor(text: &str) -> bool {
-    text.strip_suffix('-').unwrap_or(text).bytes().all(|byte| byte.is_ascii_digit())
 }

@@ -15,9 +15,16 @@ impl Names<'_> {
     pub(crate) fn output(&self, node: &Node, input: &Input) -> Input {
         match &node.kind {
             NodeKind::Command { redirects, .. } if redirects.iter().any(takes_output) => Input::Unknown,
-            NodeKind::Command { .. } => self.printed(node, input),
+            NodeKind::Command { .. } => match self.printed(node, input) {
+                Input::Unknown => {
+                    self.asked(node, input).map_or(Input::Unknown, |printed| Input::Text(printed.text))
+                }
+                told => told,
+            },
             NodeKind::Pipeline { commands, .. } => {
-                commands.iter().fold(input.clone(), |input, command| self.output(command, &input))
+                let text = Names { may_ask: false, ..*self };
+                let told = commands.iter().fold(input.clone(), |input, command| text.output(command, &input));
+                if told == Input::Unknown { self.asked_in_turn(commands, input) } else { told }
             }
             NodeKind::Subshell { body, .. } | NodeKind::BraceGroup { body, .. } => self.output(body, input),
             NodeKind::List { items } => match items.as_slice() {
@@ -60,6 +67,19 @@ impl Names<'_> {
             "cat" if rest.is_empty() => return input.clone(),
             "sort" | "uniq" if rest.iter().all(is_option) => return input.clone(),
             "ls" => return ls(rest),
+            "echo"
+                if rest.iter().any(|word| matches!(word, Word::Glob(_)))
+                    && rest.iter().all(|word| word.shape().is_some()) =>
+            {
+                return Input::Words(rest.to_vec());
+            }
+            "printf"
+                if let [Word::Text(format), values @ ..] = rest
+                    && matches!(format.as_str(), "%s\\n" | "%s\\0" | "%s " | "%q\\n")
+                    && values.iter().any(|word| matches!(word, Word::Glob(_))) =>
+            {
+                return Input::Words(values.to_vec());
+            }
             "find" => return programs::found(rest).map_or(Input::Unknown, Input::Words),
             _ => {}
         }
@@ -67,7 +87,26 @@ impl Names<'_> {
             return Input::Unknown;
         };
         match (program.as_str(), rest.as_slice()) {
+            ("git", ["archive", rest @ ..]) => archive(rest),
             ("git", rest) => self.git(rest),
+            ("cat" | "zcat" | "gzcat" | "bzcat" | "xzcat" | "zstdcat", [path])
+                if self.file(path).is_none() =>
+            {
+                Input::File((*path).to_owned())
+            }
+            (
+                "gunzip" | "gzip" | "bunzip2" | "bzip2" | "unxz" | "xz" | "zstd",
+                ["-c" | "-dc" | "-cd", path],
+            ) => Input::File((*path).to_owned()),
+            ("cat" | "gunzip" | "gzip" | "zstd" | "xz", []) | (_, ["-d" | "-dc"])
+                if matches!(input, Input::File(_)) =>
+            {
+                input.clone()
+            }
+            ("tar", [letters, rest @ ..]) if letters.contains('c') => {
+                let rest = rest.iter().filter(|word| !word.starts_with('-'));
+                Input::Packed(rest.map(|word| Word::Text((*word).to_owned())).collect())
+            }
             ("grep", [pattern]) => grep(pattern, input),
             (program, rest) => self.text(program, rest).map_or(Input::Unknown, Input::Text),
         }
@@ -106,6 +145,8 @@ impl Names<'_> {
                 }
                 Input::Words(ls_files(&paths))
             }
+            // Without a revision, or with a path, git itself is asked.
+            ["diff", rest @ ..] if rest.iter().any(|word| looks_like_path(word)) => Input::Unknown,
             ["diff", rest @ ..] => differing(rest, |range| range.to_vec()),
             ["show", rest @ ..] => differing(rest, |of| match of {
                 [commit] => vec![format!("{commit}^"), commit.clone()],
@@ -119,6 +160,17 @@ impl Names<'_> {
             _ => Input::Unknown,
         }
     }
+}
+
+/// What `git archive` packs.
+pub(crate) fn archive(words: &[&str]) -> Input {
+    let prefix = words.iter().find_map(|word| word.strip_prefix("--prefix=")).unwrap_or_default();
+    let operands: Vec<&&str> = words.iter().filter(|word| !word.starts_with('-')).collect();
+    Input::Packed(match operands.as_slice() {
+        [] => return Input::Unknown,
+        [_] => vec![Word::Glob(format!("{}**", words::escape(prefix)))],
+        [_, paths @ ..] => paths.iter().map(|path| Word::Text(format!("{prefix}{path}"))).collect(),
+    })
 }
 
 /// What a command of git prints that compares commits.
@@ -140,12 +192,23 @@ fn differing(words: &[&str], range: impl Fn(&[String]) -> Vec<String>) -> Input 
     Input::Patch { range, paths: paths.iter().map(|path| (*path).to_owned()).collect() }
 }
 
+/// `src/a.rs`, and no branch.
+fn looks_like_path(word: &str) -> bool {
+    !word.starts_with('-')
+        && !word.contains("..")
+        && word.rsplit('/').next().is_some_and(|name| name.contains('.'))
+}
+
 fn ls_files(paths: &[&str]) -> Vec<Word> {
     if paths.is_empty() {
         return vec![Word::Glob("**".into())];
     }
     let names = paths.iter().flat_map(|path| match path.contains('*') {
-        true => vec![Word::Glob(format!("**/{}", path.rsplit('/').next().unwrap_or(path)))],
+        true => {
+            let (directory, name) = path.rsplit_once('/').map_or(("", *path), |(above, name)| (above, name));
+            let directory = if directory.is_empty() { String::new() } else { format!("{directory}/") };
+            vec![Word::Glob(format!("{directory}**/{name}"))]
+        }
         false => vec![
             Word::Text((*path).to_owned()),
             Word::Glob(format!("{}/**", words::escape(path.trim_end_matches('/')))),

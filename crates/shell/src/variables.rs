@@ -17,13 +17,37 @@ pub(crate) struct Variables {
     lists: BTreeMap<String, Vec<Word>>,
     /// `$1`, `$2`, …; `None` where they are not known.
     arguments: Option<Vec<Word>>,
+    /// Names that stand for others (`declare -n`).
+    references: BTreeMap<String, String>,
 }
 
 impl Variables {
+    /// Those of a command that was given no arguments.
+    pub(crate) fn without_arguments() -> Self {
+        Self { arguments: Some(Vec::new()), ..Self::default() }
+    }
+
     /// What is long is no path; and `x=$x$x` in a loop would be without end.
     pub(crate) fn set(&mut self, name: &str, value: Word) {
         let is_long = value.shape().is_some_and(|text| text.len() > LONGEST);
         self.known.insert(name.to_owned(), if is_long { Word::Unknown } else { value });
+    }
+
+    /// A name stands for another from now on.
+    pub(crate) fn refer(&mut self, name: &str, to: &str) {
+        self.references.insert(name.to_owned(), to.to_owned());
+    }
+
+    /// `shift`.
+    pub(crate) fn shift(&mut self, count: usize) {
+        if let Some(arguments) = &mut self.arguments {
+            arguments.drain(..count.min(arguments.len()));
+        }
+    }
+
+    /// Whether the text gave the variable a value.
+    pub(crate) fn is_set(&self, name: &str) -> bool {
+        self.known.contains_key(name)
     }
 
     /// Gives a name the value that it had before.
@@ -87,6 +111,10 @@ pub(crate) struct Names<'a> {
     pub(crate) variables: &'a Variables,
     /// The files that the text has made before, by their paths.
     pub(crate) made: &'a [(String, Option<String>)],
+    /// Where it was before the last `cd`.
+    pub(crate) before: Option<&'a Place>,
+    /// Whether what a program prints matters enough to run it.
+    pub(crate) may_ask: bool,
 }
 
 impl Names<'_> {
@@ -98,6 +126,10 @@ impl Names<'_> {
         if let Ok(position) = name.parse::<usize>() {
             return self.variables.arguments()?.get(position.checked_sub(1)?).cloned();
         }
+        if name == "#" {
+            return Some(Word::Text(self.variables.arguments()?.len().to_string()));
+        }
+        let name = self.variables.references.get(name).map_or(name, String::as_str);
         if let Some((list, index)) = name.strip_suffix(']').and_then(|name| name.split_once('[')) {
             let words = self.variables.list(list)?;
             return match index.parse::<isize>().ok()? {
@@ -110,7 +142,8 @@ impl Names<'_> {
             _ if self.variables.known.contains_key(name) => None,
             "HOME" => Some(Word::Text(self.here.home?.to_owned())),
             "PWD" => self.cwd().map(Word::Text),
-            _ => None,
+            "OLDPWD" => self.absolute(self.before?).map(Word::Text),
+            _ => self.here.variable?(name).map(Word::Text),
         })
     }
 
@@ -118,13 +151,19 @@ impl Names<'_> {
     pub(crate) fn expand(&self, name: &str, op: Option<&str>, arg: Option<&str>) -> Option<Word> {
         let value = self.value(name);
         let Some(op) = op else { return value };
+        let arg = arg.or(Some(""));
         let plain = arg.filter(|arg| !arg.contains(['$', '`', '\'', '"', '\\']));
         match (op, value) {
             // One that the text does not set is most likely not set.
             (":-" | "-" | ":=" | "=", None) if !self.variables.known.contains_key(name) => {
-                Some(Word::Text(plain?.to_owned()))
+                Some(Word::Text(plain.map_or_else(|| self.argument(arg), |arg| Some(arg.to_owned()))?))
             }
-            (":-" | "-" | ":=" | "=", value) => value,
+            (":-" | ":=", Some(Word::Text(text))) if text.is_empty() => Some(Word::Text(plain?.to_owned())),
+            (":-" | "-" | ":=" | "=" | ":?" | "?", value) => value,
+            (":+" | "+", Some(_)) => Some(Word::Text(plain?.to_owned())),
+            (":+" | "+", None) if !self.variables.known.contains_key(name) => Some(Word::Text(String::new())),
+            (",,", Some(Word::Text(text))) => Some(Word::Text(text.to_lowercase())),
+            ("^^", Some(Word::Text(text))) => Some(Word::Text(text.to_uppercase())),
             ("%" | "%%" | "#" | "##", Some(Word::Text(text))) => strip(&text, op, plain?).map(Word::Text),
             ("/" | "//", Some(Word::Text(text))) => {
                 let (from, to) = plain?.split_once('/').unwrap_or((plain?, ""));
@@ -132,6 +171,26 @@ impl Names<'_> {
                 let times = if op == "/" { 1 } else { usize::MAX };
                 is_plain.then(|| Word::Text(text.replacen(from, to, times)))
             }
+            _ => None,
+        }
+    }
+
+    /// What `${x:-"$y/z"}` gives in place of what is not set.
+    fn argument(&self, arg: Option<&str>) -> Option<String> {
+        // One in another would be read again and again.
+        let arg = arg.filter(|arg| !arg.contains("${") && !arg.contains("$(") && !arg.contains('`'))?;
+        let nodes = rable::parse(&format!("x {arg}"), false).ok()?;
+        let [rable::Node { kind: rable::NodeKind::Command { words, .. }, .. }] = nodes.as_slice() else {
+            return None;
+        };
+        match words[1..]
+            .iter()
+            .flat_map(|word| crate::words::fields(word, self))
+            .collect::<Vec<_>>()
+            .as_slice()
+        {
+            [] => Some(String::new()),
+            [Word::Text(text)] => Some(text.clone()),
             _ => None,
         }
     }
@@ -146,7 +205,12 @@ impl Names<'_> {
     }
 
     pub(crate) fn cwd(&self) -> Option<String> {
-        let place = self.place.path(".")?;
+        self.absolute(self.place)
+    }
+
+    /// A place as its path from the root.
+    fn absolute(&self, place: &Place) -> Option<String> {
+        let place = place.path(".")?;
         match (place.starts_with('/'), self.here.cwd) {
             (true, _) => Some(place),
             (false, Some(cwd)) => Some(format!("{cwd}/{place}")),

@@ -1,12 +1,16 @@
 //! The state of the way through a shell command: its directory, its variables, what it
 //! wrote so far, and whether all of that is certain.
 
+use std::collections::BTreeMap;
+
 use rable::Node;
 
 use crate::Extent;
 use crate::Here;
+use crate::Needs;
 use crate::Reading;
 use crate::Write;
+use crate::habits;
 use crate::heredocs::Trimmed;
 use crate::input::Input;
 use crate::outside::Outside;
@@ -34,20 +38,38 @@ pub(crate) struct Walk<'a> {
     /// text does not tell us.
     pub(crate) is_file: bool,
     pub(crate) conditions: usize,
+    /// How many conditions were around the loop at hand.
+    pub(crate) loop_conditions: Option<usize>,
     /// Where `git checkout` has gone.
     pub(crate) head: Option<String>,
+    /// The branches that the text has made, and where.
+    pub(crate) refs: BTreeMap<String, String>,
+    /// Whether the text has stashed something.
+    pub(crate) has_stashed: bool,
+    /// `set -C` and `set -e`.
+    pub(crate) keeps_files: bool,
+    pub(crate) ends_on_error: bool,
+    /// Whether `git clean` needs no force.
+    pub(crate) cleans_unforced: bool,
     /// The files that the text has made so far, and what is in them.
     pub(crate) made: Vec<(String, Option<String>)>,
+    /// The archives that the text has packed, and what is in them.
+    pub(crate) packed: BTreeMap<String, Vec<Word>>,
     /// What the aliases of git stand for that the text has set.
     pub(crate) aliases: Vec<(String, String)>,
     /// Whether the script has come to its end.
     pub(crate) has_ended: bool,
     /// Whether the last `cd` found no directory.
     pub(crate) is_nowhere: bool,
+    /// Whether what a program prints matters here.
+    pub(crate) may_ask: bool,
     /// What the command at hand is given to read, as far as the text tells.
     pub(crate) input: Input,
     /// Where the commands that follow would run.
     pub(crate) place: Place,
+    /// Where it was before the last `cd`, and what `pushd` has put aside.
+    pub(crate) before: Option<Place>,
+    pub(crate) stacked: Vec<Place>,
     writes: Vec<Write>,
     reads: Vec<String>,
     is_certain: bool,
@@ -56,6 +78,8 @@ pub(crate) struct Walk<'a> {
     /// What they do is read where they are called.
     functions: Vec<(String, Node)>,
     steps: usize,
+    /// How many programs run one another.
+    pub(crate) programs: usize,
     depth: usize,
     /// How many here-documents this script had so far.
     pub(crate) heredocs: usize,
@@ -65,16 +89,27 @@ impl<'a> Walk<'a> {
     pub(crate) fn new(here: Here<'a>) -> Self {
         Self {
             here,
-            variables: Variables::default(),
+            // Who runs a command gives it no arguments.
+            variables: Variables::without_arguments(),
             is_file: false,
             conditions: 0,
+            loop_conditions: None,
             head: None,
+            refs: BTreeMap::new(),
+            has_stashed: false,
+            keeps_files: false,
+            ends_on_error: false,
+            cleans_unforced: false,
             made: Vec::new(),
+            packed: BTreeMap::new(),
             aliases: Vec::new(),
             has_ended: false,
             is_nowhere: false,
+            may_ask: true,
             input: Input::Unknown,
             place: Place::start(),
+            before: None,
+            stacked: Vec::new(),
             writes: Vec::new(),
             reads: Vec::new(),
             is_certain: true,
@@ -82,6 +117,7 @@ impl<'a> Walk<'a> {
             leaves_job: false,
             functions: Vec::new(),
             steps: 0,
+            programs: 0,
             depth: 0,
             heredocs: 0,
         }
@@ -121,13 +157,22 @@ impl<'a> Walk<'a> {
 
     /// `by` writes `word`, if it is known which file that is.
     pub(crate) fn write(&mut self, word: &Word, extent: Extent, by: &str) {
+        self.write_if(word, extent, by, habits::needs(by, extent));
+    }
+
+    /// The same, where something must be so.
+    pub(crate) fn write_if(&mut self, word: &Word, extent: Extent, by: &str, needs: Needs) {
         if self.is_file && self.conditions > 0 {
             return self.doubt();
         }
-        if let Some(directory) = word.shape().and_then(known_part) {
+        if let Some(path) = word.shape().filter(|path| path.contains(ANY)) {
             self.doubt();
-            return self.write(&Word::Text(format!("{directory}/*")), Extent::File, by);
+            if let Some(directory) = known_part(path) {
+                self.write(&Word::Text(format!("{directory}/*")), Extent::File, by);
+            }
+            return;
         }
+        let is_entry = habits::takes_links(by) && !word.shape().is_some_and(|path| path.ends_with('/'));
         // What a pattern names may be a directory, and all of it is written.
         let below = match word {
             Word::Glob(pattern) if extent == Extent::Tree => Some(Word::Glob(format!("{pattern}/**"))),
@@ -142,7 +187,8 @@ impl<'a> Walk<'a> {
         match path {
             Some(path) if is_device(&path) => {}
             Some(path) if self.writes.len() < MOST_WRITES => {
-                let write = Write { path, extent, by: by.into(), range: Vec::new() };
+                let is_entry = is_entry || self.is_removed(&path);
+                let write = Write { path, extent, by: by.into(), range: Vec::new(), is_entry, needs };
                 if !self.writes.contains(&write) {
                     self.writes.push(write);
                 }
@@ -152,6 +198,38 @@ impl<'a> Walk<'a> {
         if let Some(below) = below {
             self.write(&below, Extent::Glob, by);
         }
+    }
+
+    /// An archive has these members from now on.
+    pub(crate) fn pack(&mut self, archive: &Word, members: Vec<Word>) {
+        if let Some(path) = archive.text().and_then(|path| self.place.path(path)) {
+            self.packed.insert(path, members);
+        }
+    }
+
+    /// How many writes are known.
+    pub(crate) fn count_writes(&self) -> usize {
+        self.writes.len()
+    }
+
+    /// What was written since then comes from a revision.
+    pub(crate) fn set_range(&mut self, since: usize, revision: &str) {
+        self.writes.iter_mut().skip(since).for_each(|write| write.range = vec![revision.to_owned()]);
+    }
+
+    /// What a program prints that only reads; it is run here.
+    pub(crate) fn ask(&self, program: &str, arguments: &[String]) -> Option<String> {
+        self.names().ask_for(program, arguments, None)
+    }
+
+    /// Whether anything was written so far.
+    pub(crate) fn has_written(&self) -> bool {
+        !self.writes.is_empty()
+    }
+
+    /// Whether the text has removed that entry before: then it is no link any more.
+    fn is_removed(&self, path: &str) -> bool {
+        self.writes.iter().any(|write| write.path == path && habits::removes(&write.by))
     }
 
     /// The text of that file is shown.
@@ -177,7 +255,8 @@ impl<'a> Walk<'a> {
         match self.place.path(".") {
             Some(path) if range.iter().all(is_plain) => {
                 let range = range.iter().map(|word| (*word).to_owned()).collect();
-                self.writes.push(Write { path, extent: Extent::Commits, by: by.into(), range });
+                let (extent, needs) = (Extent::Commits, Needs::Nothing);
+                self.writes.push(Write { path, extent, by: by.into(), range, is_entry: false, needs });
             }
             _ => {}
         }
@@ -211,17 +290,39 @@ impl<'a> Walk<'a> {
 
     /// What names stand for here.
     pub(crate) fn names(&self) -> Names<'_> {
-        Names { here: self.here, place: &self.place, variables: &self.variables, made: &self.made }
+        Names {
+            here: self.here,
+            place: &self.place,
+            variables: &self.variables,
+            made: &self.made,
+            before: self.before.as_ref(),
+            may_ask: self.may_ask,
+        }
     }
 
     /// The text of a file that the command would read.
     pub(crate) fn file(&self, path: &str) -> Option<String> {
+        if matches!(path, "/dev/stdin" | "/dev/fd/0" | "/proc/self/fd/0") {
+            return self.input.text().map(str::to_owned);
+        }
         self.names().file(path)
     }
 
     /// The arguments that a word becomes.
     pub(crate) fn fields(&self, word: &Node) -> Vec<Word> {
         words::fields(word, &self.names())
+    }
+
+    /// Whether nothing is there, and the text has made nothing there.
+    pub(crate) fn is_absent(&self, path: &str) -> bool {
+        let made = self.place.path(path).is_none_or(|path| path.contains(ANY) || self.may_have_made(&path));
+        !made && self.names().is_there("-e", path) == Some(false)
+    }
+
+    /// Whether the text has made that file.
+    pub(crate) fn has_made(&self, path: &str) -> bool {
+        let is_input = matches!(path, "/dev/stdin" | "/dev/fd/0" | words::FED);
+        is_input || self.place.path(path).is_some_and(|path| self.made.iter().any(|(made, _)| *made == path))
     }
 
     /// Whether something in the text may have made that directory.

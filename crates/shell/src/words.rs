@@ -95,7 +95,7 @@ pub(crate) fn fields(word: &Node, names: &Names<'_>) -> Vec<Word> {
     }
     let Some(pieces) = pieces(parts, names) else { return vec![Word::Unknown] };
     match braces::expand(&pieces) {
-        Some(fields) => fields.into_iter().map(|field| value(&field, names.here.home)).collect(),
+        Some(fields) => fields.into_iter().map(|field| value(&field, names)).collect(),
         None => vec![Word::Unknown],
     }
 }
@@ -120,7 +120,7 @@ fn push_escaped(pattern: &mut String, c: char) {
 fn all_arguments(word: &Node, names: &Names<'_>) -> Option<Vec<Word>> {
     let NodeKind::Word { value, .. } = &word.kind else { return None };
     let words = match value.trim_matches('"') {
-        "$@" | "$*" if value != "\"$*\"" => names.variables.arguments(),
+        "$@" | "$*" | "${@}" | "${*}" if value != "\"$*\"" => names.variables.arguments(),
         value => names.variables.list(value.strip_prefix("${")?.strip_suffix("[@]}")?),
     };
     words.map(<[Word]>::to_vec)
@@ -166,7 +166,7 @@ pub(crate) fn assignment(word: &Node, names: &Names<'_>) -> Option<(String, Word
 /// the text does not tell.
 fn pieces(parts: &[Node], names: &Names<'_>) -> Option<Vec<Piece>> {
     let mut reader = Reader { pieces: Vec::new(), quote: Quote::None };
-    for part in parts {
+    for (at, part) in parts.iter().enumerate() {
         match &part.kind {
             NodeKind::WordLiteral { value } => reader.read(value)?,
             NodeKind::BraceExpansion { content } | NodeKind::LocaleString { content, .. } => {
@@ -174,7 +174,8 @@ fn pieces(parts: &[Node], names: &Names<'_>) -> Option<Vec<Piece>> {
             }
             NodeKind::AnsiCQuote { decoded, .. } => reader.pieces.extend(decoded.chars().map(Piece::Quoted)),
             NodeKind::ParamExpansion { param, op, arg } => {
-                reader.insert(names.expand(param, op.as_deref(), arg.as_deref()))?;
+                let word = names.expand(param, op.as_deref(), arg.as_deref());
+                reader.insert(word.map(|word| if is_part(parts, at) { one_of(&word) } else { word }))?;
             }
             NodeKind::ParamIndirect { param, op: None, .. } => {
                 let name = names.value(param).and_then(|word| names.value(word.text()?));
@@ -188,6 +189,26 @@ fn pieces(parts: &[Node], names: &Names<'_>) -> Option<Vec<Piece>> {
         }
     }
     Some(reader.pieces)
+}
+
+/// Whether something else than quotes stands around a part of a word.
+fn is_part(parts: &[Node], at: usize) -> bool {
+    parts.iter().enumerate().any(|(other, part)| match &part.kind {
+        NodeKind::WordLiteral { value } => !matches!(value.trim_matches(['"', '\'']), "" | "./"),
+        _ => other != at,
+    })
+}
+
+/// One of the files of a pattern, in a longer name: which is new, so that nothing matches it.
+fn one_of(word: &Word) -> Word {
+    match word {
+        Word::Glob(pattern) => {
+            let end = pattern.find(['*', '?', '[']).unwrap_or(pattern.len());
+            let directory = pattern[..end].rfind('/').map_or("", |at| &pattern[..=at]);
+            Word::Text(format!("{directory}{ANY}"))
+        }
+        _ => word.clone(),
+    }
 }
 
 enum Quote {
@@ -262,12 +283,18 @@ fn opens_expansion(c: char) -> bool {
     c.is_ascii_alphanumeric() || "_@*#?-$!({[".contains(c)
 }
 
-fn value(pieces: &[Piece], home: Option<&str>) -> Word {
-    match (pieces, home) {
+fn value(pieces: &[Piece], names: &Names<'_>) -> Word {
+    match (pieces, names.here.home) {
         ([Piece::Bare('~')], Some(home)) => Word::Text(home.into()),
         ([Piece::Bare('~'), rest @ ..], Some(home)) if rest.first() == Some(&Piece::Bare('/')) => {
             let mut path: Vec<Piece> = home.trim_end_matches('/').chars().map(Piece::Quoted).collect();
             path.extend(rest);
+            plain(&path)
+        }
+        ([Piece::Bare('~'), Piece::Bare(sign @ ('-' | '+')), rest @ ..], _) => {
+            let name = if *sign == '-' { "OLDPWD" } else { "PWD" };
+            let Some(Word::Text(place)) = names.value(name) else { return Word::Unknown };
+            let path: Vec<Piece> = place.chars().map(Piece::Quoted).chain(rest.iter().copied()).collect();
             plain(&path)
         }
         ([Piece::Bare('~'), ..], _) => Word::Unknown,
@@ -316,7 +343,8 @@ mod tests {
         let NodeKind::Command { words, .. } = &nodes[0].kind else { panic!("{command} is no command") };
         let here = crate::Here { home: Some("/home/me"), ..crate::Here::default() };
         let (place, variables) = (crate::place::Place::start(), crate::variables::Variables::default());
-        let names = Names { here, place: &place, variables: &variables, made: &[] };
+        let names =
+            Names { here, place: &place, variables: &variables, made: &[], before: None, may_ask: false };
         words[1..].iter().flat_map(|word| fields(word, &names)).collect()
     }
 
@@ -362,8 +390,8 @@ mod tests {
     #[test]
     fn expansions_are_not_guessed() {
         for word in [
-            "$x", "\"$x\"", "a${x}b", "$(y)", "`y`", "\"`y`\"", "$((1+1))", "$[1]", "~other/x", "~+",
-            "{$a,b}", "$@", "\"a $1\"", "+(a)", "a<(b)",
+            "$x", "\"$x\"", "a${x}b", "$(y)", "`y`", "\"`y`\"", "$((1+1))", "$[1]", "~other/x", "{$a,b}",
+            "$@", "\"a $1\"", "+(a)", "a<(b)",
         ] {
             assert_eq!(words(word), [Word::Unknown], "{word}");
         }
@@ -392,7 +420,7 @@ mod tests {
         assert_eq!(words("{a}"), [text("{a}")]);
         assert_eq!(words("{}"), [text("{}")]);
         assert_eq!(words("{1..100000}"), [Word::Unknown]);
-        assert_eq!(words("{01..10}"), [Word::Unknown]);
+        assert_eq!(words("{08..10}"), [text("08"), text("09"), text("10")]);
         assert_eq!(words("{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}"), [Word::Unknown]);
     }
 }

@@ -133,6 +133,7 @@ fn notes_that_say_too_much_hinder_nobody() {
             extent: Extent::File,
             by: String::new(),
             is_entry: false,
+            needs: consort_core::claims::Needs::Nothing,
             range: Vec::new(),
         };
         app.guard(&"s2".into(), &[target], &|_| None, &|_| ())
@@ -154,8 +155,14 @@ fn notes_that_say_too_much_hinder_nobody() {
             std::fs::remove_file(&file).unwrap();
         }
         let path = "/shop/main/src/x.rs".into();
-        let target =
-            Target { path, extent: Extent::File, by: String::new(), is_entry: false, range: Vec::new() };
+        let target = Target {
+            path,
+            extent: Extent::File,
+            by: String::new(),
+            is_entry: false,
+            needs: consort_core::claims::Needs::Nothing,
+            range: Vec::new(),
+        };
         let verdict = app.guard(&"s2".into(), &[target], &|_| None, &|_| ());
         assert!(matches!(verdict, Verdict::Denied(_)), "{torn:?}");
     }
@@ -175,6 +182,7 @@ fn names_with_tabs_and_newlines_are_held_like_any_other() {
             extent: Extent::File,
             by: String::new(),
             is_entry: false,
+            needs: consort_core::claims::Needs::Nothing,
             range: Vec::new(),
         };
         let verdict = app.guard(&"s2".into(), &[target], &|_| None, &|_| ());

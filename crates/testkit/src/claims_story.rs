@@ -95,6 +95,7 @@ fn write(app: &mut StoryApp, session: &str, path: &str) -> Verdict {
         extent: Extent::File,
         by: String::new(),
         is_entry: false,
+        needs: consort_core::claims::Needs::Nothing,
         range: Vec::new(),
     };
     app.guard(&session.into(), &[target], &|_| None, &|_| ())

@@ -1,8 +1,6 @@
 //! The command `consort explain`: says who holds a path, or what of a shell command
 //! would be refused.
 
-use std::path::Path;
-
 use consort_agents::Level;
 use consort_core::claims::CommandView;
 use consort_core::claims::PathOutcome;
@@ -11,20 +9,19 @@ use consort_core::claims::WritesOutcome;
 use consort_core::journal::Actor;
 use consort_core::presence::Caller;
 use consort_core::text;
+use consort_hook::Look;
 use consort_hook::command_files;
 use consort_host::env;
 
 use crate::connect;
 use crate::error::CommandError;
 use crate::error::CommandResult;
+use crate::hook;
 use crate::render::holds::describe;
 use crate::render::holds::left;
 use crate::world::Opened;
 use crate::world::World;
 use crate::world::caller_facts;
-
-/// Longer scripts are not looked into.
-const LONGEST_SCRIPT: u64 = 256 << 10;
 
 #[derive(clap::Args)]
 pub(crate) struct Args {
@@ -67,9 +64,7 @@ pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
 fn command(world: &World, command: &str, json: bool) -> CommandResult {
     let mut opened = world.open()?;
     let caller = caller_facts(&opened.app);
-    let home = env::get("HOME");
-    let read = |path: &Path| String::from_utf8(consort_files::read(path, LONGEST_SCRIPT).ok()?).ok();
-    let files = command_files(opened.app.host(), &world.cwd, command, home.as_deref(), read);
+    let files = command_files(opened.app.host(), &world.cwd, command, hook::surroundings(), Look::Ask);
     let mut outcome = opened.app.explain_writes(&caller, &files.writes, files.is_certain)?;
     let is_behind = outcome.command.verdict == "unknown" && is_shielded(world, &mut opened)?;
     let may_be = is_behind && files.may_write_anything();

@@ -48,6 +48,7 @@ pub use model::HoldRequest;
 pub use model::HoldView;
 pub use model::HoldsOutcome;
 pub use model::Mode;
+pub use model::Needs;
 pub use model::Obstacle;
 pub use model::Overlap;
 pub use model::PathOutcome;

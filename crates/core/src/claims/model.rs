@@ -316,8 +316,23 @@ pub struct Target {
     pub by: String,
     /// A link at the end of the path is itself meant, as `rm` does.
     pub is_entry: bool,
+    /// What must be there for it to write.
+    pub needs: Needs,
     /// For [`Extent::Commits`]: what `git diff` is to be asked for.
     pub range: Vec<String>,
+}
+
+/// What must be at a path for a program to write it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Needs {
+    #[default]
+    Nothing,
+    /// Nothing there: `mkdir`, `cp -n`.
+    Absent,
+    /// Something there: `rm -r`, `chmod`.
+    Present,
+    /// Something there that is no directory: `rm`, `sed -i`.
+    File,
 }
 
 /// How far a write reaches.

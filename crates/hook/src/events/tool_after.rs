@@ -23,6 +23,7 @@ use super::tool_before::command_call;
 use super::tool_before::command_of;
 use crate::Answer;
 use crate::HookContext;
+use crate::tool_files::Look;
 use crate::tool_files::tool_files;
 
 pub(crate) fn handle(
@@ -48,7 +49,7 @@ pub(crate) fn handle(
             if let ToolAction::Runs(command) = &tool.act {
                 let _ = app.note_command(&call.session, &call.cwd, command, failed);
             }
-            let used = tool_files(app.host(), call, context, tool);
+            let used = tool_files(app.host(), call, context, tool, Look::Read);
             if !failed {
                 words.extend(note_reads(app, call, context, &used.reads));
             }

@@ -22,6 +22,7 @@ use super::note_activity;
 use super::told;
 use crate::Answer;
 use crate::HookContext;
+use crate::tool_files::Look;
 use crate::tool_files::ToolFiles;
 use crate::tool_files::tool_files;
 
@@ -32,7 +33,8 @@ pub(crate) fn handle(
     tool: &ToolUse,
 ) -> Result<Answer, PresenceError> {
     // First of all: nothing that fails later may take a refusal away.
-    let files = tool_files(app.host(), call, context, tool);
+    let look = if app.is_anything_held() { Look::Ask } else { Look::Read };
+    let files = tool_files(app.host(), call, context, tool, look);
     let refuse = |reason: &str| context.prepare(Some(&HookReply::Deny(reason.to_owned())));
     let verdict = app.guard(&call.session, &files.writes, &|name| context.variable(name), &refuse);
     let working = ActivityUpdate { doing: Some(describe(call, tool)), ..ActivityUpdate::of(Status::Working) };

@@ -1,9 +1,17 @@
-//! MCP tools of the claims room: reserve, release, explain.
+//! MCP tools of the claims room: reserve, release, restore, explain.
 
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+use std::time::Instant;
+
+use consort_core::claims::ClaimError;
+use consort_core::claims::HoldOutcome;
 use consort_core::claims::HoldRequest;
 use consort_core::claims::Mode;
 use consort_core::claims::ReleaseRequest;
 use consort_core::claims::ReleaseTarget;
+use consort_core::claims::Restore;
+use consort_core::claims::RestoreOutcome;
 use consort_core::claims::Strength;
 use consort_core::text;
 use serde::Deserialize;
@@ -24,9 +32,23 @@ pub(super) const TOOLS: &[Entry] = &[
                 "reason": { "type": "string" },
                 "advisory": { "type": "boolean", "description": "only say so, also of things that are no paths" },
                 "shared": { "type": "boolean" },
+                "wait": { "type": "boolean", "description": "until others have let go of them" },
+                "timeout_s": { "type": "integer", "description": "how long, 50 if not said" },
             })
         },
         required: &["what"],
+        only_reads: false,
+    },
+    Entry {
+        name: "restore",
+        about: "Give a file that you have reserved back as you wrote it last, after another has changed it.",
+        properties: || {
+            json!({
+                "path": { "type": "string" },
+                "dry_run": { "type": "boolean", "description": "only show what would change" },
+            })
+        },
+        required: &["path"],
         only_reads: false,
     },
     Entry {
@@ -51,11 +73,20 @@ pub(super) struct Reserve {
     reason: Option<String>,
     advisory: Option<bool>,
     shared: Option<bool>,
+    wait: Option<bool>,
+    timeout_s: Option<u64>,
 }
+
+/// Clients give up on an answer after about a minute.
+const PATIENCE_S: u64 = 50;
+const LONGEST_S: u64 = 600;
+
+/// How often the holder is looked after.
+const LOOK: Duration = Duration::from_millis(250);
 
 pub(super) fn reserve(context: &mut ToolContext<'_>, reserve: Reserve) -> Result<Answer, Problem> {
     let me = context.me()?;
-    let outcome = context.app.hold(&HoldRequest {
+    let request = HoldRequest {
         caller: context.facts(),
         cwd: me.location.cwd,
         what: reserve.what,
@@ -63,9 +94,84 @@ pub(super) fn reserve(context: &mut ToolContext<'_>, reserve: Reserve) -> Result
         mode: if reserve.shared.unwrap_or_default() { Mode::Shared } else { Mode::Exclusive },
         reason: reserve.reason,
         ttl: None,
-    })?;
+    };
+    let patience = match reserve.wait.unwrap_or_default() {
+        true => Duration::from_secs(reserve.timeout_s.unwrap_or(PATIENCE_S).min(LONGEST_S)),
+        false => Duration::ZERO,
+    };
+    let outcome = hold(context, &request, patience)?;
     let names: Vec<String> = outcome.holds.iter().map(|hold| hold.resource.shown()).collect();
     Ok(Answer::new(format!("Yours: {}.", shown(&names)), json!({ "yours": names })))
+}
+
+/// Holds what is asked for, once nobody else does; an error if that takes too long.
+fn hold(
+    context: &mut ToolContext<'_>,
+    request: &HoldRequest,
+    patience: Duration,
+) -> Result<HoldOutcome, ClaimError> {
+    let (since, until) = (context.app.host().now(), Instant::now() + patience);
+    let mut has_waited = false;
+    let outcome = loop {
+        let held = match context.app.hold(request) {
+            Err(ClaimError::Held(held)) if Instant::now() < until => held,
+            outcome => break outcome,
+        };
+        has_waited = true;
+        if let Err(error) = context.app.wait_for(&request.caller, since, &held) {
+            break Err(error);
+        }
+        if context.is_cancelled.load(Ordering::Relaxed) {
+            break Err(ClaimError::Held(held));
+        }
+        std::thread::sleep(LOOK);
+    };
+    if has_waited {
+        let _ = context.app.stop_waiting(&request.caller);
+    }
+    outcome
+}
+
+#[derive(Deserialize)]
+pub(super) struct Restored {
+    path: String,
+    dry_run: Option<bool>,
+}
+
+/// The most of a difference that is shown.
+const LONGEST_DIFF: usize = 4_000;
+
+pub(super) fn restore(context: &mut ToolContext<'_>, restored: Restored) -> Result<Answer, Problem> {
+    let (cwd, facts) = (context.me()?.location.cwd, context.facts());
+    let mut outcome = context.app.restore(&facts, &cwd, &restored.path, Restore::Look)?;
+    let path = text::foreign(&outcome.path, 200);
+    let age = text::ago(outcome.at.since(outcome.kept_at));
+    if outcome.before.as_deref() == Some(&outcome.after) {
+        let said = format!("{path} is as {} wrote it {age}.", outcome.by);
+        return Ok(Answer::new(said, json!({ "restored": false })));
+    }
+    let diff = difference(&outcome);
+    if !restored.dry_run.unwrap_or_default() {
+        let over = outcome.state();
+        outcome = context.app.restore(&facts, &cwd, &restored.path, Restore::Do { over })?;
+    }
+    let shown: String = diff.lines().map(|line| text::printable(line) + "\n").collect();
+    let shown: String = shown.chars().take(LONGEST_DIFF).collect();
+    let done = if outcome.restored { "Restored" } else { "Not restored yet:" };
+    let said = format!("{done} {path} as {} wrote it {age}. What changes:\n{shown}", outcome.by);
+    Ok(Answer::new(said, json!({ "restored": outcome.restored, "replaced": outcome.replaced })))
+}
+
+/// What would change, as a unified diff.
+fn difference(outcome: &RestoreOutcome) -> String {
+    let before = outcome.before.as_deref().unwrap_or_default();
+    let (Ok(before), Ok(after)) = (str::from_utf8(before), str::from_utf8(&outcome.after)) else {
+        return "Binary files differ".into();
+    };
+    similar::TextDiff::from_lines(before, after)
+        .unified_diff()
+        .header(&outcome.path, &outcome.path)
+        .to_string()
 }
 
 #[derive(Deserialize)]

@@ -203,6 +203,7 @@ fn call_once(context: &mut ToolContext<'_>, name: &str, arguments: Value) -> Opt
         "who" => arguments_of(arguments).and_then(|arguments| presence::who(context, arguments)),
         "send" => arguments_of(arguments).and_then(|arguments| messages::send(context, arguments)),
         INBOX => arguments_of(arguments).and_then(|arguments| messages::inbox(context, arguments)),
+        "restore" => arguments_of(arguments).and_then(|arguments| claims::restore(context, arguments)),
         "reserve" => arguments_of(arguments).and_then(|arguments| claims::reserve(context, arguments)),
         "release" => arguments_of(arguments).and_then(|arguments| claims::release(context, arguments)),
         "explain" => arguments_of(arguments).and_then(|arguments| claims::explain(context, arguments)),

@@ -1,7 +1,10 @@
-//! What programs that pack and unpack archives would write: `tar`, `zip`, `unzip`. What
-//! comes out of an archive, its name does not tell.
+//! What programs that pack and unpack archives would write: `tar`, `zip`, `unzip`, `cpio`,
+//! `7z`. What is in an archive is asked, where it can be.
 
 use crate::Extent;
+use crate::Needs;
+use crate::globs;
+use crate::input::Input;
 use crate::programs::args::Args;
 use crate::programs::args::Options;
 use crate::walk::Walk;
@@ -10,26 +13,80 @@ use crate::words::Word;
 pub(super) fn run(walk: &mut Walk<'_>, name: &str, words: &[Word]) -> bool {
     match name {
         "tar" | "gtar" | "bsdtar" => tar(walk, name, words),
-        "unzip" => {
-            let args = Args::read(words, &Options::with("dx", &[]));
-            if !args.has(&["-l", "-t", "-p", "-v", "-Z"]) {
-                args.values(&["-d"]).for_each(|directory| unpack(walk, directory, name));
-                walk.doubt();
-            }
+        "unzip" => unzip(walk, words),
+        "zip" => zip(walk, words),
+        "7z" | "7za" | "7zr" => seven(walk, words),
+        "jar" | "unrar" => {
+            let packs = words.first().and_then(Word::text).is_some_and(|verb| verb.contains(['c', 'u', 'a']));
+            words.get(1).into_iter().filter(|_| packs).for_each(|file| walk.write(file, Extent::File, name));
+            walk.doubt();
         }
-        "zip" => {
-            let args = Args::read(words, &Options::with("x", &[]));
-            let (archive, files) =
-                args.operands.split_first().map_or((None, &[][..]), |(one, rest)| (Some(one), rest));
-            archive.into_iter().for_each(|file| walk.write(file, Extent::File, name));
-            if args.has(&["-m", "--move"]) {
-                files.iter().for_each(|file| walk.write(file, Extent::Tree, name));
-            }
-        }
-        "split" | "csplit" => walk.doubt(),
+        "cpio" | "pax" => cpio(walk, name, words),
         _ => return false,
     }
     true
+}
+
+/// How what is in an archive becomes files.
+struct Unpacking<'a> {
+    by: &'a str,
+    directory: Word,
+    /// Leading directories that are left out.
+    strip: usize,
+    /// Only the last part of a name counts.
+    is_flat: bool,
+    needs: Needs,
+    excluded: Vec<String>,
+}
+
+impl Unpacking<'_> {
+    fn write(&self, walk: &mut Walk<'_>, member: &Word) {
+        let Some(path) = member.shape() else { return walk.doubt() };
+        let is_out =
+            |pattern: &String| globs::matches(pattern, path) || path.starts_with(&format!("{pattern}/"));
+        if self.excluded.iter().any(is_out) {
+            return;
+        }
+        let path = path.trim_start_matches("./");
+        let kept: Vec<&str> = match self.is_flat {
+            true => path.rsplit('/').take(1).collect(),
+            false => path.trim_end_matches('/').split('/').skip(self.strip).collect(),
+        };
+        let Some(directory) = self.directory.text() else { return walk.doubt() };
+        let name = kept.join("/");
+        // A directory of an archive is there already, or comes with what is in it.
+        if name.is_empty() || path.ends_with('/') {
+            return;
+        }
+        walk.write_if(&member.with(&format!("{directory}/{name}")), Extent::Tree, self.by, self.needs);
+    }
+
+    /// What a whole archive brings.
+    fn write_all(&self, walk: &mut Walk<'_>, members: Option<Vec<Word>>) {
+        walk.doubt();
+        match members {
+            Some(members) => members.iter().for_each(|member| self.write(walk, member)),
+            // Something comes to be there.
+            None if self.directory.text().is_some_and(|directory| directory != ".") => {
+                walk.write(&self.directory.append("/*"), Extent::File, self.by);
+            }
+            None => {}
+        }
+    }
+}
+
+/// What is in an archive: asked, or packed by the text itself.
+pub(super) fn members(walk: &Walk<'_>, archive: &str) -> Option<Vec<Word>> {
+    let path = walk.place.path(archive)?;
+    if let Some(packed) = walk.packed.get(&path) {
+        return Some(packed.clone());
+    }
+    let is_zip = [".zip", ".jar", ".whl", ".xpi", ".vsix"].iter().any(|ending| archive.ends_with(ending));
+    let listed = match is_zip {
+        true => walk.ask("unzip", &["-Z1".to_owned(), archive.to_owned()]),
+        false => walk.ask("tar", &["tf".to_owned(), archive.to_owned()]),
+    };
+    Some(listed?.lines().map(|line| Word::Text(line.to_owned())).collect())
 }
 
 fn tar(walk: &mut Walk<'_>, name: &str, words: &[Word]) {
@@ -43,30 +100,161 @@ fn tar(walk: &mut Walk<'_>, name: &str, words: &[Word]) {
         }
         letters.insert(0, '-');
     }
-    let args = Args::read(&words, &Options::with("fCTXbg", &["--file", "--directory", "--exclude"]));
-    let reads = args.has(&["-t", "--list", "-d", "--diff", "--compare"]);
-    let packs = args.has(&["-c", "--create", "-r", "--append", "-u", "--update", "-A"]);
-    let is_plain = !args.has(&["-x", "--extract", "--get", "--delete", "--remove-files", "-g"]);
-    match args.value(&["-f", "--file"]) {
-        _ if reads && is_plain => {}
-        Some(file) if packs && is_plain => {
-            if file.text() != Some("-") {
-                walk.write(file, Extent::File, name);
-            }
-        }
-        None if packs && is_plain => {}
-        _ => {
-            if args.has(&["-x", "--extract", "--get"]) {
-                args.values(&["-C", "--directory"]).for_each(|directory| unpack(walk, directory, name));
-            }
-            walk.doubt();
-        }
+    const LONG: &[&str] = &[
+        "--file",
+        "--directory",
+        "--exclude",
+        "--strip-components",
+        "--strip",
+        "--transform",
+        "--files-from",
+        "--mtime",
+        "--owner",
+        "--group",
+        "--mode",
+    ];
+    let args = Args::read(&words, &Options::with("fCTXbgIFsK", LONG));
+    if args.has(&["-I", "-F", "-T", "--files-from", "-g", "--listed-incremental"]) {
+        walk.doubt();
+    }
+    let file = args.value(&["-f", "--file"]).filter(|file| file.text() != Some("-")).cloned();
+    if args.has(&["-x", "--extract", "--get"]) {
+        return extract(walk, name, &args, file);
+    }
+    if args.has(&["-t", "--list", "-d", "--diff", "--compare"]) {
+        return;
+    }
+    if args.has(&["--remove-files"]) {
+        args.operands.iter().for_each(|file| walk.write(file, Extent::Tree, name));
+    }
+    if args.has(&["--delete"]) || !args.has(&["-c", "--create", "-r", "--append", "-u", "--update", "-A"]) {
+        walk.doubt();
+    }
+    if let Some(file) = file {
+        walk.write(&file, Extent::File, name);
+        walk.pack(&file, packed(&args.operands));
     }
 }
 
-/// Something comes to be in that directory.
-fn unpack(walk: &mut Walk<'_>, directory: &Word, by: &str) {
-    if directory.text().is_some_and(|directory| directory != ".") {
-        walk.write(&directory.append("/*"), Extent::File, by);
+/// What is packed, as it will come out.
+pub(crate) fn packed(operands: &[&Word]) -> Vec<Word> {
+    operands.iter().map(|word| (*word).clone()).collect()
+}
+
+fn extract(walk: &mut Walk<'_>, by: &str, args: &Args<'_>, file: Option<Word>) {
+    if args.has(&["-O", "--to-stdout"]) {
+        return;
     }
+    let strip = args.value(&["--strip-components", "--strip"]);
+    let strip = strip.map_or(Some(0), |count| count.text()?.parse().ok());
+    let is_careful = args.has(&["-k", "--keep-old-files", "--skip-old-files"]);
+    let unpacking = Unpacking {
+        by,
+        directory: args.value(&["-C", "--directory"]).cloned().unwrap_or(Word::Text(".".into())),
+        strip: strip.unwrap_or_default(),
+        is_flat: false,
+        needs: if is_careful { Needs::Absent } else { Needs::Nothing },
+        excluded: args.values(&["--exclude"]).filter_map(|word| word.shape().map(str::to_owned)).collect(),
+    };
+    // Where the names go is not told.
+    if strip.is_none() || args.has(&["--transform", "--xform", "-s"]) {
+        return walk.doubt();
+    }
+    if !args.operands.is_empty() {
+        args.operands.iter().for_each(|member| unpacking.write(walk, member));
+        return walk.doubt();
+    }
+    let members = match (file.as_ref().map(Word::text), &walk.input) {
+        (Some(Some(archive)), _) => members(walk, archive),
+        (None, Input::File(archive)) => members(walk, &archive.clone()),
+        (None, Input::Packed(words)) => Some(words.clone()),
+        _ => None,
+    };
+    unpacking.write_all(walk, members);
+}
+
+fn unzip(walk: &mut Walk<'_>, words: &[Word]) {
+    let args = Args::read(words, &Options::with("dx", &[]));
+    if args.has(&["-l", "-t", "-p", "-v", "-Z", "-z"]) {
+        return;
+    }
+    // Without a word from anybody it writes over nothing.
+    let is_forced = args.has(&["-o"]);
+    let unpacking = Unpacking {
+        by: "unzip",
+        directory: args.value(&["-d"]).cloned().unwrap_or(Word::Text(".".into())),
+        strip: 0,
+        is_flat: args.has(&["-j"]),
+        needs: if is_forced || args.has(&["-u", "-f"]) { Needs::Nothing } else { Needs::Absent },
+        excluded: args.values(&["-x"]).filter_map(|word| word.shape().map(str::to_owned)).collect(),
+    };
+    let Some((archive, only)) = args.operands.split_first() else { return };
+    if only.is_empty() {
+        let archives = walk.names().all_expanded(vec![(*archive).clone()]);
+        for archive in archives {
+            let members = archive.text().and_then(|archive| members(walk, archive));
+            unpacking.write_all(walk, members);
+        }
+        return;
+    }
+    for member in only {
+        // Its own patterns reach across directories.
+        match member.text().filter(|text| text.contains(['*', '?'])) {
+            Some(pattern) => unpacking.write(walk, &Word::Glob(pattern.replace('*', "**"))),
+            None => unpacking.write(walk, member),
+        }
+    }
+    walk.doubt();
+}
+
+fn zip(walk: &mut Walk<'_>, words: &[Word]) {
+    let args = Args::read(words, &Options::with("xtnTb", &[]));
+    let Some((archive, files)) = args.operands.split_first() else { return };
+    walk.write(archive, Extent::File, "zip");
+    walk.pack(archive, packed(files));
+    if args.has(&["-m", "--move"]) {
+        files.iter().for_each(|file| walk.write(file, Extent::Tree, "zip"));
+    }
+}
+
+fn seven(walk: &mut Walk<'_>, words: &[Word]) {
+    let is_option = |word: &&Word| word.shape().is_some_and(|shape| shape.starts_with('-'));
+    let operands: Vec<&Word> = words.iter().filter(|word| !is_option(word)).collect();
+    let out = words.iter().find_map(|word| word.text()?.strip_prefix("-o")).unwrap_or(".");
+    match (operands.first().and_then(|word| word.text()), operands.get(1)) {
+        (Some("l" | "t"), _) => return,
+        (Some("x" | "e"), Some(archive)) => {
+            let unpacking = Unpacking {
+                by: "7z",
+                directory: Word::Text(out.to_owned()),
+                strip: 0,
+                is_flat: operands[0].text() == Some("e"),
+                needs: Needs::Nothing,
+                excluded: Vec::new(),
+            };
+            let members = archive.text().and_then(|archive| members(walk, archive));
+            unpacking.write_all(walk, members);
+        }
+        (_, Some(archive)) => walk.write(archive, Extent::File, "7z"),
+        _ => {}
+    }
+    walk.doubt();
+}
+
+/// `cpio -p directory` puts what it is told into a directory.
+fn cpio(walk: &mut Walk<'_>, by: &str, words: &[Word]) {
+    let args = Args::read(words, &Options::with("DEFHICMORs", &["--directory", "--file"]));
+    if args.has(&["-t", "--list"]) {
+        return;
+    }
+    if let (true, Some(directory), Some(names)) =
+        (args.has(&["-p", "--pass-through", "-rw"]), args.operands.last(), walk.input.words())
+    {
+        for name in &names {
+            if let (Some(directory), Some(path)) = (directory.text(), name.shape()) {
+                walk.write(&name.with(&format!("{directory}/{path}")), Extent::File, by);
+            }
+        }
+    }
+    walk.doubt();
 }

@@ -1,9 +1,11 @@
 //! What programs that copy, move and link would write: `mv`, `cp`, `ln`, `install`.
 
 use crate::Extent;
+use crate::Needs;
 use crate::programs::args::Args;
 use crate::programs::args::Options;
 use crate::walk::Walk;
+use crate::words::ANY;
 use crate::words::Word;
 use crate::words::escape;
 
@@ -23,13 +25,21 @@ pub(super) fn run(walk: &mut Walk<'_>, name: &str, words: &[Word]) -> bool {
 pub(super) fn move_files(walk: &mut Walk<'_>, name: &str, words: &[Word]) {
     let args = Args::read(words, &Options::with("tS", &["--target-directory", "--suffix"]));
     let Some((sources, target)) = split(&args) else { return };
-    sources.iter().for_each(|source| walk.write(source, Extent::Tree, name));
+    let sources = &those_there(walk, sources, target)[..];
+    let is_careful = args.has(&["-n", "--no-clobber"]);
+    if is_careful {
+        // Where the target is there, nothing moves.
+        walk.doubt();
+    } else {
+        sources.iter().for_each(|source| walk.write_if(source, Extent::Tree, name, Needs::Present));
+    }
     put(walk, name, &args, sources, target, Extent::Tree);
 }
 
 fn copy(walk: &mut Walk<'_>, words: &[Word]) {
     let args = Args::read(words, &Options::with("tS", &["--target-directory", "--suffix"]));
     let Some((sources, target)) = split(&args) else { return };
+    let sources = &those_there(walk, sources, target)[..];
     let is_recursive = args.has(&["-r", "-R", "-a", "--recursive", "--archive"]);
     let extent = if is_recursive { Extent::Tree } else { Extent::File };
     put(walk, "cp", &args, sources, target, extent);
@@ -116,29 +126,77 @@ fn split<'a, 'w>(args: &'a Args<'w>) -> Option<(&'a [&'w Word], &'a Word)> {
 /// Each source becomes the target, or goes below it if that is a directory.
 /// The text tells which only if there is no way for it to be a file.
 fn put(walk: &mut Walk<'_>, by: &str, args: &Args<'_>, sources: &[&Word], target: &Word, extent: Extent) {
-    if args.has(&["--parents"]) {
-        walk.doubt();
+    if sources.is_empty() {
+        return walk.doubt();
     }
     if args.has(&["-b", "--backup"]) {
         walk.doubt();
     }
-    let is_directory = sources.len() > 1
-        || matches!(sources, [Word::Glob(_)])
-        || args.has(&["-t", "--target-directory"])
-        || target.text().is_some_and(names_directory);
+    if args.has(&["--parents"]) {
+        for source in sources {
+            match (target, source.shape()) {
+                (Word::Text(target), Some(path)) => {
+                    walk.write(&source.with(&format!("{target}/{path}")), extent, by)
+                }
+                _ => walk.doubt(),
+            }
+        }
+        return;
+    }
+    // These write only what is not there, or is older.
+    let is_careful = match by {
+        "ln" => !args.has(&["-f", "--force"]),
+        _ => args.has(&["-n", "--no-clobber"]),
+    };
+    let needs = if is_careful { Needs::Absent } else { Needs::Nothing };
+    // Whether it does, a date or a person decides.
+    if args.has(&["-u", "--update", "-i", "--interactive"]) && !args.has(&["-f", "--force"]) {
+        return walk.doubt();
+    }
+    // What takes the place of a link does not follow it.
+    let by = if by == "cp" && args.has(&["--remove-destination"]) { "ln" } else { by };
+    // The disk tells, where the text has not changed it.
+    let found = match (walk.here.is_dir, target.text().and_then(|target| walk.place.path(target))) {
+        (Some(is_dir), Some(path)) if !walk.may_have_made(&path) && !path.contains(ANY) => {
+            Some(is_dir(&path))
+        }
+        _ => None,
+    };
+    // Nothing goes below a file.
+    let is_below_file = found == Some(false)
+        && target
+            .text()
+            .is_some_and(|path| path.ends_with('/') && !walk.is_absent(path.trim_end_matches('/')));
+    if is_below_file && walk.here.entries.is_some() {
+        return walk.doubt();
+    }
+    let is_exact = args.has(&["-T", "--no-target-directory"]);
+    let is_directory = !is_exact
+        && (found == Some(true)
+            || sources.len() > 1
+            || matches!(sources, [Word::Glob(_)])
+            || args.has(&["-t", "--target-directory"])
+            || target.text().is_some_and(names_directory));
     if !is_directory {
-        walk.write(target, extent, by);
+        walk.write_if(target, extent, by, needs);
     }
     let is_device = target.text().is_some_and(|target| target.starts_with("/dev/"));
-    if !is_device && !args.has(&["-T", "--no-target-directory"]) {
+    let is_file = found == Some(false) && !is_directory;
+    if !is_device && !is_file && !is_exact {
         for source in sources {
-            walk.write(&child(target, source), extent, by);
+            walk.write_if(&child(target, source), extent, by, needs);
             // What a pattern matches is new there: whatever it is called.
             if let (Word::Text(directory), Word::Glob(_) | Word::Unknown) = (target, source) {
                 walk.write(&Word::Text(format!("{directory}/*")), Extent::File, by);
             }
         }
     }
+}
+
+/// The sources without those that are not there, and without the target itself.
+fn those_there<'w>(walk: &Walk<'_>, sources: &[&'w Word], target: &Word) -> Vec<&'w Word> {
+    let is_gone = |word: &Word| word.text().is_some_and(|path| walk.is_absent(path));
+    sources.iter().copied().filter(|source| *source != target && !is_gone(source)).collect()
 }
 
 fn names_directory(path: &str) -> bool {

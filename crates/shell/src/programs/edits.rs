@@ -2,9 +2,11 @@
 //! `awk`, `yq`.
 
 use crate::Extent;
+use crate::Needs;
 use crate::programs::args::Args;
 use crate::programs::args::Options;
 use crate::programs::inline;
+use crate::programs::sed;
 use crate::walk::Walk;
 use crate::words::Word;
 
@@ -14,7 +16,12 @@ pub(super) fn run(walk: &mut Walk<'_>, name: &str, words: &[Word]) -> bool {
         "perl" => perl(walk, words),
         "awk" | "gawk" | "mawk" | "nawk" => awk(walk, name, words),
         "yq" => yq(walk, words),
-        "ed" | "red" | "ex" | "vi" | "vim" | "nvim" | "view" | "emacs" => editor(walk, name, words),
+        "sd" => {
+            let args = Args::read(words, &Options::with("fn", &["--flags", "--max-replacements"]));
+            if !args.has(&["-p", "--preview"]) {
+                edit(walk, name, args.operands.get(2..).unwrap_or_default(), None);
+            }
+        }
         _ => return false,
     }
     true
@@ -26,7 +33,10 @@ fn sed(walk: &mut Walk<'_>, name: &str, words: &[Word]) {
     let is_in_place = args.has(&["-i", "--in-place"]);
     let mut operands = args.operands.as_slice();
     // On a Mac the suffix of `-i` is a word of its own, and often an empty one.
-    if is_in_place && operands.first().and_then(|word| word.text()).is_some_and(is_suffix) {
+    let has_script = args.has(&["-e", "--expression", "-f", "--file"]);
+    let least = if has_script { 2 } else { 3 };
+    let is_spare = operands.len() >= least || operands.first().and_then(|word| word.text()) == Some("");
+    if is_in_place && is_spare && operands.first().and_then(|word| word.text()).is_some_and(is_suffix) {
         if operands.first().and_then(|word| word.text()).is_some_and(|suffix| !suffix.is_empty()) {
             walk.doubt();
         }
@@ -39,42 +49,48 @@ fn sed(walk: &mut Walk<'_>, name: &str, words: &[Word]) {
         scripts.push(script);
         operands = files;
     }
-    for script in scripts.iter().filter_map(|script| script.text()) {
-        files_written(script).for_each(|file| walk.write(&Word::Text(file.to_owned()), Extent::File, name));
+    for script in &scripts {
+        match script.text() {
+            Some(text) => read_script(walk, text),
+            None => walk.doubt(),
+        }
     }
-    if has_file
-        || scripts.iter().any(|script| script.text().is_some_and(|text| files_written(text).count() > 0))
-    {
+    if has_file {
         walk.doubt();
     }
+    // Only then is a link followed.
+    let by = if args.has(&["--follow-symlinks"]) { "sed --follow-symlinks" } else { name };
     if is_in_place {
-        edit(walk, name, operands, args.value(&["-i", "--in-place"]));
+        edit(walk, by, operands, args.value(&["-i", "--in-place"]));
     }
 }
 
 fn is_suffix(word: &str) -> bool {
-    word.is_empty() || word.starts_with('.')
+    word.is_empty() || word.starts_with('.') && !word.contains('/')
 }
 
-/// The files of each `w` in a script of sed that is a command or a flag.
-fn files_written(script: &str) -> impl Iterator<Item = &str> {
-    let bytes = script.as_bytes();
-    let is_command = move |at: usize| {
-        let before = at.checked_sub(1).map_or(b';', |before| bytes[before]);
-        before.is_ascii_digit() || b" \t\n;/|#,{}$!gpiI".contains(&before)
-    };
-    let is_write = move |at: &usize| {
-        matches!(bytes[*at], b'w' | b'W')
-            && matches!(bytes.get(at + 1), Some(b' ' | b'\t'))
-            && is_command(*at)
-    };
-    (0..bytes.len()).filter(is_write).filter_map(|at| script[at + 1..].lines().next()).map(str::trim)
+/// What a script of sed writes and runs.
+fn read_script(walk: &mut Walk<'_>, script: &str) {
+    for step in sed::steps(script) {
+        match step {
+            sed::Step::Writes(file) => {
+                walk.write(&Word::Text(file.to_owned()), Extent::File, ">");
+                walk.doubt();
+            }
+            sed::Step::Runs(command) => {
+                walk.aside(|walk| walk.script(command));
+                walk.doubt();
+            }
+            // The text that is found is run.
+            sed::Step::RunsText => walk.doubt(),
+        }
+    }
 }
 
 /// The files, and the copies that are kept of them.
 fn edit(walk: &mut Walk<'_>, by: &str, files: &[&Word], suffix: Option<&Word>) {
     for file in files {
-        walk.write(file, Extent::File, by);
+        walk.write_if(file, Extent::File, by, Needs::File);
         match suffix {
             None => {}
             // `*` stands for the name, and a slash for another directory.
@@ -152,55 +168,6 @@ fn awk(walk: &mut Walk<'_>, name: &str, words: &[Word]) {
 /// Whether a program of awk writes only to where its output goes.
 fn only_prints(program: &str) -> bool {
     !program.contains(['>', '@']) && !program.contains("system") && !program.replace("||", "").contains('|')
-}
-
-/// An editor writes the files it is given, unless it is told not to.
-fn editor(walk: &mut Walk<'_>, name: &str, words: &[Word]) {
-    // To an editor of lines `-s` says that nobody looks; to vim, where its keys are.
-    let is_of_lines = matches!(name, "ed" | "red" | "ex") || words.iter().filter_map(Word::text).any(is_ex);
-    let values = if is_of_lines { "cuSpPwWTiU" } else { "cuSspPwWTiU" };
-    let args = Args::read(words, &Options { values, suffixes: "", long: &["--cmd", "--eval"] });
-    if name == "view" || args.has(&["-R", "-M", "--version"]) {
-        return;
-    }
-    let is_plus = |word: &&Word| word.text().is_some_and(|text| text.starts_with('+'));
-    let plus = args.operands.iter().copied().filter(is_plus);
-    let commands: Vec<&str> = args.values(&["-c"]).chain(plus).filter_map(Word::text).collect();
-    let is_script = name != "ed" && args.has(&["-c"]);
-    let is_telling = |command: &str| command.contains(['w', 'x']) || command.contains("up");
-    if is_script && !commands.iter().any(|command| saves(command)) {
-        // A script in vim's own language may do anything.
-        if commands.iter().any(|command| is_telling(command)) {
-            walk.doubt();
-        }
-        return;
-    }
-    if is_of_lines && walk.input.text().is_some_and(|keys| !keys.lines().any(saves)) {
-        return;
-    }
-    for file in args.operands.iter().filter(|word| !word.shape().is_some_and(|shape| shape.starts_with('+')))
-    {
-        walk.write(file, Extent::File, name);
-    }
-    walk.doubt();
-}
-
-/// Whether a command of an editor of lines writes its file.
-fn saves(command: &str) -> bool {
-    let is_address = |c: char| c.is_ascii_digit() || "%,.;$ ".contains(c);
-    command.split('|').any(|command| {
-        let command = command.trim_start_matches('+').trim_start_matches(is_address);
-        let name = command.split(|c: char| !c.is_ascii_alphabetic()).next().unwrap_or_default();
-        matches!(
-            name,
-            "w" | "W" | "wq" | "wqa" | "wa" | "write" | "x" | "xa" | "xit" | "up" | "update" | "exit"
-        )
-    })
-}
-
-/// `-e`, alone or with other letters.
-fn is_ex(word: &str) -> bool {
-    word.starts_with('-') && !word.starts_with("--") && word.contains('e')
 }
 
 fn yq(walk: &mut Walk<'_>, words: &[Word]) {

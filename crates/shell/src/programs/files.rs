@@ -2,6 +2,7 @@
 //! names: `touch`, `rm`, `tee`.
 
 use crate::Extent;
+use crate::Needs;
 use crate::programs::args::Args;
 use crate::programs::args::Options;
 use crate::walk::Walk;
@@ -11,13 +12,17 @@ pub(super) fn run(walk: &mut Walk<'_>, name: &str, words: &[Word]) -> bool {
     match name {
         "tee" => each(walk, name, words, &Options::NONE, Extent::File),
         "rm" => remove(walk, words),
-        "rmdir" | "unlink" | "sponge" => each(walk, name, words, &Options::NONE, Extent::File),
+        // It leaves what is not empty.
+        "rmdir" => walk.doubt(),
+        "unlink" | "sponge" => each(walk, name, words, &Options::NONE, Extent::File),
         "truncate" => {
             each(walk, name, words, &Options::with("sr", &["--size", "--reference"]), Extent::File);
         }
         "touch" => {
             let options = Options::with("drt", &["--date", "--reference", "--time"]);
-            each(walk, name, words, &options, Extent::File);
+            let is_careful = Args::read(words, &options).has(&["-c", "--no-create", "-h"]);
+            let by = if is_careful { "chmod" } else { name };
+            each(walk, by, words, &options, Extent::File);
         }
         "shred" => {
             let options = Options::with("ns", &["--iterations", "--size", "--random-source"]);
@@ -44,6 +49,42 @@ pub(super) fn run(walk: &mut Walk<'_>, name: &str, words: &[Word]) -> bool {
             }
         }
         "dd" => dd(walk, words),
+        "link" => {
+            let args = Args::read(words, &Options::NONE);
+            args.operands
+                .get(1)
+                .into_iter()
+                .for_each(|file| walk.write_if(file, Extent::File, name, Needs::Absent));
+        }
+        "setfacl" | "chattr" | "setfattr" => each_after_first(walk, name, words),
+        "dos2unix" | "unix2dos" | "mac2unix" | "unix2mac" | "fromdos" | "todos" => {
+            let args = Args::read(words, &Options::with("n", &["--newfile"]));
+            args.operands.iter().for_each(|file| walk.write(file, Extent::File, name));
+        }
+        "rename" | "prename" | "file-rename" | "perl-rename" => {
+            let args = Args::read(words, &Options::with("e", &["--expr"]));
+            if !args.has(&["-n", "--nono", "--no-act", "--dry-run"]) {
+                let skip = if args.has(&["-e", "--expr"]) { 0 } else { 1 };
+                args.operands
+                    .iter()
+                    .skip(skip)
+                    .for_each(|file| walk.write_if(file, Extent::File, "mv", Needs::Present));
+                walk.doubt();
+            }
+        }
+        "split" => {
+            let args = Args::read(
+                words,
+                &Options::with("abClnt", &["--lines", "--bytes", "--number", "--suffix-length"]),
+            );
+            let prefix = args.operands.get(1).copied().cloned().unwrap_or(Word::Text("x".into()));
+            parts(walk, name, &prefix, if args.has(&["-d", "--numeric-suffixes"]) { "00" } else { "aa" });
+        }
+        "csplit" => {
+            let args = Args::read(words, &Options::with("fbn", &["--prefix", "--suffix-format", "--digits"]));
+            let prefix = args.value(&["-f", "--prefix"]).cloned().unwrap_or(Word::Text("xx".into()));
+            parts(walk, name, &prefix, "00");
+        }
         "patch" => patch(walk, words),
         "curl" => curl(walk, words),
         "wget" => wget(walk, words),
@@ -67,9 +108,27 @@ fn remove(walk: &mut Walk<'_>, words: &[Word]) {
     args.operands.iter().for_each(|file| walk.write(file, extent, "rm"));
 }
 
+/// Files whose names begin so.
+fn parts(walk: &mut Walk<'_>, name: &str, prefix: &Word, first: &str) {
+    walk.write(&prefix.append(first), Extent::File, name);
+    walk.doubt();
+}
+
+/// The first operand says what to do with the others.
+fn each_after_first(walk: &mut Walk<'_>, name: &str, words: &[Word]) {
+    let files = words.iter().filter(|word| !word.shape().is_some_and(|shape| shape.starts_with('-')));
+    files.skip(1).for_each(|file| walk.write(file, Extent::Tree, name));
+    walk.doubt();
+}
+
 fn mktemp(walk: &mut Walk<'_>, words: &[Word]) {
     let args = Args::read(words, &Options::with("p", &["--tmpdir", "--suffix"]));
-    args.operands.iter().for_each(|file| walk.write(file, Extent::File, "mktemp"));
+    // Where no template is given, it is a place for such files.
+    let place =
+        walk.names().value("TMPDIR").filter(|_| args.operands.is_empty() && walk.variables.is_set("TMPDIR"));
+    place.into_iter().for_each(|place| walk.write(&place.append("/tmp.x"), Extent::File, "mktemp"));
+    let is_below = args.has(&["-p", "--tmpdir", "-t"]);
+    args.operands.iter().filter(|_| !is_below).for_each(|file| walk.write(file, Extent::File, "mktemp"));
     args.values(&["-p", "--tmpdir"]).for_each(|file| walk.write(&file.append("/x"), Extent::File, "mktemp"));
 }
 

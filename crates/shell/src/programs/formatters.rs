@@ -4,6 +4,7 @@
 use crate::Extent;
 use crate::braces;
 use crate::walk::Walk;
+use crate::words;
 use crate::words::Piece;
 use crate::words::Word;
 
@@ -102,6 +103,28 @@ const FORMATTERS: &[Formatter] = &[
     formatter("tofu", FMT, &[], &["-check", "-write=false"], &[], Bare::Everything),
     formatter("yapf", &[], &["-i", "--in-place"], &["-d", "--diff", "-q", "--quiet"],
         &["--style", "-e", "--exclude", "-l", "--lines"], Bare::Nothing),
+    formatter("sqlfluff", &["fix", "format"], &[], &[], &["--dialect", "--config", "-d", "--rules", "-r"], Bare::Nothing),
+    formatter("markdownlint", &[], &["--fix", "-f"], &[], &["-c", "--config", "-i", "--ignore", "-o"], Bare::Nothing),
+    formatter("markdownlint-cli2", &[], &["--fix"], &[], &["--config"], Bare::Nothing),
+    formatter("mdformat", &[], &[], &["--check"], &["--wrap", "--number"], Bare::Nothing),
+    formatter("oxlint", &[], &["--fix"], &[], &["-c", "--config", "-A", "-D", "-W"], Bare::Everything),
+    formatter("standard", &[], &["--fix"], &[], &["--plugin", "--env"], Bare::Everything),
+    formatter("xo", &[], &["--fix"], &[], &["--space", "--env"], Bare::Everything),
+    formatter("pyupgrade", &[], &[], &[], &[], Bare::Nothing),
+    formatter("autoflake", &[], &["-i", "--in-place"], &["-c", "--check"], &["--imports", "--exclude"], Bare::Nothing),
+    formatter("djlint", &[], &["--reformat"], &["--check"], &["--profile", "--indent"], Bare::Nothing),
+    formatter("buildifier", &[], &[], &["-mode=check", "--mode=check", "-mode=diff"], &[], Bare::Nothing),
+    formatter("ormolu", &[], &["-i", "--mode=inplace"], &[], &["-o", "--ghc-opt"], Bare::Nothing),
+    formatter("scalafmt", &[], &[], &["--check", "--test"], &["-c", "--config"], Bare::Everything),
+    formatter("elm-format", &[], &[], &["--validate"], &["--output"], Bare::Nothing),
+    formatter("mix", &["format"], &[], &["--check-formatted", "--dry-run"], &["--dot-formatter"], Bare::Everything),
+    formatter("go", FMT, &[], &["-n"], &[], Bare::Everything),
+    formatter("nix", FMT, &[], &["--check"], &[], Bare::Everything),
+    formatter("typos", &[], &["-w", "--write-changes"], &["--diff"], &["--config", "--exclude"], Bare::Everything),
+    formatter("codespell", &[], &["-w", "--write-changes"], &[], &["-L", "-S", "-I", "--skip", "--ignore-words"], Bare::Everything),
+    formatter("golangci-lint", &["run"], &["--fix"], &[], &["-c", "--config", "--timeout", "-E", "-D"], Bare::Everything),
+    formatter("pint", &[], &[], &["--test"], &["--config", "--preset"], Bare::Everything),
+    formatter("phpcbf", &[], &[], &[], &["--standard", "-d"], Bare::Nothing),
     formatter("zig", FMT, &[], &["--check"], &["--exclude"], Bare::Nothing),
 ];
 
@@ -133,12 +156,18 @@ pub(super) fn run(walk: &mut Walk<'_>, name: &str, words: &[Word]) -> bool {
         [] => (name.to_owned(), words),
         _ => (format!("{name} {verb}"), &words[1..]),
     };
-    let (flags, paths) = split(words, formatter.values);
+    let (flags, mut paths) = split(words, formatter.values);
+    // What it hands on to rustfmt is no path.
+    if name == "cargo" {
+        paths.clear();
+    }
     let has = |names: &[&str]| {
         flags.iter().any(|flag| names.contains(flag) || names.contains(&before_equals(flag)))
     };
     let writes = formatter.writes_with.is_empty() || has(formatter.writes_with);
-    let only_tells = has(&["--version", "--help", "-h", "-V"]);
+    let prints = flags.windows(1).any(|flag| flag[0] == "--emit")
+        && words.iter().any(|word| word.text() == Some("stdout"));
+    let only_tells = prints || has(&["--version", "--help", "-h", "-V"]);
     if !writes || only_tells || has(formatter.looks_with) {
         return true;
     }
@@ -150,7 +179,7 @@ pub(super) fn run(walk: &mut Walk<'_>, name: &str, words: &[Word]) -> bool {
         }
     }
     match formatter.bare {
-        Bare::Everything if paths.is_empty() => walk.write_here(Extent::Tree, &by),
+        Bare::Everything if paths.is_empty() => write(walk, &Word::Text(".".into()), name, &by),
         _ => paths.iter().for_each(|path| write(walk, path, name, &by)),
     }
     true
@@ -160,7 +189,7 @@ pub(super) fn run(walk: &mut Walk<'_>, name: &str, words: &[Word]) -> bool {
 fn write(walk: &mut Walk<'_>, path: &Word, name: &str, by: &str) {
     let text = path.text().filter(|text| text.contains(['*', '{', '!']));
     let Some(pattern) = text.filter(|_| EXPANDS.contains(&name)) else {
-        return walk.write(path, Extent::Tree, by);
+        return write_below(walk, path, name, by);
     };
     let pieces: Vec<Piece> = pattern.chars().map(Piece::Bare).collect();
     match braces::expand(&pieces) {
@@ -170,6 +199,47 @@ fn write(walk: &mut Walk<'_>, path: &Word, name: &str, by: &str) {
             }
         }
         _ => walk.doubt(),
+    }
+}
+
+/// How the files end that a formatter looks for in a directory; none where it takes all.
+#[rustfmt::skip]
+fn endings(name: &str) -> &'static [&'static str] {
+    match name {
+        "autopep8" | "black" | "isort" | "ruff" | "yapf" => &["py", "pyi", "ipynb"],
+        "cargo" | "rustfmt" => &["rs"],
+        "clang-format" => &["c", "h", "cc", "cpp", "hpp", "m", "mm"],
+        "dart" => &["dart"],
+        "gofmt" | "gofumpt" | "goimports" => &["go"],
+        "google-java-format" => &["java"],
+        "ktlint" => &["kt", "kts"],
+        "nixfmt" => &["nix"],
+        "php-cs-fixer" => &["php"],
+        "rubocop" => &["rb", "rake", "gemspec", "ru"],
+        "shfmt" => &["sh", "bash"],
+        "stylua" => &["lua"],
+        "swiftformat" => &["swift"],
+        "taplo" => &["toml"],
+        "terraform" | "tofu" => &["tf", "tfvars"],
+        "zig" => &["zig", "zon"],
+        "eslint" => &["js", "jsx", "ts", "tsx", "mjs", "cjs", "mts", "cts", "vue", "svelte"],
+        "stylelint" => &["css", "scss", "sass", "less"],
+        "sqlfluff" => &["sql"],
+        _ => &[],
+    }
+}
+
+/// A file, or the files of its kind below a directory.
+fn write_below(walk: &mut Walk<'_>, path: &Word, name: &str, by: &str) {
+    let endings = endings(name);
+    let last = path.shape().and_then(|shape| shape.rsplit('/').next()).unwrap_or_default();
+    let is_file = last.rsplit_once('.').is_some_and(|(stem, ending)| !stem.is_empty() && !ending.is_empty());
+    let Some(directory) = path.text().filter(|_| !is_file && !endings.is_empty()) else {
+        return walk.write(path, Extent::Tree, by);
+    };
+    let directory = words::escape(directory.trim_end_matches('/'));
+    for ending in endings {
+        walk.write(&Word::Glob(format!("{directory}/**/*.{ending}")), Extent::File, by);
     }
 }
 
@@ -183,7 +253,10 @@ fn split<'w>(words: &'w [Word], values: &[&str]) -> (Vec<&'w str>, Vec<&'w Word>
         match word.shape() {
             Some("-") => {}
             // `cargo fmt -- --check` hands the options on.
-            Some("--") => only_paths = !words.as_slice().iter().any(|word| word.text() == Some("--check")),
+            Some("--") => {
+                only_paths =
+                    !words.as_slice().iter().any(|word| word.text().is_some_and(|word| word.starts_with('-')))
+            }
             Some(flag) if flag.starts_with('-') && !only_paths => {
                 flags.push(flag);
                 if values.contains(&flag) {

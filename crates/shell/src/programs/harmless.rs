@@ -1,8 +1,5 @@
 //! The list of programs that write no file, whatever they are given.
 
-use crate::walk::Walk;
-use crate::words::Word;
-
 #[rustfmt::skip]
 const HARMLESS: &[&str] = &[
     // The shell's own.
@@ -27,15 +24,10 @@ const HARMLESS: &[&str] = &[
     "consort",
 ];
 
-pub(super) fn run(walk: &mut Walk<'_>, name: &str, words: &[Word]) -> bool {
-    if name == "fd" || name == "fdfind" {
-        let runs = |word: &Word| {
-            word.shape().is_none_or(|shape| matches!(shape, "-x" | "-X") || shape.starts_with("--exec"))
-        };
-        if words.iter().any(runs) {
-            walk.doubt();
-        }
-        return true;
-    }
+pub(super) fn run(name: &str) -> bool {
+    is_harmless(name)
+}
+
+pub(super) fn is_harmless(name: &str) -> bool {
     HARMLESS.contains(&name)
 }

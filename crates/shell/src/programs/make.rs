@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::collections::BTreeSet;
 
+use crate::Extent;
 use crate::programs::args::Args;
 use crate::programs::args::Options;
 use crate::walk::Walk;
@@ -67,6 +68,14 @@ fn make(walk: &mut Walk<'_>, args: &Args<'_>) {
         }
         let Some(rule) = file.rules.get(&target) else { continue };
         targets.extend(rule.needs.iter().map(|need| file.expand(need)));
+        // What is made is a file, unless its name is only a name.
+        let is_file = target.contains(['.', '/']) && !target.starts_with('.') && !file.is_phony(&target);
+        if is_file && (!rule.recipe.is_empty() || args.has(&["-t", "--touch"])) {
+            walk.write(&Word::Text(target.clone()), Extent::File, "make");
+        }
+        if args.has(&["-t", "--touch"]) {
+            continue;
+        }
         for line in &rule.recipe {
             let line = file
                 .expand(line)
@@ -123,6 +132,10 @@ impl Makefile {
             }
         }
         file
+    }
+
+    fn is_phony(&self, target: &str) -> bool {
+        self.rules.get(".PHONY").is_some_and(|rule| rule.needs.iter().any(|need| need == target))
     }
 
     /// `$(NAME)` and `${NAME}`, as far as they are set in the file.

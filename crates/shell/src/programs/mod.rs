@@ -7,7 +7,9 @@
 
 mod archives;
 mod args;
+mod builtins;
 mod copies;
+mod editors;
 mod edits;
 mod files;
 mod formatters;
@@ -15,130 +17,181 @@ mod git;
 mod harmless;
 mod inline;
 mod make;
+mod outputs;
 mod packages;
 mod patches;
 mod reads;
 mod scripts;
+mod sed;
 mod wrappers;
 
-use crate::output;
 use crate::outside;
-use crate::place::Place;
 use crate::walk::Walk;
-use crate::words::ANY;
 use crate::words::Word;
-use args::Args;
-use args::Options;
 
-/// A program and its arguments.
-pub(crate) fn run(walk: &mut Walk<'_>, words: &[Word]) {
-    let Some((program, args)) = words.split_first() else { return };
-    if !walk.may_step() {
-        return;
+/// A command of the shell: a function of the text, or a program.
+pub(crate) fn call(walk: &mut Walk<'_>, words: &[Word]) {
+    let is_function = words
+        .split_first()
+        .is_some_and(|(name, args)| name.text().is_some_and(|name| walk.calls(name, args)));
+    if !is_function {
+        run(walk, words);
     }
+}
+
+/// A program and its arguments. One runs another (`xargs xargs …`), but not for ever.
+pub(crate) fn run(walk: &mut Walk<'_>, words: &[Word]) {
+    if !walk.may_step() || walk.programs >= MOST_NESTED {
+        return walk.doubt();
+    }
+    walk.programs += 1;
+    if let Some((program, args)) = words.split_first() {
+        run_one(walk, program, args);
+    }
+    walk.programs -= 1;
+}
+
+/// So many programs may run one another.
+const MOST_NESTED: usize = 24;
+
+fn run_one(walk: &mut Walk<'_>, program: &Word, args: &[Word]) {
     let Some(name) = program.text().and_then(known_name) else {
         return match program.text() {
             Some(path) => scripts::file(walk, path, args),
             None => walk.doubt(),
         };
     };
-    if name == "shopt"
-        && args.iter().any(|word| matches!(word.text(), Some("nocaseglob" | "extglob" | "dotglob")))
-    {
+    const CHANGES_WORDS: &[&str] = &["nocaseglob", "extglob", "dotglob", "expand_aliases", "globstar"];
+    let changes = |word: &Word| word.text().is_some_and(|word| CHANGES_WORDS.contains(&word));
+    let loads = matches!(name, "enable" | "history" | "bind" | "hash")
+        && args.iter().any(|word| word.text() != Some("-r"));
+    if name == "shopt" && args.iter().any(changes) || loads {
         walk.doubt();
     }
     walk.note_outside(outside::outside(name, args));
-    if walk.calls(name, args) {
-        return;
-    }
-    if matches!(name, "exit" | "return") && walk.conditions == 0 {
+    let ends_round = matches!(name, "continue" | "break") && walk.loop_conditions == Some(walk.conditions);
+    if matches!(name, "exit" | "return") && walk.conditions == 0 || ends_round {
         walk.has_ended = true;
         return;
     }
-    assign(walk, name, args);
+    runs_more(walk, args);
+    builtins::assign(walk, name, args);
     reads::note(walk, name, args);
-    let is_known = change_place(walk, name, args)
+    let is_known = builtins::change_place(walk, name, args)
         || inline::run(walk, name, args)
+        || packages::managed(walk, name, args)
         || wrappers::run(walk, name, args)
         || scripts::run(walk, name, args)
         || git::run(walk, name, args)
         || edits::run(walk, name, args)
+        || editors::run(walk, name, args)
         || copies::run(walk, name, args)
         || files::run(walk, name, args)
+        || outputs::run(walk, name, args)
         || archives::run(walk, name, args)
         || packages::run(walk, name, args)
         || make::run(walk, name, args)
         || formatters::run(walk, name, args)
-        || harmless::run(walk, name, args);
+        || harmless::run(name);
     if !is_known {
         walk.doubt();
     }
+    // What it becomes is the last to run.
+    if name == "exec"
+        && walk.conditions == 0
+        && args.iter().any(|word| word.text().is_some_and(|word| !word.starts_with('-')))
+    {
+        walk.has_ended = true;
+    }
 }
 
-/// `export NAME=value` and its like; and what is read into variables.
-fn assign(walk: &mut Walk<'_>, name: &str, args: &[Word]) {
-    const SETS: &[&str] = &[
-        "export",
-        "declare",
-        "local",
-        "readonly",
-        "typeset",
-        "set",
+/// Options of known programs that make them run another one.
+const RUNS: &[&str] = &[
+    "--checkpoint-action",
+    "--to-command",
+    "--use-compress-program",
+    "--compress-program",
+    "--info-script",
+    "--new-volume-script",
+    "--rsh",
+    "--rsh-command",
+    "--rsync-path",
+    "--pre",
+    "--pager",
+    "--editor",
+    "--extcmd",
+    "--open-files-in-pager",
+    "--upload-pack",
+    "--receive-pack",
+    "--ext-diff",
+    "--preprocessor",
+    "--hook",
+    "--unzip-command",
+];
+
+/// Follows what an option makes a program run.
+fn runs_more(walk: &mut Walk<'_>, args: &[Word]) {
+    for (at, word) in args.iter().enumerate() {
+        let Some(shape) = word.shape().filter(|shape| shape.starts_with("--")) else { continue };
+        let (name, value) = shape.split_once('=').unwrap_or((shape, ""));
+        if !RUNS.contains(&name) {
+            continue;
+        }
+        walk.doubt();
+        let value =
+            if value.is_empty() { args.get(at + 1).and_then(Word::text).unwrap_or_default() } else { value };
+        let script = value.strip_prefix("exec=").unwrap_or(value).to_owned();
+        walk.aside(|walk| walk.script(&script));
+    }
+}
+
+/// Whether a program shows what it is given as words, and does no more with it.
+pub(crate) fn only_shows(name: &str) -> bool {
+    harmless::is_harmless(name)
+        && !matches!(name, "set" | "export" | "declare" | "local" | "readonly" | "typeset")
+}
+
+/// Whether a program does something with what it reads: runs it, or takes it for names.
+pub(crate) fn acts_on_input(name: &str) -> bool {
+    const ACTS: &[&str] = &[
+        "xargs",
+        "parallel",
+        "sh",
+        "bash",
+        "zsh",
+        "dash",
+        "ksh",
+        "patch",
+        "apply",
+        "am",
         "read",
-        "unset",
         "mapfile",
         "readarray",
-        "getopts",
-        "let",
+        "source",
+        ".",
+        "cpio",
+        "pax",
+        "ed",
+        "ex",
+        "python",
+        "python3",
+        "perl",
+        "node",
+        "ruby",
+        "vidir",
+        "git-apply",
+        "checkout-index",
+        "update-index",
+        "cherry-pick",
+        "revert",
+        "rsync",
     ];
-    if SETS.contains(&name) && args.contains(&Word::Unknown) {
-        return walk.variables.forget();
-    }
-    match name {
-        "export" | "declare" | "local" | "readonly" | "typeset" => {
-            for (name, value) in args.iter().filter_map(|word| word.text()?.split_once('=')) {
-                walk.variables.set(name, Word::Text(value.to_owned()));
-            }
-        }
-        "set" => {
-            if let Some(at) = args.iter().position(|word| word.text() == Some("--")) {
-                walk.variables.enter(args[at + 1..].to_vec());
-            }
-        }
-        "read" if let Some(names) = names_read(args) => match walk.input.lines().as_deref() {
-            Some([line, ..]) => walk.set_read(&names, line),
-            _ => names.iter().for_each(|name| walk.variables.set(name, Word::Unknown)),
-        },
-        "mapfile" | "readarray" => {
-            if let (Some(lines), Some(Word::Text(name))) = (walk.input.lines(), args.last()) {
-                walk.variables.set_list(name, lines);
-            }
-        }
-        "printf"
-            if let [Word::Text(option), Word::Text(name), rest @ ..] = args
-                && option == "-v" =>
-        {
-            let text = rest.iter().map(Word::text).collect::<Option<Vec<&str>>>();
-            let text = text.and_then(|words| output::printf(&words));
-            walk.variables.set(name, text.map_or(Word::Unknown, Word::Text));
-        }
-        "read" | "unset" | "getopts" | "let" => {
-            args.iter().filter_map(Word::text).for_each(|name| walk.variables.set(name, Word::Unknown));
-        }
-        _ => {}
-    }
+    ACTS.contains(&name) || name.starts_with("--pathspec-from-file") || name.starts_with("--stdin")
 }
 
+pub(crate) use builtins::names_read;
 pub use git::alias_in as git_alias;
 pub(crate) use scripts::found;
-
-/// The variables that `read` sets.
-pub(crate) fn names_read(words: &[Word]) -> Option<Vec<String>> {
-    let args = Args::read(words, &Options::with("dniNptu", &[]));
-    let names: Option<Vec<String>> =
-        args.operands.iter().map(|word| word.text().map(str::to_owned)).collect();
-    names.filter(|names| !names.is_empty() && !args.has(&["-a"]))
-}
 
 /// Whether an assignment makes a program do more than its arguments say.
 pub(crate) fn is_telling(assignment: &str) -> bool {
@@ -161,41 +214,5 @@ fn known_name(path: &str) -> Option<&str> {
             let is_installed = directory.starts_with('/') && directory.ends_with("/bin");
             (is_installed || directory.ends_with("node_modules/.bin")).then_some(name)
         }
-    }
-}
-
-fn change_place(walk: &mut Walk<'_>, name: &str, args: &[Word]) -> bool {
-    let is_cd = match name {
-        "cd" => true,
-        "pushd" => false,
-        "popd" => {
-            walk.place = Place::unknown();
-            return true;
-        }
-        _ => return false,
-    };
-    let is_option = |word: &&Word| matches!(word.text(), Some("--" | "-L" | "-P" | "-e" | "-@" | "-n"));
-    let operands: Vec<&Word> = args.iter().skip_while(is_option).collect();
-    walk.place = match operands.as_slice() {
-        [] if is_cd => walk.home(),
-        [Word::Text(directory)] if !directory.starts_with(['-', '+']) => {
-            let place = walk.place.enter(directory);
-            if is_cd && is_missing(walk, &place) {
-                walk.is_nowhere = true;
-                walk.doubt();
-                return true;
-            }
-            place
-        }
-        _ => Place::unknown(),
-    };
-    true
-}
-
-/// Whether `cd` finds no directory there.
-fn is_missing(walk: &Walk<'_>, place: &Place) -> bool {
-    match (walk.here.is_dir, place.path(".")) {
-        (Some(is_dir), Some(path)) => !path.contains(ANY) && !walk.may_have_made(&path) && !is_dir(&path),
-        _ => false,
     }
 }

@@ -15,6 +15,112 @@ pub(super) fn run(walk: &mut Walk<'_>, name: &str, words: &[Word]) -> bool {
     true
 }
 
+/// A package manager, and the files that its verbs write.
+struct Manager {
+    name: &'static str,
+    manifests: &'static [&'static str],
+    locks: &'static [&'static str],
+    /// Verbs that write the manifest, and the lock file with it.
+    adds: &'static [&'static str],
+    /// Verbs that write the lock file.
+    locking: &'static [&'static str],
+    /// Verbs that add where a package is named, and else only lock.
+    either: &'static [&'static str],
+}
+
+const fn manager(
+    name: &'static str,
+    manifests: &'static [&'static str],
+    locks: &'static [&'static str],
+    adds: &'static [&'static str],
+    locking: &'static [&'static str],
+    either: &'static [&'static str],
+) -> Manager {
+    Manager { name, manifests, locks, adds, locking, either }
+}
+
+const PACKAGE: &[&str] = &["package.json"];
+const PROJECT: &[&str] = &["pyproject.toml"];
+
+#[rustfmt::skip]
+const MANAGERS: &[Manager] = &[
+    manager("pnpm", PACKAGE, &["pnpm-lock.yaml"], &["add", "remove", "rm", "un", "uninstall", "version", "pkg", "init"],
+        &["dedupe", "fetch", "import"], &["install", "i", "update", "up", "upgrade"]),
+    manager("yarn", PACKAGE, &["yarn.lock"], &["add", "remove", "version", "init", "up", "set"], &["install", "dedupe"], &["upgrade"]),
+    manager("bun", PACKAGE, &["bun.lock", "bun.lockb"], &["add", "a", "remove", "rm", "init"], &[], &["install", "i", "update"]),
+    manager("deno", &["deno.json"], &["deno.lock"], &["add", "remove"], &[], &["install"]),
+    manager("ncu", PACKAGE, &[], &["-u", "--upgrade"], &[], &[]),
+    manager("npm-check-updates", PACKAGE, &[], &["-u", "--upgrade"], &[], &[]),
+    manager("poetry", PROJECT, &["poetry.lock"], &["add", "remove", "version", "init"], &["lock", "update", "install"], &[]),
+    manager("uv", PROJECT, &["uv.lock"], &["add", "remove", "version", "init"], &["lock", "sync"], &[]),
+    manager("pdm", PROJECT, &["pdm.lock"], &["add", "remove", "init"], &["lock", "update", "install", "sync"], &[]),
+    manager("rye", PROJECT, &["requirements.lock", "requirements-dev.lock"], &["add", "remove", "init"], &["lock", "sync"], &[]),
+    manager("hatch", PROJECT, &[], &["version", "new"], &[], &[]),
+    manager("pipenv", &["Pipfile"], &["Pipfile.lock"], &["uninstall"], &["lock", "update", "sync"], &["install"]),
+    manager("bundle", &["Gemfile"], &["Gemfile.lock"], &["add", "remove", "init"], &["install", "update", "lock"], &[]),
+    manager("composer", &["composer.json"], &["composer.lock"], &["require", "remove", "config", "init", "bump"], &["install", "update"], &[]),
+    manager("go", &["go.mod"], &["go.sum"], &["get"], &[], &[]),
+    manager("pod", &["Podfile"], &["Podfile.lock"], &["init"], &["install", "update"], &[]),
+    manager("flutter", &["pubspec.yaml"], &["pubspec.lock"], &[], &[], &[]),
+    manager("mix", &["mix.exs"], &["mix.lock"], &[], &["deps.get", "deps.update"], &[]),
+    manager("terraform", &[], &[".terraform.lock.hcl"], &[], &["init"], &[]),
+    manager("helm", &["Chart.yaml"], &["Chart.lock"], &[], &["dependency", "dep"], &[]),
+    manager("nix", &["flake.nix"], &["flake.lock"], &[], &[], &[]),
+    manager("bumpversion", &[".bumpversion.cfg", "setup.cfg", "pyproject.toml"], &[], &["patch", "minor", "major"], &[], &[]),
+    manager("bump2version", &[".bumpversion.cfg", "setup.cfg", "pyproject.toml"], &[], &["patch", "minor", "major"], &[], &[]),
+    manager("standard-version", PACKAGE, &["package-lock.json", "CHANGELOG.md"], &[], &[], &[]),
+    manager("release-it", PACKAGE, &["package-lock.json"], &["patch", "minor", "major"], &[], &[]),
+    manager("lerna", PACKAGE, &["lerna.json"], &["version"], &[], &[]),
+    manager("changeset", PACKAGE, &["CHANGELOG.md"], &["version"], &[], &[]),
+    manager("rails", &["Gemfile"], &["Gemfile.lock"], &[], &[], &[]),
+    manager("meson", &[], &[], &[], &[], &[]),
+];
+
+/// Whether a package manager is asked to change its files; then they are written.
+pub(super) fn managed(walk: &mut Walk<'_>, name: &str, words: &[Word]) -> bool {
+    let Some(manager) = MANAGERS.iter().find(|manager| manager.name == name) else { return false };
+    let long =
+        &["--prefix", "--dir", "--cwd", "--project", "--directory", "--group", "--working-dir", "--filter"];
+    let args = Args::read(words, &Options::with("CGd", long));
+    // `ncu -u` has no verb.
+    let verb = args.operands.first().and_then(|word| word.text());
+    let option = words.iter().filter_map(Word::text).find(|word| manager.adds.contains(word));
+    let Some(verb) = verb.or(option) else { return false };
+    let is_go = name == "go" && verb == "mod" || matches!(verb, "version") && name == "standard-version";
+    let adds = manager.adds.contains(&verb) || option.is_some_and(|one| one.starts_with('-')) || is_go;
+    let either = manager.either.contains(&verb);
+    if !adds && !either && !manager.locking.contains(&verb) {
+        return false;
+    }
+    if args.has(&[
+        "--dry-run",
+        "--help",
+        "-h",
+        "--frozen-lockfile",
+        "--immutable",
+        "--locked",
+        "--check",
+        "--dry",
+    ]) {
+        walk.doubt();
+        return true;
+    }
+    let place =
+        args.value(&["-C", "--prefix", "--dir", "--cwd", "--project", "--directory", "--working-dir", "-d"]);
+    let write = |walk: &mut Walk<'_>, file: &str| match place {
+        Some(directory) => walk.write(&directory.append(&format!("/{file}")), Extent::File, name),
+        None => walk.write(&Word::Text(file.into()), Extent::File, name),
+    };
+    let is_named = args.operands.len() > 1;
+    let asks_version = verb == "version" && !is_named && args.operands.len() < 2 && option == Some("version");
+    if (adds || either && is_named) && !asks_version {
+        manager.manifests.iter().for_each(|file| write(walk, file));
+    }
+    manager.locks.iter().filter(|_| !asks_version).for_each(|file| write(walk, file));
+    walk.doubt();
+    true
+}
+
 fn npm(walk: &mut Walk<'_>, words: &[Word]) {
     let args = Args::read(words, &Options::with("Cc", &["--prefix", "--workspace", "--call"]));
     let write = |walk: &mut Walk<'_>, file: &str| match args.value(&["--prefix", "-C"]) {
@@ -97,10 +203,46 @@ fn script_named(manifest: &str, name: &str) -> Option<String> {
 }
 
 fn cargo(walk: &mut Walk<'_>, words: &[Word]) -> bool {
-    let args =
-        Args::read(words, &Options::with("pZF", &["--manifest-path", "--package", "--features", "--git"]));
+    let args = Args::read(
+        words,
+        &Options::with(
+            "pZF",
+            &[
+                "--manifest-path",
+                "--package",
+                "--features",
+                "--git",
+                "--vcs",
+                "--name",
+                "--edition",
+                "--rename",
+            ],
+        ),
+    );
     let verb = args.operands.iter().find_map(|word| word.text().filter(|word| !word.starts_with('+')));
-    if !matches!(verb, Some("add" | "remove" | "rm" | "set-version" | "update" | "generate-lockfile")) {
+    if let Some("new" | "init") = verb {
+        let directory = args.operands.iter().filter_map(|word| word.text()).find(|word| Some(*word) != verb);
+        let made = Word::Text(format!("{}/Cargo.toml", directory.unwrap_or(".")));
+        let is_taken = verb == Some("new")
+            && directory.is_some_and(|directory| !walk.is_absent(directory) && walk.here.entries.is_some());
+        if !is_taken {
+            walk.write(&made, Extent::File, "cargo");
+        }
+        walk.doubt();
+        return true;
+    }
+    // They change sources, and nobody can tell which.
+    if let Some("fix" | "clippy" | "vendor" | "release" | "set-version") = verb {
+        if matches!(verb, Some("fix")) || args.has(&["--fix"]) {
+            walk.write(&Word::Glob("**/*.rs".into()), Extent::File, "cargo");
+        }
+        walk.doubt();
+        return true;
+    }
+    if !matches!(
+        verb,
+        Some("add" | "remove" | "rm" | "set-version" | "update" | "generate-lockfile" | "upgrade")
+    ) {
         return false;
     }
     let manifest = args.value(&["--manifest-path"]).cloned().unwrap_or(Word::Text("Cargo.toml".into()));

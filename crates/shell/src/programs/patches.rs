@@ -1,6 +1,7 @@
 //! What a patch would write: the files that it names (`patch`, `git apply`).
 
 use crate::Extent;
+use crate::globs;
 use crate::input::Input;
 use crate::walk::Walk;
 use crate::words::Word;
@@ -8,6 +9,18 @@ use crate::words::Word;
 /// The files that a patch names, without so many leading parts; without a number, as
 /// `patch` takes them: by their last part.
 pub(super) fn write(walk: &mut Walk<'_>, text: &str, strip: Option<usize>, by: &str) {
+    write_some(walk, text, strip, by, &[], &[]);
+}
+
+/// The same of those that fit one of these patterns, if there are any, and none of those.
+pub(super) fn write_some(
+    walk: &mut Walk<'_>,
+    text: &str,
+    strip: Option<usize>,
+    by: &str,
+    with: &[String],
+    without: &[String],
+) {
     let mut is_any = false;
     for path in files(text) {
         let path = match strip {
@@ -15,6 +28,10 @@ pub(super) fn write(walk: &mut Walk<'_>, text: &str, strip: Option<usize>, by: &
             None => path.rsplit('/').next().unwrap_or(path),
         };
         is_any = true;
+        let fits = |patterns: &[String]| patterns.iter().any(|pattern| globs::matches(pattern, path));
+        if !with.is_empty() && !fits(with) || fits(without) {
+            continue;
+        }
         walk.write(&Word::Text(path.to_owned()), Extent::File, by);
     }
     if !is_any {

@@ -35,6 +35,7 @@ pub(super) fn run(walk: &mut Walk<'_>, name: &str, words: &[Word]) -> bool {
 
 fn shell(walk: &mut Walk<'_>, words: &[Word]) {
     let (args, rest) = Args::leading(words, &Options::with("oO", &["--rcfile", "--init-file"]));
+    walk.ends_on_error |= args.has(&["-e"]);
     // It reads, and runs nothing.
     if args.has(&["-n", "--version", "--help"]) {
         return;
@@ -101,6 +102,13 @@ fn eval(walk: &mut Walk<'_>, words: &[Word]) {
 fn trap(walk: &mut Walk<'_>, words: &[Word]) {
     let (_, rest) = Args::leading(words, &Options::NONE);
     match rest {
+        // A signal may never come.
+        [Word::Text(script), signals @ ..]
+            if script != "-"
+                && !signals.iter().any(|signal| matches!(signal.text(), Some("EXIT" | "0" | "DEBUG"))) =>
+        {
+            walk.doubt();
+        }
         [Word::Text(script), _, ..] if script != "-" => walk.aside(|walk| walk.script(script)),
         [Word::Glob(_) | Word::Unknown, _, ..] => walk.doubt(),
         _ => {}
@@ -110,7 +118,13 @@ fn trap(walk: &mut Walk<'_>, words: &[Word]) {
 /// What `find` does with what it finds.
 fn find(walk: &mut Walk<'_>, words: &[Word]) {
     let Search { roots, rest } = Search::read(words);
-    let found = files(&roots, rest);
+    // What it finds behind links is somewhere else.
+    if words.first().and_then(Word::text) == Some("-L")
+        || rest.iter().any(|word| word.text() == Some("-follow"))
+    {
+        walk.doubt();
+    }
+    let found = files(&roots, rest).or_else(|| find_really(walk, words));
     let mut rest = rest;
     while let Some((word, after)) = rest.split_first() {
         rest = after;
@@ -139,6 +153,21 @@ fn find(walk: &mut Walk<'_>, words: &[Word]) {
             None => {}
         }
     }
+}
+
+/// What the tests find, asked for real: all of them together, up to the first action.
+fn find_really(walk: &Walk<'_>, words: &[Word]) -> Option<Vec<Word>> {
+    let is_action =
+        |word: &Word| word.text().is_some_and(|text| text.starts_with("-exec") || text == "-delete");
+    let first = words.iter().position(is_action)?;
+    if words[..first].iter().any(|word| matches!(word.text(), Some("-L" | "-o" | "-ok"))) {
+        return None;
+    }
+    let words: Option<Vec<String>> =
+        words[..first].iter().map(|word| word.text().map(str::to_owned)).collect();
+    let found = walk.ask("find", &words?)?;
+    let names: Vec<Word> = found.lines().map(|line| Word::Text(line.to_owned())).collect();
+    (names.len() <= 64).then_some(names)
 }
 
 /// Runs a command on what was found; from the directory of each, or from here.

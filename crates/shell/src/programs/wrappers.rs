@@ -3,6 +3,7 @@
 
 use crate::Extent;
 use crate::programs;
+use crate::programs::archives;
 use crate::programs::args::Args;
 use crate::programs::args::Options;
 use crate::programs::formatters;
@@ -25,11 +26,27 @@ pub(super) fn run(walk: &mut Walk<'_>, name: &str, words: &[Word]) -> bool {
         "flock" => flock(walk, words),
         "chronic" | "unbuffer" | "catchsegv" | "faketime" => plain(walk, words, &Options::NONE),
         "command" => command(walk, words),
+        "strace" | "ltrace" => {
+            let (args, rest) = Args::leading(words, &Options::with("oepsSaPuE", &["--output", "--trace"]));
+            args.values(&["-o", "--output"]).for_each(|file| walk.write(file, Extent::File, name));
+            programs::run(walk, rest);
+            walk.doubt();
+        }
+        "perf" | "valgrind" | "rr" | "gdb" => walk.doubt(),
+        "watch" => plain(walk, words, &Options::with("nd", &["--interval"])),
+        "parallel" => parallel(walk, words),
+        "fd" | "fdfind" => fd(walk, words),
         "xargs" => xargs(walk, words),
         "npx" | "bunx" | "uvx" | "pnpm" | "yarn" | "poetry" | "uv" | "pipx" | "bundle" => {
             runner(walk, name, words)
         }
         "python" | "python3" => python(walk, words),
+        "busybox" | "toybox" | "doppler" | "direnv" | "dotenv" | "mise" | "asdf" | "proxychains"
+        | "firejail" => {
+            let at = words.iter().position(|word| matches!(word.text(), Some("--" | "run" | "exec")));
+            programs::run(walk, &words[at.map_or(0, |at| at + 1)..]);
+            walk.doubt();
+        }
         _ => return false,
     }
     true
@@ -56,14 +73,88 @@ fn sudo(walk: &mut Walk<'_>, words: &[Word]) {
 
 fn env(walk: &mut Walk<'_>, words: &[Word]) {
     let (args, rest) = Args::leading(words, &Options::with("uCS", &["--unset", "--chdir", "--split-string"]));
-    if args.has(&["-S", "--split-string"]) {
-        return walk.doubt();
+    if let Some(line) = args.value(&["-S", "--split-string"]) {
+        match line.text().map(str::to_owned) {
+            Some(line) => walk.aside(|walk| walk.script(&line)),
+            None => walk.doubt(),
+        }
     }
     let rest = rest.strip_prefix(&[Word::Text("-".into())]).unwrap_or(rest);
+    let before = walk.variables.clone();
+    for (name, value) in rest.iter().map_while(|word| word.text()?.split_once('=')) {
+        walk.variables.set(name, Word::Text(value.to_owned()));
+    }
     let rest = without_assignments(walk, rest);
     match args.value(&["-C", "--chdir"]) {
         Some(directory) => walk.within(directory, |walk| programs::run(walk, rest)),
         None => programs::run(walk, rest),
+    }
+    walk.variables = before;
+}
+
+/// `parallel command ::: words`, or words that come in.
+fn parallel(walk: &mut Walk<'_>, words: &[Word]) {
+    let long =
+        &["--jobs", "--arg-file", "--colsep", "--delay", "--joblog", "--results", "--tmpdir", "--max-args"];
+    let (args, rest) = Args::leading(words, &Options::with("jaINnCS", long));
+    if args.has(&["--dry-run", "--version"]) {
+        return;
+    }
+    let sign = rest.iter().position(|word| matches!(word.text(), Some(":::" | "::::" | ":::+")));
+    let (command, given) = rest.split_at(sign.unwrap_or(rest.len()));
+    let values = match sign {
+        Some(at) if rest[at].text() == Some(":::") => Some(walk.names().all_expanded(given[1..].to_vec())),
+        Some(_) => None,
+        None => walk.input.words(),
+    };
+    walk.doubt();
+    let Some(values) = values else {
+        return walk.aside(|walk| programs::run(walk, &scripts::with_unknown(command, "{}")));
+    };
+    for value in &values {
+        let has_mark = command.iter().any(|word| word.shape().is_some_and(|shape| shape.contains("{}")));
+        let mut line = scripts::with_word(command, "{}", value);
+        line.extend((!has_mark).then(|| value.clone()));
+        // One word is a line of its own.
+        match line.as_slice() {
+            [Word::Text(script)] if script.contains(' ') => walk.aside(|walk| walk.script(script)),
+            [Word::Text(script), value] if script.contains(' ') => {
+                let words: Vec<Word> =
+                    script.split_whitespace().map(|word| Word::Text(word.into())).collect();
+                walk.aside(|walk| programs::run(walk, &[words, vec![value.clone()]].concat()));
+            }
+            line => walk.aside(|walk| programs::run(walk, line)),
+        }
+    }
+}
+
+/// `fd pattern directory -x command`.
+fn fd(walk: &mut Walk<'_>, words: &[Word]) {
+    let is_run = |word: &Word| matches!(word.text(), Some("-x" | "-X" | "--exec" | "--exec-batch"));
+    let Some(at) = words.iter().position(is_run) else {
+        if words.contains(&Word::Unknown) {
+            walk.doubt();
+        }
+        return;
+    };
+    let (search, command) = (&words[..at], &words[at + 1..]);
+    let args =
+        Args::read(search, &Options::with("eEtdgSc", &["--extension", "--exclude", "--type", "--max-depth"]));
+    let roots: Vec<&str> = args.operands.iter().skip(1).filter_map(|word| word.text()).collect();
+    let roots = if roots.is_empty() { vec!["."] } else { roots };
+    let name = match args.value(&["-e", "--extension"]).and_then(Word::text) {
+        Some(ending) => format!("*.{ending}"),
+        None => "*".to_owned(),
+    };
+    // Which of them its pattern takes is not told.
+    let is_all = args.operands.first().is_none_or(|word| matches!(word.text(), Some("" | ".")));
+    walk.doubt();
+    for root in roots {
+        let found = if is_all { Word::Glob(format!("{root}/**/{name}")) } else { Word::Unknown };
+        let has_mark = command.iter().any(|word| word.shape().is_some_and(|shape| shape.contains("{}")));
+        let mut line = scripts::with_word(command, "{}", &found);
+        line.extend((!has_mark).then_some(found));
+        walk.aside(|walk| programs::run(walk, &line));
     }
 }
 
@@ -119,7 +210,16 @@ fn xargs(walk: &mut Walk<'_>, words: &[Word]) {
         (None, true) => Some(Some("{}")),
         (None, false) => None,
     };
-    let words = if args.has(&["-a", "--arg-file"]) { None } else { walk.input.words() };
+    let words = match args.value(&["-a", "--arg-file"]) {
+        Some(file) => {
+            let text = file.text().and_then(|path| walk.file(path));
+            text.map(|text| text.split_whitespace().map(|word| Word::Text(word.into())).collect())
+        }
+        None => walk.input.words(),
+    };
+    if args.has(&["-r", "--no-run-if-empty"]) && words.as_ref().is_some_and(Vec::is_empty) {
+        return;
+    }
     let inner: Vec<Vec<Word>> = match (mark, words) {
         (Some(Some(mark)), Some(words)) if !mark.is_empty() => {
             words.iter().map(|word| scripts::with_word(rest, mark, word)).collect()
@@ -163,7 +263,7 @@ fn runner(walk: &mut Walk<'_>, name: &str, words: &[Word]) {
 fn python(walk: &mut Walk<'_>, words: &[Word]) {
     let is_known = match words {
         [Word::Text(option), Word::Text(module), rest @ ..] if option == "-m" => {
-            formatters::run(walk, module, rest)
+            formatters::run(walk, module, rest) || module_run(walk, module, rest)
         }
         [Word::Text(option)] => matches!(option.as_str(), "--version" | "-V"),
         _ => false,
@@ -171,4 +271,26 @@ fn python(walk: &mut Walk<'_>, words: &[Word]) {
     if !is_known {
         walk.doubt();
     }
+}
+
+/// Modules of Python that write what they are given.
+fn module_run(walk: &mut Walk<'_>, module: &str, words: &[Word]) -> bool {
+    let args = Args::read(words, &Options::with("ec", &["--indent"]));
+    match (module, args.operands.as_slice()) {
+        ("json.tool", [_, target]) => walk.write(target, Extent::File, module),
+        ("json.tool", _) | ("timeit" | "this" | "site" | "platform", _) => {}
+        ("venv" | "virtualenv", [.., directory]) => walk.write(directory, Extent::Tree, module),
+        ("zipfile" | "tarfile", [directory]) => {
+            let archive = args.value(&["-e"]).and_then(Word::text).map(str::to_owned);
+            let members = archive.and_then(|archive| archives::members(walk, &archive));
+            for member in members.unwrap_or_default() {
+                if let (Some(directory), Some(path)) = (directory.text(), member.shape()) {
+                    walk.write(&member.with(&format!("{directory}/{path}")), Extent::File, module);
+                }
+            }
+            walk.doubt();
+        }
+        _ => return false,
+    }
+    true
 }

@@ -17,6 +17,7 @@ use crate::claims::Extent;
 use crate::claims::Held;
 use crate::claims::Hold;
 use crate::claims::Mode;
+use crate::claims::Needs;
 use crate::claims::Obstacle;
 use crate::claims::Pattern;
 use crate::claims::PublishedHold;
@@ -34,6 +35,7 @@ use crate::config::settings_from;
 use crate::engine::StoreError;
 use crate::engine::Tx;
 use crate::host::Host;
+use crate::host::Located;
 use crate::journal::Actor;
 use crate::presence;
 use crate::presence::Caller;
@@ -289,19 +291,58 @@ fn is_reached(
     // not know go by `add`, and by `clean`.
     let takes_new = matches!(target.by.as_str(), "git add" | "git clean");
     let has_changes = || host.has_changes(&located.worktree, held, takes_new);
+    if matches!(target.extent, Extent::File | Extent::Tree) && !is_possible(host, target) {
+        return false;
+    }
     match target.extent {
-        Extent::File | Extent::Tree
-            if matches!(target.by.as_str(), "git add" | "git commit" | "git clean") =>
-        {
-            works_here() && has_changes()
+        Extent::File | Extent::Tree | Extent::Glob if !target.range.is_empty() => {
+            works_here() && host.differs(&located.worktree, &target.range, held)
         }
-        // It makes what is not there.
-        Extent::File if target.by == "mkdir" => !located.exists,
+        Extent::File | Extent::Tree if is_for_changes(&target.by) => {
+            let meant = if held.covers(paths, host.case()) { paths } else { held };
+            works_here() && host.has_changes(&located.worktree, meant, takes_new)
+        }
+        // Git keeps what is not committed, unless it is told not to.
+        Extent::File | Extent::Tree if target.by == "git rm" => {
+            !host.has_changes(&located.worktree, paths, false)
+        }
         Extent::File | Extent::Tree => true,
         Extent::Glob => is_there_any(host, &located.worktree, paths, held),
         Extent::Changes => works_here() && has_changes(),
         Extent::Worktree => works_here(),
-        Extent::Commits => works_here() && host.differs(&located.worktree, &target.range, held),
+        Extent::Commits => {
+            works_here()
+                && host.differs(&located.worktree, &target.range, held)
+                && !is_stopped_by_git(host, located, target)
+        }
+    }
+}
+
+/// Whether git itself will not go on, because a file is changed that it would write.
+fn is_stopped_by_git(host: &dyn Host, located: &Located, target: &Target) -> bool {
+    let everything = Pattern::tree("");
+    match target.by.as_str() {
+        "git rebase" => host.has_changes(&located.worktree, &everything, false),
+        "git checkout" | "git switch" | "git merge" | "git cherry-pick" | "git revert" | "git pull" => {
+            host.would_overwrite_changes(&located.worktree, &target.range, &everything)
+        }
+        _ => false,
+    }
+}
+
+/// Commands of git that write a path only where it differs from what git has of it.
+fn is_for_changes(by: &str) -> bool {
+    matches!(by, "git add" | "git commit" | "git clean" | "git checkout" | "git restore" | "git stash")
+}
+
+/// Whether what a program needs is at the path that it would write.
+fn is_possible(host: &dyn Host, target: &Target) -> bool {
+    let found = || host.locate(&target.path);
+    match target.needs {
+        Needs::Nothing => true,
+        Needs::Absent => !found().exists,
+        Needs::Present => found().exists,
+        Needs::File => Some(found()).is_some_and(|found| found.exists && !found.is_dir),
     }
 }
 

@@ -9,6 +9,10 @@ use crate::words::Word;
 
 /// The files of another commit take the place of those of this one.
 pub(super) fn go_to(walk: &mut Walk<'_>, to: &Word, by: &str) {
+    let to = &match to.text().and_then(|name| walk.refs.get(name)) {
+        Some(commit) => Word::Text(commit.clone()),
+        None => to.clone(),
+    };
     // An earlier command of this text may have gone somewhere else.
     let from = walk.head.clone().unwrap_or("HEAD".into());
     match to.text() {
@@ -17,7 +21,7 @@ pub(super) fn go_to(walk: &mut Walk<'_>, to: &Word, by: &str) {
             walk.head = None;
         }
         Some("-") => walk.write_commits(&["HEAD", "@{-1}"], by),
-        Some("HEAD" | "@") => {}
+        Some("HEAD" | "@") => walk.doubt(),
         Some(commit) => {
             walk.write_commits(&[&from, commit], by);
             walk.head = Some(commit.to_owned());
@@ -28,7 +32,8 @@ pub(super) fn go_to(walk: &mut Walk<'_>, to: &Word, by: &str) {
 
 /// Commands that bring commits in: what they change is written.
 pub(super) fn bring_in(walk: &mut Walk<'_>, verb: &str, words: &[Word]) {
-    let by = format!("git {verb}");
+    let is_stashing = words.iter().any(|word| matches!(word.text(), Some("--autostash")));
+    let by = format!("git {verb}{}", if is_stashing { " --autostash" } else { "" });
     let (letters, long): (_, &[&str]) = match verb {
         "merge" => ("mFsXS", &["--strategy", "--strategy-option", "--message", "--file", "--into-name"]),
         "rebase" => ("sXx", &["--onto", "--strategy", "--strategy-option", "--exec"]),
@@ -68,8 +73,31 @@ pub(super) fn bring_in(walk: &mut Walk<'_>, verb: &str, words: &[Word]) {
     }
 }
 
+/// Notes where a new branch is.
+pub(super) fn branch(walk: &mut Walk<'_>, words: &[Word]) {
+    let args = Args::read(words, &Options::with("u", &["--set-upstream-to", "--format", "--sort"]));
+    if let [Word::Text(name), Word::Text(at)] = args.operands.as_slice()
+        && !args.has(&["-d", "-D", "-m", "-M", "--delete", "--move"])
+    {
+        walk.refs.insert(name.clone(), at.clone());
+    }
+}
+
+/// Notes what is fetched into a branch: as it was fetched before.
+pub(super) fn fetch(walk: &mut Walk<'_>, words: &[Word]) {
+    let args = Args::read(words, &Options::with("jo", &["--depth", "--upload-pack"]));
+    if let [Word::Text(remote), Word::Text(range)] = args.operands.as_slice()
+        && let Some((from, to)) = range.split_once(':')
+    {
+        walk.refs.insert(to.to_owned(), format!("{remote}/{}", from.trim_start_matches('+')));
+    }
+    if args.has(&["--upload-pack"]) {
+        walk.doubt();
+    }
+}
+
 pub(super) fn apply(walk: &mut Walk<'_>, verb: &str, words: &[Word]) {
-    let long = &["--directory", "--include", "--exclude", "--whitespace"];
+    let long = &["--directory", "--include", "--exclude", "--patch-format", "--exec"];
     let args = Args::read(words, &Options { values: "pC", suffixes: "", long });
     let is_look = args.has(&["--check", "--stat", "--numstat", "--summary"]) && !args.has(&["--apply"]);
     if is_look || args.has(&["--cached", "--abort", "--quit"]) && !args.has(&["--index"]) {
@@ -77,7 +105,11 @@ pub(super) fn apply(walk: &mut Walk<'_>, verb: &str, words: &[Word]) {
     }
     let files: Vec<Option<String>> = match args.operands.as_slice() {
         [] => vec![walk.input.text().map(str::to_owned)],
-        files => files.iter().map(|file| file.text().and_then(|path| walk.file(path))).collect(),
+        [Word::Text(dash)] if dash == "-" => vec![walk.input.text().map(str::to_owned)],
+        files => {
+            let files = walk.names().all_expanded(files.iter().map(|file| (*file).clone()).collect());
+            files.iter().map(|file| file.text().and_then(|path| walk.file(path))).collect()
+        }
     };
     let strip = args.value(&["-p"]).and_then(Word::text).and_then(|count| count.parse().ok()).unwrap_or(1);
     let by = format!("git {verb}");
@@ -86,13 +118,21 @@ pub(super) fn apply(walk: &mut Walk<'_>, verb: &str, words: &[Word]) {
     }
     for text in files {
         match text {
-            Some(text) if !args.has(&["--include", "--exclude"]) => {
-                let here = Word::Text(".".into());
-                walk.within(args.value(&["--directory"]).unwrap_or(&here), |walk| {
-                    patches::write(walk, &text, Some(strip), &by);
+            Some(text) => {
+                let only = |names: &[&str]| -> Vec<String> {
+                    args.values(names).filter_map(|word| word.shape().map(str::to_owned)).collect()
+                };
+                let (with, without) = (only(&["--include"]), only(&["--exclude"]));
+                // A patch names its files from the top.
+                let top = Word::Text(walk.here.worktree.unwrap_or(".").to_owned());
+                walk.within(&top, |walk| {
+                    let here = Word::Text(".".into());
+                    walk.within(args.value(&["--directory"]).unwrap_or(&here), |walk| {
+                        patches::write_some(walk, &text, Some(strip), &by, &with, &without);
+                    });
                 });
             }
-            _ => walk.doubt(),
+            None => walk.doubt(),
         }
     }
 }
@@ -104,7 +144,10 @@ pub(super) fn pull(walk: &mut Walk<'_>, words: &[Word]) {
         return;
     }
     match args.operands.as_slice() {
-        [] | [_] => walk.write_commits(&["HEAD...@{upstream}"], "git pull"),
+        [] | [_] => {
+            let is_rebase = args.has(&["-r", "--rebase"]) && !args.has(&["--autostash"]);
+            walk.write_commits(&["HEAD...@{upstream}"], if is_rebase { "git rebase" } else { "git pull" });
+        }
         [remote, branches @ ..] => {
             for branch in branches {
                 match (remote.text(), branch.text()) {

@@ -1,8 +1,11 @@
 //! What `git` commands would write that make files where they are told to: patches,
 //! bundles, clones, worktrees.
 
-use super::pathspec;
+use super::pathspec::pathspec;
 use crate::Extent;
+use crate::Needs;
+use crate::input::Input;
+use crate::output;
 use crate::programs::args::Args;
 use crate::programs::args::Options;
 use crate::walk::Walk;
@@ -11,12 +14,29 @@ use crate::words::Word;
 /// Whether the command is one of these; then what it writes is told.
 pub(super) fn run(walk: &mut Walk<'_>, verb: &str, words: &[Word]) -> bool {
     match verb {
-        "checkout-index" => {
-            let args = Args::read(words, &Options::with("", &["--prefix", "--stage"]));
-            if args.has(&["-a", "--all"]) {
-                walk.write_here(Extent::Changes, "git checkout-index");
+        "checkout-index" => checkout_index(walk, words),
+        "submodule" if words.first().and_then(Word::text) == Some("add") => {
+            let args = Args::read(
+                &words[1..],
+                &Options::with("b", &["--branch", "--name", "--reference", "--depth"]),
+            );
+            args.operands.get(1).into_iter().for_each(|path| walk.write(path, Extent::Tree, "git submodule"));
+            walk.doubt();
+        }
+        "sparse-checkout" => {
+            // What is not named goes away.
+            if let Some("set" | "init" | "reapply") = words.first().and_then(Word::text) {
+                walk.write_here(Extent::Worktree, "git sparse-checkout");
             }
-            args.operands.iter().for_each(|path| pathspec(walk, path, "git checkout-index"));
+            walk.doubt();
+        }
+        "filter-branch" | "filter-repo" => walk.write_here(Extent::Worktree, "git filter-branch"),
+        "difftool" | "mergetool" | "bisect" | "submodule" | "maintenance" | "hook" | "rerere" => {
+            let args = Args::read(words, &Options::with("xt", &["--extcmd", "--tool"]));
+            let scripts: Vec<String> =
+                args.values(&["-x", "--extcmd"]).filter_map(|word| word.text().map(str::to_owned)).collect();
+            scripts.iter().for_each(|script| walk.aside(|walk| walk.script(script)));
+            walk.doubt();
         }
         "read-tree"
             if words
@@ -38,7 +58,10 @@ pub(super) fn run(walk: &mut Walk<'_>, verb: &str, words: &[Word]) -> bool {
         }
         "worktree" if words.first().and_then(Word::text) == Some("add") => {
             let args = Args::read(&words[1..], &Options::with("bB", &["--reason"]));
-            args.operands.first().into_iter().for_each(|file| walk.write(file, Extent::Tree, "git worktree"));
+            let file = args.operands.first();
+            file.into_iter()
+                .for_each(|file| walk.write_if(file, Extent::Tree, "git worktree", Needs::Absent));
+            walk.doubt();
         }
         "clone" => {
             let args =
@@ -62,8 +85,34 @@ pub(super) fn run(walk: &mut Walk<'_>, verb: &str, words: &[Word]) -> bool {
         "archive" => {
             let args = Args::read(words, &Options::with("o", &["--output", "--prefix", "--format"]));
             args.values(&["-o", "--output"]).for_each(|file| walk.write(file, Extent::File, "git archive"));
+            if let Some(file) = args.value(&["-o", "--output"]) {
+                let operands: Vec<&str> = args.operands.iter().filter_map(|word| word.text()).collect();
+                if let Input::Packed(members) = output::archive(&operands) {
+                    walk.pack(file, members);
+                }
+            }
         }
         _ => return false,
     }
     true
+}
+
+fn checkout_index(walk: &mut Walk<'_>, words: &[Word]) {
+    const BY: &str = "git checkout-index";
+    let args = Args::read(words, &Options::with("", &["--prefix", "--stage"]));
+    let is_forced = args.has(&["-f", "--force"]);
+    if args.has(&["--prefix"]) {
+        walk.doubt();
+    }
+    if args.has(&["-a", "--all"]) && is_forced {
+        walk.write_here(Extent::Changes, BY);
+    }
+    if args.has(&["--stdin"]) {
+        match walk.input.words() {
+            Some(paths) => paths.iter().for_each(|path| pathspec(walk, path, BY)),
+            None => walk.doubt(),
+        }
+    }
+    let needs = if is_forced { Needs::Nothing } else { Needs::Absent };
+    args.operands.iter().for_each(|path| walk.write_if(path, Extent::Tree, BY, needs));
 }

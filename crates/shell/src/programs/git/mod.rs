@@ -3,10 +3,12 @@
 
 mod commits;
 mod made;
+mod pathspec;
+mod staging;
+mod worktree;
 
 use commits::apply;
 use commits::bring_in;
-use commits::go_to;
 use commits::pull;
 
 use crate::Extent;
@@ -38,10 +40,8 @@ pub(super) fn run(walk: &mut Walk<'_>, name: &str, words: &[Word]) -> bool {
 fn git(walk: &mut Walk<'_>, words: &[Word]) {
     const LONG: &[&str] = &["--git-dir", "--work-tree", "--namespace", "--super-prefix", "--config-env"];
     let (args, rest) = Args::leading(words, &Options::with("Cc", LONG));
-    let runs_more = |set: &Word| set.text().is_some_and(|set| set.starts_with("core.hooksPath"));
-    if args.has(&["--git-dir", "--work-tree", "--bare"])
-        || args.values(&["-c"]).any(runs_more)
-        || args.values(&["-c"]).any(|set| set.text().is_none())
+    if args.has(&["--git-dir", "--work-tree", "--bare", "--exec-path", "--config-env"])
+        || !args.values(&["-c"]).all(|set| set.text().is_some_and(is_harmless_setting))
     {
         walk.doubt();
     }
@@ -50,7 +50,17 @@ fn git(walk: &mut Walk<'_>, words: &[Word]) {
             let place = directory.text().map(|directory| walk.place.enter(directory));
             walk.place = place.unwrap_or_else(Place::unknown);
         }
+        if let Some(directory) = args.value(&["--work-tree"]) {
+            let place = directory.text().map(|directory| walk.place.enter(directory));
+            walk.place = place.unwrap_or_else(Place::unknown);
+        }
         let known = walk.aliases.len();
+        let force = ["clean.requireForce=false", "clean.requireforce=false"];
+        let cleans = args.values(&["-c"]).any(|set| set.text().is_some_and(|set| force.contains(&set)));
+        walk.cleans_unforced |= cleans;
+        // An editor is a command.
+        let editors = args.values(&["-c"]).filter_map(|set| set.text()?.split_once(".editor="));
+        editors.for_each(|(_, script)| walk.aside(|walk| walk.script(script)));
         for set in args.values(&["-c"]).filter_map(|set| set.text()?.split_once('=')) {
             set_alias(walk, set.0, set.1);
         }
@@ -61,30 +71,82 @@ fn git(walk: &mut Walk<'_>, words: &[Word]) {
         && config == "config"
     {
         set_alias(walk, name, value);
+        if !is_harmless_setting(&format!("{name}={value}")) {
+            walk.doubt();
+        }
+        walk.cleans_unforced |= name.eq_ignore_ascii_case("clean.requireForce") && value == "false";
     }
 }
 
 fn subcommand(walk: &mut Walk<'_>, words: &[Word]) {
     let Some((verb, words)) = words.split_first() else { return };
     match verb.text() {
-        Some("add" | "stage") => add(walk, words),
+        Some("add" | "stage") => staging::add(walk, words),
         Some(verb @ ("merge" | "rebase" | "cherry-pick" | "revert")) => bring_in(walk, verb, words),
         Some("pull") => pull(walk, words),
         Some(verb @ ("apply" | "am")) => apply(walk, verb, words),
-        Some("checkout") => checkout(walk, words),
-        Some("clean") => clean(walk, words),
-        Some("commit") => commit(walk, words),
+        Some("checkout") => worktree::checkout(walk, words),
+        Some("clean") => worktree::clean(walk, words),
+        Some("commit") => staging::commit(walk, words),
+        Some("mv") if has_option(words, &["-n", "--dry-run"]) => {}
         Some("mv") => copies::move_files(walk, "git mv", words),
-        Some("reset") => reset(walk, words),
-        Some("restore") => restore(walk, words),
-        Some("rm") => remove(walk, words),
-        Some("stash") => stash(walk, words),
-        Some("switch") => switch(walk, words),
+        Some("branch") => commits::branch(walk, words),
+        Some("fetch") => commits::fetch(walk, words),
+        Some("reset") => worktree::reset(walk, words),
+        Some("restore") => worktree::restore(walk, words),
+        Some("rm") => staging::remove(walk, words),
+        Some("stash") => worktree::stash(walk, words),
+        Some("switch") => worktree::switch(walk, words),
         Some(verb) if made::run(walk, verb, words) => {}
         Some(verb) if READS.contains(&verb) => read_only(walk, verb, words),
         Some(verb) => alias(walk, verb, words),
         None => walk.doubt(),
     }
+}
+
+/// Settings that make git run nothing else.
+fn is_harmless_setting(set: &str) -> bool {
+    const HARMLESS: &[&str] = &[
+        "user.",
+        "color.",
+        "advice.",
+        "alias.",
+        "init.",
+        "commit.gpgsign",
+        "tag.gpgsign",
+        "core.quotepath",
+        "core.autocrlf",
+        "core.filemode",
+        "core.ignorecase",
+        "core.abbrev",
+        "core.pager=cat",
+        "core.pager=",
+        "pull.",
+        "push.",
+        "fetch.",
+        "merge.conflictstyle",
+        "merge.ff",
+        "rebase.",
+        "log.",
+        "diff.renames",
+        "diff.noprefix",
+        "diff.context",
+        "status.",
+        "branch.",
+        "rerere.",
+        "gc.",
+        "http.",
+        "protocol.",
+        "safe.",
+        "remote.",
+        "clean.",
+    ];
+    let set = set.to_ascii_lowercase();
+    HARMLESS.iter().any(|start| set.starts_with(start))
+}
+
+pub(super) fn has_option(words: &[Word], options: &[&str]) -> bool {
+    words.iter().filter_map(Word::text).any(|word| options.contains(&word))
 }
 
 fn set_alias(walk: &mut Walk<'_>, name: &str, value: &str) {
@@ -119,248 +181,6 @@ fn read_only(walk: &mut Walk<'_>, verb: &str, words: &[Word]) {
     // The configuration of another file than the repository's own.
     if verb == "config" && args.has(&["-f", "--file"]) {
         walk.doubt();
-    }
-}
-
-fn add(walk: &mut Walk<'_>, words: &[Word]) {
-    let args = Args::read(words, &Options::with("", &["--chmod", "--pathspec-from-file"]));
-    if args.has(&["-n", "--dry-run"]) {
-        return;
-    }
-    if args.has(&["-p", "--patch", "-i", "--interactive", "-e", "--edit", "--pathspec-from-file"]) {
-        return walk.doubt();
-    }
-    let is_all = args.has(&["-A", "--all", "-u", "--update", "--no-ignore-removal"]);
-    if is_all && args.operands.is_empty() {
-        return walk.write_here(Extent::Changes, "git add");
-    }
-    for path in &args.operands {
-        match path.shape() {
-            Some(":/") => walk.write_here(Extent::Changes, "git add"),
-            Some("." | "./" | "*") => walk.write_here(Extent::Tree, "git add"),
-            _ => pathspec(walk, path, "git add"),
-        }
-    }
-}
-
-fn commit(walk: &mut Walk<'_>, words: &[Word]) {
-    const LONG: &[&str] = &[
-        "--message",
-        "--file",
-        "--author",
-        "--date",
-        "--fixup",
-        "--squash",
-        "--trailer",
-        "--cleanup",
-        "--template",
-        "--reuse-message",
-        "--reedit-message",
-        "--pathspec-from-file",
-    ];
-    let args = Args::read(words, &Options { values: "mFCct", suffixes: "Su", long: LONG });
-    if args.has(&["--dry-run", "--short", "--porcelain"]) {
-        return;
-    }
-    if args.has(&["-p", "--patch", "--interactive", "--pathspec-from-file"]) {
-        return walk.doubt();
-    }
-    if args.has(&["-a", "--all"]) {
-        walk.write_here(Extent::Changes, "git commit");
-    }
-    args.operands.iter().for_each(|path| pathspec(walk, path, "git commit"));
-}
-
-fn checkout(walk: &mut Walk<'_>, words: &[Word]) {
-    const BY: &str = "git checkout";
-    let args = Args::read(words, &Options::with("bB", &["--orphan", "--conflict", "--pathspec-from-file"]));
-    if args.has(&["-p", "--patch", "--pathspec-from-file"]) {
-        return walk.doubt();
-    }
-    if let Some(count) = args.dashes
-        && args.operands.len() > count
-    {
-        return args.operands[count..].iter().for_each(|path| pathspec(walk, path, BY));
-    }
-    match args.operands.as_slice() {
-        [] if args.has(&["-f", "--force"]) => walk.write_here(Extent::Changes, BY),
-        [] => {}
-        [Word::Unknown] => walk.doubt(),
-        [path] if is_path(path) && args.dashes.is_none() => pathspec(walk, path, BY),
-        [to] => {
-            if args.has(&["-f", "--force"]) {
-                walk.write_here(Extent::Changes, BY);
-            }
-            go_to(walk, to, BY);
-        }
-        // The start of a new branch.
-        _ if args.has(&["--orphan"]) => walk.write_here(Extent::Worktree, BY),
-        [.., start] if args.has(&["-b", "-B"]) => go_to(walk, start, BY),
-        [first, paths @ ..] => {
-            match first.text() {
-                Some(text) if is_revision(text) => {}
-                _ if is_path(first) => pathspec(walk, first, BY),
-                _ => walk.doubt(),
-            }
-            paths.iter().for_each(|path| pathspec(walk, path, BY));
-        }
-    }
-}
-
-/// How files end, and branches do not.
-const ENDINGS: &[&str] = &[
-    "c", "cc", "cfg", "cjs", "cpp", "cs", "css", "go", "h", "hpp", "html", "ini", "java", "js", "json",
-    "jsx", "kt", "lock", "md", "mjs", "php", "proto", "py", "rb", "rs", "scss", "sh", "sql", "svelte",
-    "swift", "toml", "ts", "tsx", "txt", "vue", "xml", "yaml", "yml",
-];
-
-/// What cannot be the name of a branch, or hardly.
-fn is_path(word: &Word) -> bool {
-    match word {
-        Word::Text(text) => {
-            matches!(text.as_str(), "." | "..")
-                || text.starts_with(['/', '.', ':'])
-                || text.ends_with('/')
-                || text.rsplit_once('.').is_some_and(|(_, ending)| ENDINGS.contains(&ending))
-        }
-        Word::Glob(_) => true,
-        Word::Unknown => false,
-    }
-}
-
-/// What is hardly the name of a file.
-fn is_revision(text: &str) -> bool {
-    matches!(text, "HEAD" | "@" | "main" | "master" | "ORIG_HEAD" | "MERGE_HEAD" | "FETCH_HEAD")
-        || text.contains(['~', '^'])
-        || text.contains("@{")
-        || text.starts_with("origin/")
-        || (text.len() >= 7 && text.bytes().all(|byte| byte.is_ascii_hexdigit()))
-}
-
-fn switch(walk: &mut Walk<'_>, words: &[Word]) {
-    let args =
-        Args::read(words, &Options::with("cC", &["--create", "--force-create", "--orphan", "--conflict"]));
-    let is_orphan = args.has(&["--orphan"]);
-    match args.operands.as_slice() {
-        [] if !is_orphan => {}
-        _ if is_orphan => walk.write_here(Extent::Worktree, "git switch"),
-        [.., to] => {
-            if args.has(&["-f", "--force", "--discard-changes"]) {
-                walk.write_here(Extent::Changes, "git switch");
-            }
-            go_to(walk, to, "git switch");
-        }
-        [] => {}
-    }
-}
-
-fn restore(walk: &mut Walk<'_>, words: &[Word]) {
-    let args = Args::read(words, &Options::with("s", &["--source", "--conflict", "--pathspec-from-file"]));
-    let only_index = args.has(&["-S", "--staged"]) && !args.has(&["-W", "--worktree"]);
-    if only_index {
-        return;
-    }
-    if args.has(&["-p", "--patch", "--pathspec-from-file"]) {
-        return walk.doubt();
-    }
-    args.operands.iter().for_each(|path| pathspec(walk, path, "git restore"));
-}
-
-fn stash(walk: &mut Walk<'_>, words: &[Word]) {
-    let verb = match words.first() {
-        Some(Word::Text(verb)) if !verb.starts_with('-') => verb.as_str(),
-        Some(Word::Text(_)) | None => "",
-        Some(Word::Glob(_) | Word::Unknown) => return walk.doubt(),
-    };
-    let rest = if verb.is_empty() { words } else { &words[1..] };
-    let args = Args::read(rest, &Options::with("m", &["--message", "--pathspec-from-file"]));
-    let is_partial = args.has(&["-p", "--patch", "--pathspec-from-file"]);
-    match verb {
-        "list" | "show" | "drop" | "clear" | "create" | "store" => {}
-        "" | "push" | "save" if is_partial => walk.doubt(),
-        "" | "push" if !args.operands.is_empty() => {
-            args.operands.iter().for_each(|path| pathspec(walk, path, "git stash"));
-        }
-        "pop" | "apply" => {
-            let stash = args.operands.first().and_then(|word| word.text()).unwrap_or("stash@{0}");
-            let stash = if stash.bytes().all(|byte| byte.is_ascii_digit()) {
-                format!("stash@{{{stash}}}")
-            } else {
-                stash.to_owned()
-            };
-            walk.write_commits(&[&format!("{stash}^"), &stash], "git stash");
-        }
-        "" | "push" | "save" => walk.write_here(Extent::Changes, "git stash"),
-        _ => walk.doubt(),
-    }
-}
-
-fn reset(walk: &mut Walk<'_>, words: &[Word]) {
-    let args = Args::read(words, &Options::with("", &["--pathspec-from-file"]));
-    if !args.has(&["--hard", "--merge", "--keep"]) {
-        return;
-    }
-    walk.write_here(Extent::Changes, "git reset");
-    // Another commit brings other files.
-    match args.operands.first().map(|commit| commit.text()) {
-        None | Some(Some("HEAD" | "@")) => {}
-        Some(Some(commit)) => walk.write_commits(&["HEAD", commit], "git reset"),
-        Some(None) => walk.write_here(Extent::Worktree, "git reset"),
-    }
-}
-
-fn clean(walk: &mut Walk<'_>, words: &[Word]) {
-    let args = Args::read(words, &Options::with("e", &["--exclude"]));
-    if args.has(&["-i", "--interactive"]) {
-        return walk.doubt();
-    }
-    if args.has(&["-n", "--dry-run"]) {
-        return;
-    }
-    // Git refuses to clean unless it is told to, here or in its configuration.
-    if !args.has(&["-f", "--force"]) {
-        return walk.doubt();
-    }
-    if args.operands.is_empty() {
-        return walk.write_here(Extent::Tree, "git clean");
-    }
-    args.operands.iter().for_each(|path| pathspec(walk, path, "git clean"));
-}
-
-fn remove(walk: &mut Walk<'_>, words: &[Word]) {
-    let args = Args::read(words, &Options::with("", &["--pathspec-from-file"]));
-    if args.has(&["--cached", "-n", "--dry-run"]) {
-        return;
-    }
-    if args.has(&["--pathspec-from-file"]) {
-        walk.doubt();
-    }
-    args.operands.iter().for_each(|path| pathspec(walk, path, "git rm"));
-}
-
-/// A path as git takes it. It has patterns and magic of its own, which reach
-/// further than the shell's.
-fn pathspec(walk: &mut Walk<'_>, path: &Word, by: &str) {
-    match path.text() {
-        Some(":/" | ":") => walk.write_here(Extent::Changes, by),
-        Some(text) if text.starts_with(":!") || text.starts_with(":^") || text.starts_with(":(exclude") => {
-            walk.doubt()
-        }
-        Some(text) => {
-            let text = text.strip_prefix(":(glob)").or_else(|| text.strip_prefix(":(top)")).unwrap_or(text);
-            match text.contains(['*', '?', '[']) {
-                _ if text.starts_with(':') => walk.doubt(),
-                false => walk.write(path, Extent::Tree, by),
-                // A star of git's reaches across directories.
-                true => {
-                    let (directory, name) = text.rsplit_once('/').unwrap_or(("", text));
-                    let directory =
-                        if directory.is_empty() { String::new() } else { format!("{directory}/") };
-                    walk.write(&Word::Glob(format!("{directory}**/{name}")), Extent::File, by);
-                }
-            }
-        }
-        _ => walk.write(path, Extent::Tree, by),
     }
 }
 

@@ -1,0 +1,91 @@
+//! Paths as `git` takes them, and what tells them from branches.
+
+use crate::Extent;
+use crate::walk::Walk;
+use crate::words::Word;
+
+/// A path as git takes it. It has patterns and magic of its own, which reach
+/// further than the shell's.
+pub(super) fn pathspec(walk: &mut Walk<'_>, path: &Word, by: &str) {
+    match path.text() {
+        Some(":/" | ":") => walk.write_here(Extent::Changes, by),
+        Some(text) if text.starts_with(":!") || text.starts_with(":^") || text.starts_with(":(exclude") => {
+            walk.doubt()
+        }
+        Some(text) => {
+            let text = text.strip_prefix(":(glob)").or_else(|| text.strip_prefix(":(top)")).unwrap_or(text);
+            match text.contains(['*', '?', '[']) {
+                _ if text.starts_with(':') => walk.doubt(),
+                false => walk.write(path, Extent::Tree, by),
+                // A star of git's reaches across directories.
+                true => {
+                    let (directory, name) = text.rsplit_once('/').unwrap_or(("", text));
+                    let directory =
+                        if directory.is_empty() { String::new() } else { format!("{directory}/") };
+                    walk.write(&Word::Glob(format!("{directory}**/{name}")), Extent::File, by);
+                }
+            }
+        }
+        _ => walk.write(path, Extent::Tree, by),
+    }
+}
+
+/// Files that come from a revision, or from what is staged: written where they differ.
+pub(super) fn bring(walk: &mut Walk<'_>, path: &Word, revision: Option<&str>, by: &str) {
+    let known = walk.count_writes();
+    pathspec(walk, path, by);
+    match revision {
+        Some("") => walk.doubt(),
+        Some(revision) if !revision.starts_with('-') => {
+            let revision = walk.refs.get(revision).cloned().unwrap_or_else(|| revision.to_owned());
+            walk.set_range(known, &revision);
+        }
+        // What is staged may be another by then.
+        _ => walk.doubt(),
+    }
+}
+
+/// The paths that a file lists, or what comes in.
+pub(super) fn listed(walk: &mut Walk<'_>, file: &Word) -> Vec<Word> {
+    let lines = match file.text() {
+        Some("-") => walk.input.lines(),
+        Some(path) => {
+            walk.file(path).map(|text| text.lines().map(|line| Word::Text(line.to_owned())).collect())
+        }
+        None => None,
+    };
+    lines.unwrap_or_else(|| {
+        walk.doubt();
+        Vec::new()
+    })
+}
+
+/// How files end, and branches do not.
+const ENDINGS: &[&str] = &[
+    "c", "cc", "cfg", "cjs", "cpp", "cs", "css", "go", "h", "hpp", "html", "ini", "java", "js", "json",
+    "jsx", "kt", "lock", "md", "mjs", "php", "proto", "py", "rb", "rs", "scss", "sh", "sql", "svelte",
+    "swift", "toml", "ts", "tsx", "txt", "vue", "xml", "yaml", "yml",
+];
+
+/// What cannot be the name of a branch, or hardly.
+pub(super) fn is_path(word: &Word) -> bool {
+    match word {
+        Word::Text(text) => {
+            matches!(text.as_str(), "." | "..")
+                || text.starts_with(['/', '.', ':'])
+                || text.ends_with('/')
+                || text.rsplit_once('.').is_some_and(|(_, ending)| ENDINGS.contains(&ending))
+        }
+        Word::Glob(_) => true,
+        Word::Unknown => false,
+    }
+}
+
+/// What is hardly the name of a file.
+pub(super) fn is_revision(text: &str) -> bool {
+    matches!(text, "HEAD" | "@" | "main" | "master" | "ORIG_HEAD" | "MERGE_HEAD" | "FETCH_HEAD")
+        || text.contains(['~', '^'])
+        || text.contains("@{")
+        || text.starts_with("origin/")
+        || (text.len() >= 7 && text.bytes().all(|byte| byte.is_ascii_hexdigit()))
+}

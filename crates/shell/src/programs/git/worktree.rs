@@ -1,0 +1,204 @@
+//! What `git` commands would write that put files of the worktree back: `checkout`,
+//! `switch`, `restore`, `stash`, `reset`, `clean`.
+
+use super::commits::go_to;
+use super::pathspec::bring;
+use super::pathspec::is_path;
+use super::pathspec::is_revision;
+use super::pathspec::listed;
+use super::pathspec::pathspec;
+use crate::Extent;
+use crate::programs::args::Args;
+use crate::programs::args::Options;
+use crate::walk::Walk;
+use crate::words::Word;
+
+pub(super) fn checkout(walk: &mut Walk<'_>, words: &[Word]) {
+    const BY: &str = "git checkout";
+    let args = Args::read(words, &Options::with("bB", &["--orphan", "--conflict", "--pathspec-from-file"]));
+    if args.has(&["-p", "--patch"]) {
+        return walk.doubt();
+    }
+    if let Some(count) = args.dashes
+        && args.operands.len() > count
+    {
+        let revision = args.operands[..count].first().map(|word| word.text().unwrap_or_default());
+        return args.operands[count..].iter().for_each(|path| bring(walk, path, revision, BY));
+    }
+    if let Some(file) = args.value(&["--pathspec-from-file"]) {
+        let revision = args.operands.first().map(|word| word.text().unwrap_or_default());
+        return listed(walk, file).iter().for_each(|path| bring(walk, path, revision, BY));
+    }
+    // A new branch runs hooks all the same.
+    if args.has(&["-b", "-B"]) {
+        walk.doubt();
+    }
+    match args.operands.as_slice() {
+        [] if args.has(&["-f", "--force"]) => walk.write_here(Extent::Changes, BY),
+        [] => {}
+        [Word::Unknown] => walk.doubt(),
+        [path] if is_path(path) && args.dashes.is_none() => bring(walk, path, None, BY),
+        [to] => {
+            if args.has(&["-f", "--force"]) {
+                walk.write_here(Extent::Changes, BY);
+            }
+            go_to(walk, to, BY);
+        }
+        // The start of a new branch.
+        _ if args.has(&["--orphan"]) => walk.write_here(Extent::Worktree, BY),
+        [.., start] if args.has(&["-b", "-B"]) => go_to(walk, start, BY),
+        [first, paths @ ..] => {
+            let revision = match first.text() {
+                Some(text) if is_revision(text) => Some(text),
+                _ if is_path(first) => {
+                    bring(walk, first, None, BY);
+                    None
+                }
+                // A branch, or a file.
+                text => {
+                    walk.doubt();
+                    Some(text.unwrap_or_default())
+                }
+            };
+            paths.iter().for_each(|path| bring(walk, path, revision, BY));
+        }
+    }
+}
+
+pub(super) fn switch(walk: &mut Walk<'_>, words: &[Word]) {
+    let args =
+        Args::read(words, &Options::with("cC", &["--create", "--force-create", "--orphan", "--conflict"]));
+    let is_orphan = args.has(&["--orphan"]);
+    if args.has(&["-c", "-C", "--create", "--force-create"]) {
+        walk.doubt();
+    }
+    match args.operands.as_slice() {
+        [] if !is_orphan => {}
+        _ if is_orphan => walk.write_here(Extent::Worktree, "git switch"),
+        [.., to] => {
+            if args.has(&["-f", "--force", "--discard-changes"]) {
+                walk.write_here(Extent::Changes, "git switch");
+            }
+            go_to(walk, to, "git switch");
+        }
+        [] => {}
+    }
+}
+
+pub(super) fn restore(walk: &mut Walk<'_>, words: &[Word]) {
+    let args = Args::read(words, &Options::with("s", &["--source", "--conflict", "--pathspec-from-file"]));
+    let only_index = args.has(&["-S", "--staged"]) && !args.has(&["-W", "--worktree"]);
+    if only_index {
+        return;
+    }
+    if args.has(&["-p", "--patch"]) {
+        return walk.doubt();
+    }
+    let revision = args.value(&["-s", "--source"]).map(|word| word.text().unwrap_or_default());
+    if let Some(file) = args.value(&["--pathspec-from-file"]) {
+        return listed(walk, file).iter().for_each(|path| bring(walk, path, revision, "git restore"));
+    }
+    args.operands.iter().for_each(|path| bring(walk, path, revision, "git restore"));
+}
+
+pub(super) fn stash(walk: &mut Walk<'_>, words: &[Word]) {
+    let verb = match words.first() {
+        Some(Word::Text(verb)) if !verb.starts_with('-') => verb.as_str(),
+        Some(Word::Text(_)) | None => "",
+        Some(Word::Glob(_) | Word::Unknown) => return walk.doubt(),
+    };
+    let rest = if verb.is_empty() { words } else { &words[1..] };
+    let args = Args::read(rest, &Options::with("m", &["--message", "--pathspec-from-file"]));
+    let is_partial = args.has(&["-p", "--patch", "--pathspec-from-file"]);
+    match verb {
+        "list" | "show" | "drop" | "clear" | "create" | "store" => {}
+        "" | "push" | "save" if is_partial => walk.doubt(),
+        "" | "push" if !args.operands.is_empty() => {
+            walk.has_stashed = true;
+            args.operands.iter().for_each(|path| pathspec(walk, path, "git stash"));
+        }
+        // What it has put aside itself comes back.
+        "pop" | "apply" if walk.has_stashed && args.operands.is_empty() => walk.doubt(),
+        "pop" | "apply" | "branch" => {
+            let stash = args
+                .operands
+                .get(usize::from(verb == "branch"))
+                .and_then(|word| word.text())
+                .unwrap_or("stash@{0}");
+            let stash = if stash.bytes().all(|byte| byte.is_ascii_digit()) {
+                format!("stash@{{{stash}}}")
+            } else {
+                stash.to_owned()
+            };
+            walk.write_commits(&[&format!("{stash}^"), &stash], "git stash");
+        }
+        "" | "push" | "save" => {
+            walk.has_stashed = true;
+            walk.write_here(Extent::Changes, "git stash");
+        }
+        _ => walk.doubt(),
+    }
+}
+
+pub(super) fn reset(walk: &mut Walk<'_>, words: &[Word]) {
+    let args = Args::read(words, &Options::with("", &["--pathspec-from-file"]));
+    if !args.has(&["--hard", "--merge", "--keep"]) {
+        return;
+    }
+    // It keeps what is not staged.
+    if args.has(&["--merge", "--keep"]) {
+        walk.doubt();
+    } else {
+        walk.write_here(Extent::Changes, "git reset");
+    }
+    // Another commit brings other files.
+    match args.operands.first().map(|commit| commit.text()) {
+        None | Some(Some("HEAD" | "@")) => {}
+        Some(Some(commit)) => walk.write_commits(&["HEAD", commit], "git reset"),
+        Some(None) => walk.write_here(Extent::Worktree, "git reset"),
+    }
+}
+
+pub(super) fn clean(walk: &mut Walk<'_>, words: &[Word]) {
+    let args = Args::read(words, &Options::with("e", &["--exclude"]));
+    if args.has(&["-i", "--interactive"]) {
+        return walk.doubt();
+    }
+    if args.has(&["-n", "--dry-run"]) {
+        return;
+    }
+    // Git refuses to clean unless it is told to, here or in its configuration.
+    if !args.has(&["-f", "--force"]) && !walk.cleans_unforced {
+        return walk.doubt();
+    }
+    if let Some(removed) = would_clean(walk, words) {
+        let names = removed.lines().filter_map(|line| line.strip_prefix("Would remove "));
+        names.for_each(|name| walk.write(&Word::Text(name.trim_matches('"').to_owned()), Extent::Tree, "rm"));
+        return walk.doubt();
+    }
+    if args.has(&["-x", "-X", "-e", "--exclude"]) {
+        walk.doubt();
+    }
+    if args.operands.is_empty() {
+        return walk.write_here(Extent::Tree, "git clean");
+    }
+    args.operands.iter().for_each(|path| pathspec(walk, path, "git clean"));
+}
+
+/// What git says that it would remove.
+fn would_clean(walk: &Walk<'_>, words: &[Word]) -> Option<String> {
+    let mut arguments = vec!["clean".to_owned(), "-n".to_owned()];
+    for word in words {
+        let text = word.text()?;
+        let is_letters = text.starts_with('-') && !text.starts_with("--");
+        match text {
+            "--force" | "-q" | "--quiet" => {}
+            letters if is_letters => {
+                let letters = letters.replace(['f', 'q'], "");
+                arguments.extend((letters != "-").then_some(letters));
+            }
+            text => arguments.push(text.to_owned()),
+        }
+    }
+    walk.ask("git", &arguments)
+}

@@ -1,0 +1,474 @@
+//! What code in other languages inside a command would write: `python -c`, `node -e`,
+//! `perl -e`, a here-document, or a script. Their text is not understood; but a path that a call
+//! names as what it writes is one that it writes. **What else they may do is unknown.**
+
+mod awk;
+mod tokens;
+mod values;
+
+pub(super) use awk::awk;
+use tokens::Token;
+use tokens::tokens;
+use values::Values;
+
+use crate::Extent;
+use crate::Needs;
+use crate::programs::archives;
+use crate::programs::args::Args;
+use crate::programs::args::Options;
+use crate::walk::Walk;
+use crate::words::Word;
+
+/// Calls by their last name, and which of their arguments they write.
+const FIRST: &[&str] = &[
+    // Python.
+    "remove",
+    "unlink",
+    "truncate",
+    "makedirs",
+    "mkdir",
+    "chmod",
+    "utime",
+    "mkfifo",
+    "removedirs",
+    "rmdir",
+    // Node, with and without `Sync`.
+    "writeFile",
+    "appendFile",
+    "unlink",
+    "rm",
+    "truncate",
+    "mkdir",
+    "createWriteStream",
+    "chmod",
+    "utimes",
+    // Perl and Ruby.
+    "write",
+    "remove_tree",
+    "rm_rf",
+    "rm_r",
+    "make_path",
+    "mkdir_p",
+    "touch",
+    "delete",
+    // PHP, and libraries that many use.
+    "file_put_contents",
+    "to_csv",
+    "to_json",
+    "to_excel",
+    "to_parquet",
+    "savefig",
+    "writeJson",
+    "writeJSON",
+    "outputFile",
+    "outputJson",
+    "ensureFile",
+    "emptyDir",
+    "removeSync",
+    "writeTextFile",
+    "FileHandler",
+    "RotatingFileHandler",
+    "connect",
+    "writestr",
+];
+const SECOND: &[&str] = &[
+    "copy",
+    "copy2",
+    "copyfile",
+    "copytree",
+    "copyFile",
+    "cp",
+    "symlink",
+    "link",
+    "cp_r",
+    "copy_tree",
+    "copyfileobj",
+];
+const BOTH: &[&str] = &["rename", "replace", "move", "renames", "mv"];
+const TREES: &[&str] =
+    &["rmtree", "remove_tree", "rm_rf", "rm_r", "rm", "copytree", "cp", "cp_r", "copy_tree", "emptyDir"];
+/// Methods of what a path was made into.
+const METHODS: &[&str] = &[
+    "write_text",
+    "write_bytes",
+    "touch",
+    "unlink",
+    "mkdir",
+    "rmdir",
+    "chmod",
+    "rename",
+    "replace",
+    "symlink_to",
+    "hardlink_to",
+];
+
+pub(super) fn run(walk: &mut Walk<'_>, name: &str, words: &[Word]) -> bool {
+    let (code, is_from_input) = match name {
+        "python" | "python3" | "python2" => (&["-c"][..], true),
+        "node" | "nodejs" | "bun" => (&["-e", "--eval", "-p", "--print"][..], true),
+        "ruby" => (&["-e"][..], true),
+        "perl" => (&["-e", "-E"][..], true),
+        "php" => (&["-r"][..], false),
+        _ => return false,
+    };
+    let options = match name {
+        "perl" => Options { values: "eEIMm", suffixes: "iFCDx0l", long: &[] },
+        "python" | "python3" | "python2" => Options::with("cWXm", &[]),
+        _ => Options::with("ceErp", &["--eval", "--print", "--require", "--import", "--loader"]),
+    };
+    // What comes after the code or the script is the program's own.
+    let (args, rest) = Args::leading(words, &options);
+    if args.has(&["--check", "--syntax-check"])
+        || args.has(&["-c"]) && matches!(name, "perl" | "ruby" | "node")
+    {
+        return true;
+    }
+    let texts: Vec<String> = args.values(code).filter_map(|word| word.text().map(str::to_owned)).collect();
+    let is_node = matches!(name, "node" | "nodejs" | "bun");
+    let first = usize::from(!matches!(name, "perl" | "ruby"));
+    let mut source =
+        Source { values: Values { first, arguments: rest.to_vec(), ..Values::default() }, by: name };
+    if texts.is_empty() && !args.has(&["-m"]) {
+        let script = rest.first().filter(|word| word.text() != Some("-"));
+        source.values.arguments = rest.get(1..).unwrap_or_default().to_vec();
+        source.values.first = if is_node { 2 } else { first };
+        match script {
+            Some(script) => source.file(walk, script),
+            None if is_from_input => {
+                let typed = walk.input.text().map(str::to_owned);
+                typed.iter().for_each(|text| source.scan(walk, text));
+            }
+            None => {}
+        }
+    }
+    for text in &texts {
+        source.scan(walk, text);
+    }
+    // `ruby -pi -e …`
+    if name == "ruby"
+        && words
+            .iter()
+            .filter_map(Word::text)
+            .any(|word| word.starts_with('-') && !word.starts_with("--") && word.contains('i'))
+    {
+        rest.iter().for_each(|file| walk.write_if(file, Extent::File, "perl", Needs::File));
+    }
+    // Perl that only computes is told apart where it edits in place.
+    if name == "perl" {
+        return false;
+    }
+    let only_asks =
+        matches!(words, [Word::Text(option)] if matches!(option.as_str(), "--version" | "-V" | "-v"));
+    if name.starts_with("python") && args.has(&["-m"]) || only_asks {
+        return false;
+    }
+    walk.doubt();
+    true
+}
+
+/// Code, and what is known of it so far.
+struct Source<'a> {
+    values: Values,
+    by: &'a str,
+}
+
+impl Source<'_> {
+    /// A script in a file. Of one that the text did not make, only what it does in any case
+    /// is taken from it.
+    fn file(&mut self, walk: &mut Walk<'_>, script: &Word) {
+        let Some(path) = script.text() else { return };
+        let Some(text) = walk.file(path) else { return };
+        let is_made = walk.has_made(path);
+        match self.by {
+            _ if is_made => self.scan(walk, &text),
+            "python" | "python3" => {
+                let is_outer = |line: &&str| !line.starts_with([' ', '\t', '#', ')']);
+                self.scan(walk, &text.lines().filter(is_outer).collect::<Vec<_>>().join("\n"));
+            }
+            _ => {}
+        }
+    }
+
+    fn scan(&mut self, walk: &mut Walk<'_>, code: &str) {
+        let tokens = tokens(&without_unused(code, self.by), self.by);
+        self.loops(&tokens);
+        walk.aside(|walk| {
+            for at in 0..tokens.len() {
+                if !walk.may_step() {
+                    return;
+                }
+                self.step(walk, &tokens, at);
+            }
+        });
+    }
+
+    /// What loops go over; a comprehension says it after its body.
+    fn loops(&mut self, tokens: &[Token]) {
+        for at in 0..tokens.len() {
+            if let [Token::Name(name), Token::Name(over), ..] = &tokens[at..]
+                && matches!(over.as_str(), "in" | "of")
+                && let Some((words, _)) = self.values.read(tokens, at + 2)
+            {
+                self.values.set(name, words);
+            }
+        }
+    }
+
+    fn step(&mut self, walk: &mut Walk<'_>, tokens: &[Token], at: usize) {
+        let Token::Name(name) = &tokens[at] else { return };
+        let next = tokens.get(at + 1);
+        // `p = Path("x")`, `f = 'x'`.
+        if next == Some(&Token::Sign('='))
+            && !matches!(tokens.get(at + 2), Some(Token::Sign('=' | '>' | '~')))
+        {
+            if let Some((words, _)) = self.values.read(tokens, at + 2) {
+                self.values.set(name, words);
+            }
+            return;
+        }
+        // `for f in …`, `for (const f of …)`, `foreach my $f (…)`.
+        if let Some(Token::Name(over)) = next
+            && matches!(over.as_str(), "in" | "of")
+        {
+            if let Some((words, _)) = self.values.read(tokens, at + 2) {
+                self.values.set(name, words);
+            }
+            return;
+        }
+        if matches!(name.as_str(), "for" | "foreach") && self.by == "perl" {
+            let named = usize::from(next == Some(&Token::Name("my".into())));
+            if let (Some(Token::Name(item)), Some((words, _))) =
+                (tokens.get(at + 1 + named), self.values.read(tokens, at + 2 + named))
+            {
+                self.values.set(item, words);
+            }
+            return;
+        }
+        let is_perl_call =
+            self.by == "perl" && !matches!(next, Some(Token::Sign('(' | ')' | ';' | ',')) | None);
+        if next != Some(&Token::Sign('(')) && !is_perl_call {
+            return;
+        }
+        let first_at = if next == Some(&Token::Sign('(')) { at + 2 } else { at + 1 };
+        self.call(walk, tokens, at, name.strip_suffix("Sync").unwrap_or(name), first_at);
+    }
+
+    fn call(&mut self, walk: &mut Walk<'_>, tokens: &[Token], at: usize, name: &str, from: usize) {
+        let arguments = self.values.arguments_of(tokens, from, 0);
+        let receiver = self.receiver(tokens, at);
+        let by = self.by;
+        let extent = if TREES.contains(&name) { Extent::Tree } else { Extent::File };
+        let write = |walk: &mut Walk<'_>, words: Option<&Option<Vec<Word>>>, needs: Needs| {
+            let words = words.and_then(Option::as_ref);
+            words.into_iter().flatten().for_each(|path| walk.write_if(path, extent, by, needs));
+        };
+        let (first, second) = (arguments.first(), arguments.get(1));
+        match name {
+            "open" | "fopen" => self.open(walk, tokens, at, &arguments, receiver),
+            "system" | "exec" | "execFile" | "spawn" | "popen" | "Popen" | "call" | "check_call"
+            | "check_output" | "run" | "shell_exec" | "passthru" => self.runs(walk, name, &arguments),
+            // The first word is said twice: as the program, and as its own name.
+            "execvp" | "execv" | "execlp" => {
+                let words = arguments.iter().flatten().flatten().filter_map(Word::text).skip(1);
+                let line = quoted(words);
+                walk.aside(|walk| walk.script(&line));
+            }
+            "chdir" => {
+                if let Some(Some([Word::Text(directory)])) = first.map(Option::as_deref) {
+                    walk.place = walk.place.enter(directory);
+                }
+            }
+            "basicConfig" | "input"
+                if argument_named(tokens, from, "filename").is_some() || name == "input" =>
+            {
+                let at = argument_named(tokens, from, "filename").unwrap_or(from);
+                let is_edit = name == "basicConfig" || argument_named(tokens, from, "inplace").is_some();
+                let words = self.values.read(tokens, at).map(|(words, _)| words);
+                write(walk, Some(&words).filter(|_| is_edit), Needs::Nothing);
+            }
+            "extractall" | "extract" | "unpack_archive" => self.unpack(walk, tokens, at, name, &arguments),
+            // Nothing is there that it makes, or all that it needs is.
+            "makedirs" | "mkdir" | "mkdir_p" | "make_path" | "ensureDir" => {
+                write(walk, Some(&receiver).filter(|one| one.is_some()).or(first), Needs::Absent);
+            }
+            "rmdir" | "removedirs" => {}
+            _ if METHODS.contains(&name) && receiver.is_some() => {
+                write(walk, Some(&receiver), Needs::Nothing);
+                if matches!(name, "rename" | "replace") {
+                    write(walk, first, Needs::Nothing);
+                }
+            }
+            "rmtree" => {
+                let words = first.and_then(Option::as_ref);
+                words.into_iter().flatten().for_each(|path| walk.write(path, Extent::Tree, by));
+            }
+            _ if BOTH.contains(&name) && arguments.len() >= 2 => {
+                arguments.iter().take(2).for_each(|one| write(walk, Some(one), Needs::Nothing));
+            }
+            _ if SECOND.contains(&name) => {
+                let is_careful =
+                    tokens[at..].iter().take(24).any(|token| *token == Token::Name("COPYFILE_EXCL".into()));
+                write(walk, second, if is_careful { Needs::Absent } else { Needs::Nothing });
+            }
+            _ if FIRST.contains(&name) && by == "perl" => {
+                arguments.iter().for_each(|one| write(walk, Some(one), Needs::Nothing));
+            }
+            // `f.write("text")` names no path, `File.write("path", "text")` does.
+            "write" if arguments.len() < 2 => {}
+            "connect" if !first.is_some_and(|one| one.iter().flatten().any(is_file)) => {}
+            _ if FIRST.contains(&name) => {
+                let is_careful = tokens[at..].iter().take(16).any(|token| *token == Token::Text("wx".into()));
+                write(walk, first, if is_careful { Needs::Absent } else { Needs::Nothing });
+            }
+            _ => {}
+        }
+    }
+
+    /// `open("x", "w")`, `Path("x").open("a")`; in Perl `open F, ">", "x"` and `open F, ">x"`.
+    fn open(
+        &self,
+        walk: &mut Walk<'_>,
+        tokens: &[Token],
+        at: usize,
+        arguments: &[Option<Vec<Word>>],
+        receiver: Option<Vec<Word>>,
+    ) {
+        let texts = arguments.iter().flatten().flatten().filter_map(Word::text);
+        if self.by == "perl" {
+            let mut texts = texts;
+            let Some(mode) = texts.find(|text| text.starts_with(['>', '+', '|'])) else { return };
+            let path = mode.trim_start_matches(['>', '+', '<']).trim();
+            let inner = (!path.is_empty()).then(|| vec![Word::Text(path.to_owned())]);
+            let last = arguments.last().cloned().flatten();
+            let words = inner.or(last).unwrap_or_default();
+            return words.iter().for_each(|path| walk.write(path, Extent::File, self.by));
+        }
+        let is_mode =
+            |text: &str| text.len() <= 3 && !text.is_empty() && text.chars().all(|c| "rwaxbt+".contains(c));
+        let named = argument_named(tokens, at + 2, "mode").and_then(|at| self.values.read(tokens, at));
+        let named = named.and_then(|(words, _)| words.first().and_then(Word::text).map(str::to_owned));
+        let Some(mode) = named.or_else(|| texts.clone().find(|text| is_mode(text)).map(str::to_owned)) else {
+            return;
+        };
+        if !mode.contains(['w', 'a', 'x', '+']) {
+            return;
+        }
+        let needs = if mode.contains('x') { Needs::Absent } else { Needs::Nothing };
+        let path = arguments.first().cloned().flatten();
+        let is_on_path = receiver.is_some()
+            && !path.iter().flatten().any(|word| word.text().is_some_and(|text| !is_mode(text)));
+        let words = if is_on_path { receiver } else { path };
+        words.into_iter().flatten().for_each(|path| walk.write_if(&path, Extent::File, self.by, needs));
+    }
+
+    /// A command that code runs; `exec` of Python runs code.
+    fn runs(&mut self, walk: &mut Walk<'_>, name: &str, arguments: &[Option<Vec<Word>>]) {
+        let words: Vec<&str> = arguments.iter().flatten().flatten().filter_map(Word::text).collect();
+        match words.as_slice() {
+            [code, ..] if name == "exec" && self.by.starts_with("python") => {
+                let code = (*code).to_owned();
+                walk.deeper(|walk| self.scan(walk, &code));
+            }
+            [script, ..] if script.contains(' ') => walk.aside(|walk| walk.script(script)),
+            [_, ..] => walk.aside(|walk| walk.script(&quoted(words.iter().copied()))),
+            [] => {}
+        }
+    }
+
+    /// What comes out of an archive.
+    fn unpack(
+        &self,
+        walk: &mut Walk<'_>,
+        tokens: &[Token],
+        at: usize,
+        name: &str,
+        arguments: &[Option<Vec<Word>>],
+    ) {
+        let literals = tokens[..at].iter().rev().find_map(|token| match token {
+            Token::Text(text) if text.contains('.') => Some(text.clone()),
+            _ => None,
+        });
+        let one =
+            |at: usize| arguments.get(at).and_then(|one| one.as_ref()?.first()?.text().map(str::to_owned));
+        let (archive, directory, only) = match name {
+            "unpack_archive" => (one(0), one(1), None),
+            "extract" => (literals, one(1), one(0)),
+            _ => (literals, one(0), None),
+        };
+        let members = match only {
+            Some(only) => Some(vec![Word::Text(only)]),
+            None => archive.and_then(|archive| archives::members(walk, &archive)),
+        };
+        let directory = directory.unwrap_or_else(|| ".".to_owned());
+        for member in members.unwrap_or_default() {
+            if let Some(path) = member.shape() {
+                walk.write(&member.with(&format!("{directory}/{path}")), Extent::File, self.by);
+            }
+        }
+    }
+
+    /// What a method is called on: `Path("x").touch()`, `p.touch()`, `(root / "x").touch()`.
+    fn receiver(&self, tokens: &[Token], at: usize) -> Option<Vec<Word>> {
+        if at < 2 || tokens[at - 1] != Token::Sign('.') {
+            return None;
+        }
+        let end = at - 1;
+        // The expression begins somewhere before; the longest that ends here is it.
+        let from = end.saturating_sub(24);
+        let found = (from..end).find_map(|start| {
+            let is_inside = start > 0 && matches!(tokens[start - 1], Token::Sign('.'));
+            let (words, stop) = self.values.read(tokens, start).filter(|_| !is_inside)?;
+            (stop == end).then_some(words)
+        });
+        found.filter(|words| !words.is_empty())
+    }
+}
+
+/// Code without the functions that it defines and never names again.
+fn without_unused(code: &str, by: &str) -> String {
+    if !by.starts_with("python") && !matches!(by, "node" | "nodejs" | "bun") {
+        return code.to_owned();
+    }
+    let all = tokens(code, by);
+    let is_named_once =
+        |name: &str| all.iter().filter(|token| matches!(token, Token::Name(one) if one == name)).count() == 1;
+    let mut kept = Vec::new();
+    let mut left_out: Option<usize> = None;
+    for line in code.lines() {
+        let text = line.trim_start();
+        let indent = line.len() - text.len();
+        if left_out.is_some_and(|outer| indent > outer || text.is_empty()) {
+            continue;
+        }
+        left_out = None;
+        let name = text.strip_prefix("def ").and_then(|rest| rest.split('(').next());
+        let made = text.split_once('=').filter(|(_, value)| value.contains("lambda") || value.contains("=>"));
+        let made = made.map(|(name, _)| name.trim().rsplit(' ').next().unwrap_or_default());
+        match name.or(made) {
+            Some(name) if is_named_once(name) => left_out = Some(indent),
+            _ => kept.push(line),
+        }
+    }
+    kept.join("\n")
+}
+
+/// Whether a word may name a database.
+fn is_file(word: &Word) -> bool {
+    word.text().is_some_and(|text| {
+        !text.contains("://") && text.rsplit('/').next().is_some_and(|name| name.contains('.'))
+    })
+}
+
+/// Where the value of an argument begins that is given by its name.
+fn argument_named(tokens: &[Token], from: usize, name: &str) -> Option<usize> {
+    let found = tokens.iter().enumerate().skip(from).take(32).find(|(at, token)| {
+        matches!(token, Token::Name(one) if one == name)
+            && matches!(tokens.get(at + 1), Some(Token::Sign('=' | ':')))
+    });
+    found.map(|(at, _)| at + 2)
+}
+
+/// A command line of these words.
+fn quoted<'w>(words: impl Iterator<Item = &'w str>) -> String {
+    words.map(|word| format!("'{}'", word.replace('\'', "'\\''"))).collect::<Vec<_>>().join(" ")
+}
