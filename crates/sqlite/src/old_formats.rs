@@ -18,13 +18,12 @@ use serde_json::Value;
 use serde_json::json;
 
 use crate::apply::json;
-use crate::journal;
 
 /// How many entries are held at once.
 const STEP: usize = 1_000;
 
-/// Rewrites all entries, and makes the projections from them again. What cannot be read
-/// stays as it is.
+/// Rewrites all entries; the projections are to be made from them again. What cannot be
+/// read stays as it is.
 pub(crate) fn rewrite(tx: &Connection) -> rusqlite::Result<()> {
     let mut former = Former::default();
     let sql =
@@ -49,7 +48,7 @@ pub(crate) fn rewrite(tx: &Connection) -> rusqlite::Result<()> {
     for ((kind, project), number) in &former.counters {
         insert.execute(params![kind, project, number.to_string()])?;
     }
-    journal::remake_projections(tx)
+    Ok(())
 }
 
 /// What was seen so far.

@@ -30,14 +30,17 @@ use crate::apply::Subject;
 use crate::apply::json;
 use crate::apply::parse;
 
-/// All of an agent. A hook at the start of a session reads every one that is here, so what
-/// most have is columns, and the rest one JSON object that most have not.
-const AGENT: &str =
-    "session, name, kind, project, project_name, branch, model, joined_at, machine, pid, start,
-    tty, program, cwd, worktree, more, left_at, left_reason";
-const PID: usize = 9;
-const LEFT_AT: usize = 16;
-const LEFT_REASON: usize = 17;
+/// All of an agent.
+const AGENT: &str = "session, name, pid, rest, left_at, left_reason";
+const PID: usize = 2;
+const REST: usize = 3;
+const LEFT_AT: usize = 4;
+const LEFT_REASON: usize = 5;
+
+/// What is only ever read as a whole: kind, project and its name, branch, model, when it
+/// joined, machine, start of its process, terminal, program, directory, worktree, and what
+/// few agents have.
+type Rest<S> = (S, S, S, Option<S>, Option<S>, i64, S, S, Option<S>, S, S, S, Option<More>);
 
 /// What few agents have.
 #[derive(Default, PartialEq, Serialize, Deserialize)]
@@ -71,33 +74,31 @@ pub(crate) fn apply(connection: &Connection, at: Timestamp, change: &PresenceCha
     .map(drop)
 }
 
-fn put(connection: &Connection, agent: &Agent) -> rusqlite::Result<usize> {
+pub(crate) fn put(connection: &Connection, agent: &Agent) -> rusqlite::Result<usize> {
     let Location { machine, process, cwd, worktree, terminal, spec_file } = agent.location.clone();
     let more = More { spec: agent.spec.clone(), spec_file, terminal };
-    let more = if more == More::default() { None } else { Some(json(&more)?) };
-    connection
-        .prepare_cached(
-            "REPLACE INTO agents VALUES
-             (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, NULL, NULL)",
-        )?
-        .execute(params![
-            agent.session.as_str(),
-            agent.name.as_str(),
-            agent.kind,
-            agent.project.id.as_str(),
-            agent.project.name,
-            agent.branch,
-            agent.model,
-            agent.joined_at.0,
-            machine,
-            process.pid,
-            process.start,
-            process.tty,
-            process.program,
-            path_text(&cwd),
-            path_text(&worktree),
-            more,
-        ])
+    let (cwd, worktree) = (path_text(&cwd), path_text(&worktree));
+    let rest: Rest<&str> = (
+        &agent.kind,
+        agent.project.id.as_str(),
+        &agent.project.name,
+        agent.branch.as_deref(),
+        agent.model.as_deref(),
+        agent.joined_at.0,
+        &machine,
+        &process.start,
+        process.tty.as_deref(),
+        &process.program,
+        &cwd,
+        &worktree,
+        (more != More::default()).then_some(more),
+    );
+    connection.prepare_cached("REPLACE INTO agents VALUES (?1, ?2, ?3, ?4, NULL, NULL)")?.execute(params![
+        agent.session.as_str(),
+        agent.name.as_str(),
+        process.pid,
+        json(&rest)?,
+    ])
 }
 
 /// The row a change is about.
@@ -196,23 +197,24 @@ impl PresenceStore for SqliteTx<'_> {
 }
 
 fn read_agent(row: &Row<'_>) -> rusqlite::Result<Agent> {
-    let text = |column| row.get::<_, String>(column);
-    let more = row.get_ref(15)?.as_str_or_null()?.map(|more| parse::<More>(more, 15)).transpose()?;
+    let rest: Rest<String> = parse(row.get_ref(REST)?.as_str()?, REST)?;
+    let (kind, project, project_name, branch, model, joined_at, ..) = rest;
+    let (.., machine, start, tty, program, cwd, worktree, more) = rest;
     let More { spec, spec_file, terminal } = more.unwrap_or_default();
     Ok(Agent {
-        session: text(0)?.into(),
-        name: text(1)?.into(),
-        kind: text(2)?,
-        project: Project { id: text(3)?.into(), name: text(4)? },
-        branch: row.get(5)?,
-        model: row.get(6)?,
-        joined_at: Timestamp(row.get(7)?),
+        session: row.get::<_, String>(0)?.into(),
+        name: row.get::<_, String>(1)?.into(),
+        kind,
+        project: Project { id: project.into(), name: project_name },
+        branch,
+        model,
+        joined_at: Timestamp(joined_at),
         spec,
         location: Location {
-            machine: text(8)?,
-            process: Process { pid: row.get(PID)?, start: text(10)?, tty: row.get(11)?, program: text(12)? },
-            cwd: text(13)?.into(),
-            worktree: text(14)?.into(),
+            machine,
+            process: Process { pid: row.get(PID)?, start, tty, program },
+            cwd: cwd.into(),
+            worktree: worktree.into(),
             terminal,
             spec_file,
         },
