@@ -40,7 +40,7 @@ pub(crate) fn table(outcome: &WhoOutcome, style: Style, width: usize, height: us
         let mut line = String::new();
         for (column, width) in &columns {
             let cell = cut(&row.cells[*column], *width);
-            let padding = width.saturating_sub(cell.width()) + 2;
+            let padding = width.saturating_sub(cells(&cell)) + 2;
             let painted = match (&row.kind, *column) {
                 (RowKind::Header, _) => style.dim(&cell),
                 (RowKind::Agent(Status::Gone), _) | (RowKind::Subagent, _) => style.dim(&cell),
@@ -65,7 +65,7 @@ pub(crate) fn table(outcome: &WhoOutcome, style: Style, width: usize, height: us
 /// Which columns to show, and how wide each is.
 fn fit(rows: &[Row], width: usize) -> Vec<(usize, usize)> {
     let header = &rows[0].cells;
-    let widest = |column: usize| rows.iter().map(|row| row.cells[column].width()).max().unwrap_or(0);
+    let widest = |column: usize| rows.iter().map(|row| cells(&row.cells[column])).max().unwrap_or(0);
     let mut columns: Vec<(usize, usize)> = (0..header.len()).map(|column| (column, widest(column))).collect();
     let excess = |columns: &[(usize, usize)]| {
         let taken: usize = columns.iter().map(|(_, width)| width + 2).sum();
@@ -90,9 +90,14 @@ fn fit(rows: &[Row], width: usize) -> Vec<(usize, usize)> {
     columns
 }
 
+/// How many cells of a screen a text takes. Nearly all is ASCII, which need not be looked up.
+fn cells(text: &str) -> usize {
+    if text.bytes().all(|byte| matches!(byte, b' '..=b'~')) { text.len() } else { text.width() }
+}
+
 /// At most `width` cells of a text.
 pub(crate) fn cut(text: &str, width: usize) -> String {
-    if text.width() <= width {
+    if cells(text) <= width {
         return text.to_owned();
     }
     let mut cut = String::new();
