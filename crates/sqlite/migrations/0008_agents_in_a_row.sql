@@ -1,6 +1,6 @@
--- What is only ever read of an agent as a whole is one JSON array: a hook at the start of a
--- session reads everyone who is here, and every process that opens the store reads the
--- names of all columns.
+-- What is only ever read of an agent as a whole is one text: a hook at the start of a session
+-- reads everyone who is here, and every process that opens the store reads the names of all
+-- columns. `old_formats.rs` fills it.
 
 ALTER TABLE agents RENAME TO former_agents;
 DROP INDEX agents_present;
@@ -14,12 +14,4 @@ CREATE TABLE agents (
     left_reason TEXT
 ) WITHOUT ROWID;
 
-INSERT INTO agents
-    SELECT session, name, pid,
-           json_array(kind, project, project_name, branch, model, joined_at, machine, start, tty, program,
-                      cwd, worktree, json(more)),
-           left_at, left_reason
-    FROM former_agents;
-
-DROP TABLE former_agents;
 CREATE INDEX agents_present ON agents (name, pid, left_at) WHERE left_at IS NULL;

@@ -24,6 +24,9 @@ const MIGRATIONS: &[&str] = &[
 /// Since this schema entries have a form.
 const FORM_SINCE: usize = 7;
 
+/// Since this schema an agent is one text and a few columns.
+const AGENTS_IN_A_ROW_SINCE: usize = 8;
+
 /// The schema this binary knows.
 pub const SCHEMA: u32 = MIGRATIONS.len() as u32;
 
@@ -37,8 +40,10 @@ pub(crate) fn run(connection: &mut Connection) -> rusqlite::Result<()> {
     let from = version(&tx)? as usize;
     for (number, sql) in MIGRATIONS.iter().enumerate().skip(from) {
         tx.execute_batch(sql)?;
-        if number + 1 == FORM_SINCE {
-            old_formats::rewrite(&tx)?;
+        match number + 1 {
+            FORM_SINCE => old_formats::rewrite(&tx)?,
+            AGENTS_IN_A_ROW_SINCE => old_formats::repack_agents(&tx)?,
+            _ => {}
         }
         tx.pragma_update(None, "user_version", number as u32 + 1)?;
     }

@@ -16,6 +16,8 @@ use consort_core::presence::SessionId;
 use consort_core::presence::Terminal;
 use consort_core::project::Project;
 use consort_core::project::ProjectId;
+use consort_core::side_files::escaped;
+use consort_core::side_files::unescaped;
 use consort_core::tasks::SpecRef;
 use rusqlite::Connection;
 use rusqlite::OptionalExtension as _;
@@ -37,10 +39,8 @@ const REST: usize = 3;
 const LEFT_AT: usize = 4;
 const LEFT_REASON: usize = 5;
 
-/// What is only ever read as a whole: kind, project and its name, branch, model, when it
-/// joined, machine, start of its process, terminal, program, directory, worktree, and what
-/// few agents have.
-type Rest<S> = (S, S, S, Option<S>, Option<S>, i64, S, S, Option<S>, S, S, S, Option<More>);
+/// Which part of the rest is the project.
+const PROJECT_CELL: usize = 1;
 
 /// What few agents have.
 #[derive(Default, PartialEq, Serialize, Deserialize)]
@@ -78,27 +78,33 @@ pub(crate) fn put(connection: &Connection, agent: &Agent) -> rusqlite::Result<us
     let Location { machine, process, cwd, worktree, terminal, spec_file } = agent.location.clone();
     let more = More { spec: agent.spec.clone(), spec_file, terminal };
     let (cwd, worktree) = (path_text(&cwd), path_text(&worktree));
-    let rest: Rest<&str> = (
+    let more = if more == More::default() { String::new() } else { json(&more)? };
+    let or_nothing = |text: &Option<String>| text.clone().unwrap_or_default();
+    // In the order in which `read_agent` takes them.
+    let rest = join_cells(vec![
         &agent.kind,
         agent.project.id.as_str(),
         &agent.project.name,
-        agent.branch.as_deref(),
-        agent.model.as_deref(),
-        agent.joined_at.0,
+        &or_nothing(&agent.branch),
+        &or_nothing(&agent.model),
+        &agent.joined_at.0.to_string(),
         &machine,
         &process.start,
-        process.tty.as_deref(),
+        &or_nothing(&process.tty),
         &process.program,
         &cwd,
         &worktree,
-        (more != More::default()).then_some(more),
-    );
-    connection.prepare_cached("REPLACE INTO agents VALUES (?1, ?2, ?3, ?4, NULL, NULL)")?.execute(params![
-        agent.session.as_str(),
-        agent.name.as_str(),
-        process.pid,
-        json(&rest)?,
-    ])
+        &more,
+    ]);
+    connection
+        .prepare_cached("REPLACE INTO agents VALUES (?1, ?2, ?3, ?4, NULL, NULL)")?
+        .execute(params![agent.session.as_str(), agent.name.as_str(), process.pid, rest])
+}
+
+/// What is only ever read of an agent as a whole, in one text: a hook at the start of a
+/// session reads everyone's.
+pub(crate) fn join_cells(cells: Vec<&str>) -> String {
+    cells.into_iter().map(escaped).collect::<Vec<_>>().join("\t")
 }
 
 /// The row a change is about.
@@ -115,6 +121,19 @@ pub(crate) fn subject(change: &PresenceChange) -> Subject {
 pub(crate) fn present(connection: &Connection) -> rusqlite::Result<Vec<Agent>> {
     let sql = format!("SELECT {AGENT} FROM agents WHERE left_at IS NULL");
     connection.prepare_cached(&sql)?.query_map([], read_agent)?.collect()
+}
+
+/// The sessions that are here in a project.
+pub(crate) fn sessions_in(connection: &Connection, project: &ProjectId) -> rusqlite::Result<Vec<SessionId>> {
+    let mut statement = connection.prepare_cached("SELECT session, rest FROM agents WHERE left_at IS NULL")?;
+    let (mut rows, mut sessions) = (statement.query([])?, Vec::new());
+    while let Some(row) = rows.next()? {
+        let of = row.get_ref(1)?.as_str()?.split('\t').nth(PROJECT_CELL).map(unescaped);
+        if of.as_deref() == Some(project.as_str()) {
+            sessions.push(row.get::<_, String>(0)?.into());
+        }
+    }
+    Ok(sessions)
 }
 
 impl PresenceStore for SqliteTx<'_> {
@@ -197,9 +216,14 @@ impl PresenceStore for SqliteTx<'_> {
 }
 
 fn read_agent(row: &Row<'_>) -> rusqlite::Result<Agent> {
-    let rest: Rest<String> = parse(row.get_ref(REST)?.as_str()?, REST)?;
-    let (kind, project, project_name, branch, model, joined_at, ..) = rest;
-    let (.., machine, start, tty, program, cwd, worktree, more) = rest;
+    let mut cells = row.get_ref(REST)?.as_str()?.split('\t').map(|cell| unescaped(cell).into_owned());
+    let mut next = || cells.next().unwrap_or_default();
+    let some = |cell: String| Some(cell).filter(|cell| !cell.is_empty());
+    let (kind, project, project_name) = (next(), next(), next());
+    let (branch, model, joined_at) = (some(next()), some(next()), next());
+    let (machine, start, tty, program) = (next(), next(), some(next()), next());
+    let (cwd, worktree, more) = (next(), next(), some(next()));
+    let more = more.map(|more| parse::<More>(&more, REST)).transpose()?;
     let More { spec, spec_file, terminal } = more.unwrap_or_default();
     Ok(Agent {
         session: row.get::<_, String>(0)?.into(),
@@ -208,7 +232,7 @@ fn read_agent(row: &Row<'_>) -> rusqlite::Result<Agent> {
         project: Project { id: project.into(), name: project_name },
         branch,
         model,
-        joined_at: Timestamp(joined_at),
+        joined_at: Timestamp(joined_at.parse().unwrap_or_default()),
         spec,
         location: Location {
             machine,
