@@ -1,5 +1,7 @@
 //! The table of agents as text, for the commands `who`, `up` and `status`.
 
+use std::borrow::Cow;
+
 use consort_core::Timestamp;
 use consort_core::presence::AgentView;
 use consort_core::presence::LeaveReason;
@@ -41,16 +43,18 @@ pub(crate) fn table(outcome: &WhoOutcome, style: Style, width: usize, height: us
         for (column, width) in &columns {
             let cell = cut(&row.cells[*column], *width);
             let padding = width.saturating_sub(cells(&cell)) + 2;
-            let painted = match (&row.kind, *column) {
-                (RowKind::Header, _) => style.dim(&cell),
-                (RowKind::Agent(Status::Gone), _) | (RowKind::Subagent, _) => style.dim(&cell),
-                (RowKind::Agent(_), 0) => style.bold(&cell),
-                (RowKind::Agent(Status::Waiting), 2) => style.paint("33", &cell),
-                (RowKind::Agent(Status::Working), 2) => style.paint("32", &cell),
-                _ => cell,
+            let colour = match (&row.kind, *column) {
+                (RowKind::Header | RowKind::Agent(Status::Gone) | RowKind::Subagent, _) => "2",
+                (RowKind::Agent(_), 0) => "1",
+                (RowKind::Agent(Status::Waiting), 2) => "33",
+                (RowKind::Agent(Status::Working), 2) => "32",
+                _ => "",
             };
-            line.push_str(&painted);
-            line.push_str(&" ".repeat(padding));
+            match colour {
+                "" => line.push_str(&cell),
+                colour => line.push_str(&style.paint(colour, &cell)),
+            }
+            line.extend(std::iter::repeat_n(' ', padding));
         }
         table.push_str(line.trim_end());
         table.push('\n');
@@ -96,9 +100,9 @@ fn cells(text: &str) -> usize {
 }
 
 /// At most `width` cells of a text.
-pub(crate) fn cut(text: &str, width: usize) -> String {
+pub(crate) fn cut(text: &str, width: usize) -> Cow<'_, str> {
     if cells(text) <= width {
-        return text.to_owned();
+        return text.into();
     }
     let mut cut = String::new();
     for c in text.chars() {
@@ -107,7 +111,7 @@ pub(crate) fn cut(text: &str, width: usize) -> String {
         }
         cut.push(c);
     }
-    cut + "…"
+    (cut + "…").into()
 }
 
 /// `3 agents: 1 waiting for you, 2 idle`.
