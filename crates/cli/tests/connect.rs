@@ -265,7 +265,7 @@ fn doctor_says_what_to_do() {
     expect![[r#"
         warning  program: consort $VERSION is not on PATH, so agents cannot call `consort`
                  fix: export PATH="$BIN:$PATH"
-        ok       store: $WORLD/home/.local/share/consort/consort.db, schema 7, 0 entries
+        ok       store: $WORLD/home/.local/share/consort/consort.db, schema 8, 0 entries
         problem  agent CLIs: none is installed: no Claude Code, Codex, Gemini CLI, OpenCode, pi, Copilot CLI
                  fix: install one, then `consort init`
         ok       settings: every key is known
@@ -285,7 +285,7 @@ fn doctor_says_what_to_do() {
     expect![[r#"
         warning  program: consort $VERSION is not on PATH, so agents cannot call `consort`
                  fix: export PATH="$BIN:$PATH"
-        ok       store: $WORLD/home/.local/share/consort/consort.db, schema 7, 0 entries
+        ok       store: $WORLD/home/.local/share/consort/consort.db, schema 8, 0 entries
         warning  permissions: $WORLD/home/.local/share/consort can be read by others
                  fix: chmod 700 $WORLD/home/.local/share/consort
         problem  Claude Code: its settings cannot be understood: $WORLD/home/.claude/settings.json, line 1, column 1: Unterminated object

@@ -91,9 +91,13 @@ pub(crate) fn check(id: &str) -> Result<(), BadId> {
 
 /// A name that becomes too long ends in a checksum of the id.
 fn escaped(id: &str) -> String {
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_';
+    if id.len() <= LONGEST_NAME && id.bytes().all(is_plain) {
+        return id.to_owned();
+    }
     let mut name = String::with_capacity(id.len());
     for byte in id.bytes() {
-        if byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_' {
+        if is_plain(byte) {
             name.push(char::from(byte));
         } else {
             let _ = write!(name, "%{byte:02x}");

@@ -19,6 +19,7 @@ use consort_core::project::ProjectId;
 use rusqlite::Connection;
 use rusqlite::OptionalExtension as _;
 use rusqlite::Row;
+use rusqlite::params;
 use serde::Deserialize;
 
 use crate::SqliteTx;
@@ -108,26 +109,37 @@ impl ClaimStore for SqliteTx<'_> {
 
     fn holds_on(&self, resources: &[Resource]) -> Result<Vec<Hold>, StoreError> {
         self.ask(|tx| {
-            let mut holds: Vec<Hold> = tx
-                .prepare_cached("SELECT value FROM facts WHERE kind = 'override'")?
-                .query_map([], read)?
-                .collect::<Result<_, _>>()?;
+            let mut holds = overrides(tx)?;
             holds.extend(on(tx, &resources.iter().map(ToString::to_string).collect())?);
             Ok(holds)
         })
     }
 
     fn holds_near(&self, resources: &[Resource], case: Case) -> Result<Vec<Hold>, StoreError> {
+        let is_near = |key: &str| resources.iter().any(|resource| resource.may_meet(key, case));
         self.ask(|tx| {
-            let mut statement = tx.prepare_cached(&format!("SELECT key, kind, value FROM {HOLDS}"))?;
-            let (mut rows, mut holds) = (statement.query([])?, Vec::new());
-            while let Some(row) = rows.next()? {
-                let key = row.get_ref(0)?.as_str()?;
-                let is_override = row.get_ref(1)?.as_str()? == "override";
-                if is_override || resources.iter().any(|resource| resource.may_meet(key, case)) {
-                    holds.push(parse(row.get_ref(2)?.as_str()?, 2)?);
+            // Of many resources, or where case does not matter, all are looked at.
+            let (exact, beginnings) = match (resources, case) {
+                ([resource], Case::Matters) => resource.spellings_near(),
+                _ => (Vec::new(), vec![String::new()]),
+            };
+            let mut holds = Vec::new();
+            let exact = exact.into_iter().map(|key| (key.clone(), key.into_bytes()));
+            // No text has this byte: it comes after all that begin so.
+            let after = |beginning: &String| [beginning.as_bytes(), &[0xff]].concat();
+            let ranges = beginnings.into_iter().map(|beginning| (beginning.clone(), after(&beginning)));
+            let sql = "SELECT key, value FROM facts
+                       WHERE kind = 'hold' AND key BETWEEN ?1 AND CAST(?2 AS TEXT)";
+            let mut statement = tx.prepare_cached(sql)?;
+            for (first, last) in exact.chain(ranges) {
+                let mut rows = statement.query(params![first, last])?;
+                while let Some(row) = rows.next()? {
+                    if is_near(row.get_ref(0)?.as_str()?) {
+                        holds.push(parse(row.get_ref(1)?.as_str()?, 1)?);
+                    }
                 }
             }
+            holds.extend(overrides(tx)?);
             Ok(holds)
         })
     }
@@ -187,6 +199,12 @@ impl ClaimStore for SqliteTx<'_> {
     fn all_holds(&self) -> Result<Vec<Hold>, StoreError> {
         self.ask(all)
     }
+}
+
+/// All that the person has overridden.
+fn overrides(connection: &Connection) -> rusqlite::Result<Vec<Hold>> {
+    let sql = "SELECT value FROM facts WHERE kind = 'override'";
+    connection.prepare_cached(sql)?.query_map([], read)?.collect()
 }
 
 /// The holds on these very resources.

@@ -25,7 +25,6 @@ use consort_core::journal::TailRequest;
 use consort_core::journal::UnknownChange;
 use consort_core::journal::Verification;
 use consort_core::messages::MessageStore as _;
-use consort_core::presence::PresenceStore as _;
 use consort_core::side_files::SideFiles;
 use rusqlite::Connection;
 use rusqlite::OptionalExtension as _;
@@ -39,6 +38,7 @@ use crate::apply::PROJECTIONS;
 use crate::apply::Subject;
 use crate::apply::json;
 use crate::apply::parse;
+use crate::presence;
 use crate::side_files::published_lines;
 use crate::verify;
 
@@ -95,9 +95,8 @@ impl JournalStore for SqliteTx<'_> {
             (&self.files as &dyn SideFiles).note_learned(project, seq);
         }
         for (project, session) in &effects.came {
-            let others = self.present()?.into_iter().filter(|agent| agent.project.id == *project);
-            let others = others.map(|agent| agent.session).filter(|other| other != session);
-            self.after.roster.extend(others);
+            let here = self.ask(|tx| presence::sessions_in(tx, project))?;
+            self.after.roster.extend(here.into_iter().filter(|other| other != session));
         }
         self.after.ended.extend(effects.ended);
         self.after.topics.extend(effects.topics);

@@ -275,6 +275,11 @@ impl MessageStore for SqliteTx<'_> {
         self.ask(|tx| tx.prepare_cached(sql)?.exists([mailbox.to_string()]))
     }
 
+    fn has_correspondence(&self, who: &Actor) -> Result<bool, StoreError> {
+        let sql = "SELECT 1 FROM letters WHERE ?1 IN (recipient, sender)";
+        self.ask(|tx| tx.prepare_cached(sql)?.exists([who.to_string()]))
+    }
+
     fn unread_counts(&self) -> Result<BTreeMap<Actor, usize>, StoreError> {
         let sql = "SELECT recipient, count(*) FROM letters WHERE read_at IS NULL GROUP BY recipient";
         let read = |row: &Row<'_>| {

@@ -18,10 +18,14 @@ const MIGRATIONS: &[&str] = &[
     include_str!("../migrations/0005_store_id.sql"),
     include_str!("../migrations/0006_side_files.sql"),
     include_str!("../migrations/0007_travelling_journal.sql"),
+    include_str!("../migrations/0008_agents_in_a_row.sql"),
 ];
 
 /// Since this schema entries have a form.
 const FORM_SINCE: usize = 7;
+
+/// Since this schema an agent is one text and a few columns.
+const AGENTS_IN_A_ROW_SINCE: usize = 8;
 
 /// The schema this binary knows.
 pub const SCHEMA: u32 = MIGRATIONS.len() as u32;
@@ -36,15 +40,55 @@ pub(crate) fn run(connection: &mut Connection) -> rusqlite::Result<()> {
     let from = version(&tx)? as usize;
     for (number, sql) in MIGRATIONS.iter().enumerate().skip(from) {
         tx.execute_batch(sql)?;
-        if number + 1 == FORM_SINCE {
-            old_formats::rewrite(&tx)?;
+        match number + 1 {
+            FORM_SINCE => old_formats::rewrite(&tx)?,
+            AGENTS_IN_A_ROW_SINCE => old_formats::repack_agents(&tx)?,
+            _ => {}
         }
         tx.pragma_update(None, "user_version", number as u32 + 1)?;
     }
-    // What was not understood may be now.
+    // Entries were rewritten, or what was not understood may be now.
     let is_behind = "SELECT 1 FROM facts WHERE kind = 'newer'";
-    if from < MIGRATIONS.len() && tx.prepare(is_behind)?.exists([])? {
+    if from < FORM_SINCE || from < MIGRATIONS.len() && tx.prepare(is_behind)?.exists([])? {
         journal::remake_projections(&tx)?;
     }
     tx.commit()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::presence;
+
+    /// A row that was migrated is the row that replaying its entry makes.
+    #[test]
+    fn an_agent_of_schema_7_is_the_one_it_was() {
+        let mut connection = Connection::open_in_memory().unwrap();
+        for (number, sql) in MIGRATIONS.iter().enumerate().take(7) {
+            connection.execute_batch(sql).unwrap();
+            connection.pragma_update(None, "user_version", number as u32 + 1).unwrap();
+        }
+        let agents = "INSERT INTO agents VALUES
+            ('s1', 'Falcon', 'claude', 'example.com/shop', 'shop', 'main', NULL, 42, 'm', 7, 'boot-9', NULL,
+             'node', '/tmp/a\"b\\c' || char(9, 10, 1, 127) || 'é''/', '/tmp', NULL, NULL, NULL),
+            ('s2', 'Tiger', 'codex', 'example.com/shop', 'shop', NULL, 'gpt', 43, 'm', 8, 'boot-10',
+             '/dev/pts/1', 'codex', '/tmp', '/tmp', '{\"terminal\":{\"pane\":null,\"tmux\":null,\"window\":null,\"program\":\"tmux\"}}', NULL, NULL)";
+        connection.execute_batch(agents).unwrap();
+        run(&mut connection).unwrap();
+        let present = presence::present(&connection).unwrap();
+        let rows = |connection: &Connection| -> Vec<String> {
+            let sql = "SELECT session || name || pid || rest FROM agents ORDER BY session";
+            let mut statement = connection.prepare(sql).unwrap();
+            statement.query_map([], |row| row.get(0)).unwrap().collect::<Result<_, _>>().unwrap()
+        };
+        let migrated = rows(&connection);
+        assert_eq!(present.len(), 2);
+        assert_eq!(present[0].location.cwd.to_str(), Some("/tmp/a\"b\\c\t\n\u{1}\u{7f}é'/"));
+        assert_eq!(present[1].location.terminal.program.as_deref(), Some("tmux"));
+        assert_eq!(present[1].location.process.tty.as_deref(), Some("/dev/pts/1"));
+        for agent in &present {
+            presence::put(&connection, agent).unwrap();
+        }
+        assert_eq!(rows(&connection), migrated);
+    }
 }

@@ -18,13 +18,13 @@ use serde_json::Value;
 use serde_json::json;
 
 use crate::apply::json;
-use crate::journal;
+use crate::presence;
 
 /// How many entries are held at once.
 const STEP: usize = 1_000;
 
-/// Rewrites all entries, and makes the projections from them again. What cannot be read
-/// stays as it is.
+/// Rewrites all entries; the projections are to be made from them again. What cannot be
+/// read stays as it is.
 pub(crate) fn rewrite(tx: &Connection) -> rusqlite::Result<()> {
     let mut former = Former::default();
     let sql =
@@ -49,7 +49,26 @@ pub(crate) fn rewrite(tx: &Connection) -> rusqlite::Result<()> {
     for ((kind, project), number) in &former.counters {
         insert.execute(params![kind, project, number.to_string()])?;
     }
-    journal::remake_projections(tx)
+    Ok(())
+}
+
+/// Moves agents from a table with a column for everything.
+pub(crate) fn repack_agents(tx: &Connection) -> rusqlite::Result<()> {
+    let columns = "kind, project, project_name, branch, model, CAST(joined_at AS TEXT), machine, start, tty, program,
+                   cwd, worktree, more";
+    let sql = format!("SELECT session, name, pid, left_at, left_reason, {columns} FROM former_agents");
+    let mut insert = tx.prepare("INSERT INTO agents VALUES (?1, ?2, ?3, ?6, ?4, ?5)")?;
+    let mut former = tx.prepare(&sql)?;
+    let mut rows = former.query([])?;
+    while let Some(row) = rows.next()? {
+        let cells = (5..18).map(|column| Ok(row.get_ref(column)?.as_str_or_null()?.unwrap_or_default()));
+        let rest = presence::join_cells(cells.collect::<rusqlite::Result<Vec<&str>>>()?);
+        let value = |column| row.get::<_, rusqlite::types::Value>(column);
+        insert.execute(params![value(0)?, value(1)?, value(2)?, value(3)?, value(4)?, rest])?;
+    }
+    drop(rows);
+    former.finalize()?;
+    tx.execute_batch("DROP TABLE former_agents")
 }
 
 /// What was seen so far.

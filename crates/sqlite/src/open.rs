@@ -1,10 +1,10 @@
 //! Opens the SQLite database: pragmas, deadlines, checkpoints, upgrade of an older
 //! store.
 //!
-//! WAL lets readers and the writer go on side by side; `synchronous = NORMAL`
-//! means a commit is a write, not an fsync (a power cut may lose the last
-//! commits, a crash of ours never does). Who wants to write queues at the
-//! [`WriteLock`] first.
+//! WAL lets readers and the writer go on side by side; `synchronous = NORMAL`, which
+//! SQLite is built with for WAL (`.cargo/config.toml`), means a commit is a write, not
+//! an fsync (a power cut may lose the last commits, a crash of ours never does). Who
+//! wants to write queues at the [`WriteLock`] first.
 //!
 //! **Closing never checkpoints** (several fsyncs, ten times a hook). Instead
 //! the process whose commit leaves [`LONGEST_WAL`] frames checkpoints, once all who wait
@@ -251,7 +251,6 @@ fn connect(path: &Path) -> rusqlite::Result<Connection> {
     // First of all, before anything that takes a lock.
     connection.busy_handler(Some(nap))?;
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
-    connection.execute_batch("PRAGMA synchronous = NORMAL")?;
     connection.wal_hook(Some(|_: &mut Wal, frames| {
         FRAMES.set(frames);
         Ok(())

@@ -16,6 +16,8 @@ use consort_core::presence::SessionId;
 use consort_core::presence::Terminal;
 use consort_core::project::Project;
 use consort_core::project::ProjectId;
+use consort_core::side_files::escaped;
+use consort_core::side_files::unescaped;
 use consort_core::tasks::SpecRef;
 use rusqlite::Connection;
 use rusqlite::OptionalExtension as _;
@@ -30,14 +32,15 @@ use crate::apply::Subject;
 use crate::apply::json;
 use crate::apply::parse;
 
-/// All of an agent. A hook at the start of a session reads every one that is here, so what
-/// most have is columns, and the rest one JSON object that most have not.
-const AGENT: &str =
-    "session, name, kind, project, project_name, branch, model, joined_at, machine, pid, start,
-    tty, program, cwd, worktree, more, left_at, left_reason";
-const PID: usize = 9;
-const LEFT_AT: usize = 16;
-const LEFT_REASON: usize = 17;
+/// All of an agent.
+const AGENT: &str = "session, name, pid, rest, left_at, left_reason";
+const PID: usize = 2;
+const REST: usize = 3;
+const LEFT_AT: usize = 4;
+const LEFT_REASON: usize = 5;
+
+/// Which part of the rest is the project.
+const PROJECT_CELL: usize = 1;
 
 /// What few agents have.
 #[derive(Default, PartialEq, Serialize, Deserialize)]
@@ -71,33 +74,37 @@ pub(crate) fn apply(connection: &Connection, at: Timestamp, change: &PresenceCha
     .map(drop)
 }
 
-fn put(connection: &Connection, agent: &Agent) -> rusqlite::Result<usize> {
+pub(crate) fn put(connection: &Connection, agent: &Agent) -> rusqlite::Result<usize> {
     let Location { machine, process, cwd, worktree, terminal, spec_file } = agent.location.clone();
     let more = More { spec: agent.spec.clone(), spec_file, terminal };
-    let more = if more == More::default() { None } else { Some(json(&more)?) };
+    let (cwd, worktree) = (path_text(&cwd), path_text(&worktree));
+    let more = if more == More::default() { String::new() } else { json(&more)? };
+    let or_nothing = |text: &Option<String>| text.clone().unwrap_or_default();
+    // In the order in which `read_agent` takes them.
+    let rest = join_cells(vec![
+        &agent.kind,
+        agent.project.id.as_str(),
+        &agent.project.name,
+        &or_nothing(&agent.branch),
+        &or_nothing(&agent.model),
+        &agent.joined_at.0.to_string(),
+        &machine,
+        &process.start,
+        &or_nothing(&process.tty),
+        &process.program,
+        &cwd,
+        &worktree,
+        &more,
+    ]);
     connection
-        .prepare_cached(
-            "REPLACE INTO agents VALUES
-             (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, NULL, NULL)",
-        )?
-        .execute(params![
-            agent.session.as_str(),
-            agent.name.as_str(),
-            agent.kind,
-            agent.project.id.as_str(),
-            agent.project.name,
-            agent.branch,
-            agent.model,
-            agent.joined_at.0,
-            machine,
-            process.pid,
-            process.start,
-            process.tty,
-            process.program,
-            path_text(&cwd),
-            path_text(&worktree),
-            more,
-        ])
+        .prepare_cached("REPLACE INTO agents VALUES (?1, ?2, ?3, ?4, NULL, NULL)")?
+        .execute(params![agent.session.as_str(), agent.name.as_str(), process.pid, rest])
+}
+
+/// What is only ever read of an agent as a whole, in one text: a hook at the start of a
+/// session reads everyone's.
+pub(crate) fn join_cells(cells: Vec<&str>) -> String {
+    cells.into_iter().map(escaped).collect::<Vec<_>>().join("\t")
 }
 
 /// The row a change is about.
@@ -114,6 +121,19 @@ pub(crate) fn subject(change: &PresenceChange) -> Subject {
 pub(crate) fn present(connection: &Connection) -> rusqlite::Result<Vec<Agent>> {
     let sql = format!("SELECT {AGENT} FROM agents WHERE left_at IS NULL");
     connection.prepare_cached(&sql)?.query_map([], read_agent)?.collect()
+}
+
+/// The sessions that are here in a project.
+pub(crate) fn sessions_in(connection: &Connection, project: &ProjectId) -> rusqlite::Result<Vec<SessionId>> {
+    let mut statement = connection.prepare_cached("SELECT session, rest FROM agents WHERE left_at IS NULL")?;
+    let (mut rows, mut sessions) = (statement.query([])?, Vec::new());
+    while let Some(row) = rows.next()? {
+        let of = row.get_ref(1)?.as_str()?.split('\t').nth(PROJECT_CELL).map(unescaped);
+        if of.as_deref() == Some(project.as_str()) {
+            sessions.push(row.get::<_, String>(0)?.into());
+        }
+    }
+    Ok(sessions)
 }
 
 impl PresenceStore for SqliteTx<'_> {
@@ -196,23 +216,29 @@ impl PresenceStore for SqliteTx<'_> {
 }
 
 fn read_agent(row: &Row<'_>) -> rusqlite::Result<Agent> {
-    let text = |column| row.get::<_, String>(column);
-    let more = row.get_ref(15)?.as_str_or_null()?.map(|more| parse::<More>(more, 15)).transpose()?;
+    let mut cells = row.get_ref(REST)?.as_str()?.split('\t').map(|cell| unescaped(cell).into_owned());
+    let mut next = || cells.next().unwrap_or_default();
+    let some = |cell: String| Some(cell).filter(|cell| !cell.is_empty());
+    let (kind, project, project_name) = (next(), next(), next());
+    let (branch, model, joined_at) = (some(next()), some(next()), next());
+    let (machine, start, tty, program) = (next(), next(), some(next()), next());
+    let (cwd, worktree, more) = (next(), next(), some(next()));
+    let more = more.map(|more| parse::<More>(&more, REST)).transpose()?;
     let More { spec, spec_file, terminal } = more.unwrap_or_default();
     Ok(Agent {
-        session: text(0)?.into(),
-        name: text(1)?.into(),
-        kind: text(2)?,
-        project: Project { id: text(3)?.into(), name: text(4)? },
-        branch: row.get(5)?,
-        model: row.get(6)?,
-        joined_at: Timestamp(row.get(7)?),
+        session: row.get::<_, String>(0)?.into(),
+        name: row.get::<_, String>(1)?.into(),
+        kind,
+        project: Project { id: project.into(), name: project_name },
+        branch,
+        model,
+        joined_at: Timestamp(joined_at.parse().unwrap_or_default()),
         spec,
         location: Location {
-            machine: text(8)?,
-            process: Process { pid: row.get(PID)?, start: text(10)?, tty: row.get(11)?, program: text(12)? },
-            cwd: text(13)?.into(),
-            worktree: text(14)?.into(),
+            machine,
+            process: Process { pid: row.get(PID)?, start, tty, program },
+            cwd: cwd.into(),
+            worktree: worktree.into(),
             terminal,
             spec_file,
         },

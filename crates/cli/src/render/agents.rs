@@ -1,5 +1,7 @@
 //! The table of agents as text, for the commands `who`, `up` and `status`.
 
+use std::borrow::Cow;
+
 use consort_core::Timestamp;
 use consort_core::presence::AgentView;
 use consort_core::presence::LeaveReason;
@@ -40,17 +42,19 @@ pub(crate) fn table(outcome: &WhoOutcome, style: Style, width: usize, height: us
         let mut line = String::new();
         for (column, width) in &columns {
             let cell = cut(&row.cells[*column], *width);
-            let padding = width.saturating_sub(cell.width()) + 2;
-            let painted = match (&row.kind, *column) {
-                (RowKind::Header, _) => style.dim(&cell),
-                (RowKind::Agent(Status::Gone), _) | (RowKind::Subagent, _) => style.dim(&cell),
-                (RowKind::Agent(_), 0) => style.bold(&cell),
-                (RowKind::Agent(Status::Waiting), 2) => style.paint("33", &cell),
-                (RowKind::Agent(Status::Working), 2) => style.paint("32", &cell),
-                _ => cell,
+            let padding = width.saturating_sub(cells(&cell)) + 2;
+            let colour = match (&row.kind, *column) {
+                (RowKind::Header | RowKind::Agent(Status::Gone) | RowKind::Subagent, _) => "2",
+                (RowKind::Agent(_), 0) => "1",
+                (RowKind::Agent(Status::Waiting), 2) => "33",
+                (RowKind::Agent(Status::Working), 2) => "32",
+                _ => "",
             };
-            line.push_str(&painted);
-            line.push_str(&" ".repeat(padding));
+            match colour {
+                "" => line.push_str(&cell),
+                colour => line.push_str(&style.paint(colour, &cell)),
+            }
+            line.extend(std::iter::repeat_n(' ', padding));
         }
         table.push_str(line.trim_end());
         table.push('\n');
@@ -65,7 +69,7 @@ pub(crate) fn table(outcome: &WhoOutcome, style: Style, width: usize, height: us
 /// Which columns to show, and how wide each is.
 fn fit(rows: &[Row], width: usize) -> Vec<(usize, usize)> {
     let header = &rows[0].cells;
-    let widest = |column: usize| rows.iter().map(|row| row.cells[column].width()).max().unwrap_or(0);
+    let widest = |column: usize| rows.iter().map(|row| cells(&row.cells[column])).max().unwrap_or(0);
     let mut columns: Vec<(usize, usize)> = (0..header.len()).map(|column| (column, widest(column))).collect();
     let excess = |columns: &[(usize, usize)]| {
         let taken: usize = columns.iter().map(|(_, width)| width + 2).sum();
@@ -90,10 +94,15 @@ fn fit(rows: &[Row], width: usize) -> Vec<(usize, usize)> {
     columns
 }
 
+/// How many cells of a screen a text takes. Nearly all is ASCII, which need not be looked up.
+fn cells(text: &str) -> usize {
+    if text.bytes().all(|byte| matches!(byte, b' '..=b'~')) { text.len() } else { text.width() }
+}
+
 /// At most `width` cells of a text.
-pub(crate) fn cut(text: &str, width: usize) -> String {
-    if text.width() <= width {
-        return text.to_owned();
+pub(crate) fn cut(text: &str, width: usize) -> Cow<'_, str> {
+    if cells(text) <= width {
+        return text.into();
     }
     let mut cut = String::new();
     for c in text.chars() {
@@ -102,7 +111,7 @@ pub(crate) fn cut(text: &str, width: usize) -> String {
         }
         cut.push(c);
     }
-    cut + "…"
+    (cut + "…").into()
 }
 
 /// `3 agents: 1 waiting for you, 2 idle`.

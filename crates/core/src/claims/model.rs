@@ -58,6 +58,15 @@ impl Resource {
         }
     }
 
+    /// The spellings under which what overlaps it may be kept, and what else those begin
+    /// with. Only where case matters.
+    pub fn spellings_near(&self) -> (Vec<String>, Vec<String>) {
+        let Self::Paths(pattern) = self else { return (vec![self.to_string()], Vec::new()) };
+        let of_files = |texts: Vec<String>| texts.iter().map(|text| format!("{FILE}{text}")).collect();
+        let (above, beginnings) = pattern.near();
+        (of_files(above), of_files(beginnings))
+    }
+
     /// The paths it means, if it is about paths.
     pub fn pattern(&self) -> Option<&Pattern> {
         match self {

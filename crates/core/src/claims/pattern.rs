@@ -18,6 +18,9 @@ const LONGEST: usize = 1_024;
 const MOST_PARTS: usize = 64;
 const MOST_ALTERNATIVES: usize = 64;
 
+/// What does not stand for itself.
+const SPECIAL: [char; 5] = ['*', '?', '[', '{', '\\'];
+
 /// A pattern in its one spelling.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
@@ -140,6 +143,21 @@ impl Pattern {
         case == Case::Ignored || begin_alike(&self.0, other)
     }
 
+    /// The spellings of directories that hold all it means, and what all other patterns
+    /// begin with that overlap it: among thousands they are found by that. Only where
+    /// case matters.
+    pub fn near(&self) -> (Vec<String>, Vec<String>) {
+        let beginning = plain_beginning(&self.0).trim_end_matches('/');
+        let (mut above, mut beginnings) = (Vec::new(), vec![beginning.to_owned()]);
+        for (at, character) in beginning.char_indices() {
+            beginnings.extend(SPECIAL.map(|special| format!("{}{special}", &beginning[..at])));
+            if character == '/' {
+                above.push(beginning[..=at].to_owned());
+            }
+        }
+        (above, beginnings)
+    }
+
     /// Whether everything that the other means is meant by this one too. Where
     /// that is hard to tell, it is not.
     pub fn covers(&self, other: &Self, case: Case) -> bool {
@@ -181,10 +199,13 @@ pub enum Case {
 /// Whether what both begin with, before anything that stands for more, allows
 /// that they meet. It sifts out nearly all of hundreds without compiling any.
 fn begin_alike(one: &str, two: &str) -> bool {
-    let beginning = |text: &str| text.find(['*', '?', '[', '{', '\\']).unwrap_or(text.len());
-    let (one, two) = (&one[..beginning(one)], &two[..beginning(two)]);
+    let (one, two) = (plain_beginning(one), plain_beginning(two));
     let (one, two) = (one.trim_end_matches('/'), two.trim_end_matches('/'));
     one.starts_with(two) || two.starts_with(one)
+}
+
+fn plain_beginning(text: &str) -> &str {
+    &text[..text.find(SPECIAL).unwrap_or(text.len())]
 }
 
 /// A directory or a file against another: no glob in either.

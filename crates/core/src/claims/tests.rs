@@ -115,6 +115,17 @@ proptest! {
         prop_assert!(a.overlaps(&a, Case::Matters));
     }
 
+    /// What overlaps is among what is found by how it is spelt, once.
+    #[test]
+    fn what_overlaps_is_near(one in patterns(), two in patterns()) {
+        let (a, b) = (Pattern::new(&one).unwrap(), Pattern::new(&two).unwrap());
+        let (exact, beginnings) = a.near();
+        let found = exact.iter().filter(|text| *text == b.as_str()).count()
+            + beginnings.iter().filter(|text| b.as_str().starts_with(*text)).count();
+        prop_assert!(found <= 1, "{} finds {} more than once", one, two);
+        prop_assert!(found == 1 || !a.overlaps(&b, Case::Matters), "{} does not find {}", one, two);
+    }
+
     /// Where neither has a wildcard for parts, three parts are enough to meet.
     #[test]
     fn overlap_is_never_invented(one in "[abc*?]{1,2}(/[abc*?]{1,2}){0,2}", two in "[abc*?]{1,2}(/[abc*?]{1,2}){0,2}") {

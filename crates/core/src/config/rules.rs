@@ -77,8 +77,10 @@ pub fn key(name: &str) -> Result<&'static Key, ConfigError> {
 
 /// `context.mode` → `CONSORT_CONTEXT_MODE`.
 pub fn environment_name(key: &str) -> String {
-    let mut name = String::from("CONSORT_");
-    name.extend(key.chars().map(|c| if c == '.' { '_' } else { c.to_ascii_uppercase() }));
+    let mut name = String::with_capacity("CONSORT_".len() + key.len());
+    name.push_str("CONSORT");
+    key.split('.').for_each(|part| name.extend(["_", part]));
+    name.make_ascii_uppercase();
     name
 }
 

@@ -272,7 +272,7 @@ impl DeliveryPoint {
         }
     }
 
-    fn hands_over(self) -> bool {
+    pub(super) fn hands_over(self) -> bool {
         !matches!(self, Self::BeforeTool | Self::End { may_go_on: false })
     }
 

@@ -24,6 +24,9 @@ pub trait MessageStore {
 
     fn has_unread(&self, mailbox: &Actor) -> Result<bool, StoreError>;
 
+    /// Whether any message that is still kept was sent by that one, or to it.
+    fn has_correspondence(&self, who: &Actor) -> Result<bool, StoreError>;
+
     /// How many letters each mailbox has not read.
     fn unread_counts(&self) -> Result<BTreeMap<Actor, usize>, StoreError>;
 

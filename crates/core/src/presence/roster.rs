@@ -52,16 +52,16 @@ impl dyn SideFiles + '_ {
     /// Those of these agents whom a session was not told of; from now on it was. One that
     /// was renamed or replaced is known already.
     pub(crate) fn not_met<'a>(&self, session: &SessionId, agents: Vec<&'a Agent>) -> Vec<&'a Agent> {
-        let log = self.read_log(session);
+        let told = self.read_log(session).told();
         let (mut strangers, mut lines) = (Vec::new(), Vec::new());
         for agent in agents {
-            let called = [format!("here {}", agent.session), format!("here {} {}", agent.name, agent.kind)];
-            let called = called.map(|what| Line::Told(text::checksum(what.as_bytes())));
-            let is_known = called.iter().any(|line| log.has(line));
-            if !is_known {
+            let by_name = ["here ", agent.name.as_str(), " ", &agent.kind].concat();
+            let called = [["here ", agent.session.as_str()].concat(), by_name];
+            let called = called.map(|what| text::checksum(what.as_bytes()));
+            if !called.iter().any(|what| told.contains(what)) {
                 strangers.push(agent);
             }
-            lines.extend(called.into_iter().filter(|line| !log.has(line)));
+            lines.extend(called.into_iter().filter(|what| !told.contains(what)).map(Line::Told));
         }
         let _ = self.add_all(session, &lines);
         strangers

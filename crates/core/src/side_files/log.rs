@@ -152,6 +152,11 @@ impl Log {
         self.0.split_inclusive('\n').any(|line| line == wanted)
     }
 
+    /// Checksums of all that was said once.
+    pub(crate) fn told(&self) -> BTreeSet<u64> {
+        self.lines("told").filter_map(|what| u64::from_str_radix(what, 16).ok()).collect()
+    }
+
     /// Whom it has had to do with, each once.
     pub(crate) fn met(&self) -> BTreeSet<SessionId> {
         self.lines("met").map(|session| SessionId::from(unescaped(session))).collect()

@@ -8,6 +8,7 @@ mod slots;
 
 use std::cell::OnceCell;
 use std::cell::RefCell;
+use std::ffi::OsString;
 use std::fs;
 use std::fs::File;
 use std::io::ErrorKind;
@@ -121,7 +122,16 @@ impl Files {
     }
 
     fn of(&self, session: &SessionId, name: &str) -> PathBuf {
-        self.dir.join(SESSIONS).join(format!("{}/{name}", session.path_part()))
+        let part = session.path_part();
+        // One allocation: a start or `who` asks for the state of everyone who is here.
+        let length = self.dir.as_os_str().len() + SESSIONS.len() + part.as_str().len() + name.len() + 3;
+        let mut path = OsString::with_capacity(length);
+        path.push(&self.dir);
+        for component in [SESSIONS, part.as_str(), name] {
+            path.push("/");
+            path.push(component);
+        }
+        path.into()
     }
 
     fn state_file(&self, session: &SessionId) -> std::io::Result<Option<Rc<File>>> {

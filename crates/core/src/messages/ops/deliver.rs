@@ -14,8 +14,8 @@ use crate::messages::quote;
 use crate::messages::rules;
 use crate::presence::SessionId;
 
-/// How many letters that wait one hook looks at: more than it can deliver.
-const MOST: usize = 100;
+/// How many letters that wait one hook looks at: about as many as fit into what it says.
+const MOST: usize = 64;
 
 impl App {
     /// What a hook delivers to its session at this moment, recorded as delivered;
@@ -40,7 +40,9 @@ impl App {
         }
         let mut tx = self.engine.write()?;
         let Some((me, None)) = tx.agent(session)? else { return Ok(None) };
-        let (letters, is_more) = tx.most_urgent(&mailbox, MOST)?;
+        // A hook that hands over none need only know whether there are any.
+        let most = if moment.hands_over() { MOST } else { 1 };
+        let (letters, is_more) = tx.most_urgent(&mailbox, most)?;
         let plan = rules::plan(letters, moment, now, delivery_states(&*self.host, &*flags, &mailbox));
 
         let mut changes = Vec::new();

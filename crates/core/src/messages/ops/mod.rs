@@ -115,6 +115,10 @@ const LOOKED_THROUGH: usize = 50;
 /// nobody has; newest first. What it has not read yet is shown to it anyway.
 pub(crate) fn open_threads(tx: &dyn Tx, me: &Agent, now: Timestamp) -> Result<Vec<OpenThread>, StoreError> {
     let mailbox = Actor::Agent(me.session.clone());
+    // As a rule there is nothing, and a start waits for this.
+    if !tx.has_correspondence(&mailbox)? {
+        return Ok(Vec::new());
+    }
     let received = tx.received(&mailbox, LOOKED_THROUGH)?;
     let sent = tx.sent_by(&mailbox, LOOKED_THROUGH)?;
     let open = rules::open_threads(&mailbox, &received, &sent, now).into_iter();

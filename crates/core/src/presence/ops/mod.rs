@@ -18,6 +18,7 @@ pub(crate) use caller::who_calls;
 
 use std::collections::BTreeMap;
 use std::collections::BTreeSet;
+use std::ffi::OsString;
 use std::path::Path;
 use std::path::PathBuf;
 
@@ -204,13 +205,20 @@ pub(crate) fn gone_before(
 /// Agents with what their hooks told last, on the branches that are checked out now.
 pub(crate) fn see(host: &dyn Host, files: &dyn SideFiles, agents: Vec<Agent>) -> Vec<AgentView> {
     // Many may be in one worktree: ask once.
-    let mut branches: BTreeMap<PathBuf, Option<String>> = BTreeMap::new();
+    let mut branches: BTreeMap<OsString, Option<String>> = BTreeMap::new();
     let see = |mut agent: Agent| {
         if host.is_here(&agent.location.machine) {
-            let now = branches
-                .entry(agent.location.worktree.clone())
-                .or_insert_with(|| host.branch(&agent.location.worktree));
-            agent.branch = now.clone().or(agent.branch);
+            let worktree = &agent.location.worktree;
+            // By their bytes: to compare paths part by part takes longer than all the rest.
+            let now = match branches.get(worktree.as_os_str()) {
+                Some(known) => known.clone(),
+                None => {
+                    let now = host.branch(worktree);
+                    branches.insert(worktree.as_os_str().to_owned(), now.clone());
+                    now
+                }
+            };
+            agent.branch = now.or(agent.branch);
         }
         let activity = files.activity(&agent.session);
         rules::see(agent, activity)
