@@ -129,7 +129,6 @@ fn the_shell_is_no_way_around_it() {
         "mv src/auth/login.rs /tmp/",
         "bash -c 'rm src/auth/login.rs'",
         "rm src/auth/*.rs",
-        "git checkout -- src/auth/login.rs",
         "git switch other",
         "git merge other",
         "f=src/auth/login.rs; echo x > \"$f\"",
@@ -138,6 +137,8 @@ fn the_shell_is_no_way_around_it() {
         "python3 -c \"open('src/auth/login.rs', 'w')\"",
         "rm -rf *",
         "bash <<'EOF'\nrm src/auth/login.rs\nEOF",
+        "grep -rl login src | xargs sed -i s/login/x/",
+        "git ls-files src | head -n 9 | xargs rm",
     ] {
         assert!(refused(&world, "s2", "Bash", bash(command)).is_some(), "{command}");
         assert_eq!(refused(&world, "s1", "Bash", bash(command)), None, "{command}");
@@ -151,6 +152,10 @@ fn the_shell_is_no_way_around_it() {
         "sed -i s/a/b/ README.md",
         "git add -A && git commit -m x",
         "git stash",
+        "git checkout -- src/auth/login.rs",
+        "rm src/auth/nobody.rs",
+        "mkdir -p src/auth",
+        "[ -f src/auth/login.rs ] || touch src/auth/login.rs",
         "cargo test",
         "rm $FILE",
     ] {
@@ -162,7 +167,11 @@ fn the_shell_is_no_way_around_it() {
         [consort] Blocked: `git add` includes all that is uncommitted here, and src/auth/ is reserved by Falcon (claude on main), just now: "rewriting the login". Name your own paths instead.
         Options: ask (consort send Falcon '…') · wait up to 90 s (consort wait --timeout 90s '$WORLD/shop/src/auth/') · if unanswered, the same path with consort holds contest · do something else. Do not get around this with another tool."#]]
     .assert_eq(&refused(&world, "s2", "Bash", bash("git add -A && git commit -m x")).unwrap());
-    assert!(refused(&world, "s2", "Bash", bash("git stash")).is_some());
+    for command in ["git stash", "git checkout -- src/auth/login.rs"] {
+        assert!(refused(&world, "s2", "Bash", bash(command)).is_some(), "{command}");
+    }
+    // Git itself would not go over it.
+    assert_eq!(refused(&world, "s2", "Bash", bash("git switch other")), None);
     assert_eq!(refused(&world, "s2", "Bash", bash("git add README.md && git commit -m x")), None);
 }
 
@@ -190,7 +199,8 @@ fn neither_links_nor_odd_names_nor_other_repositories_are_a_way_around_it() {
         "rm src/auth/a",
         "ln -sf x src/auth/a",
         "mv -f README.md src/auth/a",
-        "sed -i s/x/y/ lnk",
+        "sed -i --follow-symlinks s/x/y/ lnk",
+        "tee lnk",
         "cd 'src/auth/[slug]' && rm *.ts",
         "rm -rf vendor",
         "rm -rf .",
@@ -200,7 +210,9 @@ fn neither_links_nor_odd_names_nor_other_repositories_are_a_way_around_it() {
     let in_slug = json!({ "session_id": "s2", "cwd": at("src/auth/[slug]"), "tool_name": "Bash",
         "tool_input": { "command": "rm *.ts" } });
     assert!(world.hook("PreToolUse", &in_slug).stdout.contains("deny"));
-    assert_eq!(refused(&world, "s2", "Bash", bash("rm lnk")), None, "the link is free");
+    for command in ["rm lnk", "sed -i s/x/y/ lnk"] {
+        assert_eq!(refused(&world, "s2", "Bash", bash(command)), None, "the link is free");
+    }
     assert!(refused(&world, "s2", "Edit", edit(&world, "vendor/sub/f")).is_some());
 
     // The outer repository's hold covers what is inside.

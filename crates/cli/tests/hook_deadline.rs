@@ -213,7 +213,7 @@ fn long_commands_and_broken_text_are_guarded() {
                            "tool_input": { "command": command } });
         world.hook("PreToolUse", &call).stdout
     };
-    let long = format!("echo {} > /dev/null; sed -i s/a/b/ src/auth/login.rs", "x".repeat(40_000));
+    let long = format!("echo {} > /dev/null; tee src/auth/login.rs", "x".repeat(40_000));
     assert!(told(&long).contains("reserved by Falcon"));
     let document = format!("cat > src/auth/login.rs <<'EOF'\n{}\nEOF\n", "let x = \"$(`{\";\n".repeat(8_000));
     assert!(told(&document).contains("reserved by Falcon"));

@@ -124,6 +124,26 @@ fn world() -> Sealed {
 }
 
 #[test]
+fn what_others_hold_is_waited_for_and_what_they_changed_is_given_back() {
+    let world = world();
+    let (mut falcon, mut raven) = (Client::start(&world, Some("s1")), Client::start(&world, Some("s2")));
+    assert_eq!(raven.call("reserve", json!({ "what": ["a.txt"] })).0, "Yours: a.txt.");
+    let wait = |seconds: u64| json!({ "what": ["a.txt"], "wait": true, "timeout_s": seconds });
+    assert!(falcon.call("reserve", wait(1)).1);
+    let waiting = std::thread::spawn(move || (falcon.call("reserve", wait(60)), falcon));
+    assert_eq!(raven.call("release", json!({})).0, "Released: a.txt.");
+    let ((yours, _), mut falcon) = waiting.join().unwrap();
+    assert_eq!(yours, "Yours: a.txt.");
+    let path = world.project().join("a.txt");
+    std::fs::write(&path, "mine\n").unwrap();
+    world.told("s1", "PostToolUse", &json!({ "tool_name": "Edit", "tool_input": { "file_path": path } }));
+    std::fs::write(&path, "theirs\n").unwrap();
+    let (shown, _) = falcon.call("restore", json!({ "path": "a.txt" }));
+    assert!(shown.starts_with("Restored a.txt") && shown.contains("-theirs\n+mine"), "{shown}");
+    assert_eq!(std::fs::read_to_string(&path).unwrap(), "mine\n");
+}
+
+#[test]
 fn a_registered_session_is_itself() {
     let world = world();
     let mut falcon = Client::start(&world, Some("s1"));

@@ -3,6 +3,9 @@
 use std::path::Path;
 use std::path::PathBuf;
 use std::sync::Mutex;
+use std::sync::OnceLock;
+use std::time::Duration;
+use std::time::Instant;
 
 use consort_core::claims::Extent;
 use consort_core::claims::Needs;
@@ -99,11 +102,15 @@ pub enum Look {
 /// How many programs are asked for one command.
 const MOST_QUESTIONS: usize = 4;
 
+/// After so long no other is asked: a hook has two seconds in all.
+const LONGEST_ASKING: Duration = Duration::from_millis(500);
+
 /// The programs that were asked, each once.
 struct Asked<'a> {
     program: AskProgram,
     cwd: &'a Path,
     answers: Mutex<Vec<Answered>>,
+    began: OnceLock<Instant>,
 }
 
 /// A question in words, and its answer.
@@ -116,7 +123,8 @@ impl Asked<'_> {
         if let Some((_, answer)) = answers.iter().find(|(known, _)| *known == words) {
             return answer.clone();
         }
-        if answers.len() >= MOST_QUESTIONS {
+        let is_late = self.began.get_or_init(Instant::now).elapsed() > LONGEST_ASKING;
+        if answers.len() >= MOST_QUESTIONS || is_late {
             return None;
         }
         let Question { directory, program, arguments, input } = question;
@@ -150,7 +158,7 @@ pub fn command_files(
         let files = cwd.ancestors().map(|dir| dir.join(".git/config")).chain(of_user);
         files.filter_map(|file| script(&file)).find_map(|config| consort_shell::git_alias(&config, name))
     };
-    let asked = Asked { program: ask, cwd, answers: Mutex::default() };
+    let asked = Asked { program: ask, cwd, answers: Mutex::default(), began: OnceLock::new() };
     let ask = |question: &Question<'_>| asked.ask(question);
     let entries = |path: &str| names(&cwd.join(path));
     let here = Here {

@@ -1,7 +1,8 @@
 //! The shell kernel: which files a shell command would write, read from its text alone.
 //!
-//! Nothing is run; of the disk, only what the command itself would read as a script, a
-//! patch or a makefile is looked at, where the caller lets it be. The text goes through bash's own
+//! Nothing is run here. What the command itself would read as a script, a patch or a
+//! makefile, which names are in a directory, and what programs print that only read
+//! (`ask`), the caller may tell. The text goes through bash's own
 //! grammar, because quoting, here-documents, substitutions and `[[ a > b ]]`
 //! are grammar: a pattern that finds `> b` in a line also finds it in a commit
 //! message, and misses it in `tee`. Then every program that is known is asked

@@ -47,6 +47,11 @@ const ELEVATES: &[&str] = &[
     "batch",
     "crontab",
     "ping",
+    // They refuse a configuration whose owner they do not know.
+    "ssh",
+    "scp",
+    "sftp",
+    "sshfs",
     "tmux",
     "screen",
     "snap",
@@ -140,7 +145,7 @@ const RUNNERS: &[&str] = &[
 
 /// Whether a program should run in no view of its own, and why.
 pub(crate) fn outside(name: &str, words: &[Word]) -> Option<Outside> {
-    if ELEVATES.contains(&name) {
+    if ELEVATES.contains(&name) || name == "git" && goes_out(words) {
         return Some(Outside::Elevates);
     }
     let is_runner = RUNNERS.contains(&name);
@@ -155,6 +160,15 @@ pub(crate) fn outside(name: &str, words: &[Word]) -> Option<Outside> {
     };
     let stays = STAYS.contains(&name) || words.iter().filter_map(Word::text).any(stays);
     stays.then_some(Outside::Stays)
+}
+
+/// Whether git talks to another machine. It does that through ssh, which runs nowhere but
+/// where the files of its configuration belong to root.
+fn goes_out(words: &[Word]) -> bool {
+    const TALKS: &[&str] = &["pull", "push", "fetch", "clone", "ls-remote"];
+    let mut words = words.iter().filter_map(Word::text).filter(|word| !word.starts_with('-'));
+    let is_local = |word: &str| word.starts_with(['.', '/']) || word.starts_with("file:");
+    words.next().is_some_and(|verb| TALKS.contains(&verb)) && !words.any(is_local)
 }
 
 #[cfg(test)]
@@ -190,6 +204,8 @@ mod tests {
             "cd x && podman run a",
             "bash -c 'su - bob'",
             "npm run dev && sudo true",
+            "git pull --rebase origin main",
+            "scp a host:b",
         ] {
             assert_eq!(outside_of(command), Some(Outside::Elevates), "{command}");
         }
@@ -218,6 +234,7 @@ mod tests {
             "./gen.sh &> log",
             "a || b",
             "git log --oneline",
+            "git pull ../other main",
             "python3 -c \"print('look at the screen & serve')\"",
             "ls *.rs | sed 's/x/mv & y/' | sh",
             "git commit -m 'mount the docker batch'",

@@ -2,6 +2,7 @@
 
 use crate::output;
 use crate::place::Place;
+use crate::programs;
 use crate::programs::args::Args;
 use crate::programs::args::Options;
 use crate::walk::Walk;
@@ -26,6 +27,9 @@ pub(super) fn assign(walk: &mut Walk<'_>, name: &str, args: &[Word]) {
     ];
     if SETS.contains(&name) && args.contains(&Word::Unknown) {
         return walk.variables.forget();
+    }
+    if name == "export" && args.iter().filter_map(Word::shape).any(programs::is_telling) {
+        walk.doubt();
     }
     match name {
         "export" | "declare" | "local" | "readonly" | "typeset" => {

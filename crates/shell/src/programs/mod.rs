@@ -195,8 +195,36 @@ pub(crate) use scripts::found;
 
 /// Whether an assignment makes a program do more than its arguments say.
 pub(crate) fn is_telling(assignment: &str) -> bool {
-    const TELLING: &[&str] =
-        &["GIT_EDITOR=", "GIT_SEQUENCE_EDITOR=", "EDITOR=", "VISUAL=", "TMPDIR=", "BASH_ENV=", "PERL5OPT="];
+    const TELLING: &[&str] = &[
+        "GIT_EDITOR=",
+        "GIT_SEQUENCE_EDITOR=",
+        "EDITOR=",
+        "VISUAL=",
+        "TMPDIR=",
+        "BASH_ENV=",
+        "ENV=",
+        "PERL5OPT=",
+        "RUBYOPT=",
+        "PYTHONSTARTUP=",
+        "PYTHONPATH=",
+        "NODE_OPTIONS=",
+        "LD_PRELOAD=",
+        "LD_LIBRARY_PATH=",
+        "PATH=",
+        "GIT_SSH_COMMAND=",
+        "GIT_SSH=",
+        "GIT_EXTERNAL_DIFF=",
+        "GIT_PAGER=",
+        "GIT_CONFIG",
+        "PAGER=",
+        "MANPAGER=",
+        "LESSOPEN=",
+        "PROMPT_COMMAND=",
+        "GIT_ASKPASS=",
+        "RUSTC_WRAPPER=",
+        "MAKEFLAGS=",
+        "npm_config_",
+    ];
     moves_git(assignment) || TELLING.iter().any(|name| assignment.starts_with(name))
 }
 
