@@ -31,6 +31,9 @@ use crate::words::Word;
 
 /// A command of the shell: a function of the text, or a program.
 pub(crate) fn call(walk: &mut Walk<'_>, words: &[Word]) {
+    if let Some((Word::Text(name), args)) = words.split_first() {
+        walk.note_outside(outside::outside(name, args));
+    }
     let is_function = words
         .split_first()
         .is_some_and(|(name, args)| name.text().is_some_and(|name| walk.calls(name, args)));

@@ -173,19 +173,12 @@ struct Source<'a> {
 }
 
 impl Source<'_> {
-    /// A script in a file. Of one that the text did not make, only what it does in any case
-    /// is taken from it.
+    /// A script that the text itself has made. What one of the repository's does depends on
+    /// more than it tells.
     fn file(&mut self, walk: &mut Walk<'_>, script: &Word) {
-        let Some(path) = script.text() else { return };
-        let Some(text) = walk.file(path) else { return };
-        let is_made = walk.has_made(path);
-        match self.by {
-            _ if is_made => self.scan(walk, &text),
-            "python" | "python3" => {
-                let is_outer = |line: &&str| !line.starts_with([' ', '\t', '#', ')']);
-                self.scan(walk, &text.lines().filter(is_outer).collect::<Vec<_>>().join("\n"));
-            }
-            _ => {}
+        let Some(path) = script.text().filter(|path| walk.has_made(path)) else { return };
+        if let Some(text) = walk.file(path) {
+            self.scan(walk, &text);
         }
     }
 
