@@ -109,8 +109,10 @@ pub const ASKED: &[&str] = &[
 ];
 
 /// The MCP tools that need no permission. All are: what weakens protection is no tool.
-pub const ALLOWED_TOOLS: &[&str] =
-    &["act", "explain", "handoff", "inbox", "query", "radar", "release", "reserve", "send", "task", "who"];
+pub const ALLOWED_TOOLS: &[&str] = &[
+    "act", "explain", "handoff", "inbox", "query", "radar", "release", "reserve", "restore", "send", "task",
+    "who",
+];
 
 /// How many rules a CLI gets that has them for commands and for tools.
 pub const RULES: usize = ALLOWED.len() + ALLOWED_TOOLS.len();

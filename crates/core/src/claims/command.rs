@@ -8,6 +8,19 @@ use crate::Timestamp;
 use crate::host::Process;
 use crate::presence::SessionId;
 
+/// What must be at a path for a program to write it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Needs {
+    #[default]
+    Nothing,
+    /// Nothing there: `mkdir`, `cp -n`.
+    Absent,
+    /// Something there: `rm -r`, `chmod`.
+    Present,
+    /// Something there that is no directory: `rm`, `sed -i`.
+    File,
+}
+
 /// A call of a tool that runs a command.
 #[derive(Clone, Copy, Debug)]
 pub struct CommandCall<'a> {

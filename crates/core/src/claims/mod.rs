@@ -28,6 +28,7 @@ mod wording;
 
 pub use command::CommandCall;
 pub use command::CommandKind;
+pub use command::Needs;
 pub use command::RunningCommand;
 pub use command::Trespass;
 pub use command::Waiting;
@@ -48,7 +49,6 @@ pub use model::HoldRequest;
 pub use model::HoldView;
 pub use model::HoldsOutcome;
 pub use model::Mode;
-pub use model::Needs;
 pub use model::Obstacle;
 pub use model::Overlap;
 pub use model::PathOutcome;

@@ -10,6 +10,7 @@ use serde::Serialize;
 use serde::Serializer;
 
 use super::Case;
+use super::Needs;
 use super::Pattern;
 use crate::Timestamp;
 use crate::journal::Actor;
@@ -329,19 +330,6 @@ pub struct Target {
     pub needs: Needs,
     /// For [`Extent::Commits`]: what `git diff` is to be asked for.
     pub range: Vec<String>,
-}
-
-/// What must be at a path for a program to write it.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Needs {
-    #[default]
-    Nothing,
-    /// Nothing there: `mkdir`, `cp -n`.
-    Absent,
-    /// Something there: `rm -r`, `chmod`.
-    Present,
-    /// Something there that is no directory: `rm`, `sed -i`.
-    File,
 }
 
 /// How far a write reaches.
