@@ -14,6 +14,8 @@ use std::process::Child;
 use std::process::Command;
 use std::process::Stdio;
 use std::sync::OnceLock;
+use std::sync::atomic::AtomicBool;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 use std::time::Instant;
 
@@ -38,6 +40,9 @@ use consort_core::project::Project;
 use consort_host::Machine;
 use consort_sqlite::Access;
 use consort_sqlite::Store;
+use rustix::process::Pid;
+use rustix::process::WaitId;
+use rustix::process::WaitIdOptions;
 
 /// A program of this workspace, built for release and copied, as installing it
 /// does: what a linker has written piece by piece takes a twelfth longer to
@@ -240,13 +245,33 @@ pub fn sealed(command: &mut Command, stdin: &Path) {
         .stderr(Stdio::null());
 }
 
+/// Whether [`once`] tells processor time.
+static IN_PROCESSOR_TIME: AtomicBool = AtomicBool::new(false);
+
+/// From now on [`once`] tells how long a process had a processor, in its own code and in the
+/// kernel's, from its start to its end. Other work on the machine changes that far less than how
+/// long it takes. Linux.
+pub fn measure_processor_time() {
+    IN_PROCESSOR_TIME.store(true, Ordering::Relaxed);
+}
+
 /// Spawn and wait.
 pub fn once(command: &mut Command) -> Duration {
     let start = Instant::now();
-    let status = command.status().unwrap();
+    let mut child = command.spawn().unwrap();
+    let processor_time = IN_PROCESSOR_TIME.load(Ordering::Relaxed).then(|| processor_time(&child));
+    let status = child.wait().unwrap();
     let took = start.elapsed();
     assert!(status.success(), "{command:?}: {status}");
-    took
+    processor_time.unwrap_or(took)
+}
+
+/// Read off the process after its end and before it is reaped.
+fn processor_time(child: &Child) -> Duration {
+    let end = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT;
+    rustix::process::waitid(WaitId::Pid(Pid::from_child(child)), end).unwrap();
+    let times = fs::read_to_string(format!("/proc/{}/schedstat", child.id())).unwrap();
+    Duration::from_nanos(times.split(' ').next().unwrap().parse().unwrap())
 }
 
 /// `processes` threads, each running `turns` commands one after the other:

@@ -48,6 +48,10 @@ fn main() {
     let _ = ["consort", "floor", "bench"].map(release);
     let has = |word: &str| arguments.iter().any(|argument| argument == word);
     let quick = has("--quick");
+    if has("--cpu") {
+        consort_bench::measure_processor_time();
+        println!("of single processes: processor time, not how long they took\n");
+    }
     let rounds = if quick { 60 } else { 1_000 };
     // One part, where it is named; else all.
     let parts = ["claims", "messages", "convergence", "mcp", "knowledge", "disk", "hooks"];

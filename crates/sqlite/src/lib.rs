@@ -25,6 +25,7 @@ pub use migrations::SCHEMA;
 pub use open::Access;
 pub use open::Store;
 
+use std::cell::Cell;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -51,6 +52,8 @@ pub struct SqliteTx<'t> {
     /// Whose flags are known to be up. Only who holds the write lock lowers one.
     raised: Vec<SessionId>,
     is_writer: bool,
+    /// Whether anything was written.
+    is_changed: Cell<bool>,
     /// Held by writers until the transaction is over.
     _lock: Option<write_lock::WriteLock>,
 }
@@ -103,7 +106,9 @@ impl SqliteTx<'_> {
     /// whether what is published is this transaction's.
     fn commit_and_tell(&mut self) -> Result<bool, StoreError> {
         let concerned = &self.after.publish;
-        let text = match self.is_writer {
+        // A session that goes on changes nothing as a rule: then what is published stands.
+        let is_idle = !self.is_changed.get() && *concerned == Concerned::default();
+        let text = match self.is_writer && !is_idle {
             true => self.ask(|tx| published_lines::render(&self.store.path, tx, concerned))?,
             false => None,
         };
@@ -113,7 +118,7 @@ impl SqliteTx<'_> {
                 let former = if concerned.all { Former::IsStale } else { Former::IsCurrent };
                 published::write(&self.store.path, &self.tx, former, text.lines().collect())
             }
-            None => self.is_writer && published::restamp(&self.store.path, &self.tx),
+            None => self.is_writer && !is_idle && published::restamp(&self.store.path, &self.tx),
         };
         let after = std::mem::take(&mut self.after);
         after.lower(&self.files);
@@ -134,6 +139,7 @@ impl SqliteTx<'_> {
         if found > SCHEMA {
             return Err(StoreError::Newer { found, known: SCHEMA });
         }
+        self.is_changed.set(true);
         self.ask(change)
     }
 

@@ -131,6 +131,7 @@ impl Store {
             after: After { publish, ..After::default() },
             raised: Vec::new(),
             is_writer,
+            is_changed: Cell::new(false),
             _lock: lock,
         })
     }

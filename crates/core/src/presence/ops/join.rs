@@ -27,6 +27,7 @@ use crate::presence::LeaveReason;
 use crate::presence::PresenceError;
 use crate::presence::newcomer::Newcomer;
 use crate::presence::rules;
+use crate::presence::wording;
 use crate::side_files::SideFiles;
 use crate::tasks;
 use crate::tasks::SpecRef;
@@ -43,7 +44,7 @@ impl App {
             let pid = agent.location.process.pid;
             return Err(PresenceError::RunsElsewhere { session: request.session.clone(), pid });
         }
-        let (_, outcome) = self.admit(request, |_, _| true, &|_| None)?;
+        let (_, outcome) = self.admit(request, |_, _| true, &|_| None, usize::MAX)?;
         let outcome = outcome.ok_or(PresenceError::NotRegistered)?;
         self.note_roster_told(&outcome.agent.session, &outcome.others);
         Ok(outcome)
@@ -62,16 +63,18 @@ impl App {
         let session = request.session.clone();
         let welcome =
             move |settings: &HookSettings, known| rules::is_welcome(settings, &session, known, begins);
-        self.admit(request, welcome, environment)
+        self.admit(request, welcome, environment, wording::SHOWN)
     }
 
     /// `welcome` decides from the settings and, if the session is known, why
-    /// it left (`None`: it has not).
+    /// it left (`None`: it has not). What they do is looked up of so many others only, the
+    /// first by name: a start among fifty would read fifty files to tell of eight.
     fn admit(
         &mut self,
         request: &JoinRequest,
         welcome: impl Fn(&HookSettings, Option<Option<LeaveReason>>) -> bool,
         environment: &dyn Fn(&str) -> Option<String>,
+        most_seen: usize,
     ) -> Result<(HookSettings, Option<JoinOutcome>), PresenceError> {
         let now = self.host.now();
         let place = self.host.place(&request.cwd);
@@ -99,7 +102,7 @@ impl App {
             // Their names are free, and their leaving is news of its own.
             drop(tx);
             self.record_departures()?;
-            return self.admit(request, welcome, environment);
+            return self.admit(request, welcome, environment, most_seen);
         }
         let newcomer = Newcomer {
             request,
@@ -130,8 +133,12 @@ impl App {
         let (joined, goes_on) = (newcomer.me.is_none(), newcomer.goes_on());
         begin(&*files, &agent, joined, now)?;
         let here = newcomer.others.into_iter().filter(|agent| agent.project.id == project);
-        let mut others = see(&*self.host, &*files, here.collect());
+        let mut here: Vec<Agent> = here.collect();
+        here.sort_by(|one, other| one.name.cmp(&other.name));
+        let unseen = here.split_off(here.len().min(most_seen));
+        let mut others = see(&*self.host, &*files, here);
         others.sort_by(rules::by_attention);
+        others.extend(unseen.into_iter().map(|agent| rules::see(agent, None)));
         Ok((settings, Some(JoinOutcome { agent, joined, goes_on, others })))
     }
 }
