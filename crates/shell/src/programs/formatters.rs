@@ -178,6 +178,10 @@ pub(super) fn run(walk: &mut Walk<'_>, name: &str, words: &[Word]) -> bool {
             return true;
         }
     }
+    if name == "cargo" {
+        // It looks for the package above, too.
+        walk.doubt();
+    }
     match formatter.bare {
         Bare::Everything if paths.is_empty() => write(walk, &Word::Text(".".into()), name, &by),
         _ => paths.iter().for_each(|path| write(walk, path, name, &by)),
