@@ -106,6 +106,7 @@ fn reservations_are_all_or_none_and_explained() {
         Falcon$ consort reserve src/auth config.yaml --reason the login
         Reserved src/auth/ (#1).
         Reserved config.yaml (#2).
+        [stderr] Note: config.yaml does not exist. It is reserved as a file; a directory ends in `/`.
         [exit 0]
         Raven$ consort reserve docs/ src/**/*.rs ./config.yaml
         [stderr] Error: `src/auth/` is held by Falcon (claude on main): "the login"; `config.yaml` is held by Falcon (claude on main): "the login"
@@ -125,6 +126,7 @@ fn reservations_are_all_or_none_and_explained() {
         [exit 7]
         Raven$ consort reserve /tmp/../etc/consort-example
         Reserved /etc/consort-example (#1).
+        [stderr] Note: /tmp/../etc/consort-example is outside this project.
         [exit 0]
         you$ consort holds list
         Reserved:

@@ -163,9 +163,14 @@ fn a_registered_session_is_itself() {
     let (refused, is_error) = falcon.call("reserve", json!({ "what": ["src/a.rs"] }));
     assert!(is_error && refused.contains("Raven") && refused.contains("Hint: "), "{refused}");
     let (why, _) = falcon.call("explain", json!({ "path": "src/a.rs" }));
-    assert_eq!(why, "You may not write it.\nsrc/ is held by Raven: \"mine\"");
+    assert_eq!(why, "You may not write it.\nsrc/ is reserved by Raven: \"mine\"");
     assert_eq!(raven.call("release", json!({})).0, "Released: src/.");
     assert_eq!(falcon.call("radar", json!({})).0, "Nobody is heading for where another is.");
+    assert!(raven.call("inbox", json!({ "thread": 1 })).0.contains("> hi"));
+    assert!(raven.call("inbox", json!({ "sent": true })).0.contains("to Falcon (waiting)"));
+    assert!(raven.call("inbox", json!({ "all": true })).0.contains("> hello"));
+    assert!(falcon.call("who", json!({ "agent": "rav" })).0.starts_with("Raven, claude"));
+    assert!(falcon.call("radar", json!({ "show": 9 })).0.contains("there is no prediction 9"));
     let (handoff, _) = falcon.call("handoff", json!({ "agent": "Raven" }));
     assert!(handoff.starts_with("Raven in $WORLD/shop") || handoff.starts_with("Raven in /"), "{handoff}");
 

@@ -290,32 +290,20 @@ fn the_json_is_a_contract() {
     agent["project"]["id"] = "commit:…".into();
     expect![[r#"
         {
-          "agents": [
+          "at": "…",
+          "items": [
             {
-              "activity": null,
               "branch": "main",
-              "joined_at": 0,
-              "kind": "test",
-              "last_active": 0,
+              "cli": "test",
+              "doing": null,
+              "joined_at": "…",
+              "last_active_at": "…",
               "left": null,
-              "location": {
-                "cwd": "$WORLD/shop",
-                "machine": "…",
-                "process": {
-                  "pid": 0,
-                  "program": "…",
-                  "start": "…"
-                },
-                "terminal": {
-                  "pane": null,
-                  "program": null,
-                  "tmux": null,
-                  "window": null
-                },
-                "worktree": "$WORLD/shop"
-              },
+              "machine": "…",
               "model": null,
               "name": "Raven",
+              "pane": null,
+              "pid": 0,
               "project": {
                 "id": "commit:…",
                 "name": "shop"
@@ -325,16 +313,14 @@ fn the_json_is_a_contract() {
               "session": "s-Raven",
               "status": "idle",
               "subagents": [],
+              "task": null,
+              "tty": null,
               "unread": 0,
               "waiting_for": null,
+              "worktree": "$WORLD/shop",
               "you": true
             }
-          ],
-          "at": 0,
-          "project": {
-            "id": "commit:…",
-            "name": "shop"
-          }
+          ]
         }"#]]
     .assert_eq(&serde_json::to_string_pretty(&who).unwrap());
 }

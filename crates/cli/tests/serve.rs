@@ -107,25 +107,44 @@ fn the_outcomes_are_served_as_json() {
     assert_eq!(names, ["Falcon", "Raven"]);
 
     let (status, sent) = site.post("send", &json!({ "to": ["Raven"], "text": "hello" }));
-    assert_eq!((status, &sent["to"][0]["name"]), (200, &json!("Raven")));
+    assert_eq!((status, &sent["message"]["to"][0]["name"]), (200, &json!("Raven")));
     assert!(world.run_as(Some("s2"), &["inbox"]).stdout.contains("> hello"));
     world.run_as(Some("s2"), &["send", "@me", "hi"]);
     let (_, inbox) = site.get("inbox");
-    assert_eq!(inbox[0]["text"], "hi");
+    assert_eq!(inbox["items"][0]["text"], "hi");
     // It waits until it was really shown.
-    assert_eq!(site.get("inbox").1, inbox);
-    let id = inbox[0]["id"].clone();
-    assert_eq!(site.post("read", &json!({ "messages": [id] })), (200, json!({ "read": [id] })));
-    assert_eq!(site.get("inbox").1, json!([]));
-    assert_eq!(site.get("sent").1[0]["receipts"][0]["state"], "read", "{}", site.get("sent").1);
-    assert_eq!(site.get(&format!("thread/{}", id.as_str().unwrap())).1[0]["text"], "hi");
+    assert_eq!(site.get("inbox").1["items"], inbox["items"]);
+    let id = inbox["items"][0]["id"].clone();
+    let (status, read) = site.post("inbox/read", &json!({ "messages": [id] }));
+    assert_eq!((status, &read["items"]), (200, &json!([id])));
+    assert_eq!(site.get("inbox").1["items"], json!([]));
+    assert_eq!(site.get("inbox/all").1["items"][0]["text"], "hi");
+    assert_eq!(site.get("inbox/sent").1["items"][0]["receipts"][0]["state"], "read");
+    assert_eq!(site.get(&format!("inbox/thread/{}", id.as_str().unwrap())).1["items"][0]["text"], "hi");
+    let number = site.get("inbox/all").1["items"][0]["number"].clone();
+    let (status, _) = site.post(&format!("reply/{number}?project=shop"), &json!({ "text": "hi back" }));
+    assert_eq!(status, 200);
 
     world.run_as(Some("s1"), &["reserve", "src/", "--reason", "mine"]);
-    assert_eq!(site.get("claims?project=shop").1["holds"][0]["name"], "Falcon");
+    assert_eq!(site.get("holds?project=shop").1["items"][0]["holder"]["name"], "Falcon");
+    assert_eq!(site.get("who/Falcon").1["agent"]["cli"], "claude");
+    let cwd = world.project();
+    let explain = format!("explain?path=src/a.rs&cwd={}", cwd.display());
+    assert_eq!(site.get(&explain).1["path"]["reserved"], true);
+    let (status, held) = site.post("reserve", &json!({ "cwd": cwd, "paths": ["docs/"], "ttl_s": 60 }));
+    assert_eq!((status, &held["items"][0]["holder"]), (200, &json!("person")));
+    assert_eq!(site.post("reserve", &json!({ "cwd": cwd, "paths": ["src/"] })).0, 409);
+    assert_eq!(site.post("holds/contest", &json!({ "cwd": cwd, "paths": ["src/"] })).0, 200);
+    assert_eq!(site.post("release", &json!({ "cwd": cwd })).1["items"].as_array().unwrap().len(), 1);
+    std::fs::write(cwd.join("spec.md"), "- [ ] T-1: first\n").unwrap();
+    let task = json!({ "cwd": cwd, "spec": "spec.md" });
+    assert_eq!(site.post("task/next", &task).1["task"]["id"], "T-1");
+    assert_eq!(site.post("task/done", &task).0, 200);
+    assert_eq!(site.get("radar/history?project=shop").1["items"], json!([]));
     assert_eq!(site.get("radar?project=shop").0, 200);
-    assert_eq!(site.get("handoff/Raven").1["name"], "Raven");
-    assert_eq!(site.get("tasks").1, json!([]));
-    assert_eq!(site.get("journal?limit=1").1[0]["changes"].as_array().unwrap().len(), 1);
+    assert_eq!(site.get("agent/handoff/Raven").1["handoff"]["name"], "Raven");
+    assert!(site.get("task").1["items"].is_array());
+    assert_eq!(site.get("journal?limit=1").1["items"].as_array().unwrap().len(), 1);
 }
 
 #[test]
@@ -147,11 +166,11 @@ fn what_is_wrong_is_refused_with_a_hint() {
         (400, "POST /api/send", r#"{"to": ["Nobody"], "text": "x"}"#),
         (400, "POST /api/send", r#"{"to": ["Raven"], "text": "x", "typ": "info"}"#),
         (400, "POST /api/send", r#"{"to": ["Raven"], "text": "x", "type": "gossip"}"#),
-        (400, "POST /api/read", r#"{"numbers": "all"}"#),
+        (400, "POST /api/inbox/read", r#"{"numbers": "all"}"#),
     ] {
         let (found, problem) = site.ask(line, &["host: localhost", &site.bearer()], body);
         assert_eq!(found, status, "{line} {body}: {problem}");
-        assert!(problem["message"].is_string() && problem["hints"].is_array(), "{problem}");
+        assert!(problem["error"]["message"].is_string() && problem["error"]["hints"].is_array(), "{problem}");
     }
     let wrong = "authorization: Bearer 00000000000000000000000000000000";
     for (status, path, headers) in [
@@ -218,7 +237,10 @@ print(urllib.request.urlopen(request).read().decode())
     let ran = world.ran(&mut python);
     assert_eq!(ran.code, 0, "{ran}");
     let (_, inbox) = site.get("inbox");
-    assert_eq!((&inbox[0]["text"], &inbox[0]["from"]["name"]), (&json!("it is me"), &json!("Heron")));
+    assert_eq!(
+        (&inbox["items"][0]["text"], &inbox["items"][0]["from"]["name"]),
+        (&json!("it is me"), &json!("Heron"))
+    );
 }
 
 /// Nor does it become the person by hiding where a call comes from.
@@ -302,7 +324,7 @@ fn the_person_reaches_all_of_a_project() {
     let world = world();
     let site = HttpServer::start(&world);
     let (status, sent) = site.post("send?project=shop", &json!({ "to": ["all"], "text": "hello" }));
-    assert_eq!((status, sent["to"].as_array().unwrap().len()), (200, 2), "{sent}");
+    assert_eq!((status, sent["message"]["to"].as_array().unwrap().len()), (200, 2), "{sent}");
     assert_eq!(site.ask("GET /api/events?after=zz", &["host: localhost", &site.bearer()], "").0, 400);
 }
 
@@ -436,7 +458,7 @@ fn mail_in_an_answer_that_was_lost_is_shown_again() {
     let world = world();
     let site = HttpServer::start(&world);
     let who = called(&site, "who", json!({}));
-    let agents = who["structuredContent"]["agents"].as_array().unwrap();
+    let agents = who["structuredContent"]["items"].as_array().unwrap();
     let me = agents.iter().find(|agent| agent["you"] == true).unwrap()["name"].as_str().unwrap();
     world.run_as(Some("s2"), &["send", me, "look here"]);
     let is_read = || {

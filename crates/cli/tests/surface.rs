@@ -5,7 +5,9 @@
 
 use consort_testkit::Ran;
 use consort_testkit::Sealed;
+use expect_test::expect;
 use serde_json::Value;
+use serde_json::json;
 
 fn world() -> Sealed {
     let world = Sealed::new(env!("CARGO_BIN_EXE_consort"));
@@ -264,6 +266,24 @@ fn without_a_command_an_agent_gets_a_summary_with_a_next_step() {
     assert!(piped.stdout.contains("Next"), "{piped}");
 }
 
+/// What `consort` alone shows in a terminal that was made for it, where `q` is typed.
+fn shown_in_a_terminal(world: &Sealed, session: Option<&str>) -> String {
+    let mut python = world.command("python3");
+    python.args(["-c", "import pty, sys; pty.spawn(sys.argv[1:])"]).arg(world.program());
+    python.env("TERM", "xterm").envs(session.map(|session| ("CONSORT_SESSION", session)));
+    world.ran_with(&mut python, b"q\n").stdout
+}
+
+#[test]
+fn without_a_command_the_person_gets_the_live_view_and_an_agent_in_a_terminal_does_not() {
+    let world = world();
+    let live = shown_in_a_terminal(&world, None);
+    assert!(live.contains("q quits") && live.contains("GrandZenith"), "{live}");
+    let made_by_an_agent = shown_in_a_terminal(&world, Some("s1"));
+    assert!(made_by_an_agent.contains("Next"), "{made_by_an_agent}");
+    assert!(!made_by_an_agent.contains("q quits"), "{made_by_an_agent}");
+}
+
 #[test]
 fn a_home_that_does_not_exist_is_not_made() {
     let world = Sealed::new(env!("CARGO_BIN_EXE_consort"));
@@ -272,4 +292,133 @@ fn a_home_that_does_not_exist_is_not_made() {
     assert_eq!(ran.code, 1, "{ran}");
     assert!(ran.stderr.contains("does not exist"), "{ran}");
     assert!(!world.path().join("nobody").exists());
+}
+
+#[test]
+fn the_json_of_messages_is_a_contract() {
+    let world = Sealed::new(env!("CARGO_BIN_EXE_consort"));
+    world.git_init();
+    let world = world.with_falcon_and_raven();
+    let pretty = |ran: Ran| {
+        let mut value: Value = serde_json::from_str(&ran.stdout).unwrap();
+        hide_times(&mut value);
+        serde_json::to_string_pretty(&value).unwrap()
+    };
+    world.run_as(None, &["agent", "leave", "--agent", "Raven"]);
+    let send = ["send", "Falcon", "Raven", "-t", "block", "--json", "stuck"];
+    expect![[r#"
+        {
+          "at": "$TIME",
+          "message": {
+            "duplicate": false,
+            "failed": [
+              {
+                "gone": {
+                  "name": "Raven"
+                }
+              }
+            ],
+            "id": "$ID",
+            "number": 1,
+            "project": "$PROJECT",
+            "to": [
+              {
+                "cli": "claude",
+                "machine": "$MACHINE",
+                "name": "Falcon",
+                "session": "s1"
+              }
+            ]
+          }
+        }"#]]
+    .assert_eq(&pretty(world.run_as(None, &send)));
+    expect![[r#"
+        {
+          "at": "$TIME",
+          "items": [
+            {
+              "again": false,
+              "at": "$TIME",
+              "delivered_at": null,
+              "from": {
+                "name": "you",
+                "who": "person"
+              },
+              "id": "$ID",
+              "number": 1,
+              "priority": "urgent",
+              "project": "$PROJECT",
+              "text": "stuck",
+              "to": [
+                {
+                  "cli": "claude",
+                  "machine": "$MACHINE",
+                  "name": "Falcon",
+                  "session": "s1"
+                }
+              ],
+              "type": "block"
+            }
+          ]
+        }"#]]
+    .assert_eq(&pretty(world.run_as(Some("s1"), &["inbox", "--json"])));
+    expect![[r#"
+        {
+          "at": "$TIME",
+          "items": [
+            {
+              "at": "$TIME",
+              "from": {
+                "name": "you",
+                "who": "person"
+              },
+              "id": "$ID",
+              "number": 1,
+              "priority": "urgent",
+              "project": "$PROJECT",
+              "receipts": [
+                {
+                  "at": "$TIME",
+                  "name": "Falcon",
+                  "state": "read",
+                  "to": {
+                    "cli": "claude",
+                    "machine": "$MACHINE",
+                    "name": "Falcon",
+                    "session": "s1"
+                  }
+                }
+              ],
+              "text": "stuck",
+              "to": [
+                {
+                  "cli": "claude",
+                  "machine": "$MACHINE",
+                  "name": "Falcon",
+                  "session": "s1"
+                }
+              ],
+              "type": "block"
+            }
+          ]
+        }"#]]
+    .assert_eq(&pretty(world.run_as(None, &["inbox", "--sent", "--json"])));
+}
+
+fn hide_times(value: &mut Value) {
+    match value {
+        Value::Object(fields) => {
+            for (name, value) in fields {
+                if matches!(name.as_str(), "at" | "delivered_at") && value.is_string() {
+                    *value = json!("$TIME");
+                }
+                if matches!(name.as_str(), "id" | "project" | "machine") && value.is_string() {
+                    *value = json!(format!("${}", name.to_uppercase()));
+                }
+                hide_times(value);
+            }
+        }
+        Value::Array(values) => values.iter_mut().for_each(hide_times),
+        _ => {}
+    }
 }

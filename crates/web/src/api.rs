@@ -1,11 +1,13 @@
 //! The JSON API over HTTP: a route for each verb, answered with its outcome.
 
+use std::path::Path;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use axum::Extension;
 use axum::Router;
 use axum::body::Bytes;
-use axum::extract::Path;
+use axum::extract::Path as Route;
 use axum::extract::Query;
 use axum::extract::State;
 use axum::extract::rejection::QueryRejection;
@@ -14,7 +16,13 @@ use axum::http::StatusCode;
 use axum::response::Response;
 use axum::routing::any;
 use consort_core::App;
+use consort_core::Timestamp;
 use consort_core::call_context::ServedContext;
+use consort_core::claims::HoldRequest;
+use consort_core::claims::Mode;
+use consort_core::claims::ReleaseRequest;
+use consort_core::claims::ReleaseTarget;
+use consort_core::claims::Strength;
 use consort_core::host::ConnectionAddrs;
 use consort_core::journal::Actor;
 use consort_core::journal::ChangeId;
@@ -31,7 +39,9 @@ use consort_core::presence::CallerFacts;
 use consort_core::presence::PresenceError;
 use consort_core::presence::Scope;
 use consort_core::project::Project;
+use consort_core::tasks::CompleteRequest;
 use consort_core::tasks::TaskRequest;
+use consort_core::tasks::TasksOutcome;
 use serde::Deserialize;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -55,7 +65,7 @@ async fn serve(
     ends: Option<Extension<ConnectionAddrs>>,
     Extension(access): Extension<Access>,
     method: Method,
-    Path(verb): Path<String>,
+    Route(verb): Route<String>,
     about: Result<Query<About>, QueryRejection>,
     body: Bytes,
 ) -> Result<Response, Refusal> {
@@ -80,6 +90,9 @@ struct About {
     project: Option<String>,
     after: Option<Seq>,
     limit: Option<usize>,
+    path: Option<String>,
+    /// The directory that a relative path is read from.
+    cwd: Option<String>,
 }
 
 impl About {
@@ -101,74 +114,183 @@ struct ApiCall<'a> {
 type Answer = Result<Vec<u8>, Refusal>;
 
 impl ApiCall<'_> {
+    /// The commands that read, by their own words.
     fn look(&mut self, verb: &[&str]) -> Answer {
+        let project = self.project()?.map(|project| project.id);
         match verb {
             ["version"] => told(json!({ "consort": env!("CARGO_PKG_VERSION") })),
-            ["who"] => self.who(),
-            ["claims"] => {
-                let project = self.project()?.map(|project| project.id);
-                told(self.app.holds(&self.caller, project.as_ref(), 0)?)
+            ["who"] => self.who(None),
+            ["who", agent] => self.who(Some(agent)),
+            ["explain"] => {
+                let (path, cwd) = self.path()?;
+                let outcome = self.app.explain_path(&self.caller, &cwd, &path)?;
+                told(self.app.one("path", &outcome))
             }
-            ["tasks"] => self.tasks(),
-            ["radar"] => {
-                let Some(project) = self.project()? else {
-                    return Err(Refusal::malformed("`project` is missing".into()));
-                };
-                let calls = self.calls;
-                told(self.app.radar(&project.id, &|name| calls.variable(name))?)
+            ["holds"] => {
+                let outcome = self.app.holds(&self.caller, project.as_ref(), 0)?;
+                self.items(&outcome.holds)
             }
-            ["handoff", agent] => told(self.app.handoff(agent)?),
+            ["task"] => self.tasks(),
+            ["radar", rest @ ..] => self.radar(rest),
+            ["agent", "handoff", agent] => {
+                let handoff = self.app.handoff(agent)?;
+                told(self.app.one("handoff", &handoff))
+            }
             ["inbox"] => {
                 let mailbox = self.mailbox()?;
-                told(self.app.inbox(&InboxRequest { mailbox, from: None, peek: true })?)
+                let letters = self.app.inbox(&InboxRequest { mailbox, from: None, peek: true })?;
+                self.items(&letters)
             }
-            ["sent"] => {
+            ["inbox", "all"] => {
+                let mailbox = self.mailbox()?;
+                let received = self.app.received(&mailbox, self.about.limit())?;
+                self.items(&received)
+            }
+            ["inbox", "sent"] => {
                 let from = self.mailbox()?;
-                told(self.app.sent(&from, self.about.limit())?)
+                let sent = self.app.sent(&from, self.about.limit())?;
+                self.items(&sent)
             }
-            ["thread", name] => {
+            ["inbox", "thread", name] => {
                 let name = name.parse().map_err(Refusal::malformed)?;
-                let project = self.project()?.map(|project| project.id);
-                told(self.app.thread(&name, project.as_ref())?)
+                let thread = self.app.thread(&name, project.as_ref())?;
+                self.items(&thread)
             }
             ["journal"] => {
-                let project = self.project()?.map(|project| project.id);
                 let request =
                     TailRequest { after: self.about.after, since: None, project, limit: self.about.limit() };
-                told(self.app.journal_tail(&request)?)
+                let entries = self.app.journal_tail(&request)?;
+                self.items(&entries)
             }
             _ => Err(Refusal::not_found()),
         }
     }
 
+    /// What is likely to collide, and what is known of it.
+    fn radar(&mut self, rest: &[&str]) -> Answer {
+        let Some(project) = self.project()? else {
+            return Err(Refusal::malformed("`project` is missing".into()));
+        };
+        match rest {
+            [] => {
+                let calls = self.calls;
+                let outcome = self.app.radar(&project.id, &|name| calls.variable(name))?;
+                self.items(&outcome.pairs)
+            }
+            ["history"] => {
+                let (past, _) = self.app.past_predictions()?;
+                self.items(&past)
+            }
+            ["merges"] => {
+                let overlaps = self.app.overlaps(Some(&project.id))?;
+                self.items(&overlaps)
+            }
+            [number] => {
+                let number = number.parse().map_err(|_| Refusal::malformed("expected a number".into()))?;
+                let prediction = self.app.prediction(number, &project.id)?;
+                told(self.app.one("prediction", &prediction))
+            }
+            _ => Err(Refusal::not_found()),
+        }
+    }
+
+    /// The commands that change something, by their own words.
     fn act(&mut self, verb: &[&str], body: &[u8]) -> Answer {
         match verb {
             ["send"] => self.send(body_of(body)?),
-            ["read"] => self.read(&body_of(body)?),
+            ["reply", name] => {
+                let reply: Outgoing = body_of(body)?;
+                let name = name.parse().map_err(Refusal::malformed)?;
+                self.send(Outgoing { reply: Some(name), ..reply })
+            }
+            ["inbox", "read"] => self.read(&body_of(body)?),
+            ["reserve"] => {
+                let want: Paths = body_of(body)?;
+                let outcome = self.app.hold(&want.hold(self.caller.clone()))?;
+                self.items(&outcome.holds)
+            }
+            ["release"] => {
+                let want: Paths = body_of(body)?;
+                let outcome = self.app.release(&want.release(self.caller.clone()))?;
+                self.items(&outcome.released)
+            }
+            ["holds", "contest"] => {
+                let want: Paths = body_of(body)?;
+                let path = want.paths.first().map_or("", String::as_str);
+                let hold = self.app.contest(&self.caller, &want.cwd, path, want.reason.as_deref())?;
+                told(self.app.one("reservation", &hold))
+            }
+            ["task", verb] => self.task(verb, body_of(body)?),
             _ => Err(Refusal::not_found()),
         }
     }
 
-    fn who(&mut self) -> Answer {
+    fn task(&mut self, verb: &str, task: Task) -> Answer {
+        let request = TaskRequest {
+            caller: self.caller.clone(),
+            cwd: task.cwd,
+            spec: task.spec,
+            id: task.id,
+            words: task.notes,
+            is_for_new: verb == "next",
+        };
+        let outcome = match verb {
+            "next" | "claim" => self.app.claim_task(&request)?,
+            "drop" => self.app.unclaim_task(&request)?,
+            "done" => {
+                let request = CompleteRequest { task: request, generation: None, take_anyway: false };
+                self.app.complete_task(&request)?
+            }
+            _ => return Err(Refusal::not_found()),
+        };
+        told(self.app.one("task", &outcome))
+    }
+
+    /// The path that a call is about, and where it is read from.
+    fn path(&self) -> Result<(String, PathBuf), Refusal> {
+        let missing = |what: &str| Refusal::malformed(format!("`{what}` is missing"));
+        let path = self.about.path.clone().ok_or_else(|| missing("path"))?;
+        let cwd = self.about.cwd.clone().map(PathBuf::from).filter(|cwd| cwd.is_absolute());
+        if Path::new(&path).is_absolute() {
+            return Ok((path, cwd.unwrap_or_else(|| PathBuf::from("/"))));
+        }
+        Ok((path, cwd.ok_or_else(|| missing("cwd"))?))
+    }
+
+    fn items(&mut self, items: &impl Serialize) -> Answer {
+        told(self.app.items(items))
+    }
+
+    fn who(&mut self, named: Option<&str>) -> Answer {
         let scope = self.project()?.map_or(Scope::Everywhere, Scope::Project);
         let you = match self.app.caller(&self.caller)? {
             Caller::Agent(agent) => Some(agent.session),
             Caller::Person | Caller::Anonymous(_) => None,
         };
         let calls = self.calls;
-        told(self.app.who(&scope, you.as_ref(), |agents| calls.look(agents))?)
+        let outcome = self.app.who(&scope, you.as_ref(), |agents| calls.look(agents))?;
+        let mut items = Vec::new();
+        for seen in &outcome.agents {
+            items.push(self.app.who_item(seen)?);
+        }
+        let Some(named) = named else { return self.items(&items) };
+        let agent = self.app.find_agent(named)?;
+        let item = items.into_iter().find(|item| item["session"] == agent.session.as_str());
+        told(self.app.one("agent", &item))
     }
 
     /// The specs that are worked on; one that is gone does not hide the others.
     fn tasks(&mut self) -> Answer {
         let project = self.project()?;
-        let mut outcomes = Vec::new();
+        let mut items = Vec::new();
         for (spec, file) in self.app.specs()? {
             if project.as_ref().is_none_or(|project| spec.project.as_ref() == Some(&project.id)) {
-                outcomes.extend(self.app.tasks(&TaskRequest::of_spec(file)).ok());
+                items.extend(
+                    self.app.tasks(&TaskRequest::of_spec(file)).ok().iter().flat_map(TasksOutcome::items),
+                );
             }
         }
-        told(outcomes)
+        self.items(&items)
     }
 
     fn send(&mut self, send: Outgoing) -> Answer {
@@ -195,7 +317,7 @@ impl ApiCall<'_> {
         for (agent, activity) in self.app.idle_recipients(&request, &outcome).unwrap_or_default() {
             self.calls.wake(&agent, &activity);
         }
-        told(outcome)
+        told(self.app.one("message", &outcome))
     }
 
     /// A client that has shown messages to somebody says so: until then they wait.
@@ -206,7 +328,7 @@ impl ApiCall<'_> {
         letters.retain(|letter| read.messages.contains(&letter.message.id));
         self.app.mark_read(&mailbox, &letters)?;
         let read: Vec<ChangeId> = letters.iter().map(|letter| letter.message.id).collect();
-        told(json!({ "read": read }))
+        self.items(&read)
     }
 
     fn project(&mut self) -> Result<Option<Project>, Refusal> {
@@ -236,6 +358,53 @@ struct Outgoing {
     priority: Option<String>,
     reply: Option<MessageName>,
     key: Option<String>,
+}
+
+/// What is to be reserved, released or contested.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Paths {
+    /// Where relative paths are read from.
+    cwd: PathBuf,
+    #[serde(default)]
+    paths: Vec<String>,
+    reason: Option<String>,
+    #[serde(default)]
+    advisory: bool,
+    #[serde(default)]
+    shared: bool,
+    /// Seconds.
+    ttl_s: Option<u32>,
+}
+
+impl Paths {
+    fn hold(self, caller: CallerFacts) -> HoldRequest {
+        HoldRequest {
+            caller,
+            cwd: self.cwd,
+            what: self.paths,
+            strength: if self.advisory { Strength::Advisory } else { Strength::Blocking },
+            mode: if self.shared { Mode::Shared } else { Mode::Exclusive },
+            reason: self.reason,
+            ttl: self.ttl_s.map(|seconds| i64::from(seconds) * Timestamp::SECOND),
+        }
+    }
+
+    fn release(self, caller: CallerFacts) -> ReleaseRequest {
+        let what = if self.paths.is_empty() { ReleaseTarget::Mine } else { ReleaseTarget::These(self.paths) };
+        ReleaseRequest { caller, cwd: self.cwd, what, strength: None, force: false }
+    }
+}
+
+/// A task that is taken, finished or given back.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Task {
+    cwd: PathBuf,
+    spec: Option<PathBuf>,
+    id: Option<String>,
+    /// Why, or what came of it.
+    notes: Option<String>,
 }
 
 #[derive(Deserialize)]

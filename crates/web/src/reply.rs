@@ -8,7 +8,7 @@ use consort_core::explain::Explain;
 use consort_core::explain::Kind;
 use serde_json::json;
 
-/// Why a call could not be answered as asked: `{"kind", "message", "hints"}`.
+/// Why a call could not be answered as asked: `{"error": {"kind", "message", "hints"}}`.
 #[derive(Debug)]
 pub(crate) struct Refusal {
     status: StatusCode,
@@ -69,7 +69,7 @@ impl<E: Explain> From<E> for Refusal {
 impl IntoResponse for Refusal {
     fn into_response(self) -> Response {
         let Self { status, kind, message, hints } = self;
-        let told = json!({ "kind": kind, "message": message, "hints": hints });
+        let told = json!({ "error": { "kind": kind, "message": message, "hints": hints } });
         let mut response = answer(status, told.to_string().into_bytes());
         if status == StatusCode::UNAUTHORIZED {
             response

@@ -1,11 +1,9 @@
 //! The command `consort who`: lists the agents of this project, or shows one of them.
 
-use consort_core::presence::AgentView;
 use consort_core::presence::Caller;
 use consort_core::presence::Scope;
 use consort_core::presence::WhoOutcome;
 use consort_core::text;
-use serde_json::Value;
 
 use crate::error::CommandError;
 use crate::error::CommandResult;
@@ -36,7 +34,7 @@ pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
     if args.json {
         let mut items = Vec::new();
         for seen in &outcome.agents {
-            items.push(item(&mut opened, seen)?);
+            items.push(opened.app.who_item(seen)?);
         }
         return match (&args.agent, items.pop()) {
             (Some(_), Some(agent)) => world.out.one(&mut opened.app, "agent", &agent),
@@ -52,18 +50,6 @@ pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
         return world.out.line(format!("No agents are in {}.", text::one_line(&project.name, 60)));
     }
     world.out.text(agents::table(&outcome, world.out.style, world.out.width, usize::MAX))
-}
-
-/// One of the list: `doing` is what it waits for, or else what it is at.
-fn item(opened: &mut Opened, seen: &AgentView) -> Result<Value, CommandError> {
-    let task = opened.app.claimed_task(&seen.agent.session)?;
-    let mut item = serde_json::to_value(seen).unwrap_or_default();
-    item["doing"] = seen.waiting_for.as_ref().or(seen.activity.as_ref()).cloned().into();
-    item["task"] = task.map(|task| task.key.id).into();
-    if let Some(fields) = item.as_object_mut() {
-        fields.remove("activity");
-    }
-    Ok(item)
 }
 
 /// Who is here, with all that can be seen.

@@ -177,3 +177,15 @@ pub struct TasksOutcome {
     /// Agents that take their tasks from this spec and have none.
     pub idle: Vec<String>,
 }
+
+impl TasksOutcome {
+    /// The tasks as doors list them: each with the spec it is of.
+    pub fn items(&self) -> Vec<serde_json::Value> {
+        let item = |task: &TaskView| {
+            let mut item = serde_json::to_value(task).unwrap_or_default();
+            item["spec"] = self.spec.path.clone().into();
+            item
+        };
+        self.tasks.iter().map(item).collect()
+    }
+}

@@ -4,6 +4,7 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 use std::time::Instant;
 
+use consort_core::Timestamp;
 use consort_core::claims::ClaimError;
 use consort_core::claims::HoldOutcome;
 use consort_core::claims::HoldRequest;
@@ -29,9 +30,10 @@ pub(super) const TOOLS: &[Entry] = &[
         properties: || {
             json!({
                 "what": { "type": "array", "items": { "type": "string" } },
-                "reason": { "type": "string" },
+                "reason": { "type": "string", "description": "others read it" },
                 "advisory": { "type": "boolean", "description": "only say so, also of things that are no paths" },
-                "shared": { "type": "boolean" },
+                "shared": { "type": "boolean", "description": "with others who share it" },
+                "ttl_s": { "type": "integer", "description": "seconds until it is released by itself" },
                 "wait": { "type": "boolean", "description": "until others have let go of them" },
                 "timeout_s": { "type": "integer", "description": "how long, 50 if not said" },
             })
@@ -53,14 +55,14 @@ pub(super) const TOOLS: &[Entry] = &[
     },
     Entry {
         name: "release",
-        about: "Let go of what you hold; without `what`, of everything.",
+        about: "Give up what you reserved; without `what`, everything.",
         properties: || json!({ "what": { "type": "array", "items": { "type": "string" } } }),
         required: &[],
         only_reads: false,
     },
     Entry {
         name: "explain",
-        about: "Who holds a path, why, and whether you may write it.",
+        about: "Who has reserved a path, why, and whether you may write it.",
         properties: || json!({ "path": { "type": "string" } }),
         required: &["path"],
         only_reads: true,
@@ -73,6 +75,7 @@ pub(super) struct Reserve {
     reason: Option<String>,
     advisory: Option<bool>,
     shared: Option<bool>,
+    ttl_s: Option<u32>,
     wait: Option<bool>,
     timeout_s: Option<u64>,
 }
@@ -93,7 +96,7 @@ pub(super) fn reserve(context: &mut ToolContext<'_>, reserve: Reserve) -> Result
         strength: if reserve.advisory.unwrap_or_default() { Strength::Advisory } else { Strength::Blocking },
         mode: if reserve.shared.unwrap_or_default() { Mode::Shared } else { Mode::Exclusive },
         reason: reserve.reason,
-        ttl: None,
+        ttl: reserve.ttl_s.map(|seconds| i64::from(seconds) * Timestamp::SECOND),
     };
     let patience = match reserve.wait.unwrap_or_default() {
         true => Duration::from_secs(reserve.timeout_s.unwrap_or(PATIENCE_S).min(LONGEST_S)),
@@ -189,8 +192,11 @@ pub(super) fn release(context: &mut ToolContext<'_>, release: Release) -> Result
         force: false,
     })?;
     let names: Vec<String> = outcome.released.iter().map(|hold| hold.resource.shown()).collect();
-    let text =
-        if names.is_empty() { "You held nothing.".into() } else { format!("Released: {}.", shown(&names)) };
+    let text = if names.is_empty() {
+        "You had reserved nothing.".into()
+    } else {
+        format!("Released: {}.", shown(&names))
+    };
     Ok(Answer::new(text, json!({ "released": names })))
 }
 
@@ -210,7 +216,8 @@ pub(super) fn explain(context: &mut ToolContext<'_>, path: Path) -> Result<Answe
             .reason
             .as_deref()
             .map_or_else(String::new, |reason| format!(": {}", text::quoted(reason, 120)));
-        let line = format!("{} is held by {who}{reason}", text::foreign(&seen.hold.resource.shown(), 200));
+        let line =
+            format!("{} is reserved by {who}{reason}", text::foreign(&seen.hold.resource.shown(), 200));
         text.push_str(&format!("\n{}", text::one_line(&line, 200)));
     }
     let holders: Vec<&str> = outcome.holds.iter().map(|seen| seen.name.as_str()).collect();

@@ -2,6 +2,7 @@
 
 use consort_core::convergence::PairView;
 use consort_core::convergence::recommendation;
+use consort_core::journal::Number;
 use consort_core::text;
 use serde::Deserialize;
 use serde_json::json;
@@ -14,8 +15,8 @@ use crate::answer::Problem;
 pub(super) const TOOLS: &[Entry] = &[
     Entry {
         name: "radar",
-        about: "Who is heading for where another is, how surely, and why.",
-        properties: || json!({}),
+        about: "Who is likely to collide with whom, how surely, and why.",
+        properties: || json!({ "show": { "type": "integer", "description": "only the prediction of this number" } }),
         required: &[],
         only_reads: true,
     },
@@ -28,8 +29,22 @@ pub(super) const TOOLS: &[Entry] = &[
     },
 ];
 
-pub(super) fn radar(context: &mut ToolContext<'_>) -> Result<Answer, Problem> {
+#[derive(Deserialize)]
+pub(super) struct Radar {
+    show: Option<Number>,
+}
+
+pub(super) fn radar(context: &mut ToolContext<'_>, radar: &Radar) -> Result<Answer, Problem> {
     let me = context.me()?;
+    if let Some(number) = radar.show {
+        let prediction = context.app.prediction(number, &me.project.id)?;
+        let [one, other] = prediction.pair.each_ref().map(|party| &party.name);
+        let ended = prediction.ended.as_ref();
+        let ended =
+            ended.map_or_else(String::new, |ended| format!(" It ended as {}.", ended.outcome.as_str()));
+        let text = format!("{one} and {other}. {}{ended}", recommendation(&prediction.signal));
+        return Ok(Answer::new(text.clone(), json!({ "text": text })));
+    }
     let calls = context.calls;
     let outcome = context.app.radar(&me.project.id, &|name| calls.variable(name))?;
     let lines: Vec<String> = outcome.pairs.iter().map(line).collect();

@@ -10,6 +10,8 @@ use consort_core::messages::Priority;
 use consort_core::messages::Recipients;
 use consort_core::messages::SendRequest;
 use consort_core::messages::quote_letter;
+use consort_core::messages::quote_message;
+use consort_core::text;
 use serde::Deserialize;
 use serde_json::json;
 
@@ -24,10 +26,10 @@ pub(super) const TOOLS: &[Entry] = &[
         about: "Send a message to agents by name, to `all` of this project, or to the person (`@me`).",
         properties: || {
             json!({
-                "to": { "type": "array", "items": { "type": "string" } },
+                "to": { "type": "array", "items": { "type": "string" }, "description": "names, or the first letters of one" },
                 "text": { "type": "string" },
-                "type": { "enum": MessageType::ALL.map(MessageType::as_str) },
-                "priority": { "enum": Priority::ALL.map(Priority::as_str) },
+                "type": { "enum": MessageType::ALL.map(MessageType::as_str), "description": "what it is for" },
+                "priority": { "enum": Priority::ALL.map(Priority::as_str), "description": "how soon it interrupts" },
                 "reply": { "type": ["integer", "string"], "description": "the message this answers; then `to` may be left out" },
             })
         },
@@ -39,6 +41,9 @@ pub(super) const TOOLS: &[Entry] = &[
         about: "Read the messages that wait for you.",
         properties: || {
             json!({
+                "all": { "type": "boolean", "description": "the last ones, read or not" },
+                "sent": { "type": "boolean", "description": "what you sent, and who has read it" },
+                "thread": { "type": ["integer", "string"], "description": "a message and its replies" },
                 "peek": { "type": "boolean", "description": "leave them unread" },
                 "read": { "type": "array", "items": { "type": "integer" }, "description": "those that you have, of what is shown again" },
             })
@@ -100,12 +105,50 @@ const LONGEST: usize = 8_000;
 
 #[derive(Deserialize)]
 pub(super) struct Inbox {
+    all: Option<bool>,
+    sent: Option<bool>,
+    thread: Option<MessageName>,
     peek: Option<bool>,
     #[serde(default)]
     read: Vec<Number>,
 }
 
+/// How many are listed of what was read or sent.
+const LISTED: usize = 20;
+
+/// What was said before, without marking anything as read.
+fn listed(context: &mut ToolContext<'_>, inbox: &Inbox) -> Result<Option<Answer>, Problem> {
+    let me = context.me()?;
+    let (mailbox, here) = (Actor::Agent(me.session), me.project.id);
+    let posts = match inbox {
+        Inbox { thread: Some(name), .. } => context.app.thread(name, Some(&here))?,
+        Inbox { sent: Some(true), .. } => context.app.sent(&mailbox, LISTED)?,
+        Inbox { all: Some(true), .. } => context.app.received(&mailbox, LISTED)?,
+        _ => return Ok(None),
+    };
+    let now = context.app.host().now();
+    let mut text = String::new();
+    for post in &posts {
+        let receipts: Vec<String> = post
+            .receipts
+            .iter()
+            .map(|receipt| format!("{} ({})", receipt.name, format!("{:?}", receipt.state).to_lowercase()))
+            .collect();
+        let one = quote_message(&post.message, &mailbox, Some(&here), now);
+        if text.len() + one.len() > LONGEST {
+            break;
+        }
+        text.push_str(&format!("{one}  to {}\n", text::printable(&receipts.join(", "))));
+    }
+    let text = if text.is_empty() { "No messages." } else { text.trim_end() };
+    let numbers: Vec<Number> = posts.iter().map(|post| post.message.number).collect();
+    Ok(Some(Answer::new(text, json!({ "numbers": numbers, "text": text }))))
+}
+
 pub(super) fn inbox(context: &mut ToolContext<'_>, inbox: Inbox) -> Result<Answer, Problem> {
+    if let Some(answer) = listed(context, &inbox)? {
+        return Ok(answer);
+    }
     let me = context.me()?;
     let (mailbox, here) = (Actor::Agent(me.session), Some(&me.project.id));
     context.settle_handed(&mailbox, &inbox.read)?;

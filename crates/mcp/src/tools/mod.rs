@@ -208,7 +208,7 @@ fn call_once(context: &mut ToolContext<'_>, name: &str, arguments: Value) -> Opt
         "release" => arguments_of(arguments).and_then(|arguments| claims::release(context, arguments)),
         "explain" => arguments_of(arguments).and_then(|arguments| claims::explain(context, arguments)),
         "task" => arguments_of(arguments).and_then(|arguments| tasks::task(context, arguments)),
-        "radar" => convergence::radar(context),
+        "radar" => arguments_of(arguments).and_then(|arguments| convergence::radar(context, &arguments)),
         "handoff" => arguments_of(arguments).and_then(|arguments| convergence::handoff(context, arguments)),
         QUERY => arguments_of(arguments).and_then(|arguments| knowledge::query(context, arguments)),
         "act" => arguments_of(arguments).and_then(|arguments| knowledge::act(context, arguments)),

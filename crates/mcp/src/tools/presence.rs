@@ -15,31 +15,41 @@ use crate::answer::Problem;
 pub(super) const TOOLS: &[Entry] = &[Entry {
     name: "who",
     about: "Who else is at work here, on what, and where.",
-    properties: || json!({ "all": { "type": "boolean", "description": "every project" } }),
+    properties: || {
+        json!({
+            "agent": { "type": "string", "description": "only this one" },
+            "all": { "type": "boolean", "description": "every project" },
+        })
+    },
     required: &[],
     only_reads: true,
 }];
 
 #[derive(Deserialize)]
 pub(super) struct Who {
+    agent: Option<String>,
     all: Option<bool>,
 }
 
 pub(super) fn who(context: &mut ToolContext<'_>, who: Who) -> Result<Answer, Problem> {
     let me = context.me()?;
-    let scope =
-        if who.all.unwrap_or_default() { Scope::Everywhere } else { Scope::Project(me.project.clone()) };
+    let is_wide = who.all.unwrap_or_default() || who.agent.is_some();
+    let scope = if is_wide { Scope::Everywhere } else { Scope::Project(me.project.clone()) };
     let calls = context.calls;
-    let outcome = context.app.who(&scope, Some(&me.session), |agents| calls.look(agents))?;
+    let mut outcome = context.app.who(&scope, Some(&me.session), |agents| calls.look(agents))?;
+    if let Some(name) = &who.agent {
+        let agent = context.app.find_agent(name)?;
+        outcome.agents.retain(|seen| seen.agent.session == agent.session);
+    }
     let lines: Vec<String> = outcome.agents.iter().map(line).collect();
     let data: Vec<Value> = outcome.agents.iter().map(data).collect();
-    Ok(Answer::new(lines.join("\n"), json!({ "agents": data })))
+    Ok(Answer::new(lines.join("\n"), json!({ "items": data })))
 }
 
 fn data(seen: &AgentView) -> Value {
     let AgentView { agent, status, activity, you, .. } = seen;
     json!({
-        "name": agent.name, "kind": agent.kind, "status": status, "activity": activity, "branch": agent.branch,
+        "name": agent.name, "cli": agent.kind, "status": status, "doing": activity, "branch": agent.branch,
         "worktree": agent.location.worktree, "you": you,
     })
 }

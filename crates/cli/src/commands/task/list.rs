@@ -70,11 +70,7 @@ pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
             output::note(format_args!("{name}:{}: {error}", error.line()));
         }
         if args.json {
-            for task in &outcome.tasks {
-                let mut item = serde_json::to_value(task).unwrap_or_default();
-                item["spec"] = outcome.spec.path.clone().into();
-                items.push(item);
-            }
+            items.extend(outcome.items());
             continue;
         }
         if all == 0 {

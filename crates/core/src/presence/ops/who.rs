@@ -18,6 +18,7 @@ use crate::presence::WhoOutcome;
 use crate::presence::meant_by;
 use crate::presence::rules;
 use crate::text;
+use serde_json::Value;
 
 impl App {
     /// A session that is here, and how many others are in its project.
@@ -83,6 +84,18 @@ impl App {
         }
         let nearest = text::nearest(name, present.iter().map(|agent| agent.name.as_str())).map(str::to_owned);
         Err(PresenceError::NoSuchAgent { name: name.to_owned(), nearest })
+    }
+
+    /// An agent as doors list it: `doing` is what it waits for, or else what it is at.
+    pub fn who_item(&mut self, seen: &AgentView) -> Result<Value, StoreError> {
+        let task = self.claimed_task(&seen.agent.session)?;
+        let mut item = serde_json::to_value(seen).unwrap_or_default();
+        item["doing"] = seen.waiting_for.as_ref().or(seen.activity.as_ref()).cloned().into();
+        item["task"] = task.map(|task| task.key.id).into();
+        if let Some(fields) = item.as_object_mut() {
+            fields.remove("activity");
+        }
+        Ok(item)
     }
 
     /// What a session is called, present or gone.
