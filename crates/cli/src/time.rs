@@ -75,24 +75,6 @@ pub(crate) fn parse_duration(text: &str) -> Result<Duration, String> {
     span.and_then(|span| span.checked_add(days)).ok_or_else(|| EXPECTED.into())
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn durations_are_what_people_type() {
-        let seconds = |text: &str| parse_duration(text).map(|time| time.as_secs()).ok();
-        assert_eq!(seconds("90"), Some(90));
-        assert_eq!(seconds("30s"), Some(30));
-        assert_eq!(seconds("2h30m"), Some(9_000));
-        assert_eq!(seconds("1d"), Some(86_400));
-        assert_eq!(seconds("1d12h"), Some(129_600));
-        for wrong in ["", "d", "-1d", "m", "5 apples", "-5m", "99999999999999999999d"] {
-            assert_eq!(seconds(wrong), None, "{wrong}");
-        }
-    }
-}
-
 /// A moment as JSON has it.
 pub(crate) fn rfc3339(at: Timestamp) -> String {
     jiff::Timestamp::from_millisecond(at.0).map_or_else(|_| at.0.to_string(), |at| at.to_string())
@@ -146,4 +128,22 @@ fn day(words: &[String], this_year: i16) -> Option<jiff::civil::Date> {
     let day = words.get(1)?.trim_end_matches(|c: char| c.is_alphabetic()).parse().ok()?;
     let year = words.get(2).map_or(Some(this_year), |year| year.parse().ok())?;
     jiff::civil::Date::new(year, i8::try_from(month + 1).ok()?, day).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn durations_are_what_people_type() {
+        let seconds = |text: &str| parse_duration(text).map(|time| time.as_secs()).ok();
+        assert_eq!(seconds("90"), Some(90));
+        assert_eq!(seconds("30s"), Some(30));
+        assert_eq!(seconds("2h30m"), Some(9_000));
+        assert_eq!(seconds("1d"), Some(86_400));
+        assert_eq!(seconds("1d12h"), Some(129_600));
+        for wrong in ["", "d", "-1d", "m", "5 apples", "-5m", "99999999999999999999d"] {
+            assert_eq!(seconds(wrong), None, "{wrong}");
+        }
+    }
 }

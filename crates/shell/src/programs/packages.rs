@@ -128,7 +128,8 @@ fn npm(walk: &mut Walk<'_>, words: &[Word]) {
         None => walk.write(&Word::Text(file.into()), Extent::File, "npm"),
     };
     let verbs: Vec<Option<&str>> = args.operands.iter().map(|word| word.text()).collect();
-    let is_run = matches!(verbs.first(), Some(Some("run" | "run-script" | "test" | "t" | "start" | "exec" | "x")));
+    let is_run =
+        matches!(verbs.first(), Some(Some("run" | "run-script" | "test" | "t" | "start" | "exec" | "x")));
     if args.has(&["--dry-run"]) && !is_run {
         return walk.doubt();
     }

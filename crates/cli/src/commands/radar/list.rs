@@ -55,7 +55,7 @@ pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
                 world.out.json(&{
                     let mut json = opened.app.items(&outcome.pairs);
                     json["agents"] = opened.app.one("agents", &outcome.agents)["agents"].take();
-                    json["tally"] = serde_json::to_value(&outcome.tally).unwrap_or_default();
+                    json["tally"] = serde_json::to_value(outcome.tally).unwrap_or_default();
                     json
                 })?;
             } else {
