@@ -54,7 +54,8 @@ pub(crate) fn rewrite(tx: &Connection) -> rusqlite::Result<()> {
 
 /// Moves agents from a table with a column for everything.
 pub(crate) fn repack_agents(tx: &Connection) -> rusqlite::Result<()> {
-    let columns = "kind, project, project_name, branch, model, CAST(joined_at AS TEXT), machine, start, tty, program,
+    let columns =
+        "kind, project, project_name, branch, model, CAST(joined_at AS TEXT), machine, start, tty, program,
                    cwd, worktree, more";
     let sql = format!("SELECT session, name, pid, left_at, left_reason, {columns} FROM former_agents");
     let mut insert = tx.prepare("INSERT INTO agents VALUES (?1, ?2, ?3, ?6, ?4, ?5)")?;

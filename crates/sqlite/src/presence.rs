@@ -96,9 +96,12 @@ pub(crate) fn put(connection: &Connection, agent: &Agent) -> rusqlite::Result<us
         &worktree,
         &more,
     ]);
-    connection
-        .prepare_cached("REPLACE INTO agents VALUES (?1, ?2, ?3, ?4, NULL, NULL)")?
-        .execute(params![agent.session.as_str(), agent.name.as_str(), process.pid, rest])
+    connection.prepare_cached("REPLACE INTO agents VALUES (?1, ?2, ?3, ?4, NULL, NULL)")?.execute(params![
+        agent.session.as_str(),
+        agent.name.as_str(),
+        process.pid,
+        rest
+    ])
 }
 
 /// What is only ever read of an agent as a whole, in one text: a hook at the start of a
@@ -125,7 +128,8 @@ pub(crate) fn present(connection: &Connection) -> rusqlite::Result<Vec<Agent>> {
 
 /// The sessions that are here in a project.
 pub(crate) fn sessions_in(connection: &Connection, project: &ProjectId) -> rusqlite::Result<Vec<SessionId>> {
-    let mut statement = connection.prepare_cached("SELECT session, rest FROM agents WHERE left_at IS NULL")?;
+    let mut statement =
+        connection.prepare_cached("SELECT session, rest FROM agents WHERE left_at IS NULL")?;
     let (mut rows, mut sessions) = (statement.query([])?, Vec::new());
     while let Some(row) = rows.next()? {
         let of = row.get_ref(1)?.as_str()?.split('\t').nth(PROJECT_CELL).map(unescaped);
