@@ -75,11 +75,6 @@ pub(crate) fn parse_duration(text: &str) -> Result<Duration, String> {
     span.and_then(|span| span.checked_add(days)).ok_or_else(|| EXPECTED.into())
 }
 
-/// A moment as JSON has it.
-pub(crate) fn rfc3339(at: Timestamp) -> String {
-    jiff::Timestamp::from_millisecond(at.0).map_or_else(|_| at.0.to_string(), |at| at.to_string())
-}
-
 /// When a limit ends, from a CLI's own words: `7pm (Europe/Berlin)`, `3:04 PM`,
 /// `Nov 17th, 2026 3:04 PM`. What has a time and no day is the next such time.
 pub(crate) fn parse_reset(told: &str, now: Timestamp) -> Option<Timestamp> {

@@ -10,7 +10,6 @@ use consort_testkit::Ran;
 use consort_testkit::Sealed;
 use expect_test::Expect;
 use expect_test::expect;
-use serde_json::Value;
 use serde_json::json;
 
 /// Falcon and Raven are here; we are the person.

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use clap::builder::PossibleValuesParser;
 use consort_agents::AgentCli;
 use consort_agents::screen;
+use consort_core::Timestamp;
 use consort_core::host::Clock as _;
 use consort_core::monitor::Capture;
 use consort_core::monitor::PaneReading;
@@ -64,7 +65,7 @@ pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
     let options: Vec<&str> = reading.options.iter().map(|option| option.label.as_str()).collect();
     let selected = reading.options.iter().find(|option| option.is_selected);
     let reset = reading.resets.as_deref().and_then(|told| time::parse_reset(told, now));
-    world.out.json(&json!({ "at": time::rfc3339(now), "pane": {
+    world.out.json(&json!({ "at": now.rfc3339(), "pane": {
         "cli": args.cli,
         "state": reading.state.as_str(),
         "rule": reading.rule,
@@ -73,7 +74,7 @@ pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
         "options": options,
         "selected": selected.map(|option| &option.label),
         "attempt": reading.attempt,
-        "reset_at": reset.map(time::rfc3339),
+        "reset_at": reset.map(Timestamp::rfc3339),
         "resume": reading.resume,
     }}))
 }
