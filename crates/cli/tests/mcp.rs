@@ -2,121 +2,19 @@
 
 #![expect(clippy::unwrap_used, reason = "a helper that cannot go on should stop the test")]
 
-use std::io::BufRead as _;
-use std::io::BufReader;
-use std::io::Read;
-use std::io::Write;
-use std::path::PathBuf;
-use std::process::Child;
-use std::process::Command;
-use std::process::Stdio;
+#[path = "mcp/client.rs"]
+mod client;
 
-use consort_testkit::HostedCommand;
+use std::io::Write as _;
+use std::path::PathBuf;
+
 use consort_testkit::Sealed;
 use consort_testkit::tokens;
 use serde_json::Value;
 use serde_json::json;
 
-struct Client {
-    server: Server,
-    input: Box<dyn Write>,
-    output: BufReader<Box<dyn Read>>,
-    next: u64,
-}
-
-enum Server {
-    Ours(Child),
-    /// Started by the process that hosts the agents.
-    HostedCommand(HostedCommand),
-}
-
-impl Client {
-    /// A server that was greeted.
-    fn start(world: &Sealed, session: Option<&str>) -> Self {
-        let mut command = world.consort(["mcp"]);
-        command.envs(session.map(|session| ("CONSORT_SESSION", session)));
-        let (client, hello) = match session {
-            Some(_) => Self::seated(world, &command),
-            None => Self::of(command),
-        };
-        assert_eq!(hello["result"]["serverInfo"]["name"], "consort", "{hello}");
-        client
-    }
-
-    fn seated(world: &Sealed, command: &Command) -> (Self, Value) {
-        let mut server = world.spawn_as_agent(command);
-        let (input, output) = (server.stdin.take().unwrap(), server.stdout.try_clone().unwrap());
-        Self::greet(Server::HostedCommand(server), Box::new(input), Box::new(output))
-    }
-
-    /// Any server, and what it says of itself.
-    fn of(mut command: Command) -> (Self, Value) {
-        let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
-        let (input, output) = (child.stdin.take().unwrap(), child.stdout.take().unwrap());
-        Self::greet(Server::Ours(child), Box::new(input), Box::new(output))
-    }
-
-    fn greet(server: Server, input: Box<dyn Write>, output: Box<dyn Read>) -> (Self, Value) {
-        let mut client = Self { server, input, output: BufReader::new(output), next: 1 };
-        let hello = client.ask(
-            "initialize",
-            json!({ "protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": { "name": "probe", "version": "1" } }),
-        );
-        client.tell(json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }));
-        (client, hello)
-    }
-
-    fn tell(&mut self, message: Value) {
-        writeln!(self.input, "{message}").unwrap();
-    }
-
-    fn ask(&mut self, method: &str, params: Value) -> Value {
-        let id = self.send(method, params);
-        self.message(|message| message["id"] == json!(id))
-    }
-
-    fn send(&mut self, method: &str, params: Value) -> u64 {
-        self.next += 1;
-        self.tell(json!({ "jsonrpc": "2.0", "id": self.next, "method": method, "params": params }));
-        self.next
-    }
-
-    fn message(&mut self, is_meant: impl Fn(&Value) -> bool) -> Value {
-        loop {
-            let mut line = String::new();
-            assert_ne!(self.output.read_line(&mut line).unwrap(), 0, "the server has gone");
-            let message: Value = serde_json::from_str(&line).unwrap();
-            if is_meant(&message) {
-                return message;
-            }
-        }
-    }
-
-    /// The next notification of that kind.
-    fn hear(&mut self, method: &str) -> Value {
-        self.message(|message| message["method"] == json!(method))["params"].clone()
-    }
-
-    /// The text and whether it is an error.
-    fn call(&mut self, tool: &str, arguments: Value) -> (String, bool) {
-        let answer = self.ask("tools/call", json!({ "name": tool, "arguments": arguments }));
-        let result = &answer["result"];
-        assert!(result["structuredContent"].is_object(), "{answer}");
-        (result["content"][0]["text"].as_str().unwrap().to_owned(), result["isError"] == json!(true))
-    }
-}
-
-impl Drop for Client {
-    fn drop(&mut self) {
-        match &mut self.server {
-            Server::Ours(child) => {
-                let _ = child.kill();
-                let _ = child.wait();
-            }
-            Server::HostedCommand(server) => server.kill(),
-        }
-    }
-}
+use client::Client;
+use client::Server;
 
 fn world() -> Sealed {
     let world = Sealed::new(env!("CARGO_BIN_EXE_consort"));
@@ -446,10 +344,8 @@ fn a_query_that_was_cancelled_ends_and_the_next_is_answered() {
     );
     // It would take seconds; the one behind it waits its turn.
     let params = json!({ "name": "query", "arguments": { "expr": "(let loop () (loop))" } });
-    let id = client.next;
-    client.next += 1;
     let begun = std::time::Instant::now();
-    client.tell(json!({ "jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params }));
+    let id = client.send("tools/call", params);
     client.tell(
         json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": { "requestId": id } }),
     );
