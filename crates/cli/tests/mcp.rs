@@ -9,7 +9,6 @@ use std::io::Write as _;
 use std::path::PathBuf;
 
 use consort_testkit::Sealed;
-use consort_testkit::tokens;
 use serde_json::Value;
 use serde_json::json;
 
@@ -258,16 +257,6 @@ fn eight_servers_keep_eight_hundred_records() {
     std::io::stderr().write_all(told.as_bytes()).unwrap();
 }
 
-/// The two tools for knowledge, which every session carries along.
-#[test]
-fn the_tools_for_knowledge_are_small() {
-    let tools: Vec<Value> = serde_json::from_str(&world().run("mcp --schemas").stdout).unwrap();
-    let knowledge: Vec<&Value> =
-        tools.iter().filter(|tool| tool["name"] == "query" || tool["name"] == "act").collect();
-    let cost = tokens(&serde_json::to_string(&knowledge).unwrap());
-    assert!(knowledge.len() == 2 && cost < 900, "{cost} tokens");
-}
-
 #[test]
 fn an_agent_without_hooks_joins_with_its_first_call() {
     let world = world();
@@ -314,17 +303,6 @@ fn what_is_wrong_is_answered_and_changes_nothing() {
         assert!(is_error && text.starts_with("Error: ") && text.contains("\nHint: "), "{tool}: {text}");
     }
     assert_eq!(world.run("journal tail -n 100").stdout, before);
-}
-
-/// What every agent carries along, by the tokenizer of a real model.
-#[test]
-fn schemas_and_primer_are_small() {
-    let world = world();
-    let schemas = world.run("mcp --schemas").stdout;
-    let tools = tokens(schemas.trim());
-    assert!(tools <= 2_000, "{tools} tokens");
-    let primer = tokens(&consort_core::primer::for_tools());
-    assert!(primer <= 500, "{primer} tokens");
 }
 
 /// The resident memory of a process, in KiB.

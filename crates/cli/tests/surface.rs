@@ -5,6 +5,7 @@
 
 use consort_testkit::Ran;
 use consort_testkit::Sealed;
+use consort_testkit::tokens;
 use expect_test::expect;
 use serde_json::Value;
 use serde_json::json;
@@ -421,4 +422,25 @@ fn hide_times(value: &mut Value) {
         Value::Array(values) => values.iter_mut().for_each(hide_times),
         _ => {}
     }
+}
+
+/// The two tools for knowledge, which every session carries along.
+#[test]
+fn the_tools_for_knowledge_are_small() {
+    let tools: Vec<Value> = serde_json::from_str(&world().run("mcp --schemas").stdout).unwrap();
+    let knowledge: Vec<&Value> =
+        tools.iter().filter(|tool| tool["name"] == "query" || tool["name"] == "act").collect();
+    let cost = tokens(&serde_json::to_string(&knowledge).unwrap());
+    assert!(knowledge.len() == 2 && cost < 900, "{cost} tokens");
+}
+
+/// What every agent carries along, by the tokenizer of a real model.
+#[test]
+fn schemas_and_primer_are_small() {
+    let world = world();
+    let schemas = world.run("mcp --schemas").stdout;
+    let tools = tokens(schemas.trim());
+    assert!(tools <= 2_000, "{tools} tokens");
+    let primer = tokens(&consort_core::primer::for_tools());
+    assert!(primer <= 500, "{primer} tokens");
 }

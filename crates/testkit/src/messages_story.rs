@@ -85,8 +85,8 @@ pub fn messages_story(engine: impl Engine + 'static) {
     // Refusals change nothing.
     let before = app.journal_last_seq().unwrap();
     assert_eq!(send(&mut app, 10, &["Bear"], " "), Err(Refusal::Empty));
-    let unknown = Refusal::NoSuchAgent { name: "Baer".into(), nearest: Some("Bear".into()) };
-    assert_eq!(send(&mut app, 10, &["Baer"], "hi"), Err(unknown));
+    let unknown = Refusal::NoSuchAgent { name: "Bears".into(), nearest: Some("Bear".into()) };
+    assert_eq!(send(&mut app, 10, &["Bears"], "hi"), Err(unknown));
     assert_eq!(send(&mut app, 10, &["raven"], "hi"), Err(Refusal::ToSelf { name: "Raven".into() }));
     assert_eq!(send(&mut app, 10, &[], "hi"), Err(Refusal::Nobody));
     let as_bear = SendRequest { as_agent: Some("Bear".into()), ..request(&app, &["@me"], "forged") };
