@@ -81,6 +81,7 @@ pub const ASKED: &[&str] = &[
     "config set",
     "doctor",
     "git-hook",
+    "holds",
     "holds override",
     "holds restore",
     "init",

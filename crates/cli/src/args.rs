@@ -9,11 +9,13 @@ use clap::CommandFactory as _;
 use clap::FromArgMatches as _;
 use clap::Parser;
 use clap::Subcommand;
+use clap::error::ErrorKind;
 use consort_core::presence::Caller;
 
 use crate::commands;
 use crate::error::CommandError;
 use crate::error::CommandResult;
+use crate::exit;
 use crate::exit::ExitCode;
 use crate::help;
 use crate::mistake;
@@ -76,8 +78,7 @@ enum Command {
     /// List, claim, complete and give back the tasks of a spec
     Task(commands::task::Args),
     /// List, contest, override and restore what is reserved
-    #[command(subcommand)]
-    Holds(commands::holds::Command),
+    Holds(commands::holds::Args),
     /// Warn about agents that are likely to collide
     Radar(commands::radar::Args),
     /// Say what the terminals of agents show
@@ -139,6 +140,10 @@ pub(crate) fn parse(words: impl Iterator<Item = OsString>) -> Result<(Cli, Strin
 pub(crate) fn run() -> ExitCode {
     let attempt = || match parse(std::env::args_os()) {
         Ok((cli, called)) => carry_out(cli, &called),
+        Err(error) if error.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
+            let _ = error.print();
+            Ok(ExitCode::from(exit::USAGE))
+        }
         Err(error) if error.use_stderr() => Err(mistake::explain(&error)),
         Err(help) => {
             let _ = help.print();
@@ -219,7 +224,7 @@ fn run_command(world: &World, command: Command) -> Result<ExitCode, CommandError
         Command::Explain(args) => done(commands::explain::run(world, &args)),
         Command::Wait(args) => commands::wait::run(world, &args),
         Command::Task(args) => done(commands::task::run(world, &args)),
-        Command::Holds(command) => done(commands::holds::run(world, &command)),
+        Command::Holds(args) => done(commands::holds::run(world, &args)),
         Command::Pane(command) => done(commands::pane::run(world, &command)),
         Command::Radar(args) => done(commands::radar::run(world, &args)),
         Command::Agent(command) => done(commands::agent::run(world, &command)),

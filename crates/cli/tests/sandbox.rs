@@ -65,7 +65,7 @@ fn codex_commands_get_out_of_its_sandbox() {
         ("printf -- '--key=abc' | consort send Falcon -", "Sent #"),
         ("consort reserve src/", "Reserved src/"),
         ("consort reserve docs/", "is held by Falcon"),
-        ("consort wait docs/ --timeout 1s", "docs/ is still held."),
+        ("consort wait docs/ --timeout 1s", "docs/ is still reserved."),
         ("consort inbox", "No new messages."),
         ("python3 init --agent claude --yes", "it is no command for this way"),
         ("python3 who --set journal.retention_days=1", "it is no command for this way"),

@@ -444,3 +444,33 @@ fn schemas_and_primer_are_small() {
     let primer = tokens(&consort_core::primer::for_tools());
     assert!(primer <= 500, "{primer} tokens");
 }
+
+#[test]
+fn a_guess_leads_to_what_was_meant() {
+    let world = world();
+    for (typed, hint) in [
+        ("join", "did you mean `agent join`?"),
+        ("contest src/", "did you mean `holds contest`?"),
+        ("handoff GrandZenith", "did you mean `agent handoff`?"),
+        ("inbxo", "did you mean `inbox`?"),
+        ("know serach retry", "did you mean `know search`?"),
+        ("task frobnicate", "`consort task --help` lists all"),
+        ("reserve topic:auth", "consort reserve --advisory 'topic:auth'"),
+        ("reply GrandZenith hello", "consort send <name>"),
+        ("wait GrandZenith", "consort wait --idle GrandZenith"),
+    ] {
+        let ran = world.run_as(Some("s2"), &typed.split(' ').collect::<Vec<_>>());
+        assert!(ran.code != 0 && ran.stderr.contains(hint), "{typed}: {ran}");
+    }
+    let ran = world.run_as(Some("s2"), &["send", "everyone", "hello"]);
+    assert!(ran.stderr.contains("did you mean `all`?"), "{ran}");
+    let ran = world.run_as(Some("s2"), &["send", "GrandZenith", "--message", "hello"]);
+    assert!(ran.code == 2 && !ran.stderr.contains("use '--"), "{ran}");
+    // A group alone lists, or shows its page as it is.
+    assert_eq!(world.run("holds").stdout, "Nothing is reserved.\n");
+    let ran = world.run("agent");
+    assert!(
+        ran.code == 2 && ran.stderr.contains("\n  join"),
+        "{ran}"
+    );
+}

@@ -34,6 +34,9 @@ const USUAL: usize = 10;
 /// How many names are compared with one that nothing has.
 const MOST_COMPARED: usize = 5_000;
 
+/// So many values of a field are named where none is like the one that was asked for.
+const FEW: usize = 12;
+
 pub(crate) struct KnowledgeFunctions<'a> {
     pub(crate) index: &'a dyn KnowledgeIndex,
     pub(crate) scope: &'a Scope,
@@ -155,10 +158,15 @@ impl KnowledgeFunctions<'_> {
         Ok(known.as_ref().map_or(Value::Nil, shown))
     }
 
-    /// Notes that nothing has `wanted` for a field, and what is like it.
+    /// Notes that nothing has `wanted` for a field, and what is like it; where nothing is
+    /// and few values of it are there, these.
     fn note<'n>(&self, kind: Kind, field: &str, wanted: &str, all: impl Iterator<Item = &'n str>) {
-        if let Some(near) = notes::did_you_mean(wanted, all.take(MOST_COMPARED)) {
-            let note = format!("no {} has the {field} {wanted:?}; {near}", kind.as_str());
+        let all: Vec<&str> = all.take(MOST_COMPARED).collect();
+        let is_short = field != "name" && (1..=FEW).contains(&all.len());
+        let few = || is_short.then(|| format!("there are {}", all.join(", ")));
+        let near = notes::did_you_mean(wanted, all.iter().copied());
+        if let Some(instead) = near.or_else(few) {
+            let note = format!("no {} has the {field} {wanted:?}; {instead}", kind.as_str());
             self.notes.borrow_mut().push(note);
         }
     }

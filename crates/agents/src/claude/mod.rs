@@ -67,8 +67,8 @@ const ENTRIES: HookEntries = HookEntries {
 /// A skill: only its description is in every session's mind.
 fn skill(_program: &str) -> String {
     format!(
-        "---\nname: consort\ndescription: How to work with the other coding agents of this project: see them, \
-         talk to them, reserve what you change.\n---\n<!-- {} -->\n\n{}",
+        "---\nname: consort\ndescription: \"How to work with the other coding agents of this project: see them, \
+         talk to them, reserve what you change.\"\n---\n<!-- {} -->\n\n{}",
         plugin_file::NOTICE,
         consort_core::primer::for_shells()
     )

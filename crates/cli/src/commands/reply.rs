@@ -14,7 +14,8 @@ pub(crate) struct Args {
     #[arg(value_name = "N")]
     number: MessageName,
     /// Your answer, or `-` to read it from standard input
-    text: String,
+    #[arg(required = true)]
+    text: Vec<String>,
     /// What it is for
     #[arg(short = 't', long = "type", value_name = "TYPE", default_value = "info", value_parser = send::message_type())]
     kind: MessageType,
@@ -24,5 +25,5 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(world: &World, args: &Args) -> Result<ExitCode, CommandError> {
-    send::run(world, &send::Args::reply(args.number.clone(), args.text.clone(), args.kind, args.json))
+    send::run(world, &send::Args::reply(args.number.clone(), args.text.join(" "), args.kind, args.json))
 }

@@ -45,6 +45,13 @@ pub(crate) fn run(world: &World, args: &Args) -> Result<ExitCode, CommandError> 
 /// Waits until nobody else has reserved a path.
 fn free(world: &World, path: &str, timeout: Option<Duration>) -> Result<ExitCode, CommandError> {
     let mut opened = world.open()?;
+    if std::fs::symlink_metadata(world.cwd.join(path)).is_err()
+        && let Ok(agent) = opened.app.find_agent(path)
+        && agent.name.as_str().eq_ignore_ascii_case(path)
+    {
+        let hint = format!("until it is idle: consort wait --idle {}", agent.name);
+        return Err(CommandError::user(format!("{} is an agent and no path", agent.name), hint));
+    }
     let mut hold_wait = HoldWait::new(world, &opened, timeout)?;
     loop {
         let caller = caller_facts(&opened.app);

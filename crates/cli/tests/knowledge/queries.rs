@@ -134,6 +134,7 @@ fn a_slip_of_the_pen_is_told() {
             "(get-principles-by-tag \"plexsu\")",
             "no principle has the tag \"plexsu\"; did you mean \"plexus\"?",
         ),
+        ("(get-patterns-by-type \"zebra\")", "no pattern has the type \"zebra\"; there are "),
         ("(get-decisions-by-status \"activ\")", "did you mean \\\"active\\\"?"),
         ("(get-decisions-by-status \"odd\")", "there are active, deprecated, superseded"),
         (

@@ -274,8 +274,12 @@ impl std::str::FromStr for MessageName {
         }
         let (project, number) = text.rsplit_once('#').unwrap_or(("", text));
         let number = number.parse().ok().filter(|number| *number > 0);
-        let number =
-            number.ok_or_else(|| format!("`{}` is no number of a message", text::one_line(text, 60)))?;
+        let number = number.ok_or_else(|| {
+            format!(
+                "`{}` is no number of a message; to write to an agent: consort send <name> '…'",
+                text::one_line(text, 60)
+            )
+        })?;
         Ok(Self::Number { project: Some(project.to_owned()).filter(|name| !name.is_empty()), number })
     }
 }

@@ -114,11 +114,11 @@ fn lines(handoff: &Handoff, tier: Tier, now: Timestamp) -> Vec<String> {
     if let Some(task) = &handoff.task {
         let why = match &task.state {
             TaskState::Claimed(worker) => {
-                worker.words.as_deref().map_or_else(String::new, |why| format!(": {why}"))
+                worker.words.as_deref().map_or_else(String::new, |why| format!(": {}", one_line(why)))
             }
             _ => String::new(),
         };
-        lines.push(format!("Task: {} of {}{}", task.key.id, task.key.spec.path, one_line(&why)));
+        lines.push(format!("Task: {} of {}{}", task.key.id, task.key.spec.path, why));
     }
     let unfinished = text::first_few(handoff.unfinished.iter().map(|what| text::one_line(what, 200)), most);
     let unfinished = match unfinished.as_str() {

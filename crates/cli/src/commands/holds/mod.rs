@@ -9,9 +9,19 @@ mod restore;
 use crate::error::CommandResult;
 use crate::world::World;
 
+#[derive(clap::Args)]
+#[command(args_conflicts_with_subcommands = true)]
+#[group(skip)]
+pub(crate) struct Args {
+    #[command(subcommand)]
+    command: Option<Command>,
+    #[command(flatten)]
+    list: list::Args,
+}
+
 #[derive(clap::Subcommand)]
-pub(crate) enum Command {
-    /// List what is reserved, and by whom
+enum Command {
+    /// List what is reserved, and by whom (also without `list`)
     List(list::Args),
     /// Ask for what another agent has reserved
     Contest(contest::Args),
@@ -21,11 +31,12 @@ pub(crate) enum Command {
     Restore(restore::Args),
 }
 
-pub(crate) fn run(world: &World, command: &Command) -> CommandResult {
-    match command {
-        Command::List(args) => list::run(world, args),
-        Command::Contest(args) => contest::run(world, args),
-        Command::Override(args) => r#override::run(world, args),
-        Command::Restore(args) => restore::run(world, args),
+pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
+    match &args.command {
+        None => list::run(world, &args.list),
+        Some(Command::List(args)) => list::run(world, args),
+        Some(Command::Contest(args)) => contest::run(world, args),
+        Some(Command::Override(args)) => r#override::run(world, args),
+        Some(Command::Restore(args)) => restore::run(world, args),
     }
 }

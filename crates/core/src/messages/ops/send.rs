@@ -230,7 +230,10 @@ fn unknown(tx: &dyn Tx, name: &str) -> Result<Refusal, StoreError> {
         return Ok(Refusal::Gone { name: agent.name.to_string() });
     }
     let present = tx.present()?;
-    let nearest = text::nearest(name, present.iter().map(|agent| agent.name.as_str()));
+    let nearest = match name.to_lowercase().as_str() {
+        "everyone" | "everybody" | "team" => Some("all"),
+        _ => text::nearest(name, present.iter().map(|agent| agent.name.as_str())),
+    };
     Ok(Refusal::NoSuchAgent { name: text::one_line(name, 60), nearest: nearest.map(str::to_owned) })
 }
 
