@@ -469,8 +469,5 @@ fn a_guess_leads_to_what_was_meant() {
     // A group alone lists, or shows its page as it is.
     assert_eq!(world.run("holds").stdout, "Nothing is reserved.\n");
     let ran = world.run("agent");
-    assert!(
-        ran.code == 2 && ran.stderr.contains("\n  join"),
-        "{ran}"
-    );
+    assert!(ran.code == 2 && ran.stderr.contains("\n  join"), "{ran}");
 }
