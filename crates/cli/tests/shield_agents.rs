@@ -7,6 +7,7 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::PathBuf;
 use std::process::Command;
+use std::time::Duration;
 
 use consort_testkit::Claude;
 use consort_testkit::Ran;
@@ -14,6 +15,8 @@ use consort_testkit::RealAgent;
 use consort_testkit::Sealed;
 use consort_testkit::Step;
 use consort_testkit::StubModel;
+use consort_testkit::Tmux;
+use consort_testkit::until;
 use serde_json::Value;
 use serde_json::json;
 
@@ -125,6 +128,50 @@ fn told(model: &StubModel) -> String {
     model.turns().last().unwrap()["messages"].to_string()
 }
 
+impl Story {
+    /// Connected, but for the shield.
+    fn without_shield(self) -> Self {
+        fs::remove_file(self.world.home().join(".claude/consort-shell")).unwrap();
+        let mut settings: Value =
+            serde_json::from_str(&fs::read_to_string(settings_of(&self.world)).unwrap()).unwrap();
+        settings.as_object_mut().unwrap().remove("env").unwrap();
+        fs::write(settings_of(&self.world), settings.to_string()).unwrap();
+        self
+    }
+
+    /// Whether a session in a terminal asks its user before it runs a command.
+    fn asks(&self, mode: &str, command: &str) -> bool {
+        let model = StubModel::start([Step::bash(command), Step::say("All is done.")]);
+        let (program, environment) = self.claude.interactive(&self.world, &model);
+        let tmux = Tmux::start(&self.world, &environment, &[&program, "--permission-mode", mode]);
+        tmux.shows(" on");
+        tmux.run(&["send-keys", "-l", "please go on"]);
+        tmux.shows("please go on");
+        std::thread::sleep(Duration::from_millis(700));
+        tmux.run(&["send-keys", "Enter"]);
+        let is_over = |screen: &String| screen.contains("All is done.") || screen.contains("Do you want to");
+        !until("an end, or a question", || tmux.screen(), is_over).contains("All is done.")
+    }
+}
+
+/// The same in a terminal, where the person is asked: nothing is asked for more, or less.
+#[test]
+fn the_same_is_asked_for_in_a_terminal() {
+    let rules = json!({ "permissions": {
+        "allow": ["Bash(python3 gen.py:*)"],
+        "ask": ["Bash(python3 gen.py asked:*)"],
+    } });
+    let (with, without) = (story(&rules), story(&rules).without_shield());
+    for mode in ["default", "acceptEdits"] {
+        for (command, asks) in
+            [("python3 gen.py", false), ("python3 gen.py asked", true), ("python3 touch.py", true)]
+        {
+            let asked = (with.asks(mode, command), without.asks(mode, command));
+            assert_eq!(asked, (asks, asks), "{mode}: {command}");
+        }
+    }
+}
+
 /// In every mode, with rules of each kind: the same commands run, are refused and are
 /// asked for as without the shield, and give the same output.
 #[test]
@@ -144,14 +191,7 @@ fn rules_and_modes_are_as_they_were() {
         Step::bash("cd src"),
         Step::bash("pwd"),
     ];
-    let with = story(&rules);
-    let without = story(&rules);
-    // Connected, but for the shield.
-    fs::remove_file(without.world.home().join(".claude/consort-shell")).unwrap();
-    let mut settings: Value =
-        serde_json::from_str(&fs::read_to_string(settings_of(&without.world)).unwrap()).unwrap();
-    settings.as_object_mut().unwrap().remove("env").unwrap();
-    fs::write(settings_of(&without.world), settings.to_string()).unwrap();
+    let (with, without) = (story(&rules), story(&rules).without_shield());
     for mode in ["default", "acceptEdits", "auto", "bypassPermissions"] {
         let run = |story: &Story| {
             let model = StubModel::start(steps.iter().cloned().chain([Step::say("Done.")]));
