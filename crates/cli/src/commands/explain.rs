@@ -64,7 +64,7 @@ pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
 fn command(world: &World, command: &str, json: bool) -> CommandResult {
     let mut opened = world.open()?;
     let caller = caller_facts(&opened.app);
-    let files = command_files(opened.app.host(), &world.cwd, command, hook::surroundings(), Look::Ask);
+    let files = command_files(opened.app.host(), &world.cwd, command, hook::surroundings(), Look::Read);
     let mut outcome = opened.app.explain_writes(&caller, &files.writes, files.is_certain)?;
     let is_behind = outcome.command.verdict == "unknown" && is_shielded(world, &mut opened)?;
     let may_be = is_behind && files.may_write_anything();

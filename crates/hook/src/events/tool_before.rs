@@ -33,8 +33,7 @@ pub(crate) fn handle(
     tool: &ToolUse,
 ) -> Result<Answer, PresenceError> {
     // First of all: nothing that fails later may take a refusal away.
-    let look = if app.is_anything_held() { Look::Ask } else { Look::Read };
-    let files = tool_files(app.host(), call, context, tool, look);
+    let files = tool_files(app.host(), call, context, tool, Look::Read);
     let refuse = |reason: &str| context.prepare(Some(&HookReply::Deny(reason.to_owned())));
     let verdict = app.guard(&call.session, &files.writes, &|name| context.variable(name), &refuse);
     let working = ActivityUpdate { doing: Some(describe(call, tool)), ..ActivityUpdate::of(Status::Working) };
