@@ -141,7 +141,6 @@ pub(crate) fn surroundings() -> Surroundings {
         script: |path| String::from_utf8(consort_files::read(path, LONGEST_SCRIPT).ok()?).ok(),
         variable: env::get,
         names: consort_host::names,
-        ask: consort_host::ask_program,
     }
 }
 

@@ -16,7 +16,6 @@ use std::time::Duration;
 
 use consort_core::App;
 use consort_core::text;
-use consort_hook::Look;
 use consort_host::Machine;
 use consort_host::Paths;
 use consort_host::env;
@@ -129,7 +128,7 @@ fn protected(command: &str) -> Result<Vec<PathBuf>, Box<dyn Error>> {
     }
     let cwd = std::env::current_dir()?;
     // The hook before it has asked; here only what its text tells counts.
-    let files = consort_hook::command_files(app.host(), &cwd, command, hook::surroundings(), Look::Read);
+    let files = consort_hook::command_files(app.host(), &cwd, command, hook::surroundings());
     if !files.may_write_anything() {
         return Ok(Vec::new());
     }

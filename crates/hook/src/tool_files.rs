@@ -2,10 +2,6 @@
 
 use std::path::Path;
 use std::path::PathBuf;
-use std::sync::Mutex;
-use std::sync::OnceLock;
-use std::time::Duration;
-use std::time::Instant;
 
 use consort_core::claims::Extent;
 use consort_core::claims::Needs;
@@ -17,8 +13,6 @@ use consort_core::hooks::ToolUse;
 use consort_core::host::Host;
 use consort_shell::Here;
 use consort_shell::Outside;
-use consort_shell::Printed;
-use consort_shell::Question;
 
 use crate::HookContext;
 
@@ -50,7 +44,6 @@ pub(crate) fn tool_files(
     call: &HookCall,
     context: &dyn HookContext,
     tool: &ToolUse,
-    look: Look,
 ) -> ToolFiles {
     let none = ToolFiles { is_certain: true, ..ToolFiles::default() };
     match &tool.act {
@@ -65,7 +58,7 @@ pub(crate) fn tool_files(
             };
             ToolFiles { writes: paths.iter().map(target).collect(), ..none }
         }
-        ToolAction::Runs(command) => command_files(host, &call.cwd, command, context.surroundings(), look),
+        ToolAction::Runs(command) => command_files(host, &call.cwd, command, context.surroundings()),
         ToolAction::Reads(path) => ToolFiles { reads: vec![call.cwd.join(path)], ..none },
         // What its name does not tell is unknown.
         ToolAction::Visits(_) => ToolFiles::default(),
@@ -82,57 +75,6 @@ pub struct Surroundings {
     pub variable: fn(&str) -> Option<String>,
     /// The names in a directory.
     pub names: fn(&Path) -> Option<Vec<String>>,
-    /// What a program prints, in that directory, with these arguments and that input, and
-    /// whether it succeeds.
-    pub ask: AskProgram,
-}
-
-/// Runs a program that only reads.
-pub type AskProgram = fn(&Path, &str, &[String], Option<&str>) -> Option<(String, bool)>;
-
-/// How closely a command is looked at.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Look {
-    /// By its text, and what it would read.
-    Read,
-    /// What it only asks for is asked, too: programs that write nothing are run.
-    Ask,
-}
-
-/// How many programs are asked for one command.
-const MOST_QUESTIONS: usize = 4;
-
-/// After so long no other is asked: a hook has two seconds in all.
-const LONGEST_ASKING: Duration = Duration::from_millis(500);
-
-/// The programs that were asked, each once.
-struct Asked<'a> {
-    program: AskProgram,
-    cwd: &'a Path,
-    answers: Mutex<Vec<Answered>>,
-    began: OnceLock<Instant>,
-}
-
-/// A question in words, and its answer.
-type Answered = (String, Option<Printed>);
-
-impl Asked<'_> {
-    fn ask(&self, question: &Question<'_>) -> Option<Printed> {
-        let mut answers = self.answers.lock().ok()?;
-        let words = format!("{question:?}");
-        if let Some((_, answer)) = answers.iter().find(|(known, _)| *known == words) {
-            return answer.clone();
-        }
-        let is_late = self.began.get_or_init(Instant::now).elapsed() > LONGEST_ASKING;
-        if answers.len() >= MOST_QUESTIONS || is_late {
-            return None;
-        }
-        let Question { directory, program, arguments, input } = question;
-        let answer = (self.program)(&self.cwd.join(directory), program, arguments, *input);
-        let answer = answer.map(|(text, is_success)| Printed { text, is_success });
-        answers.push((words, answer.clone()));
-        answer
-    }
 }
 
 /// The files of a shell command that is run from there.
@@ -140,8 +82,7 @@ pub fn command_files(
     host: &dyn Host,
     cwd: &Path,
     command: &str,
-    Surroundings { script, variable, names, ask }: Surroundings,
-    look: Look,
+    Surroundings { script, variable, names }: Surroundings,
 ) -> ToolFiles {
     let home = variable("HOME");
     let home = home.as_deref();
@@ -158,8 +99,6 @@ pub fn command_files(
         let files = cwd.ancestors().map(|dir| dir.join(".git/config")).chain(of_user);
         files.filter_map(|file| script(&file)).find_map(|config| consort_shell::git_alias(&config, name))
     };
-    let asked = Asked { program: ask, cwd, answers: Mutex::default(), began: OnceLock::new() };
-    let ask = |question: &Question<'_>| asked.ask(question);
     let entries = |path: &str| names(&cwd.join(path));
     let here = Here {
         read: Some(&read),
@@ -167,7 +106,6 @@ pub fn command_files(
         alias: Some(&alias),
         entries: Some(&entries),
         variable: Some(&variable),
-        ask: if look == Look::Ask { Some(&ask) } else { None },
         home,
         cwd: Some(&place),
         worktree: worktree.as_deref(),
@@ -175,8 +113,7 @@ pub fn command_files(
     let reading = consort_shell::read(command, here);
     ToolFiles {
         writes: reading.writes.into_iter().map(|write| target(cwd, write)).collect(),
-        // What was asked may have another answer when the command comes to it.
-        is_certain: reading.is_certain && asked.answers.lock().is_ok_and(|answers| answers.is_empty()),
+        is_certain: reading.is_certain,
         reads: reading.reads.into_iter().map(|path| cwd.join(path)).collect(),
         outside: reading.outside,
         leaves_job: reading.leaves_job,

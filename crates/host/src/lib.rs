@@ -1,7 +1,6 @@
 //! The adapter for this machine: clock, paths, environment, processes, repositories,
 //! windows, and the notifications that wake a waiting process.
 
-mod ask_program;
 mod cache;
 pub mod env;
 mod files;
@@ -19,7 +18,6 @@ pub mod shield;
 pub mod spool;
 mod window;
 
-pub use ask_program::ask_program;
 pub use cache::Cache;
 pub use cache::LARGEST as LARGEST_RESULT;
 pub use files::hash;

@@ -6,7 +6,6 @@ use rable::ListOperator;
 use rable::Node;
 use rable::NodeKind;
 
-use crate::input::Input;
 use crate::variables::Names;
 use crate::words;
 use crate::words::ANY;
@@ -31,17 +30,6 @@ impl Names<'_> {
                     }
                     ["[", test @ .., "]"] | ["test", test @ ..] => self.holds(test),
                     ["command", "-v", program] | ["which" | "hash", program] => self.is_installed(program),
-                    [
-                        "grep",
-                        "-q" | "-qE" | "-qF" | "-Fq" | "-Eq" | "-qi" | "-qx" | "-qxF" | "-qs",
-                        _,
-                        _,
-                        ..,
-                    ]
-                    | ["git", "diff", "--quiet", ..]
-                    | ["git", "diff", "--cached", "--quiet", ..] => {
-                        self.asked(node, &Input::Unknown).map(|printed| printed.is_success)
-                    }
                     _ => None,
                 }
             }

@@ -61,22 +61,6 @@ impl Input {
         }
     }
 
-    /// As text, where patterns are names on the disk.
-    pub(crate) fn listed(&self, names: &Names<'_>) -> Option<String> {
-        match self {
-            Self::Text(text) => Some(text.clone()),
-            Self::Words(words) => {
-                let words: Option<Vec<String>> = names
-                    .all_expanded(words.clone())
-                    .iter()
-                    .map(|word| word.text().map(str::to_owned))
-                    .collect();
-                words.map(|words| words.join("\n") + "\n")
-            }
-            _ => None,
-        }
-    }
-
     /// As one word in quotes.
     pub(crate) fn word(&self) -> Option<Word> {
         match self {

@@ -17,7 +17,6 @@
 //! It is also bounded: any text is answered, quickly and without a deep stack
 //! (see `guard`).
 
-mod ask;
 mod braces;
 mod conditions;
 mod globs;
@@ -114,27 +113,6 @@ pub type Entries<'a> = &'a (dyn Fn(&str) -> Option<Vec<String>> + Sync);
 /// The value of a variable of the environment.
 pub type Variable<'a> = &'a (dyn Fn(&str) -> Option<String> + Sync);
 
-/// Runs a program that only reads, and returns what it prints; see [`Question`].
-pub type Ask<'a> = &'a (dyn Fn(&Question<'_>) -> Option<Printed> + Sync);
-
-/// A program that surely writes nothing, so that it may be run to learn what it prints.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Question<'a> {
-    /// Where it runs, from where the command starts.
-    pub directory: &'a str,
-    pub program: &'a str,
-    pub arguments: &'a [String],
-    pub input: Option<&'a str>,
-}
-
-/// What a program printed.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Printed {
-    pub text: String,
-    /// Whether it exited with 0.
-    pub is_success: bool,
-}
-
 /// What is known of where a command starts.
 #[derive(Clone, Copy, Default)]
 pub struct Here<'a> {
@@ -148,8 +126,6 @@ pub struct Here<'a> {
     pub entries: Option<Entries<'a>>,
     /// For conditions.
     pub variable: Option<Variable<'a>>,
-    /// For `$(…)`, pipelines and conditions.
-    pub ask: Option<Ask<'a>>,
     /// What `~` and `$HOME` stand for.
     pub home: Option<&'a str>,
     /// What `$PWD` and `$(pwd)` stand for.

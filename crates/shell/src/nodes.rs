@@ -113,20 +113,9 @@ impl Walk<'_> {
         let input = self.names().input_of(redirects);
         let fed = words.iter().find_map(words::substituted);
         if let Some(text) = fed.map(|command| self.names().output(command, &Input::Unknown)) {
-            let asked =
-                fed.map(|command| self.names().asked_in_turn(std::slice::from_ref(command), &Input::Unknown));
-            let text = text
-                .text()
-                .map(str::to_owned)
-                .or_else(|| asked.and_then(|asked| asked.text().map(str::to_owned)));
-            self.made.push((words::FED.into(), text));
+            self.made.push((words::FED.into(), text.text().map(str::to_owned)));
         }
-        // What it only shows is not worth asking for.
-        let is_shown = words.first().and_then(raw).is_some_and(programs::only_shows);
-        let may_ask = self.may_ask;
-        self.may_ask &= !is_shown;
         let words: Vec<Word> = words.iter().flat_map(|word| self.fields(word)).collect();
-        self.may_ask = may_ask;
         let outer = input.map(|input| std::mem::replace(&mut self.input, input));
         // `NAME=value program`: for that program alone.
         let before = (!words.is_empty() && !assignments.is_empty()).then(|| self.variables.clone());
@@ -220,28 +209,12 @@ impl Walk<'_> {
     /// Each command reads what the one before it writes.
     fn pipeline(&mut self, commands: &[Node]) {
         let mut input = self.input.clone();
-        for (at, command) in commands.iter().enumerate() {
+        for command in commands {
             self.aside(|walk| {
                 let outer = std::mem::replace(&mut walk.input, input.clone());
                 walk.walk(command);
                 let first = walk.input.clone();
-                // Only what acts on its input makes it worth asking for.
-                let may_ask = walk.may_ask;
-                walk.may_ask &= commands.get(at + 1).is_some_and(acts_on_input);
-                let can_ask = std::mem::replace(&mut walk.may_ask, false);
-                let told = walk.names().output(command, &first);
-                walk.may_ask = can_ask;
-                // Names are better than patterns, if they are few.
-                input = match &told {
-                    Input::Unknown => walk.names().asked_in_turn(&commands[..=at], &outer),
-                    Input::Words(words) if words.iter().any(|word| word.text().is_none()) => {
-                        let named = walk.names().asked_in_turn(&commands[..=at], &outer);
-                        let is_few = named.lines().is_some_and(|lines| lines.len() <= MOST_ROUNDS);
-                        if is_few { named } else { told }
-                    }
-                    _ => told,
-                };
-                walk.may_ask = may_ask;
+                input = walk.names().output(command, &first);
                 walk.input = outer;
             });
         }
@@ -468,14 +441,6 @@ fn without_redirects(node: &Node) -> Node {
         redirects.clear();
     }
     node
-}
-
-/// Whether a command does something with what it is given to read.
-fn acts_on_input(node: &Node) -> bool {
-    match &node.kind {
-        NodeKind::Command { words, .. } => words.iter().filter_map(raw).any(programs::acts_on_input),
-        _ => true,
-    }
 }
 
 /// How often the body of a loop is read.

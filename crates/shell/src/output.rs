@@ -15,16 +15,9 @@ impl Names<'_> {
     pub(crate) fn output(&self, node: &Node, input: &Input) -> Input {
         match &node.kind {
             NodeKind::Command { redirects, .. } if redirects.iter().any(takes_output) => Input::Unknown,
-            NodeKind::Command { .. } => match self.printed(node, input) {
-                Input::Unknown => {
-                    self.asked(node, input).map_or(Input::Unknown, |printed| Input::Text(printed.text))
-                }
-                told => told,
-            },
+            NodeKind::Command { .. } => self.printed(node, input),
             NodeKind::Pipeline { commands, .. } => {
-                let text = Names { may_ask: false, ..*self };
-                let told = commands.iter().fold(input.clone(), |input, command| text.output(command, &input));
-                if told == Input::Unknown { self.asked_in_turn(commands, input) } else { told }
+                commands.iter().fold(input.clone(), |input, command| self.output(command, &input))
             }
             NodeKind::Subshell { body, .. } | NodeKind::BraceGroup { body, .. } => self.output(body, input),
             NodeKind::List { items } => match items.as_slice() {

@@ -113,8 +113,6 @@ pub(crate) struct Names<'a> {
     pub(crate) made: &'a [(String, Option<String>)],
     /// Where it was before the last `cd`.
     pub(crate) before: Option<&'a Place>,
-    /// Whether what a program prints matters enough to run it.
-    pub(crate) may_ask: bool,
 }
 
 impl Names<'_> {

@@ -61,8 +61,6 @@ pub(crate) struct Walk<'a> {
     pub(crate) has_ended: bool,
     /// Whether the last `cd` found no directory.
     pub(crate) is_nowhere: bool,
-    /// Whether what a program prints matters here.
-    pub(crate) may_ask: bool,
     /// What the command at hand is given to read, as far as the text tells.
     pub(crate) input: Input,
     /// Where the commands that follow would run.
@@ -105,7 +103,6 @@ impl<'a> Walk<'a> {
             aliases: Vec::new(),
             has_ended: false,
             is_nowhere: false,
-            may_ask: true,
             input: Input::Unknown,
             place: Place::start(),
             before: None,
@@ -217,11 +214,6 @@ impl<'a> Walk<'a> {
         self.writes.iter_mut().skip(since).for_each(|write| write.range = vec![revision.to_owned()]);
     }
 
-    /// What a program prints that only reads; it is run here.
-    pub(crate) fn ask(&self, program: &str, arguments: &[String]) -> Option<String> {
-        self.names().ask_for(program, arguments, None)
-    }
-
     /// Whether anything was written so far.
     pub(crate) fn has_written(&self) -> bool {
         !self.writes.is_empty()
@@ -296,7 +288,6 @@ impl<'a> Walk<'a> {
             variables: &self.variables,
             made: &self.made,
             before: self.before.as_ref(),
-            may_ask: self.may_ask,
         }
     }
 

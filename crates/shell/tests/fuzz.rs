@@ -8,8 +8,6 @@ use std::time::Duration;
 use std::time::Instant;
 
 use consort_shell::Here;
-use consort_shell::Printed;
-use consort_shell::Question;
 use consort_shell::read;
 
 const COMMANDS: &str = include_str!("corpus.txt");
@@ -205,16 +203,11 @@ fn answer(command: &str, commands: &[&str]) {
     let entries =
         |path: &str| Some(vec![format!("a{}", path.len()), "login.rs".into(), "b c".into(), "-rf".into()]);
     let variable = |name: &str| name.len().is_multiple_of(3).then(|| format!("{name} *"));
-    let ask = |question: &Question<'_>| {
-        let text = question.arguments.join("\n");
-        Some(Printed { text: format!("{text}\0{}", question.input.unwrap_or_default()), is_success: true })
-    };
     let here = Here {
         read: Some(&file),
         is_dir: Some(&is_dir),
         entries: Some(&entries),
         variable: Some(&variable),
-        ask: Some(&ask),
         alias: None,
         home: Some("/home/me"),
         cwd: Some("/home/me/shop"),

@@ -9,7 +9,6 @@ use consort_core::claims::WritesOutcome;
 use consort_core::journal::Actor;
 use consort_core::presence::Caller;
 use consort_core::text;
-use consort_hook::Look;
 use consort_hook::command_files;
 use consort_host::env;
 
@@ -64,7 +63,7 @@ pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
 fn command(world: &World, command: &str, json: bool) -> CommandResult {
     let mut opened = world.open()?;
     let caller = caller_facts(&opened.app);
-    let files = command_files(opened.app.host(), &world.cwd, command, hook::surroundings(), Look::Read);
+    let files = command_files(opened.app.host(), &world.cwd, command, hook::surroundings());
     let mut outcome = opened.app.explain_writes(&caller, &files.writes, files.is_certain)?;
     let is_behind = outcome.command.verdict == "unknown" && is_shielded(world, &mut opened)?;
     let may_be = is_behind && files.may_write_anything();

@@ -23,7 +23,6 @@ use super::tool_before::command_call;
 use super::tool_before::command_of;
 use crate::Answer;
 use crate::HookContext;
-use crate::tool_files::Look;
 use crate::tool_files::tool_files;
 
 pub(crate) fn handle(
@@ -49,7 +48,7 @@ pub(crate) fn handle(
             if let ToolAction::Runs(command) = &tool.act {
                 let _ = app.note_command(&call.session, &call.cwd, command, failed);
             }
-            let used = tool_files(app.host(), call, context, tool, Look::Read);
+            let used = tool_files(app.host(), call, context, tool);
             if !failed {
                 words.extend(note_reads(app, call, context, &used.reads));
             }

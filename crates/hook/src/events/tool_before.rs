@@ -22,7 +22,6 @@ use super::note_activity;
 use super::told;
 use crate::Answer;
 use crate::HookContext;
-use crate::tool_files::Look;
 use crate::tool_files::ToolFiles;
 use crate::tool_files::tool_files;
 
@@ -33,7 +32,7 @@ pub(crate) fn handle(
     tool: &ToolUse,
 ) -> Result<Answer, PresenceError> {
     // First of all: nothing that fails later may take a refusal away.
-    let files = tool_files(app.host(), call, context, tool, Look::Read);
+    let files = tool_files(app.host(), call, context, tool);
     let refuse = |reason: &str| context.prepare(Some(&HookReply::Deny(reason.to_owned())));
     let verdict = app.guard(&call.session, &files.writes, &|name| context.variable(name), &refuse);
     let working = ActivityUpdate { doing: Some(describe(call, tool)), ..ActivityUpdate::of(Status::Working) };

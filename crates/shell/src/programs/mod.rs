@@ -148,50 +148,6 @@ fn runs_more(walk: &mut Walk<'_>, args: &[Word]) {
     }
 }
 
-/// Whether a program shows what it is given as words, and does no more with it.
-pub(crate) fn only_shows(name: &str) -> bool {
-    harmless::is_harmless(name)
-        && !matches!(name, "set" | "export" | "declare" | "local" | "readonly" | "typeset")
-}
-
-/// Whether a program does something with what it reads: runs it, or takes it for names.
-pub(crate) fn acts_on_input(name: &str) -> bool {
-    const ACTS: &[&str] = &[
-        "xargs",
-        "parallel",
-        "sh",
-        "bash",
-        "zsh",
-        "dash",
-        "ksh",
-        "patch",
-        "apply",
-        "am",
-        "read",
-        "mapfile",
-        "readarray",
-        "source",
-        ".",
-        "cpio",
-        "pax",
-        "ed",
-        "ex",
-        "python",
-        "python3",
-        "perl",
-        "node",
-        "ruby",
-        "vidir",
-        "git-apply",
-        "checkout-index",
-        "update-index",
-        "cherry-pick",
-        "revert",
-        "rsync",
-    ];
-    ACTS.contains(&name) || name.starts_with("--pathspec-from-file") || name.starts_with("--stdin")
-}
-
 pub(crate) use builtins::names_read;
 pub use git::alias_in as git_alias;
 pub(crate) use scripts::found;

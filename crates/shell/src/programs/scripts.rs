@@ -124,7 +124,7 @@ fn find(walk: &mut Walk<'_>, words: &[Word]) {
     {
         walk.doubt();
     }
-    let found = files(&roots, rest).or_else(|| find_really(walk, words));
+    let found = files(&roots, rest);
     let mut rest = rest;
     while let Some((word, after)) = rest.split_first() {
         rest = after;
@@ -153,21 +153,6 @@ fn find(walk: &mut Walk<'_>, words: &[Word]) {
             None => {}
         }
     }
-}
-
-/// What the tests find, asked for real: all of them together, up to the first action.
-fn find_really(walk: &Walk<'_>, words: &[Word]) -> Option<Vec<Word>> {
-    let is_action =
-        |word: &Word| word.text().is_some_and(|text| text.starts_with("-exec") || text == "-delete");
-    let first = words.iter().position(is_action)?;
-    if words[..first].iter().any(|word| matches!(word.text(), Some("-L" | "-o" | "-ok"))) {
-        return None;
-    }
-    let words: Option<Vec<String>> =
-        words[..first].iter().map(|word| word.text().map(str::to_owned)).collect();
-    let found = walk.ask("find", &words?)?;
-    let names: Vec<Word> = found.lines().map(|line| Word::Text(line.to_owned())).collect();
-    (names.len() <= 64).then_some(names)
 }
 
 /// Runs a command on what was found; from the directory of each, or from here.

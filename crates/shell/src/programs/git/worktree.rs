@@ -171,11 +171,6 @@ pub(super) fn clean(walk: &mut Walk<'_>, words: &[Word]) {
     if !args.has(&["-f", "--force"]) && !walk.cleans_unforced {
         return walk.doubt();
     }
-    if let Some(removed) = would_clean(walk, words) {
-        let names = removed.lines().filter_map(|line| line.strip_prefix("Would remove "));
-        names.for_each(|name| walk.write(&Word::Text(name.trim_matches('"').to_owned()), Extent::Tree, "rm"));
-        return walk.doubt();
-    }
     if args.has(&["-x", "-X", "-e", "--exclude"]) {
         walk.doubt();
     }
@@ -183,22 +178,4 @@ pub(super) fn clean(walk: &mut Walk<'_>, words: &[Word]) {
         return walk.write_here(Extent::Tree, "git clean");
     }
     args.operands.iter().for_each(|path| pathspec(walk, path, "git clean"));
-}
-
-/// What git says that it would remove.
-fn would_clean(walk: &Walk<'_>, words: &[Word]) -> Option<String> {
-    let mut arguments = vec!["clean".to_owned(), "-n".to_owned()];
-    for word in words {
-        let text = word.text()?;
-        let is_letters = text.starts_with('-') && !text.starts_with("--");
-        match text {
-            "--force" | "-q" | "--quiet" => {}
-            letters if is_letters => {
-                let letters = letters.replace(['f', 'q'], "");
-                arguments.extend((letters != "-").then_some(letters));
-            }
-            text => arguments.push(text.to_owned()),
-        }
-    }
-    walk.ask("git", &arguments)
 }
