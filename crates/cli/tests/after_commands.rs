@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a helper that cannot go on should stop the test")]
 
 use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -235,4 +236,27 @@ fn a_command_in_the_background_is_looked_at_until_it_ends() {
     assert_eq!(bash(&world, "s2", "PostToolUse", "three", &left), None);
     fs::remove_file(at(&world, "src/auth/deep/key.rs")).unwrap();
     assert!(prompted(&world, "s2").unwrap().contains("src/auth/deep/key.rs (removed)"));
+}
+
+#[test]
+fn what_git_does_not_answer_in_time_is_unknown() {
+    let world = world();
+    fs::write(at(&world, "src/auth/login.rs"), "Falcon's, not committed\n").unwrap();
+    let slow = world.home().join("slow");
+    fs::create_dir_all(&slow).unwrap();
+    fs::write(slow.join("git"), "#!/bin/sh\nsleep 1\nexec /usr/bin/git \"$@\"\n").unwrap();
+    fs::set_permissions(slow.join("git"), fs::Permissions::from_mode(0o755)).unwrap();
+    let path = format!("{}:/usr/local/bin:/usr/bin:/bin", slow.display());
+    let hook = |event: &str, path: &str| {
+        let call = json!({ "session_id": "s2", "cwd": world.project(), "tool_name": "Bash", "tool_use_id": "one",
+            "tool_input": { "command": "git stash" } });
+        let mut hook = world.consort(["hook", "claude", event]);
+        world.ran_with(hook.env("PATH", path), call.to_string().as_bytes()).stdout
+    };
+    assert!(hook("PreToolUse", "/usr/local/bin:/usr/bin:/bin").contains("\"deny\""));
+    assert!(!hook("PreToolUse", &path).contains("\"deny\""));
+    std::thread::sleep(Duration::from_millis(30));
+    fs::write(at(&world, "src/auth/login.rs"), "as it was committed\n").unwrap();
+    let told = hook("PostToolUse", "/usr/local/bin:/usr/bin:/bin");
+    assert!(told.contains("src/auth/login.rs") && told.contains("reserved by Falcon"), "{told}");
 }

@@ -34,7 +34,7 @@ fn a_claim_is_told_contested_and_taken() {
     world.run("config set claims.contest_seconds 3600");
     expect![[r#"
         Falcon$ consort reserve --advisory topic:auth --reason sessions and tokens
-        Reserved topic:auth (advisory, #1).
+        Reserved topic:auth (advisory, reservation #1).
         [exit 0]
         Raven$ consort reserve --advisory topic:auth
         [stderr] Error: `topic:auth` is held by Falcon (claude on main): "sessions and tokens"
@@ -53,13 +53,13 @@ fn a_claim_is_told_contested_and_taken() {
         [exit 4]
         you$ consort holds list
         Advisory:
-          topic:auth  Falcon (claude on main), exclusive since just now, #1: "sessions and tokens" [contested by Raven (claude on main) just now]
+          topic:auth  Falcon (claude on main), exclusive since just now, reservation #1: "sessions and tokens" [contested by Raven (claude on main) just now]
         [exit 0]
         you$ consort release --force topic:auth
         Released topic:auth.
         [exit 0]
         Raven$ consort reserve --advisory topic:auth
-        Reserved topic:auth (advisory, #2).
+        Reserved topic:auth (advisory, reservation #2).
         [exit 0]
         Raven$ consort release topic:aut
         [stderr] Error: nobody holds `topic:aut`
@@ -104,8 +104,8 @@ fn reservations_are_all_or_none_and_explained() {
     let (falcon, raven) = (Some("s1"), Some("s2"));
     expect![[r#"
         Falcon$ consort reserve src/auth config.yaml --reason the login
-        Reserved src/auth/ (#1).
-        Reserved config.yaml (#2).
+        Reserved src/auth/ (reservation #1).
+        Reserved config.yaml (reservation #2).
         [stderr] Note: config.yaml does not exist. It is reserved as a file; a directory ends in `/`.
         [exit 0]
         Raven$ consort reserve docs/ src/**/*.rs ./config.yaml
@@ -113,7 +113,7 @@ fn reservations_are_all_or_none_and_explained() {
         [stderr] Hint: ask Falcon: consort send Falcon '…'; or: consort holds contest 'src/auth/'
         [exit 4]
         Raven$ consort explain src/auth/login.rs
-        Reserved: src/auth/  Falcon (claude on main), exclusive since just now, #1: "the login"
+        Reserved: src/auth/  Falcon (claude on main), exclusive since just now, reservation #1: "the login"
         You may not write it. Ask: consort send Falcon '…'; wait: consort wait 'src/auth/login.rs'; need it: consort holds contest 'src/auth/login.rs'.
         [exit 0]
         Raven$ consort explain docs/
@@ -125,14 +125,14 @@ fn reservations_are_all_or_none_and_explained() {
         [stderr] src/auth/login.rs is still reserved.
         [exit 7]
         Raven$ consort reserve /tmp/../etc/consort-example
-        Reserved /etc/consort-example (#1).
-        [stderr] Note: /tmp/../etc/consort-example is outside this project.
+        Reserved /etc/consort-example (reservation #1).
+        [stderr] Note: /tmp/../etc/consort-example is outside this project. Agents of every project are kept from writing it.
         [exit 0]
         you$ consort holds list
         Reserved:
-          /etc/consort-example  Raven (claude on main), exclusive since just now, #1
-          config.yaml  Falcon (claude on main), exclusive since just now, #2: "the login"
-          src/auth/  Falcon (claude on main), exclusive since just now, #1: "the login"
+          /etc/consort-example  Raven (claude on main), exclusive since just now, reservation #1
+          config.yaml  Falcon (claude on main), exclusive since just now, reservation #2: "the login"
+          src/auth/  Falcon (claude on main), exclusive since just now, reservation #1: "the login"
         [exit 0]
         Falcon$ consort release src/auth/
         Released src/auth/.
@@ -224,7 +224,7 @@ fn the_task_in_hand_is_known_whatever_its_spec() {
     assert_eq!(world.run(line).code, 0);
     let falcon = Some("s1");
     assert_eq!(world.run_as(falcon, &["task", "next", "--spec", "two.md"]).code, 0);
-    assert_eq!(world.run_as(falcon, &["task", "done"]).stdout, "Completed T-2: b (#1).\n");
+    assert_eq!(world.run_as(falcon, &["task", "done"]).stdout, "Completed T-2: b (claim #1).\n");
     // A spec that is gone does not hide the others.
     std::fs::remove_file(world.project().join("one.md")).unwrap();
     let line = "agent join --pid $OTHER --kind claude --session s2 --name Raven --spec two.md";
@@ -289,7 +289,7 @@ fn tasks_come_from_the_spec_and_are_taken_once() {
         [stderr] ./login.md:8: `TASK-03` depends on `TASK-09`, which is not in this spec
         [exit 0]
         Falcon$ consort task next --reason starting
-        Claimed TASK-01: Model (#1).
+        Claimed TASK-01: Model (claim #1).
         [exit 0]
         Raven$ consort task next
         [stderr] Error: nothing is ready in login.md: 1 of 4 done, 1 claimed, the others wait for them
@@ -312,14 +312,14 @@ fn tasks_come_from_the_spec_and_are_taken_once() {
         [stderr] Hint: `consort task claim TASK-02` claims it
         [exit 1]
         Falcon$ consort task done --notes with tests
-        Completed TASK-01: Model (#1).
+        Completed TASK-01: Model (claim #1).
         [exit 0]
         Falcon$ consort task done TASK-01
         [stderr] Error: `TASK-01` was completed by Falcon
         [stderr] Hint: `consort task next` claims the first that is ready
         [exit 4]
         Raven$ consort task claim task-02
-        Claimed TASK-02: Service (#2).
+        Claimed TASK-02: Service (claim #2).
         [exit 0]
         you$ consort task list --ready
         ./login.md: 2 of 4 done
@@ -329,7 +329,7 @@ fn tasks_come_from_the_spec_and_are_taken_once() {
         Raven$ consort task list
         ./login.md: 2 of 4 done
           TASK-01  Model  [done by Falcon: "with tests"]
-          TASK-02  Service  [you, now, #2]
+          TASK-02  Service  [you, now, claim #2]
           TASK-03  Docs  [waits for TASK-02, TASK-09]
           TASK-04  Chores  [done]
         Without a task: Falcon

@@ -61,7 +61,7 @@ fn a_write_to_what_another_has_reserved_is_refused() {
     let world = world();
     reserve(&world, "s1", "src/auth/");
     expect![[r#"
-        [consort] Blocked: src/auth/login.rs (of src/auth/) is reserved by Falcon (claude on main), just now: "rewriting the login".
+        [consort] Blocked: src/auth/login.rs (of src/auth/) is reserved by Falcon (claude on main, idle), just now: "rewriting the login".
         Options: ask (consort send Falcon '…') · wait up to 90 s (consort wait --timeout 90s '$WORLD/shop/src/auth/login.rs') · if unanswered, the same path with consort holds contest · do something else. Do not get around this with another tool."#]]
     .assert_eq(&refused(&world, "s2", "Edit", edit(&world, "src/auth/login.rs")).unwrap());
     for tool in ["Write", "MultiEdit"] {
@@ -69,6 +69,12 @@ fn a_write_to_what_another_has_reserved_is_refused() {
     }
     let notebook = json!({ "notebook_path": world.project().join("src/auth/x.ipynb") });
     assert!(refused(&world, "s2", "NotebookEdit", notebook).is_some());
+
+    // A directory that is missing in what is reserved keeps a program from writing; what is
+    // reserved need not be there itself.
+    assert_eq!(refused(&world, "s2", "Bash", bash("echo x > src/auth/missing/a.rs")), None);
+    reserve(&world, "s1", "src/new/");
+    assert!(refused(&world, "s2", "Bash", bash("echo x > src/new/a.rs")).is_some());
 
     // One's own, a free one, and reading.
     assert_eq!(refused(&world, "s1", "Edit", edit(&world, "src/auth/login.rs")), None);
@@ -97,6 +103,22 @@ fn a_write_to_what_another_has_reserved_is_refused() {
 
     world.run_as(Some("s1"), &["release"]);
     assert_eq!(refused(&world, "s2", "Edit", edit(&world, "src/auth/login.rs")), None);
+}
+
+#[test]
+fn a_refusal_has_a_sentence_for_each_holder_and_says_what_it_does() {
+    let world = world();
+    reserve(&world, "s1", "src/auth/");
+    reserve(&world, "s1", "README.md");
+    let command = bash("touch src/auth/login.rs README.md src/auth/token.rs");
+    let first = |told: &str| told.lines().next().unwrap_or_default().to_owned();
+    expect![[r#"[consort] Blocked: src/auth/login.rs (of src/auth/), README.md, src/auth/token.rs (of src/auth/) are reserved by Falcon (claude on main, idle), just now: "rewriting the login"."#]].assert_eq(&first(&refused(&world, "s2", "Bash", command.clone()).unwrap()));
+    told(&world, "s1", "PreToolUse", "Read", json!({ "file_path": world.project().join("README.md") }));
+    assert!(first(&refused(&world, "s2", "Bash", command).unwrap()).contains("(claude on main, working)"));
+    world.run("reserve Cargo.toml");
+    let said = refused(&world, "s2", "Bash", bash("touch README.md Cargo.toml")).unwrap();
+    assert_eq!(said.lines().count(), 3, "{said}");
+    assert!(said.contains("\nCargo.toml is reserved by your user"), "{said}");
 }
 
 #[test]
@@ -162,7 +184,7 @@ fn the_shell_is_no_way_around_it() {
     // With the holder's work in the worktree, what sweeps it along is refused.
     std::fs::write(world.project().join("src/auth/login.rs"), "changed\n").unwrap();
     expect![[r#"
-        [consort] Blocked: `git add` includes all that is uncommitted here, and src/auth/ is reserved by Falcon (claude on main), just now: "rewriting the login". Name your own paths instead.
+        [consort] Blocked: `git add` includes all that is uncommitted here, and src/auth/ is reserved by Falcon (claude on main, working), just now: "rewriting the login". Name your own paths instead.
         Options: ask (consort send Falcon '…') · wait up to 90 s (consort wait --timeout 90s '$WORLD/shop/src/auth/') · if unanswered, the same path with consort holds contest · do something else. Do not get around this with another tool."#]]
     .assert_eq(&refused(&world, "s2", "Bash", bash("git add -A && git commit -m x")).unwrap());
     for command in ["git stash", "git checkout -- src/auth/login.rs"] {

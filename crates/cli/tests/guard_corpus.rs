@@ -10,6 +10,7 @@ use std::fs;
 use std::path::PathBuf;
 use std::sync::OnceLock;
 
+use consort_core::claims::Target;
 use consort_hook::Surroundings;
 use consort_host::Machine;
 use consort_testkit::Sealed;
@@ -30,17 +31,26 @@ const RESERVED: [&str; 5] = ["src/auth/", "config/app.yaml", "package.json", "Ca
 /// The home directory that the commands see.
 static HOME: OnceLock<String> = OnceLock::new();
 
-/// What the program itself gives its reader; here nothing is asked.
+/// The environment in which the commands were measured, as far as it differs from the sealed one.
+fn measured_with(name: &str) -> Option<String> {
+    match name {
+        "PATH" => std::env::var("PATH").ok(),
+        "npm_config_offline" => Some("true".to_owned()),
+        _ => None,
+    }
+}
+
+/// What the program itself gives its reader.
 const SURROUNDINGS: Surroundings = Surroundings {
     script: |path| fs::read_to_string(path).ok(),
-    variable: |name| HOME.get().filter(|_| name == "HOME").cloned(),
+    variable: |name| if name == "HOME" { HOME.get().cloned() } else { measured_with(name) },
     names: consort_host::names,
 };
 
 /// Commands of git that put the work of others into a commit. They change no file, but are
 /// refused on purpose.
-fn is_policy(command: &str) -> bool {
-    command.contains("git add") || command.contains("git commit")
+fn is_policy(writes: &[Target]) -> bool {
+    writes.iter().all(|write| matches!(write.by.as_str(), "git add" | "git commit"))
 }
 
 /// What came of a category.
@@ -112,15 +122,18 @@ fn measure(corpus: &str, half: u64) -> BTreeMap<String, Counts> {
         let command = command.replace(&MEASURED_AT[1..], &shop.to_string_lossy()[1..]);
         let cwd = shop.join(case["cwd"].as_str().unwrap_or("."));
         let call = json!({ "session_id": "s2", "cwd": cwd, "tool_name": "Bash", "tool_input": { "command": command } });
-        let is_denied = world.hook("PreToolUse", &call).stdout.contains("\"deny\"");
-        let is_certain = consort_hook::command_files(&machine, &cwd, &command, SURROUNDINGS).is_certain;
+        let names = ["PATH", "npm_config_offline"];
+        let mut hook = world.consort(["hook", "claude", "PreToolUse"]);
+        hook.envs(names.into_iter().filter_map(|name| Some((name, measured_with(name)?))));
+        let is_denied = world.ran_with(&mut hook, call.to_string().as_bytes()).stdout.contains("\"deny\"");
+        let files = consort_hook::command_files(&machine, &cwd, &command, SURROUNDINGS);
         let wrote = !case["wrote"].as_array().unwrap().is_empty();
         let one = counts.entry(id.rsplit_once('-').unwrap().0.to_owned()).or_default();
-        let what = match (wrote, is_denied, is_certain) {
+        let what = match (wrote, is_denied, files.is_certain) {
             (true, true, _) => ("refused", &mut one.refused),
             (true, false, false) => ("unknown", &mut one.unknown),
             (true, false, true) => ("unnoticed", &mut one.unnoticed),
-            (false, true, _) if is_policy(&command) => ("policy", &mut one.policy),
+            (false, true, _) if is_policy(&files.writes) => ("policy", &mut one.policy),
             (false, true, _) => ("wrongly", &mut one.wrongly),
             (false, false, _) => ("free", &mut one.free),
         };
@@ -156,31 +169,29 @@ fn report(counts: &BTreeMap<String, Counts>) -> Counts {
     all
 }
 
+/// Both halves, or the one that `GUARD_HALF` names.
+fn judge(corpus: &str) {
+    let only: Option<u64> = std::env::var("GUARD_HALF").ok().map(|half| half.parse().unwrap());
+    for half in [1, 2].into_iter().filter(|half| only.is_none_or(|only| only == *half)) {
+        let mut counts = measure(corpus, half);
+        let all = report(&counts);
+        let writes = all.refused + all.unknown + all.unnoticed;
+        assert!(all.refused * 100 >= writes * 85, "{all:?}");
+        assert!(all.unnoticed * 1_000 <= writes * 3, "{all:?}");
+        // What failed where it was measured may be done elsewhere: a program is installed,
+        // a package can be fetched.
+        counts.retain(|category, _| category != "h-refused");
+        let sure = report(&counts);
+        assert!(sure.wrongly * 1_000 <= (sure.free + sure.wrongly) * 5, "{sure:?}");
+    }
+}
+
 #[test]
 fn writes_are_refused_and_harmless_commands_are_not() {
-    // The second half is for judging: rules are made without it.
-    let half = std::env::var("GUARD_HALF").map_or(1, |half| half.parse().unwrap());
-    let mut counts = measure(CORPUS, half);
-    let all = report(&counts);
-    if half != 1 {
-        return;
-    }
-    let writes = all.refused + all.unknown + all.unnoticed;
-    assert!(all.refused * 100 >= writes * 85, "{all:?}");
-    assert!(all.unnoticed * 1_000 <= writes * 3, "{all:?}");
-    // Where the text would write, and only the state of things keeps it from doing so, a
-    // refusal is no surprise.
-    counts.retain(|category, _| !matches!(category.as_str(), "h-nonexec" | "h-refused"));
-    let plain = report(&counts);
-    assert!(plain.wrongly * 1_000 <= (plain.free + plain.wrongly) * 12, "{plain:?}");
+    judge(CORPUS);
 }
 
 #[test]
 fn the_same_holds_for_what_others_have_written() {
-    for half in [1, 2] {
-        let all = report(&measure(FRESH, half));
-        let writes = all.refused + all.unknown + all.unnoticed;
-        assert!(all.refused * 100 >= writes * 85, "{all:?}");
-        assert!(all.unnoticed * 1_000 <= writes * 3, "{all:?}");
-    }
+    judge(FRESH);
 }

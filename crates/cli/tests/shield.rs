@@ -106,6 +106,24 @@ fn its_holder_and_what_its_text_tells_are_not_shielded() {
     assert!(content(&world, "src/auth/login.rs").ends_with("y\n"));
 }
 
+/// What stays although nothing in its text says so is told of, once its view is of the past.
+#[test]
+fn who_stays_behind_a_shield_that_nobody_needs_is_listed() {
+    let world = world(&["src/auth/"]);
+    let daemon = "import subprocess as s; null = s.DEVNULL; p = s.Popen(['sleep', '600'], stdin=null, stdout=null, \
+                  stderr=null, start_new_session=True); print(p.pid)";
+    let ran = shielded(&world, &["python3", "-c", daemon]);
+    let pid = ran.stdout.trim().to_owned();
+    assert!(pid.parse::<u32>().is_ok(), "{ran}");
+    let held = world.run("who Raven").stdout;
+    assert_eq!(world.run_as(Some("s1"), &["release"]).code, 0);
+    let free = world.run("who Raven").stdout;
+    assert_eq!(world.ran(world.command("kill").arg(&pid)).code, 0);
+    assert!(!held.contains("behind the shield"), "{held}");
+    assert!(free.contains(&format!("Process {pid} still runs behind the shield (\"sleep 600\")")), "{free}");
+    assert!(free.contains("nobody has reserved any more: src/auth"), "{free}");
+}
+
 #[test]
 fn settings_and_overrides_count() {
     let world = world(&["src/auth/"]);

@@ -93,6 +93,7 @@ pub fn command_files(
     let (place, worktree) = (cwd.to_string_lossy(), worktree.as_deref().map(Path::to_string_lossy));
     let read = |path: &str| script(&cwd.join(path));
     let is_dir = |path: &str| cwd.join(path).is_dir();
+    let is_there = |path: &str| cwd.join(path).exists();
     let alias = |name: &str| {
         let home = Path::new(home.unwrap_or_default());
         let of_user = [home.join(".gitconfig"), home.join(".config/git/config")];
@@ -103,6 +104,7 @@ pub fn command_files(
     let here = Here {
         read: Some(&read),
         is_dir: Some(&is_dir),
+        is_there: Some(&is_there),
         alias: Some(&alias),
         entries: Some(&entries),
         variable: Some(&variable),
@@ -139,6 +141,8 @@ fn target(cwd: &Path, write: consort_shell::Write) -> Target {
         consort_shell::Needs::Absent => Needs::Absent,
         consort_shell::Needs::Present => Needs::Present,
         consort_shell::Needs::File => Needs::File,
+        consort_shell::Needs::Clean => Needs::Clean,
+        consort_shell::Needs::Directory => Needs::Directory,
     };
     let path = cwd.join(write.path);
     Target { path, extent, by: write.by, is_entry: write.is_entry, needs, range: write.range }

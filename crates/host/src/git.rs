@@ -16,6 +16,7 @@ use consort_files::Tree;
 use crate::run_program::run;
 use crate::run_program::run_for;
 use crate::run_program::run_for_bytes;
+use crate::run_program::run_with_input;
 
 /// What marks a project without a repository.
 const MARKER: &str = ".consort/config.toml";
@@ -132,15 +133,17 @@ pub(crate) fn root_commit(worktree: &Path) -> RootCommit {
     }
 }
 
-/// Whether anything that the pattern means differs from the last commit. What
-/// cannot be told counts as changed.
-pub(crate) fn has_changes(worktree: &Path, pattern: &Pattern, with_new: bool) -> bool {
+/// What a hook asks of git is answered within this, or not at all.
+const PATIENCE: Duration = Duration::from_millis(300);
+
+/// Whether anything that the pattern means differs from the last commit, if git tells in time.
+pub(crate) fn has_changes(worktree: &Path, pattern: &Pattern, with_new: bool) -> Option<bool> {
     let pathspec = pathspec(pattern);
-    let mut command = git(worktree);
+    let mut command = asking(worktree);
     // Looking must not take the lock that someone's commit needs.
     let new = if with_new { "-unormal" } else { "-uno" };
     command.args(["--no-optional-locks", "status", "--porcelain", "--no-renames", new, "--", &pathspec]);
-    run(&mut command, Duration::from_secs(2)).is_none_or(|changes| !changes.trim().is_empty())
+    run(&mut command, PATIENCE).map(|changes| !changes.trim().is_empty())
 }
 
 /// Git knows no braces: then everything below what is plain.
@@ -154,20 +157,20 @@ fn pathspec(pattern: &Pattern) -> String {
 
 /// Whether commits differ in what a pattern means, as far as git tells in time.
 pub(crate) fn differs(worktree: &Path, range: &[String], pattern: &Pattern) -> bool {
-    let mut command = git(worktree);
+    let mut command = asking(worktree);
     command.args(["diff", "--name-only", "--no-ext-diff", "--no-textconv", "--no-renames"]);
     command.args(range).args(["--", &pathspec(pattern)]);
-    run(&mut command, Duration::from_millis(300)).is_some_and(|names| !names.trim().is_empty())
+    run(&mut command, PATIENCE).is_some_and(|names| !names.trim().is_empty())
 }
 
 /// Whether a file that differs between commits has changes of its own: then git does not
 /// touch any of them.
 pub(crate) fn would_overwrite_changes(worktree: &Path, range: &[String], pattern: &Pattern) -> bool {
     let names = |range: &[String], paths: &[String]| {
-        let mut command = git(worktree);
+        let mut command = asking(worktree);
         command.args(["diff", "--name-only", "--no-ext-diff", "--no-textconv", "--no-renames"]);
         command.args(range).arg("--").args(paths);
-        run(&mut command, Duration::from_millis(300))
+        run(&mut command, PATIENCE)
     };
     let Some(differing) = names(range, &[pathspec(pattern)]) else { return false };
     let paths: Vec<String> =
@@ -260,6 +263,36 @@ pub fn repository(worktree: &Path) -> Option<PathBuf> {
     git_dir(worktree).map(|git_dir| common_dir(&git_dir))
 }
 
+/// Makes a worktree on a branch, which is made where there is none of that name; what git
+/// said if it did not.
+pub fn add_worktree(worktree: &Path, path: &Path, branch: &str) -> Result<(), String> {
+    let exists = run(
+        git(worktree).args(["show-ref", "--verify", "--quiet"]).arg(format!("refs/heads/{branch}")),
+        MAKING,
+    );
+    let mut add = git(worktree);
+    add.args(["worktree", "add", "--quiet"]);
+    match exists {
+        Some(_) => add.arg(path).arg(branch),
+        None => add.arg("-b").arg(branch).arg(path),
+    };
+    let ran = run_with_input(&mut add, MAKING, b"").map_err(|error| error.to_string())?;
+    match ran.is_success {
+        true => Ok(()),
+        false => Err(String::from_utf8_lossy(&ran.stderr).trim().to_owned()),
+    }
+}
+
+/// What differs in a worktree from a commit, uncommitted changes included; starts `git`.
+pub fn diff_since(worktree: &Path, commit: &str) -> Option<String> {
+    let mut diff = git(worktree);
+    diff.args(["diff", "--no-ext-diff", "--no-textconv", "--no-color", commit, "--"]);
+    run(&mut diff, Duration::from_secs(10))
+}
+
+/// How long a checkout may take.
+const MAKING: Duration = Duration::from_secs(120);
+
 /// `git` in that worktree, whatever hook of whatever repository we are in. What the
 /// repository's own settings would have it run is not run.
 fn git(worktree: &Path) -> Command {
@@ -271,6 +304,13 @@ fn git(worktree: &Path) -> Command {
     for variable in ["GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_COMMON_DIR", "GIT_NAMESPACE"] {
         git.env_remove(variable);
     }
+    git
+}
+
+/// The same for a hook's questions: no hook of the repository's runs.
+fn asking(worktree: &Path) -> Command {
+    let mut git = git(worktree);
+    git.args(["-c", "core.hooksPath=/dev/null"]);
     git
 }
 

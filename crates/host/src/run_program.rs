@@ -1,6 +1,7 @@
 //! Runs another program with a time limit, and returns what it prints.
 
 use std::io::Read as _;
+use std::io::Write as _;
 use std::path::Path;
 use std::process::Command;
 use std::process::Stdio;
@@ -47,4 +48,38 @@ pub(crate) fn run_for_bytes(command: &mut Command, timeout: Duration, codes: &[i
     let _ = child.kill();
     let _ = child.wait();
     None
+}
+
+/// What a program said, and how it ended.
+pub(crate) struct Ran {
+    pub(crate) stdout: Vec<u8>,
+    pub(crate) stderr: Vec<u8>,
+    pub(crate) is_success: bool,
+}
+
+/// Runs a program with `input`; an error if it cannot be started or does not end in time.
+pub(crate) fn run_with_input(command: &mut Command, timeout: Duration, input: &[u8]) -> std::io::Result<Ran> {
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn()?;
+    let pid = child.id();
+    let mut stdin = child.stdin.take();
+    let (sender, receiver) = mpsc::channel();
+    let input = input.to_vec();
+    std::thread::spawn(move || {
+        // Whoever does not read it says why.
+        let _ = stdin.take().map(|mut stdin| stdin.write_all(&input));
+        let _ = sender.send(child.wait_with_output());
+    });
+    match receiver.recv_timeout(timeout) {
+        Ok(output) => {
+            let output = output?;
+            Ok(Ran { stdout: output.stdout, stderr: output.stderr, is_success: output.status.success() })
+        }
+        Err(_) => {
+            let pid = rustix::process::Pid::from_raw(pid as i32);
+            // Not waited for yet, so the id is still its own.
+            let _ = pid.map(|pid| rustix::process::kill_process(pid, rustix::process::Signal::KILL));
+            Err(std::io::ErrorKind::TimedOut.into())
+        }
+    }
 }

@@ -6,6 +6,8 @@ use rable::ListOperator;
 use rable::Node;
 use rable::NodeKind;
 
+use crate::nodes::raw;
+use crate::programs;
 use crate::variables::Names;
 use crate::words;
 use crate::words::ANY;
@@ -30,6 +32,8 @@ impl Names<'_> {
                     }
                     ["[", test @ .., "]"] | ["test", test @ ..] => self.holds(test),
                     ["command", "-v", program] | ["which" | "hash", program] => self.is_installed(program),
+                    ["grep" | "egrep" | "fgrep", rest @ ..] => self.finds(words[0], rest),
+                    ["python" | "python3", "-c", code] => programs::exit_code(code).map(|code| code == 0),
                     _ => None,
                 }
             }
@@ -39,6 +43,9 @@ impl Names<'_> {
             }
             NodeKind::Negation { pipeline } => self.outcome(pipeline).map(|outcome| !outcome),
             NodeKind::ConditionalExpr { body, .. } => self.condition(body),
+            NodeKind::ArithmeticCommand { raw_content, .. } => {
+                raw_content.trim().parse::<i64>().ok().map(|number| number != 0)
+            }
             _ => None,
         }
     }
@@ -82,20 +89,23 @@ impl Names<'_> {
             value.trim_matches('"').trim_start_matches("${").trim_start_matches('$').trim_end_matches('}');
         let name = name.strip_suffix(":-").or_else(|| name.strip_suffix('-')).unwrap_or(name);
         let is_name = !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
-        let position = name.parse::<usize>().ok();
-        let is_unset = match position {
-            Some(position) => self.variables.arguments().is_some_and(|given| given.len() < position),
-            None => {
-                let is_known = self.variables.is_set(name) || matches!(name, "HOME" | "PWD" | "OLDPWD");
-                !is_known && self.here.variable.is_some_and(|variable| variable(name).is_none())
-            }
-        };
-        if value.contains('$') && is_name && is_unset && value.trim_matches('"').starts_with('$') {
+        if value.contains('$') && is_name && self.is_unset(name) && value.trim_matches('"').starts_with('$') {
             return Some(String::new());
         }
         match words::fields(word, self).as_slice() {
             [word] => known(word).map(str::to_owned),
             _ => None,
+        }
+    }
+
+    /// Whether a variable, or an argument, surely has no value.
+    pub(crate) fn is_unset(&self, name: &str) -> bool {
+        match name.parse::<usize>() {
+            Ok(position) => self.variables.arguments().is_some_and(|given| given.len() < position),
+            Err(_) => {
+                let is_known = self.variables.is_set(name) || matches!(name, "HOME" | "PWD" | "OLDPWD");
+                !is_known && self.here.variable.is_some_and(|variable| variable(name).is_none())
+            }
         }
     }
 
@@ -124,21 +134,47 @@ impl Names<'_> {
                 let is_set = self.variables.is_set(name) || self.here.variable?(name).is_some();
                 Some(is_set)
             }
+            ["-s", path] if let Some(text) = self.unchanged_file(path) => Some(!text.is_empty()),
             [op @ ("-f" | "-d" | "-e" | "-s" | "-r" | "-w" | "-x"), path] => self.is_there(op, path),
             test => is_so(test),
         }
     }
 
+    /// Whether `grep` finds a plain text in files that can be read.
+    fn finds(&self, program: &str, words: &[&str]) -> Option<bool> {
+        let count = words.iter().take_while(|word| word.len() > 1 && word.starts_with('-')).count();
+        let (options, [pattern, files @ ..]) = words.split_at(count) else { return None };
+        let letters: String = options.iter().map(|option| &option[1..]).collect();
+        if letters.contains(|c| !"qsFEn".contains(c)) || pattern.is_empty() || files.is_empty() {
+            return None;
+        }
+        let is_fixed = letters.contains('F') || program == "fgrep";
+        let special = if letters.contains('E') || program == "egrep" { "\\[]*^$+?{}()|" } else { "\\[]*^$" };
+        let (at_start, at_end) = (pattern.starts_with('^') && !is_fixed, pattern.ends_with('$') && !is_fixed);
+        let text = pattern.get(usize::from(at_start)..pattern.len() - usize::from(at_end))?;
+        if !is_fixed && text.contains(|c| special.contains(c)) {
+            return None;
+        }
+        let is_in = |line: &str| match (at_start, at_end) {
+            (true, true) => line == text,
+            (true, false) => line.starts_with(text),
+            (false, true) => line.ends_with(text),
+            (false, false) => line.contains(text),
+        };
+        let is_found = files.iter().map(|path| Some(self.unchanged_file(path)?.lines().any(is_in)));
+        let is_found = is_found.collect::<Option<Vec<bool>>>()?.contains(&true);
+        // A dot stands for any character, itself among them.
+        let is_plain = is_fixed || !pattern.contains('.');
+        (is_found || is_plain).then_some(is_found)
+    }
+
     /// Whether something is on the disk, where the text has not made it.
     pub(crate) fn is_there(&self, op: &str, path: &str) -> Option<bool> {
-        let (path, is_dir, entries) = (self.place.path(path)?, self.here.is_dir?, self.here.entries?);
+        let (path, is_dir, is_there) = (self.place.path(path)?, self.here.is_dir?, self.here.is_there?);
         if self.made.iter().any(|(made, _)| *made == path) {
             return None;
         }
-        let (directory, name) = path.rsplit_once('/').unwrap_or((".", &path));
-        let directory = if directory.is_empty() { "/" } else { directory };
-        let is_found =
-            is_dir(&path) || entries(directory).is_some_and(|names| names.iter().any(|one| one == name));
+        let is_found = is_there(&path);
         match op {
             "-d" => Some(is_dir(&path)),
             "-f" => Some(is_found && !is_dir(&path)),
@@ -155,13 +191,45 @@ impl Names<'_> {
     }
 
     /// Whether a program can be found, as far as our own path tells.
-    fn is_installed(&self, program: &str) -> Option<bool> {
-        let (path, entries) = (self.here.variable?("PATH")?, self.here.entries?);
-        let has = |directory: &str| {
-            entries(directory).is_some_and(|names| names.iter().any(|name| name == program))
-        };
-        // One that is there may be another.
-        if path.split(':').any(has) { Some(true) } else { Some(false) }
+    pub(crate) fn is_installed(&self, program: &str) -> Option<bool> {
+        let (path, is_there) = (self.here.variable?("PATH")?, self.here.is_there?);
+        Some(path.split(':').any(|directory| is_there(&format!("{directory}/{program}"))))
+    }
+}
+
+/// Whether a command does nothing but ask how things are.
+pub(crate) fn is_question(node: &Node) -> bool {
+    match &node.kind {
+        NodeKind::ConditionalExpr { .. } | NodeKind::ArithmeticCommand { .. } => true,
+        NodeKind::Negation { pipeline } => is_question(pipeline),
+        NodeKind::Pipeline { commands, .. } => commands.last().is_some_and(is_question),
+        NodeKind::Command { words, .. } => {
+            let words: Vec<&str> = words.iter().filter_map(raw).collect();
+            let is_quiet = |word: &&str| {
+                matches!(*word, "--quiet" | "--exit-code" | "--verify" | "--error-unmatch" | "--is-ancestor")
+                    || word.starts_with('-') && !word.starts_with("--") && word.contains('q')
+            };
+            match words.split_first() {
+                Some((&("[" | "test"), _)) => true,
+                Some((&("grep" | "egrep" | "fgrep" | "rg" | "diff" | "cmp"), rest)) => {
+                    rest.iter().any(is_quiet)
+                }
+                Some((&"git", rest)) => {
+                    const ASKS: &[&str] = &[
+                        "diff",
+                        "diff-index",
+                        "diff-files",
+                        "show-ref",
+                        "rev-parse",
+                        "merge-base",
+                        "ls-files",
+                    ];
+                    rest.first().is_some_and(|verb| ASKS.contains(verb)) && rest.iter().any(is_quiet)
+                }
+                _ => false,
+            }
+        }
+        _ => false,
     }
 }
 

@@ -20,6 +20,11 @@ pub(crate) fn needs(by: &str, extent: Extent) -> Needs {
     }
 }
 
+/// Whether it fails where the directory of its file is not there.
+pub(crate) fn needs_directory(by: &str) -> bool {
+    matches!(by, ">" | ">>" | ">|" | "&>" | "&>>" | "<>" | ">&" | "tee" | "touch" | "truncate")
+}
+
 /// Whether it writes a link itself.
 pub(crate) fn takes_links(by: &str) -> bool {
     TAKE_LINKS.contains(&by)

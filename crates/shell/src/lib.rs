@@ -1,8 +1,8 @@
 //! The shell kernel: which files a shell command would write, read from its text alone.
 //!
 //! Nothing is run here. What the command itself would read as a script, a patch or a
-//! makefile, which names are in a directory, and what programs print that only read
-//! (`ask`), the caller may tell. The text goes through bash's own
+//! makefile, what is on the disk, and which names are in a directory, the caller may tell.
+//! The text goes through bash's own
 //! grammar, because quoting, here-documents, substitutions and `[[ a > b ]]`
 //! are grammar: a pattern that finds `> b` in a line also finds it in a commit
 //! message, and misses it in `tee`. Then every program that is known is asked
@@ -80,6 +80,10 @@ pub enum Needs {
     Present,
     /// Something there that is no directory: `rm`, `sed -i`.
     File,
+    /// Nothing changed in its worktree: `npm version`.
+    Clean,
+    /// Its directory, which is not there now: `> deep/file`.
+    Directory,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -101,8 +105,8 @@ pub enum Extent {
 /// Gives the text of a small file, by its path from where the command starts.
 pub type ReadFile<'a> = &'a (dyn Fn(&str) -> Option<String> + Sync);
 
-/// Whether a directory is there, by its path from where the command starts.
-pub type IsDir<'a> = &'a (dyn Fn(&str) -> bool + Sync);
+/// Whether a directory, or anything, is there, by its path from where the command starts.
+pub type IsThere<'a> = &'a (dyn Fn(&str) -> bool + Sync);
 
 /// What an alias of git stands for.
 pub type Alias<'a> = &'a (dyn Fn(&str) -> Option<String> + Sync);
@@ -119,7 +123,9 @@ pub struct Here<'a> {
     /// For what the command itself would read.
     pub read: Option<ReadFile<'a>>,
     /// For `cd`.
-    pub is_dir: Option<IsDir<'a>>,
+    pub is_dir: Option<IsThere<'a>>,
+    /// For conditions, and for programs that are not installed.
+    pub is_there: Option<IsThere<'a>>,
     /// For `git`.
     pub alias: Option<Alias<'a>>,
     /// For patterns.

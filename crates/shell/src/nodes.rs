@@ -7,6 +7,7 @@ use rable::ListOperator;
 use rable::Node;
 use rable::NodeKind;
 
+use crate::conditions;
 use crate::globs;
 use crate::input::Input;
 use crate::place::Place;
@@ -165,7 +166,7 @@ impl Walk<'_> {
         }
     }
 
-    /// `${NAME:=value}` sets what is not set.
+    /// `${NAME:=value}` sets what is not set, `${NAME:?}` ends the script where it is not.
     fn set_default(&mut self, word: &Node) {
         let NodeKind::Word { parts, .. } = &word.kind else { return };
         for part in parts {
@@ -174,6 +175,14 @@ impl Walk<'_> {
                 && let Some(value) = self.names().expand(param, Some(op), arg.as_deref())
             {
                 self.variables.set(param, value);
+            }
+            if let NodeKind::ParamExpansion { param, op: Some(op), .. } = &part.kind
+                && matches!(op.as_str(), ":?" | "?")
+                && self.conditions == 0
+                && self.names().is_unset(param)
+            {
+                self.doubt();
+                self.has_ended = true;
             }
         }
     }
@@ -270,10 +279,11 @@ impl Walk<'_> {
         let mut chain = self.place.clone();
         let mut last = self.place.clone();
         let mut is_alternative = false;
-        let (mut is_skipped, mut is_conditional) = (false, false);
+        let (mut is_skipped, mut is_conditional, mut is_unsure) = (false, false, false);
         for (node, operator) in steps {
             let place = self.place.clone();
             self.is_nowhere &= is_skipped;
+            self.unsure += usize::from(is_unsure);
             if is_skipped {
                 // `true || this`, `false && this`.
             } else if is_alternative {
@@ -283,10 +293,13 @@ impl Walk<'_> {
             } else {
                 self.walk(node);
             }
+            self.unsure -= usize::from(is_unsure);
             last = place;
             let has_failed = self.is_nowhere && matches!(node.kind, NodeKind::Command { .. });
             let outcome = if is_skipped { None } else { self.names().outcome(node) };
             let outcome = outcome.or(has_failed.then_some(false));
+            let is_chained = matches!(operator, Some(ListOperator::And | ListOperator::Or));
+            is_unsure = is_chained && (is_unsure || outcome.is_none() && conditions::is_question(node));
             is_alternative = *operator == Some(ListOperator::Or) && outcome.is_none();
             is_skipped = match (operator, outcome) {
                 (Some(ListOperator::Or), Some(succeeds)) => succeeds,
@@ -295,11 +308,7 @@ impl Walk<'_> {
             };
             is_conditional = *operator == Some(ListOperator::And) && outcome.is_none();
             // `set -e`
-            if self.ends_on_error
-                && outcome == Some(false)
-                && !matches!(operator, Some(ListOperator::And | ListOperator::Or))
-                && !is_conditional
-            {
+            if self.ends_on_error && outcome == Some(false) && !is_chained && !is_conditional {
                 self.has_ended = true;
             }
             match operator {
@@ -337,11 +346,12 @@ impl Walk<'_> {
         }
         let other = if self.place == start { start } else { Place::unknown() };
         let bodies = [(self.place.clone(), Some(then_body)), (other, else_body)];
-        self.branches(bodies);
+        self.branches(bodies, conditions::is_question(condition));
     }
 
     /// One of these runs, each from its place; `None` does nothing.
-    fn branches<'n>(&mut self, bodies: impl IntoIterator<Item = (Place, Option<&'n Node>)>) {
+    /// Where only the state of things decides which, none of them is sure.
+    fn branches<'n>(&mut self, bodies: impl IntoIterator<Item = (Place, Option<&'n Node>)>, is_unsure: bool) {
         let mut ends: Vec<Place> = Vec::new();
         let before = self.variables.clone();
         let mut after: Option<Variables> = None;
@@ -349,7 +359,9 @@ impl Walk<'_> {
             self.place = place;
             self.variables = before.clone();
             if let Some(body) = body {
+                self.unsure += usize::from(is_unsure);
                 self.if_so(|walk| walk.walk(body));
+                self.unsure -= usize::from(is_unsure);
             }
             ends.push(self.place.clone());
             match &mut after {
@@ -388,7 +400,7 @@ impl Walk<'_> {
         }
         let start = self.place.clone();
         let bodies = patterns.iter().map(|case| case.body.as_ref()).chain([None]);
-        self.branches(bodies.map(|body| (start.clone(), body)));
+        self.branches(bodies.map(|body| (start.clone(), body)), true);
     }
 
     /// The body that surely runs, if any; `None` if the text does not tell which.

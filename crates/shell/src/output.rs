@@ -10,6 +10,15 @@ use crate::variables::Names;
 use crate::words;
 use crate::words::Word;
 
+/// What `uname` prints here.
+const SYSTEM: Option<&str> = if cfg!(target_os = "linux") {
+    Some("Linux")
+} else if cfg!(target_os = "macos") {
+    Some("Darwin")
+} else {
+    None
+};
+
 impl Names<'_> {
     /// What `node` prints when it reads `input`.
     pub(crate) fn output(&self, node: &Node, input: &Input) -> Input {
@@ -114,6 +123,7 @@ impl Names<'_> {
             ("echo", rest) if !rest.iter().any(|text| text.starts_with('-')) => Some(rest.join(" ")),
             ("printf", rest) => printf(rest),
             ("cat", paths) => paths.iter().map(|path| self.file(path)).collect(),
+            ("uname", [] | ["-s"]) => Some(SYSTEM?.to_owned()),
             ("pwd", [] | ["-P" | "-L"]) => self.cwd(),
             ("dirname", [path]) => Some(path.rsplit_once('/').map_or(".", |(dir, _)| dir).to_owned()),
             ("basename", [path]) => Some(name(path)),

@@ -2,7 +2,9 @@
 
 use std::collections::BTreeMap;
 
+use crate::Extent;
 use crate::Here;
+use crate::Write;
 use crate::place::Place;
 use crate::words::Word;
 
@@ -113,6 +115,9 @@ pub(crate) struct Names<'a> {
     pub(crate) made: &'a [(String, Option<String>)],
     /// Where it was before the last `cd`.
     pub(crate) before: Option<&'a Place>,
+    /// What the text has written before, and whether that is all.
+    pub(crate) writes: &'a [Write],
+    pub(crate) is_certain: bool,
 }
 
 impl Names<'_> {
@@ -200,6 +205,13 @@ impl Names<'_> {
             Some((_, text)) => text.clone(),
             None => self.here.read?(&path),
         }
+    }
+
+    /// The text of a file that nothing before has changed.
+    pub(crate) fn unchanged_file(&self, path: &str) -> Option<String> {
+        let place = self.place.path(path)?;
+        let is_written = |write: &Write| write.extent != Extent::File || write.path == place;
+        if self.is_certain && !self.writes.iter().any(is_written) { self.file(path) } else { None }
     }
 
     pub(crate) fn cwd(&self) -> Option<String> {

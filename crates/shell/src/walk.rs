@@ -38,6 +38,9 @@ pub(crate) struct Walk<'a> {
     /// text does not tell us.
     pub(crate) is_file: bool,
     pub(crate) conditions: usize,
+    /// How many conditions are around that only the state of things decides: what is done
+    /// behind them may never be done.
+    pub(crate) unsure: usize,
     /// How many conditions were around the loop at hand.
     pub(crate) loop_conditions: Option<usize>,
     /// Where `git checkout` has gone.
@@ -57,8 +60,12 @@ pub(crate) struct Walk<'a> {
     pub(crate) packed: BTreeMap<String, Vec<Word>>,
     /// What the aliases of git stand for that the text has set.
     pub(crate) aliases: Vec<(String, String)>,
+    /// What is to run when the script ends (`trap … EXIT`).
+    pub(crate) at_exit: Option<String>,
     /// Whether the script has come to its end.
     pub(crate) has_ended: bool,
+    /// Whether it may have.
+    pub(crate) may_have_ended: bool,
     /// Whether the last `cd` found no directory.
     pub(crate) is_nowhere: bool,
     /// What the command at hand is given to read, as far as the text tells.
@@ -91,6 +98,7 @@ impl<'a> Walk<'a> {
             variables: Variables::without_arguments(),
             is_file: false,
             conditions: 0,
+            unsure: 0,
             loop_conditions: None,
             head: None,
             refs: BTreeMap::new(),
@@ -101,7 +109,9 @@ impl<'a> Walk<'a> {
             made: Vec::new(),
             packed: BTreeMap::new(),
             aliases: Vec::new(),
+            at_exit: None,
             has_ended: false,
+            may_have_ended: false,
             is_nowhere: false,
             input: Input::Unknown,
             place: Place::start(),
@@ -159,7 +169,7 @@ impl<'a> Walk<'a> {
 
     /// The same, where something must be so.
     pub(crate) fn write_if(&mut self, word: &Word, extent: Extent, by: &str, needs: Needs) {
-        if self.is_file && self.conditions > 0 {
+        if self.is_unsure() {
             return self.doubt();
         }
         if let Some(path) = word.shape().filter(|path| path.contains(ANY)) {
@@ -185,6 +195,13 @@ impl<'a> Walk<'a> {
             Some(path) if is_device(&path) => {}
             Some(path) if self.writes.len() < MOST_WRITES => {
                 let is_entry = is_entry || self.is_removed(&path);
+                let is_lacking = extent == Extent::File
+                    && needs == Needs::Nothing
+                    && habits::needs_directory(by)
+                    && self.lacks_directory(&path);
+                // It will fail, unless the text was misread.
+                let needs = if is_lacking { Needs::Directory } else { needs };
+                self.is_certain &= !is_lacking;
                 let write = Write { path, extent, by: by.into(), range: Vec::new(), is_entry, needs };
                 if !self.writes.contains(&write) {
                     self.writes.push(write);
@@ -195,6 +212,11 @@ impl<'a> Walk<'a> {
         if let Some(below) = below {
             self.write(&below, Extent::Glob, by);
         }
+    }
+
+    /// Whether it is not told that what is read now is done at all.
+    fn is_unsure(&self) -> bool {
+        self.unsure > 0 || self.may_have_ended || self.is_file && self.conditions > 0
     }
 
     /// An archive has these members from now on.
@@ -214,6 +236,11 @@ impl<'a> Walk<'a> {
         self.writes.iter_mut().skip(since).for_each(|write| write.range = vec![revision.to_owned()]);
     }
 
+    /// Whether anything may have been written so far.
+    pub(crate) fn may_have_changed(&self) -> bool {
+        !self.is_certain || self.has_written()
+    }
+
     /// Whether anything was written so far.
     pub(crate) fn has_written(&self) -> bool {
         !self.writes.is_empty()
@@ -222,6 +249,19 @@ impl<'a> Walk<'a> {
     /// Whether the text has removed that entry before: then it is no link any more.
     fn is_removed(&self, path: &str) -> bool {
         self.writes.iter().any(|write| write.path == path && habits::removes(&write.by))
+    }
+
+    /// Whether the directory of a file is not there, and nothing before can have made it.
+    fn lacks_directory(&self, path: &str) -> bool {
+        let Some((directory, _)) = path.rsplit_once('/').filter(|(above, _)| !above.is_empty()) else {
+            return false;
+        };
+        let may_make = |write: &Write| {
+            let is_above = directory.strip_prefix(&write.path).is_some_and(|rest| rest.starts_with('/'));
+            write.extent != Extent::File || is_above
+        };
+        let is_made = self.may_have_made(directory) || self.writes.iter().any(may_make);
+        !is_made && self.here.is_dir.is_some_and(|is_dir| !is_dir(directory))
     }
 
     /// The text of that file is shown.
@@ -245,7 +285,7 @@ impl<'a> Walk<'a> {
     pub(crate) fn write_commits(&mut self, range: &[&str], by: &str) {
         let is_plain = |word: &&str| !word.starts_with('-') && !word.is_empty();
         match self.place.path(".") {
-            Some(path) if range.iter().all(is_plain) => {
+            Some(path) if range.iter().all(is_plain) && !self.is_unsure() => {
                 let range = range.iter().map(|word| (*word).to_owned()).collect();
                 let (extent, needs) = (Extent::Commits, Needs::Nothing);
                 self.writes.push(Write { path, extent, by: by.into(), range, is_entry: false, needs });
@@ -264,8 +304,10 @@ impl<'a> Walk<'a> {
     /// Does `work`, and comes back to where it was: what it sets is forgotten.
     pub(crate) fn aside(&mut self, work: impl FnOnce(&mut Self)) {
         let (place, variables) = (self.place.clone(), self.variables.clone());
+        let may_have_ended = self.may_have_ended;
         work(self);
         (self.place, self.variables, self.has_ended) = (place, variables, false);
+        self.may_have_ended = may_have_ended;
     }
 
     /// A pattern that means the same wherever a command runs.
@@ -288,6 +330,8 @@ impl<'a> Walk<'a> {
             variables: &self.variables,
             made: &self.made,
             before: self.before.as_ref(),
+            writes: &self.writes,
+            is_certain: self.is_certain,
         }
     }
 
@@ -369,6 +413,9 @@ impl<'a> Walk<'a> {
         });
         // What was read from elsewhere may end with a `return`.
         self.has_ended = false;
+        if let Some(script) = self.at_exit.take() {
+            self.aside(|walk| walk.script(&script));
+        }
     }
 
     /// Does `work` one level down, if that is not too deep.

@@ -343,7 +343,15 @@ mod tests {
         let NodeKind::Command { words, .. } = &nodes[0].kind else { panic!("{command} is no command") };
         let here = crate::Here { home: Some("/home/me"), ..crate::Here::default() };
         let (place, variables) = (crate::place::Place::start(), crate::variables::Variables::default());
-        let names = Names { here, place: &place, variables: &variables, made: &[], before: None };
+        let names = Names {
+            here,
+            place: &place,
+            variables: &variables,
+            made: &[],
+            before: None,
+            writes: &[],
+            is_certain: true,
+        };
         words[1..].iter().flat_map(|word| fields(word, &names)).collect()
     }
 

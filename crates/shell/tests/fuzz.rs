@@ -200,12 +200,14 @@ fn spliced(chance: &mut Chance, commands: &[&str]) -> String {
 fn answer(command: &str, commands: &[&str]) {
     let file = |path: &str| commands.get(path.len() * 7 % commands.len()).map(|text| (*text).to_owned());
     let is_dir = |path: &str| path.len().is_multiple_of(2);
+    let is_there = |path: &str| path.len().is_multiple_of(5);
     let entries =
         |path: &str| Some(vec![format!("a{}", path.len()), "login.rs".into(), "b c".into(), "-rf".into()]);
     let variable = |name: &str| name.len().is_multiple_of(3).then(|| format!("{name} *"));
     let here = Here {
         read: Some(&file),
         is_dir: Some(&is_dir),
+        is_there: Some(&is_there),
         entries: Some(&entries),
         variable: Some(&variable),
         alias: None,

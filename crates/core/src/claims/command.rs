@@ -19,6 +19,10 @@ pub enum Needs {
     Present,
     /// Something there that is no directory: `rm`, `sed -i`.
     File,
+    /// Nothing changed in its worktree: `npm version`.
+    Clean,
+    /// Its directory, which is not there now: `> deep/file`.
+    Directory,
 }
 
 /// A call of a tool that runs a command.

@@ -25,6 +25,8 @@ mod store;
 #[cfg(test)]
 mod tests;
 mod wording;
+#[cfg(test)]
+mod wording_tests;
 
 pub use command::CommandCall;
 pub use command::CommandKind;
@@ -66,7 +68,6 @@ pub use model::Target;
 pub use model::Touch;
 pub use model::TouchView;
 pub use model::Verdict;
-pub use model::WritesOutcome;
 pub use model::WroteOutcome;
 pub use ops::Restore;
 pub(crate) use ops::held_by;
@@ -79,3 +80,4 @@ pub(crate) use rules::freed;
 pub(crate) use rules::relabelled;
 pub(crate) use rules::taken_over;
 pub use store::ClaimStore;
+pub use wording::judgement;

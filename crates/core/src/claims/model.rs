@@ -18,6 +18,7 @@ use crate::journal::Number;
 use crate::presence::Agent;
 use crate::presence::CallerFacts;
 use crate::presence::SessionId;
+use crate::presence::Status;
 use crate::project::ProjectId;
 
 /// What one may hold: paths, or anything that has a name.
@@ -357,6 +358,8 @@ pub struct Obstacle {
     pub extent: Extent,
     pub by: String,
     pub held: HoldView,
+    /// What its holder does, and since when; nothing for the person.
+    pub state: Option<(Status, Timestamp)>,
 }
 
 /// What is to become of a write.
@@ -366,13 +369,6 @@ pub enum Verdict {
     /// It goes on, and the agent is told.
     Warned(String),
     Denied(String),
-}
-
-/// What would become of a command's writes.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct WritesOutcome {
-    pub at: Timestamp,
-    pub command: CommandView,
 }
 
 /// A command as it would be judged now.

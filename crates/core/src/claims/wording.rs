@@ -2,6 +2,7 @@
 //! each with what to do next. Names of files are others' words: they are shown on one
 //! line and quoted for the shell.
 
+use super::CommandView;
 use super::Contest;
 use super::Extent;
 use super::Hold;
@@ -17,6 +18,7 @@ use super::Trespass;
 use crate::Timestamp;
 use crate::journal::Actor;
 use crate::presence::Agent;
+use crate::presence::Status;
 use crate::text;
 
 /// More than this many are only counted.
@@ -42,6 +44,30 @@ pub(super) fn denial(obstacles: &[Obstacle], now: Timestamp) -> String {
     text::strip_hook_marks(&told).into_owned()
 }
 
+/// What would become of a command, who is in its way, and what it writes: a line each.
+pub fn judgement(command: &CommandView) -> Vec<String> {
+    let verdict = match command.verdict {
+        "refused" => "Refused: an agent's tool call with this would not be carried out.",
+        "warned" => "Let through, and the agent is told.",
+        "unknown" => {
+            "Unknown: its text does not tell all it writes. It is let through, and what others have reserved is \
+             looked at afterwards."
+        }
+        "shielded" => {
+            "Shielded: its text does not tell all it writes. In Claude Code what others have reserved is read-only \
+             while it runs."
+        }
+        _ => "Free: it writes nothing that others have reserved.",
+    };
+    let mut lines = vec![verdict.to_owned()];
+    lines.extend(command.reasons.iter().map(|reason| format!("  {reason}")));
+    if !command.writes.is_empty() {
+        let writes = command.writes.iter().map(|path| text::foreign(path, 200));
+        lines.push(format!("Its text tells of writes to {}.", text::first_few(writes, 6)));
+    }
+    lines
+}
+
 /// A write that meets a reservation which the store could not confirm.
 pub(super) fn unconfirmed(path: &str, line: &PublishedHold) -> String {
     let told = format!(
@@ -62,52 +88,71 @@ pub(super) fn warning(obstacles: &[Obstacle], now: Timestamp) -> String {
     text::strip_hook_marks(&told).into_owned()
 }
 
-/// A line for each that is in the way, and a count of those that are not shown.
+/// A line for each holder that is in the way, and a count of those that are not shown.
 pub(super) fn facts(obstacles: &[Obstacle], now: Timestamp) -> String {
-    let mut lines: Vec<String> = Vec::new();
+    let mut holders: Vec<Vec<&Obstacle>> = Vec::new();
     for obstacle in obstacles {
-        let line = fact(obstacle, now);
-        if !lines.contains(&line) {
-            lines.push(line);
+        let holder = &obstacle.held.hold.holder;
+        match holders.iter_mut().find(|its| its[0].held.hold.holder == *holder) {
+            Some(its) => its.push(obstacle),
+            None => holders.push(vec![obstacle]),
         }
     }
-    let more = lines.len().saturating_sub(SHOWN);
-    lines.truncate(SHOWN);
-    if more > 0 {
-        lines.push(format!("And {more} more."));
+    let mut lines: Vec<String> = holders.iter().take(SHOWN).map(|its| fact(its, now)).collect();
+    if holders.len() > SHOWN {
+        lines.push(format!("And {} more.", holders.len() - SHOWN));
     }
     lines.join("\n")
 }
 
 /// ``src/auth/login.rs (of src/auth/) is reserved by GoldFalcon (claude on
-/// feat/x), 12m ago, working on TASK-01: "rewriting the login".``
-fn fact(obstacle: &Obstacle, now: Timestamp) -> String {
-    let hold = &obstacle.held.hold;
-    let (path, held) = (text::foreign(&obstacle.path, 200), text::foreign(&hold.resource.shown(), 200));
-    let by = text::one_line(&obstacle.by, 40);
-    let what = match obstacle.extent {
-        Extent::Changes => format!("`{by}` includes all that is uncommitted here, and {held}"),
-        Extent::Worktree => format!("`{by}` changes the whole worktree, and {held}"),
-        Extent::Commits => {
-            format!("`{by}` brings other commits here, which differ in what is reserved: {held}")
+/// feat/x, idle for 5m), 12m ago, working on TASK-01: "rewriting the login".``
+fn fact(its: &[&Obstacle], now: Timestamp) -> String {
+    let mut groups: Vec<(String, Vec<String>)> = Vec::new();
+    for obstacle in its {
+        let (why, what) = subject(obstacle);
+        match groups.iter_mut().find(|(known, _)| *known == why) {
+            Some((_, whats)) if whats.contains(&what) => {}
+            Some((_, whats)) => whats.push(what),
+            None => groups.push((why, vec![what])),
         }
-        _ if path == held => path,
+    }
+    let count: usize = groups.iter().map(|(_, whats)| whats.len()).sum();
+    let whats = groups.into_iter().map(|(why, whats)| why + &text::first_few(whats, SHOWN));
+    let whats = whats.collect::<Vec<_>>().join("; ");
+    let way_out = match its[0].by.as_str() {
+        "git add" | "git commit" | "git stash" | "git clean" => " Name your own paths instead.",
+        _ => "",
+    };
+    let are = if count == 1 { "is" } else { "are" };
+    format!("{whats} {are} {}.{way_out}", held_by(&its[0].held, its[0].state, now))
+}
+
+/// What is in the way, and why a command meets it where that does not go without saying.
+fn subject(obstacle: &Obstacle) -> (String, String) {
+    let (path, held) =
+        (text::foreign(&obstacle.path, 200), text::foreign(&obstacle.held.hold.resource.shown(), 200));
+    let by = text::one_line(&obstacle.by, 40);
+    let why = match obstacle.extent {
+        Extent::Changes => format!("`{by}` includes all that is uncommitted here, and "),
+        Extent::Worktree => format!("`{by}` changes the whole worktree, and "),
+        Extent::Commits => format!("`{by}` brings other commits here, which differ in what is reserved: "),
+        Extent::File | Extent::Tree | Extent::Glob => String::new(),
+    };
+    let what = match obstacle.extent {
+        _ if !why.is_empty() || path == held => held,
         Extent::Tree | Extent::Glob if !path.is_empty() && held.starts_with(&format!("{path}/")) => {
             format!("{held} (in {path})")
         }
         _ if path.is_empty() => format!("everything here ({held} of it)"),
         _ => format!("{path} (of {held})"),
     };
-    let way_out = match by.as_str() {
-        "git add" | "git commit" | "git stash" | "git clean" => " Name your own paths instead.",
-        _ => "",
-    };
-    format!("{what} is {}.{way_out}", held_by(&obstacle.held, now))
+    (why, what)
 }
 
 /// ``reserved by GoldFalcon (claude on feat/x), 12m ago, working on TASK-01: "rewriting the
 /// login"``
-fn held_by(held: &HoldView, now: Timestamp) -> String {
+fn held_by(held: &HoldView, state: Option<(Status, Timestamp)>, now: Timestamp) -> String {
     let hold = &held.hold;
     let verb = match hold.strength {
         Strength::Advisory => "claimed",
@@ -118,7 +163,24 @@ fn held_by(held: &HoldView, now: Timestamp) -> String {
     let task = task.map_or_else(String::new, |task| format!(", working on {}", text::foreign(task, 60)));
     let reason = hold.reason.as_ref();
     let reason = reason.map_or_else(String::new, |reason| format!(": {}", text::quoted(reason, 120)));
-    format!("{verb} by {}, {since}{task}{reason}", who(&hold.holder, &hold.label))
+    let who = who(&hold.holder, &hold.label);
+    let does = state.and_then(|(status, at)| does(status, at, now));
+    let who = match who.strip_suffix(')').zip(does) {
+        Some((who, does)) => format!("{who}, {does})"),
+        None => who,
+    };
+    format!("{verb} by {who}, {since}{task}{reason}")
+}
+
+/// What a holder does: whether it is worth waiting for.
+fn does(status: Status, at: Timestamp, now: Timestamp) -> Option<String> {
+    match (status, text::age(now.since(at)).as_str()) {
+        (Status::Working, _) => Some("working".to_owned()),
+        (Status::Idle | Status::Away | Status::Stuck, "now") => Some("idle".to_owned()),
+        (Status::Idle | Status::Away | Status::Stuck, age) => Some(format!("idle for {age}")),
+        (Status::Waiting, _) => Some("waiting for its user".to_owned()),
+        (Status::Gone, _) => None,
+    }
 }
 
 /// Somebody as a model knows it: `GoldFalcon (claude on feat/x)`, or its user.
@@ -319,7 +381,7 @@ pub(super) fn trespass(found: &[Trespass], now: Timestamp) -> String {
             true => format!(" {} ran a command at the same time: the author is unknown.", held.name),
             false => String::new(),
         };
-        lines.push(format!("{}{of} {are} {}.{unsure}", strange(&its), held_by(held, now)));
+        lines.push(format!("{}{of} {are} {}.{unsure}", strange(&its), held_by(held, None, now)));
     }
     if holds.len() > SHOWN {
         lines.push(format!("And {} more.", holds.len() - SHOWN));

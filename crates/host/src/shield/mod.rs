@@ -12,6 +12,8 @@
 #[cfg_attr(not(any(target_os = "linux", target_os = "macos")), path = "elsewhere.rs")]
 mod system;
 
+mod running;
+
 use std::ffi::CString;
 use std::ffi::OsString;
 use std::ffi::c_int;
@@ -21,6 +23,8 @@ use std::sync::atomic::AtomicPtr;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
+pub use running::ShieldedProcess;
+pub use running::running_below;
 pub use system::enter;
 pub use system::is_available;
 

@@ -61,6 +61,12 @@ impl<'a> Args<'a> {
         self.flags.iter().any(|(name, _)| names.contains(&name.as_str()))
     }
 
+    /// Whether a long option is none of these, nor the beginning of one.
+    pub(crate) fn has_other_than(&self, known: &[&str]) -> bool {
+        let is_known = |name: &str| known.iter().any(|one| one.starts_with(name));
+        self.flags.iter().any(|(name, _)| name.starts_with("--") && !is_known(name))
+    }
+
     pub(crate) fn value(&self, names: &[&str]) -> Option<&Word> {
         self.values(names).last()
     }

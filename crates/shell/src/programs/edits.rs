@@ -156,6 +156,7 @@ fn awk(walk: &mut Walk<'_>, name: &str, words: &[Word]) {
         _ => (None, args.operands.as_slice()),
     };
     if !program.is_some_and(only_prints) {
+        let program = program.filter(|program| !finds_nothing(walk, program, files));
         let set = args.values(&["-v", "--assign"]).filter_map(|word| word.text()?.split_once('='));
         inline::awk(walk, name, program.unwrap_or_default(), &set.collect::<Vec<_>>());
         walk.doubt();
@@ -163,6 +164,21 @@ fn awk(walk: &mut Walk<'_>, name: &str, words: &[Word]) {
     if is_in_place {
         edit(walk, name, files, None);
     }
+}
+
+/// Whether a program of awk has one rule, for a plain text that none of its files has.
+fn finds_nothing(walk: &Walk<'_>, program: &str, files: &[&Word]) -> bool {
+    let Some((text, rule)) = program.trim().strip_prefix('/').and_then(|rest| rest.split_once('/')) else {
+        return false;
+    };
+    let rule = rule.trim();
+    let is_plain = !text.is_empty() && text.chars().all(|c| c.is_alphanumeric() || c == '_' || c == ' ');
+    let is_one = rule.starts_with('{') && rule.ends_with('}') && rule.matches('{').count() == 1;
+    let lacks = |file: &&Word| {
+        let content = file.text().and_then(|path| walk.names().unchanged_file(path));
+        content.is_some_and(|content| !content.contains(text))
+    };
+    is_plain && is_one && !files.is_empty() && files.iter().all(lacks)
 }
 
 /// Whether a program of awk writes only to where its output goes.

@@ -139,6 +139,11 @@ const REACHES_FURTHER: &[(&str, &[&str])] = &[
 
 const EXPANDS: &[&str] = &["eslint", "ktlint", "prettier", "stylelint"];
 
+/// Whether that is a formatter that not every machine has.
+pub(super) fn is_one(name: &str) -> bool {
+    name != "cargo" && FORMATTERS.iter().any(|formatter| formatter.name == name)
+}
+
 pub(super) fn run(walk: &mut Walk<'_>, name: &str, words: &[Word]) -> bool {
     let mut kin = FORMATTERS.iter().filter(|formatter| formatter.name == name).peekable();
     if kin.peek().is_none() {

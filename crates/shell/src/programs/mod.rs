@@ -77,6 +77,13 @@ fn run_one(walk: &mut Walk<'_>, program: &Word, args: &[Word]) {
         walk.has_ended = true;
         return;
     }
+    // Whether anything comes after, only the state of things tells.
+    if name == "exit" && walk.unsure > 0 {
+        walk.may_have_ended = true;
+    }
+    if may_be_missing(name) && walk.names().is_installed(name) == Some(false) {
+        return walk.doubt();
+    }
     runs_more(walk, args);
     builtins::assign(walk, name, args);
     reads::note(walk, name, args);
@@ -106,6 +113,28 @@ fn run_one(walk: &mut Walk<'_>, program: &Word, args: &[Word]) {
     {
         walk.has_ended = true;
     }
+}
+
+/// Programs that many machines do not have; one that is not found writes nothing, unless the
+/// shell looks for it elsewhere.
+fn may_be_missing(name: &str) -> bool {
+    const OTHERS: &[&str] = &[
+        "rsync",
+        "rename",
+        "prename",
+        "file-rename",
+        "perl-rename",
+        "sponge",
+        "dos2unix",
+        "unix2dos",
+        "mac2unix",
+        "unix2mac",
+        "fromdos",
+        "todos",
+        "sd",
+        "yq",
+    ];
+    OTHERS.contains(&name) || formatters::is_one(name)
 }
 
 /// Options of known programs that make them run another one.
@@ -150,6 +179,7 @@ fn runs_more(walk: &mut Walk<'_>, args: &[Word]) {
 
 pub(crate) use builtins::names_read;
 pub use git::alias_in as git_alias;
+pub(crate) use inline::exit_code;
 pub(crate) use scripts::found;
 
 /// Whether an assignment makes a program do more than its arguments say.

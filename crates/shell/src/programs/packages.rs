@@ -1,6 +1,7 @@
 //! What package managers would write: their manifests and lock files (`npm`, `cargo`).
 
 use crate::Extent;
+use crate::Needs;
 use crate::programs::args::Args;
 use crate::programs::args::Options;
 use crate::walk::Walk;
@@ -151,12 +152,22 @@ fn npm(walk: &mut Walk<'_>, words: &[Word]) {
                 args.operands.get(1..).unwrap_or_default(),
             );
         }
-        [Some("pkg"), Some("set" | "delete" | "fix"), ..] => write(walk, "package.json"),
+        [Some("pkg"), Some("set" | "delete"), ..] => write(walk, "package.json"),
+        // Whether anything is to be fixed, it alone knows.
+        [Some("pkg"), Some("fix"), ..] => {}
+        [Some("version"), Some(version), ..] if !changes_version(walk, &args, version) => {}
+        [Some("version"), Some(_), ..] if commits_version(walk, &args) => {
+            let manifest = Word::Text("package.json".into());
+            walk.write_if(&manifest, Extent::File, "npm version", Needs::Clean);
+        }
         [Some("version"), Some(_), ..] | [Some("set-script"), ..] => {
             write(walk, "package.json");
             write(walk, "package-lock.json");
         }
         [Some("init"), ..] => write(walk, "package.json"),
+        // Whether it has them from before, it alone knows.
+        [Some("install" | "i" | "add"), Some(first), ..]
+            if is_offline(walk, &args) && !first.contains('/') => {}
         [
             Some("install" | "i" | "add" | "uninstall" | "remove" | "rm" | "un" | "update" | "up"),
             Some(_),
@@ -177,6 +188,25 @@ fn npm(walk: &mut Walk<'_>, words: &[Word]) {
         _ => {}
     }
     walk.doubt();
+}
+
+/// Whether npm is told not to ask its registry.
+pub(super) fn is_offline(walk: &Walk<'_>, args: &Args<'_>) -> bool {
+    let value = walk.names().value("npm_config_offline");
+    args.has(&["--offline"]) || value.is_some_and(|value| value.text() == Some("true"))
+}
+
+/// Whether `npm version` is given another version than there is.
+fn changes_version(walk: &Walk<'_>, args: &Args<'_>, version: &str) -> bool {
+    let is_same = |manifest: String| manifest.contains(&format!("\"version\": \"{version}\""));
+    args.has(&["--allow-same-version"]) || !walk.file("package.json").is_some_and(is_same)
+}
+
+/// Whether `npm version` makes a commit: it does so only where nothing is changed. What the
+/// text did before may have seen to that.
+fn commits_version(walk: &Walk<'_>, args: &Args<'_>) -> bool {
+    let is_told = args.has(&["--no-git-tag-version", "--git-tag-version", "--force", "-f", "--prefix", "-C"]);
+    !is_told && !walk.may_have_changed()
 }
 
 /// What a script of `package.json` does.
@@ -238,9 +268,6 @@ fn cargo(walk: &mut Walk<'_>, words: &[Word]) -> bool {
     }
     // They change sources, and nobody can tell which.
     if let Some("fix" | "clippy" | "vendor" | "release" | "set-version") = verb {
-        if matches!(verb, Some("fix")) || args.has(&["--fix"]) {
-            walk.write(&Word::Glob("**/*.rs".into()), Extent::File, "cargo");
-        }
         walk.doubt();
         return true;
     }

@@ -39,6 +39,42 @@ pub(super) fn write_some(
     }
 }
 
+/// Whether a patch does not fit the files that it names: then git changes none of them.
+pub(super) fn fails(walk: &Walk<'_>, text: &str, strip: usize, is_reverse: bool) -> bool {
+    let (kept, other) = if is_reverse { ('+', '-') } else { ('-', '+') };
+    let path_of = |line: &str| {
+        let path = line[4..].split('\t').next().unwrap_or_default().trim();
+        path.splitn(strip + 1, '/').nth(strip).unwrap_or(path).to_owned()
+    };
+    let lines: Vec<&str> = text.lines().collect();
+    let (mut file, mut hunk): (Option<String>, Option<String>) = (None, None);
+    let lacks = |file: &Option<String>, hunk: &Option<String>| match (file, hunk) {
+        (Some(file), Some(hunk)) => !file.contains(hunk.as_str()),
+        _ => false,
+    };
+    for (at, line) in lines.iter().enumerate() {
+        let is_header =
+            line.starts_with("--- ") && lines.get(at + 1).is_some_and(|next| next.starts_with("+++ "));
+        let ends = is_header || line.starts_with("@@ ") || line.starts_with("diff --git ");
+        if ends && lacks(&file, &hunk) {
+            return true;
+        }
+        if is_header {
+            let path = path_of(if is_reverse { lines[at + 1] } else { line });
+            (file, hunk) = (walk.names().unchanged_file(&path), None);
+        } else if ends {
+            hunk = line.starts_with("@@ ").then(String::new);
+        } else if let Some(hunk) = &mut hunk
+            && !line.starts_with([other, '\\'])
+            && !line.starts_with("+++ ")
+        {
+            hunk.push_str(line.strip_prefix([kept, ' ']).unwrap_or(line));
+            hunk.push('\n');
+        }
+    }
+    lacks(&file, &hunk)
+}
+
 fn files(text: &str) -> impl Iterator<Item = &str> {
     text.lines().filter_map(|line| {
         let path = line.strip_prefix("+++ ").or_else(|| line.strip_prefix("--- "))?;

@@ -109,6 +109,11 @@ fn trap(walk: &mut Walk<'_>, words: &[Word]) {
         {
             walk.doubt();
         }
+        [Word::Text(script), signals @ ..]
+            if signals.iter().any(|signal| matches!(signal.text(), Some("EXIT" | "0"))) =>
+        {
+            walk.at_exit = Some(script.clone()).filter(|script| script != "-");
+        }
         [Word::Text(script), _, ..] if script != "-" => walk.aside(|walk| walk.script(script)),
         [Word::Glob(_) | Word::Unknown, _, ..] => walk.doubt(),
         _ => {}
@@ -126,10 +131,12 @@ fn find(walk: &mut Walk<'_>, words: &[Word]) {
     }
     let found = files(&roots, rest);
     let mut rest = rest;
+    let mut tests = 0;
     while let Some((word, after)) = rest.split_first() {
         rest = after;
         match word.text() {
             Some("-delete") => match &found {
+                _ if tests > 0 => walk.doubt(),
                 Some(found) => found.iter().for_each(|file| walk.write(file, Extent::File, "find")),
                 None => walk.doubt(),
             },
@@ -144,7 +151,11 @@ fn find(walk: &mut Walk<'_>, words: &[Word]) {
                 let end = after.iter().position(|word| matches!(word.text(), Some(";" | "+")));
                 let command = &after[..end.unwrap_or(after.len())];
                 let is_elsewhere = action.ends_with("dir");
+                walk.unsure += tests;
                 execute(walk, command, found.as_deref(), is_elsewhere);
+                walk.unsure -= tests;
+                // What follows is done only where it succeeds.
+                tests += usize::from(end.is_some_and(|end| after[end].text() == Some(";")));
                 rest = end.map_or(&[], |end| &after[end + 1..]);
             }
             Some(_) => {}

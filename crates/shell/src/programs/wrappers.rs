@@ -7,6 +7,7 @@ use crate::programs::archives;
 use crate::programs::args::Args;
 use crate::programs::args::Options;
 use crate::programs::formatters;
+use crate::programs::packages;
 use crate::programs::scripts;
 use crate::walk::Walk;
 use crate::words::Word;
@@ -253,11 +254,26 @@ fn runner(walk: &mut Walk<'_>, name: &str, words: &[Word]) {
     let program = rest.first().and_then(Word::text);
     // `prettier@3` is a version of prettier.
     let program = program.map(|name| name.split_once('@').map_or(name, |(name, _)| name));
+    // What it would have to fetch, and may not, does nothing.
+    if let (true, Some(program)) = (name == "npx" && packages::is_offline(walk, &args), program)
+        && !is_local(walk, program)
+    {
+        return walk.doubt();
+    }
     let is_known = !args.has(&["-c", "--call"])
         && program.is_some_and(|program| formatters::run(walk, program, &rest[1..]));
     if !is_known {
         walk.doubt();
     }
+}
+
+/// Whether a package of the project, or of one above, has that program.
+fn is_local(walk: &Walk<'_>, program: &str) -> bool {
+    let is_here = |above: usize| {
+        let path = walk.place.path(&format!("{}node_modules/.bin/{program}", "../".repeat(above)));
+        path.zip(walk.here.is_there).is_none_or(|(path, is_there)| is_there(&path))
+    };
+    (0..8).any(is_here)
 }
 
 fn python(walk: &mut Walk<'_>, words: &[Word]) {

@@ -55,7 +55,7 @@ impl App {
                 {
                     let held = viewer.see(hold)?;
                     let (path, place, by) = (path.clone(), here.worktree.join(path), String::new());
-                    obstacles.push(Obstacle { path, place, extent: Extent::File, by, held });
+                    obstacles.push(Obstacle { path, place, extent: Extent::File, by, held, state: None });
                 }
             }
             let others = files.touched(&here.worktree.join(path)).filter(|touch| {

@@ -25,7 +25,6 @@ use crate::claims::Resource;
 use crate::claims::Strength;
 use crate::claims::Target;
 use crate::claims::Verdict;
-use crate::claims::WritesOutcome;
 use crate::claims::rules;
 use crate::claims::wording;
 use crate::config::Enforcement;
@@ -188,7 +187,7 @@ impl App {
         caller: &CallerFacts,
         targets: &[Target],
         is_certain: bool,
-    ) -> Result<WritesOutcome, StoreError> {
+    ) -> Result<CommandView, StoreError> {
         let now = self.host.now();
         let side_files = self.engine.side_files();
         let tx = self.engine.read()?;
@@ -214,7 +213,7 @@ impl App {
         };
         let writes = targets.iter().map(|target| target.path.display().to_string()).collect();
         let reasons = reasons.lines().map(str::to_owned).collect();
-        Ok(WritesOutcome { at: now, command: CommandView { verdict, writes, reasons } })
+        Ok(CommandView { verdict, writes, reasons })
     }
 }
 
@@ -262,6 +261,11 @@ fn obstacles(
                     extent: target.extent,
                     by: target.by.clone(),
                     held: viewer.see(hold)?,
+                    state: hold
+                        .holder
+                        .session()
+                        .and_then(|holder| side_files.activity(holder))
+                        .map(|activity| (activity.status, activity.last_active)),
                 });
             }
         }
@@ -290,9 +294,14 @@ fn is_reached(
     // What goes into a commit does so only if it is changed; files that git does
     // not know go by `add`, and by `clean`.
     let takes_new = matches!(target.by.as_str(), "git add" | "git clean");
-    let has_changes = || host.has_changes(&located.worktree, held, takes_new);
+    // Where git does not answer in time, what its command does is unknown, and looked at afterwards.
+    let has_changes = || host.has_changes(&located.worktree, held, takes_new) == Some(true);
     if matches!(target.extent, Extent::File | Extent::Tree) && !is_possible(host, target) {
         return false;
+    }
+    // A directory is missing in what is held, which itself is there.
+    if target.needs == Needs::Directory && host.locate(&located.worktree.join(held.stem())).exists {
+        return target.path.parent().is_some_and(|parent| host.locate(parent).exists);
     }
     match target.extent {
         Extent::File | Extent::Tree | Extent::Glob if !target.range.is_empty() => {
@@ -300,12 +309,14 @@ fn is_reached(
         }
         Extent::File | Extent::Tree if is_for_changes(&target.by) => {
             let meant = if held.covers(paths, host.case()) { paths } else { held };
-            works_here() && host.has_changes(&located.worktree, meant, takes_new)
+            works_here() && host.has_changes(&located.worktree, meant, takes_new) == Some(true)
         }
         // Git keeps what is not committed, unless it is told not to.
         Extent::File | Extent::Tree if target.by == "git rm" => {
-            !host.has_changes(&located.worktree, paths, false)
+            host.has_changes(&located.worktree, paths, false) == Some(false)
         }
+        // Git moves only what it knows.
+        Extent::File | Extent::Tree if target.by == "git mv" => !is_untracked(host, located, paths, target),
         Extent::File | Extent::Tree => true,
         Extent::Glob => is_there_any(host, &located.worktree, paths, held),
         Extent::Changes => works_here() && has_changes(),
@@ -322,8 +333,9 @@ fn is_reached(
 fn is_stopped_by_git(host: &dyn Host, located: &Located, target: &Target) -> bool {
     let everything = Pattern::tree("");
     match target.by.as_str() {
-        "git rebase" => host.has_changes(&located.worktree, &everything, false),
-        "git checkout" | "git switch" | "git merge" | "git cherry-pick" | "git revert" | "git pull" => {
+        "git rebase" => host.has_changes(&located.worktree, &everything, false) == Some(true),
+        "git reset --keep" | "git checkout" | "git switch" | "git merge" | "git cherry-pick"
+        | "git revert" | "git pull" => {
             host.would_overwrite_changes(&located.worktree, &target.range, &everything)
         }
         _ => false,
@@ -335,14 +347,22 @@ fn is_for_changes(by: &str) -> bool {
     matches!(by, "git add" | "git commit" | "git clean" | "git checkout" | "git restore" | "git stash")
 }
 
+/// Whether git does not know a file that is there.
+fn is_untracked(host: &dyn Host, located: &Located, path: &Pattern, target: &Target) -> bool {
+    let found = host.locate(&target.path);
+    let has_changes = |with_new| host.has_changes(&located.worktree, path, with_new);
+    found.exists && !found.is_dir && has_changes(true) == Some(true) && has_changes(false) == Some(false)
+}
+
 /// Whether what a program needs is at the path that it would write.
 fn is_possible(host: &dyn Host, target: &Target) -> bool {
     let found = || host.locate(&target.path);
     match target.needs {
-        Needs::Nothing => true,
+        Needs::Nothing | Needs::Directory => true,
         Needs::Absent => !found().exists,
         Needs::Present => found().exists,
         Needs::File => Some(found()).is_some_and(|found| found.exists && !found.is_dir),
+        Needs::Clean => host.has_changes(&found().worktree, &Pattern::tree(""), false) == Some(false),
     }
 }
 

@@ -94,7 +94,7 @@ impl App {
             if now.since(touch.at) < lasts
                 && !files.was_notified(session, &what)
                 && presence::is_alive(&*self.host, &*files, &agent)
-                && self.host.has_changes(&touch.worktree, &Pattern::file(&touch.path), true)
+                && self.host.has_changes(&touch.worktree, &Pattern::file(&touch.path), true) != Some(false)
                 && !files.notified_before(session, &what)
             {
                 told.push(wording::touched(&touch, agent.name.as_str(), now));

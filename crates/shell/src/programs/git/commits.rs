@@ -113,6 +113,8 @@ pub(super) fn apply(walk: &mut Walk<'_>, verb: &str, words: &[Word]) {
     };
     let strip = args.value(&["-p"]).and_then(Word::text).and_then(|count| count.parse().ok()).unwrap_or(1);
     let by = format!("git {verb}");
+    const LENIENT: &[&str] = &["--3way", "-3", "--reject", "--unidiff-zero", "-C", "--recount"];
+    let is_strict = verb == "apply" && !args.has(LENIENT) && !args.has(&["--ignore-whitespace"]);
     if args.operands.is_empty() && patches::from_git(walk, &by) {
         return;
     }
@@ -128,6 +130,10 @@ pub(super) fn apply(walk: &mut Walk<'_>, verb: &str, words: &[Word]) {
                 walk.within(&top, |walk| {
                     let here = Word::Text(".".into());
                     walk.within(args.value(&["--directory"]).unwrap_or(&here), |walk| {
+                        let is_reverse = args.has(&["-R", "--reverse"]);
+                        if is_strict && patches::fails(walk, &text, strip, is_reverse) {
+                            return walk.doubt();
+                        }
                         patches::write_some(walk, &text, Some(strip), &by, &with, &without);
                     });
                 });

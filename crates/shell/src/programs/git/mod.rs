@@ -80,6 +80,16 @@ fn git(walk: &mut Walk<'_>, words: &[Word]) {
 
 fn subcommand(walk: &mut Walk<'_>, words: &[Word]) {
     let Some((verb, words)) = words.split_first() else { return };
+    let known = walk.count_writes();
+    act(walk, verb, words);
+    // Whether files are written is asked of git, which may not answer in time.
+    let asks = ["checkout", "clean", "mv", "reset", "restore", "rm", "stash", "switch"];
+    if walk.count_writes() > known && verb.text().is_some_and(|verb| asks.contains(&verb)) {
+        walk.doubt();
+    }
+}
+
+fn act(walk: &mut Walk<'_>, verb: &Word, words: &[Word]) {
     match verb.text() {
         Some("add" | "stage") => staging::add(walk, words),
         Some(verb @ ("merge" | "rebase" | "cherry-pick" | "revert")) => bring_in(walk, verb, words),

@@ -13,10 +13,25 @@ use crate::programs::args::Options;
 use crate::walk::Walk;
 use crate::words::Word;
 
+/// The long options of `git reset` and of `git checkout`: with another one they do nothing.
+#[rustfmt::skip]
+const RESET: &[&str] = &[
+    "--hard", "--soft", "--mixed", "--merge", "--keep", "--quiet", "--no-quiet", "--refresh", "--no-refresh",
+    "--patch", "--intent-to-add", "--pathspec-from-file", "--pathspec-file-nul", "--recurse-submodules",
+    "--no-recurse-submodules",
+];
+#[rustfmt::skip]
+const CHECKOUT: &[&str] = &[
+    "--quiet", "--progress", "--no-progress", "--force", "--ours", "--theirs", "--orphan", "--patch", "--merge",
+    "--conflict", "--detach", "--track", "--no-track", "--guess", "--no-guess", "--ignore-skip-worktree-bits",
+    "--ignore-other-worktrees", "--overwrite-ignore", "--no-overwrite-ignore", "--recurse-submodules",
+    "--no-recurse-submodules", "--overlay", "--no-overlay", "--pathspec-from-file", "--pathspec-file-nul",
+];
+
 pub(super) fn checkout(walk: &mut Walk<'_>, words: &[Word]) {
     const BY: &str = "git checkout";
     let args = Args::read(words, &Options::with("bB", &["--orphan", "--conflict", "--pathspec-from-file"]));
-    if args.has(&["-p", "--patch"]) {
+    if args.has(&["-p", "--patch"]) || args.has_other_than(CHECKOUT) {
         return walk.doubt();
     }
     if let Some(count) = args.dashes
@@ -142,6 +157,9 @@ pub(super) fn stash(walk: &mut Walk<'_>, words: &[Word]) {
 
 pub(super) fn reset(walk: &mut Walk<'_>, words: &[Word]) {
     let args = Args::read(words, &Options::with("", &["--pathspec-from-file"]));
+    if args.has_other_than(RESET) {
+        return walk.doubt();
+    }
     if !args.has(&["--hard", "--merge", "--keep"]) {
         return;
     }
@@ -154,6 +172,9 @@ pub(super) fn reset(walk: &mut Walk<'_>, words: &[Word]) {
     // Another commit brings other files.
     match args.operands.first().map(|commit| commit.text()) {
         None | Some(Some("HEAD" | "@")) => {}
+        Some(Some(commit)) if args.has(&["--keep"]) => {
+            walk.write_commits(&["HEAD", commit], "git reset --keep")
+        }
         Some(Some(commit)) => walk.write_commits(&["HEAD", commit], "git reset"),
         Some(None) => walk.write_here(Extent::Worktree, "git reset"),
     }
@@ -171,7 +192,11 @@ pub(super) fn clean(walk: &mut Walk<'_>, words: &[Word]) {
     if !args.has(&["-f", "--force"]) && !walk.cleans_unforced {
         return walk.doubt();
     }
-    if args.has(&["-x", "-X", "-e", "--exclude"]) {
+    // What it leaves out may be all that is reserved.
+    if args.has(&["-e", "--exclude"]) {
+        return walk.doubt();
+    }
+    if args.has(&["-x", "-X"]) {
         walk.doubt();
     }
     if args.operands.is_empty() {

@@ -8,7 +8,7 @@ use crate::words::Word;
 
 /// What a program of awk writes and runs: where it says so by name.
 pub(in crate::programs) fn awk(walk: &mut Walk<'_>, by: &str, code: &str, set: &[(&str, &str)]) {
-    let tokens = tokens(code, by);
+    let tokens = tokens(&super::running(walk, code, by), by);
     let mut prints = false;
     for (at, token) in tokens.iter().enumerate() {
         let text = |at: usize| match tokens.get(at) {

@@ -3,10 +3,13 @@
 //! names as what it writes is one that it writes. **What else they may do is unknown.**
 
 mod awk;
+mod dead_code;
 mod tokens;
 mod values;
 
 pub(super) use awk::awk;
+use dead_code::Around;
+pub(crate) use dead_code::exit_code;
 use tokens::Token;
 use tokens::tokens;
 use values::Values;
@@ -183,7 +186,7 @@ impl Source<'_> {
     }
 
     fn scan(&mut self, walk: &mut Walk<'_>, code: &str) {
-        let tokens = tokens(&without_unused(code, self.by), self.by);
+        let tokens = tokens(&running(walk, code, self.by), self.by);
         self.loops(&tokens);
         walk.aside(|walk| {
             for at in 0..tokens.len() {
@@ -214,8 +217,11 @@ impl Source<'_> {
         if next == Some(&Token::Sign('='))
             && !matches!(tokens.get(at + 2), Some(Token::Sign('=' | '>' | '~')))
         {
-            if let Some((words, _)) = self.values.read(tokens, at + 2) {
-                self.values.set(name, words);
+            match self.values.read(tokens, at + 2) {
+                // `text = path.read_text()` is no path.
+                Some((_, end)) if tokens.get(end) == Some(&Token::Sign('.')) => self.values.forget(name),
+                Some((words, _)) => self.values.set(name, words),
+                None => {}
             }
             return;
         }
@@ -417,32 +423,16 @@ impl Source<'_> {
     }
 }
 
-/// Code without the functions that it defines and never names again.
-fn without_unused(code: &str, by: &str) -> String {
-    if !by.starts_with("python") && !matches!(by, "node" | "nodejs" | "bun") {
-        return code.to_owned();
-    }
-    let all = tokens(code, by);
-    let is_named_once =
-        |name: &str| all.iter().filter(|token| matches!(token, Token::Name(one) if one == name)).count() == 1;
-    let mut kept = Vec::new();
-    let mut left_out: Option<usize> = None;
-    for line in code.lines() {
-        let text = line.trim_start();
-        let indent = line.len() - text.len();
-        if left_out.is_some_and(|outer| indent > outer || text.is_empty()) {
-            continue;
-        }
-        left_out = None;
-        let name = text.strip_prefix("def ").and_then(|rest| rest.split('(').next());
-        let made = text.split_once('=').filter(|(_, value)| value.contains("lambda") || value.contains("=>"));
-        let made = made.map(|(name, _)| name.trim().rsplit(' ').next().unwrap_or_default());
-        match name.or(made) {
-            Some(name) if is_named_once(name) => left_out = Some(indent),
-            _ => kept.push(line),
-        }
-    }
-    kept.join("\n")
+/// The part of code that may run.
+fn running(walk: &Walk<'_>, code: &str, by: &str) -> String {
+    let names = walk.names();
+    let file = |path: &str| names.unchanged_file(path);
+    let variable = walk.here.variable.map(|variable| {
+        let is_set = |name: &str| names.value(name).and_then(|word| word.text().map(str::to_owned));
+        move |name: &str| is_set(name).or_else(|| variable(name))
+    });
+    let variable = variable.as_ref().map(|variable| variable as &dyn Fn(&str) -> Option<String>);
+    dead_code::without(code, by, &Around { variable, file: &file })
 }
 
 /// Whether a word may name a database.

@@ -53,6 +53,10 @@ impl Values {
         self.known.insert(name.to_owned(), values);
     }
 
+    pub(super) fn forget(&mut self, name: &str) {
+        self.known.remove(name);
+    }
+
     /// The values of the expression that begins there, and where it ends.
     pub(super) fn read(&self, tokens: &[Token], at: usize) -> Option<(Vec<Word>, usize)> {
         self.sum(tokens, at, 0)
