@@ -4,9 +4,19 @@
 use std::path::Path;
 use std::time::Duration;
 
+use serde_json::Value;
+use thiserror::Error;
+
+use crate::App;
 use crate::Timestamp;
+use crate::claims::CommandView;
+use crate::config::Config;
+use crate::engine::StoreError;
+use crate::explain::Explain;
+use crate::explain::Kind;
 use crate::host::ConnectionAddrs;
 use crate::host::Topic;
+use crate::monitor::Permissions;
 use crate::presence::Activity;
 use crate::presence::Agent;
 use crate::presence::CallerFacts;
@@ -41,12 +51,91 @@ pub trait ServedContext: CallContext + Send + Sync {
     /// The moment that is meant: a date, a while ago, or a commit of that worktree.
     fn moment(&self, text: &str, worktree: &Path) -> Option<Timestamp>;
 
+    /// How a shell command would be judged if an agent ran it there; it is not run.
+    fn judge_command(
+        &self,
+        app: &mut App,
+        caller: &CallerFacts,
+        cwd: &Path,
+        command: &str,
+    ) -> Result<CommandView, StoreError>;
+
+    /// The settings that hold in that worktree, and where each comes from.
+    fn settings(&self, app: &mut App, worktree: &Path) -> Option<Config>;
+
     /// Gives memory that a large call has freed back to the system, where the allocator
     /// would keep it.
     fn give_back_memory(&self) {}
 
+    /// Opens another agent for the one that calls from that directory.
+    fn open_agent(
+        &self,
+        app: &mut App,
+        caller: &CallerFacts,
+        cwd: &Path,
+        wish: &OpenWish,
+    ) -> Result<PaneAnswer, PaneProblem>;
+
+    /// What the terminal of an agent shows: now, or once its state has changed.
+    fn agent_screen(
+        &self,
+        app: &mut App,
+        name: &str,
+        lines: usize,
+        wait: Option<Duration>,
+    ) -> Result<PaneAnswer, PaneProblem>;
+
+    /// Answers a question of an agent that the caller opened.
+    fn answer_agent(
+        &self,
+        app: &mut App,
+        caller: &CallerFacts,
+        name: &str,
+        option: &str,
+    ) -> Result<PaneAnswer, PaneProblem>;
+
+    /// Ends an agent that the caller opened.
+    fn close_agent(&self, app: &mut App, caller: &CallerFacts, name: &str)
+    -> Result<PaneAnswer, PaneProblem>;
+
     /// Waits for news of that kind, or of any.
     fn listen(&self, topic: Option<&Topic>) -> std::io::Result<Box<dyn Listener>>;
+}
+
+/// What an agent wants to have opened.
+#[derive(Clone, Debug)]
+pub struct OpenWish {
+    pub cli: String,
+    pub prompt: String,
+    pub name: Option<String>,
+    pub in_worktree: bool,
+    pub permissions: Option<Permissions>,
+}
+
+/// What was done with a pane, in words and as data.
+#[derive(Clone, Debug)]
+pub struct PaneAnswer {
+    pub text: String,
+    pub data: Value,
+}
+
+/// Why something was not done with a pane.
+#[derive(Clone, Debug, Error)]
+#[error("{message}")]
+pub struct PaneProblem {
+    pub kind: Kind,
+    pub message: String,
+    pub hints: Vec<String>,
+}
+
+impl Explain for PaneProblem {
+    fn kind(&self) -> Kind {
+        self.kind
+    }
+
+    fn hints(&self) -> Vec<String> {
+        self.hints.clone()
+    }
 }
 
 /// Waits for news.

@@ -20,6 +20,7 @@ use crate::journal::JournalStore;
 use crate::knowledge::KnowledgeIndex;
 use crate::knowledge::KnowledgeStore;
 use crate::messages::MessageStore;
+use crate::monitor::MonitorStore;
 use crate::presence::PresenceStore;
 use crate::side_files::SideFiles;
 use crate::tasks::TaskStore;
@@ -61,6 +62,7 @@ pub trait Tx:
     + TaskStore
     + ConvergenceStore
     + KnowledgeStore
+    + MonitorStore
     + ConfigStore
 {
     /// Makes what was recorded permanent, and says who is to be notified of it:

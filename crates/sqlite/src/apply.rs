@@ -15,6 +15,7 @@ use rusqlite::types::Type;
 use crate::claims;
 use crate::convergence;
 use crate::messages;
+use crate::monitor;
 use crate::presence;
 use crate::tasks;
 
@@ -47,6 +48,7 @@ pub(crate) const PROJECTIONS: &[Projection] = &[
     },
     Projection { name: "tasks", rows: "facts WHERE kind = 'task'", subject: "key", key: "key" },
     Projection { name: "predictions", rows: "facts WHERE kind = 'prediction'", subject: "key", key: "key" },
+    Projection { name: "panes", rows: "facts WHERE kind = 'pane'", subject: "key", key: "key" },
     Projection { name: "tally", rows: "facts WHERE kind = 'tally'", subject: "key", key: "key" },
     Projection { name: "domains", rows: "facts WHERE kind = 'domain'", subject: "key", key: "key" },
     Projection { name: "newer", rows: "facts WHERE kind = 'newer'", subject: "key", key: "key" },
@@ -71,6 +73,7 @@ pub(crate) fn apply(connection: &Connection, origin: &Origin<'_>, change: &Chang
         Change::Claims(change) => claims::apply(connection, origin, change),
         Change::Tasks(change) => tasks::apply(connection, origin, change),
         Change::Convergence(change) => convergence::apply(connection, origin, change),
+        Change::Monitor(change) => monitor::apply(connection, origin, change),
         Change::Unknown(change) => not_understood(connection, origin, change),
         // What is known is read from an index of its own.
         Change::Journal(_) | Change::Knowledge(_) | Change::Dropped => Ok(()),
@@ -109,6 +112,7 @@ pub(crate) fn keep(seq: Seq, id: ChangeId, change: &Change) -> Keep {
         Change::Claims(change) => claims::keep(change),
         Change::Tasks(change) => tasks::keep(change),
         Change::Convergence(change) => convergence::keep(seq, id, change),
+        Change::Monitor(change) => monitor::keep(change),
         Change::Journal(_) | Change::Dropped => Keep::Never,
         // Its index is made from it, and so is what was known at some time.
         Change::Knowledge(_) | Change::Unknown(_) => Keep::Always,

@@ -25,6 +25,7 @@ use consort_core::journal::TailRequest;
 use consort_core::journal::UnknownChange;
 use consort_core::journal::Verification;
 use consort_core::messages::MessageStore as _;
+use consort_core::presence::PresenceStore as _;
 use consort_core::side_files::SideFiles;
 use rusqlite::Connection;
 use rusqlite::OptionalExtension as _;
@@ -62,6 +63,13 @@ impl JournalStore for SqliteTx<'_> {
             // Without it, what it writes is not kept.
             let _ = (&self.files as &dyn SideFiles).note_holder(session);
         }
+        let mut came = Vec::new();
+        for (project, session) in &effects.came {
+            // Who was here before and joins once more is known to everyone.
+            if !matches!(self.agent(session)?, Some((_, None))) {
+                came.push((project, session));
+            }
+        }
         let seq = self.change(|tx| {
             // The last entry is never deleted, so the next number is the last plus one.
             tx.prepare_cached(
@@ -94,7 +102,7 @@ impl JournalStore for SqliteTx<'_> {
         if let Some(project) = &effects.learned {
             (&self.files as &dyn SideFiles).note_learned(project, seq);
         }
-        for (project, session) in &effects.came {
+        for (project, session) in came {
             let here = self.ask(|tx| presence::sessions_in(tx, project))?;
             self.after.roster.extend(here.into_iter().filter(|other| other != session));
         }

@@ -12,6 +12,7 @@ mod journal;
 mod knowledge;
 mod messages;
 mod migrations;
+mod monitor;
 mod old_formats;
 mod open;
 mod presence;

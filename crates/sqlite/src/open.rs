@@ -252,6 +252,9 @@ fn connect(path: &Path) -> rusqlite::Result<Connection> {
     // First of all, before anything that takes a lock.
     connection.busy_handler(Some(nap))?;
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
+    // Where an index is only of some rows, a statement would be compiled anew for
+    // every value it is given.
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
     connection.wal_hook(Some(|_: &mut Wal, frames| {
         FRAMES.set(frames);
         Ok(())

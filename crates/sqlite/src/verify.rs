@@ -61,6 +61,7 @@ pub(crate) fn verify(
                 | Change::Messages(_)
                 | Change::Claims(_)
                 | Change::Tasks(_)
+                | Change::Monitor(_)
                 | Change::Convergence(_)
                 | Change::Knowledge(_)
                 | Change::Dropped => {}

@@ -26,6 +26,8 @@ pub enum PresenceError {
     NotTheCaller { caller: AgentName, name: String },
     #[error("the caller is not a registered agent")]
     NotRegistered,
+    #[error("no agent is named, and you are none")]
+    NoAgentNamed,
     #[error(transparent)]
     NotAllowed(#[from] NotAllowed),
     #[error("session `{session}` runs in another process ({pid})")]
@@ -64,6 +66,9 @@ impl Explain for PresenceError {
             }
             Self::NotTheCaller { .. } => {
                 vec!["only the person at the keyboard can act for another agent".into()]
+            }
+            Self::NoAgentNamed => {
+                vec!["name it with `--agent <name>`; `consort who` lists them".into()]
             }
             Self::NotRegistered => vec![
                 "run this inside an agent session, or name the agent with `--agent <name>`".into(),

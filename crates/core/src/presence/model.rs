@@ -11,6 +11,7 @@ use crate::claims::HeldSummary;
 use crate::host::Process;
 use crate::id::id;
 use crate::messages::OpenThread;
+use crate::monitor::PaneGlance;
 use crate::path_part;
 use crate::path_part::BadId;
 use crate::path_part::PathPart;
@@ -204,9 +205,20 @@ pub enum LeaveReason {
 pub enum Status {
     /// Waiting for the person.
     Waiting,
+    /// Idle for long on what others want.
+    Stuck,
     Working,
     Idle,
+    /// Idle, with nobody at its terminal.
+    Away,
     Gone,
+}
+
+impl Status {
+    /// Whether it could begin something now.
+    pub fn is_idle(self) -> bool {
+        matches!(self, Self::Idle | Self::Away | Self::Stuck)
+    }
 }
 
 /// What an agent does at this moment.
@@ -280,6 +292,9 @@ pub struct AgentView {
     pub unread: usize,
     /// Whether the caller is this agent.
     pub you: bool,
+    /// What its pane shows, while somebody watches.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub pane: Option<PaneGlance>,
 }
 
 /// When and why an agent left.

@@ -19,6 +19,8 @@ use crate::Timestamp;
 use crate::config::HookSettings;
 use crate::host::Process;
 use crate::journal::Change;
+use crate::monitor::PaneGlance;
+use crate::presence::AgentName;
 use crate::presence::PresenceChange;
 
 /// An agent that cannot be seen from here (on another machine, in a container) and
@@ -184,6 +186,7 @@ pub(super) fn see(mut agent: Agent, activity: Option<Activity>) -> AgentView {
         left: None,
         unread: 0,
         you: false,
+        pane: None,
     }
 }
 
@@ -211,9 +214,35 @@ pub(super) fn look(mut seen: AgentView, glimpse: Observed) -> AgentView {
     seen
 }
 
+/// With what its pane shows: the word of whoever watches it, unless its CLI has given its
+/// own.
+pub(super) fn look_at_pane(mut seen: AgentView, glance: PaneGlance, has_own_word: bool) -> AgentView {
+    if let Some(status) = glance.status().filter(|_| !has_own_word) {
+        seen.status = status;
+        if status != Status::Working {
+            seen.activity = None;
+        }
+        seen.waiting_for = glance.question.clone().or(seen.waiting_for).filter(|_| status == Status::Waiting);
+    }
+    if seen.status == Status::Idle && glance.is_away {
+        seen.status = Status::Away;
+    }
+    seen.pane = Some(glance);
+    seen
+}
+
+/// How long an agent may be idle on what others want.
+const STUCK: i64 = 15 * Timestamp::MINUTE;
+
+/// Whether an agent keeps others from something and does nothing: it has a task, or somebody
+/// contests what it holds.
+pub(super) fn is_stuck(seen: &AgentView, now: Timestamp, is_wanted: bool) -> bool {
+    is_wanted && seen.status.is_idle() && now.since(seen.last_active) >= STUCK
+}
+
 /// Those who need the person first, then by name.
-pub(super) fn by_attention(a: &AgentView, b: &AgentView) -> std::cmp::Ordering {
-    (a.status, &a.agent.name).cmp(&(b.status, &b.agent.name))
+pub(super) fn by_attention(seen: &AgentView) -> (Status, AgentName) {
+    (seen.status, seen.agent.name.clone())
 }
 
 /// Which part of `screen` a window fills: judged by its centre, except that a

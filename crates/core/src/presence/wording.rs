@@ -116,6 +116,8 @@ fn describe(seen: &AgentView, start: &Start<'_>) -> String {
         Status::Waiting => "waiting for your user",
         Status::Working => "working",
         Status::Idle => "idle",
+        Status::Away => "idle, nobody at its terminal",
+        Status::Stuck => "stuck",
         Status::Gone => "gone",
     });
     if let Some(activity) = &seen.activity {

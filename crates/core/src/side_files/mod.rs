@@ -69,19 +69,25 @@ impl SessionState {
     /// What a field says; nothing if it was lost or caught half written.
     pub(crate) fn get(&self, field: StateField) -> &str {
         let from = self.0.get(field.at as usize..).unwrap_or_default();
-        let mut bytes = from.get(..field.len).unwrap_or(from);
-        // Most of a field is padding.
-        while let Some(rest) = bytes.strip_suffix(&[b' '; 32]) {
-            bytes = rest;
-        }
+        let bytes = without_padding(from.get(..field.len).unwrap_or(from));
         let end = bytes.iter().rposition(|byte| !matches!(byte, b' ' | 0)).map_or(0, |last| last + 1);
         str::from_utf8(&bytes[..end]).unwrap_or_default()
     }
 
     /// The same of one that holds JSON.
     pub(crate) fn read<T: DeserializeOwned>(&self, field: StateField) -> Option<T> {
-        serde_json::from_str(self.get(field)).ok()
+        // Most fields are empty, and an error of serde's takes as long as a file.
+        let json = Some(self.get(field)).filter(|json| !json.is_empty())?;
+        serde_json::from_str(json).ok()
     }
+}
+
+/// Most of a record, and of a field, is padding; some of it may be left.
+pub fn without_padding(mut bytes: &[u8]) -> &[u8] {
+    while let Some(rest) = bytes.strip_suffix(&[b' '; 32]) {
+        bytes = rest;
+    }
+    bytes
 }
 
 /// How long a state record is.

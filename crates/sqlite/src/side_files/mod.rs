@@ -33,6 +33,7 @@ use consort_core::side_files::SessionState;
 use consort_core::side_files::SideFiles;
 use consort_core::side_files::SlotTable;
 use consort_core::side_files::StateField;
+use consort_core::side_files::without_padding;
 use consort_core::text;
 use consort_files::OurDir;
 use published::Published;
@@ -181,10 +182,10 @@ impl SideFiles for Files {
         let Some(file) = self.state_file(session).map_err(|error| self.failed(error))? else {
             return Ok(None);
         };
-        let mut bytes = vec![0; STATE as usize];
+        let mut bytes = [0; STATE as usize];
         let length = file.read_at(&mut bytes, 0).map_err(|error| self.failed(error))?;
-        bytes.truncate(length);
-        Ok(Some(SessionState(bytes)))
+        // A listing of agents keeps many.
+        Ok(Some(SessionState(without_padding(&bytes[..length]).to_vec())))
     }
 
     fn set_fields(&self, session: &SessionId, fields: &[(StateField, &str)]) -> Result<bool, StoreError> {

@@ -50,7 +50,7 @@ impl App {
                 Ok((*agent, actor))
             }
             (Caller::Person, Some(name)) => Ok((self.find_agent(name)?, Actor::Person)),
-            (Caller::Person, None) => Err(PresenceError::NotRegistered),
+            (Caller::Person, None) => Err(PresenceError::NoAgentNamed),
             (Caller::Anonymous(why), _) => Err(why.into()),
         }
     }

@@ -137,7 +137,7 @@ impl App {
         here.sort_by(|one, other| one.name.cmp(&other.name));
         let unseen = here.split_off(here.len().min(most_seen));
         let mut others = see(&*self.host, &*files, here);
-        others.sort_by(rules::by_attention);
+        others.sort_by_cached_key(rules::by_attention);
         others.extend(unseen.into_iter().map(|agent| rules::see(agent, None)));
         Ok((settings, Some(JoinOutcome { agent, joined, goes_on, others })))
     }

@@ -3,6 +3,7 @@
 
 mod activity;
 mod caller;
+mod free_name;
 mod hook_session;
 mod join;
 mod last_heard;

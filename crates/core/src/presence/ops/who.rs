@@ -14,6 +14,7 @@ use crate::presence::Observed;
 use crate::presence::PresenceError;
 use crate::presence::Scope;
 use crate::presence::SessionId;
+use crate::presence::Status;
 use crate::presence::WhoOutcome;
 use crate::presence::meant_by;
 use crate::presence::rules;
@@ -59,8 +60,18 @@ impl App {
         }
         let observed = glimpse(&alive);
         let seen = see(&*self.host, &*files, alive).into_iter().zip(observed);
-        let mut agents: Vec<AgentView> = seen.map(|(seen, glimpse)| rules::look(seen, glimpse)).collect();
-        agents.sort_by(rules::by_attention);
+        let glances = self.glances().unwrap_or_default().panes;
+        let look = |(seen, glimpse): (AgentView, Observed)| {
+            let has_own_word = glimpse.live.is_some();
+            let seen = rules::look(seen, glimpse);
+            match glances.iter().find(|glance| glance.is_of(&seen.agent)) {
+                Some(glance) => rules::look_at_pane(seen, glance.clone(), has_own_word),
+                None => seen,
+            }
+        };
+        let mut agents: Vec<AgentView> = seen.map(look).collect();
+        self.mark_stuck(&mut agents, now)?;
+        agents.sort_by_cached_key(rules::by_attention);
         if *scope == Scope::Everywhere {
             let gone = self.engine.read()?.left_since(now.minus(Timestamp::DAY))?;
             agents.extend(gone.into_iter().map(|(agent, at, reason)| rules::see_gone(agent, at, reason)));
@@ -70,6 +81,23 @@ impl App {
             seen.unread = unread.get(&Actor::Agent(seen.agent.session.clone())).copied().unwrap_or(0);
         }
         Ok(WhoOutcome { at: now, project, agents })
+    }
+
+    /// Marks those who keep others from something and do nothing.
+    fn mark_stuck(&mut self, agents: &mut [AgentView], now: Timestamp) -> Result<(), StoreError> {
+        let mut idle = agents.iter_mut().filter(|seen| rules::is_stuck(seen, now, true)).peekable();
+        if idle.peek().is_none() {
+            return Ok(());
+        }
+        let tx = self.engine.read()?;
+        for seen in idle {
+            let holder = Actor::Agent(seen.agent.session.clone());
+            let is_contested = tx.holds_of(&holder)?.iter().any(|hold| hold.contest.is_some());
+            if rules::is_stuck(seen, now, is_contested || tx.task_of(&seen.agent.session)?.is_some()) {
+                seen.status = Status::Stuck;
+            }
+        }
+        Ok(())
     }
 
     /// The present agent with this name, in any case, or the only one that the word means.
