@@ -89,7 +89,7 @@ fn actions(from: usize, count: usize) -> Vec<Value> {
 }
 
 /// Through one server, as quick as it goes.
-fn fill(home: &Home, count: usize) -> Duration {
+pub(crate) fn fill(home: &Home, count: usize) -> Duration {
     let begun = Instant::now();
     let mut import = home.consort(&["know", "import", "-"]);
     let mut child = import.stdin(Stdio::piped()).stdout(Stdio::null()).spawn().unwrap();

@@ -12,6 +12,7 @@ mod disk;
 mod knowledge;
 mod mcp;
 mod messages;
+mod served;
 
 use std::fs::File;
 use std::path::Path;
@@ -54,7 +55,7 @@ fn main() {
     }
     let rounds = if quick { 60 } else { 1_000 };
     // One part, where it is named; else all.
-    let parts = ["claims", "messages", "convergence", "mcp", "knowledge", "disk", "hooks"];
+    let parts = ["claims", "messages", "convergence", "mcp", "knowledge", "served", "disk", "hooks"];
     let is_wanted = |part: &str| has(part) || !parts.iter().any(|part| has(part));
     if is_wanted("claims") {
         claims::run(rounds, if quick { 100 } else { 10_000 });
@@ -70,6 +71,9 @@ fn main() {
     }
     if is_wanted("knowledge") {
         knowledge::run(rounds.min(200), if quick { 20_000 } else { 100_000 });
+    }
+    if is_wanted("served") {
+        served::run(rounds.min(200), if quick { 100 } else { 1_000 });
     }
     if is_wanted("disk") {
         disk::run(if quick { 2_500 } else { 10_000 });

@@ -8,6 +8,7 @@ mod client;
 use std::io::Write as _;
 use std::path::PathBuf;
 
+use consort_testkit::PaneWorld;
 use consort_testkit::Sealed;
 use serde_json::Value;
 use serde_json::json;
@@ -48,19 +49,28 @@ fn a_registered_session_is_itself() {
     assert!(who.contains("Falcon (you), claude"), "{who}");
     assert_eq!(
         falcon.call("send", json!({ "to": ["Raven"], "text": "hello" })),
-        ("Sent #1 to Raven.".into(), false)
+        ("Sent message #1 to Raven.".into(), false)
     );
     let mut raven = Client::start(&world, Some("s2"));
     let (inbox, _) = raven.call("inbox", json!({}));
     assert!(inbox.contains("from Falcon (claude, on main)") && inbox.contains("> hello"), "{inbox}");
     assert_eq!(raven.call("inbox", json!({})).0, "No new messages.");
-    assert_eq!(raven.call("send", json!({ "reply": 1, "text": "hi" })), ("Sent #2 to Falcon.".into(), false));
+    assert_eq!(
+        raven.call("send", json!({ "reply": 1, "text": "hi" })),
+        ("Sent message #2 to Falcon.".into(), false)
+    );
 
     assert_eq!(raven.call("reserve", json!({ "what": ["src/"], "reason": "mine" })).0, "Yours: src/.");
     let (refused, is_error) = falcon.call("reserve", json!({ "what": ["src/a.rs"] }));
     assert!(is_error && refused.contains("Raven") && refused.contains("Hint: "), "{refused}");
     let (why, _) = falcon.call("explain", json!({ "path": "src/a.rs" }));
     assert_eq!(why, "You may not write it.\nsrc/ is reserved by Raven: \"mine\"");
+    std::fs::create_dir(world.project().join("src")).unwrap();
+    let (why, _) = falcon.call("explain", json!({ "command": "touch src/a.rs" }));
+    assert!(why.starts_with("Refused: ") && why.contains("reserved by Raven"), "{why}");
+    let (why, _) = falcon.call("explain", json!({ "command": "python3 gen.py" }));
+    assert!(why.starts_with("Unknown: "), "{why}");
+    assert!(falcon.call("explain", json!({})).1, "it is about nothing");
     assert_eq!(raven.call("release", json!({})).0, "Released: src/.");
     assert_eq!(falcon.call("radar", json!({})).0, "Nobody is heading for where another is.");
     assert!(raven.call("inbox", json!({ "thread": 1 })).0.contains("> hi"));
@@ -190,8 +200,11 @@ fn what_is_learned_is_recorded_and_asked_for() {
     let actions =
         json!([["record-principle", { "name": "sync", "description": "It spreads.", "confidence": 0.9 }]]);
     let (told, _) = falcon.call("act", json!({ "actions": actions, "key": "once" }));
-    assert_eq!(told, "#1: recorded principle sync");
-    assert_eq!(falcon.call("act", json!({ "actions": actions, "key": "once" })).0, "Recorded before as #1.");
+    assert_eq!(told, "Entry #1: recorded principle sync");
+    assert_eq!(
+        falcon.call("act", json!({ "actions": actions, "key": "once" })).0,
+        "Recorded before as entry #1."
+    );
     let (wrong, is_error) = falcon.call("act", json!({ "actions": [["record-principle", {}], ["fly", {}]] }));
     assert!(is_error && wrong.contains("action 0 (record-principle), `name`: is missing"), "{wrong}");
     assert!(wrong.contains("action 1 (fly)"), "{wrong}");
@@ -379,4 +392,46 @@ fn a_question_is_about_the_project_that_it_names() {
     assert_eq!(other.call("query", json!({ "expr": "(map :name (get-principles))" })).0, "(\"here\")");
     let refused = world.run("mcp --project elsewhere");
     assert!(refused.code != 0 && refused.stderr.contains("elsewhere"), "{refused}");
+}
+
+/// An agent that opens another hears of it, answers its questions, and nothing else.
+#[test]
+fn an_agent_is_a_parent() {
+    let world = PaneWorld::new(env!("CARGO_BIN_EXE_consort"), &[("FAKE_HOOKS", "1")]);
+    let join = ["agent", "join", "--pid", "$OTHER", "--kind", "claude", "--session", "s1", "--name", "Raven"];
+    assert_eq!(world.run(&join).code, 0);
+    let mut command = world.command(&["mcp"]);
+    command.env("CONSORT_SESSION", "s1");
+    let (mut raven, _) = Client::seated(&world.world, &command);
+    let loose = json!({ "cli": "claude", "prompt": "x", "permissions": "full" });
+    assert!(raven.call("open", loose).1);
+    let (opened, _) =
+        raven.call("open", json!({ "cli": "claude", "name": "Wren", "prompt": "ask a question" }));
+    assert!(opened.starts_with("Wren (pane 1) waits for you: Which colour?"), "{opened}");
+
+    let (screen, _) = raven.call("screen", json!({ "agent": "Wren" }));
+    assert!(screen.starts_with("Wren is question:\n") && screen.contains("❯ 1. Red"), "{screen}");
+    let (mail, _) = raven.call("inbox", json!({}));
+    assert!(mail.contains("Wren, which you opened, waits for an answer: \"Which colour?\""), "{mail}");
+    let (wrong, is_error) = raven.call("answer", json!({ "agent": "Wren", "option": "Green" }));
+    assert!(is_error && wrong.contains("Red, Blue"), "{wrong}");
+    let (answered, is_error) = raven.call("answer", json!({ "agent": "Wren", "option": "blue" }));
+    assert_eq!((answered.as_str(), is_error), ("Answered Wren: Blue", false));
+    assert!(world.cli.noted().contains(&"answered: Blue".to_owned()), "{:?}", world.cli.noted());
+    let (screen, _) = raven.call("screen", json!({ "agent": "Wren", "wait": 20 }));
+    assert!(screen.starts_with("Wren is finished:"), "{screen}");
+
+    // A permission is the person's, and so is what others opened.
+    let pane = world.panes()[0]["pane"].as_str().unwrap().to_owned();
+    world.tmux(&["send-keys", "-t", &pane, "-l", "ask for permission"]);
+    world.tmux(&["send-keys", "-t", &pane, "Enter"]);
+    let (screen, _) = raven.call("screen", json!({ "agent": "Wren", "wait": 20 }));
+    assert!(screen.starts_with("Wren is permission:"), "{screen}");
+    let (refused, is_error) = raven.call("answer", json!({ "agent": "Wren", "option": "Yes" }));
+    assert!(is_error && refused.contains("your user's"), "{refused}");
+    assert!(!world.cli.noted().contains(&"answered: Yes".to_owned()));
+    assert_eq!(world.run(&["open", "claude", "--name", "Heron"]).code, 0);
+    assert!(raven.call("close", json!({ "agent": "Heron" })).1);
+    assert_eq!(raven.call("close", json!({ "agent": "Wren" })), ("Closed: Wren".into(), false));
+    assert_eq!(world.panes().len(), 1);
 }

@@ -3,6 +3,9 @@
 
 #![expect(clippy::unwrap_used, reason = "a helper that cannot go on should stop the test")]
 
+#[path = "serve/http_server.rs"]
+mod http_server;
+
 use std::fs;
 use std::io::BufRead as _;
 use std::io::BufReader;
@@ -11,84 +14,13 @@ use std::io::Write as _;
 use std::net::TcpStream;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::PathBuf;
-use std::process::Child;
 use std::process::Command;
-use std::process::ExitStatus;
 use std::process::Stdio;
-use std::time::Duration;
 
 use consort_testkit::Sealed;
+use http_server::HttpServer;
 use serde_json::Value;
 use serde_json::json;
-
-struct HttpServer {
-    child: Child,
-    port: String,
-    /// One that the person made for programs of theirs.
-    token: String,
-    /// The server's own token: every program of this user can read it, agents too.
-    access: String,
-}
-
-impl HttpServer {
-    fn start(world: &Sealed) -> Self {
-        let mut child = world.consort(["serve", "--port", "0"]).stdout(Stdio::piped()).spawn().unwrap();
-        let mut line = String::new();
-        BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
-        let port =
-            line.strip_prefix("Serving http://127.0.0.1:").unwrap().split(':').next().unwrap().to_owned();
-        let access = fs::read_to_string(world.data().join("token")).unwrap().trim().to_owned();
-        let token = world.run("token new --for serve").stdout.trim().to_owned();
-        Self { child, port, token, access }
-    }
-
-    /// Sends a request; the connection, to read the answer from.
-    fn request(&self, line: &str, headers: &[&str], body: &str) -> TcpStream {
-        let mut stream = TcpStream::connect(format!("127.0.0.1:{}", self.port)).unwrap();
-        stream.set_read_timeout(Some(Duration::from_secs(60))).unwrap();
-        let headers: String = headers.iter().map(|header| format!("{header}\r\n")).collect();
-        let length = body.len();
-        let request = format!(
-            "{line} HTTP/1.1\r\nconnection: close\r\ncontent-length: {length}\r\n{headers}\r\n{body}"
-        );
-        stream.write_all(request.as_bytes()).unwrap();
-        stream
-    }
-
-    /// The status and the body, as JSON.
-    fn ask(&self, line: &str, headers: &[&str], body: &str) -> (u16, Value) {
-        let mut answer = String::new();
-        self.request(line, headers, body).read_to_string(&mut answer).unwrap();
-        let (head, body) = answer.split_once("\r\n\r\n").unwrap();
-        let status = head.split(' ').nth(1).unwrap().parse().unwrap();
-        (status, serde_json::from_str(body).unwrap_or_else(|_| panic!("{answer}")))
-    }
-
-    fn bearer(&self) -> String {
-        format!("authorization: Bearer {}", self.token)
-    }
-
-    fn get(&self, path: &str) -> (u16, Value) {
-        self.ask(&format!("GET /api/{path}"), &["host: localhost", &self.bearer()], "")
-    }
-
-    fn post(&self, path: &str, body: &Value) -> (u16, Value) {
-        self.ask(&format!("POST /api/{path}"), &["host: localhost", &self.bearer()], &body.to_string())
-    }
-
-    fn end(mut self) -> ExitStatus {
-        let pid = rustix::process::Pid::from_child(&self.child);
-        rustix::process::kill_process(pid, rustix::process::Signal::TERM).unwrap();
-        self.child.wait().unwrap()
-    }
-}
-
-impl Drop for HttpServer {
-    fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
-    }
-}
 
 fn world() -> Sealed {
     let world = Sealed::new(env!("CARGO_BIN_EXE_consort"));
@@ -131,6 +63,9 @@ fn the_outcomes_are_served_as_json() {
     let cwd = world.project();
     let explain = format!("explain?path=src/a.rs&cwd={}", cwd.display());
     assert_eq!(site.get(&explain).1["path"]["reserved"], true);
+    std::fs::create_dir_all(cwd.join("src")).unwrap();
+    let explain = format!("explain?command=touch%20src/a.rs&cwd={}", cwd.display());
+    assert_eq!(site.get(&explain).1["command"]["verdict"], "refused");
     let (status, held) = site.post("reserve", &json!({ "cwd": cwd, "paths": ["docs/"], "ttl_s": 60 }));
     assert_eq!((status, &held["items"][0]["holder"]), (200, &json!("person")));
     assert_eq!(site.post("reserve", &json!({ "cwd": cwd, "paths": ["src/"] })).0, 409);
@@ -417,7 +352,7 @@ fn the_official_inspector_lists_and_calls_tools() {
             "to=[\"Raven\"]",
             "text=looked into",
         ]);
-        assert!(sent.as_deref().is_some_and(|sent| sent.contains("Sent #")), "{sent:?}");
+        assert!(sent.as_deref().is_some_and(|sent| sent.contains("Sent message #")), "{sent:?}");
     }
     assert_eq!(world.run_as(Some("s2"), &["inbox"]).stdout.matches("> looked into").count(), 2);
 }
@@ -474,7 +409,8 @@ fn mail_in_an_answer_that_was_lost_is_shown_again() {
     let again = called(&site, "inbox", json!({}));
     assert!(again["content"][0]["text"].as_str().unwrap().contains("look here"), "{again}");
     assert!(!is_read());
-    let numbers = again["structuredContent"]["numbers"].clone();
+    let items = again["structuredContent"]["items"].as_array().unwrap();
+    let numbers: Vec<&Value> = items.iter().map(|item| &item["number"]).collect();
     let after = called(&site, "inbox", json!({ "read": numbers }));
     assert_eq!(after["content"][0]["text"], "No new messages.");
     assert!(is_read());

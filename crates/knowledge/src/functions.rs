@@ -58,6 +58,14 @@ impl KnowledgeFunctions<'_> {
             told
         })
     }
+
+    fn shown(&self, known: &Known) -> Value {
+        Value::record(Entries::of(known, self.past.now()))
+    }
+
+    fn list(&self, all: &[Known]) -> Value {
+        Value::list(all.iter().map(|known| self.shown(known)).collect())
+    }
 }
 
 type Called = Result<Value, Error>;
@@ -88,7 +96,9 @@ impl HostFunctions for KnowledgeFunctions<'_> {
             "get-decision" => self.one(Kind::Decision, &text(0)?),
             "get-note" => self.one(Kind::Note, &text(0)?),
             "get-file-understanding" => self.one(Kind::File, &text(0)?),
-            "get-entity" => Ok(self.entities(&text(0)?)?.first().map_or(Value::Nil, shown)),
+            "get-entity" => {
+                Ok(self.entities(&text(0)?)?.first().map_or(Value::Nil, |known| self.shown(known)))
+            }
             "get-principles-by-tag" => self.those(Kind::Principle, "tags", &text(0)?, meter),
             "get-patterns-by-tag" => self.those(Kind::Pattern, "tags", &text(0)?, meter),
             "get-patterns-by-type" => self.those(Kind::Pattern, "type", &text(0)?, meter),
@@ -98,10 +108,10 @@ impl HostFunctions for KnowledgeFunctions<'_> {
             "get-relationships-to" => self.links(&text(0)?, |link, name| link.text("to") == name),
             "get-neighbours" => self.neighbours(&text(0)?),
             "get-related-files" => self.related_files(&text(0)?),
-            "about-file" => Ok(list(&self.told(self.index.about_file(self.scope, &text(0)?))?)),
+            "about-file" => Ok(self.list(&self.told(self.index.about_file(self.scope, &text(0)?))?)),
             "search-knowledge" => {
                 let found = self.told(self.index.search(Some(self.scope), &text(0)?, number(1).min(200)))?;
-                Ok(Value::list(found.iter().map(|(_, known)| shown(known)).collect()))
+                Ok(Value::list(found.iter().map(|(_, known)| self.shown(known)).collect()))
             }
             "get-stale" => self.stale(meter),
             "get-current" => {
@@ -136,7 +146,7 @@ impl KnowledgeFunctions<'_> {
         if let Some(known) = self.read.borrow().get(&kind) {
             return Ok(known.clone());
         }
-        let (mut gathered, mut charged) = (Gathered::new(kind), Ok(()));
+        let (mut gathered, mut charged) = (Gathered::new(kind, self.past.now()), Ok(()));
         self.told(self.index.each(self.scope, kind, &mut |row: Row<'_>| {
             if charged.is_ok() {
                 charged = meter.cells(1);
@@ -155,7 +165,7 @@ impl KnowledgeFunctions<'_> {
             let names = self.told(self.index.names(self.scope, kind))?;
             self.note(kind, "name", name, names.iter().map(String::as_str));
         }
-        Ok(known.as_ref().map_or(Value::Nil, shown))
+        Ok(known.as_ref().map_or(Value::Nil, |known| self.shown(known)))
     }
 
     /// Notes that nothing has `wanted` for a field, and what is like it; where nothing is
@@ -210,7 +220,9 @@ impl KnowledgeFunctions<'_> {
 
     fn links(&self, name: &str, is_meant: impl Fn(&Known, &str) -> bool) -> Called {
         let links = self.told(self.index.links(self.scope, name))?;
-        Ok(Value::list(links.iter().filter(|link| is_meant(link, name)).map(shown).collect()))
+        Ok(Value::list(
+            links.iter().filter(|link| is_meant(link, name)).map(|link| self.shown(link)).collect(),
+        ))
     }
 
     fn neighbours(&self, name: &str) -> Called {
@@ -223,7 +235,7 @@ impl KnowledgeFunctions<'_> {
         for name in names {
             found.extend(self.entities(&name)?);
         }
-        Ok(list(&found))
+        Ok(self.list(&found))
     }
 
     fn related_files(&self, path: &str) -> Called {
@@ -236,7 +248,7 @@ impl KnowledgeFunctions<'_> {
         let mut found = Vec::new();
         for other in paths.iter().filter(|other| other.as_str() != path) {
             match self.told(self.index.known(self.scope, Kind::File, other))? {
-                Some(file) => found.push(shown(&file)),
+                Some(file) => found.push(self.shown(&file)),
                 // Named, and nothing is known of it.
                 None if file.iter().any(|file| file.texts("related").any(|known| known == other)) => {
                     found.push(Value::string(other.as_str()));
@@ -324,14 +336,6 @@ fn texts(value: &Value) -> Vec<String> {
         Value::List(all) => all.iter().filter_map(Value::as_str).map(str::to_owned).collect(),
         _ => Vec::new(),
     }
-}
-
-fn shown(known: &Known) -> Value {
-    Value::record(Entries::of(known))
-}
-
-fn list(all: &[Known]) -> Value {
-    Value::list(all.iter().map(shown).collect())
 }
 
 /// How much of a commit's hash is shown.

@@ -9,6 +9,7 @@
 mod arena;
 mod ask;
 pub mod document;
+mod envelope;
 mod functions;
 mod notes;
 mod past;

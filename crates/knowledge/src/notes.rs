@@ -23,6 +23,7 @@ const OTHERS: &[&str] = &[
     "at",
     "time",
     "stale",
+    "weight",
     "field",
     "value",
     "desc",

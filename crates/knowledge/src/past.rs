@@ -18,6 +18,9 @@ pub trait Past {
 
     /// A moment that somebody has written: a date, or a commit.
     fn moment(&self, text: &str) -> Option<Timestamp>;
+
+    /// What time it is.
+    fn now(&self) -> Timestamp;
 }
 
 /// The past as the journal has it.
@@ -38,5 +41,9 @@ impl Past for JournalPast<'_> {
 
     fn moment(&self, text: &str) -> Option<Timestamp> {
         (self.moment)(text)
+    }
+
+    fn now(&self) -> Timestamp {
+        self.app.host().now()
     }
 }

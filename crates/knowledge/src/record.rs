@@ -22,15 +22,17 @@ pub(crate) struct Entries {
     rows: Arena,
     /// Where each ends, and the next begins.
     ends: Vec<usize>,
+    /// When they were asked for.
+    now: Timestamp,
 }
 
 impl Entries {
-    fn new(kind: Kind) -> Self {
-        Self { kind, rows: Arena::new(), ends: Vec::new() }
+    fn new(kind: Kind, now: Timestamp) -> Self {
+        Self { kind, rows: Arena::new(), ends: Vec::new(), now }
     }
 
-    pub(crate) fn of(known: &Known) -> Self {
-        let mut entries = Self::new(known.kind);
+    pub(crate) fn of(known: &Known, now: Timestamp) -> Self {
+        let mut entries = Self::new(known.kind, now);
         entries.push(&Row::encode(known));
         entries
     }
@@ -61,14 +63,14 @@ pub(crate) struct Gathered {
 }
 
 impl Gathered {
-    pub(crate) fn new(kind: Kind) -> Self {
-        Self { values: Vec::new(), last: Entries::new(kind) }
+    pub(crate) fn new(kind: Kind, now: Timestamp) -> Self {
+        Self { values: Vec::new(), last: Entries::new(kind, now) }
     }
 
     pub(crate) fn push(&mut self, row: &[u8]) {
         if !self.last.rows.has_room(row.len()) {
             let rows = Arena::large(row.len());
-            let next = Entries { kind: self.last.kind, rows, ends: Vec::new() };
+            let next = Entries { kind: self.last.kind, rows, ends: Vec::new(), now: self.last.now };
             std::mem::replace(&mut self.last, next).add_to(&mut self.values);
         }
         self.last.push(row);
@@ -104,6 +106,8 @@ impl Records for Entries {
                 _ => Value::Nil,
             },
             "stale" => Value::Bool(self.row(record).stale().is_some()),
+            // What is said of it is `:confidence`; this is what that counts for by now.
+            "weight" => Value::Float((self.row(record).weight(self.now) * 1_000.0).round() / 1_000.0),
             field => self.row(record).get(field).map(shown).unwrap_or_default(),
         }
     }

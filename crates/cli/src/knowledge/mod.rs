@@ -101,9 +101,9 @@ pub(crate) fn act(
         return envelope::one(world, opened.app.host().now(), "recorded", &recorded);
     }
     if outcome.duplicate {
-        return world.out.line(format!("Recorded before as #{}.", outcome.number));
+        return world.out.line(format!("Recorded before as entry #{}.", outcome.number));
     }
     let results = outcome.results.iter().map(|result| consort_core::text::one_line(result, 200));
     let results: Vec<String> = results.collect();
-    world.out.line(format!("#{}: {}", outcome.number, results.join("; ")))
+    world.out.line(format!("Entry #{}: {}", outcome.number, results.join("; ")))
 }

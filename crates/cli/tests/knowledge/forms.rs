@@ -175,6 +175,80 @@ fn what_is_stale_is_renewed_by_the_next_who_touches_it() {
     assert!(world.run("know renew n").stdout.contains("leans on no file"));
 }
 
+/// All worktrees and clones of a project read the same notes: whoever is first to touch the
+/// file, in whichever of them, is asked, and nobody is asked again.
+#[test]
+fn whoever_touches_it_in_another_worktree_or_clone_is_asked_too() {
+    let world = Sealed::new(env!("CARGO_BIN_EXE_consort"));
+    world.git_init();
+    world.git(&["remote", "add", "origin", "https://example.com/shop.git"]);
+    let world = world.with_falcon_and_raven();
+    fs::write(world.project().join("README.md"), "one").unwrap();
+    world.git(&["add", "."]);
+    world.git(&["commit", "-qm", "more"]);
+    world.git(&["worktree", "add", "-q", "-b", "side", "../side"]);
+    world.git(&["clone", "-q", ".", "../other"]);
+    let [side, other] = ["../side", "../other"].map(|dir| world.project().join(dir).canonicalize().unwrap());
+    world.git(&["-C", "../other", "remote", "set-url", "origin", "https://example.com/shop.git"]);
+    for (session, dir) in [("s3", &side), ("s4", &other)] {
+        let joining = ["agent", "join", "--pid", "$OTHER", "--kind", "claude", "--session", session];
+        assert_eq!(world.ran(world.consort(joining).current_dir(dir)).code, 0);
+    }
+    world.run("who");
+    world.run_as(None, &["know", "add", "file", "README.md", "What it is"]);
+    let touch = |session: &str, dir: &std::path::Path| {
+        let input = json!({ "file_path": dir.join("README.md") });
+        let tool = json!({ "cwd": dir, "tool_name": "Read", "tool_input": input, "tool_response": {} });
+        world.told(session, "PostToolUse", &tool).unwrap_or_default()
+    };
+    for (session, dir) in [("s3", &side), ("s4", &other)] {
+        assert_eq!(world.run("know renew README.md").code, 0);
+        let told = touch(session, dir);
+        assert!(told.contains("Your user asks you to look again"), "{session}: {told}");
+        for (session, dir) in [("s1", &world.project()), ("s3", &side), ("s4", &other)] {
+            let again = touch(session, dir);
+            assert!(!again.contains("look again"), "{session}: {again}");
+        }
+    }
+}
+
+/// One rule says what comes first in a search, in what a session is told, and in queries.
+#[test]
+fn what_counts_for_more_comes_first() {
+    let world = world();
+    fs::write(world.project().join("README.md"), "one").unwrap();
+    for (name, confidence) in [("unsure", "0.2"), ("sure", "0.9"), ("middling", "0.5")] {
+        let fields = [&format!("confidence={confidence}"), "locations=README.md"];
+        let said = format!("retry with care, says {name}");
+        world.run_as(None, &["know", "add", "principle", name, &said, fields[0], fields[1]]);
+    }
+    let found = |lines: &str| -> Vec<String> {
+        let names = ["unsure", "sure", "middling"];
+        let name =
+            |line: &str| names.iter().find(|name| line.contains(&format!("principle {name}"))).copied();
+        lines.lines().filter_map(name).map(str::to_owned).collect()
+    };
+    let order = ["sure", "middling", "unsure"];
+    assert_eq!(found(&world.run("know search retry").stdout), order);
+    assert_eq!(
+        bare(&world, "(map :name (sort-by :weight (get-principles) :desc))"),
+        "(sure middling unsure)"
+    );
+    let start = world.told("s9", "SessionStart", &json!({ "source": "startup" })).unwrap_or_default();
+    assert_eq!(found(&start), order, "{start}");
+    assert_eq!(bare(&world, "(@ (get-principle \"sure\") :weight)"), "0.9");
+    // What leans on a file that has changed counts a quarter.
+    world.run_as(None, &["know", "add", "file", "README.md", "What it is"]);
+    act(
+        &world,
+        None,
+        &json!([["link-entities", { "from": "sure", "to": "README.md", "type": "implements" }]]),
+    );
+    fs::write(world.project().join("README.md"), "two").unwrap();
+    assert_eq!(bare(&world, "(@ (get-principle \"sure\") :weight)"), "0.225");
+    assert_eq!(bare(&world, "(@ (get-principle \"sure\") :confidence)"), "0.9");
+}
+
 /// What several had to read is worth a word, and so is what was decided in messages.
 #[test]
 fn what_was_found_out_is_suggested() {

@@ -56,7 +56,10 @@ fn some() -> Value {
 fn what_one_records_everyone_can_ask() {
     let world = world();
     let recorded = act(&world, Some("s1"), &some());
-    assert!(recorded.stdout.starts_with("#1: recorded principle contagious-materialization; "), "{recorded}");
+    assert!(
+        recorded.stdout.starts_with("Entry #1: recorded principle contagious-materialization; "),
+        "{recorded}"
+    );
     expect![[r#"
         (principles (name description confidence locations evidence tags)
          (contagious-materialization "Syncing spreads from root automatically" 0.95 (plexus/README.md:28) (tested-in-production) (plexus sync))
@@ -107,7 +110,7 @@ fn a_batch_is_all_or_nothing_and_once_if_asked() {
     assert_eq!(wrong.code, 1);
     assert!(wrong.stderr.contains("action 1 (fly): there is no such action"), "{wrong}");
     assert_eq!(ask(&world, "(get-principles)"), "()");
-    for said in ["#1: recorded principle a\n", "Recorded before as #1.\n"] {
+    for said in ["Entry #1: recorded principle a\n", "Recorded before as entry #1.\n"] {
         fs::write(
             world.path().join("batch.json"),
             r#"[["record-principle", {"name": "a", "description": "d"}]]"#,
@@ -119,7 +122,7 @@ fn a_batch_is_all_or_nothing_and_once_if_asked() {
         world
             .run_as(Some("s1"), &["know", "add", "principle", "a", "confidence=0.3", "tags=x", "tags=y"])
             .stdout,
-        "#2: updated principle a\n"
+        "Entry #2: updated principle a\n"
     );
     assert_eq!(bare(&world, "(@ (get-principle \"a\") :tags)"), "(x y)");
     // Yours alone is another shelf.

@@ -5,7 +5,6 @@ use std::path::Path;
 
 use super::Kind;
 use super::Known;
-use crate::Timestamp;
 use crate::journal::Seq;
 use crate::project::ProjectId;
 use crate::side_files::SideFiles;
@@ -15,28 +14,19 @@ use crate::text;
 pub(super) const MOST: usize = 100;
 const LONGEST_LINE: usize = 160;
 
-/// What nobody has said again or renewed for so long counts half as much.
-const HALF_LIFE: i64 = 365 * Timestamp::DAY;
-
 /// What a session that starts is told of it, and how much it should be; `None`:
 /// nothing.
 pub fn told(known: &Known) -> Option<(f64, String)> {
-    let number =
-        |field: &str, usual: f64| known.fields.get(field).and_then(|value| value.as_f64()).unwrap_or(usual);
-    let weight = match known.kind {
-        Kind::Principle => number("confidence", 0.5),
-        Kind::Decision if known.text("status") == "active" => number("impact", 5.0) / 10.0,
+    match known.kind {
+        Kind::Principle => {}
+        Kind::Decision if known.text("status") == "active" => {}
         _ => return None,
-    };
-    // What may no longer hold comes last.
-    let (weight, stale) = if known.stale.is_some() { (weight / 4.0, " (stale)") } else { (weight, "") };
-    // What is older counts less. Counted from a fixed moment instead of from now, the
-    // order is the same and need not be made again as time goes by.
-    let weight = weight * (known.at.0 as f64 / HALF_LIFE as f64).exp2();
+    }
+    let stale = if known.stale.is_some() { " (stale)" } else { "" };
     let via = known.by.via.as_ref().map(|via| format!(" ({via})")).unwrap_or_default();
     let by = text::foreign(&known.by.name, 30) + &via;
     let about = text::quoted(known.text("description"), LONGEST_LINE);
-    Some((weight, format!("- {}{stale}, by {by}: {about}", shown_as(known))))
+    Some((known.order(), format!("- {}{stale}, by {by}: {about}", shown_as(known))))
 }
 
 /// What something is called where it is told.

@@ -10,12 +10,15 @@ use crate::engine::StoreError;
 use crate::explain::Explain;
 use crate::explain::Kind;
 use crate::presence::NotAllowed;
+use crate::text;
 
 /// Why something could not be recorded or asked.
 #[derive(Debug, Error)]
 pub enum KnowledgeError {
     #[error("nothing was recorded:{}", listed(mistakes))]
     Mistaken { mistakes: Vec<Mistake> },
+    #[error("nothing called `{name}` is known{}", if *elsewhere { " there" } else { "" })]
+    Unknown { name: String, elsewhere: bool },
     #[error(transparent)]
     NotAllowed(#[from] NotAllowed),
     #[error("what another replica knows cannot be understood: {why}")]
@@ -60,13 +63,21 @@ impl Explain for KnowledgeError {
     fn kind(&self) -> Kind {
         match self {
             Self::Store(error) => error.kind(),
-            Self::Mistaken { .. } | Self::NotAllowed(_) | Self::Foreign { .. } => Kind::User,
+            Self::Mistaken { .. } | Self::Unknown { .. } | Self::NotAllowed(_) | Self::Foreign { .. } => {
+                Kind::User
+            }
         }
     }
 
     fn hints(&self) -> Vec<String> {
         match self {
             Self::Mistaken { .. } => vec!["fix these and send the whole batch again".into()],
+            Self::Unknown { elsewhere: true, .. } => {
+                vec!["`consort know similar \"…\"` finds what other projects know".into()]
+            }
+            Self::Unknown { name, .. } => {
+                vec![format!("`consort know search {}` finds what is like it", text::shell_quoted(name))]
+            }
             Self::NotAllowed(error) => error.hints(),
             Self::Foreign { .. } => {
                 vec!["it was left alone; `consort know save` writes the file anew".into()]

@@ -39,7 +39,7 @@ pub fn imported(line: &Value) -> Option<Value> {
 }
 
 /// Of what another project knows, with where it is from.
-pub fn adopted(known: &Known, there: &Scope) -> Value {
+pub(super) fn adopted(known: &Known, there: &Scope) -> Value {
     // Where it was seen is nowhere here.
     let mut props: Map<String, Value> = known.fields.clone();
     props.retain(|field, _| !matches!(field.as_str(), "locations" | "location" | "related"));

@@ -74,7 +74,7 @@ fn weighed(
     Ok(found.into_iter().map(|(_, found)| found).collect())
 }
 
-/// How much of a record's name and text these words are.
+/// How much of a record's name and text these words are, and how much it counts.
 fn weight(known: &Known, words: &[&str]) -> f64 {
     let words: Vec<String> = words.iter().map(|word| word.to_lowercase()).collect();
     let share = |text: &str| {
@@ -94,7 +94,8 @@ fn weight(known: &Known, words: &[&str]) -> f64 {
         }
         hits / (4.0_f64 + all)
     };
-    IN_NAME * share(&known.name) + share(&super::write::words(known))
+    // What counts for more comes first among what is as much about them.
+    (IN_NAME * share(&known.name) + share(&super::write::words(known))) * known.order().max(0.0).sqrt()
 }
 
 /// What is indexed of a record beside its words, to search within.

@@ -5,6 +5,7 @@ use clap::builder::PossibleValuesParser;
 use consort_core::knowledge::FieldType;
 use consort_core::knowledge::Kind;
 use consort_core::knowledge::recording;
+use consort_core::text;
 use serde_json::Map;
 use serde_json::Value;
 use serde_json::json;
@@ -38,7 +39,19 @@ pub(crate) struct Args {
 pub(super) fn run(world: &World, args: &Args) -> CommandResult {
     let Some(kind) = Kind::named(&args.kind) else { return Ok(()) };
     let mut props = Map::new();
-    props.insert(kind.key_field().to_owned(), args.name.as_str().into());
+    let is_bare = args.text.is_none() && args.fields.is_empty();
+    match kind {
+        // A note needs no name.
+        Kind::Note if is_bare => {
+            drop(props.insert(kind.fields()[1].name.to_owned(), args.name.as_str().into()))
+        }
+        _ if is_bare => {
+            let name = text::shell_quoted(&args.name);
+            let hint = format!("consort know add {} {name} '…'", args.kind);
+            return Err(CommandError::usage("the text is missing", vec![hint]));
+        }
+        _ => drop(props.insert(kind.key_field().to_owned(), args.name.as_str().into())),
+    }
     // The text may be left out of what is recorded already.
     let is_field = |text: &&String| text.split_once('=').is_some_and(|(name, _)| kind.field(name).is_some());
     let text = args.text.iter().filter(|text| !is_field(text));

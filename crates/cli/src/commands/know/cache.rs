@@ -6,11 +6,11 @@ use std::path::PathBuf;
 use consort_core::text;
 use consort_host::Cache;
 use consort_host::LARGEST_RESULT;
+use serde_json::Value;
 use serde_json::json;
 
 use crate::error::CommandError;
-use crate::exit;
-use crate::exit::ExitCode;
+use crate::error::CommandResult;
 use crate::knowledge::envelope;
 use crate::person;
 use crate::world::World;
@@ -18,9 +18,21 @@ use crate::world::World;
 #[derive(clap::Subcommand)]
 pub(crate) enum Command {
     /// Print what was computed of a file as it is now; exits 1 where there is nothing
-    Get { file: PathBuf, name: String },
+    Get {
+        file: PathBuf,
+        name: String,
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
+    },
     /// Keep what was computed of a file, from standard input
-    Put { file: PathBuf, name: String },
+    Put {
+        file: PathBuf,
+        name: String,
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
+    },
     /// Say how much there is
     Size {
         /// Print JSON
@@ -28,21 +40,35 @@ pub(crate) enum Command {
         json: bool,
     },
     /// Forget all of it
-    Clear,
+    Clear {
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
+    },
 }
 
-pub(super) fn run(world: &World, command: &Command) -> Result<ExitCode, CommandError> {
+pub(super) fn run(world: &World, command: &Command) -> CommandResult {
     let dir = world.paths.data.join("cache");
     let cache = Cache::new(dir.clone());
-    if matches!(command, Command::Put { .. } | Command::Clear) {
+    if matches!(command, Command::Put { .. } | Command::Clear { .. }) {
         person::known(&mut world.app())?;
     }
+    let told = |noun: &str, thing: Value| envelope::one(world, world.app().host().now(), noun, &thing);
     match command {
-        Command::Get { file, name } => match cache.get(file, name) {
-            Some(result) => world.out.text(String::from_utf8_lossy(&result))?,
-            None => return Ok(ExitCode::from(exit::FOUND_SOMETHING)),
-        },
-        Command::Put { file, name } => {
+        Command::Get { file, name, json } => {
+            let Some(result) = cache.get(file, name) else {
+                return Err(CommandError::user(
+                    format!("nothing called `{name}` is kept of {} as it is now", file.display()),
+                    "`consort know cache put` keeps what standard input says",
+                ));
+            };
+            let result = String::from_utf8_lossy(&result);
+            match json {
+                true => told("result", json!({ "file": file, "name": name, "text": result })),
+                false => world.out.text(result),
+            }
+        }
+        Command::Put { file, name, json } => {
             let mut result = Vec::new();
             let longest = LARGEST_RESULT as u64 + 1;
             let read = std::io::stdin().lock().take(longest).read_to_end(&mut result);
@@ -53,22 +79,27 @@ pub(super) fn run(world: &World, command: &Command) -> Result<ExitCode, CommandE
                     "the file has to be there, and a result has at most 4 MiB",
                 ));
             }
-        }
-        Command::Size { json } => {
-            let size = cache.size();
-            if *json {
-                let size = json!({ "results": size.results, "bytes": size.bytes });
-                envelope::one(world, world.app().host().now(), "cache", &size)?;
-                return Ok(ExitCode::SUCCESS);
+            match json {
+                true => told("result", json!({ "file": file, "name": name, "bytes": result.len() })),
+                false => Ok(()),
             }
-            let bytes = usize::try_from(size.bytes).unwrap_or(usize::MAX);
-            world.out.line(format!(
-                "{}, {}",
-                text::count(size.results, "result"),
-                text::count(bytes, "byte")
-            ))?;
         }
-        Command::Clear => cache.clear().map_err(|error| CommandError::file("cannot remove", &dir, error))?,
+        Command::Size { json: true } => told("cache", of(&cache)),
+        Command::Size { json: false } => {
+            let size = cache.size();
+            let bytes = usize::try_from(size.bytes).unwrap_or(usize::MAX);
+            let line = format!("{}, {}", text::count(size.results, "result"), text::count(bytes, "byte"));
+            world.out.line(line)
+        }
+        Command::Clear { json } => {
+            cache.clear().map_err(|error| CommandError::file("cannot remove", &dir, error))?;
+            if *json { told("cache", of(&cache)) } else { Ok(()) }
+        }
     }
-    Ok(ExitCode::SUCCESS)
+}
+
+/// How much there is.
+fn of(cache: &Cache) -> Value {
+    let size = cache.size();
+    json!({ "results": size.results, "bytes": size.bytes })
 }

@@ -36,7 +36,7 @@ pub(super) fn run(world: &World, args: &ScopeArgs, is_markdown: bool, to: Option
         return world.out.line(format!("Wrote {} to {}", text::count(files.len(), "file"), dir.display()));
     }
     if args.json {
-        return envelope::list(world, now, &all.iter().map(envelope::item).collect::<Vec<_>>());
+        return envelope::list(world, now, &all.iter().map(Known::item).collect::<Vec<_>>());
     }
     if !is_markdown {
         return all.iter().try_for_each(|known| world.out.json(known));

@@ -10,6 +10,7 @@ use consort_core::knowledge::ImportedThing;
 use consort_core::knowledge::Kind;
 use consort_core::knowledge::Scope;
 use consort_core::knowledge::imported;
+use consort_core::knowledge::slug;
 use consort_core::text;
 use serde_json::Value;
 use serde_json::json;
@@ -219,8 +220,7 @@ fn candidates(world: &World, opened: &mut Opened, scope: &Scope, args: &Args, te
         return Err(CommandError::user(what, "write them as `1,3`, or `all`"));
     };
     let thing = |one: &markdown::Candidate| {
-        let tags: Vec<String> =
-            if one.heading.is_empty() { Vec::new() } else { vec![markdown::slug(&one.heading)] };
+        let tags: Vec<String> = if one.heading.is_empty() { Vec::new() } else { vec![slug(&one.heading)] };
         let location = format!("{}:{}", args.file.display(), one.line);
         let props = json!({ "description": one.text, "tags": tags, "locations": [location] });
         ImportedThing { action: json!(["record-note", props]), by: None, at: None }

@@ -1,9 +1,10 @@
 //! The commands `consort know search`, `show`, `list`, `history`, `stale` and `as-of`:
-//! each is one question.
+//! each is one question, and its answer is for people.
 
 use consort_core::knowledge::Kind;
 use consort_core::knowledge::Known;
 use consort_core::knowledge::Scope;
+use consort_core::presence::Caller;
 use consort_knowledge::Format;
 use serde_json::Value;
 
@@ -16,11 +17,16 @@ use crate::knowledge::ScopeArgs;
 use crate::knowledge::USUAL_TOKENS;
 use crate::knowledge::envelope;
 use crate::knowledge::file;
+use crate::render;
 use crate::world::Opened;
 use crate::world::World;
 
-/// How many a search finds.
+/// How many a search finds, and how many of a list are shown.
 const MOST_FOUND: usize = 50;
+const MOST_LISTED: usize = 200;
+
+/// How many of those shown are remembered.
+const MOST_SHOWN: usize = 20;
 
 pub(super) enum Look<'a> {
     Search(String),
@@ -32,18 +38,15 @@ pub(super) enum Look<'a> {
 }
 
 impl Look<'_> {
-    /// What is asked, in the query language.
+    /// What is asked, in the query language, of what that alone can tell.
     fn source(&self) -> String {
         let quoted = |text: &str| Value::from(text).to_string();
         match self {
-            Self::Search(words) => format!("(search-knowledge {})", quoted(words)),
-            Self::Show(name) => format!("(get-entity {})", quoted(name)),
-            Self::List(kind) => format!("(get-{}s)", kind.as_str()),
             Self::History(name) => format!("(history {})", quoted(name)),
-            Self::Stale => "(get-stale)".to_owned(),
             Self::AsOf(when, expression) => {
                 format!("(as-of {} (lambda () {expression}))", quoted(when))
             }
+            _ => String::new(),
         }
     }
 }
@@ -51,31 +54,64 @@ impl Look<'_> {
 pub(super) fn run(world: &World, look: &Look<'_>, args: &ScopeArgs) -> Result<ExitCode, CommandError> {
     let mut opened = world.open()?;
     let scope = args.of(&opened);
-    if args.json && !matches!(look, Look::History(_) | Look::AsOf(..)) {
-        let found = found(&mut opened, &scope, look)?;
-        let items: Vec<Value> = found.iter().map(envelope::item).collect();
+    if matches!(look, Look::History(_) | Look::AsOf(..)) {
+        return ask(world, &mut opened, &scope, look, args.json);
+    }
+    let found = found(&mut opened, &scope, look)?;
+    if let (Look::Show(name), true) = (look, found.is_empty()) {
+        return Err(unknown(name));
+    }
+    note_shown(&mut opened, &found);
+    if args.json {
+        let items: Vec<Value> = found.iter().map(Known::item).collect();
         let now = opened.app.host().now();
         match (look, items.first()) {
-            (Look::Show(name), None) => return Err(unknown(name)),
             (Look::Show(_), Some(known)) => envelope::one(world, now, "known", known)?,
             _ => envelope::list(world, now, &items)?,
         }
         return Ok(ExitCode::SUCCESS);
     }
-    let format = match look {
-        _ if args.json => Format::Json,
-        Look::Show(_) => Format::Record,
-        _ => Format::Columnar,
-    };
-    let answer = knowledge::ask(&mut opened, &scope, &look.source(), format, USUAL_TOKENS)?;
-    if let (Look::Show(name) | Look::History(name), "nil" | "()" | "[]") = (look, answer.text.trim()) {
+    if let Look::Show(_) = look {
+        found.iter().flat_map(render::known::page).try_for_each(|line| world.out.line(line))?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    if found.is_empty() {
+        world.out.line(if matches!(look, Look::Stale) { "Nothing is stale." } else { "Nothing found." })?;
+    }
+    found.iter().take(MOST_LISTED).try_for_each(|known| world.out.line(render::known::line(known)))?;
+    if let Some(more) = found.len().checked_sub(MOST_LISTED).filter(|more| *more > 0) {
+        world.out.line(format!("and {more} more: `consort know search <words>` finds what you mean"))?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Asks in the query language what only that can tell.
+fn ask(
+    world: &World,
+    opened: &mut Opened,
+    scope: &Scope,
+    look: &Look<'_>,
+    is_json: bool,
+) -> Result<ExitCode, CommandError> {
+    let format = if is_json { Format::Json } else { Format::Columnar };
+    let answer = knowledge::ask(opened, scope, &look.source(), format, USUAL_TOKENS)?;
+    if let (Look::History(name), "nil" | "()" | "[]") = (look, answer.text.trim()) {
         return Err(unknown(name));
     }
-    if args.json {
+    if is_json {
         return query::print_json(world, opened.app.host().now(), &answer);
     }
     world.out.line(answer.text)?;
     Ok(ExitCode::from(if answer.has_failed { exit::FOUND_SOMETHING } else { 0 }))
+}
+
+/// An agent hears of it should what it was shown become stale.
+fn note_shown(opened: &mut Opened, found: &[Known]) {
+    if let Ok(Caller::Agent(agent)) = opened.caller() {
+        let current = found.iter().filter(|known| known.stale.is_none()).take(MOST_SHOWN);
+        let shown: Vec<(Kind, String)> = current.map(|known| (known.kind, known.name.clone())).collect();
+        opened.app.note_shown(&agent.session, &shown);
+    }
 }
 
 /// The same from the index, whole.

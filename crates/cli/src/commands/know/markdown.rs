@@ -11,13 +11,11 @@ use consort_core::knowledge::Kind;
 use consort_core::knowledge::Known;
 use consort_core::knowledge::Source;
 use consort_core::knowledge::recording;
+use consort_core::knowledge::slug;
 use consort_core::text;
 use serde_json::Map;
 use serde_json::Value;
 use serde_json::json;
-
-/// Longer names of files are cut.
-const LONGEST_NAME: usize = 80;
 
 /// How long a candidate may be: what is longer is no one thing.
 const LONGEST_CANDIDATE: usize = 600;
@@ -36,14 +34,6 @@ pub(super) fn files(all: &[Known]) -> Vec<(PathBuf, String)> {
         files.extend(free.map(|path| (path, page(known))));
     }
     files
-}
-
-/// Letters and digits, with dashes between them.
-pub(super) fn slug(name: &str) -> String {
-    let words = name.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
-    let slug = words.collect::<Vec<_>>().join("-").to_lowercase();
-    let slug: String = slug.chars().take(LONGEST_NAME).collect();
-    if slug.is_empty() { "unnamed".to_owned() } else { slug }
 }
 
 fn page(known: &Known) -> String {

@@ -175,7 +175,7 @@ pub(crate) fn run(world: &World, command: &Command) -> Result<ExitCode, CommandE
         Command::Adopt { name, from, json } => done(adopt::run(world, name, from.as_deref(), *json)),
         Command::Sync(args) => done(sync::run(world, args)),
         Command::Watch(args) => done(watch::run(world, args)),
-        Command::Cache(command) => cache::run(world, command),
+        Command::Cache(command) => done(cache::run(world, command)),
         Command::Merge { ours, theirs, .. } => merge::run(ours, theirs),
         Command::Join { ours, theirs } => merge::join(world, ours, theirs),
         Command::TakeIn => take_in::run(world),

@@ -5,8 +5,6 @@ use std::io::Read as _;
 use consort_core::Timestamp;
 use consort_knowledge::Answer;
 use consort_knowledge::Format;
-use serde_json::Value;
-use serde_json::json;
 
 use crate::error::CommandError;
 use crate::exit;
@@ -77,34 +75,8 @@ pub(super) fn run(world: &World, args: &Args) -> Result<ExitCode, CommandError> 
     Ok(ExitCode::from(if answer.has_failed { exit::FOUND_SOMETHING } else { 0 }))
 }
 
-/// Prints an answer's JSON: the members of the one list that was asked for, or the
-/// answers of all expressions. What was answered before an error stands beside it.
+/// Prints an answer's JSON.
 pub(super) fn print_json(world: &World, now: Timestamp, answer: &Answer) -> Result<ExitCode, CommandError> {
-    let parse = |line: &str| serde_json::from_str(line).unwrap_or_else(|_| Value::from(line));
-    let (mut answers, mut notes, mut error) = (Vec::new(), Vec::new(), Value::Null);
-    for line in answer.text.lines().map(parse) {
-        // Records have no fields of these names.
-        if let Some(note) = line.get("note").or_else(|| line.get("cut")) {
-            notes.push(note.clone());
-        } else if answer.has_failed && line.get("error").is_some() {
-            let hints: Vec<&Value> = line.get("hint").into_iter().collect();
-            let at = line.get("at").and_then(Value::as_str).map(|at| format!(" at {at}"));
-            let message = format!("{}{}", line["error"].as_str().unwrap_or_default(), at.unwrap_or_default());
-            error = json!({ "kind": "query", "message": message, "hints": hints });
-        } else {
-            answers.push(line);
-        }
-    }
-    let mut whole = match (answers.as_mut_slice(), &error) {
-        ([Value::Array(items)], Value::Null) => json!({ "at": now.utc(), "items": std::mem::take(items) }),
-        ([one], Value::Null) => json!({ "at": now.utc(), "answer": one.take() }),
-        _ => json!({ "at": now.utc(), "items": answers }),
-    };
-    for (name, value) in [("notes", Value::from(notes)), ("error", error)] {
-        if !value.is_null() && value != json!([]) {
-            whole[name] = value;
-        }
-    }
-    world.out.json(&whole)?;
+    world.out.json(&answer.envelope(now))?;
     Ok(ExitCode::from(if answer.has_failed { exit::FOUND_SOMETHING } else { 0 }))
 }

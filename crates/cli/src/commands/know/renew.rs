@@ -2,11 +2,9 @@
 //! at what is known of it, or says that it still holds.
 
 use consort_core::knowledge::RenewRequest;
-use consort_core::text;
 use serde_json::Value;
 use serde_json::json;
 
-use crate::error::CommandError;
 use crate::error::CommandResult;
 use crate::knowledge;
 use crate::knowledge::ScopeArgs;
@@ -42,31 +40,10 @@ pub(super) fn run(world: &World, args: &Args) -> CommandResult {
         name: args.name.clone(),
     };
     let outcome = opened.app.ask_renewal(&request)?;
-    if let (Some(name), 0) = (&args.name, outcome.found) {
-        return Err(CommandError::user(
-            format!("nothing called `{name}` is known"),
-            format!("`consort know search {name}` finds what is like it"),
-        ));
-    }
     if args.scope.json {
         let items: Vec<Value> =
             outcome.asked.iter().map(|one| json!({ "path": one.path, "about": one.about })).collect();
         return envelope::list(world, opened.app.host().now(), &items);
     }
-    for one in &outcome.asked {
-        let line =
-            format!("The next session that touches {} is asked to look again at {}.", one.path, one.about);
-        world.out.line(text::one_line(&line, 200))?;
-    }
-    for name in &outcome.nowhere {
-        let line = format!(
-            "{name} leans on no file, so nobody can be asked: `consort know renew --holds {}` says that it holds.",
-            text::shell_quoted(name)
-        );
-        world.out.line(text::one_line(&line, 240))?;
-    }
-    if outcome.found == 0 {
-        world.out.line("Nothing is stale.")?;
-    }
-    Ok(())
+    outcome.told().into_iter().try_for_each(|line| world.out.line(line))
 }

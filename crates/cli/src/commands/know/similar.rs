@@ -1,9 +1,6 @@
 //! The command `consort know similar`: finds principles and patterns of other projects
 //! that have certain words; without words, the projects that are like this one.
 
-use consort_core::knowledge::Kind;
-use consort_core::knowledge::Known;
-use consort_core::knowledge::Scope;
 use consort_core::text;
 use serde_json::Value;
 use serde_json::json;
@@ -12,9 +9,6 @@ use crate::error::CommandResult;
 use crate::knowledge::envelope;
 use crate::world::Opened;
 use crate::world::World;
-
-/// How many others are found.
-const FEW: usize = 20;
 
 pub(super) fn run(world: &World, words: &str, is_json: bool) -> CommandResult {
     let mut opened = world.open()?;
@@ -27,8 +21,7 @@ pub(super) fn run(world: &World, words: &str, is_json: bool) -> CommandResult {
 
 /// The projects of this machine that are like this one.
 fn projects(world: &World, opened: &mut Opened, is_json: bool) -> CommandResult {
-    let mut found = opened.app.similar_projects(&opened.project.id)?;
-    found.truncate(FEW);
+    let found = opened.app.similar_projects(&opened.project.id)?;
     if is_json {
         let items: Vec<Value> = found.iter().map(|one| json!(one)).collect();
         return envelope::list(world, opened.app.host().now(), &items);
@@ -45,27 +38,10 @@ fn projects(world: &World, opened: &mut Opened, is_json: bool) -> CommandResult 
 
 /// Principles and patterns of other projects that have these words.
 fn things(world: &World, opened: &mut Opened, words: &str, is_json: bool) -> CommandResult {
-    let here = Scope::Project(opened.project.id.clone());
-    let index = opened.app.knowledge()?;
-    let mut found = index.search(None, words, FEW * 2)?;
-    let is_other = |(scope, known): &(Scope, Known)| {
-        *scope != here && matches!(known.kind, Kind::Principle | Kind::Pattern)
-    };
-    found.retain(is_other);
-    found.truncate(FEW);
-    let place = |scope: &Scope| scope.project().map_or("--global", |project| project.as_str()).to_owned();
+    let found = opened.app.similar_things(&opened.project.id, words)?;
     if is_json {
-        let item = |(scope, known): &(Scope, Known)| {
-            let mut item = envelope::item(known);
-            item["project"] = place(scope).into();
-            item
-        };
-        return envelope::list(world, opened.app.host().now(), &found.iter().map(item).collect::<Vec<_>>());
+        let items: Vec<Value> = found.iter().map(|(scope, known)| known.item_of(scope)).collect();
+        return envelope::list(world, opened.app.host().now(), &items);
     }
-    for (scope, known) in &found {
-        let about = known.text("description");
-        let line = format!("{} {} {}: {about}", place(scope), known.kind.as_str(), known.name);
-        world.out.line(text::one_line(&line, 200))?;
-    }
-    Ok(())
+    found.iter().try_for_each(|(scope, known)| world.out.line(known.found_in(scope)))
 }

@@ -190,7 +190,7 @@ impl App {
 
     /// Where the repositories of a project are checked out, the linked worktrees not
     /// counted.
-    fn worktrees(&mut self, scope: &Scope) -> Vec<PathBuf> {
+    pub fn worktrees(&mut self, scope: &Scope) -> Vec<PathBuf> {
         let Scope::Project(project) = scope else { return Vec::new() };
         let repositories = self.engine.read().and_then(|tx| tx.repositories(project)).unwrap_or_default();
         let worktree = |repository: PathBuf| match repository.file_name().is_some_and(|name| name == ".git") {

@@ -2,6 +2,7 @@
 //! session which touches its file.
 
 use std::collections::BTreeSet;
+use std::path::Path;
 use std::path::PathBuf;
 
 use crate::App;
@@ -12,6 +13,7 @@ use crate::knowledge::Known;
 use crate::knowledge::RenewOutcome;
 use crate::knowledge::RenewRequest;
 use crate::knowledge::Renewal;
+use crate::knowledge::Scope;
 use crate::knowledge::digest;
 use crate::knowledge::place::split_line;
 use crate::presence::Caller;
@@ -42,6 +44,9 @@ impl App {
                 })?,
             }
         }
+        if let (Some(name), true) = (&request.name, found.is_empty()) {
+            return Err(KnowledgeError::Unknown { name: name.clone(), elsewhere: false });
+        }
         let (mut asked, mut nowhere) = (Vec::new(), Vec::new());
         for known in &found {
             let paths = paths(&*index, request, known)?;
@@ -56,8 +61,8 @@ impl App {
                 by: by.clone(),
             }));
         }
-        if let Some(repository) = self.host.locate(&request.worktree.join("x")).repository {
-            let side_files = self.engine.side_files();
+        let side_files = self.engine.side_files();
+        for repository in self.clones(&request.scope, &request.worktree) {
             let mut all = side_files.renewals(&repository);
             all.retain(|one| !asked.iter().any(|new| new.path == one.path && new.name == one.name));
             all.extend(asked.iter().cloned());
@@ -65,6 +70,15 @@ impl App {
             side_files.set_renewals(&repository, &all);
         }
         Ok(RenewOutcome { asked, nowhere, found: found.len() })
+    }
+
+    /// The repositories of a project on this machine: sessions in all of them read the
+    /// same notes.
+    fn clones(&mut self, scope: &Scope, worktree: &Path) -> BTreeSet<PathBuf> {
+        let project = scope.project();
+        let known = project.and_then(|project| self.engine.read().ok()?.repositories(project).ok());
+        let here = self.host.locate(&worktree.join("x")).repository;
+        here.into_iter().chain(known.unwrap_or_default()).collect()
     }
 
     /// What a session that has just touched files is asked of them; nobody else is.
@@ -80,6 +94,15 @@ impl App {
                 continue;
             }
             side_files.set_renewals(repository, &rest);
+            // It was asked in every clone, and is answered in one.
+            let project = self.engine.read().ok().and_then(|tx| tx.agent(session).ok()?);
+            if let Some((agent, _)) = project {
+                for clone in self.clones(&Scope::Project(agent.project.id), path) {
+                    let mut left = side_files.renewals(&clone);
+                    left.retain(|one| !these.contains(one));
+                    side_files.set_renewals(&clone, &left);
+                }
+            }
             let texts = these.iter().map(Renewal::asked);
             told.extend(texts.filter(|text| !side_files.notified_before(session, text)));
         }

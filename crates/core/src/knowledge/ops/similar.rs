@@ -1,13 +1,21 @@
-//! Knowledge verb that finds the projects which are like this one.
+//! Knowledge verbs that find the projects which are like this one, and what they know.
+
+use serde_json::Value;
 
 use crate::App;
 use crate::engine::StoreError;
 use crate::knowledge::Kind;
+use crate::knowledge::KnowledgeError;
 use crate::knowledge::KnowledgeIndex;
+use crate::knowledge::Known;
 use crate::knowledge::Scope;
 use crate::knowledge::SimilarProject;
+use crate::knowledge::adopted;
 use crate::knowledge::similar;
 use crate::project::ProjectId;
+
+/// How many others are found.
+const FEW: usize = 20;
 
 impl App {
     /// Other projects of this machine that know things of the same words, most alike first.
@@ -28,7 +36,33 @@ impl App {
             likeness,
             shared,
         };
-        Ok(ranked.into_iter().map(one).collect())
+        Ok(ranked.into_iter().map(one).take(FEW).collect())
+    }
+
+    /// Principles and patterns of other projects, and the person's own, that have these
+    /// words.
+    pub fn similar_things(
+        &mut self,
+        here: &ProjectId,
+        words: &str,
+    ) -> Result<Vec<(Scope, Known)>, StoreError> {
+        let mut found = self.knowledge()?.search(None, words, FEW * 2)?;
+        found.retain(|(scope, known)| {
+            scope.project() != Some(here) && matches!(known.kind, Kind::Principle | Kind::Pattern)
+        });
+        found.truncate(FEW);
+        Ok(found)
+    }
+
+    /// The action that records here what is known in another scope.
+    pub fn adoption(&mut self, name: &str, there: &Scope) -> Result<Value, KnowledgeError> {
+        let index = self.knowledge()?;
+        for kind in [Kind::Principle, Kind::Pattern, Kind::Decision] {
+            if let Some(known) = index.known(there, kind, name)? {
+                return Ok(adopted(&known, there));
+            }
+        }
+        Err(KnowledgeError::Unknown { name: name.to_owned(), elsewhere: true })
     }
 }
 
