@@ -43,6 +43,9 @@ pub const ALLOWED: &[&str] = &[
     "know similar",
     "know stale",
     "know suggest",
+    "pane list",
+    "pane screen",
+    "pane watch",
     "radar",
     "radar history",
     "radar list",
@@ -98,7 +101,12 @@ pub const ASKED: &[&str] = &[
     "know try",
     "know watch",
     "mcp",
+    "open",
+    "pane attach",
+    "pane close",
     "pane explain",
+    "pane focus",
+    "pane start",
     "serve",
     "shield",
     "token list",
@@ -111,9 +119,12 @@ pub const ASKED: &[&str] = &[
 
 /// The MCP tools that need no permission. All are: what weakens protection is no tool.
 pub const ALLOWED_TOOLS: &[&str] = &[
-    "act", "explain", "handoff", "inbox", "query", "radar", "release", "reserve", "restore", "send", "task",
-    "who",
+    "act", "agent", "answer", "close", "explain", "handoff", "holds", "inbox", "know", "query", "radar",
+    "release", "reserve", "restore", "screen", "send", "status", "task", "who",
 ];
+
+/// The tools that are asked about: they start other programs.
+pub const ASKED_TOOLS: &[&str] = &["open"];
 
 /// How many rules a CLI gets that has them for commands and for tools.
 pub const RULES: usize = ALLOWED.len() + ALLOWED_TOOLS.len();

@@ -37,6 +37,7 @@ use std::path::Path;
 use std::path::PathBuf;
 
 use consort_core::hooks::Dialect;
+use consort_core::monitor::Permissions;
 use consort_core::presence::Activity;
 use consort_core::presence::Agent;
 use consort_core::presence::LiveState;
@@ -176,6 +177,13 @@ pub trait AgentCli: Dialect + Sync {
         None
     }
 
+    /// The arguments that begin a session in its terminal with a prompt.
+    fn prompt_arguments(&self, prompt: &str) -> Vec<String>;
+
+    /// The arguments by which a session may do so much without asking; `None` where it
+    /// cannot be told to.
+    fn permission_arguments(&self, permissions: Permissions) -> Option<&'static [&'static str]>;
+
     /// What its terminal shows in which state: the rules of [`screen`].
     fn screen(&self) -> &'static str;
 
@@ -291,8 +299,49 @@ impl Level<'_> {
     }
 }
 
+/// What else agent CLIs and we leave in the environment of what a session starts.
+const LEFT_BEHIND: &[&str] = &[
+    "CLAUDE_CODE_ENTRYPOINT",
+    "CLAUDE_CODE_SSE_PORT",
+    "CLAUDE_CODE_MESSAGING_SOCKET",
+    "CLAUDE_CODE_MESSAGING_TOKEN",
+    "CLAUDE_PROJECT_DIR",
+    "GEMINI_PROJECT_DIR",
+    "COPILOT_PROJECT_DIR",
+    "COPILOT_HOOK_DIR",
+    "PI_SESSION_FILE",
+    "PI_MODEL",
+    "AGENT",
+    "CONSORT_SESSION",
+    "CONSORT_NAME",
+];
+
+/// Whether a variable belongs to the session that set it: what is opened from there is
+/// another one.
+pub fn is_of_session(variable: &str) -> bool {
+    let is_its = |cli: &&dyn AgentCli| {
+        cli.marker_variables().contains(&variable)
+            || cli.session_variable() == Some(variable)
+            || cli.pid_variable() == Some(variable)
+    };
+    LEFT_BEHIND.contains(&variable) || ALL.iter().any(is_its)
+}
+
+/// Words of which the first may look like an option.
+pub(crate) fn after_dashes(prompt: &str) -> Vec<String> {
+    match prompt.starts_with('-') {
+        true => vec!["--".into(), prompt.into()],
+        false => vec![prompt.into()],
+    }
+}
+
 /// What processes of Node and Bun are called.
 const RUNTIMES: [&str; 3] = ["node", "MainThread", "bun"];
+
+/// Whether a process of that name is a runtime, which says nothing of what it runs.
+pub fn is_runtime(process: &str) -> bool {
+    RUNTIMES.contains(&process)
+}
 
 /// Whether a process of that name is an agent CLI. One that is called after its runtime
 /// is known by the program or script that it was started with.

@@ -4,6 +4,7 @@
 use std::time::Duration;
 
 use consort_core::monitor::ComposerRule;
+use consort_core::monitor::ComposerShape;
 use consort_core::monitor::PaneState;
 use consort_core::monitor::Pattern;
 use consort_core::monitor::Rule;
@@ -17,10 +18,13 @@ use toml_edit::Value;
 /// How many lines at the bottom are the footer, unless a file says otherwise.
 const FOOTER: usize = 3;
 
-const KEYS: &[&str] = &["versions", "prompt", "placeholders", "marks", "resume", "footer_lines", "rule"];
+const KEYS: &[&str] =
+    &["versions", "prompt", "placeholders", "marks", "resume", "footer_lines", "composer", "rule"];
 
-const RULE_KEYS: &[&str] =
-    &["name", "state", "screen", "footer", "turn", "first", "mark", "title", "composer", "seconds", "held"];
+const RULE_KEYS: &[&str] = &[
+    "name", "state", "screen", "footer", "turn", "first", "mark", "title", "composer", "seconds", "held",
+    "trust",
+];
 
 /// Why a file is no signature.
 #[derive(Debug, Error)]
@@ -40,7 +44,15 @@ pub fn signature(text: &str) -> Result<Signature, ScreenError> {
     table.check_keys(KEYS)?;
     let rules = document.get("rule").and_then(Item::as_array_of_tables);
     let rules = rules.into_iter().flatten().enumerate().map(|(at, rule)| self::rule(at, rule));
+    let composer = match table.text("composer")?.as_deref() {
+        None => None,
+        Some("rules") => Some(ComposerShape::Rules),
+        Some("box") => Some(ComposerShape::Box),
+        Some("prompt") => Some(ComposerShape::Prompt),
+        Some(_) => return Err(table.not_a("composer", "\"rules\", \"box\" or \"prompt\"")),
+    };
     Ok(Signature {
+        composer,
         versions: table.texts("versions")?,
         prompt: table.texts("prompt")?,
         placeholders: table.texts("placeholders")?,
@@ -74,6 +86,7 @@ fn rule(at: usize, table: &dyn TableLike) -> Result<Rule, ScreenError> {
         composer,
         seconds: part.number("seconds")?,
         held: part.number("held")?.map(Duration::from_secs),
+        trust: part.text("trust")?,
     })
 }
 

@@ -12,17 +12,21 @@ mod paths;
 mod peer;
 mod person;
 mod process;
+mod process_tree;
 mod run_program;
 pub mod shield;
 #[cfg(target_os = "linux")]
 pub mod spool;
+pub mod tmux;
 mod window;
 
 pub use cache::Cache;
 pub use cache::LARGEST as LARGEST_RESULT;
 pub use files::hash;
 pub use files::names;
+pub use git::add_worktree;
 pub use git::commit_time;
+pub use git::diff_since;
 pub use git::git_config;
 pub use git::has_merge_driver;
 pub use git::hooks_dir;
@@ -39,4 +43,6 @@ pub use process::MAX_ANCESTORS;
 pub use process::command_line;
 pub use process::started_as;
 pub use run_program::ask_version;
+pub use tmux::Tmux;
+pub use window::focus_window;
 pub use window::quadrants;

@@ -21,12 +21,14 @@ use consort_core::host::Processes;
 use consort_core::host::Repositories;
 use consort_core::host::RootCommit;
 use consort_core::host::Topic;
+use consort_core::monitor::TreeProcess;
 
 use crate::files;
 use crate::git;
 use crate::machine_id;
 use crate::notify;
 use crate::process;
+use crate::process_tree;
 
 /// The machine this process runs on.
 pub struct Machine {
@@ -58,6 +60,11 @@ impl Machine {
     /// A process and its ancestors, nearest first.
     pub fn lineage(&self, pid: u32) -> Vec<Process> {
         self.boot().map(|boot| process::lineage(pid, boot, &|_| false)).unwrap_or_default()
+    }
+
+    /// A process and all below it, itself first.
+    pub fn tree(&self, root: u32) -> Vec<TreeProcess> {
+        self.boot().map(|boot| process_tree::tree(root, boot)).unwrap_or_default()
     }
 
     fn boot(&self) -> std::io::Result<&str> {
@@ -154,7 +161,7 @@ impl Repositories for Machine {
         git::root_commit(worktree)
     }
 
-    fn has_changes(&self, worktree: &Path, pattern: &Pattern, with_new: bool) -> bool {
+    fn has_changes(&self, worktree: &Path, pattern: &Pattern, with_new: bool) -> Option<bool> {
         git::has_changes(worktree, pattern, with_new)
     }
 

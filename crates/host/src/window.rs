@@ -39,6 +39,60 @@ pub fn quadrants<'a>(agents: &'a [Agent]) -> Vec<Option<Quadrant>> {
     agents.iter().map(ask).collect()
 }
 
+/// Brings the window of an agent to the front through its terminal's own command; whether
+/// that was done.
+pub fn focus_window(agent: &Agent) -> bool {
+    let terminal = &agent.location.terminal;
+    let Some(tty) = agent.location.process.tty.as_deref() else { return false };
+    match terminal.program.as_deref() {
+        Some("WezTerm") => focus_wezterm(tty),
+        Some("iTerm.app") if cfg!(target_os = "macos") => focus_iterm(tty),
+        _ => focus_kitty(agent.location.process.pid),
+    }
+}
+
+/// The window in which that process runs; kitty answers only where its remote control is on.
+fn focus_kitty(pid: u32) -> bool {
+    let mut kitty = Command::new("kitty");
+    kitty.args(["@", "focus-window", "--match"]).arg(format!("pid:{pid}"));
+    run(&mut kitty, PATIENCE).is_some()
+}
+
+fn focus_wezterm(tty: &str) -> bool {
+    let panes = run(Command::new("wezterm").args(["cli", "list", "--format", "json"]), PATIENCE);
+    let Some(panes) = panes else { return false };
+    let Some(id) = wezterm_pane(&panes, tty) else { return false };
+    run(Command::new("wezterm").args(["cli", "activate-pane", "--pane-id", &id]), PATIENCE).is_some()
+}
+
+/// The id of the pane with that terminal, in what `wezterm cli list` prints.
+fn wezterm_pane(listed: &str, tty: &str) -> Option<String> {
+    let (before, _) = listed.split_once(&format!("\"{tty}\""))?;
+    let (_, id) = before.rsplit_once("\"pane_id\":")?;
+    let id: String = id.trim_start().chars().take_while(char::is_ascii_digit).collect();
+    (!id.is_empty()).then_some(id)
+}
+
+fn focus_iterm(tty: &str) -> bool {
+    const SELECT: &str = "on run argv
+         tell application \"iTerm2\"
+           repeat with w in windows
+             repeat with t in tabs of w
+               repeat with s in sessions of t
+                 if tty of s is item 1 of argv then
+                   select s
+                   activate
+                   return
+                 end if
+               end repeat
+             end repeat
+           end repeat
+           error \"none\"
+         end tell
+       end run";
+    run(Command::new("osascript").args(["-e", SELECT]).arg(tty), PATIENCE).is_some()
+}
+
 /// Every pane of a tmux server with its place in its window, in one call.
 fn tmux_panes(socket: &Path) -> BTreeMap<String, (Rect, Rect)> {
     const FORMAT: &str =
@@ -120,6 +174,14 @@ fn rect(x: i32, y: i32, width: i32, height: i32) -> Rect {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_pane_of_wezterm_is_found_by_its_terminal() {
+        let listed =
+            r#"[{"pane_id": 3, "tty_name": "/dev/pts/1"}, {"pane_id": 14, "tty_name": "/dev/pts/2"}]"#;
+        assert_eq!(wezterm_pane(listed, "/dev/pts/2").as_deref(), Some("14"));
+        assert_eq!(wezterm_pane(listed, "/dev/pts/9"), None);
+    }
 
     #[test]
     fn bounds_are_read_as_applescript_prints_them() {

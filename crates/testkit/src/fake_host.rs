@@ -167,8 +167,8 @@ impl Repositories for FakeHost {
         RootCommit::Absent
     }
 
-    fn has_changes(&self, _worktree: &Path, _pattern: &Pattern, _with_new: bool) -> bool {
-        true
+    fn has_changes(&self, _worktree: &Path, _pattern: &Pattern, _with_new: bool) -> Option<bool> {
+        Some(true)
     }
 
     fn merge_conflicts(&self, _one: &Path, _other: &Path) -> Vec<String> {

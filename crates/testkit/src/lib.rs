@@ -5,11 +5,13 @@
 
 pub mod claims_story;
 pub mod convergence_story;
+mod fake_cli;
 mod fake_host;
 mod hostile_text;
 pub mod jail;
 pub mod messages_story;
 pub mod mounts;
+mod pane_world;
 mod real_agents;
 mod real_claude;
 mod resident_agent;
@@ -21,8 +23,10 @@ pub mod store_story;
 mod tmux;
 mod token_count;
 
+pub use fake_cli::FakeCli;
 pub use fake_host::FakeHost;
 pub use hostile_text::HOSTILE;
+pub use pane_world::PaneWorld;
 pub use real_agents::RealAgent;
 pub use real_agents::with;
 pub use real_claude::Claude;

@@ -11,6 +11,7 @@ use std::path::PathBuf;
 use consort_core::hooks::Dialect;
 use consort_core::hooks::HookCall;
 use consort_core::hooks::HookReply;
+use consort_core::monitor::Permissions;
 use consort_core::presence::Activity;
 use consort_core::presence::Agent;
 use consort_core::presence::LiveState;
@@ -111,6 +112,19 @@ impl AgentCli for Claude {
 
     fn pid_variable(&self) -> Option<&'static str> {
         Some("CLAUDE_PID")
+    }
+
+    fn prompt_arguments(&self, prompt: &str) -> Vec<String> {
+        crate::after_dashes(prompt)
+    }
+
+    fn permission_arguments(&self, permissions: Permissions) -> Option<&'static [&'static str]> {
+        match permissions {
+            Permissions::Plan => Some(&["--permission-mode", "plan"]),
+            Permissions::Ask => Some(&["--permission-mode", "default"]),
+            Permissions::Edit => Some(&["--permission-mode", "acceptEdits"]),
+            Permissions::Full => Some(&["--permission-mode", "bypassPermissions"]),
+        }
     }
 
     fn screen(&self) -> &'static str {

@@ -15,6 +15,7 @@ use std::os::unix::net::UnixStream;
 use std::path::Path;
 use std::path::PathBuf;
 use std::time::Duration;
+use std::time::Instant;
 
 use consort_core::presence::Activity;
 use consort_core::presence::Agent;
@@ -30,8 +31,17 @@ pub(super) fn wake(config_dir: &Path, agent: &Agent, activity: &Activity) -> boo
     if activity.asks_first != Some(true) {
         return false;
     }
-    let socket = SessionFile::read(config_dir, agent).and_then(idle_socket);
-    socket.is_some_and(|socket| tell(&socket).is_ok())
+    let mut file = SessionFile::read(config_dir, agent);
+    // Its hook says that a turn is over a moment before its file does.
+    let until = Instant::now() + PATIENCE;
+    while activity.status == Status::Idle
+        && file.as_ref().is_some_and(|file| file.status() == Some(Status::Working))
+        && Instant::now() < until
+    {
+        std::thread::sleep(PATIENCE / 10);
+        file = SessionFile::read(config_dir, agent);
+    }
+    file.and_then(idle_socket).is_some_and(|socket| tell(&socket).is_ok())
 }
 
 /// The socket of a session that is idle by its own word and speaks our protocol.

@@ -10,6 +10,7 @@ use consort_core::hooks::Dialect;
 use consort_core::hooks::HookCall;
 use consort_core::hooks::HookReply;
 use consort_core::hooks::Replaces;
+use consort_core::monitor::Permissions;
 use consort_core::presence::Agent;
 use consort_core::presence::LiveState;
 use serde_json::Value;
@@ -164,6 +165,20 @@ impl AgentCli for Codex {
     /// Its server has many.
     fn has_one_session(&self, command_line: &str) -> bool {
         !command_line.contains("app-server")
+    }
+
+    fn prompt_arguments(&self, prompt: &str) -> Vec<String> {
+        crate::after_dashes(prompt)
+    }
+
+    fn permission_arguments(&self, permissions: Permissions) -> Option<&'static [&'static str]> {
+        match permissions {
+            Permissions::Plan | Permissions::Ask => {
+                Some(&["--sandbox", "read-only", "--ask-for-approval", "on-request"])
+            }
+            Permissions::Edit => Some(&["--sandbox", "workspace-write", "--ask-for-approval", "on-request"]),
+            Permissions::Full => Some(&["--dangerously-bypass-approvals-and-sandbox"]),
+        }
     }
 
     fn screen(&self) -> &'static str {

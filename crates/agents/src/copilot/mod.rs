@@ -12,6 +12,7 @@ use consort_core::hooks::HookCall;
 use consort_core::hooks::HookEvent;
 use consort_core::hooks::HookReply;
 use consort_core::hooks::Replaces;
+use consort_core::monitor::Permissions;
 use consort_core::presence::Agent;
 use consort_core::presence::LiveState;
 use serde_json::Value;
@@ -103,6 +104,19 @@ impl AgentCli for Copilot {
 
     fn session_variable(&self) -> Option<&'static str> {
         Some("COPILOT_AGENT_SESSION_ID")
+    }
+
+    fn prompt_arguments(&self, prompt: &str) -> Vec<String> {
+        vec![format!("--interactive={prompt}")]
+    }
+
+    fn permission_arguments(&self, permissions: Permissions) -> Option<&'static [&'static str]> {
+        match permissions {
+            Permissions::Plan => Some(&["--mode", "plan"]),
+            Permissions::Ask => Some(&[]),
+            Permissions::Edit => Some(&["--allow-tool=write"]),
+            Permissions::Full => Some(&["--yolo"]),
+        }
     }
 
     fn screen(&self) -> &'static str {

@@ -11,6 +11,7 @@ use consort_core::hooks::HookCall;
 use consort_core::hooks::HookEvent;
 use consort_core::hooks::HookReply;
 use consort_core::hooks::Replaces;
+use consort_core::monitor::Permissions;
 use consort_core::text;
 
 use crate::Ability;
@@ -145,6 +146,19 @@ impl AgentCli for Gemini {
 
     fn session_variable(&self) -> Option<&'static str> {
         Some("GEMINI_SESSION_ID")
+    }
+
+    fn prompt_arguments(&self, prompt: &str) -> Vec<String> {
+        vec![format!("--prompt-interactive={prompt}")]
+    }
+
+    fn permission_arguments(&self, permissions: Permissions) -> Option<&'static [&'static str]> {
+        match permissions {
+            Permissions::Plan => Some(&["--approval-mode", "plan"]),
+            Permissions::Ask => Some(&["--approval-mode", "default"]),
+            Permissions::Edit => Some(&["--approval-mode", "auto_edit"]),
+            Permissions::Full => Some(&["--approval-mode", "yolo"]),
+        }
     }
 
     fn screen(&self) -> &'static str {

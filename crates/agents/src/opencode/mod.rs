@@ -10,6 +10,7 @@ use std::path::PathBuf;
 use consort_core::hooks::Dialect;
 use consort_core::hooks::HookCall;
 use consort_core::hooks::HookReply;
+use consort_core::monitor::Permissions;
 use consort_core::presence::Activity;
 use consort_core::presence::Agent;
 use jsonc_parser::cst::CstInputValue;
@@ -73,6 +74,19 @@ impl AgentCli for OpenCode {
 
     fn program(&self) -> &'static str {
         "opencode"
+    }
+
+    fn prompt_arguments(&self, prompt: &str) -> Vec<String> {
+        vec![format!("--prompt={prompt}")]
+    }
+
+    fn permission_arguments(&self, permissions: Permissions) -> Option<&'static [&'static str]> {
+        match permissions {
+            Permissions::Plan => Some(&["--agent", "plan"]),
+            Permissions::Ask => Some(&[]),
+            Permissions::Full => Some(&["--auto"]),
+            Permissions::Edit => None,
+        }
     }
 
     fn screen(&self) -> &'static str {

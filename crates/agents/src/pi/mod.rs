@@ -9,6 +9,7 @@ use std::path::PathBuf;
 use consort_core::hooks::Dialect;
 use consort_core::hooks::HookCall;
 use consort_core::hooks::HookReply;
+use consort_core::monitor::Permissions;
 use consort_core::presence::Activity;
 use consort_core::presence::Agent;
 
@@ -67,6 +68,17 @@ impl AgentCli for Pi {
     /// It has no permissions.
     fn may_rewrite(&self) -> bool {
         true
+    }
+
+    fn prompt_arguments(&self, prompt: &str) -> Vec<String> {
+        crate::after_dashes(prompt)
+    }
+
+    fn permission_arguments(&self, permissions: Permissions) -> Option<&'static [&'static str]> {
+        match permissions {
+            Permissions::Full => Some(&[]),
+            Permissions::Plan | Permissions::Ask | Permissions::Edit => None,
+        }
     }
 
     fn screen(&self) -> &'static str {

@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use super::PaneExit;
+
 /// What frames and boxes are drawn with, at the edges of a line.
 const FRAME: &[char] = &['│', '┃', '║', '╭', '╮', '╰', '╯', '╹', '╻', ' ', '\t', '\u{a0}'];
 
@@ -19,9 +21,27 @@ pub(super) struct Line {
     pub(super) is_apart: bool,
 }
 
+/// A line as it is on the screen, the empty ones included.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Row {
+    /// Without frame and spaces around it.
+    pub(super) text: String,
+    /// The same without what is dim.
+    pub(super) bright: String,
+    /// Whether it is a rule across the screen, with or without words in it.
+    pub(super) is_rule: bool,
+    /// Whether it stands beside a bar.
+    pub(super) has_bar: bool,
+}
+
+/// How long a rule is at least.
+const RULE_LENGTH: usize = 10;
+
 /// One look at a pane.
 #[derive(Clone, Debug)]
 pub struct Capture {
+    /// All lines.
+    pub(super) rows: Vec<Row>,
     /// Lines with something on them, top to bottom.
     pub(super) lines: Vec<Line>,
     pub(super) title: String,
@@ -29,12 +49,16 @@ pub struct Capture {
     pub(super) command: Option<String>,
     /// How long the pane has looked like this; a saved capture counts as lasting.
     pub(super) held: Option<Duration>,
+    /// That its program has ended, and how, where the multiplexer says so.
+    pub(super) ended: Option<Option<PaneExit>>,
 }
 
 impl Capture {
     /// From the text of a pane, with or without escapes.
     pub fn new(text: &str) -> Self {
-        Self { lines: lines(text), title: String::new(), command: None, held: None }
+        let rows = rows(text);
+        let lines = lines(&rows);
+        Self { rows, lines, title: String::new(), command: None, held: None, ended: None }
     }
 
     pub fn with_title(self, title: &str) -> Self {
@@ -45,13 +69,44 @@ impl Capture {
         Self { command: Some(command.to_owned()), ..self }
     }
 
+    /// What the multiplexer says of the program's end.
+    pub fn with_exit(self, is_dead: bool, exit: Option<PaneExit>) -> Self {
+        Self { ended: is_dead.then_some(exit), ..self }
+    }
+
     pub fn held_for(self, held: Duration) -> Self {
         Self { held: Some(held), ..self }
     }
 }
 
-fn lines(text: &str) -> Vec<Line> {
-    let (mut lines, mut is_dim, mut is_apart) = (Vec::new(), false, true);
+/// The lines with something on them.
+fn lines(rows: &[Row]) -> Vec<Line> {
+    let (mut lines, mut is_apart) = (Vec::new(), true);
+    for row in rows {
+        if row.text.is_empty() || row.text.chars().all(|c| RULE.contains(&c) || c == ' ') {
+            is_apart = true;
+            continue;
+        }
+        lines.push(Line { text: row.text.clone(), bright: row.bright.clone(), is_apart });
+        is_apart = false;
+    }
+    lines
+}
+
+/// The lines of a text without escapes.
+pub(super) fn plain_lines(text: &str) -> impl Iterator<Item = String> {
+    text.lines().map(|line| {
+        let (mut plain, mut rest) = (String::with_capacity(line.len()), line);
+        while let Some(at) = rest.find('\u{1b}') {
+            plain.push_str(&rest[..at]);
+            rest = &rest[at + escape_len(&rest[at..])..];
+        }
+        plain + rest
+    })
+}
+
+fn rows(text: &str) -> Vec<Row> {
+    let (mut rows, mut is_dim) = (Vec::new(), false);
     for line in text.lines() {
         let (mut plain, mut bright) = (String::new(), String::new());
         let mut rest = line;
@@ -70,16 +125,13 @@ fn lines(text: &str) -> Vec<Line> {
             bright.push(if is_dim { ' ' } else { shown });
             rest = &rest[first.len_utf8()..];
         }
-        let text = plain.trim_matches(FRAME);
-        if text.is_empty() || text.chars().all(|c| RULE.contains(&c) || c == ' ') {
-            is_apart = true;
-            continue;
-        }
-        let bright = bright.trim_matches(FRAME).to_owned();
-        lines.push(Line { text: text.to_owned(), bright, is_apart });
-        is_apart = false;
+        let (text, bright) = (plain.trim_matches(FRAME).to_owned(), bright.trim_matches(FRAME).to_owned());
+        let drawn = text.chars().filter(|c| RULE.contains(c)).count();
+        let is_rule = drawn >= RULE_LENGTH && text.starts_with(RULE) && text.ends_with(RULE);
+        let has_bar = plain.trim_start().starts_with('┃');
+        rows.push(Row { text, bright, is_rule, has_bar });
     }
-    lines
+    rows
 }
 
 /// How long the escape sequence is that a text begins with.

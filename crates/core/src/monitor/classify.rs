@@ -1,6 +1,7 @@
 //! Pure rule that says what one look at a pane means.
 
 use super::Capture;
+use super::PaneExit;
 use super::PaneReading;
 use super::PaneState;
 use super::Pattern;
@@ -25,6 +26,8 @@ const SHELLS: [&str; 7] = ["sh", "bash", "zsh", "fish", "dash", "ksh", "ash"];
 /// A pane that tmux keeps after its program has ended says this last.
 const KEPT: &str = "Pane is dead (";
 
+const ENDED_SOMEHOW: &str = "its program has ended, nobody knows how";
+
 /// The parts of a screen that rules ask about.
 pub(super) struct Areas<'a> {
     pub(super) screen: &'a [Line],
@@ -39,6 +42,9 @@ pub fn classify(capture: &Capture, signature: &Signature) -> PaneReading {
     if let Some((state, rule)) = ended(capture) {
         let lines = capture.lines.last().map(|line| line.text.clone()).into_iter().collect();
         let resume = details::resume(&capture.lines, signature);
+        // tmux does not always know how it ended; one that ended by itself says how to go on.
+        let is_cut_short = rule == ENDED_SOMEHOW && resume.is_none();
+        let state = if is_cut_short { PaneState::Dead } else { state };
         return PaneReading { resume, ..reading(state, rule, lines) };
     }
     if capture.lines.is_empty() {
@@ -60,16 +66,24 @@ fn reading(state: PaneState, rule: &str, lines: Vec<String>) -> PaneReading {
     PaneReading { state, rule: rule.to_owned(), lines, question, options, attempt, resets, resume }
 }
 
+/// Whether a program in the foreground is a shell.
+pub fn is_shell(command: &str) -> bool {
+    SHELLS.contains(&command.trim_start_matches('-'))
+}
+
 /// Whether the agent has ended.
 fn ended(capture: &Capture) -> Option<(PaneState, &'static str)> {
+    match capture.ended {
+        Some(Some(PaneExit::Signal(_))) => return Some((PaneState::Dead, "its program was ended")),
+        Some(Some(PaneExit::Code(_))) => return Some((PaneState::Exited, "its program has ended")),
+        Some(None) | None => {}
+    }
     let kept = capture.lines.last().and_then(|line| line.text.strip_prefix(KEPT));
     match kept {
+        None if capture.ended.is_some() => Some((PaneState::Exited, ENDED_SOMEHOW)),
         Some(how) if how.starts_with("signal") => Some((PaneState::Dead, "its program was ended")),
         Some(_) => Some((PaneState::Exited, "its program has ended")),
-        None => {
-            let command = capture.command.as_deref()?.trim_start_matches('-');
-            SHELLS.contains(&command).then_some((PaneState::Exited, "a shell has the pane"))
-        }
+        None => is_shell(capture.command.as_deref()?).then_some((PaneState::Exited, "a shell has the pane")),
     }
 }
 

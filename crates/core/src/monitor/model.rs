@@ -112,10 +112,58 @@ pub struct PaneReading {
     pub resume: Option<String>,
 }
 
+impl PaneReading {
+    /// The entry of its menu that is meant: by its number, its label, or the beginning of only
+    /// one.
+    pub fn meant_option(&self, word: &str) -> Option<String> {
+        let word = word.trim().to_lowercase();
+        let by_number =
+            word.parse::<usize>().ok().and_then(|number| self.options.get(number.checked_sub(1)?));
+        let is_it = |option: &&MenuOption| option.label.to_lowercase() == word;
+        let begins =
+            |option: &&MenuOption| !word.is_empty() && option.label.to_lowercase().starts_with(&word);
+        let mut like = self.options.iter().filter(begins);
+        let only = like.next().filter(|_| like.next().is_none());
+        by_number.or_else(|| self.options.iter().find(is_it)).or(only).map(|option| option.label.clone())
+    }
+}
+
 /// An entry of a menu.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct MenuOption {
     pub label: String,
     /// Whether Enter would choose it.
     pub is_selected: bool,
+}
+
+/// What an agent may do without asking, from the strictest on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Permissions {
+    /// It reads and plans.
+    Plan,
+    /// It asks before it changes anything.
+    Ask,
+    /// It edits files of its project, and asks for the rest.
+    Edit,
+    /// It asks for nothing.
+    Full,
+}
+
+impl Permissions {
+    pub const ALL: [Self; 4] = [Self::Plan, Self::Ask, Self::Edit, Self::Full];
+
+    /// Its name on the command line.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Plan => "plan",
+            Self::Ask => "ask",
+            Self::Edit => "edit",
+            Self::Full => "full",
+        }
+    }
+
+    /// The one of that name.
+    pub fn named(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|one| one.as_str() == name)
+    }
 }

@@ -12,6 +12,8 @@ pub struct Signature {
     pub versions: Vec<String>,
     /// What a line begins with that the user has typed or types.
     pub prompt: Vec<String>,
+    /// What the composer looks like; without it nobody types there.
+    pub composer: Option<ComposerShape>,
     /// What the composer shows while it is empty.
     pub placeholders: Vec<String>,
     /// What lines begin with that end a turn or say how it went.
@@ -21,6 +23,32 @@ pub struct Signature {
     /// The command that resumes a session, up to its id.
     pub resume: Vec<Pattern>,
     pub rules: Vec<Rule>,
+}
+
+impl Signature {
+    /// Whether it was made for the version that a CLI states.
+    pub fn knows(&self, said: &str) -> bool {
+        let numbers = said.split(|c: char| !c.is_ascii_digit() && c != '.').filter(|word| word.contains('.'));
+        let is_of = |number: &str| {
+            self.versions.iter().any(|known| {
+                number
+                    .strip_prefix(known.as_str())
+                    .is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+            })
+        };
+        numbers.into_iter().any(is_of)
+    }
+}
+
+/// How a composer stands out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ComposerShape {
+    /// Between the last two rules.
+    Rules,
+    /// Beside the last bar.
+    Box,
+    /// From the last prompt on.
+    Prompt,
 }
 
 /// Holds if all that it asks for is seen: of each inner list, one pattern.
@@ -45,6 +73,8 @@ pub struct Rule {
     pub seconds: Option<u64>,
     /// How long the pane must have looked like this.
     pub held: Option<Duration>,
+    /// The entry that says that the folder is trusted.
+    pub trust: Option<String>,
 }
 
 /// What a rule asks of the composer.

@@ -10,6 +10,15 @@ use super::Signature;
 use super::classify;
 
 #[test]
+fn a_signature_knows_the_versions_it_was_made_for() {
+    let signature = Signature { versions: vec!["2.1".into()], ..Signature::default() };
+    assert!(signature.knows("2.1.325 (Claude Code)") && signature.knows("v2.1"));
+    for other in ["2.10.0", "3.0.1", "12.1.0", "", "claude"] {
+        assert!(!signature.knows(other), "{other}");
+    }
+}
+
+#[test]
 fn a_pattern_is_seen_in_a_line() {
     let finds = |pattern: &str, line: &str| Pattern::from(pattern).find(line).is_some();
     assert!(finds("attempt */", "Retrying in 4s · attempt 4/10"));
@@ -32,6 +41,7 @@ fn rule(state: PaneState, screen: &str) -> Rule {
         composer: ComposerRule::Nothing,
         seconds: None,
         held: None,
+        trust: None,
     }
 }
 

@@ -1,0 +1,132 @@
+//! The command `consort pane close`: ends agents that were opened, with all that they have
+//! started.
+
+use std::time::Duration;
+
+use consort_core::host::Repositories as _;
+use consort_core::journal::Actor;
+use consort_core::monitor::Ended;
+use consort_core::monitor::PaneLook;
+use consort_core::monitor::PaneSubject;
+use consort_core::monitor::PaneViewer as _;
+use consort_core::monitor::end_pane;
+use consort_core::presence::AgentName;
+use consort_core::text;
+use consort_host::Machine;
+use consort_host::Tmux;
+use serde_json::json;
+
+use crate::error::CommandError;
+use crate::error::CommandResult;
+use crate::panes;
+use crate::panes::redact::redacted;
+use crate::person;
+use crate::world::Opened;
+use crate::world::World;
+
+/// How many of its last lines are shown.
+const LINES: usize = 5;
+
+#[derive(clap::Args)]
+pub(crate) struct Args {
+    /// Which agents
+    #[arg(required_unless_present = "all")]
+    agents: Vec<String>,
+    /// All that were opened
+    #[arg(long, conflicts_with = "agents")]
+    all: bool,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
+    let mut opened = world.open()?;
+    let caller = person::acting(&mut opened.app)?;
+    let panes = match args.all {
+        true => {
+            let all = opened.app.panes()?.into_iter().filter(|pane| pane.opener().is_some());
+            let mut yours = Vec::new();
+            for pane in all {
+                if opened.app.may_use_pane(&caller, &pane).is_ok() {
+                    yours.push(pane);
+                }
+            }
+            yours
+        }
+        false => args.agents.iter().map(|name| opened.app.find_pane(name)).collect::<Result<_, _>>()?,
+    };
+    let mut items = Vec::new();
+    for pane in &panes {
+        let actor = opened.app.may_use_pane(&caller, pane)?;
+        items.push(close(world, &mut opened, pane, actor, args.json)?);
+    }
+    if args.json {
+        return world.out.items(&mut opened.app, &items);
+    }
+    if panes.is_empty() { world.out.line("Nothing is open.") } else { Ok(()) }
+}
+
+/// Ends an agent, and says how; for people where it is not for a program.
+pub(crate) fn close(
+    world: &World,
+    opened: &mut Opened,
+    pane: &PaneSubject,
+    actor: Actor,
+    is_json: bool,
+) -> Result<serde_json::Value, CommandError> {
+    let tmux = Tmux::new(&world.paths.data);
+    let sweep = tmux.sweep(&pane.address.server, &[]).unwrap_or_default();
+    let record = pane.record.as_ref().and_then(|record| record.place().cloned());
+    let facts = sweep.panes.get(&pane.address.id);
+    // Another pane may have its address since, in another server of that name.
+    let is_it = facts.is_some_and(|facts| record.as_ref().is_none_or(|place| place.process.pid == facts.pid));
+    let ended = match facts.filter(|_| is_it) {
+        Some(facts) => end_pane(&tmux, &pane.address, facts.pid)?,
+        None => Ended::default(),
+    };
+    let signature = panes::signature_of(world, pane.cli())?;
+    let screen = ended.last_lines.clone();
+    let facts = consort_core::monitor::PaneFacts { is_dead: true, ..Default::default() };
+    let resume = PaneLook::new(facts, screen, &signature, Duration::MAX).reading.resume;
+    let name = pane.name();
+    if let Some(place) = &record {
+        opened.app.note_closed(place, &AgentName::from(name.clone()), actor)?;
+    }
+    let cwd = pane.record.as_ref().and_then(|record| record.opened.as_ref()).map(|opened| opened.cwd.clone());
+    let cwd = cwd.or_else(|| pane.agent.as_ref().map(|agent| agent.location.cwd.clone())).unwrap_or_default();
+    let changes = Machine::new(&world.paths.data).changes(&cwd);
+    let last: Vec<String> = redacted(&ended.last_lines)
+        .lines()
+        .filter(|line| !line.trim().is_empty())
+        .map(str::to_owned)
+        .collect();
+    let last = &last[last.len().saturating_sub(LINES)..];
+    if !is_json {
+        report(world, &name, &ended, last, &changes, resume.as_deref())?;
+    }
+    let left: Vec<u32> = ended.left.iter().map(|one| one.process.pid).collect();
+    Ok(json!({ "name": name, "cli": pane.cli(), "lines": last, "changes": changes, "resume": resume,
+        "cwd": cwd, "forced": ended.forced, "left": left }))
+}
+
+fn report(
+    world: &World,
+    name: &str,
+    ended: &Ended,
+    last: &[String],
+    changes: &[String],
+    resume: Option<&str>,
+) -> CommandResult {
+    let how = match (ended.left.len(), ended.forced) {
+        (0, 0) => "Closed".to_owned(),
+        (0, forced) => format!("Closed ({} had to be ended by force)", text::count(forced, "process")),
+        (left, _) => format!("{} of it cannot be ended. Closed otherwise", text::count(left, "process")),
+    };
+    world.out.line(format!("{how}: {name}"))?;
+    last.iter().try_for_each(|line| world.out.line(format!("  {line}")))?;
+    if !changes.is_empty() {
+        world.out.line(format!("It left uncommitted: {}", text::first_few(changes.iter().cloned(), 8)))?;
+    }
+    resume.map_or(Ok(()), |resume| world.out.line(format!("Resume it: {resume}")))
+}

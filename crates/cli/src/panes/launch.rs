@@ -1,0 +1,85 @@
+//! How an agent comes to be the process of a pane: what to start is in a file of ours, and a
+//! small command in the pane becomes it. So no variable and no prompt is ever an argument
+//! that everyone on the machine can read, and none is too long for tmux.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::os::unix::fs::MetadataExt as _;
+use std::os::unix::process::CommandExt as _;
+use std::path::Path;
+use std::path::PathBuf;
+use std::process::Command;
+
+use consort_host::env;
+use serde::Deserialize;
+use serde::Serialize;
+
+use crate::connect;
+use crate::error::CommandError;
+use crate::error::CommandResult;
+use crate::world::World;
+
+/// What a pane's own terminal says of itself: it stays as it is there.
+const TERMINAL: &[&str] = &["TERM", "TMUX", "TMUX_PANE", "TERM_PROGRAM", "TERM_PROGRAM_VERSION", "COLORTERM"];
+
+/// What is to be started.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct Launch {
+    pub(crate) program: PathBuf,
+    pub(crate) arguments: Vec<String>,
+    pub(crate) environment: BTreeMap<String, String>,
+}
+
+impl Launch {
+    /// With the environment of this process, without what belongs to its own session or
+    /// terminal.
+    pub(crate) fn new(program: PathBuf, arguments: Vec<String>) -> Self {
+        let text = |(name, value): (std::ffi::OsString, std::ffi::OsString)| {
+            Some((name.into_string().ok()?, value.into_string().ok()?))
+        };
+        let is_kept = |name: &str| !consort_agents::is_of_session(name) && !TERMINAL.contains(&name);
+        let all = std::env::vars_os().filter_map(text);
+        Self { program, arguments, environment: all.filter(|(name, _)| is_kept(name)).collect() }
+    }
+
+    /// Writes it for the pane to read, and says what the pane is to run.
+    pub(crate) fn command(&self, world: &World, id: &str) -> Result<Vec<String>, CommandError> {
+        let dir = world.paths.data.join("launch");
+        connect::private_dir(&dir)?;
+        let file = dir.join(id);
+        let text = serde_json::to_string(self).unwrap_or_default();
+        connect::write_own(&file, text.as_bytes(), &world.pending())?;
+        let consort = std::env::current_exe().unwrap_or_else(|_| "consort".into());
+        let words = [consort.as_path(), Path::new("pane"), Path::new("start"), &file];
+        Ok(words.iter().map(|word| word.to_string_lossy().into_owned()).collect())
+    }
+}
+
+/// Becomes what the file says, which is gone then.
+pub(crate) fn start(world: &World, file: &Path) -> CommandResult {
+    let cannot = |error| CommandError::file("cannot read", file, error);
+    let is_ours = fs::symlink_metadata(file)
+        .is_ok_and(|found| found.is_file() && found.uid() == rustix::process::getuid().as_raw());
+    if !is_ours || file.parent() != Some(&world.paths.data.join("launch")) {
+        return Err(CommandError::user("that is nothing to start", "`consort open <cli>` opens an agent"));
+    }
+    let text = fs::read_to_string(file).map_err(cannot)?;
+    fs::remove_file(file).map_err(cannot)?;
+    let launch: Launch = serde_json::from_str(&text)
+        .map_err(|error| CommandError::user(error.to_string(), "`consort open <cli>` opens an agent"))?;
+    keep_pane();
+    let mut command = Command::new(&launch.program);
+    command.args(&launch.arguments).env_clear().envs(&launch.environment);
+    command.envs(TERMINAL.iter().filter_map(|name| Some((*name, env::get(name)?))));
+    Err(CommandError::file("cannot start", &launch.program, command.exec()))
+}
+
+/// Has tmux keep this pane when its program ends, however soon that is.
+fn keep_pane() {
+    let terminal = env::terminal();
+    if let (Some(server), Some(pane)) = (terminal.tmux, terminal.pane) {
+        let mut tmux = Command::new("tmux");
+        tmux.arg("-S").arg(server).args(["set-option", "-p", "-t", &pane, "remain-on-exit", "on"]);
+        let _ = tmux.output();
+    }
+}

@@ -1,0 +1,70 @@
+//! What the commands about panes share: the terminal, the rules for each CLI's screen, and
+//! whether an agent has a pane to itself.
+
+mod act;
+pub(crate) mod background;
+pub(crate) mod launch;
+pub(crate) mod redact;
+pub(crate) mod role;
+pub(crate) mod typing;
+pub(crate) mod watcher;
+
+use std::fs;
+
+use consort_agents::AgentCli;
+use consort_agents::screen;
+use consort_core::monitor::PaneFacts;
+use consort_core::monitor::PaneLook;
+use consort_core::monitor::PaneSubject;
+use consort_core::monitor::ProcessTrees as _;
+use consort_core::monitor::Signature;
+use consort_core::monitor::TerminalError;
+use consort_host::Tmux;
+use std::time::Duration;
+
+use crate::error::CommandError;
+use crate::world::World;
+use crate::world::is_agent;
+
+/// The rules for a CLI: the user's own, in `screens/<cli>.toml` beside `config.toml`, or
+/// those that come with us.
+pub(crate) fn signature(world: &World, cli: &dyn AgentCli) -> Result<Signature, CommandError> {
+    let own = world.paths.config.join("screens").join(format!("{}.toml", cli.kind()));
+    match fs::read_to_string(&own) {
+        Ok(text) => screen::signature(&text).map_err(|error| {
+            CommandError::user(
+                format!("{} has no rules for screens: {error}", own.display()),
+                "fix it, or move it away: then the rules that come with consort are used",
+            )
+        }),
+        Err(_) => screen::signature(cli.screen()).map_err(|error| CommandError::user(error.to_string(), "")),
+    }
+}
+
+/// The rules for whatever runs in a pane; none for a CLI that there is no folder for.
+pub(crate) fn signature_of(world: &World, kind: &str) -> Result<Signature, CommandError> {
+    consort_agents::find(kind).map_or_else(|| Ok(Signature::default()), |cli| signature(world, cli))
+}
+
+/// What a pane shows now; nothing if it is gone.
+pub(crate) fn look(
+    world: &World,
+    tmux: &Tmux,
+    subject: &PaneSubject,
+) -> Result<Option<PaneLook>, CommandError> {
+    let signature = signature_of(world, subject.cli())?;
+    match PaneLook::take(tmux, &subject.address, &signature, Duration::MAX) {
+        Err(TerminalError::Gone { .. } | TerminalError::NoServer { .. }) => Ok(None),
+        look => Ok(Some(look?)),
+    }
+}
+
+/// Whether the program in the foreground of a pane is an agent CLI. Two of them go by the
+/// name of their runtime, which says nothing: their process must be below the pane's.
+pub(crate) fn has_agent(tmux: &Tmux, facts: &PaneFacts) -> bool {
+    if consort_agents::find(&facts.command).is_some() {
+        return true;
+    }
+    consort_agents::is_runtime(&facts.command)
+        && tmux.tree(facts.pid).iter().any(|one| is_agent(&one.process))
+}

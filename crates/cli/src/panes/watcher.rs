@@ -1,0 +1,334 @@
+//! The watcher: looks at every pane once a second, notes what has become of each, and says so
+//! to all who look.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::Mutex;
+use std::time::Duration;
+
+use consort_core::App;
+use consort_core::Timestamp;
+use consort_core::host::Clock as _;
+use consort_core::journal::Actor;
+use consort_core::monitor::Delivery;
+use consort_core::monitor::Glances;
+use consort_core::monitor::PaneFacts;
+use consort_core::monitor::PaneGlance;
+use consort_core::monitor::PaneLook;
+use consort_core::monitor::PanePlace;
+use consort_core::monitor::PaneState;
+use consort_core::monitor::PaneSubject;
+use consort_core::monitor::PaneTurn;
+use consort_core::monitor::PaneViewer as _;
+use consort_core::monitor::ReviewMaterial;
+use consort_core::monitor::Signature;
+use consort_core::monitor::Stall;
+use consort_core::monitor::Sweep;
+use consort_core::monitor::TerminalError;
+use consort_core::monitor::Transition;
+use consort_core::monitor::TurnState;
+use consort_core::monitor::Watched;
+use consort_core::presence::AgentName;
+use consort_host::Machine;
+use consort_host::Tmux;
+
+use super::redact::redacted;
+use super::signature_of;
+use crate::error::CommandError;
+use crate::world::World;
+
+/// How often is looked.
+pub(crate) const TICK: Duration = Duration::from_secs(1);
+
+/// How often what is seen is said again, though nothing has changed.
+const SAY_AGAIN: i64 = 2 * Timestamp::SECOND;
+
+/// A person is away who has pressed no key for so long.
+const AWAY: i64 = 10 * Timestamp::MINUTE;
+
+/// Looks at panes. Whether it also acts is a matter of the role.
+pub(crate) struct Watcher<'w> {
+    world: &'w World,
+    pub(crate) tmux: Tmux,
+    machine: Machine,
+    signatures: BTreeMap<String, Signature>,
+    panes: BTreeMap<String, WatchedPane>,
+    said: Glances,
+}
+
+/// A pane with what was last seen of it.
+pub(crate) struct WatchedPane {
+    pub(crate) subject: PaneSubject,
+    pub(crate) place: PanePlace,
+    pub(crate) look: PaneLook,
+    pub(crate) watched: Watched,
+    /// When its screen was last asked for.
+    captured_at: Timestamp,
+    /// What its processes had done when it last seemed to stand still.
+    pub(super) effort: u64,
+    pub(super) diagnosis: Option<String>,
+    pub(super) mail: Mail,
+}
+
+/// What is known of the mail of the agent in a pane.
+#[derive(Default)]
+pub(super) struct Mail {
+    /// Since when there is some that it has not heard of.
+    pub(super) waits_since: Option<Timestamp>,
+    /// When something was last typed for it.
+    pub(super) typed_at: Option<Timestamp>,
+    /// What came of that.
+    pub(super) outcome: Arc<Mutex<Option<Delivery>>>,
+}
+
+/// That a pane came into another state.
+pub(crate) struct Seen {
+    pub(crate) key: String,
+    pub(crate) name: String,
+    pub(crate) cli: String,
+    pub(crate) at: Timestamp,
+    pub(crate) transition: Transition,
+}
+
+impl<'w> Watcher<'w> {
+    pub(crate) fn new(world: &'w World) -> Self {
+        Self {
+            world,
+            tmux: Tmux::new(&world.paths.data),
+            machine: Machine::new(&world.paths.data),
+            signatures: BTreeMap::new(),
+            panes: BTreeMap::new(),
+            said: Glances::default(),
+        }
+    }
+
+    pub(crate) fn now(&self) -> Timestamp {
+        self.machine.now()
+    }
+
+    /// All panes as they were last seen.
+    pub(crate) fn panes_mut(&mut self) -> impl Iterator<Item = &mut WatchedPane> {
+        self.panes.values_mut()
+    }
+
+    /// The rules for a CLI's screen, if it has any.
+    pub(crate) fn signature(&mut self, cli: &str) -> Signature {
+        if let Some(known) = self.signatures.get(cli) {
+            return known.clone();
+        }
+        // A file of the user's that is wrong is said by `pane explain`; here it knows nothing.
+        let signature = signature_of(self.world, cli).unwrap_or_default();
+        self.signatures.insert(cli.to_owned(), signature.clone());
+        signature
+    }
+
+    /// Looks at every pane once; what has changed.
+    pub(crate) fn sweep(&mut self, app: &mut App) -> Result<Vec<Seen>, CommandError> {
+        let mut servers: BTreeMap<PathBuf, Vec<PaneSubject>> = BTreeMap::new();
+        for subject in app.panes()? {
+            servers.entry(subject.address.server.clone()).or_default().push(subject);
+        }
+        let mut seen = Vec::new();
+        let mut there = Vec::new();
+        for (server, subjects) in servers {
+            let sweep = self.look_at(&server, &subjects)?;
+            let now = self.now();
+            for subject in subjects {
+                let facts = sweep.panes.get(&subject.address.id);
+                let place = place(app, &subject, facts);
+                let key = place.key();
+                // A pane of that address that was opened with another process is another pane.
+                let facts = facts.filter(|facts| facts.pid == place.process.pid);
+                let screen = sweep.screens.get(&subject.address.id);
+                there.push(key.clone());
+                seen.extend(self.take_in(key, place, subject, facts, screen, now));
+            }
+        }
+        self.panes.retain(|key, _| there.contains(key));
+        Ok(seen)
+    }
+
+    /// What a server's panes show, as far as they may have changed.
+    fn look_at(&self, server: &std::path::Path, subjects: &[PaneSubject]) -> Result<Sweep, CommandError> {
+        let is_moving = |subject: &&PaneSubject| {
+            let known = self.panes.values().find(|known| known.subject.address == subject.address);
+            known.is_none_or(|known| matches!(known.watched.state, PaneState::Working | PaneState::Retrying))
+        };
+        let id = |subject: &PaneSubject| subject.address.id.clone();
+        let moving: Vec<String> = subjects.iter().filter(is_moving).map(id).collect();
+        let mut sweep = match self.tmux.sweep(server, &moving) {
+            // They are gone with their server.
+            Err(TerminalError::NoServer { .. }) => return Ok(Sweep::default()),
+            sweep => sweep?,
+        };
+        // The rest is looked at when it has drawn something since.
+        let has_moved = |subject: &&PaneSubject| {
+            let known = self.panes.values().find(|known| known.subject.address == subject.address);
+            let facts = sweep.panes.get(&subject.address.id);
+            let is_newer = |facts: &PaneFacts, known: &WatchedPane| {
+                facts.active_at.is_none_or(|at| at.plus(2 * Timestamp::SECOND) >= known.captured_at)
+                    || (&facts.title, facts.is_dead) != (&known.look.facts.title, known.look.facts.is_dead)
+            };
+            !sweep.screens.contains_key(&subject.address.id)
+                && facts.zip(known).is_some_and(|(facts, known)| is_newer(facts, known))
+        };
+        let rest: Vec<String> = subjects.iter().filter(has_moved).map(id).collect();
+        if !rest.is_empty() {
+            let more = self.tmux.sweep(server, &rest)?;
+            sweep.screens.extend(more.screens);
+        }
+        Ok(sweep)
+    }
+
+    /// Takes in what was seen of one pane.
+    fn take_in(
+        &mut self,
+        key: String,
+        place: PanePlace,
+        subject: PaneSubject,
+        facts: Option<&PaneFacts>,
+        screen: Option<&String>,
+        now: Timestamp,
+    ) -> Option<Seen> {
+        let signature = self.signature(subject.cli());
+        let transition = match (self.panes.get_mut(&key), facts) {
+            (Some(known), None) => {
+                known.subject = subject;
+                known.watched.vanish(now)
+            }
+            (Some(known), Some(facts)) => {
+                let held = known.watched.held(now);
+                if let Some(screen) = screen {
+                    known.captured_at = now;
+                    known.look =
+                        PaneLook::new(self::facts_of(facts, &subject), screen.clone(), &signature, held);
+                }
+                known.subject = subject;
+                known.watched.observe(&known.look, known.subject.heard.as_ref(), now)
+            }
+            (None, _) => {
+                let gone = PaneFacts { is_dead: true, ..PaneFacts::default() };
+                let facts = facts.map_or(gone, |facts| self::facts_of(facts, &subject));
+                let screen = screen.cloned().unwrap_or_default();
+                let look = PaneLook::new(facts, screen, &signature, Duration::ZERO);
+                let watched = Watched::new(&look, subject.heard.as_ref(), now);
+                let first = Transition {
+                    from: PaneState::Unknown,
+                    to: watched.state,
+                    question: look.reading.question.clone(),
+                };
+                let (captured_at, mail) = (now, Mail::default());
+                let pane = WatchedPane {
+                    subject,
+                    place,
+                    look,
+                    watched,
+                    captured_at,
+                    effort: 0,
+                    diagnosis: None,
+                    mail,
+                };
+                self.panes.insert(key.clone(), pane);
+                Some(first)
+            }
+        }?;
+        let pane = self.panes.get(&key)?;
+        let (name, cli) = (pane.subject.name(), pane.subject.cli().to_owned());
+        Some(Seen { key, name, cli, at: now, transition })
+    }
+
+    /// Records a change of state that matters to people.
+    pub(crate) fn note(&mut self, app: &mut App, seen: &Seen) -> Result<bool, CommandError> {
+        let Some(pane) = self.panes.get(&seen.key) else { return Ok(false) };
+        let Some(state) = turn_state(&seen.transition) else { return Ok(false) };
+        let reading = &pane.watched.reading;
+        let about = match state {
+            TurnState::Waiting => reading.question.clone(),
+            TurnState::Limit => reading.resets.clone().or_else(|| reading.lines.first().cloned()),
+            TurnState::Error => reading.lines.first().cloned(),
+            TurnState::Exited | TurnState::Dead => reading.resume.clone(),
+            TurnState::Finished | TurnState::Stalled | TurnState::Unconfirmed | TurnState::Working => None,
+        };
+        let about = about.map(|about| redacted(&about));
+        let (place, name, cli) = (pane.place.clone(), AgentName::from(seen.name.clone()), seen.cli.clone());
+        let is_news =
+            app.note_turn(&PaneTurn { place: place.clone(), name: name.clone(), cli, state, about })?;
+        if is_news && state == TurnState::Finished {
+            // What cannot be kept is asked of git later.
+            let _ = gather_review(app, pane, &name);
+        }
+        if state.is_over() && pane.subject.opener().is_none() {
+            // A pane that we did not open is the person's, and goes on without an agent.
+            app.note_closed(&place, &name, Actor::Consort)?;
+        }
+        Ok(is_news)
+    }
+
+    /// Says how all panes stand.
+    pub(crate) fn say(&mut self, app: &App) {
+        let now = self.now();
+        let glances = Glances { at: now, panes: self.panes.values().map(|pane| glance(pane, now)).collect() };
+        if glances.panes != self.said.panes || now.since(self.said.at) >= SAY_AGAIN {
+            app.publish_glances(&glances);
+            self.said = glances;
+        }
+    }
+}
+
+fn glance(pane: &WatchedPane, now: Timestamp) -> PaneGlance {
+    let WatchedPane { subject, watched, look, .. } = pane;
+    let has_menu = watched.state.has_menu();
+    let reading = &watched.reading;
+    let is_idle = matches!(watched.state, PaneState::Ready | PaneState::Finished | PaneState::Suggestion);
+    let was_there = look.facts.last_key_at.is_some_and(|at| now.since(at) < AWAY);
+    PaneGlance {
+        name: subject.name(),
+        cli: subject.cli().to_owned(),
+        address: subject.address.clone(),
+        state: watched.state.as_str().to_owned(),
+        since: watched.since,
+        question: reading.question.as_deref().filter(|_| has_menu).map(redacted),
+        options: reading.options.iter().filter(|_| has_menu).map(|option| option.label.clone()).collect(),
+        is_stalled: watched.stall == Stall::Confirmed,
+        is_away: is_idle && !was_there && subject.opener().is_none(),
+        typed: pane.mail.outcome.lock().ok().and_then(|outcome| outcome.as_ref().map(Delivery::told)),
+        history: watched.history.iter().map(|(at, state)| (*at, state.as_str().to_owned())).collect(),
+    }
+}
+
+/// The facts of a pane as far as they say anything of the agent: whose process lives is not
+/// over because a shell has started it.
+fn facts_of(facts: &PaneFacts, subject: &PaneSubject) -> PaneFacts {
+    let lives = subject.agent.is_some() && consort_core::monitor::is_shell(&facts.command);
+    let command = if lives { subject.cli().to_owned() } else { facts.command.clone() };
+    PaneFacts { command, ..facts.clone() }
+}
+
+/// The life of a pane: as it was recorded, else as it is found.
+fn place(app: &App, subject: &PaneSubject, facts: Option<&PaneFacts>) -> PanePlace {
+    let recorded = subject.record.as_ref().and_then(|record| record.place().cloned());
+    recorded.unwrap_or_else(|| app.pane_place(&subject.address, facts.map_or(0, |facts| facts.pid)))
+}
+
+/// Keeps what a reviewer needs of an agent that has finished, where that was asked for.
+fn gather_review(app: &mut App, pane: &WatchedPane, name: &AgentName) -> Result<(), CommandError> {
+    let record = pane.subject.record.as_ref();
+    let Some((number, opened)) = record.and_then(|record| record.number.zip(record.opened.as_ref())) else {
+        return Ok(());
+    };
+    if let Some(base) = opened.base.as_ref().filter(|_| opened.is_reviewed) {
+        let diff = redacted(&consort_host::diff_since(&opened.cwd, base).unwrap_or_default());
+        let material = ReviewMaterial { name: name.to_string(), prompt: opened.prompt.clone(), diff };
+        app.keep_review(number, &material)?;
+    }
+    Ok(())
+}
+
+/// What a change of state is recorded as. Rest is an end only after work.
+fn turn_state(transition: &Transition) -> Option<TurnState> {
+    let state = TurnState::of(transition.to)?;
+    let is_after_work =
+        !matches!(transition.from, PaneState::Ready | PaneState::Starting | PaneState::Suggestion);
+    (state != TurnState::Finished || is_after_work).then_some(state)
+}

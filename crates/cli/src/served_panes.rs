@@ -1,0 +1,157 @@
+//! What the MCP server does with panes for an agent that is a parent.
+
+use std::path::Path;
+use std::time::Duration;
+
+use consort_core::App;
+use consort_core::call_context::OpenWish;
+use consort_core::call_context::PaneAnswer;
+use consort_core::call_context::PaneProblem;
+use consort_core::explain::Kind;
+use consort_core::monitor::Chosen;
+use consort_core::monitor::Difference;
+use consort_core::monitor::Pace;
+use consort_core::monitor::PaneLook;
+use consort_core::monitor::PaneReading;
+use consort_core::monitor::PaneState;
+use consort_core::monitor::PaneViewer as _;
+use consort_core::monitor::choose;
+use consort_core::monitor::next_interval;
+use consort_core::presence::CallerFacts;
+use consort_core::text;
+use consort_host::Tmux;
+use serde_json::json;
+
+use crate::commands::open;
+use crate::commands::pane::close_pane;
+use crate::error::CommandError;
+use crate::panes;
+use crate::panes::redact::redacted;
+use crate::world::World;
+
+/// How often is looked.
+const TICK: Duration = Duration::from_secs(1);
+
+fn world(cwd: &Path) -> Result<World, PaneProblem> {
+    let world = World::new(Vec::new()).map_err(problem)?;
+    Ok(World { cwd: cwd.to_owned(), ..world })
+}
+
+/// A failure as this door tells it.
+fn problem(error: CommandError) -> PaneProblem {
+    let (kind, hints) = match &error {
+        CommandError::Explained { kind, hints, .. } => (*kind, hints.clone()),
+        CommandError::Usage { hints, .. } => (Kind::User, hints.clone()),
+        CommandError::TimedOut(_) | CommandError::Told | CommandError::Pipe => (Kind::Internal, Vec::new()),
+    };
+    PaneProblem { kind, message: error.in_a_line(), hints }
+}
+
+pub(crate) fn open(caller: &CallerFacts, cwd: &Path, wish: &OpenWish) -> Result<PaneAnswer, PaneProblem> {
+    let world = world(cwd)?;
+    let (text, data) = open::open_for_agent(&world, caller.clone(), wish).map_err(problem)?;
+    let text = format!(
+        "{text}\nYou hear by message when it waits, finishes or ends. Leave its files alone until then."
+    );
+    Ok(PaneAnswer { text, data })
+}
+
+pub(crate) fn screen(
+    app: &mut App,
+    cwd: &Path,
+    name: &str,
+    lines: usize,
+    wait: Option<Duration>,
+) -> Result<PaneAnswer, PaneProblem> {
+    let world = world(cwd)?;
+    let tmux = Tmux::new(&world.paths.data);
+    let subject = app.find_pane(name).map_err(|error| problem(error.into()))?;
+    let first = panes::look(&world, &tmux, &subject).map_err(problem)?;
+    let state = |look: &Option<PaneLook>| look.as_ref().map_or(PaneState::Dead, |look| look.reading.state);
+    let (mut look, mut waited) = (first.clone(), Duration::ZERO);
+    while state(&look) == state(&first)
+        && wait.is_some_and(|longest| waited < longest)
+        && !state(&look).has_menu()
+    {
+        tmux.pause(TICK);
+        waited += TICK;
+        look = panes::look(&world, &tmux, &subject).map_err(problem)?;
+    }
+    let shown = tmux.history(&subject.address, lines).unwrap_or_default();
+    let reading = look.map(|look| look.reading);
+    let doing = subject.heard.as_ref().and_then(|heard| heard.doing.clone()).unwrap_or_default();
+    let state = reading.as_ref().map_or(PaneState::Dead, |reading| reading.state);
+    let pace = Pace::of(state, &doing, Duration::MAX);
+    let options = |reading: &PaneReading| -> Vec<String> {
+        reading.options.iter().map(|option| option.label.clone()).collect()
+    };
+    let data = json!({
+        "name": subject.name(), "cli": subject.cli(), "state": state.as_str(),
+        "question": reading.as_ref().and_then(|reading| reading.question.as_deref()).map(redacted),
+        "options": reading.as_ref().map(options),
+        // Nobody is to spend turns on looking.
+        "look_again_s": next_interval(pace, pace.interval().0, Difference::Some).as_secs(),
+    });
+    Ok(PaneAnswer { text: redacted(&shown), data })
+}
+
+pub(crate) fn answer(
+    app: &mut App,
+    caller: &CallerFacts,
+    cwd: &Path,
+    name: &str,
+    option: &str,
+) -> Result<PaneAnswer, PaneProblem> {
+    let refuse = |message: String, hint: &str| PaneProblem {
+        kind: Kind::Conflict,
+        message,
+        hints: vec![hint.to_owned()],
+    };
+    let world = world(cwd)?;
+    let tmux = Tmux::new(&world.paths.data);
+    let subject = app.find_pane(name).map_err(|error| problem(error.into()))?;
+    app.may_use_pane(caller, &subject).map_err(|error| problem(error.into()))?;
+    let look = panes::look(&world, &tmux, &subject).map_err(problem)?;
+    let name = subject.name();
+    let reading = match look.map(|look| look.reading) {
+        Some(reading) if reading.state == PaneState::Question => reading,
+        Some(reading) if reading.state.has_menu() => {
+            return Err(refuse(
+                format!("{name} does not ask a question of yours to answer"),
+                "it is your user's: tell them with `send` to `@me`",
+            ));
+        }
+        _ => return Err(refuse(format!("{name} asks nothing"), "`screen` shows what it does")),
+    };
+    let Some(label) = reading.meant_option(option) else {
+        let labels: Vec<String> = reading.options.iter().map(|option| option.label.clone()).collect();
+        return Err(refuse(
+            format!("{name} has no such option"),
+            &format!("one of: {}", text::first_few(labels, 9)),
+        ));
+    };
+    let signature = panes::signature_of(&world, subject.cli()).map_err(problem)?;
+    let chosen = choose(&tmux, &subject.address, &signature, &reading, &label)
+        .map_err(|error| problem(error.into()))?;
+    match chosen {
+        Chosen::Done => Ok(PaneAnswer {
+            text: format!("Answered {name}: {}", text::foreign(&label, 100)),
+            data: json!({ "name": name, "answered": label }),
+        }),
+        Chosen::NotAsked => {
+            Err(refuse(format!("{name} was already answered"), "`screen` shows what it does"))
+        }
+        Chosen::NoSuchEntry | Chosen::StillAsked => {
+            Err(refuse(format!("{name} did not take the answer"), "`screen` shows what it asks"))
+        }
+    }
+}
+
+pub(crate) fn close(caller: &CallerFacts, cwd: &Path, name: &str) -> Result<PaneAnswer, PaneProblem> {
+    let world = world(cwd)?;
+    let mut opened = world.open().map_err(problem)?;
+    let subject = opened.app.find_pane(name).map_err(|error| problem(error.into()))?;
+    let actor = opened.app.may_use_pane(caller, &subject).map_err(|error| problem(error.into()))?;
+    let data = close_pane(&world, &mut opened, &subject, actor, true).map_err(problem)?;
+    Ok(PaneAnswer { text: format!("Closed: {}", subject.name()), data })
+}

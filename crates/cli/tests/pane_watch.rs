@@ -1,0 +1,174 @@
+//! The watcher: what becomes of panes is told, noted and seen by all, and the role of who
+//! watches moves on.
+
+#![expect(clippy::unwrap_used, reason = "a helper that cannot go on should stop the test")]
+
+use std::io::BufRead as _;
+use std::io::BufReader;
+use std::process::Child;
+use std::process::Stdio;
+use std::sync::mpsc::Receiver;
+use std::time::Duration;
+use std::time::Instant;
+
+use consort_testkit::PaneWorld;
+use consort_testkit::rounds;
+use consort_testkit::until;
+use serde_json::Value;
+
+/// `consort pane watch --json`; it ends with its owner.
+struct Watch {
+    child: Child,
+    lines: Receiver<Value>,
+}
+
+impl Watch {
+    fn start(world: &PaneWorld) -> Self {
+        let mut command = world.command(&["pane", "watch", "--json"]);
+        let mut child = command.stdout(Stdio::piped()).stderr(Stdio::inherit()).spawn().unwrap();
+        let stdout = BufReader::new(child.stdout.take().unwrap());
+        let (sender, lines) = std::sync::mpsc::channel();
+        std::thread::spawn(move || {
+            for line in stdout.lines().map_while(Result::ok) {
+                let _ = sender.send(serde_json::from_str(&line).unwrap());
+            }
+        });
+        Self { child, lines }
+    }
+
+    /// Waits until it tells that state.
+    fn tells(&self, state: &str) -> Value {
+        loop {
+            let told =
+                self.lines.recv_timeout(Duration::from_secs(20)).unwrap_or_else(|_| panic!("never: {state}"));
+            if told["transition"]["to"] == state {
+                return told["transition"].clone();
+            }
+        }
+    }
+
+    fn kill(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+impl Drop for Watch {
+    fn drop(&mut self) {
+        self.kill();
+    }
+}
+
+fn status(world: &PaneWorld) -> Value {
+    let who: Value = serde_json::from_str(&world.run(&["who", "--json"]).stdout).unwrap();
+    who["items"][0].clone()
+}
+
+#[test]
+fn what_becomes_of_a_pane_is_told_noted_and_seen() {
+    let world = PaneWorld::new(env!("CARGO_BIN_EXE_consort"), &[("FAKE_HOOKS", "1")]);
+    assert_eq!(world.run(&["open", "claude", "--name", "Falcon"]).code, 0);
+    let watch = Watch::start(&world);
+    watch.tells("ready");
+    let pane = world.panes()[0]["pane"].as_str().unwrap().to_owned();
+    let submit = |text: &str| {
+        world.tmux(&["send-keys", "-t", &pane, "-l", text]);
+        world.tmux(&["send-keys", "-t", &pane, "Enter"]);
+        Instant::now()
+    };
+    let since = submit("please ask for permission");
+    let told = watch.tells("permission");
+    let took = since.elapsed();
+    assert_eq!(told["question"], "Do you want to proceed?", "{told}");
+    // It looks once a second.
+    assert!(took < Duration::from_secs(5), "{took:?}");
+    let seen = until("its status", || status(&world), |seen| seen["pane"]["state"] == "permission");
+    assert_eq!((&seen["status"], &seen["name"]), (&"waiting".into(), &"Falcon".into()), "{seen}");
+
+    let explained = world.run(&["pane", "explain", "Falcon"]).stdout;
+    for told in [
+        "permission, by the rule \"permission\"",
+        "  > Yes\n",
+        "Its hooks say: waiting",
+        "Watched: permission since",
+        "  before: ready",
+    ] {
+        assert!(explained.contains(told), "{told} in {explained}");
+    }
+    world.tmux(&["send-keys", "-t", &pane, "Enter"]);
+    watch.tells("working");
+    watch.tells("finished");
+    submit("limit");
+    assert_eq!(watch.tells("limit")["name"], "Falcon");
+    submit("crash");
+    watch.tells("dead");
+    let journal = world.run(&["journal", "tail"]).stdout;
+    let noted: Vec<&str> = journal.lines().filter_map(|line| line.split("Falcon is ").nth(1)).collect();
+    assert_eq!(
+        noted,
+        ["waiting: Do you want to proceed?", "working", "finished", "limit: 7pm (UTC)", "dead"],
+        "{journal}"
+    );
+}
+
+/// The screen overrides hooks for what has none: an interrupt.
+#[test]
+fn an_interrupted_turn_is_seen() {
+    let world = PaneWorld::new(env!("CARGO_BIN_EXE_consort"), &[("FAKE_HOOKS", "1"), ("FAKE_HANG", "1")]);
+    assert_eq!(world.run(&["open", "claude", "--name", "Falcon", "--prompt", "think"]).code, 0);
+    let watch = Watch::start(&world);
+    watch.tells("working");
+    let pane = world.panes()[0]["pane"].as_str().unwrap().to_owned();
+    world.tmux(&["send-keys", "-t", &pane, "Escape"]);
+    watch.tells("ready");
+    until("idleness", || status(&world), |seen| seen["status"] != "working");
+}
+
+#[test]
+fn the_role_moves_on_when_its_holder_is_killed() {
+    let world = PaneWorld::new(env!("CARGO_BIN_EXE_consort"), &[("FAKE_WORK", "0.2")]);
+    assert_eq!(world.run(&["open", "claude", "--name", "Falcon"]).code, 0);
+    let pane = world.panes()[0]["pane"].as_str().unwrap().to_owned();
+    let mut watches: Vec<Watch> = (0..2).map(|_| Watch::start(&world)).collect();
+    let holder = || -> Option<u32> {
+        let text = std::fs::read_to_string(world.data().join("watcher.lock")).ok()?;
+        text.split_whitespace().next()?.parse().ok()
+    };
+    for round in 0..rounds(5, 100) {
+        let live = |watches: &[Watch]| watches.iter().map(|watch| watch.child.id()).collect::<Vec<_>>();
+        let ids = live(&watches);
+        let held = until("a holder", holder, |held| held.is_some_and(|held| ids.contains(&held))).unwrap();
+        let at = watches.iter().position(|watch| watch.child.id() == held).unwrap();
+        watches.remove(at).kill();
+        // A state that lasts is noted by whoever comes next.
+        let (text, state) = [("limit", "limit"), ("error", "error")][round % 2];
+        world.tmux(&["send-keys", "-t", &pane, "-l", text]);
+        world.tmux(&["send-keys", "-t", &pane, "Enter"]);
+        watches.push(Watch::start(&world));
+        watches[0].tells(state);
+    }
+    let journal = world.run(&["journal", "tail", "-n", "500"]).stdout;
+    let noted =
+        journal.lines().filter(|line| line.contains("Falcon is limit") || line.contains("Falcon is error"));
+    assert_eq!(noted.count(), rounds(5, 100), "{journal}");
+}
+
+/// What a reviewer needs is kept once an agent has finished, where that was asked for.
+#[test]
+fn what_is_to_be_reviewed_is_kept() {
+    let world = PaneWorld::new(env!("CARGO_BIN_EXE_consort"), &[("FAKE_WORK", "2")]);
+    std::fs::write(world.project().join("a.txt"), "one\n").unwrap();
+    world.world.git(&["add", "a.txt"]);
+    world.world.git(&["commit", "-q", "-m", "a"]);
+    let opened = world.run(&["open", "claude", "--name", "Falcon", "--review", "--prompt", "say two"]);
+    assert_eq!(opened.code, 0, "{opened}");
+    std::fs::write(world.project().join("a.txt"), "two\n").unwrap();
+    let watch = Watch::start(&world);
+    watch.tells("finished");
+    let kept = || -> String {
+        let dir = std::fs::read_dir(world.data().join("kept")).into_iter().flatten().flatten();
+        dir.filter_map(|entry| std::fs::read_to_string(entry.path()).ok()).collect()
+    };
+    let material = until("the material", kept, |kept| kept.contains("review") || kept.contains("+two"));
+    assert!(material.contains("say two") && material.contains("-one"), "{material}");
+}

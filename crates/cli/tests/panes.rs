@@ -1,0 +1,159 @@
+//! Agents in panes, with a CLI that needs no model: opened, seen, shown and closed.
+
+use consort_testkit::PaneWorld;
+use consort_testkit::until;
+use serde_json::Value;
+
+#[test]
+fn an_agent_is_opened_and_seen_and_closed() {
+    let world = PaneWorld::new(env!("CARGO_BIN_EXE_consort"), &[]);
+    let opened = world.run(&["open", "claude", "--name", "Falcon"]);
+    assert_eq!(opened.code, 0, "{opened}");
+    assert!(opened.stdout.starts_with("Falcon (pane 1) is ready in $WORLD/shop"), "{opened}");
+
+    let panes = world.panes();
+    assert_eq!(panes.len(), 1, "{panes:?}");
+    let pane = &panes[0];
+    assert_eq!(
+        (&pane["name"], &pane["state"], &pane["number"]),
+        (&"Falcon".into(), &"ready".into(), &1.into())
+    );
+    assert_eq!(pane["opened_by"], "person");
+    let screen = world.run(&["pane", "screen", "falcon", "-n", "5"]);
+    assert!(screen.stdout.contains("? for shortcuts") && screen.stdout.lines().count() <= 5, "{screen}");
+
+    let closed = world.run(&["pane", "close", "Falcon"]);
+    assert_eq!(closed.code, 0, "{closed}");
+    assert!(closed.stdout.starts_with("Closed: Falcon\n"), "{closed}");
+    assert!(closed.stdout.contains("Resume it: claude --resume 0b1c2d3e"), "{closed}");
+    assert!(world.panes().is_empty());
+    let journal = world.run(&["journal", "tail"]).stdout;
+    for told in ["Falcon (claude) opened in pane #1", "the pane of Falcon is closed"] {
+        assert!(journal.contains(told), "{journal}");
+    }
+    let again = world.run(&["pane", "close", "Falcon"]);
+    assert_eq!(again.code, 1, "{again}");
+}
+
+#[test]
+fn a_prompt_is_seen_to_arrive_and_its_environment_is_its_own() {
+    let world = PaneWorld::new(env!("CARGO_BIN_EXE_consort"), &[("FAKE_WORK", "3"), ("SECRET_KEY", "kept")]);
+    let prompt = "fix the tests\nand the docs; $(rm -rf /) 'quoted'";
+    let opened = world.run(&["open", "claude", "--name", "Falcon", "--prompt", prompt, "--json"]);
+    let json: Value = serde_json::from_str(&opened.stdout).unwrap();
+    assert_eq!((opened.code, &json["pane"]["started"]), (0, &"prompted".into()), "{opened}");
+    assert_eq!(world.cli.noted(), [format!("submitted: {}", prompt.replace('\n', "\\n"))]);
+    until("the end of its work", || world.panes(), |panes| panes[0]["state"] == "finished");
+    // Nothing of it was ever an argument of a command, and what was written is gone.
+    assert_eq!(std::fs::read_dir(world.data().join("launch")).unwrap().count(), 0);
+    let environment = world.environment_of_pane(&world.panes()[0]);
+    assert!(
+        environment.contains("SECRET_KEY=kept") && environment.contains("CONSORT_NAME=Falcon"),
+        "{environment}"
+    );
+}
+
+/// What an agent CLI sets for what it starts says which session is above; another session
+/// must not believe that.
+#[test]
+fn markers_of_the_openers_own_session_are_stripped() {
+    let world = PaneWorld::new(
+        env!("CARGO_BIN_EXE_consort"),
+        &[("CLAUDE_CODE_MESSAGING_SOCKET", "/s"), ("CLAUDE_PID", "77"), ("AGENT", "1")],
+    );
+    assert_eq!(world.run(&["open", "claude"]).code, 0);
+    let environment = world.environment_of_pane(&world.panes()[0]);
+    for marker in ["CLAUDE_CODE_MESSAGING_SOCKET", "CLAUDE_PID", "AGENT="] {
+        assert!(!environment.contains(marker), "{marker} in {environment}");
+    }
+}
+
+#[test]
+fn a_trust_dialog_is_shown_and_answered_only_by_who_says_so() {
+    let world = PaneWorld::new(env!("CARGO_BIN_EXE_consort"), &[("FAKE_TRUST", "1")]);
+    let asked = world.run(&["open", "claude", "--name", "Falcon", "--prompt", "do it"]);
+    assert_eq!(asked.code, 1, "{asked}");
+    assert!(asked.stdout.contains("Falcon (pane 1) waits for you: Quick safety check"), "{asked}");
+    assert_eq!(world.cli.noted(), [""; 0], "nobody pressed Enter");
+    assert!(world.run(&["journal", "tail"]).stdout.contains("Falcon is waiting: Quick safety check"));
+
+    let trusted = world.run(&["open", "claude", "--name", "Raven", "--trust", "--prompt", "do it"]);
+    assert_eq!(trusted.code, 0, "{trusted}");
+    assert_eq!(world.cli.noted(), ["answered: Yes, I trust this folder", "submitted: do it"]);
+}
+
+#[test]
+fn one_that_ends_is_reported_with_its_last_lines() {
+    let world = PaneWorld::new(env!("CARGO_BIN_EXE_consort"), &[]);
+    let ended = world.run(&["open", "claude", "--name", "Falcon", "--prompt", "crash"]);
+    assert!(ended.stdout.contains("Falcon (pane 1) has ended"), "{ended}");
+    let pane = world.panes().remove(0);
+    assert_eq!((ended.code, &pane["state"]), (1, &"dead".into()), "{pane}");
+    assert!(world.run(&["journal", "tail"]).stdout.contains("Falcon is dead"));
+    std::fs::write(world.project().join("half.txt"), "half done").unwrap();
+    let closed = world.run(&["pane", "close", "--all"]);
+    assert!(closed.stdout.contains("Closed: Falcon"), "{closed}");
+    assert!(closed.stdout.contains("It left uncommitted: half.txt"), "{closed}");
+}
+
+#[test]
+fn several_are_opened_at_once_each_in_a_worktree_of_its_own() {
+    let world = PaneWorld::new(env!("CARGO_BIN_EXE_consort"), &[]);
+    let opened = world.run(&["open", "2", "claude", "--name", "Heron", "--worktree"]);
+    assert_eq!(opened.code, 0, "{opened}");
+    let places: Vec<Value> = world.panes().iter().map(|pane| pane["cwd"].clone()).collect();
+    let names: Vec<String> =
+        places.iter().map(|place| place.as_str().unwrap().rsplit('/').next().unwrap().into()).collect();
+    assert_eq!(names, ["shop-heron", "shop-heron2"]);
+    let wrong = world.run(&["open", "0", "claude"]);
+    assert_eq!(wrong.code, 2, "{wrong}");
+    assert_eq!(world.run(&["open", "emacs"]).code, 2);
+    assert_eq!(world.run(&["open", "codex"]).code, 1, "it is not on PATH");
+}
+
+#[test]
+fn what_looks_like_a_secret_is_not_shown() {
+    let world = PaneWorld::new(env!("CARGO_BIN_EXE_consort"), &[]);
+    let key = format!("AKIA{}", "A1B2C3D4E5F6G7H8");
+    assert_eq!(
+        world.run(&["open", "claude", "--name", "Falcon", "--prompt", &format!("use {key} now")]).code,
+        0
+    );
+    let screen = world.run(&["pane", "screen", "Falcon"]);
+    assert!(screen.stdout.contains("use [redacted] now") && !screen.stdout.contains(&key), "{screen}");
+}
+
+/// What is opened may do no more than its opener.
+#[test]
+fn an_agent_opens_nothing_looser_than_itself_and_closes_only_its_own() {
+    let world = PaneWorld::new(env!("CARGO_BIN_EXE_consort"), &[]);
+    assert_eq!(world.run(&["open", "claude", "--name", "Falcon"]).code, 0);
+    assert_eq!(
+        world
+            .run(&[
+                "agent",
+                "join",
+                "--pid",
+                "$OTHER",
+                "--kind",
+                "claude",
+                "--session",
+                "s1",
+                "--name",
+                "Raven"
+            ])
+            .code,
+        0
+    );
+    for loose in [&["--permissions", "full"][..], &["--trust"], &["--", "--dangerously-skip-permissions"]] {
+        let refused = world.run_as_agent(&[&["open", "claude"], loose].concat());
+        assert_eq!(refused.code, 4, "{loose:?}: {refused}");
+    }
+    let refused = world.run_as_agent(&["pane", "close", "Falcon"]);
+    assert_eq!(refused.code, 4, "{refused}");
+    let opened = world.run_as_agent(&["open", "claude", "--name", "Wren", "--permissions", "plan"]);
+    assert_eq!(opened.code, 0, "{opened}");
+    assert_eq!(world.run_as_agent(&["pane", "close", "--all"]).code, 0);
+    let left: Vec<Value> = world.panes().iter().map(|pane| pane["name"].clone()).collect();
+    assert_eq!(left, ["Falcon"]);
+}

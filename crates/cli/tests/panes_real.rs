@@ -1,0 +1,88 @@
+//! Agents in panes: the real CLIs, with a scripted model.
+
+#![expect(clippy::unwrap_used, reason = "a helper that cannot go on should stop the test")]
+
+use consort_testkit::Claude;
+use consort_testkit::PaneWorld;
+use consort_testkit::RealAgent;
+use consort_testkit::Sealed;
+use consort_testkit::Step;
+use consort_testkit::StubModel;
+use consort_testkit::until;
+use serde_json::Value;
+
+/// A world in which commands find the real CLI and lead it to the model.
+fn world_of(agent: RealAgent, model: &StubModel) -> PaneWorld {
+    let world = Sealed::new(env!("CARGO_BIN_EXE_consort"));
+    world.git_init();
+    agent.settle(&world, model);
+    let command = agent.command(&world, model);
+    let text = |text: &std::ffi::OsStr| text.to_str().unwrap().to_owned();
+    let environment = command.get_envs().filter_map(|(name, value)| Some((text(name), text(value?))));
+    let environment = environment.collect();
+    PaneWorld::around(world, environment)
+}
+
+fn claude_world(model: &StubModel) -> PaneWorld {
+    let world = Sealed::new(env!("CARGO_BIN_EXE_consort"));
+    world.git_init();
+    let (_, environment) = Claude::installed().interactive(&world, model);
+    PaneWorld::around(world, environment)
+}
+
+/// Opened with a prompt, it works, answers and is done; hooks tell of it, and it ends well.
+fn a_prompt_goes_through(world: &PaneWorld, cli: &str, model: &StubModel) {
+    let opened = world.run(&[
+        "open",
+        cli,
+        "--name",
+        "Falcon",
+        "--trust",
+        "--prompt",
+        "please say something",
+        "--json",
+    ]);
+    let screen = || world.run(&["pane", "screen", "Falcon"]).stdout;
+    let json: Value = serde_json::from_str(&opened.stdout).unwrap_or_else(|_| panic!("{opened}"));
+    if json["pane"]["started"] == "waiting" && screen().contains("1. Try new model") {
+        // Which model is meant is the person's to say.
+        assert_eq!(opened.code, 1);
+        world.tmux(&["send-keys", "-t", json["pane"]["pane"].as_str().unwrap(), "Down"]);
+        until("the other entry", screen, |screen| screen.contains("› 2. Use existing"));
+        world.tmux(&["send-keys", "-t", json["pane"]["pane"].as_str().unwrap(), "Enter"]);
+    } else {
+        assert_eq!(json["pane"]["started"], "prompted", "{opened}\n{}", screen());
+    }
+    until("a turn", || model.turns().len(), |turns| *turns == 1);
+    let panes = until("its end", || world.panes(), |panes| panes[0]["state"] == "finished");
+    assert_eq!((&panes[0]["name"], panes.len()), (&"Falcon".into(), 1), "{panes:?}");
+    assert!(panes[0]["session"].is_string(), "its hooks have told of it: {panes:?}");
+    let closed = world.run(&["pane", "close", "Falcon", "--json"]);
+    let json: Value = serde_json::from_str(&closed.stdout).unwrap_or_else(|_| panic!("{closed}"));
+    assert_eq!(json["items"][0]["left"], Value::Array(Vec::new()), "{closed}");
+    assert!(world.panes().is_empty());
+}
+
+#[test]
+fn claude() {
+    let model = StubModel::start([Step::say("Something.")]);
+    a_prompt_goes_through(&claude_world(&model), "claude", &model);
+}
+
+#[test]
+fn the_others() {
+    let mut failed = Vec::new();
+    for agent in RealAgent::ALL {
+        if agent.is_out_of_reach() {
+            continue;
+        }
+        let went = std::panic::catch_unwind(|| {
+            let model = StubModel::start([Step::say("Something.")]);
+            a_prompt_goes_through(&world_of(agent, &model), agent.kind(), &model);
+        });
+        if went.is_err() {
+            failed.push(agent.kind());
+        }
+    }
+    assert_eq!(failed, [""; 0]);
+}

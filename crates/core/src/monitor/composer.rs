@@ -1,0 +1,99 @@
+//! What stands in a composer: nothing, our text, or anything else. Pure.
+
+use super::capture::Row;
+use super::signature::ComposerShape;
+use super::signature::Signature;
+
+/// A text of so many lines may be shown only in part.
+const LONG: usize = 5;
+
+/// What CLIs show in the place of a long paste.
+const PASTED: [&str; 4] = ["[Pasted ", "[pasted ", "[paste ", "[Paste "];
+
+/// What is typed into a composer, without placeholders and suggestions.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Composer {
+    text: String,
+    lines: usize,
+}
+
+/// What a composer holds, as seen by who wants to type.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Holds {
+    Nothing,
+    /// Exactly the text that is meant, or what stands for it.
+    Ours,
+    Other,
+}
+
+impl Composer {
+    /// The composer that these rows end with, if there is one.
+    pub(super) fn find(rows: &[Row], signature: &Signature) -> Option<Self> {
+        let inside = match signature.composer? {
+            ComposerShape::Rules => between_rules(rows)?,
+            ComposerShape::Box => in_box(rows)?,
+            ComposerShape::Prompt => after_prompt(rows, signature)?,
+        };
+        let mut typed: Vec<&str> = inside.iter().map(|row| row.bright.trim()).collect();
+        if let Some(first) = typed.first_mut() {
+            let bare = signature.prompt.iter().find_map(|prompt| first.strip_prefix(prompt.as_str()));
+            *first = bare.unwrap_or(first).trim_start();
+        }
+        typed.retain(|line| !line.is_empty());
+        let is_placeholder = |line: &&str| signature.placeholders.iter().any(|known| line.contains(known));
+        if typed.len() == 1 && typed.iter().all(is_placeholder) {
+            typed.clear();
+        }
+        Some(Self { lines: typed.len(), text: typed.join("\n") })
+    }
+
+    /// What it holds, for who wants to type `text`.
+    pub fn holds(&self, text: &str) -> Holds {
+        // A composer breaks lines where it likes.
+        let bare = |text: &str| text.chars().filter(|c| !c.is_whitespace()).collect::<String>();
+        let (held, ours) = (bare(&self.text), bare(text));
+        if held.is_empty() {
+            Holds::Nothing
+        } else if held == ours || self.is_mark() || (self.lines >= LONG && ours.contains(&held)) {
+            Holds::Ours
+        } else {
+            Holds::Other
+        }
+    }
+
+    /// Whether nothing is typed.
+    pub fn is_empty(&self) -> bool {
+        self.text.trim().is_empty()
+    }
+
+    /// Whether all that it shows is one mark that stands for a paste.
+    fn is_mark(&self) -> bool {
+        let text = self.text.trim();
+        let is_one = text.matches('[').count() == 1 && text.ends_with(']');
+        is_one && PASTED.iter().any(|mark| text.starts_with(mark))
+    }
+}
+
+/// Between the last two rules.
+fn between_rules(rows: &[Row]) -> Option<&[Row]> {
+    let end = rows.iter().rposition(|row| row.is_rule)?;
+    let start = rows[..end].iter().rposition(|row| row.is_rule)?;
+    Some(&rows[start + 1..end])
+}
+
+/// Beside the last bar, without the line that names the model.
+fn in_box(rows: &[Row]) -> Option<&[Row]> {
+    let end = rows.iter().rposition(|row| row.has_bar)?;
+    let start = rows[..end].iter().rposition(|row| !row.has_bar).map_or(0, |at| at + 1);
+    let inside = &rows[start..=end];
+    let last = inside.iter().rposition(|row| !row.text.is_empty())?;
+    Some(&inside[..last])
+}
+
+/// From the last prompt to the next empty line.
+fn after_prompt<'a>(rows: &'a [Row], signature: &Signature) -> Option<&'a [Row]> {
+    let is_prompt = |row: &Row| signature.prompt.iter().any(|prompt| row.text.starts_with(prompt.as_str()));
+    let start = rows.iter().rposition(is_prompt)?;
+    let length = rows[start..].iter().take_while(|row| !row.text.is_empty()).count();
+    Some(&rows[start..start + length])
+}

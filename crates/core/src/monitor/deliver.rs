@@ -1,0 +1,259 @@
+//! Types a text into a composer and submits it, looking before and after each step.
+//!
+//! tmux has no way to compare and act in one step, so a race of milliseconds stays; what
+//! can be seen is looked at. **Enter is never pressed on a composer that holds anything but
+//! our text, nor while a dialog is up; and nothing counts as delivered that was not seen to
+//! leave the composer.**
+
+use std::time::Duration;
+
+use serde::Serialize;
+
+use super::Holds;
+use super::Key;
+use super::PaneAddress;
+use super::PaneFacts;
+use super::PaneLook;
+use super::PaneState;
+use super::PaneWriter;
+use super::Signature;
+use super::TerminalError;
+use crate::Timestamp;
+
+/// How long a pane must have been ready.
+const READY: Duration = Duration::from_secs(1);
+
+/// How long nobody must have pressed a key. Clients tell to the second, so one more.
+const QUIET: i64 = 4 * Timestamp::SECOND;
+
+/// What may pass between the last look and the paste.
+const MOMENT: i64 = 20;
+
+/// How often the text is pasted, and Enter pressed.
+const TRIES: u32 = 3;
+
+/// How often is looked for the text, and how long between looks.
+const LOOKS: u32 = 50;
+const BEAT: Duration = Duration::from_millis(100);
+
+/// What came of typing.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Delivery {
+    /// It was seen to leave the composer, or to set the agent to work.
+    Delivered,
+    /// It was not submitted.
+    Refused(Refusal),
+    /// Enter was pressed, and what came of it was not seen.
+    Unknown,
+}
+
+impl Delivery {
+    /// In words, after the name of an agent.
+    pub fn told(&self) -> String {
+        match self {
+            Self::Delivered => "has it".into(),
+            Self::Refused(refusal) => refusal.as_str().into(),
+            Self::Unknown => "may have it: Enter was pressed, and what came of it was not seen".into(),
+        }
+    }
+}
+
+/// Why a text was not submitted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Refusal {
+    /// Nobody knows what its screen means.
+    NotUnderstood,
+    /// Its program has ended.
+    Ended,
+    /// Another program than the agent has the pane.
+    NotTheAgent,
+    /// The person scrolls in it.
+    InMode,
+    /// It works, or something it started does.
+    Busy,
+    /// It asks something.
+    Dialog,
+    /// A key was pressed a moment ago.
+    SomebodyTypes,
+    /// Something is typed and not sent.
+    Draft,
+    /// Somebody has typed into our text, which stands in the composer still.
+    Mixed,
+    /// What was pasted was never shown.
+    NotShown,
+    /// It was shown, and Enter did nothing.
+    NotTaken,
+}
+
+impl Refusal {
+    /// In words, after the name of an agent.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::NotUnderstood => "shows a screen that is not understood",
+            Self::Ended => "has ended",
+            Self::NotTheAgent => "does not have its pane to itself",
+            Self::InMode => "is being scrolled in",
+            Self::Busy => "is busy",
+            Self::Dialog => "asks something",
+            Self::SomebodyTypes => "is being typed to",
+            Self::Draft => "has a draft in its composer",
+            Self::Mixed => "has a composer in which somebody typed at the same time: nothing was sent",
+            Self::NotShown => "did not show what was pasted",
+            Self::NotTaken => "did not take Enter: the text stands in its composer",
+        }
+    }
+
+    /// Whether it is worth another try before long.
+    pub fn passes(self) -> bool {
+        matches!(self, Self::InMode | Self::Busy | Self::Dialog | Self::SomebodyTypes | Self::Draft)
+    }
+}
+
+/// Whether something may be typed, by a look at the pane.
+pub fn may_type(look: &PaneLook, now: Timestamp, is_agent: bool) -> Result<(), Refusal> {
+    let facts = &look.facts;
+    let is_ended = facts.is_dead || matches!(look.reading.state, PaneState::Exited | PaneState::Dead);
+    let is_busy = match look.reading.state {
+        PaneState::Ready | PaneState::Finished | PaneState::Suggestion => false,
+        state if state.has_menu() => return Err(Refusal::Dialog),
+        PaneState::Unknown | PaneState::Starting if !is_ended => return Err(Refusal::NotUnderstood),
+        _ => true,
+    };
+    if is_ended {
+        Err(Refusal::Ended)
+    } else if !is_agent {
+        Err(Refusal::NotTheAgent)
+    } else if is_busy {
+        Err(Refusal::Busy)
+    } else if facts.is_in_mode {
+        Err(Refusal::InMode)
+    } else if facts.last_key_at.is_some_and(|at| now.since(at) < QUIET) {
+        Err(Refusal::SomebodyTypes)
+    } else {
+        match &look.composer {
+            None => Err(Refusal::NotUnderstood),
+            Some(composer) if !composer.is_empty() => Err(Refusal::Draft),
+            Some(_) => Ok(()),
+        }
+    }
+}
+
+/// A pane that is typed into.
+pub struct Typing<'a> {
+    pub writer: &'a dyn PaneWriter,
+    pub pane: &'a PaneAddress,
+    pub signature: &'a Signature,
+    /// Whether the program in the foreground is the agent.
+    pub is_agent: &'a dyn Fn(&PaneFacts) -> bool,
+}
+
+impl Typing<'_> {
+    /// Types a text and submits it.
+    pub fn deliver(&self, text: &str) -> Result<Delivery, TerminalError> {
+        // One that stays ready, and not one that passes through it.
+        if let Err(refusal) = self.check()? {
+            return Ok(Delivery::Refused(refusal));
+        }
+        self.writer.pause(READY);
+        let mut seen = Err(Refusal::NotShown);
+        for _ in 0..TRIES {
+            if let Err(refusal) = self.paste(text)? {
+                return Ok(Delivery::Refused(refusal));
+            }
+            seen = self.wait_shown(text)?;
+            if seen != Err(Refusal::NotShown) {
+                break;
+            }
+        }
+        match seen {
+            Err(refusal) => Ok(Delivery::Refused(refusal)),
+            Ok(()) => self.submit(text),
+        }
+    }
+
+    fn look(&self) -> Result<PaneLook, TerminalError> {
+        PaneLook::take(self.writer, self.pane, self.signature, Duration::MAX)
+    }
+
+    fn check(&self) -> Result<Result<(), Refusal>, TerminalError> {
+        let look = self.look()?;
+        Ok(may_type(&look, self.writer.now(), (self.is_agent)(&look.facts)))
+    }
+
+    /// Pastes within a moment of a look that allows it.
+    fn paste(&self, text: &str) -> Result<Result<(), Refusal>, TerminalError> {
+        for _ in 0..LOOKS {
+            let checked = self.check()?;
+            let since = self.writer.now();
+            if checked.is_err() {
+                return Ok(checked);
+            }
+            if self.writer.now().since(since) <= MOMENT {
+                return self.writer.paste(self.pane, text).map(Ok);
+            }
+        }
+        Ok(Err(Refusal::Busy))
+    }
+
+    /// Waits until the composer shows our text and nothing else.
+    fn wait_shown(&self, text: &str) -> Result<Result<(), Refusal>, TerminalError> {
+        let mut others = 0;
+        for _ in 0..LOOKS {
+            self.writer.pause(BEAT);
+            let look = self.look()?;
+            if look.reading.state.has_menu() {
+                return Ok(Err(Refusal::Dialog));
+            }
+            match look.composer.as_ref().map(|composer| composer.holds(text)) {
+                Some(Holds::Ours) => return Ok(Ok(())),
+                // It may be caught while it is drawn.
+                Some(Holds::Other) => others += 1,
+                Some(Holds::Nothing) | None => others = 0,
+            }
+            if others > LOOKS / 5 {
+                return Ok(Err(Refusal::Mixed));
+            }
+        }
+        Ok(Err(if others > 0 { Refusal::Mixed } else { Refusal::NotShown }))
+    }
+
+    /// Presses Enter on our text, and sees it gone.
+    fn submit(&self, text: &str) -> Result<Delivery, TerminalError> {
+        for attempt in 0..TRIES {
+            let look = self.look()?;
+            let holds = look.composer.as_ref().map(|composer| composer.holds(text));
+            if look.reading.state.has_menu() {
+                return Ok(Delivery::Refused(Refusal::Dialog));
+            }
+            if !(self.is_agent)(&look.facts) || look.facts.is_in_mode {
+                return Ok(Delivery::Refused(Refusal::NotTheAgent));
+            }
+            match holds {
+                Some(Holds::Ours) => self.writer.press(self.pane, Key::Enter)?,
+                Some(Holds::Other) => return Ok(Delivery::Refused(Refusal::Mixed)),
+                // It went by itself, or the screen is being drawn.
+                Some(Holds::Nothing) | None if attempt > 0 => return Ok(Delivery::Delivered),
+                Some(Holds::Nothing) | None => return Ok(Delivery::Unknown),
+            }
+            for _ in 0..2u32.pow(attempt) * 10 {
+                self.writer.pause(BEAT);
+                let look = self.look()?;
+                let is_gone = match look.composer.as_ref().map(|composer| composer.holds(text)) {
+                    Some(Holds::Nothing) => true,
+                    Some(Holds::Other) => return Ok(Delivery::Unknown),
+                    Some(Holds::Ours) => false,
+                    None => matches!(look.reading.state, PaneState::Working | PaneState::Retrying),
+                };
+                if is_gone || look.reading.state == PaneState::Working {
+                    return Ok(Delivery::Delivered);
+                }
+                if look.facts.is_dead {
+                    return Ok(Delivery::Unknown);
+                }
+            }
+        }
+        Ok(Delivery::Refused(Refusal::NotTaken))
+    }
+}

@@ -1,0 +1,128 @@
+//! Chooses an entry of a menu by its label, one key at a time, looking before each.
+//!
+//! **Enter is pressed only while the very same question is shown and the cursor is on the
+//! entry that is meant.**
+
+use std::time::Duration;
+
+use super::Key;
+use super::MenuOption;
+use super::PaneAddress;
+use super::PaneLook;
+use super::PaneReading;
+use super::PaneWriter;
+use super::Signature;
+use super::TerminalError;
+
+/// How long a menu takes to show what a key did.
+const BEAT: Duration = Duration::from_millis(120);
+
+/// So often is looked for what a key did.
+const LOOKS: usize = 25;
+
+/// What came of choosing.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Chosen {
+    /// It was confirmed, and the question is gone.
+    Done,
+    /// Something else is asked, or nothing: no Enter was pressed.
+    NotAsked,
+    /// There is no such entry, or it cannot be told which is selected.
+    NoSuchEntry,
+    /// Enter was pressed, and the question is still there.
+    StillAsked,
+}
+
+/// What is to be done next to choose an entry.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Move {
+    Press(Key),
+    Confirm,
+    Impossible,
+}
+
+/// The next key towards the entry of that label.
+fn next_move(options: &[MenuOption], label: &str) -> Move {
+    let is_meant = |option: &MenuOption| option.label == label;
+    let mut meant = options.iter().enumerate().filter(|(_, option)| is_meant(option)).map(|(at, _)| at);
+    let (Some(wanted), None) = (meant.next(), meant.next()) else { return Move::Impossible };
+    match options.iter().position(|option| option.is_selected) {
+        Some(selected) if selected == wanted => Move::Confirm,
+        Some(selected) if selected < wanted => Move::Press(Key::Down),
+        Some(_) => Move::Press(Key::Up),
+        None => Move::Impossible,
+    }
+}
+
+/// Whether two readings are of the same question.
+fn is_same_question(one: &PaneReading, other: &PaneReading) -> bool {
+    let labels = |reading: &PaneReading| -> Vec<String> {
+        reading.options.iter().map(|option| option.label.clone()).collect()
+    };
+    (one.state, &one.rule, &one.question) == (other.state, &other.rule, &other.question)
+        && labels(one) == labels(other)
+}
+
+/// Chooses the entry of that label of the question that was read, and sees it gone.
+pub fn choose(
+    writer: &dyn PaneWriter,
+    pane: &PaneAddress,
+    signature: &Signature,
+    asked: &PaneReading,
+    label: &str,
+) -> Result<Chosen, TerminalError> {
+    let look = || PaneLook::take(writer, pane, signature, Duration::MAX);
+    // A key may be missed while the screen is drawn; it never takes more than a round trip.
+    for _ in 0..4 * asked.options.len().max(1) {
+        let now = look()?;
+        if now.facts.is_in_mode || !is_same_question(asked, &now.reading) {
+            return Ok(Chosen::NotAsked);
+        }
+        match next_move(&now.reading.options, label) {
+            Move::Impossible => return Ok(Chosen::NoSuchEntry),
+            Move::Press(key) => {
+                writer.press(pane, key)?;
+                let selected = |reading: &PaneReading| reading.options.iter().position(|one| one.is_selected);
+                let before = selected(&now.reading);
+                for _ in 0..LOOKS {
+                    writer.pause(BEAT / 2);
+                    if selected(&look()?.reading) != before {
+                        break;
+                    }
+                }
+            }
+            Move::Confirm => {
+                writer.press(pane, Key::Enter)?;
+                for _ in 0..LOOKS {
+                    writer.pause(BEAT);
+                    if !is_same_question(asked, &look()?.reading) {
+                        return Ok(Chosen::Done);
+                    }
+                }
+                return Ok(Chosen::StillAsked);
+            }
+        }
+    }
+    Ok(Chosen::NoSuchEntry)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_cursor_goes_to_the_label_and_nowhere_without_one() {
+        let options = |selected: usize| -> Vec<MenuOption> {
+            let option =
+                |(at, label): (usize, &str)| MenuOption { label: label.into(), is_selected: at == selected };
+            ["Yes", "Yes, and always", "No"].into_iter().enumerate().map(option).collect()
+        };
+        assert_eq!(next_move(&options(0), "Yes"), Move::Confirm);
+        assert_eq!(next_move(&options(0), "No"), Move::Press(Key::Down));
+        assert_eq!(next_move(&options(2), "Yes, and always"), Move::Press(Key::Up));
+        assert_eq!(next_move(&options(9), "Yes"), Move::Impossible, "nobody knows what Enter would do");
+        assert_eq!(next_move(&options(0), "Maybe"), Move::Impossible);
+        let twice: Vec<MenuOption> = options(0).into_iter().chain(options(0)).collect();
+        assert_eq!(next_move(&twice, "No"), Move::Impossible, "two entries of one label");
+    }
+}

@@ -1,0 +1,28 @@
+//! Monitor verb that drops what is known of a pane that is gone.
+
+use crate::App;
+use crate::journal::Actor;
+use crate::journal::Change;
+use crate::monitor::MonitorChange;
+use crate::monitor::MonitorError;
+use crate::monitor::PanePlace;
+use crate::presence::AgentName;
+
+impl App {
+    /// Records that a pane is gone for good. One that nothing is known of is no news.
+    pub fn note_closed(
+        &mut self,
+        place: &PanePlace,
+        name: &AgentName,
+        actor: Actor,
+    ) -> Result<(), MonitorError> {
+        let now = self.host.now();
+        let tx = self.engine.write()?;
+        let Some(record) = tx.pane(place)? else { return Ok(()) };
+        let project = record.opened.and_then(|opened| opened.project);
+        let changes =
+            vec![Change::Monitor(MonitorChange::Closed { place: place.clone(), name: name.clone() })];
+        Self::conclude(&*self.host, tx, now, project, actor, changes)?;
+        Ok(())
+    }
+}

@@ -1,0 +1,60 @@
+//! Monitor verb that records what panes have come to, and tells who opened them.
+
+use crate::App;
+use crate::engine::StoreError;
+use crate::engine::Tx;
+use crate::journal::Actor;
+use crate::journal::Change;
+use crate::messages;
+use crate::messages::MessageType;
+use crate::messages::Priority;
+use crate::monitor::MonitorChange;
+use crate::monitor::MonitorError;
+use crate::monitor::OpenedPane;
+use crate::monitor::PaneTurn;
+use crate::monitor::TurnState;
+use crate::monitor::wording;
+use crate::presence::Agent;
+use crate::project::ProjectId;
+
+impl App {
+    /// Records that a pane came into a state, unless it is recorded so already; whether it was
+    /// news. The agent that opened it hears of it.
+    pub fn note_turn(&mut self, turn: &PaneTurn) -> Result<bool, MonitorError> {
+        let now = self.host.now();
+        let tx = self.engine.write()?;
+        let record = tx.pane(&turn.place)?;
+        let last = record.as_ref().and_then(|record| record.turn.as_ref());
+        let is_same = last.is_some_and(|last| last.state == turn.state && last.about == turn.about);
+        // To go on working is news only after something else.
+        if is_same || (last.is_none() && turn.state == TurnState::Working) {
+            return Ok(false);
+        }
+        let opened = record.and_then(|record| record.opened);
+        let project = match &opened {
+            Some(opened) => opened.project.clone(),
+            None => project_of(&*tx, turn)?,
+        };
+        let mut changes = vec![Change::Monitor(MonitorChange::Turned(Box::new(turn.clone())))];
+        if let Some(opened) = opened.filter(|_| turn.state != TurnState::Working)
+            && let Some(opener) = opener(&*tx, &opened)?
+        {
+            let text = wording::told_opener(turn, &opened);
+            changes.push(messages::notice(&[&opener], MessageType::Info, Priority::High, text));
+        }
+        Self::conclude(&*self.host, tx, now, project, Actor::Consort, changes)?;
+        Ok(true)
+    }
+}
+
+/// The project of the agent in a pane.
+fn project_of(tx: &dyn Tx, turn: &PaneTurn) -> Result<Option<ProjectId>, StoreError> {
+    let agent = tx.present()?.into_iter().find(|agent| turn.place.hosts(agent));
+    Ok(agent.map(|agent| agent.project.id))
+}
+
+/// The agent that opened it, unless that has left since.
+fn opener(tx: &dyn Tx, opened: &OpenedPane) -> Result<Option<Agent>, StoreError> {
+    let Actor::Agent(session) = &opened.by else { return Ok(None) };
+    Ok(tx.agent(session)?.filter(|(_, left)| left.is_none()).map(|(agent, _)| agent))
+}

@@ -1,0 +1,237 @@
+//! How often a model is told to look at what, and when standing still is a stall. Pure.
+//!
+//! We look every second, which costs no token. The intervals are for those whom a look costs
+//! a turn, and the measure of a stall: U is the upper interval of what an agent does.
+//! Unchanged for 2 U may be a stall, for 3 U it is one.
+
+use std::time::Duration;
+
+use super::PaneState;
+
+/// What an agent does, as far as it matters for how long that takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Pace {
+    /// It has just been given a prompt.
+    JustPrompted,
+    Editing,
+    /// Tests, or a build that scrolls.
+    Testing,
+    /// A long compilation or an installation.
+    Installing,
+    /// Another agent works for it.
+    Delegating,
+    /// It reads and plans, or nothing else is known.
+    Reading,
+    /// It asks its user something.
+    Asking,
+    /// It proposes the next prompt.
+    Suggesting,
+}
+
+/// Nobody is told to look more often.
+pub(super) const FLOOR: Duration = Duration::from_secs(10);
+
+/// How often is looked while a stall is diagnosed.
+pub(super) const DIAGNOSIS: Duration = Duration::from_secs(15);
+
+/// How long after a prompt it counts as just given.
+const JUST: Duration = Duration::from_secs(15);
+
+impl Pace {
+    pub const ALL: [Self; 8] = [
+        Self::JustPrompted,
+        Self::Editing,
+        Self::Testing,
+        Self::Installing,
+        Self::Delegating,
+        Self::Reading,
+        Self::Asking,
+        Self::Suggesting,
+    ];
+
+    /// The least and the most seconds between two looks.
+    pub fn interval(self) -> (Duration, Duration) {
+        let (least, most) = match self {
+            Self::JustPrompted => (10, 15),
+            Self::Editing => (30, 45),
+            Self::Testing => (60, 120),
+            Self::Installing => (120, 180),
+            Self::Delegating => (90, 120),
+            Self::Reading => (45, 60),
+            Self::Asking => (30, 30),
+            Self::Suggesting => (15, 20),
+        };
+        (Duration::from_secs(least), Duration::from_secs(most))
+    }
+
+    /// What an agent does, by its state, what its hooks or its screen say it is at, and how
+    /// long it has been at it.
+    pub fn of(state: PaneState, doing: &str, since_prompt: Duration) -> Self {
+        if state == PaneState::Suggestion {
+            return Self::Suggesting;
+        }
+        if state.has_menu() {
+            return Self::Asking;
+        }
+        let doing = doing.to_lowercase();
+        let is = |words: &[&str]| words.iter().any(|word| doing.contains(word));
+        if is(&["npm i", "npm ci", "install", "cargo build", "compil", "docker build", "pnpm ", "yarn "]) {
+            Self::Installing
+        } else if is(&["task(", "agent(", "task:", "subagent", "background agent"]) {
+            Self::Delegating
+        } else if is(&["test", "build", "make", "clippy", "lint", "check"]) {
+            Self::Testing
+        } else if is(&["write", "edit", "update(", "apply_patch", "create", "replace"]) {
+            Self::Editing
+        } else if since_prompt < JUST {
+            Self::JustPrompted
+        } else {
+            Self::Reading
+        }
+    }
+}
+
+/// What a look showed, beside the one before it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Difference {
+    /// Something new.
+    Some,
+    /// More than fits on a screen.
+    Much,
+    /// Hardly anything, and it works.
+    Little,
+    /// It has stalled.
+    Stalled,
+}
+
+/// How long to wait before the next look, after one that was `last` after the one before it.
+pub fn next_interval(pace: Pace, last: Duration, difference: Difference) -> Duration {
+    let (least, most) = pace.interval();
+    let within = last.clamp(least, most);
+    let next = match difference {
+        Difference::Some => within,
+        Difference::Much => (within * 2 / 3).max(least / 2),
+        Difference::Little => (within * 5 / 4).min(most * 5 / 4),
+        Difference::Stalled => DIAGNOSIS,
+    };
+    next.max(FLOOR)
+}
+
+/// Whether standing still is a stall.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Stall {
+    No,
+    Potential,
+    Confirmed,
+}
+
+/// Whether an agent has stalled that has shown the same for so long. `is_busy` says that what
+/// it has started computes, reads or writes.
+pub(super) fn stall(state: PaneState, pace: Pace, unchanged: Duration, is_busy: bool) -> Stall {
+    if is_busy || !matches!(state, PaneState::Working | PaneState::Retrying) {
+        return Stall::No;
+    }
+    let (_, most) = pace.interval();
+    if unchanged >= most * 3 {
+        Stall::Confirmed
+    } else if unchanged >= most * 2 {
+        Stall::Potential
+    } else {
+        Stall::No
+    }
+}
+
+/// What is to be done about a stall.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Triage {
+    /// Look again, more often.
+    Watch,
+    /// Look at its processes, and do one thing that the policy allows.
+    Act,
+    /// It is the person's to decide.
+    Escalate,
+    /// It was escalated, and nothing has changed.
+    Wait,
+}
+
+/// How often something is done about a stall before the person is asked.
+pub(super) const ACTS: u32 = 3;
+
+/// The next step for an agent that has stalled so, for which so much was done, the last of it
+/// so long ago.
+pub(super) fn triage(stall: Stall, acts: u32, since_act: Duration, is_escalated: bool) -> Triage {
+    match stall {
+        Stall::No | Stall::Potential => Triage::Watch,
+        Stall::Confirmed if is_escalated => Triage::Wait,
+        Stall::Confirmed if acts > 0 && since_act < DIAGNOSIS => Triage::Watch,
+        Stall::Confirmed if acts < ACTS => Triage::Act,
+        Stall::Confirmed => Triage::Escalate,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn pace() -> impl Strategy<Value = Pace> {
+        proptest::sample::select(Pace::ALL.to_vec())
+    }
+
+    fn state() -> impl Strategy<Value = PaneState> {
+        proptest::sample::select(PaneState::ALL.to_vec())
+    }
+
+    proptest! {
+        #[test]
+        fn nobody_is_told_to_look_under_the_floor(pace in pace(), last in 0u64..100_000, which in 0usize..4) {
+            let difference = [Difference::Some, Difference::Much, Difference::Little, Difference::Stalled][which];
+            let next = next_interval(pace, Duration::from_secs(last), difference);
+            prop_assert!(next >= FLOOR);
+            prop_assert!(next <= pace.interval().1 * 5 / 4 || next == DIAGNOSIS);
+        }
+
+        #[test]
+        fn a_stall_only_grows_with_time_and_never_without_work(
+            state in state(), pace in pace(), seconds in 0u64..2_000, more in 0u64..2_000, is_busy: bool,
+        ) {
+            let at = |seconds| stall(state, pace, Duration::from_secs(seconds), is_busy);
+            prop_assert!(at(seconds) <= at(seconds + more));
+            if is_busy || !matches!(state, PaneState::Working | PaneState::Retrying) {
+                prop_assert_eq!(at(seconds), Stall::No);
+            } else {
+                let most = pace.interval().1.as_secs();
+                prop_assert_eq!(at(2 * most - 1), Stall::No);
+                prop_assert_eq!(at(2 * most), Stall::Potential);
+                prop_assert_eq!(at(3 * most - 1), Stall::Potential);
+                prop_assert_eq!(at(3 * most), Stall::Confirmed);
+            }
+        }
+
+        #[test]
+        fn the_person_is_asked_after_three_acts_and_once(since in 0u64..100, escalated: bool) {
+            let step = |acts| triage(Stall::Confirmed, acts, Duration::from_secs(since), escalated);
+            for acts in 0..10 {
+                match step(acts) {
+                    Triage::Escalate => prop_assert!(acts >= ACTS && !escalated),
+                    Triage::Act => prop_assert!(acts < ACTS && !escalated && (acts == 0 || since >= 15)),
+                    Triage::Wait => prop_assert!(escalated),
+                    Triage::Watch => prop_assert!(!escalated && acts > 0 && since < 15),
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn the_pace_follows_what_is_done() {
+        let of = |doing| Pace::of(PaneState::Working, doing, Duration::from_secs(60));
+        assert_eq!(of("Bash: cargo test"), Pace::Testing);
+        assert_eq!(of("Bash: npm install"), Pace::Installing);
+        assert_eq!(of("Edit src/lib.rs"), Pace::Editing);
+        assert_eq!(of("Task(review)"), Pace::Delegating);
+        assert_eq!(of("Read src/lib.rs"), Pace::Reading);
+        assert_eq!(Pace::of(PaneState::Working, "", Duration::from_secs(3)), Pace::JustPrompted);
+        assert_eq!(Pace::of(PaneState::Question, "Edit", Duration::ZERO), Pace::Asking);
+    }
+}

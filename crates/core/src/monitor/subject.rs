@@ -1,0 +1,55 @@
+//! A pane with all that is known of it besides what it shows.
+
+use super::PaneAddress;
+use super::PaneRecord;
+use crate::journal::Actor;
+use crate::journal::Number;
+use crate::presence::Activity;
+use crate::presence::Agent;
+
+/// A pane, its agent if that has joined, and what was recorded.
+#[derive(Clone, Debug)]
+pub struct PaneSubject {
+    pub address: PaneAddress,
+    pub agent: Option<Agent>,
+    /// What the hooks of its agent told last.
+    pub heard: Option<Activity>,
+    pub record: Option<PaneRecord>,
+}
+
+impl PaneSubject {
+    /// What its agent is called.
+    pub fn name(&self) -> String {
+        let opened = || self.record.as_ref().and_then(|record| record.opened.as_ref());
+        let turned = || self.record.as_ref().and_then(|record| record.turn.as_ref());
+        let joined = self.agent.as_ref().map(|agent| &agent.name);
+        let name = joined.or_else(|| opened().map(|opened| &opened.name));
+        name.or_else(|| turned().map(|turn| &turn.name)).map_or_else(String::new, ToString::to_string)
+    }
+
+    /// Which agent CLI runs in it.
+    pub fn cli(&self) -> &str {
+        let opened = || self.record.as_ref().and_then(|record| record.opened.as_ref());
+        let turned = || self.record.as_ref().and_then(|record| record.turn.as_ref());
+        let joined = self.agent.as_ref().map(|agent| agent.kind.as_str());
+        let cli = joined.or_else(|| opened().map(|opened| opened.cli.as_str()));
+        cli.or_else(|| turned().map(|turn| turn.cli.as_str())).unwrap_or_default()
+    }
+
+    /// What people call it, where we opened it.
+    pub fn number(&self) -> Option<Number> {
+        self.record.as_ref().and_then(|record| record.number)
+    }
+
+    /// Who opened it, where we did that.
+    pub fn opener(&self) -> Option<&Actor> {
+        self.record.as_ref().and_then(|record| record.opened.as_ref()).map(|opened| &opened.by)
+    }
+
+    pub(super) fn is_opened_as(&self, name: &str) -> bool {
+        let opened = self.record.as_ref().and_then(|record| record.opened.as_ref());
+        let number = self.number().map(|number| number.to_string());
+        opened.is_some_and(|opened| opened.name.as_str().eq_ignore_ascii_case(name))
+            || number.as_deref() == Some(name.trim_start_matches('#'))
+    }
+}

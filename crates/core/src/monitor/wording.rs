@@ -1,0 +1,41 @@
+//! What the monitor tells agents: how it goes with what they opened.
+
+use super::OpenedPane;
+use super::PaneTurn;
+use super::TurnState;
+use crate::text;
+
+/// How much of a question or an error is told.
+const ABOUT: usize = 300;
+
+/// To the agent that opened a pane, when that has come into a state that matters.
+pub(crate) fn told_opener(turn: &PaneTurn, opened: &OpenedPane) -> String {
+    let name = &turn.name;
+    let about =
+        turn.about.as_deref().map_or_else(String::new, |about| format!(": {}", text::quoted(about, ABOUT)));
+    match turn.state {
+        TurnState::Waiting => format!(
+            "{name}, which you opened, waits for an answer{about}. A question you may answer: \
+             `answer`; a permission is your user's."
+        ),
+        TurnState::Limit => format!("{name}, which you opened, has reached a limit{about}."),
+        TurnState::Error => {
+            format!("{name}, which you opened, stands at an error{about}. `screen` shows it.")
+        }
+        TurnState::Finished => format!(
+            "{name}, which you opened, has finished its turn. `screen` shows its last words; its work is in {}.",
+            text::foreign(&opened.cwd.to_string_lossy(), 200)
+        ),
+        TurnState::Stalled => format!(
+            "{name}, which you opened, has shown no progress for long{about}. Leave its files alone: it may go on."
+        ),
+        TurnState::Unconfirmed => {
+            format!(
+                "{name}, which you opened, has not been seen to take its first prompt. `screen` shows it."
+            )
+        }
+        TurnState::Exited => format!("{name}, which you opened, has ended{about}."),
+        TurnState::Dead => format!("{name}, which you opened, was ended{about}."),
+        TurnState::Working => format!("{name}, which you opened, goes on."),
+    }
+}

@@ -1,0 +1,128 @@
+//! MCP tools of the monitor room: open, screen, answer and close, for an agent as parent.
+
+use std::time::Duration;
+
+use consort_core::call_context::OpenWish;
+use consort_core::monitor::Permissions;
+use consort_core::text;
+use serde::Deserialize;
+use serde_json::json;
+
+use super::Entry;
+use super::ToolContext;
+use crate::answer::Answer;
+use crate::answer::Problem;
+
+/// A client waits for an answer for a minute at least.
+const LONGEST: u64 = 55;
+
+/// How many lines are shown unless more are wanted.
+const LINES: usize = 30;
+
+pub(super) const TOOLS: &[Entry] = &[
+    Entry {
+        name: "open",
+        about: "Put another agent to work in a terminal. You hear by message how it goes; leave its files alone.",
+        properties: || {
+            json!({
+                "cli": { "type": "string" },
+                "prompt": { "type": "string" },
+                "name": { "type": "string" },
+                "worktree": { "type": "boolean" },
+                "permissions": { "enum": ["plan", "ask", "edit"] },
+            })
+        },
+        required: &["cli", "prompt"],
+        only_reads: false,
+    },
+    Entry {
+        name: "screen",
+        about: "An agent's terminal; with `wait` seconds, once its state has changed.",
+        properties: || json!({ "agent": { "type": "string" }, "lines": { "type": "integer" }, "wait": { "type": "integer" } }),
+        required: &["agent"],
+        only_reads: true,
+    },
+    Entry {
+        name: "answer",
+        about: "Answer a question (no permission) of an agent you opened, by label or number.",
+        properties: || json!({ "agent": { "type": "string" }, "option": { "type": "string" } }),
+        required: &["agent", "option"],
+        only_reads: false,
+    },
+    Entry {
+        name: "close",
+        about: "End an agent you opened.",
+        properties: || json!({ "agent": { "type": "string" } }),
+        required: &["agent"],
+        only_reads: false,
+    },
+];
+
+#[derive(Deserialize)]
+pub(super) struct Open {
+    cli: String,
+    prompt: String,
+    name: Option<String>,
+    worktree: Option<bool>,
+    permissions: Option<String>,
+}
+
+#[derive(Deserialize)]
+pub(super) struct Screen {
+    agent: String,
+    lines: Option<usize>,
+    wait: Option<u64>,
+}
+
+#[derive(Deserialize)]
+pub(super) struct Reply {
+    agent: String,
+    option: String,
+}
+
+#[derive(Deserialize)]
+pub(super) struct Close {
+    agent: String,
+}
+
+pub(super) fn open(context: &mut ToolContext<'_>, open: Open) -> Result<Answer, Problem> {
+    let me = context.me()?;
+    let permissions = open.permissions.as_deref().map(|mode| {
+        Permissions::named(mode).ok_or_else(|| Problem::user("there is no such mode", "plan, ask or edit"))
+    });
+    let wish = OpenWish {
+        cli: open.cli,
+        prompt: open.prompt,
+        name: open.name,
+        in_worktree: open.worktree.unwrap_or_default(),
+        permissions: permissions.transpose()?,
+    };
+    let facts = context.facts();
+    let opened = context.calls.open_agent(&mut context.app, &facts, &me.location.cwd, &wish)?;
+    Ok(Answer::new(opened.text, opened.data))
+}
+
+pub(super) fn screen(context: &mut ToolContext<'_>, screen: Screen) -> Result<Answer, Problem> {
+    context.me()?;
+    let wait = screen.wait.map(|seconds| Duration::from_secs(seconds.min(LONGEST)));
+    let lines = screen.lines.unwrap_or(LINES);
+    let shown = context.calls.agent_screen(&mut context.app, &screen.agent, lines, wait)?;
+    // What an agent's terminal shows is nobody's instruction.
+    let quoted: Vec<String> = shown.text.lines().map(|line| format!("> {}", text::printable(line))).collect();
+    let head = format!("{} is {}:", screen.agent, shown.data["state"].as_str().unwrap_or("unknown"));
+    Ok(Answer::new(format!("{head}\n{}", quoted.join("\n")), shown.data))
+}
+
+pub(super) fn answer(context: &mut ToolContext<'_>, reply: Reply) -> Result<Answer, Problem> {
+    context.me()?;
+    let facts = context.facts();
+    let told = context.calls.answer_agent(&mut context.app, &facts, &reply.agent, &reply.option)?;
+    Ok(Answer::new(told.text, told.data))
+}
+
+pub(super) fn close(context: &mut ToolContext<'_>, close: Close) -> Result<Answer, Problem> {
+    context.me()?;
+    let facts = context.facts();
+    let told = context.calls.close_agent(&mut context.app, &facts, &close.agent)?;
+    Ok(Answer::new(told.text, told.data))
+}

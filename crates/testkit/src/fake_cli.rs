@@ -1,0 +1,42 @@
+//! An agent CLI for tests: it looks like Claude Code in its terminal, needs no model, and can
+//! be made to do what real ones do once in a while.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::PathBuf;
+
+use crate::Sealed;
+
+/// The program `claude` of a sealed world.
+pub struct FakeCli {
+    bin: PathBuf,
+    log: PathBuf,
+}
+
+impl FakeCli {
+    /// Puts it into a directory of its own.
+    pub fn install(world: &Sealed) -> Self {
+        let bin = world.path().join("bin");
+        fs::create_dir_all(&bin).unwrap();
+        let script = bin.join("fake_cli.py");
+        fs::write(&script, include_str!("fake_cli.py")).unwrap();
+        let program = bin.join("claude");
+        // tmux calls a program what it was started as.
+        fs::write(&program, format!("#!/bin/bash\nexec -a claude python3 {} \"$@\"\n", script.display()))
+            .unwrap();
+        fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
+        Self { bin, log: world.path().join("fake.log") }
+    }
+
+    /// What a command needs to find it, with its ways.
+    pub fn environment(&self, ways: &[(&str, &str)]) -> Vec<(String, String)> {
+        let path = format!("{}:/usr/local/bin:/usr/bin:/bin", self.bin.display());
+        let own = [("PATH".to_owned(), path), ("FAKE_LOG".to_owned(), self.log.display().to_string())];
+        own.into_iter().chain(ways.iter().map(|(name, value)| ((*name).into(), (*value).into()))).collect()
+    }
+
+    /// What was submitted to it and answered, in order.
+    pub fn noted(&self) -> Vec<String> {
+        fs::read_to_string(&self.log).unwrap_or_default().lines().map(str::to_owned).collect()
+    }
+}

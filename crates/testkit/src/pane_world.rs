@@ -1,0 +1,91 @@
+//! A sealed world with a tmux server of its own and a fake CLI in it.
+
+use std::path::PathBuf;
+use std::process::Command;
+
+use serde_json::Value;
+
+use crate::FakeCli;
+use crate::Ran;
+use crate::Sealed;
+
+/// Its server ends with it.
+pub struct PaneWorld {
+    pub world: Sealed,
+    pub cli: FakeCli,
+    environment: Vec<(String, String)>,
+}
+
+impl PaneWorld {
+    /// `program` is the `consort` under test; every command has these variables.
+    pub fn new(program: &str, ways: &[(&str, &str)]) -> Self {
+        let world = Sealed::new(program);
+        world.git_init();
+        let environment = FakeCli::install(&world).environment(ways);
+        Self::around(world, environment)
+    }
+
+    /// Around a world whose commands have this environment.
+    pub fn around(world: Sealed, mut environment: Vec<(String, String)>) -> Self {
+        let cli = FakeCli::install(&world);
+        environment.push(("TMUX_TMPDIR".into(), world.path().display().to_string()));
+        environment.push(("LANG".into(), "C.UTF-8".into()));
+        Self { world, cli, environment }
+    }
+
+    pub fn data(&self) -> PathBuf {
+        self.world.data()
+    }
+
+    pub fn project(&self) -> PathBuf {
+        self.world.project()
+    }
+
+    /// `consort` with these arguments.
+    pub fn command(&self, arguments: &[&str]) -> Command {
+        let mut command = self.world.consort(arguments.iter().copied());
+        command.envs(self.environment.iter().map(|(name, value)| (name, value)));
+        command
+    }
+
+    pub fn run(&self, arguments: &[&str]) -> Ran {
+        self.world.ran(&mut self.command(arguments))
+    }
+
+    /// The same as the agent `s1`.
+    pub fn run_as_agent(&self, arguments: &[&str]) -> Ran {
+        self.world.ran(self.command(arguments).env("CONSORT_SESSION", "s1"))
+    }
+
+    /// What `pane list` says.
+    pub fn panes(&self) -> Vec<Value> {
+        let listed = self.run(&["pane", "list", "--json"]);
+        let listed: Value = serde_json::from_str(&listed.stdout).unwrap_or_else(|_| panic!("{listed}"));
+        listed["items"].as_array().unwrap().clone()
+    }
+
+    /// A tmux command to the server that a pane is in.
+    pub fn tmux(&self, words: &[&str]) -> String {
+        let mut tmux = self.world.command("tmux");
+        tmux.arg("-u").arg("-S").arg(self.socket()).args(words);
+        String::from_utf8(tmux.output().unwrap().stdout).unwrap()
+    }
+
+    pub fn socket(&self) -> PathBuf {
+        let user =
+            std::fs::metadata("/proc/self").map(|proc| std::os::unix::fs::MetadataExt::uid(&proc)).unwrap();
+        self.world.path().join(format!("tmux-{user}/consort"))
+    }
+
+    /// The variables of the program in a pane.
+    pub fn environment_of_pane(&self, pane: &Value) -> String {
+        let pid = self.tmux(&["display-message", "-p", "-t", pane["pane"].as_str().unwrap(), "#{pane_pid}"]);
+        std::fs::read_to_string(format!("/proc/{}/environ", pid.trim())).unwrap().replace('\0', "\n")
+    }
+}
+
+impl Drop for PaneWorld {
+    fn drop(&mut self) {
+        self.tmux(&["kill-server"]);
+    }
+}
