@@ -44,6 +44,7 @@ pub(crate) struct Cli {
 }
 
 #[derive(Subcommand)]
+#[command(defer = true)]
 enum Command {
     /// Find the agent CLIs here, connect them, and watch who is here
     Up(commands::up::Args),
@@ -81,7 +82,10 @@ enum Command {
     Holds(commands::holds::Args),
     /// Warn about agents that are likely to collide
     Radar(commands::radar::Args),
-    /// Say what the terminals of agents show
+    /// Open agents in panes, connected for that run
+    #[command(override_usage = "consort open [N] <CLI> [OPTIONS] [-- <ARGS>...]")]
+    Open(commands::open::Args),
+    /// See, show and close the terminals of agents
     #[command(subcommand)]
     Pane(commands::pane::Command),
     /// Register, rename and remove agents, and hand over their work
@@ -123,12 +127,17 @@ enum Command {
 
 /// All commands, with the examples of each.
 pub(crate) fn command() -> clap::Command {
-    help::with_examples(Cli::command())
+    let mut command = Cli::command();
+    command.build();
+    help::with_examples(command)
 }
 
 /// A command line, and the words of the command that it calls.
 pub(crate) fn parse(words: impl Iterator<Item = OsString>) -> Result<(Cli, String), clap::Error> {
-    let matches = command().try_get_matches_from(arguments(words))?;
+    let words = arguments(words);
+    // Only a command that is called is spelled out, and only a page has examples.
+    let matches =
+        Cli::command().try_get_matches_from(&words).or_else(|_| command().try_get_matches_from(&words))?;
     let (mut called, mut inner) = (Vec::new(), matches.subcommand());
     while let Some((name, matches)) = inner {
         called.push(name);
@@ -225,6 +234,7 @@ fn run_command(world: &World, command: Command) -> Result<ExitCode, CommandError
         Command::Wait(args) => commands::wait::run(world, &args),
         Command::Task(args) => done(commands::task::run(world, &args)),
         Command::Holds(args) => done(commands::holds::run(world, &args)),
+        Command::Open(args) => commands::open::run(world, &args),
         Command::Pane(command) => done(commands::pane::run(world, &command)),
         Command::Radar(args) => done(commands::radar::run(world, &args)),
         Command::Agent(command) => done(commands::agent::run(world, &command)),
@@ -278,7 +288,7 @@ fn arguments(words: impl Iterator<Item = OsString>) -> Vec<OsString> {
 /// Every command that can be called, in words.
 pub(crate) fn command_names() -> Vec<String> {
     fn below(command: &clap::Command, above: &str, found: &mut Vec<String>) {
-        for inner in command.get_subcommands() {
+        for inner in command.get_subcommands().filter(|inner| inner.get_name() != "help") {
             let words = format!("{above}{}", inner.get_name());
             if !inner.is_subcommand_required_set() {
                 found.push(words.clone());
@@ -287,7 +297,7 @@ pub(crate) fn command_names() -> Vec<String> {
         }
     }
     let mut found = Vec::new();
-    below(&Cli::command(), "", &mut found);
+    below(&command(), "", &mut found);
     found
 }
 
@@ -346,6 +356,8 @@ mod tests {
         let mut tools: Vec<String> =
             consort_mcp::catalogue().iter().map(|tool| tool.name.to_string()).collect();
         tools.sort();
-        assert_eq!(tools, allow::ALLOWED_TOOLS);
+        let mut listed: Vec<&str> = allow::ALLOWED_TOOLS.iter().chain(allow::ASKED_TOOLS).copied().collect();
+        listed.sort_unstable();
+        assert_eq!(tools, listed);
     }
 }

@@ -13,6 +13,8 @@ use serde_json::json;
 pub(crate) enum CommandError {
     /// Something went wrong and can be explained.
     Explained { error: Box<dyn Error>, kind: Kind, hints: Vec<String> },
+    /// It was waited for, and has not come about; why.
+    TimedOut(Box<CommandError>),
     /// The command line is wrong.
     Usage { message: String, hints: Vec<String> },
     /// What went wrong was said already.
@@ -56,6 +58,7 @@ impl CommandError {
     /// `Error: …`, `Caused by: …`, `Hint: …`.
     pub(crate) fn render(&self) -> String {
         let (mut text, hints) = match self {
+            Self::TimedOut(error) => return error.render(),
             Self::Explained { error, hints, .. } => (format!("Error: {error}\n"), hints),
             Self::Usage { message, hints } => (format!("Error: {message}\n"), hints),
             Self::Told | Self::Pipe => return String::new(),
@@ -83,6 +86,11 @@ impl CommandError {
     /// The same for programs, if there is anything to say.
     pub(crate) fn json(&self) -> Option<Value> {
         let (kind, message, hints) = match self {
+            Self::TimedOut(error) => {
+                let mut json = error.json()?;
+                json["error"]["kind"] = json!("timeout");
+                return Some(json);
+            }
             Self::Explained { error, kind, hints } => (json!(kind), error.to_string(), hints),
             Self::Usage { message, hints } => (json!("usage"), message.clone(), hints),
             Self::Told | Self::Pipe => return None,
@@ -107,6 +115,7 @@ impl CommandError {
     pub(crate) fn exit_code(&self) -> u8 {
         match self {
             Self::Explained { kind, .. } => crate::exit::code(*kind),
+            Self::TimedOut(_) => crate::exit::TIMED_OUT,
             Self::Usage { .. } => crate::exit::USAGE,
             Self::Told => crate::exit::code(Kind::User),
             Self::Pipe => crate::exit::PIPE,

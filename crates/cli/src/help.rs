@@ -3,7 +3,7 @@
 /// The page of the program itself, by what people and agents look for.
 pub(crate) const OVERVIEW: &str = "\
 Lets the coding agents on this machine see each other, talk, and stay out of
-each other's way. Alone: the live view, or `status` where nobody looks.
+each other's way.
 
 Usage: consort [COMMAND]
 
@@ -18,11 +18,12 @@ Everyday:
   explain <path>        who has it, may you write it; or -- '<command>'
   wait <path>           until it is free; or --idle <agent>
   task                  list, next, claim, done, drop
+  open <cli>            an agent in a pane (--prompt)
   status, up            at a glance; the live view
 Groups:
   holds                 list, contest, override, restore
   radar                 list, show, history, topics, merges
-  pane                  explain (a saved screen)
+  pane                  list, screen, attach, close, …
   agent                 join, leave, rename, handoff, suggest
   know                  search, show, add, query, apply, …
 Set-up:
@@ -138,20 +139,21 @@ const EXAMPLES: &[(&str, [&str; 2])] = &[
     ),
     ("know watch", ["consort know watch", "consort know watch --once"]),
     ("mcp", ["consort mcp", "consort mcp --schemas"]),
-    (
-        "pane",
-        [
-            "consort pane explain --cli claude --capture screen.txt",
-            "consort pane explain --cli codex --capture screen.txt --json",
-        ],
-    ),
+    ("open", ["consort open claude --prompt 'fix the tests'", "consort open 2 codex --worktree"]),
+    ("pane", ["consort pane list", "consort pane screen Raven"]),
+    ("pane attach", ["consort pane attach Raven", "consort pane attach Raven --window"]),
+    ("pane close", ["consort pane close Raven", "consort pane close --all"]),
     (
         "pane explain",
         [
-            "consort pane explain --cli claude --capture screen.txt",
+            "consort pane explain Raven",
             "consort pane explain --cli gemini --capture s.txt --title '◇  Ready'",
         ],
     ),
+    ("pane focus", ["consort pane focus Raven", "consort pane focus SwiftOtter"]),
+    ("pane list", ["consort pane list", "consort pane list --json"]),
+    ("pane screen", ["consort pane screen Raven -n 20", "consort pane screen Raven --follow"]),
+    ("pane watch", ["consort pane watch", "consort pane watch Raven --json"]),
     ("radar", ["consort radar", "consort radar show 4"]),
     ("radar history", ["consort radar history", "consort radar history --json"]),
     ("radar list", ["consort radar list", "consort radar list --watch"]),
@@ -202,6 +204,12 @@ const EXAMPLES: &[(&str, [&str; 2])] = &[
     ("with", ["consort with claude", "consort with codex exec 'fix the tests'"]),
 ];
 
+/// A real use of a command, by its words.
+pub(crate) fn example(words: &str) -> Option<&'static str> {
+    let at = EXAMPLES.binary_search_by_key(&words, |(words, _)| words).ok()?;
+    Some(EXAMPLES[at].1[0])
+}
+
 /// The command with an example section at the end of every page.
 pub(crate) fn with_examples(command: clap::Command) -> clap::Command {
     below(command, "")
@@ -240,8 +248,7 @@ mod tests {
     }
 
     fn all_pages() -> Vec<(String, clap::Command)> {
-        let (mut found, mut root) = (Vec::new(), command());
-        root.build();
+        let (mut found, root) = (Vec::new(), command());
         pages(&root, "", &mut found);
         found.sort_by(|one, other| one.0.cmp(&other.0));
         found
@@ -314,7 +321,9 @@ mod tests {
             assert!(is_named(top), "`{top}` is not in the overview");
         }
         for group in ["holds", "radar", "agent", "task"] {
-            for inner in command().find_subcommand(group).unwrap().get_subcommands() {
+            let root = command();
+            let inner = root.find_subcommand(group).unwrap().get_subcommands();
+            for inner in inner.filter(|inner| inner.get_name() != "help") {
                 assert!(is_named(inner.get_name()), "`{group} {}`", inner.get_name());
             }
         }

@@ -22,9 +22,11 @@ mod knowledge;
 mod mistake;
 mod observe;
 mod output;
+mod panes;
 mod person;
 mod render;
 mod served_calls;
+mod served_panes;
 mod shield;
 #[cfg_attr(not(target_os = "linux"), path = "spool_unsupported.rs")]
 mod spool;

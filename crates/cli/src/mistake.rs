@@ -7,6 +7,7 @@ use consort_core::text;
 
 use crate::args;
 use crate::error::CommandError;
+use crate::help;
 
 /// What is wrong with a command line, and what was meant.
 pub(crate) fn explain(error: &clap::Error) -> CommandError {
@@ -16,10 +17,9 @@ pub(crate) fn explain(error: &clap::Error) -> CommandError {
     };
     if let (ErrorKind::InvalidSubcommand, Some(typed)) = (error.kind(), of(ContextKind::InvalidSubcommand)) {
         let group = group_of(&typed);
-        let hint = match (nearest(&typed, group.as_deref()), group) {
-            (Some(near), _) => format!("did you mean `{near}`?"),
-            (None, Some(group)) => format!("`consort {group} --help` lists all"),
-            (None, None) => "`consort --help` lists all".into(),
+        let hint = match meant(&typed).or_else(|| nearest(&typed, group.as_deref())) {
+            Some(near) => format!("did you mean `{near}`?"),
+            None => format!("there are: {}", commands_of(group.as_deref()).join(", ")),
         };
         let message = format!("there is no command `{}`", text::foreign(&typed, 60));
         return CommandError::usage(message, vec![hint]);
@@ -34,21 +34,90 @@ pub(crate) fn explain(error: &clap::Error) -> CommandError {
             if is_useful(tip) {
                 hints.push(tip.to_owned());
             }
-        } else if let Some(usage) = line.strip_prefix("Usage: ") {
-            hints.push(format!("usage: {usage}"));
+        } else if line.starts_with("Usage: ") {
+            // It is guessed from what was typed; below stands the whole.
         } else if !line.starts_with("For more information") && !line.starts_with('[') {
             message = format!("{message} {line}");
         } else if line.starts_with('[') {
             hints.push(line.trim_matches(['[', ']']).to_owned());
         }
     }
+    // The value of an option has nothing to do with how the command is called.
+    if of(ContextKind::InvalidArg).is_none_or(|wrong| !wrong.contains(" <")) {
+        hints.extend(page(error.kind()));
+    }
     CommandError::usage(message, hints)
 }
 
-/// Not what leads away from what was meant: options that are not for people, and a way to
-/// pass an option as a value.
+/// What the page of the command that was called has to say of a mistake.
+fn page(mistake: ErrorKind) -> Vec<String> {
+    let root = args::command();
+    let (mut command, mut words) = (&root, Vec::new());
+    for word in std::env::args().skip(1) {
+        if let Some(inner) = command.find_subcommand(&word) {
+            words.push(inner.get_name());
+            command = inner;
+        }
+    }
+    let usage = command.clone().render_usage().to_string();
+    let mut hints = vec![usage.replacen("Usage:", "usage:", 1)];
+    match mistake {
+        ErrorKind::UnknownArgument => hints.push(options(command)),
+        _ => hints.extend(help::example(&words.join(" ")).map(|example| format!("for example: {example}"))),
+    }
+    hints
+}
+
+/// Words that others have for what a command does.
+const OTHER_WORDS: &[(&str, &[&str])] = &[
+    ("send all '<text>'", &["broadcast", "announce", "shout"]),
+    ("send <agent> '<text>'", &["tell", "notify", "dm", "write", "say"]),
+    ("inbox", &["read", "mail", "messages", "unread", "receive"]),
+    ("explain <path>", &["can-write", "can", "may", "may-write", "check-path", "test"]),
+    ("task done <id>", &["complete", "finish", "close", "resolve"]),
+    ("know search <words>", &["find", "grep", "recall", "lookup", "get"]),
+    ("know add <kind> <name> '<text>'", &["remember", "learn", "note", "memorize", "record", "save"]),
+    ("holds", &["mine", "locks", "reservations", "claims", "reserved"]),
+    ("release <path>", &["free", "unreserve", "unclaim"]),
+    ("agent rename <name>", &["name", "nick", "call-me"]),
+    ("with <cli>", &["start", "launch"]),
+];
+
+/// What a word means that is a command elsewhere.
+fn meant(typed: &str) -> Option<String> {
+    let meant = OTHER_WORDS.iter().find(|(_, words)| words.contains(&typed.to_lowercase().as_str()))?;
+    Some(meant.0.to_owned())
+}
+
+/// The commands of a group, or of the program.
+fn commands_of(group: Option<&str>) -> Vec<String> {
+    let root = args::command();
+    let Some(command) = group.map_or(Some(&root), |group| root.find_subcommand(group)) else {
+        return Vec::new();
+    };
+    let shown = command.get_subcommands().filter(|inner| !inner.is_hide_set() && inner.get_name() != "help");
+    shown.map(|inner| inner.get_name().to_owned()).collect()
+}
+
+/// The options of a command.
+fn options(command: &clap::Command) -> String {
+    let options = command.get_arguments().filter(|one| !one.is_positional());
+    let shown = options.filter(|one| !one.is_hide_set() && !one.is_global_set() && one.get_id() != "help");
+    let mut named: Vec<String> = shown
+        .filter_map(|one| {
+            let value = one.get_value_names().filter(|_| one.get_action().takes_values());
+            let value = value.map_or_else(String::new, |names| format!(" <{}>", names.join("> <")));
+            Some(format!("--{}{value}", one.get_long()?))
+        })
+        .collect();
+    named.sort();
+    if named.is_empty() { "it has no options".into() } else { format!("its options: {}", named.join(", ")) }
+}
+
+/// Not what leads away from what was meant: a way to pass an option as a value, and an
+/// option that only sounds alike, where all are named.
 fn is_useful(tip: &str) -> bool {
-    !["use '-- ", "'--token-fd'", "'--token-file'", "'--set'"].iter().any(|part| tip.contains(part))
+    !["use '-- ", "a similar argument exists"].iter().any(|part| tip.contains(part))
 }
 
 /// The group that a word was typed after, if it was.

@@ -88,6 +88,17 @@ pub(crate) fn confirmed(app: &mut App, what: &str) -> Result<CallerFacts, Comman
     }
 }
 
+/// Refuses whoever could not confirm anything: there is no use in showing them what they
+/// would agree to.
+pub(crate) fn may_confirm(app: &mut App) -> Result<(), CommandError> {
+    let facts = caller_facts(app);
+    match caller(app, &facts) {
+        Caller::Person | Caller::Anonymous(NotAllowed::Anonymous(Unproven::Marked(_))) => Ok(()),
+        Caller::Agent(_) => Err(NotAllowed::NotThePerson.into()),
+        Caller::Anonymous(why) => Err(why.into()),
+    }
+}
+
 /// Who calls. What is wrong with the store must not keep the person from putting
 /// it right: then the processes alone tell.
 fn caller(app: &mut App, facts: &CallerFacts) -> Caller {

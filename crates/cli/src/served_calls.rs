@@ -3,12 +3,20 @@
 
 use std::path::Path;
 use std::path::PathBuf;
+use std::time::Duration;
 
+use consort_core::App;
 use consort_core::Timestamp;
 use consort_core::call_context;
 use consort_core::call_context::CallContext;
+use consort_core::call_context::OpenWish;
+use consort_core::call_context::PaneAnswer;
+use consort_core::call_context::PaneProblem;
 use consort_core::call_context::ServedContext;
+use consort_core::claims::CommandView;
+use consort_core::config::Config;
 use consort_core::engine::Engine as _;
+use consort_core::engine::StoreError;
 use consort_core::host::Clock as _;
 use consort_core::host::ConnectionAddrs;
 use consort_core::host::Processes as _;
@@ -25,6 +33,7 @@ use consort_core::presence::Unproven;
 use consort_core::presence::hosting_process;
 use consort_core::presence::is_valid_name;
 use consort_host::Machine;
+use consort_host::Paths;
 use consort_host::PeerLookup;
 use consort_host::Peers;
 use consort_host::env;
@@ -32,35 +41,28 @@ use consort_host::notify::Listener;
 use consort_sqlite::Access;
 use consort_sqlite::Store;
 
+use crate::commands::explain;
+use crate::config;
 use crate::observe;
+use crate::served_panes;
 use crate::time;
 use crate::world::World;
 use crate::world::facts_of_peer;
 use crate::world::own_facts;
 
 pub(crate) struct ServedCalls {
-    data: PathBuf,
-    listeners: PathBuf,
-    store: PathBuf,
-    home: PathBuf,
+    paths: Paths,
     cwd: PathBuf,
     peers: Peers,
 }
 
 impl ServedCalls {
     pub(crate) fn new(world: &World) -> Self {
-        Self {
-            data: world.paths.data.clone(),
-            listeners: world.paths.listeners(),
-            store: world.paths.store(),
-            home: world.paths.home.clone(),
-            cwd: world.cwd.clone(),
-            peers: Peers::default(),
-        }
+        Self { paths: world.paths.clone(), cwd: world.cwd.clone(), peers: Peers::default() }
     }
 
     fn machine(&self) -> Machine {
-        Machine::new(&self.data)
+        Machine::new(&self.paths.data)
     }
 }
 
@@ -83,12 +85,12 @@ impl ServedContext for ServedCalls {
     }
 
     fn look(&self, agents: &[Agent]) -> Vec<Observed> {
-        observe::look(&self.home, agents)
+        observe::look(&self.paths.home, agents)
     }
 
     fn wake(&self, agent: &Agent, activity: &Activity) -> bool {
         let cli = consort_agents::find(&agent.kind);
-        cli.is_some_and(|cli| cli.wake(&cli.config_dir(&self.home, &env::get), agent, activity))
+        cli.is_some_and(|cli| cli.wake(&cli.config_dir(&self.paths.home, &env::get), agent, activity))
     }
 
     fn join_request(&self, client: &str, ends: Option<ConnectionAddrs>) -> Option<JoinRequest> {
@@ -123,10 +125,25 @@ impl ServedContext for ServedCalls {
     }
 
     fn renewal(&self, session: &SessionId) -> Box<dyn Fn() + Send> {
-        let (store, session, machine) = (self.store.clone(), session.clone(), self.machine());
+        let (store, session, machine) = (self.paths.store(), session.clone(), self.machine());
         Box::new(move || {
             Store::new(store.clone(), Access::Command).side_files().renew(&session, machine.now())
         })
+    }
+
+    fn judge_command(
+        &self,
+        app: &mut App,
+        caller: &CallerFacts,
+        cwd: &Path,
+        command: &str,
+    ) -> Result<CommandView, StoreError> {
+        explain::judge(app, caller, &self.paths.home, cwd, command)
+    }
+
+    fn settings(&self, app: &mut App, worktree: &Path) -> Option<Config> {
+        let acceptances = app.acceptances().unwrap_or_default();
+        config::load(&self.paths, worktree, &[], &acceptances).ok().map(|loaded| loaded.resolved)
     }
 
     fn give_back_memory(&self) {
@@ -134,7 +151,46 @@ impl ServedContext for ServedCalls {
         crate::entry_point::give_back_memory();
     }
 
+    fn open_agent(
+        &self,
+        _app: &mut App,
+        caller: &CallerFacts,
+        cwd: &Path,
+        wish: &OpenWish,
+    ) -> Result<PaneAnswer, PaneProblem> {
+        served_panes::open(caller, cwd, wish)
+    }
+
+    fn agent_screen(
+        &self,
+        app: &mut App,
+        name: &str,
+        lines: usize,
+        wait: Option<Duration>,
+    ) -> Result<PaneAnswer, PaneProblem> {
+        served_panes::screen(app, &self.cwd, name, lines, wait)
+    }
+
+    fn answer_agent(
+        &self,
+        app: &mut App,
+        caller: &CallerFacts,
+        name: &str,
+        option: &str,
+    ) -> Result<PaneAnswer, PaneProblem> {
+        served_panes::answer(app, caller, &self.cwd, name, option)
+    }
+
+    fn close_agent(
+        &self,
+        _app: &mut App,
+        caller: &CallerFacts,
+        name: &str,
+    ) -> Result<PaneAnswer, PaneProblem> {
+        served_panes::close(caller, &self.cwd, name)
+    }
+
     fn listen(&self, topic: Option<&Topic>) -> std::io::Result<Box<dyn call_context::Listener>> {
-        Ok(Box::new(Listener::open(&self.listeners, topic)?))
+        Ok(Box::new(Listener::open(&self.paths.listeners(), topic)?))
     }
 }

@@ -5,6 +5,7 @@ use consort_core::messages::SendOutcome;
 use consort_core::messages::SendRequest;
 use consort_core::presence::Status;
 
+use crate::panes;
 use crate::world::World;
 use consort_core::App;
 
@@ -21,6 +22,8 @@ pub(crate) fn wake(
         let Some(cli) = consort_agents::find(&agent.kind) else { continue };
         if cli.wake(&world.config_dir(cli), &agent, &activity) {
             lines.push(format!("{} was idle and is being woken.", agent.name));
+        } else if let Some(told) = panes::typing::wake_by_typing(world, app, &agent) {
+            lines.push(told);
         } else if activity.status == Status::Idle {
             lines.push(format!("{} is idle and sees it with its next prompt.", agent.name));
         }

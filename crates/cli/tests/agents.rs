@@ -7,6 +7,7 @@
 
 use std::collections::BTreeMap;
 use std::path::Path;
+use std::process::Command;
 use std::process::Stdio;
 
 use consort_agents::Ability;
@@ -164,7 +165,7 @@ fn they_send_through_our_mcp_server() {
         let ran = world.ran(turn.env("CONSORT_NAME", "Newcomer"));
         let told = model.turns().last().map(Value::to_string).unwrap_or_default();
         // Some show the model the text, some the data.
-        let is_answered = told.contains("Sent #") || told.contains(r#"\"number\":"#);
+        let is_answered = told.contains("Sent message #") || told.contains(r#"\"number\":"#);
         assert!(is_answered, "{agent:?}: {told} {ran}");
         let inbox = world.run_as(Some("s1"), &["inbox", "--json"]).stdout;
         let letters: Value = serde_json::from_str(&inbox).unwrap();
@@ -283,7 +284,7 @@ fn three_vendors_talk_and_keep_out_of_each_others_way() {
         assert_eq!(world.run(&format!("init --agent {} --yes", agent.kind())).code, 0);
     }
     assert_eq!(world.run("init --agent claude --yes").code, 0);
-    let quietly = |mut command: std::process::Command, name: &str| {
+    let quietly = |mut command: Command, name: &str| {
         command.env("CONSORT_NAME", name).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap()
     };
     let mut all = [
@@ -305,9 +306,9 @@ fn three_vendors_talk_and_keep_out_of_each_others_way() {
 
     let last = |model: &StubModel| model.turns().last().map(Value::to_string).unwrap_or_default();
     for (model, heard, held) in [
-        (&claude_model, "from gemini to claude", "codex.txt is reserved by Codie (codex on main)"),
-        (&codex_model, "from claude to codex", "gemini.txt is reserved by Gem (gemini on main)"),
-        (&gemini_model, "from codex to gemini", "claude.txt is reserved by Claudia (claude on main)"),
+        (&claude_model, "from gemini to claude", "codex.txt is reserved by Codie (codex on main"),
+        (&codex_model, "from claude to codex", "gemini.txt is reserved by Gem (gemini on main"),
+        (&gemini_model, "from codex to gemini", "claude.txt is reserved by Claudia (claude on main"),
     ] {
         let told = last(model);
         assert_eq!(told.matches(heard).count(), 1, "{heard} in {told}");
@@ -318,6 +319,74 @@ fn three_vendors_talk_and_keep_out_of_each_others_way() {
     }
     assert_eq!(world.run("who").stdout, "No agents are in shop.\n");
     assert_eq!(world.run("journal verify").code, 0);
+}
+
+#[test]
+fn a_first_claude_is_told_of_a_second_session() {
+    let claude = Claude::installed();
+    let step = |command: &str| Step::bash(command);
+    is_told_of_a_second("claude", step, |world, model| claude.headless(world, model, "first"));
+}
+
+#[test]
+fn a_first_codex_is_told_of_a_second_session() {
+    is_told_of_a_second_session(RealAgent::Codex);
+}
+
+#[test]
+fn a_first_gemini_is_told_of_a_second_session() {
+    is_told_of_a_second_session(RealAgent::Gemini);
+}
+
+fn is_told_of_a_second_session(agent: RealAgent) {
+    if agent.is_out_of_reach() {
+        return;
+    }
+    let step = |command: &str| agent.shell(command);
+    is_told_of_a_second(agent.kind(), step, |world, model| {
+        agent.settle(world, model);
+        assert_eq!(world.run(&format!("init --agent {} --yes", agent.kind())).code, 0);
+        agent.headless(world, model, "first")
+    });
+}
+
+/// Who was alone hears with its next tool result, once, who has come since.
+fn is_told_of_a_second(
+    kind: &str,
+    shell: impl Fn(&str) -> Step,
+    first: impl FnOnce(&Sealed, &StubModel) -> Command,
+) {
+    let world = Sealed::new(env!("CARGO_BIN_EXE_consort"));
+    world.git_init();
+    assert_eq!(world.run("init --agent claude --yes").code, 0);
+    let until = |file: &str| format!("while [ ! -e {file} ]; do sleep 0.05; done");
+    let first_model = StubModel::start([
+        shell(&format!("touch first.here; {}", until("second.here"))),
+        shell("true"),
+        shell("touch end"),
+        Step::say("Done."),
+    ]);
+    let second_model =
+        StubModel::start([Step::bash(&format!("touch second.here; {}", until("end"))), Step::say("Done.")]);
+    let quietly = |command: &mut Command, name: &str| {
+        command.env("CONSORT_NAME", name).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap()
+    };
+    let mut one = quietly(&mut first(&world, &first_model), "Early");
+    for _ in 0..1_200 {
+        if world.project().join("first.here").exists() {
+            break;
+        }
+        std::thread::sleep(std::time::Duration::from_millis(50));
+    }
+    let mut two = quietly(&mut Claude::installed().headless(&world, &second_model, "second"), "Latecomer");
+    let ended = one.wait().unwrap();
+    std::fs::write(world.project().join("end"), "").unwrap();
+    two.wait().unwrap();
+    let turns: Vec<String> = first_model.turns().iter().map(Value::to_string).collect();
+    assert!(turns.len() >= 4, "{kind}: {ended}, {} turns", turns.len());
+    assert!(!turns[0].contains("Latecomer"), "{kind}: {}", turns[0]);
+    let told = "Latecomer (claude, branch main) has joined this project";
+    assert_eq!(turns[3].matches(told).count(), 1, "{kind}: {}", turns[3]);
 }
 
 /// Every file below a directory.

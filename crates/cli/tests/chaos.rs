@@ -169,7 +169,7 @@ impl Chaos {
         let to = chance(WORKERS as u64) as usize;
         let ended = self.run(me, &["send", &format!("Agent{to}"), text], "", false);
         let mut ledger = self.ledger.lock().unwrap();
-        if ended.said.starts_with("Sent #") {
+        if ended.said.starts_with("Sent message #") {
             ledger.sent.insert(text.to_owned(), to);
         } else if ended.code.is_some() {
             assert!(ended.code != Some(0) && ended.code != Some(101), "{:?} {:?}", ended.code, ended.said);
@@ -213,7 +213,7 @@ impl Chaos {
                     match line.strip_prefix("> ") {
                         Some(text) => see(text, again),
                         // Who it is from may come between the heading and the text.
-                        None if line.starts_with('#') => again = line.contains("shown again"),
+                        None if line.starts_with("Message #") => again = line.contains("shown again"),
                         None => {}
                     }
                 }

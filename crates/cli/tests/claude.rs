@@ -139,7 +139,7 @@ fn a_message_reaches_a_running_session() {
     let raven_model = StubModel::start([Step::bash(&send), Step::say("Sent.")]);
     let ran = world.ran(claude.headless(&world, &raven_model, "ask Falcon").env("CONSORT_NAME", "Raven"));
     assert_eq!(ran.code, 0, "{ran}");
-    assert!(told(&raven_model.turns()[1]).contains("Sent #"), "{}", told(&raven_model.turns()[1]));
+    assert!(told(&raven_model.turns()[1]).contains("Sent message #"), "{}", told(&raven_model.turns()[1]));
     std::fs::write(world.project().join("go"), "").unwrap();
 
     is_at("! -e on");
@@ -163,8 +163,8 @@ fn a_message_reaches_a_running_session() {
     let sent = world.run("inbox --sent").stdout;
     assert_eq!(sent.matches("to Falcon (read ").count(), 2, "{sent}");
     let journal = world.run("journal tail -n 100").stdout;
-    assert!(journal.contains("Raven to Falcon: #"), "{journal}");
-    assert!(journal.contains("Falcon has read #"), "{journal}");
+    assert!(journal.contains("Raven to Falcon: message #"), "{journal}");
+    assert!(journal.contains("Falcon has read message #"), "{journal}");
     assert_eq!(world.run("journal verify").code, 0);
     assert!(!world.data().join("hook.log").exists());
 }
@@ -213,10 +213,10 @@ fn what_one_session_has_reserved_another_cannot_write() {
 
     let turns = raven_model.turns();
     assert_eq!(turns.len(), 4, "{turns:#?}");
-    let reason = "src/auth/login.rs (of src/auth/) is reserved by Falcon (claude on main)";
+    let reason = "src/auth/login.rs (of src/auth/) is reserved by Falcon (claude on main, working)";
     assert_eq!(times_told(&turns[1], reason), 1, "{}", told(&turns[1]));
     assert!(told(&turns[1]).contains("consort send Falcon"), "{}", told(&turns[1]));
-    let reason = "src/auth/old.rs (of src/auth/) is reserved by Falcon (claude on main)";
+    let reason = "src/auth/old.rs (of src/auth/) is reserved by Falcon (claude on main, working)";
     assert_eq!(times_told(&turns[2], reason), 1, "{}", told(&turns[2]));
     assert_eq!(std::fs::read_to_string(world.project().join("src/auth/old.rs")).unwrap(), "old\n");
     // Its holder gone, it is free.

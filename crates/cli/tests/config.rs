@@ -29,7 +29,9 @@ fn the_nearest_tier_wins_and_is_named() {
         privacy.store_prompts = true       # keep the beginning of prompts for handoffs; off: only a hash and the topics
         privacy.store_commands = false     # keep the commands of sessions while they last, for `know suggest`
         messages.wake_idle = true          # wake an idle session for a message, where its CLI can be woken
+        messages.type_into_panes = false   # type into the pane of an idle agent that cannot be woken otherwise, when it has mail
         messages.retention_days = 30       # how long messages are kept that everyone has read
+        monitor.review = asked             # when the prompt and the diff of a finished agent are kept for a review: always, or where asked (`open --review`)
         journal.retention_days = 30        # how long entries are kept that nothing depends on
         [exit 0]
     "#]]
@@ -62,7 +64,9 @@ fn the_nearest_tier_wins_and_is_named() {
         privacy.store_prompts = true       # default
         privacy.store_commands = false     # default
         messages.wake_idle = true          # default
+        messages.type_into_panes = false   # default
         messages.retention_days = 30       # default
+        monitor.review = asked             # default
         journal.retention_days = 7         # $WORLD/home/.config/consort/config.toml
         [exit 0]
     "#]]

@@ -310,6 +310,7 @@ fn up_without_a_terminal_says_what_it_found() {
     expect![[r#"
         Not installed: Claude Code, Codex, Gemini CLI, OpenCode, pi, Copilot CLI
         No agents are here.
+        Next: install an agent CLI (claude, codex, gemini, …); then `consort init` connects it
         [exit 0]
     "#]]
     .assert_eq(&world.run("up").to_string());

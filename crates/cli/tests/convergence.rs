@@ -72,7 +72,7 @@ fn the_radar_shows_pairs_and_what_became_of_them() {
         Falcon  deepening: cookie, session; emerging: nightly, rotate, weekly, yearly, 8 more
         Raven  deepening: cookie, session; emerging: blake3, ed25519, salt, sign, 8 more
 
-        #1 Falcon and Raven: mutual deepening, 0.80, about 1 prompt away, new
+        prediction #1 Falcon and Raven: mutual deepening, 0.80, about 1 prompt away, new
             topics: cookie, session
             Both are heading toward cookie, session. Coordinate before going on, to avoid doing it twice.
 
@@ -88,7 +88,7 @@ fn the_radar_shows_pairs_and_what_became_of_them() {
     assert_eq!(sent.code, 0, "{sent}");
     world.run("radar");
     expect![[r#"
-        #1 Falcon and Raven: topics: cookie, session
+        prediction #1 Falcon and Raven: topics: cookie, session
             prevented, just now: Falcon wrote to the other: message #2
         Threshold 0.35; so far 1 prevented, 0 occurred, 0 false, 0 expired.
     "#]]
@@ -105,7 +105,10 @@ fn the_radar_shows_pairs_and_what_became_of_them() {
     "#]]
     .assert_eq(&world.run("radar show 99").stderr);
     let journal = world.run("journal tail").stdout;
-    assert!(journal.contains("consort: Falcon and Raven may meet (#1): mutual deepening, 0.80"), "{journal}");
+    assert!(
+        journal.contains("consort: Falcon and Raven may meet (prediction #1): mutual deepening, 0.80"),
+        "{journal}"
+    );
     assert!(journal.contains("prediction #1 prevented: Falcon wrote"), "{journal}");
     assert_eq!(world.run("journal verify").code, 0);
 }
@@ -216,7 +219,7 @@ fn a_handoff_is_sized_by_its_tier() {
           just now: "give the session cookie a shorter lifetime, harder name"
           just now: "rotate the session cookie weekly, nightly, yearly"
         Messages:
-          #2 you to Falcon: hello
+          message #2 you to Falcon: hello
     "#]]
     .assert_eq(&world.run("agent handoff Falcon").stdout);
     let full = world.run("agent handoff Falcon --tier full").stdout;

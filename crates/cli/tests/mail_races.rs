@@ -56,7 +56,7 @@ fn note_context(said: &str, seen: &Sightings) {
         match line.strip_prefix("> ") {
             Some(text) => seen.lock().unwrap().push((text.to_owned(), again)),
             // Who it is from may come between the heading and the text.
-            None if line.starts_with('#') => again = line.contains("shown again"),
+            None if line.starts_with("Message #") => again = line.contains("shown again"),
             None => {}
         }
     }
@@ -105,7 +105,7 @@ fn every_message_is_found_once_whoever_is_killed() {
                         let mut send = world.consort(["send", "Falcon", &text]);
                         send.env("CONSORT_SESSION", "s0");
                         let (said, ended) = ran_until(world, &send, fate(5), "");
-                        if said.starts_with("Sent #") {
+                        if said.starts_with("Sent message #") {
                             acknowledged.lock().unwrap().insert(text);
                         } else {
                             assert!(!ended, "{text} was refused");

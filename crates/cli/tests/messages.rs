@@ -32,14 +32,14 @@ fn an_exchange() {
             &["send", "Raven", "-t", "question", "Is src/auth.rs yours?\nI would rename login()."],
         ),
         &expect![[r#"
-            Sent #1 to Raven.
+            Sent message #1 to Raven.
             [exit 0]
         "#]],
     );
     check(
         &world.run_as(Some("s2"), &["inbox"]),
         &expect![[r#"
-            #1 question, from Falcon (claude, on main), now:
+            Message #1 question, from Falcon (claude, on main), now:
             > Is src/auth.rs yours?
             > I would rename login().
             [exit 0]
@@ -55,28 +55,28 @@ fn an_exchange() {
     check(
         &world.run_as(Some("s2"), &["send", "--reply", "1", "-t", "ack", "Go ahead."]),
         &expect![[r#"
-            Sent #2 to Falcon.
+            Sent message #2 to Falcon.
             [exit 0]
         "#]],
     );
     check(
         &world.run_as(Some("s2"), &["send", "@me", "Falcon renames login()."]),
         &expect![[r#"
-            Sent #3 to the person.
+            Sent message #3 to the person.
             [exit 0]
         "#]],
     );
     check(
         &world.run_as(None, &["send", "Falcon", "Raven", "-p", "high", "Tests first, please."]),
         &expect![[r#"
-            Sent #4 to Falcon, Raven.
+            Sent message #4 to Falcon, Raven.
             [exit 0]
         "#]],
     );
     check(
         &world.run_as(None, &["inbox", "--peek"]),
         &expect![[r#"
-            #3 info, from Raven (claude, on main), now:
+            Message #3 info, from Raven (claude, on main), now:
             > Falcon renames login().
             [exit 0]
         "#]],
@@ -85,7 +85,7 @@ fn an_exchange() {
     check(
         &world.run_as(Some("s1"), &["inbox", "--from", "raven"]),
         &expect![[r#"
-            #2 ack, from Raven (claude, on main), in reply to #1, now:
+            Message #2 ack, from Raven (claude, on main), in reply to #1, now:
             > Go ahead.
             [exit 0]
         "#]],
@@ -93,7 +93,7 @@ fn an_exchange() {
     check(
         &world.run_as(Some("s1"), &["inbox", "--sent"]),
         &expect![[r#"
-            #1 question, from you, now:
+            Message #1 question, from you, now:
             > Is src/auth.rs yours?
             > I would rename login().
               to Raven (read just now)
@@ -111,7 +111,7 @@ fn an_exchange() {
     check(
         &world.run_as(None, &["inbox", "--sent"]),
         &expect![[r#"
-            #4 info, high, from you, now:
+            Message #4 info, high, from you, now:
             > Tests first, please.
               to Falcon (waiting), Raven (waiting)
             [exit 0]
@@ -129,13 +129,13 @@ fn an_exchange() {
     let journal = world.run_as(None, &["journal", "tail"]).stdout;
     let lines: String = journal.lines().skip(3).map(|line| format!("{}\n", &line[29..])).collect();
     expect![[r#"
-        Raven was handed #1
-        Raven has read #1
-        Raven to Falcon: #2 ack: Go ahead.
-        Raven to you: #3 info: Falcon renames login().
-        you to Falcon, Raven: #4 info: Tests first, please.
-        Falcon was handed #2
-        Falcon has read #2
+        Raven was handed message #1
+        Raven has read message #1
+        Raven to Falcon: message #2 ack: Go ahead.
+        Raven to you: message #3 info: Falcon renames login().
+        you to Falcon, Raven: message #4 info: Tests first, please.
+        Falcon was handed message #2
+        Falcon has read message #2
     "#]]
     .assert_eq(&lines);
 }
@@ -315,14 +315,14 @@ fn a_key_sends_once() {
     check(
         &send("the build is green"),
         &expect![[r#"
-            Sent #1 to Falcon.
+            Sent message #1 to Falcon.
             [exit 0]
         "#]],
     );
     check(
         &send("the build is green"),
         &expect![[r#"
-            Sent before as #1 to Falcon.
+            Sent before as message #1 to Falcon.
             [exit 0]
         "#]],
     );
@@ -376,7 +376,14 @@ fn following_the_journal_shows_it_live() {
     world.run_as(Some("s1"), &["send", "Raven", "hello"]);
     world.run_as(Some("s2"), &["inbox"]);
     let shown: Vec<String> = (0..3).map(|_| lines.next().unwrap().unwrap()[29..].to_owned()).collect();
-    assert_eq!(shown, ["Falcon to Raven: #1 info: hello", "Raven was handed #1", "Raven has read #1"]);
+    assert_eq!(
+        shown,
+        [
+            "Falcon to Raven: message #1 info: hello",
+            "Raven was handed message #1",
+            "Raven has read message #1"
+        ]
+    );
     follow.kill().unwrap();
     follow.wait().unwrap();
 }

@@ -65,31 +65,52 @@ fn a_tool_that_nobody_knows_is_looked_after() {
     assert!(told.contains("src/auth/login.rs") && told.contains("Falcon"), "{told}");
 }
 
+/// A CLI, its events, its shell, its tool that searches, and how it calls tools of MCP servers.
+const CLIS: &[(&str, &str, &str, &str, &str, &str)] = &[
+    ("claude", "PostToolUse", "UserPromptSubmit", "Bash", "Grep", "mcp__filesystem__read_text_file"),
+    ("codex", "PostToolUse", "UserPromptSubmit", "Bash", "", "mcp__filesystem__read_text_file"),
+    (
+        "gemini",
+        "AfterTool",
+        "BeforeAgent",
+        "run_shell_command",
+        "grep_search",
+        "mcp_filesystem_read_text_file",
+    ),
+    ("copilot", "postToolUse", "userPromptSubmitted", "bash", "grep", "filesystem-read_text_file"),
+    ("opencode", "tool-after", "prompt", "bash", "grep", "filesystem_read_text_file"),
+    ("pi", "tool-after", "prompt", "bash", "grep", "filesystem_read_text_file"),
+];
+
 #[test]
-fn what_the_shell_has_shown_counts_as_read_in_every_cli() {
-    for (kind, after, tool, prompt) in [
-        ("claude", "PostToolUse", "Bash", "UserPromptSubmit"),
-        ("codex", "PostToolUse", "Bash", "UserPromptSubmit"),
-        ("gemini", "AfterTool", "run_shell_command", "BeforeAgent"),
-        ("copilot", "postToolUse", "bash", "userPromptSubmitted"),
-        ("opencode", "tool-after", "bash", "prompt"),
-        ("pi", "tool-after", "bash", "prompt"),
-    ] {
+fn what_shell_searches_and_servers_have_shown_counts_as_read_in_every_cli() {
+    for &(kind, after, prompt, shell, search, server) in CLIS {
         let world = world();
+        let path = world.project().join("README.md");
+        let looks = [
+            (shell, json!({ "command": "sed -n '1,40p' README.md" })),
+            (shell, json!({ "command": "grep -n shop README.md | head" })),
+            (search, json!({ "pattern": "shop", "path": path, "dir_path": path })),
+            (server, json!({ "path": path })),
+        ];
         world.run(&format!("agent join --pid $OTHER --kind {kind} --session s3 --name Bear"));
         let hook = |event: &str, more: Value| {
             let mut call = json!({ "session_id": "s3", "sessionId": "s3", "cwd": world.project() });
             call.as_object_mut().unwrap().extend(more.as_object().cloned().unwrap());
             world.ran_with(&mut world.consort(["hook", kind, event]), call.to_string().as_bytes()).stdout
         };
-        let run = |command: &str| json!({ "tool_name": tool, "tool_input": { "command": command } });
-        hook(after, run("sed -n '1,40p' README.md"));
-        std::thread::sleep(Duration::from_millis(30));
-        fs::write(world.project().join("README.md"), "by Falcon\n").unwrap();
-        let edit =
-            json!({ "tool_name": "Edit", "tool_input": { "file_path": world.project().join("README.md") } });
-        world.told("s1", "PostToolUse", &edit);
-        let said = hook(prompt, json!({ "prompt": "go on" })) + &hook(after, run("true"));
-        assert!(said.contains("Changed since you read it: README.md (by Falcon"), "{kind}: {said}");
+        let call = |tool: &str, input: &Value| json!({ "tool_name": tool, "tool_input": input });
+        for (tool, input) in looks.iter().filter(|(tool, _)| !tool.is_empty()) {
+            hook(after, call(tool, input));
+            std::thread::sleep(Duration::from_millis(30));
+            fs::write(&path, format!("by Falcon, after {tool}\n")).unwrap();
+            world.told("s1", "PostToolUse", &call("Edit", &json!({ "file_path": path })));
+            let next = hook(after, call(shell, &json!({ "command": "true" })));
+            let said = hook(prompt, json!({ "prompt": "go on" })) + &next;
+            assert!(
+                said.contains("Changed since you read it: README.md (by Falcon"),
+                "{kind} {tool} {input}: {said}"
+            );
+        }
     }
 }

@@ -94,7 +94,7 @@ fn a_renamed_holder_has_one_name() {
     let explained = world.run_as(Some("s2"), &["explain", "src/a.rs"]).stdout;
     let wanted = world.run_as(Some("s2"), &["reserve", "src/a.rs"]).stderr;
     for shown in [&listed, &refused, &explained, &wanted] {
-        assert!(shown.contains("Osprey (claude on main)") && !shown.contains("Falcon"), "{shown}");
+        assert!(shown.contains("Osprey (claude on main") && !shown.contains("Falcon"), "{shown}");
     }
     assert!(listed.contains("contested by Crow") && !listed.contains("Raven"), "{listed}");
     assert_eq!(world.run("journal verify").code, 0);

@@ -60,9 +60,9 @@ fn codex_commands_get_out_of_its_sandbox() {
     let expected = [
         ("touch $HOME/.local/share/consort/consort.db", "Read-only file system"),
         ("consort whoami", "Newcomer"),
-        ("consort send Falcon 'by a command'", "Sent #"),
-        ("echo 'by a pipe' | consort send Falcon -", "Sent #"),
-        ("printf -- '--key=abc' | consort send Falcon -", "Sent #"),
+        ("consort send Falcon 'by a command'", "Sent message #"),
+        ("echo 'by a pipe' | consort send Falcon -", "Sent message #"),
+        ("printf -- '--key=abc' | consort send Falcon -", "Sent message #"),
         ("consort reserve src/", "Reserved src/"),
         ("consort reserve docs/", "is held by Falcon"),
         ("consort wait docs/ --timeout 1s", "docs/ is still reserved."),

@@ -51,6 +51,7 @@ fn assert_contract(value: &Value, command: &str) {
 
 /// How each reading command is called here, and what its answer is.
 const READING: &[(&str, &str)] = &[
+    ("pane list", "items"),
     ("who", "items"),
     ("who GrandZenith", "agent"),
     ("who --all", "items"),
@@ -96,8 +97,18 @@ const CHANGING: &[(&str, &str)] = &[
 ];
 
 /// What has `--json` and is shown elsewhere, or needs the person or a CLI.
-const ELSEWHERE: &[&str] =
-    &["agent join", "agent suggest", "holds override", "holds restore", "pane explain", "radar show"];
+const ELSEWHERE: &[&str] = &[
+    "agent join",
+    "agent suggest",
+    "holds override",
+    "holds restore",
+    "open",
+    "pane close",
+    "pane explain",
+    "pane screen",
+    "pane watch",
+    "radar show",
+];
 
 #[test]
 fn every_command_that_has_json_is_tried() {
@@ -185,7 +196,7 @@ fn errors_say_what_to_do() {
         (&["send", "Nobody", "please", "look"], 1, "a text of several words is put in quotes"),
         (&["mesage", "x"], 2, "there is no command `mesage`\nHint: did you mean `send`?"),
         (&["whoo"], 2, "there is no command `whoo`\nHint: did you mean `who`?"),
-        (&["frobnicate"], 2, "there is no command `frobnicate`\nHint: `consort --help` lists all"),
+        (&["frobnicate"], 2, "there is no command `frobnicate`\nHint: there are: up, who, status, send, "),
         (&["explain", "prediction"], 1, "which prediction?\nHint: `consort radar` lists them"),
         (&["task", "list", "--spec", "empty.md"], 0, "no tasks found; a task line looks like `- [ ] T-1: …`"),
         (&["reserve", "src/[a"], 1, "has a `[` without its `]`"),
@@ -440,7 +451,7 @@ fn schemas_and_primer_are_small() {
     let world = world();
     let schemas = world.run("mcp --schemas").stdout;
     let tools = tokens(schemas.trim());
-    assert!(tools <= 2_000, "{tools} tokens");
+    assert!(tools <= 2_300, "{tools} tokens");
     let primer = tokens(&consort_core::primer::for_tools());
     assert!(primer <= 500, "{primer} tokens");
 }
@@ -454,7 +465,13 @@ fn a_guess_leads_to_what_was_meant() {
         ("handoff GrandZenith", "did you mean `agent handoff`?"),
         ("inbxo", "did you mean `inbox`?"),
         ("know serach retry", "did you mean `know search`?"),
-        ("task frobnicate", "`consort task --help` lists all"),
+        ("task frobnicate", "there are: list, next, claim, drop, done"),
+        ("broadcast hello", "did you mean `send all '<text>'`?"),
+        ("task complete T-1", "did you mean `task done <id>`?"),
+        ("know find retry", "did you mean `know search <words>`?"),
+        ("inbox --unread", "usage: consort inbox [OPTIONS]\n"),
+        ("inbox --unread", "its options: --all, --from <NAME>, --json, --peek, --sent, "),
+        ("know add", "for example: consort know add principle "),
         ("reserve topic:auth", "consort reserve --advisory 'topic:auth'"),
         ("reply GrandZenith hello", "consort send <name>"),
         ("wait GrandZenith", "consort wait --idle GrandZenith"),

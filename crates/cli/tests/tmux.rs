@@ -76,7 +76,7 @@ fn up_offers_to_connect_and_takes_no_for_an_answer() {
 
     for (answer, connected) in [("n", false), ("y", true)] {
         let tmux = Tmux::start(&world, &[], &["env", &path, env!("CARGO_BIN_EXE_consort"), "up"]);
-        tmux.shows("[Y/n/d]");
+        tmux.shows("[Y/n/d/m/p/a/s]");
         tmux.run(&["send-keys", answer, "Enter"]);
         tmux.shows("q quits");
         assert_eq!(settings.exists(), connected);
@@ -128,7 +128,7 @@ fn an_idle_session_is_woken_by_a_message() {
     until("a session", || agents(&world), |agents| agents.len() == 1);
     // Never spoken to, it is left alone.
     let ran = world.run("send Falcon early");
-    assert!(ran.stdout.starts_with("Sent #") && ran.stdout.lines().count() == 1, "{ran}");
+    assert!(ran.stdout.starts_with("Sent message #") && ran.stdout.lines().count() == 1, "{ran}");
 
     tmux.run(&["send-keys", "-l", "please wait"]);
     tmux.shows("please wait");
@@ -163,9 +163,12 @@ fn init_asks_once() {
     let rules = consort_agents::allow::RULES;
     tmux.shows(&format!("Claude Code: 13 hooks, MCP server, primer, {rules} allow rules"));
     tmux.shows("pi: a plugin, primer");
-    tmux.shows("Connect these 2? [Y/n/d]");
+    tmux.shows("Connect these 2? [Y/n/d/m/p/a/s]");
     tmux.run(&["send-keys", "d", "Enter"]);
     tmux.shows("+++ ");
+    // What is no answer is not taken for one.
+    tmux.run(&["send-keys", "x", "Enter"]);
+    tmux.shows("y: yes; n: no; d: show the diff");
     tmux.run(&["send-keys", "m", "Enter"]);
     tmux.shows(&format!("Claude Code: 13 hooks, primer, {rules} allow rules"));
     tmux.run(&["send-keys", "a", "Enter"]);
@@ -192,7 +195,7 @@ fn what_changes_before_the_person_agrees_is_kept() {
     let home = [("HOME".to_owned(), world.home().display().to_string())];
     let line = format!("{} init --agent gemini --primer; sleep 60", env!("CARGO_BIN_EXE_consort"));
     let tmux = Tmux::start(&world, &home, &["sh", "-c", &line]);
-    tmux.shows("Connect Gemini CLI? [Y/n/d]");
+    tmux.shows("Connect Gemini CLI? [Y/n/d/m/p/a/s]");
     std::fs::write(&text, "meanwhile\n").unwrap();
     tmux.run(&["send-keys", "Enter"]);
     tmux.shows("takes it back");

@@ -97,7 +97,7 @@ fn entries_without_a_form_are_rewritten() {
     assert!(thread.contains("to Raven (read"), "{thread}");
     assert!(world.run("inbox").stdout.contains("#5 info, from Falcon"));
     let next = world.run_as(Some("s1"), &["send", "Raven", "new"]).stdout;
-    assert_eq!(next, "Sent #8 to Raven.\n", "seven were sent before");
+    assert_eq!(next, "Sent message #8 to Raven.\n", "seven were sent before");
     // Reservations, the contest about one of them, tasks.
     let holds = world.run("holds list").stdout;
     for line in [
@@ -108,7 +108,10 @@ fn entries_without_a_form_are_rewritten() {
     ] {
         assert!(holds.contains(line), "{line}: {holds}");
     }
-    assert_eq!(world.run_as(Some("s1"), &["reserve", "new.rs"]).stdout, "Reserved new.rs (#4).\n");
+    assert_eq!(
+        world.run_as(Some("s1"), &["reserve", "new.rs"]).stdout,
+        "Reserved new.rs (reservation #4).\n"
+    );
     let tasks = world.run("task list --spec spec.md").stdout;
     assert!(tasks.contains("[Raven") && tasks.contains("#2]"), "{tasks}");
     // Predictions and knowledge.

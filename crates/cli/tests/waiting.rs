@@ -45,7 +45,7 @@ fn who_waits_gets_it_when_it_is_free() {
     assert_eq!(world.run_as(Some("s1"), &["release", "src/a/"]).code, 0);
     let (stdout, stderr, code) = waiting.output(b"");
     let (stdout, stderr) = (String::from_utf8(stdout).unwrap(), String::from_utf8(stderr).unwrap());
-    assert_eq!((stdout.as_str(), code), ("Reserved src/a/ (#2).\n", 0), "{stderr}");
+    assert_eq!((stdout.as_str(), code), ("Reserved src/a/ (reservation #2).\n", 0), "{stderr}");
     assert!(stderr.contains("Waiting for Falcon (claude on main) to let go of src/a/."), "{stderr}");
 
     let ran = world.run_as(Some("s1"), &["reserve", "--wait", "--timeout", "1s", "src/a/"]);

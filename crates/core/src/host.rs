@@ -107,8 +107,8 @@ pub trait Repositories {
     fn root_commit(&self, worktree: &Path) -> RootCommit;
 
     /// Whether anything that the pattern means is uncommitted, files that git
-    /// does not know included or not; starts `git`.
-    fn has_changes(&self, worktree: &Path, pattern: &Pattern, with_new: bool) -> bool;
+    /// does not know included or not, if git tells in time; starts `git`.
+    fn has_changes(&self, worktree: &Path, pattern: &Pattern, with_new: bool) -> Option<bool>;
 
     /// Whether anything that the pattern means differs between commits, as `git diff`
     /// is asked for them; starts `git`.

@@ -25,6 +25,7 @@ pub mod primer;
 pub mod project;
 pub mod secrets;
 pub mod side_files;
+pub mod status;
 pub mod tasks;
 pub mod text;
 mod time;

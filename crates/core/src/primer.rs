@@ -20,7 +20,7 @@ pub fn for_tools() -> String {
 fn rendered(how: &str, mail: &str, called: impl Fn(&str) -> String, query: &str, act: &str) -> String {
     let text = TEXT.replace("{how}", how).replace("{mail}", mail);
     let text = text.replace("{query}", query).replace("{act}", act);
-    ["who", "reserve", "release", "send", "task", "radar", "agent handoff"]
+    ["who", "reserve", "release", "send", "task", "open", "radar", "agent handoff"]
         .iter()
         .fold(text, |text, verb| text.replace(&format!("{{{verb}}}"), &called(verb)))
 }

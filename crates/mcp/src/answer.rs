@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use consort_core::Timestamp;
 use consort_core::explain::Explain;
 use consort_core::explain::Kind;
 use rmcp::model::CallToolResult;
@@ -19,6 +20,12 @@ pub(crate) struct Answer {
 impl Answer {
     pub(crate) fn new(text: impl Into<String>, data: Value) -> Self {
         Self { text: text.into(), data }
+    }
+
+    /// In the envelope that all doors have: `{"at", "items"}`, or `{"at", "<noun>"}`.
+    pub(crate) fn dated(mut self, now: Timestamp) -> Self {
+        self.data["at"] = now.rfc3339().into();
+        self
     }
 }
 
@@ -74,7 +81,8 @@ const TOOLS: &[(&str, &str)] = &[
     ("`consort task next`", "`task` with `action: \"next\"`"),
     ("`consort radar`", "`radar`"),
     ("`consort inbox --all` and `consort inbox --sent` show numbers", "`inbox` shows numbers"),
-    ("`--spec <file>` names one; `consort agent join --spec <file>` joins with one", "`spec` names one"),
+    ("`--spec <file>` names one", "`spec` names one"),
+    ("; `consort agent join --spec <file>` joins with one", ""),
     ("`--everywhere` reaches the agents of other projects, `@me` the person", "`@me` reaches the person"),
     ("; `consort reply <n>` answers a message", ""),
     ("; a text of several words is put in quotes", ""),
@@ -103,11 +111,11 @@ fn result_of(answer: Result<Answer, Problem>) -> CallToolResult {
             let mut text = format!("Error: {message}");
             hints.iter().for_each(|hint| text.push_str(&format!("\nHint: {hint}")));
             let mut result = CallToolResult::error(vec![ContentBlock::text(text)]);
-            let mut data = json!({ "kind": kind, "message": message, "hints": hints });
+            let mut error = json!({ "kind": kind, "message": message, "hints": hints });
             if let Some(more) = more.as_object() {
-                more.iter().for_each(|(name, value)| data[name] = value.clone());
+                more.iter().for_each(|(name, value)| error[name] = value.clone());
             }
-            result.structured_content = Some(data);
+            result.structured_content = Some(json!({ "error": error }));
             result
         }
     }

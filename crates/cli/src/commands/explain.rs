@@ -1,13 +1,18 @@
 //! The command `consort explain`: says who holds a path, or what of a shell command
 //! would be refused.
 
+use std::path::Path;
+
 use consort_agents::Level;
+use consort_core::App;
 use consort_core::claims::CommandView;
 use consort_core::claims::PathOutcome;
 use consort_core::claims::Strength;
-use consort_core::claims::WritesOutcome;
+use consort_core::claims::judgement;
+use consort_core::engine::StoreError;
 use consort_core::journal::Actor;
 use consort_core::presence::Caller;
+use consort_core::presence::CallerFacts;
 use consort_core::text;
 use consort_hook::command_files;
 use consort_host::env;
@@ -18,7 +23,6 @@ use crate::error::CommandResult;
 use crate::hook;
 use crate::render::holds::describe;
 use crate::render::holds::left;
-use crate::world::Opened;
 use crate::world::World;
 use crate::world::caller_facts;
 
@@ -63,47 +67,41 @@ pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
 fn command(world: &World, command: &str, json: bool) -> CommandResult {
     let mut opened = world.open()?;
     let caller = caller_facts(&opened.app);
-    let files = command_files(opened.app.host(), &world.cwd, command, hook::surroundings());
-    let mut outcome = opened.app.explain_writes(&caller, &files.writes, files.is_certain)?;
-    let is_behind = outcome.command.verdict == "unknown" && is_shielded(world, &mut opened)?;
-    let may_be = is_behind && files.may_write_anything();
-    if may_be && !opened.app.shield_now(&caller, &world.cwd, &env::get)?.paths.is_empty() {
-        outcome.command.verdict = "shielded";
-    }
+    let judged = judge(&mut opened.app, &caller, &world.paths.home, &world.cwd, command)?;
     if json {
-        return world.out.one(&mut opened.app, "command", &outcome.command);
+        return world.out.one(&mut opened.app, "command", &judged);
     }
-    let WritesOutcome { command: CommandView { verdict, writes, reasons }, .. } = &outcome;
-    world.out.line(match *verdict {
-        "refused" => "Refused: an agent's tool call with this would not be carried out.",
-        "warned" => "Let through, and the agent is told.",
-        "unknown" => {
-            "Unknown: its text does not tell all it writes. It is let through, and what others have reserved is \
-             looked at afterwards."
-        }
-        "shielded" => {
-            "Shielded: its text does not tell all it writes. In Claude Code what others have reserved is read-only \
-             while it runs."
-        }
-        _ => "Free: it writes nothing that others have reserved.",
-    })?;
-    reasons.iter().try_for_each(|reason| world.out.line(format!("  {reason}")))?;
-    if !writes.is_empty() {
-        let writes = writes.iter().map(|path| text::foreign(path, 200)).collect::<Vec<_>>();
-        world.out.line(format!("Its text tells of writes to {}.", text::first_few(writes, 6)))?;
+    judgement(&judged).into_iter().try_for_each(|line| world.out.line(line))
+}
+
+/// A shell command as it would be judged if it were run there.
+pub(crate) fn judge(
+    app: &mut App,
+    caller: &CallerFacts,
+    home: &Path,
+    cwd: &Path,
+    command: &str,
+) -> Result<CommandView, StoreError> {
+    let files = command_files(app.host(), cwd, command, hook::surroundings());
+    let mut judged = app.explain_writes(caller, &files.writes, files.is_certain)?;
+    let may_be = judged.verdict == "unknown" && files.may_write_anything();
+    if may_be && is_shielded(app, caller, home)? && !app.shield_now(caller, cwd, &env::get)?.paths.is_empty()
+    {
+        judged.verdict = "shielded";
     }
-    Ok(())
+    Ok(judged)
 }
 
 /// Whether the caller's commands run behind the shield; who is no agent asks for others.
-fn is_shielded(world: &World, opened: &mut Opened) -> Result<bool, CommandError> {
-    let kind = match opened.caller()? {
+fn is_shielded(app: &mut App, caller: &CallerFacts, home: &Path) -> Result<bool, StoreError> {
+    let kind = match app.caller(caller)? {
         Caller::Agent(agent) => Some(agent.kind),
         Caller::Person | Caller::Anonymous(_) => None,
     };
     let mut meant =
         consort_agents::ALL.iter().filter(|cli| kind.as_ref().is_none_or(|kind| cli.kind() == kind));
-    let is_connected = meant.any(|cli| connect::is_shielded(*cli, Level::User(&world.config_dir(*cli))));
+    let is_connected =
+        meant.any(|cli| connect::is_shielded(*cli, Level::User(&cli.config_dir(home, &env::get))));
     Ok(is_connected && consort_host::shield::is_available().is_ok())
 }
 

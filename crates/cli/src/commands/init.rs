@@ -1,7 +1,6 @@
 //! The command `consort init`: connects the agent CLIs here by adding our hooks, and
 //! rules that let agents use us, to their settings.
 
-use std::io::IsTerminal as _;
 use std::path::Path;
 
 use clap::builder::PossibleValuesParser;
@@ -127,11 +126,10 @@ pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
         (_, true) => Consent::Given,
         _ => Consent::Ask,
     };
-    // Whoever is asked can leave out what costs a session tokens; a script names it.
-    let can_ask = consent == Consent::Ask && std::io::stdin().is_terminal();
+    let offered = Parts::offered(consent);
     let parts = Parts {
-        mcp: args.mcp || can_ask,
-        primer: args.primer || can_ask,
+        mcp: args.mcp || offered.mcp,
+        primer: args.primer || offered.primer,
         allow: !args.no_allow,
         shield: args.shield,
     };

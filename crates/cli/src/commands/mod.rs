@@ -14,6 +14,7 @@ pub(crate) mod init;
 pub(crate) mod journal;
 pub(crate) mod know;
 pub(crate) mod mcp;
+pub(crate) mod open;
 pub(crate) mod pane;
 pub(crate) mod radar;
 pub(crate) mod release;

@@ -12,7 +12,6 @@ use consort_core::claims::Strength;
 use consort_core::text;
 
 use crate::error::CommandError;
-use crate::exit;
 use crate::exit::ExitCode;
 use crate::hold_wait::HoldWait;
 use crate::output;
@@ -60,17 +59,16 @@ pub(crate) fn run(world: &World, args: &Args) -> Result<ExitCode, CommandError> 
     }
     let mut opened = world.open()?;
     let outcome = match args.wait {
-        false => Some(hold(world, &mut opened, args)?),
+        false => hold(world, &mut opened, args)?,
         true => wait(world, &mut opened, args)?,
     };
-    let Some(outcome) = outcome else { return Ok(ExitCode::from(exit::TIMED_OUT)) };
     if args.json {
         world.out.items(&mut opened.app, &outcome.holds)?;
         return Ok(ExitCode::SUCCESS);
     }
     let advisory = if args.advisory { "advisory, " } else { "" };
     for hold in &outcome.holds {
-        world.out.line(format!("Reserved {} ({advisory}#{}).", shown(hold), hold.generation))?;
+        world.out.line(format!("Reserved {} ({advisory}reservation #{}).", shown(hold), hold.generation))?;
     }
     if args.advisory {
         return Ok(ExitCode::SUCCESS);
@@ -91,7 +89,9 @@ pub(crate) fn run(world: &World, args: &Args) -> Result<ExitCode, CommandError> 
 fn remark(world: &World, opened: &Opened, typed: &str, hold: &Hold) {
     let shown = text::foreign(typed, 200);
     if hold.project.as_ref() != Some(&opened.project.id) {
-        return output::note(format_args!("Note: {shown} is outside this project."));
+        return output::note(format_args!(
+            "Note: {shown} is outside this project. Agents of every project are kept from writing it."
+        ));
     }
     let is_plain = !typed.contains(['*', '?', '[', '{']) && !typed.ends_with('/');
     if is_plain && std::fs::symlink_metadata(world.cwd.join(typed)).is_err() {
@@ -101,8 +101,8 @@ fn remark(world: &World, opened: &Opened, typed: &str, hold: &Hold) {
     }
 }
 
-/// Reserves them once nobody else holds them; nothing if time is up.
-fn wait(world: &World, opened: &mut Opened, args: &Args) -> Result<Option<HoldOutcome>, CommandError> {
+/// Reserves them once nobody else holds them.
+fn wait(world: &World, opened: &mut Opened, args: &Args) -> Result<HoldOutcome, CommandError> {
     let mut hold_wait = HoldWait::new(world, opened, args.timeout)?;
     loop {
         match hold(world, opened, args) {
@@ -112,13 +112,13 @@ fn wait(world: &World, opened: &mut Opened, args: &Args) -> Result<Option<HoldOu
                     _ => return Err(CommandError::Explained { error, kind, hints }),
                 };
                 if !hold_wait.wait(opened, &held)? {
-                    output::note(CommandError::Explained { error, kind, hints }.render().trim_end());
-                    return Ok(None);
+                    let why = CommandError::Explained { error, kind, hints };
+                    return Err(CommandError::TimedOut(Box::new(why)));
                 }
             }
             granted => {
                 hold_wait.stop(opened);
-                return granted.map(Some);
+                return granted;
             }
         }
     }

@@ -201,7 +201,7 @@ fn at_place(world: &World, app: &mut App, name: String) -> Result<String, Comman
 fn describe(outcome: &SendOutcome) -> String {
     let names: Vec<&str> = outcome.to.iter().map(|recipient| recipient.name.as_str()).collect();
     let sent = if outcome.duplicate { "Sent before as" } else { "Sent" };
-    format!("{sent} #{} to {}.", outcome.number, names.join(", "))
+    format!("{sent} message #{} to {}.", outcome.number, names.join(", "))
 }
 
 fn read_stdin() -> Result<String, CommandError> {

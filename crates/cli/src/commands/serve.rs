@@ -27,6 +27,7 @@ use crate::error::CommandError;
 use crate::error::CommandResult;
 use crate::knowledge;
 use crate::output;
+use crate::panes;
 use crate::person;
 use crate::served_calls::ServedCalls;
 use crate::world::World;
@@ -59,6 +60,7 @@ pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
     let runtime = runtime.map_err(|error| failed("it cannot be begun", &error))?;
     world.save_in_background();
     knowledge::watch::in_background(world);
+    panes::background::watch(world);
     let served = runtime.block_on(serve(world, args, tokens));
     world.saved.finish();
     // A listener may be waited for a while longer; nobody hears it.

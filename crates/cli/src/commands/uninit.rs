@@ -55,11 +55,19 @@ pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
         confirm("let commits in this repository go unchecked")?;
         return git_hook::remove(world, &worktree, args.dry_run);
     }
+    if !args.dry_run {
+        person::may_confirm(&mut world.app())?;
+    }
     let all = args.which.choose(|_| true);
     // What several CLIs share goes with the last of them: here all of them leave.
     let shown: Vec<Plans> = all.iter().map(|cli| plan(world, args, *cli, &worktree, &all)).collect();
-    for (plans, failures) in &shown {
-        plans.iter().try_for_each(|plan| world.out.text(plan.diff()))?;
+    for (cli, (plans, failures)) in all.iter().zip(&shown) {
+        for plan in plans {
+            match args.dry_run {
+                true => world.out.text(plan.diff())?,
+                false => world.out.line(format!("{}: {}", cli.title(), plan.path.display()))?,
+            }
+        }
         failures.iter().for_each(|error| output::note(error.render().trim_end()));
     }
     let is_understood = match shown.iter().all(|(_, failures)| failures.is_empty()) {
@@ -74,6 +82,7 @@ pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
         output::note("Nothing was changed: this was a dry run.");
         return is_understood;
     }
+    output::note("What Consort added there is taken out; `consort uninit --dry-run` shows it line by line.");
     confirm("disconnect agent CLIs: nothing keeps them from reserved files then")?;
     one_by_one(all, |cli| disconnect(world, args, cli, &worktree))?.1
 }

@@ -28,6 +28,7 @@ use crate::error::CommandError;
 use crate::error::CommandResult;
 use crate::knowledge;
 use crate::output;
+use crate::panes;
 use crate::render::agents;
 use crate::world::Opened;
 use crate::world::World;
@@ -59,6 +60,7 @@ pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
         let names: Vec<&str> = missing.iter().map(|standing| standing.title).collect();
         world.out.line(format!("Not installed: {}", names.join(", ")))?;
     }
+    let has_any = !found.is_empty();
     let mut targets = Vec::new();
     for standing in found {
         let found =
@@ -73,24 +75,31 @@ pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
         targets.push(Target::new(world, cli, &opened.place.worktree, is_for_project));
     }
     let consent = if args.yes { Consent::Given } else { Consent::Ask };
-    let parts = Parts { mcp: false, primer: false, allow: true, shield: false };
+    let parts = Parts::offered(consent);
     if !targets.is_empty() {
         // The rest of the screen is worth seeing, whatever went wrong.
         connected |= connect::offer(world, &targets, parts, consent)?.0;
     }
     if !interactive {
         let outcome = who::look(world, &mut opened, args.all)?;
-        return world.out.text(agents::table(&outcome, world.out.style, world.out.width, usize::MAX));
+        world.out.text(agents::table(&outcome, world.out.style, world.out.width, usize::MAX))?;
+        return if has_any { Ok(()) } else { world.out.line(format!("Next: {}", connect::NEXT_WITHOUT_ANY)) };
     }
-    watch(world, &mut opened, args.all, connected)
+    let news = match (connected, has_any) {
+        (true, _) => "new sessions appear by themselves",
+        (false, true) => "`consort init` connects your agent CLIs",
+        (false, false) => connect::NEXT_WITHOUT_ANY,
+    };
+    watch(world, &mut opened, args.all, news)
 }
 
-/// Shows who is here until `q`.
-fn watch(world: &World, opened: &mut Opened, everywhere: bool, connected: bool) -> CommandResult {
+/// Shows who is here until `q`, and what to expect or to do.
+fn watch(world: &World, opened: &mut Opened, everywhere: bool, news: &str) -> CommandResult {
     let project = (!everywhere).then(|| Topic::Project(opened.project.id.clone()));
     let cannot_wait = |error| CommandError::file("cannot wait in", &world.paths.listeners(), error);
     let mut listener = Listener::open(&world.paths.listeners(), project.as_ref()).map_err(cannot_wait)?;
     knowledge::watch::in_background(world);
+    panes::background::watch(world);
     let _keys = Keys::take();
     let mut compared: Option<Instant> = None;
     loop {
@@ -115,11 +124,6 @@ fn watch(world: &World, opened: &mut Opened, everywhere: bool, connected: bool) 
             n => format!(" · {} for you: `consort inbox`", text::count(n, "message")),
         };
         let table = agents::table(&outcome, style, columns, rows.saturating_sub(5));
-        let news = if connected {
-            "new sessions appear by themselves"
-        } else {
-            "`consort init` connects your agent CLIs"
-        };
         let help = style.dim(&agents::cut(&format!("q quits{mail} · {news}"), columns));
         // Home, and clear what is left of each line and of the screen: no flicker.
         let screen = format!("{title}\n\n{table}\n{help}\n").replace('\n', "\x1b[K\r\n");

@@ -80,7 +80,7 @@ fn idle(world: &World, agent: &str, timeout: Option<Duration>) -> Result<ExitCod
         let seen = who::look(world, &mut opened, true)?.agents;
         let status = seen.into_iter().find(|seen| seen.agent.session == agent.session);
         let status = status.map_or(Status::Gone, |seen| seen.status);
-        if matches!(status, Status::Idle | Status::Gone) {
+        if status.is_idle() || status == Status::Gone {
             world.out.line(format!("{} is {}.", agent.name, agents::status(status)))?;
             return Ok(ExitCode::SUCCESS);
         }

@@ -1,5 +1,8 @@
 //! The command `consort who`: lists the agents of this project, or shows one of them.
 
+use std::path::Path;
+
+use consort_core::App;
 use consort_core::presence::Caller;
 use consort_core::presence::Scope;
 use consort_core::presence::WhoOutcome;
@@ -11,6 +14,7 @@ use crate::observe;
 use crate::render::agents;
 use crate::world::Opened;
 use crate::world::World;
+use crate::world::caller_facts;
 
 #[derive(clap::Args)]
 pub(crate) struct Args {
@@ -42,7 +46,9 @@ pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
         };
     }
     if let (Some(_), Some(seen)) = (&args.agent, outcome.agents.first()) {
-        return agents::detail(seen, outcome.at).iter().try_for_each(|line| world.out.line(line));
+        let mut lines = agents::detail(seen, outcome.at);
+        lines.extend(outdated_shields(&mut opened.app, &seen.agent.location.worktree)?);
+        return lines.iter().try_for_each(|line| world.out.line(line));
     }
     if let Some(project) = &outcome.project
         && outcome.agents.is_empty()
@@ -50,6 +56,31 @@ pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
         return world.out.line(format!("No agents are in {}.", text::one_line(&project.name, 60)));
     }
     world.out.text(agents::table(&outcome, world.out.style, world.out.width, usize::MAX))
+}
+
+/// Processes for which something is read-only that nobody has reserved any more: they began
+/// behind the shield, and stayed.
+fn outdated_shields(app: &mut App, worktree: &Path) -> Result<Vec<String>, CommandError> {
+    let caller = caller_facts(app);
+    let mut lines = Vec::new();
+    for process in consort_host::shield::running_below(worktree) {
+        let mut free = Vec::new();
+        for path in &process.paths {
+            if app.explain_path(&caller, worktree, &path.to_string_lossy())?.holds.is_empty() {
+                free.push(text::foreign(&path.strip_prefix(worktree).unwrap_or(path).to_string_lossy(), 120));
+            }
+        }
+        if !free.is_empty() {
+            lines.push(format!(
+                "Process {} still runs behind the shield ({}). For it stays read-only what nobody has reserved any \
+                 more: {}.",
+                process.pid,
+                text::foreign(&process.command, 60),
+                text::first_few(free, 4),
+            ));
+        }
+    }
+    Ok(lines)
 }
 
 /// Who is here, with all that can be seen.

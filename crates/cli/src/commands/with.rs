@@ -6,13 +6,17 @@ use std::io;
 use std::os::unix::fs::PermissionsExt as _;
 use std::os::unix::process::CommandExt as _;
 use std::path::Path;
+use std::path::PathBuf;
 use std::process::Command;
 
 use clap::builder::PossibleValuesParser;
+use consort_agents::AgentCli;
 use consort_agents::Level;
 use consort_agents::RunSetup;
 use consort_agents::SingleRun;
+use consort_core::host::Repositories as _;
 use consort_files::TemporaryFiles;
+use consort_host::Machine;
 use consort_host::env;
 
 use super::init::kinds;
@@ -31,25 +35,61 @@ pub(crate) struct Args {
     arguments: Vec<OsString>,
 }
 
+/// An agent CLI, connected for one run.
+pub(crate) struct ConnectedRun {
+    pub(crate) program: PathBuf,
+    pub(crate) arguments: Vec<String>,
+    pub(crate) variables: Vec<(String, String)>,
+}
+
 /// Becomes the agent CLI: signals, the terminal and its exit code are its own.
 pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
-    let worktree = world.place().worktree;
     let Some(cli) = consort_agents::find(&args.agent) else { return Ok(()) };
-    let Some(program) = &connect::find_program(cli.program()) else {
+    let arguments: Vec<String> =
+        args.arguments.iter().map(|word| word.to_string_lossy().into_owned()).collect();
+    let (program, run) = prepared(world, cli, &world.place().worktree, &arguments)?;
+    let theirs = args.arguments.iter().enumerate().filter(|(at, _)| !run.replaced.contains(at));
+    let theirs = theirs.map(|(_, word)| word);
+    let error = Command::new(&program).args(&run.arguments).args(theirs).envs(run.variables).exec();
+    Err(CommandError::file("cannot start", &program, error))
+}
+
+/// What it takes to run an agent CLI in a directory, connected for that run, with these
+/// arguments.
+pub(crate) fn connected(
+    world: &World,
+    cli: &dyn AgentCli,
+    dir: &Path,
+    arguments: &[String],
+) -> Result<ConnectedRun, CommandError> {
+    let worktree = Machine::new(&world.paths.data).place(dir).worktree;
+    let (program, run) = prepared(world, cli, &worktree, arguments)?;
+    let theirs = arguments.iter().enumerate().filter(|(at, _)| !run.replaced.contains(at));
+    let arguments = run.arguments.into_iter().chain(theirs.map(|(_, word)| word.clone())).collect();
+    let variables = run.variables.into_iter().map(|(name, value)| (name.to_owned(), value)).collect();
+    Ok(ConnectedRun { program, arguments, variables })
+}
+
+/// Finds the program, and writes what connects it.
+fn prepared(
+    world: &World,
+    cli: &dyn AgentCli,
+    worktree: &Path,
+    arguments: &[String],
+) -> Result<(PathBuf, RunSetup), CommandError> {
+    let Some(program) = connect::find_program(cli.program()) else {
         return Err(CommandError::user(
             format!("{} is not on PATH", cli.title()),
             format!("install it, so that `{}` can be called", cli.program()),
         ));
     };
     let config_dir = world.config_dir(cli);
-    let levels = [Level::User(&config_dir), Level::Project(&worktree)];
+    let levels = [Level::User(&config_dir), Level::Project(worktree)];
     let dir = world.paths.data.join("with");
     if let Some((saved, ours)) = cli.saved(&dir, &config_dir).filter(|_| !config_dir.starts_with(&dir)) {
         let cannot = |error| CommandError::file("cannot bring back what was saved in", &saved, error);
         bring_back(&saved, &config_dir, Some(ours)).map_err(cannot)?;
     }
-    let arguments: Vec<String> =
-        args.arguments.iter().map(|word| word.to_string_lossy().into_owned()).collect();
     let is_mcp_alive =
         |level| cli.mcp(level, &env::get).is_some_and(|insertion| connect::is_alive(&insertion, level));
     let once = SingleRun {
@@ -60,7 +100,7 @@ pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
         hooks: !levels.into_iter().any(|level| connect::is_alive(&cli.hooks(level), level)),
         mcp: !levels.into_iter().any(is_mcp_alive),
         shield: consort_host::shield::is_available().is_ok() && !connect::is_shielded(cli, levels[0]),
-        arguments: &arguments,
+        arguments,
         environment: &env::get,
         read: &|path: &Path| fs::read_to_string(path).ok(),
         list: &|path: &Path| {
@@ -74,10 +114,7 @@ pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
         )
     })?;
     prepare(&dir, &run, &world.pending())?;
-    let theirs = args.arguments.iter().enumerate().filter(|(at, _)| !run.replaced.contains(at));
-    let theirs = theirs.map(|(_, word)| word);
-    let error = Command::new(program).args(&run.arguments).args(theirs).envs(run.variables).exec();
-    Err(CommandError::file("cannot start", program, error))
+    Ok((program, run))
 }
 
 /// Writes what the run needs, in a directory of ours.

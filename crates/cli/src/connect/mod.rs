@@ -110,13 +110,13 @@ impl ConnectionState {
 /// How every known agent CLI stands to us.
 pub(crate) fn standings(world: &World, worktree: &Path) -> Vec<ConnectionState> {
     let state = |insertion: &Insertion, level: Level<'_>| {
-        let (ours, file, format) =
-            (hook_program(level), TheirFile::at(level, &insertion.file), &insertion.format);
+        let (file, format) = (TheirFile::at(level, &insertion.file), &insertion.format);
         let text = match file.read() {
             Ok(text) => text.filter(|text| !text.trim().is_empty()),
             Err(error) => return State::Malformed(error.in_a_line()),
         };
         let Some(text) = text else { return State::Absent };
+        let ours = hook_program(level);
         // What could not be connected is worth knowing before it is tried.
         let found = format.connection(&text, &ours);
         match found.and_then(|found| format.connect(Some(&text), &ours).map(|_| found)) {
@@ -164,8 +164,8 @@ pub(crate) fn hook_program(level: Level<'_>) -> String {
 /// Whether an insertion is in its file.
 pub(crate) fn is_there(insertion: &Insertion, level: Level<'_>) -> bool {
     let text = TheirFile::at(level, &insertion.file).read().ok().flatten().unwrap_or_default();
-    let found = insertion.format.connection(&text, &hook_program(level));
-    !text.trim().is_empty() && found.is_ok_and(|found| found != Connection::Absent)
+    let found = || insertion.format.connection(&text, &hook_program(level));
+    !text.trim().is_empty() && found().is_ok_and(|found| found != Connection::Absent)
 }
 
 /// Whether commands of a CLI run behind the shield.
@@ -173,6 +173,10 @@ pub(crate) fn is_shielded(cli: &dyn AgentCli, level: Level<'_>) -> bool {
     let insertions = cli.shield(level);
     !insertions.is_empty() && insertions.iter().all(|insertion| is_there(insertion, level))
 }
+
+/// What to do where there is nothing to connect.
+pub(crate) const NEXT_WITHOUT_ANY: &str =
+    "install an agent CLI (claude, codex, gemini, …); then `consort init` connects it";
 
 /// Whether what is ours in a file calls a program that is there. One of our
 /// name that is somebody else's is taken to.

@@ -59,6 +59,13 @@ pub(crate) struct Parts {
 }
 
 impl Parts {
+    /// What is offered: whoever is asked can leave out what costs a session tokens, a
+    /// script names it.
+    pub(crate) fn offered(consent: Consent) -> Self {
+        let can_ask = consent == Consent::Ask && std::io::stdin().is_terminal();
+        Self { mcp: can_ask, primer: can_ask, allow: true, shield: false }
+    }
+
     /// What that comes to for one CLI. Commands in a sandbox reach the store through our
     /// MCP server only.
     fn of(self, target: &Target) -> Vec<Purpose> {
@@ -149,7 +156,7 @@ pub(crate) fn offer(
             return Ok((false, all_went_well));
         }
         let answer = loop {
-            match ask(consent, &offers)? {
+            match ask(consent, &offers, parts)? {
                 Answer::Diff => show_diff()?,
                 answer => break answer,
             }
@@ -159,10 +166,8 @@ pub(crate) fn offer(
                 let done = connect_each(world, offers, parts)?;
                 return Ok((done.0, all_went_well.and(done.1)));
             }
-            Answer::Other(key) if parts.toggled(&key).is_some() => {
-                parts = parts.toggled(&key).unwrap_or(parts);
-            }
-            Answer::No | Answer::Diff | Answer::Other(_) => {
+            Answer::Toggle(toggled) => parts = toggled,
+            Answer::No | Answer::Diff => {
                 output::note("Nothing was changed.");
                 return Ok((false, all_went_well));
             }
@@ -296,11 +301,13 @@ enum Answer {
     Yes,
     No,
     Diff,
-    Other(String),
+    /// The same question, with other parts.
+    Toggle(Parts),
 }
 
-/// Asks the person at the terminal, also where the output goes elsewhere.
-fn ask(consent: Consent, offers: &[Offer<'_>]) -> Result<Answer, CommandError> {
+/// Asks the person at the terminal, also where the output goes elsewhere. What is no
+/// answer is asked again.
+fn ask(consent: Consent, offers: &[Offer<'_>], parts: Parts) -> Result<Answer, CommandError> {
     if consent == Consent::Given {
         return Ok(Answer::Yes);
     }
@@ -308,13 +315,22 @@ fn ask(consent: Consent, offers: &[Offer<'_>]) -> Result<Answer, CommandError> {
         [only] => only.target.cli.title().to_owned(),
         several => format!("these {}", several.len()),
     };
-    let keys = "d: show the diff; m, p, a, s: with or without MCP server, primer, allow rules, shield";
-    Ok(match line(&format!("{keys}\nConnect {what}? [Y/n/d] "))?.as_deref() {
-        Some("" | "y" | "yes") => Answer::Yes,
-        Some("d") => Answer::Diff,
-        Some("n" | "no") | None => Answer::No,
-        Some(other) => Answer::Other(other.to_owned()),
-    })
+    let mut keys = "d: show the diff; m, p, a, s: with or without MCP server, primer, allow rules, shield";
+    loop {
+        return Ok(match line(&format!("{keys}\nConnect {what}? [Y/n/d/m/p/a/s] "))?.as_deref() {
+            Some("" | "y" | "yes") => Answer::Yes,
+            Some("d" | "diff") => Answer::Diff,
+            Some("n" | "no" | "q") | None => Answer::No,
+            Some(key) => match parts.toggled(key) {
+                Some(toggled) => Answer::Toggle(toggled),
+                None => {
+                    keys = "y: yes; n: no; d: show the diff; m, p, a, s: with or without MCP server, primer, allow \
+                            rules, shield";
+                    continue;
+                }
+            },
+        });
+    }
 }
 
 /// Asks yes or no.

@@ -119,8 +119,10 @@ pub(crate) fn summary(agents: &[AgentView]) -> String {
     let count = |status| agents.iter().filter(|seen| seen.status == status).count();
     let parts: Vec<String> = [
         (count(Status::Waiting), "waiting for you"),
+        (count(Status::Stuck), "stuck"),
         (count(Status::Working), "working"),
         (count(Status::Idle), "idle"),
+        (count(Status::Away), "away"),
         (count(Status::Gone), "gone"),
     ]
     .iter()
@@ -244,6 +246,8 @@ pub(crate) fn status(status: Status) -> &'static str {
         Status::Waiting => "waiting",
         Status::Working => "working",
         Status::Idle => "idle",
+        Status::Away => "away",
+        Status::Stuck => "stuck",
         Status::Gone => "gone",
     }
 }

@@ -45,7 +45,7 @@ fn terms(hold: &Hold, now: Timestamp) -> String {
         age => format!("for {age}"),
     };
     let left = hold.until.map(|until| format!(", {} left", left(until, now)));
-    format!("{mode} {age}{}, #{}", left.unwrap_or_default(), hold.generation)
+    format!("{mode} {age}{}, reservation #{}", left.unwrap_or_default(), hold.generation)
 }
 
 /// How long it is until then, to the minute and rounded up.

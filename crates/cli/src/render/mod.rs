@@ -2,4 +2,5 @@
 
 pub(crate) mod agents;
 pub(crate) mod holds;
+pub(crate) mod known;
 pub(crate) mod messages;

@@ -148,10 +148,22 @@ pub const KEYS: &[Key] = &[
         about: "wake an idle session for a message, where its CLI can be woken",
     },
     Key {
+        name: "messages.type_into_panes",
+        kind: ValueKind::Flag,
+        for_hooks: false,
+        about: "type into the pane of an idle agent that cannot be woken otherwise, when it has mail",
+    },
+    Key {
         name: "messages.retention_days",
         kind: ValueKind::Number { least: 1, most: 36_500 },
         for_hooks: false,
         about: "how long messages are kept that everyone has read",
+    },
+    Key {
+        name: "monitor.review",
+        kind: ValueKind::Choice(&["always", "asked"]),
+        for_hooks: false,
+        about: "when the prompt and the diff of a finished agent are kept for a review: always, or where asked (`open --review`)",
     },
     Key {
         name: "journal.retention_days",

@@ -261,6 +261,8 @@ pub(super) fn suitability(
         }
         Status::Waiting => reasons.push("waits for the person".into()),
         Status::Working => reasons.push("is at work".into()),
+        Status::Stuck => reasons.push("is stuck".into()),
+        Status::Away => reasons.push("has nobody at its terminal".into()),
         Status::Gone => {}
     }
     if who.has_task {

@@ -14,6 +14,7 @@ use crate::claims::ClaimChange;
 use crate::convergence::ConvergenceChange;
 use crate::knowledge::KnowledgeChange;
 use crate::messages::MessageChange;
+use crate::monitor::MonitorChange;
 use crate::presence::PresenceChange;
 use crate::presence::SessionId;
 use crate::project::ProjectId;
@@ -260,6 +261,7 @@ pub enum Change {
     Tasks(TaskChange),
     Convergence(ConvergenceChange),
     Knowledge(KnowledgeChange),
+    Monitor(MonitorChange),
     /// Nothing depends on it any more, and retention has dropped it. It keeps the
     /// places of those after it.
     Dropped,
@@ -291,6 +293,7 @@ impl Change {
             Self::Tasks(change) => change.about(),
             Self::Convergence(change) => change.about(),
             Self::Knowledge(change) => change.about(),
+            Self::Monitor(change) => change.about(),
             Self::Unknown(unknown) => unknown.about.clone(),
             Self::Journal(_) | Self::Dropped => Vec::new(),
         }
@@ -308,6 +311,7 @@ impl Change {
                 counter("reservation", hold.project.as_ref())
             }
             Self::Knowledge(_) => counter("knowledge", project),
+            Self::Monitor(MonitorChange::Opened(_)) => counter("pane", None),
             Self::Tasks(TaskChange::Claimed { key, .. } | TaskChange::Freed { key, .. }) => {
                 counter("task", key.spec.project.as_ref())
             }
@@ -347,6 +351,7 @@ enum KnownChange {
     Tasks(TaskChange),
     Convergence(ConvergenceChange),
     Knowledge(KnowledgeChange),
+    Monitor(MonitorChange),
 }
 
 impl Serialize for KeptChange {
@@ -377,6 +382,7 @@ impl Serialize for Numbered<'_> {
             Change::Tasks(change) => kept!("tasks", change),
             Change::Convergence(change) => kept!("convergence", change),
             Change::Knowledge(change) => kept!("knowledge", change),
+            Change::Monitor(change) => kept!("monitor", change),
             Change::Unknown(unknown) => kept!(&unknown.room, &unknown.change),
             Change::Dropped => serializer.serialize_unit(),
         }
@@ -395,6 +401,7 @@ impl<'de> Deserialize<'de> for KeptChange {
             Ok(KnownChange::Tasks(change)) => Change::Tasks(change),
             Ok(KnownChange::Convergence(change)) => Change::Convergence(change),
             Ok(KnownChange::Knowledge(change)) => Change::Knowledge(change),
+            Ok(KnownChange::Monitor(change)) => Change::Monitor(change),
             Err(_) if value.is_null() => Change::Dropped,
             Err(_) => Change::Unknown(UnknownChange::read(value)),
         };

@@ -128,6 +128,7 @@ fn quote(
     room: usize,
 ) {
     let (sent, start) = (&message.sent, quoted.len());
+    quoted.push_str("Message ");
     quoted.push_str(&message.called(reader.here));
     quoted.push(' ');
     quoted.push_str(sent.kind.as_str());

@@ -95,7 +95,7 @@ pub(super) fn send(facts: SendFacts, request: &SendRequest) -> Result<Decision, 
 
 /// Who is reached, at least one and each once, and who is not. A name that nobody ever
 /// had is a mistake, perhaps a text without quotes: then nobody gets anything. Who is
-/// gone just is not reached.
+/// gone just is not reached; who names itself among others means the others.
 fn address(found: Vec<Found>) -> Result<(Vec<Recipient>, Vec<Refusal>), Refusal> {
     let (mut to, mut failed): (Vec<Recipient>, Vec<Refusal>) = Default::default();
     for found in found {
@@ -114,7 +114,10 @@ fn address(found: Vec<Found>) -> Result<(Vec<Recipient>, Vec<Refusal>), Refusal>
     match failed.first() {
         Some(refusal) if to.is_empty() => Err(refusal.clone()),
         None if to.is_empty() => Err(Refusal::Alone),
-        _ => Ok((to, failed)),
+        _ => {
+            failed.retain(|refusal| !matches!(refusal, Refusal::ToSelf { .. }));
+            Ok((to, failed))
+        }
     }
 }
 

@@ -9,12 +9,16 @@ use crate::explain::Explain;
 use crate::explain::Kind;
 use crate::journal::Seq;
 use crate::presence::NotAllowed;
+use crate::text;
 
 /// Why a task cannot be claimed, completed or given up.
 #[derive(Debug, Error)]
 pub enum TaskError {
     #[error("no spec is given, and you have joined with none")]
-    NoSpec,
+    NoSpec {
+        /// One that is worked on in this project.
+        known: Option<String>,
+    },
     #[error("the spec {path} cannot be read")]
     Unreadable {
         path: PathBuf,
@@ -64,8 +68,13 @@ impl Explain for TaskError {
 
     fn hints(&self) -> Vec<String> {
         vec![match self {
-            Self::NoSpec => {
-                "`--spec <file>` names one; `consort agent join --spec <file>` joins with one".into()
+            Self::NoSpec { known: Some(spec) } => {
+                format!("`consort task next --spec {}` takes one that is worked on here", text::shell_quoted(spec))
+            }
+            Self::NoSpec { known: None } => {
+                "`--spec <file>` names one, a Markdown file with lines like `- [ ] T-1: …`; `consort agent join --spec \
+                 <file>` joins with one"
+                    .into()
             }
             Self::Unreadable { .. } => "check the path; it is relative to where you are".into(),
             Self::NoSuchTask { nearest: Some(nearest), .. } => format!("did you mean `{nearest}`?"),

@@ -1,4 +1,4 @@
-//! MCP tools of the claims room: reserve, release, restore, explain.
+//! MCP tools of the claims room: reserve, release, restore, explain, holds.
 
 use std::sync::atomic::Ordering;
 use std::time::Duration;
@@ -6,16 +6,20 @@ use std::time::Instant;
 
 use consort_core::Timestamp;
 use consort_core::claims::ClaimError;
+use consort_core::claims::Hold;
 use consort_core::claims::HoldOutcome;
 use consort_core::claims::HoldRequest;
+use consort_core::claims::HoldView;
 use consort_core::claims::Mode;
 use consort_core::claims::ReleaseRequest;
 use consort_core::claims::ReleaseTarget;
 use consort_core::claims::Restore;
 use consort_core::claims::RestoreOutcome;
 use consort_core::claims::Strength;
+use consort_core::claims::judgement;
 use consort_core::text;
 use serde::Deserialize;
+use serde_json::Value;
 use serde_json::json;
 
 use super::Entry;
@@ -62,10 +66,28 @@ pub(super) const TOOLS: &[Entry] = &[
     },
     Entry {
         name: "explain",
-        about: "Who has reserved a path, why, and whether you may write it.",
-        properties: || json!({ "path": { "type": "string" } }),
-        required: &["path"],
+        about: "Who has reserved a path, why, and whether you may write it; or what of a shell command would be refused.",
+        properties: || {
+            json!({
+                "path": { "type": "string" },
+                "command": { "type": "string", "description": "it is not run" },
+            })
+        },
+        required: &[],
         only_reads: true,
+    },
+    Entry {
+        name: "holds",
+        about: "`list` what is reserved, or `contest` what another has and you need.",
+        properties: || {
+            json!({
+                "action": { "enum": ["list", "contest"] },
+                "path": { "type": "string" },
+                "reason": { "type": "string", "description": "the holder reads it" },
+            })
+        },
+        required: &["action"],
+        only_reads: false,
     },
 ];
 
@@ -104,7 +126,9 @@ pub(super) fn reserve(context: &mut ToolContext<'_>, reserve: Reserve) -> Result
     };
     let outcome = hold(context, &request, patience)?;
     let names: Vec<String> = outcome.holds.iter().map(|hold| hold.resource.shown()).collect();
-    Ok(Answer::new(format!("Yours: {}.", shown(&names)), json!({ "yours": names })))
+    let items: Vec<Value> = outcome.holds.iter().map(item).collect();
+    let items = context.app.for_readers(items.into());
+    Ok(Answer::new(format!("Yours: {}.", shown(&names)), json!({ "items": items })))
 }
 
 /// Holds what is asked for, once nobody else does; an error if that takes too long.
@@ -151,7 +175,7 @@ pub(super) fn restore(context: &mut ToolContext<'_>, restored: Restored) -> Resu
     let age = text::ago(outcome.at.since(outcome.kept_at));
     if outcome.before.as_deref() == Some(&outcome.after) {
         let said = format!("{path} is as {} wrote it {age}.", outcome.by);
-        return Ok(Answer::new(said, json!({ "restored": false })));
+        return Ok(Answer::new(said, json!({ "restore": { "path": outcome.path, "restored": false } })));
     }
     let diff = difference(&outcome);
     if !restored.dry_run.unwrap_or_default() {
@@ -162,7 +186,8 @@ pub(super) fn restore(context: &mut ToolContext<'_>, restored: Restored) -> Resu
     let shown: String = shown.chars().take(LONGEST_DIFF).collect();
     let done = if outcome.restored { "Restored" } else { "Not restored yet:" };
     let said = format!("{done} {path} as {} wrote it {age}. What changes:\n{shown}", outcome.by);
-    Ok(Answer::new(said, json!({ "restored": outcome.restored, "replaced": outcome.replaced })))
+    let restore = json!({ "path": outcome.path, "restored": outcome.restored, "replaced": outcome.replaced });
+    Ok(Answer::new(said, json!({ "restore": restore })))
 }
 
 /// What would change, as a unified diff.
@@ -197,31 +222,91 @@ pub(super) fn release(context: &mut ToolContext<'_>, release: Release) -> Result
     } else {
         format!("Released: {}.", shown(&names))
     };
-    Ok(Answer::new(text, json!({ "released": names })))
+    let items: Vec<Value> = outcome.released.iter().map(item).collect();
+    let items = context.app.for_readers(items.into());
+    Ok(Answer::new(text, json!({ "items": items })))
 }
 
 #[derive(Deserialize)]
-pub(super) struct Path {
-    path: String,
+pub(super) struct Explain {
+    path: Option<String>,
+    command: Option<String>,
 }
 
-pub(super) fn explain(context: &mut ToolContext<'_>, path: Path) -> Result<Answer, Problem> {
+pub(super) fn explain(context: &mut ToolContext<'_>, explain: Explain) -> Result<Answer, Problem> {
     let (cwd, facts) = (context.me()?.location.cwd, context.facts());
-    let outcome = context.app.explain_path(&facts, &cwd, &path.path)?;
-    let mut text = if outcome.writable { "You may write it." } else { "You may not write it." }.to_owned();
-    for seen in &outcome.holds {
-        let who = if seen.yours { "you" } else { seen.name.as_str() };
-        let reason = seen
-            .hold
-            .reason
-            .as_deref()
-            .map_or_else(String::new, |reason| format!(": {}", text::quoted(reason, 120)));
-        let line =
-            format!("{} is reserved by {who}{reason}", text::foreign(&seen.hold.resource.shown(), 200));
-        text.push_str(&format!("\n{}", text::one_line(&line, 200)));
+    if let Some(command) = explain.command {
+        let judged = context.calls.judge_command(&mut context.app, &facts, &cwd, &command)?;
+        return Ok(Answer::new(judgement(&judged).join("\n"), json!({ "command": judged })));
     }
-    let holders: Vec<&str> = outcome.holds.iter().map(|seen| seen.name.as_str()).collect();
-    Ok(Answer::new(text.clone(), json!({ "writable": outcome.writable, "holders": holders, "text": text })))
+    let missing = || Problem::user("neither `path` nor `command` is given", "say one of them");
+    let outcome = context.app.explain_path(&facts, &cwd, &explain.path.ok_or_else(missing)?)?;
+    let mut text = if outcome.writable { "You may write it." } else { "You may not write it." }.to_owned();
+    outcome.holds.iter().for_each(|seen| text.push_str(&format!("\n{}", line(seen))));
+    let path = json!({
+        "path": outcome.path, "writable": outcome.writable, "reserved": outcome.reserved,
+        "holds": items(context, &outcome.holds),
+    });
+    Ok(Answer::new(text, json!({ "path": path })))
+}
+
+#[derive(Deserialize)]
+pub(super) struct Holds {
+    action: String,
+    path: Option<String>,
+    reason: Option<String>,
+}
+
+pub(super) fn holds(context: &mut ToolContext<'_>, holds: Holds) -> Result<Answer, Problem> {
+    let (me, facts) = (context.me()?, context.facts());
+    match holds.action.as_str() {
+        "list" => {
+            let outcome = context.app.holds(&facts, Some(&me.project.id), 0)?;
+            let lines: Vec<String> = outcome.holds.iter().map(line).collect();
+            let text = if lines.is_empty() { "Nothing is reserved.".into() } else { lines.join("\n") };
+            let items = items(context, &outcome.holds);
+            Ok(Answer::new(text, json!({ "items": items })))
+        }
+        "contest" => {
+            let missing = || Problem::user("`path` is missing", "name what another has reserved");
+            let path = holds.path.ok_or_else(missing)?;
+            let hold = context.app.contest(&facts, &me.location.cwd, &path, holds.reason.as_deref())?;
+            let now = context.app.host().now();
+            let left =
+                hold.contest.as_ref().map_or(0, |contest| contest.until.since(now) / Timestamp::SECOND);
+            let text = format!(
+                "Contested {}; {} was asked. Without an answer, in {left} s, run: consort release --force {}",
+                text::foreign(&hold.resource.shown(), 200),
+                text::foreign(&hold.label, 80),
+                text::shell_quoted(&hold.resource.shown())
+            );
+            Ok(Answer::new(text, context.app.one("reservation", &hold)))
+        }
+        _ => Err(Problem::user("there is no such action", "list or contest")),
+    }
+}
+
+/// What is reserved, by whom and why.
+fn line(seen: &HoldView) -> String {
+    let who = if seen.yours { "you" } else { seen.name.as_str() };
+    let reason = seen.hold.reason.as_deref();
+    let reason = reason.map_or_else(String::new, |reason| format!(": {}", text::quoted(reason, 120)));
+    let line = format!("{} is reserved by {who}{reason}", text::foreign(&seen.hold.resource.shown(), 200));
+    text::one_line(&line, 200)
+}
+
+/// The same as data: what, who and whether it keeps others from writing.
+fn items(context: &mut ToolContext<'_>, holds: &[HoldView]) -> Value {
+    let items: Vec<Value> = holds.iter().map(|seen| item(&seen.hold)).collect();
+    context.app.for_readers(items.into())
+}
+
+fn item(hold: &Hold) -> Value {
+    let mut item = json!({ "path": hold.resource.shown(), "holder": hold.holder, "strength": hold.strength });
+    if let Some(until) = hold.until {
+        item["until"] = json!(until);
+    }
+    item
 }
 
 fn shown(names: &[String]) -> String {

@@ -1,8 +1,13 @@
 //! MCP tools of the convergence room: radar, handoff.
 
+use consort_core::claims::Overlap;
+use consort_core::convergence::DomainView;
 use consort_core::convergence::PairView;
+use consort_core::convergence::Prediction;
 use consort_core::convergence::recommendation;
+use consort_core::envelope::agent_json;
 use consort_core::journal::Number;
+use consort_core::presence::Agent;
 use consort_core::text;
 use serde::Deserialize;
 use serde_json::json;
@@ -16,7 +21,12 @@ pub(super) const TOOLS: &[Entry] = &[
     Entry {
         name: "radar",
         about: "Who is likely to collide with whom, how surely, and why.",
-        properties: || json!({ "show": { "type": "integer", "description": "only the prediction of this number" } }),
+        properties: || {
+            json!({
+                "show": { "type": "integer", "description": "only the prediction of this number" },
+                "of": { "enum": ["history", "topics", "merges"] },
+            })
+        },
         required: &[],
         only_reads: true,
     },
@@ -29,9 +39,13 @@ pub(super) const TOOLS: &[Entry] = &[
     },
 ];
 
+/// How many past predictions are listed.
+const LISTED: usize = 20;
+
 #[derive(Deserialize)]
 pub(super) struct Radar {
     show: Option<Number>,
+    of: Option<String>,
 }
 
 pub(super) fn radar(context: &mut ToolContext<'_>, radar: &Radar) -> Result<Answer, Problem> {
@@ -43,14 +57,53 @@ pub(super) fn radar(context: &mut ToolContext<'_>, radar: &Radar) -> Result<Answ
         let ended =
             ended.map_or_else(String::new, |ended| format!(" It ended as {}.", ended.outcome.as_str()));
         let text = format!("{one} and {other}. {}{ended}", recommendation(&prediction.signal));
-        return Ok(Answer::new(text.clone(), json!({ "text": text })));
+        return Ok(Answer::new(text.clone(), json!({ "prediction": { "number": number, "text": text } })));
+    }
+    if let Some(of) = &radar.of {
+        return listed(context, &me, of);
     }
     let calls = context.calls;
     let outcome = context.app.radar(&me.project.id, &|name| calls.variable(name))?;
     let lines: Vec<String> = outcome.pairs.iter().map(line).collect();
     let text =
         if lines.is_empty() { "Nobody is heading for where another is.".into() } else { lines.join("\n") };
-    Ok(Answer::new(text, json!({ "pairs": lines })))
+    Ok(Answer::new(text, json!({ "items": lines })))
+}
+
+/// The other lists of the radar.
+fn listed(context: &mut ToolContext<'_>, me: &Agent, of: &str) -> Result<Answer, Problem> {
+    let shown = |text: String| text::one_line(&text, 200);
+    let lines: Vec<String> = match of {
+        "history" => {
+            let one = |past: &Prediction| {
+                let [one, other] = past.pair.each_ref().map(|party| &party.name);
+                let ended = past.ended.as_ref().map_or("open", |ended| ended.outcome.as_str());
+                shown(format!("prediction #{} {one} and {other}: {ended}", past.number))
+            };
+            let (past, _) = context.app.past_predictions()?;
+            past.iter().rev().take(LISTED).map(one).collect()
+        }
+        "topics" => {
+            let domains = context.app.domains(&me.location.worktree)?;
+            let groups = domains.chunk_by(|one, other| one.domain == other.domain);
+            let topics =
+                |group: &[DomainView]| group.iter().map(|seen| seen.topic.clone()).collect::<Vec<_>>();
+            groups.map(|group| shown(format!("{}: {}", group[0].domain, topics(group).join(", ")))).collect()
+        }
+        "merges" => {
+            let overlaps = context.app.overlaps(Some(&me.project.id))?;
+            let one = |overlap: &Overlap| {
+                let [one, other] = overlap.agents.each_ref().map(|agent| &agent.name);
+                let files =
+                    overlap.files.iter().chain(&overlap.conflicts).map(|path| text::foreign(path, 80));
+                shown(format!("{one} and {other}: {}", text::first_few(files, 8)))
+            };
+            overlaps.iter().map(one).collect()
+        }
+        _ => return Err(Problem::user("there is no such list", "history, topics or merges")),
+    };
+    let text = if lines.is_empty() { "Nothing.".into() } else { lines.join("\n") };
+    Ok(Answer::new(text, json!({ "items": lines })))
 }
 
 fn line(seen: &PairView) -> String {
@@ -86,5 +139,7 @@ pub(super) fn handoff(context: &mut ToolContext<'_>, handoff: Handoff) -> Result
         }
     }
     let text = lines.join("\n");
-    Ok(Answer::new(text.clone(), json!({ "text": text })))
+    let mut handoff = agent_json(&outcome.seen.agent);
+    handoff["text"] = json!(text);
+    Ok(Answer::new(text, json!({ "handoff": handoff })))
 }

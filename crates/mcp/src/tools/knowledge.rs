@@ -1,11 +1,17 @@
-//! MCP tools of the knowledge room: query, act.
+//! MCP tools of the knowledge room: query, act, know.
 
 use std::sync::Arc;
 
 use consort_core::knowledge::ActRequest;
 use consort_core::knowledge::KnowledgeError;
+use consort_core::knowledge::KnowledgeIndex;
+use consort_core::knowledge::RenewRequest;
+use consort_core::knowledge::Renewal;
 use consort_core::knowledge::Scope;
+use consort_core::knowledge::SimilarProject;
+use consort_core::knowledge::Suggestion;
 use consort_core::presence::Agent;
+use consort_core::text;
 use consort_knowledge::Format;
 use consort_knowledge::JournalPast;
 use consort_knowledge::Question;
@@ -67,6 +73,21 @@ pub(super) const TOOLS: &[Entry] = &[
         required: &["actions"],
         only_reads: false,
     },
+    Entry {
+        name: "know",
+        about: "`suggest`: what sessions found out and nobody recorded. `similar`: what other projects know with these words; `adopt` \
+            takes it over. `renew`: have the next session that touches its file look again at it, or at all that is stale.",
+        properties: || {
+            json!({
+                "action": { "enum": ["suggest", "similar", "adopt", "renew"] },
+                "words": { "type": "string" },
+                "name": { "type": "string" },
+                "from": { "type": "string", "description": "a project" },
+            })
+        },
+        required: &["action"],
+        only_reads: false,
+    },
 ];
 
 /// What a call is about: the project that it names, else the one that its client or
@@ -120,7 +141,7 @@ pub(super) fn query(context: &mut ToolContext<'_>, query: Query) -> Result<Answe
     }
     let answer = answer?;
     context.app.note_shown(&me.session, &answer.shown);
-    Ok(Answer::new(answer.text.clone(), json!({ "text": answer.text })))
+    Ok(Answer::new(answer.text.clone(), json!({ "answer": answer.text })))
 }
 
 #[derive(Deserialize)]
@@ -146,20 +167,86 @@ pub(super) fn act(context: &mut ToolContext<'_>, act: Act) -> Result<Answer, Pro
         key: act.key,
         even_so: false,
     };
-    let outcome = context.app.act_with(&mut *index, &request);
-    match outcome {
+    recorded(context, &mut *index, &request)
+}
+
+/// Records a batch, and says what came of it.
+fn recorded(
+    context: &mut ToolContext<'_>,
+    index: &mut dyn KnowledgeIndex,
+    request: &ActRequest,
+) -> Result<Answer, Problem> {
+    match context.app.act_with(index, request) {
         Ok(outcome) if outcome.duplicate => {
-            let text = format!("Recorded before as #{}.", outcome.number);
-            Ok(Answer::new(text, json!({ "number": outcome.number, "duplicate": true })))
+            let text = format!("Recorded before as entry #{}.", outcome.number);
+            Ok(Answer::new(text, json!({ "recorded": { "number": outcome.number, "duplicate": true } })))
         }
         Ok(outcome) => {
-            let text = format!("#{}: {}", outcome.number, outcome.results.join("; "));
-            Ok(Answer::new(text, json!({ "number": outcome.number, "results": outcome.results })))
+            let text = format!("Entry #{}: {}", outcome.number, outcome.results.join("; "));
+            Ok(Answer::new(
+                text,
+                json!({ "recorded": { "number": outcome.number, "results": outcome.results } }),
+            ))
         }
         Err(KnowledgeError::Mistaken { mistakes }) => {
             let data = json!({ "mistakes": mistakes });
             Err(Problem::from(KnowledgeError::Mistaken { mistakes }).with(data))
         }
         Err(error) => Err(error.into()),
+    }
+}
+
+#[derive(Deserialize)]
+pub(super) struct Know {
+    action: String,
+    words: Option<String>,
+    name: Option<String>,
+    from: Option<String>,
+}
+
+pub(super) fn know(context: &mut ToolContext<'_>, know: Know) -> Result<Answer, Problem> {
+    let (me, caller) = (context.me()?, context.facts());
+    let scope = Scope::Project(me.project.id.clone());
+    let worktree = me.location.worktree.clone();
+    let list = |lines: Vec<String>, items: Vec<Value>| {
+        let text = if lines.is_empty() { "Nothing found.".to_owned() } else { lines.join("\n") };
+        Ok(Answer::new(text, json!({ "items": items })))
+    };
+    match know.action.as_str() {
+        "suggest" => {
+            let found = context.app.suggest_knowledge(&scope, &worktree)?;
+            list(found.iter().map(Suggestion::told).collect(), found.iter().map(|one| json!(one)).collect())
+        }
+        "similar" if know.words.is_some() => {
+            let found = context.app.similar_things(&me.project.id, &know.words.unwrap_or_default())?;
+            let lines = found.iter().map(|(scope, known)| known.found_in(scope));
+            list(lines.collect(), found.iter().map(|(scope, known)| known.item_of(scope)).collect())
+        }
+        "similar" => {
+            let found = context.app.similar_projects(&me.project.id)?;
+            let line = |one: &SimilarProject| format!("{}: {}", one.name, one.shared.join(", "));
+            let lines = found.iter().map(line).map(|line| text::one_line(&line, 200));
+            list(lines.collect(), found.iter().map(|one| json!(one)).collect())
+        }
+        "adopt" => {
+            let name =
+                know.name.ok_or_else(|| Problem::user("`name` is missing", "`similar` finds names"))?;
+            let there = match &know.from {
+                Some(project) => Scope::Project(context.app.find_project(project)?.id),
+                None => Scope::Global,
+            };
+            let actions = json!([context.app.adoption(&name, &there)?]);
+            let mut index = context.app.knowledge_for(&scope, &me)?;
+            let (cwd, key) = (me.location.cwd, None);
+            let request = ActRequest { caller, scope, actions, worktree, cwd, key, even_so: false };
+            recorded(context, &mut *index, &request)
+        }
+        "renew" => {
+            let request = RenewRequest { caller, scope, worktree, name: know.name };
+            let outcome = context.app.ask_renewal(&request)?;
+            let item = |one: &Renewal| json!({ "path": one.path, "about": one.about });
+            list(outcome.told(), outcome.asked.iter().map(item).collect())
+        }
+        _ => Err(Problem::user("there is no such action", "suggest, similar, adopt or renew")),
     }
 }

@@ -13,6 +13,7 @@ use consort_core::messages::quote_letter;
 use consort_core::messages::quote_message;
 use consort_core::text;
 use serde::Deserialize;
+use serde_json::Value;
 use serde_json::json;
 
 use super::Entry;
@@ -85,7 +86,7 @@ pub(super) fn send(context: &mut ToolContext<'_>, send: Send) -> Result<Answer, 
     let outcome = context.app.send(&request)?;
     let names: Vec<&str> = outcome.to.iter().map(|to| to.name.as_str()).collect();
     let called = outcome.called(Some(&me.project.id));
-    let mut text = format!("Sent {called} to {}.", names.join(", "));
+    let mut text = format!("Sent message {called} to {}.", names.join(", "));
     outcome.failed.iter().for_each(|refusal| text.push_str(&format!("\nNot sent: {refusal}")));
     // Whoever sleeps on sees it with its next prompt.
     let mut woken = Vec::new();
@@ -97,7 +98,7 @@ pub(super) fn send(context: &mut ToolContext<'_>, send: Send) -> Result<Answer, 
     }
     let failed: Vec<String> = outcome.failed.iter().map(ToString::to_string).collect();
     let data = json!({ "number": outcome.number, "to": names, "failed": failed, "woken": woken });
-    Ok(Answer::new(text, data))
+    Ok(Answer::new(text, json!({ "message": data })))
 }
 
 /// How much is shown at once, in bytes.
@@ -141,8 +142,8 @@ fn listed(context: &mut ToolContext<'_>, inbox: &Inbox) -> Result<Option<Answer>
         text.push_str(&format!("{one}  to {}\n", text::printable(&receipts.join(", "))));
     }
     let text = if text.is_empty() { "No messages." } else { text.trim_end() };
-    let numbers: Vec<Number> = posts.iter().map(|post| post.message.number).collect();
-    Ok(Some(Answer::new(text, json!({ "numbers": numbers, "text": text }))))
+    let numbers: Vec<Value> = posts.iter().map(|post| json!({ "number": post.message.number })).collect();
+    Ok(Some(Answer::new(text, json!({ "items": numbers, "text": text }))))
 }
 
 pub(super) fn inbox(context: &mut ToolContext<'_>, inbox: Inbox) -> Result<Answer, Problem> {
@@ -178,6 +179,7 @@ pub(super) fn inbox(context: &mut ToolContext<'_>, inbox: Inbox) -> Result<Answe
         text.push_str(&format!("{} more: call this again.", all - shown));
     }
     let text = text.trim_end();
-    let numbers: Vec<Number> = letters.iter().map(|letter| letter.message.number).collect();
-    Ok(Answer::new(text, json!({ "numbers": numbers, "text": text })))
+    let numbers: Vec<Value> =
+        letters.iter().map(|letter| json!({ "number": letter.message.number })).collect();
+    Ok(Answer::new(text, json!({ "items": numbers, "text": text })))
 }

@@ -4,6 +4,7 @@ mod claims;
 mod convergence;
 mod knowledge;
 mod messages;
+mod monitor;
 mod presence;
 mod tasks;
 
@@ -167,9 +168,17 @@ struct Entry {
 }
 
 fn entries() -> impl Iterator<Item = &'static Entry> {
-    [presence::TOOLS, messages::TOOLS, claims::TOOLS, tasks::TOOLS, convergence::TOOLS, knowledge::TOOLS]
-        .into_iter()
-        .flatten()
+    [
+        presence::TOOLS,
+        messages::TOOLS,
+        claims::TOOLS,
+        tasks::TOOLS,
+        convergence::TOOLS,
+        monitor::TOOLS,
+        knowledge::TOOLS,
+    ]
+    .into_iter()
+    .flatten()
 }
 
 /// All tools.
@@ -192,10 +201,12 @@ pub(crate) fn call(
     name: &str,
     arguments: Value,
 ) -> Option<Result<Answer, Problem>> {
-    match call_once(context, name, arguments.clone()) {
+    let answer = match call_once(context, name, arguments.clone()) {
         Some(Err(problem)) if problem.is_worth_a_retry() => call_once(context, name, arguments),
         answer => answer,
-    }
+    };
+    let now = context.app.host().now();
+    answer.map(|answer| answer.map(|answer| answer.dated(now)))
 }
 
 fn call_once(context: &mut ToolContext<'_>, name: &str, arguments: Value) -> Option<Result<Answer, Problem>> {
@@ -203,6 +214,9 @@ fn call_once(context: &mut ToolContext<'_>, name: &str, arguments: Value) -> Opt
         "who" => arguments_of(arguments).and_then(|arguments| presence::who(context, arguments)),
         "send" => arguments_of(arguments).and_then(|arguments| messages::send(context, arguments)),
         INBOX => arguments_of(arguments).and_then(|arguments| messages::inbox(context, arguments)),
+        "status" => presence::status(context),
+        "agent" => arguments_of(arguments).and_then(|arguments| presence::agent(context, arguments)),
+        "holds" => arguments_of(arguments).and_then(|arguments| claims::holds(context, arguments)),
         "restore" => arguments_of(arguments).and_then(|arguments| claims::restore(context, arguments)),
         "reserve" => arguments_of(arguments).and_then(|arguments| claims::reserve(context, arguments)),
         "release" => arguments_of(arguments).and_then(|arguments| claims::release(context, arguments)),
@@ -210,7 +224,12 @@ fn call_once(context: &mut ToolContext<'_>, name: &str, arguments: Value) -> Opt
         "task" => arguments_of(arguments).and_then(|arguments| tasks::task(context, arguments)),
         "radar" => arguments_of(arguments).and_then(|arguments| convergence::radar(context, &arguments)),
         "handoff" => arguments_of(arguments).and_then(|arguments| convergence::handoff(context, arguments)),
+        "open" => arguments_of(arguments).and_then(|arguments| monitor::open(context, arguments)),
+        "screen" => arguments_of(arguments).and_then(|arguments| monitor::screen(context, arguments)),
+        "answer" => arguments_of(arguments).and_then(|arguments| monitor::answer(context, arguments)),
+        "close" => arguments_of(arguments).and_then(|arguments| monitor::close(context, arguments)),
         QUERY => arguments_of(arguments).and_then(|arguments| knowledge::query(context, arguments)),
+        "know" => arguments_of(arguments).and_then(|arguments| knowledge::know(context, arguments)),
         "act" => arguments_of(arguments).and_then(|arguments| knowledge::act(context, arguments)),
         _ => return None,
     })

@@ -1,10 +1,12 @@
-//! MCP tool of the presence room: who.
+//! MCP tools of the presence room: who, status, agent.
 
+use consort_core::convergence::Candidate;
+use consort_core::envelope::agent_json;
+use consort_core::journal::Actor;
 use consort_core::presence::AgentView;
 use consort_core::presence::Scope;
 use consort_core::text;
 use serde::Deserialize;
-use serde_json::Value;
 use serde_json::json;
 
 use super::Entry;
@@ -12,24 +14,52 @@ use super::ToolContext;
 use crate::answer::Answer;
 use crate::answer::Problem;
 
-pub(super) const TOOLS: &[Entry] = &[Entry {
-    name: "who",
-    about: "Who else is at work here, on what, and where.",
-    properties: || {
-        json!({
-            "agent": { "type": "string", "description": "only this one" },
-            "all": { "type": "boolean", "description": "every project" },
-        })
+pub(super) const TOOLS: &[Entry] = &[
+    Entry {
+        name: "who",
+        about: "Who else is at work here, on what, and where.",
+        properties: || {
+            json!({
+                "agent": { "type": "string", "description": "only this one" },
+                "all": { "type": "boolean", "description": "every project" },
+            })
+        },
+        required: &[],
+        only_reads: true,
     },
-    required: &[],
-    only_reads: true,
-}];
+    Entry {
+        name: "status",
+        about: "You, your task and mail, and this project at a glance.",
+        properties: || json!({}),
+        required: &[],
+        only_reads: true,
+    },
+    Entry {
+        name: "agent",
+        about: "`rename` yourself, or have it `suggest` who is best placed for a task.",
+        properties: || {
+            json!({
+                "action": { "enum": ["rename", "suggest"] },
+                "name": { "type": "string" },
+                "task": { "type": "string", "description": "what is to be done" },
+            })
+        },
+        required: &["action"],
+        only_reads: false,
+    },
+];
 
 #[derive(Deserialize)]
 pub(super) struct Who {
     agent: Option<String>,
     all: Option<bool>,
 }
+
+/// What is told of an agent, of all that is known.
+const TOLD: [&str; 12] = [
+    "name", "cli", "session", "machine", "status", "doing", "branch", "worktree", "model", "task", "unread",
+    "you",
+];
 
 pub(super) fn who(context: &mut ToolContext<'_>, who: Who) -> Result<Answer, Problem> {
     let me = context.me()?;
@@ -42,16 +72,84 @@ pub(super) fn who(context: &mut ToolContext<'_>, who: Who) -> Result<Answer, Pro
         outcome.agents.retain(|seen| seen.agent.session == agent.session);
     }
     let lines: Vec<String> = outcome.agents.iter().map(line).collect();
-    let data: Vec<Value> = outcome.agents.iter().map(data).collect();
-    Ok(Answer::new(lines.join("\n"), json!({ "items": data })))
+    let mut items = Vec::new();
+    for seen in &outcome.agents {
+        let item = context.app.who_item(seen)?;
+        let mut item = context.app.for_readers(item);
+        if let Some(fields) = item.as_object_mut() {
+            fields.retain(|field, value| TOLD.contains(&field.as_str()) && !value.is_null());
+        }
+        items.push(item);
+    }
+    Ok(Answer::new(lines.join("\n"), json!({ "items": items })))
 }
 
-fn data(seen: &AgentView) -> Value {
-    let AgentView { agent, status, activity, you, .. } = seen;
-    json!({
-        "name": agent.name, "cli": agent.kind, "status": status, "doing": activity, "branch": agent.branch,
-        "worktree": agent.location.worktree, "you": you,
-    })
+pub(super) fn status(context: &mut ToolContext<'_>) -> Result<Answer, Problem> {
+    let (me, facts, calls) = (context.me()?, context.facts(), context.calls);
+    let status = context.app.status(&facts, &me.project, |agents| calls.look(agents))?;
+    let branch =
+        me.branch.as_ref().map_or_else(String::new, |branch| format!(" on {}", text::foreign(branch, 60)));
+    let mut lines = vec![
+        format!("You are {} in {}{branch}.", me.name, text::foreign(&me.project.name, 60)),
+        format!("{} here.", text::count(status.here.agents.len().saturating_sub(1), "other agent")),
+        format!("{} unread.", text::count(status.unread, "message")),
+    ];
+    lines.extend(
+        status.task.as_ref().map(|task| format!("Your task: {} of {}.", task.key.id, task.key.spec.path)),
+    );
+    let held = status.held.first.iter().map(|seen| {
+        let who = if seen.yours { "you" } else { seen.name.as_str() };
+        format!("{} ({who})", text::foreign(&seen.hold.resource.shown(), 80))
+    });
+    if status.held.count > 0 {
+        lines.push(format!(
+            "Reserved, {} in all: {}.",
+            status.held.count,
+            held.collect::<Vec<_>>().join(", ")
+        ));
+    }
+    let data = json!({ "status": {
+        "you": agent_json(&me), "project": me.project.name, "branch": me.branch, "unread": status.unread,
+        "task": status.task.map(|task| task.key.id), "here": status.here.agents.len(), "reserved": status.held.count,
+    } });
+    Ok(Answer::new(lines.join("\n"), data))
+}
+
+#[derive(Deserialize)]
+pub(super) struct OfAgent {
+    action: String,
+    name: Option<String>,
+    task: Option<String>,
+}
+
+pub(super) fn agent(context: &mut ToolContext<'_>, want: OfAgent) -> Result<Answer, Problem> {
+    let me = context.me()?;
+    let missing = |what: &str| Problem::user(format!("`{what}` is missing"), "see the tool's schema");
+    match want.action.as_str() {
+        "rename" => {
+            let name = want.name.ok_or_else(|| missing("name"))?;
+            let actor = Actor::Agent(me.session.clone());
+            let outcome = context.app.rename(&me.session, &name, actor)?;
+            let text = format!("You are now {}.", outcome.to);
+            let mut agent = agent_json(&me);
+            agent["name"] = json!(outcome.to);
+            agent["was"] = json!(outcome.from);
+            Ok(Answer::new(text, json!({ "agent": agent })))
+        }
+        "suggest" => {
+            let (task, calls) = (want.task.ok_or_else(|| missing("task"))?, context.calls);
+            let environment = |name: &str| calls.variable(name);
+            let candidates =
+                context.app.delegation_candidates(&task, &me.project.id, Some(&me.session), &environment)?;
+            let line =
+                |one: &Candidate| format!("{}  {:.2}  {}", one.name, one.score, one.reasons.join("; "));
+            let lines: Vec<String> =
+                candidates.iter().map(line).map(|line| text::one_line(&line, 200)).collect();
+            let items = context.app.items(&candidates)["items"].take();
+            Ok(Answer::new(lines.join("\n"), json!({ "items": items })))
+        }
+        _ => Err(Problem::user("there is no such action", "rename or suggest")),
+    }
 }
 
 /// `GoldFalcon (claude), working: Edit src/auth.rs; on feat/x`

@@ -52,14 +52,14 @@ pub(super) fn task(context: &mut ToolContext<'_>, task: Task) -> Result<Answer, 
         let title = outcome.title.as_deref().map_or_else(String::new, |title| format!(": {title}"));
         let line = format!("{verb} {}{title}", outcome.key.id);
         let data = json!({ "id": outcome.key.id, "title": outcome.title, "spec": outcome.key.spec.path });
-        Answer::new(text::one_line(&line, 200), data)
+        Answer::new(text::one_line(&line, 200), json!({ "task": data }))
     };
     Ok(match task.action.as_str() {
         "list" => {
             let request = request(None, true);
             let outcome = context.app.tasks(&request)?;
             let lines: Vec<String> = outcome.tasks.iter().map(line).collect();
-            let data = json!({ "done": outcome.done, "tasks": lines });
+            let data = json!({ "items": lines, "done": outcome.done });
             Answer::new(lines.join("\n"), data)
         }
         "next" => {

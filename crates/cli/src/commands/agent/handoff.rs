@@ -98,6 +98,8 @@ fn lines(handoff: &Handoff, tier: Tier, now: Timestamp) -> Vec<String> {
     let status = match handoff.seen.status {
         Status::Gone => "gone",
         Status::Idle => "idle",
+        Status::Away => "idle, with nobody at its terminal",
+        Status::Stuck => "stuck",
         Status::Working => "at work",
         Status::Waiting => "waiting for the person",
     };
@@ -199,7 +201,7 @@ fn past_lines(
     for message in handoff.messages.iter().rev().take(messages).rev() {
         let to: Vec<String> = message.sent.to.iter().map(|to| to.name.clone()).collect();
         let (from, to) = (&message.sent.from.name, text::first_few(to, 3));
-        lines.push(format!("  #{} {from} to {to}: {}", message.number, one_line(&message.sent.text)));
+        lines.push(format!("  message #{} {from} to {to}: {}", message.number, one_line(&message.sent.text)));
     }
     lines
 }

@@ -23,6 +23,7 @@ use consort_core::knowledge::EditChange;
 use consort_core::knowledge::KnowledgeChange;
 use consort_core::messages::MessageChange;
 use consort_core::messages::Recipient;
+use consort_core::monitor::MonitorChange;
 use consort_core::presence::LeaveReason;
 use consort_core::presence::PresenceChange;
 use consort_core::presence::SessionId;
@@ -189,6 +190,7 @@ fn describe(
             Change::Tasks(change) => task(change, &entry.actor, &mut name)?,
             Change::Convergence(change) => convergence(change, *number),
             Change::Knowledge(change) => knowledge(change),
+            Change::Monitor(change) => pane(change, *number),
             Change::Journal(JournalChange::Pruned { through, .. }) => {
                 format!("entries up to {through} pruned")
             }
@@ -222,7 +224,8 @@ fn convergence(change: &ConvergenceChange, number: Option<Number>) -> String {
     match change {
         ConvergenceChange::Predicted { pair, signal, .. } => {
             let [one, other] = pair.each_ref().map(|party| &party.name);
-            let number = number.map_or_else(|| " still".to_owned(), |number| format!(" (#{number})"));
+            let number =
+                number.map_or_else(|| " still".to_owned(), |number| format!(" (prediction #{number})"));
             let kind = signal.kind.as_str();
             let about = signal.files.iter().chain(&signal.topics).chain(&signal.domains).cloned();
             format!(
@@ -301,6 +304,20 @@ fn hold(change: &ClaimChange, is_new: bool) -> String {
     }
 }
 
+fn pane(change: &MonitorChange, number: Option<Number>) -> String {
+    match change {
+        MonitorChange::Opened(opened) => {
+            let number = number.map_or_else(String::new, |number| format!(" #{number}"));
+            format!("{} ({}) opened in pane{number}, {}", opened.name, opened.cli, opened.place.address)
+        }
+        MonitorChange::Turned(turn) => {
+            let about = turn.about.as_ref().map_or_else(String::new, |about| format!(": {about}"));
+            format!("{} is {}{about}", turn.name, turn.state.as_str())
+        }
+        MonitorChange::Closed { name, .. } => format!("the pane of {name} is closed"),
+    }
+}
+
 fn task(
     change: &TaskChange,
     actor: &Actor,
@@ -347,7 +364,7 @@ fn message(
         let known: Vec<String> =
             messages.iter().filter_map(|id| Some(format!("#{}", numbers.get(id)?))).collect();
         match known.len() == messages.len() {
-            true => known.join(", "),
+            true => format!("message{} {}", if known.len() == 1 { "" } else { "s" }, known.join(", ")),
             false => text::count(messages.len(), "message"),
         }
     };
@@ -359,7 +376,12 @@ fn message(
             };
             let to = sent.to.iter().map(called).collect::<Vec<_>>().join(", ");
             let what = text::one_line(&sent.text, 120);
-            format!("{} to {to}: #{} {}: {what}", sent.from.name, number.unwrap_or(0), sent.kind.as_str())
+            format!(
+                "{} to {to}: message #{} {}: {what}",
+                sent.from.name,
+                number.unwrap_or(0),
+                sent.kind.as_str()
+            )
         }
         MessageChange::Delivered { to, messages, .. } => {
             let was = if *to == Actor::Person { "were" } else { "was" };

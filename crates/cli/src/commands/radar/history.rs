@@ -27,7 +27,10 @@ pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
         let (pair, signal) = (pair(prediction), evidence(&prediction.signal));
         let (outcome, how) = (ended.outcome.as_str(), text::one_line(&ended.how, 100));
         let age = text::ago(now.since(ended.at));
-        world.out.line(format!("#{} {pair}: {signal}\n    {outcome}, {age}: {how}", prediction.number))?;
+        world.out.line(format!(
+            "prediction #{} {pair}: {signal}\n    {outcome}, {age}: {how}",
+            prediction.number
+        ))?;
     }
     world.out.line(summary(&tally))
 }

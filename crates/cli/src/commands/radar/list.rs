@@ -118,7 +118,8 @@ fn near(seen: &PairView) -> Vec<String> {
         Trend::Steady => "steady",
         Trend::Falling => "falling",
     };
-    let number = seen.prediction.as_ref().map_or_else(String::new, |found| format!("#{} ", found.number));
+    let number =
+        seen.prediction.as_ref().map_or_else(String::new, |found| format!("prediction #{} ", found.number));
     let mut lines = Vec::new();
     match seen.signals.first() {
         Some(signal) => {

@@ -13,7 +13,6 @@ use consort_core::tasks::TaskView;
 use consort_core::text;
 
 use super::request;
-use crate::error::CommandError;
 use crate::error::CommandResult;
 use crate::output;
 use crate::world::World;
@@ -39,7 +38,7 @@ pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
     let outcomes = match first {
         Ok(outcome) => vec![outcome],
         // The person has joined with none: then whatever is worked on here.
-        Err(TaskError::NoSpec) => {
+        Err(error @ TaskError::NoSpec { .. }) => {
             let mut outcomes = Vec::new();
             for (spec, file) in opened.app.specs()? {
                 if spec.project.as_ref().is_some_and(|id| *id != opened.project.id) {
@@ -53,7 +52,7 @@ pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
                 }
             }
             if outcomes.is_empty() {
-                return Err(CommandError::from(TaskError::NoSpec));
+                return Err(error.into());
             }
             outcomes
         }
@@ -104,7 +103,7 @@ fn state(task: &TaskView, now: Timestamp) -> String {
             let who = if task.yours { "you" } else { worker.name.as_str() };
             let reason =
                 worker.words.as_ref().map_or_else(String::new, |why| format!(": {}", text::quoted(why, 80)));
-            format!("{who}, {}, #{generation}{reason}", text::age(now.since(worker.at)))
+            format!("{who}, {}, claim #{generation}{reason}", text::age(now.since(worker.at)))
         }
         _ if task.ticked => "done".into(),
         _ if task.ready => "ready".into(),

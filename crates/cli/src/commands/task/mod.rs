@@ -157,7 +157,7 @@ fn change(world: &World, command: &Command) -> CommandResult {
     }
     let TaskOutcome { key, title, generation } = outcome;
     let title = title.map_or_else(String::new, |title| format!(": {title}"));
-    world.out.line(format!("{verb} {}{title} (#{generation}).", key.id))
+    world.out.line(format!("{verb} {}{title} (claim #{generation}).", key.id))
 }
 
 fn request(

@@ -97,7 +97,7 @@ fn meant_spec(
         let file = request.cwd.join(typed);
         return Ok((spec_at(host, tx, &file)?, file));
     }
-    let me = me.ok_or(TaskError::NoSpec)?;
+    let Some(me) = me else { return Err(no_spec(host, tx, &request.cwd)?) };
     let in_hand = match (&request.id, request.is_for_new) {
         (None, false) => tx.task_of(&me.session)?.map(|record| record.key.spec),
         _ => None,
@@ -111,8 +111,21 @@ fn meant_spec(
         }
         (None, Some(joined)) => Ok(joined),
         (None, None) if request.id.is_none() && !request.is_for_new => Err(TaskError::NoTask),
-        (None, None) => Err(TaskError::NoSpec),
+        (None, None) => Err(no_spec(host, tx, &request.cwd)?),
     }
+}
+
+/// No spec is named; one that is worked on here may be meant.
+fn no_spec(host: &dyn Host, tx: &dyn Tx, cwd: &Path) -> Result<TaskError, StoreError> {
+    let here = spec_at(host, tx, &cwd.join("x"))?.project;
+    for agent in tx.present()? {
+        let claimed = tx.task_of(&agent.session)?.map(|record| record.key.spec);
+        let known = claimed.or(agent.spec).filter(|spec| spec.project == here);
+        if let Some(spec) = known {
+            return Ok(TaskError::NoSpec { known: Some(spec.path) });
+        }
+    }
+    Ok(TaskError::NoSpec { known: None })
 }
 
 /// The number that the last change was given.

@@ -1,0 +1,62 @@
+//! What a caller sees of a project at a glance, from all rooms: who it is, who is here,
+//! what is reserved, what waits.
+
+use serde::Serialize;
+
+use crate::App;
+use crate::claims::HeldSummary;
+use crate::journal::Actor;
+use crate::journal::Seq;
+use crate::presence::Agent;
+use crate::presence::Caller;
+use crate::presence::CallerFacts;
+use crate::presence::Observed;
+use crate::presence::PresenceError;
+use crate::presence::Scope;
+use crate::presence::WhoOutcome;
+use crate::project::Project;
+use crate::tasks::TaskRecord;
+
+/// How much of what is reserved is shown.
+const SHOWN: usize = 4;
+
+/// A caller and a project at a glance.
+#[derive(Serialize)]
+pub struct StatusOutcome {
+    pub you: Caller,
+    pub project: Project,
+    /// Messages you have not read.
+    pub unread: usize,
+    /// What you have in hand.
+    pub task: Option<TaskRecord>,
+    pub here: WhoOutcome,
+    /// What is held in this project.
+    pub held: HeldSummary,
+    pub entries: Seq,
+}
+
+impl App {
+    /// A project at a glance, as the caller sees it.
+    pub fn status(
+        &mut self,
+        caller: &CallerFacts,
+        project: &Project,
+        look: impl FnOnce(&[Agent]) -> Vec<Observed>,
+    ) -> Result<StatusOutcome, PresenceError> {
+        let you = self.caller(caller)?;
+        let (session, mailbox) = match &you {
+            Caller::Agent(agent) => (Some(agent.session.clone()), Some(Actor::Agent(agent.session.clone()))),
+            Caller::Person => (None, Some(Actor::Person)),
+            Caller::Anonymous(_) => (None, None),
+        };
+        Ok(StatusOutcome {
+            unread: mailbox.map_or(Ok(0), |mailbox| self.unread_count(&mailbox))?,
+            task: session.as_ref().map(|session| self.claimed_task(session)).transpose()?.flatten(),
+            here: self.who(&Scope::Project(project.clone()), session.as_ref(), look)?,
+            held: self.held(caller, &project.id, SHOWN)?,
+            entries: self.journal_last_seq()?,
+            project: project.clone(),
+            you,
+        })
+    }
+}

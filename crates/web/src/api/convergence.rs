@@ -1,0 +1,57 @@
+//! Routes of the convergence room: radar, and who is best placed for a task.
+
+use consort_core::presence::Caller;
+
+use super::Answer;
+use super::ApiCall;
+use super::missing;
+use super::told;
+use crate::reply::Refusal;
+
+impl ApiCall<'_> {
+    /// What is likely to collide, and what is known of it.
+    pub(super) fn radar(&mut self, rest: &[&str]) -> Answer {
+        let project = self.one_project()?;
+        match rest {
+            [] => {
+                let calls = self.calls;
+                let outcome = self.app.radar(&project.id, &|name| calls.variable(name))?;
+                self.items(&outcome.pairs)
+            }
+            ["history"] => {
+                let (past, _) = self.app.past_predictions()?;
+                self.items(&past)
+            }
+            ["merges"] => {
+                let overlaps = self.app.overlaps(Some(&project.id))?;
+                self.items(&overlaps)
+            }
+            ["topics"] => {
+                let worktree = self.worktree_of(&project)?;
+                let domains = self.app.domains(&worktree)?;
+                self.items(&domains)
+            }
+            [number] => {
+                let number = number.parse().map_err(|_| Refusal::malformed("expected a number".into()))?;
+                let prediction = self.app.prediction(number, &project.id)?;
+                told(self.app.one("prediction", &prediction))
+            }
+            _ => Err(Refusal::not_found()),
+        }
+    }
+
+    /// Who is best placed for a task.
+    pub(super) fn suggest(&mut self) -> Answer {
+        let project = self.one_project()?;
+        let task = self.about.task.clone().ok_or_else(|| missing("task"))?;
+        let caller = match self.app.caller(&self.caller)? {
+            Caller::Agent(agent) => Some(agent.session),
+            Caller::Person | Caller::Anonymous(_) => None,
+        };
+        let calls = self.calls;
+        let candidates = self
+            .app
+            .delegation_candidates(&task, &project.id, caller.as_ref(), &|name| calls.variable(name))?;
+        self.items(&candidates)
+    }
+}

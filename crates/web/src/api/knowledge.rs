@@ -1,0 +1,137 @@
+//! Routes of the knowledge room: query, apply, suggest, similar, adopt, renew.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use consort_core::knowledge::ActRequest;
+use consort_core::knowledge::RenewRequest;
+use consort_core::knowledge::Scope;
+use consort_core::presence::Caller;
+use consort_core::project::Project;
+use consort_knowledge::Format;
+use consort_knowledge::JournalPast;
+use consort_knowledge::Question;
+use consort_knowledge::Session;
+use serde::Deserialize;
+use serde_json::Value;
+
+use super::Answer;
+use super::ApiCall;
+use super::missing;
+use super::told;
+use crate::reply::Refusal;
+
+/// How many tokens an answer may cost its reader.
+const TOKENS: usize = 10_000;
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Expression {
+    expr: String,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Batch {
+    actions: Value,
+    key: Option<String>,
+}
+
+/// What is to be adopted, or looked at again.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Thing {
+    name: Option<String>,
+    /// The project that knows it; else it is the person's own.
+    from: Option<String>,
+}
+
+impl ApiCall<'_> {
+    /// What sessions found out and nobody recorded.
+    pub(super) fn suggestions(&mut self) -> Answer {
+        let project = self.one_project()?;
+        let worktree = self.worktree_of(&project)?;
+        let found = self.app.suggest_knowledge(&Scope::Project(project.id), &worktree)?;
+        self.items(&found)
+    }
+
+    /// What other projects know with these words; without, the projects like this one.
+    pub(super) fn similar(&mut self) -> Answer {
+        let project = self.one_project()?;
+        let Some(words) = self.about.words.clone() else {
+            let found = self.app.similar_projects(&project.id)?;
+            return self.items(&found);
+        };
+        let found = self.app.similar_things(&project.id, &words)?;
+        self.items(&found.iter().map(|(scope, known)| known.item_of(scope)).collect::<Vec<_>>())
+    }
+
+    /// Copies something that another project knows.
+    pub(super) fn adopt(&mut self, thing: &Thing) -> Answer {
+        let name = thing.name.as_deref().ok_or_else(|| missing("name"))?;
+        let there = match &thing.from {
+            Some(project) => Scope::Project(self.app.find_project(project)?.id),
+            None => Scope::Global,
+        };
+        let action = self.app.adoption(name, &there)?;
+        self.apply(Batch { actions: Value::Array(vec![action]), key: None })
+    }
+
+    /// Has the next session that touches its file look again at something.
+    pub(super) fn renew(&mut self, thing: Thing) -> Answer {
+        let project = self.one_project()?;
+        let worktree = self.worktree_of(&project)?;
+        let (caller, scope) = (self.caller.clone(), Scope::Project(project.id));
+        let request = RenewRequest { caller, scope, worktree, name: thing.name };
+        let outcome = self.app.ask_renewal(&request)?;
+        self.items(&outcome.asked)
+    }
+
+    /// Asks what is known in a project.
+    pub(super) fn query(&mut self, asked: &Expression) -> Answer {
+        let project = self.one_project()?;
+        let worktree = self.worktree_of(&project)?;
+        let scope = Scope::Project(project.id);
+        let index = self.app.knowledge_of(&scope, &worktree)?;
+        let calls = self.calls;
+        let moment = |text: &str| calls.moment(text, &worktree);
+        let mut past = JournalPast { app: self.app, scope: &scope, moment: &moment };
+        let question = Question {
+            scope: &scope,
+            source: &asked.expr,
+            format: Format::Json,
+            tokens: TOKENS,
+            is_cancelled: Arc::clone(&self.is_cancelled),
+        };
+        let answer = consort_knowledge::ask(&mut Session::new(), &*index, &mut past, &question)?;
+        if let Caller::Agent(agent) = self.app.caller(&self.caller)? {
+            self.app.note_shown(&agent.session, &answer.shown);
+        }
+        told(answer.envelope(self.app.host().now()))
+    }
+
+    /// Records a batch in a project, all of it or nothing.
+    pub(super) fn apply(&mut self, batch: Batch) -> Answer {
+        let project = self.one_project()?;
+        let worktree = self.worktree_of(&project)?;
+        let scope = Scope::Project(project.id);
+        let mut index = self.app.knowledge_of(&scope, &worktree)?;
+        let request = ActRequest {
+            caller: self.caller.clone(),
+            scope,
+            actions: batch.actions,
+            cwd: worktree.clone(),
+            worktree,
+            key: batch.key,
+            even_so: false,
+        };
+        let outcome = self.app.act_with(&mut *index, &request)?;
+        told(self.app.one("recorded", &outcome))
+    }
+
+    /// Where a project is checked out.
+    pub(super) fn worktree_of(&mut self, project: &Project) -> Result<PathBuf, Refusal> {
+        let worktree = self.app.worktrees(&Scope::Project(project.id.clone())).into_iter().next();
+        worktree.ok_or_else(|| Refusal::malformed(format!("{} is not checked out here", project.name)))
+    }
+}

@@ -1,0 +1,110 @@
+//! Routes of the messages room: send, reply, inbox.
+
+use consort_core::journal::ChangeId;
+use consort_core::messages::InboxRequest;
+use consort_core::messages::MessageName;
+use consort_core::messages::MessageType;
+use consort_core::messages::Priority;
+use consort_core::messages::Recipients;
+use consort_core::messages::SendRequest;
+use serde::Deserialize;
+
+use super::Answer;
+use super::ApiCall;
+use super::told;
+use crate::reply::Refusal;
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Outgoing {
+    #[serde(default)]
+    to: Vec<String>,
+    #[serde(default)]
+    everywhere: bool,
+    text: String,
+    #[serde(rename = "type")]
+    kind: Option<String>,
+    priority: Option<String>,
+    reply: Option<MessageName>,
+    key: Option<String>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Read {
+    /// By their ids.
+    messages: Vec<ChangeId>,
+}
+
+impl ApiCall<'_> {
+    pub(super) fn inbox(&mut self, rest: &[&str]) -> Answer {
+        match rest {
+            [] => {
+                let mailbox = self.mailbox()?;
+                let letters = self.app.inbox(&InboxRequest { mailbox, from: None, peek: true })?;
+                self.items(&letters)
+            }
+            ["all"] => {
+                let mailbox = self.mailbox()?;
+                let received = self.app.received(&mailbox, self.about.limit())?;
+                self.items(&received)
+            }
+            ["sent"] => {
+                let from = self.mailbox()?;
+                let sent = self.app.sent(&from, self.about.limit())?;
+                self.items(&sent)
+            }
+            ["thread", name] => {
+                let project = self.project()?.map(|project| project.id);
+                let name = name.parse().map_err(Refusal::malformed)?;
+                let thread = self.app.thread(&name, project.as_ref())?;
+                self.items(&thread)
+            }
+            _ => Err(Refusal::not_found()),
+        }
+    }
+
+    /// An answer to a message.
+    pub(super) fn reply(&mut self, name: &str, reply: Outgoing) -> Answer {
+        let name = name.parse().map_err(Refusal::malformed)?;
+        self.send(Outgoing { reply: Some(name), ..reply })
+    }
+
+    pub(super) fn send(&mut self, send: Outgoing) -> Answer {
+        let to = match (send.everywhere, send.to.is_empty(), &send.reply) {
+            (true, ..) => Recipients::Everywhere,
+            (false, true, Some(_)) => Recipients::Sender,
+            (false, ..) => Recipients::Named(send.to),
+        };
+        let unknown = |what: &str| Refusal::malformed(format!("there is no {what} of that name"));
+        let kind = send.kind.map(|kind| MessageType::named(&kind).ok_or_else(|| unknown("type")));
+        let priority = send.priority.map(|name| Priority::named(&name).ok_or_else(|| unknown("priority")));
+        let request = SendRequest {
+            caller: self.caller.clone(),
+            to,
+            kind: kind.transpose()?.unwrap_or_default(),
+            priority: priority.transpose()?,
+            text: send.text,
+            reply_to: send.reply,
+            key: send.key,
+            project: self.project()?.map(|project| project.id),
+            ..SendRequest::default()
+        };
+        let outcome = self.app.send(&request)?;
+        for (agent, activity) in self.app.idle_recipients(&request, &outcome).unwrap_or_default() {
+            self.calls.wake(&agent, &activity);
+        }
+        told(self.app.one("message", &outcome))
+    }
+
+    /// A client that has shown messages to somebody says so: until then they wait.
+    pub(super) fn read(&mut self, read: &Read) -> Answer {
+        let mailbox = self.mailbox()?;
+        let request = InboxRequest { mailbox: mailbox.clone(), from: None, peek: true };
+        let mut letters = self.app.inbox(&request)?;
+        letters.retain(|letter| read.messages.contains(&letter.message.id));
+        self.app.mark_read(&mailbox, &letters)?;
+        let read: Vec<ChangeId> = letters.iter().map(|letter| letter.message.id).collect();
+        self.items(&read)
+    }
+}

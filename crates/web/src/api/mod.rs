@@ -1,0 +1,235 @@
+//! The JSON API over HTTP: a route for each verb, answered with its outcome. The routes
+//! are the words of the commands; a file each for the rooms behind them.
+
+mod claims;
+mod convergence;
+mod knowledge;
+mod messages;
+mod presence;
+mod tasks;
+
+use std::path::Path;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::sync::atomic::Ordering;
+
+use axum::Extension;
+use axum::Router;
+use axum::body::Bytes;
+use axum::extract::Path as Route;
+use axum::extract::Query;
+use axum::extract::State;
+use axum::extract::rejection::QueryRejection;
+use axum::http::Method;
+use axum::http::StatusCode;
+use axum::response::Response;
+use axum::routing::any;
+use consort_core::App;
+use consort_core::call_context::ServedContext;
+use consort_core::host::ConnectionAddrs;
+use consort_core::journal::Actor;
+use consort_core::journal::Seq;
+use consort_core::journal::TailRequest;
+use consort_core::presence::Caller;
+use consort_core::presence::CallerFacts;
+use consort_core::presence::PresenceError;
+use consort_core::project::Project;
+use serde::Deserialize;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::json;
+
+use crate::guard::Access;
+use crate::reply::Refusal;
+use crate::reply::answer;
+use crate::server::Inner;
+
+/// How many entries or messages are shown unless asked otherwise, and at most.
+const USUAL: usize = 50;
+const MOST: usize = 1_000;
+
+pub(crate) fn routes() -> Router<Arc<Inner>> {
+    Router::new().route("/api/{*verb}", any(serve))
+}
+
+async fn serve(
+    State(inner): State<Arc<Inner>>,
+    ends: Option<Extension<ConnectionAddrs>>,
+    Extension(access): Extension<Access>,
+    method: Method,
+    Route(verb): Route<String>,
+    about: Result<Query<About>, QueryRejection>,
+    body: Bytes,
+) -> Result<Response, Refusal> {
+    let Query(about) = about.map_err(|error| Refusal::malformed(error.body_text()))?;
+    let ends = ends.map(|Extension(ends)| ends);
+    let call_off = CallOff::default();
+    let is_cancelled = Arc::clone(&call_off.0);
+    let call = move |app: &mut App, calls: &dyn ServedContext| {
+        let caller = access.proves(calls.caller(ends));
+        let mut call = ApiCall { app, caller, calls, ends, about, is_cancelled };
+        let verb: Vec<&str> = verb.split('/').collect();
+        match method {
+            Method::GET => call.look(&verb),
+            Method::POST => call.act(&verb, &body),
+            _ => Err(Refusal::not_found()),
+        }
+    };
+    Ok(answer(StatusCode::OK, inner.with(call).await?))
+}
+
+/// Stops a call's query when its client has gone: then this is dropped.
+#[derive(Default)]
+struct CallOff(Arc<AtomicBool>);
+
+impl Drop for CallOff {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+}
+
+/// What a call is about.
+#[derive(Deserialize)]
+struct About {
+    /// Its name or id; without it, every project.
+    project: Option<String>,
+    after: Option<Seq>,
+    limit: Option<usize>,
+    path: Option<String>,
+    /// A shell command.
+    command: Option<String>,
+    /// What is to be done.
+    task: Option<String>,
+    /// What is looked for.
+    words: Option<String>,
+    /// The directory that a relative path is read from.
+    cwd: Option<String>,
+}
+
+impl About {
+    fn limit(&self) -> usize {
+        self.limit.unwrap_or(USUAL).min(MOST)
+    }
+}
+
+/// Where one call is dealt with. A caller that shows the token is the person, unless
+/// its processes say that it is an agent.
+struct ApiCall<'a> {
+    app: &'a mut App,
+    calls: &'a dyn ServedContext,
+    caller: CallerFacts,
+    ends: Option<ConnectionAddrs>,
+    about: About,
+    /// Set when nobody waits for the answer any more.
+    is_cancelled: Arc<AtomicBool>,
+}
+
+/// An outcome as its own JSON.
+type Answer = Result<Vec<u8>, Refusal>;
+
+impl ApiCall<'_> {
+    /// The commands that read, by their own words.
+    fn look(&mut self, verb: &[&str]) -> Answer {
+        match verb {
+            ["version"] => told(json!({ "consort": env!("CARGO_PKG_VERSION") })),
+            ["who"] => self.who(None),
+            ["who", agent] => self.who(Some(agent)),
+            ["status"] => self.status(),
+            ["explain"] => self.explain(),
+            ["holds"] => self.holds(),
+            ["task"] => self.tasks(),
+            ["radar", rest @ ..] => self.radar(rest),
+            ["agent", "handoff", agent] => {
+                let handoff = self.app.handoff(agent)?;
+                told(self.app.one("handoff", &handoff))
+            }
+            ["agent", "suggest"] => self.suggest(),
+            ["inbox", rest @ ..] => self.inbox(rest),
+            ["know", "suggest"] => self.suggestions(),
+            ["know", "similar"] => self.similar(),
+            ["config"] => self.settings(None),
+            ["config", key] => self.settings(Some(key)),
+            ["journal"] => {
+                let project = self.project()?.map(|project| project.id);
+                let request =
+                    TailRequest { after: self.about.after, since: None, project, limit: self.about.limit() };
+                let entries = self.app.journal_tail(&request)?;
+                self.items(&entries)
+            }
+            _ => Err(Refusal::not_found()),
+        }
+    }
+
+    /// The commands that change something, by their own words. What weakens protection
+    /// asks the caller for more than a terminal, as it does on the command line.
+    fn act(&mut self, verb: &[&str], body: &[u8]) -> Answer {
+        match verb {
+            ["send"] => self.send(body_of(body)?),
+            ["reply", name] => self.reply(name, body_of(body)?),
+            ["inbox", "read"] => self.read(&body_of(body)?),
+            ["reserve"] => self.reserve(body_of(body)?),
+            ["release"] => self.release(body_of(body)?),
+            ["holds", verb] => self.act_on_hold(verb, &body_of(body)?),
+            ["task", verb] => self.task(verb, body_of(body)?),
+            ["agent", verb] => self.act_on_agent(verb, body_of(body)?),
+            ["know", "query"] => self.query(&body_of(body)?),
+            ["know", "apply"] => self.apply(body_of(body)?),
+            ["know", "adopt"] => self.adopt(&body_of(body)?),
+            ["know", "renew"] => self.renew(body_of(body)?),
+            _ => Err(Refusal::not_found()),
+        }
+    }
+
+    /// The settings that hold in a directory, or one of them.
+    fn settings(&mut self, key: Option<&str>) -> Answer {
+        let worktree = self.app.host().place(&self.cwd()?).worktree;
+        let settings = self.calls.settings(self.app, &worktree);
+        let settings = settings.ok_or_else(|| Refusal::internal("the settings cannot be read".into()))?;
+        let Some(key) = key else { return self.items(&settings.settings) };
+        let key = consort_core::config::key(key)?;
+        let setting = settings.settings.iter().find(|setting| setting.key == key.name);
+        told(self.app.one("setting", &setting))
+    }
+
+    /// The directory that a call is about.
+    fn cwd(&self) -> Result<PathBuf, Refusal> {
+        let cwd = self.about.cwd.as_deref().map(Path::new).filter(|cwd| cwd.is_absolute());
+        cwd.map(Path::to_owned).ok_or_else(|| missing("cwd"))
+    }
+
+    fn items(&mut self, items: &impl Serialize) -> Answer {
+        told(self.app.items(items))
+    }
+
+    fn project(&mut self) -> Result<Option<Project>, Refusal> {
+        let named = self.about.project.as_deref();
+        Ok(named.map(|named| self.app.find_project(named)).transpose()?)
+    }
+
+    /// The project of what is about one project only.
+    fn one_project(&mut self) -> Result<Project, Refusal> {
+        self.project()?.ok_or_else(|| missing("project"))
+    }
+
+    fn mailbox(&mut self) -> Result<Actor, Refusal> {
+        match self.app.caller(&self.caller)? {
+            Caller::Agent(agent) => Ok(Actor::Agent(agent.session)),
+            Caller::Person => Ok(Actor::Person),
+            Caller::Anonymous(why) => Err(PresenceError::from(why).into()),
+        }
+    }
+}
+
+fn missing(what: &str) -> Refusal {
+    Refusal::malformed(format!("`{what}` is missing"))
+}
+
+fn told(outcome: impl Serialize) -> Answer {
+    serde_json::to_vec(&outcome).map_err(|error| Refusal::internal(error.to_string()))
+}
+
+fn body_of<T: DeserializeOwned>(body: &[u8]) -> Result<T, Refusal> {
+    serde_json::from_slice(body)
+        .map_err(|error| Refusal::malformed(format!("the body does not fit: {error}")))
+}

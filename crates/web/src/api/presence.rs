@@ -1,0 +1,94 @@
+//! Routes of the presence room: who, status, and what agents do about themselves.
+
+use consort_core::presence::Caller;
+use consort_core::presence::LeaveReason;
+use consort_core::presence::NameWish;
+use consort_core::presence::PresenceError;
+use consort_core::presence::Scope;
+use serde::Deserialize;
+use serde_json::json;
+
+use super::Answer;
+use super::ApiCall;
+use super::missing;
+use super::told;
+use crate::reply::Refusal;
+
+/// An agent that joins, leaves or is renamed.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Named {
+    /// What it is to be called.
+    name: Option<String>,
+    /// Which one is meant, where the person calls.
+    agent: Option<String>,
+    /// What kind of agent joins.
+    kind: Option<String>,
+}
+
+impl ApiCall<'_> {
+    pub(super) fn who(&mut self, named: Option<&str>) -> Answer {
+        let scope = self.project()?.map_or(Scope::Everywhere, Scope::Project);
+        let you = match self.app.caller(&self.caller)? {
+            Caller::Agent(agent) => Some(agent.session),
+            Caller::Person | Caller::Anonymous(_) => None,
+        };
+        let calls = self.calls;
+        let outcome = self.app.who(&scope, you.as_ref(), |agents| calls.look(agents))?;
+        let mut items = Vec::new();
+        for seen in &outcome.agents {
+            items.push(self.app.who_item(seen)?);
+        }
+        let Some(named) = named else { return self.items(&items) };
+        let agent = self.app.find_agent(named)?;
+        let item = items.into_iter().find(|item| item["session"] == agent.session.as_str());
+        told(self.app.one("agent", &item))
+    }
+
+    /// A project at a glance.
+    pub(super) fn status(&mut self) -> Answer {
+        let (project, calls) = (self.one_project()?, self.calls);
+        let status = self.app.status(&self.caller, &project, |agents| calls.look(agents))?;
+        told(self.app.one("status", &status))
+    }
+
+    pub(super) fn act_on_agent(&mut self, verb: &str, want: Named) -> Answer {
+        match verb {
+            "join" => self.join(want),
+            "leave" => {
+                // Whoever is sent away loses what it has reserved.
+                if want.agent.is_some() && matches!(self.app.caller(&self.caller)?, Caller::Person) {
+                    self.app.require_confirmed(&self.caller)?;
+                }
+                let caller = self.app.caller(&self.caller)?;
+                let (agent, actor) = self.app.subject(caller, want.agent.as_deref())?;
+                let outcome = self.app.leave(&agent.session, LeaveReason::Asked, actor)?;
+                let outcome = outcome.ok_or(PresenceError::NotRegistered)?;
+                told(self.app.one("agent", &outcome))
+            }
+            "rename" => {
+                let name = want.name.ok_or_else(|| missing("name"))?;
+                let caller = self.app.caller(&self.caller)?;
+                let (agent, actor) = self.app.subject(caller, want.agent.as_deref())?;
+                let outcome = self.app.rename(&agent.session, &name, actor)?;
+                let renamed = json!({ "name": outcome.to, "was": outcome.from, "session": agent.session });
+                told(self.app.one("agent", &renamed))
+            }
+            _ => Err(Refusal::not_found()),
+        }
+    }
+
+    /// Registers the agent whose process is at the other end of the connection.
+    fn join(&mut self, want: Named) -> Answer {
+        let kind = want.kind.as_deref().unwrap_or("http");
+        let mut request = self.calls.join_request(kind, self.ends).ok_or(PresenceError::NotRegistered)?;
+        if let Some(name) = want.name {
+            request.wish = NameWish::Insist(name);
+        }
+        let outcome = self.app.join(&request)?;
+        let mut agent = self.app.one("agent", &outcome.agent);
+        agent["agent"]["joined"] = outcome.joined.into();
+        agent["agent"]["others"] = outcome.others.len().into();
+        told(agent)
+    }
+}
