@@ -2,7 +2,6 @@
 //! seen, hears, is kept from what another holds, leaves, and is given back its
 //! files.
 
-#![expect(clippy::unwrap_used, reason = "a helper that cannot go on should stop the test")]
 #![expect(clippy::expect_used, reason = "the same, in words")]
 
 use std::collections::BTreeMap;

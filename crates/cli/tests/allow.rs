@@ -1,8 +1,6 @@
 //! What agents may do without asking: the rules that `init` adds, and the real CLIs that
 //! obey them in the modes that ask.
 
-#![expect(clippy::unwrap_used, reason = "a helper that cannot go on should stop the test")]
-
 use std::fs;
 use std::path::Path;
 use std::process::Command;

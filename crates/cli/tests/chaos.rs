@@ -2,8 +2,6 @@
 //! stopped, the disk is full or read-only, the files beside the store are damaged,
 //! and an older store is put back.
 
-#![expect(clippy::unwrap_used, reason = "a helper that cannot go on should stop the test")]
-
 use std::collections::BTreeMap;
 use std::collections::BTreeSet;
 use std::fs;

@@ -1,7 +1,5 @@
 //! Claims, reservations and tasks from the command line.
 
-#![expect(clippy::unwrap_used, reason = "a helper that cannot go on should stop the test")]
-
 use consort_testkit::Sealed;
 use expect_test::expect;
 

@@ -1,7 +1,5 @@
 //! `init`, `uninit`, `doctor`: changing other people's files, and giving them back.
 
-#![expect(clippy::unwrap_used, reason = "a helper that cannot go on should stop the test")]
-
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 

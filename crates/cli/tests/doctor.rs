@@ -1,7 +1,5 @@
 //! `doctor`: what keeps hooks from arriving, in a few seconds, and `--fix`.
 
-#![expect(clippy::unwrap_used, reason = "a helper that cannot go on should stop the test")]
-
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;

@@ -1,20 +1,11 @@
 //! What the command line can do, MCP and HTTP can, in the same words: each command with
 //! its tool and its route, or the reason why it has none.
 
-#![expect(clippy::unwrap_used, reason = "a helper that cannot go on should stop the test")]
-
-#[expect(dead_code, reason = "other suites need more of it")]
-#[path = "mcp/client.rs"]
-mod client;
-#[expect(dead_code, reason = "other suites need more of it")]
-#[path = "serve/http_server.rs"]
-mod http_server;
-
 use std::collections::BTreeSet;
 
-use client::Client;
+use crate::client::Client;
+use crate::http_server::HttpServer;
 use consort_testkit::Sealed;
-use http_server::HttpServer;
 use serde_json::Value;
 use serde_json::json;
 

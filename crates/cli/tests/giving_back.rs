@@ -1,8 +1,6 @@
 //! `init` and `uninit` among files that others write too: whatever they look
 //! like and whoever changed them, nothing of theirs is lost or in the way.
 
-#![expect(clippy::unwrap_used, reason = "a helper that cannot go on should stop the test")]
-
 use std::fs;
 use std::path::PathBuf;
 

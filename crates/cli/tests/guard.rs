@@ -1,7 +1,5 @@
 //! What hooks do about other agents' files.
 
-#![expect(clippy::unwrap_used, reason = "a helper that cannot go on should stop the test")]
-
 use consort_testkit::Ran;
 use consort_testkit::Sealed;
 use expect_test::expect;

@@ -2,7 +2,6 @@
 //! commands too. `guard/corpus.jsonl` has what each command wrote when it was run;
 //! `guard/measure.py` measures it again.
 
-#![expect(clippy::unwrap_used, reason = "a helper that cannot go on should stop the test")]
 #![expect(clippy::print_stdout, reason = "the figures are what it is for")]
 
 use std::collections::BTreeMap;

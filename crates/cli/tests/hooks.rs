@@ -1,7 +1,5 @@
 //! Hooks, as an agent CLI calls them.
 
-#![expect(clippy::unwrap_used, reason = "a helper that cannot go on should stop the test")]
-
 use consort_testkit::Sealed;
 use serde_json::Value;
 use serde_json::json;

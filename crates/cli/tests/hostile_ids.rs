@@ -4,8 +4,6 @@
 //! directory of their own and as an ordinary user; afterwards everything outside
 //! of our directory is what it was.
 
-#![expect(clippy::unwrap_used, reason = "a helper that cannot go on should stop the test")]
-
 use std::io::Read as _;
 use std::io::Write as _;
 use std::net::TcpStream;

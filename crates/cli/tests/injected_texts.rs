@@ -1,8 +1,6 @@
 //! Every text that hooks put before a model, each with what it costs in tokens (o200k).
 //! `UPDATE_EXPECT=1` writes the page.
 
-#![expect(clippy::unwrap_used, reason = "a helper that cannot go on should stop the test")]
-
 use std::fs;
 use std::path::Path;
 use std::time::Duration;

@@ -1,7 +1,5 @@
 //! The journal, read as it grows.
 
-#![expect(clippy::unwrap_used, reason = "a helper that cannot go on should stop the test")]
-
 use std::fs;
 use std::io::BufRead as _;
 use std::io::BufReader;

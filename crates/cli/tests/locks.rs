@@ -1,7 +1,5 @@
 //! What happens while the write lock is held, and what must not.
 
-#![expect(clippy::unwrap_used, reason = "a helper that cannot go on should stop the test")]
-
 use std::fs;
 use std::io::Read as _;
 use std::os::unix::fs::PermissionsExt as _;

@@ -1,7 +1,5 @@
 //! Mail under fire: many real processes, some killed at any moment.
 
-#![expect(clippy::unwrap_used, reason = "a helper that cannot go on should stop the test")]
-
 use std::collections::BTreeMap;
 use std::collections::BTreeSet;
 use std::io::Read as _;

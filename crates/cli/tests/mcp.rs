@@ -1,10 +1,5 @@
 //! `consort mcp`, as a client on the other end of its pipes sees it.
 
-#![expect(clippy::unwrap_used, reason = "a helper that cannot go on should stop the test")]
-
-#[path = "mcp/client.rs"]
-mod client;
-
 use std::io::Write as _;
 use std::path::PathBuf;
 
@@ -13,8 +8,8 @@ use consort_testkit::Sealed;
 use serde_json::Value;
 use serde_json::json;
 
-use client::Client;
-use client::Server;
+use crate::client::Client;
+use crate::client::Server;
 
 fn world() -> Sealed {
     let world = Sealed::new(env!("CARGO_BIN_EXE_consort"));

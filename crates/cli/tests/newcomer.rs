@@ -1,8 +1,6 @@
 //! What people and models who are new here stumble over: each text says what is meant
 //! and what to do next.
 
-#![expect(clippy::unwrap_used, reason = "a helper that cannot go on should stop the test")]
-
 use consort_testkit::Sealed;
 use expect_test::Expect;
 use expect_test::expect;

@@ -1,7 +1,5 @@
 //! What hooks make of tools that are not a CLI's own, and of what the shell reads.
 
-#![expect(clippy::unwrap_used, reason = "a helper that cannot go on should stop the test")]
-
 use std::fs;
 use std::time::Duration;
 

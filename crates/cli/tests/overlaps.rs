@@ -1,7 +1,5 @@
 //! Work in different worktrees that meets: who hears of it, and when.
 
-#![expect(clippy::unwrap_used, reason = "a helper that cannot go on should stop the test")]
-
 use std::fs;
 use std::path::Path;
 

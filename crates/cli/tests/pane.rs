@@ -1,7 +1,5 @@
 //! The command `consort pane`.
 
-#![expect(clippy::unwrap_used, reason = "a helper that cannot go on should stop the test")]
-
 use std::fs;
 
 use consort_testkit::Sealed;

@@ -1,7 +1,5 @@
 //! Mail that is typed into panes, where the person allows it: each once, or honestly not.
 
-#![expect(clippy::unwrap_used, reason = "a helper that cannot go on should stop the test")]
-
 use std::process::Child;
 use std::process::Stdio;
 

@@ -1,8 +1,6 @@
 //! The watcher: what becomes of panes is told, noted and seen by all, and the role of who
 //! watches moves on.
 
-#![expect(clippy::unwrap_used, reason = "a helper that cannot go on should stop the test")]
-
 use std::io::BufRead as _;
 use std::io::BufReader;
 use std::process::Child;

@@ -1,7 +1,5 @@
 //! Agents in panes: the real CLIs, with a scripted model.
 
-#![expect(clippy::unwrap_used, reason = "a helper that cannot go on should stop the test")]
-
 use consort_testkit::Claude;
 use consort_testkit::PaneWorld;
 use consort_testkit::RealAgent;

@@ -2,8 +2,6 @@
 //! (`crates/agents/tests/payloads`): a field that is gone is noticed before it
 //! is missed. `UPDATE_EXPECT=1` captures them anew.
 
-#![expect(clippy::unwrap_used, reason = "a helper that cannot go on should stop the test")]
-
 use std::collections::BTreeMap;
 use std::collections::BTreeSet;
 use std::fs;

@@ -1,7 +1,5 @@
 //! What hooks read beside the store, when it is not of this store any more.
 
-#![expect(clippy::unwrap_used, reason = "a helper that cannot go on should stop the test")]
-
 use std::fs;
 use std::io::Seek as _;
 use std::io::SeekFrom;

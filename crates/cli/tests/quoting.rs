@@ -1,8 +1,6 @@
 //! Whatever others write (reasons, branches, models, names of files, tasks, what
 //! was learned), a model reads it as quoted words of theirs.
 
-#![expect(clippy::unwrap_used, reason = "a helper that cannot go on should stop the test")]
-
 use std::fs;
 
 use consort_testkit::HOSTILE;

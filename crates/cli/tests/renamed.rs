@@ -1,7 +1,5 @@
 //! Repositories and holders that are called otherwise than before.
 
-#![expect(clippy::unwrap_used, reason = "a helper that cannot go on should stop the test")]
-
 use std::fs;
 use std::time::Duration;
 

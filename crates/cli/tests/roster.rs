@@ -1,7 +1,5 @@
 //! What sessions are told of who is here: at their start, and when others come and go.
 
-#![expect(clippy::unwrap_used, reason = "a helper that cannot go on should stop the test")]
-
 use consort_testkit::Sealed;
 use consort_testkit::tokens;
 use expect_test::Expect;

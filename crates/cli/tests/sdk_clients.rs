@@ -1,18 +1,12 @@
 //! The official SDKs of MCP as clients, over pipes and over HTTP: what is listed and
 //! called is what they understand.
 
-#![expect(clippy::unwrap_used, reason = "a helper that cannot go on should stop the test")]
-
-#[expect(dead_code, reason = "other suites need more of it")]
-#[path = "serve/http_server.rs"]
-mod http_server;
-
 use std::io::Write as _;
 use std::path::PathBuf;
 use std::process::Command;
 
+use crate::http_server::HttpServer;
 use consort_testkit::Sealed;
-use http_server::HttpServer;
 use serde_json::Value;
 use serde_json::json;
 

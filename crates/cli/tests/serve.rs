@@ -1,11 +1,6 @@
 //! `consort serve`, as programs on the other end of a connection see it: ours,
 //! and the official clients of MCP.
 
-#![expect(clippy::unwrap_used, reason = "a helper that cannot go on should stop the test")]
-
-#[path = "serve/http_server.rs"]
-mod http_server;
-
 use std::fs;
 use std::io::BufRead as _;
 use std::io::BufReader;
@@ -17,8 +12,8 @@ use std::path::PathBuf;
 use std::process::Command;
 use std::process::Stdio;
 
+use crate::http_server::HttpServer;
 use consort_testkit::Sealed;
-use http_server::HttpServer;
 use serde_json::Value;
 use serde_json::json;
 

@@ -1,7 +1,5 @@
 //! `consort shield -- <command>`, with real namespaces.
 
-#![expect(clippy::unwrap_used, reason = "a helper that cannot go on should stop the test")]
-
 use std::ffi::OsStr;
 use std::fs;
 use std::io::Write as _;

@@ -1,8 +1,6 @@
 //! The shield in real agent CLIs: what their person has allowed, denied and wants to be
 //! asked for stays as it was, and so do output and exit codes.
 
-#![expect(clippy::unwrap_used, reason = "a helper that cannot go on should stop the test")]
-
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::PathBuf;

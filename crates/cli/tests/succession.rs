@@ -1,8 +1,6 @@
 //! One session takes the place of another in its process; and which hooks bring a
 //! session back.
 
-#![expect(clippy::unwrap_used, reason = "a helper that cannot go on should stop the test")]
-
 use consort_testkit::Sealed;
 use serde_json::Value;
 use serde_json::json;

@@ -1,8 +1,6 @@
 //! The surface as a whole: JSON in one envelope, errors that say what to do, and what
 //! `consort` does without a command.
 
-#![expect(clippy::unwrap_used, reason = "a helper that cannot go on should stop the test")]
-
 use consort_testkit::Ran;
 use consort_testkit::Sealed;
 use consort_testkit::tokens;

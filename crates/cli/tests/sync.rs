@@ -1,8 +1,6 @@
 //! Knowledge kept alike over a websocket, with the real y-websocket on the other
 //! end.
 
-#![expect(clippy::unwrap_used, reason = "a helper that cannot go on should stop the test")]
-
 use std::fs;
 use std::io::BufRead as _;
 use std::io::BufReader;

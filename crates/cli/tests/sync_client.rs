@@ -1,7 +1,5 @@
 //! `consort know sync`: two machines that share nothing but a server on one of them.
 
-#![expect(clippy::unwrap_used, reason = "a helper that cannot go on should stop the test")]
-
 use std::fs;
 use std::io::BufRead as _;
 use std::io::BufReader;

@@ -1,8 +1,6 @@
 //! The agent CLIs at a real terminal, with their own defaults: what asks, asks, and
 //! is answered by its first offer.
 
-#![expect(clippy::unwrap_used, reason = "a helper that cannot go on should stop the test")]
-
 use std::cell::Cell;
 use std::ffi::OsStr;
 use std::path::Path;

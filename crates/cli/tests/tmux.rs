@@ -1,7 +1,5 @@
 //! A real terminal: panes, the live view, and the real Claude Code's screen.
 
-#![expect(clippy::unwrap_used, reason = "a helper that cannot go on should stop the test")]
-
 use std::time::Duration;
 
 use consort_testkit::Claude;

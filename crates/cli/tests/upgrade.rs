@@ -1,7 +1,5 @@
 //! What a program before this one has left is taken over.
 
-#![expect(clippy::unwrap_used, reason = "a helper that cannot go on should stop the test")]
-
 use std::fs;
 use std::path::Path;
 

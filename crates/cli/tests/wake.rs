@@ -1,8 +1,6 @@
 //! Sessions whose plugin listens for mail while they are idle: what listens,
 //! and the real programs that are woken.
 
-#![expect(clippy::unwrap_used, reason = "a helper that cannot go on should stop the test")]
-
 use std::io::BufRead as _;
 use std::io::BufReader;
 use std::io::Write as _;

@@ -1,8 +1,6 @@
 //! `consort with`: what a program is started with. The programs are small fakes
 //! that write down how they were called; the real ones are in `agents.rs`.
 
-#![expect(clippy::unwrap_used, reason = "a helper that cannot go on should stop the test")]
-
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::PathBuf;

@@ -1,7 +1,5 @@
 //! No agent CLI stands still because our program is gone, crashes or hangs.
 
-#![expect(clippy::unwrap_used, reason = "a helper that cannot go on should stop the test")]
-
 use std::path::Path;
 use std::time::Duration;
 

@@ -4,11 +4,11 @@ use std::fs;
 
 use serde_json::json;
 
-use crate::act;
-use crate::ask;
-use crate::bare;
-use crate::some;
-use crate::world;
+use super::act;
+use super::ask;
+use super::bare;
+use super::some;
+use super::world;
 
 /// What is known of a file says so when the file has changed, and so does what
 /// leans on it, until somebody looks again.

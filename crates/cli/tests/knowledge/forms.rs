@@ -7,11 +7,11 @@ use consort_testkit::Sealed;
 use serde_json::Value;
 use serde_json::json;
 
-use crate::act;
-use crate::ask;
-use crate::bare;
-use crate::some;
-use crate::world;
+use super::act;
+use super::ask;
+use super::bare;
+use super::some;
+use super::world;
 
 /// An import is one whole, says what it ties to nothing, and keeps who said so and when.
 #[test]

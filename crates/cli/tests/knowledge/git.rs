@@ -10,7 +10,7 @@ use consort_testkit::Sealed;
 use serde_json::Value;
 use serde_json::json;
 
-use crate::ask;
+use super::ask;
 
 /// Two clones of one repository, on machines that share nothing else.
 fn clones() -> (Sealed, Sealed) {
@@ -279,12 +279,12 @@ fn concurrent_renames_keep_their_links() {
     git(&other, &["push", "-q", "origin", "main"]);
     pull(&one);
     for world in [&one, &other] {
-        assert_eq!(crate::bare(world, "(map :from (get-relationships-to \"b\"))"), "(renamed)");
-        assert_eq!(crate::bare(world, "(map :to (get-relationships-from \"renamed\"))"), "(b)");
+        assert_eq!(super::bare(world, "(map :from (get-relationships-to \"b\"))"), "(renamed)");
+        assert_eq!(super::bare(world, "(map :to (get-relationships-from \"renamed\"))"), "(b)");
         assert_eq!(ask(world, "(get-relationships-from \"a\")"), "()");
         // And so it stays.
         act(world, json!(["rename", { "name": "renamed", "to": "again" }]));
-        assert_eq!(crate::bare(world, "(map :from (get-relationships))"), "(again)");
+        assert_eq!(super::bare(world, "(map :from (get-relationships))"), "(again)");
         act(world, json!(["rename", { "name": "again", "to": "renamed" }]));
         assert_eq!(world.run("journal verify").code, 0);
     }
@@ -318,7 +318,7 @@ fn a_clone_without_the_merge_driver_loses_no_side() {
     git(&fresh, &["init", "-q", "-b", "main"]);
     fs::create_dir_all(fresh.project().join(".consort")).unwrap();
     fs::copy(file(&other), file(&fresh)).unwrap();
-    assert_eq!(crate::bare(&fresh, "(names \"principles\")"), "(base ones others)");
+    assert_eq!(super::bare(&fresh, "(names \"principles\")"), "(base ones others)");
 }
 
 /// What must not be known is nowhere afterwards: not in the journal, not in git's file, not
@@ -335,7 +335,7 @@ fn what_is_forgotten_is_gone_everywhere() {
     one.run_as(None, &["know", "add", "principle", "slip", "second hunter2 words"]);
     push(&one);
     pull(&other);
-    assert_eq!(crate::bare(&other, "(names \"principles\")"), "(kept slip)");
+    assert_eq!(super::bare(&other, "(names \"principles\")"), "(kept slip)");
     other.run_as(None, &["know", "add", "principle", "slip", "third hunter2 words", "tags=hunter2again"]);
     push(&other);
     pull(&one);
@@ -347,7 +347,7 @@ fn what_is_forgotten_is_gone_everywhere() {
     push(&one);
     pull(&other);
     for world in [&one, &other] {
-        assert_eq!(crate::bare(world, "(names \"principles\")"), "(kept)");
+        assert_eq!(super::bare(world, "(names \"principles\")"), "(kept)");
         world.run("know save");
         assert!(!contains(&fs::read(file(world)).unwrap()), "the file for git");
         let journal = world.run("journal tail -n 1000 --json").stdout;

@@ -5,9 +5,9 @@ use std::fs;
 use consort_testkit::Sealed;
 use serde_json::Value;
 
-use crate::act;
-use crate::some;
-use crate::world;
+use super::act;
+use super::some;
+use super::world;
 
 fn json_of(world: &Sealed, line: &str) -> (u8, Value) {
     let ran = world.run(line);

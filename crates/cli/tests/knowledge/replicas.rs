@@ -5,11 +5,11 @@ use std::fs;
 use consort_testkit::Sealed;
 use serde_json::json;
 
-use crate::act;
-use crate::ask;
-use crate::bare;
-use crate::some;
-use crate::world;
+use super::act;
+use super::ask;
+use super::bare;
+use super::some;
+use super::world;
 
 /// Two replicas meet through a file, whatever each has said.
 #[test]

@@ -1,7 +1,5 @@
 //! What is learned: recorded, asked for, told, shared through git.
 
-#![expect(clippy::unwrap_used, reason = "a helper that cannot go on should stop the test")]
-
 mod files;
 mod forms;
 mod git;

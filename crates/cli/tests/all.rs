@@ -1,0 +1,87 @@
+//! Everything the program does, asked of the program itself. One binary: sixty would each
+//! carry the whole of it, and be linked anew after every change.
+
+#![expect(clippy::unwrap_used, reason = "a helper that cannot go on should stop the test")]
+
+mod after_commands;
+mod agents;
+mod allow;
+mod chaos;
+mod claim_races;
+mod claims;
+mod claude;
+mod config;
+mod connect;
+mod convergence;
+mod delivery;
+mod doctor;
+mod doors;
+mod giving_back;
+mod guard;
+mod guard_corpus;
+mod hook_deadline;
+mod hooks;
+mod hostile_ids;
+mod hostile_repository;
+mod impersonation;
+mod injected_texts;
+mod journal;
+mod knowledge;
+mod locks;
+mod mail_races;
+mod mcp;
+mod messages;
+mod newcomer;
+mod other_tools;
+mod overlaps;
+mod pane;
+mod pane_typing;
+mod pane_watch;
+mod panes;
+mod panes_real;
+mod payloads;
+mod presence;
+mod published;
+mod quoting;
+mod races;
+mod renamed;
+mod renewal;
+mod restore;
+mod roster;
+mod sandbox;
+mod saved_by_person;
+mod sdk_clients;
+mod serve;
+mod shield;
+mod shield_agents;
+mod succession;
+mod surface;
+mod sync;
+mod sync_client;
+mod terminal;
+mod tmux;
+mod tokens;
+mod upgrade;
+mod waiting;
+mod wake;
+mod with;
+mod without_us;
+
+#[path = "mcp/client.rs"]
+mod client;
+#[path = "serve/http_server.rs"]
+mod http_server;
+
+/// A file of tests that nobody named here would never run.
+#[test]
+fn every_file_of_tests_is_named() {
+    let named = include_str!("all.rs");
+    let here = concat!(env!("CARGO_MANIFEST_DIR"), "/tests");
+    for entry in std::fs::read_dir(here).unwrap() {
+        let path = entry.unwrap().path();
+        let name = path.file_stem().unwrap().to_str().unwrap();
+        if path.extension().is_some_and(|extension| extension == "rs") && name != "all" {
+            assert!(named.contains(&format!("\nmod {name};\n")), "{name} is missing in all.rs");
+        }
+    }
+}
