@@ -18,6 +18,7 @@
 //! (see `guard`).
 
 mod braces;
+mod calls;
 mod conditions;
 mod globs;
 mod habits;
@@ -30,10 +31,14 @@ mod parse_limits;
 mod place;
 mod programs;
 mod redirects;
+mod substitutions;
 mod variables;
 mod walk;
 mod words;
 
+pub use calls::Call;
+pub use calls::Calls;
+pub use calls::calls;
 pub use outside::Outside;
 use walk::Walk;
 

@@ -8,6 +8,8 @@ use crate::Needs;
 use crate::heredocs;
 use crate::nodes::has_substitution;
 use crate::nodes::raw;
+use crate::substitutions;
+use crate::substitutions::Substitutions;
 use crate::walk::Walk;
 use crate::words::Word;
 
@@ -26,7 +28,7 @@ impl Walk<'_> {
             }
             NodeKind::Redirect { op, target, .. } => {
                 self.look_into(target);
-                if matches!(op.as_str(), ">" | ">>" | ">|" | "&>" | "&>>" | "<>" | ">&") {
+                if writes(op) {
                     match self.fields(target).as_slice() {
                         [Word::Text(text)] if op == ">&" && is_descriptor(text) => {}
                         // `set -C` keeps what is there.
@@ -51,45 +53,24 @@ impl Walk<'_> {
 
     /// Walks the substitutions of a word.
     pub(crate) fn look_into(&mut self, word: &Node) {
-        let NodeKind::Word { value, parts, .. } = &word.kind else { return };
-        for part in parts {
-            match &part.kind {
-                NodeKind::CommandSubstitution { command, .. }
-                | NodeKind::ProcessSubstitution { command, .. } => self.aside(|walk| walk.walk(command)),
-                NodeKind::ParamExpansion { arg: Some(text), .. }
-                | NodeKind::ParamIndirect { arg: Some(text), .. }
-                | NodeKind::BraceExpansion { content: text }
-                | NodeKind::LocaleString { content: text, .. } => self.look_inside(text),
-                // The grammar leaves those that are two levels down as text.
-                NodeKind::WordLiteral { value } if starts_substitution(value) => self.look_inside(value),
-                NodeKind::ArithmeticExpansion { .. } if has_substitution(&value.replace("$((", "")) => {
-                    self.doubt();
-                }
-                NodeKind::ParamExpansion { param, .. } | NodeKind::ParamLength { param }
-                    if has_substitution(param) =>
-                {
-                    self.doubt();
-                }
-                _ => {}
-            }
-        }
+        self.walk_all(&substitutions::of_word(word));
         // The old way to write arithmetic is text to the grammar.
-        if value.contains("$[") && has_substitution(value) && self.fields(word) == [Word::Unknown] {
+        let is_old = |text: &str| text.contains("$[") && has_substitution(text);
+        if raw(word).is_some_and(is_old) && self.fields(word) == [Word::Unknown] {
             self.doubt();
         }
     }
 
     /// Walks the substitutions of a text that is part of a word.
     pub(crate) fn look_inside(&mut self, text: &str) {
-        if !has_substitution(text) {
-            return;
+        self.walk_all(&substitutions::of_text(text));
+    }
+
+    fn walk_all(&mut self, found: &Substitutions<'_>) {
+        found.commands.iter().for_each(|command| self.aside(|walk| walk.walk(command)));
+        if found.has_more {
+            self.doubt();
         }
-        self.deeper(|walk| match rable::parse(&format!("x {text}"), false).as_deref() {
-            Ok([Node { kind: NodeKind::Command { words, redirects, .. }, .. }]) if redirects.is_empty() => {
-                words.iter().for_each(|word| walk.look_into(word));
-            }
-            _ => walk.doubt(),
-        });
     }
 }
 
@@ -97,11 +78,12 @@ fn has_variable(word: &Node) -> bool {
     raw(word).is_some_and(|text| text.contains('$'))
 }
 
-fn starts_substitution(text: &str) -> bool {
-    ["$(", "<(", ">("].iter().any(|start| text.starts_with(start))
+/// Whether a redirection writes its target.
+pub(crate) fn writes(op: &str) -> bool {
+    matches!(op, ">" | ">>" | ">|" | "&>" | "&>>" | "<>" | ">&")
 }
 
 /// `1`, `-` and `1-` after `>&`.
-fn is_descriptor(text: &str) -> bool {
+pub(crate) fn is_descriptor(text: &str) -> bool {
     text.strip_suffix('-').unwrap_or(text).bytes().all(|byte| byte.is_ascii_digit())
 }

@@ -6,7 +6,7 @@
 //! options the text does not tell.
 
 mod archives;
-mod args;
+pub(crate) mod args;
 mod builtins;
 mod copies;
 mod editors;
@@ -224,7 +224,7 @@ pub(crate) fn moves_git(assignment: &str) -> bool {
 
 /// The name by which a program is known. One from a directory of programs is
 /// the program; `./rm` is whatever somebody put there.
-fn known_name(path: &str) -> Option<&str> {
+pub(crate) fn known_name(path: &str) -> Option<&str> {
     match path.rsplit_once('/') {
         None => Some(path),
         Some((directory, name)) => {

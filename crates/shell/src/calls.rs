@@ -1,0 +1,411 @@
+//! Every program that a shell text may run, whichever way it goes: for rules that allow
+//! or refuse commands.
+//!
+//! The walk follows what surely happens. Here every branch counts, every function that is
+//! defined, every substitution, and what known programs are told to run (`timeout`, `bash
+//! -c`, `xargs`, `find -exec`). **What was not understood makes the whole text so**:
+//! [`Calls::is_whole`] is false, and nothing may be allowed because of it.
+
+use rable::Node;
+use rable::NodeKind;
+
+use crate::heredocs;
+use crate::nodes::has_substitution;
+use crate::nodes::raw;
+use crate::parse_limits;
+use crate::programs::args::Args;
+use crate::programs::args::Options;
+use crate::programs::known_name;
+use crate::redirects;
+use crate::substitutions;
+use crate::substitutions::Substitutions;
+use crate::walk::Walk;
+use crate::words::Word;
+
+/// What a shell text may run.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Calls {
+    pub calls: Vec<Call>,
+    /// The files that redirections write; `None` is one that the text does not tell.
+    pub redirected: Vec<Option<String>>,
+    /// Whether nothing else can be in it.
+    pub is_whole: bool,
+}
+
+/// A program and its arguments.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Call {
+    /// As the program gets them; `None` stands for what the text does not tell: no
+    /// argument, one or many. Empty where variables are only set.
+    pub words: Vec<Option<String>>,
+    /// The names of the variables that are set with it.
+    pub variables: Vec<String>,
+    /// Whether all it does is to run others of these.
+    pub is_wrapper: bool,
+}
+
+/// `bash -c "bash -c …"` is followed so far.
+const DEEPEST: usize = 8;
+/// A text that runs more is not understood.
+const MOST: usize = 1000;
+
+/// Reads `text` as bash would.
+pub fn calls(text: &str) -> Calls {
+    let mut reader =
+        Reader { found: Calls { is_whole: true, ..Calls::default() }, functions: Vec::new(), depth: 0 };
+    reader.script(text);
+    let Reader { mut found, functions, .. } = reader;
+    for call in &mut found.calls {
+        let name = call.words.first().and_then(Option::as_deref);
+        call.is_wrapper |= name.is_some_and(|name| functions.iter().any(|known| known == name));
+    }
+    found
+}
+
+struct Reader {
+    found: Calls,
+    functions: Vec<String>,
+    depth: usize,
+}
+
+impl Reader {
+    fn doubt(&mut self) {
+        self.found.is_whole = false;
+    }
+
+    fn script(&mut self, text: &str) {
+        if self.depth >= DEEPEST {
+            return self.doubt();
+        }
+        self.depth += 1;
+        let tamed = parse_limits::tame(text).filter(|tamed| tamed.emptied.is_none());
+        let was_read = tamed.and_then(|tamed| {
+            parse_limits::with_room(&tamed.text, || match rable::parse(&tamed.text, false) {
+                Ok(nodes) => nodes.iter().for_each(|node| self.visit(node)),
+                Err(_) => self.doubt(),
+            })
+        });
+        if was_read.is_none() {
+            self.doubt();
+        }
+        self.depth -= 1;
+    }
+
+    /// Everything below `node`. Lists are as deep as they are long, so this does not recurse.
+    fn visit(&mut self, node: &Node) {
+        let mut rest = vec![node];
+        while let Some(node) = rest.pop() {
+            match &node.kind {
+                NodeKind::Command { assignments, words, redirects } => {
+                    self.command(assignments, words);
+                    rest.extend(redirects);
+                }
+                NodeKind::Pipeline { commands, .. } => rest.extend(commands),
+                NodeKind::List { items } => rest.extend(items.iter().map(|item| &item.command)),
+                NodeKind::If { condition, then_body, else_body, redirects } => {
+                    rest.extend([&**condition, &**then_body]);
+                    rest.extend(else_body.as_deref());
+                    rest.extend(redirects);
+                }
+                NodeKind::While { condition, body, redirects }
+                | NodeKind::Until { condition, body, redirects } => {
+                    rest.extend([&**condition, &**body]);
+                    rest.extend(redirects);
+                }
+                NodeKind::For { words, body, redirects, .. }
+                | NodeKind::Select { words, body, redirects, .. } => {
+                    words.iter().flatten().for_each(|word| self.word(word));
+                    rest.push(body);
+                    rest.extend(redirects);
+                }
+                NodeKind::ForArith { init, cond, incr, body, redirects } => {
+                    [init, cond, incr].into_iter().for_each(|text| self.arithmetic(text));
+                    rest.push(body);
+                    rest.extend(redirects);
+                }
+                NodeKind::Case { word, patterns, redirects } => {
+                    self.word(word);
+                    for case in patterns {
+                        case.patterns.iter().for_each(|pattern| self.word(pattern));
+                        rest.extend(&case.body);
+                    }
+                    rest.extend(redirects);
+                }
+                NodeKind::Function { name, body } => {
+                    self.functions.push(name.clone());
+                    rest.push(body);
+                }
+                NodeKind::Subshell { body, redirects } | NodeKind::BraceGroup { body, redirects } => {
+                    rest.push(body);
+                    rest.extend(redirects);
+                }
+                NodeKind::Coproc { command: inner, .. }
+                | NodeKind::Negation { pipeline: inner }
+                | NodeKind::Time { pipeline: inner, .. }
+                | NodeKind::CondNot { operand: inner }
+                | NodeKind::UnaryTest { operand: inner, .. }
+                | NodeKind::CondParen { inner } => rest.push(inner),
+                NodeKind::BinaryTest { left, right, .. }
+                | NodeKind::CondAnd { left, right }
+                | NodeKind::CondOr { left, right } => rest.extend([&**left, &**right]),
+                NodeKind::ConditionalExpr { body, redirects } => {
+                    rest.push(body);
+                    rest.extend(redirects);
+                }
+                NodeKind::ArithmeticCommand { raw_content, redirects, .. } => {
+                    self.arithmetic(raw_content);
+                    rest.extend(redirects);
+                }
+                NodeKind::CondTerm { value, .. } => self.substituted(&substitutions::of_text(value)),
+                NodeKind::Redirect { op, target, .. } => self.redirect(op, target),
+                NodeKind::HereDoc { content, quoted, complete, .. } => {
+                    if !complete || !quoted && heredocs::has_commands(content) {
+                        self.doubt();
+                    }
+                }
+                NodeKind::Word { .. } => self.word(node),
+                NodeKind::Empty | NodeKind::Comment { .. } => {}
+                _ => self.doubt(),
+            }
+        }
+    }
+
+    fn arithmetic(&mut self, text: &str) {
+        if has_substitution(text) {
+            self.doubt();
+        }
+    }
+
+    fn word(&mut self, word: &Node) {
+        let found = substitutions::of_word(word);
+        // The old way to write arithmetic, and whatever else the grammar leaves as text.
+        if found.commands.is_empty() && raw(word).is_some_and(|text| has_substitution(&unquoted(text))) {
+            self.doubt();
+        }
+        self.substituted(&found);
+    }
+
+    fn substituted(&mut self, found: &Substitutions<'_>) {
+        if found.has_more || self.depth >= DEEPEST {
+            return self.doubt();
+        }
+        self.depth += 1;
+        found.commands.iter().for_each(|command| self.visit(command));
+        self.depth -= 1;
+    }
+
+    fn redirect(&mut self, op: &str, target: &Node) {
+        self.word(target);
+        if redirects::writes(op) {
+            match fields(target).as_slice() {
+                [Word::Text(text)] if op == ">&" && redirects::is_descriptor(text) => {}
+                [Word::Text(text)] => self.found.redirected.push(Some(text.clone())),
+                _ => self.found.redirected.push(None),
+            }
+        }
+    }
+
+    fn command(&mut self, assignments: &[Node], words: &[Node]) {
+        assignments.iter().chain(words).for_each(|word| self.word(word));
+        let name =
+            |word: &Node| raw(word).and_then(|text| text.split(['=', '+', '[']).next()).map(str::to_owned);
+        let variables = assignments.iter().filter_map(name).collect();
+        let words: Vec<Word> = words.iter().flat_map(fields).collect();
+        self.call(&words, variables);
+    }
+
+    /// A program, and what it is told to run.
+    fn call(&mut self, words: &[Word], variables: Vec<String>) {
+        if self.found.calls.len() >= MOST || self.depth >= DEEPEST {
+            return self.doubt();
+        }
+        let at = self.found.calls.len();
+        let told = words.iter().map(|word| word.shape().map(str::to_owned)).collect();
+        self.found.calls.push(Call { words: told, variables, is_wrapper: false });
+        let Some((program, args)) = words.split_first() else { return };
+        let Some(name) = program.text().and_then(known_name) else { return };
+        self.depth += 1;
+        let is_wrapper = self.wraps(name, args);
+        self.depth -= 1;
+        // One that found nothing to run is a program like any other.
+        self.found.calls[at].is_wrapper = is_wrapper && self.found.calls.len() > at + 1;
+    }
+
+    /// Follows what a program is told to run; whether it does nothing else.
+    fn wraps(&mut self, name: &str, args: &[Word]) -> bool {
+        let plain = |values, long| Args::leading(args, &Options::with(values, long)).1;
+        let inner = match name {
+            "nohup" | "setsid" | "chronic" | "time" | "builtin" => plain("", &[]),
+            "nice" => plain("n", &["--adjustment"]),
+            "ionice" => plain("cn", &["--class", "--classdata"]),
+            "stdbuf" => plain("ioe", &["--input", "--output", "--error"]),
+            "exec" => plain("a", &[]),
+            "timeout" => plain("sk", &["--signal", "--kill-after"]).get(1..).unwrap_or_default(),
+            "command" if !args.iter().any(|word| matches!(word.text(), Some("-v" | "-V"))) => plain("", &[]),
+            "sudo" | "doas" => {
+                let rest = plain("ughpCDRTUrt", &["--user", "--group", "--chdir", "--chroot", "--host"]);
+                self.call(&rest[assigned(rest)..], Vec::new());
+                return false;
+            }
+            "env" => return self.env(args),
+            "xargs" => {
+                let options =
+                    Options::with("InPLsdaE", &["--max-args", "--max-procs", "--delimiter", "--arg-file"]);
+                let (_, rest) = Args::leading(args, &options);
+                let more = rest.iter().cloned().chain([Word::Unknown]).collect::<Vec<_>>();
+                if !rest.is_empty() {
+                    self.call(&more, Vec::new());
+                }
+                return true;
+            }
+            "find" => {
+                self.find(args);
+                return false;
+            }
+            "bash" | "sh" | "zsh" | "dash" | "ksh" => return self.shell(args),
+            "eval" => match args.iter().map(Word::text).collect::<Option<Vec<_>>>() {
+                Some(words) if !words.is_empty() => {
+                    self.script(&words.join(" "));
+                    return true;
+                }
+                _ => return false,
+            },
+            _ => return false,
+        };
+        self.call(inner, Vec::new());
+        true
+    }
+
+    fn env(&mut self, args: &[Word]) -> bool {
+        let (options, rest) = Args::leading(args, &Options::with("uCS", &["--unset", "--chdir"]));
+        let (set, inner) = rest.split_at(assigned(rest));
+        let name =
+            |word: &Word| word.shape().and_then(|text| text.split_once('=')).map(|(name, _)| name.to_owned());
+        let variables = set.iter().filter_map(name).collect();
+        if options.has(&["-S", "--split-string"]) {
+            self.doubt();
+        }
+        if !inner.is_empty() {
+            self.call(inner, variables);
+        }
+        true
+    }
+
+    fn find(&mut self, args: &[Word]) {
+        let starts = |word: &Word| matches!(word.text(), Some("-exec" | "-execdir" | "-ok" | "-okdir"));
+        let mut rest = args;
+        while let Some(at) = rest.iter().position(starts) {
+            rest = &rest[at + 1..];
+            let end = rest.iter().position(|word| matches!(word.text(), Some(";" | "+")));
+            let (inner, after) = rest.split_at(end.unwrap_or(rest.len()));
+            let found = |word: &Word| match word.text() {
+                Some(text) if text.contains("{}") => Word::Unknown,
+                _ => word.clone(),
+            };
+            self.call(&inner.iter().map(found).collect::<Vec<_>>(), Vec::new());
+            rest = after;
+        }
+    }
+
+    /// `bash -c text`; a script is a program like any other.
+    fn shell(&mut self, args: &[Word]) -> bool {
+        let (options, rest) = Args::leading(args, &Options::with("oO", &["--rcfile", "--init-file"]));
+        match rest.first() {
+            Some(Word::Text(script)) if options.has(&["-c"]) => {
+                self.script(script);
+                // What it is given beside the text, the text may run.
+                rest.len() == 1
+            }
+            _ => false,
+        }
+    }
+}
+
+/// How many of the first words set a variable.
+fn assigned(words: &[Word]) -> usize {
+    words.iter().take_while(|word| word.shape().is_some_and(|text| text.contains('='))).count()
+}
+
+/// The arguments that a word becomes. What a variable stands for may change, so nobody
+/// knows it.
+fn fields(word: &Node) -> Vec<Word> {
+    if raw(word).is_none_or(|text| unquoted(text).contains(['$', '`'])) {
+        return vec![Word::Unknown];
+    }
+    Walk::new(None.into()).fields(word)
+}
+
+/// A text without what stands in single quotes.
+fn unquoted(text: &str) -> String {
+    text.split('\'').step_by(2).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The calls as lines: `?` for what is not told, wrappers in parentheses.
+    fn told(text: &str) -> String {
+        let found = calls(text);
+        let mut lines: Vec<String> = found
+            .calls
+            .iter()
+            .map(|call| {
+                let words = call.words.iter().map(|word| word.as_deref().unwrap_or("?"));
+                let names = call.variables.iter().map(|name| format!("{name}="));
+                let line = names.chain(words.map(str::to_owned)).collect::<Vec<_>>().join(" ");
+                if call.is_wrapper { format!("({line})") } else { line }
+            })
+            .collect();
+        lines.sort();
+        lines.extend(found.redirected.iter().map(|path| format!("> {}", path.as_deref().unwrap_or("?"))));
+        lines.extend((!found.is_whole).then(|| "…".to_owned()));
+        lines.join(" | ")
+    }
+
+    #[test]
+    fn every_call_is_found_however_it_is_written() {
+        let cases = [
+            ("cargo test", "cargo test"),
+            ("'cargo'  \"test\"", "cargo test"),
+            ("cd a && cargo test || echo no", "cargo test | cd a | echo no"),
+            ("if x; then rm a; else git push; fi", "git push | rm a | x"),
+            ("false && rm -rf /", "false | rm -rf /"),
+            ("cargo test $(rm b)", "cargo test ? | rm b"),
+            ("cargo test ${X:-$(rm b)}", "cargo test ? | rm b"),
+            ("echo \"a $(rm b) `rm c`\"", "echo ? | rm b | rm c"),
+            ("diff <(git push) x", "diff /dev/fd/63 x | git push"),
+            ("for f in $(git push); do rm $f; done", "git push | rm ?"),
+            ("git ${X:-status}", "git ?"),
+            ("$X push", "? push"),
+            ("X=1 Y+=2 cargo test", "X= Y= cargo test"),
+            ("PATH=.:$PATH", "PATH="),
+            ("f() { git $1 x; }; f push", "(f push) | git ? x"),
+            (
+                "timeout -s 9 60 nice -n 5 cargo test",
+                "(nice -n 5 cargo test) | (timeout -s 9 60 nice -n 5 cargo test) | cargo test",
+            ),
+            ("env -u A B=1 git push", "(env -u A B=1 git push) | B= git push"),
+            ("sudo -u x rm a", "rm a | sudo -u x rm a"),
+            ("bash -c 'cd a; git push'", "(bash -c cd a; git push) | cd a | git push"),
+            ("bash -c 'git \"$@\"' _ push", "bash -c git \"$@\" _ push | git ?"),
+            ("sh x.sh", "sh x.sh"),
+            ("eval 'git' push", "(eval git push) | git push"),
+            ("ls | xargs -n 1 rm -f", "(xargs -n 1 rm -f) | ls | rm -f ?"),
+            (
+                "find . -name x -exec rm {} + -o -exec sh -c 'git push' \\;",
+                "(sh -c git push) | find . -name x -exec rm {} + -o -exec sh -c git push ; | git push | rm ?",
+            ),
+            ("cargo test > out 2>&1 &> $X", "cargo test | > ? | > out"),
+            ("cat <<'E'\n$(rm a)\nE", "cat"),
+            ("cat <<E\n$(rm a)\nE", "cat | …"),
+            ("echo $(( $(rm a) ))", "echo ? | …"),
+            ("[[ -n $(git push) ]] && echo '$(rm a)'", "echo $(rm a) | git push"),
+            ("cargo test (", "…"),
+            ("case $(git push) in a) rm b;; esac", "git push | rm b"),
+        ];
+        for (text, expected) in cases {
+            assert_eq!(told(text), expected, "{text}");
+        }
+    }
+}
