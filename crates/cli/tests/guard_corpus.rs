@@ -20,6 +20,7 @@ const CORPUS: &str = include_str!("guard/corpus.jsonl");
 
 /// Written by others, for rules that were made without it.
 const FRESH: &str = include_str!("guard/fresh.jsonl");
+const THIRD: &str = include_str!("guard/third.jsonl");
 const FIXTURE: &str = include_str!("guard/fixture.sh");
 
 /// Where the commands were measured.
@@ -48,8 +49,9 @@ const SURROUNDINGS: Surroundings = Surroundings {
 
 /// Commands of git that put the work of others into a commit. They change no file, but are
 /// refused on purpose.
-fn is_policy(writes: &[Target]) -> bool {
-    writes.iter().all(|write| matches!(write.by.as_str(), "git add" | "git commit"))
+fn is_policy(writes: &[Target], answer: &str) -> bool {
+    let is_commit = |write: &Target| matches!(write.by.as_str(), "git add" | "git commit");
+    writes.iter().all(is_commit) || answer.contains("includes all that is uncommitted")
 }
 
 /// What came of a category.
@@ -124,7 +126,8 @@ fn measure(corpus: &str, half: u64) -> BTreeMap<String, Counts> {
         let names = ["PATH", "npm_config_offline"];
         let mut hook = world.consort(["hook", "claude", "PreToolUse"]);
         hook.envs(names.into_iter().filter_map(|name| Some((name, measured_with(name)?))));
-        let is_denied = world.ran_with(&mut hook, call.to_string().as_bytes()).stdout.contains("\"deny\"");
+        let answer = world.ran_with(&mut hook, call.to_string().as_bytes()).stdout;
+        let is_denied = answer.contains("\"deny\"");
         let files = consort_hook::command_files(&machine, &cwd, &command, SURROUNDINGS);
         let wrote = !case["wrote"].as_array().unwrap().is_empty();
         let one = counts.entry(id.rsplit_once('-').unwrap().0.to_owned()).or_default();
@@ -132,7 +135,7 @@ fn measure(corpus: &str, half: u64) -> BTreeMap<String, Counts> {
             (true, true, _) => ("refused", &mut one.refused),
             (true, false, false) => ("unknown", &mut one.unknown),
             (true, false, true) => ("unnoticed", &mut one.unnoticed),
-            (false, true, _) if is_policy(&files.writes) => ("policy", &mut one.policy),
+            (false, true, _) if is_policy(&files.writes, &answer) => ("policy", &mut one.policy),
             (false, true, _) => ("wrongly", &mut one.wrongly),
             (false, false, _) => ("free", &mut one.free),
         };
@@ -193,4 +196,9 @@ fn writes_are_refused_and_harmless_commands_are_not() {
 #[test]
 fn the_same_holds_for_what_others_have_written() {
     judge(FRESH);
+}
+
+#[test]
+fn and_for_what_others_have_written_after_that() {
+    judge(THIRD);
 }

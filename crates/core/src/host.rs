@@ -110,10 +110,10 @@ pub trait Repositories {
     /// does not know included or not, if git tells in time; starts `git`.
     fn has_changes(&self, worktree: &Path, pattern: &Pattern, with_new: bool) -> Option<bool>;
 
-    /// Whether anything that the pattern means differs between commits, as `git diff`
-    /// is asked for them; starts `git`.
-    fn differs(&self, _worktree: &Path, _range: &[String], _pattern: &Pattern) -> bool {
-        false
+    /// What the pattern means and is different between commits, as `git diff` is asked for
+    /// them, as far as it tells in time; starts `git`.
+    fn differing(&self, _worktree: &Path, _range: &[String], _pattern: &Pattern) -> Vec<String> {
+        Vec::new()
     }
 
     /// Whether git would refuse to bring in what differs there, because a file of it has

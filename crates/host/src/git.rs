@@ -155,12 +155,13 @@ fn pathspec(pattern: &Pattern) -> String {
     }
 }
 
-/// Whether commits differ in what a pattern means, as far as git tells in time.
-pub(crate) fn differs(worktree: &Path, range: &[String], pattern: &Pattern) -> bool {
+/// What differs between commits and a pattern means, as far as git tells in time.
+pub(crate) fn differing(worktree: &Path, range: &[String], pattern: &Pattern) -> Vec<String> {
     let mut command = asking(worktree);
-    command.args(["diff", "--name-only", "--no-ext-diff", "--no-textconv", "--no-renames"]);
+    command.args(["diff", "-z", "--name-only", "--no-ext-diff", "--no-textconv", "--no-renames"]);
     command.args(range).args(["--", &pathspec(pattern)]);
-    run(&mut command, PATIENCE).is_some_and(|names| !names.trim().is_empty())
+    let names = run(&mut command, PATIENCE).unwrap_or_default();
+    names.split_terminator('\0').map(str::to_owned).collect()
 }
 
 /// Whether a file that differs between commits has changes of its own: then git does not

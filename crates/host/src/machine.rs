@@ -165,8 +165,8 @@ impl Repositories for Machine {
         git::has_changes(worktree, pattern, with_new)
     }
 
-    fn differs(&self, worktree: &Path, range: &[String], pattern: &Pattern) -> bool {
-        git::differs(worktree, range, pattern)
+    fn differing(&self, worktree: &Path, range: &[String], pattern: &Pattern) -> Vec<String> {
+        git::differing(worktree, range, pattern)
     }
 
     fn would_overwrite_changes(&self, worktree: &Path, range: &[String], pattern: &Pattern) -> bool {

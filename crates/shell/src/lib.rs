@@ -24,6 +24,7 @@ mod globs;
 mod habits;
 mod heredocs;
 mod input;
+mod links;
 mod nodes;
 mod output;
 mod outside;

@@ -189,10 +189,15 @@ impl Walk<'_> {
 
     /// What `while read …` reads, line by line, and into what; where it is few lines.
     fn lines_read(&self, condition: &Node, redirects: &[Node]) -> Option<(Vec<String>, Vec<Word>)> {
-        let NodeKind::Command { words, .. } = &condition.kind else { return None };
+        let NodeKind::Command { assignments, words, .. } = &condition.kind else { return None };
         let words: Vec<Word> = words.iter().flat_map(|word| self.fields(word)).collect();
         let (program, rest) = words.split_first()?;
         let names = (program.text() == Some("read")).then(|| programs::names_read(rest))??;
+        // What stands between the words of a line may be anything then.
+        let is_ifs = |word: &Node| raw(word).is_some_and(|text| text.starts_with("IFS=") && text != "IFS=");
+        if names.len() > 1 && (assignments.iter().any(is_ifs) || self.variables.is_set("IFS")) {
+            return None;
+        }
         let input = self.names().input_of(redirects).unwrap_or_else(|| self.input.clone());
         let lines = input.lines().filter(|lines| lines.len() <= MOST_ROUNDS)?;
         Some((names, lines))
@@ -299,7 +304,7 @@ impl Walk<'_> {
             let outcome = if is_skipped { None } else { self.names().outcome(node) };
             let outcome = outcome.or(has_failed.then_some(false));
             let is_chained = matches!(operator, Some(ListOperator::And | ListOperator::Or));
-            is_unsure = is_chained && (is_unsure || outcome.is_none() && conditions::is_question(node));
+            is_unsure = is_chained && (is_unsure || outcome.is_none() && self.is_question(node));
             is_alternative = *operator == Some(ListOperator::Or) && outcome.is_none();
             is_skipped = match (operator, outcome) {
                 (Some(ListOperator::Or), Some(succeeds)) => succeeds,
@@ -346,7 +351,15 @@ impl Walk<'_> {
         }
         let other = if self.place == start { start } else { Place::unknown() };
         let bodies = [(self.place.clone(), Some(then_body)), (other, else_body)];
-        self.branches(bodies, conditions::is_question(condition));
+        self.branches(bodies, self.is_question(condition));
+    }
+
+    /// Whether only the state of things tells how a command ends. What a function of the
+    /// text returns is not followed.
+    fn is_question(&self, node: &Node) -> bool {
+        let is_function = |name: &str| self.defines(name);
+        conditions::is_question(node)
+            || matches!(&node.kind, NodeKind::Command { words, .. } if words.first().and_then(raw).is_some_and(is_function))
     }
 
     /// One of these runs, each from its place; `None` does nothing.

@@ -56,6 +56,8 @@ pub(crate) struct Walk<'a> {
     pub(crate) cleans_unforced: bool,
     /// The files that the text has made so far, and what is in them.
     pub(crate) made: Vec<(String, Option<String>)>,
+    /// The links that the text has made, and where they lead, if that is told.
+    pub(crate) links: Vec<(String, Option<String>)>,
     /// The archives that the text has packed, and what is in them.
     pub(crate) packed: BTreeMap<String, Vec<Word>>,
     /// What the aliases of git stand for that the text has set.
@@ -107,6 +109,7 @@ impl<'a> Walk<'a> {
             ends_on_error: false,
             cleans_unforced: false,
             made: Vec::new(),
+            links: Vec::new(),
             packed: BTreeMap::new(),
             aliases: Vec::new(),
             at_exit: None,
@@ -191,6 +194,13 @@ impl<'a> Walk<'a> {
             Word::Glob(pattern) => (self.place.glob(pattern), Extent::Glob),
             Word::Unknown => (None, extent),
         };
+        let path = match path {
+            Some(path) => match self.behind_links(path, is_entry) {
+                Some(path) => Some(path),
+                None => return self.doubt(),
+            },
+            None => None,
+        };
         match path {
             Some(path) if is_device(&path) => {}
             Some(path) if self.writes.len() < MOST_WRITES => {
@@ -244,6 +254,12 @@ impl<'a> Walk<'a> {
     /// Whether anything was written so far.
     pub(crate) fn has_written(&self) -> bool {
         !self.writes.is_empty()
+    }
+
+    /// Whether the text has made a repository, or another worktree, of which that is so.
+    pub(crate) fn has_cloned(&self, is_so: impl Fn(&str) -> bool) -> bool {
+        let is_made = |write: &Write| matches!(write.by.as_str(), "git clone" | "git worktree" | "git init");
+        self.writes.iter().any(|write| is_made(write) && is_so(&write.path))
     }
 
     /// Whether the text has removed that entry before: then it is no link any more.
@@ -387,6 +403,11 @@ impl<'a> Walk<'a> {
         self.has_ended = has_ended;
         self.variables.leave(outer);
         true
+    }
+
+    /// Whether the text has a function of that name so far.
+    pub(crate) fn defines(&self, name: &str) -> bool {
+        self.functions.iter().any(|(known, _)| known == name)
     }
 
     pub(crate) fn define(&mut self, name: &str, body: &Node) {

@@ -2,6 +2,7 @@
 
 use crate::Extent;
 use crate::Needs;
+use crate::place::Place;
 use crate::programs::args::Args;
 use crate::programs::args::Options;
 use crate::walk::Walk;
@@ -48,12 +49,38 @@ fn copy(walk: &mut Walk<'_>, words: &[Word]) {
 fn link(walk: &mut Walk<'_>, words: &[Word]) {
     let args = Args::read(words, &Options::with("tS", &["--target-directory", "--suffix"]));
     match split(&args) {
-        Some((sources, target)) => put(walk, "ln", &args, sources, target, Extent::File),
+        Some((sources, target)) => {
+            put(walk, "ln", &args, sources, target, Extent::File);
+            sources.iter().for_each(|source| note_link(walk, &args, source, target));
+        }
         // The link stands here, under the name of what it leads to.
         None => {
             let here = Word::Text(".".into());
             args.operands.iter().for_each(|source| walk.write(&child(&here, source), Extent::File, "ln"));
         }
+    }
+}
+
+/// What is written to a link is written to where it leads.
+fn note_link(walk: &mut Walk<'_>, args: &Args<'_>, source: &Word, target: &Word) {
+    let Some(link) = target.text().and_then(|target| walk.place.path(target)) else { return };
+    let is_directory = walk.here.is_dir.is_some_and(|is_dir| is_dir(&link)) && !args.has(&["-n", "-T"]);
+    let link = match (is_directory, child(target, source).text()) {
+        (true, Some(below)) => walk.place.path(below),
+        (true, None) => None,
+        (false, _) => Some(link),
+    };
+    let Some(link) = link else { return };
+    let is_symbolic = args.has(&["-s", "--symbolic"]) && !args.has(&["-r", "--relative"]);
+    let to = source.text().and_then(|source| match link.rsplit_once('/') {
+        // It is read from where the link stands.
+        Some((directory, _)) if is_symbolic => Place::start().enter(directory).path(source),
+        None if is_symbolic => Place::start().path(source),
+        _ => walk.place.path(source),
+    });
+    // One in a place of its own leads nowhere else.
+    if to.as_ref() != Some(&link) {
+        walk.links.push((link, to));
     }
 }
 
@@ -170,7 +197,12 @@ fn put(walk: &mut Walk<'_>, by: &str, args: &Args<'_>, sources: &[&Word], target
     if is_below_file && walk.here.entries.is_some() {
         return walk.doubt();
     }
-    let is_exact = args.has(&["-T", "--no-target-directory"]);
+    // A link that leads to a directory is itself replaced; a directory is not.
+    let keeps_link = by == "ln" && args.has(&["-n", "--no-dereference"]);
+    if keeps_link && found == Some(true) {
+        walk.doubt();
+    }
+    let is_exact = keeps_link || args.has(&["-T", "--no-target-directory"]);
     let is_directory = !is_exact
         && (found == Some(true)
             || sources.len() > 1

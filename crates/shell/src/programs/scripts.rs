@@ -210,11 +210,14 @@ pub(crate) fn found(words: &[Word]) -> Option<Vec<Word>> {
     if rest.iter().any(acts) { None } else { files(&roots, rest) }
 }
 
+/// So many levels of `find -maxdepth` get a pattern each.
+const MOST_LEVELS: usize = 6;
+
 /// Patterns for all that fits the tests, where the tests are few and plain; `None`
 /// where they are not, or where they leave out what somebody may have reserved.
 fn files(roots: &[&Word], tests: &[Word]) -> Option<Vec<Word>> {
     let mut names: Vec<String> = Vec::new();
-    let (mut is_flat, mut is_negated) = (false, false);
+    let (mut least, mut deepest, mut is_negated) = (1, None, false);
     let mut rest = tests;
     while let Some((test, after)) = rest.split_first() {
         let take = || after.first().and_then(Word::shape);
@@ -237,10 +240,14 @@ fn files(roots: &[&Word], tests: &[Word]) -> Option<Vec<Word>> {
                 2
             }
             "-maxdepth" => {
-                is_flat = take()? == "1";
+                deepest = Some(take()?.parse::<usize>().ok()?);
                 2
             }
-            "-mindepth" | "-type" => 2,
+            "-mindepth" => {
+                least = take()?.parse::<usize>().ok()?.max(1);
+                2
+            }
+            "-type" => 2,
             "!" | "-not" => {
                 // What is left out may be what is reserved; but nobody reserves these.
                 let is_usual = |word: &Word| {
@@ -279,8 +286,15 @@ fn files(roots: &[&Word], tests: &[Word]) -> Option<Vec<Word>> {
             Word::Glob(root) => root.clone(),
             Word::Unknown => return None,
         };
-        let below = if is_flat { "" } else { "**/" };
-        files.extend(names.iter().map(|name| Word::Glob(format!("{root}/{below}{name}"))));
+        let levels = match deepest {
+            Some(deepest) if deepest <= MOST_LEVELS => {
+                (least..=deepest).map(|depth| "*/".repeat(depth - 1)).collect()
+            }
+            _ => vec!["**/".to_owned()],
+        };
+        for below in levels {
+            files.extend(names.iter().map(|name| Word::Glob(format!("{root}/{below}{name}"))));
+        }
     }
     Some(files)
 }

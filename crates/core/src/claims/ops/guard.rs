@@ -305,7 +305,8 @@ fn is_reached(
     }
     match target.extent {
         Extent::File | Extent::Tree | Extent::Glob if !target.range.is_empty() => {
-            works_here() && host.differs(&located.worktree, &target.range, held)
+            let is_meant = |path: &String| paths.overlaps(&Pattern::file(path), host.case());
+            works_here() && host.differing(&located.worktree, &target.range, held).iter().any(is_meant)
         }
         Extent::File | Extent::Tree if is_for_changes(&target.by) => {
             let meant = if held.covers(paths, host.case()) { paths } else { held };
@@ -323,7 +324,7 @@ fn is_reached(
         Extent::Worktree => works_here(),
         Extent::Commits => {
             works_here()
-                && host.differs(&located.worktree, &target.range, held)
+                && !host.differing(&located.worktree, &target.range, held).is_empty()
                 && !is_stopped_by_git(host, located, target)
         }
     }

@@ -126,7 +126,7 @@ pub(super) fn apply(walk: &mut Walk<'_>, verb: &str, words: &[Word]) {
                 };
                 let (with, without) = (only(&["--include"]), only(&["--exclude"]));
                 // A patch names its files from the top.
-                let top = Word::Text(walk.here.worktree.unwrap_or(".").to_owned());
+                let top = Word::Text(top(walk).to_owned());
                 walk.within(&top, |walk| {
                     let here = Word::Text(".".into());
                     walk.within(args.value(&["--directory"]).unwrap_or(&here), |walk| {
@@ -141,6 +141,19 @@ pub(super) fn apply(walk: &mut Walk<'_>, verb: &str, words: &[Word]) {
             None => walk.doubt(),
         }
     }
+}
+
+/// The top of the worktree at this place. Of another repository only what it is called
+/// by is known.
+fn top<'a>(walk: &Walk<'a>) -> &'a str {
+    let is_in = |directory: &str, top: &str| {
+        directory.strip_prefix(top).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+    };
+    let is_elsewhere = walk.place.path(".").is_some_and(|here| {
+        here.starts_with('/') && walk.here.worktree.is_none_or(|top| !is_in(&here, top))
+            || walk.has_cloned(|made| is_in(&here, made))
+    });
+    walk.here.worktree.filter(|_| !is_elsewhere).unwrap_or(".")
 }
 
 /// What is fetched is not here yet; what was fetched before is.
