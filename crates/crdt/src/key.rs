@@ -28,11 +28,6 @@ pub(crate) fn member(set: &str, member: &str, writer: u64) -> String {
     format!("{}/{member}@{}", escaped(set), base36(writer))
 }
 
-/// How the keys of a member begin, whoever writes them.
-pub(crate) fn member_beginning(set: &str, member: &str) -> String {
-    format!("{}/{member}@", escaped(set))
-}
-
 pub(crate) fn parse(key: &str) -> Option<Key> {
     let (path, writer) = key.rsplit_once('@')?;
     let writer = from_base36(writer)?;

@@ -71,27 +71,36 @@ proptest! {
         }
     }
 
-    /// What is added to the bytes is what the document would have come to.
+    /// What is edited in the bytes is what the document would have come to.
     #[test]
-    fn appending_to_bytes_is_editing(writers in writers(), acts in acts(), at in 6..9i64, pen in 0..4usize, known in any::<bool>()) {
+    fn editing_bytes_is_editing(writers in writers(), acts in acts(), later in acts(), at in 6..9i64, pen in 0..4usize, known in any::<bool>()) {
         let world = World::played(writers, &acts);
         let states: Vec<_> = world.replicas.iter().map(|replica| replica.document.state()).collect();
         let mut document = merged(&states.iter().map(Vec::as_slice).collect::<Vec<_>>());
         let state = document.state();
-        let writer = writers.get(pen).copied().unwrap_or(4);
-        let stamp = Stamp { at, writer, by: json!({ "name": "Falcon", "kind": "claude" }) };
+        let stamp = |at, pen: usize| {
+            let writer = writers.get(pen).copied().unwrap_or(4);
+            Stamp { at, writer, by: json!({ "name": "Falcon", "kind": "claude" }) }
+        };
         let entity = if known { "e0" } else { "another" };
         let edit = |change| Edit { entity: entity.to_owned(), change };
-        let edits = [
+        let first = vec![
             edit(Change::Set { field: "name".into(), value: json!("x") }),
             edit(Change::Add { set: "a/b@%".into(), member: "m".into(), value: json!(0) }),
             edit(Change::Set { field: "other".into(), value: json!({ "b": 1, "a": [2.5] }) }),
+            edit(Change::Remove { set: "a/b@%".into(), member: "m".into() }),
         ];
-        document.edit(&edits, &stamp).unwrap();
-        match Document::append(&state, &edits, &stamp).unwrap() {
-            Some(bytes) => prop_assert_eq!(bytes, document.state()),
-            None => prop_assert!(known, "an entity that is new can always be added"),
+        let mut batches = vec![(first, stamp(at, pen))];
+        for act in later.iter().take(4) {
+            if let world::Act::Edit { replica, at, changes } = act {
+                let edits = changes.iter().map(|(id, change)| Edit { entity: format!("e{id}"), change: change.clone() });
+                batches.push((edits.collect(), stamp(*at, *replica)));
+            }
         }
+        for (edits, stamp) in &batches {
+            document.edit(edits, stamp).unwrap();
+        }
+        prop_assert_eq!(Document::edited(&state, &batches).unwrap(), Some(document.state()));
     }
 
     /// One document, several writers: what an import does.

@@ -3,7 +3,6 @@
 //!
 //! It is made from the journal, always the same, and never the truth.
 
-use std::borrow::Cow;
 use std::collections::BTreeSet;
 
 use consort_core::Timestamp;
@@ -37,38 +36,44 @@ pub fn extend(document: &mut Document, entries: &[Entry]) -> Result<(), CrdtErro
 }
 
 fn ingest(document: &mut Document, at: Timestamp, change: &KnowledgeChange) -> Result<(), CrdtError> {
+    match batch(at, change) {
+        Batch::Own(edits, stamp) => document.edit(&edits, &stamp),
+        Batch::Foreign(update) => document.merge(&bytes(update)).map(drop),
+    }
+}
+
+/// What a change says, as the document takes it.
+enum Batch<'c> {
+    Own(Vec<consort_crdt::Edit>, Stamp),
+    /// The words of another replica.
+    Foreign(&'c str),
+}
+
+fn batch(at: Timestamp, change: &KnowledgeChange) -> Batch<'_> {
     match change {
         KnowledgeChange::Edited { writer, by, edits, at: said, .. } => {
-            let at = said.unwrap_or(at);
-            let edits: Vec<consort_crdt::Edit> = edits.iter().map(outward).collect();
             let by = serde_json::to_value(by).unwrap_or_default();
-            document.edit(&edits, &Stamp { at: at.0, writer: *writer, by })
+            let stamp = Stamp { at: said.unwrap_or(at).0, writer: *writer, by };
+            Batch::Own(edits.iter().map(outward).collect(), stamp)
         }
-        KnowledgeChange::Merged { update, .. } => document.merge(&bytes(update)).map(drop),
+        KnowledgeChange::Merged { update, .. } => Batch::Foreign(update),
     }
 }
 
 /// The state that a document's state becomes by the entries that follow those it was
-/// made from, without loading it; `None` where these replace something in it.
-pub fn append(state: &[u8], entries: &[Entry]) -> Result<Option<Vec<u8>>, CrdtError> {
-    // It is large: nobody copies it who does not change it.
-    let mut state = Cow::Borrowed(state);
+/// made from, without loading it; `None` where another replica's words are among them.
+pub fn edited(state: &[u8], entries: &[Entry]) -> Result<Option<Vec<u8>>, CrdtError> {
+    let mut batches = Vec::new();
     for entry in entries {
         for change in &entry.changes {
-            let Change::Knowledge(KnowledgeChange::Edited { writer, by, edits, at, .. }) = &change.change
-            else {
-                return Ok(None);
-            };
-            let edits: Vec<consort_crdt::Edit> = edits.iter().map(outward).collect();
-            let by = serde_json::to_value(by).unwrap_or_default();
-            let stamp = Stamp { at: at.unwrap_or(entry.at).0, writer: *writer, by };
-            match Document::append(&state, &edits, &stamp)? {
-                Some(longer) => state = Cow::Owned(longer),
-                None => return Ok(None),
+            let Change::Knowledge(change) = &change.change else { continue };
+            match batch(entry.at, change) {
+                Batch::Own(edits, stamp) => batches.push((edits, stamp)),
+                Batch::Foreign(_) => return Ok(None),
             }
         }
     }
-    Ok(Some(state.into_owned()))
+    Document::edited(state, &batches)
 }
 
 /// What is new in another replica's words.

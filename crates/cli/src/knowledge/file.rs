@@ -189,7 +189,7 @@ pub(crate) fn save(opened: &mut Opened) -> Result<(PathBuf, usize), CommandError
     let mark = opened.app.git_file_mark(&worktree);
     let is_of_mark = |mark: &GitFileMark| stamp(&worktree).is_some_and(|stamp| stamp.text == mark.stamp);
     let place = mark.filter(is_of_mark).and_then(|mark| mark.place);
-    let quick = place.map(|place| extended(opened, &scope, place, &former)).transpose()?.flatten();
+    let quick = place.map(|place| edited(opened, &scope, place, &former)).transpose()?.flatten();
     let (state, place) = match quick {
         Some(quick) => quick,
         None => whole(opened, &scope)?,
@@ -207,16 +207,15 @@ pub(crate) fn save(opened: &mut Opened) -> Result<(PathBuf, usize), CommandError
 /// The document as a file has it, and how much of the journal is in it.
 type Made = (Vec<u8>, KnowledgePlace);
 
-/// From the file as it is and what was recorded since; `None` where that changes what is
-/// in it.
-fn extended(
+/// From the file as it is and what was recorded since; `None` where that is not enough.
+fn edited(
     opened: &mut Opened,
     scope: &Scope,
     mut place: KnowledgePlace,
     former: &[u8],
 ) -> Result<Option<Made>, CommandError> {
     let Some(entries) = opened.app.knowledge_since(scope, &mut place)? else { return Ok(None) };
-    let state = document::append(former, &entries).map_err(|error| not_made(&error))?;
+    let state = document::edited(former, &entries).map_err(|error| not_made(&error))?;
     Ok(state.map(|state| (state, place)))
 }
 

@@ -3,7 +3,7 @@
 //! **The same calls give the same bytes.** Nothing here depends on a clock, on
 //! chance or on the order of a hash map.
 
-mod append;
+mod bytes;
 mod edit;
 mod merge;
 mod read;

@@ -4,15 +4,16 @@
 //! Yjs updates come from files and peers. They are read here once, strictly,
 //! before the document sees them, and put into one order when they leave.
 
-mod append;
 mod canonical;
+mod part;
 mod reader;
 mod scrub;
 mod state_vector;
 mod survey;
+mod walk;
 
-pub(crate) use append::append;
 pub(crate) use canonical::canonical;
+pub(crate) use part::Part;
 pub(crate) use reader::Reader;
 pub(crate) use reader::write_blob;
 pub(crate) use reader::write_uint;
@@ -20,7 +21,6 @@ pub(crate) use scrub::scrub;
 pub(crate) use state_vector::read_vector;
 pub(crate) use state_vector::write_vector;
 pub(crate) use survey::survey;
-pub(crate) use survey::survey_keys;
 
 use crate::error::CrdtError;
 

@@ -35,28 +35,12 @@ pub(crate) struct Survey<'a> {
     pub(crate) objects: Vec<usize>,
     /// The removals' writers, each with its bytes.
     pub(crate) removals: Vec<(u64, Range<usize>)>,
-    /// What there is of each writer, in the order of the bytes.
-    pub(crate) sections: Vec<Section>,
-    /// The keys of the roots that were asked for.
-    pub(crate) keys: BTreeMap<&'a str, BTreeSet<&'a str>>,
     /// What it brings of each writer.
     brings: BTreeMap<u64, Range<u32>>,
     /// What it says that one has: up to the greatest end of a skipped run.
     skips: BTreeMap<u64, u32>,
     /// How far each writer must be known for it to make sense.
     needs: BTreeMap<u64, u32>,
-}
-
-/// All that there is of one writer, in the bytes of an update.
-pub(crate) struct Section {
-    pub(crate) writer: u64,
-    /// The first clock.
-    pub(crate) start: u32,
-    /// How many runs there are, and where.
-    pub(crate) count: usize,
-    pub(crate) runs: Range<usize>,
-    /// Where the section begins.
-    pub(crate) at: usize,
 }
 
 impl Survey<'_> {
@@ -86,23 +70,12 @@ impl Survey<'_> {
 }
 
 pub(crate) fn survey<'a>(update: &'a [u8], limits: &Limits) -> Result<Survey<'a>, CrdtError> {
-    survey_keys(update, limits, &BTreeSet::new())
-}
-
-/// The same for somebody who asks only for the sections, and for all keys that some roots
-/// have.
-pub(crate) fn survey_keys<'a>(
-    update: &'a [u8],
-    limits: &Limits,
-    wanted: &BTreeSet<&str>,
-) -> Result<Survey<'a>, CrdtError> {
     if update.len() > limits.bytes {
         return Err(CrdtError::TooMuch { what: "bytes", limit: limits.bytes });
     }
     let mut walk = Walk {
         reader: Reader::new(update),
         limits,
-        wanted,
         items: 0,
         last_root: None,
         removed_of: BTreeSet::new(),
@@ -123,7 +96,6 @@ pub(crate) fn survey_keys<'a>(
 struct Walk<'a, 'l> {
     reader: Reader<'a>,
     limits: &'l Limits,
-    wanted: &'l BTreeSet<&'l str>,
     items: usize,
     /// Entries of one entity mostly stand together.
     last_root: Option<&'a str>,
@@ -144,14 +116,13 @@ impl Walk<'_, '_> {
 
     /// All that there is of one writer.
     fn section(&mut self) -> Result<(), CrdtError> {
-        let at = self.reader.at();
         let count = self.reader.count()?;
         let writer = self.reader.uint()?;
         let start = self.reader.clock()?;
         if count == 0 {
             return Err(self.reader.fail("a writer of nothing"));
         }
-        let (mut clock, first) = (start, self.reader.at());
+        let mut clock = start;
         for _ in 0..count {
             self.item()?;
             let length = self.run(writer, clock)?;
@@ -161,7 +132,6 @@ impl Walk<'_, '_> {
         if self.survey.brings.insert(writer, start..clock).is_some() {
             return Err(self.reader.fail("the same writer twice"));
         }
-        self.survey.sections.push(Section { writer, start, count, runs: first..self.reader.at(), at });
         Ok(())
     }
 
@@ -214,18 +184,12 @@ impl Walk<'_, '_> {
         let root = self.reader.text()?;
         if self.last_root != Some(root) {
             self.last_root = Some(root);
-            if self.wanted.is_empty() {
-                self.survey.roots.insert(root);
-            }
+            self.survey.roots.insert(root);
         }
         if info & HAS_KEY == 0 {
             return Err(self.foreign("an entry without a key"));
         }
-        let key = self.reader.text()?;
-        if self.wanted.contains(root) {
-            self.survey.keys.entry(root).or_default().insert(key);
-        }
-        Ok(())
+        self.reader.text().map(drop)
     }
 
     /// Whether an object of several fields is inside.
