@@ -95,7 +95,8 @@ impl<'a> Machine<'a> {
         if let Value::Function(Function(Kind::Closure(closures, index))) = function {
             // In the place of the function, which its frame has.
             self.stack.push(Value::Nil);
-            self.stack.extend_from_slice(arguments);
+            // Mostly one, for which `extend_from_slice` does too much.
+            arguments.iter().for_each(|argument| self.stack.push(argument.clone()));
             let spare = self.spare.take().filter(|spare| Arc::ptr_eq(spare, closures));
             let closures = spare.unwrap_or_else(|| closures.clone());
             let frame = self.frame(closures, *index, arguments.len())?;

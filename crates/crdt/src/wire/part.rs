@@ -56,9 +56,10 @@ impl<B> Section<B> {
 impl<'a> Part<'a> {
     /// The entries of `roots` in `state`, which has all there is. `None` where somebody
     /// replaced an entry of another writer, against the layout.
-    pub(crate) fn cut(state: &'a [u8], roots: &BTreeSet<&str>) -> Result<Option<Self>, CrdtError> {
+    pub(crate) fn cut(state: &'a [u8], roots: &BTreeSet<&'a str>) -> Result<Option<Self>, CrdtError> {
         let mut cut = Cut {
-            roots,
+            roots: roots.iter().map(|root| root.as_bytes()).collect(),
+            last_root: None,
             sections: Vec::new(),
             meant: Clocks::default(),
             stretch: None,
@@ -130,8 +131,10 @@ impl<'a> Part<'a> {
 }
 
 /// A part that is being cut.
-struct Cut<'r> {
-    roots: &'r BTreeSet<&'r str>,
+struct Cut<'a> {
+    roots: BTreeSet<&'a [u8]>,
+    /// Entries of one entity mostly stand together: the last one, and whether it is meant.
+    last_root: Option<(&'a [u8], bool)>,
     sections: Vec<Section<u8>>,
     /// The entries of these roots.
     meant: Clocks,
@@ -141,8 +144,8 @@ struct Cut<'r> {
     is_tangled: bool,
 }
 
-impl Cut<'_> {
-    fn take(&mut self, state: &[u8], run: &Run<'_>) {
+impl<'a> Cut<'a> {
+    fn take(&mut self, state: &[u8], run: &Run<'a>) {
         if self.sections.last().is_none_or(|section| section.writer != run.writer) {
             self.leave_out();
             self.sections.push(Section::starting_with(run));
@@ -150,7 +153,14 @@ impl Cut<'_> {
         let replaces_anothers = run.origin.is_some_and(|(writer, _)| writer != run.writer);
         self.is_tangled |= replaces_anothers || run.info == RUN_SKIPPED;
         let is_meant = match (run.place, run.origin) {
-            (Some((root, _)), _) => self.roots.contains(root),
+            (Some((root, _)), _) => match self.last_root {
+                Some((last, is_meant)) if last == root => is_meant,
+                _ => {
+                    let is_meant = self.roots.contains(root);
+                    self.last_root = Some((root, is_meant));
+                    is_meant
+                }
+            },
             (None, Some((writer, clock))) => self.meant.contain(writer, clock),
             (None, None) => false,
         };

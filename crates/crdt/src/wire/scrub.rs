@@ -20,6 +20,7 @@ const MOST_ROUNDS: usize = 8;
 /// The update, in which the entries of these roots have no value and no member's name.
 pub(crate) fn scrub(update: &[u8], roots: &BTreeSet<&str>) -> Result<Vec<u8>, CrdtError> {
     survey(update, &Limits::default())?;
+    let roots: BTreeSet<&[u8]> = roots.iter().map(|root| root.as_bytes()).collect();
     let mut gone = Clocks::default();
     for _ in 0..MOST_ROUNDS {
         let before = gone.len();
@@ -59,11 +60,12 @@ fn write_emptied(out: &mut Vec<u8>, run: &Run<'_>) {
         }
         (None, Some((root, key))) => {
             write_uint(out, 1);
-            write_blob(out, root.as_bytes());
+            write_blob(out, root);
+            let key = String::from_utf8_lossy(key);
             // The name of a field says nothing; that of a member is what was said.
             let key = match (key.split_once('/'), key.rsplit_once('@')) {
                 (Some((set, _)), Some((_, writer))) => format!("{set}/forgotten-{}@{writer}", run.clock),
-                _ => key.to_owned(),
+                _ => key.into_owned(),
             };
             write_blob(out, key.as_bytes());
         }

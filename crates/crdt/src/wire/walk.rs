@@ -21,8 +21,8 @@ pub(super) struct Run<'a> {
     pub(super) info: u8,
     /// The entry that it replaces.
     pub(super) origin: Option<(u64, u32)>,
-    /// Its root and key, if it replaces none.
-    pub(super) place: Option<(&'a str, &'a str)>,
+    /// Its root and key, if it replaces none; nobody has looked whether they are text.
+    pub(super) place: Option<(&'a [u8], &'a [u8])>,
     pub(super) span: Range<usize>,
 }
 
@@ -61,7 +61,7 @@ pub(super) fn walk<'a>(update: &'a [u8], visit: &mut dyn FnMut(&Run<'a>)) -> Res
                     origin = Some((reader.uint()?, reader.clock()?));
                 } else {
                     reader.uint()?;
-                    place = Some((reader.text()?, reader.text()?));
+                    place = Some((reader.blob()?, reader.blob()?));
                 }
                 if info & CONTENT == CONTENT_REMOVED {
                     reader.clock()?
