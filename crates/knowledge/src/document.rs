@@ -61,13 +61,15 @@ fn batch(at: Timestamp, change: &KnowledgeChange) -> Batch<'_> {
 }
 
 /// The state that a document's state becomes by the entries that follow those it was
-/// made from, without loading it; `None` where another replica's words are among them.
+/// made from, without loading it; `None` where another replica's words are among them, or
+/// what has changed those before.
 pub fn edited(state: &[u8], entries: &[Entry]) -> Result<Option<Vec<u8>>, CrdtError> {
     let mut batches = Vec::new();
     for entry in entries {
         for change in &entry.changes {
             let Change::Knowledge(change) = &change.change else { continue };
             match batch(entry.at, change) {
+                _ if change.forgets() => return Ok(None),
                 Batch::Own(edits, stamp) => batches.push((edits, stamp)),
                 Batch::Foreign(_) => return Ok(None),
             }

@@ -142,16 +142,23 @@ fn agents_that_only_use_hooks_and_mcp_share_what_they_learn() {
 #[test]
 fn what_is_saved_piece_by_piece_is_the_whole_document() {
     let (one, other) = clones();
+    let is_whole = || {
+        let saved = fs::read(file(&one)).unwrap();
+        one.lose(&one.project().join(".consort"));
+        one.run("know save");
+        assert!(saved == fs::read(file(&one)).unwrap(), "the bytes are others");
+    };
     for name in ["a", "b", "c"] {
         one.run_as(None, &["know", "add", "principle", name, "first words", "tags=x"]);
     }
-    let saved = fs::read(file(&one)).unwrap();
-    one.lose(&one.project().join(".consort"));
-    one.run("know save");
-    assert!(saved == fs::read(file(&one)).unwrap(), "the bytes are others");
-    // What replaces something, and what comes after it.
+    is_whole();
+    // What replaces something, takes it away, and comes after it.
     one.run_as(None, &["know", "add", "principle", "a", "second words"]);
     one.run_as(None, &["know", "add", "principle", "d", "first words"]);
+    let removed = json!([["record-principle", { "name": "b", "tags": ["y"], "remove": { "tags": ["x"] } }]]);
+    fs::write(one.path().join("batch.json"), removed.to_string()).unwrap();
+    assert_eq!(one.run_as(None, &["know", "apply", "../batch.json"]).code, 0);
+    is_whole();
     push(&one);
     pull(&other);
     let all = "(map (lambda (p) (list (@ p :name) (@ p :description))) (get-principles))";
@@ -344,6 +351,10 @@ fn what_is_forgotten_is_gone_everywhere() {
     assert_eq!(refused.code, 1, "{refused}");
     let forgot = one.run_as(None, &["know", "forget", "slip"]);
     assert_eq!(forgot.code, 0, "{forgot}");
+    // Of what has no lists, nothing is removed.
+    one.run_as(None, &["know", "add", "note", "plain", "more hunter2 words"]);
+    assert_eq!(one.run_as(None, &["know", "forget", "plain"]).code, 0);
+    assert!(!contains(&fs::read(file(&one)).unwrap()), "the file for git, as it is written by itself");
     push(&one);
     pull(&other);
     for world in [&one, &other] {

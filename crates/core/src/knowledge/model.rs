@@ -10,6 +10,7 @@ use serde_json::Value;
 
 use super::Kind;
 use super::Renewal;
+use super::merge::FORGOTTEN;
 use crate::Timestamp;
 use crate::journal::EntryId;
 use crate::journal::Number;
@@ -172,6 +173,12 @@ impl KnowledgeChange {
             Self::Merged { edits, .. } => edits.iter().map(|one| one.edit.entity.as_str()).collect(),
         };
         entities.into_iter().map(|entity| format!("knowledge:{entity}")).collect()
+    }
+
+    /// Whether it has taken something out of what was recorded before it.
+    pub fn forgets(&self) -> bool {
+        let mut edits = self.stamped(Timestamp(0)).into_iter().map(|stamped| &stamped.edit.change);
+        edits.any(|change| matches!(change, EditChange::Set { field, .. } if field == FORGOTTEN))
     }
 
     /// All of its edits, stamped.
