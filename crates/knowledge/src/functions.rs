@@ -312,6 +312,11 @@ impl KnowledgeFunctions<'_> {
         let Some(at) = self.past.moment(when) else {
             return Err(Error::new(format!("`{when}` is no moment")).hint("a date (2026-11-01) or a commit"));
         };
+        let thunk = arguments.get(1).unwrap_or(&Value::Nil);
+        if !matches!(thunk, Value::Function(_)) {
+            return Err(Error::new("`as-of` wants a function that asks: what stands there was asked now")
+                .hint("(as-of \"2026-11-01\" (lambda () (get-principles)))"));
+        }
         let then = self.past.as_of(at);
         let then = self.told(then)?;
         let mut world = KnowledgeFunctions {
@@ -322,7 +327,6 @@ impl KnowledgeFunctions<'_> {
             failure: RefCell::default(),
             notes: RefCell::default(),
         };
-        let thunk = arguments.get(1).unwrap_or(&Value::Nil);
         let answer = apply(thunk, &[], &mut world, meter);
         self.notes.borrow_mut().append(&mut world.notes.into_inner());
         answer

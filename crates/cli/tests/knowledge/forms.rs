@@ -109,6 +109,11 @@ fn instructions_are_candidates() {
         bare(&world, "(map (lambda (n) (list (@ n :name) (@ n :locations))) (get-notes))"),
         "((deploys-happen-on-tuesdays-only (CLAUDE.md:11)) (use-four-spaces-everywhere (CLAUDE.md:3)))"
     );
+    let listed = world.run_as(None, &["know", "import", "CLAUDE.md"]).stdout;
+    assert!(
+        listed.starts_with("2 (line 4) Name tests after what they show\n1 candidate;"),
+        "what is known is offered no more: {listed}"
+    );
 }
 
 /// A secret is neither recorded nor sent, and nobody repeats it.

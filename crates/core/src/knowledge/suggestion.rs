@@ -30,7 +30,7 @@ const LONGEST: usize = 300;
 
 /// The sentence of a message that sounds like a decision.
 pub(super) fn decision_in(message: &str) -> Option<String> {
-    let sentences = message.split_inclusive(['.', '\n', '!', ';']).map(str::trim);
+    let sentences = sentences(message);
     let is_decision = |sentence: &&str| {
         let lower = sentence.to_lowercase();
         // A question asks for one.
@@ -38,6 +38,21 @@ pub(super) fn decision_in(message: &str) -> Option<String> {
     };
     let found = sentences.filter(|sentence| sentence.len() <= LONGEST).find(is_decision)?;
     Some(text::one_line(found, LONGEST))
+}
+
+/// What a stop divides. One inside a word (`3.8`, `a.rs`) divides nothing.
+fn sentences(message: &str) -> impl Iterator<Item = &str> {
+    let mut rest = message;
+    std::iter::from_fn(move || {
+        let is_end = |(at, c): &(usize, char)| {
+            let after = rest[at + c.len_utf8()..].chars().next();
+            *c == '\n' || matches!(c, '.' | '!' | ';') && after.is_none_or(char::is_whitespace)
+        };
+        let end = rest.char_indices().find(is_end).map_or(rest.len(), |(at, c)| at + c.len_utf8());
+        let (sentence, after) = rest.split_at(end);
+        rest = after;
+        (!sentence.is_empty()).then(|| sentence.trim())
+    })
 }
 
 /// Whether a sentence begins so, after a short word at most: "So we decided …".
@@ -66,6 +81,8 @@ mod tests {
         assert_eq!(decision_in(said).as_deref(), Some("So we decided to keep SQLite;"));
         assert_eq!(decision_in("Decision: one writer").as_deref(), Some("Decision: one writer"));
         assert!(decision_in("let's use pnpm from now on").is_some());
+        let said = "Decision: we drop Python 3.8. Tell the others!";
+        assert_eq!(decision_in(said).as_deref(), Some("Decision: we drop Python 3.8."));
         for other in
             ["Should we use SQLite?", "I am renaming login()", "they said that we decided nothing yet"]
         {

@@ -47,11 +47,11 @@ pub(super) fn search(
         within: format!("{within} {join} within : \"{}\"", kind_token(Kind::Relationship)),
     };
     let mut found = weighed(connection, of("NOT").all(limit)?, &words)?;
-    if found.len() < limit {
-        found.extend(weighed(connection, of("AND").all(limit)?, &words)?);
-    }
     if found.is_empty() {
         found = records(connection, of("NOT").some(limit)?)?;
+    }
+    if found.len() < limit {
+        found.extend(weighed(connection, of("AND").all(limit)?, &words)?);
     }
     found.truncate(limit);
     Ok(found)

@@ -1,6 +1,7 @@
 //! The command `consort know import`: takes in knowledge from a file or a directory:
 //! ours, or a memory server's; or lists what a file of instructions says.
 
+use std::collections::BTreeSet;
 use std::io::Read as _;
 use std::path::Path;
 
@@ -196,19 +197,7 @@ fn record(
 /// What a file of instructions says, for a person to choose from.
 fn candidates(world: &World, opened: &mut Opened, scope: &Scope, args: &Args, text: &str) -> CommandResult {
     let found = markdown::candidates(text);
-    let Some(take) = &args.take else {
-        if args.scope.json {
-            let item = |(number, one): (usize, &markdown::Candidate)| json!({ "number": number + 1, "line": one.line, "heading": one.heading, "text": one.text });
-            let items: Vec<Value> = found.iter().enumerate().map(item).collect();
-            return envelope::list(world, opened.app.host().now(), &items);
-        }
-        for (number, one) in found.iter().enumerate() {
-            let line = format!("{} (line {}) {}", number + 1, one.line, one.text);
-            world.out.line(text::one_line(&line, 200))?;
-        }
-        let how = format!("`consort know import {} --take 1,3` records some as notes", args.file.display());
-        return world.out.line(format!("{}; {how}", text::count(found.len(), "candidate")));
-    };
+    let Some(take) = &args.take else { return offer(world, opened, scope, args, &found) };
     let numbers: Option<Vec<usize>> = match take.as_str() {
         "all" => Some((1..=found.len()).collect()),
         some => some.split(',').map(|number| number.trim().parse().ok()).collect(),
@@ -226,4 +215,31 @@ fn candidates(world: &World, opened: &mut Opened, scope: &Scope, args: &Args, te
         ImportedThing { action: json!(["record-note", props]), by: None, at: None }
     };
     record(world, opened, scope, chosen.into_iter().map(thing).collect(), args)
+}
+
+/// Those that are not known yet. Each keeps its number, whatever was taken before.
+fn offer(
+    world: &World,
+    opened: &mut Opened,
+    scope: &Scope,
+    args: &Args,
+    found: &[markdown::Candidate],
+) -> CommandResult {
+    let mut known = BTreeSet::new();
+    opened.app.knowledge()?.each(scope, Kind::Note, &mut |row| {
+        known.insert(row.text("description").to_owned());
+    })?;
+    let new = found.iter().enumerate().filter(|(_, one)| !known.contains(&one.text));
+    let new: Vec<(usize, &markdown::Candidate)> = new.map(|(place, one)| (place + 1, one)).collect();
+    if args.scope.json {
+        let item = |(number, one): &(usize, &markdown::Candidate)| json!({ "number": number, "line": one.line, "heading": one.heading, "text": one.text });
+        let items: Vec<Value> = new.iter().map(item).collect();
+        return envelope::list(world, opened.app.host().now(), &items);
+    }
+    for (number, one) in &new {
+        let line = format!("{number} (line {}) {}", one.line, one.text);
+        world.out.line(text::one_line(&line, 200))?;
+    }
+    let how = format!("`consort know import {} --take 1,3` records some as notes", args.file.display());
+    world.out.line(format!("{}; {how}", text::count(new.len(), "candidate")))
 }

@@ -43,5 +43,8 @@ fn things(world: &World, opened: &mut Opened, words: &str, is_json: bool) -> Com
         let items: Vec<Value> = found.iter().map(|(scope, known)| known.item_of(scope)).collect();
         return envelope::list(world, opened.app.host().now(), &items);
     }
+    if found.is_empty() {
+        return world.out.line("Nothing found.");
+    }
     found.iter().try_for_each(|(scope, known)| world.out.line(known.found_in(scope)))
 }
