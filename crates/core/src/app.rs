@@ -1,6 +1,7 @@
 //! `App`, the API that all doors hold: opens transactions, commits entries, and carries
 //! out what follows.
 
+use std::rc::Rc;
 use std::sync::Arc;
 
 use crate::Timestamp;
@@ -24,7 +25,7 @@ pub type OpenApp = Arc<dyn Fn() -> App + Send + Sync>;
 /// rooms: `presence/ops/`, `messages/ops/`, `journal/ops.rs`, `config/ops.rs`.
 pub struct App {
     pub(crate) engine: Box<dyn Engine>,
-    pub(crate) host: Box<dyn Host>,
+    pub(crate) host: Rc<dyn Host>,
     pub(crate) git_file: Option<Arc<dyn GitFile>>,
 }
 
@@ -32,7 +33,7 @@ impl App {
     /// Joins a store and a machine.
     #[inline]
     pub fn new(engine: impl Engine + 'static, host: impl Host + 'static) -> Self {
-        Self { engine: Box::new(engine), host: Box::new(host), git_file: None }
+        Self { engine: Box::new(engine), host: Rc::new(host), git_file: None }
     }
 
     /// The machine it runs on.

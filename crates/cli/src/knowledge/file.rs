@@ -76,6 +76,8 @@ pub(crate) fn take_in_here(opened: &mut Opened) -> Result<(), CommandError> {
     let is_alone = since.is_some_and(|since| since.len() == count);
     let place = (is_alone && known.state() == update).then_some(place);
     opened.app.set_git_file_mark(&worktree, &GitFileMark { stamp: stamp.text, is_bad: false, place });
+    // Sessions are told of what changes from now on.
+    opened.app.knowledge_seen_from(&scope, &worktree, &worktree)?;
     Ok(opened.app.tell_waiting(&opened.project.id)?)
 }
 

@@ -52,7 +52,7 @@ pub(crate) fn ask(
     tokens: usize,
 ) -> Result<Answer, CommandError> {
     file::take_in(opened, scope);
-    let index = opened.app.knowledge_seen_from(scope, &opened.place.worktree)?;
+    let index = opened.app.knowledge_seen_from(scope, &opened.place.worktree, &opened.cwd)?;
     let (now, worktree) = (opened.app.host().now(), opened.place.worktree.clone());
     let moment = |text: &str| time::moment(text, now, &worktree);
     let mut past = JournalPast { app: &mut opened.app, scope, moment: &moment };

@@ -136,9 +136,15 @@ fn a_file_has_one_name_however_its_path_is_written() {
     assert!(ran.stdout.contains("updated file src/model.rs"), "{ran}");
     assert_eq!(bare(&world, "(names \"files\")"), "(src/model.rs)");
     assert_eq!(ask(&world, "(string-length (@ (get-file-understanding \"src/model.rs\") :hash))"), "32");
-    for path in [absolute.as_str(), "./src/model.rs"] {
+    for path in [absolute.as_str(), "./src/model.rs", "src/../src/model.rs", "link/model.rs"] {
         assert_eq!(bare(&world, &format!("(@ (get-file-understanding \"{path}\") :summary)")), "The model");
+        assert_eq!(bare(&world, &format!("(map :path (about-file \"{path}\"))")), "(src/model.rs)");
+        assert_eq!(world.run_as(None, &["know", "show", path]).code, 0, "{path}");
+        let ran = act(&world, None, &json!([["confirm", { "name": path }]]));
+        assert!(ran.stdout.contains("src/model.rs"), "{path}: {ran}");
     }
+    let mut command = world.consort(["know", "show", "model.rs"]);
+    assert_eq!(world.ran(command.current_dir(&src)).code, 0, "from a subdirectory");
     let moments =
         "(let ((f (get-file-understanding \"src/model.rs\"))) (equal? (@ f :lastAnalyzed) (@ f :at)))";
     assert_eq!(ask(&world, moments), "true");
@@ -163,6 +169,12 @@ fn a_file_has_one_name_however_its_path_is_written() {
     );
     let locations = bare(&world, "(@ (get-principle \"p\") :locations)");
     assert_eq!(locations, "(src/model.rs:12 https://example.org/x:1)");
+    let elsewhere = json!([["record-principle", { "name": "p", "locations": ["/etc/passwd:1"] }]]);
+    let ran = act(&world, None, &elsewhere);
+    assert!(ran.stderr.contains("`locations`: `/etc/passwd` is outside the project, which is "), "{ran}");
+    // What is no file may look like one.
+    let route = json!([["record-principle", { "name": "p", "locations": ["/api/users"] }]]);
+    assert_eq!(act(&world, None, &route).code, 0);
     assert_eq!(bare(&world, "(map :to (get-relationships-from \"p\"))"), "(src/model.rs)");
 }
 
@@ -236,4 +248,25 @@ fn what_a_session_was_shown_and_became_stale_is_told_with_its_next_prompt() {
     assert!(told.contains("What you were told of file src/model.rs may no longer hold"), "{told}");
     let other = world.told("s1", "UserPromptSubmit", &json!({ "prompt": "go on" })).unwrap_or_default();
     assert!(!other.contains("file src/model.rs may no longer hold"), "{other}");
+}
+
+/// Nobody watches, nobody asks, and no tool of an agent has changed the file.
+#[test]
+fn what_nobody_saw_change_is_told_with_the_next_prompt() {
+    let world = world();
+    fs::create_dir_all(world.project().join("src")).unwrap();
+    let path = world.project().join("src/model.rs");
+    fs::write(&path, "one").unwrap();
+    act(&world, Some("s1"), &some());
+    let told = world.told("s9", "SessionStart", &json!({ "source": "startup" })).unwrap();
+    assert!(told.contains("contagious-materialization"), "{told}");
+    let prompt = || world.told("s9", "UserPromptSubmit", &json!({ "prompt": "go on" })).unwrap_or_default();
+    assert!(!prompt().contains("may no longer hold"));
+    fs::write(&path, "another").unwrap();
+    let told = prompt();
+    assert!(
+        told.contains("What you were told of principle contagious-materialization may no longer hold: src/model.rs has changed since."),
+        "{told}"
+    );
+    assert!(!prompt().contains("may no longer hold"), "once");
 }

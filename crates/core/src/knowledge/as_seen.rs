@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use std::collections::BTreeSet;
 use std::path::Path;
 use std::path::PathBuf;
+use std::rc::Rc;
 
 use super::Kind;
 use super::KnowledgeIndex;
@@ -13,6 +14,7 @@ use super::Renewed;
 use super::Row;
 use super::Scope;
 use super::actions::link_name;
+use super::place::Standpoint;
 use crate::Timestamp;
 use crate::claims::Stamp;
 use crate::engine::StoreError;
@@ -29,14 +31,16 @@ type Name = (Kind, String);
 pub(super) struct AsSeen {
     pub(super) index: Box<dyn KnowledgeIndex>,
     scope: Scope,
-    /// What is stale here, and since when.
-    changed: BTreeMap<Name, Timestamp>,
+    /// What is stale here, since when, and the file that has changed.
+    pub(super) changed: BTreeMap<Name, (Timestamp, String)>,
     /// What is noted as stale and is not here.
     same: BTreeSet<Name>,
     /// The files among them of which the note is wrong.
     pub(super) to_note: Vec<String>,
-    /// Where the worktree is, with links and without.
-    roots: [PathBuf; 2],
+    host: Rc<dyn Host>,
+    worktree: PathBuf,
+    /// From where paths are written.
+    cwd: PathBuf,
 }
 
 impl AsSeen {
@@ -44,6 +48,8 @@ impl AsSeen {
         index: Box<dyn KnowledgeIndex>,
         scope: &Scope,
         contents: &mut Contents<'_>,
+        host: Rc<dyn Host>,
+        cwd: &Path,
     ) -> Result<Self, StoreError> {
         let mut files = Vec::new();
         index.each(scope, Kind::File, &mut |row| {
@@ -53,9 +59,11 @@ impl AsSeen {
             }
         })?;
         let (changed, same) = (BTreeMap::new(), BTreeSet::new());
-        let roots = [contents.worktree.to_owned(), contents.host.real_path(contents.worktree)];
-        let mut seen = Self { index, scope: scope.clone(), changed, same, to_note: Vec::new(), roots };
+        let (worktree, cwd) = (contents.worktree.to_owned(), cwd.to_owned());
+        let (scope, to_note) = (scope.clone(), Vec::new());
+        let mut seen = Self { index, scope, changed, same, to_note, host, worktree, cwd };
         let mut fresh = Vec::new();
+        contents.forget_others(&files);
         for (path, hash, is_noted) in files {
             let now = contents.of(&path);
             if now.hash == hash {
@@ -68,33 +76,29 @@ impl AsSeen {
             if !is_noted {
                 seen.to_note.push(path.clone());
             }
-            for known in seen.index.about_file(scope, &path)? {
+            for known in seen.index.about_file(&seen.scope, &path)? {
                 // What was said after the change was said of what is there.
                 if known.kind == Kind::File || now.since > known.at {
-                    seen.changed.insert((known.kind, known.name), now.since);
+                    seen.changed.insert((known.kind, known.name), (now.since, path.clone()));
                 }
             }
         }
         for path in fresh {
-            let known = seen.index.about_file(scope, &path)?;
+            let known = seen.index.about_file(&seen.scope, &path)?;
             seen.same.extend(known.into_iter().map(|known| (known.kind, known.name)));
         }
         Ok(seen)
     }
 
-    /// The name of a file that is asked for by its absolute path, or with `./`.
-    fn file_named<'n>(&self, name: &'n str) -> &'n str {
-        let inside = self.roots.iter().find_map(|root| Path::new(name).strip_prefix(root).ok()?.to_str());
-        let mut name = inside.filter(|inside| !inside.is_empty()).unwrap_or(name);
-        while let Some(rest) = name.strip_prefix("./") {
-            name = rest;
-        }
-        name
+    /// The file that is meant by a path as somebody writes it.
+    fn file_named(&self, written: &str) -> String {
+        let from = Standpoint { host: &*self.host, worktree: &self.worktree, cwd: &self.cwd };
+        from.place(written).unwrap_or_else(|_| written.to_owned())
     }
 
     fn mend(&self, mut known: Known) -> Known {
         let name = (known.kind, std::mem::take(&mut known.name));
-        if let Some(since) = self.changed.get(&name) {
+        if let Some((since, _)) = self.changed.get(&name) {
             known.stale = known.stale.or(Some(*since));
         } else if self.same.contains(&name) {
             known.stale = None;
@@ -126,12 +130,22 @@ impl KnowledgeIndex for AsSeen {
     }
 
     fn known(&self, scope: &Scope, kind: Kind, name: &str) -> Result<Option<Known>, StoreError> {
-        let name = if kind == Kind::File { self.file_named(name) } else { name };
-        Ok(self.index.known(scope, kind, name)?.map(|known| self.mend(known)))
+        let mut known = None;
+        if kind == Kind::File {
+            known = self.index.known(scope, kind, &self.file_named(name))?;
+        }
+        if known.is_none() {
+            known = self.index.known(scope, kind, name)?;
+        }
+        Ok(known.map(|known| self.mend(known)))
     }
 
     fn links(&self, scope: &Scope, name: &str) -> Result<Vec<Known>, StoreError> {
-        self.index.links(scope, self.file_named(name)).map(|all| self.mend_all(all))
+        let mut links = self.index.links(scope, name)?;
+        if links.is_empty() {
+            links = self.index.links(scope, &self.file_named(name))?;
+        }
+        Ok(self.mend_all(links))
     }
 
     fn names(&self, scope: &Scope, kind: Kind) -> Result<Vec<String>, StoreError> {
@@ -185,9 +199,16 @@ impl KnowledgeIndex for AsSeen {
     }
 
     fn about_file(&self, scope: &Scope, path: &str) -> Result<Vec<Known>, StoreError> {
-        self.index.about_file(scope, self.file_named(path)).map(|all| self.mend_all(all))
+        let mut about = self.index.about_file(scope, &self.file_named(path))?;
+        if about.is_empty() {
+            about = self.index.about_file(scope, path)?;
+        }
+        Ok(self.mend_all(about))
     }
 }
+
+/// The hash of a file that is not there.
+pub(super) const GONE: &str = "gone";
 
 /// The content of a file now.
 pub(super) struct Content {
@@ -207,6 +228,12 @@ pub(super) struct Contents<'a> {
 /// A file that changed so short a while ago may change again and keep its stamp.
 const UNSETTLED: i64 = 2_000;
 
+/// The stamp of such a file: no file has it.
+const UNSURE: Stamp = Stamp { changed: -1, size: 0 };
+
+/// How many files are looked at before a prompt.
+const MOST_AT_A_GLANCE: usize = 100;
+
 impl<'a> Contents<'a> {
     pub(super) fn load(host: &'a dyn Host, files: &dyn SideFiles, worktree: &'a Path) -> Self {
         let text = files.text(&text_name(worktree)).unwrap_or_default();
@@ -220,19 +247,36 @@ impl<'a> Contents<'a> {
         Self { host, worktree, known: text.lines().filter_map(one).collect(), has_news: false }
     }
 
-    fn of(&mut self, path: &str) -> Content {
+    pub(super) fn of(&mut self, path: &str) -> Content {
         let (file, now) = (self.worktree.join(path), self.host.now());
         let stamp = self.host.stamp(&file);
         let since = if stamp == Stamp::default() { now } else { Timestamp(stamp.changed / 1_000_000) };
         if let Some((_, hash)) = self.known.get(path).filter(|(known, _)| *known == stamp) {
             return Content { hash: hash.clone(), since };
         }
-        let hash = self.host.content_hash(&file).unwrap_or_else(|| "gone".into());
-        if now.since(since) > UNSETTLED && !path.contains('\n') {
-            self.known.insert(path.to_owned(), (stamp, hash.clone()));
-            self.has_news = true;
+        let hash = self.host.content_hash(&file).unwrap_or_else(|| GONE.into());
+        let is_settled = stamp == Stamp::default() || now.since(since) > UNSETTLED;
+        let kept = (if is_settled { stamp } else { UNSURE }, hash.clone());
+        if !path.contains('\n') {
+            self.has_news |= self.known.insert(path.to_owned(), kept.clone()) != Some(kept);
         }
         Content { hash, since }
+    }
+
+    /// Whether a file may have another content than it had when somebody looked last.
+    pub(super) fn may_have_changed(&self) -> bool {
+        let is_other = |(path, (stamp, _)): (&String, &(Stamp, String))| {
+            self.host.stamp(&self.worktree.join(path)) != *stamp
+        };
+        self.known.iter().take(MOST_AT_A_GLANCE).any(is_other)
+    }
+
+    /// Nothing is known of other files any more.
+    fn forget_others(&mut self, files: &[(String, String, bool)]) {
+        let files: BTreeSet<&str> = files.iter().map(|(path, ..)| path.as_str()).collect();
+        let before = self.known.len();
+        self.known.retain(|path, _| files.contains(path.as_str()));
+        self.has_news |= self.known.len() != before;
     }
 
     pub(super) fn keep(&self, files: &dyn SideFiles) {

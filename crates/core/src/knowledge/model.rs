@@ -255,6 +255,8 @@ pub struct RenewRequest {
     pub caller: CallerFacts,
     pub scope: Scope,
     pub worktree: PathBuf,
+    /// From where a path is meant.
+    pub cwd: PathBuf,
     /// What it is called; `None`: everything that is stale.
     pub name: Option<String>,
 }

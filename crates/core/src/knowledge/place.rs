@@ -37,14 +37,17 @@ impl Standpoint<'_> {
         if name.is_empty() { Err("is the project's directory, not a file".to_owned()) } else { Ok(name) }
     }
 
-    /// `src/a.rs:12` where its file is in the project; what else it may be stays as it
-    /// is written.
-    pub(super) fn location(&self, written: &str) -> String {
+    /// `src/a.rs:12` where its file is in the project. A file that is elsewhere is
+    /// refused; what else it may be stays as it is written.
+    pub(super) fn location(&self, written: &str) -> Result<String, String> {
         let (path, line) = split_line(written);
-        let is_path = !path.contains("://") && !path.contains(char::is_whitespace);
-        match is_path.then(|| self.place(path)) {
-            Some(Ok(name)) => format!("{name}{line}"),
-            _ => written.to_owned(),
+        if path.contains("://") || path.contains(char::is_whitespace) {
+            return Ok(written.to_owned());
+        }
+        match self.place(path) {
+            Ok(name) => Ok(format!("{name}{line}")),
+            Err(_) if !self.host.locate(&self.meant(Path::new(path))).exists => Ok(written.to_owned()),
+            Err(why) => Err(format!("`{path}` {why}")),
         }
     }
 

@@ -101,8 +101,8 @@ impl View for Memory {
         Ok(written.trim_start_matches("./").to_owned())
     }
 
-    fn location(&self, written: &str) -> String {
-        written.to_owned()
+    fn location(&self, written: &str) -> Result<String, String> {
+        Ok(written.to_owned())
     }
 }
 

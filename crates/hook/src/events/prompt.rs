@@ -32,6 +32,9 @@ pub(crate) fn handle(
         ..ActivityUpdate::of(Status::Working)
     };
     note_activity(app, call, context, &working);
+    if !call.in_subagent && !is_ours {
+        let _ = app.notice_changed_files(&call.session);
+    }
     let mut words: Vec<String> = app.take_kept(&call.session).into_iter().collect();
     words.extend(end_commands(app, call, context, true));
     words.extend(news(app, call, context, false));

@@ -242,7 +242,7 @@ pub(super) fn know(context: &mut ToolContext<'_>, know: Know) -> Result<Answer, 
             recorded(context, &mut *index, &request)
         }
         "renew" => {
-            let request = RenewRequest { caller, scope, worktree, name: know.name };
+            let request = RenewRequest { caller, scope, worktree, cwd: me.location.cwd, name: know.name };
             let outcome = context.app.ask_renewal(&request)?;
             let item = |one: &Renewal| json!({ "path": one.path, "about": one.about });
             list(outcome.told(), outcome.asked.iter().map(item).collect())

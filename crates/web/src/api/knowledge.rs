@@ -82,7 +82,7 @@ impl ApiCall<'_> {
         let project = self.one_project()?;
         let worktree = self.worktree_of(&project)?;
         let (caller, scope) = (self.caller.clone(), Scope::Project(project.id));
-        let request = RenewRequest { caller, scope, worktree, name: thing.name };
+        let request = RenewRequest { caller, scope, cwd: worktree.clone(), worktree, name: thing.name };
         let outcome = self.app.ask_renewal(&request)?;
         self.items(&outcome.asked)
     }
@@ -92,7 +92,7 @@ impl ApiCall<'_> {
         let project = self.one_project()?;
         let worktree = self.worktree_of(&project)?;
         let scope = Scope::Project(project.id);
-        let index = self.app.knowledge_of(&scope, &worktree)?;
+        let index = self.app.knowledge_of(&scope, &worktree, &worktree)?;
         let calls = self.calls;
         let moment = |text: &str| calls.moment(text, &worktree);
         let mut past = JournalPast { app: self.app, scope: &scope, moment: &moment };
@@ -115,7 +115,7 @@ impl ApiCall<'_> {
         let project = self.one_project()?;
         let worktree = self.worktree_of(&project)?;
         let scope = Scope::Project(project.id);
-        let mut index = self.app.knowledge_of(&scope, &worktree)?;
+        let mut index = self.app.knowledge_of(&scope, &worktree, &worktree)?;
         let request = ActRequest {
             caller: self.caller.clone(),
             scope,

@@ -117,7 +117,7 @@ fn note_shown(opened: &mut Opened, found: &[Known]) {
 /// The same from the index, whole.
 fn found(opened: &mut Opened, scope: &Scope, look: &Look<'_>) -> Result<Vec<Known>, CommandError> {
     file::take_in(opened, scope);
-    let index = opened.app.knowledge_seen_from(scope, &opened.place.worktree)?;
+    let index = opened.app.knowledge_seen_from(scope, &opened.place.worktree, &opened.cwd)?;
     let mut found = Vec::new();
     match look {
         Look::Search(words) => {

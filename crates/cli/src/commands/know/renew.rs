@@ -37,6 +37,7 @@ pub(super) fn run(world: &World, args: &Args) -> CommandResult {
         caller: person::acting(&mut opened.app)?,
         scope,
         worktree: opened.place.worktree.clone(),
+        cwd: opened.cwd.clone(),
         name: args.name.clone(),
     };
     let outcome = opened.app.ask_renewal(&request)?;

@@ -56,8 +56,16 @@ impl Planner<'_> {
         let is_wanted = |kind: &Kind| {
             kinds.contains(kind) && wanted.is_none_or(|wanted| Kind::named(wanted) == Some(*kind))
         };
-        let name = if field == "path" { self.view.place(&name).unwrap_or(name) } else { name };
-        let found: Vec<Kind> = self.any(&name)?.into_iter().filter(is_wanted).collect();
+        let mut found: Vec<Kind> = self.any(&name)?.into_iter().filter(is_wanted).collect();
+        let mut name = name;
+        // A file has one name, however it is written.
+        if matches!(found.as_slice(), [] | [Kind::File])
+            && let Ok(file) = self.view.place(&name)
+            && is_wanted(&Kind::File)
+            && !self.ids(Kind::File, &file)?.is_empty()
+        {
+            (found, name) = (vec![Kind::File], file);
+        }
         match found.as_slice() {
             [kind] => Ok(Some((*kind, name.clone(), self.ids(*kind, &name)?))),
             [] => self.unknown(action, field, kinds, &name).map(|()| None),
@@ -94,6 +102,14 @@ impl Planner<'_> {
         }
     }
 
+    /// Where something is. What was said elsewhere may be there.
+    fn location(&self, written: &str) -> Result<String, String> {
+        match self.view.location(written) {
+            Err(_) if self.is_import => Ok(written.to_owned()),
+            placed => placed,
+        }
+    }
+
     pub(super) fn text(&mut self, action: &Action<'_>, field: &str) -> Option<String> {
         let value = action.props.get(field).unwrap_or(&Value::Null);
         let problem = match value {
@@ -120,9 +136,10 @@ impl Planner<'_> {
             (FieldType::Text, Value::String(text)) if text.len() > LONGEST => {
                 "is longer than 16 KiB".to_owned()
             }
-            (FieldType::Text, Value::String(text)) if field.is_place => {
-                return vec![set(id, field.name, self.view.location(text))];
-            }
+            (FieldType::Text, Value::String(text)) if field.is_place => match self.location(text) {
+                Ok(place) => return vec![set(id, field.name, place)],
+                Err(why) => why,
+            },
             (FieldType::Text, Value::String(text)) => return vec![set(id, field.name, text.as_str())],
             (FieldType::Text, _) => "is not a text".to_owned(),
             (FieldType::Number(least, most), value) => match value.as_f64() {
@@ -145,11 +162,14 @@ impl Planner<'_> {
                 Some(members) => {
                     let add = |(place, member): (usize, &&str)| {
                         let member =
-                            if field.is_place { self.view.location(member) } else { (*member).to_owned() };
+                            if field.is_place { self.location(member)? } else { (*member).to_owned() };
                         let set = field.name.to_owned();
-                        edit(id, EditChange::Add { set, member, value: place.into() })
+                        Ok(edit(id, EditChange::Add { set, member, value: place.into() }))
                     };
-                    return members.iter().enumerate().map(add).collect();
+                    match members.iter().enumerate().map(add).collect::<Result<_, String>>() {
+                        Ok(edits) => return edits,
+                        Err(why) => why,
+                    }
                 }
                 None => "is not a list of texts".to_owned(),
             },

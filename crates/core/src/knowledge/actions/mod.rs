@@ -46,8 +46,9 @@ pub(super) trait View {
     /// The file of the project that a path means, or why there is none.
     fn place(&self, written: &str) -> Result<String, String>;
 
-    /// A path with a line perhaps, where that is in the project; else as it is written.
-    fn location(&self, written: &str) -> String;
+    /// A path with a line perhaps, where that is in the project; else as it is written, or
+    /// why it cannot be meant.
+    fn location(&self, written: &str) -> Result<String, String>;
 }
 
 /// What a batch would do.
@@ -275,13 +276,15 @@ impl Planner<'_> {
     /// What an end of a relationship is called: a name, or a file however it is written;
     /// and a remark where nothing is known of it yet.
     fn end(&mut self, action: &Action<'_>, field: &str, end: String) -> Result<(String, String), StoreError> {
-        if !self.any(&end)?.is_empty() || self.recorded.contains(&end) {
-            return Ok((end, String::new()));
-        }
-        if let Ok(name) = self.view.place(&end)
+        let known = self.any(&end)?;
+        if matches!(known.as_slice(), [] | [Kind::File])
+            && let Ok(name) = self.view.place(&end)
             && (!self.ids(Kind::File, &name)?.is_empty() || self.recorded.contains(&name))
         {
             return Ok((name, String::new()));
+        }
+        if !known.is_empty() || self.recorded.contains(&end) {
+            return Ok((end, String::new()));
         }
         if self.is_import {
             return Ok((end, "unknown".to_owned()));

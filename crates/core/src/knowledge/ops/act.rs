@@ -28,6 +28,8 @@ use crate::knowledge::Mistake;
 use crate::knowledge::Scope;
 use crate::knowledge::Source;
 use crate::knowledge::actions;
+use crate::knowledge::as_seen::Contents;
+use crate::knowledge::as_seen::GONE;
 use crate::knowledge::fresh_replica;
 use crate::knowledge::model;
 use crate::knowledge::place::Standpoint;
@@ -109,12 +111,14 @@ impl App {
         if !planned.mistakes.is_empty() {
             return Err(KnowledgeError::Mistaken { mistakes: planned.mistakes });
         }
+        let mut contents = Contents::load(host, &*files, worktree);
         let mut hashes = Vec::new();
         for (id, path) in &planned.files {
             // Whoever says what a file is for has seen it as it is.
-            let hash = host.content_hash(&request.worktree.join(path));
+            let hash = Some(contents.of(path).hash).filter(|hash| hash != GONE);
             hashes.extend(hash.map(|hash| actions::set(id, "hash", hash)));
         }
+        contents.keep(&*files);
         let at = model::time_after(now, view.newest.get());
         let writer = tx.replica(&host.name(), fresh_replica(host.random()))?;
         let by = Source { name: by.0, kind: by.1, commit: host.commit(&request.worktree), via: None };
@@ -237,10 +241,10 @@ impl actions::View for InScope<'_> {
         }
     }
 
-    fn location(&self, written: &str) -> String {
+    fn location(&self, written: &str) -> Result<String, String> {
         match self.scope {
             Scope::Project(_) => self.from.location(written),
-            Scope::Global => written.to_owned(),
+            Scope::Global => Ok(written.to_owned()),
         }
     }
 }

@@ -4,6 +4,7 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 use std::path::PathBuf;
+use std::rc::Rc;
 use std::sync::Arc;
 
 use crate::App;
@@ -34,24 +35,39 @@ impl App {
         &mut self,
         scope: &Scope,
         worktree: &Path,
+        cwd: &Path,
     ) -> Result<Box<dyn KnowledgeIndex>, StoreError> {
         // A file that cannot be understood keeps nobody from what is known.
         let _ = self.take_in_git_file(scope, worktree);
-        self.knowledge_seen_from(scope, worktree)
+        self.knowledge_seen_from(scope, worktree, cwd)
     }
 
     /// What is known in a scope as of now, as it is seen from a worktree: what is known of
-    /// files says whether they are still what they were.
+    /// files says whether they are still what they were. Paths are meant from `cwd`.
     pub fn knowledge_seen_from(
         &mut self,
         scope: &Scope,
         worktree: &Path,
+        cwd: &Path,
     ) -> Result<Box<dyn KnowledgeIndex>, StoreError> {
+        match self.seen_from(scope, worktree, cwd)? {
+            Some(seen) => Ok(Box::new(seen)),
+            None => self.knowledge(),
+        }
+    }
+
+    /// The same, if it is a project's.
+    pub(super) fn seen_from(
+        &mut self,
+        scope: &Scope,
+        worktree: &Path,
+        cwd: &Path,
+    ) -> Result<Option<AsSeen>, StoreError> {
+        let Scope::Project(project) = scope else { return Ok(None) };
         let index = self.knowledge()?;
-        let Scope::Project(project) = scope else { return Ok(index) };
         let side_files = self.engine.side_files();
         let mut contents = Contents::load(&*self.host, &*side_files, worktree);
-        let mut seen = AsSeen::new(index, scope, &mut contents)?;
+        let mut seen = AsSeen::new(index, scope, &mut contents, Rc::clone(&self.host), cwd)?;
         contents.keep(&*side_files);
         // A linked worktree has files of its own; what is noted is how it is where the
         // repository is.
@@ -59,7 +75,7 @@ impl App {
             let _ = self.mark_stale(project, worktree, &seen.to_note, Actor::Consort);
             self.catch_up(&mut *seen.index)?;
         }
-        Ok(Box::new(seen))
+        Ok(Some(seen))
     }
 
     /// The same for an agent, which may ask for another project than its own.
@@ -68,8 +84,8 @@ impl App {
         scope: &Scope,
         agent: &Agent,
     ) -> Result<Box<dyn KnowledgeIndex>, StoreError> {
-        let (worktree, _) = self.standpoint(scope, agent);
-        self.knowledge_of(scope, &worktree)
+        let (worktree, cwd) = self.standpoint(scope, agent);
+        self.knowledge_of(scope, &worktree, &cwd)
     }
 
     /// The worktree of a scope's files, and the directory from where an agent writes paths:

@@ -14,12 +14,16 @@ use crate::knowledge::KnowledgeIndex;
 use crate::knowledge::Scope;
 use crate::knowledge::Source;
 use crate::knowledge::actions;
+use crate::knowledge::as_seen::Contents;
+use crate::knowledge::as_seen::GONE;
 use crate::knowledge::digest;
 use crate::knowledge::fresh_replica;
 use crate::knowledge::merge::STALE;
 use crate::knowledge::model;
 use crate::presence::Agent;
+use crate::presence::SessionId;
 use crate::project::ProjectId;
+use crate::side_files::SideFiles;
 use crate::text;
 use serde_json::Value;
 
@@ -45,7 +49,7 @@ impl App {
         let (mut edits, mut marked, mut newest) = (Vec::new(), Vec::new(), Timestamp::default());
         for path in paths {
             let Some(known) = index.known(&scope, Kind::File, path)? else { continue };
-            let hash = self.host.content_hash(&worktree.join(path)).unwrap_or_else(|| "gone".into());
+            let hash = self.host.content_hash(&worktree.join(path)).unwrap_or_else(|| GONE.into());
             let is_same = known.text("hash") == hash;
             if is_same != known.stale.is_some() {
                 continue;
@@ -70,6 +74,24 @@ impl App {
         Ok(marked)
     }
 
+    /// Looks whether files have changed that something is known of, whatever changed them,
+    /// so that a session hears of it with its prompt. It costs a stat of each.
+    pub fn notice_changed_files(&mut self, session: &SessionId) -> Result<(), StoreError> {
+        let side_files = self.engine.side_files();
+        let Some(trail) = side_files.trail(session) else { return Ok(()) };
+        let (Some(project), worktree) = (trail.project, &trail.worktree) else { return Ok(()) };
+        if !Contents::load(&*self.host, &*side_files, worktree).may_have_changed() {
+            return Ok(());
+        }
+        let scope = Scope::Project(project);
+        let seen = self.seen_from(&scope, worktree, worktree)?;
+        // In a linked worktree nothing is noted for others; its own session hears of it.
+        for ((kind, name), (_, path)) in seen.iter().flat_map(|seen| &seen.changed) {
+            tell(&*side_files, session, &digest::shown_name(*kind, name), path);
+        }
+        Ok(())
+    }
+
     /// Tells sessions with their next prompt that what they were told leans on files that
     /// have changed since.
     fn tell_stale(
@@ -85,21 +107,27 @@ impl App {
             for known in index.about_file(scope, path)? {
                 let shown = digest::shown_as(&known);
                 for Agent { session, .. } in &agents {
-                    if !side_files.was_notified(session, &shown) {
-                        continue;
-                    }
-                    let told = format!(
-                        "[consort] What you were told of {shown} may no longer hold: {} has changed since.",
-                        text::foreign(path, 120)
-                    );
-                    if !side_files.notified_before(session, &told) {
-                        let kept = side_files.take_kept(session).into_iter();
-                        let all: Vec<String> = kept.chain([told]).collect();
-                        side_files.keep_for_later(session, &all.join("\n\n"));
-                    }
+                    tell(&*side_files, session, &shown, path);
                 }
             }
         }
         Ok(())
+    }
+}
+
+/// Tells a session with its next prompt that what it was told leans on a file that has
+/// changed since, once.
+fn tell(side_files: &dyn SideFiles, session: &SessionId, shown: &str, path: &str) {
+    if !side_files.was_notified(session, shown) {
+        return;
+    }
+    let told = format!(
+        "[consort] What you were told of {shown} may no longer hold: {} has changed since.",
+        text::foreign(path, 120)
+    );
+    if !side_files.notified_before(session, &told) {
+        let kept = side_files.take_kept(session).into_iter();
+        let all: Vec<String> = kept.chain([told]).collect();
+        side_files.keep_for_later(session, &all.join("\n\n"));
     }
 }

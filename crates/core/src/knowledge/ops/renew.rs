@@ -31,7 +31,7 @@ impl App {
             Caller::Person => None,
             Caller::Anonymous(why) => return Err(why.into()),
         };
-        let index = self.knowledge_seen_from(&request.scope, &request.worktree)?;
+        let index = self.knowledge_seen_from(&request.scope, &request.worktree, &request.cwd)?;
         let mut found = Vec::new();
         // What ties things together is looked at with them.
         for kind in Kind::NAMED {
