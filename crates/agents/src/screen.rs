@@ -54,6 +54,7 @@ pub fn signature(text: &str) -> Result<Signature, ScreenError> {
     Ok(Signature {
         composer,
         versions: table.texts("versions")?,
+        unknown_version: None,
         prompt: table.texts("prompt")?,
         placeholders: table.texts("placeholders")?,
         marks: table.texts("marks")?,

@@ -76,6 +76,10 @@ enum Command {
     Explain(commands::explain::Args),
     /// Wait until a path is free, or until an agent is idle
     Wait(commands::wait::Args),
+    /// List the agents that wait for you, and what can be done about each
+    Waiting(commands::waiting::Args),
+    /// Answer a question of an agent, or say what to do about one that does not go on
+    Answer(commands::answer::Args),
     /// List, claim, complete and give back the tasks of a spec
     Task(commands::task::Args),
     /// List, contest, override and restore what is reserved
@@ -232,6 +236,8 @@ fn run_command(world: &World, command: Command) -> Result<ExitCode, CommandError
         Command::Release(args) => done(commands::release::run(world, &args)),
         Command::Explain(args) => done(commands::explain::run(world, &args)),
         Command::Wait(args) => commands::wait::run(world, &args),
+        Command::Waiting(args) => done(commands::waiting::run(world, &args)),
+        Command::Answer(args) => done(commands::answer::run(world, &args)),
         Command::Task(args) => done(commands::task::run(world, &args)),
         Command::Holds(args) => done(commands::holds::run(world, &args)),
         Command::Open(args) => commands::open::run(world, &args),

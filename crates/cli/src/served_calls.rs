@@ -171,6 +171,15 @@ impl ServedContext for ServedCalls {
         served_panes::screen(app, &self.cwd, name, lines, wait)
     }
 
+    fn watch_agents(
+        &self,
+        app: &mut App,
+        caller: &CallerFacts,
+        wait: Option<Duration>,
+    ) -> Result<PaneAnswer, PaneProblem> {
+        served_panes::watch(app, caller, &self.cwd, wait)
+    }
+
     fn answer_agent(
         &self,
         app: &mut App,

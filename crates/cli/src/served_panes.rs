@@ -8,18 +8,17 @@ use consort_core::call_context::OpenWish;
 use consort_core::call_context::PaneAnswer;
 use consort_core::call_context::PaneProblem;
 use consort_core::explain::Kind;
-use consort_core::monitor::Chosen;
+use consort_core::monitor::Attention;
 use consort_core::monitor::Difference;
 use consort_core::monitor::Pace;
 use consort_core::monitor::PaneLook;
 use consort_core::monitor::PaneReading;
-use consort_core::monitor::PaneState;
 use consort_core::monitor::PaneViewer as _;
-use consort_core::monitor::choose;
 use consort_core::monitor::next_interval;
 use consort_core::presence::CallerFacts;
 use consort_core::text;
 use consort_host::Tmux;
+use serde_json::Value;
 use serde_json::json;
 
 use crate::commands::open;
@@ -27,6 +26,7 @@ use crate::commands::pane::close_pane;
 use crate::error::CommandError;
 use crate::panes;
 use crate::panes::redact::redacted;
+use crate::panes::waiting;
 use crate::world::World;
 
 /// How often is looked.
@@ -66,8 +66,8 @@ pub(crate) fn screen(
     let world = world(cwd)?;
     let tmux = Tmux::new(&world.paths.data);
     let subject = app.find_pane(name).map_err(|error| problem(error.into()))?;
-    let first = panes::look(&world, &tmux, &subject).map_err(problem)?;
-    let state = |look: &Option<PaneLook>| look.as_ref().map_or(PaneState::Dead, |look| look.reading.state);
+    let first = panes::look(&world, app, &tmux, &subject).map_err(problem)?;
+    let state = |look: &Option<PaneLook>| panes::state_of(look.as_ref(), &subject);
     let (mut look, mut waited) = (first.clone(), Duration::ZERO);
     while state(&look) == state(&first)
         && wait.is_some_and(|longest| waited < longest)
@@ -75,18 +75,18 @@ pub(crate) fn screen(
     {
         tmux.pause(TICK);
         waited += TICK;
-        look = panes::look(&world, &tmux, &subject).map_err(problem)?;
+        look = panes::look(&world, app, &tmux, &subject).map_err(problem)?;
     }
     let shown = tmux.history(&subject.address, lines).unwrap_or_default();
+    let state = state(&look);
     let reading = look.map(|look| look.reading);
     let doing = subject.heard.as_ref().and_then(|heard| heard.doing.clone()).unwrap_or_default();
-    let state = reading.as_ref().map_or(PaneState::Dead, |reading| reading.state);
     let pace = Pace::of(state, &doing, Duration::MAX);
     let options = |reading: &PaneReading| -> Vec<String> {
         reading.options.iter().map(|option| option.label.clone()).collect()
     };
     let data = json!({
-        "name": subject.name(), "cli": subject.cli(), "state": state.as_str(),
+        "agent": subject.agent_json(), "state": state.as_str(),
         "question": reading.as_ref().and_then(|reading| reading.question.as_deref()).map(redacted),
         "options": reading.as_ref().map(options),
         // Nobody is to spend turns on looking.
@@ -111,40 +111,67 @@ pub(crate) fn answer(
     let tmux = Tmux::new(&world.paths.data);
     let subject = app.find_pane(name).map_err(|error| problem(error.into()))?;
     app.may_use_pane(caller, &subject).map_err(|error| problem(error.into()))?;
-    let look = panes::look(&world, &tmux, &subject).map_err(problem)?;
     let name = subject.name();
-    let reading = match look.map(|look| look.reading) {
-        Some(reading) if reading.state == PaneState::Question => reading,
-        Some(reading) if reading.state.has_menu() => {
+    let waiting = waiting::one(&world, app, &tmux, subject).map_err(problem)?;
+    let waiting = match waiting {
+        Some(waiting) if waiting.why == Attention::Question => waiting,
+        Some(_) => {
             return Err(refuse(
                 format!("{name} does not ask a question of yours to answer"),
                 "it is your user's: tell them with `send` to `@me`",
             ));
         }
-        _ => return Err(refuse(format!("{name} asks nothing"), "`screen` shows what it does")),
+        None => return Err(refuse(format!("{name} asks nothing"), "`screen` shows what it does")),
     };
-    let Some(label) = reading.meant_option(option) else {
-        let labels: Vec<String> = reading.options.iter().map(|option| option.label.clone()).collect();
-        return Err(refuse(
-            format!("{name} has no such option"),
-            &format!("one of: {}", text::first_few(labels, 9)),
-        ));
+    let label = panes::answer::choose_option(&world, app, &tmux, &waiting, option).map_err(problem)?;
+    Ok(PaneAnswer {
+        text: format!("Answered {name}: {}", text::foreign(&label, 100)),
+        data: json!({ "agent": waiting.subject.agent_json(), "answered": label }),
+    })
+}
+
+/// How those stand that the caller has opened: now, or once one of them has changed its state.
+pub(crate) fn watch(
+    app: &mut App,
+    caller: &CallerFacts,
+    cwd: &Path,
+    wait: Option<Duration>,
+) -> Result<PaneAnswer, PaneProblem> {
+    let world = world(cwd)?;
+    let tmux = Tmux::new(&world.paths.data);
+    let states = |app: &mut App| -> Result<Vec<Value>, CommandError> {
+        let mut states = Vec::new();
+        for subject in app.panes()? {
+            if subject.opener().is_some() && app.may_use_pane(caller, &subject).is_ok() {
+                let look = panes::look(&world, app, &tmux, &subject)?;
+                let state = panes::state_of(look.as_ref(), &subject);
+                let question = look.and_then(|look| look.reading.question).map(|asked| redacted(&asked));
+                states.push(
+                    json!({ "agent": subject.agent_json(), "state": state.as_str(), "question": question }),
+                );
+            }
+        }
+        Ok(states)
     };
-    let signature = panes::signature_of(&world, subject.cli()).map_err(problem)?;
-    let chosen = choose(&tmux, &subject.address, &signature, &reading, &label)
-        .map_err(|error| problem(error.into()))?;
-    match chosen {
-        Chosen::Done => Ok(PaneAnswer {
-            text: format!("Answered {name}: {}", text::foreign(&label, 100)),
-            data: json!({ "name": name, "answered": label }),
-        }),
-        Chosen::NotAsked => {
-            Err(refuse(format!("{name} was already answered"), "`screen` shows what it does"))
-        }
-        Chosen::NoSuchEntry | Chosen::StillAsked => {
-            Err(refuse(format!("{name} did not take the answer"), "`screen` shows what it asks"))
-        }
+    let first = states(app).map_err(problem)?;
+    let (mut now, mut waited) = (first.clone(), Duration::ZERO);
+    while now == first && !first.is_empty() && wait.is_some_and(|longest| waited < longest) {
+        tmux.pause(TICK);
+        waited += TICK;
+        now = states(app).map_err(problem)?;
     }
+    let line = |one: &Value| {
+        let (name, state) = (one["agent"]["name"].as_str(), one["state"].as_str());
+        let asked = one["question"]
+            .as_str()
+            .map_or_else(String::new, |asked| format!(": {}", text::quoted(asked, 200)));
+        format!("{} is {}{asked}", name.unwrap_or_default(), state.unwrap_or_default())
+    };
+    let text = match now.is_empty() {
+        true => "You have opened no agent.".to_owned(),
+        false => now.iter().map(line).collect::<Vec<_>>().join("\n"),
+    };
+    Ok(PaneAnswer { text, data: json!({ "items": now }) })
 }
 
 pub(crate) fn close(caller: &CallerFacts, cwd: &Path, name: &str) -> Result<PaneAnswer, PaneProblem> {

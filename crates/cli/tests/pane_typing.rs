@@ -11,11 +11,16 @@ const ALLOWED: &str = "messages.type_into_panes=true";
 
 /// Falcon, spoken to once and idle, in a pane.
 fn with_falcon(ways: &[(&str, &str)]) -> (PaneWorld, String) {
+    falcon(ways, "finished")
+}
+
+/// The same, seen in that state once it rests.
+fn falcon(ways: &[(&str, &str)], rest: &str) -> (PaneWorld, String) {
     let ways = [&[("FAKE_HOOKS", "1"), ("FAKE_WORK", "0.3")], ways].concat();
     let world = PaneWorld::new(env!("CARGO_BIN_EXE_consort"), &ways);
     let opened = world.run(&["open", "claude", "--name", "Falcon", "--prompt", "begin"]);
     assert_eq!(opened.code, 0, "{opened}");
-    let panes = until("rest", || world.panes(), |panes| panes[0]["state"] == "finished");
+    let panes = until("rest", || world.panes(), |panes| panes[0]["state"] == rest);
     assert!(panes[0]["session"].is_string(), "{panes:?}");
     let pane = panes[0]["pane"].as_str().unwrap().to_owned();
     (world, pane)
@@ -103,7 +108,13 @@ fn what_waits_is_flushed_after_a_dialog() {
     world.tmux(&["send-keys", "-t", &pane, "Enter"]);
     until("a dialog", || world.panes(), |panes| panes[0]["state"] == "permission");
     assert_eq!(send(&world, "hello").code, 0);
-    std::thread::sleep(std::time::Duration::from_secs(8));
+    // Who watches has looked for longer than mail waits otherwise.
+    let looked_at = || -> i64 {
+        let text = std::fs::read_to_string(world.data().join("watcher.lock")).unwrap();
+        text.split_whitespace().nth(1).unwrap().parse().unwrap()
+    };
+    let since = looked_at();
+    until("seven seconds of looks", looked_at, |at| *at >= since + 7_000);
     assert_eq!((submitted(&world).len(), &world.panes()[0]["state"]), (0, &"permission".into()));
     world.tmux(&["send-keys", "-t", &pane, "Enter"]);
     until("its mail", || heard(&world, "> hello"), |heard| *heard == 1);
@@ -114,7 +125,10 @@ fn what_waits_is_flushed_after_a_dialog() {
 /// Screens of versions that nobody has seen mean nothing.
 #[test]
 fn nothing_is_typed_to_a_version_that_is_not_known() {
-    let (world, _) = with_falcon(&[("FAKE_VERSION", "9.9.9 (Claude Code)")]);
+    // Its hooks are all that is known of it.
+    let (world, _) = falcon(&[("FAKE_VERSION", "9.9.9 (Claude Code)")], "ready");
+    let explained = world.run(&["pane", "explain", "Falcon"]).stdout;
+    assert!(explained.contains("the screens of version 9.9.9 (Claude Code) are not known"), "{explained}");
     let sent = send(&world, "hello");
     assert!(sent.to_string().contains("shows a screen that is not understood"), "{sent}");
     assert_eq!(submitted(&world).len(), 0);

@@ -85,6 +85,14 @@ pub trait ServedContext: CallContext + Send + Sync {
         wait: Option<Duration>,
     ) -> Result<PaneAnswer, PaneProblem>;
 
+    /// How the agents stand that the caller opened: now, or once one has changed its state.
+    fn watch_agents(
+        &self,
+        app: &mut App,
+        caller: &CallerFacts,
+        wait: Option<Duration>,
+    ) -> Result<PaneAnswer, PaneProblem>;
+
     /// Answers a question of an agent that the caller opened.
     fn answer_agent(
         &self,

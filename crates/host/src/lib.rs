@@ -2,6 +2,7 @@
 //! windows, and the notifications that wake a waiting process.
 
 mod cache;
+mod connections;
 pub mod env;
 mod files;
 mod git;
@@ -22,6 +23,7 @@ mod window;
 
 pub use cache::Cache;
 pub use cache::LARGEST as LARGEST_RESULT;
+pub use connections::connections;
 pub use files::hash;
 pub use files::names;
 pub use git::add_worktree;

@@ -7,6 +7,8 @@ FAKE_DEAF     how many Enters it ignores
 FAKE_WORK     seconds that it works on a prompt (default 1)
 FAKE_HANG     works for ever, and only its spinner moves
 FAKE_HOOKS    runs the hooks that its settings name
+FAKE_LOSE     ignores the prompt that it is started with
+FAKE_RESETS   when its limit ends, in its words (default "7pm (UTC)")
 
 A prompt with "permission" in it asks for one; with "question", a question; with "crash",
 it dies; "deaf" alone has it ignore two Enters; with "limit" and "error", it shows those. The prompt may be an argument.
@@ -97,7 +99,7 @@ class Screen:
         if "crash" in text:
             os.kill(os.getpid(), 9)
         if "limit" in text:
-            self.said += ["● You've hit your session limit · resets 7pm (UTC)", ""]
+            self.said += ["● You've hit your session limit · resets " + os.environ.get("FAKE_RESETS", "7pm (UTC)"), ""]
         elif "error" in text:
             self.said += ["● API Error: 500 the model is away", ""]
         elif "permission" in text:
@@ -172,7 +174,7 @@ def main():
         while True:
             if not begun and not screen.menu:
                 begun = True
-                if prompt:
+                if prompt and not os.environ.get("FAKE_LOSE"):
                     screen.typed = prompt
                     screen.submit()
             now = int(time.time() * 4)

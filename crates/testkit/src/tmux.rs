@@ -5,6 +5,7 @@ use std::process::Stdio;
 use std::sync::atomic::AtomicU32;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
+use std::time::Instant;
 
 use crate::Sealed;
 
@@ -64,16 +65,18 @@ impl Drop for Tmux<'_> {
     }
 }
 
+/// How long something may take to come about, on a machine that has much else to do.
+const PATIENCE: Duration = Duration::from_secs(100);
+
 /// Looks again until it is as wanted.
 pub fn until<T: std::fmt::Debug>(what: &str, mut look: impl FnMut() -> T, is_so: impl Fn(&T) -> bool) -> T {
-    let mut last = None;
-    for _ in 0..400 {
+    let since = Instant::now();
+    loop {
         let seen = look();
         if is_so(&seen) {
             return seen;
         }
-        last = Some(seen);
+        assert!(since.elapsed() < PATIENCE, "never came about: {what}\nlast seen: {seen:?}");
         std::thread::sleep(Duration::from_millis(50));
     }
-    panic!("never came about: {what}\nlast seen: {last:?}");
 }

@@ -2,6 +2,7 @@
 //! of the app, what it prints.
 
 pub(crate) mod agent;
+pub(crate) mod answer;
 pub(crate) mod chat;
 pub(crate) mod completions;
 pub(crate) mod config;
@@ -28,6 +29,7 @@ pub(crate) mod token;
 pub(crate) mod uninit;
 pub(crate) mod up;
 pub(crate) mod wait;
+pub(crate) mod waiting;
 pub(crate) mod who;
 pub(crate) mod whoami;
 pub(crate) mod with;

@@ -2,24 +2,36 @@
 //! whether an agent has a pane to itself.
 
 mod act;
+pub(crate) mod answer;
 pub(crate) mod background;
 pub(crate) mod launch;
+pub(crate) mod limits;
 pub(crate) mod redact;
+pub(crate) mod review;
 pub(crate) mod role;
+mod stall;
+mod stuck;
 pub(crate) mod typing;
+pub(crate) mod version;
+pub(crate) mod waiting;
 pub(crate) mod watcher;
 
 use std::fs;
 
 use consort_agents::AgentCli;
 use consort_agents::screen;
+use consort_core::App;
 use consort_core::monitor::PaneFacts;
 use consort_core::monitor::PaneLook;
+use consort_core::monitor::PaneState;
 use consort_core::monitor::PaneSubject;
 use consort_core::monitor::ProcessTrees as _;
 use consort_core::monitor::Signature;
 use consort_core::monitor::TerminalError;
+use consort_core::monitor::combine;
+use consort_core::text;
 use consort_host::Tmux;
+use serde_json::Value;
 use std::time::Duration;
 
 use crate::error::CommandError;
@@ -41,21 +53,45 @@ pub(crate) fn signature(world: &World, cli: &dyn AgentCli) -> Result<Signature, 
     }
 }
 
-/// The rules for whatever runs in a pane; none for a CLI that there is no folder for.
-pub(crate) fn signature_of(world: &World, kind: &str) -> Result<Signature, CommandError> {
-    consort_agents::find(kind).map_or_else(|| Ok(Signature::default()), |cli| signature(world, cli))
+/// The rules for whatever runs in a pane; none for a CLI that there is no folder for. They
+/// say so if they were not made for the version that is installed.
+pub(crate) fn signature_of(world: &World, app: &App, kind: &str) -> Result<Signature, CommandError> {
+    let Some(cli) = consort_agents::find(kind) else { return Ok(Signature::default()) };
+    let signature = signature(world, cli)?;
+    let unknown_version = version::said(app, cli).filter(|said| !signature.knows(said));
+    Ok(Signature { unknown_version: unknown_version.map(|said| text::one_line(&said, 60)), ..signature })
+}
+
+/// What is said of a pane, as programs read it, beginning with its agent.
+pub(crate) fn with_agent(subject: &PaneSubject, said: Value) -> Value {
+    let mut whole = subject.agent_json();
+    if let (Some(whole), Value::Object(said)) = (whole.as_object_mut(), said) {
+        whole.extend(said);
+    }
+    whole
 }
 
 /// What a pane shows now; nothing if it is gone.
 pub(crate) fn look(
     world: &World,
+    app: &App,
     tmux: &Tmux,
     subject: &PaneSubject,
 ) -> Result<Option<PaneLook>, CommandError> {
-    let signature = signature_of(world, subject.cli())?;
+    let signature = signature_of(world, app, subject.cli())?;
     match PaneLook::take(tmux, &subject.address, &signature, Duration::MAX) {
         Err(TerminalError::Gone { .. } | TerminalError::NoServer { .. }) => Ok(None),
         look => Ok(Some(look?)),
+    }
+}
+
+/// The state of a pane by one look: what its screen shows; where that is not understood, what
+/// its hooks said.
+pub(crate) fn state_of(look: Option<&PaneLook>, subject: &PaneSubject) -> PaneState {
+    let heard = subject.heard.as_ref().map(|heard| heard.status);
+    match look.map_or(PaneState::Dead, |look| look.reading.state) {
+        PaneState::Unknown => combine(heard, PaneState::Unknown, Duration::ZERO),
+        state => state,
     }
 }
 

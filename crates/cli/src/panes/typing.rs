@@ -4,13 +4,16 @@
 use std::fs::OpenOptions;
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::Path;
-use std::time::Duration;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::Mutex;
 
-use consort_agents::AgentCli;
 use consort_core::App;
+use consort_core::Timestamp;
 use consort_core::monitor::Delivery;
+use consort_core::monitor::PaneAddress;
 use consort_core::monitor::PaneFacts;
-use consort_core::monitor::PaneSubject;
+use consort_core::monitor::Purpose;
 use consort_core::monitor::Refusal;
 use consort_core::monitor::Signature;
 use consort_core::monitor::Typing;
@@ -21,13 +24,13 @@ use rustix::fs::FlockOperation;
 use rustix::fs::flock;
 
 use super::has_agent;
+use super::version;
 use crate::config;
-use crate::connect;
 use crate::error::CommandError;
 use crate::world::World;
 
-/// How long a CLI may take to say its version.
-const PATIENCE: Duration = Duration::from_secs(5);
+/// What is typed to an agent that has stalled, or whose limit has ended.
+pub(crate) const GO_ON: &str = "Continue with the remaining work.";
 
 /// What is typed: it only wakes. What was written comes with the prompt, quoted, by the
 /// session's own hook.
@@ -35,14 +38,28 @@ pub(crate) fn wake_line(unread: usize) -> String {
     format!("[consort] {} for you: `consort inbox` shows what it is.", text::count(unread, "new message"))
 }
 
-/// Types a text into the pane of an agent and submits it, if that can be done now.
+/// A text, and what it is typed for.
+#[derive(Clone)]
+pub(crate) struct Typeable {
+    pub(crate) purpose: Purpose,
+    pub(crate) text: String,
+}
+
+/// The rules for a CLI's screen, if its version is known: nobody types into others.
+pub(crate) fn signature(world: &World, app: &App, kind: &str) -> Option<Signature> {
+    version::said(app, consort_agents::find(kind)?)?;
+    super::signature_of(world, app, kind).ok().filter(|signature| signature.unknown_version.is_none())
+}
+
+/// Types a text into a pane and submits it, if that can be done now. Without rules for its
+/// screen nothing is typed.
 pub(crate) fn deliver(
     data: &Path,
-    tmux: &Tmux,
-    subject: &PaneSubject,
-    signature: &Signature,
-    text: &str,
+    pane: &PaneAddress,
+    signature: Option<&Signature>,
+    what: &Typeable,
 ) -> Result<Delivery, CommandError> {
+    let Some(signature) = signature else { return Ok(Delivery::Refused(Refusal::NotUnderstood)) };
     // Two that type at once would type into each other's text.
     let mut options = OpenOptions::new();
     options.write(true).create(true).truncate(false).mode(0o600);
@@ -51,17 +68,50 @@ pub(crate) fn deliver(
     if flock(&file, FlockOperation::NonBlockingLockExclusive).is_err() {
         return Ok(Delivery::Refused(Refusal::SomebodyTypes));
     }
-    let is_agent = |facts: &PaneFacts| has_agent(tmux, facts);
-    let typing = Typing { writer: tmux, pane: &subject.address, signature, is_agent: &is_agent };
-    Ok(typing.deliver(text)?)
+    let tmux = Tmux::new(data);
+    let is_agent = |facts: &PaneFacts| has_agent(&tmux, facts);
+    let typing = Typing { writer: &tmux, pane, signature, purpose: what.purpose, is_agent: &is_agent };
+    Ok(typing.deliver(&what.text)?)
 }
 
-/// Whether the screens of the CLI that is installed are known: nobody types into others.
-pub(crate) fn is_known_version(cli: &dyn AgentCli, signature: &Signature) -> bool {
-    let said = connect::find_program(cli.program())
-        .and_then(|program| consort_host::ask_version(&program, PATIENCE))
-        .unwrap_or_default();
-    signature.knows(&said)
+/// What was last typed into a pane by who watches.
+#[derive(Default)]
+pub(super) struct Typed {
+    pub(super) at: Option<Timestamp>,
+    /// What came of it.
+    pub(super) outcome: Arc<Mutex<Option<Delivery>>>,
+}
+
+impl Typed {
+    /// For how many milliseconds nothing was typed.
+    pub(super) fn rested(&self, now: Timestamp) -> i64 {
+        self.at.map_or(i64::MAX, |at| now.since(at))
+    }
+
+    /// What came of it, in words.
+    pub(super) fn told(&self) -> Option<String> {
+        self.outcome.lock().ok().and_then(|outcome| outcome.as_ref().map(Delivery::told))
+    }
+
+    /// Types in a thread of its own: the other panes are looked at meanwhile.
+    pub(super) fn begin(&mut self, now: Timestamp, job: TypingJob) {
+        self.at = Some(now);
+        let outcome = Arc::clone(&self.outcome);
+        std::thread::spawn(move || {
+            let delivery = deliver(&job.data, &job.pane, job.signature.as_ref(), &job.what).ok();
+            if let Ok(mut outcome) = outcome.lock() {
+                *outcome = delivery;
+            }
+        });
+    }
+}
+
+/// All that typing takes.
+pub(super) struct TypingJob {
+    pub(super) data: PathBuf,
+    pub(super) pane: PaneAddress,
+    pub(super) signature: Option<Signature>,
+    pub(super) what: Typeable,
 }
 
 /// Wakes an idle agent by a line in its terminal, where the settings allow it and nobody
@@ -77,14 +127,8 @@ pub(crate) fn wake_by_typing(world: &World, app: &mut App, agent: &Agent) -> Opt
         return Some(format!("{} is idle; its mail is typed to it as soon as that can be done.", agent.name));
     }
     let subject = app.find_pane(agent.name.as_str()).ok()?;
-    let cli = consort_agents::find(subject.cli())?;
-    let signature = super::signature(world, cli).ok()?;
-    let delivery = match is_known_version(cli, &signature) {
-        true => {
-            deliver(&world.paths.data, &Tmux::new(&world.paths.data), &subject, &signature, &wake_line(1))
-                .ok()?
-        }
-        false => Delivery::Refused(Refusal::NotUnderstood),
-    };
+    let signature = signature(world, app, subject.cli());
+    let what = Typeable { purpose: Purpose::Prompt, text: wake_line(1) };
+    let delivery = deliver(&world.paths.data, &subject.address, signature.as_ref(), &what).ok()?;
     Some(format!("{} is idle, was typed to, and {}.", agent.name, delivery.told()))
 }

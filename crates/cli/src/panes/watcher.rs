@@ -3,15 +3,12 @@
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
-use std::sync::Arc;
-use std::sync::Mutex;
 use std::time::Duration;
 
 use consort_core::App;
 use consort_core::Timestamp;
 use consort_core::host::Clock as _;
 use consort_core::journal::Actor;
-use consort_core::monitor::Delivery;
 use consort_core::monitor::Glances;
 use consort_core::monitor::PaneFacts;
 use consort_core::monitor::PaneGlance;
@@ -21,7 +18,6 @@ use consort_core::monitor::PaneState;
 use consort_core::monitor::PaneSubject;
 use consort_core::monitor::PaneTurn;
 use consort_core::monitor::PaneViewer as _;
-use consort_core::monitor::ReviewMaterial;
 use consort_core::monitor::Signature;
 use consort_core::monitor::Stall;
 use consort_core::monitor::Sweep;
@@ -34,7 +30,10 @@ use consort_host::Machine;
 use consort_host::Tmux;
 
 use super::redact::redacted;
+use super::review;
 use super::signature_of;
+use super::typing;
+use super::typing::Typed;
 use crate::error::CommandError;
 use crate::world::World;
 
@@ -44,6 +43,9 @@ pub(crate) const TICK: Duration = Duration::from_secs(1);
 /// How often what is seen is said again, though nothing has changed.
 const SAY_AGAIN: i64 = 2 * Timestamp::SECOND;
 
+/// How long the rules for a screen are used before they are read again: a CLI may be updated.
+const READ_AGAIN: i64 = Timestamp::MINUTE;
+
 /// A person is away who has pressed no key for so long.
 const AWAY: i64 = 10 * Timestamp::MINUTE;
 
@@ -52,9 +54,12 @@ pub(crate) struct Watcher<'w> {
     world: &'w World,
     pub(crate) tmux: Tmux,
     machine: Machine,
-    signatures: BTreeMap<String, Signature>,
+    /// By CLI, and when they were read.
+    signatures: BTreeMap<String, (Timestamp, Signature)>,
     panes: BTreeMap<String, WatchedPane>,
     said: Glances,
+    /// When was last looked for stuck agents.
+    pub(super) stuck_at: Timestamp,
 }
 
 /// A pane with what was last seen of it.
@@ -68,25 +73,15 @@ pub(crate) struct WatchedPane {
     /// What its processes had done when it last seemed to stand still.
     pub(super) effort: u64,
     pub(super) diagnosis: Option<String>,
-    pub(super) mail: Mail,
-}
-
-/// What is known of the mail of the agent in a pane.
-#[derive(Default)]
-pub(super) struct Mail {
-    /// Since when there is some that it has not heard of.
-    pub(super) waits_since: Option<Timestamp>,
-    /// When something was last typed for it.
-    pub(super) typed_at: Option<Timestamp>,
-    /// What came of that.
-    pub(super) outcome: Arc<Mutex<Option<Delivery>>>,
+    /// Since when there is mail that its agent has not heard of.
+    pub(super) mail_since: Option<Timestamp>,
+    pub(super) typed: Typed,
 }
 
 /// That a pane came into another state.
 pub(crate) struct Seen {
     pub(crate) key: String,
-    pub(crate) name: String,
-    pub(crate) cli: String,
+    pub(crate) subject: PaneSubject,
     pub(crate) at: Timestamp,
     pub(crate) transition: Transition,
 }
@@ -100,6 +95,7 @@ impl<'w> Watcher<'w> {
             signatures: BTreeMap::new(),
             panes: BTreeMap::new(),
             said: Glances::default(),
+            stuck_at: Timestamp(0),
         }
     }
 
@@ -108,19 +104,35 @@ impl<'w> Watcher<'w> {
     }
 
     /// All panes as they were last seen.
-    pub(crate) fn panes_mut(&mut self) -> impl Iterator<Item = &mut WatchedPane> {
-        self.panes.values_mut()
+    pub(super) fn panes_mut(&mut self) -> impl Iterator<Item = (&String, &mut WatchedPane)> {
+        self.panes.iter_mut()
+    }
+
+    pub(super) fn pane(&self, key: &str) -> Option<&WatchedPane> {
+        self.panes.get(key)
+    }
+
+    pub(super) fn pane_mut(&mut self, key: &str) -> Option<&mut WatchedPane> {
+        self.panes.get_mut(key)
     }
 
     /// The rules for a CLI's screen, if it has any.
-    pub(crate) fn signature(&mut self, cli: &str) -> Signature {
-        if let Some(known) = self.signatures.get(cli) {
+    fn signature(&mut self, app: &App, cli: &str) -> Signature {
+        let now = self.now();
+        if let Some((at, known)) = self.signatures.get(cli)
+            && now.since(*at) < READ_AGAIN
+        {
             return known.clone();
         }
         // A file of the user's that is wrong is said by `pane explain`; here it knows nothing.
-        let signature = signature_of(self.world, cli).unwrap_or_default();
-        self.signatures.insert(cli.to_owned(), signature.clone());
+        let signature = signature_of(self.world, app, cli).unwrap_or_default();
+        self.signatures.insert(cli.to_owned(), (now, signature.clone()));
         signature
+    }
+
+    /// The same for who types: none unless its version is known.
+    pub(super) fn typing_signature(&self, app: &App, cli: &str) -> Option<Signature> {
+        typing::signature(self.world, app, cli)
     }
 
     /// Looks at every pane once; what has changed.
@@ -142,7 +154,8 @@ impl<'w> Watcher<'w> {
                 let facts = facts.filter(|facts| facts.pid == place.process.pid);
                 let screen = sweep.screens.get(&subject.address.id);
                 there.push(key.clone());
-                seen.extend(self.take_in(key, place, subject, facts, screen, now));
+                let signature = self.signature(app, subject.cli());
+                seen.extend(self.take_in(key, place, subject, (facts, screen), &signature, now));
             }
         }
         self.panes.retain(|key, _| there.contains(key));
@@ -187,11 +200,10 @@ impl<'w> Watcher<'w> {
         key: String,
         place: PanePlace,
         subject: PaneSubject,
-        facts: Option<&PaneFacts>,
-        screen: Option<&String>,
+        (facts, screen): (Option<&PaneFacts>, Option<&String>),
+        signature: &Signature,
         now: Timestamp,
     ) -> Option<Seen> {
-        let signature = self.signature(subject.cli());
         let transition = match (self.panes.get_mut(&key), facts) {
             (Some(known), None) => {
                 known.subject = subject;
@@ -202,7 +214,7 @@ impl<'w> Watcher<'w> {
                 if let Some(screen) = screen {
                     known.captured_at = now;
                     known.look =
-                        PaneLook::new(self::facts_of(facts, &subject), screen.clone(), &signature, held);
+                        PaneLook::new(self::facts_of(facts, &subject), screen.clone(), signature, held);
                 }
                 known.subject = subject;
                 known.watched.observe(&known.look, known.subject.heard.as_ref(), now)
@@ -211,31 +223,30 @@ impl<'w> Watcher<'w> {
                 let gone = PaneFacts { is_dead: true, ..PaneFacts::default() };
                 let facts = facts.map_or(gone, |facts| self::facts_of(facts, &subject));
                 let screen = screen.cloned().unwrap_or_default();
-                let look = PaneLook::new(facts, screen, &signature, Duration::ZERO);
+                let look = PaneLook::new(facts, screen, signature, Duration::ZERO);
                 let watched = Watched::new(&look, subject.heard.as_ref(), now);
                 let first = Transition {
                     from: PaneState::Unknown,
                     to: watched.state,
                     question: look.reading.question.clone(),
                 };
-                let (captured_at, mail) = (now, Mail::default());
                 let pane = WatchedPane {
                     subject,
                     place,
                     look,
                     watched,
-                    captured_at,
+                    captured_at: now,
                     effort: 0,
                     diagnosis: None,
-                    mail,
+                    mail_since: None,
+                    typed: Typed::default(),
                 };
                 self.panes.insert(key.clone(), pane);
                 Some(first)
             }
         }?;
         let pane = self.panes.get(&key)?;
-        let (name, cli) = (pane.subject.name(), pane.subject.cli().to_owned());
-        Some(Seen { key, name, cli, at: now, transition })
+        Some(Seen { subject: pane.subject.clone(), key, at: now, transition })
     }
 
     /// Records a change of state that matters to people.
@@ -251,12 +262,13 @@ impl<'w> Watcher<'w> {
             TurnState::Finished | TurnState::Stalled | TurnState::Unconfirmed | TurnState::Working => None,
         };
         let about = about.map(|about| redacted(&about));
-        let (place, name, cli) = (pane.place.clone(), AgentName::from(seen.name.clone()), seen.cli.clone());
+        let (name, cli) = (AgentName::from(seen.subject.name()), seen.subject.cli().to_owned());
+        let place = pane.place.clone();
         let is_news =
             app.note_turn(&PaneTurn { place: place.clone(), name: name.clone(), cli, state, about })?;
         if is_news && state == TurnState::Finished {
             // What cannot be kept is asked of git later.
-            let _ = gather_review(app, pane, &name);
+            let _ = review::gather(self.world, app, &pane.subject, &name);
         }
         if state.is_over() && pane.subject.opener().is_none() {
             // A pane that we did not open is the person's, and goes on without an agent.
@@ -285,6 +297,8 @@ fn glance(pane: &WatchedPane, now: Timestamp) -> PaneGlance {
     PaneGlance {
         name: subject.name(),
         cli: subject.cli().to_owned(),
+        session: subject.agent.as_ref().map(|agent| agent.session.clone()),
+        machine: pane.place.machine.clone(),
         address: subject.address.clone(),
         state: watched.state.as_str().to_owned(),
         since: watched.since,
@@ -292,7 +306,7 @@ fn glance(pane: &WatchedPane, now: Timestamp) -> PaneGlance {
         options: reading.options.iter().filter(|_| has_menu).map(|option| option.label.clone()).collect(),
         is_stalled: watched.stall == Stall::Confirmed,
         is_away: is_idle && !was_there && subject.opener().is_none(),
-        typed: pane.mail.outcome.lock().ok().and_then(|outcome| outcome.as_ref().map(Delivery::told)),
+        typed: pane.typed.told(),
         history: watched.history.iter().map(|(at, state)| (*at, state.as_str().to_owned())).collect(),
     }
 }
@@ -309,20 +323,6 @@ fn facts_of(facts: &PaneFacts, subject: &PaneSubject) -> PaneFacts {
 fn place(app: &App, subject: &PaneSubject, facts: Option<&PaneFacts>) -> PanePlace {
     let recorded = subject.record.as_ref().and_then(|record| record.place().cloned());
     recorded.unwrap_or_else(|| app.pane_place(&subject.address, facts.map_or(0, |facts| facts.pid)))
-}
-
-/// Keeps what a reviewer needs of an agent that has finished, where that was asked for.
-fn gather_review(app: &mut App, pane: &WatchedPane, name: &AgentName) -> Result<(), CommandError> {
-    let record = pane.subject.record.as_ref();
-    let Some((number, opened)) = record.and_then(|record| record.number.zip(record.opened.as_ref())) else {
-        return Ok(());
-    };
-    if let Some(base) = opened.base.as_ref().filter(|_| opened.is_reviewed) {
-        let diff = redacted(&consort_host::diff_since(&opened.cwd, base).unwrap_or_default());
-        let material = ReviewMaterial { name: name.to_string(), prompt: opened.prompt.clone(), diff };
-        app.keep_review(number, &material)?;
-    }
-    Ok(())
 }
 
 /// What a change of state is recorded as. Rest is an end only after work.

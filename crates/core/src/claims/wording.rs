@@ -176,8 +176,9 @@ fn held_by(held: &HoldView, state: Option<(Status, Timestamp)>, now: Timestamp) 
 fn does(status: Status, at: Timestamp, now: Timestamp) -> Option<String> {
     match (status, text::age(now.since(at)).as_str()) {
         (Status::Working, _) => Some("working".to_owned()),
-        (Status::Idle | Status::Away | Status::Stuck, "now") => Some("idle".to_owned()),
-        (Status::Idle | Status::Away | Status::Stuck, age) => Some(format!("idle for {age}")),
+        (Status::Idle | Status::Away, "now") => Some("idle".to_owned()),
+        (Status::Idle | Status::Away, age) => Some(format!("idle for {age}")),
+        (Status::Stuck, age) => Some(format!("stuck: idle for {age}")),
         (Status::Waiting, _) => Some("waiting for its user".to_owned()),
         (Status::Gone, _) => None,
     }
@@ -297,6 +298,15 @@ pub(super) fn released(by: &Actor, label: &str, gone: &[String], is_taken: bool)
         true => format!("{by} has taken what was reserved: {what}."),
         false => format!("{by} has released {what}: it is free."),
     }
+}
+
+/// To the holder of what was freed because it was idle for long, and to who asked for it.
+pub(super) fn freed(hold: &Hold) -> String {
+    let (what, holder) = (text::foreign(&hold.resource.shown(), 120), who(&hold.holder, &hold.label));
+    let asked = hold.contest.as_ref().map_or_else(String::new, |contest| who(&contest.by, &contest.label));
+    format!(
+        "{what}, which {holder} had reserved, is free: it has been idle for long and did not answer {asked}."
+    )
 }
 
 fn capitalised(text: &str) -> String {

@@ -161,9 +161,21 @@ pub const KEYS: &[Key] = &[
     },
     Key {
         name: "monitor.review",
-        kind: ValueKind::Choice(&["always", "asked"]),
+        kind: ValueKind::Choice(&["always", "tasks", "asked"]),
         for_hooks: false,
-        about: "when the prompt and the diff of a finished agent are kept for a review: always, or where asked (`open --review`)",
+        about: "when the prompt and the diff of a finished agent are kept for a review: always, for those with a task, or where asked (`open --review`)",
+    },
+    Key {
+        name: "monitor.nudge",
+        kind: ValueKind::Flag,
+        for_hooks: false,
+        about: "type a word into the pane of an agent that has stalled",
+    },
+    Key {
+        name: "monitor.continue_after_limit",
+        kind: ValueKind::Flag,
+        for_hooks: false,
+        about: "type a word into the pane of an agent whose usage limit has ended, so that it goes on",
     },
     Key {
         name: "journal.retention_days",

@@ -29,8 +29,11 @@ pub fn resolve(mut layers: Vec<Layer>, acceptances: &[Acceptance]) -> Config {
             let checked = key(&name).and_then(|key| Ok((key, key.check(&value)?)));
             match checked.and_then(|(key, value)| {
                 let now = accepted.iter().rev().find(|setting| setting.key == key.name);
-                let is_looser =
-                    now.is_some_and(|now| strictness(key.name, &value) < strictness(key.name, &now.value));
+                // What acts on the person's behalf is theirs to allow, not a repository's.
+                let is_compared =
+                    is_protected(key.name) || matches!(layer.source, super::SettingSource::Project(_));
+                let is_looser = is_compared
+                    && now.is_some_and(|now| strictness(key.name, &value) < strictness(key.name, &now.value));
                 let is_accepted = acceptances.iter().any(|one| one.is_of(&layer.source, key.name, &value));
                 match is_looser && !is_accepted {
                     true => Err(ConfigError::Loosens { key, value, from: layer.source.clone() }),
@@ -63,6 +66,9 @@ fn strictness(key: &str, value: &str) -> i64 {
         // Longer is stricter.
         ("claims.contest_seconds" | "claims.auto_minutes", number) => number.parse().unwrap_or(0),
         ("privacy.store_prompts" | "privacy.store_commands", value) => i64::from(flag(value) == Some(false)),
+        ("messages.type_into_panes" | "monitor.nudge" | "monitor.continue_after_limit", value) => {
+            i64::from(flag(value) == Some(false))
+        }
         _ => 0,
     }
 }
@@ -284,6 +290,20 @@ mod tests {
         settings.set_from_environment("claims.contest_seconds", "1");
         settings.set_from_environment("privacy.store_prompts", "false");
         assert_eq!(settings, HookSettings { store_prompts: false, ..HookSettings::DEFAULT });
+    }
+
+    #[test]
+    fn a_repository_has_nothing_typed() {
+        let key = "messages.type_into_panes";
+        let project = || SettingSource::Project("/shop/.consort/config.toml".into());
+        let resolved = |source: SettingSource, acceptances: &[Acceptance]| {
+            let layers =
+                vec![layer(SettingSource::Default, &[(key, "false")]), layer(source, &[(key, "true")])];
+            resolve(layers, acceptances).get(key).to_owned()
+        };
+        assert_eq!(resolved(project(), &[]), "false");
+        assert_eq!(resolved(project(), &[Acceptance::new(&project(), key, "true").unwrap()]), "true");
+        assert_eq!(resolved(SettingSource::User("/u".into()), &[]), "true");
     }
 
     #[test]

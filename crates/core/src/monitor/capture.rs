@@ -93,6 +93,11 @@ fn lines(rows: &[Row]) -> Vec<Line> {
     lines
 }
 
+/// What a screen shows, without escapes.
+pub fn plain_text(screen: &str) -> String {
+    plain_lines(screen).map(|line| line.trim_end().to_owned() + "\n").collect()
+}
+
 /// The lines of a text without escapes.
 pub(super) fn plain_lines(text: &str) -> impl Iterator<Item = String> {
     text.lines().map(|line| {

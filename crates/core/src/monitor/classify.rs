@@ -50,6 +50,10 @@ pub fn classify(capture: &Capture, signature: &Signature) -> PaneReading {
     if capture.lines.is_empty() {
         return reading(PaneState::Starting, "nothing is drawn", Vec::new());
     }
+    if let Some(version) = &signature.unknown_version {
+        let rule = format!("the screens of version {version} are not known");
+        return reading(PaneState::Unknown, &rule, Vec::new());
+    }
     let areas = Areas::of(&capture.lines, signature);
     for rule in &signature.rules {
         if let Some(lines) = seen(rule, &areas, capture, signature) {

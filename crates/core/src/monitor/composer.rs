@@ -29,6 +29,9 @@ pub enum Holds {
 impl Composer {
     /// The composer that these rows end with, if there is one.
     pub(super) fn find(rows: &[Row], signature: &Signature) -> Option<Self> {
+        if signature.unknown_version.is_some() {
+            return None;
+        }
         let inside = match signature.composer? {
             ComposerShape::Rules => between_rules(rows)?,
             ComposerShape::Box => in_box(rows)?,

@@ -14,6 +14,7 @@ use super::Key;
 use super::PaneAddress;
 use super::PaneFacts;
 use super::PaneLook;
+use super::PaneReading;
 use super::PaneState;
 use super::PaneWriter;
 use super::Signature;
@@ -111,13 +112,35 @@ impl Refusal {
     }
 }
 
+/// What is typed for: it says in which states that may be done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Purpose {
+    /// A message or a prompt, for an agent that waits for one.
+    Prompt,
+    /// A word to an agent that seems to have stalled: it is at work, and queues the text.
+    Nudge,
+    /// A word to go on, for an agent that stands at an error, or at a limit which has ended.
+    Continue,
+}
+
+impl Purpose {
+    /// Whether a dialog is up. Only a limit that asks nothing is none, for who wants to go on.
+    fn is_kept_out(self, reading: &PaneReading) -> bool {
+        let is_banner = reading.state == PaneState::Limit && reading.options.is_empty();
+        reading.state.has_menu() && !(is_banner && self == Self::Continue)
+    }
+}
+
 /// Whether something may be typed, by a look at the pane.
-pub fn may_type(look: &PaneLook, now: Timestamp, is_agent: bool) -> Result<(), Refusal> {
+pub fn may_type(look: &PaneLook, now: Timestamp, is_agent: bool, purpose: Purpose) -> Result<(), Refusal> {
     let facts = &look.facts;
     let is_ended = facts.is_dead || matches!(look.reading.state, PaneState::Exited | PaneState::Dead);
     let is_busy = match look.reading.state {
         PaneState::Ready | PaneState::Finished | PaneState::Suggestion => false,
-        state if state.has_menu() => return Err(Refusal::Dialog),
+        PaneState::Working | PaneState::Retrying => purpose != Purpose::Nudge,
+        _ if purpose.is_kept_out(&look.reading) => return Err(Refusal::Dialog),
+        PaneState::Limit => false,
+        PaneState::Error => purpose != Purpose::Continue,
         PaneState::Unknown | PaneState::Starting if !is_ended => return Err(Refusal::NotUnderstood),
         _ => true,
     };
@@ -145,6 +168,7 @@ pub struct Typing<'a> {
     pub writer: &'a dyn PaneWriter,
     pub pane: &'a PaneAddress,
     pub signature: &'a Signature,
+    pub purpose: Purpose,
     /// Whether the program in the foreground is the agent.
     pub is_agent: &'a dyn Fn(&PaneFacts) -> bool,
 }
@@ -179,18 +203,20 @@ impl Typing<'_> {
 
     fn check(&self) -> Result<Result<(), Refusal>, TerminalError> {
         let look = self.look()?;
-        Ok(may_type(&look, self.writer.now(), (self.is_agent)(&look.facts)))
+        Ok(may_type(&look, self.writer.now(), (self.is_agent)(&look.facts), self.purpose))
     }
 
     /// Pastes within a moment of a look that allows it.
     fn paste(&self, text: &str) -> Result<Result<(), Refusal>, TerminalError> {
         for _ in 0..LOOKS {
-            let checked = self.check()?;
-            let since = self.writer.now();
+            let look = self.look()?;
+            let looked_at = self.writer.now();
+            let checked = may_type(&look, looked_at, (self.is_agent)(&look.facts), self.purpose);
             if checked.is_err() {
                 return Ok(checked);
             }
-            if self.writer.now().since(since) <= MOMENT {
+            // Looking at processes takes time on a busy machine.
+            if self.writer.now().since(looked_at) <= MOMENT {
                 return self.writer.paste(self.pane, text).map(Ok);
             }
         }
@@ -203,7 +229,7 @@ impl Typing<'_> {
         for _ in 0..LOOKS {
             self.writer.pause(BEAT);
             let look = self.look()?;
-            if look.reading.state.has_menu() {
+            if self.purpose.is_kept_out(&look.reading) {
                 return Ok(Err(Refusal::Dialog));
             }
             match look.composer.as_ref().map(|composer| composer.holds(text)) {
@@ -222,32 +248,23 @@ impl Typing<'_> {
     /// Presses Enter on our text, and sees it gone.
     fn submit(&self, text: &str) -> Result<Delivery, TerminalError> {
         for attempt in 0..TRIES {
-            let look = self.look()?;
-            let holds = look.composer.as_ref().map(|composer| composer.holds(text));
-            if look.reading.state.has_menu() {
-                return Ok(Delivery::Refused(Refusal::Dialog));
-            }
-            if !(self.is_agent)(&look.facts) || look.facts.is_in_mode {
-                return Ok(Delivery::Refused(Refusal::NotTheAgent));
-            }
-            match holds {
-                Some(Holds::Ours) => self.writer.press(self.pane, Key::Enter)?,
-                Some(Holds::Other) => return Ok(Delivery::Refused(Refusal::Mixed)),
+            match self.enter(text)? {
+                Entered::Pressed => {}
+                Entered::Refused(refusal) => return Ok(Delivery::Refused(refusal)),
                 // It went by itself, or the screen is being drawn.
-                Some(Holds::Nothing) | None if attempt > 0 => return Ok(Delivery::Delivered),
-                Some(Holds::Nothing) | None => return Ok(Delivery::Unknown),
+                Entered::Gone if attempt > 0 => return Ok(Delivery::Delivered),
+                Entered::Gone => return Ok(Delivery::Unknown),
             }
             for _ in 0..2u32.pow(attempt) * 10 {
                 self.writer.pause(BEAT);
                 let look = self.look()?;
-                let is_gone = match look.composer.as_ref().map(|composer| composer.holds(text)) {
-                    Some(Holds::Nothing) => true,
+                // One that was at work before says nothing by being at work.
+                let begins = self.purpose != Purpose::Nudge && look.reading.state == PaneState::Working;
+                match look.composer.as_ref().map(|composer| composer.holds(text)) {
+                    Some(Holds::Nothing) => return Ok(Delivery::Delivered),
                     Some(Holds::Other) => return Ok(Delivery::Unknown),
-                    Some(Holds::Ours) => false,
-                    None => matches!(look.reading.state, PaneState::Working | PaneState::Retrying),
-                };
-                if is_gone || look.reading.state == PaneState::Working {
-                    return Ok(Delivery::Delivered);
+                    Some(Holds::Ours) | None if begins => return Ok(Delivery::Delivered),
+                    Some(Holds::Ours) | None => {}
                 }
                 if look.facts.is_dead {
                     return Ok(Delivery::Unknown);
@@ -256,4 +273,35 @@ impl Typing<'_> {
         }
         Ok(Delivery::Refused(Refusal::NotTaken))
     }
+
+    /// Presses Enter within a moment of a look that shows our text and nothing else.
+    fn enter(&self, text: &str) -> Result<Entered, TerminalError> {
+        for _ in 0..LOOKS {
+            let look = self.look()?;
+            let looked_at = self.writer.now();
+            if self.purpose.is_kept_out(&look.reading) {
+                return Ok(Entered::Refused(Refusal::Dialog));
+            }
+            if !(self.is_agent)(&look.facts) || look.facts.is_in_mode {
+                return Ok(Entered::Refused(Refusal::NotTheAgent));
+            }
+            match look.composer.as_ref().map(|composer| composer.holds(text)) {
+                Some(Holds::Ours) if self.writer.now().since(looked_at) > MOMENT => {}
+                Some(Holds::Ours) => {
+                    return self.writer.press(self.pane, Key::Enter).map(|()| Entered::Pressed);
+                }
+                Some(Holds::Other) => return Ok(Entered::Refused(Refusal::Mixed)),
+                Some(Holds::Nothing) | None => return Ok(Entered::Gone),
+            }
+        }
+        Ok(Entered::Refused(Refusal::Busy))
+    }
+}
+
+/// What came of one Enter.
+enum Entered {
+    Pressed,
+    /// Our text is not there any more.
+    Gone,
+    Refused(Refusal),
 }

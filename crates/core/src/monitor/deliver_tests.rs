@@ -13,15 +13,18 @@ use super::Delivery;
 use super::Key;
 use super::PaneAddress;
 use super::PaneFacts;
+use super::PaneLook;
 use super::PaneState;
 use super::PaneViewer;
 use super::PaneWriter;
+use super::Purpose;
 use super::Refusal;
 use super::Rule;
 use super::Signature;
 use super::Sweep;
 use super::TerminalError;
 use super::Typing;
+use super::may_type;
 use crate::Timestamp;
 
 /// What a program in a pane does.
@@ -165,6 +168,10 @@ fn rule(name: &str, state: PaneState, footer: &str) -> Rule {
 }
 
 fn deliver(program: Program) -> (Delivery, Program) {
+    deliver_for(Purpose::Prompt, program)
+}
+
+fn deliver_for(purpose: Purpose, program: Program) -> (Delivery, Program) {
     let signature = Signature {
         prompt: vec!["❯".into()],
         composer: Some(ComposerShape::Rules),
@@ -179,7 +186,7 @@ fn deliver(program: Program) -> (Delivery, Program) {
     let fake = Fake(RefCell::new(Program { now: 100_000, ..program }));
     let pane = PaneAddress { server: "/s".into(), id: "%1".into() };
     let is_agent = |facts: &PaneFacts| facts.command == "claude";
-    let typing = Typing { writer: &fake, pane: &pane, signature: &signature, is_agent: &is_agent };
+    let typing = Typing { writer: &fake, pane: &pane, signature: &signature, purpose, is_agent: &is_agent };
     let delivery = typing.deliver(OURS).unwrap();
     (delivery, fake.0.into_inner())
 }
@@ -242,6 +249,47 @@ fn a_draft_a_busy_agent_and_a_person_at_the_keys_are_left_alone() {
     assert_eq!(delivery, Delivery::Refused(Refusal::SomebodyTypes));
     let (delivery, _) = deliver(Program { last_key: Some(95_000), ..Program::default() });
     assert_eq!(delivery, Delivery::Delivered);
+}
+
+/// One that has stalled looks as if it worked; whatever else is up keeps out a nudge as well.
+#[test]
+fn a_nudge_reaches_one_at_work_and_no_dialog() {
+    let nudge = |program| deliver_for(Purpose::Nudge, program);
+    let (delivery, program) = nudge(Program { is_working: true, ..Program::default() });
+    assert_eq!((delivery, program.submitted), (Delivery::Delivered, vec![OURS.to_owned()]));
+    let (delivery, program) = nudge(Program { is_working: true, deaf: 99, ..Program::default() });
+    assert_eq!((delivery, program.submitted.len()), (Delivery::Refused(Refusal::NotTaken), 0));
+    let (delivery, program) = nudge(Program { is_working: true, has_dialog: true, ..Program::default() });
+    assert_eq!((delivery, program.answered), (Delivery::Refused(Refusal::Dialog), 0));
+    let draft = Program { is_working: true, composer: "my draft".into(), ..Program::default() };
+    assert_eq!(nudge(draft).0, Delivery::Refused(Refusal::Draft));
+}
+
+/// A limit is a state of its own: only who wants to go on after it types there, and not into
+/// a menu that asks what to do about it.
+#[test]
+fn a_limit_without_a_menu_takes_a_word_to_go_on() {
+    let look = |screen: &str| {
+        let limit = rule("limit", PaneState::Limit, "? for shortcuts");
+        let signature = Signature {
+            prompt: vec!["❯".into()],
+            composer: Some(ComposerShape::Rules),
+            footer_lines: 3,
+            rules: vec![rule("limit menu", PaneState::Limit, "Enter to confirm"), limit],
+            ..Signature::default()
+        };
+        PaneLook::new(PaneFacts::default(), screen.to_owned(), &signature, Duration::MAX)
+    };
+    let rule = "─".repeat(40);
+    let banner = look(&format!("You have hit a limit\n{rule}\n❯\n{rule}\n? for shortcuts\n"));
+    let menu = look("What now?\n❯ 1. Stop and wait\n  2. Upgrade\nEnter to confirm\n");
+    let may = |look: &PaneLook, purpose| may_type(look, Timestamp(0), true, purpose);
+    assert_eq!(may(&banner, Purpose::Continue), Ok(()));
+    for purpose in [Purpose::Prompt, Purpose::Nudge] {
+        assert_eq!(may(&banner, purpose), Err(Refusal::Dialog));
+        assert_eq!(may(&menu, purpose), Err(Refusal::Dialog));
+    }
+    assert_eq!(may(&menu, Purpose::Continue), Err(Refusal::Dialog));
 }
 
 proptest! {

@@ -8,6 +8,7 @@ use super::PaneAddress;
 use crate::App;
 use crate::Timestamp;
 use crate::presence::Agent;
+use crate::presence::SessionId;
 use crate::presence::Status;
 
 /// What the text is called.
@@ -28,6 +29,11 @@ pub struct Glances {
 pub struct PaneGlance {
     pub name: String,
     pub cli: String,
+    /// Of its agent, once that has joined.
+    #[serde(default)]
+    pub session: Option<SessionId>,
+    #[serde(default)]
+    pub machine: String,
     #[serde(flatten)]
     pub address: PaneAddress,
     /// As [`super::PaneState::as_str`] has it.

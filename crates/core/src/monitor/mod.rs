@@ -8,6 +8,7 @@
 //!
 //! **What no rule knows is unknown, and nobody acts on it.**
 
+mod attention;
 mod capture;
 mod classify;
 mod combine;
@@ -33,16 +34,21 @@ mod subject;
 mod terminal;
 #[cfg(test)]
 mod tests;
+mod versions;
 mod watched;
 mod wording;
 
+pub use attention::Attention;
+pub use attention::Remedy;
 pub use capture::Capture;
+pub use capture::plain_text;
 pub use classify::classify;
 pub use classify::is_shell;
 pub use combine::combine;
 pub use composer::Composer;
 pub use composer::Holds;
 pub use deliver::Delivery;
+pub use deliver::Purpose;
 pub use deliver::Refusal;
 pub use deliver::Typing;
 pub use deliver::may_type;

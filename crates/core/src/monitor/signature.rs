@@ -8,8 +8,11 @@ use super::capture::Line;
 /// What one CLI shows in which state, in the order in which it is asked.
 #[derive(Clone, Debug, Default)]
 pub struct Signature {
-    /// Beginnings of the versions that were seen.
+    /// Beginnings of the versions that were seen; without any, it is for all.
     pub versions: Vec<String>,
+    /// What the installed CLI says of its version, if these rules were not made for that:
+    /// then no screen of it is understood.
+    pub unknown_version: Option<String>,
     /// What a line begins with that the user has typed or types.
     pub prompt: Vec<String>,
     /// What the composer looks like; without it nobody types there.
@@ -28,6 +31,9 @@ pub struct Signature {
 impl Signature {
     /// Whether it was made for the version that a CLI states.
     pub fn knows(&self, said: &str) -> bool {
+        if self.versions.is_empty() {
+            return true;
+        }
         let numbers = said.split(|c: char| !c.is_ascii_digit() && c != '.').filter(|word| word.contains('.'));
         let is_of = |number: &str| {
             self.versions.iter().any(|known| {

@@ -22,6 +22,10 @@ const SETTLED: Duration = Duration::from_millis(750);
 /// How long an agent may stand ready before its first prompt counts as lost.
 const PROMPTED: Duration = Duration::from_secs(10);
 
+/// How long the hooks of an agent may take to tell of its prompt, where its screen is not
+/// understood.
+const UNREAD: Duration = Duration::from_secs(20);
+
 /// What may be done at the start of an agent.
 pub struct StartPolicy<'a> {
     /// Whether the person has said that the folder is to be trusted.
@@ -58,7 +62,10 @@ pub fn follow_start(
     policy: &StartPolicy<'_>,
 ) -> Result<Started, TerminalError> {
     let (began, mut shown, mut since) = (writer.now(), None, writer.now());
-    while writer.now().since(began) < i64::try_from(policy.longest.as_millis()).unwrap_or(i64::MAX) {
+    // There is no use in looking at what nobody can read.
+    let is_read = signature.unknown_version.is_none();
+    let longest = if is_read { policy.longest } else { policy.longest.min(UNREAD) };
+    while writer.now().since(began) < i64::try_from(longest.as_millis()).unwrap_or(i64::MAX) {
         let PaneLook { reading, .. } = PaneLook::take(writer, pane, signature, Duration::MAX)?;
         let seen = (reading.state, reading.rule.clone(), reading.question.clone());
         if shown.as_ref() != Some(&seen) {
@@ -88,7 +95,10 @@ fn settled(reading: PaneReading, held: Duration, policy: &StartPolicy<'_>) -> Op
         PaneState::Exited | PaneState::Dead => Some(Started::Ended(Box::new(reading))),
         state if state.has_menu() => Some(Started::Waits(Box::new(reading))),
         PaneState::Error => Some(Started::Waits(Box::new(reading))),
-        PaneState::Starting | PaneState::Unknown => None,
+        // Its hooks may tell what its screen does not.
+        PaneState::Starting | PaneState::Unknown => {
+            (policy.has_prompt && (policy.is_prompted)()).then_some(Started::Prompted)
+        }
         _ if !policy.has_prompt => Some(Started::Ready),
         PaneState::Ready | PaneState::Suggestion if !(policy.is_prompted)() => {
             (held >= PROMPTED).then_some(Started::Unprompted)

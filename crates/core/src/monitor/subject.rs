@@ -1,5 +1,8 @@
 //! A pane with all that is known of it besides what it shows.
 
+use serde_json::Value;
+use serde_json::json;
+
 use super::PaneAddress;
 use super::PaneRecord;
 use crate::journal::Actor;
@@ -34,6 +37,18 @@ impl PaneSubject {
         let joined = self.agent.as_ref().map(|agent| agent.kind.as_str());
         let cli = joined.or_else(|| opened().map(|opened| opened.cli.as_str()));
         cli.or_else(|| turned().map(|turn| turn.cli.as_str())).unwrap_or_default()
+    }
+
+    /// Its agent as agents are named everywhere; one that has not joined has no session yet.
+    pub fn agent_json(&self) -> Value {
+        let place = self.record.as_ref().and_then(|record| record.place());
+        let machine = self.agent.as_ref().map(|agent| &agent.location.machine);
+        json!({
+            "name": self.name(),
+            "cli": self.cli(),
+            "session": self.agent.as_ref().map(|agent| &agent.session),
+            "machine": machine.or(place.map(|place| &place.machine)),
+        })
     }
 
     /// What people call it, where we opened it.

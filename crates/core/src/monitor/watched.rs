@@ -155,6 +155,11 @@ impl Watched {
         next
     }
 
+    /// How often something was done about it since it stands still.
+    pub fn acts(&self) -> u32 {
+        self.acts
+    }
+
     /// Whatever was feared, it goes on.
     fn recover(&mut self) {
         (self.stall, self.acts, self.is_escalated) = (Stall::No, 0, false);

@@ -257,6 +257,16 @@ pub struct Activity {
     pub subagents: Vec<Subagent>,
 }
 
+impl Activity {
+    /// How long an agent may be idle on what others want.
+    pub const STUCK: i64 = 15 * Timestamp::MINUTE;
+
+    /// Whether it has been idle for so long that others need not wait for it.
+    pub fn is_idle_for_long(&self, now: Timestamp) -> bool {
+        self.status.is_idle() && now.since(self.last_active) >= Self::STUCK
+    }
+}
+
 /// What came of an update.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ActivityOutcome {

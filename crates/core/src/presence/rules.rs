@@ -231,13 +231,10 @@ pub(super) fn look_at_pane(mut seen: AgentView, glance: PaneGlance, has_own_word
     seen
 }
 
-/// How long an agent may be idle on what others want.
-const STUCK: i64 = 15 * Timestamp::MINUTE;
-
 /// Whether an agent keeps others from something and does nothing: it has a task, or somebody
 /// contests what it holds.
 pub(super) fn is_stuck(seen: &AgentView, now: Timestamp, is_wanted: bool) -> bool {
-    is_wanted && seen.status.is_idle() && now.since(seen.last_active) >= STUCK
+    is_wanted && seen.status.is_idle() && now.since(seen.last_active) >= Activity::STUCK
 }
 
 /// Those who need the person first, then by name.

@@ -43,6 +43,13 @@ pub(super) const TOOLS: &[Entry] = &[
         only_reads: true,
     },
     Entry {
+        name: "watch",
+        about: "How the agents you opened stand; with `wait` seconds, once one has changed.",
+        properties: || json!({ "wait": { "type": "integer" } }),
+        required: &[],
+        only_reads: true,
+    },
+    Entry {
         name: "answer",
         about: "Answer a question (no permission) of an agent you opened, by label or number.",
         properties: || json!({ "agent": { "type": "string" }, "option": { "type": "string" } }),
@@ -71,6 +78,11 @@ pub(super) struct Open {
 pub(super) struct Screen {
     agent: String,
     lines: Option<usize>,
+    wait: Option<u64>,
+}
+
+#[derive(Deserialize)]
+pub(super) struct Watch {
     wait: Option<u64>,
 }
 
@@ -111,6 +123,14 @@ pub(super) fn screen(context: &mut ToolContext<'_>, screen: Screen) -> Result<An
     let quoted: Vec<String> = shown.text.lines().map(|line| format!("> {}", text::printable(line))).collect();
     let head = format!("{} is {}:", screen.agent, shown.data["state"].as_str().unwrap_or("unknown"));
     Ok(Answer::new(format!("{head}\n{}", quoted.join("\n")), shown.data))
+}
+
+pub(super) fn watch(context: &mut ToolContext<'_>, watch: Watch) -> Result<Answer, Problem> {
+    context.me()?;
+    let wait = watch.wait.map(|seconds| Duration::from_secs(seconds.min(LONGEST)));
+    let facts = context.facts();
+    let told = context.calls.watch_agents(&mut context.app, &facts, wait)?;
+    Ok(Answer::new(told.text, told.data))
 }
 
 pub(super) fn answer(context: &mut ToolContext<'_>, reply: Reply) -> Result<Answer, Problem> {

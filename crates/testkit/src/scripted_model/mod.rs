@@ -39,6 +39,8 @@ pub enum Step {
     Stall,
     /// Refuses the request: nothing that is worth another try.
     Refuse,
+    /// Fails with this status, which is worth another try.
+    Fail(u16),
     /// Lets something happen while it thinks.
     Meanwhile(Happening, Box<Step>),
 }
@@ -178,6 +180,11 @@ fn serve(stream: TcpStream, shared: &Shared) -> std::io::Result<()> {
     if matches!(step, Some(Step::Refuse)) {
         let error = json!({ "type": "error", "error": { "type": "invalid_request_error", "message": "no" } });
         return reply(stream, "400 Bad Request", "application/json", &error.to_string());
+    }
+    if let Some(Step::Fail(status)) = step {
+        let error =
+            json!({ "type": "error", "error": { "type": "api_error", "message": "the model is away" } });
+        return reply(stream, &format!("{status} Failed"), "application/json", &error.to_string());
     }
     let step = match step {
         Some(Step::Meanwhile(happening, step)) => {

@@ -4,7 +4,10 @@ use std::cell::RefCell;
 use std::time::Duration;
 
 use consort_agents::AgentCli;
+use consort_core::monitor::Delivery;
 use consort_core::monitor::PaneTurn;
+use consort_core::monitor::PaneViewer as _;
+use consort_core::monitor::Purpose;
 use consort_core::monitor::StartPolicy;
 use consort_core::monitor::Started;
 use consort_core::monitor::TurnState;
@@ -18,6 +21,9 @@ use super::Pane;
 use super::shown;
 use crate::error::CommandError;
 use crate::panes;
+use crate::panes::redact::redacted;
+use crate::panes::typing;
+use crate::panes::typing::Typeable;
 use crate::world::Opened;
 use crate::world::World;
 
@@ -29,16 +35,25 @@ pub(super) struct Follow<'a> {
     pub(super) world: &'a World,
     pub(super) tmux: &'a Tmux,
     pub(super) cli: &'static dyn AgentCli,
-    pub(super) has_prompt: bool,
+    pub(super) prompt: Option<&'a str>,
     pub(super) trusts: bool,
 }
 
-/// How a start went.
-pub(super) struct StartReport(Started);
+/// How a start went, and of which agent.
+pub(super) struct StartReport {
+    started: Started,
+    agent: Value,
+}
+
+/// How long after a refusal it is typed again.
+const RETRY: Duration = Duration::from_secs(5);
+
+/// How often a first prompt is typed that was not seen to arrive.
+const RETRIES: usize = 2;
 
 impl Follow<'_> {
     pub(super) fn follow(&self, opened: &mut Opened, pane: &Pane) -> Result<StartReport, CommandError> {
-        let signature = panes::signature(self.world, self.cli)?;
+        let signature = panes::signature_of(self.world, &opened.app, self.cli.kind())?;
         let app = RefCell::new(&mut opened.app);
         let is_prompted = || {
             let found = app.borrow_mut().find_pane(pane.name.as_str());
@@ -46,11 +61,24 @@ impl Follow<'_> {
         };
         let policy = StartPolicy {
             trusts: self.trusts,
-            has_prompt: self.has_prompt,
+            has_prompt: self.prompt.is_some(),
             is_prompted: &is_prompted,
             longest: LONGEST,
         };
-        let started = follow_start(self.tmux, &pane.address, &signature, &policy)?;
+        let mut started = follow_start(self.tmux, &pane.address, &signature, &policy)?;
+        for _ in 0..RETRIES {
+            let Some(prompt) = self.prompt.filter(|_| started == Started::Unprompted) else { break };
+            let what = Typeable { purpose: Purpose::Prompt, text: prompt.to_owned() };
+            let known = typing::signature(self.world, &app.borrow(), self.cli.kind());
+            match typing::deliver(&self.world.paths.data, &pane.address, known.as_ref(), &what)? {
+                Delivery::Delivered | Delivery::Unknown => {
+                    started = follow_start(self.tmux, &pane.address, &signature, &policy)?;
+                }
+                // Another moment may be better.
+                Delivery::Refused(refusal) if refusal.passes() => self.tmux.pause(RETRY),
+                Delivery::Refused(_) => break,
+            }
+        }
         let turned = match &started {
             Started::Waits(reading) => {
                 TurnState::of(reading.state).map(|state| (state, reading.question.clone()))
@@ -61,24 +89,26 @@ impl Follow<'_> {
             Started::Unprompted => Some((TurnState::Unconfirmed, None)),
             Started::Ready | Started::Prompted | Started::NotUnderstood => None,
         };
+        let subject = opened.app.find_pane(pane.name.as_str())?;
+        let agent = subject.agent_json();
         if let Some((state, about)) = turned
-            && let Some(place) =
-                opened.app.find_pane(pane.name.as_str())?.record.and_then(|record| record.place().cloned())
+            && let Some(place) = subject.record.and_then(|record| record.place().cloned())
         {
             let (name, cli) = (pane.name.clone(), self.cli.kind().to_owned());
+            let about = about.map(|about| redacted(&about));
             opened.app.note_turn(&PaneTurn { place, name, cli, state, about })?;
         }
-        Ok(StartReport(started))
+        Ok(StartReport { started, agent })
     }
 }
 
 impl StartReport {
     pub(super) fn is_well(&self) -> bool {
-        matches!(self.0, Started::Ready | Started::Prompted)
+        matches!(self.started, Started::Ready | Started::Prompted)
     }
 
     fn as_str(&self) -> &'static str {
-        match &self.0 {
+        match &self.started {
             Started::Ready => "ready",
             Started::Prompted => "prompted",
             Started::Unprompted => "unconfirmed",
@@ -89,24 +119,28 @@ impl StartReport {
     }
 
     fn question(&self) -> Option<&str> {
-        match &self.0 {
+        match &self.started {
             Started::Waits(reading) => reading.question.as_deref(),
             _ => None,
         }
     }
 
     /// As data.
-    pub(super) fn item(&self, pane: &Pane, cli: &dyn AgentCli) -> Value {
-        json!({
-            "number": pane.number, "name": pane.name, "cli": cli.kind(), "pane": pane.address.id,
-            "server": pane.address.server, "cwd": pane.cwd, "started": self.as_str(), "question": self.question(),
-        })
+    pub(super) fn item(&self, pane: &Pane) -> Value {
+        let mut item = self.agent.clone();
+        item["number"] = pane.number.into();
+        item["pane"] = pane.address.id.clone().into();
+        item["server"] = json!(pane.address.server);
+        item["cwd"] = json!(pane.cwd);
+        item["started"] = self.as_str().into();
+        item["question"] = self.question().map(redacted).into();
+        item
     }
 
     /// In a sentence.
     pub(super) fn line(&self, pane: &Pane) -> String {
         let Pane { name, number, cwd, .. } = pane;
-        let how = match &self.0 {
+        let how = match &self.started {
             Started::Ready => format!("is ready in {}", shown(cwd)),
             Started::Prompted => format!("is at work in {}", shown(cwd)),
             Started::Unprompted => "is ready, but its prompt was not seen to arrive".into(),

@@ -114,14 +114,14 @@ pub(crate) fn run(world: &World, args: &Args) -> Result<ExitCode, CommandError> 
         let wanted = Wanted { cli, by, name, prompt: &prompt, arguments: &arguments };
         panes.push(open_one(world, &mut opened, &tmux, &place, &wanted)?);
     }
-    let follow = Follow { world, tmux: &tmux, cli, has_prompt: prompt.is_some(), trusts: args.trust };
+    let follow = Follow { world, tmux: &tmux, cli, prompt: prompt.as_deref(), trusts: args.trust };
     let mut is_all_well = true;
     let mut items = Vec::new();
     for pane in &panes {
         let started = follow.follow(&mut opened, pane)?;
         is_all_well &= started.is_well();
         if args.json {
-            items.push(started.item(pane, cli));
+            items.push(started.item(pane));
         } else {
             world.out.line(started.line(pane))?;
         }
@@ -157,9 +157,9 @@ pub(crate) fn open_for_agent(
     let tmux = Tmux::new(&world.paths.data);
     let wanted = Wanted { cli, by, name, prompt: &prompt, arguments: &arguments };
     let pane = open_one(world, &mut opened, &tmux, &place, &wanted)?;
-    let follow = Follow { world, tmux: &tmux, cli, has_prompt: true, trusts: false };
+    let follow = Follow { world, tmux: &tmux, cli, prompt: prompt.as_deref(), trusts: false };
     let started = follow.follow(&mut opened, &pane)?;
-    Ok((started.line(&pane), started.item(&pane, cli)))
+    Ok((started.line(&pane), started.item(&pane)))
 }
 
 pub(crate) use attach::here as attach_here;

@@ -85,7 +85,7 @@ pub(crate) fn close(
         Some(facts) => end_pane(&tmux, &pane.address, facts.pid)?,
         None => Ended::default(),
     };
-    let signature = panes::signature_of(world, pane.cli())?;
+    let signature = panes::signature_of(world, &opened.app, pane.cli())?;
     let screen = ended.last_lines.clone();
     let facts = consort_core::monitor::PaneFacts { is_dead: true, ..Default::default() };
     let resume = PaneLook::new(facts, screen, &signature, Duration::MAX).reading.resume;
@@ -106,8 +106,11 @@ pub(crate) fn close(
         report(world, &name, &ended, last, &changes, resume.as_deref())?;
     }
     let left: Vec<u32> = ended.left.iter().map(|one| one.process.pid).collect();
-    Ok(json!({ "name": name, "cli": pane.cli(), "lines": last, "changes": changes, "resume": resume,
-        "cwd": cwd, "forced": ended.forced, "left": left }))
+    Ok(panes::with_agent(
+        pane,
+        json!({ "lines": last, "changes": changes, "resume": resume,
+        "cwd": cwd, "forced": ended.forced, "left": left }),
+    ))
 }
 
 fn report(

@@ -9,6 +9,7 @@ use consort_core::Timestamp;
 use consort_core::host::Clock as _;
 use consort_core::monitor::Capture;
 use consort_core::monitor::PaneReading;
+use consort_core::monitor::PaneSubject;
 use consort_core::monitor::classify;
 use consort_host::Machine;
 use consort_host::Tmux;
@@ -19,6 +20,7 @@ use super::super::init::kinds;
 use crate::error::CommandError;
 use crate::error::CommandResult;
 use crate::panes;
+use crate::panes::limits;
 use crate::time;
 use crate::world::World;
 
@@ -60,7 +62,7 @@ pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
 fn explain_live(world: &World, name: &str, is_json: bool) -> CommandResult {
     let mut opened = world.open()?;
     let subject = opened.app.find_pane(name)?;
-    let look = panes::look(world, &Tmux::new(&world.paths.data), &subject)?;
+    let look = panes::look(world, &opened.app, &Tmux::new(&world.paths.data), &subject)?;
     let glances = opened.app.glances();
     let glance =
         glances.iter().flat_map(|glances| &glances.panes).find(|glance| glance.address == subject.address);
@@ -72,8 +74,9 @@ fn explain_live(world: &World, name: &str, is_json: bool) -> CommandResult {
         ));
     };
     if is_json {
-        let mut pane = item(world, subject.cli(), &reading);
-        pane["name"] = subject.name().into();
+        let reset = reset_at(world, &subject, Some(&reading));
+        let mut pane = panes::with_agent(&subject, item(world, subject.cli(), &reading));
+        pane["reset_at"] = reset.map(Timestamp::rfc3339).into();
         pane["heard"] = heard.into();
         pane["since_at"] = glance.map(|glance| glance.since.rfc3339()).into();
         let before = |(at, state): &(Timestamp, String)| json!({ "at": at.rfc3339(), "state": state });
@@ -92,6 +95,17 @@ fn explain_live(world: &World, name: &str, is_json: bool) -> CommandResult {
     before
         .into_iter()
         .try_for_each(|(at, state)| world.out.line(format!("  before: {state} since {}", time::local(*at))))
+}
+
+/// When the limit ends that an agent stands at: by what was recorded of it, else by its screen.
+pub(super) fn reset_at(
+    world: &World,
+    subject: &PaneSubject,
+    reading: Option<&PaneReading>,
+) -> Option<Timestamp> {
+    let now = Machine::new(&world.paths.data).now();
+    let shown = time::parse_reset(reading?.resets.as_deref()?, now)?;
+    Some(limits::reset_at(subject).unwrap_or(shown))
 }
 
 fn explain_saved(world: &World, args: &Args, file: &Path, kind: &str) -> CommandResult {

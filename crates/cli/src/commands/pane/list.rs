@@ -1,7 +1,7 @@
 //! The command `consort pane list`: lists the panes that agents run in.
 
+use consort_core::App;
 use consort_core::Timestamp;
-use consort_core::monitor::PaneState;
 use consort_core::monitor::PaneSubject;
 use consort_core::text;
 use consort_host::Tmux;
@@ -26,7 +26,7 @@ pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
     let panes = opened.app.panes()?;
     let mut items = Vec::new();
     for pane in &panes {
-        items.push(item(world, &tmux, pane)?);
+        items.push(item(world, &opened.app, &tmux, pane)?);
     }
     if args.json {
         return world.out.items(&mut opened.app, &items);
@@ -38,29 +38,31 @@ pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
 }
 
 /// A pane as programs read it.
-pub(crate) fn item(world: &World, tmux: &Tmux, pane: &PaneSubject) -> Result<Value, CommandError> {
-    let look = panes::look(world, tmux, pane)?;
-    let state = look.as_ref().map_or(PaneState::Dead, |look| look.reading.state);
+pub(crate) fn item(world: &World, app: &App, tmux: &Tmux, pane: &PaneSubject) -> Result<Value, CommandError> {
+    let look = panes::look(world, app, tmux, pane)?;
+    let state = panes::state_of(look.as_ref(), pane);
     let opened = pane.record.as_ref().and_then(|record| record.opened.as_ref());
     let reading = look.as_ref().map(|look| &look.reading);
     let options: Vec<&str> =
         reading.iter().flat_map(|reading| &reading.options).map(|option| option.label.as_str()).collect();
-    Ok(json!({
-        "number": pane.number(),
-        "name": pane.name(),
-        "cli": pane.cli(),
-        "session": pane.agent.as_ref().map(|agent| agent.session.as_str()),
-        "pane": pane.address.id,
-        "server": pane.address.server,
-        "state": state.as_str(),
-        "rule": reading.map(|reading| &reading.rule),
-        "question": reading.and_then(|reading| reading.question.as_deref()).map(panes::redact::redacted),
-        "options": options,
-        "title": look.as_ref().map(|look| look.facts.title.as_str()),
-        "cwd": opened.map(|opened| &opened.cwd).or(pane.agent.as_ref().map(|agent| &agent.location.cwd)),
-        "opened_by": opened.map(|opened| opened.by.to_string()),
-        "opened_at": pane.record.as_ref().and_then(|record| record.opened_at).map(Timestamp::rfc3339),
-    }))
+    let reset = super::explain::reset_at(world, pane, reading);
+    Ok(panes::with_agent(
+        pane,
+        json!({
+            "number": pane.number(),
+            "pane": pane.address.id,
+            "server": pane.address.server,
+            "state": state.as_str(),
+            "rule": reading.map(|reading| &reading.rule),
+            "question": reading.and_then(|reading| reading.question.as_deref()).map(panes::redact::redacted),
+            "options": options,
+            "reset_at": reset.map(Timestamp::rfc3339),
+            "title": look.as_ref().map(|look| look.facts.title.as_str()),
+            "cwd": opened.map(|opened| &opened.cwd).or(pane.agent.as_ref().map(|agent| &agent.location.cwd)),
+            "opened_by": opened.map(|opened| opened.by.to_string()),
+            "opened_at": pane.record.as_ref().and_then(|record| record.opened_at).map(Timestamp::rfc3339),
+        }),
+    ))
 }
 
 fn line(item: &Value) -> String {

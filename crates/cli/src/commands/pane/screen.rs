@@ -8,6 +8,7 @@ use serde_json::json;
 
 use crate::error::CommandResult;
 use crate::panes::redact::redacted;
+use crate::panes::with_agent;
 use crate::world::World;
 
 /// How often is looked for more.
@@ -43,7 +44,7 @@ pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
         if last.as_ref() != Some(&shown) {
             if args.json {
                 let lines: Vec<&str> = shown.lines().collect();
-                world.out.one(&mut opened.app, "screen", &json!({ "name": pane.name(), "lines": lines }))?;
+                world.out.one(&mut opened.app, "screen", &with_agent(&pane, json!({ "lines": lines })))?;
             } else {
                 world.out.line(&shown)?;
             }

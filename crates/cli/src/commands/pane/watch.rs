@@ -4,13 +4,18 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use consort_core::Timestamp;
+use consort_core::monitor::PaneGlance;
 use consort_core::monitor::PaneViewer as _;
+use consort_core::monitor::Transition;
 use consort_core::text;
+use serde_json::Value;
 use serde_json::json;
 
 use crate::error::CommandResult;
 use crate::output;
+use crate::panes::redact::redacted;
 use crate::panes::role::Role;
+use crate::panes::watcher::Seen;
 use crate::panes::watcher::TICK;
 use crate::panes::watcher::Watcher;
 use crate::time;
@@ -44,14 +49,7 @@ pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
                 let seen = watcher.sweep(&mut opened.app)?;
                 for one in &seen {
                     watcher.note(&mut opened.app, one)?;
-                    shown.show(
-                        world,
-                        &one.name,
-                        &one.cli,
-                        one.transition.to.as_str(),
-                        one.transition.question.as_deref(),
-                        one.at,
-                    )?;
+                    shown.show(world, &News::of(one))?;
                 }
                 watcher.act(&mut opened)?;
                 watcher.say(&opened.app);
@@ -68,14 +66,7 @@ pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
                 is_blocked = holder.is_silent;
                 if holder.is_silent {
                     for one in watcher.sweep(&mut opened.app)? {
-                        shown.show(
-                            world,
-                            &one.name,
-                            &one.cli,
-                            one.transition.to.as_str(),
-                            one.transition.question.as_deref(),
-                            one.at,
-                        )?;
+                        shown.show(world, &News::of(&one))?;
                     }
                     watcher.tmux.pause(TICK);
                 } else {
@@ -87,6 +78,33 @@ pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
     }
 }
 
+/// That a pane is in a state, and since when.
+struct News {
+    agent: Value,
+    state: String,
+    question: Option<String>,
+    at: Timestamp,
+}
+
+impl News {
+    fn of(seen: &Seen) -> Self {
+        let Transition { to, question, .. } = &seen.transition;
+        Self {
+            agent: seen.subject.agent_json(),
+            state: to.as_str().to_owned(),
+            question: question.as_deref().map(redacted),
+            at: seen.at,
+        }
+    }
+
+    /// As the watcher says it.
+    fn said(glance: PaneGlance) -> Self {
+        let PaneGlance { name, cli, session, machine, state, question, since, .. } = glance;
+        let agent = json!({ "name": name, "cli": cli, "session": session, "machine": machine });
+        Self { agent, state, question, at: since }
+    }
+}
+
 /// What was printed of each.
 struct Shown<'a> {
     args: &'a Args,
@@ -95,37 +113,30 @@ struct Shown<'a> {
 
 impl Shown<'_> {
     fn follow(&mut self, world: &World, opened: &Opened) -> CommandResult {
-        for pane in opened.app.glances().unwrap_or_default().panes {
-            self.show(world, &pane.name, &pane.cli, &pane.state, pane.question.as_deref(), pane.since)?;
-        }
-        Ok(())
+        let glances = opened.app.glances().unwrap_or_default().panes;
+        glances.into_iter().try_for_each(|glance| self.show(world, &News::said(glance)))
     }
 
-    fn show(
-        &mut self,
-        world: &World,
-        name: &str,
-        cli: &str,
-        state: &str,
-        question: Option<&str>,
-        at: Timestamp,
-    ) -> CommandResult {
+    fn show(&mut self, world: &World, news: &News) -> CommandResult {
+        let name = news.agent["name"].as_str().unwrap_or_default();
         if self.args.agent.as_ref().is_some_and(|wanted| !wanted.eq_ignore_ascii_case(name)) {
             return Ok(());
         }
-        let now = (state.to_owned(), question.map(str::to_owned));
+        let now = (news.state.clone(), news.question.clone());
         let before = self.states.insert(name.to_owned(), now.clone());
         if before.as_ref() == Some(&now) {
             return Ok(());
         }
-        let question = question.map(crate::panes::redact::redacted);
         if self.args.json {
-            let from = before.map(|(state, _)| state);
-            return world.out.json(&json!({ "at": at.rfc3339(), "transition": {
-                "name": name, "cli": cli, "from": from, "to": state, "question": question } }));
+            let mut transition = news.agent.clone();
+            transition["from"] = before.map(|(state, _)| state).into();
+            transition["to"] = news.state.clone().into();
+            transition["question"] = news.question.clone().into();
+            return world.out.json(&json!({ "at": news.at.rfc3339(), "transition": transition }));
         }
         let question =
-            question.map_or_else(String::new, |question| format!(": {}", text::one_line(&question, 200)));
-        world.out.line(format!("{}  {name} is {state}{question}", time::local(at)))
+            news.question.as_deref().map(|question| format!(": {}", text::one_line(question, 200)));
+        let (state, question) = (&news.state, question.unwrap_or_default());
+        world.out.line(format!("{}  {name} is {state}{question}", time::local(news.at)))
     }
 }

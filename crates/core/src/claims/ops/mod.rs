@@ -15,6 +15,7 @@ mod reserved_files;
 mod restore;
 mod shield;
 mod stale_reads;
+mod stuck;
 mod touch;
 mod wait;
 

@@ -8,6 +8,7 @@ mod live_holds;
 mod release;
 mod secret;
 mod shield;
+mod stuck;
 mod succession;
 #[cfg(test)]
 mod tests;
@@ -28,6 +29,7 @@ pub(super) use shield::MOST_SHIELDED;
 pub(super) use shield::Shielded;
 pub(super) use shield::is_shielded;
 pub(super) use shield::shielded;
+pub(super) use stuck::free_stuck;
 pub(crate) use succession::freed;
 pub(crate) use succession::relabelled;
 pub(crate) use succession::taken_over;

@@ -1,6 +1,7 @@
 //! The verbs of the monitor room, one file each.
 
 mod close;
+mod frozen;
 mod open;
 mod panes;
 mod review;

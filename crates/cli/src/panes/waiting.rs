@@ -1,0 +1,105 @@
+//! Finds who waits for the person: what each asks or stands at, and what can be done.
+
+use consort_core::App;
+use consort_core::Timestamp;
+use consort_core::monitor::Attention;
+use consort_core::monitor::PaneReading;
+use consort_core::monitor::PaneSubject;
+use consort_core::monitor::Remedy;
+use consort_core::monitor::TurnState;
+use consort_host::Tmux;
+use serde_json::Value;
+use serde_json::json;
+
+use super::limits;
+use super::look;
+use super::redact::redacted;
+use super::state_of;
+use crate::error::CommandError;
+use crate::time;
+use crate::world::World;
+
+/// An agent that waits.
+pub(crate) struct Waiting {
+    pub(crate) subject: PaneSubject,
+    pub(crate) reading: PaneReading,
+    pub(crate) why: Attention,
+}
+
+/// All agents in panes that wait for somebody.
+pub(crate) fn all(world: &World, app: &mut App) -> Result<Vec<Waiting>, CommandError> {
+    let tmux = Tmux::new(&world.paths.data);
+    let mut waiting = Vec::new();
+    for subject in app.panes()? {
+        waiting.extend(one(world, app, &tmux, subject)?);
+    }
+    Ok(waiting)
+}
+
+/// Whether that one waits.
+pub(crate) fn one(
+    world: &World,
+    app: &App,
+    tmux: &Tmux,
+    subject: PaneSubject,
+) -> Result<Option<Waiting>, CommandError> {
+    let Some(look) = look(world, app, tmux, &subject)? else { return Ok(None) };
+    let recorded = subject.record.as_ref().and_then(|record| record.turn.as_ref()).map(|turn| turn.state);
+    let why = Attention::of(state_of(Some(&look), &subject), recorded);
+    Ok(why.map(|why| Waiting { subject, reading: look.reading, why }))
+}
+
+impl Waiting {
+    /// What it asks, or what is known of how it stands.
+    pub(crate) fn about(&self) -> Option<String> {
+        let turn = self.subject.record.as_ref().and_then(|record| record.turn.as_ref());
+        let recorded = turn.and_then(|turn| turn.about.clone());
+        let shown = self.reading.question.clone().or_else(|| self.reading.lines.first().cloned());
+        match self.why {
+            Attention::Stalled => recorded,
+            Attention::Unconfirmed => Some("its first prompt was not seen to arrive".to_owned()),
+            _ => shown.map(|shown| redacted(&shown)),
+        }
+    }
+
+    /// What it offers itself, else what can be done about it.
+    pub(crate) fn options(&self) -> Vec<String> {
+        let offered = self.reading.options.iter().map(|option| redacted(&option.label));
+        let remedies = self.why.remedies().iter().map(|remedy| Remedy::as_str(*remedy).to_owned());
+        offered.chain(remedies).collect()
+    }
+
+    fn since(&self) -> Option<Timestamp> {
+        let record = self.subject.record.as_ref()?;
+        let is_of_it = |state: TurnState| {
+            TurnState::of(self.reading.state) == Some(state)
+                || matches!(state, TurnState::Stalled | TurnState::Unconfirmed)
+        };
+        record.turned_at.filter(|_| record.turn.as_ref().is_some_and(|turn| is_of_it(turn.state)))
+    }
+
+    fn reset_at(&self, now: Timestamp) -> Option<Timestamp> {
+        let shown = || time::parse_reset(self.reading.resets.as_deref()?, now);
+        limits::reset_at(&self.subject).or_else(shown)
+    }
+
+    /// As programs read it.
+    pub(crate) fn item(&self, app: &App) -> Value {
+        let now = app.host().now();
+        let place = self.subject.record.as_ref().and_then(|record| record.place());
+        let is_frozen = self.why == Attention::Stalled;
+        let screen = place.filter(|_| is_frozen).and_then(|place| app.frozen_screen(place));
+        json!({
+            "number": self.subject.number(),
+            "agent": self.subject.agent_json(),
+            "why": self.why.as_str(),
+            "question": self.reading.question.as_deref().map(redacted),
+            "about": self.about(),
+            "options": self.options(),
+            "pane": self.subject.address.id,
+            "since_at": self.since().map(Timestamp::rfc3339),
+            "reset_at": self.reset_at(now).map(Timestamp::rfc3339),
+            "screen": screen.map(|screen| screen.lines().map(str::to_owned).collect::<Vec<_>>()),
+        })
+    }
+}

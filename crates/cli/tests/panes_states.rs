@@ -1,0 +1,222 @@
+//! The real CLIs in real panes, through their states and at two sizes, with a scripted model.
+
+use std::time::Duration;
+use std::time::Instant;
+
+use consort_testkit::Claude;
+use consort_testkit::PaneWorld;
+use consort_testkit::RealAgent;
+use consort_testkit::Sealed;
+use consort_testkit::Step;
+use consort_testkit::StubModel;
+use serde_json::Value;
+use serde_json::json;
+
+const SIZES: [(&str, &str); 2] = [("80", "24"), ("200", "50")];
+
+/// States in which an agent rests.
+const IDLE: &[&str] = &["ready", "finished", "suggestion"];
+
+/// One CLI in one pane, and what went wrong with it.
+struct Stage {
+    world: PaneWorld,
+    cli: &'static str,
+    size: &'static str,
+    model: StubModel,
+    pane: String,
+    wrong: Vec<String>,
+}
+
+impl Stage {
+    fn open(cli: &'static str, (columns, rows): (&'static str, &'static str)) -> Self {
+        let model = StubModel::start([]);
+        let world = Sealed::new(env!("CARGO_BIN_EXE_consort"));
+        world.git_init();
+        let environment = match RealAgent::ALL.into_iter().find(|agent| agent.kind() == cli) {
+            None => Claude::installed().interactive(&world, &model).1,
+            Some(agent) => {
+                agent.settle(&world, &model);
+                let text = |text: &std::ffi::OsStr| text.to_str().unwrap().to_owned();
+                let command = agent.command(&world, &model);
+                command.get_envs().filter_map(|(name, value)| Some((text(name), text(value?)))).collect()
+            }
+        };
+        let world = PaneWorld::around(world, environment);
+        let own: &[&str] = match cli {
+            "claude" => &["--", "--permission-mode", "default"],
+            "codex" => &["--", "-c", "approval_policy=\"untrusted\"", "-c", "sandbox_mode=\"read-only\""],
+            _ => &[],
+        };
+        if cli == "opencode" {
+            let file = RealAgent::OpenCode.config_dir(&world.world).join("opencode.json");
+            let mut settings: Value = serde_json::from_str(&std::fs::read_to_string(&file).unwrap()).unwrap();
+            settings["permission"] = json!({ "bash": "ask" });
+            std::fs::write(&file, settings.to_string()).unwrap();
+        }
+        let opened = world.run(&[&["open", cli, "--name", "Falcon", "--trust"], own].concat());
+        let pane =
+            world.panes().first().unwrap_or_else(|| panic!("{opened}"))["pane"].as_str().unwrap().to_owned();
+        let stage = Self { world, cli, size: columns, model, pane, wrong: Vec::new() };
+        stage.world.tmux(&["resize-window", "-t", &stage.pane, "-x", columns, "-y", rows]);
+        if stage.screen().contains("1. Try new model") {
+            stage.press(&["Down"]);
+            stage.press(&["Enter"]);
+        }
+        stage
+    }
+
+    fn screen(&self) -> String {
+        self.world.tmux(&["capture-pane", "-p", "-t", &self.pane])
+    }
+
+    fn press(&self, keys: &[&str]) {
+        self.world.tmux(&[&["send-keys", "-t", &self.pane], keys].concat());
+        std::thread::sleep(Duration::from_millis(400));
+    }
+
+    fn reading(&self) -> Value {
+        let ran = self.world.run(&["pane", "explain", "Falcon", "--json"]);
+        serde_json::from_str::<Value>(&ran.stdout).map_or(Value::Null, |json| json["pane"].clone())
+    }
+
+    /// Waits for one of these states, for two looks; keeps what was seen instead.
+    fn is(&mut self, what: &str, states: &[&str]) -> Value {
+        let since = Instant::now();
+        let mut twice = 0;
+        loop {
+            let reading = self.reading();
+            let is_it = states.contains(&reading["state"].as_str().unwrap_or_default());
+            twice = if is_it { twice + 1 } else { 0 };
+            if twice == 2 {
+                self.keep(what);
+                return reading;
+            }
+            if since.elapsed() > Duration::from_secs(40) {
+                self.keep(what);
+                let told = format!(
+                    "{} at {}: {what} is {} by {}, not {states:?}:\n{}",
+                    self.cli,
+                    self.size,
+                    reading["state"],
+                    reading["rule"],
+                    self.screen()
+                );
+                self.wrong.push(told);
+                return reading;
+            }
+            std::thread::sleep(Duration::from_millis(300));
+        }
+    }
+
+    /// Keeps a screen for who wants to look at it.
+    fn keep(&self, what: &str) {
+        let Some(dir) = std::env::var_os("CONSORT_TEST_SCREENS") else { return };
+        let screen = self.world.tmux(&["capture-pane", "-p", "-e", "-t", &self.pane]);
+        let title = self.world.tmux(&[
+            "display-message",
+            "-p",
+            "-t",
+            &self.pane,
+            "#{pane_title}\t#{pane_current_command}",
+        ]);
+        let file = std::path::Path::new(&dir).join(format!("{}_{what}_{}", self.cli, self.size));
+        std::fs::write(file.with_extension("ansi"), screen).unwrap();
+        std::fs::write(file.with_extension("title"), title).unwrap();
+    }
+
+    /// Submits a prompt as a person would, who presses Enter again if nothing comes of it.
+    fn say(&self, text: &str, steps: impl IntoIterator<Item = Step>) {
+        steps.into_iter().for_each(|step| self.model.then(step));
+        let before = self.model.turns().len();
+        self.press(&["-l", text]);
+        for _ in 0..8 {
+            self.press(&["Enter"]);
+            for _ in 0..10 {
+                if self.model.turns().len() > before {
+                    return;
+                }
+                std::thread::sleep(Duration::from_millis(200));
+            }
+        }
+    }
+
+    /// Interrupts what it does, until it rests.
+    fn interrupt(&mut self) {
+        let keys: &[&str] =
+            if matches!(self.cli, "opencode" | "copilot") { &["Escape", "Escape"] } else { &["Escape"] };
+        for _ in 0..4 {
+            keys.iter().for_each(|key| self.press(&[key]));
+            if IDLE.contains(&self.reading()["state"].as_str().unwrap_or_default()) {
+                break;
+            }
+        }
+        self.is("interrupted", &["ready", "finished", "suggestion", "error"]);
+        // A prompt that was not answered may be a draft again.
+        self.press(&["C-u"]);
+    }
+}
+
+fn goes_through(cli: &'static str, size: (&'static str, &'static str)) -> Vec<String> {
+    let mut stage = Stage::open(cli, size);
+    let agent = RealAgent::ALL.into_iter().find(|agent| agent.kind() == cli);
+    stage.is("ready", IDLE);
+    stage.say("please say something", [Step::say("Something.")]);
+    stage.is("finished", &["finished", "suggestion"]);
+    stage.say("please think", [Step::Stall]);
+    stage.is("working", &["working", "retrying"]);
+    stage.interrupt();
+    if cli != "pi" {
+        let touch = agent.map_or_else(|| Step::bash("touch made.txt"), |agent| agent.shell("touch made.txt"));
+        stage.say("please make it", [touch]);
+        let reading = stage.is("permission", &["permission"]);
+        if reading["options"].as_array().is_none_or(|options| options.len() < 2) {
+            stage.wrong.push(format!("{cli} at {}: {reading}\n{}", stage.size, stage.screen()));
+        }
+        stage.interrupt();
+    }
+    stage.say("please fail", (0..12).map(|_| Step::Fail(500)));
+    stage.is("failing", &["retrying", "error"]);
+    stage.interrupt();
+    stage.say("please be refused", [Step::Refuse]);
+    stage.is("refused", &["error"]);
+    // Whatever is left of the script belongs to what failed.
+    let pid = stage.world.tmux(&["display-message", "-p", "-t", &stage.pane, "#{pane_pid}"]);
+    assert!(std::process::Command::new("kill").args(["-9", pid.trim()]).status().unwrap().success());
+    stage.is("killed", &["dead"]);
+    stage.wrong
+}
+
+fn all_sizes(cli: &'static str) {
+    let wrong: Vec<String> = SIZES.into_iter().flat_map(|size| goes_through(cli, size)).collect();
+    assert!(wrong.is_empty(), "{}", wrong.join("\n\n"));
+}
+
+#[test]
+fn claude() {
+    all_sizes("claude");
+}
+
+#[test]
+fn codex() {
+    all_sizes("codex");
+}
+
+#[test]
+fn gemini() {
+    all_sizes("gemini");
+}
+
+#[test]
+fn opencode() {
+    all_sizes("opencode");
+}
+
+#[test]
+fn pi() {
+    all_sizes("pi");
+}
+
+#[test]
+fn copilot() {
+    all_sizes("copilot");
+}

@@ -1,0 +1,26 @@
+//! Pure rules of claims: what is freed that a stuck agent holds, and who is told.
+
+use super::LiveHolds;
+use super::released;
+use crate::claims::Release;
+use crate::claims::wording;
+use crate::journal::Change;
+use crate::messages;
+use crate::messages::MessageType;
+use crate::messages::Priority;
+use crate::presence::Agent;
+
+/// Frees all of these; the holder of each and who asked for it are told.
+pub(in crate::claims) fn free_stuck(live: &LiveHolds) -> Vec<Change> {
+    let mut changes = live.notices();
+    for hold in &live.holds {
+        changes.push(released(hold, Release::Forced));
+        let asked = hold.contest.as_ref().map(|contest| &contest.by);
+        let whom = [Some(&hold.holder), asked].into_iter().flatten();
+        let to: Vec<&Agent> = whom.filter_map(|actor| live.agent(actor)).collect();
+        if !to.is_empty() {
+            changes.push(messages::notice(&to, MessageType::Release, Priority::High, wording::freed(hold)));
+        }
+    }
+    changes
+}

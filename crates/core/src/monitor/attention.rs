@@ -1,0 +1,122 @@
+//! What needs the person, or who opened an agent: which panes, why, and what can be done. Pure.
+
+use serde::Serialize;
+
+use super::PaneState;
+use super::TurnState;
+
+/// Why an agent needs somebody.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Attention {
+    /// It asks something, by a dialog of this kind.
+    Permission,
+    Question,
+    Plan,
+    Dialog,
+    Limit,
+    Error,
+    /// It seems to have stalled, and nothing that was done about it has helped.
+    Stalled,
+    /// Its first prompt was not seen to arrive.
+    Unconfirmed,
+}
+
+impl Attention {
+    /// By what a pane shows, and what was last recorded of it.
+    pub fn of(state: PaneState, recorded: Option<TurnState>) -> Option<Self> {
+        match state {
+            PaneState::Permission => Some(Self::Permission),
+            PaneState::Question => Some(Self::Question),
+            PaneState::Plan => Some(Self::Plan),
+            PaneState::Dialog => Some(Self::Dialog),
+            PaneState::Limit => Some(Self::Limit),
+            PaneState::Error => Some(Self::Error),
+            PaneState::Working | PaneState::Retrying => {
+                (recorded == Some(TurnState::Stalled)).then_some(Self::Stalled)
+            }
+            PaneState::Ready | PaneState::Suggestion | PaneState::Unknown => {
+                (recorded == Some(TurnState::Unconfirmed)).then_some(Self::Unconfirmed)
+            }
+            PaneState::Starting
+            | PaneState::Background
+            | PaneState::Finished
+            | PaneState::Exited
+            | PaneState::Dead => None,
+        }
+    }
+
+    /// Its name in words.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Permission => "permission",
+            Self::Question => "question",
+            Self::Plan => "plan",
+            Self::Dialog => "dialog",
+            Self::Limit => "limit",
+            Self::Error => "error",
+            Self::Stalled => "stalled",
+            Self::Unconfirmed => "unconfirmed",
+        }
+    }
+
+    /// What can be done about it besides what it asks itself.
+    pub fn remedies(self) -> &'static [Remedy] {
+        match self {
+            Self::Permission | Self::Question | Self::Plan | Self::Dialog => &[],
+            Self::Limit | Self::Error | Self::Stalled | Self::Unconfirmed => &Remedy::ALL,
+        }
+    }
+}
+
+/// What can be done about an agent that does not go on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Remedy {
+    /// Type a word, or its first prompt again.
+    Nudge,
+    /// Leave it, and do not ask again until something has changed.
+    Wait,
+    /// End it.
+    Close,
+    /// Show its terminal.
+    TakeOver,
+}
+
+impl Remedy {
+    pub const ALL: [Self; 4] = [Self::Nudge, Self::Wait, Self::Close, Self::TakeOver];
+
+    /// Its name on the command line.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Nudge => "nudge",
+            Self::Wait => "wait",
+            Self::Close => "close",
+            Self::TakeOver => "take over",
+        }
+    }
+
+    /// The one that a word means.
+    pub fn named(word: &str) -> Option<Self> {
+        let word = word.trim().to_lowercase().replace('-', " ");
+        Self::ALL.into_iter().find(|one| one.as_str() == word)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_stands_still_needs_somebody() {
+        let stalled = Some(TurnState::Stalled);
+        assert_eq!(Attention::of(PaneState::Working, stalled), Some(Attention::Stalled));
+        assert_eq!(Attention::of(PaneState::Finished, stalled), None, "a late completion counts");
+        assert_eq!(Attention::of(PaneState::Working, Some(TurnState::Unconfirmed)), None, "it has arrived");
+        let unconfirmed = Some(TurnState::Unconfirmed);
+        assert_eq!(Attention::of(PaneState::Ready, unconfirmed), Some(Attention::Unconfirmed));
+        for state in PaneState::ALL {
+            let is_asked = state.has_menu() || state == PaneState::Error;
+            assert_eq!(Attention::of(state, None).is_some(), is_asked, "{state:?}");
+        }
+    }
+}
