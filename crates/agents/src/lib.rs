@@ -41,6 +41,7 @@ use consort_core::monitor::Permissions;
 use consort_core::presence::Activity;
 use consort_core::presence::Agent;
 use consort_core::presence::LiveState;
+use consort_core::presence::SessionId;
 use serde_json::Value;
 use serde_json::json;
 
@@ -199,6 +200,12 @@ pub trait AgentCli: Dialect + Sync {
     /// hook brings the mail; false where it cannot be done.
     fn wake(&self, _config_dir: &Path, _agent: &Agent, _heard: &Activity) -> bool {
         false
+    }
+
+    /// What its program is called with to begin a turn in an idle session with this text, where
+    /// it can be told so.
+    fn wake_arguments(&self, _session: &SessionId, _text: &str) -> Option<Vec<String>> {
+        None
     }
 
     /// What the CLI itself publishes of a running session in its own place.

@@ -46,6 +46,7 @@ use crate::config;
 use crate::observe;
 use crate::served_panes;
 use crate::time;
+use crate::wake;
 use crate::world::World;
 use crate::world::facts_of_peer;
 use crate::world::own_facts;
@@ -90,7 +91,9 @@ impl ServedContext for ServedCalls {
 
     fn wake(&self, agent: &Agent, activity: &Activity) -> bool {
         let cli = consort_agents::find(&agent.kind);
-        cli.is_some_and(|cli| cli.wake(&cli.config_dir(&self.paths.home, &env::get), agent, activity))
+        cli.is_some_and(|cli| {
+            wake::natively(&cli.config_dir(&self.paths.home, &env::get), cli, agent, activity)
+        })
     }
 
     fn join_request(&self, client: &str, ends: Option<ConnectionAddrs>) -> Option<JoinRequest> {

@@ -1,13 +1,35 @@
 //! Wakes the idle recipients of a message that a command has sent, through their CLI's
 //! own channel.
 
+use std::path::Path;
+use std::time::Duration;
+
+use consort_agents::AgentCli;
 use consort_core::messages::SendOutcome;
 use consort_core::messages::SendRequest;
+use consort_core::presence::Activity;
+use consort_core::presence::Agent;
 use consort_core::presence::Status;
 
+use crate::connect;
 use crate::panes;
 use crate::world::World;
 use consort_core::App;
+
+/// How long a CLI may take to be told.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// Wakes an idle agent by its CLI's own channel, if it has one.
+pub(crate) fn natively(config_dir: &Path, cli: &dyn AgentCli, agent: &Agent, activity: &Activity) -> bool {
+    if cli.wake(config_dir, agent, activity) {
+        return true;
+    }
+    // Its hooks bring the mail with the turn that this begins.
+    let arguments = cli.wake_arguments(&agent.session, &panes::typing::wake_line(1));
+    let command =
+        arguments.filter(|_| activity.status == Status::Idle).zip(connect::find_program(cli.program()));
+    command.is_some_and(|(arguments, program)| consort_host::succeeds(&program, &arguments, PATIENCE))
+}
 
 /// Wakes who can be woken; says who sleeps on. The message is sent whatever
 /// happens here.
@@ -20,7 +42,7 @@ pub(crate) fn wake(
     let mut lines = Vec::new();
     for (agent, activity) in app.idle_recipients(request, outcome).unwrap_or_default() {
         let Some(cli) = consort_agents::find(&agent.kind) else { continue };
-        if cli.wake(&world.config_dir(cli), &agent, &activity) {
+        if natively(&world.config_dir(cli), cli, &agent, &activity) {
             lines.push(format!("{} was idle and is being woken.", agent.name));
         } else if let Some(told) = panes::typing::wake_by_typing(world, app, &agent) {
             lines.push(told);

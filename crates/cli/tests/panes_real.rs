@@ -67,6 +67,35 @@ fn claude() {
     a_prompt_goes_through(&claude_world(&model), "claude", &model);
 }
 
+/// Its own channel, so nothing has to be typed.
+#[test]
+fn an_idle_codex_is_woken_by_a_message() {
+    if RealAgent::Codex.is_out_of_reach() {
+        return;
+    }
+    let model = StubModel::start([Step::say("Something."), Step::say("Heard.")]);
+    let world = world_of(RealAgent::Codex, &model);
+    world.run(&["open", "codex", "--name", "Falcon", "--trust", "--prompt", "please say something"]);
+    let screen = || world.run(&["pane", "screen", "Falcon"]).stdout;
+    if screen().contains("1. Try new model") {
+        let pane = world.panes()[0]["pane"].as_str().unwrap().to_owned();
+        world.tmux(&["send-keys", "-t", &pane, "Down"]);
+        until("the other entry", screen, |screen| screen.contains("› 2. Use existing"));
+        world.tmux(&["send-keys", "-t", &pane, "Enter"]);
+    }
+    let is_idle = || {
+        let who: Value = serde_json::from_str(&world.run(&["who", "--json"]).stdout).unwrap();
+        who["items"][0]["status"].clone()
+    };
+    until("a turn", || model.turns().len(), |turns| *turns == 1);
+    until("rest", is_idle, |status| status == "idle");
+    let sent = world.run(&["send", "Falcon", "-t", "question", "do you call login()?"]);
+    assert!(sent.to_string().contains("Falcon was idle and is being woken."), "{sent}");
+    until("another turn", || model.turns().len(), |turns| *turns == 2);
+    let heard = model.turns()[1].to_string();
+    assert_eq!(heard.matches("> do you call login()?").count(), 1, "{heard}");
+}
+
 #[test]
 fn the_others() {
     let mut failed = Vec::new();

@@ -126,6 +126,8 @@ impl Stage {
 
     /// Submits a prompt as a person would, who presses Enter again if nothing comes of it.
     fn say(&self, text: &str, steps: impl IntoIterator<Item = Step>) {
+        // What is left belongs to a turn that was interrupted.
+        self.model.forget();
         steps.into_iter().for_each(|step| self.model.then(step));
         let before = self.model.turns().len();
         self.press(&["-l", text]);
@@ -144,9 +146,16 @@ impl Stage {
     fn interrupt(&mut self) {
         let keys: &[&str] =
             if matches!(self.cli, "opencode" | "copilot") { &["Escape", "Escape"] } else { &["Escape"] };
+        let rests = |stage: &Self| {
+            stage.reading()["state"].as_str().is_some_and(|state| IDLE.contains(&state) || state == "error")
+        };
         for _ in 0..4 {
             keys.iter().for_each(|key| self.press(&[key]));
-            if IDLE.contains(&self.reading()["state"].as_str().unwrap_or_default()) {
+            let since = Instant::now();
+            while !rests(self) && since.elapsed() < Duration::from_secs(4) {
+                std::thread::sleep(Duration::from_millis(200));
+            }
+            if rests(self) {
                 break;
             }
         }
@@ -179,7 +188,6 @@ fn goes_through(cli: &'static str, size: (&'static str, &'static str)) -> Vec<St
     stage.interrupt();
     stage.say("please be refused", [Step::Refuse]);
     stage.is("refused", &["error"]);
-    // Whatever is left of the script belongs to what failed.
     let pid = stage.world.tmux(&["display-message", "-p", "-t", &stage.pane, "#{pane_pid}"]);
     assert!(std::process::Command::new("kill").args(["-9", pid.trim()]).status().unwrap().success());
     stage.is("killed", &["dead"]);

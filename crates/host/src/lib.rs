@@ -45,6 +45,7 @@ pub use process::MAX_ANCESTORS;
 pub use process::command_line;
 pub use process::started_as;
 pub use run_program::ask_version;
+pub use run_program::succeeds;
 pub use tmux::Tmux;
 pub use window::focus_window;
 pub use window::quadrants;

@@ -13,6 +13,11 @@ pub fn ask_version(program: &Path, timeout: Duration) -> Option<String> {
     run(Command::new(program).arg("--version"), timeout)
 }
 
+/// Whether a program succeeds in time; it is ended otherwise.
+pub fn succeeds(program: &Path, arguments: &[String], timeout: Duration) -> bool {
+    run(Command::new(program).args(arguments), timeout).is_some()
+}
+
 /// What a program prints, if it succeeds in time; it is ended otherwise.
 pub(crate) fn run(command: &mut Command, timeout: Duration) -> Option<String> {
     run_for(command, timeout, &[0])

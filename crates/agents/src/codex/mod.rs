@@ -13,6 +13,7 @@ use consort_core::hooks::Replaces;
 use consort_core::monitor::Permissions;
 use consort_core::presence::Agent;
 use consort_core::presence::LiveState;
+use consort_core::presence::SessionId;
 use serde_json::Value;
 
 use crate::Ability;
@@ -186,7 +187,12 @@ impl AgentCli for Codex {
     }
 
     fn missing_abilities(&self) -> &'static [Ability] {
-        &[Ability::IsWoken, Ability::IsShielded]
+        &[Ability::IsShielded]
+    }
+
+    fn wake_arguments(&self, session: &SessionId, text: &str) -> Option<Vec<String>> {
+        // The terminal of that session takes it within seconds, with and without its daemon.
+        Some(vec!["queue".into(), format!("--thread={session}"), format!("--message={text}")])
     }
 
     fn marker_variables(&self) -> &'static [&'static str] {

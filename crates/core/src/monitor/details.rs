@@ -59,8 +59,11 @@ fn menu(lines: &[Line], seen: &[String]) -> (usize, Vec<MenuOption>) {
 /// Entries side by side, of which none is known to be selected.
 fn side_by_side(line: &str) -> Vec<MenuOption> {
     let entries = line.split(BESIDE).filter(|entry| !entry.is_empty());
-    let entries = entries.take_while(|entry| !entry.starts_with("  ") && !entry.contains("ctrl+"));
-    entries.map(|label| MenuOption { label: label.trim().to_owned(), is_selected: false }).collect()
+    let entries = entries.take_while(|entry| !entry.starts_with("  "));
+    // On a narrow screen the keys follow the last entry closely.
+    let labels = entries.map(|entry| entry.split("  ").next().unwrap_or_default().trim());
+    let labels = labels.take_while(|label| !label.contains("ctrl+"));
+    labels.map(|label| MenuOption { label: label.to_owned(), is_selected: false }).collect()
 }
 
 /// Whether a line tells which keys there are.

@@ -117,6 +117,11 @@ impl StubModel {
         self.shared.script.lock().unwrap().push_back(step);
     }
 
+    /// Forgets what is left of the script.
+    pub fn forget(&self) {
+        self.shared.script.lock().unwrap().clear();
+    }
+
     /// The turns it was asked for, oldest first.
     pub fn turns(&self) -> Vec<Value> {
         self.shared.requests.lock().unwrap().iter().map(|(_, request)| request.clone()).collect()
