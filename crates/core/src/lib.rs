@@ -20,6 +20,7 @@ pub mod knowledge;
 pub mod messages;
 pub mod monitor;
 pub mod path_part;
+pub mod policy;
 pub mod presence;
 pub mod primer;
 pub mod project;

@@ -1,0 +1,101 @@
+//! Data of the policy room: rules, and what they are asked about.
+
+use serde::Deserialize;
+use serde::Serialize;
+
+use crate::Timestamp;
+use crate::journal::Number;
+use crate::project::ProjectId;
+
+/// What a rule says, from the mildest to the strictest.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Effect {
+    Allow,
+    /// The person is asked, whatever allows it.
+    Ask,
+    Deny,
+}
+
+impl Effect {
+    /// Its name on the command line and in JSON.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Allow => "allow",
+            Self::Ask => "ask",
+            Self::Deny => "deny",
+        }
+    }
+}
+
+/// A rule of the person's.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Rule {
+    pub effect: Effect,
+    /// `Bash` is every CLI's shell, `Edit` whatever writes a file, `Read` whatever reads
+    /// one; any other name is that of a tool, and may be a pattern (`mcp__github__*`).
+    pub tool: String,
+    /// Which commands or paths; all of them if there is none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pattern: Option<String>,
+    /// Where it holds; everywhere if there is none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub project: Option<ProjectId>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub until: Option<Timestamp>,
+}
+
+impl Rule {
+    /// Whether it holds at that time for what is done in that project.
+    pub fn holds(&self, project: Option<&ProjectId>, now: Timestamp) -> bool {
+        let is_here = self.project.as_ref().is_none_or(|only| Some(only) == project);
+        is_here && self.until.is_none_or(|until| now < until)
+    }
+}
+
+/// What an agent asks to do.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Request {
+    /// `Bash`, `Edit`, `Read`, or the tool's own name.
+    pub tool: String,
+    pub action: Action,
+}
+
+/// What a tool would do.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Action {
+    Commands(Commands),
+    /// Of a file: from the top of its project, or absolute outside of it.
+    Path(String),
+    /// Nothing that rules could tell apart.
+    Other,
+}
+
+/// All that a shell text may run.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Commands {
+    pub calls: Vec<Call>,
+    /// Whether a redirection writes a file.
+    pub redirects: bool,
+    /// Whether nothing else can be in it.
+    pub is_whole: bool,
+}
+
+/// A program and its arguments.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Call {
+    /// `None` stands for what the text does not tell: no argument, one or many.
+    pub words: Vec<Option<String>>,
+    /// The names of the variables that are set with it.
+    pub variables: Vec<String>,
+    /// Whether all it does is to run others of these.
+    pub is_wrapper: bool,
+}
+
+/// What the rules say, and which of them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Verdict {
+    pub effect: Effect,
+    /// The rule that decided; of several that allow, the first.
+    pub rule: Number,
+}

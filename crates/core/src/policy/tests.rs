@@ -1,0 +1,138 @@
+//! What rules say of commands, in whichever way these are written.
+
+use super::*;
+use crate::Timestamp;
+use crate::journal::Number;
+
+fn rule(text: &str) -> Rule {
+    let mut words = text.splitn(3, ' ');
+    let effect = match words.next() {
+        Some("allow") => Effect::Allow,
+        Some("ask") => Effect::Ask,
+        _ => Effect::Deny,
+    };
+    let tool = words.next().unwrap_or_default().to_owned();
+    Rule { effect, tool, pattern: words.next().map(str::to_owned), project: None, until: None }
+}
+
+/// A text as the shell reader tells it, where every `;` parts two calls and `?` is unknown.
+fn request(text: &str) -> Request {
+    let call = |text: &str| {
+        let words = text.split_whitespace().map(|word| (word != "?").then(|| word.to_owned()));
+        Call { words: words.collect(), ..Call::default() }
+    };
+    let calls = text.split(';').map(call).collect();
+    let commands = Commands { calls, redirects: false, is_whole: true };
+    Request { tool: "Bash".into(), action: Action::Commands(commands) }
+}
+
+fn said(rules: &[&str], request: &Request) -> String {
+    let rules: Vec<(Number, Rule)> = (1..).zip(rules.iter().map(|text| rule(text))).collect();
+    match decide(&rules, request) {
+        Some(Verdict { effect, rule }) => format!("{} {rule}", effect.as_str()),
+        None => "nothing".to_owned(),
+    }
+}
+
+#[test]
+fn what_a_command_does_counts_and_not_how_it_is_spelt() {
+    const RULES: &[&str] = &[
+        "allow Bash cargo test*",
+        "allow Bash git *",
+        "deny Bash git push*",
+        "deny Bash rm -rf*",
+        "ask Bash git commit --amend*",
+        "allow Bash npm run lint",
+        "allow Bash ls:*",
+    ];
+    let cases = [
+        ("cargo test", "allow 1"),
+        ("cargo test --all -- --nocapture", "allow 1"),
+        ("cargo +nightly test", "allow 1"),
+        ("cargo --quiet test", "allow 1"),
+        ("/usr/bin/cargo test", "allow 1"),
+        ("./cargo test", "nothing"),
+        ("cargo build", "nothing"),
+        ("cargo ?", "nothing"),
+        ("cargo test ?", "allow 1"),
+        ("cargo test; cargo build", "nothing"),
+        ("cd sub; cargo test; echo done", "allow 1"),
+        ("cd /elsewhere; cargo test", "nothing"),
+        ("cd ../other; cargo test", "nothing"),
+        ("echo x", "nothing"),
+        ("git status", "allow 2"),
+        ("git push origin main", "deny 3"),
+        ("git -C sub push", "deny 3"),
+        ("git --no-pager push", "deny 3"),
+        ("/opt/tools/git push", "deny 3"),
+        ("git ?", "ask 3"),
+        ("? push", "ask 3"),
+        ("git -c alias.x=!sh push", "ask 3"),
+        ("git log; git push", "deny 3"),
+        ("git config push.default x", "allow 2"),
+        ("git commit push", "ask 3"),
+        ("git commit -m x --amend", "ask 5"),
+        ("git commit --am", "ask 5"),
+        ("git commit --amen", "ask 5"),
+        ("rm -rf build", "deny 4"),
+        ("rm -fr build", "deny 4"),
+        ("rm -r -f build", "deny 4"),
+        ("rm build -rf", "deny 4"),
+        ("rm --recursive --force build", "deny 4"),
+        ("rm -r build", "nothing"),
+        ("rm ?", "ask 4"),
+        ("npm run lint", "allow 6"),
+        ("npm run lint --fix", "nothing"),
+        ("npm run lint:all", "nothing"),
+        ("ls", "allow 7"),
+        ("ls -la src", "allow 7"),
+        ("lsof", "nothing"),
+    ];
+    for (text, expected) in cases {
+        assert_eq!(said(RULES, &request(text)), expected, "{text}");
+    }
+}
+
+#[test]
+fn what_was_not_understood_is_never_allowed() {
+    let with = |change: fn(&mut Commands)| {
+        let mut request = request("cargo test");
+        if let Action::Commands(commands) = &mut request.action {
+            change(commands);
+        }
+        request
+    };
+    let rules = ["allow Bash cargo test*"];
+    assert_eq!(said(&rules, &with(|commands| commands.is_whole = false)), "nothing");
+    assert_eq!(said(&["allow Bash"], &with(|commands| commands.is_whole = false)), "nothing");
+    assert_eq!(said(&["deny Bash rm*"], &with(|commands| commands.is_whole = false)), "ask 1");
+    assert_eq!(said(&rules, &with(|commands| commands.redirects = true)), "nothing");
+    assert_eq!(said(&rules, &with(|commands| commands.calls[0].variables = vec!["PATH".into()])), "nothing");
+    let harmless = with(|commands| commands.calls[0].variables = vec!["RUST_LOG".into()]);
+    assert_eq!(said(&rules, &harmless), "allow 1");
+    let wrapped = with(|commands| {
+        let words = vec![Some("timeout".to_owned()), Some("60".to_owned())];
+        commands.calls.push(Call { words, is_wrapper: true, ..Call::default() });
+    });
+    assert_eq!(said(&rules, &wrapped), "allow 1");
+}
+
+#[test]
+fn other_tools_are_matched_by_name_and_path() {
+    let edit = |path: &str| Request { tool: "Edit".into(), action: Action::Path(path.into()) };
+    let rules = ["allow Edit src/**", "deny edit **/secret*", "deny mcp__github__*"];
+    assert_eq!(said(&rules, &edit("src/a.rs")), "allow 1");
+    assert_eq!(said(&rules, &edit("docs/a.md")), "nothing");
+    assert_eq!(said(&rules, &edit("src/secrets.rs")), "deny 2");
+    let tool = |name: &str| Request { tool: name.into(), action: Action::Other };
+    assert_eq!(said(&rules, &tool("mcp__github__merge")), "deny 3");
+    assert_eq!(said(&rules, &tool("mcp__gitlab__merge")), "nothing");
+}
+
+#[test]
+fn a_rule_holds_in_its_project_and_until_its_time() {
+    let mut one = rule("allow Bash");
+    assert!(one.holds(None, Timestamp(5)));
+    one.until = Some(Timestamp(5));
+    assert!(one.holds(None, Timestamp(4)) && !one.holds(None, Timestamp(5)));
+}
