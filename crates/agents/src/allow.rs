@@ -66,6 +66,7 @@ pub const ALLOWED: &[&str] = &[
     "task list",
     "task next",
     "wait",
+    "waiting",
     "who",
     "whoami",
 ];
@@ -75,6 +76,7 @@ pub const ALLOWED: &[&str] = &[
 pub const ASKED: &[&str] = &[
     "agent join",
     "agent leave",
+    "answer",
     "chat",
     "completions",
     "config accept",
@@ -120,7 +122,7 @@ pub const ASKED: &[&str] = &[
 /// The MCP tools that need no permission. All are: what weakens protection is no tool.
 pub const ALLOWED_TOOLS: &[&str] = &[
     "act", "agent", "answer", "close", "explain", "handoff", "holds", "inbox", "know", "query", "radar",
-    "release", "reserve", "restore", "screen", "send", "status", "task", "who",
+    "release", "reserve", "restore", "screen", "send", "status", "task", "watch", "who",
 ];
 
 /// The tools that are asked about: they start other programs.

@@ -22,7 +22,18 @@ const KEYS: &[&str] =
     &["versions", "prompt", "placeholders", "marks", "resume", "footer_lines", "composer", "rule"];
 
 const RULE_KEYS: &[&str] = &[
-    "name", "state", "screen", "footer", "turn", "first", "mark", "title", "composer", "seconds", "held",
+    "name",
+    "state",
+    "screen",
+    "footer",
+    "turn",
+    "first",
+    "mark",
+    "below_bar",
+    "title",
+    "composer",
+    "seconds",
+    "held",
     "trust",
 ];
 
@@ -83,6 +94,7 @@ fn rule(at: usize, table: &dyn TableLike) -> Result<Rule, ScreenError> {
         turn: part.patterns("turn")?,
         first: part.patterns("first")?,
         mark: part.patterns("mark")?,
+        below_bar: part.flag("below_bar")?,
         title: part.patterns("title")?,
         composer,
         seconds: part.number("seconds")?,
@@ -112,6 +124,11 @@ impl Part<'_> {
     fn text(&self, key: &str) -> Result<Option<String>, ScreenError> {
         let Some(item) = self.table.get(key) else { return Ok(None) };
         item.as_str().map(|text| Some(text.to_owned())).ok_or_else(|| self.not_a(key, "a text"))
+    }
+
+    fn flag(&self, key: &str) -> Result<bool, ScreenError> {
+        let Some(item) = self.table.get(key) else { return Ok(false) };
+        item.as_bool().ok_or_else(|| self.not_a(key, "true or false"))
     }
 
     fn number(&self, key: &str) -> Result<Option<u64>, ScreenError> {

@@ -19,6 +19,7 @@ Everyday:
   wait <path>           until it is free; or --idle <agent>
   task                  list, next, claim, done, drop
   open <cli>            an agent in a pane (--prompt)
+  waiting, answer       who waits for you
   status, up            at a glance; the live view
 Groups:
   holds                 list, contest, override, restore
@@ -50,6 +51,7 @@ const EXAMPLES: &[(&str, [&str; 2])] = &[
         "agent suggest",
         ["consort agent suggest 'rotate the cookie key'", "consort agent suggest 'write the docs' --send"],
     ),
+    ("answer", ["consort answer Falcon blue", "consort answer 2 nudge"]),
     ("chat", ["consort chat Raven", "consort chat GrandZenith"]),
     (
         "completions",
@@ -200,6 +202,7 @@ const EXAMPLES: &[(&str, [&str; 2])] = &[
     ("uninit", ["consort uninit --dry-run", "consort uninit --agent codex"]),
     ("up", ["consort up", "consort up --all"]),
     ("wait", ["consort wait src/auth/ --timeout 90s", "consort wait --idle Raven"]),
+    ("waiting", ["consort waiting", "consort waiting --follow"]),
     ("who", ["consort who --all", "consort who Raven"]),
     ("with", ["consort with claude", "consort with codex exec 'fix the tests'"]),
 ];

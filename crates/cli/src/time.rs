@@ -76,8 +76,15 @@ pub(crate) fn parse_duration(text: &str) -> Result<Duration, String> {
 }
 
 /// When a limit ends, from a CLI's own words: `7pm (Europe/Berlin)`, `3:04 PM`,
-/// `Nov 17th, 2026 3:04 PM`. What has a time and no day is the next such time.
+/// `Nov 17th, 2026 3:04 PM`, `in 2 hours 5 minutes`, seconds since 1970. What has a time and no
+/// day is the next such time.
 pub(crate) fn parse_reset(told: &str, now: Timestamp) -> Option<Timestamp> {
+    if let Some(span) = told.strip_prefix("in ") {
+        return Some(now.plus(span_in_words(span)?));
+    }
+    if let Ok(seconds) = told.trim().parse::<i64>().map(|seconds| seconds.checked_mul(1_000)) {
+        return seconds.map(Timestamp).filter(|at| *at > Timestamp(0));
+    }
     let (time, zone) = match told.split_once('(') {
         Some((time, zone)) => (time, jiff::tz::TimeZone::get(zone.split(')').next()?.trim()).ok()?),
         None => (told, jiff::tz::TimeZone::system()),
@@ -105,6 +112,27 @@ pub(crate) fn parse_reset(told: &str, now: Timestamp) -> Option<Timestamp> {
     Some(Timestamp(at.timestamp().as_millisecond()))
 }
 
+/// `2 days 3 hours`, `2h 13m`: in milliseconds.
+fn span_in_words(text: &str) -> Option<i64> {
+    let (mut total, mut number) = (0i64, None);
+    for word in text.split(|c: char| !c.is_ascii_alphanumeric()).filter(|word| !word.is_empty()) {
+        let digits = word.find(|c: char| !c.is_ascii_digit()).unwrap_or(word.len());
+        if digits > 0 {
+            number = Some(word[..digits].parse::<i64>().ok()?);
+        }
+        let unit = match word[digits..].chars().next() {
+            None => continue,
+            Some('d') => Timestamp::DAY,
+            Some('h') => Timestamp::HOUR,
+            Some('m') => Timestamp::MINUTE,
+            Some('s') => Timestamp::SECOND,
+            Some(_) => break,
+        };
+        total = total.checked_add(number.take()?.checked_mul(unit)?)?;
+    }
+    (total > 0).then_some(total)
+}
+
 /// `7pm`: no format of minutes has it.
 fn on_the_hour(clock: &str) -> Option<jiff::civil::Time> {
     let (hour, is_afternoon) = match clock.strip_suffix("pm") {
@@ -128,6 +156,29 @@ fn day(words: &[String], this_year: i16) -> Option<jiff::civil::Date> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_end_of_a_limit_is_read_in_the_words_of_each_cli() {
+        // 2026-11-17, 12:00 in UTC.
+        let now = Timestamp(1_794_916_800_000);
+        let at = |told: &str| parse_reset(told, now).map(Timestamp::rfc3339);
+        for (told, expected) in [
+            ("7pm (UTC)", "2026-11-17T19:00:00.000Z"),
+            ("7pm (Europe/Berlin)", "2026-11-17T18:00:00.000Z"),
+            ("3am (UTC)", "2026-11-18T03:00:00.000Z"),
+            ("13:30 (UTC)", "2026-11-17T13:30:00.000Z"),
+            ("Nov 20, 5pm (UTC)", "2026-11-20T17:00:00.000Z"),
+            ("Nov 19th, 2026 3:04 PM (UTC)", "2026-11-19T15:04:00.000Z"),
+            ("in 2 hours 5 minutes", "2026-11-17T14:05:00.000Z"),
+            ("in 1 day 3h 20m", "2026-11-18T15:20:00.000Z"),
+            ("1794920400", "2026-11-17T13:00:00.000Z"),
+        ] {
+            assert_eq!(at(told).as_deref(), Some(expected), "{told}");
+        }
+        for nothing in ["", "soon", "in a while", "in a minute or 2", "99999999999999999999", "later"] {
+            assert_eq!(at(nothing), None, "{nothing}");
+        }
+    }
 
     #[test]
     fn durations_are_what_people_type() {

@@ -1,5 +1,8 @@
 //! Agents in panes, with a CLI that needs no model: opened, seen, shown and closed.
 
+use std::io::BufRead as _;
+use std::io::BufReader;
+
 use consort_testkit::PaneWorld;
 use consort_testkit::until;
 use serde_json::Value;
@@ -121,6 +124,42 @@ fn what_looks_like_a_secret_is_not_shown() {
     );
     let screen = world.run(&["pane", "screen", "Falcon"]);
     assert!(screen.stdout.contains("use [redacted] now") && !screen.stdout.contains(&key), "{screen}");
+}
+
+#[test]
+fn a_screen_is_followed_until_it_is_gone() {
+    let world = PaneWorld::new(env!("CARGO_BIN_EXE_consort"), &[]);
+    assert_eq!(world.run(&["open", "claude", "--name", "Falcon"]).code, 0);
+    let mut follow = world.command(&["pane", "screen", "Falcon", "--follow", "--json"]);
+    let mut follow = follow.stdout(std::process::Stdio::piped()).spawn().unwrap();
+    let mut lines = BufReader::new(follow.stdout.take().unwrap()).lines();
+    let mut next = || serde_json::from_str::<Value>(&lines.next()?.unwrap()).ok();
+    let first = next().unwrap();
+    assert_eq!((&first["screen"]["name"], &first["screen"]["cli"]), (&"Falcon".into(), &"claude".into()));
+    let pane = world.panes()[0]["pane"].as_str().unwrap().to_owned();
+    world.tmux(&["send-keys", "-t", &pane, "-l", "half a thought"]);
+    let shows = |shown: &Value| shown.to_string().contains("❯ half a thought");
+    while !shows(&next().expect("what was typed")) {}
+    assert_eq!(world.run(&["pane", "close", "Falcon"]).code, 0);
+    while next().is_some() {}
+    assert!(follow.wait().unwrap().success());
+}
+
+#[test]
+fn a_window_of_its_own_shows_the_pane() {
+    let world = PaneWorld::new(env!("CARGO_BIN_EXE_consort"), &[]);
+    let (kitty, log) = (world.world.path().join("bin/kitty"), world.world.path().join("kitty.log"));
+    std::fs::write(&kitty, format!("#!/bin/sh\necho \"$@\" TMUX=$TMUX >> {}\n", log.display())).unwrap();
+    std::fs::set_permissions(&kitty, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    let opened = world.run(&["open", "claude", "--name", "Falcon", "--attach=window"]);
+    assert_eq!(opened.code, 0, "{opened}");
+    let pane = world.panes()[0]["pane"].as_str().unwrap().to_owned();
+    let shown = format!("tmux -u -S {} attach-session -t {pane} TMUX=\n", world.socket().display());
+    let logged = || std::fs::read_to_string(&log).unwrap_or_default();
+    until("a window", logged, |logged| *logged == shown);
+    assert_eq!(world.run(&["pane", "attach", "Falcon", "--window"]).code, 0);
+    until("another window", logged, |logged| *logged == shown.repeat(2));
+    std::fs::remove_file(&kitty).unwrap();
 }
 
 /// What is opened may do no more than its opener.

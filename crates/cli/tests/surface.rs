@@ -63,6 +63,8 @@ const READING: &[(&str, &str)] = &[
     ("task --spec spec.md", "items"),
     ("task list --spec spec.md", "items"),
     ("holds list", "items"),
+    ("pane list", "items"),
+    ("waiting", "items"),
     ("radar", "items"),
     ("radar list", "items"),
     ("radar history", "items"),

@@ -19,6 +19,8 @@ pub(super) struct Line {
     pub(super) bright: String,
     /// Whether something empty or a rule is above it.
     pub(super) is_apart: bool,
+    /// Whether it stands beside a bar.
+    pub(super) has_bar: bool,
 }
 
 /// A line as it is on the screen, the empty ones included.
@@ -87,7 +89,8 @@ fn lines(rows: &[Row]) -> Vec<Line> {
             is_apart = true;
             continue;
         }
-        lines.push(Line { text: row.text.clone(), bright: row.bright.clone(), is_apart });
+        let (text, bright) = (row.text.clone(), row.bright.clone());
+        lines.push(Line { text, bright, is_apart, has_bar: row.has_bar });
         is_apart = false;
     }
     lines

@@ -34,6 +34,8 @@ pub(super) struct Areas<'a> {
     footer: &'a [Line],
     turn: &'a [Line],
     mark: Option<&'a Line>,
+    /// The line above the mark.
+    above_mark: Option<&'a Line>,
     pub(super) composer: Option<&'a Line>,
 }
 
@@ -110,11 +112,13 @@ impl<'a> Areas<'a> {
             _ => &[],
         };
         let is_mark = |line: &&Line| signature.marks.iter().any(|mark| line.text.starts_with(mark));
+        let mark = turn.iter().rposition(|line| is_mark(&line));
         Self {
             screen: last(SCREEN),
             footer: last(signature.footer_lines),
             turn,
-            mark: turn.iter().rfind(is_mark),
+            mark: mark.and_then(|at| turn.get(at)),
+            above_mark: mark.and_then(|at| turn.get(at.checked_sub(1)?)),
             composer: composer.map(|at| &lines[at]),
         }
     }
@@ -126,6 +130,9 @@ fn seen(rule: &Rule, areas: &Areas<'_>, capture: &Capture, signature: &Signature
         return None;
     }
     if rule.held.is_some_and(|least| capture.held.is_some_and(|held| held < least)) {
+        return None;
+    }
+    if rule.below_bar && !areas.above_mark.is_some_and(|line| line.has_bar) {
         return None;
     }
     let mut lines = Vec::new();

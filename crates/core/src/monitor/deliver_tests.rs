@@ -159,6 +159,7 @@ fn rule(name: &str, state: PaneState, footer: &str) -> Rule {
         turn: Vec::new(),
         first: Vec::new(),
         mark: Vec::new(),
+        below_bar: false,
         title: Vec::new(),
         composer: ComposerRule::Nothing,
         seconds: None,

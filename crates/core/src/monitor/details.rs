@@ -117,10 +117,10 @@ pub(super) fn seconds(line: &str) -> Option<u64> {
     total
 }
 
-/// What follows `resets` or `try again at`.
+/// What follows `resets` or `try again`.
 fn resets(line: &str) -> Option<String> {
     let lower = line.to_lowercase();
-    let mut begins = ["resets at ", "resets ", "try again at "].into_iter();
+    let mut begins = ["resets at ", "resets ", "try again at ", "try again ", "limit reached|"].into_iter();
     let from = begins.find_map(|begin| lower.find(begin).map(|at| at + begin.len()))?;
     let told = line.get(from..)?.trim().trim_end_matches('.');
     Some(told.to_owned()).filter(|told| !told.is_empty())

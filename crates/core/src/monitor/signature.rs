@@ -72,6 +72,8 @@ pub struct Rule {
     pub first: Vec<Vec<Pattern>>,
     /// In the last line of that which begins with a mark.
     pub mark: Vec<Vec<Pattern>>,
+    /// Whether the line above that one stands beside a bar.
+    pub below_bar: bool,
     /// In the title of the pane.
     pub title: Vec<Vec<Pattern>>,
     pub composer: ComposerRule,

@@ -37,6 +37,7 @@ fn rule(state: PaneState, screen: &str) -> Rule {
         turn: Vec::new(),
         first: Vec::new(),
         mark: Vec::new(),
+        below_bar: false,
         title: Vec::new(),
         composer: ComposerRule::Nothing,
         seconds: None,

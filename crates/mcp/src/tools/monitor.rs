@@ -44,7 +44,7 @@ pub(super) const TOOLS: &[Entry] = &[
     },
     Entry {
         name: "watch",
-        about: "How the agents you opened stand; with `wait` seconds, once one has changed.",
+        about: "States of agents you opened; with `wait`, once one changes.",
         properties: || json!({ "wait": { "type": "integer" } }),
         required: &[],
         only_reads: true,

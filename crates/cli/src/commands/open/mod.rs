@@ -71,7 +71,8 @@ pub(crate) struct Args {
     /// What it may do without asking: `plan`, `ask`, `edit`, `full`
     #[arg(long, value_name = "MODE", value_parser = ["plan", "ask", "edit", "full"])]
     permissions: Option<String>,
-    /// Answer for you that its folder and its hooks are trusted, if it asks
+    /// Answer for you that its folder and its hooks are trusted, if it asks (Codex: all hooks,
+    /// those of the repository too)
     #[arg(long)]
     trust: bool,
     /// Keep its prompt and its diff for a review when it has finished

@@ -1,0 +1,86 @@
+//! An agent that stands still, with the real clock: only long runs have the patience.
+
+use std::process::Child;
+use std::process::Stdio;
+
+use consort_testkit::PaneWorld;
+use consort_testkit::rounds;
+use serde_json::Value;
+use serde_json::json;
+
+/// `consort pane watch` with these settings; it ends with its owner.
+struct Watch(Child);
+
+impl Watch {
+    fn start(world: &PaneWorld, settings: &[&str]) -> Self {
+        let set = settings.iter().flat_map(|setting| ["--set", setting]);
+        let words: Vec<&str> = set.chain(["pane", "watch"]).collect();
+        Self(world.command(&words).stdout(Stdio::null()).spawn().unwrap())
+    }
+}
+
+impl Drop for Watch {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+fn waiting(world: &PaneWorld) -> Vec<Value> {
+    let listed: Value = serde_json::from_str(&world.run(&["waiting", "--json"]).stdout).unwrap();
+    listed["items"].as_array().unwrap().clone()
+}
+
+/// Looks every few seconds, for as many minutes.
+fn within_minutes<T>(minutes: u64, mut look: impl FnMut() -> Option<T>) -> Option<T> {
+    let since = std::time::Instant::now();
+    while since.elapsed().as_secs() < minutes * 60 {
+        if let Some(seen) = look() {
+            return Some(seen);
+        }
+        std::thread::sleep(std::time::Duration::from_secs(2));
+    }
+    None
+}
+
+/// It is nudged once, diagnosed, and then left to the person; what it does later counts.
+#[test]
+fn a_stalled_agent_is_nudged_and_then_left_to_the_person() {
+    if rounds(0, 1) == 0 {
+        return;
+    }
+    let world = PaneWorld::new(env!("CARGO_BIN_EXE_consort"), &[("FAKE_HANG", "1")]);
+    assert_eq!(world.run(&["open", "claude", "--name", "Falcon", "--prompt", "think"]).code, 0);
+    let _watch = Watch::start(&world, &["monitor.nudge=true"]);
+    let items = within_minutes(8, || Some(waiting(&world)).filter(|items| !items.is_empty()));
+    let item = items.expect("it is escalated").remove(0);
+    assert_eq!(item["why"], "stalled", "{item}");
+    assert_eq!(item["options"], json!(["nudge", "wait", "close", "take over"]));
+    let about = item["about"].as_str().unwrap();
+    assert!(about.contains("nothing new for") && about.contains("has started nothing"), "{item}");
+    assert!(item["screen"].as_array().is_some_and(|lines| !lines.is_empty()), "{item}");
+    let said = "submitted: Continue with the remaining work.";
+    assert_eq!(world.cli.noted(), ["submitted: think", said]);
+    assert!(world.run(&["journal", "tail"]).stdout.contains("Falcon is stalled: nothing new for"));
+    // A late completion is always accepted.
+    let pane = world.panes()[0]["pane"].as_str().unwrap().to_owned();
+    world.tmux(&["send-keys", "-t", &pane, "Escape"]);
+    assert!(within_minutes(1, || waiting(&world).is_empty().then_some(())).is_some());
+}
+
+#[test]
+fn an_agent_goes_on_when_its_limit_has_ended() {
+    if rounds(0, 1) == 0 {
+        return;
+    }
+    let reset =
+        std::process::Command::new("date").args(["-u", "-d", "now + 1 minute", "+%H:%M (UTC)"]).output();
+    let reset = String::from_utf8(reset.unwrap().stdout).unwrap();
+    let world = PaneWorld::new(env!("CARGO_BIN_EXE_consort"), &[("FAKE_RESETS", reset.trim())]);
+    world.run(&["open", "claude", "--name", "Falcon", "--prompt", "reach the limit"]);
+    let _watch = Watch::start(&world, &["monitor.continue_after_limit=true"]);
+    let said = "submitted: Continue with the remaining work.".to_owned();
+    let went_on = within_minutes(4, || world.cli.noted().contains(&said).then_some(()));
+    assert!(went_on.is_some(), "{:?}\n{}", waiting(&world), world.run(&["pane", "screen", "Falcon"]));
+    assert_eq!(world.cli.noted(), ["submitted: reach the limit".to_owned(), said]);
+}
