@@ -12,15 +12,15 @@ Everyday:
   send <to…> '<text>'   to agents, `all`, or your user (`@me`)
   reply <n> '<text>'    answer a message
   inbox                 your messages: --all, --wait, --sent, --thread <n>
-  chat <agent>          talk line by line
+  chat <agent>          talk
   reserve <path…>       keep others from writing files (--advisory: only tell)
   release [path…]       give up what you reserved
   explain <path>        who has it, may you write it; or -- '<command>'
   wait <path>           until it is free; or --idle <agent>
   task                  list, next, claim, done, drop
-  open <cli>            an agent in a pane (--prompt)
+  open <cli>            an agent in a pane
   waiting, answer       who waits for you
-  status, up            at a glance; the live view
+  status, up            overview; live view
 Groups:
   holds                 list, contest, override, restore
   radar                 list, show, history, topics, merges

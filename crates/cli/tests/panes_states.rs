@@ -210,7 +210,7 @@ fn goes_through(cli: &'static str, size: (&'static str, &'static str)) {
     stage.say("please fail", (0..12).map(|_| Step::Fail(500)));
     stage.is("failing", &["retrying", "error"]);
     stage.interrupt();
-    stage.say("please be refused", (0..4).map(|_| Step::Refuse));
+    stage.say("please be refused", (0..20).map(|_| Step::Refuse));
     stage.is("refused", &["error"]);
     let pid = stage.world.tmux(&["display-message", "-p", "-t", &stage.pane, "#{pane_pid}"]);
     assert!(std::process::Command::new("kill").args(["-9", pid.trim()]).status().unwrap().success());

@@ -16,8 +16,10 @@ use consort_core::engine::Engine;
 use consort_core::host::Clock as _;
 use consort_core::journal::Actor;
 use consort_core::messages::InboxRequest;
+use consort_core::presence::ActivityUpdate;
 use consort_core::presence::LeaveReason;
 use consort_core::presence::NameWish;
+use consort_core::presence::Status;
 use consort_core::tasks::CompleteRequest;
 use consort_core::tasks::TaskError;
 use consort_core::tasks::TaskRequest;
@@ -272,6 +274,29 @@ pub fn renewal_story(engine: impl Engine + 'static) {
     wrote(&mut app, "lib/a.rs");
     host.advance(70 * Timestamp::MINUTE);
     assert!(forgotten(&mut app, "s1").is_some());
+
+    // Who is idle for long and answers nobody loses what others want, and only that.
+    reserve(&mut app, 1, &["docs/"]).unwrap();
+    app.note_activity(&"s1".into(), &ActivityUpdate::of(Status::Idle)).unwrap();
+    contest(&mut app, 2, "lib/").unwrap();
+    host.advance(14 * Timestamp::MINUTE);
+    assert!(app.free_stuck().unwrap().is_empty(), "not idle for long");
+    host.advance(2 * Timestamp::MINUTE);
+    let freed: Vec<String> = app.free_stuck().unwrap().iter().map(|hold| hold.resource.shown()).collect();
+    assert_eq!(freed, ["lib/"]);
+    assert!(app.free_stuck().unwrap().is_empty());
+    for session in ["s1", "s2"] {
+        let mailbox = Actor::Agent(session.into());
+        let letters = app.inbox(&InboxRequest { mailbox, from: None, peek: true }).unwrap();
+        let is_told =
+            |text: &str| text.starts_with("lib/, which Falcon") && text.contains("did not answer Raven");
+        assert!(letters.iter().any(|letter| is_told(&letter.message.sent.text)), "{letters:#?}");
+    }
+    // One at work keeps what it has, whatever is asked.
+    app.note_activity(&"s1".into(), &ActivityUpdate::of(Status::Working)).unwrap();
+    contest(&mut app, 2, "docs/").unwrap();
+    host.advance(30 * Timestamp::MINUTE);
+    assert!(app.free_stuck().unwrap().is_empty());
     assert!(app.journal_verify().unwrap().is_sound());
 }
 

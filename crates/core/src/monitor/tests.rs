@@ -1,13 +1,24 @@
 //! Tests of the monitor rules by examples; whole screens are tested with the CLIs'
 //! signatures.
 
+use std::time::Duration;
+
 use super::Capture;
 use super::ComposerRule;
+use super::PaneFacts;
+use super::PaneLook;
 use super::PaneState;
 use super::Pattern;
+use super::Purpose;
+use super::Refusal;
 use super::Rule;
 use super::Signature;
+use super::Stall;
+use super::Triage;
+use super::Watched;
 use super::classify;
+use super::may_type;
+use crate::Timestamp;
 
 #[test]
 fn a_signature_knows_the_versions_it_was_made_for() {
@@ -76,4 +87,59 @@ fn escapes_are_no_text_and_dim_text_is_not_typed() {
     assert_eq!(lines("\u{1b}[38;2;2;90;8mnot grey"), ("not grey".into(), "not grey".into()));
     // What is cut off in the middle of a sequence is no reason to stop.
     assert_eq!(lines("a\u{1b}[38;5"), ("a".into(), "a".into()));
+}
+
+#[test]
+fn the_screens_of_other_versions_are_unknown_and_nothing_is_typed_there() {
+    let known = Signature {
+        rules: vec![rule(PaneState::Ready, "? for shortcuts")],
+        footer_lines: 3,
+        ..Signature::default()
+    };
+    let unknown = Signature { unknown_version: Some("9.9.9".into()), ..known.clone() };
+    let capture = Capture::new("❯\n? for shortcuts\n");
+    assert_eq!(classify(&capture, &known).state, PaneState::Ready);
+    let reading = classify(&capture, &unknown);
+    assert_eq!(reading.state, PaneState::Unknown);
+    assert_eq!(reading.rule, "the screens of version 9.9.9 are not known");
+    let look = PaneLook::new(PaneFacts::default(), "❯\n? for shortcuts\n".into(), &unknown, Duration::MAX);
+    assert_eq!(may_type(&look, Timestamp(0), true, Purpose::Prompt), Err(Refusal::NotUnderstood));
+    assert_eq!(
+        classify(&capture.with_command("bash"), &unknown).state,
+        PaneState::Exited,
+        "that is no screen"
+    );
+}
+
+/// An agent whose screen stands still, second by second: what is done about it, and when.
+#[test]
+fn a_stall_is_followed_step_by_step() {
+    let signature =
+        Signature { rules: vec![rule(PaneState::Working, "esc to interrupt")], ..Signature::default() };
+    let look = |screen: &str| PaneLook::new(PaneFacts::default(), screen.into(), &signature, Duration::MAX);
+    let mut watched = Watched::new(&look("✻ Baking… (1s)\nesc to interrupt\n"), None, Timestamp(0));
+    let mut steps = Vec::new();
+    for second in 1..=300 {
+        let now = Timestamp(second * Timestamp::SECOND);
+        // Only what moves by itself moves.
+        watched.observe(&look(&format!("✽ Baking… ({second}s)\nesc to interrupt\n")), None, now);
+        if watched.seems_stalled("", now) {
+            match watched.triage("", false, now) {
+                Triage::Act => steps.push((second, "act")),
+                Triage::Escalate => steps.push((second, "escalate")),
+                Triage::Watch | Triage::Wait => {}
+            }
+        }
+    }
+    // It reads or plans: U is a minute, so three of those, and three acts 15 seconds apart.
+    assert_eq!(steps, [(180, "act"), (195, "act"), (210, "act"), (225, "escalate")]);
+    // Something new, and all is well again.
+    let now = Timestamp(301 * Timestamp::SECOND);
+    watched.observe(&look("● Read(src/lib.rs)\nesc to interrupt\n"), None, now);
+    assert_eq!((watched.stall, watched.acts(), watched.seems_stalled("", now)), (Stall::No, 0, false));
+    // A tool that computes is proof of life, however still the screen is.
+    let later = Timestamp(2_000 * Timestamp::SECOND);
+    assert!(watched.seems_stalled("", later));
+    assert_eq!(watched.triage("", true, later), Triage::Watch);
+    assert!(!watched.seems_stalled("", later));
 }

@@ -22,7 +22,7 @@ const LINES: usize = 30;
 pub(super) const TOOLS: &[Entry] = &[
     Entry {
         name: "open",
-        about: "Put another agent to work in a terminal. You hear by message how it goes; leave its files alone.",
+        about: "Put another agent to work in a terminal. You hear how it goes; leave its files alone.",
         properties: || {
             json!({
                 "cli": { "type": "string" },
@@ -37,21 +37,21 @@ pub(super) const TOOLS: &[Entry] = &[
     },
     Entry {
         name: "screen",
-        about: "An agent's terminal; with `wait` seconds, once its state has changed.",
+        about: "An agent's terminal; `wait` seconds for a change of its state.",
         properties: || json!({ "agent": { "type": "string" }, "lines": { "type": "integer" }, "wait": { "type": "integer" } }),
         required: &["agent"],
         only_reads: true,
     },
     Entry {
         name: "watch",
-        about: "States of agents you opened; with `wait`, once one changes.",
+        about: "How your agents stand; `wait` seconds for a change.",
         properties: || json!({ "wait": { "type": "integer" } }),
         required: &[],
         only_reads: true,
     },
     Entry {
         name: "answer",
-        about: "Answer a question (no permission) of an agent you opened, by label or number.",
+        about: "Answer a question (no permission) of an agent you opened, by label.",
         properties: || json!({ "agent": { "type": "string" }, "option": { "type": "string" } }),
         required: &["agent", "option"],
         only_reads: false,
