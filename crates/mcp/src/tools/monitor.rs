@@ -37,14 +37,14 @@ pub(super) const TOOLS: &[Entry] = &[
     },
     Entry {
         name: "screen",
-        about: "An agent's terminal; `wait` seconds for a change of its state.",
+        about: "An agent's terminal; `wait` seconds for a change.",
         properties: || json!({ "agent": { "type": "string" }, "lines": { "type": "integer" }, "wait": { "type": "integer" } }),
         required: &["agent"],
         only_reads: true,
     },
     Entry {
         name: "watch",
-        about: "How your agents stand; `wait` seconds for a change.",
+        about: "How your agents stand; `wait` for a change.",
         properties: || json!({ "wait": { "type": "integer" } }),
         required: &[],
         only_reads: true,
