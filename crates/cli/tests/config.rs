@@ -31,7 +31,9 @@ fn the_nearest_tier_wins_and_is_named() {
         messages.wake_idle = true          # wake an idle session for a message, where its CLI can be woken
         messages.type_into_panes = false   # type into the pane of an idle agent that cannot be woken otherwise, when it has mail
         messages.retention_days = 30       # how long messages are kept that everyone has read
-        monitor.review = asked             # when the prompt and the diff of a finished agent are kept for a review: always, or where asked (`open --review`)
+        monitor.review = asked             # when the prompt and the diff of a finished agent are kept for a review: always, for those with a task, or where asked (`open --review`)
+        monitor.nudge = false              # type a word into the pane of an agent that has stalled
+        monitor.continue_after_limit = false # type a word into the pane of an agent whose usage limit has ended, so that it goes on
         journal.retention_days = 30        # how long entries are kept that nothing depends on
         [exit 0]
     "#]]
@@ -67,6 +69,8 @@ fn the_nearest_tier_wins_and_is_named() {
         messages.type_into_panes = false   # default
         messages.retention_days = 30       # default
         monitor.review = asked             # default
+        monitor.nudge = false              # default
+        monitor.continue_after_limit = false # default
         journal.retention_days = 7         # $WORLD/home/.config/consort/config.toml
         [exit 0]
     "#]]

@@ -22,7 +22,7 @@ const LINES: usize = 30;
 pub(super) const TOOLS: &[Entry] = &[
     Entry {
         name: "open",
-        about: "Put another agent to work in a terminal. You hear how it goes; leave its files alone.",
+        about: "Put another agent to work in a terminal. Leave its files alone; you hear of it.",
         properties: || {
             json!({
                 "cli": { "type": "string" },
@@ -51,7 +51,7 @@ pub(super) const TOOLS: &[Entry] = &[
     },
     Entry {
         name: "answer",
-        about: "Answer a question (no permission) of an agent you opened, by label.",
+        about: "Answer a question (no permission) of an agent you opened.",
         properties: || json!({ "agent": { "type": "string" }, "option": { "type": "string" } }),
         required: &["agent", "option"],
         only_reads: false,
