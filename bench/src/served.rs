@@ -82,18 +82,24 @@ pub(crate) fn run(rounds: usize, hostile: usize) {
     server.call("query", &json!({ "expr": "(+ 1 2)" }));
     println!("resident after {hostile} hostile queries: {:.1} MB\n", server.resident() as f64 / 1_024.0);
 
-    // New things: what changes a value that is in the file has it made anew, which takes long.
-    let add = |save: &str, name: &str| {
-        home.consort(&["--set", save, "know", "add", "principle", name, "some words", "confidence=0.5"])
+    let add = |save: &str, name: &str, words: &str| {
+        home.consort(&["--set", save, "know", "add", "principle", name, words, "confidence=0.5"])
     };
     let rounds = rounds.min(60);
-    let plain: Vec<Duration> =
-        (0..rounds).map(|round| once(&mut add("knowledge.save=false", &format!("plain-{round}")))).collect();
+    let plain: Vec<Duration> = (0..rounds)
+        .map(|round| once(&mut add("knowledge.save=false", &format!("plain-{round}"), "some words")))
+        .collect();
     // Not by turns: each save would bring two things to the file.
-    once(&mut add("knowledge.save=true", "first"));
-    let saved: Vec<Duration> =
-        (0..rounds).map(|round| once(&mut add("knowledge.save=true", &format!("saved-{round}")))).collect();
-    let rows = [("know add: one, of 10,000", plain), ("the same with knowledge.save", saved)];
+    once(&mut add("knowledge.save=true", "first", "some words"));
+    let saved = |round| once(&mut add("knowledge.save=true", &format!("saved-{round}"), "some words"));
+    let saved: Vec<Duration> = (0..rounds).map(saved).collect();
+    let changed = |round| once(&mut add("knowledge.save=true", "principle-77", &format!("words {round}")));
+    let changed: Vec<Duration> = (0..rounds).map(changed).collect();
+    let rows = [
+        ("know add: one, of 10,000", plain),
+        ("the same with knowledge.save", saved),
+        ("one that is known, with knowledge.save", changed),
+    ];
     table("saving for git, µs", rows.map(|(name, taken)| (name.to_owned(), taken)));
 }
 

@@ -178,6 +178,16 @@ pub(crate) fn run_send() -> ExitCode {
     }
 }
 
+/// The same for `consort know query …`.
+pub(crate) fn run_know() -> ExitCode {
+    let Some(command) = commands::know::Command::quick(std::env::args_os().skip(2)) else { return run() };
+    let command = Some(Command::Know(command));
+    match carry_out(Cli { set: Vec::new(), token_file: None, token_fd: None, command }, "know query") {
+        Err(error) if error.is_worth_a_retry() => run(),
+        result => report(result),
+    }
+}
+
 /// What a command came to, in words where it failed.
 fn report(result: Result<ExitCode, CommandError>) -> ExitCode {
     match result {

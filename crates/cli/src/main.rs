@@ -50,6 +50,7 @@ fn run() -> ExitCode {
             if shield::is_call(&arguments) { shield::run(&arguments) } else { args::run() }
         }
         Some(first) if first == "send" => spool::ask().unwrap_or_else(args::run_send),
+        Some(first) if first == "know" => spool::ask().unwrap_or_else(args::run_know),
         _ => spool::ask().unwrap_or_else(args::run),
     }
 }

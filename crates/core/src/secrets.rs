@@ -114,6 +114,6 @@ mod tests {
         }
         assert!(find(&format!("ghp_{}", "a".repeat(36))).is_some(), "it may be one");
         let inside = json!([["record-note", { "tags": ["a", format!("AKIA{}", "A1B2C3D4E5F6G7H8")] }]]);
-        assert_eq!(find_in(&inside).map(|secret| secret.what), Some("AWS access key"));
+        assert_eq!(find_in(&inside).map(|secret| secret.what), Some("an AWS access key"));
     }
 }

@@ -27,7 +27,7 @@ use crate::world::World;
 /// How many tokens an answer may cost its reader.
 pub(crate) const USUAL_TOKENS: usize = 10_000;
 
-#[derive(clap::Args)]
+#[derive(Default, clap::Args)]
 pub(crate) struct ScopeArgs {
     /// What is yours in every project, instead of this project's
     #[arg(long)]

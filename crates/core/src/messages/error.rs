@@ -40,7 +40,7 @@ pub enum Refusal {
     Empty,
     #[error("the message is {bytes} bytes long; {LONGEST_TEXT} is the limit")]
     TooLong { bytes: usize },
-    #[error("the message has what looks like a {what}, at character {at}")]
+    #[error("the message has what looks like {what}, at character {at}")]
     Secret { what: &'static str, at: usize },
     #[error("there is no message {name}")]
     NoSuchMessage { name: MessageName },

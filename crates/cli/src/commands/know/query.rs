@@ -1,5 +1,6 @@
 //! The command `consort know query`: runs one query of the knowledge, and prints the answer.
 
+use std::ffi::OsString;
 use std::io::Read as _;
 
 use consort_core::Timestamp;
@@ -33,6 +34,19 @@ pub(crate) struct Args {
     tokens: usize,
     #[command(flatten)]
     pub(super) scope: ScopeArgs,
+}
+
+impl Args {
+    /// Expressions and nothing else, without a parser: that one costs as much as the
+    /// answer often does. `None` is for the parser to judge.
+    pub(super) fn quick(arguments: impl Iterator<Item = OsString>) -> Option<Self> {
+        let is_expression = |text: &String| !text.is_empty() && !text.starts_with('-');
+        let one = |argument: OsString| argument.into_string().ok().filter(is_expression);
+        let expressions: Vec<String> = arguments.map(one).collect::<Option<_>>()?;
+        let (functions, examples, records, scope) = (false, false, false, ScopeArgs::default());
+        let args = Self { expressions, examples, functions, records, tokens: USUAL_TOKENS, scope };
+        (!args.expressions.is_empty()).then_some(args)
+    }
 }
 
 pub(super) fn run(world: &World, args: &Args) -> Result<ExitCode, CommandError> {

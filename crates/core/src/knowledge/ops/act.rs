@@ -187,7 +187,7 @@ fn secrets_in(actions: &Value) -> Vec<Mistake> {
     found
         .map(|(action, one, Secret { what, at })| {
             let name = one.get(0).and_then(Value::as_str).map(str::to_owned);
-            let message = format!("has what looks like a {what}, at character {at} of a text");
+            let message = format!("has what looks like {what}, at character {at} of a text");
             Mistake { action, name, field: None, message, received: Value::Null }
         })
         .collect()
