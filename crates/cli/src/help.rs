@@ -96,7 +96,7 @@ const EXAMPLES: &[(&str, [&str; 2])] = &[
         "know add",
         [
             "consort know add principle retry-twice 'Retry twice, then fail'",
-            "consort know add file src/auth.rs 'Sessions' tags=auth",
+            "consort know add file src/auth.rs 'Sessions and their expiry'",
         ],
     ),
     ("know adopt", ["consort know adopt retry-twice --from web", "consort know adopt small-commits"]),

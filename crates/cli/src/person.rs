@@ -52,7 +52,10 @@ pub(crate) fn acting(app: &mut App) -> Result<CallerFacts, CommandError> {
     match caller(app, &facts) {
         Caller::Anonymous(NotAllowed::Anonymous(Unproven::Marked(variable))) => {
             let why = format!("This terminal carries {variable}, which an agent CLI sets.");
-            Ok(if is_typed(app, &why) { CallerFacts { proof: Proof::Typed, ..facts } } else { facts })
+            Ok(match typed(app, &why) {
+                Typed::TheWord => CallerFacts { proof: Proof::Typed, ..facts },
+                Typed::Another | Typed::Nothing => facts,
+            })
         }
         _ => Ok(facts),
     }
@@ -76,9 +79,13 @@ pub(crate) fn confirmed(app: &mut App, what: &str) -> Result<CallerFacts, Comman
         Caller::Anonymous(NotAllowed::Anonymous(Unproven::Marked(_))) => true,
         Caller::Agent(_) | Caller::Anonymous(_) => false,
     };
-    let facts = match may_type && is_typed(app, &format!("This will {what}.")) {
-        true => CallerFacts { proof: Proof::Typed, ..facts },
-        false => facts,
+    let typed = if may_type { typed(app, &format!("This will {what}.")) } else { Typed::Nothing };
+    let facts = match typed {
+        Typed::TheWord => CallerFacts { proof: Proof::Typed, ..facts },
+        Typed::Another => {
+            return Err(CommandError::user("that was not the word", "run it again to be shown another"));
+        }
+        Typed::Nothing => facts,
     };
     match caller(app, &facts) {
         Caller::Person if facts.proof.is_confirmed() => Ok(facts),
@@ -109,22 +116,30 @@ fn caller(app: &mut App, facts: &CallerFacts) -> Caller {
     })
 }
 
-/// Shows a word on the terminal; whether it was typed back.
-fn is_typed(app: &App, why: &str) -> bool {
+/// What came back when a word was shown on the terminal.
+enum Typed {
+    TheWord,
+    Another,
+    /// There is no terminal, or nothing was typed.
+    Nothing,
+}
+
+/// Shows a word on the terminal, to be typed back.
+fn typed(app: &App, why: &str) -> Typed {
     let word = WORDS[usize::from(app.host().random()[0]) % WORDS.len()];
-    let ask = || -> std::io::Result<bool> {
+    let ask = || -> std::io::Result<String> {
         let mut terminal = OpenOptions::new().read(true).write(true).open("/dev/tty")?;
         write!(terminal, "{}\nType {word} to go on: ", text::printable(why))?;
         terminal.flush()?;
         let mut answer = String::new();
         BufReader::new(&terminal).read_line(&mut answer)?;
-        let is_typed = answer.trim() == word;
-        if !is_typed {
-            writeln!(terminal, "That was not the word.")?;
-        }
-        Ok(is_typed)
+        Ok(answer.trim().to_owned())
     };
-    ask().unwrap_or(false)
+    match ask() {
+        Ok(answer) if answer == word => Typed::TheWord,
+        Ok(answer) if !answer.is_empty() => Typed::Another,
+        Ok(_) | Err(_) => Typed::Nothing,
+    }
 }
 
 /// Refuses agents and callers with an agent's environment. The rest are the person

@@ -34,8 +34,7 @@ const PATIENCE: Duration = Duration::from_secs(2);
 /// The argument that says what to judge by, where the command only carries it.
 const TEXT: &str = "--text";
 
-/// The same for the argument parser, which is asked only where something is before or
-/// instead of the command.
+// The argument parser is asked only where something is before or instead of the command.
 #[derive(clap::Args)]
 pub(crate) struct Args {
     /// What to run

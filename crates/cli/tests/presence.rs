@@ -334,3 +334,21 @@ fn closed_and_broken_outputs_are_no_disaster() {
     assert_eq!(shell("{ sleep 0.3; \"$0\" who; echo $? >code; } | true; cat code").stdout, "3\n");
     assert_eq!(shell("\"$0\" who >/dev/full").code, 1);
 }
+
+#[test]
+fn an_agent_that_was_joined_by_its_process_joins_again_without_saying_which() {
+    let world = Sealed::new(env!("CARGO_BIN_EXE_consort"));
+    world.git_init();
+    let script = "\"$0\" agent join --pid $$ --kind aider && \"$0\" agent join --spec plan.md";
+    let mut shell = world.command("sh");
+    shell.args(["-c", script, env!("CARGO_BIN_EXE_consort")]).current_dir(world.path());
+    let ran = world.ran(&mut shell);
+    assert!(ran.code == 0 && ran.stdout.contains("Already here"), "{ran}");
+}
+
+#[test]
+fn a_command_that_is_taken_for_a_path_is_not_called_free() {
+    let world = Sealed::new(env!("CARGO_BIN_EXE_consort"));
+    let ran = world.run_as(None, &["explain", "sed -i s/a/b/ src/auth.rs"]);
+    assert!(ran.code != 0 && ran.stderr.contains("consort explain -- '<command>'"), "{ran}");
+}

@@ -12,9 +12,16 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
+    world.out.text(script(args.shell))
+}
+
+fn script(shell: Shell) -> String {
+    let mut command = args::command();
+    // What a command takes is looked up only then.
+    command.build();
     let mut script = Vec::new();
-    clap_complete::generate(args.shell, &mut shown(&args::command()), "consort", &mut script);
-    world.out.text(String::from_utf8_lossy(&script))
+    clap_complete::generate(shell, &mut shown(&command), "consort", &mut script);
+    String::from_utf8_lossy(&script).into_owned()
 }
 
 /// The command without what is not for people.
@@ -24,5 +31,24 @@ fn shown(command: &clap::Command) -> clap::Command {
     let bare = clap::Command::new(name);
     let bare = command.get_about().map_or(bare.clone(), |about| bare.about(about.clone()));
     let inner = command.get_subcommands().filter(|inner| !inner.is_hide_set());
-    bare.args(command.get_arguments().filter(|arg| !arg.is_hide_set()).cloned()).subcommands(inner.map(shown))
+    // The parser adds these by itself.
+    let is_own =
+        |arg: &&clap::Arg| !matches!(arg.get_id().as_str(), "help" | "version") && !arg.is_hide_set();
+    let inner = inner.filter(|inner| inner.get_name() != "help");
+    bare.args(command.get_arguments().filter(is_own).cloned()).subcommands(inner.map(shown))
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::ValueEnum as _;
+
+    use super::*;
+
+    #[test]
+    fn every_shell_gets_the_options_of_every_command() {
+        for shell in Shell::value_variants() {
+            let script = script(*shell);
+            assert!(script.contains("timeout") && script.contains("contest"), "{shell}");
+        }
+    }
 }

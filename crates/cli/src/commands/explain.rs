@@ -51,6 +51,12 @@ pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
             "`consort radar` lists them, `consort radar show <n>` explains one",
         ));
     }
+    if path.contains(char::is_whitespace) && std::fs::symlink_metadata(world.cwd.join(path)).is_err() {
+        return Err(CommandError::user(
+            format!("there is no {}", text::quoted(path, 80)),
+            "for a command: `consort explain -- '<command>'`",
+        ));
+    }
     let mut opened = world.open()?;
     let caller = caller_facts(&opened.app);
     let outcome = opened.app.explain_path(&caller, &world.cwd, path)?;

@@ -59,10 +59,10 @@ pub(crate) struct Parts {
 }
 
 impl Parts {
-    /// What is offered: whoever is asked can leave out what costs a session tokens, a
+    /// What is offered: a person is asked, and can leave out what costs a session tokens; a
     /// script names it.
     pub(crate) fn offered(consent: Consent) -> Self {
-        let can_ask = consent == Consent::Ask && std::io::stdin().is_terminal();
+        let can_ask = consent != Consent::Given && std::io::stdin().is_terminal();
         Self { mcp: can_ask, primer: can_ask, allow: true, shield: false }
     }
 

@@ -3,7 +3,9 @@
 use std::path::PathBuf;
 
 use consort_agents::AgentCli;
+use consort_core::App;
 use consort_core::host::Process;
+use consort_core::presence::Caller;
 use consort_core::presence::JoinOutcome;
 use consort_core::presence::JoinRequest;
 use consort_core::presence::NameWish;
@@ -19,8 +21,8 @@ use crate::error::CommandResult;
 use crate::output;
 use crate::person;
 use crate::world::World;
+use crate::world::caller_facts;
 use crate::world::is_agent;
-use consort_core::App;
 
 #[derive(clap::Args)]
 pub(crate) struct Args {
@@ -112,6 +114,11 @@ fn who_joins(app: &mut App, args: &Args) -> Result<(String, Process, SessionId),
     }
     let inside = |cli: &&'static dyn AgentCli| Some((*cli, env::get(cli.session_variable()?)?));
     let Some((cli, session)) = consort_agents::ALL.iter().find_map(inside) else {
+        // One that was joined by its process is known by it.
+        let facts = caller_facts(app);
+        if let Ok(Caller::Agent(agent)) = app.caller(&facts) {
+            return Ok((agent.kind, agent.location.process, agent.session));
+        }
         return Err(CommandError::user(
             "this is not run inside an agent session",
             "run it in a session, or say which process: `consort agent join --pid <pid> --kind <kind>`",
