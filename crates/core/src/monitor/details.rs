@@ -120,8 +120,10 @@ pub(super) fn seconds(line: &str) -> Option<u64> {
 /// What follows `resets` or `try again`.
 fn resets(line: &str) -> Option<String> {
     let lower = line.to_lowercase();
-    let mut begins = ["resets at ", "resets ", "try again at ", "try again ", "limit reached|"].into_iter();
-    let from = begins.find_map(|begin| lower.find(begin).map(|at| at + begin.len()))?;
+    let mut begins = ["resets at ", "resets ", "try again at ", "limit reached|"].into_iter();
+    let from = begins.find_map(|begin| lower.find(begin).map(|at| at + begin.len()));
+    // How long it takes is told with its `in`; "try again later" tells nothing.
+    let from = from.or_else(|| lower.find("try again in ").map(|at| at + "try again ".len()))?;
     let told = line.get(from..)?.trim().trim_end_matches('.');
     Some(told.to_owned()).filter(|told| !told.is_empty())
 }
