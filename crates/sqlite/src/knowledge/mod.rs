@@ -51,9 +51,9 @@ const MEMORY: &str = ":memory:";
 /// Questions look at everything of a kind, and a block is to fit into a quarter.
 const PAGE: u32 = 16 << 10;
 
-/// The only process that has the index open reads all of its log first, in bytes. One
-/// record takes more, so whoever records copies it into the index for those who ask.
-const LONGEST_WAL: u64 = 128 << 10;
+/// The only process that has the index open reads all of its log first, in bytes. A
+/// shorter one makes a batch of ten take half as long again.
+const LONGEST_WAL: u64 = 512 << 10;
 
 /// How long one waits for another who takes something in.
 const PATIENCE: Duration = Duration::from_secs(10);
