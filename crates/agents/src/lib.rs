@@ -163,6 +163,12 @@ pub trait AgentCli: Dialect + Sync {
         false
     }
 
+    /// Where it keeps the aliases of the person's shell, for its own to have them; by the
+    /// environment.
+    fn shell_snapshots(&self, _variable: &dyn Fn(&str) -> Option<String>) -> Option<PathBuf> {
+        None
+    }
+
     /// The command in a script as it hands it to its shell; `None` where this is no
     /// script of that kind.
     fn command_in(&self, _script: &str) -> Option<String> {

@@ -135,12 +135,16 @@ impl CallContext for Process<'_> {
     }
 }
 
-/// What a command finds around it.
-pub(crate) fn surroundings() -> Surroundings {
+/// What a command finds around it that an agent of that CLI runs; without one, of the CLI
+/// that this process is in.
+pub(crate) fn surroundings(cli: Option<&dyn AgentCli>) -> Surroundings {
+    let is_around = |cli: &&&'static dyn AgentCli| cli.session_variable().and_then(env::get).is_some();
+    let cli = cli.or_else(|| consort_agents::ALL.iter().find(is_around).copied());
     Surroundings {
         script: |path| String::from_utf8(consort_files::read(path, LONGEST_SCRIPT).ok()?).ok(),
         variable: env::get,
         names: consort_host::names,
+        snapshots: cli.and_then(|cli| cli.shell_snapshots(&env::get)),
     }
 }
 
@@ -162,7 +166,7 @@ impl HookContext for Process<'_> {
     }
 
     fn surroundings(&self) -> Surroundings {
-        surroundings()
+        surroundings(Some(self.cli))
     }
 
     fn shielded(&self, command: &str) -> Option<String> {

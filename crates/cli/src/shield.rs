@@ -127,7 +127,7 @@ fn protected(command: &str) -> Result<Vec<PathBuf>, Box<dyn Error>> {
     }
     let cwd = std::env::current_dir()?;
     // The hook before it has asked; here only what its text tells counts.
-    let files = consort_hook::command_files(app.host(), &cwd, command, hook::surroundings());
+    let files = consort_hook::command_files(app.host(), &cwd, command, hook::surroundings(None));
     if !files.may_write_anything() {
         return Ok(Vec::new());
     }

@@ -267,6 +267,20 @@ fn what_harms_nobody_is_not_refused() {
 }
 
 #[test]
+fn an_alias_of_the_persons_is_no_way_around_it() {
+    let world = world();
+    reserve(&world, "s1", "src/auth/");
+    let snapshots = world.home().join(".claude/shell-snapshots");
+    std::fs::create_dir_all(&snapshots).unwrap();
+    let aliases = "shopt -s expand_aliases\n# Aliases\nalias -- del='rm -f'\nalias -- ll='ls -l'\n";
+    std::fs::write(snapshots.join("snapshot-bash-1794746513813-abc123.sh"), aliases).unwrap();
+    let refused = |command: &str| refused(&world, "s2", "Bash", bash(command)).is_some();
+    assert!(refused("del src/auth/login.rs"));
+    assert!(!refused("ll src/auth"));
+    assert!(!refused("del README.md"));
+}
+
+#[test]
 fn a_hint_is_safe_to_paste() {
     let world = world();
     let name = "x'; touch pwned #";

@@ -187,7 +187,7 @@ fn the_person_types_a_word_or_has_a_token() {
     at_terminal(&mut refuses, false);
     let output = refuses.output().unwrap();
     assert_eq!(output.status.code(), Some(1));
-    assert!(String::from_utf8_lossy(&output.stderr).contains("takes a word typed on your terminal"));
+    assert!(String::from_utf8_lossy(&output.stderr).contains("that was not the word"));
     // The word.
     assert_eq!(world.run("holds override src/ --for 1m").code, 0);
     assert!(world.run_as(Some("s2"), &["explain", "src/a.rs"]).stdout.contains("You may write it."));

@@ -67,7 +67,7 @@ pub(crate) fn tool_files(
 }
 
 /// What a command finds around it, besides the files of this machine.
-#[derive(Clone, Copy)]
+#[derive(Clone)]
 pub struct Surroundings {
     /// Reads a small file that a command would read as a script, a patch or a makefile.
     pub script: fn(&Path) -> Option<String>,
@@ -75,6 +75,8 @@ pub struct Surroundings {
     pub variable: fn(&str) -> Option<String>,
     /// The names in a directory.
     pub names: fn(&Path) -> Option<Vec<String>>,
+    /// Where the CLI keeps the aliases of the person's shell, for its own to have them.
+    pub snapshots: Option<PathBuf>,
 }
 
 /// The files of a shell command that is run from there.
@@ -82,7 +84,7 @@ pub fn command_files(
     host: &dyn Host,
     cwd: &Path,
     command: &str,
-    Surroundings { script, variable, names }: Surroundings,
+    Surroundings { script, variable, names, snapshots }: Surroundings,
 ) -> ToolFiles {
     let home = variable("HOME");
     let home = home.as_deref();
@@ -100,12 +102,19 @@ pub fn command_files(
         let files = cwd.ancestors().map(|dir| dir.join(".git/config")).chain(of_user);
         files.filter_map(|file| script(&file)).find_map(|config| consort_shell::git_alias(&config, name))
     };
+    let shell_alias = |name: &str| {
+        let directory = snapshots.as_ref()?;
+        // Their names tell their time.
+        let newest = names(directory)?.into_iter().filter(|name| name.ends_with(".sh")).max()?;
+        consort_shell::shell_alias(&script(&directory.join(newest))?, name)
+    };
     let entries = |path: &str| names(&cwd.join(path));
     let here = Here {
         read: Some(&read),
         is_dir: Some(&is_dir),
         is_there: Some(&is_there),
         alias: Some(&alias),
+        shell_alias: Some(&shell_alias),
         entries: Some(&entries),
         variable: Some(&variable),
         home,

@@ -17,6 +17,7 @@
 //! It is also bounded: any text is answered, quickly and without a deep stack
 //! (see `guard`).
 
+mod aliases;
 mod braces;
 mod calls;
 mod conditions;
@@ -37,6 +38,7 @@ mod variables;
 mod walk;
 mod words;
 
+pub use aliases::shell_alias;
 pub use calls::Call;
 pub use calls::Calls;
 pub use calls::calls;
@@ -114,7 +116,7 @@ pub type ReadFile<'a> = &'a (dyn Fn(&str) -> Option<String> + Sync);
 /// Whether a directory, or anything, is there, by its path from where the command starts.
 pub type IsThere<'a> = &'a (dyn Fn(&str) -> bool + Sync);
 
-/// What an alias of git stands for.
+/// What an alias stands for.
 pub type Alias<'a> = &'a (dyn Fn(&str) -> Option<String> + Sync);
 
 /// The names in a directory, by its path from where the command starts; few ask for it.
@@ -134,6 +136,8 @@ pub struct Here<'a> {
     pub is_there: Option<IsThere<'a>>,
     /// For `git`.
     pub alias: Option<Alias<'a>>,
+    /// For programs that nobody knows.
+    pub shell_alias: Option<Alias<'a>>,
     /// For patterns.
     pub entries: Option<Entries<'a>>,
     /// For conditions.

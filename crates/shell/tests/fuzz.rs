@@ -211,6 +211,7 @@ fn answer(command: &str, commands: &[&str]) {
         entries: Some(&entries),
         variable: Some(&variable),
         alias: None,
+        shell_alias: Some(&file),
         home: Some("/home/me"),
         cwd: Some("/home/me/shop"),
         worktree: Some("/home/me/shop"),

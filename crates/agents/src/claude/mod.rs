@@ -98,6 +98,12 @@ impl Dialect for Claude {
 }
 
 impl AgentCli for Claude {
+    fn shell_snapshots(&self, variable: &dyn Fn(&str) -> Option<String>) -> Option<PathBuf> {
+        let directory = variable(CONFIG_DIR).map(PathBuf::from);
+        let directory = directory.or_else(|| Some(PathBuf::from(variable("HOME")?).join(".claude")));
+        Some(directory?.join("shell-snapshots"))
+    }
+
     fn title(&self) -> &'static str {
         "Claude Code"
     }

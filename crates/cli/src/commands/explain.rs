@@ -88,7 +88,7 @@ pub(crate) fn judge(
     cwd: &Path,
     command: &str,
 ) -> Result<CommandView, StoreError> {
-    let files = command_files(app.host(), cwd, command, hook::surroundings());
+    let files = command_files(app.host(), cwd, command, hook::surroundings(None));
     let mut judged = app.explain_writes(caller, &files.writes, files.is_certain)?;
     let may_be = judged.verdict == "unknown" && files.may_write_anything();
     if may_be && is_shielded(app, caller, home)? && !app.shield_now(caller, cwd, &env::get)?.paths.is_empty()

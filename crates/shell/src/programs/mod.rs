@@ -25,6 +25,7 @@ mod scripts;
 mod sed;
 mod wrappers;
 
+use crate::aliases;
 use crate::outside;
 use crate::walk::Walk;
 use crate::words::Word;
@@ -104,7 +105,7 @@ fn run_one(walk: &mut Walk<'_>, program: &Word, args: &[Word]) {
         || formatters::run(walk, name, args)
         || harmless::run(name);
     if !is_known {
-        walk.doubt();
+        unknown(walk, name, args);
     }
     // What it becomes is the last to run.
     if name == "exec"
@@ -112,6 +113,18 @@ fn run_one(walk: &mut Walk<'_>, program: &Word, args: &[Word]) {
         && args.iter().any(|word| word.text().is_some_and(|word| !word.starts_with('-')))
     {
         walk.has_ended = true;
+    }
+}
+
+/// A program that nobody knows may be an alias of the person's, and may write anything
+/// otherwise.
+fn unknown(walk: &mut Walk<'_>, name: &str, args: &[Word]) {
+    let alias = walk.here.shell_alias.and_then(|alias| aliases::words(&alias(name)?));
+    match alias {
+        Some(words) if words.first().and_then(Word::text).is_some_and(|first| first != name) => {
+            run(walk, &[&words, args].concat());
+        }
+        _ => walk.doubt(),
     }
 }
 
