@@ -281,6 +281,10 @@ fn files(roots: &[&Word], tests: &[Word]) -> Option<Vec<Word>> {
     let roots = if roots.is_empty() { vec![&here] } else { roots.to_vec() };
     let mut files = Vec::new();
     for root in roots {
+        if deepest == Some(0) {
+            files.push(root.clone());
+            continue;
+        }
         let root = match root {
             Word::Text(root) => escape(root.trim_end_matches('/')),
             Word::Glob(root) => root.clone(),
