@@ -2,7 +2,7 @@
 //! for one thing.
 //!
 //! What is stored keeps its own form: milliseconds, and sessions for agents. Readers get
-//! RFC 3339 in fields that end in `_at`, and **an agent is always `{"name", "cli",
+//! RFC 3339 in fields that end in `_at`, seconds in those that end in `_s`, and **an agent is always `{"name", "cli",
 //! "session", "machine"}`**.
 
 use serde::Serialize;
@@ -17,6 +17,9 @@ use crate::presence::SessionId;
 
 /// Fields that are a moment, besides those that say so by their end.
 const MOMENTS: &[&str] = &["since", "until", "overridden_until", "ended", "stale", "last_active"];
+
+/// Fields that are a duration.
+const DURATIONS: &[&str] = &["ttl"];
 
 /// Fields that say who: the stored form is `agent:<session>`.
 const ACTORS: &[&str] = &["actor", "by", "holder", "to", "who", "worker"];
@@ -65,6 +68,10 @@ impl App {
                 let at = Timestamp(at.as_i64().unwrap_or_default()).rfc3339();
                 (if is_moment { name } else { name + "_at" }, at.into())
             }
+            Value::Number(millis) if DURATIONS.contains(&name.as_str()) => {
+                (name + "_s", (millis.as_i64().unwrap_or_default() / 1_000).into())
+            }
+            Value::Null if DURATIONS.contains(&name.as_str()) => (name + "_s", value),
             Value::Null if MOMENTS.contains(&name.as_str()) => (name + "_at", value),
             Value::String(who) if ACTORS.contains(&name.as_str()) => {
                 let agent = who.strip_prefix("agent:").and_then(|session| self.agent_named(session));
