@@ -95,7 +95,7 @@ pub(crate) fn confirmed(app: &mut App, what: &str) -> Result<CallerFacts, Comman
     }
 }
 
-/// Refuses whoever could not confirm anything: there is no use in showing them what they
+/// Refuses a caller that could not confirm anything: there is no use in showing it what it
 /// would agree to.
 pub(crate) fn may_confirm(app: &mut App) -> Result<(), CommandError> {
     let facts = caller_facts(app);

@@ -21,7 +21,7 @@ use Way::Not;
 
 /// It prepares the machine, or is for a person at a terminal or for git.
 const SET_UP: Way = Not("the person's, at a terminal");
-/// It changes settings or protection, or runs programs: whoever may call every tool unasked may not do that.
+/// It changes settings or protection, or runs programs: an agent that may call every tool unasked may not do that.
 const ASKED: Way = Not("asked about on the command line, and tools are not asked about");
 /// `query` has a function for it.
 const QUERY: Way = By("query", "expr");

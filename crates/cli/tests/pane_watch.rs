@@ -136,7 +136,7 @@ fn the_role_moves_on_when_its_holder_is_killed() {
         let held = until("a holder", holder, |held| held.is_some_and(|held| ids.contains(&held))).unwrap();
         let at = watches.iter().position(|watch| watch.child.id() == held).unwrap();
         watches.remove(at).kill();
-        // A state that lasts is noted by whoever comes next.
+        // The next watcher notes a state that lasts.
         let (text, state) = [("limit", "limit"), ("error", "error")][round % 2];
         world.tmux(&["send-keys", "-t", &pane, "-l", text]);
         world.tmux(&["send-keys", "-t", &pane, "Enter"]);

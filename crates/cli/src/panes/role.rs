@@ -1,6 +1,6 @@
 //! The watcher's role: one process on this machine has it at a time.
 //!
-//! The kernel gives it to whoever locks a file, and takes it back when that one dies. A
+//! The kernel gives it to the process that locks a file, and takes it back when that one dies. A
 //! process that was stopped keeps its lock, so the file also says when it last looked: after
 //! three looks that did not come, others look for themselves, without acting.
 

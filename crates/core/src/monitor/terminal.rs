@@ -91,7 +91,7 @@ pub trait PaneViewer {
     fn now(&self) -> Timestamp;
 }
 
-/// Types into panes. **Whoever calls it has asked the rules of this room before.**
+/// Types into panes. **The caller has asked the rules of this room before.**
 pub trait PaneWriter: PaneViewer {
     /// Pastes a text as a whole, without submitting it.
     fn paste(&self, pane: &PaneAddress, text: &str) -> Result<(), TerminalError>;

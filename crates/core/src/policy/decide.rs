@@ -46,7 +46,7 @@ fn about(rule: &Rule, action: &Action) -> Match {
     let Some(text) = &rule.pattern else { return Match::Yes };
     match action {
         Action::Commands(commands) => {
-            let calls = commands.calls.iter().map(|call| pattern::matches(text, call, rule.effect));
+            let calls = commands.calls.iter().map(|call| pattern::concerns(text, call));
             let unread = if commands.is_whole { Match::No } else { Match::Perhaps };
             calls.max().unwrap_or(Match::No).max(unread)
         }
@@ -78,7 +78,7 @@ fn allowed(rules: &[&(Number, Rule)], commands: &Commands) -> Option<Number> {
         if call.words.is_empty() || call.is_wrapper {
             continue;
         }
-        let is_about = |text: &String| pattern::matches(text, call, Effect::Allow) == Match::Yes;
+        let is_about = |text: &String| pattern::allows(text, call);
         let by = rules.iter().find(|(_, rule)| rule.pattern.as_ref().is_some_and(is_about));
         match by {
             Some((number, _)) => first = first.or(Some(*number)),

@@ -1,7 +1,6 @@
 //! Matches the pattern of a rule against one program and its arguments.
 
 use super::Call;
-use super::Effect;
 
 /// How a pattern and a call go together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -13,43 +12,54 @@ pub(super) enum Match {
 }
 
 /// Options that many programs have under two names.
-const SAME: &[(&str, &str)] =
-    &[("-f", "--force"), ("-r", "--recursive"), ("-R", "--recursive"), ("-n", "--dry-run")];
+const SAME: &[(char, &str)] = &[('f', "--force"), ('r', "--recursive"), ('R', "--recursive")];
 
-/// Options of programs that come before the verb, and whether they take a word.
-/// None of them changes which program runs.
-const BEFORE_VERB: &[(&str, &str, bool)] = &[
-    ("git", "-C", true),
-    ("git", "--no-pager", false),
-    ("git", "--no-optional-locks", false),
-    ("npm", "--prefix", true),
-    ("pnpm", "-C", true),
-    ("pnpm", "--dir", true),
-    ("yarn", "--cwd", true),
-    ("make", "-C", true),
-    ("cargo", "-q", false),
-    ("cargo", "--quiet", false),
-    ("cargo", "--manifest-path", true),
+/// Options before the verb that take a word.
+const WITH_WORD: &[(&str, &str)] = &[
+    ("git", "-C"),
+    ("npm", "--prefix"),
+    ("pnpm", "-C"),
+    ("pnpm", "--dir"),
+    ("yarn", "--cwd"),
+    ("make", "-C"),
+    ("cargo", "--manifest-path"),
 ];
 
-/// Whether `pattern` is about `call`. A rule that allows takes a program by its name or
-/// from a directory of programs; one that refuses takes it from anywhere.
-pub(super) fn matches(pattern: &str, call: &Call, effect: Effect) -> Match {
+/// Options that change only what a program prints.
+const QUIET: &[(&str, &str)] = &[("git", "--no-pager"), ("cargo", "-q"), ("cargo", "--quiet")];
+
+/// Whether a rule that allows is about `call`: word for word, as it is spelt, by the
+/// program's name or from a directory of programs. An option that the rule does not name
+/// may come only after all that it does.
+pub(super) fn allows(pattern: &str, call: &Call) -> bool {
+    let pattern = Pattern::read(pattern);
+    let Some(Some(program)) = call.words.first() else { return false };
+    let name = match program.rsplit_once('/') {
+        Some((directory, name)) if directory.starts_with('/') && directory.ends_with("/bin") => name,
+        _ => program,
+    };
+    let is_toolchain = |word: &str| name == "cargo" && word.starts_with('+');
+    let is_quiet = |word: &str| QUIET.contains(&(name, word)) || is_toolchain(word);
+    let mut given = [Some(name)]
+        .into_iter()
+        .chain(call.words[1..].iter().map(Option::as_deref))
+        .filter(|word| !word.is_some_and(is_quiet));
+    let fits =
+        pattern.words.iter().all(|wanted| given.next().flatten().is_some_and(|word| glob(wanted, word)));
+    fits && (pattern.is_open || given.next().is_none())
+}
+
+/// Whether a rule that asks or refuses is about `call`, however that is spelt: the program
+/// from anywhere, options in any order and under either name.
+pub(super) fn concerns(pattern: &str, call: &Call) -> Match {
     let Some((program, words)) = call.words.split_first() else { return Match::No };
     let pattern = Pattern::read(pattern);
     let Some((wanted, rest)) = pattern.words.split_first() else { return Match::Yes };
     let Some(program) = program.as_deref() else { return Match::Perhaps };
-    let is_program = match program.rsplit_once('/') {
-        None => glob(wanted, program),
-        Some((directory, name)) => {
-            let is_installed = directory.starts_with('/') && directory.ends_with("/bin");
-            glob(wanted, program) || (is_installed || effect != Effect::Allow) && glob(wanted, name)
-        }
-    };
-    if !is_program {
+    let name = program.rsplit('/').next().unwrap_or(program);
+    if !glob(wanted, program) && !glob(wanted, name) {
         return Match::No;
     }
-    let name = program.rsplit('/').next().unwrap_or(program);
     Arguments::read(name, words).compare(rest, pattern.is_open)
 }
 
@@ -86,13 +96,12 @@ impl<'a> Arguments<'a> {
                 None => read.known = read.known.or(Some(read.operands.len())),
                 Some("--") if !has_dashes => has_dashes = true,
                 Some(option) if !has_dashes && option.starts_with('-') && option.len() > 1 => {
-                    match BEFORE_VERB.iter().find(|(name, one, _)| *name == program && *one == option) {
-                        Some((_, _, true)) if read.operands.is_empty() => drop(words.next()),
-                        Some(_) if read.operands.is_empty() => {}
-                        _ => read.options.push(option),
+                    if read.operands.is_empty() && WITH_WORD.contains(&(program, option)) {
+                        words.next();
+                    } else {
+                        read.options.push(option);
                     }
                 }
-                Some(toolchain) if program == "cargo" && toolchain.starts_with('+') => {}
                 Some(operand) => read.operands.push(operand),
             }
         }
@@ -110,9 +119,7 @@ impl<'a> Arguments<'a> {
         let known = self.known.unwrap_or(self.operands.len());
         let is_prefix = operands.len() <= known
             && operands.iter().zip(&self.operands).all(|(wanted, given)| glob(wanted, given));
-        let is_all = operands.len() == self.operands.len()
-            && self.known.is_none()
-            && self.options.iter().all(|given| options.iter().any(|wanted| is_same(wanted, given)));
+        let is_all = operands.len() == self.operands.len() && self.known.is_none();
         if has_options && is_prefix && (is_open || is_all) {
             return Match::Yes;
         }
@@ -124,38 +131,32 @@ impl<'a> Arguments<'a> {
     }
 
     fn has(&self, wanted: &str) -> bool {
-        let long = wanted.starts_with("--");
-        match long {
-            true => self.options.iter().any(|given| is_same(wanted, given)),
-            // `-rf`: each letter, wherever it stands.
-            false => wanted[1..].trim_end_matches('*').chars().all(|letter| {
-                let wanted = format!("-{letter}");
-                self.options.iter().any(|given| is_same(&wanted, given))
-            }),
+        if wanted.starts_with("--") {
+            return self.options.iter().any(|given| is_long(wanted, given));
         }
+        // `-rf`: each letter, wherever it stands.
+        wanted[1..].trim_end_matches('*').chars().all(|letter| self.has_letter(letter))
+    }
+
+    fn has_letter(&self, letter: char) -> bool {
+        let long = SAME.iter().find(|(short, _)| *short == letter).map(|(_, long)| *long);
+        self.options.iter().any(|given| match given.strip_prefix("--") {
+            Some(_) => long.is_some_and(|long| is_long(long, given)),
+            None => given[1..].contains(letter),
+        })
     }
 }
 
-/// Whether an option of a call is the one that a pattern names.
-fn is_same(wanted: &str, given: &str) -> bool {
+/// Whether an option of a call is the long one that a pattern names.
+fn is_long(wanted: &str, given: &str) -> bool {
     let name = given.split('=').next().unwrap_or(given);
-    let is_short = |text: &str| text.starts_with('-') && !text.starts_with("--");
-    if is_short(wanted) && is_short(given) {
-        let letters = &wanted[1..];
-        return glob(wanted, given) || letters.chars().all(|letter| given[1..].contains(letter));
-    }
-    let is_other_name = |one: &str, two: &str| {
-        SAME.iter().any(|(short, long)| {
-            *long == two && is_short(one) && one[1..].contains(&short[1..]) && one.len() == 2
-                || *long == two && is_short(one) && one.contains(&short[1..])
-        })
-    };
+    let plain = wanted.trim_end_matches('*');
+    let is_letter = |(short, long): &(char, &str)| *long == plain && given[1..].contains(*short);
     glob(wanted, given)
         || glob(wanted, name)
         // Programs take the beginning of a long option for it.
-        || name.len() > 3 && wanted.trim_end_matches('*').starts_with(name)
-        || is_other_name(given, wanted.trim_end_matches('*'))
-        || is_other_name(wanted, name)
+        || name.len() > 3 && plain.starts_with(name)
+        || !given.starts_with("--") && SAME.iter().any(is_letter)
 }
 
 /// Whether these words are all among those, in their order.

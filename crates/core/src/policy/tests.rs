@@ -81,6 +81,8 @@ fn what_a_command_does_counts_and_not_how_it_is_spelt() {
         ("rm --recursive --force build", "deny 4"),
         ("rm -r build", "nothing"),
         ("rm ?", "ask 4"),
+        ("cargo --config=build.rustc-wrapper=evil test", "nothing"),
+        ("cargo --manifest-path ../x/Cargo.toml test", "nothing"),
         ("npm run lint", "allow 6"),
         ("npm run lint --fix", "nothing"),
         ("npm run lint:all", "nothing"),

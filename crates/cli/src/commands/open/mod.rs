@@ -42,7 +42,7 @@ use crate::world::World;
 /// How many agents are opened at once.
 const MOST: usize = 20;
 
-/// How much of a prompt is kept for whoever reviews the work.
+/// How much of a prompt is kept for the reviewer.
 const PROMPT: usize = 16_000;
 
 #[derive(clap::Args)]
