@@ -46,6 +46,8 @@ pub const ALLOWED: &[&str] = &[
     "pane list",
     "pane screen",
     "pane watch",
+    "policy list",
+    "policy test",
     "radar",
     "radar history",
     "radar list",
@@ -74,6 +76,8 @@ pub const ALLOWED: &[&str] = &[
 /// The verbs that are asked about: they change settings or others' protection, run other
 /// programs, read any file, serve, or are for people and for git.
 pub const ASKED: &[&str] = &[
+    "policy add",
+    "policy remove",
     "agent join",
     "agent leave",
     "answer",

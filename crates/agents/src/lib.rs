@@ -23,6 +23,7 @@ mod other_tools;
 mod patch;
 mod payload;
 mod payload_lists;
+mod permission;
 pub mod pi;
 mod plugin_dialect;
 mod plugin_file;
@@ -161,6 +162,12 @@ pub trait AgentCli: Dialect + Sync {
     /// has no rules that would then see the other one.
     fn may_rewrite(&self) -> bool {
         false
+    }
+
+    /// Whether a person sits before a session whose hooks have these variables, and would see
+    /// its dialogs.
+    fn is_attended(&self, _environment: Environment<'_>) -> bool {
+        true
     }
 
     /// Where it keeps the aliases of the person's shell, for its own to have them; by the

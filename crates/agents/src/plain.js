@@ -34,6 +34,42 @@ const consort = (event, payload) =>
     }
   })
 
+/**
+ * Asks consort for an answer of the person's to a dialog, which stays usable: `answered` gets
+ * it, or nothing. Returns how to stop waiting for it.
+ */
+const answering = (payload, answered) => {
+  let hook
+  let said = ""
+  let isOver = false
+  const end = () => {
+    if (isOver) return
+    isOver = true
+    let answer
+    try {
+      answer = JSON.parse(said)
+    } catch {}
+    answered(answer?.reply || answer?.answers ? answer : undefined)
+  }
+  try {
+    hook = spawn(PROGRAM, ["hook", KIND, "asks", ...LEVEL], { stdio: ["pipe", "pipe", "ignore"] })
+    hook.on("error", end)
+    hook.on("close", end)
+    hook.stdin.on("error", () => {})
+    hook.stdout.on("error", () => {})
+    hook.stdout.on("data", (part) => (said += part))
+    hook.stdin.write(JSON.stringify(payload) + "\n")
+    for (const handle of [hook, hook.stdin, hook.stdout]) handle.unref?.()
+  } catch {
+    setImmediate(end)
+  }
+  return () => {
+    try {
+      hook?.stdin?.end()
+    } catch {}
+  }
+}
+
 /** The same for the last words of a process, which waits for nobody long. */
 const farewell = (payloads) => {
   const until = Date.now() + 1500

@@ -1,25 +1,29 @@
 //! The hook dialect of our own plugins, for the agent CLIs that have plugins instead of
 //! hooks: a plugin calls `consort hook` and nothing else.
 
+use consort_core::hooks::Dialog;
 use consort_core::hooks::HookCall;
 use consort_core::hooks::HookEvent;
 use consort_core::hooks::HookReply;
 use consort_core::hooks::Replaces;
+use consort_core::policy::AskAnswer;
 use consort_core::presence::Activity;
 use consort_core::presence::Status;
 use serde::Serialize;
+use serde_json::json;
 
 use crate::payload::Payload;
 use crate::payload::Tools;
 use crate::payload::met_read_only;
+use crate::permission;
 use crate::plugin_file;
 
 /// How long a plugin waits for us, in milliseconds.
 const PATIENCE: u32 = 3_000;
 
-pub(crate) fn read(event: &str, payload: &[u8], tools: &Tools) -> Option<HookCall> {
-    let (met_read_only, mut repaired) = (met_read_only(payload), Vec::new());
-    let mut payload = Payload::parse(payload, &mut repaired)?;
+pub(crate) fn read(event: &str, bytes: &[u8], tools: &Tools) -> Option<HookCall> {
+    let (met_read_only, mut repaired) = (met_read_only(bytes), Vec::new());
+    let mut payload = Payload::parse(bytes, &mut repaired)?;
     let event = match event {
         "session-start" => payload.session_start(Replaces::Nobody),
         "prompt" => HookEvent::Prompt(payload.prompt.0.take().unwrap_or_default()),
@@ -30,6 +34,7 @@ pub(crate) fn read(event: &str, payload: &[u8], tools: &Tools) -> Option<HookCal
             tool: payload.tool(tools).unwrap_or_default(),
         },
         "waiting" => HookEvent::Waiting(payload.message.0.take().unwrap_or_else(|| "your attention".into())),
+        "asks" => permission::asked(payload.tool(tools)?, bytes, Dialog::IsUsable),
         "resumed" => HookEvent::Resumed,
         "resting" => HookEvent::Idle,
         "wait" | "mail" => HookEvent::Woken,
@@ -53,12 +58,24 @@ pub(crate) fn write(reply: &HookReply) -> Option<String> {
     }
 
     let reply = match reply {
-        HookReply::Silence => return None,
+        // What its rules allow is not asked about, whatever we say.
+        HookReply::Silence | HookReply::Ask(_) => return None,
         HookReply::Context(text) | HookReply::GoOn(text) => Reply::Context(text),
         HookReply::Deny(reason) => Reply::Deny(reason),
         HookReply::Rewrite(command) => Reply::Rewrite(command),
     };
     serde_json::to_string(&reply).ok()
+}
+
+/// What a plugin gives its CLI as the person's answer.
+pub(crate) fn write_answer(answer: &AskAnswer) -> String {
+    match answer {
+        AskAnswer::Allow => json!({ "reply": "once" }),
+        AskAnswer::Always => json!({ "reply": "always" }),
+        AskAnswer::Deny(reason) => json!({ "reply": "reject", "message": reason }),
+        AskAnswer::Chosen(chosen) => json!({ "answers": chosen.iter().map(|one| [one]).collect::<Vec<_>>() }),
+    }
+    .to_string()
 }
 
 /// Whether a session is being woken: its plugin listens while it is idle, and

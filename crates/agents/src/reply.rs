@@ -52,16 +52,17 @@ struct Flat<'a> {
 
 impl<'a> Flat<'a> {
     fn new(reply: &'a HookReply) -> Option<Self> {
-        let (context, denied) = match reply {
+        let (context, decided) = match reply {
             // To rewrite a command would take it from the person's rules.
             HookReply::Silence | HookReply::Rewrite(_) => return None,
             HookReply::Context(text) | HookReply::GoOn(text) => (Some(text.as_str()), None),
-            HookReply::Deny(reason) => (None, Some(reason.as_str())),
+            HookReply::Deny(reason) => (None, Some(("deny", reason.as_str()))),
+            HookReply::Ask(reason) => (None, Some(("ask", reason.as_str()))),
         };
         Some(Self {
             additional_context: context,
-            permission_decision: denied.map(|_| "deny"),
-            permission_decision_reason: denied,
+            permission_decision: decided.map(|(decision, _)| decision),
+            permission_decision_reason: decided.map(|(_, reason)| reason),
         })
     }
 }

@@ -10,6 +10,7 @@ use clap::FromArgMatches as _;
 use clap::Parser;
 use clap::Subcommand;
 use clap::error::ErrorKind;
+use consort_core::journal::Number;
 use consort_core::presence::Caller;
 
 use crate::commands;
@@ -84,6 +85,9 @@ enum Command {
     Task(commands::task::Args),
     /// List, contest, override and restore what is reserved
     Holds(commands::holds::Args),
+    /// Keep rules for what agents may do without asking you
+    #[command(subcommand)]
+    Policy(commands::policy::Command),
     /// Warn about agents that are likely to collide
     Radar(commands::radar::Args),
     /// Open agents in panes, connected for that run
@@ -250,6 +254,7 @@ fn run_command(world: &World, command: Command) -> Result<ExitCode, CommandError
         Command::Answer(args) => done(commands::answer::run(world, &args)),
         Command::Task(args) => done(commands::task::run(world, &args)),
         Command::Holds(args) => done(commands::holds::run(world, &args)),
+        Command::Policy(command) => done(commands::policy::run(world, &command)),
         Command::Open(args) => commands::open::run(world, &args),
         Command::Pane(command) => done(commands::pane::run(world, &command)),
         Command::Radar(args) => done(commands::radar::run(world, &args)),
@@ -320,6 +325,12 @@ pub(crate) fn command_names() -> Vec<String> {
 fn key_value(text: &str) -> Result<(String, String), String> {
     let (key, value) = text.split_once('=').ok_or("expected KEY=VALUE")?;
     Ok((key.trim().to_owned(), value.trim().to_owned()))
+}
+
+/// What people call a rule or a prediction, with or without its `#`.
+pub(crate) fn number(text: &str) -> Result<Number, String> {
+    let digits = text.strip_prefix('#').unwrap_or(text);
+    digits.parse().map_err(|_| "expected a number, as in `4` or `#4`".into())
 }
 
 #[cfg(test)]

@@ -23,6 +23,7 @@ Everyday:
   status, up            overview; live view
 Groups:
   holds                 list, contest, override, restore
+  policy                list, add, remove, test
   radar                 list, show, history, topics, merges
   pane                  list, screen, attach, close, …
   agent                 join, leave, rename, handoff, suggest
@@ -156,6 +157,20 @@ const EXAMPLES: &[(&str, [&str; 2])] = &[
     ("pane list", ["consort pane list", "consort pane list --json"]),
     ("pane screen", ["consort pane screen Raven -n 20", "consort pane screen Raven --follow"]),
     ("pane watch", ["consort pane watch", "consort pane watch Raven --json"]),
+    ("policy", ["consort policy list", "consort policy add deny Bash 'git push*'"]),
+    (
+        "policy add",
+        [
+            "consort policy add allow Bash 'cargo test*' --in project --for 2h",
+            "consort policy add deny Edit '.env'",
+        ],
+    ),
+    ("policy list", ["consort policy list", "consort policy list --json"]),
+    ("policy remove", ["consort policy remove 3", "consort policy remove 12"]),
+    (
+        "policy test",
+        ["consort policy test allow Bash 'cargo test*'", "consort policy test --since 2h --json"],
+    ),
     ("radar", ["consort radar", "consort radar show 4"]),
     ("radar history", ["consort radar history", "consort radar history --json"]),
     ("radar list", ["consort radar list", "consort radar list --watch"]),

@@ -19,6 +19,7 @@ use consort_core::App;
 use consort_core::call_context::CallContext;
 use consort_core::hooks::HookReply;
 use consort_core::host::Clock as _;
+use consort_core::policy::AskOutcome;
 use consort_core::presence::Terminal;
 use consort_core::text;
 use consort_hook::HookContext;
@@ -36,6 +37,7 @@ use rustix::fs::OFlags;
 
 use crate::exit::ExitCode;
 use crate::hook_deadline;
+use crate::hook_hold;
 use crate::hook_wait;
 use crate::knowledge::git_file::HookFile;
 use crate::world;
@@ -109,11 +111,27 @@ fn answer(cli: &'static dyn AgentCli, event: &str) -> Result<(), Box<dyn Error>>
     let store = Store::new(paths.store(), Access::Hook);
     let mut app = App::new(store, Machine::new(&paths.data)).with_git_file(Arc::new(HookFile));
     let answer = consort_hook::handle(&mut app, call, &Process { cli, event })?;
-    if let Some(line) = cli.write(event, &answer.reply) {
+    let mut held = None;
+    let line = match answer.ask {
+        None => cli.write(event, &answer.reply),
+        Some(AskOutcome::Answered(answer)) => cli.write_answer(&payload, &answer),
+        Some(AskOutcome::Open(ask)) => {
+            held = ask;
+            let answer = match ask {
+                Some(ask) => hook_hold::wait(&mut app, &paths, cli, ask, event)?,
+                None => None,
+            };
+            answer.and_then(|answer| cli.write_answer(&payload, &answer))
+        }
+    };
+    if let Some(line) = line {
         hook_deadline::is_answering();
         let mut stdout = std::io::stdout().lock();
         stdout.write_all(line.as_bytes())?;
         stdout.flush()?;
+        if let Some(ask) = held {
+            app.close_ask(ask, true)?;
+        }
     }
     // What nobody can have read stays unread.
     if let Some(mail) = answer.mail.as_ref().filter(|_| has_stdout()) {
@@ -180,6 +198,10 @@ impl HookContext for Process<'_> {
 
     fn hears_before_tools(&self) -> bool {
         self.cli.hears_before_tools()
+    }
+
+    fn is_attended(&self) -> bool {
+        self.cli.is_attended(&env::get)
     }
 
     fn has_one_session(&self, process: &consort_core::host::Process) -> bool {

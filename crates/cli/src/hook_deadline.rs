@@ -74,6 +74,13 @@ pub(crate) fn start() {
     }
 }
 
+/// Gives the hook longer: it waits for the person, whose own dialog is there meanwhile.
+#[expect(unsafe_code, reason = "the timer is the C library's")]
+pub(crate) fn extend(seconds: u32) {
+    // SAFETY: it sets a timer.
+    unsafe { libc::alarm(seconds) };
+}
+
 /// Prepares the answer to give if time runs out from now on.
 pub(crate) fn prepare(answer: String) {
     if answer.len() <= LONGEST {

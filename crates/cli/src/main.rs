@@ -17,6 +17,7 @@ mod help;
 mod hold_wait;
 mod hook;
 mod hook_deadline;
+mod hook_hold;
 mod hook_wait;
 mod knowledge;
 mod mistake;

@@ -44,6 +44,7 @@ mod panes_deliveries;
 mod panes_real;
 mod panes_states;
 mod payloads;
+mod policy;
 mod presence;
 mod published;
 mod quoting;

@@ -21,6 +21,7 @@ use crate::knowledge::KnowledgeIndex;
 use crate::knowledge::KnowledgeStore;
 use crate::messages::MessageStore;
 use crate::monitor::MonitorStore;
+use crate::policy::PolicyStore;
 use crate::presence::PresenceStore;
 use crate::side_files::SideFiles;
 use crate::tasks::TaskStore;
@@ -63,6 +64,7 @@ pub trait Tx:
     + ConvergenceStore
     + KnowledgeStore
     + MonitorStore
+    + PolicyStore
     + ConfigStore
 {
     /// Makes what was recorded permanent, and says who is to be notified of it:

@@ -7,6 +7,9 @@
 
 use std::path::PathBuf;
 
+use crate::policy::AskAnswer;
+use crate::policy::AskKind;
+use crate::policy::Question;
 use crate::presence::SessionId;
 
 /// One agent CLI's way of calling hooks.
@@ -24,6 +27,12 @@ pub trait Dialect {
 
     /// Writes our answer to that event; `None` is silence.
     fn write(&self, event: &str, reply: &HookReply) -> Option<String>;
+
+    /// Writes the answer to what the person was asked by that payload; `None` where the CLI
+    /// takes none.
+    fn write_answer(&self, _payload: &[u8], _answer: &AskAnswer) -> Option<String> {
+        None
+    }
 }
 
 /// One event of one session.
@@ -59,6 +68,8 @@ pub enum HookEvent {
     },
     /// The agent waits for the person; the text says for what.
     Waiting(String),
+    /// The same, where an answer of ours would be taken.
+    Asks(Box<AskCall>),
     /// The person has answered, and the agent goes on.
     Resumed,
     /// An idle session was told that it has mail, and asks for it.
@@ -84,6 +95,30 @@ pub enum HookEvent {
         /// Another session of the same process takes its place.
         is_replaced: bool,
     },
+}
+
+/// What a CLI asks its person.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AskCall {
+    pub tool: ToolUse,
+    pub kind: AskKind,
+    /// All that there is to decide about.
+    pub text: String,
+    pub questions: Vec<Question>,
+    /// Whether the CLI offers not to ask again.
+    pub can_be_always: bool,
+    pub dialog: Dialog,
+}
+
+/// What the person sees of a question while a hook has not answered it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Dialog {
+    /// The dialog is there and can be used: the first answer counts.
+    IsUsable,
+    /// The dialog comes when the hook has ended.
+    IsHidden,
+    /// The same, and perhaps there will be none.
+    MayNotCome,
 }
 
 /// Whose place a session takes that begins.
@@ -132,6 +167,8 @@ pub enum HookReply {
     GoOn(String),
     /// The tool is not to be used, and why.
     Deny(String),
+    /// The person is to be asked first, and why.
+    Ask(String),
     /// This is to be run in place of the command.
     Rewrite(String),
 }

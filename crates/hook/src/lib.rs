@@ -7,8 +7,10 @@
 //! What happens on an event is in `events/`, one file per event.
 
 mod events;
+mod policy;
 mod tool_files;
 
+pub use policy::kept_request;
 pub use tool_files::Surroundings;
 pub use tool_files::ToolFiles;
 pub use tool_files::command_files;
@@ -22,6 +24,7 @@ use consort_core::hooks::HookReply;
 use consort_core::host::Host;
 use consort_core::host::Process;
 use consort_core::messages::DeliveredBatch;
+use consort_core::policy::AskOutcome;
 use consort_core::presence::JoinRequest;
 use consort_core::presence::NameWish;
 use consort_core::presence::PresenceError;
@@ -55,6 +58,9 @@ pub trait HookContext: CallContext {
     /// Whether that process is one of its CLI, which has one session at a time.
     fn has_one_session(&self, process: &Process) -> bool;
 
+    /// Whether a person sits before the session, who would see its dialogs.
+    fn is_attended(&self) -> bool;
+
     /// The answer to give if time runs out before the real one.
     fn prepare(&self, reply: Option<&HookReply>);
 }
@@ -65,10 +71,12 @@ pub trait HookContext: CallContext {
 pub struct Answer {
     pub reply: HookReply,
     pub mail: Option<DeliveredBatch>,
+    /// What became of what the person was asked.
+    pub ask: Option<AskOutcome>,
 }
 
 impl Answer {
-    const SILENCE: Self = Self { reply: HookReply::Silence, mail: None };
+    const SILENCE: Self = Self { reply: HookReply::Silence, mail: None, ask: None };
 }
 
 /// Carries out what an event means and says what to answer.
@@ -83,7 +91,9 @@ pub fn handle(app: &mut App, call: HookCall, context: &dyn HookContext) -> Resul
         // Said once; what the agent is about to do goes on.
         Err(PresenceError::Store(error @ StoreError::NotUnderstood { .. })) => {
             match app.tell_once(&call.session, &error.to_string()) {
-                true => Ok(Answer { reply: HookReply::Context(format!("[consort] {error}.")), mail: None }),
+                true => {
+                    Ok(Answer { reply: HookReply::Context(format!("[consort] {error}.")), ..Answer::SILENCE })
+                }
                 false => Err(error.into()),
             }
         }
@@ -102,6 +112,7 @@ fn answer(app: &mut App, call: &HookCall, context: &dyn HookContext) -> Result<A
             events::tool_after::handle(app, call, context, tool, *failed, *met_read_only)
         }
         HookEvent::Waiting(what) => events::waiting::handle(app, call, context, what),
+        HookEvent::Asks(asked) => events::asks::handle(app, call, context, asked),
         HookEvent::Resumed => events::waiting::over(app, call, context),
         HookEvent::Woken => events::woken::handle(app, call, context),
         HookEvent::TurnEnd { may_go_on, runs_on } => {

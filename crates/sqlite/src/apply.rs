@@ -16,6 +16,7 @@ use crate::claims;
 use crate::convergence;
 use crate::messages;
 use crate::monitor;
+use crate::policy;
 use crate::presence;
 use crate::tasks;
 
@@ -49,6 +50,8 @@ pub(crate) const PROJECTIONS: &[Projection] = &[
     Projection { name: "tasks", rows: "facts WHERE kind = 'task'", subject: "key", key: "key" },
     Projection { name: "predictions", rows: "facts WHERE kind = 'prediction'", subject: "key", key: "key" },
     Projection { name: "panes", rows: "facts WHERE kind = 'pane'", subject: "key", key: "key" },
+    Projection { name: "rules", rows: "facts WHERE kind = 'rule'", subject: "key", key: "key" },
+    Projection { name: "asks", rows: "facts WHERE kind = 'ask'", subject: "key", key: "key" },
     Projection { name: "tally", rows: "facts WHERE kind = 'tally'", subject: "key", key: "key" },
     Projection { name: "domains", rows: "facts WHERE kind = 'domain'", subject: "key", key: "key" },
     Projection { name: "newer", rows: "facts WHERE kind = 'newer'", subject: "key", key: "key" },
@@ -74,6 +77,7 @@ pub(crate) fn apply(connection: &Connection, origin: &Origin<'_>, change: &Chang
         Change::Tasks(change) => tasks::apply(connection, origin, change),
         Change::Convergence(change) => convergence::apply(connection, origin, change),
         Change::Monitor(change) => monitor::apply(connection, origin, change),
+        Change::Policy(change) => policy::apply(connection, origin, change),
         Change::Unknown(change) => not_understood(connection, origin, change),
         // What is known is read from an index of its own.
         Change::Journal(_) | Change::Knowledge(_) | Change::Dropped => Ok(()),
@@ -113,6 +117,7 @@ pub(crate) fn keep(seq: Seq, id: ChangeId, change: &Change) -> Keep {
         Change::Tasks(change) => tasks::keep(change),
         Change::Convergence(change) => convergence::keep(seq, id, change),
         Change::Monitor(change) => monitor::keep(change),
+        Change::Policy(change) => policy::keep(id, change),
         Change::Journal(_) | Change::Dropped => Keep::Never,
         // Its index is made from it, and so is what was known at some time.
         Change::Knowledge(_) | Change::Unknown(_) => Keep::Always,

@@ -15,6 +15,7 @@ mod migrations;
 mod monitor;
 mod old_formats;
 mod open;
+mod policy;
 mod presence;
 mod side_files;
 mod tasks;

@@ -62,6 +62,7 @@ pub(crate) fn verify(
                 | Change::Claims(_)
                 | Change::Tasks(_)
                 | Change::Monitor(_)
+                | Change::Policy(_)
                 | Change::Convergence(_)
                 | Change::Knowledge(_)
                 | Change::Dropped => {}

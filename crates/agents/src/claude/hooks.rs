@@ -1,6 +1,7 @@
 //! The hook dialect of Claude Code: parses the payloads that it sends to hooks, and
 //! writes our answers in its JSON.
 
+use consort_core::hooks::Dialog;
 use consort_core::hooks::HookCall;
 use consort_core::hooks::HookEvent;
 use consort_core::hooks::HookReply;
@@ -9,6 +10,7 @@ use consort_core::hooks::Replaces;
 use crate::payload::Payload;
 use crate::payload::Tools;
 use crate::payload::met_read_only;
+use crate::permission;
 use crate::reply;
 
 const TOOLS: Tools = Tools {
@@ -19,12 +21,18 @@ const TOOLS: Tools = Tools {
 };
 
 pub(super) fn read(event: &str, payload: &[u8]) -> Option<HookCall> {
-    read_with(event, payload, &TOOLS, Replaces::Nobody)
+    read_with(event, payload, &TOOLS, Replaces::Nobody, Dialog::IsUsable)
 }
 
 /// The same for a CLI that has these events, tools of other names, and whose
 /// sessions usually take that one's place.
-pub(crate) fn read_with(event: &str, bytes: &[u8], tools: &Tools, usual: Replaces) -> Option<HookCall> {
+pub(crate) fn read_with(
+    event: &str,
+    bytes: &[u8],
+    tools: &Tools,
+    usual: Replaces,
+    dialog: Dialog,
+) -> Option<HookCall> {
     let mut repaired = Vec::new();
     let mut payload = Payload::parse(bytes, &mut repaired)?;
     let event = match event {
@@ -36,7 +44,7 @@ pub(crate) fn read_with(event: &str, bytes: &[u8], tools: &Tools, usual: Replace
             met_read_only: met_read_only(bytes),
             tool: payload.tool(tools).unwrap_or_default(),
         },
-        "PermissionRequest" => payload.permission(),
+        "PermissionRequest" => permission::asked(payload.tool(tools)?, bytes, dialog),
         // It has been idle for a minute: nothing is asked of the person.
         "Notification" if payload.notification_type.is("idle_prompt") => HookEvent::Idle,
         "Notification" => {

@@ -12,6 +12,7 @@ use consort_core::hooks::Dialect;
 use consort_core::hooks::HookCall;
 use consort_core::hooks::HookReply;
 use consort_core::monitor::Permissions;
+use consort_core::policy::AskAnswer;
 use consort_core::presence::Activity;
 use consort_core::presence::Agent;
 use consort_core::presence::LiveState;
@@ -35,6 +36,7 @@ use crate::SingleRun;
 use crate::allow;
 use crate::hook_switch;
 use crate::json_settings::parse;
+use crate::permission;
 use crate::plugin_file;
 use crate::server;
 use crate::shell_prefix;
@@ -95,9 +97,17 @@ impl Dialect for Claude {
     fn write(&self, event: &str, reply: &HookReply) -> Option<String> {
         hooks::write(event, reply)
     }
+
+    fn write_answer(&self, payload: &[u8], answer: &AskAnswer) -> Option<String> {
+        permission::nested(payload, answer, true)
+    }
 }
 
 impl AgentCli for Claude {
+    fn is_attended(&self, environment: Environment<'_>) -> bool {
+        environment("CLAUDE_CODE_ENTRYPOINT").is_none_or(|entrance| entrance == "cli")
+    }
+
     fn shell_snapshots(&self, variable: &dyn Fn(&str) -> Option<String>) -> Option<PathBuf> {
         let directory = variable(CONFIG_DIR).map(PathBuf::from);
         let directory = directory.or_else(|| Some(PathBuf::from(variable("HOME")?).join(".claude")));

@@ -7,10 +7,12 @@ use std::path::Path;
 use std::path::PathBuf;
 
 use consort_core::hooks::Dialect;
+use consort_core::hooks::Dialog;
 use consort_core::hooks::HookCall;
 use consort_core::hooks::HookReply;
 use consort_core::hooks::Replaces;
 use consort_core::monitor::Permissions;
+use consort_core::policy::AskAnswer;
 use consort_core::presence::Agent;
 use consort_core::presence::LiveState;
 use consort_core::presence::SessionId;
@@ -33,6 +35,7 @@ use crate::allow;
 use crate::claude::hooks;
 use crate::hook_switch;
 use crate::payload::Tools;
+use crate::permission;
 use crate::primer;
 use crate::reply;
 use crate::session_log;
@@ -135,14 +138,20 @@ impl Dialect for Codex {
 
     fn read(&self, event: &str, payload: &[u8]) -> Option<HookCall> {
         // `/new` begins a session like any other.
-        hooks::read_with(event, payload, &TOOLS, Replaces::TheLastIfAlone)
+        hooks::read_with(event, payload, &TOOLS, Replaces::TheLastIfAlone, Dialog::IsHidden)
     }
 
     fn write(&self, event: &str, reply: &HookReply) -> Option<String> {
         match reply {
             HookReply::GoOn(text) => reply::decision("block", text),
+            // It has no way to ask first.
+            HookReply::Ask(_) => None,
             reply => reply::nested(event, reply),
         }
+    }
+
+    fn write_answer(&self, payload: &[u8], answer: &AskAnswer) -> Option<String> {
+        permission::nested(payload, answer, false)
     }
 }
 

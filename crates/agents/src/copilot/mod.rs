@@ -8,11 +8,13 @@ use std::path::Path;
 use std::path::PathBuf;
 
 use consort_core::hooks::Dialect;
+use consort_core::hooks::Dialog;
 use consort_core::hooks::HookCall;
 use consort_core::hooks::HookEvent;
 use consort_core::hooks::HookReply;
 use consort_core::hooks::Replaces;
 use consort_core::monitor::Permissions;
+use consort_core::policy::AskAnswer;
 use consort_core::presence::Agent;
 use consort_core::presence::LiveState;
 use serde_json::Value;
@@ -36,6 +38,7 @@ use crate::hook_switch;
 use crate::payload::Payload;
 use crate::payload::Tools;
 use crate::payload::met_read_only;
+use crate::permission;
 use crate::plugin_file;
 use crate::primer;
 use crate::reply;
@@ -45,6 +48,7 @@ const EVENTS: &[&str] = &[
     "sessionStart",
     "userPromptSubmitted",
     "preToolUse",
+    "permissionRequest",
     "postToolUse",
     "notification",
     "agentStop",
@@ -62,9 +66,9 @@ impl Dialect for Copilot {
         "copilot"
     }
 
-    fn read(&self, event: &str, payload: &[u8]) -> Option<HookCall> {
-        let (met_read_only, mut repaired) = (met_read_only(payload), Vec::new());
-        let mut payload = Payload::parse(payload, &mut repaired)?;
+    fn read(&self, event: &str, bytes: &[u8]) -> Option<HookCall> {
+        let (met_read_only, mut repaired) = (met_read_only(bytes), Vec::new());
+        let mut payload = Payload::parse(bytes, &mut repaired)?;
         let event = match event {
             "sessionStart" => payload.session_start(Replaces::TheLastIfAlone),
             "userPromptSubmitted" => HookEvent::Prompt(payload.prompt.0.take().unwrap_or_default()),
@@ -74,7 +78,8 @@ impl Dialect for Copilot {
                 met_read_only,
                 tool: payload.tool(&TOOLS).unwrap_or_default(),
             },
-            // Asked for every tool; this one only where the person is asked.
+            // For every tool; the notification only where the person is asked.
+            "permissionRequest" => permission::asked(payload.tool(&TOOLS)?, bytes, Dialog::MayNotCome),
             "notification" if payload.notification_type.is("permission_prompt") => payload.permission(),
             "agentStop" => payload.turn_end(),
             "errorOccurred" if !payload.recoverable.is("true") => HookEvent::TurnFailed("an error".into()),
@@ -90,6 +95,10 @@ impl Dialect for Copilot {
             HookReply::GoOn(text) => reply::decision("block", text),
             reply => reply::flat(reply),
         }
+    }
+
+    fn write_answer(&self, payload: &[u8], answer: &AskAnswer) -> Option<String> {
+        permission::decision(payload, answer, false).map(|decision| decision.to_string())
     }
 }
 

@@ -112,6 +112,7 @@ impl Dialect for Gemini {
     fn write(&self, event: &str, reply: &HookReply) -> Option<String> {
         match reply {
             HookReply::Deny(reason) | HookReply::GoOn(reason) => reply::decision("deny", reason),
+            HookReply::Ask(reason) => reply::decision("ask", reason),
             reply => reply::nested(event, reply),
         }
     }

@@ -11,6 +11,7 @@ use consort_core::hooks::Dialect;
 use consort_core::hooks::HookCall;
 use consort_core::hooks::HookReply;
 use consort_core::monitor::Permissions;
+use consort_core::policy::AskAnswer;
 use consort_core::presence::Activity;
 use consort_core::presence::Agent;
 use jsonc_parser::cst::CstInputValue;
@@ -64,6 +65,10 @@ impl Dialect for OpenCode {
 
     fn write(&self, _event: &str, reply: &HookReply) -> Option<String> {
         plugin_dialect::write(reply)
+    }
+
+    fn write_answer(&self, _payload: &[u8], answer: &AskAnswer) -> Option<String> {
+        Some(plugin_dialect::write_answer(answer))
     }
 }
 

@@ -56,6 +56,21 @@ export const Consort = async ({ client, directory }) => {
     return context ? [context] : []
   }
 
+  /** Questions of its dialogs, each with what ends our waiting for another's answer. */
+  const asked = new Map()
+  const ask = (session, id, what, url) => {
+    // It refuses by itself there.
+    if (isForOneTurn) return
+    const forget = answering(facts(session, what), async (body) => {
+      asked.delete(id)
+      if (!body) return
+      try {
+        await client._client.post({ url, path: { requestID: id }, body, headers: { "Content-Type": "application/json" } })
+      } catch {}
+    })
+    asked.set(id, forget)
+  }
+
   process.on("exit", () => farewell([...sessions.keys()].map((session) => facts(session))))
 
   return {
@@ -113,8 +128,20 @@ export const Consort = async ({ client, directory }) => {
         await consort("idle", facts(session))
         known.ear.open()
       }
-      if (event.type === "permission.asked") await consort("waiting", facts(session, { message: "a permission" }))
-      if (event.type === "permission.replied") await consort("resumed", facts(session))
+      if (event.type === "permission.asked") {
+        const { id, permission, metadata, patterns, always } = event.properties
+        const { filepath, ...rest } = metadata ?? {}
+        const tool_input = filepath ? { file_path: filepath, ...rest } : metadata?.command ? metadata : { patterns }
+        ask(session, id, { tool_name: permission, tool_input, always }, `/permission/{requestID}/reply`)
+      }
+      if (event.type === "question.asked") {
+        const { id, questions } = event.properties
+        ask(session, id, { tool_name: "question", tool_input: { questions } }, `/question/{requestID}/reply`)
+      }
+      if (["permission.replied", "question.replied", "question.rejected"].includes(event.type)) {
+        asked.get(event.properties?.requestID)?.()
+        await consort("resumed", facts(session))
+      }
       if (event.type === "session.error") await consort("failed", facts(session, { error: event.properties?.error?.name }))
       if (event.type === "session.deleted") {
         known.ear.close()

@@ -17,6 +17,7 @@ pub(crate) mod know;
 pub(crate) mod mcp;
 pub(crate) mod open;
 pub(crate) mod pane;
+pub(crate) mod policy;
 pub(crate) mod radar;
 pub(crate) mod release;
 pub(crate) mod reply;

@@ -23,6 +23,8 @@ pub enum ValueKind {
     Words,
     /// `auth: jwt login; database: sql`.
     Domains,
+    /// `Bash(git push*); Edit(.env)`.
+    Rules,
 }
 
 /// Every setting there is.
@@ -116,6 +118,18 @@ pub const KEYS: &[Key] = &[
         kind: ValueKind::Domains,
         for_hooks: true,
         about: "which topics belong together: `auth: jwt login; database: sql`",
+    },
+    Key {
+        name: "policy.deny",
+        kind: ValueKind::Rules,
+        for_hooks: true,
+        about: "what no agent may do here, besides your own rules: `Bash(git push*); Edit(.env)`",
+    },
+    Key {
+        name: "policy.ask",
+        kind: ValueKind::Rules,
+        for_hooks: true,
+        about: "what you are asked about first here, whatever allows it, where a CLI can ask",
     },
     Key {
         name: "knowledge.digest_tokens",

@@ -13,6 +13,8 @@ use super::Setting;
 use super::ShieldMode;
 use super::ValueKind;
 use crate::convergence::Domains;
+use crate::policy::Effect;
+use crate::policy::read_rules;
 use crate::text;
 
 /// Resolves the layers. What is unknown or unfit is passed over with a warning,
@@ -54,7 +56,7 @@ pub fn resolve(mut layers: Vec<Layer>, acceptances: &[Acceptance]) -> Config {
 
 /// Whether a key decides what others are kept from, or what is kept of prompts.
 pub fn is_protected(key: &str) -> bool {
-    key.starts_with("claims.") || key.starts_with("privacy.")
+    ["claims.", "privacy.", "policy."].iter().any(|room| key.starts_with(room))
 }
 
 /// How strict a value of a protected key is; the others have no order.
@@ -108,6 +110,9 @@ impl Key {
                 .map(|choice| (*choice).to_owned())
                 .ok_or_else(bad),
             ValueKind::Words => Ok(value.trim().to_owned()),
+            ValueKind::Rules => {
+                read_rules(Effect::Deny, value).map(|_| value.trim().to_owned()).map_err(|_| bad())
+            }
             ValueKind::Domains => Domains::parse(value).map(|_| value.trim().to_owned()).map_err(|_| bad()),
         }
     }
@@ -316,7 +321,7 @@ mod tests {
                 ValueKind::Choice(choices) => choices[choices.len() - 1],
                 ValueKind::Number { .. } => "7",
                 // Read where they are needed, beside the settings.
-                ValueKind::Words | ValueKind::Domains => continue,
+                ValueKind::Words | ValueKind::Domains | ValueKind::Rules => continue,
             };
             settings.set(key.name, other);
             assert!(unlike(settings), "{} is published but hooks do not read it", key.name);

@@ -15,6 +15,7 @@ use crate::convergence::ConvergenceChange;
 use crate::knowledge::KnowledgeChange;
 use crate::messages::MessageChange;
 use crate::monitor::MonitorChange;
+use crate::policy::PolicyChange;
 use crate::presence::PresenceChange;
 use crate::presence::SessionId;
 use crate::project::ProjectId;
@@ -262,6 +263,7 @@ pub enum Change {
     Convergence(ConvergenceChange),
     Knowledge(KnowledgeChange),
     Monitor(MonitorChange),
+    Policy(PolicyChange),
     /// Nothing depends on it any more, and retention has dropped it. It keeps the
     /// places of those after it.
     Dropped,
@@ -294,6 +296,7 @@ impl Change {
             Self::Convergence(change) => change.about(),
             Self::Knowledge(change) => change.about(),
             Self::Monitor(change) => change.about(),
+            Self::Policy(change) => change.about(),
             Self::Unknown(unknown) => unknown.about.clone(),
             Self::Journal(_) | Self::Dropped => Vec::new(),
         }
@@ -312,6 +315,8 @@ impl Change {
             }
             Self::Knowledge(_) => counter("knowledge", project),
             Self::Monitor(MonitorChange::Opened(_)) => counter("pane", None),
+            Self::Policy(PolicyChange::Added(_)) => counter("rule", None),
+            Self::Policy(PolicyChange::Asked(_)) => counter("ask", None),
             Self::Tasks(TaskChange::Claimed { key, .. } | TaskChange::Freed { key, .. }) => {
                 counter("task", key.spec.project.as_ref())
             }
@@ -352,6 +357,7 @@ enum KnownChange {
     Convergence(ConvergenceChange),
     Knowledge(KnowledgeChange),
     Monitor(MonitorChange),
+    Policy(PolicyChange),
 }
 
 impl Serialize for KeptChange {
@@ -383,6 +389,7 @@ impl Serialize for Numbered<'_> {
             Change::Convergence(change) => kept!("convergence", change),
             Change::Knowledge(change) => kept!("knowledge", change),
             Change::Monitor(change) => kept!("monitor", change),
+            Change::Policy(change) => kept!("policy", change),
             Change::Unknown(unknown) => kept!(&unknown.room, &unknown.change),
             Change::Dropped => serializer.serialize_unit(),
         }
@@ -402,6 +409,7 @@ impl<'de> Deserialize<'de> for KeptChange {
             Ok(KnownChange::Convergence(change)) => Change::Convergence(change),
             Ok(KnownChange::Knowledge(change)) => Change::Knowledge(change),
             Ok(KnownChange::Monitor(change)) => Change::Monitor(change),
+            Ok(KnownChange::Policy(change)) => Change::Policy(change),
             Err(_) if value.is_null() => Change::Dropped,
             Err(_) => Change::Unknown(UnknownChange::read(value)),
         };

@@ -11,29 +11,30 @@ use super::pattern;
 use super::pattern::Match;
 use crate::claims::Case;
 use crate::claims::Pattern;
-use crate::journal::Number;
 
-/// What the rules that hold say of a request; `None` if none is about it.
-pub fn decide(rules: &[(Number, Rule)], request: &Request) -> Option<Verdict> {
+/// What the rules that hold say of a request; `None` if none is about it. Each comes with
+/// what it is called.
+pub fn decide<'a, N>(rules: &'a [(N, Rule)], request: &Request) -> Option<Verdict<'a, N>> {
     let rules: Vec<_> = rules.iter().filter(|(_, rule)| is_tool(&rule.tool, &request.tool)).collect();
-    let strict = rules.iter().filter_map(|(number, rule)| {
+    let strict = rules.iter().filter_map(|(name, rule)| {
         let effect = match (rule.effect, about(rule, &request.action)) {
             (Effect::Allow, _) | (_, Match::No) => return None,
             (effect, Match::Yes) => effect,
             // Nobody is refused for what may not be so.
             (_, Match::Perhaps) => Effect::Ask,
         };
-        Some(Verdict { effect, rule: *number })
+        Some(Verdict { effect, name, rule })
     });
     // Of equals the first.
     let strictest = strict.min_by_key(|verdict| std::cmp::Reverse(verdict.effect));
     strictest.or_else(|| {
         let allows: Vec<_> = rules.into_iter().filter(|(_, rule)| rule.effect == Effect::Allow).collect();
-        let rule = match &request.action {
+        let (name, rule) = match &request.action {
             Action::Commands(commands) => allowed(&allows, commands)?,
-            action => allows.iter().find(|(_, rule)| about(rule, action) == Match::Yes)?.0,
+            Action::Paths(paths) => every(&allows, paths.iter(), |rule, path| covers(rule, path))?,
+            Action::Other => allows.into_iter().find(|(_, rule)| rule.pattern.is_none())?,
         };
-        Some(Verdict { effect: Effect::Allow, rule })
+        Some(Verdict { effect: Effect::Allow, name, rule })
     })
 }
 
@@ -50,43 +51,47 @@ fn about(rule: &Rule, action: &Action) -> Match {
             let unread = if commands.is_whole { Match::No } else { Match::Perhaps };
             calls.max().unwrap_or(Match::No).max(unread)
         }
-        Action::Path(path) => {
-            let covers = Pattern::new(text).is_ok_and(|one| one.covers(&Pattern::file(path), Case::Matters));
-            if covers { Match::Yes } else { Match::No }
-        }
-        Action::Other => Match::No,
+        Action::Paths(paths) if paths.iter().any(|path| covers(rule, path)) => Match::Yes,
+        Action::Paths(_) | Action::Other => Match::No,
     }
 }
 
+fn covers(rule: &Rule, path: &str) -> bool {
+    let covers = |text| Pattern::new(text).is_ok_and(|one| one.covers(&Pattern::file(path), Case::Matters));
+    rule.pattern.as_ref().is_none_or(|text| covers(text))
+}
+
+/// The first rule that is about one of them, if there is one for each.
+fn every<'a, N, T>(
+    rules: &[&'a (N, Rule)],
+    mut all: impl Iterator<Item = T>,
+    is_about: impl Fn(&Rule, &T) -> bool,
+) -> Option<&'a (N, Rule)> {
+    let of = |one: T| rules.iter().find(|(_, rule)| is_about(rule, &one)).copied();
+    let first = of(all.next()?)?;
+    all.all(|one| of(one).is_some()).then_some(first)
+}
+
 /// The first rule that allows some of it, if every part is allowed.
-fn allowed(rules: &[&(Number, Rule)], commands: &Commands) -> Option<Number> {
+fn allowed<'a, N>(rules: &[&'a (N, Rule)], commands: &Commands) -> Option<&'a (N, Rule)> {
     if !commands.is_whole {
         return None;
     }
     // One without a pattern allows whatever can be seen.
-    if let Some((number, _)) = rules.iter().find(|(_, rule)| rule.pattern.is_none()) {
-        return Some(*number);
+    if let Some(rule) = rules.iter().find(|(_, rule)| rule.pattern.is_none()) {
+        return Some(rule);
     }
-    if commands.redirects {
+    let is_harmless_variable = |name: &String| HARMLESS_VARIABLES.contains(&name.as_str());
+    if commands.redirects
+        || !commands.calls.iter().all(|call| call.variables.iter().all(is_harmless_variable))
+    {
         return None;
     }
-    let mut first = None;
-    for call in &commands.calls {
-        if !call.variables.iter().all(|name| HARMLESS_VARIABLES.contains(&name.as_str())) {
-            return None;
-        }
-        if call.words.is_empty() || call.is_wrapper {
-            continue;
-        }
-        let is_about = |text: &String| pattern::allows(text, call);
-        let by = rules.iter().find(|(_, rule)| rule.pattern.as_ref().is_some_and(is_about));
-        match by {
-            Some((number, _)) => first = first.or(Some(*number)),
-            None if is_harmless(call) => {}
-            None => return None,
-        }
-    }
-    first
+    let is_about =
+        |rule: &Rule, call: &Call| rule.pattern.as_ref().is_some_and(|text| pattern::allows(text, call));
+    let is_named = |call: &Call| rules.iter().any(|(_, rule)| is_about(rule, call));
+    let acts = commands.calls.iter().filter(|call| !call.words.is_empty() && !call.is_wrapper);
+    every(rules, acts.filter(|call| is_named(call) || !is_harmless(call)), |rule, call| is_about(rule, call))
 }
 
 /// Variables that change what a program prints, and nothing else.

@@ -5,17 +5,42 @@
 //! substitutions and in every branch. **Refusing wins over asking, asking over allowing,
 //! and what was not understood is never allowed.**
 
+mod ask;
 mod decide;
+mod error;
 mod model;
+mod ops;
 mod pattern;
+pub mod published;
+mod read;
+mod store;
 #[cfg(test)]
 mod tests;
+mod wording;
+
+pub use ask::Ask;
+pub use ask::AskAnswer;
+pub use ask::AskHolder;
+pub use ask::AskKind;
+pub use ask::AskRecord;
+pub use ask::Question;
+pub use error::PolicyError;
 
 pub use decide::decide;
 pub use model::Action;
 pub use model::Call;
 pub use model::Commands;
+pub use model::DecidedBy;
 pub use model::Effect;
+pub use model::PolicyChange;
 pub use model::Request;
 pub use model::Rule;
+pub use model::RuleRecord;
 pub use model::Verdict;
+pub use ops::AskOutcome;
+pub use ops::AskRequest;
+pub use ops::NewRule;
+pub use ops::Tried;
+pub use read::check_pattern;
+pub use read::read_rules;
+pub use store::PolicyStore;

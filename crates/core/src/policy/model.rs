@@ -3,7 +3,10 @@
 use serde::Deserialize;
 use serde::Serialize;
 
+use super::Ask;
+use super::AskAnswer;
 use crate::Timestamp;
+use crate::journal::ChangeId;
 use crate::journal::Number;
 use crate::project::ProjectId;
 
@@ -18,6 +21,11 @@ pub enum Effect {
 }
 
 impl Effect {
+    /// The one of that name.
+    pub fn named(name: &str) -> Option<Self> {
+        [Self::Allow, Self::Ask, Self::Deny].into_iter().find(|effect| effect.as_str() == name)
+    }
+
     /// Its name on the command line and in JSON.
     pub fn as_str(self) -> &'static str {
         match self {
@@ -53,6 +61,71 @@ impl Rule {
     }
 }
 
+/// A rule as it is kept.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RuleRecord {
+    pub id: ChangeId,
+    /// What people call it.
+    pub number: Number,
+    #[serde(flatten)]
+    pub rule: Rule,
+    pub added_at: Timestamp,
+}
+
+/// A change of the rules, or of what agents ask.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum PolicyChange {
+    Added(Rule),
+    Removed {
+        rule: ChangeId,
+        number: Number,
+    },
+    Asked(Box<Ask>),
+    Answered {
+        ask: ChangeId,
+        answer: AskAnswer,
+        by: DecidedBy,
+    },
+    /// Nobody waits for an answer any more.
+    Closed {
+        ask: ChangeId,
+        /// Whether the answer that was given has reached the agent.
+        was_answered: bool,
+    },
+}
+
+impl PolicyChange {
+    /// The rule or the question that it is about, unless it makes it.
+    pub fn subject(&self) -> Option<ChangeId> {
+        match self {
+            Self::Added(_) | Self::Asked(_) => None,
+            Self::Removed { rule, .. } => Some(*rule),
+            Self::Answered { ask, .. } | Self::Closed { ask, .. } => Some(*ask),
+        }
+    }
+
+    /// Who or what it changes.
+    pub(crate) fn about(&self) -> Vec<String> {
+        self.subject().map(|id| format!("policy:{id}")).into_iter().collect()
+    }
+}
+
+/// By whom something was decided.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum DecidedBy {
+    Person,
+    Rule {
+        id: ChangeId,
+        number: Number,
+    },
+    /// A rule that the project or the settings bring.
+    Setting(String),
+    /// The agent that opened it.
+    Opener,
+}
+
 /// What an agent asks to do.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Request {
@@ -65,8 +138,8 @@ pub struct Request {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Action {
     Commands(Commands),
-    /// Of a file: from the top of its project, or absolute outside of it.
-    Path(String),
+    /// Of files: from the top of their project, or absolute outside of it.
+    Paths(Vec<String>),
     /// Nothing that rules could tell apart.
     Other,
 }
@@ -94,8 +167,9 @@ pub struct Call {
 
 /// What the rules say, and which of them.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Verdict {
+pub struct Verdict<'a, N> {
     pub effect: Effect,
-    /// The rule that decided; of several that allow, the first.
-    pub rule: Number,
+    /// What the rule that decided is called; of several that allow, the first.
+    pub name: &'a N,
+    pub rule: &'a Rule,
 }

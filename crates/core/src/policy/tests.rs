@@ -29,7 +29,7 @@ fn request(text: &str) -> Request {
 fn said(rules: &[&str], request: &Request) -> String {
     let rules: Vec<(Number, Rule)> = (1..).zip(rules.iter().map(|text| rule(text))).collect();
     match decide(&rules, request) {
-        Some(Verdict { effect, rule }) => format!("{} {rule}", effect.as_str()),
+        Some(Verdict { effect, name, .. }) => format!("{} {name}", effect.as_str()),
         None => "nothing".to_owned(),
     }
 }
@@ -121,7 +121,7 @@ fn what_was_not_understood_is_never_allowed() {
 
 #[test]
 fn other_tools_are_matched_by_name_and_path() {
-    let edit = |path: &str| Request { tool: "Edit".into(), action: Action::Path(path.into()) };
+    let edit = |path: &str| Request { tool: "Edit".into(), action: Action::Paths(vec![path.into()]) };
     let rules = ["allow Edit src/**", "deny edit **/secret*", "deny mcp__github__*"];
     assert_eq!(said(&rules, &edit("src/a.rs")), "allow 1");
     assert_eq!(said(&rules, &edit("docs/a.md")), "nothing");

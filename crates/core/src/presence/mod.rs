@@ -68,6 +68,7 @@ pub(crate) use ops::gone_before;
 pub(crate) use ops::is_alive;
 pub(crate) use ops::partition_alive;
 pub(crate) use ops::require_confirmed;
+pub(crate) use ops::require_person;
 pub(crate) use ops::see;
 pub(crate) use ops::settled;
 pub(crate) use ops::who_calls;

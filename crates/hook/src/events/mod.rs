@@ -1,5 +1,6 @@
 //! The handlers of hook events, one file per event.
 
+pub(crate) mod asks;
 pub(crate) mod compacting;
 pub(crate) mod prompt;
 pub(crate) mod session_end;
@@ -101,5 +102,5 @@ fn end_commands(app: &mut App, call: &HookCall, context: &dyn HookContext, runs_
 fn told(mut words: Vec<String>, mail: Option<DeliveredBatch>) -> Answer {
     words.extend(mail.as_ref().map(|mail| mail.text.clone()));
     let reply = if words.is_empty() { HookReply::Silence } else { HookReply::Context(words.join("\n\n")) };
-    Answer { reply, mail }
+    Answer { reply, mail, ask: None }
 }

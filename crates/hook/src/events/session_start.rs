@@ -80,5 +80,5 @@ pub(crate) fn handle(
         return Ok(Answer::SILENCE);
     }
     let reply = if parts.is_empty() { HookReply::Silence } else { HookReply::Context(parts.join("\n\n")) };
-    Ok(Answer { reply, mail })
+    Ok(Answer { reply, mail, ask: None })
 }

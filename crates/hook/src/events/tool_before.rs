@@ -11,6 +11,7 @@ use consort_core::hooks::HookReply;
 use consort_core::hooks::ToolAction;
 use consort_core::hooks::ToolUse;
 use consort_core::messages::DeliveryPoint;
+use consort_core::policy::Effect;
 use consort_core::presence::ActivityUpdate;
 use consort_core::presence::PresenceError;
 use consort_core::presence::Status;
@@ -22,6 +23,7 @@ use super::note_activity;
 use super::told;
 use crate::Answer;
 use crate::HookContext;
+use crate::policy;
 use crate::tool_files::ToolFiles;
 use crate::tool_files::tool_files;
 
@@ -41,16 +43,24 @@ pub(crate) fn handle(
         let reply = HookReply::Deny(reason);
         context.prepare(Some(&reply));
         note_activity(app, call, context, &working);
-        return Ok(Answer { reply, mail: None });
+        return Ok(Answer { reply, ..Answer::SILENCE });
     }
     context.prepare(None);
     note_activity(app, call, context, &working);
+    let ruled = app.forbidden(&call.session, &call.cwd, &|host| policy::unasked(host, call, tool));
+    if let Some((Effect::Deny, reason)) = ruled {
+        return Ok(Answer { reply: HookReply::Deny(reason), ..Answer::SILENCE });
+    }
     let verdict = before_a_write(app, call, context, tool, verdict, &files);
+    if let Some((_, reason)) = ruled {
+        return Ok(Answer { reply: HookReply::Ask(reason), ..Answer::SILENCE });
+    }
     // What nobody would hear is not said, and so not counted as said.
     if !context.hears_before_tools() {
         return Ok(Answer {
             reply: rewritten(app, call, context, tool, &files).map_or(HookReply::Silence, HookReply::Rewrite),
             mail: mail(app, call, context, DeliveryPoint::BeforeTool)?,
+            ask: None,
         });
     }
     let mut words = news(app, call, context, false);

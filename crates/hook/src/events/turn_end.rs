@@ -32,7 +32,7 @@ pub(crate) fn handle(
         note_activity(app, call, context, &ActivityUpdate::of(Status::Working));
     }
     let reply = mail.as_ref().map_or(HookReply::Silence, |mail| HookReply::GoOn(mail.text.clone()));
-    Ok(Answer { reply, mail })
+    Ok(Answer { reply, mail, ask: None })
 }
 
 /// What is found is said with the next prompt: it is no reason for the turn to go on.

@@ -12,6 +12,8 @@ use consort_core::claims::published::repository_line;
 use consort_core::convergence::PredictionNote;
 use consort_core::convergence::published as convergence_lines;
 use consort_core::journal::Change;
+use consort_core::policy::PolicyChange;
+use consort_core::policy::published as policy_lines;
 use consort_core::presence::PresenceChange;
 use consort_core::side_files::unescaped;
 use rusqlite::Connection;
@@ -19,6 +21,7 @@ use rusqlite::Connection;
 use super::published;
 use crate::claims;
 use crate::convergence;
+use crate::policy;
 
 /// How many predictions that have ended hooks know of: nobody is to hear the
 /// same again.
@@ -33,6 +36,7 @@ pub(crate) struct Concerned {
     pub(crate) all: bool,
     pub(crate) convergence: bool,
     repositories: bool,
+    rules: bool,
     /// Lines that were announced are true now: they stay where they are.
     added: bool,
     /// Resources that were held or released, and their patterns.
@@ -58,6 +62,7 @@ impl Concerned {
                 }
                 Change::Presence(PresenceChange::RepositorySeen { .. }) => self.repositories = true,
                 Change::Convergence(_) => self.convergence = true,
+                Change::Policy(PolicyChange::Added(_) | PolicyChange::Removed { .. }) => self.rules = true,
                 _ => {}
             }
         }
@@ -92,11 +97,13 @@ pub(crate) fn render(
     let Concerned { all, resources, patterns, .. } = concerned;
     let (with_convergence, with_repositories) =
         (*all || concerned.convergence, *all || concerned.repositories);
+    let with_rules = *all || concerned.rules;
     let is_kept = |line: &str| match line {
         _ if line.starts_with(HOLD) => !line
             .rsplit_once('\t')
             .is_some_and(|(_, pattern)| patterns.contains(unescaped(pattern).trim_end_matches('\n'))),
         _ if line.starts_with(REPOSITORY) => !with_repositories,
+        _ if line.starts_with(policy_lines::RULE) => !with_rules,
         _ => !with_convergence && convergence_lines::LINES.iter().any(|tag| line.starts_with(tag)),
     };
     let mut text = String::new();
@@ -111,6 +118,9 @@ pub(crate) fn render(
     if with_repositories {
         repositories(tx, &mut text)?;
     }
+    if with_rules {
+        rules(tx, &mut text)?;
+    }
     if with_convergence {
         text += &convergence(tx)?;
     }
@@ -123,6 +133,19 @@ fn repositories(connection: &Connection, text: &mut String) -> rusqlite::Result<
     let mut rows = statement.query([])?;
     while let Some(row) = rows.next()? {
         text.push_str(&repository_line(row.get_ref(0)?.as_str()?, row.get_ref(1)?.as_str()?));
+    }
+    Ok(())
+}
+
+/// The rules that refuse or ask: the person's, and those of settings.
+fn rules(connection: &Connection, text: &mut String) -> rusqlite::Result<()> {
+    policy::rules(connection)?.iter().filter_map(policy_lines::rule_line).for_each(|line| *text += &line);
+    let sql = "SELECT owner, key, value FROM facts WHERE kind = 'setting' AND key LIKE 'policy.%'";
+    let mut statement = connection.prepare_cached(sql)?;
+    let mut rows = statement.query([])?;
+    while let Some(row) = rows.next()? {
+        let cell = |column| row.get_ref(column).and_then(|cell| Ok(cell.as_str()?));
+        text.extend(policy_lines::setting_line(cell(0)?, cell(1)?, cell(2)?));
     }
     Ok(())
 }

@@ -24,6 +24,9 @@ use consort_core::knowledge::KnowledgeChange;
 use consort_core::messages::MessageChange;
 use consort_core::messages::Recipient;
 use consort_core::monitor::MonitorChange;
+use consort_core::policy::AskAnswer;
+use consort_core::policy::DecidedBy;
+use consort_core::policy::PolicyChange;
 use consort_core::presence::LeaveReason;
 use consort_core::presence::PresenceChange;
 use consort_core::presence::SessionId;
@@ -191,6 +194,7 @@ fn describe(
             Change::Convergence(change) => convergence(change, *number),
             Change::Knowledge(change) => knowledge(change),
             Change::Monitor(change) => pane(change, *number),
+            Change::Policy(change) => policy(change, *number, &mut name)?,
             Change::Journal(JournalChange::Pruned { through, .. }) => {
                 format!("entries up to {through} pruned")
             }
@@ -316,6 +320,41 @@ fn pane(change: &MonitorChange, number: Option<Number>) -> String {
         }
         MonitorChange::Closed { name, .. } => format!("the pane of {name} is closed"),
     }
+}
+
+fn policy(
+    change: &PolicyChange,
+    number: Option<Number>,
+    name: &mut dyn FnMut(&SessionId) -> Result<String, CommandError>,
+) -> Result<String, CommandError> {
+    let number = number.unwrap_or_default();
+    Ok(match change {
+        PolicyChange::Added(rule) => {
+            let pattern = rule.pattern.as_ref().map_or_else(String::new, |pattern| format!(" {pattern}"));
+            format!("rule #{number} added: {} {}{pattern}", rule.effect.as_str(), rule.tool)
+        }
+        PolicyChange::Removed { number, .. } => format!("rule #{number} removed"),
+        PolicyChange::Asked(ask) => {
+            let (who, text) = (name(&ask.session)?, text::one_line(&ask.text, 160));
+            format!("{who} asks (#{number}): {} {text}", ask.tool)
+        }
+        PolicyChange::Answered { answer, by, .. } => {
+            let by = match by {
+                DecidedBy::Person => "by you".to_owned(),
+                DecidedBy::Opener => "by its opener".to_owned(),
+                DecidedBy::Rule { number, .. } => format!("by rule #{number}"),
+                DecidedBy::Setting(rule) => format!("by the setting {rule}"),
+            };
+            match answer {
+                AskAnswer::Allow => format!("allowed {by}"),
+                AskAnswer::Always => format!("allowed {by}, from now on"),
+                AskAnswer::Deny(reason) => format!("refused {by}: {}", text::one_line(reason, 160)),
+                AskAnswer::Chosen(chosen) => format!("answered {by}: {}", text::first_few(chosen.clone(), 4)),
+            }
+        }
+        PolicyChange::Closed { was_answered: true, .. } => "the answer was given".to_owned(),
+        PolicyChange::Closed { was_answered: false, .. } => "answered in its terminal, or left".to_owned(),
+    })
 }
 
 fn task(

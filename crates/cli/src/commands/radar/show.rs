@@ -13,17 +13,11 @@ use crate::world::World;
 #[derive(clap::Args)]
 pub(crate) struct Args {
     /// Its number: `4` or `#4`
-    #[arg(value_parser = number)]
+    #[arg(value_parser = crate::args::number)]
     number: Number,
     /// Print JSON
     #[arg(long)]
     json: bool,
-}
-
-/// A prediction's number, with or without its `#`.
-fn number(text: &str) -> Result<Number, String> {
-    let digits = text.strip_prefix('#').unwrap_or(text);
-    digits.parse().map_err(|_| "expected a number, as in `4` or `#4`".into())
 }
 
 pub(crate) fn run(world: &World, args: &Args) -> CommandResult {

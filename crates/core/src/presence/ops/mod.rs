@@ -15,6 +15,7 @@ mod succeed;
 mod who;
 
 pub(crate) use caller::require_confirmed;
+pub(crate) use caller::require_person;
 pub(crate) use caller::who_calls;
 
 use std::collections::BTreeMap;

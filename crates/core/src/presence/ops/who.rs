@@ -7,6 +7,7 @@ use crate::Timestamp;
 use crate::engine::StoreError;
 use crate::journal::Actor;
 use crate::messages;
+use crate::presence::Activity;
 use crate::presence::Agent;
 use crate::presence::AgentName;
 use crate::presence::AgentView;
@@ -31,6 +32,11 @@ impl App {
         let is_other = |agent: &&Agent| agent.project.id == me.project.id && agent.session != me.session;
         let others = alive.iter().filter(is_other).count();
         Ok(Some((me, others)))
+    }
+
+    /// What a session was last known to do.
+    pub fn activity_of(&self, session: &SessionId) -> Option<Activity> {
+        self.engine.side_files().activity(session)
     }
 
     /// Who is here. `glimpse` adds what can be seen of each from outside.

@@ -1,0 +1,100 @@
+//! The command `consort policy test`: says what a rule, or all of them, would have decided of
+//! what agents asked lately.
+
+use consort_core::Timestamp;
+use consort_core::policy::AskAnswer;
+use consort_core::policy::DecidedBy;
+use consort_core::policy::Effect;
+use consort_core::policy::Rule;
+use consort_core::policy::Tried;
+use consort_core::policy::check_pattern;
+use consort_core::text;
+use serde_json::Value;
+use serde_json::json;
+
+use super::rule::RuleArgs;
+use crate::error::CommandResult;
+use crate::time;
+use crate::world::World;
+
+#[derive(clap::Args)]
+pub(crate) struct Args {
+    #[command(flatten)]
+    rule: Option<RuleArgs>,
+    /// Since when: `2h`, `3d`
+    #[arg(long, value_name = "TIME", default_value = "1d")]
+    since: String,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
+    let mut opened = world.open()?;
+    let now = opened.app.host().now();
+    let since = time::parse_since(&args.since, now)?;
+    let rules: Vec<Rule> = match &args.rule {
+        Some(wanted) => {
+            let rule = wanted.rule(world, &mut opened)?;
+            check_pattern(&rule.tool, rule.pattern.as_deref())?;
+            vec![rule]
+        }
+        None => opened.app.rules()?.into_iter().map(|record| record.rule).collect(),
+    };
+    let tried = opened.app.try_rules(&rules, since, &consort_hook::kept_request)?;
+    let mut items = Vec::new();
+    for one in &tried {
+        let agent = opened.app.name_of(&one.ask.session)?;
+        items.push((one, agent.map_or_else(|| one.ask.session.to_string(), |name| name.to_string())));
+    }
+    if args.json {
+        let items: Vec<Value> = items.iter().map(|(tried, agent)| item(tried, agent)).collect();
+        return world.out.items(&mut opened.app, &items);
+    }
+    if tried.is_empty() {
+        return world.out.line("Nothing was asked in that time.");
+    }
+    for (tried, agent) in &items {
+        world.out.line(line(tried, agent))?;
+    }
+    let counted = |effect| tried.iter().filter(|tried| tried.would == effect).count();
+    world.out.line(format!(
+        "Of {}: {} allowed, {} refused, {} left to you.",
+        text::count(tried.len(), "question"),
+        counted(Some(Effect::Allow)),
+        counted(Some(Effect::Deny)),
+        counted(None) + counted(Some(Effect::Ask)),
+    ))
+}
+
+/// `allow  14:03  Falcon  Bash cargo test  (you allowed it)`.
+fn line(tried: &Tried, agent: &str) -> String {
+    let would = tried.would.map_or("-", Effect::as_str);
+    let what = text::one_line(&format!("{} {}", tried.ask.tool, tried.ask.text), 90);
+    let was = was(tried).unwrap_or("answered in its terminal");
+    format!("{would:<5}  {}  {agent}  {what}  ({was})", time::local(tried.at))
+}
+
+/// What became of it, as far as that went through us.
+fn was(tried: &Tried) -> Option<&'static str> {
+    let (answer, by) = tried.answer.as_ref()?;
+    let is_refused = matches!(answer, AskAnswer::Deny(_));
+    Some(match (by, is_refused) {
+        (DecidedBy::Person, false) => "you allowed it",
+        (DecidedBy::Person, true) => "you refused it",
+        (DecidedBy::Opener, _) => "its opener answered",
+        (DecidedBy::Rule { .. } | DecidedBy::Setting(_), false) => "allowed by a rule",
+        (DecidedBy::Rule { .. } | DecidedBy::Setting(_), true) => "refused by a rule",
+    })
+}
+
+fn item(tried: &Tried, agent: &str) -> Value {
+    json!({
+        "asked_at": Timestamp::rfc3339(tried.at),
+        "agent": agent,
+        "tool": tried.ask.tool,
+        "text": tried.ask.text,
+        "would": tried.would.map(Effect::as_str),
+        "was": was(tried),
+    })
+}

@@ -1,0 +1,89 @@
+//! Keeps a permission hook waiting for an answer from elsewhere, beside its CLI's own dialog:
+//! the first answer counts.
+//!
+//! It guards no write and holds no lock. **It ends by itself** when the dialog is gone, its
+//! agent is, or ten minutes are over; what it leaves open then is the dialog's alone.
+
+use std::error::Error;
+use std::time::Duration;
+use std::time::Instant;
+
+use consort_agents::AgentCli;
+use consort_core::App;
+use consort_core::journal::ChangeId;
+use consort_core::policy::AskAnswer;
+use consort_core::presence::SessionId;
+use consort_core::presence::Status;
+use consort_host::Paths;
+use consort_host::env;
+use consort_host::notify::Listener;
+use consort_host::notify::WakeReason;
+
+use crate::hook_deadline;
+
+/// The longest it waits.
+const LONGEST: Duration = Duration::from_secs(600);
+
+/// How often it looks whether the dialog is still there.
+const TICK: Duration = Duration::from_millis(500);
+
+/// Our plugins' event: they close its input when the dialog is gone.
+const PLUGIN_EVENT: &str = "asks";
+
+/// Waits for the answer to a question that was kept; `None` if it is nobody's to give any more.
+pub(crate) fn wait(
+    app: &mut App,
+    paths: &Paths,
+    cli: &dyn AgentCli,
+    ask: ChangeId,
+    event: &str,
+) -> Result<Option<AskAnswer>, Box<dyn Error>> {
+    // One that nobody holds is only told.
+    let Some(record) = app.ask_record(ask)? else { return Ok(None) };
+    let session = record.ask.session;
+    hook_deadline::extend(u32::try_from(LONGEST.as_secs()).unwrap_or(u32::MAX));
+    let mut listener = Listener::open(&paths.listeners(), None)?;
+    let (since, mut was_seen) = (Instant::now(), false);
+    while since.elapsed() < LONGEST {
+        match app.ask_record(ask)? {
+            None => return Ok(None),
+            Some(record) => {
+                if let Some((answer, _)) = record.answer {
+                    return Ok(Some(answer));
+                }
+            }
+        }
+        if is_gone(app, paths, cli, &session, &mut was_seen)? {
+            break;
+        }
+        let input = (event == PLUGIN_EVENT).then(rustix::stdio::stdin);
+        if listener.wait(input, TICK)? == WakeReason::Other {
+            break;
+        }
+        app.close_if_replaced();
+    }
+    app.close_ask(ask, false)?;
+    Ok(None)
+}
+
+/// Whether the agent is gone, or does not wait any more; once it was seen waiting its CLI's own
+/// word counts.
+fn is_gone(
+    app: &mut App,
+    paths: &Paths,
+    cli: &dyn AgentCli,
+    session: &SessionId,
+    was_seen: &mut bool,
+) -> Result<bool, Box<dyn Error>> {
+    let Some((agent, _)) = app.present_session(session)? else { return Ok(true) };
+    if !app.host().is_alive(&agent.location.process) {
+        return Ok(true);
+    }
+    let live = cli.live_state(&cli.config_dir(&paths.home, &env::get), &agent).map(|live| live.status);
+    if live == Some(Status::Waiting) {
+        *was_seen = true;
+        return Ok(false);
+    }
+    let waits = app.activity_of(session).is_none_or(|now| now.status == Status::Waiting);
+    Ok((live.is_some() && *was_seen) || !waits)
+}

@@ -1,0 +1,112 @@
+//! What agents ask of the person, as their CLIs tell it, and how that is answered.
+
+use serde::Deserialize;
+use serde::Serialize;
+
+use super::DecidedBy;
+use crate::Timestamp;
+use crate::host::Process;
+use crate::journal::ChangeId;
+use crate::journal::Number;
+use crate::presence::SessionId;
+use crate::project::ProjectId;
+
+/// A question of an agent.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Ask {
+    pub session: SessionId,
+    pub kind: AskKind,
+    /// `Bash`, `Edit`, `Read`, or the tool's own name.
+    pub tool: String,
+    /// All that there is to decide about: the command, the diff, the plan.
+    pub text: String,
+    /// The files that the tool would write or read.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub paths: Vec<String>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub questions: Vec<Question>,
+    /// Whether the CLI offers not to ask again.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub can_be_always: bool,
+    /// The process that takes an answer to the agent, as long as it lives, and its machine.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub holder: Option<AskHolder>,
+}
+
+/// Who takes an answer to the agent.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AskHolder {
+    pub machine: String,
+    pub process: Process,
+}
+
+/// What kind of question.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum AskKind {
+    Permission,
+    Question,
+    Plan,
+}
+
+impl AskKind {
+    /// Its name in words and in JSON.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Permission => "permission",
+            Self::Question => "question",
+            Self::Plan => "plan",
+        }
+    }
+}
+
+/// One of the questions that are put at once.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Question {
+    pub text: String,
+    pub options: Vec<String>,
+    /// Whether several options may be chosen.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub takes_many: bool,
+}
+
+/// What is answered.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum AskAnswer {
+    Allow,
+    /// And do not ask again, as the CLI itself offers it.
+    Always,
+    /// With a reason that the model reads.
+    Deny(String),
+    /// For each question what was chosen, or said.
+    Chosen(Vec<String>),
+}
+
+/// A question as it is kept, until it is closed.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AskRecord {
+    pub id: ChangeId,
+    /// What people call it.
+    pub number: Number,
+    pub at: Timestamp,
+    pub project: Option<ProjectId>,
+    pub ask: Ask,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub answer: Option<(AskAnswer, DecidedBy)>,
+}
+
+impl AskRecord {
+    /// What can be answered.
+    pub fn options(&self) -> Vec<String> {
+        match (self.ask.kind, self.ask.questions.as_slice()) {
+            (AskKind::Permission, _) if self.ask.can_be_always => {
+                ["allow", "always", "deny"].map(str::to_owned).to_vec()
+            }
+            (AskKind::Permission, _) => ["allow", "deny"].map(str::to_owned).to_vec(),
+            (AskKind::Plan, _) => ["allow", "deny"].map(str::to_owned).to_vec(),
+            (AskKind::Question, [one]) => one.options.clone(),
+            (AskKind::Question, _) => Vec::new(),
+        }
+    }
+}

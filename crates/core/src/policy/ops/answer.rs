@@ -1,0 +1,98 @@
+//! Policy verbs by which a question of an agent is answered, and closed.
+
+use crate::App;
+use crate::engine::StoreError;
+use crate::engine::Tx;
+use crate::host::Host;
+use crate::journal::Actor;
+use crate::journal::Change;
+use crate::journal::ChangeId;
+use crate::policy::AskAnswer;
+use crate::policy::AskKind;
+use crate::policy::AskRecord;
+use crate::policy::DecidedBy;
+use crate::policy::PolicyChange;
+use crate::policy::PolicyError;
+use crate::presence;
+use crate::presence::Caller;
+use crate::presence::CallerFacts;
+
+impl App {
+    /// The questions that can be answered: nobody has, and who would take the answer to the
+    /// agent lives.
+    pub fn open_asks(&mut self) -> Result<Vec<AskRecord>, StoreError> {
+        let mut asks = self.engine.read()?.asks()?;
+        asks.retain(|record| record.answer.is_none() && has_holder(&*self.host, record));
+        Ok(asks)
+    }
+
+    /// A question as it stands; `None` once it is closed.
+    pub fn ask_record(&mut self, id: ChangeId) -> Result<Option<AskRecord>, StoreError> {
+        self.engine.read()?.ask_of(id)
+    }
+
+    /// Answers a question, once. **A permission and a plan are the person's alone**; who opened
+    /// an agent may answer its other questions.
+    pub fn answer_ask(
+        &mut self,
+        caller: &CallerFacts,
+        id: ChangeId,
+        answer: AskAnswer,
+    ) -> Result<(), PolicyError> {
+        let now = self.host.now();
+        let files = self.engine.side_files();
+        let tx = self.engine.write()?;
+        let who = presence::who_calls(&*self.host, &*files, &*tx, caller)?;
+        let record =
+            tx.ask_of(id)?.filter(|record| record.answer.is_none() && has_holder(&*self.host, record));
+        let Some(record) = record else {
+            return Err(PolicyError::AlreadyAnswered { name: "it".into() });
+        };
+        let (by, actor) = match &who {
+            Caller::Agent(agent)
+                if record.ask.kind == AskKind::Question && has_opened(&*tx, &agent.session, &record)? =>
+            {
+                (DecidedBy::Opener, Actor::Agent(agent.session.clone()))
+            }
+            _ => {
+                presence::require_person(&who)?;
+                (DecidedBy::Person, Actor::Person)
+            }
+        };
+        let changes = vec![Change::Policy(PolicyChange::Answered { ask: id, answer, by })];
+        Self::conclude(&*self.host, tx, now, record.project, actor, changes)?;
+        Ok(())
+    }
+
+    /// Notes that nobody waits for an answer any more; whether that was news.
+    pub fn close_ask(&mut self, id: ChangeId, was_answered: bool) -> Result<bool, StoreError> {
+        let now = self.host.now();
+        let tx = self.engine.write()?;
+        let Some(record) = tx.ask_of(id)? else { return Ok(false) };
+        let mut changes = vec![Change::Policy(PolicyChange::Closed { ask: id, was_answered })];
+        // Others whose holder was killed are closed with it.
+        let lost = tx.asks()?.into_iter().filter(|other| other.id != id && !has_holder(&*self.host, other));
+        changes.extend(
+            lost.map(|other| Change::Policy(PolicyChange::Closed { ask: other.id, was_answered: false })),
+        );
+        Self::conclude(&*self.host, tx, now, record.project, Actor::Consort, changes)?;
+        Ok(true)
+    }
+}
+
+/// Whether somebody is there to take an answer to the agent.
+fn has_holder(host: &dyn Host, record: &AskRecord) -> bool {
+    record.ask.holder.as_ref().is_some_and(|holder| match host.is_here(&holder.machine) {
+        true => host.is_alive(&holder.process),
+        false => host.is_alive_elsewhere(&holder.machine, &holder.process).unwrap_or(true),
+    })
+}
+
+/// Whether an agent has opened the one that asks.
+fn has_opened(tx: &dyn Tx, opener: &presence::SessionId, record: &AskRecord) -> Result<bool, StoreError> {
+    let Some((asking, _)) = tx.agent(&record.ask.session)? else { return Ok(false) };
+    let opened = tx.panes()?.into_iter().filter_map(|pane| pane.opened);
+    Ok(opened
+        .filter(|opened| opened.by == Actor::Agent(opener.clone()))
+        .any(|opened| opened.place.hosts(&asking)))
+}

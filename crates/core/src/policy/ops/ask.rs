@@ -1,0 +1,164 @@
+//! Policy verbs for hooks: what the rules say of what an agent is about to do, or asks to do.
+
+use std::path::Path;
+
+use crate::App;
+use crate::engine::StoreError;
+use crate::engine::Tx;
+use crate::host::Host;
+use crate::journal::Actor;
+use crate::journal::Change;
+use crate::journal::ChangeId;
+use crate::journal::EntryId;
+use crate::journal::NewEntry;
+use crate::policy::Ask;
+use crate::policy::AskAnswer;
+use crate::policy::DecidedBy;
+use crate::policy::Effect;
+use crate::policy::PolicyChange;
+use crate::policy::Request;
+use crate::policy::Verdict;
+use crate::policy::decide;
+use crate::policy::published::NamedRule;
+use crate::policy::published::named;
+use crate::policy::published::of_setting;
+use crate::policy::wording;
+use crate::presence::SessionId;
+use crate::project::ProjectId;
+
+/// What an agent asks, and what it would do.
+#[derive(Clone, Debug)]
+pub struct AskRequest<'a> {
+    pub ask: Ask,
+    pub request: Request,
+    pub cwd: &'a Path,
+    /// Whether it is kept although no rule decides: a person is asked for sure.
+    pub is_asked: bool,
+}
+
+/// What becomes of a question.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum AskOutcome {
+    /// A rule has decided.
+    Answered(AskAnswer),
+    /// It is the person's to answer.
+    Open(Option<ChangeId>),
+}
+
+impl App {
+    /// Decides by the rules what an agent asks, or keeps the question for the person.
+    pub fn ask(&mut self, asked: AskRequest<'_>) -> Result<AskOutcome, StoreError> {
+        let AskRequest { ask, request, cwd, is_asked } = asked;
+        let now = self.host.now();
+        let worktree = self.host.place(cwd).worktree;
+        let tx = self.engine.write()?;
+        let project = project_of(&*tx, &ask.session)?;
+        let rules = rules(&*tx, &worktree, project.as_ref(), now)?;
+        let verdict = decide(&rules, &request);
+        let answer = verdict.as_ref().and_then(|verdict| Some((answer(verdict)?, verdict.name.clone())));
+        if answer.is_none() && !is_asked {
+            return Ok(AskOutcome::Open(None));
+        }
+        let (entry, id) = Self::entry(&*self.host, project, ask, answer.clone());
+        Self::conclude_with(&*self.host, tx, &entry)?;
+        Ok(match answer {
+            Some((answer, _)) => AskOutcome::Answered(answer),
+            None => AskOutcome::Open(Some(id)),
+        })
+    }
+
+    /// What rules that refuse or ask say of what an agent is about to do, in words for it. What
+    /// is published sifts out nearly all; a refusal is kept like any other decision.
+    pub fn forbidden(
+        &mut self,
+        session: &SessionId,
+        cwd: &Path,
+        request: &dyn Fn(&dyn Host) -> (Request, Ask),
+    ) -> Option<(Effect, String)> {
+        let files = self.engine.side_files();
+        let host = std::rc::Rc::clone(&self.host);
+        let worktree = || host.place(cwd).worktree;
+        let now = self.host.now();
+        let strict = match files.strict_rules(&worktree) {
+            Some(strict) if strict.is_empty() => return None,
+            Some(strict) if strict.iter().all(|(_, rule)| rule.project.is_none()) => {
+                strict.into_iter().filter(|(_, rule)| rule.holds(None, now)).collect()
+            }
+            _ => {
+                let tx = self.engine.read().ok()?;
+                let project = project_of(&*tx, session).ok()?;
+                rules(&*tx, &worktree(), project.as_ref(), now).ok()?
+            }
+        };
+        let strict: Vec<NamedRule> =
+            strict.into_iter().filter(|(_, rule)| rule.effect != Effect::Allow).collect();
+        if strict.is_empty() {
+            return None;
+        }
+        let (request, ask) = request(&*self.host);
+        let verdict = decide(&strict, &request)?;
+        if verdict.effect != Effect::Deny {
+            return Some((verdict.effect, wording::asked(verdict.rule, verdict.name)));
+        }
+        let reason = wording::refused(verdict.rule, verdict.name);
+        // What cannot be kept is refused all the same.
+        let _ = self.keep_refusal(ask, verdict.name.clone(), &reason);
+        Some((Effect::Deny, reason))
+    }
+
+    fn keep_refusal(&mut self, ask: Ask, by: DecidedBy, reason: &str) -> Result<(), StoreError> {
+        let tx = self.engine.write()?;
+        let project = project_of(&*tx, &ask.session)?;
+        let answer = Some((AskAnswer::Deny(reason.to_owned()), by));
+        let (entry, _) = Self::entry(&*self.host, project, ask, answer);
+        Self::conclude_with(&*self.host, tx, &entry).map(drop)
+    }
+
+    /// The entry of a question, with its answer if it has one.
+    fn entry(
+        host: &dyn Host,
+        project: Option<ProjectId>,
+        mut ask: Ask,
+        answer: Option<(AskAnswer, DecidedBy)>,
+    ) -> (NewEntry, ChangeId) {
+        let at = host.now();
+        let actor = Actor::Agent(ask.session.clone());
+        let mut entry =
+            NewEntry { id: EntryId::new(at, host.random()), at, project, actor, changes: Vec::new() };
+        let id = entry.change_id(0);
+        if answer.is_some() {
+            ask.holder = None;
+        }
+        entry.changes.push(Change::Policy(PolicyChange::Asked(Box::new(ask))));
+        entry.changes.extend(
+            answer.map(|(answer, by)| Change::Policy(PolicyChange::Answered { ask: id, answer, by })),
+        );
+        (entry, id)
+    }
+}
+
+/// What a verdict answers at once.
+fn answer(verdict: &Verdict<'_, DecidedBy>) -> Option<AskAnswer> {
+    match verdict.effect {
+        Effect::Allow => Some(AskAnswer::Allow),
+        Effect::Deny => Some(AskAnswer::Deny(wording::refused(verdict.rule, verdict.name))),
+        Effect::Ask => None,
+    }
+}
+
+fn project_of(tx: &dyn Tx, session: &SessionId) -> Result<Option<ProjectId>, StoreError> {
+    Ok(tx.agent(session)?.map(|(agent, _)| agent.project.id))
+}
+
+/// All rules that hold there now: the person's, and those of settings.
+fn rules(
+    tx: &dyn Tx,
+    worktree: &Path,
+    project: Option<&ProjectId>,
+    now: crate::Timestamp,
+) -> Result<Vec<NamedRule>, StoreError> {
+    let settings = tx.published(Some(worktree))?;
+    let brought = settings.iter().flat_map(|(key, value)| of_setting(key, value).unwrap_or_default());
+    let own = tx.rules()?.into_iter().map(named);
+    Ok(own.chain(brought).filter(|(_, rule)| rule.holds(project, now)).collect())
+}

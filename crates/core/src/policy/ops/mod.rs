@@ -1,0 +1,12 @@
+//! Verbs of the policy room.
+
+mod answer;
+mod ask;
+mod looking;
+mod rules;
+mod trial;
+
+pub use ask::AskOutcome;
+pub use ask::AskRequest;
+pub use rules::NewRule;
+pub use trial::Tried;

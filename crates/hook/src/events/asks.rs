@@ -1,0 +1,46 @@
+//! Hook event: the agent asks the person for a permission, an answer or a plan's approval. A
+//! rule of the person's may decide at once; otherwise it is kept where the person sees it.
+
+use consort_core::App;
+use consort_core::hooks::AskCall;
+use consort_core::hooks::Dialog;
+use consort_core::hooks::HookCall;
+use consort_core::policy::AskHolder;
+use consort_core::policy::AskRequest;
+use consort_core::presence::ActivityUpdate;
+use consort_core::presence::PresenceError;
+use consort_core::presence::Status;
+use consort_core::text;
+
+use super::note_activity;
+use crate::Answer;
+use crate::HookContext;
+use crate::policy;
+
+pub(crate) fn handle(
+    app: &mut App,
+    call: &HookCall,
+    context: &dyn HookContext,
+    asked: &AskCall,
+) -> Result<Answer, PresenceError> {
+    if asked.dialog != Dialog::MayNotCome {
+        let what = format!("{} for {}", asked.kind.as_str(), asked.tool.name);
+        let waiting = ActivityUpdate {
+            waiting_for: Some(text::one_line(&what, 120)),
+            ..ActivityUpdate::of(Status::Waiting)
+        };
+        note_activity(app, call, context, &waiting);
+    }
+    let may_wait = match asked.dialog {
+        Dialog::IsUsable => context.is_attended(),
+        // Nobody sees the dialog meanwhile, so only while the person looks at ours.
+        Dialog::IsHidden | Dialog::MayNotCome => app.is_looked_at(),
+    };
+    let me = app.host().me().filter(|_| may_wait);
+    let holder = me.map(|process| AskHolder { machine: app.host().name(), process });
+    let request = policy::request(app.host(), &call.cwd, &asked.tool);
+    let is_asked = asked.dialog != Dialog::MayNotCome || holder.is_some();
+    let ask = policy::ask(call, asked, &request, holder);
+    let outcome = app.ask(AskRequest { ask, request, cwd: &call.cwd, is_asked })?;
+    Ok(Answer { ask: Some(outcome), ..Answer::SILENCE })
+}

@@ -1,0 +1,106 @@
+//! SQL of the policy room: rules and open questions, among the facts.
+
+use consort_core::engine::StoreError;
+use consort_core::journal::ChangeId;
+use consort_core::policy::AskRecord;
+use consort_core::policy::PolicyChange;
+use consort_core::policy::PolicyStore;
+use consort_core::policy::RuleRecord;
+use rusqlite::Connection;
+use rusqlite::OptionalExtension as _;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use crate::SqliteTx;
+use crate::apply::Keep;
+use crate::apply::Origin;
+use crate::apply::json;
+use crate::apply::parse;
+
+const RULE: &str = "rule";
+const ASK: &str = "ask";
+
+pub(crate) fn apply(
+    connection: &Connection,
+    origin: &Origin<'_>,
+    change: &PolicyChange,
+) -> rusqlite::Result<()> {
+    let number = origin.number.unwrap_or_default();
+    match change {
+        PolicyChange::Added(rule) => {
+            let rule = rule.clone();
+            let record = RuleRecord { id: origin.id, number, rule, added_at: origin.at };
+            put(connection, RULE, origin.id, &record)
+        }
+        PolicyChange::Removed { rule, .. } => remove(connection, RULE, *rule),
+        // One that nobody would answer is only told.
+        PolicyChange::Asked(ask) if ask.holder.is_none() => Ok(()),
+        PolicyChange::Asked(ask) => {
+            let (project, ask) = (origin.project.cloned(), (**ask).clone());
+            let record = AskRecord { id: origin.id, number, at: origin.at, project, ask, answer: None };
+            put(connection, ASK, origin.id, &record)
+        }
+        PolicyChange::Answered { ask, answer, by } => {
+            let Some(mut record) = one::<AskRecord>(connection, ASK, *ask)? else { return Ok(()) };
+            record.answer = Some((answer.clone(), by.clone()));
+            put(connection, ASK, *ask, &record)
+        }
+        PolicyChange::Closed { ask, .. } => remove(connection, ASK, *ask),
+    }
+}
+
+/// All about a rule is kept until it is removed, all about a question until it is closed.
+pub(crate) fn keep(id: ChangeId, change: &PolicyChange) -> Keep {
+    match change {
+        PolicyChange::Added(_) => Keep::Story(("rules", id.to_string())),
+        PolicyChange::Removed { rule, .. } => Keep::Story(("rules", rule.to_string())),
+        PolicyChange::Asked(_) => Keep::Story(("asks", id.to_string())),
+        PolicyChange::Answered { ask, .. } | PolicyChange::Closed { ask, .. } => {
+            Keep::Story(("asks", ask.to_string()))
+        }
+    }
+}
+
+fn put(connection: &Connection, kind: &str, id: ChangeId, record: &impl Serialize) -> rusqlite::Result<()> {
+    let mut insert = connection.prepare_cached("REPLACE INTO facts VALUES (?1, ?2, '', ?3)")?;
+    insert.execute([kind, &id.to_string(), &json(record)?]).map(drop)
+}
+
+fn remove(connection: &Connection, kind: &str, id: ChangeId) -> rusqlite::Result<()> {
+    let mut delete = connection.prepare_cached("DELETE FROM facts WHERE kind = ?1 AND key = ?2")?;
+    delete.execute([kind, &id.to_string()]).map(drop)
+}
+
+fn one<T: DeserializeOwned>(
+    connection: &Connection,
+    kind: &str,
+    id: ChangeId,
+) -> rusqlite::Result<Option<T>> {
+    let mut select = connection.prepare_cached("SELECT value FROM facts WHERE kind = ?1 AND key = ?2")?;
+    select.query_row([kind, &id.to_string()], |row| parse(row.get_ref(0)?.as_str()?, 0)).optional()
+}
+
+/// In the order of their ids, which is that of time.
+fn all<T: DeserializeOwned>(connection: &Connection, kind: &str) -> rusqlite::Result<Vec<T>> {
+    let mut select = connection.prepare_cached("SELECT value FROM facts WHERE kind = ?1 ORDER BY key")?;
+    select.query_map([kind], |row| parse(row.get_ref(0)?.as_str()?, 0))?.collect()
+}
+
+/// The rules, for what is published.
+pub(crate) fn rules(connection: &Connection) -> rusqlite::Result<Vec<RuleRecord>> {
+    all(connection, RULE)
+}
+
+impl PolicyStore for SqliteTx<'_> {
+    fn rules(&self) -> Result<Vec<RuleRecord>, StoreError> {
+        self.ask(|tx| rules(tx))
+    }
+
+    fn asks(&self) -> Result<Vec<AskRecord>, StoreError> {
+        self.ask(|tx| all(tx, ASK))
+    }
+
+    fn ask_of(&self, id: ChangeId) -> Result<Option<AskRecord>, StoreError> {
+        self.ask(|tx| one(tx, ASK, id))
+    }
+}
