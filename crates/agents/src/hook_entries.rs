@@ -23,9 +23,8 @@ pub(crate) const TIMEOUT: u32 = 5;
 /// Codex complains of more at the end of a session.
 const TIMEOUT_AT_THE_END: u32 = 3;
 
-fn timeout(event: &str) -> u32 {
-    if event == "SessionEnd" { TIMEOUT_AT_THE_END } else { TIMEOUT }
-}
+/// The event in which the person is asked.
+const ASKED: &str = "PermissionRequest";
 
 /// What a CLI's hooks file is to say of us.
 pub struct HookEntries {
@@ -33,6 +32,8 @@ pub struct HookEntries {
     pub(crate) events: &'static [&'static str],
     /// What the CLI writes for a second.
     pub(crate) seconds: u32,
+    /// How long the hook may take that asks the person. It ends by itself before.
+    pub(crate) patience: u32,
     /// A hook that fails blocks a tool there.
     pub(crate) is_strict: bool,
     /// A hook may have a name, which is shown instead of its command line.
@@ -76,12 +77,23 @@ pub const PROJECT_MARK: &str = "--project";
 const NAME: &str = "consort";
 
 impl HookEntries {
+    /// As the CLI counts.
+    fn timeout(&self, event: &str) -> u32 {
+        let seconds = match event {
+            "SessionEnd" => TIMEOUT_AT_THE_END,
+            ASKED => self.patience,
+            _ => TIMEOUT,
+        };
+        seconds * self.seconds
+    }
+
     pub(crate) fn connection(&self, settings: &str, program: &str) -> Result<Connection, SettingsError> {
         let object = parse(settings)?.object_value();
         let found = ours(&object, self.kind, program)?;
         if found.is_empty() {
             return Ok(Connection::Absent);
         }
+        let is_hasty = found.iter().any(|ours| ours.event == ASKED && ours.timeout() < self.timeout(ASKED));
         let command =
             |event: &&str| ((*event).to_owned(), hook_command(program, self.kind, event, self.is_strict));
         let mut wanted: Vec<(String, String)> = self.events.iter().map(command).collect();
@@ -90,7 +102,7 @@ impl HookEntries {
         wanted.sort();
         found.sort();
         let is_off = self.off_switch.and_then(|switch| object?.get(switch)?.value()?.as_boolean_lit());
-        Ok(match wanted == found {
+        Ok(match wanted == found && !is_hasty {
             true if is_off.is_some_and(|switch| switch.value()) => Connection::SwitchedOff,
             true => Connection::Current,
             false => Connection::Outdated,
@@ -120,7 +132,7 @@ impl HookEntries {
             let mut hook = vec![
                 ("type".into(), text("command")),
                 ("command".into(), text(&hook_command(program, self.kind, event, self.is_strict))),
-                ("timeout".into(), CstInputValue::Number((timeout(event) * self.seconds).to_string())),
+                ("timeout".into(), CstInputValue::Number(self.timeout(event).to_string())),
             ];
             if self.has_names {
                 hook.insert(0, ("name".into(), text(NAME)));
@@ -135,8 +147,7 @@ impl HookEntries {
     pub(crate) fn alone(&self, program: &str) -> Value {
         let hook = |event: &&str| {
             let command = hook_command(program, self.kind, event, self.is_strict);
-            let mut hook =
-                json!({ "type": "command", "command": command, "timeout": timeout(event) * self.seconds });
+            let mut hook = json!({ "type": "command", "command": command, "timeout": self.timeout(event) });
             if self.has_names {
                 hook["name"] = json!(NAME);
             }
@@ -197,6 +208,15 @@ struct Ours {
     group: CstObject,
     entries: CstArray,
     hooks: CstObject,
+}
+
+impl Ours {
+    /// After how long the CLI gives up on it.
+    fn timeout(&self) -> u32 {
+        let timeout = self.hook.get("timeout").and_then(|timeout| timeout.value());
+        let timeout = timeout.and_then(|timeout| timeout.as_number_lit()?.to_string().parse().ok());
+        timeout.unwrap_or(u32::MAX)
+    }
 }
 
 /// Every hook whose command is one of ours for this CLI. Shapes we do not

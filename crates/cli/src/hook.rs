@@ -17,6 +17,8 @@ use std::time::Duration;
 use consort_agents::AgentCli;
 use consort_core::App;
 use consort_core::call_context::CallContext;
+use consort_core::hooks::Dialog;
+use consort_core::hooks::HookEvent;
 use consort_core::hooks::HookReply;
 use consort_core::host::Clock as _;
 use consort_core::policy::AskOutcome;
@@ -110,6 +112,7 @@ fn answer(cli: &'static dyn AgentCli, event: &str) -> Result<(), Box<dyn Error>>
     let paths = Paths::from_environment().ok_or("neither CONSORT_HOME nor HOME is set")?;
     let store = Store::new(paths.store(), Access::Hook);
     let mut app = App::new(store, Machine::new(&paths.data)).with_git_file(Arc::new(HookFile));
+    let is_hidden = matches!(&call.event, HookEvent::Asks(asked) if asked.dialog != Dialog::IsUsable);
     let answer = consort_hook::handle(&mut app, call, &Process { cli, event })?;
     let mut held = None;
     let line = match answer.ask {
@@ -118,7 +121,7 @@ fn answer(cli: &'static dyn AgentCli, event: &str) -> Result<(), Box<dyn Error>>
         Some(AskOutcome::Open(ask)) => {
             held = ask;
             let answer = match ask {
-                Some(ask) => hook_hold::wait(&mut app, &paths, cli, ask, event)?,
+                Some(ask) => hook_hold::wait(&mut app, &paths, cli, ask, event, is_hidden)?,
                 None => None,
             };
             answer.and_then(|answer| cli.write_answer(&payload, &answer))

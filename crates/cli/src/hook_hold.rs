@@ -21,8 +21,11 @@ use consort_host::notify::WakeReason;
 
 use crate::hook_deadline;
 
-/// The longest it waits.
+/// The longest it waits beside a dialog that can be used.
 const LONGEST: Duration = Duration::from_secs(600);
+
+/// The same where the dialog comes only after it.
+const LONGEST_HIDDEN: Duration = Duration::from_secs(100);
 
 /// How often it looks whether the dialog is still there.
 const TICK: Duration = Duration::from_millis(500);
@@ -37,14 +40,16 @@ pub(crate) fn wait(
     cli: &dyn AgentCli,
     ask: ChangeId,
     event: &str,
+    is_hidden: bool,
 ) -> Result<Option<AskAnswer>, Box<dyn Error>> {
     // One that nobody holds is only told.
     let Some(record) = app.ask_record(ask)? else { return Ok(None) };
     let session = record.ask.session;
-    hook_deadline::extend(u32::try_from(LONGEST.as_secs()).unwrap_or(u32::MAX));
+    let longest = if is_hidden { LONGEST_HIDDEN } else { LONGEST };
+    hook_deadline::extend(u32::try_from(longest.as_secs()).unwrap_or(u32::MAX));
     let mut listener = Listener::open(&paths.listeners(), None)?;
     let (since, mut was_seen) = (Instant::now(), false);
-    while since.elapsed() < LONGEST {
+    while since.elapsed() < longest {
         match app.ask_record(ask)? {
             None => return Ok(None),
             Some(record) => {
@@ -53,7 +58,11 @@ pub(crate) fn wait(
                 }
             }
         }
-        if is_gone(app, paths, cli, &session, &mut was_seen)? {
+        // Nobody would see the question any more.
+        if is_hidden && !app.is_looked_at() {
+            break;
+        }
+        if is_gone(app, paths, cli, &session, is_hidden, &mut was_seen)? {
             break;
         }
         let input = (event == PLUGIN_EVENT).then(rustix::stdio::stdin);
@@ -73,6 +82,7 @@ fn is_gone(
     paths: &Paths,
     cli: &dyn AgentCli,
     session: &SessionId,
+    is_hidden: bool,
     was_seen: &mut bool,
 ) -> Result<bool, Box<dyn Error>> {
     let Some((agent, _)) = app.present_session(session)? else { return Ok(true) };
@@ -85,5 +95,5 @@ fn is_gone(
         return Ok(false);
     }
     let waits = app.activity_of(session).is_none_or(|now| now.status == Status::Waiting);
-    Ok((live.is_some() && *was_seen) || !waits)
+    Ok((live.is_some() && *was_seen) || !(waits || is_hidden))
 }

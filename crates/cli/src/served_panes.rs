@@ -110,7 +110,7 @@ pub(crate) fn answer(
     let world = world(cwd)?;
     let tmux = Tmux::new(&world.paths.data);
     let subject = app.find_pane(name).map_err(|error| problem(error.into()))?;
-    app.may_use_pane(caller, &subject).map_err(|error| problem(error.into()))?;
+    let actor = app.may_use_pane(caller, &subject).map_err(|error| problem(error.into()))?;
     let name = subject.name();
     let waiting = waiting::one(&world, app, &tmux, subject).map_err(problem)?;
     let waiting = match waiting {
@@ -123,7 +123,8 @@ pub(crate) fn answer(
         }
         None => return Err(refuse(format!("{name} asks nothing"), "`screen` shows what it does")),
     };
-    let label = panes::answer::choose_option(&world, app, &tmux, &waiting, option).map_err(problem)?;
+    let label =
+        panes::answer::choose_option(&world, app, &tmux, &waiting, option, &actor).map_err(problem)?;
     Ok(PaneAnswer {
         text: format!("Answered {name}: {}", text::foreign(&label, 100)),
         data: json!({ "agent": waiting.subject.agent_json(), "answered": label }),

@@ -6,6 +6,7 @@
 mod after_commands;
 mod agents;
 mod allow;
+mod approvals;
 mod chaos;
 mod claim_races;
 mod claims;

@@ -62,6 +62,7 @@ const ENTRIES: HookEntries = HookEntries {
     kind: "claude",
     events: EVENTS,
     seconds: 1,
+    patience: 630,
     is_strict: false,
     has_names: false,
     off_switch: Some("disableAllHooks"),
@@ -105,7 +106,7 @@ impl Dialect for Claude {
 
 impl AgentCli for Claude {
     fn is_attended(&self, environment: Environment<'_>) -> bool {
-        environment("CLAUDE_CODE_ENTRYPOINT").is_none_or(|entrance| entrance == "cli")
+        environment("CLAUDE_CODE_ENTRYPOINT").is_some_and(|entrance| entrance == "cli")
     }
 
     fn shell_snapshots(&self, variable: &dyn Fn(&str) -> Option<String>) -> Option<PathBuf> {

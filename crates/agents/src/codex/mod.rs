@@ -59,6 +59,7 @@ const ENTRIES: HookEntries = HookEntries {
     kind: "codex",
     events: EVENTS,
     seconds: 1,
+    patience: 130,
     is_strict: false,
     has_names: false,
     off_switch: None,

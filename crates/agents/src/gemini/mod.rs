@@ -52,6 +52,7 @@ const ENTRIES: HookEntries = HookEntries {
     kind: "gemini",
     events: EVENTS,
     seconds: 1_000,
+    patience: crate::hook_entries::TIMEOUT,
     is_strict: false,
     has_names: true,
     off_switch: None,

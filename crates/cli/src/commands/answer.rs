@@ -1,58 +1,138 @@
-//! The command `consort answer`: answers a question of an agent in a pane, or says what to do
-//! about one that does not go on.
+//! The command `consort answer`: answers a question of an agent, or says what to do about one
+//! that does not go on.
+
+use std::time::Duration;
+use std::time::Instant;
 
 use consort_core::App;
 use consort_core::journal::Actor;
+use consort_core::journal::Number;
+use consort_core::messages::MessageName;
+use consort_core::messages::MessageType;
 use consort_core::monitor::Attention;
 use consort_core::monitor::Delivery;
 use consort_core::monitor::PaneTurn;
 use consort_core::monitor::Purpose;
 use consort_core::monitor::Remedy;
 use consort_core::monitor::TurnState;
+use consort_core::policy::AskAnswer;
+use consort_core::policy::AskRecord;
 use consort_core::presence::AgentName;
+use consort_core::presence::CallerFacts;
 use consort_core::text;
 use consort_host::Tmux;
 
 use crate::commands::open::attach_here;
 use crate::commands::pane::close_pane;
+use crate::commands::send;
 use crate::error::CommandError;
 use crate::error::CommandResult;
 use crate::panes::answer;
+use crate::panes::inbox;
+use crate::panes::inbox::InboxItem;
+use crate::panes::inbox::Waits;
 use crate::panes::typing;
 use crate::panes::typing::Typeable;
-use crate::panes::waiting;
 use crate::panes::waiting::Waiting;
 use crate::person;
 use crate::world::World;
 
+/// How long is waited for an answer to reach its agent.
+const PATIENCE: Duration = Duration::from_secs(5);
+
 #[derive(clap::Args)]
 pub(crate) struct Args {
-    /// Which agent, by name or by the number that `consort waiting` shows
-    agent: String,
-    /// One of its options, by number or label; or `nudge`, `wait`, `close`, `take over`
+    /// The number that `consort waiting` shows, or an agent by its name
+    which: String,
+    /// An option by number or label, `allow`, `always`, `deny '<why>'`, a text; or `nudge`, `wait`, `close`, `take over`
     #[arg(required = true)]
-    option: Vec<String>,
+    words: Vec<String>,
 }
 
 pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
     let mut opened = world.open()?;
-    let caller = person::acting(&mut opened.app)?;
-    let subject = opened.app.find_pane(&args.agent)?;
-    let actor = opened.app.may_use_pane(&caller, &subject)?;
-    let tmux = Tmux::new(&world.paths.data);
-    let (name, option) = (subject.name(), args.option.join(" "));
-    let Some(waiting) = waiting::one(world, &opened.app, &tmux, subject)? else {
-        let hint = format!("consort pane screen {name}");
-        return Err(CommandError::user(format!("{name} does not wait for an answer"), hint));
+    answer(world, &mut opened.app, &args.which, &args.words)
+}
+
+/// Answers what is meant, and says what came of it.
+pub(crate) fn answer(world: &World, app: &mut App, which: &str, words: &[String]) -> CommandResult {
+    let caller = person::acting(app)?;
+    let number = which.trim_start_matches('#').parse::<Number>().ok();
+    let is_meant = |item: &InboxItem| match number {
+        Some(number) => item.number == number,
+        None => item.what.name().eq_ignore_ascii_case(which),
     };
-    let remedy = Remedy::named(&option).filter(|remedy| waiting.why.remedies().contains(remedy));
+    let Some(item) = inbox::all(world, app)?.into_iter().find(is_meant) else {
+        let hint = "`consort waiting` shows what does".to_owned();
+        return Err(CommandError::user(
+            format!("{} does not wait for an answer", text::one_line(which, 40)),
+            hint,
+        ));
+    };
+    match item.what {
+        Waits::Asks { record, agent } => {
+            answer_question(world, app, &caller, &record, agent.name.as_str(), words)
+        }
+        Waits::Pane(waiting) => answer_pane(world, app, &caller, *waiting, &words.join(" ")),
+        Waits::Mail(letter) => {
+            let name = MessageName::Id(letter.message.id);
+            send::run(world, &send::Args::reply(name, words.join(" "), MessageType::Info, false)).map(drop)
+        }
+        Waits::Contest(view) => Err(CommandError::user(
+            "a contest ends by itself, or by its holder",
+            format!("consort holds override {}", text::shell_quoted(&view.hold.resource.shown())),
+        )),
+    }
+}
+
+/// Answers a question that a hook holds, and waits until the agent has it.
+fn answer_question(
+    world: &World,
+    app: &mut App,
+    caller: &CallerFacts,
+    record: &AskRecord,
+    name: &str,
+    words: &[String],
+) -> CommandResult {
+    let answer = record.read_answer(words)?;
+    app.answer_ask(caller, record.id, answer.clone())?;
+    let since = Instant::now();
+    while app.ask_record(record.id)?.is_some() {
+        if since.elapsed() > PATIENCE {
+            let late = CommandError::user(
+                format!("{name} has not taken the answer yet"),
+                format!("consort pane screen {name}"),
+            );
+            return Err(CommandError::TimedOut(Box::new(late)));
+        }
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    world.out.line(match answer {
+        AskAnswer::Allow => format!("{name} is allowed to."),
+        AskAnswer::Always => format!("{name} is allowed to, from now on."),
+        AskAnswer::Deny(_) => format!("{name} is refused."),
+        AskAnswer::Chosen(chosen) => format!("Answered {name}: {}", text::first_few(chosen, 4)),
+    })
+}
+
+fn answer_pane(
+    world: &World,
+    app: &mut App,
+    caller: &CallerFacts,
+    waiting: Waiting,
+    option: &str,
+) -> CommandResult {
+    let actor = app.may_use_pane(caller, &waiting.subject)?;
+    let tmux = Tmux::new(&world.paths.data);
+    let name = waiting.subject.name();
+    let remedy = Remedy::named(option).filter(|remedy| waiting.why.remedies().contains(remedy));
     match remedy {
         None => {
-            let answered = answer::choose_option(world, &opened.app, &tmux, &waiting, &option)?;
+            let answered = answer::choose_option(world, app, &tmux, &waiting, option, &actor)?;
             world.out.line(format!("Answered {name}: {}", text::one_line(&answered, 100)))
         }
         Some(Remedy::Nudge) => {
-            let delivery = nudge(world, &opened.app, &waiting)?;
+            let delivery = nudge(world, app, &waiting)?;
             world.out.line(format!("{name} {}.", delivery.told()))?;
             match delivery {
                 Delivery::Delivered => Ok(()),
@@ -60,10 +140,13 @@ pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
             }
         }
         Some(Remedy::Wait) => {
-            forget(&mut opened.app, &waiting)?;
+            forget(app, &waiting)?;
             world.out.line(format!("{name} is left alone."))
         }
-        Some(Remedy::Close) => close_pane(world, &mut opened, &waiting.subject, actor, false).map(drop),
+        Some(Remedy::Close) => {
+            let mut opened = world.open()?;
+            close_pane(world, &mut opened, &waiting.subject, actor, false).map(drop)
+        }
         Some(Remedy::TakeOver) if actor == Actor::Person => attach_here(&tmux, &waiting.subject.address),
         Some(Remedy::TakeOver) => Err(CommandError::user(
             "only your user can take over a terminal",

@@ -1,24 +1,32 @@
-//! The command `consort waiting`: lists the agents that wait for you, and what can be done.
+//! The command `consort waiting`: lists all that waits for you, and what can be done.
 
+use std::io::BufRead as _;
+use std::io::IsTerminal as _;
+use std::sync::mpsc;
 use std::time::Duration;
 
 use consort_core::App;
-use consort_core::monitor::PaneViewer as _;
+use consort_core::Timestamp;
 use consort_core::text;
-use consort_host::Tmux;
 use serde_json::Value;
 
+use crate::commands::answer;
 use crate::error::CommandError;
 use crate::error::CommandResult;
-use crate::panes::waiting;
+use crate::output;
+use crate::panes::inbox;
+use crate::time;
 use crate::world::World;
 
 /// How often is looked for more.
 const TICK: Duration = Duration::from_secs(1);
 
+/// How much of a question is printed; all of it is in JSON.
+const MOST_LINES: usize = 40;
+
 #[derive(clap::Args)]
 pub(crate) struct Args {
-    /// Go on, and print the list again whenever it has changed
+    /// Go on, and print the list again whenever it has changed; on a terminal, take answers: `3 allow`
     #[arg(long)]
     follow: bool,
     /// Print JSON
@@ -28,23 +36,65 @@ pub(crate) struct Args {
 
 pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
     let mut opened = world.open()?;
-    let mut last = None;
+    let items = items(world, &mut opened.app)?;
+    show(world, &mut opened.app, &items, args.json)?;
+    if args.follow { follow(world, &mut opened.app, items, args.json) } else { Ok(()) }
+}
+
+/// Prints the list whenever it has changed. What is typed meanwhile is an answer; and it shows
+/// that the person looks, so that agents whose own dialog would be hidden may ask here.
+fn follow(world: &World, app: &mut App, mut last: Vec<Value>, is_json: bool) -> CommandResult {
+    let is_watched = !is_json && std::io::stdin().is_terminal() && std::io::stdout().is_terminal();
+    let typed = is_watched.then(typed_lines);
+    let mut last_key = app.host().now();
     loop {
-        let items = items(world, &mut opened.app)?;
-        if last.as_ref() != Some(&items) {
-            show(world, &mut opened.app, &items, args.json)?;
+        if is_watched {
+            app.note_looking(last_key);
         }
-        if !args.follow {
-            return Ok(());
+        match &typed {
+            None => std::thread::sleep(TICK),
+            Some(typed) => {
+                if let Ok(line) = typed.recv_timeout(TICK) {
+                    last_key = app.host().now();
+                    answer_line(world, app, &line)?;
+                }
+            }
         }
-        last = Some(items);
-        Tmux::new(&world.paths.data).pause(TICK);
-        opened.app.close_if_replaced();
+        app.close_if_replaced();
+        let items = items(world, app)?;
+        if items != last {
+            show(world, app, &items, is_json)?;
+            last = items;
+        }
+    }
+}
+
+/// The lines that are typed at the terminal.
+fn typed_lines() -> mpsc::Receiver<String> {
+    let (send, typed) = mpsc::channel();
+    std::thread::spawn(move || {
+        let lines = std::io::stdin().lock().lines().map_while(Result::ok);
+        lines.map(|line| send.send(line)).take_while(Result::is_ok).for_each(drop);
+    });
+    typed
+}
+
+/// `3 allow`; what is wrong with it is told, and the list goes on.
+fn answer_line(world: &World, app: &mut App, line: &str) -> CommandResult {
+    let mut words = line.split_whitespace().map(str::to_owned);
+    let Some(which) = words.next() else { return Ok(()) };
+    match answer::answer(world, app, &which, &words.collect::<Vec<_>>()) {
+        Ok(()) => Ok(()),
+        Err(CommandError::Pipe) => Err(CommandError::Pipe),
+        Err(error) => {
+            output::note(error.in_a_line());
+            Ok(())
+        }
     }
 }
 
 fn items(world: &World, app: &mut App) -> Result<Vec<Value>, CommandError> {
-    Ok(waiting::all(world, app)?.iter().map(|one| one.item(app)).collect())
+    Ok(inbox::all(world, app)?.iter().map(|one| one.json(app)).collect())
 }
 
 fn show(world: &World, app: &mut App, items: &[Value], is_json: bool) -> CommandResult {
@@ -52,34 +102,48 @@ fn show(world: &World, app: &mut App, items: &[Value], is_json: bool) -> Command
         return world.out.items(app, &items);
     }
     if items.is_empty() {
-        return world.out.line("No agent waits for you.");
+        return world.out.line("Nothing waits for you.");
     }
-    items.iter().try_for_each(|item| world.out.text(paragraph(item)))
+    let now = app.host().now();
+    items.iter().try_for_each(|item| world.out.text(paragraph(item, now)))
 }
 
-/// `3  Falcon (claude) permission: Do you want to proceed?`, and below it what can be done.
-fn paragraph(item: &Value) -> String {
+/// `3  Falcon (claude) permission, 2 min ago`, below it what is asked, and what can be done.
+fn paragraph(item: &Value, now: Timestamp) -> String {
     let text = |value: &Value, most| text::one_line(value.as_str().unwrap_or_default(), most);
-    let agent = &item["agent"];
-    let (name, cli) = (text(&agent["name"], 40), text(&agent["cli"], 20));
-    let number = item["number"].as_i64().map_or_else(String::new, |number| number.to_string());
-    let about = match text(&item["about"], 300) {
-        about if about.is_empty() => String::new(),
-        about => format!(": {about}"),
-    };
-    let mut shown = format!("{number:>3}  {name} ({cli}) {}{about}\n", text(&item["why"], 20));
+    let (agent, why) = (&item["agent"], text(&item["why"], 20));
+    let name = text(&agent["name"], 40);
+    let cli = agent["cli"].as_str().map_or_else(String::new, |cli| format!(" ({})", text::one_line(cli, 20)));
+    let number = item["number"].as_i64().unwrap_or_default();
+    let since = item["since_at"].as_str().and_then(|at| time::parse_since(at, now).ok());
+    let since = since.map_or_else(String::new, |at| format!(", {}", text::ago(now.since(at))));
+    let tool =
+        item["tool"].as_str().map_or_else(String::new, |tool| format!(" {}", text::one_line(tool, 40)));
+    let mut shown = format!("{number:>3}  {name}{cli} {why}{tool}{since}\n");
+    let asked = item["question"].as_str().or(item["about"].as_str()).unwrap_or_default();
+    for line in text::printable(asked).lines().take(MOST_LINES) {
+        shown.push_str(&format!("     | {line}\n"));
+    }
+    if asked.lines().count() > MOST_LINES {
+        shown.push_str("     | … (all of it with --json)\n");
+    }
+    for question in item["questions"].as_array().into_iter().flatten() {
+        let options = question["options"].as_array().into_iter().flatten().map(|option| text(option, 80));
+        shown.push_str(&format!(
+            "     {}: {}\n",
+            text(&question["text"], 120),
+            options.collect::<Vec<_>>().join(" · ")
+        ));
+    }
     if let Some(reset) = item["reset_at"].as_str() {
         shown.push_str(&format!("     it goes on after {reset}\n"));
     }
     let options: Vec<String> =
         item["options"].as_array().into_iter().flatten().map(|option| text(option, 120)).collect();
-    if !options.is_empty() {
-        shown.push_str(&format!("     {}\n", options.join(" · ")));
+    match why.as_str() {
+        "message" => shown.push_str(&format!("     consort answer {number} '…'\n")),
+        "contest" => shown.push_str("     consort holds list\n"),
+        _ => shown.push_str(&format!("     consort answer {number} {}\n", options.join(" | "))),
     }
-    let way = match text(&item["why"], 20).as_str() {
-        "permission" | "plan" | "dialog" => format!("consort pane attach {name}"),
-        _ => format!("consort answer {name} '…'"),
-    };
-    shown.push_str(&format!("     {way}\n"));
     shown
 }

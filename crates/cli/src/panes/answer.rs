@@ -1,8 +1,9 @@
 //! Answers a question of an agent by the keys of its own menu. Permissions, plans and dialogs
-//! are answered in its terminal alone.
+//! are answered for the person alone.
 
 use consort_core::App;
 use consort_core::explain::Kind;
+use consort_core::journal::Actor;
 use consort_core::monitor::Attention;
 use consort_core::monitor::Chosen;
 use consort_core::monitor::choose;
@@ -21,6 +22,7 @@ pub(crate) fn choose_option(
     tmux: &Tmux,
     waiting: &Waiting,
     option: &str,
+    actor: &Actor,
 ) -> Result<String, CommandError> {
     let name = waiting.subject.name();
     let refuse = |message: String, hint: String| CommandError::Explained {
@@ -28,10 +30,11 @@ pub(crate) fn choose_option(
         kind: Kind::Conflict,
         hints: vec![hint],
     };
-    if matches!(waiting.why, Attention::Permission | Attention::Plan | Attention::Dialog) {
+    let is_persons = matches!(waiting.why, Attention::Permission | Attention::Plan | Attention::Dialog);
+    if is_persons && *actor != Actor::Person {
         return Err(refuse(
-            format!("{name} asks for what only your user may allow, in its own terminal"),
-            format!("consort pane attach {name}"),
+            format!("{name} asks for what only your user may allow"),
+            "they see it with `consort waiting`".to_owned(),
         ));
     }
     let Some(label) = waiting.reading.meant_option(option) else {

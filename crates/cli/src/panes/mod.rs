@@ -4,6 +4,7 @@
 mod act;
 pub(crate) mod answer;
 pub(crate) mod background;
+pub(crate) mod inbox;
 pub(crate) mod launch;
 pub(crate) mod limits;
 pub(crate) mod redact;

@@ -114,9 +114,12 @@ pub struct PaneReading {
 
 impl PaneReading {
     /// The entry of its menu that is meant: by its number, its label, or the beginning of only
-    /// one.
+    /// one. Of a permission the first that says yes, no, or always, by those words.
     pub fn meant_option(&self, word: &str) -> Option<String> {
         let word = word.trim().to_lowercase();
+        if let Some(label) = self.decision(&word) {
+            return Some(label);
+        }
         let by_number =
             word.parse::<usize>().ok().and_then(|number| self.options.get(number.checked_sub(1)?));
         let is_it = |option: &&MenuOption| option.label.to_lowercase() == word;
@@ -125,6 +128,28 @@ impl PaneReading {
         let mut like = self.options.iter().filter(begins);
         let only = like.next().filter(|_| like.next().is_none());
         by_number.or_else(|| self.options.iter().find(is_it)).or(only).map(|option| option.label.clone())
+    }
+}
+
+impl PaneReading {
+    /// The entry that allows, refuses or allows from now on, where a permission is asked.
+    fn decision(&self, word: &str) -> Option<String> {
+        if !matches!(self.state, PaneState::Permission | PaneState::Plan) {
+            return None;
+        }
+        let is_always =
+            |label: &str| ["always", "don't ask", "session", "all "].iter().any(|part| label.contains(part));
+        let begins = |label: &str, words: &[&str]| words.iter().any(|word| label.starts_with(word));
+        let is_it = |option: &&MenuOption| {
+            let label = option.label.to_lowercase().replace('’', "'");
+            match word {
+                "allow" => begins(&label, &["yes", "allow", "approve"]) && !is_always(&label),
+                "always" => begins(&label, &["yes", "allow", "approve"]) && is_always(&label),
+                "deny" => begins(&label, &["no", "deny", "reject", "cancel"]),
+                _ => false,
+            }
+        };
+        self.options.iter().find(is_it).map(|option| option.label.clone())
     }
 }
 

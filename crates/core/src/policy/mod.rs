@@ -16,6 +16,7 @@ mod read;
 mod store;
 #[cfg(test)]
 mod tests;
+mod typed;
 mod wording;
 
 pub use ask::Ask;

@@ -3,6 +3,7 @@
 mod answer;
 mod ask;
 mod looking;
+mod numbers;
 mod rules;
 mod trial;
 

@@ -1,0 +1,146 @@
+//! All that waits for the person, whatever it is: questions that a hook holds, panes that stand
+//! at something, mail, reservations that are contested.
+
+use consort_core::App;
+use consort_core::Timestamp;
+use consort_core::claims::HoldView;
+use consort_core::journal::Actor;
+use consort_core::journal::Number;
+use consort_core::messages::InboxRequest;
+use consort_core::messages::Letter;
+use consort_core::policy::AskRecord;
+use consort_core::presence::Agent;
+use consort_core::presence::Caller;
+use consort_core::text;
+use serde_json::Value;
+use serde_json::json;
+
+use super::waiting;
+use super::waiting::Waiting;
+use crate::error::CommandError;
+use crate::world::World;
+use crate::world::caller_facts;
+
+/// Something that waits, with the number by which it is answered.
+pub(crate) struct InboxItem {
+    pub(crate) number: Number,
+    pub(crate) what: Waits,
+}
+
+/// What it is.
+pub(crate) enum Waits {
+    /// A question that a hook holds.
+    Asks {
+        record: Box<AskRecord>,
+        agent: Box<Agent>,
+    },
+    /// What a pane shows.
+    Pane(Box<Waiting>),
+    Mail(Box<Letter>),
+    Contest(Box<HoldView>),
+}
+
+/// All that waits, the questions first.
+pub(crate) fn all(world: &World, app: &mut App) -> Result<Vec<InboxItem>, CommandError> {
+    let mut found = Vec::new();
+    for record in app.open_asks()? {
+        if let Some((agent, _)) = app.present_session(&record.ask.session)? {
+            found.push(Waits::Asks { record: Box::new(record), agent: Box::new(agent) });
+        }
+    }
+    for pane in waiting::all(world, app)? {
+        let session = pane.subject.agent.as_ref().map(|agent| &agent.session);
+        let is_held =
+            |one: &Waits| matches!(one, Waits::Asks { agent, .. } if Some(&agent.session) == session);
+        if !found.iter().any(is_held) {
+            found.push(Waits::Pane(Box::new(pane)));
+        }
+    }
+    let caller = caller_facts(app);
+    let contested = app.holds(&caller, None, 0)?.holds.into_iter().filter(|view| view.hold.contest.is_some());
+    found.extend(contested.map(|view| Waits::Contest(Box::new(view))));
+    // Their mail is for nobody else's eyes.
+    if matches!(app.caller(&caller)?, Caller::Person) {
+        let mail = app.inbox(&InboxRequest { mailbox: Actor::Person, from: None, peek: true })?;
+        found.extend(mail.into_iter().map(|letter| Waits::Mail(Box::new(letter))));
+    }
+    let keys: Vec<String> = found.iter().map(Waits::key).collect();
+    let numbers = app.waiting_numbers(&keys);
+    Ok(numbers.into_iter().zip(found).map(|(number, what)| InboxItem { number, what }).collect())
+}
+
+impl Waits {
+    /// What tells it from all others.
+    fn key(&self) -> String {
+        match self {
+            Self::Asks { record, .. } => format!("ask {}", record.id),
+            Self::Pane(pane) => {
+                let address = &pane.subject.address;
+                let (server, id, why) = (address.server.display(), &address.id, pane.why.as_str());
+                format!("pane {server} {id} {why} {}", pane.reading.question.as_deref().unwrap_or_default())
+            }
+            Self::Mail(letter) => format!("mail {}", letter.message.id),
+            Self::Contest(view) => format!("contest {} {}", view.hold.resource, view.hold.holder),
+        }
+    }
+
+    /// Whose it is, as it is called at the command line.
+    pub(crate) fn name(&self) -> String {
+        match self {
+            Self::Asks { agent, .. } => agent.name.to_string(),
+            Self::Pane(pane) => pane.subject.name(),
+            Self::Mail(letter) => letter.message.sent.from.name.clone(),
+            Self::Contest(view) => view.name.clone(),
+        }
+    }
+}
+
+impl InboxItem {
+    /// As programs read it.
+    pub(crate) fn json(&self, app: &App) -> Value {
+        let mut item = match &self.what {
+            Waits::Asks { record, agent } => json!({
+                "agent": { "name": agent.name, "cli": agent.kind, "session": agent.session,
+                    "machine": agent.location.machine },
+                "why": record.ask.kind.as_str(),
+                "tool": record.ask.tool,
+                "question": record.ask.text,
+                "questions": record.ask.questions,
+                "about": text::one_line(&format!("{} {}", record.ask.tool, record.ask.text), 300),
+                "options": record.options(),
+                "pane": agent.location.terminal.pane,
+                "since_at": record.at.rfc3339(),
+            }),
+            Waits::Pane(pane) => pane.item(app),
+            Waits::Mail(letter) => {
+                let message = &letter.message;
+                json!({
+                    "agent": { "name": message.sent.from.name, "cli": message.sent.from.kind },
+                    "why": "message",
+                    "question": message.sent.text,
+                    "about": text::one_line(&message.sent.text, 300),
+                    "options": ["reply"],
+                    "since_at": message.at.rfc3339(),
+                })
+            }
+            Waits::Contest(view) => contest(view),
+        };
+        item["number"] = json!(self.number);
+        item
+    }
+}
+
+fn contest(view: &HoldView) -> Value {
+    let contest = view.hold.contest.as_ref();
+    let (label, reason) =
+        contest.map_or(("somebody", None), |contest| (contest.label.as_str(), contest.reason.as_deref()));
+    let reason = reason.map_or_else(String::new, |reason| format!(": {reason}"));
+    json!({
+        "agent": { "name": view.name },
+        "why": "contest",
+        "about": format!("{label} wants {}{reason}", view.hold.resource.shown()),
+        "options": ["wait", "override"],
+        "since_at": contest.map(|contest| contest.at.rfc3339()),
+        "reset_at": contest.map(|contest| Timestamp::rfc3339(contest.until)),
+    })
+}

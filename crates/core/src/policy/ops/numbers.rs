@@ -1,0 +1,48 @@
+//! Policy verb that gives what waits for the person its number, which stays while it waits.
+
+use std::collections::BTreeMap;
+
+use crate::App;
+use crate::Timestamp;
+use crate::journal::Number;
+use crate::side_files::SlotTable;
+use crate::side_files::path_key;
+
+/// What waits, with its number and when it was last listed.
+const WAITING: SlotTable = SlotTable { name: "waiting", slot: 64, buckets: 512 };
+
+/// A number is not given again for so long.
+const KEPT: i64 = Timestamp::HOUR;
+
+impl App {
+    /// The numbers of what waits, by what tells each from all others. They begin anew when
+    /// nothing has waited for an hour.
+    pub fn waiting_numbers(&mut self, keys: &[String]) -> Vec<Number> {
+        let now = self.host.now();
+        let files = self.engine.side_files();
+        let mut given: BTreeMap<String, Number> = BTreeMap::new();
+        let mut old = Vec::new();
+        files.each_slot(WAITING, &mut |key, value| {
+            let (number, at) = value.split_once(' ').unwrap_or((value, "0"));
+            let at = Timestamp(at.parse().unwrap_or_default());
+            match number.parse() {
+                Ok(number) if now.since(at) < KEPT => drop(given.insert(key.to_owned(), number)),
+                _ => old.push(key.to_owned()),
+            }
+        });
+        old.iter().for_each(|key| files.free_slot(WAITING, key));
+        let mut last = given.values().copied().max().unwrap_or(0);
+        let mut numbers = Vec::new();
+        for key in keys {
+            let key = path_key(std::path::Path::new(key));
+            let number = given.get(&key).copied().unwrap_or_else(|| {
+                last += 1;
+                last
+            });
+            // What cannot be kept is numbered for this once.
+            let _ = files.set_slot(WAITING, &key, &format!("{number} {}", now.0));
+            numbers.push(number);
+        }
+        numbers
+    }
+}
