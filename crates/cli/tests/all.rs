@@ -7,6 +7,7 @@ mod after_commands;
 mod agents;
 mod allow;
 mod approvals;
+mod approvals_real;
 mod chaos;
 mod claim_races;
 mod claims;

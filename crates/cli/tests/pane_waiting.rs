@@ -36,19 +36,28 @@ fn a_question_is_listed_and_answered_by_label() {
     assert!(again.code == 1 && again.stderr.contains("does not wait"), "{again}");
 }
 
-/// Nothing but its own terminal allows anything.
 #[test]
-fn a_permission_is_listed_and_not_answered_from_here() {
+fn a_permission_is_answered_by_keys_for_the_person_alone() {
     let world = opened(&[], "ask for permission");
     until("a permission", || waiting(&world), |items| items.len() == 1 && items[0]["why"] == "permission");
     let shown = world.run(&["waiting"]).stdout;
-    assert!(shown.contains("1  Falcon (claude) permission: Do you want to proceed?\n"), "{shown}");
-    assert!(shown.contains("consort pane attach Falcon"), "{shown}");
-    for option in ["Yes", "1", "nudge"] {
+    assert!(
+        shown.contains("1  Falcon (claude) permission") && shown.contains("| Do you want to proceed?\n"),
+        "{shown}"
+    );
+    let joined =
+        ["agent", "join", "--pid", "$OTHER", "--kind", "claude", "--session", "s1", "--name", "Raven"];
+    assert_eq!(world.run(&joined).code, 0);
+    let refused = world.run_as_agent(&["answer", "Falcon", "allow"]);
+    assert_ne!(refused.code, 0, "{refused}");
+    for option in ["perhaps", "nudge", "9"] {
         let refused = world.run(&["answer", "Falcon", option]);
         assert_eq!(refused.code, 4, "{refused}");
     }
     assert_eq!(world.cli.noted(), ["submitted: ask for permission"]);
+    let answered = world.run(&["answer", "1", "deny"]);
+    assert_eq!((answered.code, answered.stdout.as_str()), (0, "Answered Falcon: No\n"), "{answered}");
+    assert!(world.cli.noted().contains(&"answered: No".to_owned()), "{:?}", world.cli.noted());
 }
 
 #[test]
