@@ -50,7 +50,7 @@ pub(crate) struct Payload<'a> {
     tool_name_too: Text,
     #[serde(default)]
     tool_input: Object<ToolInput>,
-    #[serde(default, rename = "toolArgs")]
+    #[serde(default, rename = "toolArgs", alias = "toolInput")]
     tool_input_too: Object<ToolInput>,
     #[serde(default)]
     tool_use_id: Text,

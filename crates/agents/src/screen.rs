@@ -35,6 +35,7 @@ const RULE_KEYS: &[&str] = &[
     "seconds",
     "held",
     "trust",
+    "words",
 ];
 
 /// Why a file is no signature.
@@ -100,6 +101,7 @@ fn rule(at: usize, table: &dyn TableLike) -> Result<Rule, ScreenError> {
         seconds: part.number("seconds")?,
         held: part.number("held")?.map(Duration::from_secs),
         trust: part.text("trust")?,
+        words: part.text("words")?,
     })
 }
 

@@ -123,8 +123,8 @@ pub(crate) fn answer(
         }
         None => return Err(refuse(format!("{name} asks nothing"), "`screen` shows what it does")),
     };
-    let label =
-        panes::answer::choose_option(&world, app, &tmux, &waiting, option, &actor).map_err(problem)?;
+    let answered = panes::answer::choose_option(&world, app, &tmux, &waiting, option, &actor);
+    let label = answered.map_err(problem)?.label;
     Ok(PaneAnswer {
         text: format!("Answered {name}: {}", text::foreign(&label, 100)),
         data: json!({ "agent": waiting.subject.agent_json(), "answered": label }),

@@ -130,7 +130,7 @@ fn by_keys(cli: &'static str) {
     stage.is("ready", IDLE);
     asks(&stage);
     let item = permission(&stage, |_| true);
-    answer(&stage, &item, &["deny"]);
+    answer(&stage, &item, &["deny", "use the other one"]);
     assert!(!is_made(&stage));
     stage.rest();
     asks(&stage);

@@ -129,7 +129,11 @@ fn answer_pane(
     match remedy {
         None => {
             let answered = answer::choose_option(world, app, &tmux, &waiting, option, &actor)?;
-            world.out.line(format!("Answered {name}: {}", text::one_line(&answered, 100)))
+            if let Some(reason) = answered.untold {
+                let text = format!("I refused what you asked for: {reason}");
+                send::run(world, &send::Args::message(&name, text))?;
+            }
+            world.out.line(format!("Answered {name}: {}", text::one_line(&answered.label, 100)))
         }
         Some(Remedy::Nudge) => {
             let delivery = nudge(world, app, &waiting)?;

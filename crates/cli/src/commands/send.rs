@@ -70,6 +70,11 @@ impl Args {
         Self { words: vec![text], reply: Some(number), kind, json, ..Self::default() }
     }
 
+    /// A message to one agent.
+    pub(super) fn message(to: &str, text: String) -> Self {
+        Self { words: vec![to.to_owned(), text], ..Self::default() }
+    }
+
     /// The common forms of the command line, without a parser: that one costs as
     /// much as the rest of an ordinary call. `None` is for the parser to judge.
     pub(crate) fn quick(arguments: impl Iterator<Item = OsString>) -> Option<Self> {

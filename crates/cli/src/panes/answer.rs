@@ -7,6 +7,7 @@ use consort_core::journal::Actor;
 use consort_core::monitor::Attention;
 use consort_core::monitor::Chosen;
 use consort_core::monitor::choose;
+use consort_core::monitor::takes_words;
 use consort_core::text;
 use consort_host::Tmux;
 
@@ -15,7 +16,17 @@ use super::waiting::Waiting;
 use crate::error::CommandError;
 use crate::world::World;
 
-/// Chooses the option that is meant; its label.
+/// What a refusal says that gives no reason.
+const NO_REASON: &str = "Ask me what to do instead.";
+
+/// What was chosen.
+pub(crate) struct Answered {
+    pub(crate) label: String,
+    /// The reason of a refusal that its menu has no place for.
+    pub(crate) untold: Option<String>,
+}
+
+/// Chooses the option that is meant.
 pub(crate) fn choose_option(
     world: &World,
     app: &App,
@@ -23,7 +34,7 @@ pub(crate) fn choose_option(
     waiting: &Waiting,
     option: &str,
     actor: &Actor,
-) -> Result<String, CommandError> {
+) -> Result<Answered, CommandError> {
     let name = waiting.subject.name();
     let refuse = |message: String, hint: String| CommandError::Explained {
         error: message.into(),
@@ -37,13 +48,21 @@ pub(crate) fn choose_option(
             "they see it with `consort waiting`".to_owned(),
         ));
     }
+    let (option, reason) = match option.split_once(' ') {
+        Some((word, reason)) if is_persons && word.eq_ignore_ascii_case("deny") => (word, Some(reason)),
+        _ => (option, None),
+    };
     let Some(label) = waiting.reading.meant_option(option) else {
         let options = text::first_few(waiting.options(), 9);
         return Err(refuse(format!("{name} has no such option"), format!("one of: {options}")));
     };
     let signature = signature_of(world, app, waiting.subject.cli())?;
-    match choose(tmux, &waiting.subject.address, &signature, &waiting.reading, &label)? {
-        Chosen::Done => Ok(label),
+    let (reading, words) = (&waiting.reading, reason.unwrap_or(NO_REASON));
+    match choose(tmux, &waiting.subject.address, &signature, reading, &label, words)? {
+        Chosen::Done => {
+            let untold = reason.filter(|_| !takes_words(&signature, reading, &label)).map(str::to_owned);
+            Ok(Answered { label, untold })
+        }
         Chosen::NotAsked => {
             Err(refuse(format!("{name} was already answered"), format!("consort pane screen {name}")))
         }

@@ -165,6 +165,7 @@ fn rule(name: &str, state: PaneState, footer: &str) -> Rule {
         seconds: None,
         held: None,
         trust: None,
+        words: None,
     }
 }
 

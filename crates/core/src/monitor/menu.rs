@@ -63,14 +63,23 @@ fn is_same_question(one: &PaneReading, other: &PaneReading) -> bool {
         && labels(one) == labels(other)
 }
 
-/// Chooses the entry of that label of the question that was read, and sees it gone.
+/// Whether an entry is chosen with words of one's own, and not without.
+pub fn takes_words(signature: &Signature, asked: &PaneReading, label: &str) -> bool {
+    let rule = signature.rules.iter().find(|rule| rule.name == asked.rule);
+    rule.and_then(|rule| rule.words.as_ref()).is_some_and(|text| label.contains(text))
+}
+
+/// Chooses the entry of that label of the question that was read, and sees it gone. One that
+/// is chosen with words of one's own gets those.
 pub fn choose(
     writer: &dyn PaneWriter,
     pane: &PaneAddress,
     signature: &Signature,
     asked: &PaneReading,
     label: &str,
+    words: &str,
 ) -> Result<Chosen, TerminalError> {
+    let takes_words = takes_words(signature, asked, label);
     let look = || PaneLook::take(writer, pane, signature, Duration::MAX);
     // A key may be missed while the screen is drawn; it never takes more than a round trip.
     for _ in 0..4 * asked.options.len().max(1) {
@@ -91,19 +100,42 @@ pub fn choose(
                     }
                 }
             }
+            Move::Confirm if takes_words => {
+                writer.paste(pane, words)?;
+                let has_them = |reading: &PaneReading| {
+                    let mut selected = reading.options.iter().filter(|option| option.is_selected);
+                    selected.any(|option| option.label.starts_with(words))
+                };
+                let is_written = || Ok(has_them(&look()?.reading));
+                if !looks(writer, is_written)? {
+                    return Ok(Chosen::StillAsked);
+                }
+                writer.press(pane, Key::Enter)?;
+                let is_gone = || Ok(!has_them(&look()?.reading));
+                return Ok(if looks(writer, is_gone)? { Chosen::Done } else { Chosen::StillAsked });
+            }
             Move::Confirm => {
                 writer.press(pane, Key::Enter)?;
-                for _ in 0..LOOKS {
-                    writer.pause(BEAT);
-                    if !is_same_question(asked, &look()?.reading) {
-                        return Ok(Chosen::Done);
-                    }
-                }
-                return Ok(Chosen::StillAsked);
+                let is_gone = || Ok(!is_same_question(asked, &look()?.reading));
+                return Ok(if looks(writer, is_gone)? { Chosen::Done } else { Chosen::StillAsked });
             }
         }
     }
     Ok(Chosen::NoSuchEntry)
+}
+
+/// Looks until something is so; whether it came to be.
+fn looks(
+    writer: &dyn PaneWriter,
+    is_so: impl Fn() -> Result<bool, TerminalError>,
+) -> Result<bool, TerminalError> {
+    for _ in 0..LOOKS {
+        writer.pause(BEAT);
+        if is_so()? {
+            return Ok(true);
+        }
+    }
+    Ok(false)
 }
 
 #[cfg(test)]

@@ -60,6 +60,7 @@ pub use glance::PaneGlance;
 pub use look::PaneLook;
 pub use menu::Chosen;
 pub use menu::choose;
+pub use menu::takes_words;
 pub use model::MenuOption;
 pub use model::PaneReading;
 pub use model::PaneState;

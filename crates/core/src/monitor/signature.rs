@@ -83,6 +83,8 @@ pub struct Rule {
     pub held: Option<Duration>,
     /// The entry that says that the folder is trusted.
     pub trust: Option<String>,
+    /// What the entry says that is chosen with words of one's own, and not without.
+    pub words: Option<String>,
 }
 
 /// What a rule asks of the composer.

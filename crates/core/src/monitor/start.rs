@@ -74,7 +74,7 @@ pub fn follow_start(
         let held = Duration::from_millis(writer.now().since(since).unsigned_abs());
         let trust = trust_label(&reading, signature).filter(|_| policy.trusts && held >= SETTLED);
         if let Some(label) = trust {
-            if choose(writer, pane, signature, &reading, &label)? != Chosen::Done {
+            if choose(writer, pane, signature, &reading, &label, "")? != Chosen::Done {
                 return Ok(Started::Waits(Box::new(reading)));
             }
             shown = None;

@@ -54,6 +54,7 @@ fn rule(state: PaneState, screen: &str) -> Rule {
         seconds: None,
         held: None,
         trust: None,
+        words: None,
     }
 }
 
