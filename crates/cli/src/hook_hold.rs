@@ -19,7 +19,10 @@ use consort_host::env;
 use consort_host::notify::Listener;
 use consort_host::notify::WakeReason;
 
+use crate::config;
+use crate::error::CommandError;
 use crate::hook_deadline;
+use crate::notify;
 
 /// The longest it waits beside a dialog that can be used.
 const LONGEST: Duration = Duration::from_secs(600);
@@ -29,6 +32,9 @@ const LONGEST_HIDDEN: Duration = Duration::from_secs(100);
 
 /// How often it looks whether the dialog is still there.
 const TICK: Duration = Duration::from_millis(500);
+
+/// The person is notified of a question that is not answered by then.
+const TELL_AFTER: Duration = Duration::from_secs(5);
 
 /// Our plugins' event: they close its input when the dialog is gone.
 const PLUGIN_EVENT: &str = "asks";
@@ -48,7 +54,7 @@ pub(crate) fn wait(
     let longest = if is_hidden { LONGEST_HIDDEN } else { LONGEST };
     hook_deadline::extend(u32::try_from(longest.as_secs()).unwrap_or(u32::MAX));
     let mut listener = Listener::open(&paths.listeners(), None)?;
-    let (since, mut was_seen) = (Instant::now(), false);
+    let (since, mut was_seen, mut was_told) = (Instant::now(), false, false);
     while since.elapsed() < longest {
         match app.ask_record(ask)? {
             None => return Ok(None),
@@ -62,6 +68,10 @@ pub(crate) fn wait(
         if is_hidden && !app.is_looked_at() {
             break;
         }
+        if !was_told && since.elapsed() > TELL_AFTER {
+            was_told = true;
+            let _ = tell(app, paths, &session);
+        }
         if is_gone(app, paths, cli, &session, is_hidden, &mut was_seen)? {
             break;
         }
@@ -73,6 +83,14 @@ pub(crate) fn wait(
     }
     app.close_ask(ask, false)?;
     Ok(None)
+}
+
+/// Notifies the person: nothing else may run that would.
+fn tell(app: &mut App, paths: &Paths, session: &SessionId) -> Result<(), CommandError> {
+    let Some((agent, _)) = app.present_session(session)? else { return Ok(()) };
+    let acceptances = app.acceptances().unwrap_or_default();
+    let config = config::load(paths, &agent.location.worktree, &[], &acceptances)?;
+    notify::tell(app, &paths.data, &config.resolved)
 }
 
 /// Whether the agent is gone, or does not wait any more; once it was seen waiting its CLI's own

@@ -21,6 +21,7 @@ mod hook_hold;
 mod hook_wait;
 mod knowledge;
 mod mistake;
+mod notify;
 mod observe;
 mod output;
 mod panes;

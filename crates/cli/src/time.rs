@@ -15,6 +15,12 @@ pub(crate) fn local(at: Timestamp) -> String {
     }
 }
 
+/// The minute of the day, here.
+pub(crate) fn minute_of_day(at: Timestamp) -> u32 {
+    let here = jiff::Timestamp::from_millisecond(at.0).map(|at| at.to_zoned(jiff::tz::TimeZone::system()));
+    here.map_or(0, |here| here.hour() as u32 * 60 + here.minute() as u32)
+}
+
 /// A span back from now, a moment, or a day or time here.
 pub(crate) fn parse_since(text: &str, now: Timestamp) -> Result<Timestamp, CommandError> {
     let zone = jiff::tz::TimeZone::system;

@@ -34,6 +34,7 @@ mod mail_races;
 mod mcp;
 mod messages;
 mod newcomer;
+mod notify;
 mod other_tools;
 mod overlaps;
 mod pane;

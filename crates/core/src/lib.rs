@@ -19,6 +19,7 @@ pub mod journal;
 pub mod knowledge;
 pub mod messages;
 pub mod monitor;
+pub mod notices;
 pub mod path_part;
 pub mod policy;
 pub mod presence;

@@ -13,9 +13,11 @@ use serde_json::Value;
 use crate::commands::answer;
 use crate::error::CommandError;
 use crate::error::CommandResult;
+use crate::notify;
 use crate::output;
 use crate::panes::inbox;
 use crate::time;
+use crate::world::Opened;
 use crate::world::World;
 
 /// How often is looked for more.
@@ -38,12 +40,13 @@ pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
     let mut opened = world.open()?;
     let items = items(world, &mut opened.app)?;
     show(world, &mut opened.app, &items, args.json)?;
-    if args.follow { follow(world, &mut opened.app, items, args.json) } else { Ok(()) }
+    if args.follow { follow(world, &mut opened, items, args.json) } else { Ok(()) }
 }
 
 /// Prints the list whenever it has changed. What is typed meanwhile is an answer; and it shows
 /// that the person looks, so that agents whose own dialog would be hidden may ask here.
-fn follow(world: &World, app: &mut App, mut last: Vec<Value>, is_json: bool) -> CommandResult {
+fn follow(world: &World, opened: &mut Opened, mut last: Vec<Value>, is_json: bool) -> CommandResult {
+    let Opened { app, config, .. } = opened;
     let is_watched = !is_json && std::io::stdin().is_terminal() && std::io::stdout().is_terminal();
     let typed = is_watched.then(typed_lines);
     let mut last_key = app.host().now();
@@ -61,6 +64,7 @@ fn follow(world: &World, app: &mut App, mut last: Vec<Value>, is_json: bool) -> 
             }
         }
         app.close_if_replaced();
+        notify::tell(app, &world.paths.data, config)?;
         let items = items(world, app)?;
         if items != last {
             show(world, app, &items, is_json)?;

@@ -13,6 +13,7 @@ use super::typing::TypingJob;
 use super::watcher::WatchedPane;
 use super::watcher::Watcher;
 use crate::error::CommandError;
+use crate::notify;
 use crate::world::Opened;
 
 /// How long a CLI's own way has to bring mail before anything is typed.
@@ -33,6 +34,7 @@ impl Watcher<'_> {
             due.extend(self.wake_by_mail(opened)?);
         }
         self.type_all(opened, due);
+        notify::tell(&mut opened.app, &opened.data, &opened.config)?;
         self.free_stuck(opened)
     }
 

@@ -25,6 +25,8 @@ pub enum ValueKind {
     Domains,
     /// `Bash(git push*); Edit(.env)`.
     Rules,
+    /// `22:00-07:00`, or nothing.
+    Hours,
 }
 
 /// Every setting there is.
@@ -154,6 +156,30 @@ pub const KEYS: &[Key] = &[
         kind: ValueKind::Flag,
         for_hooks: false,
         about: "keep the commands of sessions while they last, for `know suggest`",
+    },
+    Key {
+        name: "notify.terminal",
+        kind: ValueKind::Flag,
+        for_hooks: false,
+        about: "ring the terminal where you watch, and notify you by it, when an agent needs you",
+    },
+    Key {
+        name: "notify.desktop",
+        kind: ValueKind::Flag,
+        for_hooks: false,
+        about: "notify you on the desktop (notify-send, osascript)",
+    },
+    Key {
+        name: "notify.command",
+        kind: ValueKind::Words,
+        for_hooks: false,
+        about: "run this with the text in $CONSORT_TEXT: `curl -d \"$CONSORT_TEXT\" https://ntfy.sh/<topic>`",
+    },
+    Key {
+        name: "notify.quiet",
+        kind: ValueKind::Hours,
+        for_hooks: false,
+        about: "when you are not notified: `22:00-07:00`",
     },
     Key {
         name: "messages.wake_idle",

@@ -249,6 +249,7 @@ impl Explain for ConfigError {
                 ValueKind::Number { least, most } => format!("use a number from {least} to {most}"),
                 ValueKind::Choice(choices) => format!("use one of: {}", choices.join(", ")),
                 ValueKind::Words => "use words".into(),
+                ValueKind::Hours => "use `22:00-07:00`".into(),
                 ValueKind::Rules => "use `Bash(git push*); Edit(.env)`".into(),
                 ValueKind::Domains => "use `domain: topic topic; domain: topic`".into(),
             },

@@ -13,6 +13,7 @@ use super::Setting;
 use super::ShieldMode;
 use super::ValueKind;
 use crate::convergence::Domains;
+use crate::notices::quiet_hours;
 use crate::policy::Effect;
 use crate::policy::read_rules;
 use crate::text;
@@ -35,7 +36,8 @@ pub fn resolve(mut layers: Vec<Layer>, acceptances: &[Acceptance]) -> Config {
                 let is_compared =
                     is_protected(key.name) || matches!(layer.source, super::SettingSource::Project(_));
                 let is_looser = is_compared
-                    && now.is_some_and(|now| strictness(key.name, &value) < strictness(key.name, &now.value));
+                    && (now.is_some_and(|now| strictness(key.name, &value) < strictness(key.name, &now.value))
+                        || runs_a_program(key.name, &value));
                 let is_accepted = acceptances.iter().any(|one| one.is_of(&layer.source, key.name, &value));
                 match is_looser && !is_accepted {
                     true => Err(ConfigError::Loosens { key, value, from: layer.source.clone() }),
@@ -57,6 +59,11 @@ pub fn resolve(mut layers: Vec<Layer>, acceptances: &[Acceptance]) -> Config {
 /// Whether a key decides what others are kept from, or what is kept of prompts.
 pub fn is_protected(key: &str) -> bool {
     ["claims.", "privacy.", "policy."].iter().any(|room| key.starts_with(room))
+}
+
+/// Whether a value is a command line, which is the person's alone to choose.
+fn runs_a_program(key: &str, value: &str) -> bool {
+    key == "notify.command" && !value.is_empty()
 }
 
 /// How strict a value of a protected key is; the others have no order.
@@ -110,6 +117,8 @@ impl Key {
                 .map(|choice| (*choice).to_owned())
                 .ok_or_else(bad),
             ValueKind::Words => Ok(value.trim().to_owned()),
+            ValueKind::Hours if value.trim().is_empty() => Ok(String::new()),
+            ValueKind::Hours => quiet_hours(value).map(|_| value.trim().to_owned()).ok_or_else(bad),
             ValueKind::Rules => {
                 read_rules(Effect::Deny, value).map(|_| value.trim().to_owned()).map_err(|_| bad())
             }
@@ -321,7 +330,7 @@ mod tests {
                 ValueKind::Choice(choices) => choices[choices.len() - 1],
                 ValueKind::Number { .. } => "7",
                 // Read where they are needed, beside the settings.
-                ValueKind::Words | ValueKind::Domains | ValueKind::Rules => continue,
+                ValueKind::Words | ValueKind::Domains | ValueKind::Rules | ValueKind::Hours => continue,
             };
             settings.set(key.name, other);
             assert!(unlike(settings), "{} is published but hooks do not read it", key.name);

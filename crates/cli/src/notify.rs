@@ -1,0 +1,154 @@
+//! Notifies the person of what agents need: by the terminal, the desktop, or a command of the
+//! person's own.
+//!
+//! It follows the journal from a number that all notifiers share in one locked file, so that
+//! nothing is told twice, whoever runs.
+
+use std::fs::File;
+use std::fs::OpenOptions;
+use std::io::IsTerminal as _;
+use std::io::Read as _;
+use std::io::Seek as _;
+use std::io::Write as _;
+use std::os::unix::fs::OpenOptionsExt as _;
+use std::path::Path;
+use std::process::Command;
+use std::process::Stdio;
+
+use consort_core::App;
+use consort_core::Timestamp;
+use consort_core::config::Config;
+use consort_core::journal::Seq;
+use consort_core::journal::TailRequest;
+use consort_core::notices;
+use consort_core::notices::Notice;
+use rustix::fs::FlockOperation;
+
+use crate::error::CommandError;
+use crate::time;
+
+/// What is older is no news.
+const NEWS: i64 = 10 * Timestamp::MINUTE;
+
+/// The same agent is not told of again so soon: a hook and a screen tell the same.
+const AGAIN: i64 = 10 * Timestamp::SECOND;
+
+/// Tells the person what has happened since anybody last did.
+pub(crate) fn tell(app: &mut App, data: &Path, config: &Config) -> Result<(), CommandError> {
+    let Some(mut noted) = Noted::take(data) else { return Ok(()) };
+    let last = app.journal_last_seq()?;
+    if last == noted.seq {
+        return Ok(());
+    }
+    let now = app.host().now();
+    let request = TailRequest {
+        after: Some(noted.seq),
+        since: Some(now.minus(NEWS)),
+        limit: 1_000,
+        ..TailRequest::default()
+    };
+    let entries = app.journal_tail(&request)?;
+    let mut found: Vec<Notice> = Vec::new();
+    for entry in &entries {
+        let mut name = |session: &_| {
+            app.name_of(session).ok().flatten().map_or_else(|| "An agent".to_owned(), |name| name.to_string())
+        };
+        found.extend(notices::of_entry(entry, &mut name));
+    }
+    found.retain(|notice| {
+        !noted.told.iter().any(|(agent, at)| *agent == notice.agent && now.since(*at) < AGAIN)
+    });
+    let told = noted.told.drain(..).filter(|(_, at)| now.since(*at) < AGAIN);
+    noted.told = told.chain(found.iter().map(|notice| (notice.agent.clone(), now))).collect();
+    noted.seq = last;
+    // What cannot be noted would be told twice.
+    if noted.keep().is_err() {
+        return Ok(());
+    }
+    let quiet = notices::quiet_hours(config.get("notify.quiet"));
+    if quiet.is_some_and(|hours| notices::is_quiet(hours, time::minute_of_day(now))) {
+        return Ok(());
+    }
+    if let Some(text) = notices::grouped(&found) {
+        send(config, &text);
+    }
+    Ok(())
+}
+
+/// What all notifiers know: up to which entry was told, and of whom lately.
+struct Noted {
+    file: File,
+    seq: Seq,
+    told: Vec<(String, Timestamp)>,
+}
+
+impl Noted {
+    /// `None` while another one tells.
+    fn take(data: &Path) -> Option<Self> {
+        let mut options = OpenOptions::new();
+        options.read(true).write(true).create(true).truncate(false).mode(0o600);
+        let mut file = options.open(data.join("notified")).ok()?;
+        rustix::fs::flock(&file, FlockOperation::NonBlockingLockExclusive).ok()?;
+        let mut text = String::new();
+        file.read_to_string(&mut text).ok()?;
+        let mut lines = text.lines();
+        let seq = lines.next().and_then(|seq| seq.parse().ok()).unwrap_or(0);
+        let told = lines.filter_map(|line| {
+            let (at, agent) = line.split_once(' ')?;
+            Some((agent.to_owned(), Timestamp(at.parse().ok()?)))
+        });
+        Some(Self { file, seq, told: told.collect() })
+    }
+
+    fn keep(&mut self) -> std::io::Result<()> {
+        let mut text = format!("{}\n", self.seq);
+        self.told.iter().for_each(|(agent, at)| text += &format!("{} {agent}\n", at.0));
+        self.file.rewind()?;
+        self.file.set_len(0)?;
+        self.file.write_all(text.as_bytes())
+    }
+}
+
+/// By every way that is wanted.
+fn send(config: &Config, text: &str) {
+    let is_on = |key: &str| config.get(key) == "true";
+    if is_on("notify.terminal") && std::io::stdout().is_terminal() {
+        // What stands for the end of the sequence, or parts it, is not in it.
+        let line: String = text.chars().map(|c| if c.is_control() || c == ';' { ' ' } else { c }).collect();
+        let _ = write!(std::io::stdout(), "\x07\x1b]9;{line}\x07\x1b]777;notify;Consort;{line}\x07");
+    }
+    if is_on("notify.desktop") {
+        let mut desktop = match cfg!(target_os = "macos") {
+            true => {
+                let mut script = Command::new("osascript");
+                // The text is an argument, not part of the script.
+                script.args([
+                    "-e",
+                    "on run argv",
+                    "-e",
+                    "display notification (item 1 of argv) with title \"Consort\"",
+                ]);
+                script.args(["-e", "end run", text]);
+                script
+            }
+            false => {
+                let mut send = Command::new("notify-send");
+                send.args(["--app-name=Consort", "--", "Consort", text]);
+                send
+            }
+        };
+        start(&mut desktop);
+    }
+    let command = config.get("notify.command");
+    if !command.is_empty() {
+        start(Command::new("sh").args(["-c", command]).env("CONSORT_TEXT", text));
+    }
+}
+
+/// Starts a program and leaves it to itself.
+fn start(command: &mut Command) {
+    let command = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    if let Ok(mut child) = command.spawn() {
+        std::thread::spawn(move || child.wait());
+    }
+}
