@@ -1,11 +1,16 @@
 //! What agents ask is answered from elsewhere, once, by the person alone; the CLI's own dialog
 //! stays usable meanwhile.
 
+use std::fs;
+use std::io::Write as _;
+use std::process::Stdio;
 use std::thread::JoinHandle;
 use std::time::Duration;
 use std::time::Instant;
 
 use consort_testkit::Sealed;
+use consort_testkit::chance;
+use consort_testkit::rounds;
 use serde_json::Value;
 use serde_json::json;
 
@@ -57,7 +62,13 @@ fn listed(world: &Sealed, count: usize) -> Vec<Value> {
         if items.len() == count {
             return items;
         }
-        assert!(since.elapsed() < Duration::from_secs(30), "{items:?}");
+        let log = || fs::read_to_string(world.data().join("hook.log")).unwrap_or_default();
+        assert!(
+            since.elapsed() < Duration::from_secs(30),
+            "{items:?}\n{}\n{}",
+            log(),
+            world.run("journal tail")
+        );
     }
 }
 
@@ -224,4 +235,135 @@ fn mail_and_contests_are_listed_too() {
     assert_eq!(answer(&world, &all[1], &["main"]).code, 0);
     let told = world.told("s1", "UserPromptSubmit", &json!({ "prompt": "go on" })).unwrap();
     assert!(told.contains("main"), "{told}");
+}
+
+/// `waiting --follow` on a terminal of the person's.
+struct Follow(std::process::Child);
+
+impl Follow {
+    fn start(world: &Sealed) -> Self {
+        let mut script = world.command("script");
+        let follow = format!("{} waiting --follow", world.program().display());
+        script.args(["-qfec", &follow, "/dev/null"]);
+        script.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
+        Self(script.spawn().unwrap())
+    }
+
+    fn types(&mut self, line: &str) {
+        self.0.stdin.as_mut().unwrap().write_all(line.as_bytes()).unwrap();
+    }
+}
+
+impl Drop for Follow {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+/// A CLI that hides its dialog while a hook is open asks here only while the person looks.
+#[test]
+fn while_the_person_looks_those_ask_here_that_hide_their_dialog() {
+    let world = world();
+    assert_eq!(world.run("agent join --pid $OTHER --kind codex --session s3 --name Heron").code, 0);
+    let call = json!({ "session_id": "s3", "cwd": world.project(), "tool_name": "Bash", "tool_input": { "command": "ls" } });
+    let asks = || {
+        let hook = world.spawn_as_agent(&world.consort(["hook", "codex", "PermissionRequest"]));
+        let (stdout, _, _) = hook.output(call.to_string().as_bytes());
+        String::from_utf8(stdout).unwrap()
+    };
+    assert_eq!(asks(), "");
+    let mut follow = Follow::start(&world);
+    let since = Instant::now();
+    // Two times in a text of its own say that they look.
+    let is_looking = |text: &str| {
+        text.split_once(' ')
+            .is_some_and(|(drawn, key)| [drawn, key].iter().all(|at| at.parse::<u64>().is_ok()))
+    };
+    let texts = || fs::read_dir(world.data().join("published")).unwrap().flatten().map(|file| file.path());
+    while !texts().any(|path| fs::read_to_string(path).is_ok_and(|text| is_looking(&text))) {
+        assert!(since.elapsed() < Duration::from_secs(30));
+    }
+    let answered = std::thread::scope(|scope| {
+        let answered = scope.spawn(asks);
+        let item = listed(&world, 1).remove(0);
+        assert_eq!(item["agent"]["name"], "Heron");
+        follow.types(&format!("{} allow\n", item["number"]));
+        answered.join().unwrap()
+    });
+    assert!(answered.contains(r#""behavior":"allow""#), "{answered}");
+    // They go away: what is held then is given back to the CLI's own dialog.
+    let answered = std::thread::scope(|scope| {
+        let answered = scope.spawn(asks);
+        listed(&world, 1);
+        drop(follow);
+        answered.join().unwrap()
+    });
+    assert_eq!(answered, "");
+}
+
+/// Answers, rules, terminals and deaths in any order: one answer at most, and never without
+/// a cause.
+#[test]
+fn nothing_is_approved_without_cause_in_any_order() {
+    let world = world();
+    for round in 0..rounds(20, 500) {
+        let command = format!("make target{round}");
+        let rule = ["allow", "deny", "none", "none"][chance(4) as usize];
+        if rule != "none" {
+            assert_eq!(world.run_as(None, &["policy", "add", rule, "Bash", &command]).code, 0);
+        }
+        let held = Held::start(&world, "s1", "Bash", json!({ "command": command }));
+        let mut acts: Vec<&str> = vec!["allow", "deny", "terminal", "kill"];
+        acts.truncate(1 + chance(4) as usize);
+        let pauses: Vec<u64> = acts.iter().map(|_| chance(120)).collect();
+        let (pid, world) = (held.pid, &world);
+        let done: Vec<(&str, bool)> = std::thread::scope(|scope| {
+            let acting = acts.iter().zip(&pauses).map(|(act, pause)| {
+                scope.spawn(move || {
+                    std::thread::sleep(Duration::from_millis(*pause));
+                    (*act, acts_on(world, act, pid))
+                })
+            });
+            let acting: Vec<_> = acting.collect();
+            acting.into_iter().map(|one| one.join().unwrap()).collect()
+        });
+        // Whatever is left is answered in the terminal.
+        acts_on(world, "terminal", pid);
+        let answer = held.answer();
+        let has = |wanted: &str| done.contains(&(wanted, true));
+        match answer["behavior"].as_str() {
+            Some("allow") => {
+                assert!(rule == "allow" || rule == "none" && has("allow"), "{round} {rule} {done:?}")
+            }
+            Some("deny") => {
+                assert!(rule == "deny" || rule == "none" && has("deny"), "{round} {rule} {done:?}")
+            }
+            _ => assert!(rule == "none", "{round} {rule} {done:?}"),
+        }
+        assert!(!(has("allow") && has("deny")), "{round} {done:?}");
+    }
+    let tail = world.run("journal tail -n 5000").stdout;
+    let answers = tail.matches("allowed by").count() + tail.matches("refused by").count();
+    assert!(answers <= tail.matches(" asks (#").count(), "{tail}");
+    assert_eq!(world.run("journal verify").code, 0);
+}
+
+/// Does one thing to a question; whether it had an effect as far as it knows.
+fn acts_on(world: &Sealed, act: &str, pid: u32) -> bool {
+    match act {
+        "terminal" => {
+            let used = json!({ "session_id": "s1", "cwd": world.project(), "tool_name": "Bash",
+                "tool_input": { "command": "x" } });
+            world.hook("PostToolUse", &used).code == 0
+        }
+        "kill" => std::process::Command::new("kill")
+            .args(["-9", &pid.to_string()])
+            .output()
+            .unwrap()
+            .status
+            .success(),
+        // One that was taken by nobody in time may still have been.
+        word => [0, 7].contains(&world.run_as(None, &["answer", "Falcon", word]).code),
+    }
 }

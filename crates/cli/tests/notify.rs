@@ -24,7 +24,8 @@ fn told(world: &Sealed, count: usize) -> Vec<String> {
     let since = Instant::now();
     loop {
         let text = fs::read_to_string(world.path().join("told")).unwrap_or_default();
-        let told: Vec<String> = text.split("\n--\n").filter(|one| !one.is_empty()).map(str::to_owned).collect();
+        let told: Vec<String> =
+            text.split("\n--\n").filter(|one| !one.is_empty()).map(str::to_owned).collect();
         if told.len() >= count || since.elapsed() > Duration::from_secs(20) {
             return told;
         }

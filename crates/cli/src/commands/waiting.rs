@@ -56,12 +56,15 @@ fn follow(world: &World, opened: &mut Opened, mut last: Vec<Value>, is_json: boo
         }
         match &typed {
             None => std::thread::sleep(TICK),
-            Some(typed) => {
-                if let Ok(line) = typed.recv_timeout(TICK) {
+            Some(typed) => match typed.recv_timeout(TICK) {
+                Ok(line) => {
                     last_key = app.host().now();
                     answer_line(world, app, &line)?;
                 }
-            }
+                Err(mpsc::RecvTimeoutError::Timeout) => {}
+                // The terminal has no more to say.
+                Err(mpsc::RecvTimeoutError::Disconnected) => return Ok(()),
+            },
         }
         app.close_if_replaced();
         notify::tell(app, &world.paths.data, config)?;

@@ -36,7 +36,8 @@ pub fn resolve(mut layers: Vec<Layer>, acceptances: &[Acceptance]) -> Config {
                 let is_compared =
                     is_protected(key.name) || matches!(layer.source, super::SettingSource::Project(_));
                 let is_looser = is_compared
-                    && (now.is_some_and(|now| strictness(key.name, &value) < strictness(key.name, &now.value))
+                    && (now
+                        .is_some_and(|now| strictness(key.name, &value) < strictness(key.name, &now.value))
                         || runs_a_program(key.name, &value));
                 let is_accepted = acceptances.iter().any(|one| one.is_of(&layer.source, key.name, &value));
                 match is_looser && !is_accepted {
