@@ -93,7 +93,7 @@ pub(crate) fn rules(connection: &Connection) -> rusqlite::Result<Vec<RuleRecord>
 
 impl PolicyStore for SqliteTx<'_> {
     fn rules(&self) -> Result<Vec<RuleRecord>, StoreError> {
-        self.ask(|tx| rules(tx))
+        self.ask(rules)
     }
 
     fn asks(&self) -> Result<Vec<AskRecord>, StoreError> {
