@@ -12,7 +12,7 @@ use serde_json::Value;
 use serde_json::json;
 
 /// More than anyone reads before an answer.
-const LONGEST_TEXT: usize = 20_000;
+const LONGEST_TEXT: usize = 8_000;
 
 /// What is asked by a payload whose tool is that.
 pub(crate) fn asked(tool: ToolUse, payload: &[u8], dialog: Dialog) -> HookEvent {
@@ -27,7 +27,11 @@ pub(crate) fn asked(tool: ToolUse, payload: &[u8], dialog: Dialog) -> HookEvent 
     };
     let can_be_always = payload["permission_suggestions"].as_array().is_some_and(|all| !all.is_empty())
         || payload["always"].as_array().is_some_and(|all| !all.is_empty());
-    let text = shown(input, &questions).chars().take(LONGEST_TEXT).collect();
+    let mut text = shown(input, &questions);
+    if let Some((end, _)) = text.char_indices().nth(LONGEST_TEXT) {
+        text.truncate(end);
+        text.push_str("\n… (more in the agent's own dialog)");
+    }
     HookEvent::Asks(Box::new(AskCall { tool, kind, text, questions, can_be_always, dialog }))
 }
 

@@ -133,7 +133,7 @@ fn answer(cli: &'static dyn AgentCli, event: &str) -> Result<(), Box<dyn Error>>
         stdout.write_all(line.as_bytes())?;
         stdout.flush()?;
         if let Some(ask) = held {
-            app.close_ask(ask, true)?;
+            app.close_answered(ask)?;
         }
     }
     // What nobody can have read stays unread.

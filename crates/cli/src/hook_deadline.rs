@@ -17,6 +17,7 @@ use std::sync::atomic::AtomicBool;
 use std::sync::atomic::AtomicPtr;
 use std::sync::atomic::AtomicUsize;
 use std::sync::atomic::Ordering;
+use std::time::Duration;
 
 /// For a hook's whole life.
 const SECONDS: u32 = 2;
@@ -76,7 +77,8 @@ pub(crate) fn start() {
 
 /// Gives the hook longer: it waits for the person, whose own dialog is there meanwhile.
 #[expect(unsafe_code, reason = "the timer is the C library's")]
-pub(crate) fn extend(seconds: u32) {
+pub(crate) fn extend(time: Duration) {
+    let seconds = u32::try_from(time.as_secs()).unwrap_or(u32::MAX);
     // SAFETY: it sets a timer.
     unsafe { libc::alarm(seconds) };
 }

@@ -30,6 +30,9 @@ const LONGEST: Duration = Duration::from_secs(600);
 /// The same where the dialog comes only after it.
 const LONGEST_HIDDEN: Duration = Duration::from_secs(100);
 
+/// What it may take beyond that to end.
+const GRACE: Duration = Duration::from_secs(10);
+
 /// How often it looks whether the dialog is still there.
 const TICK: Duration = Duration::from_millis(500);
 
@@ -52,7 +55,7 @@ pub(crate) fn wait(
     let Some(record) = app.ask_record(ask)? else { return Ok(None) };
     let session = record.ask.session;
     let longest = if is_hidden { LONGEST_HIDDEN } else { LONGEST };
-    hook_deadline::extend(u32::try_from(longest.as_secs()).unwrap_or(u32::MAX));
+    hook_deadline::extend(longest + GRACE);
     let mut listener = Listener::open(&paths.listeners(), None)?;
     let (since, mut was_seen, mut was_told) = (Instant::now(), false, false);
     while since.elapsed() < longest {
@@ -81,8 +84,7 @@ pub(crate) fn wait(
         }
         app.close_if_replaced();
     }
-    app.close_ask(ask, false)?;
-    Ok(None)
+    Ok(app.close_unanswered(ask)?)
 }
 
 /// Notifies the person: nothing else may run that would.

@@ -69,6 +69,17 @@ fn what_a_rule_refuses_is_refused_before_the_tool_in_whatever_mode() {
 }
 
 #[test]
+fn no_rule_answers_a_question_or_approves_a_plan() {
+    let world = world();
+    assert_eq!(world.run_as(None, &["policy", "add", "allow", "*"]).code, 0);
+    let question = json!({ "questions": [{ "question": "Which?", "options": [{ "label": "A" }] }] });
+    for (tool, input) in [("AskUserQuestion", question), ("ExitPlanMode", json!({ "plan": "all of it" }))] {
+        assert_eq!(decided(&world, "PermissionRequest", tool, &input)["decision"], Value::Null, "{tool}");
+    }
+    assert_eq!(asked(&world, "ls"), json!({ "behavior": "allow" }));
+}
+
+#[test]
 fn files_are_meant_by_where_they_are() {
     let world = world();
     fs::create_dir_all(world.project().join("src")).unwrap();

@@ -17,6 +17,7 @@ use consort_core::monitor::Remedy;
 use consort_core::monitor::TurnState;
 use consort_core::policy::AskAnswer;
 use consort_core::policy::AskRecord;
+use consort_core::policy::PolicyError;
 use consort_core::presence::AgentName;
 use consort_core::presence::CallerFacts;
 use consort_core::text;
@@ -97,7 +98,10 @@ fn answer_question(
     let answer = record.read_answer(words)?;
     app.answer_ask(caller, record.id, answer.clone())?;
     let since = Instant::now();
-    while app.ask_record(record.id)?.is_some() {
+    while let Some(record) = app.ask_record(record.id)? {
+        if !app.is_held(&record) {
+            return Err(PolicyError::AlreadyAnswered { name: name.to_owned() }.into());
+        }
         if since.elapsed() > PATIENCE {
             let late = CommandError::user(
                 format!("{name} has not taken the answer yet"),

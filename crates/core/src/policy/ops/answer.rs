@@ -64,23 +64,38 @@ impl App {
         Ok(())
     }
 
-    /// Notes that nobody waits for an answer any more; whether that was news.
-    pub fn close_ask(&mut self, id: ChangeId, was_answered: bool) -> Result<bool, StoreError> {
+    /// Notes that the answer to a question has reached its agent.
+    pub fn close_answered(&mut self, id: ChangeId) -> Result<(), StoreError> {
+        self.close(id, true).map(drop)
+    }
+
+    /// Notes that nobody waits for an answer any more, unless there is one by now: then that.
+    pub fn close_unanswered(&mut self, id: ChangeId) -> Result<Option<AskAnswer>, StoreError> {
+        self.close(id, false)
+    }
+
+    fn close(&mut self, id: ChangeId, was_answered: bool) -> Result<Option<AskAnswer>, StoreError> {
         let now = self.host.now();
         let tx = self.engine.write()?;
-        let Some(record) = tx.ask_of(id)? else { return Ok(false) };
-        let mut changes = vec![Change::Policy(PolicyChange::Closed { ask: id, was_answered })];
+        let Some(record) = tx.ask_of(id)? else { return Ok(None) };
+        if let Some((answer, _)) = record.answer.filter(|_| !was_answered) {
+            return Ok(Some(answer));
+        }
+        let closed = |ask, was_answered| Change::Policy(PolicyChange::Closed { ask, was_answered });
         // Others whose holder was killed are closed with it.
         let lost = tx.asks()?.into_iter().filter(|other| other.id != id && !has_holder(&*self.host, other));
-        changes.extend(
-            lost.map(|other| Change::Policy(PolicyChange::Closed { ask: other.id, was_answered: false })),
-        );
+        let lost = lost.map(|other| closed(other.id, false));
+        let changes = [closed(id, was_answered)].into_iter().chain(lost).collect();
         Self::conclude(&*self.host, tx, now, record.project, Actor::Consort, changes)?;
-        Ok(true)
+        Ok(None)
+    }
+
+    /// Whether somebody is there to take an answer to the agent.
+    pub fn is_held(&self, record: &AskRecord) -> bool {
+        has_holder(&*self.host, record)
     }
 }
 
-/// Whether somebody is there to take an answer to the agent.
 fn has_holder(host: &dyn Host, record: &AskRecord) -> bool {
     record.ask.holder.as_ref().is_some_and(|holder| match host.is_here(&holder.machine) {
         true => host.is_alive(&holder.process),

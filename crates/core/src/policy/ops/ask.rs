@@ -13,6 +13,7 @@ use crate::journal::EntryId;
 use crate::journal::NewEntry;
 use crate::policy::Ask;
 use crate::policy::AskAnswer;
+use crate::policy::AskKind;
 use crate::policy::DecidedBy;
 use crate::policy::Effect;
 use crate::policy::PolicyChange;
@@ -54,7 +55,8 @@ impl App {
         let tx = self.engine.write()?;
         let project = project_of(&*tx, &ask.session)?;
         let rules = rules(&*tx, &worktree, project.as_ref(), now)?;
-        let verdict = decide(&rules, &request);
+        // A question and a plan are for a person to read.
+        let verdict = decide(&rules, &request).filter(|_| ask.kind == AskKind::Permission);
         let answer = verdict.as_ref().and_then(|verdict| Some((answer(verdict)?, verdict.name.clone())));
         if answer.is_none() && !is_asked {
             return Ok(AskOutcome::Open(None));
