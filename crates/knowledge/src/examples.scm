@@ -25,8 +25,9 @@
 (map :name (get-principles))
 (map (lambda (p) (list (@ p :name) (@ p :confidence))) (get-principles))
 
-; Sorted, counted, grouped
+; Sorted (what lacks the field comes last, either way), counted, grouped
 (take (sort-by :impact (get-decisions) :desc) 3)
+(map :name (sort (get-decisions) (lambda (a b) (< (@ a :impact) (@ b :impact)))))
 (length (get-patterns))
 (group-by :type (get-patterns))
 (->> (get-principles) (filter (lambda (p) (> (@ p :confidence) 0.5))) (map :name))

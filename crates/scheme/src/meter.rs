@@ -76,6 +76,8 @@ pub struct Meter {
     pub(crate) globals: Vec<Global>,
     /// Whether a definition was made or replaced.
     pub(crate) has_defined: bool,
+    /// Whether the order of a sort is being asked for, in which nil has a place.
+    pub(crate) is_sorting: bool,
 }
 
 /// A name at top level. It has a place as soon as it is mentioned.
@@ -98,6 +100,7 @@ impl Meter {
             reentries: 0,
             globals: Vec::new(),
             has_defined: false,
+            is_sorting: false,
             limits,
         }
     }

@@ -1,7 +1,8 @@
 //! The ordering of Scheme values, and sorting by it.
 //!
-//! The order is total, so that nothing in it can upset a sort: nil, booleans,
-//! numbers (NaN last), strings, symbols, keywords, lists, records, functions.
+//! The order is total, so that nothing in it can upset a sort: booleans, numbers
+//! (NaN last), strings, symbols, keywords, lists, records, functions, nil.
+//! **What is missing comes last, whichever way is sorted.**
 
 use std::cmp::Ordering;
 
@@ -45,6 +46,15 @@ fn within(one: &Value, two: &Value, room: usize, meter: &mut Meter) -> Result<Or
     })
 }
 
+/// Whether a comparison may find it on neither side: nil and NaN.
+pub(crate) fn is_missing(value: &Value) -> bool {
+    match value {
+        Value::Nil => true,
+        Value::Float(float) => float.is_nan(),
+        _ => false,
+    }
+}
+
 /// Stable, and whatever `is_less` answers: it is asked about as often as a sort
 /// needs, and an inconsistent answer only means an odd order.
 pub(crate) fn sort<T: Clone>(
@@ -81,7 +91,6 @@ fn numbers(one: f64, two: f64) -> Ordering {
 
 fn rank(value: &Value) -> u8 {
     match value {
-        Value::Nil => 0,
         Value::Bool(_) => 1,
         Value::Int(_) | Value::Float(_) => 2,
         Value::String(_) => 3,
@@ -90,5 +99,6 @@ fn rank(value: &Value) -> u8 {
         Value::List(_) => 6,
         Value::Record(..) => 7,
         Value::Function(_) => 8,
+        Value::Nil => 9,
     }
 }

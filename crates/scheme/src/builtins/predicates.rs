@@ -8,6 +8,7 @@ use crate::builtins::plain;
 use crate::equal::equal;
 use crate::error::Error;
 use crate::meter::Meter;
+use crate::order::is_missing;
 use crate::value::Value;
 
 pub(super) static TABLE: &[Builtin] = &[
@@ -90,11 +91,26 @@ fn ordered(arguments: &[Value], holds: fn(Ordering) -> bool, meter: &mut Meter) 
                 return Err(Error::new(message).hint("compare numbers with numbers, or strings with strings"));
             }
         };
-        if !order.is_some_and(holds) {
+        let is_in_order = match order {
+            Some(order) => holds(order),
+            None if meter.is_sorting => is_sorted_with_missing(&pair[0], &pair[1], holds),
+            None => false,
+        };
+        if !is_in_order {
             return Ok(Value::Bool(false));
         }
     }
     Ok(Value::Bool(true))
+}
+
+/// A sort needs an answer about what has no order: by `<` and by `>` alike, what is
+/// missing comes last. Otherwise it would equal everything, and what is on its two
+/// sides would never be compared.
+fn is_sorted_with_missing(one: &Value, two: &Value, holds: fn(Ordering) -> bool) -> bool {
+    match (is_missing(one), is_missing(two)) {
+        (true, true) => holds(Ordering::Equal),
+        (is_one_missing, _) => !is_one_missing,
+    }
 }
 
 fn is_nil(arguments: &[Value], _: &mut Meter) -> Answer {

@@ -15,11 +15,11 @@ use crate::order;
 use crate::value::Value;
 
 pub(super) static TABLE: &[Builtin] = &[
-    calling("sort", "(sort list less?)", "in the order of less?, or of the values", (1, Some(2)), sort),
+    calling("sort", "(sort list less?)", "in the order of less?, or of the values; nil last", (1, Some(2)), sort),
     calling(
         "sort-by",
         "(sort-by key list :desc)",
-        "in the order of the key; :desc turns it",
+        "in the order of the key; :desc turns it; nil last",
         (2, Some(3)),
         sort_by,
     ),
@@ -40,7 +40,12 @@ fn sort(arguments: &[Value], machine: &mut Machine<'_>) -> Result<Value, Error> 
     let values: Vec<Value> = values.iter().cloned().collect();
     let sorted = match less {
         Some(less) => {
-            order::sort(values, |one, two| Ok(machine.call(less, &[one.clone(), two.clone()])?.is_true()))?
+            let outer = std::mem::replace(&mut machine.meter.is_sorting, true);
+            let sorted = order::sort(values, |one, two| {
+                Ok(machine.call(less, &[one.clone(), two.clone()])?.is_true())
+            });
+            machine.meter.is_sorting = outer;
+            sorted?
         }
         None => order::sort(values, |one, two| Ok(order::compare(one, two, machine.meter)?.is_lt()))?,
     };
@@ -62,6 +67,10 @@ fn sort_by(arguments: &[Value], machine: &mut Machine<'_>) -> Result<Value, Erro
         keyed.push((machine.call(key, std::slice::from_ref(value))?, value));
     }
     let sorted = order::sort(keyed, |(one, _), (two, _)| {
+        match (order::is_missing(one), order::is_missing(two)) {
+            (false, false) => {}
+            (is_one_missing, is_two_missing) => return Ok(!is_one_missing && is_two_missing),
+        }
         let order = order::compare(one, two, machine.meter)?;
         Ok(if is_descending { order.is_gt() } else { order.is_lt() })
     })?;

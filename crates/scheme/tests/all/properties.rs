@@ -136,6 +136,28 @@ proptest! {
     }
 
     #[test]
+    fn a_sort_puts_what_is_missing_last(values in prop::collection::vec(prop::option::of(0..9_i64), 0..40)) {
+        let shown = |values: &[Option<i64>]| {
+            let one = |value: &Option<i64>| value.map_or("nil".to_owned(), |value| value.to_string());
+            format!("({})", values.iter().map(one).collect::<Vec<_>>().join(" "))
+        };
+        let mut rising = values.clone();
+        rising.sort_by_key(|value| (value.is_none(), *value));
+        let mut falling = values.clone();
+        falling.sort_by_key(|value| (value.is_none(), value.map(std::cmp::Reverse)));
+        let list = format!("'{}", shown(&values));
+        for (program, expected) in [
+            (format!("(sort {list} <)"), &rising),
+            (format!("(sort {list} (lambda (a b) (> a b)))"), &falling),
+            (format!("(sort-by (lambda (x) x) {list})"), &rising),
+            (format!("(sort-by (lambda (x) x) {list} :desc)"), &falling),
+        ] {
+            let results = Session::new().run(&program, &mut Graph, &Limits::default());
+            prop_assert_eq!(print(&results, Format::Columnar, 10_000), shown(expected));
+        }
+    }
+
+    #[test]
     fn what_is_printed_is_read_as_the_same(value in data()) {
         let shown = print(&[Ok(value.clone())], Format::Columnar, 1_000_000);
         let forms = read(&shown);
