@@ -155,8 +155,8 @@ impl History {
     }
 
     /// Replays it as the hooks see it: at a prompt a session is compared with
-    /// all others, at a file that it reads with
-    /// whoever wrote that last, at one that it writes with whoever read it last.
+    /// all others, at a file that it reads with the agent that wrote it last,
+    /// at one that it writes with the agent that read it last.
     pub fn replay(&self, rules: Rules, domains: &Domains, score: &mut Score) -> Vec<String> {
         let mut trails: Vec<Trail> = self.agents.iter().map(|name| trail(name)).collect();
         let (mut last_writer, mut last_reader) =

@@ -152,7 +152,7 @@ mod tests {
     }
 
     #[test]
-    fn a_command_is_a_command_whoever_runs_it() {
+    fn a_command_is_a_command_in_any_tool() {
         let given = |command: &str, paths: &[&str]| Given {
             paths: paths.iter().map(PathBuf::from).collect(),
             command: Some(command.into()),

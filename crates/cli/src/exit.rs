@@ -5,7 +5,7 @@
 //! | 0 | done |
 //! | 1 | it cannot be done as asked, or a check found something |
 //! | 2 | the command line is wrong |
-//! | 3 | whoever read our output stopped reading |
+//! | 3 | the reader of our output stopped reading |
 //! | 4 | someone else holds what was asked for, or a gate, policy or budget refused it |
 //! | 5 | the store stayed busy; trying again may work |
 //! | 6 | what is stored contradicts itself |

@@ -267,7 +267,7 @@ fn chain(error: &dyn Error) -> String {
     }
 }
 
-/// One line for whoever looks for what went wrong.
+/// One line for the log, for finding out what went wrong.
 pub(crate) fn log(line: &str) {
     let Some(paths) = Paths::from_environment() else { return };
     let path = paths.hook_log();

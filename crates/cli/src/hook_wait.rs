@@ -3,8 +3,8 @@
 //!
 //! It says who the session is, sleeps at the doorbell, and says `{"wake":true}`
 //! when there is mail. It delivers nothing: the plugin then asks for the mail
-//! by a hook like any other. **It outlives neither its session nor whoever
-//! started it**: it ends when its input does.
+//! by a hook like any other. **It outlives neither its session nor the
+//! process that started it**: it ends when its input does.
 
 use std::error::Error;
 use std::io::Write as _;

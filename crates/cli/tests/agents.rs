@@ -59,7 +59,7 @@ fn takes_part(agent: RealAgent) {
     let model = StubModel::start([
         agent.shell(&format!("{consort} who --json > who.json")),
         agent.write(&world, "held.txt", "not yours").meanwhile(move || {
-            // To whoever the newcomer turned out to be.
+            // To the newcomer, by the name it was given.
             let who: Value = serde_json::from_str(&sender.run("who --json").stdout).unwrap();
             let agents = who["items"].as_array().unwrap();
             let other = agents.iter().find(|agent| agent["name"] != "Falcon").expect("it has joined");

@@ -41,7 +41,7 @@ fn assert_sound(world: &Sealed) {
 }
 
 #[test]
-fn a_path_has_one_holder_at_a_time_whoever_is_killed() {
+fn a_path_has_one_holder_at_a_time_with_holders_killed() {
     let world = world();
     // Who believes to hold it; 0 is nobody.
     let holder = AtomicUsize::new(0);
@@ -80,7 +80,7 @@ fn a_path_has_one_holder_at_a_time_whoever_is_killed() {
 }
 
 #[test]
-fn every_task_is_done_once_whoever_is_killed() {
+fn every_task_is_done_once_with_workers_killed() {
     let world = world();
     let spec: String = (1..=60).map(|n| format!("- [ ] TASK-{n}: do {n}\n")).collect();
     std::fs::write(world.project().join("spec.md"), spec).unwrap();

@@ -225,7 +225,7 @@ fn a_handoff_is_sized_by_its_tier() {
     let full = world.run("agent handoff Falcon --tier full").stdout;
     assert!(full.contains("    wrote auth.rs"), "{full}");
     assert!(world.run("agent handoff all").stdout.contains("Raven (claude), at work"));
-    // Whoever is gone is who one takes over from.
+    // An agent that is gone is the one to take over from.
     world.told("s1", "SessionEnd", &json!({}));
     let gone = world.run("agent handoff falcon").stdout;
     assert!(gone.contains("Falcon (claude), gone") && gone.contains("Wrote: auth.rs"), "{gone}");
@@ -355,7 +355,7 @@ fn no_prompt_is_kept_where_it_is_not_known_that_it_may() {
 }
 
 #[test]
-fn whoever_wants_to_hear_nothing_hears_nothing() {
+fn an_agent_that_wants_to_hear_nothing_hears_nothing() {
     let world = world();
     assert_eq!(world.run("config set convergence.enabled false").code, 0);
     deepen(&world);

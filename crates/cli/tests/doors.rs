@@ -29,7 +29,7 @@ const KNOW_QUERY: Way = By("POST", "know/query?project=shop");
 /// It keeps what programs on this machine have computed.
 const CACHE: Way = Not("files of this machine, for scripts on it");
 /// It goes over the whole store.
-const STORE: Way = Not("it goes over the whole store, for whoever repairs it");
+const STORE: Way = Not("it goes over the whole store, for repairing it");
 
 /// It works on terminals of this machine.
 const PANES: Way = Not("terminals of this machine, for who is at it or opened them");
@@ -49,7 +49,7 @@ const DOORS: &[(&str, Way, Way)] = &[
     ("config list", ASKED, By("GET", "config?cwd=/")),
     ("config path", ASKED, Not("with each setting")),
     ("config set", ASKED, SET_UP),
-    ("doctor", ASKED, Not("it runs the agent CLIs of whoever is at the terminal")),
+    ("doctor", ASKED, Not("it runs the agent CLIs of the person at the terminal")),
     ("explain", By("explain", "command"), By("GET", "explain?path=/a")),
     ("git-hook", SET_UP, SET_UP),
     ("holds", By("holds", "action"), By("GET", "holds")),

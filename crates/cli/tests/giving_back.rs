@@ -1,5 +1,5 @@
 //! `init` and `uninit` among files that others write too: whatever they look
-//! like and whoever changed them, nothing of theirs is lost or in the way.
+//! like and no matter who changed them, nothing of theirs is lost or in the way.
 
 use std::fs;
 use std::path::PathBuf;

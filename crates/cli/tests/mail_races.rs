@@ -71,7 +71,7 @@ fn note_letters(said: &str, seen: &Sightings) {
 }
 
 #[test]
-fn every_message_is_found_once_whoever_is_killed() {
+fn every_message_is_found_once_with_senders_and_readers_killed() {
     const SENDERS: usize = 12;
     let each = rounds(170, 1_000);
     let world = Sealed::new(env!("CARGO_BIN_EXE_consort"));

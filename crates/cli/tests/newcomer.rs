@@ -219,7 +219,7 @@ fn a_wait_that_is_over_is_told_to_programs() {
     assert!(ran.code == 7 && ran.stderr.contains("Error: `src/` is held by Falcon"), "{ran}");
 }
 
-/// Whoever may not disconnect anything is told that first, and nobody reads diffs unasked.
+/// A caller that may not disconnect anything is told that first, and nobody reads diffs unasked.
 #[test]
 fn uninit_is_short() {
     let world = world();

@@ -45,7 +45,7 @@ fn both_are_told_once_when_the_second_edits_the_same() {
     let told = world.told("s1", "UserPromptSubmit", &json!({ "prompt": "go on" })).unwrap();
     assert!(told.contains("Raven on side works in another worktree of this repository."), "{told}");
     assert!(told.contains("You both have edited: a.rs."), "{told}");
-    // Once, whoever goes on, and also by `overlaps`.
+    // Once, whichever of them goes on, and also by `overlaps`.
     assert_eq!(edit(&world, "s2", &side, "a.rs", "Raven's again\n"), None);
     assert_eq!(edit(&world, "s1", &main, "a.rs", "Falcon's again\n"), None);
     assert!(world.run("radar merges").stdout.contains("a.rs  both have edited it"));

@@ -213,7 +213,7 @@ time.sleep(2)
     assert!(letters.iter().all(|letter| letter["text"] != "free"), "{letters:?}");
 }
 
-/// Whoever comes and goes leaves nothing running behind.
+/// Clients that come and go leave nothing running behind.
 #[test]
 fn clients_leave_no_threads_behind() {
     let world = world();

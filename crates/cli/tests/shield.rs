@@ -265,7 +265,7 @@ fn a_command_runs_whatever_is_wrong_with_us() {
 fn it_works_for_an_ordinary_user() {
     let world = world(&["src/auth/", "src/cart.rs"]);
     let is_root = fs::metadata("/proc/self").unwrap().uid() == 0;
-    // Whoever asks first brings what is published up to date.
+    // The first command brings what is published up to date.
     assert_eq!(world.run("who").code, 0);
     let as_user = |script: &str, flags: &[&str]| {
         let mut command = if is_root { world.command("setpriv") } else { world.command("env") };

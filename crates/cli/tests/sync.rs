@@ -346,7 +346,7 @@ fn a_malformed_frame_ends_one_connection() {
         json!({ "bytes": [9] }),
         json!({ "bytes": [] }),
         json!({ "bytes": [0, 0, 1] }),
-        // A state of nobody knows whom, which would trip whoever reads it.
+        // A state of an unknown client, which would trip its readers.
         json!({ "bytes": [1, 2, 9, 9] }),
         json!({ "text": "hello" }),
     ] {
@@ -391,7 +391,7 @@ fn nothing_is_lost_between_peers_and_commands() {
     let (one, other) = (one.does(&json!({ "job": "content" })), other.does(&json!({ "job": "content" })));
     assert_eq!(one, other);
     assert_eq!(one.as_object().unwrap().len(), 96);
-    // Whoever comes now gets what the journal makes.
+    // A client that comes now gets what the journal makes.
     let Some(mut late) = site.writer() else { return };
     assert_eq!(late.does(&json!({ "job": "content" })), one);
     assert_eq!(world.run("journal verify").code, 0);

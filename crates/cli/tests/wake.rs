@@ -153,7 +153,7 @@ fn a_session_that_was_never_spoken_to_is_left_alone() {
 }
 
 #[test]
-fn what_listens_ends_with_its_session_and_with_whoever_started_it() {
+fn what_listens_ends_with_its_session_and_with_its_parent() {
     let world = with_idle_falcon();
     let mut listener = Listener::start(&world);
     listener.says();

@@ -2,8 +2,8 @@
 //! merges without losing what anyone wrote, stored as a plain Yjs document.
 //!
 //! An entity has registers (the newest write wins, by the clock its writer
-//! gave) and sets (whoever adds wins over whoever removes what they had not
-//! seen). The library underneath does not appear here: what goes in and out is
+//! gave) and sets (adding wins over a removal by someone who had not seen what was
+//! added). The library underneath does not appear here: what goes in and out is
 //! [`Edit`]s, JSON and bytes. [`Entity::apply`] is the same semantics without a
 //! document, so that tables can be kept from a journal alone.
 //!
@@ -51,8 +51,8 @@
 //! Everything that comes in goes through [`check`] first, which accepts only
 //! what this layout can contain: no nested types, no text, no gaps, nothing
 //! empty. That keeps malformed bytes away from the code that is known to panic,
-//! and even to abort, on them. It is a filter, not a proof: **whoever reads a
-//! file that a stranger made does so in a child process.**
+//! and even to abort, on them. It is a filter, not a proof: **a file
+//! that a stranger made is read in a child process.**
 
 mod document;
 mod edit;

@@ -34,7 +34,7 @@ pub struct Answer {
     /// read: what comes later may build on it.
     pub update: Option<Vec<u8>>,
     /// It builds on what is not here, and `replies` ask for that. One that sends the
-    /// same again does not have it either: whoever asks for ever gets nowhere.
+    /// same again does not have it either: asking for ever leads nowhere.
     pub is_gap: bool,
     /// A frame for everyone else.
     pub relay: Option<Vec<u8>>,

@@ -144,7 +144,7 @@ fn stamp(at: i64, writer: u64) -> Stamp {
 }
 
 #[test]
-fn the_newest_wins_whoever_wrote_it() {
+fn the_newest_wins_no_matter_who_wrote_it() {
     for (early, late) in [(1, 2), (2, 1)] {
         let (mut one, mut other) = (Document::new(), Document::new());
         one.edit(&set(1), &stamp(10, early)).unwrap();

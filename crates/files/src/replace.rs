@@ -25,7 +25,7 @@ const INFIX: &str = ".consort-tmp-";
 pub enum NewFile {
     /// This user alone.
     Private,
-    /// Whoever the user lets read new files (the umask).
+    /// All whom the user lets read new files (the umask).
     Shared,
     /// The same, to be run.
     Program,

@@ -145,7 +145,7 @@ pub(crate) fn put_back(
     if is_gone && is_executable {
         let place = worktree.join(path);
         let mut permissions = fs::metadata(&place)?.permissions();
-        // Whoever may read it.
+        // Executable for all who may read it.
         permissions.set_mode(permissions.mode() | (permissions.mode() & 0o444) >> 2);
         fs::set_permissions(&place, permissions)?;
     }

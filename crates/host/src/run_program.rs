@@ -71,7 +71,7 @@ pub(crate) fn run_with_input(command: &mut Command, timeout: Duration, input: &[
     let (sender, receiver) = mpsc::channel();
     let input = input.to_vec();
     std::thread::spawn(move || {
-        // Whoever does not read it says why.
+        // A program that does not read it says why.
         let _ = stdin.take().map(|mut stdin| stdin.write_all(&input));
         let _ = sender.send(child.wait_with_output());
     });

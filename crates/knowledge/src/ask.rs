@@ -33,7 +33,7 @@ pub struct Question<'a> {
     pub format: Format,
     /// How many tokens of o200k the answer may cost its reader, at most.
     pub tokens: usize,
-    /// Whoever sets it stops the question.
+    /// Setting it stops the question.
     pub is_cancelled: Arc<AtomicBool>,
 }
 

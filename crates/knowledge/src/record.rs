@@ -92,7 +92,7 @@ impl Records for Entries {
         match field {
             "kind" => Value::string(self.kind.as_str()),
             "name" if self.kind == Kind::File => self.get(record, "path"),
-            // Whoever says something of a file, or confirms it, has looked at it.
+            // Saying something of a file, or confirming it, means having looked at it.
             "lastAnalyzed" | "last-analyzed" if self.kind == Kind::File => self.get(record, "at"),
             // Who said so, where it matters: `(@ p :by)`, `(@ p :commit)`.
             "by" | "agent" | "commit" | "via" => {

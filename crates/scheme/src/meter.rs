@@ -42,7 +42,7 @@ pub struct Limits {
     pub deadline: Duration,
     /// What the definitions of a session may keep from one run to the next, in cells.
     pub kept: usize,
-    /// Whoever sets it stops the run.
+    /// Setting it stops the run.
     pub is_cancelled: Arc<AtomicBool>,
 }
 

@@ -13,8 +13,8 @@ use crate::print::Format;
 /// Immutable, and cheap to clone.
 #[derive(Clone, Default)]
 pub enum Value {
-    /// Nothing, or nothing found. It is false, and an empty list to whoever
-    /// wants a list.
+    /// Nothing, or nothing found. It is false, and an empty list where a list
+    /// is wanted.
     #[default]
     Nil,
     Bool(bool),

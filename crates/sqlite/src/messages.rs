@@ -81,7 +81,7 @@ pub(crate) fn apply(
             redeliver(connection, &to, among(messages), None)
         }
         MessageChange::Inherited { from, to, messages } => {
-            // Whoever has a copy of its own keeps that one.
+            // A session that has a copy of its own keeps that one.
             let (from, to) = (from.to_string(), to.to_string());
             each(
                 "UPDATE OR IGNORE letters SET recipient = ?3 WHERE message = ?1 AND recipient = ?2",

@@ -179,7 +179,7 @@ pub fn claims_story(engine: impl Engine + 'static) {
     let renewed = hold(&mut app, 1, &["topic:auth"], Strength::Advisory, Mode::Exclusive).unwrap();
     assert_eq!(renewed[0].generation, mine[0].generation, "the same holder, the same generation");
 
-    // Whoever leaves or dies holds nothing, at once.
+    // An agent that leaves or dies holds nothing, at once.
     app.leave(&"s2".into(), LeaveReason::Ended, Actor::Consort).unwrap();
     reserve(&mut app, 1, &["src/authentication/"]).unwrap();
     join(&mut app, "s3", 3, NameWish::Insist("Bear".into())).unwrap();

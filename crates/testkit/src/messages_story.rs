@@ -115,7 +115,7 @@ pub fn messages_story(engine: impl Engine + 'static) {
     assert!(matches!(refusal(app.send(&other)), Err(Refusal::KeyUsed { .. })));
     assert_eq!(read(&mut app, &who("bear")), [outcome.number]);
 
-    // A reply without names finds whoever wrote, under any name; it is one thread.
+    // A reply without names finds the sender, under any name; it is one thread.
     app.rename(&"raven".into(), "Crow", Actor::Person).unwrap();
     host.call_from(&[11]);
     let reply = SendRequest {

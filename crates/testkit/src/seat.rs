@@ -142,7 +142,7 @@ impl HostedCommand {
 }
 
 /// Gives a command a controlling terminal of its own, as a person's shell would. If
-/// `types`, whoever sits there types the word that is asked for.
+/// `types`, the person there types the word that is asked for.
 #[expect(unsafe_code, reason = "what happens between fork and exec is the caller's to answer for")]
 pub fn at_terminal(command: &mut Command, types: bool) {
     let master = rustix::pty::openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC).unwrap();

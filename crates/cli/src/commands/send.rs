@@ -47,7 +47,7 @@ pub(crate) struct Args {
     /// How urgent it is [default: normal; for handoff and block: urgent]
     #[arg(short, long, value_parser = priority())]
     priority: Option<Priority>,
-    /// The message this answers; without names, it goes to whoever sent that one
+    /// The message this answers; without names, it goes to the sender of that one
     #[arg(short, long, value_name = "NUMBER")]
     reply: Option<MessageName>,
     /// Send it once: again with the same key, it is not sent
@@ -65,7 +65,7 @@ pub(crate) struct Args {
 }
 
 impl Args {
-    /// An answer to a message, for whoever sent it.
+    /// An answer to a message, for its sender.
     pub(super) fn reply(number: MessageName, text: String, kind: MessageType, json: bool) -> Self {
         Self { words: vec![text], reply: Some(number), kind, json, ..Self::default() }
     }

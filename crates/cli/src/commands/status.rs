@@ -95,7 +95,7 @@ fn held(held: &HeldSummary) -> String {
     }
 }
 
-/// What to do now: what waits first, then what is of use to whoever asks.
+/// What to do now: what waits first, then what is of use to the caller.
 fn next_step(connected: &[connect::ConnectionState], you: &Caller, unread: usize, here: usize) -> String {
     match you {
         _ if unread > 0 => "`consort inbox` reads your messages".into(),

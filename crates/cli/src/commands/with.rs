@@ -150,7 +150,7 @@ fn prepare(dir: &Path, run: &RunSetup, pending: &TemporaryFiles) -> CommandResul
 }
 
 /// Brings back what runs before this one have saved where only links should be:
-/// whoever saves a file by putting a new one in its place, replaces a link. The
+/// a program that saves by putting a new file in place of the old one replaces a link. The
 /// newer of two files stays. `ours` is not theirs.
 fn bring_back(from: &Path, to: &Path, ours: Option<&str>) -> io::Result<()> {
     let entries = match fs::read_dir(from) {

@@ -146,7 +146,7 @@ fn not_made(error: &document::CrdtError) -> CommandError {
 }
 
 /// Takes in both sides of a file that git could not merge: it leaves one of them in the
-/// worktree, and whoever adds that drops the other.
+/// worktree, and adding that one drops the other.
 fn take_in_sides(opened: &mut Opened, scope: &Scope) -> Result<(), CommandError> {
     let sides = consort_host::unmerged_sides(&opened.place.worktree, NAME);
     for side in &sides {

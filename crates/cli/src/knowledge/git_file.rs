@@ -59,7 +59,7 @@ pub(crate) struct SavedFiles(Arc<Shared>);
 #[derive(Default)]
 struct Shared {
     due: Mutex<Due>,
-    /// Held while files are written, so that whoever ends waits for that.
+    /// Held while files are written, so that ending waits for it.
     writing: Mutex<()>,
 }
 

@@ -67,7 +67,7 @@ impl FileWatcher {
         let mut known = Vec::new();
         for (project, worktree) in places {
             let mut names = index.names(&Scope::Project(project.clone()), Kind::File)?;
-            // Whoever recorded it may have been elsewhere.
+            // It may have been recorded in another worktree.
             let is_inside =
                 |path: &String| Path::new(path).components().all(|part| matches!(part, Component::Normal(_)));
             names.retain(is_inside);

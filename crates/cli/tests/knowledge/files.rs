@@ -197,7 +197,7 @@ fn notes_are_free() {
     assert_eq!(bare(&world, "(get-note \"deploys\")"), "nil");
 }
 
-/// Whoever changes a file, by whatever means: what is shown of it is compared with it.
+/// Anyone may change a file, by any means: what is shown of it is compared with it.
 #[test]
 fn what_is_shown_is_compared_with_the_file_as_it_is() {
     let world = world();

@@ -180,10 +180,10 @@ fn what_is_stale_is_renewed_by_the_next_who_touches_it() {
     assert!(world.run("know renew n").stdout.contains("leans on no file"));
 }
 
-/// All worktrees and clones of a project read the same notes: whoever is first to touch the
-/// file, in whichever of them, is asked, and nobody is asked again.
+/// All worktrees and clones of a project read the same notes: the first session that touches
+/// the file, in any of them, is asked, and nobody is asked again.
 #[test]
-fn whoever_touches_it_in_another_worktree_or_clone_is_asked_too() {
+fn a_session_that_touches_it_in_another_worktree_or_clone_is_asked_too() {
     let world = Sealed::new(env!("CARGO_BIN_EXE_consort"));
     world.git_init();
     world.git(&["remote", "add", "origin", "https://example.com/shop.git"]);

@@ -37,7 +37,7 @@ impl dyn SideFiles + '_ {
         !self.is_current() || self.published(HOLD, 1).is_none_or(|holds| !holds.is_empty())
     }
 
-    /// Whether a repository is published, whoever's it is.
+    /// Whether a repository is published, of whichever project.
     pub fn is_known(&self, repository: &Path) -> bool {
         let ending = format!("\t{}", escaped(&repository.to_string_lossy()));
         let lines = self.published(REPOSITORY, usize::MAX).unwrap_or_default();

@@ -1,6 +1,6 @@
 //! Pure rules for what other replicas say: which of it counts, and how it is marked.
 //!
-//! Whoever makes a file for git or speaks as a peer can write anything. **What
+//! A file for git and a peer can contain anything. **What
 //! counts is within the same bounds as what is recorded here, and says which way it
 //! came.**
 

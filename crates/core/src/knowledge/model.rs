@@ -58,7 +58,7 @@ pub struct Source {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub commit: Option<String>,
     /// The way it came here, where it was not recorded here: `git`, `sync`, `import`.
-    /// Whoever made what came may have written any name.
+    /// What came from elsewhere may carry any name.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub via: Option<String>,
 }

@@ -231,7 +231,7 @@ fn entities_of_one_name_are_read_as_one() {
         }
         entity
     };
-    // The newest by our clock, whoever the writers are; and all tags.
+    // The newest by our clock, no matter who wrote it; and all tags.
     let both = [("b".to_owned(), entity(2, "newer", "y")), ("a".to_owned(), entity(1, "older", "x"))];
     let known = merge(Kind::Principle, "sync", &both).unwrap();
     assert_eq!(

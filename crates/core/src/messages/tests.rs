@@ -250,7 +250,7 @@ proptest! {
     }
 
     #[test]
-    fn whoever_is_named_is_reached_once_or_it_is_said_why_not(words in proptest::collection::vec(0u8..12, 0..8)) {
+    fn everyone_named_is_reached_once_or_it_is_said_why_not(words in proptest::collection::vec(0u8..12, 0..8)) {
         let recipient = |n: u8| Recipient { who: Actor::Agent(format!("s{n}").into()), name: format!("a{n}") };
         let found = |word: &u8| match word {
             0 => Err(Refusal::NoSuchAgent { name: "x".into(), nearest: None }),

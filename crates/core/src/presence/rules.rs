@@ -214,7 +214,7 @@ pub(super) fn look(mut seen: AgentView, glimpse: Observed) -> AgentView {
     seen
 }
 
-/// With what its pane shows: the word of whoever watches it, unless its CLI has given its
+/// With what its pane shows: the word of the process that watches it, unless its CLI has given its
 /// own.
 pub(super) fn look_at_pane(mut seen: AgentView, glance: PaneGlance, has_own_word: bool) -> AgentView {
     if let Some(status) = glance.status().filter(|_| !has_own_word) {

@@ -162,7 +162,7 @@ fn agent(number: u8, name: &str) -> Agent {
 }
 
 proptest! {
-    /// Whoever comes, in whatever order: names stay different, one that is here keeps its
+    /// Whatever agents come, in any order: names stay different, one that is here keeps its
     /// own, a successor has its predecessor's, and coming again is no news.
     #[test]
     fn a_newcomer_disturbs_nobody(

@@ -29,7 +29,7 @@ const FORESEEN: usize = 3;
 /// So many newcomers, or departures, are named in one line.
 const NAMED: usize = 2;
 
-/// How to speak and how to reserve, for whoever has a shell.
+/// How to speak and how to reserve, for agents that have a shell.
 const COMMANDS: &str = "Message one: consort send <name> '<text>' (all: everyone, @me: your user; code: - <<'EOF'). \
      Before larger changes: consort reserve <path>, then release. More: consort who";
 

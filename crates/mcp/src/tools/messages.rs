@@ -88,7 +88,7 @@ pub(super) fn send(context: &mut ToolContext<'_>, send: Send) -> Result<Answer, 
     let called = outcome.called(Some(&me.project.id));
     let mut text = format!("Sent message {called} to {}.", names.join(", "));
     outcome.failed.iter().for_each(|refusal| text.push_str(&format!("\nNot sent: {refusal}")));
-    // Whoever sleeps on sees it with its next prompt.
+    // An agent that is not woken sees it with its next prompt.
     let mut woken = Vec::new();
     for (agent, activity) in context.app.idle_recipients(&request, &outcome).unwrap_or_default() {
         if context.calls.wake(&agent, &activity) {

@@ -103,7 +103,7 @@ impl<'a> ToolContext<'a> {
         taken.flat_map(|batch| batch.letters).collect()
     }
 
-    /// Whoever asks for its mail over another connection may never have had what went over
+    /// An agent that asks for its mail over another connection may never have had what went over
     /// the first: those it says it has are read, the others wait again.
     pub(crate) fn settle_handed(&mut self, mailbox: &Actor, has: &[Number]) -> Result<(), StoreError> {
         let handed = self.take_handed(mailbox, |_| true);

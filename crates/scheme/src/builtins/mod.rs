@@ -50,7 +50,7 @@ pub fn catalog() -> impl Iterator<Item = &'static Signature> {
     TABLES.iter().flat_map(|table| table.iter()).map(|builtin| &builtin.signature)
 }
 
-/// What other Schemes and Lisps call some of them. Whoever writes a query has those in
+/// What other Schemes and Lisps call some of them. Authors of queries have those in
 /// mind, and an answer is worth more than a lesson.
 const OTHER_NAMES: &[(&str, &str)] = &[
     ("andmap", "every"),

@@ -93,7 +93,7 @@ fn shortened(values: &[Value], style: Style, paper: Printer) -> String {
         paper.text.push('\n');
         paper.text.push_str(note);
     }
-    // Whoever gives no room at all gets nothing at all.
+    // Where there is no room at all, nothing is printed.
     if paper.text.len() > longest { String::new() } else { paper.text }
 }
 

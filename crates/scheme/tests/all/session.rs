@@ -153,7 +153,7 @@ fn names_and_functions_count_among_what_is_kept() {
 }
 
 #[test]
-fn whoever_asked_can_call_a_run_off() {
+fn a_run_can_be_cancelled() {
     let limits = Limits { deadline: Duration::from_secs(600), steps: u64::MAX, ..Limits::default() };
     let is_cancelled = Arc::clone(&limits.is_cancelled);
     let run = std::thread::spawn(move || {

@@ -56,7 +56,7 @@ impl ApiCall<'_> {
         match verb {
             "join" => self.join(want),
             "leave" => {
-                // Whoever is sent away loses what it has reserved.
+                // An agent that is sent away loses its reservations.
                 if want.agent.is_some() && matches!(self.app.caller(&self.caller)?, Caller::Person) {
                     self.app.require_confirmed(&self.caller)?;
                 }

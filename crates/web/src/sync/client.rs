@@ -53,7 +53,7 @@ pub enum SyncError {
     Broken(String),
 }
 
-/// What happens meanwhile, for whoever watches.
+/// What happens meanwhile, to be shown to the person.
 #[derive(Debug, PartialEq, Eq)]
 pub enum SyncNews {
     Connected,

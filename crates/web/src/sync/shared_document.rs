@@ -81,7 +81,7 @@ pub(super) struct SharedDocument {
     pub(super) empty: CancellationToken,
     peers: Mutex<BTreeMap<u64, mpsc::Sender<Bytes>>>,
     /// Taken out while it is worked on: what fails in between is not put back, and
-    /// is made anew. Whoever does so has the store.
+    /// is made anew. That needs the store.
     kept: Mutex<Option<Kept>>,
 }
 
@@ -152,8 +152,8 @@ impl SharedDocument {
         lock(&self.peers).clear();
     }
 
-    /// The document as the journal has it, whatever there was of it. Whoever is here
-    /// is told the difference.
+    /// The document as the journal has it, whatever there was of it. Connected
+    /// clients are told the difference.
     fn up_to_date(&self, kept: Option<Kept>, app: &mut App) -> Result<Kept, CloseReason> {
         let Some(mut kept) = kept else { return self.make(app) };
         let Some(entries) = app.knowledge_since(&self.scope(), &mut kept.place)? else {

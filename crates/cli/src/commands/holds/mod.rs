@@ -25,7 +25,7 @@ enum Command {
     List(list::Args),
     /// Ask for what another agent has reserved
     Contest(contest::Args),
-    /// Let everyone write a path for a while, whoever has reserved it
+    /// Let everyone write a path for a while, reserved or not
     Override(r#override::Args),
     /// Give a file back as its holder wrote it last; shows the difference first
     Restore(restore::Args),

@@ -73,7 +73,7 @@ pub(super) fn thing(page: &str, moment: &dyn Fn(&str) -> Option<Timestamp>) -> O
     Some(ImportedThing { action: json!([recording(kind), fields]), by, at })
 }
 
-/// What somebody has changed in a page, said by whoever imports it now; `None` where
+/// What somebody has changed in a page, said by the one who imports it now; `None` where
 /// it says what is known.
 pub(super) fn changed(mut thing: ImportedThing, known: &Known) -> Option<ImportedThing> {
     let fields = thing.action.get_mut(1)?.as_object_mut()?;

@@ -67,7 +67,7 @@ enum Command {
         /// Only if it is still the claim with this number
         #[arg(long, value_name = "N")]
         generation: Option<Seq>,
-        /// Whoever has it: the person's word
+        /// Complete it although another agent has it: for you, not for agents
         #[arg(long)]
         take_anyway: bool,
         #[command(flatten)]

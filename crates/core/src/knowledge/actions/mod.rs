@@ -193,7 +193,7 @@ impl Planner<'_> {
             edits.push(set(&id, "status", "active"));
         }
         if self.view.known(kind, &name)?.is_some_and(|known| known.stale.is_some()) {
-            // Whoever says something of it has looked at it.
+            // Saying something of it means having looked at it.
             edits.push(set(&id, STALE, Value::Null));
         }
         let verb = if is_new { "recorded" } else { "updated" };

@@ -114,7 +114,7 @@ impl App {
         let mut contents = Contents::load(host, &*files, worktree);
         let mut hashes = Vec::new();
         for (id, path) in &planned.files {
-            // Whoever says what a file is for has seen it as it is.
+            // Saying what a file is for means having seen it as it is.
             let hash = Some(contents.of(path).hash).filter(|hash| hash != GONE);
             hashes.extend(hash.map(|hash| actions::set(id, "hash", hash)));
         }
@@ -132,7 +132,7 @@ impl App {
         let entry = NewEntry { id, at: now, project, actor, changes };
         let recorded = Self::conclude_with(host, tx, &entry)?;
         let number = recorded.numbers[0].unwrap_or(0);
-        // It is recorded; whoever reads next takes it in otherwise.
+        // It is recorded; if this fails, the next reader takes it in.
         let _ = self.catch_up(index);
         self.note_recorded(&request.scope, &request.worktree);
         Ok((ActOutcome { number, duplicate: false, results: planned.results }, planned.dangling))

@@ -36,7 +36,7 @@ impl App {
         Ok(())
     }
 
-    /// Does what follows from entries that the index has taken in, whoever recorded them.
+    /// Does what follows from entries that the index has taken in, no matter who recorded them.
     fn follow(&mut self, (count, renewed): (usize, Renewed), index: &mut dyn KnowledgeIndex) {
         for (scope, is_about_files) in renewed {
             // One that is not written is behind, which the next session sees.

@@ -84,8 +84,8 @@ impl App {
         Ok(())
     }
 
-    /// Notes that letters which were delivered could not be shown: as if whoever
-    /// delivered them had ended before it was done.
+    /// Notes that letters which were delivered could not be shown: as if the process
+    /// that delivered them had ended before it was done.
     pub fn mark_not_shown(&mut self, mailbox: &Actor, letters: &[Letter]) -> Result<(), StoreError> {
         if letters.is_empty() {
             return Ok(());

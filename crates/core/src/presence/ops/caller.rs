@@ -27,7 +27,7 @@ impl App {
 
     /// The caller's ancestors, nearest first, as far as they tell who it is: up
     /// to the one that is noted to host a session, and whether there is one. Such
-    /// a note may be late, so whoever has it above is not the person in any case.
+    /// a note may be late, so a process below it is never the person.
     pub fn ancestors(&self) -> (Vec<Process>, bool) {
         let files = self.engine.side_files();
         let is_noted = Cell::new(false);

@@ -9,8 +9,8 @@ use crate::presence::PresenceError;
 use crate::presence::rules;
 
 impl App {
-    /// A name that no present agent has, and none of those in `promised`. Whoever joins with
-    /// it may still find it taken, and gets one like it then.
+    /// A name that no present agent has, and none of those in `promised`. An agent that joins
+    /// with it may still find it taken, and gets one like it then.
     pub fn free_name(&mut self, wish: &NameWish, promised: &[String]) -> Result<AgentName, PresenceError> {
         let files = self.engine.side_files();
         let (present, _) = partition_alive(&*self.host, &*files, self.engine.read()?.present()?);
