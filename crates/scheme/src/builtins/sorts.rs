@@ -15,7 +15,13 @@ use crate::order;
 use crate::value::Value;
 
 pub(super) static TABLE: &[Builtin] = &[
-    calling("sort", "(sort list less?)", "in the order of less?, or of the values; nil last", (1, Some(2)), sort),
+    calling(
+        "sort",
+        "(sort list less?)",
+        "in the order of less?, or of the values; nil last",
+        (1, Some(2)),
+        sort,
+    ),
     calling(
         "sort-by",
         "(sort-by key list :desc)",
