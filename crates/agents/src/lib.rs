@@ -75,6 +75,10 @@ pub fn find(kind: &str) -> Option<&'static dyn AgentCli> {
 /// A variable's value, where it has one.
 pub type Environment<'a> = &'a dyn Fn(&str) -> Option<String>;
 
+/// Finds a file by the environment and by the names in a directory.
+pub type AliasFile =
+    fn(variable: fn(&str) -> Option<String>, names: fn(&Path) -> Option<Vec<String>>) -> Option<PathBuf>;
+
 /// One agent CLI.
 pub trait AgentCli: Dialect + Sync {
     /// What people call it.
@@ -170,9 +174,9 @@ pub trait AgentCli: Dialect + Sync {
         true
     }
 
-    /// Where it keeps the aliases of the person's shell, for its own to have them; by the
-    /// environment.
-    fn shell_snapshots(&self, _variable: &dyn Fn(&str) -> Option<String>) -> Option<PathBuf> {
+    /// How the file is found in which it keeps the aliases of the person's shell, for its own
+    /// to have them.
+    fn alias_file(&self) -> Option<AliasFile> {
         None
     }
 

@@ -165,7 +165,7 @@ pub(crate) fn surroundings(cli: Option<&dyn AgentCli>) -> Surroundings {
         script: |path| String::from_utf8(consort_files::read(path, LONGEST_SCRIPT).ok()?).ok(),
         variable: env::get,
         names: consort_host::names,
-        snapshots: cli.and_then(|cli| cli.shell_snapshots(&env::get)),
+        alias_file: cli.and_then(|cli| cli.alias_file()),
     }
 }
 

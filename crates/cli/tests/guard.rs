@@ -278,6 +278,13 @@ fn an_alias_of_the_persons_is_no_way_around_it() {
     assert!(refused("del src/auth/login.rs"));
     assert!(!refused("ll src/auth"));
     assert!(!refused("del README.md"));
+    // The last counts, by its time: a person may have two shells.
+    for (name, alias) in [("zsh-1794746513000", "ll='rm'"), ("bash-1794746514000", "wipe='rm -f'")] {
+        let text = format!("# Aliases\nalias -- {alias}\n");
+        std::fs::write(snapshots.join(format!("snapshot-{name}-abc124.sh")), text).unwrap();
+    }
+    assert!(refused("wipe src/auth/login.rs"));
+    assert!(!refused("ll src/auth"));
 }
 
 #[test]

@@ -45,7 +45,7 @@ const SURROUNDINGS: Surroundings = Surroundings {
     script: |path| fs::read_to_string(path).ok(),
     variable: |name| if name == "HOME" { HOME.get().cloned() } else { measured_with(name) },
     names: consort_host::names,
-    snapshots: None,
+    alias_file: None,
 };
 
 /// Commands of git that put the work of others into a commit. They change no file, but are

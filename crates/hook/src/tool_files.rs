@@ -66,17 +66,21 @@ pub(crate) fn tool_files(
     }
 }
 
+type Variable = fn(&str) -> Option<String>;
+type Names = fn(&Path) -> Option<Vec<String>>;
+
 /// What a command finds around it, besides the files of this machine.
 #[derive(Clone)]
 pub struct Surroundings {
     /// Reads a small file that a command would read as a script, a patch or a makefile.
     pub script: fn(&Path) -> Option<String>,
     /// The value of a variable of the environment.
-    pub variable: fn(&str) -> Option<String>,
+    pub variable: Variable,
     /// The names in a directory.
-    pub names: fn(&Path) -> Option<Vec<String>>,
-    /// Where the CLI keeps the aliases of the person's shell, for its own to have them.
-    pub snapshots: Option<PathBuf>,
+    pub names: Names,
+    /// Finds the file in which the CLI keeps the aliases of the person's shell, for its own
+    /// to have them; by the two above.
+    pub alias_file: Option<fn(Variable, Names) -> Option<PathBuf>>,
 }
 
 /// The files of a shell command that is run from there.
@@ -84,7 +88,7 @@ pub fn command_files(
     host: &dyn Host,
     cwd: &Path,
     command: &str,
-    Surroundings { script, variable, names, snapshots }: Surroundings,
+    Surroundings { script, variable, names, alias_file }: Surroundings,
 ) -> ToolFiles {
     let home = variable("HOME");
     let home = home.as_deref();
@@ -103,10 +107,8 @@ pub fn command_files(
         files.filter_map(|file| script(&file)).find_map(|config| consort_shell::git_alias(&config, name))
     };
     let shell_alias = |name: &str| {
-        let directory = snapshots.as_ref()?;
-        // Their names tell their time.
-        let newest = names(directory)?.into_iter().filter(|name| name.ends_with(".sh")).max()?;
-        consort_shell::shell_alias(&script(&directory.join(newest))?, name)
+        let file = alias_file?(variable, names)?;
+        consort_shell::shell_alias(&script(&file)?, name)
     };
     let entries = |path: &str| names(&cwd.join(path));
     let here = Here {

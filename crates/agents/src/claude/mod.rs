@@ -20,6 +20,7 @@ use serde_json::json;
 
 use crate::Ability;
 use crate::AgentCli;
+use crate::AliasFile;
 use crate::Environment;
 use crate::HookEntries;
 use crate::HookSwitch;
@@ -109,10 +110,13 @@ impl AgentCli for Claude {
         environment("CLAUDE_CODE_ENTRYPOINT").is_some_and(|entrance| entrance == "cli")
     }
 
-    fn shell_snapshots(&self, variable: &dyn Fn(&str) -> Option<String>) -> Option<PathBuf> {
-        let directory = variable(CONFIG_DIR).map(PathBuf::from);
-        let directory = directory.or_else(|| Some(PathBuf::from(variable("HOME")?).join(".claude")));
-        Some(directory?.join("shell-snapshots"))
+    fn alias_file(&self) -> Option<AliasFile> {
+        Some(|variable, names| {
+            let directory = variable(CONFIG_DIR).map(PathBuf::from);
+            let directory = directory.or_else(|| Some(PathBuf::from(variable("HOME")?).join(".claude")))?;
+            let directory = directory.join("shell-snapshots");
+            Some(directory.join(shell::newest_snapshot(names(&directory)?)?))
+        })
     }
 
     fn title(&self) -> &'static str {

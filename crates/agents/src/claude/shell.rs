@@ -54,6 +54,16 @@ fn unquoted(line: &str) -> Option<String> {
     Some(word)
 }
 
+/// Of the files that it keeps of the person's shells, the last: `snapshot-<shell>-<time>-<id>.sh`.
+/// A person with two shells has some of each.
+pub(super) fn newest_snapshot(names: Vec<String>) -> Option<String> {
+    let time = |name: &String| {
+        let mut parts = name.strip_suffix(".sh")?.strip_prefix("snapshot-")?.split('-');
+        parts.nth(1)?.parse::<u64>().ok()
+    };
+    names.into_iter().filter(|name| time(name).is_some()).max_by_key(time)
+}
+
 /// The program that Claude Code runs everything through.
 ///
 /// Hooks and MCP servers get a plain `sh -c`, as without it; a Bash call gets the shell
