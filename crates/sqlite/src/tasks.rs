@@ -3,6 +3,7 @@
 use consort_core::engine::StoreError;
 use consort_core::journal::Actor;
 use consort_core::presence::SessionId;
+use consort_core::project::ProjectId;
 use consort_core::tasks::SpecRef;
 use consort_core::tasks::TaskChange;
 use consort_core::tasks::TaskKey;
@@ -67,9 +68,11 @@ fn spec(spec: &SpecRef) -> String {
 
 impl TaskStore for SqliteTx<'_> {
     fn tasks(&self, of: &SpecRef) -> Result<Vec<TaskRecord>, StoreError> {
-        // From the first id on, up to whatever comes after the last.
-        let sql = format!("SELECT value FROM {TASKS} AND key >= ?1 || char(9) AND key < ?1 || char(10)");
-        self.ask(|tx| tx.prepare_cached(&sql)?.query_map([spec(of)], read)?.collect())
+        self.tasks_below(&spec(of))
+    }
+
+    fn tasks_in(&self, project: &ProjectId) -> Result<Vec<TaskRecord>, StoreError> {
+        self.tasks_below(project.as_str())
     }
 
     fn claimed_tasks(&self) -> Result<Vec<TaskRecord>, StoreError> {
@@ -81,6 +84,14 @@ impl TaskStore for SqliteTx<'_> {
         let sql = format!("SELECT value FROM {TASKS} AND owner = ?1");
         let holder = Actor::Agent(session.clone()).to_string();
         self.ask(|tx| tx.prepare_cached(&sql)?.query_row([holder], read).optional())
+    }
+}
+
+impl SqliteTx<'_> {
+    /// The tasks whose key is `start`, a tab and more.
+    fn tasks_below(&self, start: &str) -> Result<Vec<TaskRecord>, StoreError> {
+        let sql = format!("SELECT value FROM {TASKS} AND key >= ?1 || char(9) AND key < ?1 || char(10)");
+        self.ask(|tx| tx.prepare_cached(&sql)?.query_map([start], read)?.collect())
     }
 }
 

@@ -4,11 +4,15 @@ use super::SpecRef;
 use super::TaskRecord;
 use crate::engine::StoreError;
 use crate::presence::SessionId;
+use crate::project::ProjectId;
 
 /// The reads that tasks need.
 pub trait TaskStore {
     /// What has happened to the tasks of a spec.
     fn tasks(&self, spec: &SpecRef) -> Result<Vec<TaskRecord>, StoreError>;
+
+    /// What has happened to the tasks of all specs of a project.
+    fn tasks_in(&self, project: &ProjectId) -> Result<Vec<TaskRecord>, StoreError>;
 
     /// All tasks that someone has claimed.
     fn claimed_tasks(&self) -> Result<Vec<TaskRecord>, StoreError>;

@@ -89,7 +89,7 @@ impl Command {
 
 #[derive(clap::Args)]
 struct Common {
-    /// The spec; without it, the one you joined with
+    /// The spec; without it, the one you joined with or took a task from last
     #[arg(long, value_name = "FILE")]
     spec: Option<PathBuf>,
     /// Print JSON

@@ -22,7 +22,9 @@ use crate::presence::SessionId;
 use crate::side_files::SideFiles;
 use crate::tasks::SpecRef;
 use crate::tasks::TaskError;
+use crate::tasks::TaskRecord;
 use crate::tasks::TaskRequest;
+use crate::tasks::TaskState;
 use crate::tasks::TaskStore;
 use crate::tasks::board::Board;
 use crate::tasks::board::holder;
@@ -85,8 +87,8 @@ fn board(
     Ok(Board::new(me, spec, spec::read(&text), records, claimed, gone))
 }
 
-/// Which spec is meant, and the file to read: the one that is named, that of
-/// the claimed task where no other is meant, or the one joined with.
+/// Which spec is meant, and the file to read: the one that is named, that of the claimed
+/// task where no other is meant, the one joined with, or that of the caller's last task here.
 fn meant_spec(
     host: &dyn Host,
     tx: &dyn Tx,
@@ -97,7 +99,10 @@ fn meant_spec(
         let file = request.cwd.join(typed);
         return Ok((spec_at(host, tx, &file)?, file));
     }
-    let Some(me) = me else { return Err(no_spec(host, tx, &request.cwd)?) };
+    let Some(me) = me else {
+        let last = last_spec(host, tx, &request.cwd, &Actor::Person)?;
+        return last.map_or_else(|| Err(no_spec(host, tx, &request.cwd)?), Ok);
+    };
     let in_hand = match (&request.id, request.is_for_new) {
         (None, false) => tx.task_of(&me.session)?.map(|record| record.key.spec),
         _ => None,
@@ -111,7 +116,34 @@ fn meant_spec(
         }
         (None, Some(joined)) => Ok(joined),
         (None, None) if request.id.is_none() && !request.is_for_new => Err(TaskError::NoTask),
-        (None, None) => Err(no_spec(host, tx, &request.cwd)?),
+        (None, None) => {
+            let last = last_spec(host, tx, &request.cwd, &Actor::Agent(me.session.clone()))?;
+            last.map_or_else(|| Err(no_spec(host, tx, &request.cwd)?), Ok)
+        }
+    }
+}
+
+/// The spec of the last task that the caller had in this project, and its file here.
+fn last_spec(
+    host: &dyn Host,
+    tx: &dyn Tx,
+    cwd: &Path,
+    who: &Actor,
+) -> Result<Option<(SpecRef, PathBuf)>, StoreError> {
+    let Some(project) = spec_at(host, tx, &cwd.join("x"))?.project else { return Ok(None) };
+    let had = tx.tasks_in(&project)?.into_iter().filter(|record| last_worker(record) == Some(who));
+    let last = had.max_by_key(|record| record.generation).map(|record| record.key.spec);
+    Ok(last.map(|spec| {
+        let file = host.locate(&cwd.join("x")).worktree.join(&spec.path);
+        (spec, file)
+    }))
+}
+
+/// Who has claimed a task, has done it, or had it last.
+fn last_worker(record: &TaskRecord) -> Option<&Actor> {
+    match &record.state {
+        TaskState::Claimed(worker) | TaskState::Done(worker) => Some(&worker.who),
+        TaskState::Free { last } => last.as_ref().map(|(who, _)| who),
     }
 }
 
