@@ -67,6 +67,14 @@ fn runs_a_program(key: &str, value: &str) -> bool {
     key == "notify.command" && !value.is_empty()
 }
 
+impl Config {
+    /// Whether a value would protect less than what the default or any file says that counts.
+    pub fn is_loosened_by(&self, key: &str, value: &str) -> bool {
+        let is_stricter = |setting: &Setting| strictness(key, &setting.value) > strictness(key, value);
+        is_protected(key) && self.accepted.iter().filter(|setting| setting.key == key).any(is_stricter)
+    }
+}
+
 /// How strict a value of a protected key is; the others have no order.
 fn strictness(key: &str, value: &str) -> i64 {
     match (key, value) {
@@ -305,6 +313,26 @@ mod tests {
         settings.set_from_environment("claims.contest_seconds", "1");
         settings.set_from_environment("privacy.store_prompts", "false");
         assert_eq!(settings, HookSettings { store_prompts: false, ..HookSettings::DEFAULT });
+    }
+
+    #[test]
+    fn only_what_protects_less_loosens() {
+        let key = "claims.enforcement";
+        let user = || SettingSource::User("/u".into());
+        let with = |value: &str| {
+            let layers = vec![
+                layer(SettingSource::Default, &[(key, "block"), ("claims.contest_seconds", "120")]),
+                layer(user(), &[(key, value), ("claims.contest_seconds", "600")]),
+            ];
+            resolve(layers, &[Acceptance::new(&user(), key, value).unwrap()])
+        };
+        for now in ["block", "off"] {
+            assert!(!with(now).is_loosened_by(key, "block"), "back to the default from {now}");
+            assert!(with(now).is_loosened_by(key, "warn"), "{now}");
+        }
+        assert!(with("off").is_loosened_by("claims.contest_seconds", "120"), "less than now");
+        assert!(!with("off").is_loosened_by("claims.contest_seconds", "900"));
+        assert!(!with("off").is_loosened_by("context.mode", "none"), "it protects nobody");
     }
 
     #[test]

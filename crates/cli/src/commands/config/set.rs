@@ -1,10 +1,12 @@
 //! The command `consort config set`: changes a setting for yourself, or for this
 //! project.
 
+use consort_core::App;
 use consort_core::config;
 use consort_core::config::Acceptance;
 use consort_core::config::SettingSource;
 
+use crate::config::load;
 use crate::config::project_file;
 use crate::config::with_value;
 use crate::connect::TheirFile;
@@ -27,11 +29,20 @@ pub(crate) struct Args {
     project: bool,
 }
 
+/// Whether it protects less than what counts now or by default. Where that cannot be told,
+/// it may.
+fn loosens(world: &World, app: &mut App, key: &str, value: &str) -> bool {
+    let acceptances = app.acceptances().unwrap_or_default();
+    let loaded = load(&world.paths, &world.place().worktree, &[], &acceptances);
+    config::is_protected(key)
+        && loaded.map_or(true, |loaded| loaded.is_partial || loaded.resolved.is_loosened_by(key, value))
+}
+
 pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
     let value = config::key(&args.key)?.check(&args.value)?;
     // Who is kept from writing by them does not loosen the rules.
     let mut app = world.app();
-    let confirmed = match config::is_protected(&args.key) {
+    let confirmed = match loosens(world, &mut app, &args.key, &value) {
         true => Some(person::confirmed(&mut app, &format!("set {} to {value}", args.key))?),
         false => {
             let facts = person::acting(&mut app)?;
