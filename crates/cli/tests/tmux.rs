@@ -41,6 +41,12 @@ fn an_agent_in_a_pane_is_found_on_the_screen() {
     assert!(
         seen.iter().all(|agent| { agent["tty"].as_str().is_some_and(|tty| tty.starts_with("/dev/pts/")) })
     );
+    // They live, though a shell has each pane.
+    let panes: Value = serde_json::from_str(&world.run("pane list --json").stdout).unwrap();
+    let states: Vec<_> =
+        panes["items"].as_array().unwrap().iter().map(|pane| pane["state"].clone()).collect();
+    assert_eq!(states.len(), 3, "{panes}");
+    assert!(!states.contains(&json!("exited")), "{states:?}");
 }
 
 #[test]

@@ -30,6 +30,7 @@ use consort_core::monitor::ProcessTrees as _;
 use consort_core::monitor::Signature;
 use consort_core::monitor::TerminalError;
 use consort_core::monitor::combine;
+use consort_core::monitor::is_shell;
 use consort_core::text;
 use consort_host::Tmux;
 use serde_json::Value;
@@ -82,8 +83,20 @@ pub(crate) fn look(
     let signature = signature_of(world, app, subject.cli())?;
     match PaneLook::take(tmux, &subject.address, &signature, Duration::MAX) {
         Err(TerminalError::Gone { .. } | TerminalError::NoServer { .. }) => Ok(None),
-        look => Ok(Some(look?)),
+        look => {
+            let PaneLook { facts, screen, .. } = look?;
+            let read = PaneLook::new(facts_of(&facts, subject), screen, &signature, Duration::MAX);
+            Ok(Some(PaneLook { facts, ..read }))
+        }
     }
+}
+
+/// The facts of a pane as far as they say anything of the agent: whose process lives is not
+/// over because a shell has started it.
+fn facts_of(facts: &PaneFacts, subject: &PaneSubject) -> PaneFacts {
+    let lives = subject.agent.is_some() && is_shell(&facts.command);
+    let command = if lives { subject.cli().to_owned() } else { facts.command.clone() };
+    PaneFacts { command, ..facts.clone() }
 }
 
 /// The state of a pane by one look: what its screen shows; where that is not understood, what

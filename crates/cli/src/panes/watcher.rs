@@ -29,6 +29,7 @@ use consort_core::presence::AgentName;
 use consort_host::Machine;
 use consort_host::Tmux;
 
+use super::facts_of;
 use super::redact::redacted;
 use super::review;
 use super::signature_of;
@@ -213,15 +214,14 @@ impl<'w> Watcher<'w> {
                 let held = known.watched.held(now);
                 if let Some(screen) = screen {
                     known.captured_at = now;
-                    known.look =
-                        PaneLook::new(self::facts_of(facts, &subject), screen.clone(), signature, held);
+                    known.look = PaneLook::new(facts_of(facts, &subject), screen.clone(), signature, held);
                 }
                 known.subject = subject;
                 known.watched.observe(&known.look, known.subject.heard.as_ref(), now)
             }
             (None, _) => {
                 let gone = PaneFacts { is_dead: true, ..PaneFacts::default() };
-                let facts = facts.map_or(gone, |facts| self::facts_of(facts, &subject));
+                let facts = facts.map_or(gone, |facts| facts_of(facts, &subject));
                 let screen = screen.cloned().unwrap_or_default();
                 let look = PaneLook::new(facts, screen, signature, Duration::ZERO);
                 let watched = Watched::new(&look, subject.heard.as_ref(), now);
@@ -309,14 +309,6 @@ fn glance(pane: &WatchedPane, now: Timestamp) -> PaneGlance {
         typed: pane.typed.told(),
         history: watched.history.iter().map(|(at, state)| (*at, state.as_str().to_owned())).collect(),
     }
-}
-
-/// The facts of a pane as far as they say anything of the agent: whose process lives is not
-/// over because a shell has started it.
-fn facts_of(facts: &PaneFacts, subject: &PaneSubject) -> PaneFacts {
-    let lives = subject.agent.is_some() && consort_core::monitor::is_shell(&facts.command);
-    let command = if lives { subject.cli().to_owned() } else { facts.command.clone() };
-    PaneFacts { command, ..facts.clone() }
 }
 
 /// The life of a pane: as it was recorded, else as it is found.
