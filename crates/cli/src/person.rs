@@ -45,6 +45,12 @@ pub(crate) fn has_token() -> bool {
 /// an agent CLI has made is offered to prove itself.
 pub(crate) fn acting(app: &mut App) -> Result<CallerFacts, CommandError> {
     let facts = caller_facts(app);
+    // Hooks tell what a connected agent does; of one that was joined by hand only this is heard.
+    if facts.in_agent
+        && let Caller::Agent(agent) = caller(app, &facts)
+    {
+        let _ = app.note_call(&agent.session);
+    }
     // Whatever the store says of anyone else, there is nothing to offer.
     if facts.in_agent || !matches!(facts.proof, Proof::None(Unproven::Marked(_))) {
         return Ok(facts);

@@ -123,12 +123,12 @@ fn reservations_are_all_or_none_and_explained() {
         [stderr] src/auth/login.rs is still reserved.
         [exit 7]
         Raven$ consort reserve /tmp/../etc/consort-example
-        Reserved /etc/consort-example (reservation #1).
+        Reserved /etc/consort-example (reservation #1 outside projects).
         [stderr] Note: /tmp/../etc/consort-example is outside this project. Agents of every project are kept from writing it.
         [exit 0]
         you$ consort holds list
         Reserved:
-          /etc/consort-example  Raven (claude on main), exclusive since just now, reservation #1
+          /etc/consort-example  Raven (claude on main), exclusive since just now, reservation #1 outside projects
           config.yaml  Falcon (claude on main), exclusive since just now, reservation #2: "the login"
           src/auth/  Falcon (claude on main), exclusive since just now, reservation #1: "the login"
         [exit 0]

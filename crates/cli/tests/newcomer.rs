@@ -173,6 +173,16 @@ fn hints_name_what_can_be_typed() {
         [exit 1]
     "#]],
     );
+    assert_eq!(world.run_as(Some("s1"), &["task", "done"]).code, 0);
+    check(
+        &world,
+        Some("s1"),
+        &["task", "next"],
+        &expect![[r#"
+        Claimed T-2: second (claim #2).
+        [exit 0]
+    "#]],
+    );
     let up = world.ran(&mut world.consort(["up"])).stdout;
     assert!(
         up.ends_with(
@@ -271,4 +281,68 @@ fn up_and_init_offer_the_same() {
     let by_init = offered(&["init", "--agent", "claude"]);
     assert!(by_init.contains("MCP server, primer"), "{by_init}");
     assert_eq!(offered(&["up"]), by_init);
+}
+
+#[test]
+fn an_override_is_said_to_its_author_and_to_who_reserves() {
+    let world = world();
+    assert_eq!(world.run("holds override src/ --for 10m").code, 0);
+    let ran = world.run_as(Some("s1"), &["reserve", "src/auth/"]);
+    assert!(ran.stderr.contains("Note: src/ is overridden: everyone may write it for another 10m."), "{ran}");
+    assert_eq!(world.run_as(Some("s1"), &["reserve", "docs/"]).stderr, "", "nobody has overridden that");
+    assert!(world.run("holds list").stdout.contains("  src/  you, open to everyone"));
+    let mut anonymous = world.command(world.program());
+    let ran = anonymous.args(["holds", "list"]).output().unwrap();
+    let told = String::from_utf8_lossy(&ran.stdout).into_owned();
+    assert!(told.contains("  src/  the person, open to everyone"), "{told}");
+}
+
+#[test]
+fn reservations_that_are_counted_apart_are_told_apart() {
+    let world = world();
+    let outside = world.path().join("outside.txt");
+    let ran = world.run_as(Some("s1"), &["reserve", outside.to_str().unwrap(), "src/"]);
+    assert!(ran.stdout.contains("(reservation #1 outside projects)."), "{ran}");
+    assert!(ran.stdout.contains("(reservation #1)."), "{ran}");
+    let listed = world.run("holds list").stdout;
+    assert!(listed.contains(", reservation #1 outside projects\n"), "{listed}");
+    assert!(listed.contains(", reservation #1\n"), "{listed}");
+}
+
+#[test]
+fn one_thing_that_is_wrong_has_no_number() {
+    let world = world();
+    let ran = world.run_as(Some("s1"), &["know", "add", "principle", "sure", "It is", "confidence=7"]);
+    assert!(ran.stderr.contains("nothing was recorded: `confidence` is not a number from 0 to 1"), "{ran}");
+    assert!(!ran.stderr.contains("action"), "{ran}");
+}
+
+/// A word is asked for where protection is weakened, and not where it is given back.
+#[test]
+fn what_protects_more_takes_no_word() {
+    let world = world();
+    let set = |value: &str, types: bool| {
+        let mut command = world.command(world.program());
+        consort_testkit::at_terminal(&mut command, types);
+        world.ran(command.args(["config", "set", "claims.enforcement", value])).code
+    };
+    assert_eq!(set("block", false), 0, "as it is by default");
+    assert_ne!(set("warn", false), 0);
+    assert_eq!(set("warn", true), 0);
+    assert_ne!(set("off", false), 0);
+    assert_eq!(set("block", false), 0, "more than before");
+    assert_eq!(world.run("config get claims.enforcement").stdout, "block\n");
+}
+
+/// No hook tells what an agent does that was joined by hand: its commands do.
+#[test]
+fn an_agent_without_hooks_is_active_when_it_runs_a_command() {
+    let world = world();
+    let active = || {
+        let who: Value = serde_json::from_str(&world.run("who Raven --json").stdout).unwrap();
+        who["agent"]["last_active_at"].as_str().unwrap().to_owned()
+    };
+    let before = active();
+    assert_eq!(world.run_as(Some("s2"), &["send", "Falcon", "here"]).code, 0);
+    assert!(active() > before);
 }

@@ -123,7 +123,7 @@ fn lines(outcome: &PathOutcome) -> Vec<String> {
             Strength::Blocking => "Reserved",
             _ => "Advisory",
         };
-        lines.push(format!("{verb}: {}", describe(seen, outcome.at)));
+        lines.push(format!("{verb}: {}", describe(seen, outcome.project.as_ref(), outcome.at)));
     }
     for seen in &outcome.touched {
         let who = if seen.yours { "You" } else { seen.name.as_str() };

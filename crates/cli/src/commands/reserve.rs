@@ -3,6 +3,7 @@
 
 use std::time::Duration;
 
+use consort_core::claims;
 use consort_core::claims::ClaimError;
 use consort_core::claims::Hold;
 use consort_core::claims::HoldOutcome;
@@ -16,6 +17,7 @@ use crate::exit::ExitCode;
 use crate::hold_wait::HoldWait;
 use crate::output;
 use crate::person;
+use crate::render::holds::number;
 use crate::render::holds::shown;
 use crate::time;
 use crate::world::Opened;
@@ -68,13 +70,18 @@ pub(crate) fn run(world: &World, args: &Args) -> Result<ExitCode, CommandError> 
     }
     let advisory = if args.advisory { "advisory, " } else { "" };
     for hold in &outcome.holds {
-        world.out.line(format!("Reserved {} ({advisory}reservation #{}).", shown(hold), hold.generation))?;
+        let number = number(hold, Some(&opened.project.id));
+        world.out.line(format!("Reserved {} ({advisory}{number}).", shown(hold)))?;
     }
     if args.advisory {
         return Ok(ExitCode::SUCCESS);
     }
     for (typed, hold) in args.paths.iter().zip(&outcome.holds) {
         remark(world, &opened, typed, hold);
+    }
+    let now = opened.app.host().now();
+    for hold in &outcome.overrides {
+        output::note(format_args!("Note: {}", claims::overridden(hold, now)));
     }
     match opened.config.get("claims.enforcement") {
         "block" => {}

@@ -36,13 +36,19 @@ pub(crate) struct Args {
     /// Show what would change, and change nothing
     #[arg(long)]
     dry_run: bool,
-    /// Accepted for scripts that were written before; a token says it now
-    #[arg(short, long, hide = true)]
+    /// Ask nothing, for scripts: this takes a token, `consort token new --for uninit`
+    #[arg(short, long)]
     yes: bool,
 }
 
 pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
     let worktree = world.place().worktree;
+    if args.yes && !args.dry_run && !person::has_token() {
+        output::note(
+            "`--yes` alone does not remove protection: it takes a token (`consort token new --for uninit`), or the \
+             word that you are asked for.",
+        );
+    }
     let confirm = |what: &str| match args.dry_run {
         true => Ok(()),
         false => person::confirmed(&mut world.app(), what).map(drop),

@@ -8,6 +8,8 @@ pub(crate) mod watch;
 use std::sync::Arc;
 
 use consort_core::knowledge::ActRequest;
+use consort_core::knowledge::KnowledgeError;
+use consort_core::knowledge::Mistake;
 use consort_core::knowledge::Scope;
 use consort_core::presence::Caller;
 use consort_knowledge::Answer;
@@ -75,6 +77,17 @@ pub(crate) struct Manner {
     pub(crate) json: bool,
 }
 
+/// What is wrong with the one thing that was to be recorded: it needs no number.
+fn mistakes_of_one(mistakes: &[Mistake]) -> CommandError {
+    let said = |mistake: &Mistake| match &mistake.field {
+        Some(field) => format!("`{field}` {}", mistake.message),
+        None => mistake.message.clone(),
+    };
+    let said: Vec<String> = mistakes.iter().map(said).collect();
+    let hint = "fix that and run it again; `consort know add --help` has examples";
+    CommandError::user(format!("nothing was recorded: {}", said.join("; ")), hint)
+}
+
 /// Records a batch, and says what came of it.
 pub(crate) fn act(
     world: &World,
@@ -95,7 +108,12 @@ pub(crate) fn act(
         key,
         even_so,
     };
-    let outcome = opened.app.act_with(&mut *index, &request)?;
+    let outcome = match opened.app.act_with(&mut *index, &request) {
+        Err(KnowledgeError::Mistaken { mistakes }) if request.actions.as_array().map(Vec::len) == Some(1) => {
+            return Err(mistakes_of_one(&mistakes));
+        }
+        outcome => outcome?,
+    };
     if json {
         let recorded = serde_json::to_value(&outcome).unwrap_or_default();
         return envelope::one(world, opened.app.host().now(), "recorded", &recorded);

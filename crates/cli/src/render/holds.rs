@@ -5,6 +5,7 @@ use consort_core::claims::Hold;
 use consort_core::claims::HoldView;
 use consort_core::claims::Mode;
 use consort_core::claims::Strength;
+use consort_core::project::ProjectId;
 use consort_core::text;
 
 /// A resource on one line, as people read it.
@@ -13,13 +14,14 @@ pub(crate) fn shown(hold: &Hold) -> String {
 }
 
 /// `src/auth/  GoldFalcon (claude on main), 3m, exclusive: "rewriting"`
-pub(crate) fn describe(seen: &HoldView, now: Timestamp) -> String {
+pub(crate) fn describe(seen: &HoldView, here: Option<&ProjectId>, now: Timestamp) -> String {
     let hold = &seen.hold;
     let who = match seen.yours {
         true => "you".to_owned(),
         false => text::one_line(&hold.label, 80),
     };
-    let mut line = format!("{}  {who}, {}", text::foreign(&hold.resource.shown(), 120), terms(hold, now));
+    let mut line =
+        format!("{}  {who}, {}", text::foreign(&hold.resource.shown(), 120), terms(hold, here, now));
     if let Some(task) = &seen.task {
         line.push_str(&format!(", on {}", text::foreign(task, 60)));
     }
@@ -34,7 +36,7 @@ pub(crate) fn describe(seen: &HoldView, now: Timestamp) -> String {
 }
 
 /// `exclusive for 3m, 27m left`
-fn terms(hold: &Hold, now: Timestamp) -> String {
+fn terms(hold: &Hold, here: Option<&ProjectId>, now: Timestamp) -> String {
     let mode = match (hold.strength, hold.mode) {
         (Strength::Overridden, _) => "open to everyone",
         (_, Mode::Exclusive) => "exclusive",
@@ -45,7 +47,19 @@ fn terms(hold: &Hold, now: Timestamp) -> String {
         age => format!("for {age}"),
     };
     let left = hold.until.map(|until| format!(", {} left", left(until, now)));
-    format!("{mode} {age}{}, reservation #{}", left.unwrap_or_default(), hold.generation)
+    format!("{mode} {age}{}, {}", left.unwrap_or_default(), number(hold, here))
+}
+
+/// Numbers count within a project, and outside of all: `reservation #4`, for others
+/// `reservation web#4` and `reservation #4 outside projects`.
+pub(crate) fn number(hold: &Hold, here: Option<&ProjectId>) -> String {
+    match &hold.project {
+        None => format!("reservation #{} outside projects", hold.generation),
+        Some(project) if here != Some(project) => {
+            format!("reservation {}#{}", text::foreign(project.short(), 40), hold.generation)
+        }
+        Some(_) => format!("reservation #{}", hold.generation),
+    }
 }
 
 /// How long it is until then, to the minute and rounded up.

@@ -81,3 +81,4 @@ pub(crate) use rules::relabelled;
 pub(crate) use rules::taken_over;
 pub use store::ClaimStore;
 pub use wording::judgement;
+pub use wording::overridden;

@@ -262,6 +262,8 @@ pub struct HoldRequest {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct HoldOutcome {
     pub holds: Vec<Hold>,
+    /// What of it the person lets everyone write for a while.
+    pub overrides: Vec<Hold>,
 }
 
 /// Which holds to release.

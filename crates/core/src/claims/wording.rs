@@ -44,6 +44,14 @@ pub(super) fn denial(obstacles: &[Obstacle], now: Timestamp) -> String {
     text::strip_hook_marks(&told).into_owned()
 }
 
+/// What a holder should know of an override: that others may write all the same.
+pub fn overridden(hold: &Hold, now: Timestamp) -> String {
+    let left = hold.until.map_or_else(String::new, |until| {
+        format!(" for another {}", text::age(until.since(now) + Timestamp::MINUTE - 1))
+    });
+    format!("{} is overridden: everyone may write it{left}.", text::foreign(&hold.resource.shown(), 200))
+}
+
 /// What would become of a command, who is in its way, and what it writes: a line each.
 pub fn judgement(command: &CommandView) -> Vec<String> {
     let verdict = match command.verdict {

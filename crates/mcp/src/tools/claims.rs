@@ -5,6 +5,7 @@ use std::time::Duration;
 use std::time::Instant;
 
 use consort_core::Timestamp;
+use consort_core::claims;
 use consort_core::claims::ClaimError;
 use consort_core::claims::Hold;
 use consort_core::claims::HoldOutcome;
@@ -128,7 +129,12 @@ pub(super) fn reserve(context: &mut ToolContext<'_>, reserve: Reserve) -> Result
     let names: Vec<String> = outcome.holds.iter().map(|hold| hold.resource.shown()).collect();
     let items: Vec<Value> = outcome.holds.iter().map(item).collect();
     let items = context.app.for_readers(items.into());
-    Ok(Answer::new(format!("Yours: {}.", shown(&names)), json!({ "items": items })))
+    let mut text = format!("Yours: {}.", shown(&names));
+    let now = context.app.host().now();
+    for hold in &outcome.overrides {
+        text.push_str(&format!("\n{}", claims::overridden(hold, now)));
+    }
+    Ok(Answer::new(text, json!({ "items": items })))
 }
 
 /// Holds what is asked for, once nobody else does; an error if that takes too long.
@@ -288,6 +294,10 @@ pub(super) fn holds(context: &mut ToolContext<'_>, holds: Holds) -> Result<Answe
 
 /// What is reserved, by whom and why.
 fn line(seen: &HoldView) -> String {
+    if seen.hold.strength == Strength::Overridden {
+        let path = text::foreign(&seen.hold.resource.shown(), 200);
+        return text::one_line(&format!("{path} is overridden by your user: everyone may write it"), 200);
+    }
     let who = if seen.yours { "you" } else { seen.name.as_str() };
     let reason = seen.hold.reason.as_deref();
     let reason = reason.map_or_else(String::new, |reason| format!(": {}", text::quoted(reason, 120)));

@@ -45,7 +45,7 @@ pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
             world.out.heading(title, "")?;
         }
         for seen in holds {
-            world.out.line(format!("  {}", describe(seen, outcome.at)))?;
+            world.out.line(format!("  {}", describe(seen, Some(&opened.project.id), outcome.at)))?;
         }
     }
     if !outcome.touched.is_empty() {

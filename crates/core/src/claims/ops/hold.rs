@@ -70,6 +70,7 @@ impl App {
             };
             keep_lately_written(&*self.host, &*files, &session, is_held);
         }
-        Ok(HoldOutcome { holds })
+        let overrides = rules::overrides_of(&live.holds, &holds, case);
+        Ok(HoldOutcome { holds, overrides })
     }
 }

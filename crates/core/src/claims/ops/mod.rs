@@ -315,7 +315,11 @@ impl<'a> Viewer<'a> {
             hold: hold.clone(),
             name: holder.map_or_else(|| "the person".into(), |agent| agent.name.to_string()),
             task: holder.map(|agent| self.task(&agent.session)).transpose()?.flatten(),
-            yours: hold.holder == *self.me,
+            // Consort holds an override in the name of the person; who is anonymous is not Consort.
+            yours: match hold.strength {
+                Strength::Overridden => *self.me == Actor::Person,
+                Strength::Blocking | Strength::Advisory => hold.holder == *self.me,
+            },
         })
     }
 

@@ -144,6 +144,20 @@ pub(super) fn overridden_until(live: &[Hold], hold: &Hold, paths: &Pattern, case
     live.iter().filter(covers).filter_map(|one| one.until).max()
 }
 
+/// What the person lets everyone write of what these holds reserve.
+pub(super) fn overrides_of(live: &[Hold], holds: &[Hold], case: Case) -> Vec<Hold> {
+    let opens = |one: &Hold, hold: &Hold| {
+        hold.strength == Strength::Blocking
+            && one.project == hold.project
+            && match (one.resource.pattern(), hold.resource.pattern()) {
+                (Some(one), Some(held)) => one.overlaps(held, case),
+                _ => false,
+            }
+    };
+    let overrides = live.iter().filter(|one| one.strength == Strength::Overridden);
+    overrides.filter(|one| holds.iter().any(|hold| opens(one, hold))).cloned().collect()
+}
+
 /// A name in its one spelling: without stray spaces.
 pub(super) fn name(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
