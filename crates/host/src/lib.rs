@@ -17,6 +17,8 @@ mod process_tree;
 mod run_program;
 pub mod shield;
 #[cfg(target_os = "linux")]
+mod sock_diag;
+#[cfg(target_os = "linux")]
 pub mod spool;
 pub mod tmux;
 mod window;

@@ -62,11 +62,7 @@ impl Peers {
         if !is_here || !cfg!(target_os = "linux") {
             return PeerLookup::Elsewhere;
         }
-        let inode = ["/proc/net/tcp", "/proc/net/tcp6"]
-            .iter()
-            .filter_map(|table| fs::read_to_string(table).ok())
-            .find_map(|table| inode_of(&table, peer, local));
-        match inode.and_then(|inode| self.owner(inode)) {
+        match socket_of(peer, local).and_then(|inode| self.owner(inode)) {
             Some(pid) => {
                 PeerLookup::Process(Peer { pid, cwd: fs::read_link(format!("/proc/{pid}/cwd")).ok() })
             }
@@ -92,6 +88,22 @@ impl Peers {
 /// take both.
 fn plain(address: SocketAddr) -> SocketAddr {
     SocketAddr::new(address.ip().to_canonical(), address.port())
+}
+
+/// The socket that has these two ends. Where the kernel cannot be asked for it (some sandboxes
+/// have no netlink), its tables are read.
+fn socket_of(here: SocketAddr, there: SocketAddr) -> Option<u64> {
+    #[cfg(target_os = "linux")]
+    if let Ok(found) = crate::sock_diag::inode_of(here, there) {
+        return found;
+    }
+    in_tables(here, there)
+}
+
+fn in_tables(here: SocketAddr, there: SocketAddr) -> Option<u64> {
+    let tables = ["/proc/net/tcp", "/proc/net/tcp6"].iter();
+    let mut tables = tables.filter_map(|table| fs::read_to_string(table).ok());
+    tables.find_map(|table| inode_of(&table, here, there))
 }
 
 /// The socket that has these two ends, in a table such as `/proc/net/tcp`.
@@ -167,6 +179,9 @@ mod tests {
                 assert_eq!(found.cwd, std::env::current_dir().ok());
                 assert_eq!(found.variable("PATH"), crate::env::get("PATH"));
             }
+            let (here, there) = (plain(from), plain(local));
+            assert!(in_tables(here, there).is_some());
+            assert_eq!(crate::sock_diag::inode_of(here, there).unwrap(), in_tables(here, there), "{any}");
             let port = client.local_addr().unwrap().port().wrapping_add(1);
             assert_eq!(
                 peers.find(ConnectionAddrs { peer: SocketAddr::new(from.ip(), port), local }),
