@@ -237,14 +237,16 @@ const MOST_AT_A_GLANCE: usize = 100;
 impl<'a> Contents<'a> {
     pub(super) fn load(host: &'a dyn Host, files: &dyn SideFiles, worktree: &'a Path) -> Self {
         let text = files.text(&text_name(worktree)).unwrap_or_default();
-        let one = |line: &str| {
-            let mut parts = line.splitn(4, ' ');
-            let changed = parts.next()?.parse().ok()?;
-            let size = parts.next()?.parse().ok()?;
-            let hash = parts.next()?.to_owned();
-            Some((parts.next()?.to_owned(), (Stamp { changed, size }, hash)))
-        };
-        Self { host, worktree, known: text.lines().filter_map(one).collect(), has_news: false }
+        let one = |(path, stamp, hash): Noted<'_>| (path.to_owned(), (stamp, hash.to_owned()));
+        Self { host, worktree, known: noted(&text).map(one).collect(), has_news: false }
+    }
+
+    /// Whether a file may have another content than it had when somebody looked last. It is
+    /// asked before every prompt, so no more is read than is looked at.
+    pub(super) fn may_have_changed(host: &dyn Host, files: &dyn SideFiles, worktree: &Path) -> bool {
+        let text = files.text(&text_name(worktree)).unwrap_or_default();
+        let is_other = |(path, stamp, _): Noted<'_>| host.stamp(&worktree.join(path)) != stamp;
+        noted(&text).take(MOST_AT_A_GLANCE).any(is_other)
     }
 
     pub(super) fn of(&mut self, path: &str) -> Content {
@@ -263,14 +265,6 @@ impl<'a> Contents<'a> {
         Content { hash, since }
     }
 
-    /// Whether a file may have another content than it had when somebody looked last.
-    pub(super) fn may_have_changed(&self) -> bool {
-        let is_other = |(path, (stamp, _)): (&String, &(Stamp, String))| {
-            self.host.stamp(&self.worktree.join(path)) != *stamp
-        };
-        self.known.iter().take(MOST_AT_A_GLANCE).any(is_other)
-    }
-
     /// Nothing is known of other files any more.
     fn forget_others(&mut self, files: &[(String, String, bool)]) {
         let files: BTreeSet<&str> = files.iter().map(|(path, ..)| path.as_str()).collect();
@@ -287,6 +281,19 @@ impl<'a> Contents<'a> {
             files.set_text(&text_name(self.worktree), &self.known.iter().map(line).collect::<String>());
         }
     }
+}
+
+/// The path of a file, its stamp and its hash.
+type Noted<'t> = (&'t str, Stamp, &'t str);
+
+fn noted(text: &str) -> impl Iterator<Item = Noted<'_>> {
+    text.lines().filter_map(|line| {
+        let mut parts = line.splitn(4, ' ');
+        let changed = parts.next()?.parse().ok()?;
+        let size = parts.next()?.parse().ok()?;
+        let hash = parts.next()?;
+        Some((parts.next()?, Stamp { changed, size }, hash))
+    })
 }
 
 fn text_name(worktree: &Path) -> String {

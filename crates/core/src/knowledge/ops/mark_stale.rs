@@ -80,7 +80,7 @@ impl App {
         let side_files = self.engine.side_files();
         let Some(trail) = side_files.trail(session) else { return Ok(()) };
         let (Some(project), worktree) = (trail.project, &trail.worktree) else { return Ok(()) };
-        if !Contents::load(&*self.host, &*side_files, worktree).may_have_changed() {
+        if !Contents::may_have_changed(&*self.host, &*side_files, worktree) {
             return Ok(());
         }
         let scope = Scope::Project(project);
