@@ -127,7 +127,19 @@ fn the_past_is_as_the_journal_had_it() {
         json!(["delete-principle", { "name": "a" }]),
         json!(["record-principle", { "name": "a", "description": "anew" }]),
     ];
+    // Nothing was known yet; later moments are nearer to now than to the beginning.
     let mut moments = vec![app.host().now()];
+    app.host().advance(1_000);
+    for n in 0..30 {
+        let name = format!("before-{n}");
+        record(
+            &mut app,
+            json!(["record-principle", { "name": name, "description": "long ago", "tags": ["x"] }]),
+        );
+        moments.extend((n == 3).then(|| app.host().now()));
+        app.host().advance(1_000);
+    }
+    moments.push(app.host().now());
     for action in actions {
         app.host().advance(1_000);
         record(&mut app, action);

@@ -1,6 +1,7 @@
 //! The index of what was known at some moment: what is known now, except for what
 //! somebody has said something of since. For that a small index is made from the journal,
-//! so the past costs as much as has changed, not as much as there is.
+//! so the past costs as much as has changed, not as much as there is. (Where more has
+//! changed since than was said before, `ops/history.rs` makes an index of that instead.)
 
 use std::collections::BTreeMap;
 use std::collections::BTreeSet;

@@ -23,6 +23,12 @@ pub trait KnowledgeStore {
     /// Entries about knowledge that were recorded later than that moment, oldest first.
     fn knowledge_said_after(&self, at: Timestamp) -> Result<Vec<Entry>, StoreError>;
 
+    /// Entries about knowledge that were recorded up to that moment, oldest first.
+    fn knowledge_said_until(&self, at: Timestamp) -> Result<Vec<Entry>, StoreError>;
+
+    /// Whether more was recorded after that moment than before, of anything.
+    fn is_mostly_after(&self, at: Timestamp) -> Result<bool, StoreError>;
+
     /// Entries about knowledge up to that moment that say something of these entities,
     /// oldest first.
     fn knowledge_about(&self, ids: &BTreeSet<String>, until: Timestamp) -> Result<Vec<Entry>, StoreError>;

@@ -70,6 +70,18 @@ impl KnowledgeStore for SqliteTx<'_> {
         journal::matching(self, condition, at.0, -1)
     }
 
+    fn knowledge_said_until(&self, at: Timestamp) -> Result<Vec<Entry>, StoreError> {
+        let condition = "at <= ?1 AND instr(changes, '\"room\":\"knowledge\"') > 0";
+        journal::matching(self, condition, at.0, -1)
+    }
+
+    fn is_mostly_after(&self, at: Timestamp) -> Result<bool, StoreError> {
+        // How long they are is told without reading them.
+        let sql = "SELECT sum(iif(at > ?1, 1, -1) * octet_length(changes)) > 0 FROM journal";
+        self.ask(|tx| tx.prepare_cached(sql)?.query_row([at.0], |row| row.get::<_, Option<bool>>(0)))
+            .map(|is_more| is_more.unwrap_or(false))
+    }
+
     fn knowledge_about(&self, ids: &BTreeSet<String>, until: Timestamp) -> Result<Vec<Entry>, StoreError> {
         // As they stand in the text of an entry, between quotes.
         let quoted = |id: &String| Some(serde_json::to_string(id).ok()?.trim_matches('"').to_owned());

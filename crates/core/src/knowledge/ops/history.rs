@@ -89,6 +89,13 @@ impl App {
         let mut then = self.engine.temporary_knowledge();
         let tx = self.engine.read()?;
         let is_here = |entry: &Entry| entry.project.as_ref() == scope.project();
+        // From the beginning up to then, or from now back to then: what is less.
+        if tx.is_mostly_after(at)? {
+            let mut before = tx.knowledge_said_until(at)?;
+            before.retain(is_here);
+            then.ingest(&before, before.last().map_or(0, |entry| entry.seq))?;
+            return Ok(then);
+        }
         let mut later = tx.knowledge_said_after(at)?;
         later.retain(is_here);
         let created = created_in(&later);
