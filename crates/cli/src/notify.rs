@@ -2,7 +2,7 @@
 //! person's own.
 //!
 //! It follows the journal from a number that all notifiers share in one locked file, so that
-//! nothing is told twice, whoever runs.
+//! nothing is told twice, whichever process runs.
 
 use std::fs::File;
 use std::fs::OpenOptions;
