@@ -83,6 +83,14 @@ pub fn merge(document: &mut Document, update: &[u8]) -> Result<Vec<StampedEdit>,
     Ok(document.merge(update)?.into_iter().map(to_edit).collect())
 }
 
+/// The same, with the part of the update that was not known: of a whole file that may be one
+/// thing of thousands.
+pub fn merge_new(document: &mut Document, update: &[u8]) -> Result<(Vec<u8>, Vec<StampedEdit>), CrdtError> {
+    let before = document.vector();
+    let edits = merge(document, update)?;
+    Ok((document.since(&before)?, edits))
+}
+
 fn outward(edit: &Edit) -> consort_crdt::Edit {
     let change = match edit.change.clone() {
         EditChange::Set { field, value } => consort_crdt::Change::Set { field, value },

@@ -63,14 +63,14 @@ pub(crate) fn take_in_here(opened: &mut Opened) -> Result<(), CommandError> {
     let mut place = KnowledgePlace::default();
     let entries = opened.app.knowledge_since(&scope, &mut place)?.unwrap_or_default();
     let mut known = document::from_entries(&entries).map_err(|error| not_made(&error))?;
-    let edits = document::merge(&mut known, &update).map_err(|error| {
+    let (new, edits) = document::merge_new(&mut known, &update).map_err(|error| {
         let what = format!("{} is no document of ours, or is damaged: {error}", file.path().display());
         CommandError::user(what, "it was left alone; `consort know save` writes it anew")
     })?;
     // The file has all there is: what nobody reads comes with what somebody does.
     let count = usize::from(!edits.is_empty());
     if count > 0 {
-        opened.app.merge_knowledge(&mut *index, &scope, "git", document::hex(&update), edits)?;
+        opened.app.merge_knowledge(&mut *index, &scope, "git", document::hex(&new), edits)?;
     }
     let since = opened.app.knowledge_since(&scope, &mut place)?;
     let is_alone = since.is_some_and(|since| since.len() == count);
@@ -92,11 +92,11 @@ pub(crate) fn ingest_file(
     let update = read(file)?;
     let entries = opened.app.knowledge_entries(scope)?;
     let mut known = document::from_entries(&entries).map_err(|error| not_made(&error))?;
-    let edits = document::merge(&mut known, &update)
+    let (new, edits) = document::merge_new(&mut known, &update)
         .map_err(|error| CommandError::user(format!("{}: {error}", path.display()), "it was left alone"))?;
     let count = edits.len();
     if count > 0 {
-        opened.app.merge_knowledge(index, scope, "import", document::hex(&update), edits)?;
+        opened.app.merge_knowledge(index, scope, "import", document::hex(&new), edits)?;
         opened.app.note_recorded(scope, &opened.place.worktree);
     }
     Ok(count)
@@ -155,10 +155,10 @@ fn take_in_sides(opened: &mut Opened, scope: &Scope) -> Result<(), CommandError>
         }
         let entries = opened.app.knowledge_entries(scope)?;
         let mut known = document::from_entries(&entries).map_err(|error| not_made(&error))?;
-        let edits = document::merge(&mut known, side).map_err(|error| not_made(&error))?;
+        let (new, edits) = document::merge_new(&mut known, side).map_err(|error| not_made(&error))?;
         if !edits.is_empty() {
             let mut index = opened.app.knowledge()?;
-            opened.app.merge_knowledge(&mut *index, scope, "git", document::hex(side), edits)?;
+            opened.app.merge_knowledge(&mut *index, scope, "git", document::hex(&new), edits)?;
         }
     }
     if !sides.is_empty() {

@@ -152,7 +152,7 @@ fn a_file_has_one_name_however_its_path_is_written() {
         let ran = record(path);
         assert_eq!(ran.code, 1, "{path}: {ran}");
         assert!(
-            ran.stderr.contains("`path`: is outside the project, which is ")
+            ran.stderr.contains("`path` is outside the project, which is ")
                 || ran.stderr.contains("is the project's directory"),
             "{path}: {ran}"
         );

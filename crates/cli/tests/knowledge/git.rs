@@ -11,6 +11,7 @@ use serde_json::Value;
 use serde_json::json;
 
 use super::ask;
+use super::bare;
 
 /// Two clones of one repository, on machines that share nothing else.
 fn clones() -> (Sealed, Sealed) {
@@ -381,4 +382,25 @@ fn contains(bytes: &[u8]) -> bool {
     let hex: String = b"hunter2".iter().map(|byte| format!("{byte:02x}")).collect();
     bytes.windows(7).any(|piece| piece == b"hunter2")
         || bytes.windows(14).any(|piece| piece == hex.as_bytes())
+}
+
+/// A file has all there is; the journal takes what is new in it.
+#[test]
+fn what_is_known_already_is_not_recorded_again() {
+    let (one, other) = clones();
+    let words = "of some length ".repeat(200);
+    for name in ["first", "second"] {
+        assert_eq!(one.run_as(None, &["know", "add", "principle", name, &words]).code, 0);
+    }
+    push(&one);
+    pull(&other);
+    assert_eq!(ask(&other, "(length (get-principles))"), "2");
+    assert_eq!(one.run_as(None, &["know", "add", "principle", "third", "short"]).code, 0);
+    push(&one);
+    pull(&other);
+    assert_eq!(bare(&other, "(map :name (get-principles))"), "(first second third)");
+    let journal = other.run("journal tail --json").stdout;
+    let lengths: Vec<usize> = journal.lines().map(str::len).collect();
+    let (longest, last) = (lengths.iter().max().unwrap(), lengths.last().unwrap());
+    assert!(*longest > words.len() && last * 3 < *longest, "{lengths:?}");
 }
