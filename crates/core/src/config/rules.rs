@@ -70,9 +70,22 @@ fn runs_a_program(key: &str, value: &str) -> bool {
 impl Config {
     /// Whether a value would protect less than what the default or any file says that counts.
     pub fn is_loosened_by(&self, key: &str, value: &str) -> bool {
-        let is_stricter = |setting: &Setting| strictness(key, &setting.value) > strictness(key, value);
+        let is_stricter = |setting: &Setting| {
+            strictness(key, &setting.value) > strictness(key, value)
+                || !has_all_rules(key, value, &setting.value)
+        };
         is_protected(key) && self.accepted.iter().filter(|setting| setting.key == key).any(is_stricter)
     }
+}
+
+/// Whether every rule of one value of a setting is in the other too; other settings have none.
+fn has_all_rules(key: &str, value: &str, other: &str) -> bool {
+    let rules = |value: &str| match key.starts_with("policy.") {
+        true => read_rules(Effect::Deny, value).unwrap_or_default(),
+        false => Vec::new(),
+    };
+    let all = rules(value);
+    rules(other).iter().all(|rule| all.contains(rule))
 }
 
 /// How strict a value of a protected key is; the others have no order.
