@@ -42,12 +42,9 @@ fn a_prompt_goes_through(world: &PaneWorld, cli: &str, model: &StubModel) {
     ]);
     let screen = || world.run(&["pane", "screen", "Falcon"]).stdout;
     let json: Value = serde_json::from_str(&opened.stdout).unwrap_or_else(|_| panic!("{opened}"));
-    if json["pane"]["started"] == "waiting" && screen().contains("1. Try new model") {
-        // Which model is meant is the person's to say.
-        assert_eq!(opened.code, 1);
-        world.tmux(&["send-keys", "-t", json["pane"]["pane"].as_str().unwrap(), "Down"]);
-        until("the other entry", screen, |screen| screen.contains("› 2. Use existing"));
-        world.tmux(&["send-keys", "-t", json["pane"]["pane"].as_str().unwrap(), "Enter"]);
+    // Which model is meant is the person's to say.
+    if world.keep_model(json["pane"]["pane"].as_str().unwrap()) {
+        assert_eq!((opened.code, &json["pane"]["started"]), (1, &"waiting".into()), "{opened}");
     } else {
         assert_eq!(json["pane"]["started"], "prompted", "{opened}\n{}", screen());
     }
@@ -76,13 +73,7 @@ fn an_idle_codex_is_woken_by_a_message() {
     let model = StubModel::start([Step::say("Something."), Step::say("Heard.")]);
     let world = world_of(RealAgent::Codex, &model);
     world.run(&["open", "codex", "--name", "Falcon", "--trust", "--prompt", "please say something"]);
-    let screen = || world.run(&["pane", "screen", "Falcon"]).stdout;
-    if screen().contains("1. Try new model") {
-        let pane = world.panes()[0]["pane"].as_str().unwrap().to_owned();
-        world.tmux(&["send-keys", "-t", &pane, "Down"]);
-        until("the other entry", screen, |screen| screen.contains("› 2. Use existing"));
-        world.tmux(&["send-keys", "-t", &pane, "Enter"]);
-    }
+    world.keep_model(world.panes()[0]["pane"].as_str().unwrap());
     let is_idle = || {
         let who: Value = serde_json::from_str(&world.run(&["who", "--json"]).stdout).unwrap();
         who["items"][0]["status"].clone()

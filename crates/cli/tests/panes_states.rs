@@ -9,10 +9,14 @@ use consort_testkit::RealAgent;
 use consort_testkit::Sealed;
 use consort_testkit::Step;
 use consort_testkit::StubModel;
+use consort_testkit::until;
 use serde_json::Value;
 use serde_json::json;
 
 const SIZES: [(&str, &str); 2] = [("80", "24"), ("200", "50")];
+
+/// How long a state may take to come, on a machine that has much else to do.
+const PATIENCE: Duration = Duration::from_secs(100);
 
 /// States in which an agent rests.
 pub(crate) const IDLE: &[&str] = &["ready", "finished", "suggestion"];
@@ -24,6 +28,8 @@ pub(crate) struct Stage {
     size: &'static str,
     pub(crate) model: StubModel,
     pub(crate) pane: String,
+    /// What `open` said.
+    opened: String,
 }
 
 impl Stage {
@@ -58,21 +64,21 @@ impl Stage {
         let shown = || world.run(&["pane", "screen", "Falcon"]);
         assert!(!["dead", "exited"].contains(&pane["state"].as_str().unwrap()), "{opened}\n{}", shown());
         let pane = pane["pane"].as_str().unwrap().to_owned();
-        let stage = Self { world, cli, size: columns, model, pane };
+        let opened = opened.to_string();
+        let stage = Self { world, cli, size: columns, model, pane, opened };
         stage.world.tmux(&["resize-window", "-t", &stage.pane, "-x", columns, "-y", rows]);
         // What is drawn in the normal screen stays there in pieces when that becomes narrower.
         if cli == "gemini" {
             stage.press(&["C-l"]);
         }
-        if stage.screen().contains("1. Try new model") {
-            stage.press(&["Down"]);
-            stage.press(&["Enter"]);
+        if cli == "codex" {
+            stage.world.keep_model(&stage.pane);
         }
         stage
     }
 
     pub(crate) fn screen(&self) -> String {
-        self.world.tmux(&["capture-pane", "-p", "-t", &self.pane])
+        self.world.screen(&self.pane)
     }
 
     pub(crate) fn press(&self, keys: &[&str]) {
@@ -83,6 +89,11 @@ impl Stage {
     fn reading(&self) -> Value {
         let ran = self.world.run(&["pane", "explain", "Falcon", "--json"]);
         serde_json::from_str::<Value>(&ran.stdout).map_or(Value::Null, |json| json["pane"].clone())
+    }
+
+    /// Whether it waits for a prompt, though it may stand at an error.
+    fn rests(&self) -> bool {
+        self.reading()["state"].as_str().is_some_and(|state| IDLE.contains(&state) || state == "error")
     }
 
     /// Waits for one of these states, for two looks; stops the test otherwise.
@@ -97,11 +108,12 @@ impl Stage {
                 self.keep(what);
                 return reading;
             }
-            if since.elapsed() > Duration::from_secs(40) {
+            if since.elapsed() > PATIENCE {
                 self.keep(what);
                 let (state, rule) = (&reading["state"], &reading["rule"]);
                 let who = format!("{} at {}", self.cli, self.size);
-                panic!("{who}: {what} is {state} by {rule}, not {states:?}:\n{}", self.screen());
+                let (screen, opened) = (self.screen(), &self.opened);
+                panic!("{who}: {what} is {state} by {rule}, not {states:?}:\n{screen}\nOpened:\n{opened}");
             }
             std::thread::sleep(Duration::from_millis(300));
         }
@@ -130,15 +142,22 @@ impl Stage {
         steps.into_iter().for_each(|step| self.model.then(step));
         let before = self.model.turns().len();
         self.press(&["-l", text]);
-        for _ in 0..8 {
+        let since = Instant::now();
+        while since.elapsed() < PATIENCE {
             self.press(&["Enter"]);
-            for _ in 0..10 {
+            for _ in 0..15 {
                 if self.model.turns().len() > before {
                     return;
                 }
                 std::thread::sleep(Duration::from_millis(200));
             }
+            // Enter would answer whatever it asks meanwhile.
+            if !self.rests() {
+                until("a turn", || self.model.turns().len(), |turns| *turns > before);
+                return;
+            }
         }
+        panic!("{}: {text} was not taken:\n{}", self.cli, self.screen());
     }
 
     /// What the model does that takes a permission.
@@ -173,16 +192,13 @@ impl Stage {
     fn interrupt(&self) {
         let keys: &[&str] =
             if matches!(self.cli, "opencode" | "copilot") { &["Escape", "Escape"] } else { &["Escape"] };
-        let rests = |stage: &Self| {
-            stage.reading()["state"].as_str().is_some_and(|state| IDLE.contains(&state) || state == "error")
-        };
         for _ in 0..4 {
             keys.iter().for_each(|key| self.press(&[key]));
             let since = Instant::now();
-            while !rests(self) && since.elapsed() < Duration::from_secs(4) {
+            while !self.rests() && since.elapsed() < Duration::from_secs(4) {
                 std::thread::sleep(Duration::from_millis(200));
             }
-            if rests(self) {
+            if self.rests() {
                 break;
             }
         }

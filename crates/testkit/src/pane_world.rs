@@ -8,6 +8,7 @@ use serde_json::Value;
 use crate::FakeCli;
 use crate::Ran;
 use crate::Sealed;
+use crate::until;
 
 /// Its server ends with it.
 pub struct PaneWorld {
@@ -69,6 +70,24 @@ impl PaneWorld {
         let mut tmux = self.world.command("tmux");
         tmux.arg("-u").arg("-S").arg(self.socket()).args(words);
         String::from_utf8(tmux.output().unwrap().stdout).unwrap()
+    }
+
+    /// What a pane shows.
+    pub fn screen(&self, pane: &str) -> String {
+        self.tmux(&["capture-pane", "-p", "-t", pane])
+    }
+
+    /// Keeps the model that Codex was told to use, if it offers a newer one; whether it did.
+    pub fn keep_model(&self, pane: &str) -> bool {
+        let is_offered = |screen: &str| screen.contains(". Try new model");
+        let was_offered = is_offered(&self.screen(pane));
+        if was_offered {
+            self.tmux(&["send-keys", "-t", pane, "Down"]);
+            until("the other entry", || self.screen(pane), |screen| screen.contains("› 2. Use existing"));
+            self.tmux(&["send-keys", "-t", pane, "Enter"]);
+            until("the next screen", || self.screen(pane), |screen| !is_offered(screen));
+        }
+        was_offered
     }
 
     pub fn socket(&self) -> PathBuf {

@@ -104,7 +104,7 @@ fn facts_of(facts: &PaneFacts, subject: &PaneSubject) -> PaneFacts {
 pub(crate) fn state_of(look: Option<&PaneLook>, subject: &PaneSubject) -> PaneState {
     let heard = subject.heard.as_ref().map(|heard| heard.status);
     match look.map_or(PaneState::Dead, |look| look.reading.state) {
-        PaneState::Unknown => combine(heard, PaneState::Unknown, Duration::ZERO),
+        state @ (PaneState::Unknown | PaneState::Starting) => combine(heard, state, Duration::ZERO),
         state => state,
     }
 }

@@ -74,10 +74,13 @@ pub fn follow_start(
         let held = Duration::from_millis(writer.now().since(since).unsigned_abs());
         let trust = trust_label(&reading, signature).filter(|_| policy.trusts && held >= SETTLED);
         if let Some(label) = trust {
-            if choose(writer, pane, signature, &reading, &label, "")? != Chosen::Done {
-                return Ok(Started::Waits(Box::new(reading)));
+            match choose(writer, pane, signature, &reading, &label, "")? {
+                // What is asked instead is looked at anew.
+                Chosen::Done | Chosen::NotAsked => shown = None,
+                Chosen::NoSuchEntry | Chosen::StillAsked => {
+                    return Ok(Started::Waits(Box::new(reading)));
+                }
             }
-            shown = None;
         } else if let Some(started) = settled(reading, held, policy) {
             return Ok(started);
         }
