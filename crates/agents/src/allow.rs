@@ -126,7 +126,7 @@ pub const ASKED: &[&str] = &[
 /// The MCP tools that need no permission. All are: what weakens protection is no tool.
 pub const ALLOWED_TOOLS: &[&str] = &[
     "act", "agent", "answer", "close", "explain", "handoff", "holds", "inbox", "know", "query", "radar",
-    "release", "reserve", "restore", "screen", "send", "status", "task", "watch", "who",
+    "release", "reserve", "restore", "screen", "send", "status", "task", "waiting", "watch", "who",
 ];
 
 /// The tools that are asked about: they start other programs.

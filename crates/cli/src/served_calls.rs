@@ -183,6 +183,10 @@ impl ServedContext for ServedCalls {
         served_panes::watch(app, caller, &self.cwd, wait)
     }
 
+    fn waiting_agents(&self, app: &mut App, caller: &CallerFacts) -> Result<PaneAnswer, PaneProblem> {
+        served_panes::waiting(app, caller, &self.cwd)
+    }
+
     fn answer_agent(
         &self,
         app: &mut App,

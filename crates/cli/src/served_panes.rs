@@ -175,6 +175,25 @@ pub(crate) fn watch(
     Ok(PaneAnswer { text, data: json!({ "items": now }) })
 }
 
+/// The agents that wait: a question of one that the caller opened is its own to answer.
+pub(crate) fn waiting(app: &mut App, caller: &CallerFacts, cwd: &Path) -> Result<PaneAnswer, PaneProblem> {
+    let world = world(cwd)?;
+    let (mut items, mut lines) = (Vec::new(), String::new());
+    for one in waiting::all(&world, app).map_err(problem)? {
+        let is_own = one.subject.opener().is_some() && app.may_use_pane(caller, &one.subject).is_ok();
+        let way = match one.why {
+            Attention::Question if is_own => "it is yours: `answer`",
+            _ if is_own => "it is your user's: tell them with `send` to `@me`",
+            _ => "it is your user's",
+        };
+        let item = one.item(app);
+        lines.push_str(&waiting::paragraph(&item, way, text::foreign));
+        items.push(item);
+    }
+    let text = if items.is_empty() { "No agent waits.".to_owned() } else { lines.trim_end().to_owned() };
+    Ok(PaneAnswer { text, data: json!({ "items": items }) })
+}
+
 pub(crate) fn close(caller: &CallerFacts, cwd: &Path, name: &str) -> Result<PaneAnswer, PaneProblem> {
     let world = world(cwd)?;
     let mut opened = world.open().map_err(problem)?;

@@ -126,7 +126,7 @@ const DOORS: &[(&str, Way, Way)] = &[
     ("uninit", SET_UP, SET_UP),
     ("up", SET_UP, SET_UP),
     ("wait", By("reserve", "wait"), Not("`/api/events` tells when it is free")),
-    ("waiting", By("watch", "wait"), PANES),
+    ("waiting", By("waiting", ""), PANES),
     ("who", By("who", "agent"), By("GET", "who")),
     ("whoami", By("status", ""), By("GET", "status?project=shop")),
     ("with", SET_UP, SET_UP),

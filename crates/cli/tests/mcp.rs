@@ -408,6 +408,12 @@ fn an_agent_is_a_parent() {
     assert!(screen.starts_with("Wren is question:\n") && screen.contains("❯ 1. Red"), "{screen}");
     let (mail, _) = raven.call("inbox", json!({}));
     assert!(mail.contains("Wren, which you opened, waits for an answer: \"Which colour?\""), "{mail}");
+    let (waiting, _) = raven.call("waiting", json!({}));
+    assert_eq!(
+        waiting,
+        "  1  Wren (claude) question: \"Which colour?\"\n     Red · Blue · \"Type something.\"\n     it is yours: `answer`"
+    );
+    assert_eq!(raven.call("watch", json!({})).0, "Wren is question: \"Which colour?\"");
     let (wrong, is_error) = raven.call("answer", json!({ "agent": "Wren", "option": "Green" }));
     assert!(is_error && wrong.contains("Red, Blue"), "{wrong}");
     let (answered, is_error) = raven.call("answer", json!({ "agent": "Wren", "option": "blue" }));
@@ -422,11 +428,24 @@ fn an_agent_is_a_parent() {
     world.tmux(&["send-keys", "-t", &pane, "Enter"]);
     let (screen, _) = raven.call("screen", json!({ "agent": "Wren", "wait": 20 }));
     assert!(screen.starts_with("Wren is permission:"), "{screen}");
+    let (waiting, _) = raven.call("waiting", json!({}));
+    assert!(waiting.contains("it is your user's: tell them with `send` to `@me`"), "{waiting}");
     let (refused, is_error) = raven.call("answer", json!({ "agent": "Wren", "option": "Yes" }));
     assert!(is_error && refused.contains("your user's"), "{refused}");
     assert!(!world.cli.noted().contains(&"answered: Yes".to_owned()));
     assert_eq!(world.run(&["open", "claude", "--name", "Heron"]).code, 0);
     assert!(raven.call("close", json!({ "agent": "Heron" })).1);
+    // What others opened is none of its own.
+    let (watched, _) = raven.call("watch", json!({}));
+    assert_eq!(watched, "Wren is permission: \"Do you want to proceed?\"");
+    // Who waits for a change hears of it when it comes.
+    let number = raven.send("tools/call", json!({ "name": "watch", "arguments": { "wait": 50 } }));
+    world.tmux(&["send-keys", "-t", &pane, "Enter"]);
+    let told = raven.message(|message| message["id"] == json!(number));
+    let told = told["result"]["content"][0]["text"].as_str().unwrap().to_owned();
+    assert!(told == "Wren is working" || told == "Wren is finished", "{told}");
     assert_eq!(raven.call("close", json!({ "agent": "Wren" })), ("Closed: Wren".into(), false));
     assert_eq!(world.panes().len(), 1);
+    assert_eq!(raven.call("watch", json!({})).0, "You have opened no agent.");
+    assert_eq!(raven.call("waiting", json!({})).0, "No agent waits.");
 }

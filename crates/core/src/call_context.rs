@@ -93,6 +93,9 @@ pub trait ServedContext: CallContext + Send + Sync {
         wait: Option<Duration>,
     ) -> Result<PaneAnswer, PaneProblem>;
 
+    /// The agents that wait for the person, or for who opened them.
+    fn waiting_agents(&self, app: &mut App, caller: &CallerFacts) -> Result<PaneAnswer, PaneProblem>;
+
     /// Answers a question of an agent that the caller opened.
     fn answer_agent(
         &self,

@@ -7,6 +7,7 @@ use consort_core::monitor::PaneReading;
 use consort_core::monitor::PaneSubject;
 use consort_core::monitor::Remedy;
 use consort_core::monitor::TurnState;
+use consort_core::text;
 use consort_host::Tmux;
 use serde_json::Value;
 use serde_json::json;
@@ -102,4 +103,25 @@ impl Waiting {
             "screen": screen.map(|screen| screen.lines().map(str::to_owned).collect::<Vec<_>>()),
         })
     }
+}
+
+/// `3  Falcon (claude) permission: Do you want to proceed?`, and below it its options and what
+/// can be done. `shown` has what others wrote as its reader is to have it.
+pub(crate) fn paragraph(item: &Value, way: &str, shown: fn(&str, usize) -> String) -> String {
+    let word = |value: &Value| text::one_line(value.as_str().unwrap_or_default(), 40);
+    let (name, cli, why) = (word(&item["agent"]["name"]), word(&item["agent"]["cli"]), word(&item["why"]));
+    let number = item["number"].as_i64().map_or_else(String::new, |number| number.to_string());
+    let about = item["about"].as_str().filter(|about| !about.is_empty());
+    let about = about.map_or_else(String::new, |about| format!(": {}", shown(about, 300)));
+    let mut lines = format!("{number:>3}  {name} ({cli}) {why}{about}\n");
+    if let Some(reset) = item["reset_at"].as_str() {
+        lines.push_str(&format!("     it goes on after {reset}\n"));
+    }
+    let options = item["options"].as_array().into_iter().flatten().filter_map(Value::as_str);
+    let options: Vec<String> = options.map(|option| shown(option, 120)).collect();
+    if !options.is_empty() {
+        lines.push_str(&format!("     {}\n", options.join(" · ")));
+    }
+    lines.push_str(&format!("     {way}\n"));
+    lines
 }

@@ -35,7 +35,7 @@ pub(super) const TOOLS: &[Entry] = &[
         properties: || {
             json!({
                 "what": { "type": "array", "items": { "type": "string" } },
-                "reason": { "type": "string", "description": "others read it" },
+                "reason": { "type": "string" },
                 "advisory": { "type": "boolean", "description": "only say so, also of things that are no paths" },
                 "shared": { "type": "boolean", "description": "with others who share it" },
                 "ttl_s": { "type": "integer", "description": "seconds until it is released by itself" },
@@ -52,7 +52,7 @@ pub(super) const TOOLS: &[Entry] = &[
         properties: || {
             json!({
                 "path": { "type": "string" },
-                "dry_run": { "type": "boolean", "description": "only show what would change" },
+                "dry_run": { "type": "boolean" },
             })
         },
         required: &["path"],
@@ -84,7 +84,7 @@ pub(super) const TOOLS: &[Entry] = &[
             json!({
                 "action": { "enum": ["list", "contest"] },
                 "path": { "type": "string" },
-                "reason": { "type": "string", "description": "the holder reads it" },
+                "reason": { "type": "string" },
             })
         },
         required: &["action"],

@@ -29,7 +29,7 @@ pub(super) const TOOLS: &[Entry] = &[
             json!({
                 "to": { "type": "array", "items": { "type": "string" }, "description": "names, or the first letters of one" },
                 "text": { "type": "string" },
-                "type": { "enum": MessageType::ALL.map(MessageType::as_str), "description": "what it is for" },
+                "type": { "enum": MessageType::ALL.map(MessageType::as_str) },
                 "priority": { "enum": Priority::ALL.map(Priority::as_str), "description": "how soon it interrupts" },
                 "reply": { "type": ["integer", "string"], "description": "the message this answers; then `to` may be left out" },
             })

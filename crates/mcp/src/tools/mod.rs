@@ -227,6 +227,7 @@ fn call_once(context: &mut ToolContext<'_>, name: &str, arguments: Value) -> Opt
         "open" => arguments_of(arguments).and_then(|arguments| monitor::open(context, arguments)),
         "screen" => arguments_of(arguments).and_then(|arguments| monitor::screen(context, arguments)),
         "watch" => arguments_of(arguments).and_then(|arguments| monitor::watch(context, arguments)),
+        "waiting" => monitor::waiting(context),
         "answer" => arguments_of(arguments).and_then(|arguments| monitor::answer(context, arguments)),
         "close" => arguments_of(arguments).and_then(|arguments| monitor::close(context, arguments)),
         QUERY => arguments_of(arguments).and_then(|arguments| knowledge::query(context, arguments)),

@@ -1,4 +1,4 @@
-//! MCP tools of the monitor room: open, screen, answer and close, for an agent as parent.
+//! MCP tools of the monitor room: open, screen, watch, waiting, answer and close, for an agent as parent.
 
 use std::time::Duration;
 
@@ -46,6 +46,13 @@ pub(super) const TOOLS: &[Entry] = &[
         name: "watch",
         about: "How your agents stand; `wait` for a change.",
         properties: || json!({ "wait": { "type": "integer" } }),
+        required: &[],
+        only_reads: true,
+    },
+    Entry {
+        name: "waiting",
+        about: "Agents that wait for your user or you.",
+        properties: || json!({}),
         required: &[],
         only_reads: true,
     },
@@ -130,6 +137,13 @@ pub(super) fn watch(context: &mut ToolContext<'_>, watch: Watch) -> Result<Answe
     let wait = watch.wait.map(|seconds| Duration::from_secs(seconds.min(LONGEST)));
     let facts = context.facts();
     let told = context.calls.watch_agents(&mut context.app, &facts, wait)?;
+    Ok(Answer::new(told.text, told.data))
+}
+
+pub(super) fn waiting(context: &mut ToolContext<'_>) -> Result<Answer, Problem> {
+    context.me()?;
+    let facts = context.facts();
+    let told = context.calls.waiting_agents(&mut context.app, &facts)?;
     Ok(Answer::new(told.text, told.data))
 }
 

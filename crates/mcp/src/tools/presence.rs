@@ -41,7 +41,7 @@ pub(super) const TOOLS: &[Entry] = &[
             json!({
                 "action": { "enum": ["rename", "suggest"] },
                 "name": { "type": "string" },
-                "task": { "type": "string", "description": "what is to be done" },
+                "task": { "type": "string" },
             })
         },
         required: &["action"],
