@@ -15,7 +15,6 @@ use consort_core::claims::Verdict;
 use consort_core::engine::Engine;
 use consort_core::host::Clock as _;
 use consort_core::journal::Actor;
-use consort_core::messages::InboxRequest;
 use consort_core::presence::ActivityUpdate;
 use consort_core::presence::LeaveReason;
 use consort_core::presence::NameWish;
@@ -24,6 +23,7 @@ use consort_core::tasks::CompleteRequest;
 use consort_core::tasks::TaskError;
 use consort_core::tasks::TaskRequest;
 
+use crate::FakeHost;
 use crate::store_story::StoryApp;
 use crate::store_story::facts;
 use crate::store_story::join;
@@ -159,12 +159,7 @@ pub fn claims_story(engine: impl Engine + 'static) {
     assert!(matches!(release(&mut app, 1, "topic:auth", true), Err(ClaimError::NotContested { .. })));
     assert!(matches!(contest(&mut app, 2, "topic:auth"), Err(ClaimError::Yours { .. })));
     contest(&mut app, 1, "topic:auth").unwrap();
-    let mailbox = Actor::Agent("s2".into());
-    let letters = app.inbox(&InboxRequest { mailbox, from: None, peek: true }).unwrap();
-    assert!(
-        letters.iter().any(|letter| letter.message.sent.text.contains("topic:auth")),
-        "the holder is told"
-    );
+    assert!(app.letters("s2").iter().any(|text| text.contains("topic:auth")), "the holder is told");
     host.advance(19_500);
     let again = contest(&mut app, 1, "topic:auth").unwrap();
     assert_eq!(again.contest.unwrap().at, Timestamp(host_now(&app) - 19_500), "the first one's time runs");
@@ -275,26 +270,32 @@ pub fn renewal_story(engine: impl Engine + 'static) {
     host.advance(70 * Timestamp::MINUTE);
     assert!(forgotten(&mut app, "s1").is_some());
 
-    // Who is idle for long and answers nobody loses what others want, and only that.
-    reserve(&mut app, 1, &["docs/"]).unwrap();
+    idle_holders_are_told_of_and_lose_what_others_want(&mut app, &host);
+}
+
+/// Who is idle for long and answers nobody loses what others want, and only that.
+fn idle_holders_are_told_of_and_lose_what_others_want(app: &mut StoryApp, host: &FakeHost) {
+    reserve(app, 1, &["docs/"]).unwrap();
     app.note_activity(&"s1".into(), &ActivityUpdate::of(Status::Idle)).unwrap();
-    contest(&mut app, 2, "lib/").unwrap();
+    contest(app, 2, "lib/").unwrap();
     host.advance(14 * Timestamp::MINUTE);
     assert!(app.free_stuck().unwrap().is_empty(), "not idle for long");
+    assert_eq!(app.tell_of_stuck().unwrap(), 0, "not idle for long");
     host.advance(2 * Timestamp::MINUTE);
+    assert_eq!((app.tell_of_stuck().unwrap(), app.tell_of_stuck().unwrap()), (1, 0), "who asked, once");
+    let told = "Falcon, which holds lib/ that you asked for, has been idle for 16m";
+    assert!(app.letters("s2").iter().any(|text| text.starts_with(told)), "{:#?}", app.letters("s2"));
     let freed: Vec<String> = app.free_stuck().unwrap().iter().map(|hold| hold.resource.shown()).collect();
     assert_eq!(freed, ["lib/"]);
     assert!(app.free_stuck().unwrap().is_empty());
     for session in ["s1", "s2"] {
-        let mailbox = Actor::Agent(session.into());
-        let letters = app.inbox(&InboxRequest { mailbox, from: None, peek: true }).unwrap();
         let is_told =
-            |text: &str| text.starts_with("lib/, which Falcon") && text.contains("did not answer Raven");
-        assert!(letters.iter().any(|letter| is_told(&letter.message.sent.text)), "{letters:#?}");
+            |text: &String| text.starts_with("lib/, which Falcon") && text.contains("did not answer Raven");
+        assert!(app.letters(session).iter().any(is_told), "{:#?}", app.letters(session));
     }
     // One at work keeps what it has, whatever is asked.
     app.note_activity(&"s1".into(), &ActivityUpdate::of(Status::Working)).unwrap();
-    contest(&mut app, 2, "docs/").unwrap();
+    contest(app, 2, "docs/").unwrap();
     host.advance(30 * Timestamp::MINUTE);
     assert!(app.free_stuck().unwrap().is_empty());
     assert!(app.journal_verify().unwrap().is_sound());
@@ -345,9 +346,20 @@ pub fn task_story(engine: impl Engine + 'static) {
     app.complete_task(&request).unwrap();
     assert!(matches!(app.complete_task(&request), Err(TaskError::AlreadyCompleted { .. })));
 
+    // Who is idle for long on a task is told, once for each time.
+    let idle = |app: &mut StoryApp| {
+        app.note_activity(&"s2".into(), &ActivityUpdate::of(Status::Idle)).unwrap();
+        host.advance(16 * Timestamp::MINUTE);
+        app.tell_of_stuck().unwrap()
+    };
+    assert_eq!(idle(&mut app), 0, "it has no task");
+
     // What it was in the way of is ready now.
     let request = task(&app, 2, None);
     assert_eq!(app.claim_task(&request).unwrap().key.id, "TASK-02");
+    assert_eq!((idle(&mut app), app.tell_of_stuck().unwrap(), idle(&mut app)), (1, 0, 1));
+    let told = "You have been idle for 16m on the task TASK-02 of spec.md.";
+    assert!(app.letters("s2").iter().any(|text| text.starts_with(told)), "{:#?}", app.letters("s2"));
     complete(&mut app, 2, "TASK-02", None).unwrap();
     let request = task(&app, 2, None);
     assert_eq!(app.claim_task(&request).unwrap().key.id, "TASK-03");

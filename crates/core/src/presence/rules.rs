@@ -232,7 +232,7 @@ pub(super) fn look_at_pane(mut seen: AgentView, glance: PaneGlance, has_own_word
 }
 
 /// Whether an agent keeps others from something and does nothing: it has a task, or somebody
-/// contests what it holds.
+/// contests or waits for what it holds.
 pub(super) fn is_stuck(seen: &AgentView, now: Timestamp, is_wanted: bool) -> bool {
     is_wanted && seen.status.is_idle() && now.since(seen.last_active) >= Activity::STUCK
 }

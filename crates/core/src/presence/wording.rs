@@ -16,6 +16,7 @@ use crate::claims::HoldView;
 use crate::config::ContextMode;
 use crate::config::HookSettings;
 use crate::messages::OpenThread;
+use crate::tasks::TaskKey;
 use crate::text;
 
 /// An agent's context is precious: more than this many are only counted.
@@ -54,6 +55,41 @@ pub fn start(start: &Start<'_>, settings: HookSettings) -> Option<String> {
         ContextMode::Minimal => minimal(start),
     };
     Some(text::strip_hook_marks(&told).into_owned())
+}
+
+/// To one that has been idle for long on a task.
+pub(super) fn stuck_on_task(task: &TaskKey, idle: i64) -> String {
+    format!(
+        "You have been idle for {} on the task {} of {}. Go on with it, or let others have it: \
+         `consort task done`, `consort task drop`.",
+        text::age(idle),
+        text::foreign(&task.id, 60),
+        text::foreign(&task.spec.path, 120)
+    )
+}
+
+/// To one that has contested what an idle agent holds.
+pub(super) fn stuck_on_contested(holder: &Agent, what: &str, idle: i64, left: i64) -> String {
+    let freed = match text::age(left.max(0)).as_str() {
+        "now" => "it is freed now".to_owned(),
+        age => format!("it is freed in {age}"),
+    };
+    format!(
+        "{}, which holds {} that you asked for, has been idle for {}: {freed} unless it answers.",
+        holder.name,
+        text::foreign(what, 120),
+        text::age(idle)
+    )
+}
+
+/// To one that waits for what an idle agent holds; `what` is in words that can be shown.
+pub(super) fn stuck_on_awaited(holder: &Agent, what: &str, idle: i64) -> String {
+    format!(
+        "{}, for which you wait, has been idle for {}: {what}. `consort holds contest` asks it to answer, \
+         and frees it if it does not.",
+        holder.name,
+        text::age(idle)
+    )
 }
 
 fn minimal(start: &Start<'_>) -> String {

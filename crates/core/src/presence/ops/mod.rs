@@ -11,6 +11,7 @@ mod leave;
 mod project;
 mod rename;
 mod roster;
+mod stuck;
 mod succeed;
 mod who;
 

@@ -2,6 +2,7 @@
 
 use super::partition_alive;
 use super::see;
+use super::stuck::waiters;
 use crate::App;
 use crate::Timestamp;
 use crate::engine::StoreError;
@@ -95,11 +96,15 @@ impl App {
         if idle.peek().is_none() {
             return Ok(());
         }
-        let tx = self.engine.read()?;
+        let (files, tx) = (self.engine.side_files(), self.engine.read()?);
+        let present = tx.present()?;
         for seen in idle {
             let holder = Actor::Agent(seen.agent.session.clone());
             let is_contested = tx.holds_of(&holder)?.iter().any(|hold| hold.contest.is_some());
-            if rules::is_stuck(seen, now, is_contested || tx.task_of(&seen.agent.session)?.is_some()) {
+            let is_wanted = is_contested
+                || tx.task_of(&seen.agent.session)?.is_some()
+                || !waiters(&*self.host, &*files, &present, &seen.agent.session).is_empty();
+            if rules::is_stuck(seen, now, is_wanted) {
                 seen.status = Status::Stuck;
             }
         }

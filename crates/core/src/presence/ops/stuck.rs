@@ -1,0 +1,82 @@
+//! Presence verb that tells of stuck agents: those that do nothing on what others want.
+
+use super::partition_alive;
+use crate::App;
+use crate::claims::Waiting;
+use crate::engine::StoreError;
+use crate::host::Host;
+use crate::journal::Actor;
+use crate::messages;
+use crate::messages::MessageType;
+use crate::messages::Priority;
+use crate::presence::Agent;
+use crate::presence::SessionId;
+use crate::presence::wording;
+use crate::side_files::SideFiles;
+
+/// One that is to be told something, and what.
+struct Told {
+    to: Agent,
+    text: String,
+    /// Under this it was told before.
+    mark: String,
+}
+
+impl App {
+    /// Tells agents that have been idle for long on a task, and those who wait for what such
+    /// agents hold: once for each time that one is idle.
+    pub fn tell_of_stuck(&mut self) -> Result<usize, StoreError> {
+        let now = self.host.now();
+        let files = self.engine.side_files();
+        let tx = self.engine.read()?;
+        let (alive, _) = partition_alive(&*self.host, &*files, tx.present()?);
+        let mut told = Vec::new();
+        for agent in &alive {
+            let Some(heard) = files.activity(&agent.session).filter(|heard| heard.is_idle_for_long(now))
+            else {
+                continue;
+            };
+            let idle = now.since(heard.last_active);
+            let mark = format!("stuck {} {}", agent.session, heard.last_active.0);
+            let mut tell =
+                |to: &Agent, text: String| told.push(Told { to: to.clone(), text, mark: mark.clone() });
+            if let Some(task) = tx.task_of(&agent.session)? {
+                tell(agent, wording::stuck_on_task(&task.key, idle));
+            }
+            for hold in tx.holds_of(&Actor::Agent(agent.session.clone()))? {
+                let Some(contest) = &hold.contest else { continue };
+                let asker = alive.iter().find(|other| Actor::Agent(other.session.clone()) == contest.by);
+                if let Some(asker) = asker {
+                    let left = contest.until.since(now);
+                    tell(asker, wording::stuck_on_contested(agent, &hold.resource.shown(), idle, left));
+                }
+            }
+            for (waiter, waiting) in waiters(&*self.host, &*files, &alive, &agent.session) {
+                tell(waiter, wording::stuck_on_awaited(agent, &waiting.what, idle));
+            }
+        }
+        drop(tx);
+        told.retain(|told| !files.was_notified(&told.to.session, &told.mark));
+        for Told { to, text, mark } in &told {
+            let change = messages::notice(&[to], MessageType::Info, Priority::High, text.clone());
+            let tx = self.engine.write()?;
+            Self::conclude(&*self.host, tx, now, Some(to.project.id.clone()), Actor::Consort, vec![change])?;
+            files.notified_before(&to.session, mark);
+        }
+        Ok(told.len())
+    }
+}
+
+/// Those who wait for that one, and for what.
+pub(super) fn waiters<'a>(
+    host: &dyn Host,
+    files: &dyn SideFiles,
+    agents: &'a [Agent],
+    holder: &SessionId,
+) -> Vec<(&'a Agent, Waiting)> {
+    let waits = |agent: &'a Agent| {
+        let waiting = files.waiting(&agent.session)?;
+        (waiting.holders.contains(holder) && host.is_alive(&waiting.process)).then_some((agent, waiting))
+    };
+    agents.iter().filter_map(waits).collect()
+}
