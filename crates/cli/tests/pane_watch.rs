@@ -21,7 +21,12 @@ struct Watch {
 
 impl Watch {
     fn start(world: &PaneWorld) -> Self {
-        let mut command = world.command(&["pane", "watch", "--json"]);
+        Self::with(world, &[])
+    }
+
+    /// With these options before the command.
+    fn with(world: &PaneWorld, options: &[&str]) -> Self {
+        let mut command = world.command(&[options, &["pane", "watch", "--json"]].concat());
         let mut child = command.stdout(Stdio::piped()).stderr(Stdio::inherit()).spawn().unwrap();
         let stdout = BufReader::new(child.stdout.take().unwrap());
         let (sender, lines) = std::sync::mpsc::channel();
@@ -149,22 +154,48 @@ fn the_role_moves_on_when_its_holder_is_killed() {
     assert_eq!(noted.count(), rounds(5, 100), "{journal}");
 }
 
+/// What was kept for reviewers, all of it.
+fn kept(world: &PaneWorld) -> String {
+    let dir = std::fs::read_dir(world.data().join("kept")).into_iter().flatten().flatten();
+    dir.filter_map(|entry| std::fs::read_to_string(entry.path()).ok()).collect()
+}
+
+/// A world with a file that was committed, and a CLI that works for a while.
+fn with_commit() -> PaneWorld {
+    let world = PaneWorld::new(env!("CARGO_BIN_EXE_consort"), &[("FAKE_WORK", "2"), ("FAKE_HOOKS", "1")]);
+    std::fs::write(world.project().join("a.txt"), "one\n").unwrap();
+    std::fs::write(world.project().join("spec.md"), "- [ ] T1: first\n").unwrap();
+    world.world.git(&["add", "."]);
+    world.world.git(&["commit", "-q", "-m", "a"]);
+    world
+}
+
 /// What a reviewer needs is kept once an agent has finished, where that was asked for.
 #[test]
 fn what_is_to_be_reviewed_is_kept() {
-    let world = PaneWorld::new(env!("CARGO_BIN_EXE_consort"), &[("FAKE_WORK", "2")]);
-    std::fs::write(world.project().join("a.txt"), "one\n").unwrap();
-    world.world.git(&["add", "a.txt"]);
-    world.world.git(&["commit", "-q", "-m", "a"]);
+    let world = with_commit();
     let opened = world.run(&["open", "claude", "--name", "Falcon", "--review", "--prompt", "say two"]);
     assert_eq!(opened.code, 0, "{opened}");
     std::fs::write(world.project().join("a.txt"), "two\n").unwrap();
     let watch = Watch::start(&world);
     watch.tells("finished");
-    let kept = || -> String {
-        let dir = std::fs::read_dir(world.data().join("kept")).into_iter().flatten().flatten();
-        dir.filter_map(|entry| std::fs::read_to_string(entry.path()).ok()).collect()
-    };
-    let material = until("the material", kept, |kept| kept.contains("review") || kept.contains("+two"));
+    let material = until("the material", || kept(&world), |kept| kept.contains("+two"));
     assert!(material.contains("say two") && material.contains("-one"), "{material}");
+}
+
+/// `monitor.review = tasks` means those that have a task, and only those.
+#[test]
+fn an_agent_with_a_task_is_reviewed_where_tasks_are() {
+    let world = with_commit();
+    let watch = Watch::with(&world, &["--set", "monitor.review=tasks"]);
+    assert_eq!(world.run(&["open", "claude", "--name", "Raven", "--prompt", "say two"]).code, 0);
+    std::fs::write(world.project().join("a.txt"), "two\n").unwrap();
+    assert_eq!(watch.tells("finished")["name"], "Raven");
+    let claim = format!("run {} task claim T1 --spec spec.md", env!("CARGO_BIN_EXE_consort"));
+    assert_eq!(world.run(&["open", "claude", "--name", "Falcon", "--prompt", &claim]).code, 0);
+    let listed = world.run(&["task", "list", "--spec", "spec.md"]).stdout;
+    assert!(listed.contains("Falcon"), "{listed}");
+    assert_eq!(watch.tells("finished")["name"], "Falcon");
+    let material = until("the material", || kept(&world), |kept| kept.contains("+two"));
+    assert!(material.contains("task claim T1") && !material.contains("Raven"), "{material}");
 }

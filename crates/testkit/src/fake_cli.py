@@ -11,7 +11,7 @@ FAKE_LOSE     ignores the prompt that it is started with
 FAKE_RESETS   when its limit ends, in its words (default "7pm (UTC)")
 
 A prompt with "permission" in it asks for one; with "question", a question; with "crash",
-it dies; "deaf" alone has it ignore two Enters; with "limit" and "error", it shows those. The prompt may be an argument.
+it dies; one that begins with "run " runs the rest in a shell; "deaf" alone has it ignore two Enters; with "limit" and "error", it shows those. The prompt may be an argument.
 """
 import json, os, re, select, shutil, signal, subprocess, sys, termios, time, tty
 
@@ -96,6 +96,8 @@ class Screen:
             note("heard: " + heard.replace("\n", " "))
         if text == "deaf":
             self.deaf = 2
+        if text.startswith("run "):
+            subprocess.run(text[4:], shell=True, capture_output=True)
         if "crash" in text:
             os.kill(os.getpid(), 9)
         if "limit" in text:
