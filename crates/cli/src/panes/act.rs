@@ -28,6 +28,10 @@ pub(super) type Due = Vec<(String, Typeable)>;
 impl Watcher<'_> {
     /// Does what is due after a look.
     pub(crate) fn act(&mut self, opened: &mut Opened) -> Result<(), CommandError> {
+        let now = self.now();
+        for (_, pane) in self.panes_mut().filter(|(_, pane)| pane.typed.is_typing()) {
+            pane.watched.note_typing(now);
+        }
         let mut due = self.follow_stalls(opened)?;
         due.extend(self.continue_after_limits(opened));
         if is_on(opened, "messages.type_into_panes") {
@@ -62,6 +66,7 @@ impl Watcher<'_> {
             let Some(cli) = self.pane(&key).map(|pane| pane.subject.cli().to_owned()) else { continue };
             let signature = self.typing_signature(&opened.app, &cli);
             if let Some(pane) = self.pane_mut(&key) {
+                pane.watched.note_typing(now);
                 let (pane_address, data) = (pane.subject.address.clone(), data.clone());
                 pane.typed.begin(now, TypingJob { data, pane: pane_address, signature, what });
             }

@@ -7,6 +7,8 @@ use std::path::Path;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::Mutex;
+use std::sync::atomic::AtomicBool;
+use std::sync::atomic::Ordering;
 
 use consort_core::App;
 use consort_core::Timestamp;
@@ -80,12 +82,18 @@ pub(super) struct Typed {
     pub(super) at: Option<Timestamp>,
     /// What came of it.
     pub(super) outcome: Arc<Mutex<Option<Delivery>>>,
+    is_typing: Arc<AtomicBool>,
 }
 
 impl Typed {
     /// For how many milliseconds nothing was typed.
     pub(super) fn rested(&self, now: Timestamp) -> i64 {
         self.at.map_or(i64::MAX, |at| now.since(at))
+    }
+
+    /// Whether it is being typed still.
+    pub(super) fn is_typing(&self) -> bool {
+        self.is_typing.load(Ordering::SeqCst)
     }
 
     /// What came of it, in words.
@@ -96,12 +104,14 @@ impl Typed {
     /// Types in a thread of its own: the other panes are looked at meanwhile.
     pub(super) fn begin(&mut self, now: Timestamp, job: TypingJob) {
         self.at = Some(now);
-        let outcome = Arc::clone(&self.outcome);
+        let (outcome, is_typing) = (Arc::clone(&self.outcome), Arc::clone(&self.is_typing));
+        is_typing.store(true, Ordering::SeqCst);
         std::thread::spawn(move || {
             let delivery = deliver(&job.data, &job.pane, job.signature.as_ref(), &job.what).ok();
             if let Ok(mut outcome) = outcome.lock() {
                 *outcome = delivery;
             }
+            is_typing.store(false, Ordering::SeqCst);
         });
     }
 }

@@ -122,11 +122,15 @@ fn a_stall_is_followed_step_by_step() {
     let mut steps = Vec::new();
     for second in 1..=300 {
         let now = Timestamp(second * Timestamp::SECOND);
-        // Only what moves by itself moves.
-        watched.observe(&look(&format!("✽ Baking… ({second}s)\nesc to interrupt\n")), None, now);
+        // Only what moves by itself moves, and what was typed shows.
+        let typed = if second > 181 { "❯ go on\n" } else { "" };
+        watched.observe(&look(&format!("{typed}✽ Baking… ({second}s)\nesc to interrupt\n")), None, now);
         if watched.seems_stalled("", now) {
             match watched.triage("", false, now) {
-                Triage::Act => steps.push((second, "act")),
+                Triage::Act => {
+                    watched.note_typing(now);
+                    steps.push((second, "act"));
+                }
                 Triage::Escalate => steps.push((second, "escalate")),
                 Triage::Watch | Triage::Wait => {}
             }

@@ -20,6 +20,9 @@ use crate::presence::Activity;
 /// How many changes of state are remembered.
 const HISTORY: usize = 20;
 
+/// For so long after we have typed something, what changes on the screen is our own text.
+const ECHO: i64 = 5 * Timestamp::SECOND;
+
 /// A pane as it is watched.
 #[derive(Clone, Debug)]
 pub struct Watched {
@@ -37,6 +40,7 @@ pub struct Watched {
     acts: u32,
     acted_at: Timestamp,
     is_escalated: bool,
+    typed_at: Option<Timestamp>,
 }
 
 /// That a pane came into another state.
@@ -63,7 +67,13 @@ impl Watched {
             acts: 0,
             acted_at: now,
             is_escalated: false,
+            typed_at: None,
         }
+    }
+
+    /// Something was typed into it, or is being typed: that shows, and is no progress.
+    pub fn note_typing(&mut self, now: Timestamp) {
+        self.typed_at = Some(now);
     }
 
     /// For how long its screen has shown this state.
@@ -80,8 +90,11 @@ impl Watched {
     ) -> Option<Transition> {
         let hash = progress_hash(&look.screen);
         if hash != self.progress.0 {
-            self.progress = (hash, now);
-            self.recover();
+            self.progress.0 = hash;
+            if self.typed_at.is_none_or(|at| now.since(at) > ECHO) {
+                self.progress.1 = now;
+                self.recover();
+            }
         }
         if look.reading.state != self.seen.0 {
             self.seen = (look.reading.state, now);
