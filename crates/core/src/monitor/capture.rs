@@ -21,6 +21,8 @@ pub(super) struct Line {
     pub(super) is_apart: bool,
     /// Whether it stands beside a bar.
     pub(super) has_bar: bool,
+    /// Whether its text has another background than that bar: so menus show what is selected.
+    pub(super) is_lit: bool,
 }
 
 /// A line as it is on the screen, the empty ones included.
@@ -34,6 +36,16 @@ pub(super) struct Row {
     pub(super) is_rule: bool,
     /// Whether it stands beside a bar.
     pub(super) has_bar: bool,
+    /// Whether its text has another background than that bar.
+    pub(super) is_lit: bool,
+}
+
+/// How text is shown.
+#[derive(Clone, Default)]
+struct Style {
+    is_dim: bool,
+    /// In the codes of the escape that set it; none is the terminal's own.
+    background: Option<String>,
 }
 
 /// How long a rule is at least.
@@ -90,7 +102,7 @@ fn lines(rows: &[Row]) -> Vec<Line> {
             continue;
         }
         let (text, bright) = (row.text.clone(), row.bright.clone());
-        lines.push(Line { text, bright, is_apart, has_bar: row.has_bar });
+        lines.push(Line { text, bright, is_apart, has_bar: row.has_bar, is_lit: row.is_lit });
         is_apart = false;
     }
     lines
@@ -114,30 +126,37 @@ pub(super) fn plain_lines(text: &str) -> impl Iterator<Item = String> {
 }
 
 fn rows(text: &str) -> Vec<Row> {
-    let (mut rows, mut is_dim) = (Vec::new(), false);
+    let (mut rows, mut style) = (Vec::new(), Style::default());
     for line in text.lines() {
         let (mut plain, mut bright) = (String::new(), String::new());
+        let (mut bar, mut under) = (None, None);
         let mut rest = line;
         while let Some(first) = rest.chars().next() {
             if first == '\u{1b}' {
                 let (escape, after) = rest.split_at(escape_len(rest));
                 if let Some(codes) = escape.strip_prefix("\u{1b}[").and_then(|codes| codes.strip_suffix('m'))
                 {
-                    is_dim = dim_after(codes, is_dim);
+                    style.change(codes);
                 }
                 rest = after;
                 continue;
             }
             let shown = if first == '\u{a0}' { ' ' } else { first };
+            if shown == '┃' && bar.is_none() {
+                bar = Some(style.background.clone());
+            } else if under.is_none() && !FRAME.contains(&shown) {
+                under = Some(style.background.clone());
+            }
             plain.push(shown);
-            bright.push(if is_dim { ' ' } else { shown });
+            bright.push(if style.is_dim { ' ' } else { shown });
             rest = &rest[first.len_utf8()..];
         }
         let (text, bright) = (plain.trim_matches(FRAME).to_owned(), bright.trim_matches(FRAME).to_owned());
         let drawn = text.chars().filter(|c| RULE.contains(c)).count();
         let is_rule = drawn >= RULE_LENGTH && text.starts_with(RULE) && text.ends_with(RULE);
         let has_bar = plain.trim_start().starts_with('┃');
-        rows.push(Row { text, bright, is_rule, has_bar });
+        let is_lit = has_bar && under.is_some() && under != bar;
+        rows.push(Row { text, bright, is_rule, has_bar, is_lit });
     }
     rows
 }
@@ -158,29 +177,29 @@ fn escape_len(text: &str) -> usize {
     end.unwrap_or(text.len())
 }
 
-/// Whether text is dim after these codes: faint, or one of the greys that CLIs use for
-/// what is not typed.
-fn dim_after(codes: &str, mut is_dim: bool) -> bool {
-    let mut codes = codes.split([';', ':']);
-    while let Some(code) = codes.next() {
-        match code {
-            "2" | "90" => is_dim = true,
-            "" | "0" | "22" | "39" => is_dim = false,
-            "38" | "48" => {
-                let is_foreground = code == "38";
-                match codes.next() {
-                    Some("5") => {
-                        let colour = codes.next();
-                        if is_foreground {
-                            is_dim = colour == Some("8");
-                        }
+impl Style {
+    /// Takes in the codes of an escape. Dim is what is faint, or in one of the greys that CLIs
+    /// use for what is not typed.
+    fn change(&mut self, codes: &str) {
+        let mut codes = codes.split([';', ':']);
+        while let Some(code) = codes.next() {
+            match code {
+                "2" | "90" => self.is_dim = true,
+                "22" | "39" => self.is_dim = false,
+                "" | "0" => *self = Self::default(),
+                "49" => self.background = None,
+                "38" | "48" => {
+                    let kind = codes.next().unwrap_or_default();
+                    let length = if kind == "2" { 3 } else { usize::from(kind == "5") };
+                    let colour: Vec<&str> = codes.by_ref().take(length).collect();
+                    if code == "48" {
+                        self.background = Some(colour.join(";"));
+                    } else if kind == "5" {
+                        self.is_dim = colour == ["8"];
                     }
-                    Some("2") => codes.by_ref().take(3).for_each(drop),
-                    _ => {}
                 }
+                _ => {}
             }
-            _ => {}
         }
     }
-    is_dim
 }

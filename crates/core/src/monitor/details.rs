@@ -41,7 +41,7 @@ fn menu(lines: &[Line], seen: &[String]) -> (usize, Vec<MenuOption>) {
     let entry = |line: &Line| {
         let text = unmarked(&line.text).unwrap_or(&line.text);
         let label = numbered(text).unwrap_or(text).to_owned();
-        MenuOption { label, is_selected: unmarked(&line.text).is_some() }
+        MenuOption { label, is_selected: unmarked(&line.text).is_some() || line.is_lit }
     };
     if let Some(start) = lines.iter().rposition(is_first) {
         return (start, lines[start..].iter().filter(|line| is_numbered(line)).map(entry).collect());
@@ -51,6 +51,8 @@ fn menu(lines: &[Line], seen: &[String]) -> (usize, Vec<MenuOption>) {
         return (lines.len(), Vec::new());
     };
     let start = (0..=cursor).rev().find(|at| lines[*at].is_apart).unwrap_or(cursor);
+    // What the entries are for may stand right above them.
+    let start = if start < cursor && lines[start].text.ends_with(':') { start + 1 } else { start };
     let below = lines[cursor + 1..].iter().take_while(|line| !line.is_apart && !is_keys(&line.text));
     let end = cursor + 1 + below.count();
     (start, lines[start..end].iter().map(entry).collect())
