@@ -12,6 +12,7 @@ mod disk;
 mod knowledge;
 mod mcp;
 mod messages;
+mod panes;
 mod served;
 
 use std::fs::File;
@@ -46,6 +47,11 @@ fn main() {
     {
         return claims::be_a_racer(what, home.as_ref(), session);
     }
+    if let [mode, how] = arguments.as_slice()
+        && mode == panes::PROGRAM
+    {
+        return panes::be_a_pane(how == "draws");
+    }
     let _ = ["consort", "floor", "bench"].map(release);
     let has = |word: &str| arguments.iter().any(|argument| argument == word);
     let quick = has("--quick");
@@ -55,7 +61,7 @@ fn main() {
     }
     let rounds = if quick { 60 } else { 1_000 };
     // One part, where it is named; else all.
-    let parts = ["claims", "messages", "convergence", "mcp", "knowledge", "served", "disk", "hooks"];
+    let parts = ["claims", "messages", "convergence", "mcp", "knowledge", "served", "disk", "panes", "hooks"];
     let is_wanted = |part: &str| has(part) || !parts.iter().any(|part| has(part));
     if is_wanted("claims") {
         claims::run(rounds, if quick { 100 } else { 10_000 });
@@ -77,6 +83,9 @@ fn main() {
     }
     if is_wanted("disk") {
         disk::run(if quick { 2_500 } else { 10_000 });
+    }
+    if is_wanted("panes") {
+        panes::run(if quick { 5 } else { 30 });
     }
     if !is_wanted("hooks") {
         return;
