@@ -15,8 +15,8 @@ use consort_testkit::chance;
 use consort_testkit::rounds;
 use consort_testkit::until;
 
-use crate::panes_states::IDLE;
-use crate::panes_states::Stage;
+use crate::panes_stage::IDLE;
+use crate::panes_stage::Stage;
 
 /// What a person types meanwhile.
 const DRAFT: &str = "zzqq";
@@ -76,6 +76,7 @@ fn each_once_or_refused(cli: &'static str) {
             }
         }
         let text = format!("delivery {round:04} to {cli}");
+        let turns = stage.model.turns().len();
         let delivery = std::thread::scope(|scope| {
             if let Meanwhile::Types(after) = meanwhile {
                 let stage = &stage;
@@ -87,7 +88,11 @@ fn each_once_or_refused(cli: &'static str) {
             typing.deliver(&text).unwrap()
         });
         match (&delivery, meanwhile) {
-            (Delivery::Delivered, Meanwhile::Nothing | Meanwhile::Types(_)) => delivered.push(text),
+            (Delivery::Delivered, Meanwhile::Nothing | Meanwhile::Types(_)) => {
+                // It may rest for a moment before it begins.
+                until("its turn", || stage.model.turns().len(), |now| *now > turns);
+                delivered.push(text);
+            }
             (Delivery::Unknown, Meanwhile::Types(_)) => mixed += 1,
             (Delivery::Refused(Refusal::Draft), Meanwhile::Draft) => refused.push(text),
             (Delivery::Refused(Refusal::Busy), Meanwhile::Works) => refused.push(text),
@@ -96,6 +101,9 @@ fn each_once_or_refused(cli: &'static str) {
             other => panic!("{cli}, {text}: {other:?}\n{}", stage.screen()),
         }
         stage.rest();
+        if round % 50 == 49 {
+            tell(cli, delivered.len(), refused.len(), mixed);
+        }
     }
     // Another turn has all that was ever said in it.
     stage.say("what was said?", [Step::say("All of it.")]);
@@ -108,8 +116,13 @@ fn each_once_or_refused(cli: &'static str) {
         assert_eq!(heard.matches(text.as_str()).count(), 0, "{cli}: {text}");
     }
     assert!(!stage.world.project().join("made.txt").exists(), "{cli}: a dialog was answered");
-    let told = format!("{cli}: {} delivered, {} refused, {mixed} unknown", delivered.len(), refused.len());
-    let _ = std::io::Write::write_all(&mut std::io::stderr(), format!("{told}\n").as_bytes());
+    tell(cli, delivered.len(), refused.len(), mixed);
+}
+
+/// Says how it has gone so far.
+fn tell(cli: &str, delivered: usize, refused: usize, unknown: usize) {
+    let told = format!("{cli}: {delivered} delivered, {refused} refused, {unknown} unknown\n");
+    let _ = std::io::Write::write_all(&mut std::io::stderr(), told.as_bytes());
 }
 
 #[test]

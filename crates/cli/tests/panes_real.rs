@@ -1,32 +1,13 @@
 //! Agents in panes: the real CLIs, with a scripted model.
 
-use consort_testkit::Claude;
 use consort_testkit::PaneWorld;
 use consort_testkit::RealAgent;
-use consort_testkit::Sealed;
 use consort_testkit::Step;
 use consort_testkit::StubModel;
 use consort_testkit::until;
 use serde_json::Value;
 
-/// A world in which commands find the real CLI and lead it to the model.
-fn world_of(agent: RealAgent, model: &StubModel) -> PaneWorld {
-    let world = Sealed::new(env!("CARGO_BIN_EXE_consort"));
-    world.git_init();
-    agent.settle(&world, model);
-    let command = agent.command(&world, model);
-    let text = |text: &std::ffi::OsStr| text.to_str().unwrap().to_owned();
-    let environment = command.get_envs().filter_map(|(name, value)| Some((text(name), text(value?))));
-    let environment = environment.collect();
-    PaneWorld::around(world, environment)
-}
-
-fn claude_world(model: &StubModel) -> PaneWorld {
-    let world = Sealed::new(env!("CARGO_BIN_EXE_consort"));
-    world.git_init();
-    let (_, environment) = Claude::installed().interactive(&world, model);
-    PaneWorld::around(world, environment)
-}
+use crate::panes_stage::world_of;
 
 /// Opened with a prompt, it works, answers and is done; hooks tell of it, and it ends well.
 fn a_prompt_goes_through(world: &PaneWorld, cli: &str, model: &StubModel) {
@@ -61,7 +42,7 @@ fn a_prompt_goes_through(world: &PaneWorld, cli: &str, model: &StubModel) {
 #[test]
 fn claude() {
     let model = StubModel::start([Step::say("Something.")]);
-    a_prompt_goes_through(&claude_world(&model), "claude", &model);
+    a_prompt_goes_through(&world_of("claude", &model), "claude", &model);
 }
 
 /// Its own channel, so nothing has to be typed.
@@ -71,7 +52,7 @@ fn an_idle_codex_is_woken_by_a_message() {
         return;
     }
     let model = StubModel::start([Step::say("Something."), Step::say("Heard.")]);
-    let world = world_of(RealAgent::Codex, &model);
+    let world = world_of("codex", &model);
     world.run(&["open", "codex", "--name", "Falcon", "--trust", "--prompt", "please say something"]);
     world.keep_model(world.panes()[0]["pane"].as_str().unwrap());
     let is_idle = || {
@@ -96,7 +77,7 @@ fn the_others() {
         }
         let went = std::panic::catch_unwind(|| {
             let model = StubModel::start([Step::say("Something.")]);
-            a_prompt_goes_through(&world_of(agent, &model), agent.kind(), &model);
+            a_prompt_goes_through(&world_of(agent.kind(), &model), agent.kind(), &model);
         });
         if went.is_err() {
             failed.push(agent.kind());

@@ -20,7 +20,7 @@ pub(super) const TOOLS: &[Entry] = &[
         about: "Who else is at work here, on what, and where.",
         properties: || {
             json!({
-                "agent": { "type": "string", "description": "only this one" },
+                "agent": { "type": "string" },
                 "all": { "type": "boolean", "description": "every project" },
             })
         },

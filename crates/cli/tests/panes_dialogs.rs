@@ -1,0 +1,208 @@
+//! What the real CLIs ask in real panes, and how they end: start-up dialogs, questions, plans,
+//! background work and exits, with a scripted model.
+
+use consort_testkit::RealAgent;
+use consort_testkit::Step;
+use consort_testkit::StubModel;
+use consort_testkit::until;
+use serde_json::Value;
+use serde_json::json;
+
+use crate::panes_stage::IDLE;
+use crate::panes_stage::Stage;
+use crate::panes_stage::world_of;
+
+const SIZE: (&str, &str) = ("120", "40");
+
+/// What the model does that asks the person something.
+fn question(cli: &str) -> Step {
+    let option = |label: &str| json!({ "label": label, "description": "a colour" });
+    let (question, options) = ("Which colour?", [option("Red"), option("Blue")]);
+    let asked = json!({ "question": question, "header": "Colour", "options": options });
+    let (tool, asked) = match cli {
+        "claude" => (
+            "AskUserQuestion",
+            json!({ "question": question, "header": "Colour", "options": options, "multiSelect": false }),
+        ),
+        "codex" => (
+            "request_user_input",
+            json!({ "id": "colour", "question": question, "header": "Colour", "options": options }),
+        ),
+        "gemini" => (
+            "ask_user",
+            json!({ "question": question, "header": "Colour", "type": "choice", "options": options }),
+        ),
+        "opencode" => ("question", asked),
+        _ => {
+            let colour = json!({ "type": "string", "title": "Colour", "enum": ["Red", "Blue"] });
+            let schema =
+                json!({ "type": "object", "properties": { "colour": colour }, "required": ["colour"] });
+            let input = json!({ "message": question, "requestedSchema": schema });
+            return Step::Use { tool: "ask_user".into(), input };
+        }
+    };
+    Step::Use { tool: tool.into(), input: json!({ "questions": [asked] }) }
+}
+
+/// Asks, is answered by label, and the model hears it.
+fn asks(stage: &Stage) {
+    stage.say("please ask me", [question(stage.cli), Step::say("Blue it is.")]);
+    let reading = stage.is("question", &["question"]);
+    let labels: Vec<&str> = reading["options"].as_array().unwrap().iter().filter_map(Value::as_str).collect();
+    let has = |label: &str| labels.iter().any(|one| one.starts_with(label));
+    assert!(has("Red") && has("Blue"), "{}: {reading}\n{}", stage.cli, stage.screen());
+    let before = stage.model.turns().len();
+    let answered = stage.world.run(&["answer", "Falcon", "Blue"]);
+    assert_eq!(answered.code, 0, "{}: {answered}\n{}", stage.cli, stage.screen());
+    let turns = until("its answer", || stage.model.turns(), |turns| turns.len() > before);
+    let heard = turns.last().unwrap().to_string();
+    assert!(heard.contains("Blue"), "{}: {heard}", stage.cli);
+    stage.is("answered", IDLE);
+}
+
+/// Ends as its user ends it, and says how to go on.
+fn ends(stage: &Stage, command: &str) {
+    stage.press(&["-l", command]);
+    let is_over = |reading: &Value| reading["state"] == "exited";
+    let press = || {
+        stage.press(&["Enter"]);
+        std::thread::sleep(std::time::Duration::from_secs(1));
+        stage.reading()
+    };
+    let reading = until("its end", press, is_over);
+    assert!(reading["resume"].is_string(), "{}: {reading}\n{}", stage.cli, stage.screen());
+}
+
+#[test]
+fn claude() {
+    let stage = Stage::open_with("claude", SIZE, &["--permission-mode", "default", "--allowedTools", "Bash"]);
+    stage.is("ready", IDLE);
+    asks(&stage);
+    let input = json!({ "command": "sleep 300", "description": "a step", "run_in_background": true });
+    let step = Step::Use { tool: "Bash".into(), input };
+    stage.say("please start it", [step, Step::say("Started.")]);
+    stage.is("background", &["background"]);
+    ends(&stage, "/exit");
+}
+
+#[test]
+fn a_plan_of_claude_is_its_users_to_approve() {
+    let stage = Stage::open_with("claude", SIZE, &["--permission-mode", "plan"]);
+    stage.is("ready", IDLE);
+    let step = Step::Use { tool: "ExitPlanMode".into(), input: json!({ "plan": "1. Touch it." }) };
+    stage.say("please plan", [step]);
+    stage.is("plan", &["plan"]);
+    let refused = stage.world.run(&["answer", "Falcon", "1"]);
+    assert_eq!(refused.code, 4, "{refused}");
+    stage.is("plan still", &["plan"]);
+}
+
+#[test]
+fn codex() {
+    let own = ["-c", "features.default_mode_request_user_input=true"];
+    let stage = Stage::open_with("codex", SIZE, &own);
+    stage.is("ready", IDLE);
+    asks(&stage);
+    ends(&stage, "/quit");
+}
+
+#[test]
+fn gemini() {
+    let stage = Stage::open_with("gemini", SIZE, &[]);
+    stage.is("ready", IDLE);
+    asks(&stage);
+    ends(&stage, "/quit");
+}
+
+#[test]
+fn opencode() {
+    let stage = Stage::open_with("opencode", SIZE, &[]);
+    stage.is("ready", IDLE);
+    asks(&stage);
+    ends(&stage, "/exit");
+}
+
+#[test]
+fn copilot() {
+    let stage = Stage::open_with("copilot", SIZE, &[]);
+    stage.is("ready", IDLE);
+    asks(&stage);
+    ends(&stage, "/exit");
+}
+
+/// It asks nothing.
+#[test]
+fn pi() {
+    let stage = Stage::open_with("pi", SIZE, &[]);
+    stage.is("ready", IDLE);
+    stage.say("please say something", [Step::say("Something.")]);
+    stage.is("finished", &["finished", "suggestion"]);
+    ends(&stage, "/quit");
+}
+
+/// A folder that nobody has trusted: it is shown, and answered only for who says so.
+fn trust_is_asked(cli: &'static str) {
+    let model = StubModel::start([]);
+    let world = world_of(cli, &model);
+    let file = |agent: RealAgent, name: &str| agent.config_dir(&world.world).join(name);
+    let project = world.project().canonicalize().unwrap();
+    match cli {
+        "claude" => {
+            let file = world.world.home().join(".claude.json");
+            let mut state: Value = serde_json::from_str(&std::fs::read_to_string(&file).unwrap()).unwrap();
+            state["projects"] = json!({});
+            std::fs::write(file, state.to_string()).unwrap();
+        }
+        "codex" => {
+            let file = file(RealAgent::Codex, "config.toml");
+            let text = std::fs::read_to_string(&file).unwrap();
+            let (kept, _) = text.split_once("[projects.").unwrap();
+            std::fs::write(file, kept).unwrap();
+        }
+        "pi" => {
+            std::fs::write(file(RealAgent::Pi, "trust.json"), "{}").unwrap();
+            std::fs::create_dir_all(project.join(".pi/extensions")).unwrap();
+            std::fs::write(project.join(".pi/extensions/none.ts"), "export default function () {}\n")
+                .unwrap();
+        }
+        _ => {
+            let settings = json!({ "banner": "never" });
+            std::fs::write(file(RealAgent::Copilot, "settings.json"), settings.to_string()).unwrap();
+        }
+    }
+    let asked = world.run(&["open", cli, "--name", "Falcon"]);
+    let screen = |name: &str| world.run(&["pane", "screen", name]).stdout;
+    assert!(
+        asked.code == 1 && asked.stdout.contains("waits for you"),
+        "{cli}: {asked}\n{}",
+        screen("Falcon")
+    );
+    assert_eq!(world.panes()[0]["state"], "dialog", "{cli}: {}", screen("Falcon"));
+    assert_eq!(world.run(&["pane", "close", "Falcon"]).code, 0);
+    let trusted = world.run(&["open", cli, "--name", "Raven", "--trust"]);
+    let pane = world.panes()[0]["pane"].as_str().unwrap().to_owned();
+    // Which model is meant is another question.
+    let is_ready = trusted.code == 0 || (cli == "codex" && world.keep_model(&pane));
+    assert!(is_ready, "{cli}: {trusted}\n{}", screen("Raven"));
+    until("rest", || world.panes()[0]["state"].clone(), |state| IDLE.contains(&state.as_str().unwrap()));
+}
+
+#[test]
+fn claude_asks_for_trust() {
+    trust_is_asked("claude");
+}
+
+#[test]
+fn codex_asks_for_trust() {
+    trust_is_asked("codex");
+}
+
+#[test]
+fn pi_asks_for_trust() {
+    trust_is_asked("pi");
+}
+
+#[test]
+fn copilot_asks_for_trust() {
+    trust_is_asked("copilot");
+}
