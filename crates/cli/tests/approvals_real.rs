@@ -5,8 +5,8 @@ use std::time::Instant;
 
 use serde_json::Value;
 
-use crate::panes_states::IDLE;
-use crate::panes_states::Stage;
+use crate::panes_stage::IDLE;
+use crate::panes_stage::Stage;
 
 const SIZE: (&str, &str) = ("120", "40");
 
