@@ -80,6 +80,8 @@ pub(crate) struct Manner {
 /// What is wrong with the one thing that was to be recorded: it needs no number.
 fn mistakes_of_one(mistakes: &[Mistake]) -> CommandError {
     let said = |mistake: &Mistake| match &mistake.field {
+        // One of several values is named first.
+        Some(field) if mistake.message.starts_with('`') => format!("`{field}`: {}", mistake.message),
         Some(field) => format!("`{field}` {}", mistake.message),
         None => mistake.message.clone(),
     };

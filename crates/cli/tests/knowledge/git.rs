@@ -399,8 +399,9 @@ fn what_is_known_already_is_not_recorded_again() {
     push(&one);
     pull(&other);
     assert_eq!(bare(&other, "(map :name (get-principles))"), "(first second third)");
-    let journal = other.run("journal tail --json").stdout;
-    let lengths: Vec<usize> = journal.lines().map(str::len).collect();
+    let journal: Value = serde_json::from_str(&other.run("journal tail --json").stdout).unwrap();
+    let entries = journal["items"].as_array().unwrap();
+    let lengths: Vec<usize> = entries.iter().map(|entry| entry.to_string().len()).collect();
     let (longest, last) = (lengths.iter().max().unwrap(), lengths.last().unwrap());
     assert!(*longest > words.len() && last * 3 < *longest, "{lengths:?}");
 }
