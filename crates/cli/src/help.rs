@@ -19,22 +19,21 @@ Everyday:
   wait <path>           until it is free; or --idle <agent>
   task                  list, next, claim, done, drop
   open <cli>            an agent in a pane
-  waiting, answer       who waits for you
+  waiting, answer       what waits for you; policy: rules
   status, up            overview; live view
 Groups:
   holds                 list, contest, override, restore
-  policy                list, add, remove, test
   radar                 list, show, history, topics, merges
   pane                  list, screen, attach, close, …
   agent                 join, leave, rename, handoff, suggest
-  know                  search, show, add, query, apply, …
+  know                  search, show, add, query, …
 Set-up:
   init, uninit, doctor, config, token, completions, with <cli> (one run)
 Plumbing:
   journal, serve, mcp, shield
 
-`consort <command> --help`: options and examples. Once: `--set KEY=VALUE`.
-Exit codes: 0 done, 1 not as asked, 2 wrong command line, 3 output closed,
+`consort <command> --help`: options, examples. Once: `--set KEY=VALUE`.
+Exit codes: 0 done, 1 not as asked, 2 wrong usage, 3 output closed,
 4 reserved or refused, 5 store busy, 6 store damaged, 7 timed out, 255 internal
 ";
 

@@ -99,6 +99,10 @@ const DOORS: &[(&str, Way, Way)] = &[
     ("pane screen", By("screen", "agent"), PANES),
     ("pane start", SET_UP, SET_UP),
     ("pane watch", By("watch", "wait"), PANES),
+    ("policy add", SET_UP, SET_UP),
+    ("policy list", SET_UP, SET_UP),
+    ("policy remove", SET_UP, SET_UP),
+    ("policy test", SET_UP, SET_UP),
     ("radar", By("radar", "show"), By("GET", "radar?project=shop")),
     ("radar history", By("radar", "of"), By("GET", "radar/history?project=shop")),
     ("radar list", By("radar", "of"), By("GET", "radar?project=shop")),
@@ -133,7 +137,7 @@ const DOORS: &[(&str, Way, Way)] = &[
 ];
 
 /// Tools that have no command, and why.
-const ALONE: &[(&str, &str)] = &[("answer", "the person answers in the agent's own terminal")];
+const ALONE: &[(&str, &str)] = &[("answer", "the person answers at a terminal")];
 
 fn world() -> Sealed {
     let world = Sealed::new(env!("CARGO_BIN_EXE_consort"));

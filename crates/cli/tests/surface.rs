@@ -65,6 +65,8 @@ const READING: &[(&str, &str)] = &[
     ("holds list", "items"),
     ("pane list", "items"),
     ("waiting", "items"),
+    ("policy list", "items"),
+    ("policy test", "items"),
     ("radar", "items"),
     ("radar list", "items"),
     ("radar history", "items"),
@@ -106,6 +108,7 @@ const ELSEWHERE: &[&str] = &[
     "pane close",
     "pane explain",
     "pane screen",
+    "policy add",
     "pane watch",
     "radar show",
 ];

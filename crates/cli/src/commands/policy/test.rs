@@ -19,8 +19,16 @@ use crate::world::World;
 
 #[derive(clap::Args)]
 pub(crate) struct Args {
-    #[command(flatten)]
-    rule: Option<RuleArgs>,
+    /// A rule to try; without one, all that you have
+    #[arg(value_parser = ["allow", "deny", "ask"], requires = "tool")]
+    effect: Option<String>,
+    /// As in `consort policy add`
+    tool: Option<String>,
+    /// As in `consort policy add`
+    pattern: Option<String>,
+    /// Only in `project`, which is the one here, or in that of a directory
+    #[arg(long = "in", value_name = "PLACE", requires = "tool")]
+    place: Option<String>,
     /// Since when: `2h`, `3d`
     #[arg(long, value_name = "TIME", default_value = "1d")]
     since: String,
@@ -33,8 +41,9 @@ pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
     let mut opened = world.open()?;
     let now = opened.app.host().now();
     let since = time::parse_since(&args.since, now)?;
-    let rules: Vec<Rule> = match &args.rule {
-        Some(wanted) => {
+    let rules: Vec<Rule> = match args.effect.clone().zip(args.tool.clone()) {
+        Some((effect, tool)) => {
+            let wanted = RuleArgs { effect, tool, pattern: args.pattern.clone(), place: args.place.clone() };
             let rule = wanted.rule(world, &mut opened)?;
             check_pattern(&rule.tool, rule.pattern.as_deref())?;
             vec![rule]
