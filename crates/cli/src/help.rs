@@ -34,7 +34,7 @@ Plumbing:
 
 `consort <command> --help`: options, examples. Once: `--set KEY=VALUE`.
 Exit codes: 0 done, 1 not as asked, 2 wrong usage, 3 output closed,
-4 reserved or refused, 5 store busy, 6 store damaged, 7 timed out, 255 internal
+4 refused, 5 store busy, 6 store damaged, 7 timed out, 255 internal
 ";
 
 /// Two real uses of each command, by its words. A test parses them.
