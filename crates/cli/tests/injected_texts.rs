@@ -79,7 +79,8 @@ fn world() -> Sealed {
     world.with_falcon_and_raven()
 }
 
-/// A change in the same instant as another's could be either's.
+/// A change in the same instant as another's could be either's, and files are dated by a clock
+/// that lags some milliseconds behind.
 fn a_moment_later() {
     std::thread::sleep(Duration::from_millis(60));
 }
@@ -186,6 +187,7 @@ fn reservations(page: &mut Page) {
     let told = page.prompted("s2");
     page.add("your user has released what you had", told);
     page.by("s1", &["reserve", "README.md"]);
+    a_moment_later();
     fs::write(page.world.project().join("README.md"), "in an editor\n").unwrap();
     a_moment_later();
     let told = page.prompted("s1");

@@ -89,12 +89,22 @@ fn claude() {
 fn a_plan_of_claude_is_its_users_to_approve() {
     let stage = Stage::open_with("claude", SIZE, &["--permission-mode", "plan"]);
     stage.is("ready", IDLE);
-    let step = Step::Use { tool: "ExitPlanMode".into(), input: json!({ "plan": "1. Touch it." }) };
-    stage.say("please plan", [step]);
-    stage.is("plan", &["plan"]);
-    let refused = stage.world.run(&["answer", "Falcon", "1"]);
-    assert_eq!(refused.code, 4, "{refused}");
-    stage.is("plan still", &["plan"]);
+    let plans = |then: &str| {
+        let plan = Step::Use { tool: "ExitPlanMode".into(), input: json!({ "plan": "1. Touch it." }) };
+        stage.say("please plan", [plan, Step::say(then)]);
+        stage.is("plan", &["plan"]);
+    };
+    let answer = |words: &[&str], heard: &str| {
+        let answered = stage.world.run(&[&["answer", "Falcon"], words].concat());
+        assert_eq!(answered.code, 0, "{answered}\n{}", stage.screen());
+        let has_heard = |turns: &Vec<Value>| turns.iter().any(|turn| turn.to_string().contains(heard));
+        until("the answer", || stage.model.turns(), has_heard);
+        stage.is("answered", IDLE);
+    };
+    plans("Another one then.");
+    answer(&["deny", "too short"], "too short");
+    plans("Done.");
+    answer(&["allow"], "approved");
 }
 
 #[test]
