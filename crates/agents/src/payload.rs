@@ -303,7 +303,7 @@ pub(crate) fn met_read_only(payload: &[u8]) -> bool {
 
 /// The payload with `\\ufffd` for every escaped half of a surrogate pair, and for
 /// every byte that is not UTF-8; `None` if there is none.
-fn without_lone_surrogates(payload: &[u8]) -> Option<Vec<u8>> {
+pub(crate) fn without_lone_surrogates(payload: &[u8]) -> Option<Vec<u8>> {
     let text = String::from_utf8_lossy(payload);
     let unit = |at: usize| {
         let digits = text.get(at..at + 6)?.strip_prefix("\\u")?;

@@ -11,12 +11,14 @@ use serde_json::Map;
 use serde_json::Value;
 use serde_json::json;
 
+use crate::payload::without_lone_surrogates;
+
 /// More than anyone reads before an answer.
 const LONGEST_TEXT: usize = 8_000;
 
 /// What is asked by a payload whose tool is that.
 pub(crate) fn asked(tool: ToolUse, payload: &[u8], dialog: Dialog) -> HookEvent {
-    let payload: Value = serde_json::from_slice(payload).unwrap_or_default();
+    let payload = value(payload).unwrap_or_default();
     let input = [&payload["tool_input"], &payload["toolInput"]].into_iter().find(|input| !input.is_null());
     let input = input.unwrap_or(&Value::Null);
     let questions = questions(input);
@@ -28,11 +30,21 @@ pub(crate) fn asked(tool: ToolUse, payload: &[u8], dialog: Dialog) -> HookEvent 
     let can_be_always = payload["permission_suggestions"].as_array().is_some_and(|all| !all.is_empty())
         || payload["always"].as_array().is_some_and(|all| !all.is_empty());
     let mut text = shown(input, &questions);
-    if let Some((end, _)) = text.char_indices().nth(LONGEST_TEXT) {
+    let end = text.char_indices().nth(LONGEST_TEXT).map(|(end, _)| end);
+    if let Some(end) = end {
         text.truncate(end);
         text.push_str("\n… (more in the agent's own dialog)");
     }
-    HookEvent::Asks(Box::new(AskCall { tool, kind, text, questions, can_be_always, dialog }))
+    let is_cut = end.is_some();
+    HookEvent::Asks(Box::new(AskCall { tool, kind, text, is_cut, questions, can_be_always, dialog }))
+}
+
+/// JavaScript may send half a surrogate pair, which is no text.
+fn value(payload: &[u8]) -> Option<Value> {
+    serde_json::from_slice(payload).ok().or_else(|| {
+        let repaired = without_lone_surrogates(payload)?;
+        serde_json::from_slice(&repaired).ok()
+    })
 }
 
 /// What there is to decide about.
@@ -70,7 +82,7 @@ fn questions(input: &Value) -> Vec<Question> {
 /// The decision in Claude Code's words, and in those of CLIs that have them too; what only it
 /// understands is left out for those.
 pub(crate) fn decision(payload: &[u8], answer: &AskAnswer, is_claude: bool) -> Option<Value> {
-    let payload: Value = serde_json::from_slice(payload).ok()?;
+    let payload = value(payload)?;
     Some(match answer {
         AskAnswer::Deny(reason) => json!({ "behavior": "deny", "message": reason }),
         AskAnswer::Allow if is_claude && payload["tool_name"] == "ExitPlanMode" => {

@@ -112,7 +112,7 @@ fn answer(cli: &'static dyn AgentCli, event: &str) -> Result<(), Box<dyn Error>>
     let paths = Paths::from_environment().ok_or("neither CONSORT_HOME nor HOME is set")?;
     let store = Store::new(paths.store(), Access::Hook);
     let mut app = App::new(store, Machine::new(&paths.data)).with_git_file(Arc::new(HookFile));
-    let is_hidden = matches!(&call.event, HookEvent::Asks(asked) if asked.dialog != Dialog::IsUsable);
+    let is_hidden = matches!(&call.event, HookEvent::Asks(asked) if asked.dialog == Dialog::IsHidden);
     let answer = consort_hook::handle(&mut app, call, &Process { cli, event })?;
     let mut held = None;
     let line = match answer.ask {

@@ -30,7 +30,7 @@ use crate::time;
 /// What is older is no news.
 const NEWS: i64 = 10 * Timestamp::MINUTE;
 
-/// The same agent is not told of again so soon: a hook and a screen tell the same.
+/// What a screen shows so soon after a notice is what that told.
 const AGAIN: i64 = 10 * Timestamp::SECOND;
 
 /// Tells the person what has happened since anybody last did.
@@ -56,7 +56,8 @@ pub(crate) fn tell(app: &mut App, data: &Path, config: &Config) -> Result<(), Co
         found.extend(notices::of_entry(entry, &mut name));
     }
     found.retain(|notice| {
-        !noted.told.iter().any(|(agent, at)| *agent == notice.agent && now.since(*at) < AGAIN)
+        !(notice.is_seen
+            && noted.told.iter().any(|(agent, at)| *agent == notice.agent && now.since(*at) < AGAIN))
     });
     let told = noted.told.drain(..).filter(|(_, at)| now.since(*at) < AGAIN);
     noted.told = told.chain(found.iter().map(|notice| (notice.agent.clone(), now))).collect();

@@ -187,6 +187,18 @@ fn nobody_waits_where_no_person_sits() {
 }
 
 #[test]
+fn what_is_too_long_to_be_shown_is_not_allowed_from_here() {
+    let world = world();
+    let command = format!("echo {}; rm -rf x", "a".repeat(9_000));
+    let held = Held::start(&world, "s1", "Bash", json!({ "command": command }));
+    let item = listed(&world, 1).remove(0);
+    assert_eq!(item["options"], json!(["deny"]));
+    assert_eq!(answer(&world, &item, &["allow"]).code, 1);
+    assert_eq!(answer(&world, &item, &["deny"]).code, 0);
+    assert_eq!(held.answer()["behavior"], "deny");
+}
+
+#[test]
 fn an_agent_gives_no_permission() {
     let world = world();
     let held = Held::start(&world, "s1", "Bash", json!({ "command": "ls" }));
@@ -195,6 +207,8 @@ fn an_agent_gives_no_permission() {
         let ran = world.run_as(Some(session), &["answer", &item["number"].to_string(), "allow"]);
         assert_ne!(ran.code, 0, "{ran}");
     }
+    // By its name something else might be meant by then.
+    assert_eq!(world.run("answer Falcon allow").code, 1);
     assert_eq!(answer(&world, &item, &["deny"]).code, 0);
     assert_eq!(held.answer()["behavior"], "deny");
 }
@@ -364,6 +378,9 @@ fn acts_on(world: &Sealed, act: &str, pid: u32) -> bool {
             .status
             .success(),
         // One that was taken by nobody in time may still have been.
-        word => [0, 7].contains(&world.run_as(None, &["answer", "Falcon", word]).code),
+        word => {
+            let item = items(world).into_iter().find(|item| item["agent"]["name"] == "Falcon");
+            item.is_some_and(|item| [0, 7].contains(&answer(world, &item, &[word]).code))
+        }
     }
 }

@@ -75,8 +75,9 @@ fn a_repository_names_no_program() {
     let world = world("");
     let directory = world.project().join(".consort");
     fs::create_dir_all(&directory).unwrap();
-    fs::write(directory.join("config.toml"), "[notify]\ncommand = \"touch /tmp/never\"\n").unwrap();
+    let settings = "[notify]\ncommand = \"touch /tmp/never\"\nquiet = \"00:00-23:59\"\n";
+    fs::write(directory.join("config.toml"), settings).unwrap();
     let ran = world.run("config get notify.command");
     assert!(ran.stdout.contains("printf"), "{ran}");
-    assert!(ran.stderr.contains("notify.command"), "{ran}");
+    assert!(ran.stderr.contains("notify.command") && ran.stderr.contains("notify.quiet"), "{ran}");
 }

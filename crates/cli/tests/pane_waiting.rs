@@ -51,7 +51,7 @@ fn a_permission_is_answered_by_keys_for_the_person_alone() {
     let refused = world.run_as_agent(&["answer", "Falcon", "allow"]);
     assert_ne!(refused.code, 0, "{refused}");
     for option in ["perhaps", "nudge", "9"] {
-        let refused = world.run(&["answer", "Falcon", option]);
+        let refused = world.run(&["answer", "1", option]);
         assert_eq!(refused.code, 4, "{refused}");
     }
     assert_eq!(world.cli.noted(), ["submitted: ask for permission"]);

@@ -95,7 +95,9 @@ fn a_plan_of_claude_is_its_users_to_approve() {
         stage.is("plan", &["plan"]);
     };
     let answer = |words: &[&str], heard: &str| {
-        let answered = stage.world.run(&[&["answer", "Falcon"], words].concat());
+        let listed: Value = serde_json::from_str(&stage.world.run(&["waiting", "--json"]).stdout).unwrap();
+        let number = listed["items"][0]["number"].to_string();
+        let answered = stage.world.run(&[&["answer", &number], words].concat());
         assert_eq!(answered.code, 0, "{answered}\n{}", stage.screen());
         let has_heard = |turns: &Vec<Value>| turns.iter().any(|turn| turn.to_string().contains(heard));
         until("the answer", || stage.model.turns(), has_heard);

@@ -37,6 +37,23 @@ fn what_a_rule_allows_is_not_asked_about() {
     assert_eq!(asked(&world, "cargo test && rm -rf x"), Value::Null);
     assert_eq!(asked(&world, "cargo test $(rm x)"), Value::Null);
     assert_eq!(asked(&world, "rm x"), Value::Null);
+    for command in [
+        "touch x; touch() { cargo test; }",
+        "/tmp/evil/bin/cargo test",
+        "cargo +/tmp/evil test",
+        "for PATH in /tmp; do cargo test; done",
+        "test -v 'x[$(touch y)]'; cargo test",
+        "cargo test \"it's $[$(touch x)]\"",
+        "cargo test \"${x:-'$(touch x)'}\"",
+        "cargo test <<$'E'\nE\ntouch x\n$E\n",
+        "env --split='touch x' cargo test",
+        "/usr/bin/time --output=x cargo test",
+        "./node_modules/.bin/timeout 5 cargo test",
+        "echo y | xargs -I test cargo test",
+        "CI='a[$(touch x)]'; ((CI)); cargo test",
+    ] {
+        assert_eq!(asked(&world, command), Value::Null, "{command}");
+    }
     let told = world.run("policy list").stdout;
     assert!(told.contains("allow Bash cargo*") && told.contains("decided 2 times"), "{told}");
     let tail = world.run("journal tail").stdout;
@@ -52,7 +69,17 @@ fn what_a_rule_refuses_is_refused_before_the_tool_in_whatever_mode() {
     assert_eq!(world.run_as(None, &["policy", "add", "deny", "Bash", "git push*"]).code, 0);
     assert_eq!(world.run_as(None, &["policy", "add", "allow", "Bash"]).code, 0);
     let before = |command: &str| decided(&world, "PreToolUse", "Bash", &json!({ "command": command }));
-    for command in ["git push", "git -C . push --force", "cd a && /usr/bin/git push", "bash -c 'git push'"] {
+    for command in [
+        "git push",
+        "git -C . push --force",
+        "cd a && /usr/bin/git push",
+        "bash -c 'git push'",
+        "git -c a=b push",
+        "command git push -v",
+        "env - git push",
+        "trap 'git push' EXIT",
+        "/usr/bin/time -f %e git push",
+    ] {
         let answer = before(command);
         assert_eq!(answer["permissionDecision"], "deny", "{command}: {answer}");
     }
@@ -63,9 +90,23 @@ fn what_a_rule_refuses_is_refused_before_the_tool_in_whatever_mode() {
     let answer = asked(&world, "git push");
     assert_eq!(answer["behavior"], "deny", "{answer}");
     // What may be one is asked about.
-    assert_eq!(before("git $WHAT")["permissionDecision"], "ask");
+    for command in [
+        "git $WHAT",
+        "bash -c \"cd $DIR && git push\"",
+        "bash <<'E'\ngit push\nE",
+        "echo git push | sh",
+        "eval \"$CMD\"",
+        "xargs -I{} git {}",
+        "git submodule foreach 'git push'",
+        "watch git push",
+    ] {
+        assert_eq!(before(command)["permissionDecision"], "ask", "{command}");
+    }
+    for command in ["git stash push", "git log --grep push", "bash --version", "sh x.sh"] {
+        assert_eq!(before(command)["permissionDecision"], Value::Null, "{command}");
+    }
     let list: Value = serde_json::from_str(&world.run("policy list --json").stdout).unwrap();
-    assert_eq!(list["items"][0]["used"], 6, "{list}");
+    assert_eq!(list["items"][0]["used"], 11, "{list}");
 }
 
 #[test]
@@ -93,6 +134,11 @@ fn files_are_meant_by_where_they_are() {
     assert_eq!(edit("PermissionRequest", "src/a.rs")["decision"]["behavior"], "allow");
     assert_eq!(edit("PermissionRequest", "src/../a.rs")["decision"], Value::Null);
     assert_eq!(edit("PermissionRequest", "src/link/hosts")["decision"], Value::Null);
+    // The same name in another repository is another file; to refuse it is the same.
+    let other = world.path().join("other/src");
+    fs::create_dir_all(other.parent().unwrap().join(".git")).unwrap();
+    fs::create_dir_all(&other).unwrap();
+    assert_eq!(edit("PermissionRequest", "../other/src/a.rs")["decision"], Value::Null);
     assert_eq!(edit("PreToolUse", "src/../.env")["permissionDecision"], "deny");
 }
 

@@ -104,6 +104,8 @@ pub struct AskCall {
     pub kind: AskKind,
     /// All that there is to decide about.
     pub text: String,
+    /// Whether there is more to it than the text tells.
+    pub is_cut: bool,
     pub questions: Vec<Question>,
     /// Whether the CLI offers not to ask again.
     pub can_be_always: bool,
@@ -117,7 +119,8 @@ pub enum Dialog {
     IsUsable,
     /// The dialog comes when the hook has ended.
     IsHidden,
-    /// The same, and perhaps there will be none.
+    /// The hook is asked before every tool, and nobody knows whether a dialog would come: it
+    /// waits for nobody.
     MayNotCome,
 }
 

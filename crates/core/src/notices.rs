@@ -24,13 +24,15 @@ pub struct Notice {
     /// The agent that it is about.
     pub agent: String,
     pub text: String,
+    /// Whether it was seen on a screen that shows what a hook may have told already.
+    pub is_seen: bool,
 }
 
 /// What an entry tells the person; `name` says what a session is called.
 pub fn of_entry(entry: &Entry, name: &mut dyn FnMut(&SessionId) -> String) -> Vec<Notice> {
     let notice = |agent: String, what: &str| {
         let text = text::one_line(&secrets::redacted(&format!("{agent} {what}")), LONGEST);
-        Some(Notice { agent, text })
+        Some(Notice { agent, text, is_seen: false })
     };
     let of_change = |change: &Change| match change {
         Change::Policy(PolicyChange::Asked(ask)) if ask.holder.is_some() => {
@@ -47,7 +49,9 @@ pub fn of_entry(entry: &Entry, name: &mut dyn FnMut(&SessionId) -> String) -> Ve
                 TurnState::Dead => "has crashed".to_owned(),
                 TurnState::Exited | TurnState::Unconfirmed | TurnState::Working => return None,
             };
-            notice(turn.name.to_string(), what.trim_end_matches([':', ' ']))
+            let is_seen = turn.state == TurnState::Waiting;
+            let told = notice(turn.name.to_string(), what.trim_end_matches([':', ' ']));
+            told.map(|told| Notice { is_seen, ..told })
         }
         Change::Messages(MessageChange::Sent(sent)) if sent.to.iter().any(|to| to.who == Actor::Person) => {
             notice(sent.from.name.clone(), &format!("writes: {}", sent.text))
@@ -57,7 +61,7 @@ pub fn of_entry(entry: &Entry, name: &mut dyn FnMut(&SessionId) -> String) -> Ve
     entry.changes.iter().map(|kept| &kept.change).filter_map(of_change).collect()
 }
 
-/// Several as one text, each agent once: what a hook and a screen tell is the same.
+/// Several as one text; what a hook has told is not told again because of a screen.
 pub fn grouped(notices: &[Notice]) -> Option<String> {
     let is_first =
         |(at, notice): &(usize, &Notice)| !notices[..*at].iter().any(|before| before.agent == notice.agent);
@@ -105,9 +109,14 @@ mod tests {
     }
 
     #[test]
-    fn each_agent_is_told_of_once() {
-        let notice = |agent: &str, text: &str| Notice { agent: agent.into(), text: text.into() };
-        let all = ["A", "A", "B", "C", "D", "E"].map(|agent| notice(agent, &format!("{agent} waits")));
+    fn what_a_hook_has_told_is_not_told_again() {
+        let notice = |(agent, is_seen): (&str, bool)| Notice {
+            agent: agent.into(),
+            text: format!("{agent} waits"),
+            is_seen,
+        };
+        let all =
+            [("A", false), ("A", true), ("B", true), ("C", true), ("D", false), ("E", true)].map(notice);
         assert_eq!(grouped(&all).unwrap(), "A waits\nB waits\nC waits\nand 2 more");
         assert_eq!(grouped(&[]), None);
     }

@@ -15,6 +15,7 @@ use consort_core::policy::AskHolder;
 use consort_core::policy::AskKind;
 use consort_core::policy::Call;
 use consort_core::policy::Commands;
+use consort_core::policy::PathNames;
 use consort_core::policy::Request;
 use consort_core::secrets;
 
@@ -23,7 +24,15 @@ const SHELL: &str = "Bash";
 
 /// What a tool would do.
 pub(crate) fn request(host: &dyn Host, cwd: &Path, tool: &ToolUse) -> Request {
-    let located = |path: &PathBuf| host.locate(&cwd.join(path)).path;
+    let here = host.locate(cwd).worktree;
+    let located = |path: &PathBuf| {
+        let found = host.locate(&cwd.join(path));
+        let own = match found.worktree == here {
+            true => found.path.clone(),
+            false => found.worktree.join(&found.path).to_string_lossy().into_owned(),
+        };
+        PathNames { own, anywhere: found.path }
+    };
     let (name, action) = match &tool.act {
         ToolAction::Runs(command) => (SHELL, Action::Commands(commands(command))),
         ToolAction::Writes(paths) => ("Edit", Action::Paths(paths.iter().map(located).collect())),
@@ -37,7 +46,10 @@ pub(crate) fn request(host: &dyn Host, cwd: &Path, tool: &ToolUse) -> Request {
 pub fn kept_request(ask: &Ask) -> Request {
     let action = match ask.tool.as_str() {
         SHELL => Action::Commands(commands(&ask.text)),
-        _ if !ask.paths.is_empty() => Action::Paths(ask.paths.clone()),
+        _ if !ask.paths.is_empty() => {
+            let names = |path: &String| PathNames { own: path.clone(), anywhere: path.clone() };
+            Action::Paths(ask.paths.iter().map(names).collect())
+        }
         _ => Action::Other,
     };
     Request { tool: ask.tool.clone(), action }
@@ -50,6 +62,7 @@ pub(crate) fn ask(call: &HookCall, asked: &AskCall, request: &Request, holder: O
         kind: asked.kind,
         tool: request.tool.clone(),
         text: secrets::redacted(&asked.text),
+        is_cut: asked.is_cut,
         paths: paths(request),
         questions: asked.questions.clone(),
         can_be_always: asked.can_be_always,
@@ -68,6 +81,7 @@ pub(crate) fn unasked(host: &dyn Host, call: &HookCall, tool: &ToolUse) -> (Requ
         tool: ToolUse::default(),
         kind: AskKind::Permission,
         text,
+        is_cut: false,
         questions: Vec::new(),
         can_be_always: false,
         dialog: Dialog::MayNotCome,
@@ -78,7 +92,7 @@ pub(crate) fn unasked(host: &dyn Host, call: &HookCall, tool: &ToolUse) -> (Requ
 
 fn paths(request: &Request) -> Vec<String> {
     match &request.action {
-        Action::Paths(paths) => paths.clone(),
+        Action::Paths(paths) => paths.iter().map(|path| path.own.clone()).collect(),
         Action::Commands(_) | Action::Other => Vec::new(),
     }
 }
@@ -94,5 +108,6 @@ fn commands(text: &str) -> Commands {
         redirects: found.redirected.iter().any(|path| path.as_deref() != Some("/dev/null")),
         calls: found.calls.into_iter().map(call).collect(),
         is_whole: found.is_whole,
+        is_plain: found.is_plain,
     }
 }

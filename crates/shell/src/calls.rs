@@ -13,6 +13,7 @@ use crate::heredocs;
 use crate::nodes::has_substitution;
 use crate::nodes::raw;
 use crate::parse_limits;
+use crate::plain;
 use crate::programs::args::Args;
 use crate::programs::args::Options;
 use crate::programs::known_name;
@@ -30,6 +31,8 @@ pub struct Calls {
     pub redirected: Vec<Option<String>>,
     /// Whether nothing else can be in it.
     pub is_whole: bool,
+    /// Whether it is nothing but plain commands, each as it is spelt.
+    pub is_plain: bool,
 }
 
 /// A program and its arguments.
@@ -55,12 +58,38 @@ pub fn calls(text: &str) -> Calls {
         Reader { found: Calls { is_whole: true, ..Calls::default() }, functions: Vec::new(), depth: 0 };
     reader.script(text);
     let Reader { mut found, functions, .. } = reader;
+    found.is_plain = plain::is_plain(text);
     for call in &mut found.calls {
         let name = call.words.first().and_then(Option::as_deref);
         call.is_wrapper |= name.is_some_and(|name| functions.iter().any(|known| known == name));
     }
     found
 }
+
+/// Programs that run what they are told, in ways that are not followed.
+const RUN_OTHERS: &[&str] = &[
+    "at",
+    "batch",
+    "busybox",
+    "caffeinate",
+    "entr",
+    "flock",
+    "ltrace",
+    "npx",
+    "parallel",
+    "runuser",
+    "screen",
+    "script",
+    "ssh",
+    "start-stop-daemon",
+    "strace",
+    "su",
+    "systemd-run",
+    "tmux",
+    "unbuffer",
+    "unshare",
+    "watch",
+];
 
 struct Reader {
     found: Calls,
@@ -235,13 +264,14 @@ impl Reader {
     fn wraps(&mut self, name: &str, args: &[Word]) -> bool {
         let plain = |values, long| Args::leading(args, &Options::with(values, long)).1;
         let inner = match name {
-            "nohup" | "setsid" | "chronic" | "time" | "builtin" => plain("", &[]),
+            "nohup" | "setsid" | "chronic" | "builtin" => plain("", &[]),
             "nice" => plain("n", &["--adjustment"]),
             "ionice" => plain("cn", &["--class", "--classdata"]),
             "stdbuf" => plain("ioe", &["--input", "--output", "--error"]),
             "exec" => plain("a", &[]),
             "timeout" => plain("sk", &["--signal", "--kill-after"]).get(1..).unwrap_or_default(),
-            "command" if !args.iter().any(|word| matches!(word.text(), Some("-v" | "-V"))) => plain("", &[]),
+            "command" if !matches!(args.first().and_then(Word::text), Some("-v" | "-V")) => plain("", &[]),
+            "time" => plain("fo", &["--format", "--output"]),
             "sudo" | "doas" => {
                 let rest = plain("ughpCDRTUrt", &["--user", "--group", "--chdir", "--chroot", "--host"]);
                 self.call(&rest[assigned(rest)..], Vec::new());
@@ -251,8 +281,14 @@ impl Reader {
             "xargs" => {
                 let options =
                     Options::with("InPLsdaE", &["--max-args", "--max-procs", "--delimiter", "--arg-file"]);
-                let (_, rest) = Args::leading(args, &options);
-                let more = rest.iter().cloned().chain([Word::Unknown]).collect::<Vec<_>>();
+                let (given, rest) = Args::leading(args, &options);
+                // What stands for an argument may be anything.
+                let replaces = given.has(&["-I", "-i", "--replace"]);
+                let told = |(at, word): (usize, &Word)| match replaces && at > 0 {
+                    true => Word::Unknown,
+                    false => word.clone(),
+                };
+                let more = rest.iter().enumerate().map(told).chain([Word::Unknown]).collect::<Vec<_>>();
                 if !rest.is_empty() {
                     self.call(&more, Vec::new());
                 }
@@ -268,8 +304,31 @@ impl Reader {
                     self.script(&words.join(" "));
                     return true;
                 }
-                _ => return false,
+                _ => {
+                    self.doubt();
+                    return false;
+                }
             },
+            "trap" => {
+                match args.first() {
+                    Some(Word::Text(script)) => self.script(script),
+                    Some(_) => self.doubt(),
+                    None => {}
+                }
+                return false;
+            }
+            "git"
+                if args
+                    .iter()
+                    .any(|word| matches!(word.text(), Some("foreach" | "--exec" | "-x" | "run"))) =>
+            {
+                self.doubt();
+                return false;
+            }
+            _ if RUN_OTHERS.contains(&name) => {
+                self.doubt();
+                return false;
+            }
             _ => return false,
         };
         self.call(inner, Vec::new());
@@ -277,12 +336,16 @@ impl Reader {
     }
 
     fn env(&mut self, args: &[Word]) -> bool {
-        let (options, rest) = Args::leading(args, &Options::with("uCS", &["--unset", "--chdir"]));
+        let args = args.strip_prefix(&[Word::Text("-".into())][..]).unwrap_or(args);
+        let (_, rest) = Args::leading(args, &Options::with("uCS", &["--unset", "--chdir"]));
         let (set, inner) = rest.split_at(assigned(rest));
         let name =
             |word: &Word| word.shape().and_then(|text| text.split_once('=')).map(|(name, _)| name.to_owned());
         let variables = set.iter().filter_map(name).collect();
-        if options.has(&["-S", "--split-string"]) {
+        if args
+            .iter()
+            .any(|word| word.text().is_some_and(|text| text.starts_with("-S") || text.starts_with("--s")))
+        {
             self.doubt();
         }
         if !inner.is_empty() {
@@ -309,14 +372,27 @@ impl Reader {
 
     /// `bash -c text`; a script is a program like any other.
     fn shell(&mut self, args: &[Word]) -> bool {
-        let (options, rest) = Args::leading(args, &Options::with("oO", &["--rcfile", "--init-file"]));
+        let args: Vec<Word> = args
+            .iter()
+            .filter(|word| !word.text().is_some_and(|text| text.starts_with('+')))
+            .cloned()
+            .collect();
+        let (options, rest) = Args::leading(&args, &Options::with("oO", &["--rcfile", "--init-file"]));
         match rest.first() {
             Some(Word::Text(script)) if options.has(&["-c"]) => {
                 self.script(script);
                 // What it is given beside the text, the text may run.
                 rest.len() == 1
             }
-            _ => false,
+            // A script is a program like any other; a text that is not told, and what comes by
+            // its input, may be anything.
+            Some(Word::Text(_)) if !options.has(&["-s"]) => false,
+            _ => {
+                if !options.has(&["--version", "--help"]) {
+                    self.doubt();
+                }
+                false
+            }
         }
     }
 }

@@ -31,6 +31,7 @@ mod output;
 mod outside;
 mod parse_limits;
 mod place;
+mod plain;
 mod programs;
 mod redirects;
 mod substitutions;

@@ -59,9 +59,6 @@ const EVENTS: &[&str] = &[
 const TOOLS: Tools =
     Tools { write: &["create", "edit"], read: &["view"], shell: &["bash"], patch: &["apply_patch"] };
 
-/// How long the hook may take that asks the person, in seconds. It ends by itself before.
-const PATIENCE: u32 = 130;
-
 pub struct Copilot;
 
 impl Dialect for Copilot {
@@ -213,9 +210,7 @@ fn server(program: &str) -> Value {
 fn file_of_hooks(program: &str) -> String {
     let hook = |event: &&str| {
         let command = hook_command(program, "copilot", event, true);
-        // One that asks the person may wait for an answer, while that is watched for.
-        let timeout = if *event == "permissionRequest" { PATIENCE } else { TIMEOUT };
-        ((*event).to_owned(), json!([{ "type": "command", "bash": command, "timeoutSec": timeout }]))
+        ((*event).to_owned(), json!([{ "type": "command", "bash": command, "timeoutSec": TIMEOUT }]))
     };
     let hooks: serde_json::Map<String, Value> = EVENTS.iter().map(hook).collect();
     let file = json!({ "version": 1, "comment": plugin_file::NOTICE, "hooks": hooks });

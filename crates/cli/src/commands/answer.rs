@@ -70,6 +70,14 @@ pub(crate) fn answer(world: &World, app: &mut App, which: &str, words: &[String]
             hint,
         ));
     };
+    // By then something else may be asked than what was seen.
+    if number.is_none() && item.what.is_permission() {
+        let hint = format!("consort answer {} {}", item.number, words.join(" "));
+        return Err(CommandError::user(
+            format!("{} asks for a permission: answer it by its number", item.what.name()),
+            hint,
+        ));
+    }
     match item.what {
         Waits::Asks { record, agent } => {
             answer_question(world, app, &caller, &record, agent.name.as_str(), words)

@@ -8,6 +8,8 @@ use consort_core::journal::Actor;
 use consort_core::journal::Number;
 use consort_core::messages::InboxRequest;
 use consort_core::messages::Letter;
+use consort_core::monitor::Attention;
+use consort_core::policy::AskKind;
 use consort_core::policy::AskRecord;
 use consort_core::presence::Agent;
 use consort_core::presence::Caller;
@@ -81,6 +83,17 @@ impl Waits {
             }
             Self::Mail(letter) => format!("mail {}", letter.message.id),
             Self::Contest(view) => format!("contest {} {}", view.hold.resource, view.hold.holder),
+        }
+    }
+
+    /// Whether something is allowed by an answer.
+    pub(crate) fn is_permission(&self) -> bool {
+        match self {
+            Self::Asks { record, .. } => record.ask.kind != AskKind::Question,
+            Self::Pane(pane) => {
+                matches!(pane.why, Attention::Permission | Attention::Plan | Attention::Dialog)
+            }
+            Self::Mail(_) | Self::Contest(_) => false,
         }
     }
 

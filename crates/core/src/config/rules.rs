@@ -32,13 +32,13 @@ pub fn resolve(mut layers: Vec<Layer>, acceptances: &[Acceptance]) -> Config {
             let checked = key(&name).and_then(|key| Ok((key, key.check(&value)?)));
             match checked.and_then(|(key, value)| {
                 let now = accepted.iter().rev().find(|setting| setting.key == key.name);
-                // What acts on the person's behalf is theirs to allow, not a repository's.
+                // What acts on the person's behalf, and how they are notified, is theirs to say.
                 let is_compared =
                     is_protected(key.name) || matches!(layer.source, super::SettingSource::Project(_));
                 let is_looser = is_compared
                     && (now
                         .is_some_and(|now| strictness(key.name, &value) < strictness(key.name, &now.value))
-                        || runs_a_program(key.name, &value));
+                        || key.name.starts_with("notify.") && now.is_some_and(|now| now.value != value));
                 let is_accepted = acceptances.iter().any(|one| one.is_of(&layer.source, key.name, &value));
                 match is_looser && !is_accepted {
                     true => Err(ConfigError::Loosens { key, value, from: layer.source.clone() }),
@@ -60,11 +60,6 @@ pub fn resolve(mut layers: Vec<Layer>, acceptances: &[Acceptance]) -> Config {
 /// Whether a key decides what others are kept from, or what is kept of prompts.
 pub fn is_protected(key: &str) -> bool {
     ["claims.", "privacy.", "policy."].iter().any(|room| key.starts_with(room))
-}
-
-/// Whether a value is a command line, which is the person's alone to choose.
-fn runs_a_program(key: &str, value: &str) -> bool {
-    key == "notify.command" && !value.is_empty()
 }
 
 impl Config {

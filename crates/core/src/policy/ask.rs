@@ -20,6 +20,9 @@ pub struct Ask {
     pub tool: String,
     /// All that there is to decide about: the command, the diff, the plan.
     pub text: String,
+    /// Whether there is more to it: then it is refused from elsewhere, or answered in its dialog.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_cut: bool,
     /// The files that the tool would write or read.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub paths: Vec<String>,
@@ -100,6 +103,7 @@ impl AskRecord {
     /// What can be answered.
     pub fn options(&self) -> Vec<String> {
         match (self.ask.kind, self.ask.questions.as_slice()) {
+            (AskKind::Permission | AskKind::Plan, _) if self.ask.is_cut => vec!["deny".to_owned()],
             (AskKind::Permission, _) if self.ask.can_be_always => {
                 ["allow", "always", "deny"].map(str::to_owned).to_vec()
             }

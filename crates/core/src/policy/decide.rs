@@ -31,7 +31,7 @@ pub fn decide<'a, N>(rules: &'a [(N, Rule)], request: &Request) -> Option<Verdic
         let allows: Vec<_> = rules.into_iter().filter(|(_, rule)| rule.effect == Effect::Allow).collect();
         let (name, rule) = match &request.action {
             Action::Commands(commands) => allowed(&allows, commands)?,
-            Action::Paths(paths) => every(&allows, paths.iter(), |rule, path| covers(rule, path))?,
+            Action::Paths(paths) => every(&allows, paths.iter(), |rule, path| covers(rule, &path.own))?,
             Action::Other => allows.into_iter().find(|(_, rule)| rule.pattern.is_none())?,
         };
         Some(Verdict { effect: Effect::Allow, name, rule })
@@ -51,7 +51,12 @@ fn about(rule: &Rule, action: &Action) -> Match {
             let unread = if commands.is_whole { Match::No } else { Match::Perhaps };
             calls.max().unwrap_or(Match::No).max(unread)
         }
-        Action::Paths(paths) if paths.iter().any(|path| covers(rule, path)) => Match::Yes,
+        // Refused is what goes by that name in any worktree.
+        Action::Paths(paths)
+            if paths.iter().any(|path| covers(rule, &path.own) || covers(rule, &path.anywhere)) =>
+        {
+            Match::Yes
+        }
         Action::Paths(_) | Action::Other => Match::No,
     }
 }
@@ -81,6 +86,9 @@ fn allowed<'a, N>(rules: &[&'a (N, Rule)], commands: &Commands) -> Option<&'a (N
     if let Some(rule) = rules.iter().find(|(_, rule)| rule.pattern.is_none()) {
         return Some(rule);
     }
+    if !commands.is_plain {
+        return None;
+    }
     let is_harmless_variable = |name: &String| HARMLESS_VARIABLES.contains(&name.as_str());
     if commands.redirects
         || !commands.calls.iter().all(|call| call.variables.iter().all(is_harmless_variable))
@@ -90,8 +98,23 @@ fn allowed<'a, N>(rules: &[&'a (N, Rule)], commands: &Commands) -> Option<&'a (N
     let is_about =
         |rule: &Rule, call: &Call| rule.pattern.as_ref().is_some_and(|text| pattern::allows(text, call));
     let is_named = |call: &Call| rules.iter().any(|(_, rule)| is_about(rule, call));
+    if commands.calls.iter().any(|call| call.is_wrapper && !is_plain_wrapper(call)) {
+        return None;
+    }
     let acts = commands.calls.iter().filter(|call| !call.words.is_empty() && !call.is_wrapper);
     every(rules, acts.filter(|call| is_named(call) || !is_harmless(call)), |rule, call| is_about(rule, call))
+}
+
+/// Whether a call runs another and does nothing else: by its own name, without options.
+fn is_plain_wrapper(call: &Call) -> bool {
+    let words: Vec<&str> = call.words.iter().map_while(Option::as_deref).collect();
+    match words[..] {
+        ["timeout", time, program, ..] => {
+            time.starts_with(|c: char| c.is_ascii_digit()) && !program.starts_with('-')
+        }
+        ["nice" | "nohup", program, ..] => !program.starts_with('-'),
+        _ => false,
+    }
 }
 
 /// Variables that change what a program prints, and nothing else.
@@ -118,17 +141,14 @@ const HARMLESS_VARIABLES: &[&str] = &[
 fn is_harmless(call: &Call) -> bool {
     let words: Option<Vec<&str>> = call.words.iter().map(Option::as_deref).collect();
     match (call.words.first().and_then(Option::as_deref), words.as_deref()) {
-        (Some("echo" | "printf" | "true" | "false" | ":" | "test" | "[" | "pwd" | "sleep" | "wait"), _) => {
-            true
-        }
-        (Some("exit" | "return" | "break" | "continue"), _) => true,
+        (Some("echo" | "true" | "false" | ":" | "pwd" | "sleep" | "exit"), _) => true,
         // Elsewhere other files are meant.
         (_, Some(["cd", directory])) => {
             !directory.starts_with(['/', '~', '-']) && directory.split('/').all(|part| part != "..")
         }
-        (_, Some(["set", options @ ..])) => options.iter().all(|option| {
-            matches!(*option, "-e" | "-u" | "-x" | "-eu" | "-ex" | "-eux" | "-euo" | "-o" | "pipefail")
-        }),
+        (_, Some(["set", options @ ..])) => {
+            options.iter().all(|option| matches!(*option, "-e" | "-u" | "-eu" | "-euo" | "-o" | "pipefail"))
+        }
         _ => false,
     }
 }

@@ -33,6 +33,7 @@ pub use model::Call;
 pub use model::Commands;
 pub use model::DecidedBy;
 pub use model::Effect;
+pub use model::PathNames;
 pub use model::PolicyChange;
 pub use model::Request;
 pub use model::Rule;

@@ -138,10 +138,18 @@ pub struct Request {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Action {
     Commands(Commands),
-    /// Of files: from the top of their project, or absolute outside of it.
-    Paths(Vec<String>),
+    Paths(Vec<PathNames>),
     /// Nothing that rules could tell apart.
     Other,
+}
+
+/// How a file is called.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PathNames {
+    /// From the top of the worktree that is worked in; absolute outside of it.
+    pub own: String,
+    /// From the top of its own worktree, whichever that is.
+    pub anywhere: String,
 }
 
 /// All that a shell text may run.
@@ -152,6 +160,8 @@ pub struct Commands {
     pub redirects: bool,
     /// Whether nothing else can be in it.
     pub is_whole: bool,
+    /// Whether it is nothing but plain commands, each as it is spelt.
+    pub is_plain: bool,
 }
 
 /// A program and its arguments.

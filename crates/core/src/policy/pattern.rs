@@ -17,6 +17,10 @@ const SAME: &[(char, &str)] = &[('f', "--force"), ('r', "--recursive"), ('R', "-
 /// Options before the verb that take a word.
 const WITH_WORD: &[(&str, &str)] = &[
     ("git", "-C"),
+    ("git", "-c"),
+    ("git", "--git-dir"),
+    ("git", "--work-tree"),
+    ("git", "--namespace"),
     ("npm", "--prefix"),
     ("pnpm", "-C"),
     ("pnpm", "--dir"),
@@ -29,16 +33,17 @@ const WITH_WORD: &[(&str, &str)] = &[
 const QUIET: &[(&str, &str)] = &[("git", "--no-pager"), ("cargo", "-q"), ("cargo", "--quiet")];
 
 /// Whether a rule that allows is about `call`: word for word, as it is spelt, by the
-/// program's name or from a directory of programs. An option that the rule does not name
+/// program's name or from one of the system's directories. An option that the rule does not name
 /// may come only after all that it does.
 pub(super) fn allows(pattern: &str, call: &Call) -> bool {
     let pattern = Pattern::read(pattern);
     let Some(Some(program)) = call.words.first() else { return false };
     let name = match program.rsplit_once('/') {
-        Some((directory, name)) if directory.starts_with('/') && directory.ends_with("/bin") => name,
+        Some(("/bin" | "/usr/bin" | "/usr/local/bin", name)) => name,
         _ => program,
     };
-    let is_toolchain = |word: &str| name == "cargo" && word.starts_with('+');
+    let is_name = |text: &str| text.chars().all(|c| c.is_ascii_alphanumeric() || "-._".contains(c));
+    let is_toolchain = |word: &str| name == "cargo" && word.strip_prefix('+').is_some_and(is_name);
     let is_quiet = |word: &str| QUIET.contains(&(name, word)) || is_toolchain(word);
     let mut given = [Some(name)]
         .into_iter()
@@ -82,16 +87,20 @@ impl<'a> Pattern<'a> {
 struct Arguments<'a> {
     options: Vec<&'a str>,
     operands: Vec<&'a str>,
+    /// Those that may belong to the option before them.
+    after_option: Vec<bool>,
     /// How many operands come before the first word that the text does not tell.
     known: Option<usize>,
 }
 
 impl<'a> Arguments<'a> {
     fn read(program: &str, words: &'a [Option<String>]) -> Self {
-        let mut read = Self { options: Vec::new(), operands: Vec::new(), known: None };
+        let mut read =
+            Self { options: Vec::new(), operands: Vec::new(), after_option: Vec::new(), known: None };
         let mut words = words.iter().map(Option::as_deref);
-        let mut has_dashes = false;
+        let (mut has_dashes, mut was_option) = (false, false);
         while let Some(word) = words.next() {
+            let is_after = std::mem::replace(&mut was_option, false);
             match word {
                 None => read.known = read.known.or(Some(read.operands.len())),
                 Some("--") if !has_dashes => has_dashes = true,
@@ -100,9 +109,13 @@ impl<'a> Arguments<'a> {
                         words.next();
                     } else {
                         read.options.push(option);
+                        was_option = !option.contains('=');
                     }
                 }
-                Some(operand) => read.operands.push(operand),
+                Some(operand) => {
+                    read.operands.push(operand);
+                    read.after_option.push(is_after);
+                }
             }
         }
         read
@@ -124,10 +137,21 @@ impl<'a> Arguments<'a> {
             return Match::Yes;
         }
         let may_follow = self.known.is_some() && is_open | (operands.len() >= self.operands.len());
-        let is_within = is_subsequence(&operands, &self.operands) && is_open;
+        let is_within = is_open && self.has_within(&operands);
         let known_fit =
             operands.iter().zip(&self.operands[..known]).all(|(wanted, given)| glob(wanted, given));
         if is_within && has_options || may_follow && known_fit { Match::Perhaps } else { Match::No }
+    }
+
+    /// Whether these are the operands, if some of those belong to the options before them.
+    fn has_within(&self, wanted: &[&str]) -> bool {
+        let mut given = self.operands.iter().zip(&self.after_option);
+        wanted.iter().all(|wanted| {
+            let is_it = |operand: &str| glob(wanted, operand);
+            given
+                .find(|(operand, after)| is_it(operand) || !**after)
+                .is_some_and(|(operand, _)| is_it(operand))
+        })
     }
 
     fn has(&self, wanted: &str) -> bool {
@@ -139,12 +163,17 @@ impl<'a> Arguments<'a> {
     }
 
     fn has_letter(&self, letter: char) -> bool {
-        let long = SAME.iter().find(|(short, _)| *short == letter).map(|(_, long)| *long);
+        let long = long_of(letter);
         self.options.iter().any(|given| match given.strip_prefix("--") {
             Some(_) => long.is_some_and(|long| is_long(long, given)),
-            None => given[1..].contains(letter),
+            None => given[1..].chars().any(|one| one == letter || long.is_some() && long_of(one) == long),
         })
     }
+}
+
+/// The long name of an option.
+fn long_of(letter: char) -> Option<&'static str> {
+    SAME.iter().find(|(short, _)| *short == letter).map(|(_, long)| *long)
 }
 
 /// Whether an option of a call is the long one that a pattern names.
@@ -157,12 +186,6 @@ fn is_long(wanted: &str, given: &str) -> bool {
         // Programs take the beginning of a long option for it.
         || name.len() > 3 && plain.starts_with(name)
         || !given.starts_with("--") && SAME.iter().any(is_letter)
-}
-
-/// Whether these words are all among those, in their order.
-fn is_subsequence(wanted: &[&str], given: &[&str]) -> bool {
-    let mut given = given.iter();
-    wanted.iter().all(|wanted| given.any(|given| wanted.trim_end_matches('*') == *given))
 }
 
 /// Whether a word is as the pattern says; `*` stands for anything.

@@ -22,7 +22,7 @@ fn request(text: &str) -> Request {
         Call { words: words.collect(), ..Call::default() }
     };
     let calls = text.split(';').map(call).collect();
-    let commands = Commands { calls, redirects: false, is_whole: true };
+    let commands = Commands { calls, redirects: false, is_whole: true, is_plain: true };
     Request { tool: "Bash".into(), action: Action::Commands(commands) }
 }
 
@@ -67,7 +67,7 @@ fn what_a_command_does_counts_and_not_how_it_is_spelt() {
         ("/opt/tools/git push", "deny 3"),
         ("git ?", "ask 3"),
         ("? push", "ask 3"),
-        ("git -c alias.x=!sh push", "ask 3"),
+        ("git -c alias.x=!sh push", "deny 3"),
         ("git log; git push", "deny 3"),
         ("git config push.default x", "allow 2"),
         ("git commit push", "ask 3"),
@@ -121,7 +121,10 @@ fn what_was_not_understood_is_never_allowed() {
 
 #[test]
 fn other_tools_are_matched_by_name_and_path() {
-    let edit = |path: &str| Request { tool: "Edit".into(), action: Action::Paths(vec![path.into()]) };
+    let edit = |path: &str| Request {
+        tool: "Edit".into(),
+        action: Action::Paths(vec![PathNames { own: path.into(), anywhere: path.into() }]),
+    };
     let rules = ["allow Edit src/**", "deny edit **/secret*", "deny mcp__github__*"];
     assert_eq!(said(&rules, &edit("src/a.rs")), "allow 1");
     assert_eq!(said(&rules, &edit("docs/a.md")), "nothing");

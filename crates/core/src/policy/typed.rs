@@ -38,8 +38,8 @@ impl AskRecord {
         let is = |names: &[&str]| names.contains(&first.as_str());
         let reason = reason.join(" ");
         match reason.is_empty() {
-            true if is(&ALLOW) => Ok(AskAnswer::Allow),
-            true if is(&ALWAYS) && self.ask.can_be_always => Ok(AskAnswer::Always),
+            true if is(&ALLOW) && !self.ask.is_cut => Ok(AskAnswer::Allow),
+            true if is(&ALWAYS) && !self.ask.is_cut && self.ask.can_be_always => Ok(AskAnswer::Always),
             true if is(&DENY) => Ok(AskAnswer::Deny(NO_REASON.to_owned())),
             false if is(&DENY) => Ok(AskAnswer::Deny(format!("Your user refused this: {reason}"))),
             _ => Err(unclear()),
@@ -93,6 +93,7 @@ mod tests {
             kind,
             tool: "Bash".into(),
             text: String::new(),
+            is_cut: false,
             paths: Vec::new(),
             questions,
             can_be_always,

@@ -34,12 +34,13 @@ pub(crate) fn handle(
     let may_wait = match asked.dialog {
         Dialog::IsUsable => context.is_attended(),
         // Nobody sees the dialog meanwhile, so only while the person looks at ours.
-        Dialog::IsHidden | Dialog::MayNotCome => app.is_looked_at(),
+        Dialog::IsHidden => app.is_looked_at(),
+        Dialog::MayNotCome => false,
     };
     let me = app.host().me().filter(|_| may_wait);
     let holder = me.map(|process| AskHolder { machine: app.host().name(), process });
     let request = policy::request(app.host(), &call.cwd, &asked.tool);
-    let is_asked = asked.dialog != Dialog::MayNotCome || holder.is_some();
+    let is_asked = asked.dialog != Dialog::MayNotCome;
     let ask = policy::ask(call, asked, &request, holder);
     let outcome = app.ask(AskRequest { ask, request, cwd: &call.cwd, is_asked })?;
     Ok(Answer { ask: Some(outcome), ..Answer::SILENCE })
