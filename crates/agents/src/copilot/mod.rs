@@ -210,7 +210,9 @@ fn server(program: &str) -> Value {
 fn file_of_hooks(program: &str) -> String {
     let hook = |event: &&str| {
         let command = hook_command(program, "copilot", event, true);
-        ((*event).to_owned(), json!([{ "type": "command", "bash": command, "timeoutSec": TIMEOUT }]))
+        // A third hook for every tool: together they hold nobody up for long.
+        let timeout = if *event == "permissionRequest" { 3 } else { TIMEOUT };
+        ((*event).to_owned(), json!([{ "type": "command", "bash": command, "timeoutSec": timeout }]))
     };
     let hooks: serde_json::Map<String, Value> = EVENTS.iter().map(hook).collect();
     let file = json!({ "version": 1, "comment": plugin_file::NOTICE, "hooks": hooks });

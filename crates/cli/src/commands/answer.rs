@@ -17,7 +17,6 @@ use consort_core::monitor::Remedy;
 use consort_core::monitor::TurnState;
 use consort_core::policy::AskAnswer;
 use consort_core::policy::AskRecord;
-use consort_core::policy::PolicyError;
 use consort_core::presence::AgentName;
 use consort_core::presence::CallerFacts;
 use consort_core::text;
@@ -107,12 +106,9 @@ fn answer_question(
     app.answer_ask(caller, record.id, answer.clone())?;
     let since = Instant::now();
     while let Some(record) = app.ask_record(record.id)? {
-        if !app.is_held(&record) {
-            return Err(PolicyError::AlreadyAnswered { name: name.to_owned() }.into());
-        }
-        if since.elapsed() > PATIENCE {
+        if since.elapsed() > PATIENCE || !app.is_held(&record) {
             let late = CommandError::user(
-                format!("{name} has not taken the answer yet"),
+                format!("it is not known whether {name} has taken the answer"),
                 format!("consort pane screen {name}"),
             );
             return Err(CommandError::TimedOut(Box::new(late)));

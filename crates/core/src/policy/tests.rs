@@ -70,7 +70,7 @@ fn what_a_command_does_counts_and_not_how_it_is_spelt() {
         ("git -c alias.x=!sh push", "deny 3"),
         ("git log; git push", "deny 3"),
         ("git config push.default x", "allow 2"),
-        ("git commit push", "ask 3"),
+        ("git commit push", "allow 2"),
         ("git commit -m x --amend", "ask 5"),
         ("git commit --am", "ask 5"),
         ("git commit --amen", "ask 5"),
@@ -112,11 +112,20 @@ fn what_was_not_understood_is_never_allowed() {
     assert_eq!(said(&rules, &with(|commands| commands.calls[0].variables = vec!["PATH".into()])), "nothing");
     let harmless = with(|commands| commands.calls[0].variables = vec!["RUST_LOG".into()]);
     assert_eq!(said(&rules, &harmless), "allow 1");
-    let wrapped = with(|commands| {
-        let words = vec![Some("timeout".to_owned()), Some("60".to_owned())];
-        commands.calls.push(Call { words, is_wrapper: true, ..Call::default() });
-    });
-    assert_eq!(said(&rules, &wrapped), "allow 1");
+    assert_eq!(said(&rules, &with(|commands| commands.is_plain = false)), "nothing");
+    assert_eq!(said(&["allow Bash"], &with(|commands| commands.is_plain = false)), "allow 1");
+    let wrapped = |wrapper: &str| {
+        let mut request = request("cargo test");
+        if let Action::Commands(commands) = &mut request.action {
+            let words = wrapper.split(' ').map(|word| Some(word.to_owned())).collect();
+            commands.calls.push(Call { words, is_wrapper: true, ..Call::default() });
+        }
+        said(&rules, &request)
+    };
+    assert_eq!(wrapped("timeout 60 cargo test"), "allow 1");
+    for wrapper in ["./timeout 60 cargo test", "timeout -k 1 60 cargo test", "env -C /x cargo test"] {
+        assert_eq!(wrapped(wrapper), "nothing", "{wrapper}");
+    }
 }
 
 #[test]
