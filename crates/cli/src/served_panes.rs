@@ -16,6 +16,7 @@ use consort_core::monitor::PaneReading;
 use consort_core::monitor::PaneViewer as _;
 use consort_core::monitor::next_interval;
 use consort_core::presence::CallerFacts;
+use consort_core::secrets::redacted;
 use consort_core::text;
 use consort_host::Tmux;
 use serde_json::Value;
@@ -25,7 +26,6 @@ use crate::commands::open;
 use crate::commands::pane::close_pane;
 use crate::error::CommandError;
 use crate::panes;
-use crate::panes::redact::redacted;
 use crate::panes::waiting;
 use crate::world::World;
 

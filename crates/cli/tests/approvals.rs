@@ -164,6 +164,8 @@ fn what_nobody_can_take_to_the_agent_is_not_listed() {
     let held = Held::start(&world, "s1", "Bash", json!({ "command": "pwd" }));
     let item = listed(&world, 1).remove(0);
     assert_eq!(item["number"], 2);
+    let tail = world.run("journal tail").stdout;
+    assert!(tail.contains("Falcon asks (#2): Bash pwd; answered in its terminal, or left"), "{tail}");
     assert_eq!(answer(&world, &item, &["deny"]).code, 0);
     held.answer();
     assert_eq!(world.run("journal verify").code, 0);

@@ -7,7 +7,6 @@ pub(crate) mod background;
 pub(crate) mod inbox;
 pub(crate) mod launch;
 pub(crate) mod limits;
-pub(crate) mod redact;
 pub(crate) mod review;
 pub(crate) mod role;
 mod stall;

@@ -4,8 +4,8 @@ use consort_core::App;
 use consort_core::monitor::PaneSubject;
 use consort_core::monitor::ReviewMaterial;
 use consort_core::presence::AgentName;
+use consort_core::secrets::redacted;
 
-use super::redact::redacted;
 use crate::config;
 use crate::error::CommandError;
 use crate::world::World;

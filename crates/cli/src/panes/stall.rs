@@ -11,12 +11,12 @@ use consort_core::monitor::TurnState;
 use consort_core::monitor::plain_text;
 use consort_core::presence::AgentName;
 use consort_core::presence::is_shell;
+use consort_core::secrets::redacted;
 use consort_core::text;
 use consort_host::Tmux;
 
 use super::act::Due;
 use super::act::is_on;
-use super::redact::redacted;
 use super::typing;
 use super::typing::Typeable;
 use super::watcher::WatchedPane;

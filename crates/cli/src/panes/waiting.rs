@@ -7,6 +7,7 @@ use consort_core::monitor::PaneReading;
 use consort_core::monitor::PaneSubject;
 use consort_core::monitor::Remedy;
 use consort_core::monitor::TurnState;
+use consort_core::secrets::redacted;
 use consort_core::text;
 use consort_host::Tmux;
 use serde_json::Value;
@@ -14,7 +15,6 @@ use serde_json::json;
 
 use super::limits;
 use super::look;
-use super::redact::redacted;
 use super::state_of;
 use crate::error::CommandError;
 use crate::time;

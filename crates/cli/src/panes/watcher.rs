@@ -26,11 +26,11 @@ use consort_core::monitor::Transition;
 use consort_core::monitor::TurnState;
 use consort_core::monitor::Watched;
 use consort_core::presence::AgentName;
+use consort_core::secrets::redacted;
 use consort_host::Machine;
 use consort_host::Tmux;
 
 use super::facts_of;
-use super::redact::redacted;
 use super::review;
 use super::signature_of;
 use super::typing;

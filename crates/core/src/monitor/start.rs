@@ -75,7 +75,7 @@ pub fn follow_start(
         let trust = trust_label(&reading, signature).filter(|_| policy.trusts && held >= SETTLED);
         if let Some(label) = trust {
             match choose(writer, pane, signature, &reading, &label, "")? {
-                // What is asked instead is looked at anew.
+                // Another question may be on the screen now: look again.
                 Chosen::Done | Chosen::NotAsked => shown = None,
                 Chosen::NoSuchEntry | Chosen::StillAsked => {
                     return Ok(Started::Waits(Box::new(reading)));

@@ -81,7 +81,7 @@ pub(super) struct SharedDocument {
     pub(super) empty: CancellationToken,
     peers: Mutex<BTreeMap<u64, mpsc::Sender<Bytes>>>,
     /// Taken out while it is worked on: what fails in between is not put back, and
-    /// is made anew. That needs the store.
+    /// is rebuilt, which needs the store.
     kept: Mutex<Option<Kept>>,
 }
 

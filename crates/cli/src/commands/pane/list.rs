@@ -54,7 +54,7 @@ pub(crate) fn item(world: &World, app: &App, tmux: &Tmux, pane: &PaneSubject) ->
             "server": pane.address.server,
             "state": state.as_str(),
             "rule": reading.map(|reading| &reading.rule),
-            "question": reading.and_then(|reading| reading.question.as_deref()).map(panes::redact::redacted),
+            "question": reading.and_then(|reading| reading.question.as_deref()).map(consort_core::secrets::redacted),
             "options": options,
             "reset_at": reset.map(Timestamp::rfc3339),
             "title": look.as_ref().map(|look| look.facts.title.as_str()),

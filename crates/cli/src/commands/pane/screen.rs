@@ -3,11 +3,11 @@
 use std::time::Duration;
 
 use consort_core::monitor::PaneViewer as _;
+use consort_core::secrets::redacted;
 use consort_host::Tmux;
 use serde_json::json;
 
 use crate::error::CommandResult;
-use crate::panes::redact::redacted;
 use crate::panes::with_agent;
 use crate::world::World;
 

@@ -7,13 +7,13 @@ use consort_core::Timestamp;
 use consort_core::monitor::PaneGlance;
 use consort_core::monitor::PaneViewer as _;
 use consort_core::monitor::Transition;
+use consort_core::secrets::redacted;
 use consort_core::text;
 use serde_json::Value;
 use serde_json::json;
 
 use crate::error::CommandResult;
 use crate::output;
-use crate::panes::redact::redacted;
 use crate::panes::role::Role;
 use crate::panes::watcher::Seen;
 use crate::panes::watcher::TICK;

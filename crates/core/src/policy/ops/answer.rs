@@ -81,11 +81,9 @@ impl App {
         if let Some((answer, _)) = record.answer.filter(|_| !was_answered) {
             return Ok(Some(answer));
         }
-        let closed = |ask, was_answered| Change::Policy(PolicyChange::Closed { ask, was_answered });
-        // Others whose holder was killed are closed with it.
-        let lost = tx.asks()?.into_iter().filter(|other| other.id != id && !has_holder(&*self.host, other));
-        let lost = lost.map(|other| closed(other.id, false));
-        let changes = [closed(id, was_answered)].into_iter().chain(lost).collect();
+        let others = tx.asks()?.into_iter().filter(|other| other.id != id).collect();
+        let mut changes = vec![Change::Policy(PolicyChange::Closed { ask: id, was_answered })];
+        changes.extend(close_lost(&*self.host, others));
         Self::conclude(&*self.host, tx, now, record.project, Actor::Consort, changes)?;
         Ok(None)
     }
@@ -94,6 +92,12 @@ impl App {
     pub fn is_held(&self, record: &AskRecord) -> bool {
         has_holder(&*self.host, record)
     }
+}
+
+/// Closes those of these questions whose holder was killed.
+pub(super) fn close_lost(host: &dyn Host, asks: Vec<AskRecord>) -> impl Iterator<Item = Change> {
+    let lost = asks.into_iter().filter(|record| !has_holder(host, record));
+    lost.map(|record| Change::Policy(PolicyChange::Closed { ask: record.id, was_answered: false }))
 }
 
 fn has_holder(host: &dyn Host, record: &AskRecord) -> bool {

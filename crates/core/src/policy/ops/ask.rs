@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use super::answer::close_lost;
 use crate::App;
 use crate::engine::StoreError;
 use crate::engine::Tx;
@@ -61,7 +62,8 @@ impl App {
         if answer.is_none() && !is_asked {
             return Ok(AskOutcome::Open(None));
         }
-        let (entry, id) = Self::entry(&*self.host, project, ask, answer.clone());
+        let (mut entry, id) = Self::entry(&*self.host, project, ask, answer.clone());
+        entry.changes.extend(close_lost(&*self.host, tx.asks()?));
         Self::conclude_with(&*self.host, tx, &entry)?;
         Ok(match answer {
             Some((answer, _)) => AskOutcome::Answered(answer),

@@ -15,8 +15,8 @@ const WAITING: SlotTable = SlotTable { name: "waiting", slot: 64, buckets: 512 }
 const KEPT: i64 = Timestamp::HOUR;
 
 impl App {
-    /// The numbers of what waits, by what tells each from all others. They begin anew when
-    /// nothing has waited for an hour.
+    /// Gives each key its number, and keeps it while the key is listed. Numbers start at 1 again
+    /// when nothing has waited for an hour.
     pub fn waiting_numbers(&mut self, keys: &[String]) -> Vec<Number> {
         let now = self.host.now();
         let files = self.engine.side_files();
