@@ -9,6 +9,7 @@ pub mod call_context;
 pub mod claims;
 pub mod config;
 pub mod convergence;
+pub mod dispatch;
 pub mod engine;
 pub mod envelope;
 pub mod explain;

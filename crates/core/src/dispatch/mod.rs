@@ -1,0 +1,17 @@
+//! The dispatch room: agents that are put to work without a terminal, and what came of it.
+//!
+//! A *run* is one piece of work that an agent CLI does by itself: it is asked for, passes
+//! gates, and belongs to one small process, its supervisor, until it has ended. While it
+//! runs it is an agent like any other. **A run ends exactly once, in a state that says
+//! what was seen: what is not known is told as unknown.**
+
+mod safety;
+mod worker;
+
+pub use safety::Safety;
+pub use worker::Cost;
+pub use worker::Failure;
+pub use worker::FailureKind;
+pub use worker::Usage;
+pub use worker::WorkerEvent;
+pub use worker::WorkerExit;
