@@ -13,6 +13,7 @@ use thiserror::Error;
 use crate::claims::ClaimStore;
 use crate::config::ConfigStore;
 use crate::convergence::ConvergenceStore;
+use crate::dispatch::DispatchStore;
 use crate::explain::Explain;
 use crate::explain::Kind;
 use crate::host::Topic;
@@ -65,6 +66,7 @@ pub trait Tx:
     + KnowledgeStore
     + MonitorStore
     + PolicyStore
+    + DispatchStore
     + ConfigStore
 {
     /// Makes what was recorded permanent, and says who is to be notified of it:

@@ -14,6 +14,7 @@ use rusqlite::types::Type;
 
 use crate::claims;
 use crate::convergence;
+use crate::dispatch;
 use crate::messages;
 use crate::monitor;
 use crate::policy;
@@ -52,6 +53,12 @@ pub(crate) const PROJECTIONS: &[Projection] = &[
     Projection { name: "panes", rows: "facts WHERE kind = 'pane'", subject: "key", key: "key" },
     Projection { name: "rules", rows: "facts WHERE kind = 'rule'", subject: "key", key: "key" },
     Projection { name: "asks", rows: "facts WHERE kind = 'ask'", subject: "key", key: "key" },
+    Projection {
+        name: "runs",
+        rows: "facts WHERE kind IN ('run', 'run number', 'open run', 'spent')",
+        subject: "key",
+        key: "kind || ' ' || key",
+    },
     Projection { name: "tally", rows: "facts WHERE kind = 'tally'", subject: "key", key: "key" },
     Projection { name: "domains", rows: "facts WHERE kind = 'domain'", subject: "key", key: "key" },
     Projection { name: "newer", rows: "facts WHERE kind = 'newer'", subject: "key", key: "key" },
@@ -78,6 +85,7 @@ pub(crate) fn apply(connection: &Connection, origin: &Origin<'_>, change: &Chang
         Change::Convergence(change) => convergence::apply(connection, origin, change),
         Change::Monitor(change) => monitor::apply(connection, origin, change),
         Change::Policy(change) => policy::apply(connection, origin, change),
+        Change::Dispatch(change) => dispatch::apply(connection, origin, change),
         Change::Unknown(change) => not_understood(connection, origin, change),
         // What is known is read from an index of its own.
         Change::Journal(_) | Change::Knowledge(_) | Change::Dropped => Ok(()),
@@ -118,6 +126,7 @@ pub(crate) fn keep(seq: Seq, id: ChangeId, change: &Change) -> Keep {
         Change::Convergence(change) => convergence::keep(seq, id, change),
         Change::Monitor(change) => monitor::keep(change),
         Change::Policy(change) => policy::keep(id, change),
+        Change::Dispatch(change) => dispatch::keep(id, change),
         Change::Journal(_) | Change::Dropped => Keep::Never,
         // Its index is made from it, and so is what was known at some time.
         Change::Knowledge(_) | Change::Unknown(_) => Keep::Always,

@@ -8,6 +8,7 @@ mod apply;
 mod claims;
 mod config;
 mod convergence;
+mod dispatch;
 mod journal;
 mod knowledge;
 mod messages;

@@ -63,6 +63,7 @@ pub(crate) fn verify(
                 | Change::Tasks(_)
                 | Change::Monitor(_)
                 | Change::Policy(_)
+                | Change::Dispatch(_)
                 | Change::Convergence(_)
                 | Change::Knowledge(_)
                 | Change::Dropped => {}

@@ -5,10 +5,30 @@
 //! runs it is an agent like any other. **A run ends exactly once, in a state that says
 //! what was seen: what is not known is told as unknown.**
 
+mod error;
+mod gates;
+mod model;
+mod ops;
 mod safety;
+mod store;
+mod wording;
 mod worker;
 
+pub use error::DispatchError;
+pub use error::Refusal;
+pub use gates::AskedBy;
+pub use gates::DispatchLimits;
+pub use gates::GateFacts;
+pub use gates::Wish;
+pub use model::DispatchChange;
+pub use model::RunEnd;
+pub use model::RunRecord;
+pub use model::RunSpec;
+pub use model::RunState;
+pub use model::Spending;
+pub use ops::RunRequest;
 pub use safety::Safety;
+pub use store::DispatchStore;
 pub use worker::Cost;
 pub use worker::Failure;
 pub use worker::FailureKind;

@@ -68,7 +68,10 @@ pub enum WorkerEvent {
     /// What all of it has used, in the CLI's own count, which replaces ours.
     UsedInAll(Usage),
     /// It tries again by itself.
-    Retries { attempt: u32, why: String },
+    Retries {
+        attempt: u32,
+        why: String,
+    },
     /// The final text, where the CLI says which it is.
     Result(String),
     Failed(Failure),

@@ -12,6 +12,7 @@ use serde::de::Visitor;
 use crate::Timestamp;
 use crate::claims::ClaimChange;
 use crate::convergence::ConvergenceChange;
+use crate::dispatch::DispatchChange;
 use crate::knowledge::KnowledgeChange;
 use crate::messages::MessageChange;
 use crate::monitor::MonitorChange;
@@ -264,6 +265,7 @@ pub enum Change {
     Knowledge(KnowledgeChange),
     Monitor(MonitorChange),
     Policy(PolicyChange),
+    Dispatch(DispatchChange),
     /// Nothing depends on it any more, and retention has dropped it. It keeps the
     /// places of those after it.
     Dropped,
@@ -297,6 +299,7 @@ impl Change {
             Self::Knowledge(change) => change.about(),
             Self::Monitor(change) => change.about(),
             Self::Policy(change) => change.about(),
+            Self::Dispatch(change) => change.about(),
             Self::Unknown(unknown) => unknown.about.clone(),
             Self::Journal(_) | Self::Dropped => Vec::new(),
         }
@@ -317,6 +320,7 @@ impl Change {
             Self::Monitor(MonitorChange::Opened(_)) => counter("pane", None),
             Self::Policy(PolicyChange::Added(_)) => counter("rule", None),
             Self::Policy(PolicyChange::Asked(_)) => counter("ask", None),
+            Self::Dispatch(DispatchChange::Asked { .. }) => counter("run", project),
             Self::Tasks(TaskChange::Claimed { key, .. } | TaskChange::Freed { key, .. }) => {
                 counter("task", key.spec.project.as_ref())
             }
@@ -358,6 +362,7 @@ enum KnownChange {
     Knowledge(KnowledgeChange),
     Monitor(MonitorChange),
     Policy(PolicyChange),
+    Dispatch(DispatchChange),
 }
 
 impl Serialize for KeptChange {
@@ -390,6 +395,7 @@ impl Serialize for Numbered<'_> {
             Change::Knowledge(change) => kept!("knowledge", change),
             Change::Monitor(change) => kept!("monitor", change),
             Change::Policy(change) => kept!("policy", change),
+            Change::Dispatch(change) => kept!("dispatch", change),
             Change::Unknown(unknown) => kept!(&unknown.room, &unknown.change),
             Change::Dropped => serializer.serialize_unit(),
         }
@@ -410,6 +416,7 @@ impl<'de> Deserialize<'de> for KeptChange {
             Ok(KnownChange::Knowledge(change)) => Change::Knowledge(change),
             Ok(KnownChange::Monitor(change)) => Change::Monitor(change),
             Ok(KnownChange::Policy(change)) => Change::Policy(change),
+            Ok(KnownChange::Dispatch(change)) => Change::Dispatch(change),
             Err(_) if value.is_null() => Change::Dropped,
             Err(_) => Change::Unknown(UnknownChange::read(value)),
         };

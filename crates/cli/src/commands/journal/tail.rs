@@ -8,6 +8,7 @@ use consort_core::claims::Mode;
 use consort_core::claims::Release;
 use consort_core::claims::Strength;
 use consort_core::convergence::ConvergenceChange;
+use consort_core::dispatch::DispatchChange;
 use consort_core::host::Topic;
 use consort_core::journal::Actor;
 use consort_core::journal::Change;
@@ -195,6 +196,7 @@ fn describe(
             Change::Knowledge(change) => knowledge(change),
             Change::Monitor(change) => pane(change, *number),
             Change::Policy(change) => policy(change, *number, &mut name)?,
+            Change::Dispatch(change) => dispatch(change, *number),
             Change::Journal(JournalChange::Pruned { through, .. }) => {
                 format!("entries up to {through} pruned")
             }
@@ -319,6 +321,28 @@ fn pane(change: &MonitorChange, number: Option<Number>) -> String {
             format!("{} is {}{about}", turn.name, turn.state.as_str())
         }
         MonitorChange::Closed { name, .. } => format!("the pane of {name} is closed"),
+    }
+}
+
+fn dispatch(change: &DispatchChange, number: Option<Number>) -> String {
+    match change {
+        DispatchChange::Asked { spec, .. } => {
+            let number = number.unwrap_or_default();
+            format!("run {number}: {} ({}, {}) is to do: {}", spec.name, spec.role, spec.cli, spec.title)
+        }
+        DispatchChange::Started { number, .. } => format!("run {number} was started"),
+        DispatchChange::Parked { number, until, why, .. } => {
+            format!("run {number} waits until {}: {why}", time::local(*until))
+        }
+        DispatchChange::Ended { number, end, .. } => {
+            let why =
+                end.failure.as_ref().map_or_else(String::new, |failure| format!(": {}", failure.message));
+            format!("run {number} is {}{why}", end.state.words())
+        }
+        DispatchChange::Refused { gate, why, title } => {
+            format!("a run was refused ({gate}): {why}; it was to do: {title}")
+        }
+        DispatchChange::Hidden { .. } => "earlier runs are not listed any more".to_owned(),
     }
 }
 

@@ -1,0 +1,67 @@
+//! Errors of the dispatch room: why a run is not begun or not found, with hints.
+
+use thiserror::Error;
+
+use super::RunState;
+use crate::engine::StoreError;
+use crate::explain::Explain;
+use crate::explain::Kind;
+use crate::journal::Number;
+use crate::presence::NotAllowed;
+use crate::presence::PresenceError;
+
+/// Why something cannot be done with runs.
+#[derive(Debug, Error)]
+pub enum DispatchError {
+    #[error(transparent)]
+    Refused(#[from] Refusal),
+    #[error("there is no run {name} in this project")]
+    NoSuchRun { name: String },
+    #[error("run {number} is {} already", state.words())]
+    HasEnded { number: Number, state: RunState },
+    #[error("run {number} has not ended")]
+    HasNotEnded { number: Number },
+    #[error("run {number} cannot be resumed: its session is not known")]
+    NoSession { number: Number },
+    #[error(transparent)]
+    Presence(#[from] PresenceError),
+    #[error(transparent)]
+    NotAllowed(#[from] NotAllowed),
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+/// What a gate says that does not let a run through.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[error("not started ({gate}): {why}")]
+pub struct Refusal {
+    pub gate: &'static str,
+    pub why: String,
+    pub hint: String,
+}
+
+impl Explain for DispatchError {
+    fn kind(&self) -> Kind {
+        match self {
+            Self::Refused(_) | Self::HasEnded { .. } => Kind::Conflict,
+            Self::Store(error) => error.kind(),
+            Self::Presence(error) => error.kind(),
+            _ => Kind::User,
+        }
+    }
+
+    fn hints(&self) -> Vec<String> {
+        vec![match self {
+            Self::Refused(refusal) => refusal.hint.clone(),
+            Self::NoSuchRun { .. } => "`consort runs list` shows which there are".into(),
+            Self::HasEnded { number, .. } => format!("`consort runs show {number}` says how it ended"),
+            Self::HasNotEnded { number } => format!("`consort runs stop {number}` ends it"),
+            Self::NoSession { number } => {
+                format!("`consort runs retry {number}` does it again from the start")
+            }
+            Self::Presence(error) => return error.hints(),
+            Self::NotAllowed(error) => return error.hints(),
+            Self::Store(error) => return error.hints(),
+        }]
+    }
+}

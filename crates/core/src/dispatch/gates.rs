@@ -1,0 +1,130 @@
+//! What a run must pass before it is begun: pure rules, in a fixed order. The first that
+//! refuses says why and what helps.
+
+use super::Refusal;
+use super::RunRecord;
+use super::RunState;
+use super::Safety;
+use crate::Timestamp;
+
+/// Who asks for a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AskedBy {
+    Person,
+    Agent {
+        /// Whether its user is asked before it edits, as far as that is known.
+        asks_first: bool,
+    },
+}
+
+/// What the person allows.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DispatchLimits {
+    /// How many runs may be above one another.
+    pub depth: u32,
+    /// How much a run may do that an agent asks for which asks its user first.
+    pub agents: Safety,
+}
+
+/// What the gates look at.
+pub struct GateFacts<'a> {
+    pub now: Timestamp,
+    pub asked_by: AskedBy,
+    pub limits: &'a DispatchLimits,
+    /// The run whose agent asks.
+    pub parent: Option<&'a RunRecord>,
+    /// The latest runs of the project, the newest first.
+    pub latest: &'a [RunRecord],
+}
+
+/// What is asked for, as far as gates care.
+pub struct Wish<'a> {
+    pub task: &'a str,
+    pub role: &'a str,
+    pub safety: Safety,
+}
+
+/// So many failures of a role in a row, and no more of it are begun.
+const MOST_FAILURES: usize = 5;
+
+/// For so long.
+const REST: i64 = 10 * Timestamp::MINUTE;
+
+/// Lets a run through, or says which gate does not.
+pub(super) fn check(facts: &GateFacts<'_>, wish: &Wish<'_>) -> Result<(), Refusal> {
+    depth(facts)?;
+    task(wish)?;
+    safety(facts, wish)?;
+    loops(facts, wish)
+}
+
+/// How deep a run would be that this one's agent asks for.
+pub(super) fn depth_below(parent: Option<&RunRecord>) -> u32 {
+    parent.map_or(0, |parent| parent.spec.depth + 1)
+}
+
+fn depth(facts: &GateFacts<'_>) -> Result<(), Refusal> {
+    let (depth, most) = (depth_below(facts.parent), facts.limits.depth);
+    if depth <= most {
+        return Ok(());
+    }
+    Err(Refusal {
+        gate: "depth",
+        why: format!("{depth} runs would be above it, and {most} may be"),
+        hint: "do it yourself, or say in your result what is left; your user can set `dispatch.depth`".into(),
+    })
+}
+
+fn task(wish: &Wish<'_>) -> Result<(), Refusal> {
+    if !wish.task.trim().is_empty() {
+        return Ok(());
+    }
+    Err(Refusal {
+        gate: "task",
+        why: "the task is empty".into(),
+        hint: "say what is to be done: consort run 'explain how logging works'".into(),
+    })
+}
+
+/// Nobody gives away more than they may do themselves.
+fn safety(facts: &GateFacts<'_>, wish: &Wish<'_>) -> Result<(), Refusal> {
+    let of_agent = match facts.asked_by {
+        AskedBy::Person => Safety::FullAuto,
+        AskedBy::Agent { asks_first: true } => facts.limits.agents,
+        AskedBy::Agent { asks_first: false } => facts.limits.agents.max(Safety::AutoEdit),
+    };
+    let most = facts.parent.map_or(of_agent, |parent| parent.spec.safety);
+    if wish.safety <= most {
+        return Ok(());
+    }
+    let hint = match facts.parent {
+        Some(_) => format!("ask for `{}` or less", most.as_str()),
+        None => format!(
+            "ask for `{}`, or tell your user about `consort config set dispatch.agents {}`",
+            most.as_str(),
+            wish.safety.as_str()
+        ),
+    };
+    let why = format!("`{}` is more than you may give: `{}`", wish.safety.as_str(), most.as_str());
+    Err(Refusal { gate: "safety", why, hint })
+}
+
+/// What fails again and again is not begun once more.
+fn loops(facts: &GateFacts<'_>, wish: &Wish<'_>) -> Result<(), Refusal> {
+    let of_role = facts.latest.iter().filter(|run| run.spec.role == wish.role && run.state.has_ended());
+    let failed: Vec<&RunRecord> = of_role.take_while(|run| run.state == RunState::Error).collect();
+    let Some(last) = failed.first().and_then(|run| run.ended_at) else { return Ok(()) };
+    let left = REST - facts.now.since(last);
+    if failed.len() < MOST_FAILURES || left <= 0 {
+        return Ok(());
+    }
+    Err(Refusal {
+        gate: "loop",
+        why: format!("the last {} runs of role `{}` have failed", failed.len(), wish.role),
+        hint: format!(
+            "`consort runs show {}` says why; it is free again in {} min",
+            failed[0].number,
+            left / Timestamp::MINUTE + 1
+        ),
+    })
+}

@@ -1,0 +1,144 @@
+//! Dispatch verb that asks for a run: it passes the gates and is recorded, or its refusal is.
+
+use std::path::PathBuf;
+
+use crate::App;
+use crate::dispatch::AskedBy;
+use crate::dispatch::Cost;
+use crate::dispatch::DispatchChange;
+use crate::dispatch::DispatchError;
+use crate::dispatch::DispatchLimits;
+use crate::dispatch::GateFacts;
+use crate::dispatch::Refusal;
+use crate::dispatch::RunRecord;
+use crate::dispatch::RunSpec;
+use crate::dispatch::Safety;
+use crate::dispatch::Wish;
+use crate::dispatch::gates;
+use crate::engine::Tx;
+use crate::host::MachineProcess;
+use crate::journal::Actor;
+use crate::journal::Change;
+use crate::journal::ChangeId;
+use crate::presence;
+use crate::presence::AgentName;
+use crate::presence::Caller;
+use crate::presence::CallerFacts;
+use crate::project::ProjectId;
+use crate::text;
+
+/// A run that is wanted.
+#[derive(Clone, Debug)]
+pub struct RunRequest {
+    pub caller: CallerFacts,
+    pub project: ProjectId,
+    pub task: String,
+    pub role: String,
+    pub cli: String,
+    pub model: Option<String>,
+    pub safety: Safety,
+    pub name: AgentName,
+    pub cwd: PathBuf,
+    pub has_worktree: bool,
+    pub timeout_s: Option<u64>,
+    pub cap: Option<Cost>,
+    pub prompt_hash: String,
+    pub batch: Option<String>,
+    pub follows: Option<ChangeId>,
+    pub spec_task: Option<String>,
+    pub is_reviewed: bool,
+    pub limits: DispatchLimits,
+}
+
+/// How many of the latest runs gates look at.
+const LATEST: usize = 20;
+
+/// The longest title of a run.
+const TITLE: usize = 120;
+
+impl App {
+    /// Records a run that is to begin, owned by the calling process until its supervisor has it.
+    pub fn ask_run(&mut self, request: &RunRequest) -> Result<RunRecord, DispatchError> {
+        let now = self.host.now();
+        let files = self.engine.side_files();
+        let mut tx = self.engine.write()?;
+        let who = presence::who_calls(&*self.host, &*files, &*tx, &request.caller)?;
+        let (by, asked_by) = match who {
+            Caller::Person => (Actor::Person, AskedBy::Person),
+            Caller::Anonymous(why) => return Err(why.into()),
+            Caller::Agent(agent) => {
+                let asks = files.activity(&agent.session).and_then(|activity| activity.asks_first);
+                (Actor::Agent(agent.session), AskedBy::Agent { asks_first: asks != Some(false) })
+            }
+        };
+        let parent = parent(&*tx, &request.caller, self.host.name())?;
+        let latest = tx.runs(&request.project, None, LATEST)?;
+        let facts =
+            GateFacts { now, asked_by, limits: &request.limits, parent: parent.as_ref(), latest: &latest };
+        let wish = Wish { task: &request.task, role: &request.role, safety: request.safety };
+        let title = text::one_line(request.task.trim().lines().next().unwrap_or_default(), TITLE);
+        if let Err(refusal) = gates::check(&facts, &wish) {
+            let changes = vec![refused(&refusal, title)];
+            Self::conclude(&*self.host, tx, now, Some(request.project.clone()), by, changes)?;
+            return Err(refusal.into());
+        }
+        let spec = RunSpec {
+            title,
+            role: request.role.clone(),
+            cli: request.cli.clone(),
+            model: request.model.clone(),
+            safety: request.safety,
+            name: request.name.clone(),
+            cwd: request.cwd.clone(),
+            has_worktree: request.has_worktree,
+            timeout_s: request.timeout_s,
+            estimate: None,
+            cap: request.cap,
+            prompt_hash: request.prompt_hash.clone(),
+            depth: gates::depth_below(parent.as_ref()),
+            parent: parent.map(|parent| parent.id),
+            batch: request.batch.clone(),
+            follows: request.follows,
+            task: request.spec_task.clone(),
+            is_reviewed: request.is_reviewed,
+        };
+        let owner = own_process(&*self.host);
+        let asked = DispatchChange::Asked { spec: Box::new(spec), by: by.clone(), owner };
+        let id = crate::journal::EntryId::new(now, self.host.random());
+        let project = Some(request.project.clone());
+        let entry = crate::journal::NewEntry {
+            id,
+            at: now,
+            project,
+            actor: by,
+            changes: vec![Change::Dispatch(asked)],
+        };
+        tx.record(&entry)?;
+        let record = tx.run_of(entry.change_id(0))?;
+        crate::app::commit(&*self.host, tx)?;
+        record.ok_or_else(|| DispatchError::NoSuchRun { name: entry.change_id(0).to_string() })
+    }
+}
+
+/// This process, by which others see whether it lives.
+pub(super) fn own_process(host: &dyn crate::host::Host) -> MachineProcess {
+    host.own_machine_process().unwrap_or_default()
+}
+
+fn refused(refusal: &Refusal, title: String) -> Change {
+    Change::Dispatch(DispatchChange::Refused {
+        gate: refusal.gate.to_owned(),
+        why: refusal.why.clone(),
+        title,
+    })
+}
+
+/// The run in whose process tree the caller is: the innermost.
+fn parent(tx: &dyn Tx, caller: &CallerFacts, machine: String) -> Result<Option<RunRecord>, DispatchError> {
+    let open = tx.open_runs()?;
+    let is_owner = |run: &&RunRecord, process: &crate::host::Process| {
+        run.owner.machine == machine && run.owner.process.is(process)
+    };
+    let found = caller.ancestors.iter().find_map(|process| open.iter().find(|run| is_owner(run, process)));
+    Ok(found.cloned())
+}

@@ -1,0 +1,7 @@
+//! Verbs of the dispatch room.
+
+mod ask;
+mod list;
+mod supervise;
+
+pub use ask::RunRequest;

@@ -1,0 +1,109 @@
+//! Dispatch verbs of a run's supervisor: it begins, parks and ends the run.
+
+use super::ask::own_process;
+use crate::App;
+use crate::Timestamp;
+use crate::dispatch::DispatchChange;
+use crate::dispatch::DispatchError;
+use crate::dispatch::RunEnd;
+use crate::dispatch::RunRecord;
+use crate::dispatch::RunState;
+use crate::dispatch::wording;
+use crate::engine::StoreError;
+use crate::engine::Tx;
+use crate::journal::Actor;
+use crate::journal::Change;
+use crate::journal::ChangeId;
+use crate::journal::Number;
+use crate::messages;
+use crate::messages::MessageType;
+use crate::messages::Priority;
+use crate::presence::Agent;
+
+impl App {
+    /// Takes a run over: from now on it belongs to the calling process.
+    pub fn start_run(&mut self, id: ChangeId) -> Result<RunRecord, DispatchError> {
+        let owner = own_process(&*self.host);
+        let started = |number| DispatchChange::Started { run: id, number, owner: owner.clone() };
+        let record = self.change_run(id, &started, None)?;
+        Ok(RunRecord { owner, state: RunState::Running, ..record })
+    }
+
+    /// Notes that a run waits until then.
+    pub fn park_run(&mut self, id: ChangeId, until: Timestamp, why: &str) -> Result<(), DispatchError> {
+        let parked = |number| DispatchChange::Parked { run: id, number, until, why: why.to_owned() };
+        self.change_run(id, &parked, None).map(drop)
+    }
+
+    /// Ends a run, once. The agent that asked for it hears how, with the beginning of the result.
+    pub fn end_run(&mut self, id: ChangeId, end: RunEnd, result: &str) -> Result<RunRecord, DispatchError> {
+        let ended = |number| DispatchChange::Ended { run: id, number, end: Box::new(end.clone()) };
+        self.change_run(id, &ended, Some(result))
+    }
+
+    /// Ends the runs whose owner is gone, and returns them: what their workers have left
+    /// behind is to be ended too.
+    pub fn interrupt_dead_runs(&mut self) -> Result<Vec<RunRecord>, DispatchError> {
+        let open = self.engine.read()?.open_runs()?;
+        let is_dead = |run: &RunRecord| {
+            self.host.is_here(&run.owner.machine) && !self.host.is_alive(&run.owner.process)
+        };
+        let dead: Vec<RunRecord> = open.into_iter().filter(|run| is_dead(run)).collect();
+        let mut ended = Vec::new();
+        for run in dead {
+            let end = RunEnd::bare(RunState::Interrupted);
+            // A supervisor may have taken it over or ended it meanwhile.
+            let owner = run.owner.clone();
+            let tx = self.engine.write()?;
+            let now = tx.run_of(run.id)?.filter(|now| now.owner == owner && !now.state.has_ended());
+            let Some(run) = now else { continue };
+            let change = DispatchChange::Ended { run: run.id, number: run.number, end: Box::new(end) };
+            let at = self.host.now();
+            let changes = changes(&*tx, &run, change, Some(""))?;
+            Self::conclude(&*self.host, tx, at, run.project.clone(), Actor::Consort, changes)?;
+            ended.push(run);
+        }
+        Ok(ended)
+    }
+
+    fn change_run(
+        &mut self,
+        id: ChangeId,
+        change: &dyn Fn(Number) -> DispatchChange,
+        result: Option<&str>,
+    ) -> Result<RunRecord, DispatchError> {
+        let now = self.host.now();
+        let tx = self.engine.write()?;
+        let record = tx.run_of(id)?.ok_or_else(|| DispatchError::NoSuchRun { name: id.to_string() })?;
+        if record.state.has_ended() {
+            return Err(DispatchError::HasEnded { number: record.number, state: record.state });
+        }
+        let changes = changes(&*tx, &record, change(record.number), result)?;
+        Self::conclude(&*self.host, tx, now, record.project.clone(), Actor::Consort, changes)?;
+        Ok(record)
+    }
+}
+
+/// The change, and what its starter is told of it.
+fn changes(
+    tx: &dyn Tx,
+    run: &RunRecord,
+    change: DispatchChange,
+    result: Option<&str>,
+) -> Result<Vec<Change>, StoreError> {
+    let told = match &change {
+        DispatchChange::Ended { end, .. } => Some(wording::ended(run, end, result.unwrap_or_default())),
+        _ => None,
+    };
+    let mut changes = vec![Change::Dispatch(change)];
+    if let Some((text, starter)) = told.zip(starter(tx, run)?) {
+        changes.push(messages::notice(&[&starter], MessageType::Info, Priority::High, text));
+    }
+    Ok(changes)
+}
+
+/// The agent that asked for it, unless that has left since.
+fn starter(tx: &dyn Tx, run: &RunRecord) -> Result<Option<Agent>, StoreError> {
+    let Actor::Agent(session) = &run.by else { return Ok(None) };
+    Ok(tx.agent(session)?.filter(|(_, left)| left.is_none()).map(|(agent, _)| agent))
+}
