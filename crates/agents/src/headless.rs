@@ -4,10 +4,15 @@
 use std::path::Path;
 use std::path::PathBuf;
 
+use consort_core::Timestamp;
 use consort_core::dispatch::Cost;
 use consort_core::dispatch::Safety;
 use consort_core::dispatch::WorkerEvent;
 use consort_core::dispatch::WorkerExit;
+
+use crate::AgentCli;
+use crate::Environment;
+use crate::is_of_session;
 
 /// A piece of work for a CLI.
 pub struct Headless<'a> {
@@ -24,33 +29,80 @@ pub struct Headless<'a> {
     pub resume: Option<&'a str>,
     /// The run's own directory, for what has to be in a file.
     pub dir: &'a Path,
-    /// Which options the installed program knows.
+    /// Which options the installed program knows: [`crate::flags::Flags::knows`].
     pub knows: &'a dyn Fn(&str) -> bool,
+    /// The person's variables: some of them are added to.
+    pub environment: Environment<'a>,
 }
 
 /// What that takes, besides what connects it.
+///
+/// What connects it ([`AgentCli::single_run`]) comes before these arguments, and is asked
+/// for with these variables in its environment: both may add to the same one.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct HeadlessCommand {
     pub arguments: Vec<String>,
     pub variables: Vec<(String, String)>,
-    /// To be written first.
+    /// To be written first, for nobody else to read.
     pub files: Vec<(PathBuf, String)>,
-    /// What was asked for and this CLI cannot be told.
+    /// What it reads on its standard input, which then ends. Arguments can be read by
+    /// everyone on the machine and have a limit: the prompt is in here.
+    pub stdin: Option<String>,
+    /// What was asked for and this CLI cannot be told: `model`, `reasoning`, `max turns`,
+    /// `budget`.
     pub ignored: Vec<&'static str>,
 }
 
-/// Reads what a worker prints.
-pub trait OutputReader {
+impl HeadlessCommand {
+    pub(crate) fn argue(&mut self, words: impl IntoIterator<Item = impl Into<String>>) {
+        self.arguments.extend(words.into_iter().map(Into::into));
+    }
+
+    pub(crate) fn set(&mut self, name: &str, value: impl Into<String>) {
+        self.variables.push((name.into(), value.into()));
+    }
+
+    /// The file of that name in the run's directory, which is to say this.
+    pub(crate) fn write(&mut self, work: &Headless<'_>, name: &str, text: impl Into<String>) -> String {
+        let path = work.dir.join(name);
+        let shown = path.to_string_lossy().into_owned();
+        self.files.push((path, text.into()));
+        shown
+    }
+
+    /// Notes that this was asked for, and is not to be had.
+    pub(crate) fn ignore(&mut self, what: &'static str, is_asked: bool) {
+        if is_asked {
+            self.ignored.push(what);
+        }
+    }
+}
+
+/// Reads what a worker prints. **Work has succeeded if its process ended with 0 and no
+/// [`WorkerEvent::Failed`] was told**: exit codes alone are not to be believed.
+///
+/// A line that is not understood tells nothing. The text of the work is the
+/// [`WorkerEvent::Result`], else the last [`WorkerEvent::Said`].
+pub trait OutputReader: Send {
     /// What a line of standard output tells.
-    fn line(&mut self, line: &str) -> Vec<WorkerEvent>;
+    fn line(&mut self, line: &str, now: Timestamp) -> Vec<WorkerEvent>;
 
     /// What is left to tell when its process has ended; `read` gives the text of a file.
     fn end(
         &mut self,
-        _exit: &WorkerExit,
-        _config_dir: &Path,
-        _read: &dyn Fn(&Path) -> Option<String>,
-    ) -> Vec<WorkerEvent> {
-        Vec::new()
-    }
+        exit: &WorkerExit,
+        now: Timestamp,
+        config_dir: &Path,
+        read: &dyn Fn(&Path) -> Option<String>,
+    ) -> Vec<WorkerEvent>;
+}
+
+/// Whether a CLI needs a variable of the person's: a key, an address, a setting of its
+/// own. What belongs to another session is none of its business.
+pub fn needs(cli: &dyn AgentCli, variable: &str) -> bool {
+    let is_it = |pattern: &&str| match pattern.strip_suffix('*') {
+        Some(prefix) => variable.starts_with(prefix),
+        None => variable == *pattern,
+    };
+    !is_of_session(variable) && cli.key_variables().iter().any(is_it)
 }

@@ -10,6 +10,8 @@ pub mod claude;
 pub mod codex;
 mod connect;
 pub mod copilot;
+mod failure;
+pub mod flags;
 pub mod gemini;
 mod headless;
 mod hook_entries;
@@ -28,12 +30,14 @@ mod permission;
 pub mod pi;
 mod plugin_dialect;
 mod plugin_file;
+mod providers;
 mod reply;
 pub mod screen;
 mod session_log;
 mod shell_prefix;
 mod single_run;
 mod toml_table;
+mod worker_output;
 
 use std::path::Path;
 use std::path::PathBuf;
@@ -54,6 +58,7 @@ pub use connect::Purpose;
 pub use headless::Headless;
 pub use headless::HeadlessCommand;
 pub use headless::OutputReader;
+pub use headless::needs;
 pub use hook_entries::HookEntries;
 pub use hook_entries::PROJECT_MARK;
 pub use hook_entries::WHO_ANSWER;
@@ -205,6 +210,26 @@ pub trait AgentCli: Dialect + Sync {
     /// The arguments by which a session may do so much without asking; `None` where it
     /// cannot be told to.
     fn permission_arguments(&self, permissions: Permissions) -> Option<&'static [&'static str]>;
+
+    /// What it is called with to do a piece of work without a terminal.
+    fn headless(&self, work: &Headless<'_>) -> HeadlessCommand;
+
+    /// Reads what it prints then.
+    fn reader(&self) -> Box<dyn OutputReader>;
+
+    /// The variables that it needs of the person's: keys, addresses, its own settings. A
+    /// name, or with `*` at its end what names begin with. See [`needs`].
+    fn key_variables(&self) -> &'static [&'static str];
+
+    /// The arguments after which its program tells its options for such work.
+    fn help_arguments(&self) -> &'static [&'static str] {
+        &["--help"]
+    }
+
+    /// Options that it has for such work and does not tell.
+    fn hidden_flags(&self) -> &'static [&'static str] {
+        &[]
+    }
 
     /// What its terminal shows in which state: the rules of [`screen`].
     fn screen(&self) -> &'static str;

@@ -1,5 +1,6 @@
 //! The adapter for Claude Code. Seen with 2.1.325.
 
+mod headless;
 pub(crate) mod hooks;
 mod session_file;
 mod shell;
@@ -22,6 +23,8 @@ use crate::Ability;
 use crate::AgentCli;
 use crate::AliasFile;
 use crate::Environment;
+use crate::Headless;
+use crate::HeadlessCommand;
 use crate::HookEntries;
 use crate::HookSwitch;
 use crate::Insertion;
@@ -29,6 +32,7 @@ use crate::InsertionFormat;
 use crate::JsonList;
 use crate::JsonMember;
 use crate::Level;
+use crate::OutputReader;
 use crate::Purpose;
 use crate::RunSetup;
 use crate::SettingsError;
@@ -146,6 +150,39 @@ impl AgentCli for Claude {
             Permissions::Edit => Some(&["--permission-mode", "acceptEdits"]),
             Permissions::Full => Some(&["--permission-mode", "bypassPermissions"]),
         }
+    }
+
+    fn headless(&self, work: &Headless<'_>) -> HeadlessCommand {
+        headless::command(work)
+    }
+
+    fn reader(&self) -> Box<dyn OutputReader> {
+        Box::new(headless::Reader::default())
+    }
+
+    /// With the clouds that it can be told to use instead of its maker's.
+    fn key_variables(&self) -> &'static [&'static str] {
+        &[
+            "ANTHROPIC_*",
+            "CLAUDE_*",
+            "DISABLE_*",
+            "MAX_THINKING_TOKENS",
+            "API_TIMEOUT_MS",
+            "BASH_DEFAULT_TIMEOUT_MS",
+            "BASH_MAX_TIMEOUT_MS",
+            "MCP_TIMEOUT",
+            "MCP_TOOL_TIMEOUT",
+            "IS_SANDBOX",
+            "AWS_*",
+            "CLOUD_ML_REGION",
+            "GOOGLE_APPLICATION_CREDENTIALS",
+            "GOOGLE_CLOUD_PROJECT",
+            "VERTEX_REGION_*",
+        ]
+    }
+
+    fn hidden_flags(&self) -> &'static [&'static str] {
+        &["--max-turns", "--append-system-prompt-file", "--system-prompt-file", "--permission-prompt-tool"]
     }
 
     fn screen(&self) -> &'static str {

@@ -3,6 +3,8 @@
 //! Its hooks are Claude Code's in all but the names of its tools. It asks the
 //! person to review them, and runs none that were not reviewed.
 
+mod headless;
+
 use std::path::Path;
 use std::path::PathBuf;
 
@@ -21,11 +23,14 @@ use serde_json::Value;
 use crate::Ability;
 use crate::AgentCli;
 use crate::Environment;
+use crate::Headless;
+use crate::HeadlessCommand;
 use crate::HookEntries;
 use crate::HookSwitch;
 use crate::Insertion;
 use crate::InsertionFormat;
 use crate::Level;
+use crate::OutputReader;
 use crate::Purpose;
 use crate::RunSetup;
 use crate::SettingsError;
@@ -190,6 +195,22 @@ impl AgentCli for Codex {
             Permissions::Edit => Some(&["--sandbox", "workspace-write", "--ask-for-approval", "on-request"]),
             Permissions::Full => Some(&["--dangerously-bypass-approvals-and-sandbox"]),
         }
+    }
+
+    fn headless(&self, work: &Headless<'_>) -> HeadlessCommand {
+        headless::command(work)
+    }
+
+    fn reader(&self) -> Box<dyn OutputReader> {
+        Box::new(headless::Reader::default())
+    }
+
+    fn key_variables(&self) -> &'static [&'static str] {
+        &["OPENAI_*", "CODEX_*", "AZURE_OPENAI_API_KEY", "RUST_LOG"]
+    }
+
+    fn help_arguments(&self) -> &'static [&'static str] {
+        &["exec", "--help"]
     }
 
     fn screen(&self) -> &'static str {

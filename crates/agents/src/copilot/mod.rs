@@ -4,6 +4,8 @@
 //! hook that fails blocks every tool here: the command line that is written
 //! succeeds whatever happens.
 
+mod headless;
+
 use std::path::Path;
 use std::path::PathBuf;
 
@@ -23,11 +25,14 @@ use serde_json::json;
 use crate::Ability;
 use crate::AgentCli;
 use crate::Environment;
+use crate::Headless;
+use crate::HeadlessCommand;
 use crate::HookSwitch;
 use crate::Insertion;
 use crate::InsertionFormat;
 use crate::JsonMember;
 use crate::Level;
+use crate::OutputReader;
 use crate::Purpose;
 use crate::RunSetup;
 use crate::SettingsError;
@@ -126,6 +131,18 @@ impl AgentCli for Copilot {
             Permissions::Edit => Some(&["--allow-tool=write"]),
             Permissions::Full => Some(&["--yolo"]),
         }
+    }
+
+    fn headless(&self, work: &Headless<'_>) -> HeadlessCommand {
+        headless::command(work)
+    }
+
+    fn reader(&self) -> Box<dyn OutputReader> {
+        Box::new(headless::Reader::default())
+    }
+
+    fn key_variables(&self) -> &'static [&'static str] {
+        &["COPILOT_*", "GITHUB_TOKEN", "GH_TOKEN", "GH_HOST", "GITHUB_*"]
     }
 
     fn screen(&self) -> &'static str {

@@ -3,6 +3,8 @@
 //! A hook whose program is missing blocks every tool here, so the command line
 //! that is written looks for it first.
 
+mod headless;
+
 use std::path::Path;
 use std::path::PathBuf;
 
@@ -17,12 +19,15 @@ use consort_core::text;
 use crate::Ability;
 use crate::AgentCli;
 use crate::Environment;
+use crate::Headless;
+use crate::HeadlessCommand;
 use crate::HookEntries;
 use crate::HookSwitch;
 use crate::Insertion;
 use crate::InsertionFormat;
 use crate::JsonMember;
 use crate::Level;
+use crate::OutputReader;
 use crate::Purpose;
 use crate::RunSetup;
 use crate::SettingsError;
@@ -161,6 +166,18 @@ impl AgentCli for Gemini {
             Permissions::Edit => Some(&["--approval-mode", "auto_edit"]),
             Permissions::Full => Some(&["--approval-mode", "yolo"]),
         }
+    }
+
+    fn headless(&self, work: &Headless<'_>) -> HeadlessCommand {
+        headless::command(work)
+    }
+
+    fn reader(&self) -> Box<dyn OutputReader> {
+        Box::new(headless::Reader::default())
+    }
+
+    fn key_variables(&self) -> &'static [&'static str] {
+        &["GEMINI_*", "GOOGLE_*"]
     }
 
     fn screen(&self) -> &'static str {

@@ -4,6 +4,8 @@
 //! plugins (`plugin.js`). It has no hook at the end of a turn; mail that
 //! comes then wakes the session as soon as it is idle.
 
+mod headless;
+
 use std::path::Path;
 use std::path::PathBuf;
 
@@ -22,10 +24,13 @@ use serde_json::json;
 use crate::Ability;
 use crate::AgentCli;
 use crate::Environment;
+use crate::Headless;
+use crate::HeadlessCommand;
 use crate::Insertion;
 use crate::InsertionFormat;
 use crate::JsonMember;
 use crate::Level;
+use crate::OutputReader;
 use crate::Purpose;
 use crate::RunSetup;
 use crate::SettingsError;
@@ -34,6 +39,7 @@ use crate::json_settings::parse;
 use crate::payload::Tools;
 use crate::plugin_dialect;
 use crate::primer;
+use crate::providers;
 use crate::quote;
 
 const TOOLS: Tools = Tools {
@@ -92,6 +98,22 @@ impl AgentCli for OpenCode {
             Permissions::Full => Some(&["--auto"]),
             Permissions::Edit => None,
         }
+    }
+
+    fn headless(&self, work: &Headless<'_>) -> HeadlessCommand {
+        headless::command(work)
+    }
+
+    fn reader(&self) -> Box<dyn OutputReader> {
+        Box::new(headless::Reader::default())
+    }
+
+    fn key_variables(&self) -> &'static [&'static str] {
+        providers::KEYS
+    }
+
+    fn help_arguments(&self) -> &'static [&'static str] {
+        &["run", "--help"]
     }
 
     fn screen(&self) -> &'static str {

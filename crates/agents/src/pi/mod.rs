@@ -3,6 +3,8 @@
 //! It has extensions instead of hooks, and no client for MCP servers: ours is a
 //! small file in its directory of extensions (`extension.ts`).
 
+mod headless;
+
 use std::path::Path;
 use std::path::PathBuf;
 
@@ -16,9 +18,12 @@ use consort_core::presence::Agent;
 use crate::Ability;
 use crate::AgentCli;
 use crate::Environment;
+use crate::Headless;
+use crate::HeadlessCommand;
 use crate::Insertion;
 use crate::InsertionFormat;
 use crate::Level;
+use crate::OutputReader;
 use crate::Purpose;
 use crate::RunSetup;
 use crate::SettingsError;
@@ -26,6 +31,7 @@ use crate::SingleRun;
 use crate::payload::Tools;
 use crate::plugin_dialect;
 use crate::primer;
+use crate::providers;
 
 const TOOLS: Tools = Tools { write: &["write", "edit"], read: &["read"], shell: &["bash"], patch: &[] };
 
@@ -79,6 +85,18 @@ impl AgentCli for Pi {
             Permissions::Full => Some(&[]),
             Permissions::Plan | Permissions::Ask | Permissions::Edit => None,
         }
+    }
+
+    fn headless(&self, work: &Headless<'_>) -> HeadlessCommand {
+        headless::command(work)
+    }
+
+    fn reader(&self) -> Box<dyn OutputReader> {
+        Box::new(headless::Reader::default())
+    }
+
+    fn key_variables(&self) -> &'static [&'static str] {
+        providers::KEYS
     }
 
     fn screen(&self) -> &'static str {

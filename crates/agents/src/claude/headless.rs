@@ -1,0 +1,258 @@
+//! Claude Code without a terminal. Seen with 2.1.325.
+//!
+//! Its result may be called a success and be an error all the same, and counts what
+//! subagents used only per model.
+
+use std::path::Path;
+
+use consort_core::Timestamp;
+use consort_core::dispatch::Cost;
+use consort_core::dispatch::Failure;
+use consort_core::dispatch::FailureKind;
+use consort_core::dispatch::Safety;
+use consort_core::dispatch::Usage;
+use consort_core::dispatch::WorkerEvent;
+use consort_core::dispatch::WorkerExit;
+use serde_json::Value;
+
+use crate::Headless;
+use crate::HeadlessCommand;
+use crate::OutputReader;
+use crate::failure;
+use crate::worker_output;
+use crate::worker_output::text_at;
+
+/// Its own tools that change nothing here. An allow-list: it has new ones all the time.
+const READING: &str = "Read,Grep,Glob,WebFetch,WebSearch,Task,Skill,ToolSearch,TodoWrite";
+
+/// What may be used without asking where it edits and runs commands.
+const WORKING: &str = "Bash,BashOutput,KillShell,Edit,Write,NotebookEdit,Read,Grep,Glob,WebFetch,WebSearch,\
+                       Task,Skill,ToolSearch,TodoWrite,mcp__consort";
+
+pub(super) fn command(work: &Headless<'_>) -> HeadlessCommand {
+    let mut command = HeadlessCommand::default();
+    command.argue(["-p", "--output-format", "stream-json", "--verbose"]);
+    match work.safety {
+        // What is not allowed and would ask is refused.
+        Safety::Suggest => command.argue([
+            "--permission-mode",
+            "default",
+            "--tools",
+            READING,
+            "--allowedTools",
+            "WebFetch,WebSearch,mcp__consort",
+        ]),
+        Safety::AutoEdit => command.argue(["--permission-mode", "acceptEdits", "--allowedTools", WORKING]),
+        Safety::FullAuto => command.argue(["--permission-mode", "bypassPermissions"]),
+    }
+    if let Some(model) = work.model {
+        command.argue([format!("--model={model}")]);
+    }
+    if let Some(system) = work.system {
+        if (work.knows)("--append-system-prompt-file") {
+            let file = command.write(work, "role.md", system);
+            command.argue(["--append-system-prompt-file".to_owned(), file]);
+        } else {
+            command.argue([format!("--append-system-prompt={system}")]);
+        }
+    }
+    if let Some(reasoning) = work.reasoning {
+        let effort = match reasoning {
+            "off" | "minimal" => "low",
+            reasoning => reasoning,
+        };
+        if (work.knows)("--effort") {
+            command.argue(["--effort", effort]);
+        } else {
+            command.ignore("reasoning", true);
+        }
+    }
+    match work.max_turns {
+        Some(turns) if (work.knows)("--max-turns") => {
+            command.argue(["--max-turns".to_owned(), turns.to_string()]);
+        }
+        turns => command.ignore("max turns", turns.is_some()),
+    }
+    match work.budget {
+        Some(budget) if (work.knows)("--max-budget-usd") => {
+            command.argue(["--max-budget-usd".to_owned(), budget.dollars().to_string()]);
+        }
+        budget => command.ignore("budget", budget.is_some()),
+    }
+    if let Some(session) = work.resume {
+        command.argue([format!("--resume={session}")]);
+    }
+    command.stdin = Some(work.prompt.to_owned());
+    command
+}
+
+#[derive(Default)]
+pub(super) struct Reader {
+    session: Option<String>,
+    model: Option<String>,
+    /// The message whose parts are being told.
+    message: Option<String>,
+    /// When the limit ends that was met last.
+    limit: Option<Timestamp>,
+    has_ended: bool,
+}
+
+impl OutputReader for Reader {
+    fn line(&mut self, line: &str, now: Timestamp) -> Vec<WorkerEvent> {
+        let Some(event) = worker_output::object(line) else { return Vec::new() };
+        let mut told = Vec::new();
+        match event["type"].as_str() {
+            Some("system") => self.system(&event, &mut told),
+            Some("assistant") => self.assistant(&event, &mut told),
+            Some("user") => results(&event, &mut told),
+            Some("rate_limit_event") => {
+                self.limit = failure::until_of(&event["rate_limit_info"]["resetsAt"], now);
+            }
+            Some("result") => self.result(&event, now, &mut told),
+            _ => {}
+        }
+        told
+    }
+
+    fn end(
+        &mut self,
+        exit: &WorkerExit,
+        now: Timestamp,
+        _config_dir: &Path,
+        _read: &dyn Fn(&Path) -> Option<String>,
+    ) -> Vec<WorkerEvent> {
+        if self.has_ended { Vec::new() } else { worker_output::cut_short(exit, now) }
+    }
+}
+
+impl Reader {
+    fn system(&mut self, event: &Value, told: &mut Vec<WorkerEvent>) {
+        match event["subtype"].as_str() {
+            Some("init") => {
+                let session = text_at(event, "/session_id");
+                if session.is_some() && session != self.session {
+                    told.extend(session.clone().map(WorkerEvent::Session));
+                    self.session = session;
+                }
+                self.tell_model(text_at(event, "/model"), told);
+            }
+            Some("api_retry") => {
+                let status = event["error_status"].as_u64();
+                let error = event["error"].as_str().unwrap_or("unknown");
+                let why = status.map_or_else(|| error.to_owned(), |status| format!("{error} ({status})"));
+                let attempt = event["attempt"].as_u64().unwrap_or(1);
+                told.push(WorkerEvent::Retries { attempt: u32::try_from(attempt).unwrap_or(u32::MAX), why });
+            }
+            _ => {}
+        }
+    }
+
+    fn tell_model(&mut self, model: Option<String>, told: &mut Vec<WorkerEvent>) {
+        // What it says itself is from no model.
+        let model = model.filter(|model| model != "<synthetic>");
+        if model.is_some() && model != self.model {
+            told.extend(model.clone().map(WorkerEvent::Model));
+            self.model = model;
+        }
+    }
+
+    /// A part of a message; each part comes by itself, with the same id and count.
+    fn assistant(&mut self, event: &Value, told: &mut Vec<WorkerEvent>) {
+        let message = &event["message"];
+        let is_synthetic = message["model"] == "<synthetic>";
+        let of_subagent = !event["parent_tool_use_id"].is_null();
+        let id = text_at(message, "/id");
+        if !is_synthetic && id.is_some() && id != self.message {
+            self.message = id;
+            if !of_subagent {
+                self.tell_model(text_at(message, "/model"), told);
+                told.push(WorkerEvent::Turn);
+            }
+            let usage = &message["usage"];
+            // How much it will have said is not known yet.
+            told.push(WorkerEvent::Used(Usage {
+                input: usage["input_tokens"].as_u64(),
+                cache_read: usage["cache_read_input_tokens"].as_u64(),
+                cache_write: usage["cache_creation_input_tokens"].as_u64(),
+                ..Usage::default()
+            }));
+        }
+        for part in message["content"].as_array().into_iter().flatten() {
+            match part["type"].as_str() {
+                Some("text") if !of_subagent && !is_synthetic => {
+                    told.extend(text_at(part, "/text").map(WorkerEvent::Said));
+                }
+                Some("tool_use" | "server_tool_use") => {
+                    let (id, tool) = (part["id"].as_str(), part["name"].as_str());
+                    let about = worker_output::about(&part["input"]);
+                    told.push(worker_output::begins(id.unwrap_or_default(), tool.unwrap_or("?"), about));
+                }
+                _ => {}
+            }
+        }
+    }
+
+    fn result(&mut self, event: &Value, now: Timestamp, told: &mut Vec<WorkerEvent>) {
+        self.has_ended = true;
+        told.push(WorkerEvent::UsedInAll(usage(event)));
+        match self.failure(event, now) {
+            Some(failure) => told.push(WorkerEvent::Failed(failure)),
+            None => told.extend(text_at(event, "/result").map(WorkerEvent::Result)),
+        }
+    }
+
+    fn failure(&self, event: &Value, now: Timestamp) -> Option<Failure> {
+        let text = text_at(event, "/result").unwrap_or_default();
+        let errors = event["errors"].as_array().into_iter().flatten().filter_map(Value::as_str);
+        let errors: Vec<&str> = errors.collect();
+        let message = if text.is_empty() { errors.join("; ") } else { text };
+        match event["subtype"].as_str() {
+            Some("error_max_turns") => Some(failure::of_kind(FailureKind::Turns, &message)),
+            Some("error_max_budget_usd") => Some(failure::of_kind(FailureKind::Budget, &message)),
+            Some("success") if event["is_error"] != true => {
+                // Nobody was asked; it says so with exit code 0.
+                let is_blocked = message.starts_with("UserPromptSubmit operation blocked by hook");
+                is_blocked.then(|| failure::other(&message))
+            }
+            _ => {
+                let status = event["api_error_status"].as_u64().and_then(|status| status.try_into().ok());
+                let mut failure = failure::read(status, &message, now);
+                if failure.kind == FailureKind::Limit {
+                    failure.until = failure.until.or(self.limit.filter(|until| *until > now));
+                }
+                Some(failure)
+            }
+        }
+    }
+}
+
+/// What tools have answered.
+fn results(event: &Value, told: &mut Vec<WorkerEvent>) {
+    for part in event["message"]["content"].as_array().into_iter().flatten() {
+        if part["type"] == "tool_result" {
+            let is_ok = part["is_error"] != true;
+            let said = worker_output::content(&part["content"]);
+            told.push(worker_output::ends(part["tool_use_id"].as_str().unwrap_or_default(), is_ok, &said));
+        }
+    }
+}
+
+/// What all of it has used. Its own sum leaves subagents out.
+fn usage(result: &Value) -> Usage {
+    let mut all = Usage::default();
+    for model in result["modelUsage"].as_object().into_iter().flat_map(|models| models.values()) {
+        worker_output::add(
+            &mut all,
+            &Usage {
+                input: model["inputTokens"].as_u64(),
+                output: model["outputTokens"].as_u64(),
+                cache_read: model["cacheReadInputTokens"].as_u64(),
+                cache_write: model["cacheCreationInputTokens"].as_u64(),
+                ..Usage::default()
+            },
+        );
+    }
+    all.cost = result["total_cost_usd"].as_f64().map(Cost::from_dollars);
+    all.turns = result["num_turns"].as_u64().and_then(|turns| turns.try_into().ok());
+    all
+}

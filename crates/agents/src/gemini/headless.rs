@@ -1,0 +1,172 @@
+//! Gemini CLI without a terminal. Seen with 0.61.0.
+//!
+//! Its exit code is what is left of an HTTP status in one byte, and it tells no cost.
+
+use std::path::Path;
+
+use consort_core::Timestamp;
+use consort_core::dispatch::FailureKind;
+use consort_core::dispatch::Safety;
+use consort_core::dispatch::Usage;
+use consort_core::dispatch::WorkerEvent;
+use consort_core::dispatch::WorkerExit;
+use serde_json::Value;
+
+use crate::Headless;
+use crate::HeadlessCommand;
+use crate::OutputReader;
+use crate::failure;
+use crate::worker_output;
+use crate::worker_output::text_at;
+
+/// Its exit code when the cap of turns was reached.
+const TURN_LIMIT: i32 = 53;
+
+/// Rules for a run that edits and runs commands without asking.
+const WORKING: &str = "[[rule]]\ntoolName = [\"run_shell_command\", \"web_fetch\", \"google_web_search\"]\n\
+                       decision = \"allow\"\npriority = 900\n\n\
+                       [[rule]]\nmcpName = \"consort\"\ntoolName = \"*\"\ndecision = \"allow\"\npriority = 900\n";
+
+pub(super) fn command(work: &Headless<'_>) -> HeadlessCommand {
+    let mut command = HeadlessCommand::default();
+    command.argue(["--output-format", "stream-json"]);
+    match work.safety {
+        // Without anybody to ask, it has no tools then that change anything.
+        Safety::Suggest => command.argue(["--approval-mode", "default"]),
+        Safety::AutoEdit => {
+            command.argue(["--approval-mode", "auto_edit"]);
+            let file = command.write(work, "policy.toml", WORKING);
+            command.argue(["--policy".to_owned(), file]);
+        }
+        Safety::FullAuto => command.argue(["--approval-mode", "yolo"]),
+    }
+    // A directory that nobody has looked at in its terminal is refused otherwise.
+    if (work.knows)("--skip-trust") {
+        command.argue(["--skip-trust"]);
+    }
+    if let Some(model) = work.model {
+        command.argue([format!("--model={model}")]);
+    }
+    if let Some(session) = work.resume {
+        command.argue([format!("--resume={session}")]);
+    }
+    command.ignore("reasoning", work.reasoning.is_some());
+    command.ignore("max turns", work.max_turns.is_some());
+    command.ignore("budget", work.budget.is_some());
+    // A system prompt would take the place of its own.
+    let prompt = match work.system {
+        Some(system) => format!("{system}\n\n{}", work.prompt),
+        None => work.prompt.to_owned(),
+    };
+    command.stdin = Some(prompt);
+    command
+}
+
+#[derive(Default)]
+pub(super) struct Reader {
+    /// What it says comes in pieces, of which none is the last.
+    saying: String,
+    is_in_turn: bool,
+    has_ended: bool,
+}
+
+impl OutputReader for Reader {
+    fn line(&mut self, line: &str, now: Timestamp) -> Vec<WorkerEvent> {
+        let Some(event) = worker_output::object(line) else { return Vec::new() };
+        let mut told = Vec::new();
+        let kind = event["type"].as_str();
+        let is_piece = kind == Some("message") && event["role"] == "assistant";
+        if is_piece {
+            self.begin_turn(&mut told);
+            self.saying.push_str(event["content"].as_str().unwrap_or_default());
+            return told;
+        }
+        self.finish_text(&mut told);
+        match kind {
+            Some("init") => {
+                told.extend(text_at(&event, "/session_id").map(WorkerEvent::Session));
+                told.extend(text_at(&event, "/model").map(WorkerEvent::Model));
+            }
+            Some("tool_use") => {
+                self.begin_turn(&mut told);
+                let (id, tool) = (event["tool_id"].as_str(), event["tool_name"].as_str());
+                let about = worker_output::about(&event["parameters"]);
+                told.push(worker_output::begins(id.unwrap_or_default(), tool.unwrap_or("?"), about));
+            }
+            Some("tool_result") => {
+                self.is_in_turn = false;
+                let is_ok = event["status"] != "error";
+                let said = text_at(&event, "/error/message").or_else(|| text_at(&event, "/output"));
+                let id = event["tool_id"].as_str().unwrap_or_default();
+                told.push(worker_output::ends(id, is_ok, &said.unwrap_or_default()));
+            }
+            Some("error") => self.is_in_turn = false,
+            Some("result") => self.result(&event, now, &mut told),
+            _ => {}
+        }
+        told
+    }
+
+    fn end(
+        &mut self,
+        exit: &WorkerExit,
+        now: Timestamp,
+        _config_dir: &Path,
+        _read: &dyn Fn(&Path) -> Option<String>,
+    ) -> Vec<WorkerEvent> {
+        let mut told = Vec::new();
+        self.finish_text(&mut told);
+        if !self.has_ended {
+            told.extend(worker_output::cut_short(exit, now).into_iter().map(|event| at_the_end(event, exit)));
+        }
+        told
+    }
+}
+
+/// Some of its failures only their exit codes tell.
+fn at_the_end(event: WorkerEvent, exit: &WorkerExit) -> WorkerEvent {
+    match event {
+        WorkerEvent::Failed(mut failure) => {
+            match exit.code {
+                Some(TURN_LIMIT) => failure.kind = FailureKind::Turns,
+                Some(41) => failure.kind = FailureKind::NotLoggedIn,
+                _ => {}
+            }
+            WorkerEvent::Failed(failure)
+        }
+        event => event,
+    }
+}
+
+impl Reader {
+    fn begin_turn(&mut self, told: &mut Vec<WorkerEvent>) {
+        if !self.is_in_turn {
+            self.is_in_turn = true;
+            told.push(WorkerEvent::Turn);
+        }
+    }
+
+    fn finish_text(&mut self, told: &mut Vec<WorkerEvent>) {
+        if !self.saying.is_empty() {
+            told.push(WorkerEvent::Said(std::mem::take(&mut self.saying)));
+        }
+    }
+
+    fn result(&mut self, event: &Value, now: Timestamp, told: &mut Vec<WorkerEvent>) {
+        self.has_ended = true;
+        if !event["stats"].is_null() {
+            told.push(WorkerEvent::UsedInAll(usage(&event["stats"])));
+        }
+        if event["status"] != "success" {
+            let message = text_at(event, "/error/message").unwrap_or_default();
+            told.push(WorkerEvent::Failed(failure::read(None, &message, now)));
+        }
+    }
+}
+
+fn usage(stats: &Value) -> Usage {
+    let count = |name: &str| stats[name].as_u64();
+    let read = count("cached");
+    let input = count("input").or_else(|| Some(count("input_tokens")?.saturating_sub(read.unwrap_or(0))));
+    Usage { input, output: count("output_tokens"), cache_read: read, ..Usage::default() }
+}

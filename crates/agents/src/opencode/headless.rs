@@ -1,0 +1,192 @@
+//! OpenCode without a terminal. Seen with 1.18.33.
+//!
+//! It tells its costs step by step and has no last word: the text is the last message's.
+
+use std::path::Path;
+
+use consort_core::Timestamp;
+use consort_core::dispatch::Cost;
+use consort_core::dispatch::Safety;
+use consort_core::dispatch::Usage;
+use consort_core::dispatch::WorkerEvent;
+use consort_core::dispatch::WorkerExit;
+use serde_json::Value;
+use serde_json::json;
+
+use super::CONTENT;
+use crate::Headless;
+use crate::HeadlessCommand;
+use crate::OutputReader;
+use crate::failure;
+use crate::worker_output;
+use crate::worker_output::text_at;
+
+/// What we call the agent of its that only reads.
+const READER: &str = "consort-reader";
+
+pub(super) fn command(work: &Headless<'_>) -> HeadlessCommand {
+    let mut command = HeadlessCommand::default();
+    command.argue(["run", "--format", "json"]);
+    let mut config = (work.environment)(CONTENT).and_then(|text| worker_output::object(&text));
+    if let Some(system) = work.system {
+        let file = command.write(work, "role.md", system);
+        let config = config.get_or_insert_with(|| json!({}));
+        match config["instructions"].as_array_mut() {
+            Some(instructions) => instructions.push(file.into()),
+            None => config["instructions"] = json!([file]),
+        }
+    }
+    match work.safety {
+        Safety::Suggest => {
+            let config = config.get_or_insert_with(|| json!({}));
+            config["agent"][READER] = reader();
+            command.argue(["--agent", READER]);
+        }
+        // What the person denies stays denied.
+        Safety::AutoEdit | Safety::FullAuto => command.argue(["--auto"]),
+    }
+    if let Some(config) = config {
+        command.set(CONTENT, config.to_string());
+    }
+    if let Some(model) = work.model {
+        command.argue([format!("--model={model}")]);
+    }
+    match work.reasoning {
+        Some(reasoning) if (work.knows)("--variant") => {
+            let variant = if reasoning == "off" { "none" } else { reasoning };
+            command.argue(["--variant", variant]);
+        }
+        reasoning => command.ignore("reasoning", reasoning.is_some()),
+    }
+    if let Some(session) = work.resume {
+        command.argue([format!("--session={session}")]);
+    }
+    command.ignore("max turns", work.max_turns.is_some());
+    command.ignore("budget", work.budget.is_some());
+    command.stdin = Some(work.prompt.to_owned());
+    command
+}
+
+/// An agent that may use these tools and no others. The last rule that fits decides, and
+/// names come in the order of their letters.
+fn reader() -> Value {
+    let env = json!({ "*": "allow", "*.env": "deny", "*.env.*": "deny", "*.env.example": "allow" });
+    json!({
+        "mode": "primary",
+        "description": "Reads, and changes nothing.",
+        "permission": {
+            "*": "deny",
+            "codesearch": "allow", "consort_*": "allow", "glob": "allow", "grep": "allow", "list": "allow",
+            "lsp": "allow", "read": env, "skill": "allow", "todoread": "allow", "todowrite": "allow",
+            "webfetch": "allow", "websearch": "allow",
+        },
+    })
+}
+
+#[derive(Default)]
+pub(super) struct Reader {
+    session: Option<String>,
+    /// The message that is being told, and its text so far.
+    message: String,
+    saying: String,
+    failure: Option<consort_core::dispatch::Failure>,
+    has_spoken: bool,
+}
+
+impl OutputReader for Reader {
+    fn line(&mut self, line: &str, now: Timestamp) -> Vec<WorkerEvent> {
+        let Some(event) = worker_output::object(line) else { return Vec::new() };
+        let mut told = Vec::new();
+        let session = text_at(&event, "/sessionID");
+        if session.is_some() && session != self.session {
+            told.extend(session.clone().map(WorkerEvent::Session));
+            self.session = session;
+        }
+        let part = &event["part"];
+        match event["type"].as_str() {
+            Some("step_start") => {
+                self.finish_text(&mut told);
+                told.push(WorkerEvent::Turn);
+            }
+            Some("text") => self.say(part),
+            Some("tool_use") => tool(part, &mut told),
+            Some("step_finish") => {
+                self.finish_text(&mut told);
+                self.has_spoken |= part["reason"] != "tool-calls";
+                told.push(WorkerEvent::Used(usage(part)));
+            }
+            Some("error") => {
+                let error = &event["error"];
+                let message = text_at(error, "/data/message").or_else(|| text_at(error, "/name"));
+                let status = error["data"]["statusCode"].as_u64().and_then(|status| status.try_into().ok());
+                let mut failure = failure::read(status, &message.unwrap_or_default(), now);
+                let headers = &error["data"]["responseHeaders"];
+                let after = headers["retry-after"].as_str().and_then(|after| after.parse::<i64>().ok());
+                failure.until = failure.until.or_else(|| Some(now.plus(after? * Timestamp::SECOND)));
+                self.failure = Some(failure);
+            }
+            _ => {}
+        }
+        told
+    }
+
+    fn end(
+        &mut self,
+        exit: &WorkerExit,
+        now: Timestamp,
+        _config_dir: &Path,
+        _read: &dyn Fn(&Path) -> Option<String>,
+    ) -> Vec<WorkerEvent> {
+        let mut told = Vec::new();
+        self.finish_text(&mut told);
+        match self.failure.take() {
+            Some(failure) => told.push(WorkerEvent::Failed(failure)),
+            None if self.has_spoken && exit.code == Some(0) => {}
+            None => told.extend(worker_output::cut_short(exit, now)),
+        }
+        told
+    }
+}
+
+impl Reader {
+    /// One message may have several texts.
+    fn say(&mut self, part: &Value) {
+        let message = part["messageID"].as_str().unwrap_or_default();
+        if !self.saying.is_empty() && message == self.message {
+            self.saying.push('\n');
+        }
+        message.clone_into(&mut self.message);
+        self.saying.push_str(part["text"].as_str().unwrap_or_default());
+    }
+
+    fn finish_text(&mut self, told: &mut Vec<WorkerEvent>) {
+        if !self.saying.is_empty() {
+            told.push(WorkerEvent::Said(std::mem::take(&mut self.saying)));
+        }
+    }
+}
+
+/// A tool is told when it has ended.
+fn tool(part: &Value, told: &mut Vec<WorkerEvent>) {
+    let (id, name, state) =
+        (part["callID"].as_str().unwrap_or_default(), part["tool"].as_str(), &part["state"]);
+    told.push(worker_output::begins(id, name.unwrap_or("?"), worker_output::about(&state["input"])));
+    let code = state["metadata"]["exit"].as_i64().filter(|code| *code != 0);
+    let is_ok = state["status"] != "error" && code.is_none();
+    let said = text_at(state, "/error").or_else(|| Some(format!("exit code {}", code?))).unwrap_or_default();
+    told.push(worker_output::ends(id, is_ok, &said));
+}
+
+fn usage(part: &Value) -> Usage {
+    let tokens = &part["tokens"];
+    let output = tokens["output"].as_u64().map(|output| output + tokens["reasoning"].as_u64().unwrap_or(0));
+    Usage {
+        input: tokens["input"].as_u64(),
+        output,
+        cache_read: tokens["cache"]["read"].as_u64(),
+        cache_write: tokens["cache"]["write"].as_u64(),
+        // A model whose price it does not know costs nothing, as it tells it.
+        cost: part["cost"].as_f64().filter(|cost| *cost > 0.0).map(Cost::from_dollars),
+        turns: None,
+    }
+}

@@ -1,0 +1,138 @@
+//! pi without a terminal. Seen with 0.87.1.
+//!
+//! Its exit code is 0 whatever happens to the model.
+
+use std::path::Path;
+
+use consort_core::Timestamp;
+use consort_core::dispatch::Cost;
+use consort_core::dispatch::Safety;
+use consort_core::dispatch::Usage;
+use consort_core::dispatch::WorkerEvent;
+use consort_core::dispatch::WorkerExit;
+use serde_json::Value;
+
+use crate::Headless;
+use crate::HeadlessCommand;
+use crate::OutputReader;
+use crate::failure;
+use crate::worker_output;
+use crate::worker_output::text_at;
+
+pub(super) fn command(work: &Headless<'_>) -> HeadlessCommand {
+    let mut command = HeadlessCommand::default();
+    command.argue(["-p", "--mode", "json"]);
+    match work.safety {
+        Safety::Suggest => command.argue(["--tools", "read,grep,find,ls"]),
+        // It never asks.
+        Safety::AutoEdit | Safety::FullAuto => {}
+    }
+    if let Some(model) = work.model {
+        command.argue(["--model", model]);
+    }
+    if let Some(reasoning) = work.reasoning {
+        command.argue(["--thinking", reasoning]);
+    }
+    if let Some(system) = work.system {
+        let file = command.write(work, "role.md", system);
+        command.argue(["--append-system-prompt".to_owned(), file]);
+    }
+    if let Some(session) = work.resume {
+        command.argue(["--session", session]);
+    }
+    command.ignore("max turns", work.max_turns.is_some());
+    command.ignore("budget", work.budget.is_some());
+    command.stdin = Some(work.prompt.to_owned());
+    command
+}
+
+/// Lines that come with every few letters, and tell nothing that does not come again.
+const CHATTER: &[&str] = &[r#"{"type":"message_update""#, r#"{"type":"tool_execution_update""#];
+
+#[derive(Default)]
+pub(super) struct Reader {
+    model: Option<String>,
+    /// How the last answer of the model failed.
+    error: Option<String>,
+    has_answered: bool,
+}
+
+impl OutputReader for Reader {
+    fn line(&mut self, line: &str, _now: Timestamp) -> Vec<WorkerEvent> {
+        if CHATTER.iter().any(|start| line.starts_with(start)) {
+            return Vec::new();
+        }
+        let Some(event) = worker_output::object(line) else { return Vec::new() };
+        let mut told = Vec::new();
+        let id = event["toolCallId"].as_str().unwrap_or_default();
+        match event["type"].as_str() {
+            Some("session") => told.extend(text_at(&event, "/id").map(WorkerEvent::Session)),
+            Some("turn_start") => told.push(WorkerEvent::Turn),
+            Some("message_end") if event["message"]["role"] == "assistant" => {
+                self.message(&event["message"], &mut told);
+            }
+            Some("tool_execution_start") => {
+                let tool = event["toolName"].as_str().unwrap_or("?");
+                told.push(worker_output::begins(id, tool, worker_output::about(&event["args"])));
+            }
+            Some("tool_execution_end") => {
+                let said = worker_output::content(&event["result"]["content"]);
+                told.push(worker_output::ends(id, event["isError"] != true, &said));
+            }
+            Some("auto_retry_start") => {
+                let attempt = event["attempt"].as_u64().and_then(|attempt| attempt.try_into().ok());
+                let why = text_at(&event, "/errorMessage").unwrap_or_default();
+                told.push(WorkerEvent::Retries { attempt: attempt.unwrap_or(1), why });
+            }
+            _ => {}
+        }
+        told
+    }
+
+    fn end(
+        &mut self,
+        exit: &WorkerExit,
+        now: Timestamp,
+        _config_dir: &Path,
+        _read: &dyn Fn(&Path) -> Option<String>,
+    ) -> Vec<WorkerEvent> {
+        match self.error.take() {
+            Some(error) => vec![WorkerEvent::Failed(failure::read(None, &error, now))],
+            None if self.has_answered && exit.code == Some(0) => Vec::new(),
+            None => worker_output::cut_short(exit, now),
+        }
+    }
+}
+
+impl Reader {
+    fn message(&mut self, message: &Value, told: &mut Vec<WorkerEvent>) {
+        let model = text_at(message, "/model");
+        if model.is_some() && model != self.model {
+            told.extend(model.clone().map(WorkerEvent::Model));
+            self.model = model;
+        }
+        told.push(WorkerEvent::Used(usage(&message["usage"])));
+        let said = worker_output::content(&message["content"]);
+        if !said.is_empty() {
+            told.push(WorkerEvent::Said(said));
+        }
+        let reason = message["stopReason"].as_str();
+        self.has_answered = reason != Some("toolUse");
+        let is_failed = matches!(reason, Some("error" | "aborted"));
+        self.error =
+            is_failed.then(|| text_at(message, "/errorMessage").unwrap_or_else(|| "it was aborted".into()));
+    }
+}
+
+fn usage(usage: &Value) -> Usage {
+    let count = |name: &str| usage[name].as_u64();
+    Usage {
+        input: count("input"),
+        output: count("output"),
+        cache_read: count("cacheRead"),
+        cache_write: count("cacheWrite"),
+        // A model whose price it does not know costs nothing, as it tells it.
+        cost: usage["cost"]["total"].as_f64().filter(|cost| *cost > 0.0).map(Cost::from_dollars),
+        turns: None,
+    }
+}

@@ -1,0 +1,35 @@
+//! The variables of model providers, for CLIs that work with any of them.
+
+/// Keys and addresses of the well-known providers, and what OpenCode and pi read of their
+/// own. One that is not here a person has to name.
+pub(crate) const KEYS: &[&str] = &[
+    "OPENCODE_*",
+    "PI_*",
+    "ANTHROPIC_*",
+    "OPENAI_*",
+    "AZURE_*",
+    "AWS_*",
+    "CLOUDFLARE_*",
+    "GEMINI_*",
+    "GOOGLE_*",
+    "VERTEX_LOCATION",
+    "AI_GATEWAY_API_KEY",
+    "ANT_LING_API_KEY",
+    "BASETEN_API_KEY",
+    "CEREBRAS_API_KEY",
+    "COHERE_API_KEY",
+    "DEEPSEEK_API_KEY",
+    "FIREWORKS_API_KEY",
+    "GROQ_API_KEY",
+    "HF_TOKEN",
+    "KIMI_API_KEY",
+    "MINIMAX_API_KEY",
+    "MISTRAL_API_KEY",
+    "MOONSHOT_API_KEY",
+    "NVIDIA_API_KEY",
+    "OPENROUTER_API_KEY",
+    "PERPLEXITY_API_KEY",
+    "TOGETHER_API_KEY",
+    "XAI_API_KEY",
+    "ZAI_API_KEY",
+];

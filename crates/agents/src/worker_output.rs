@@ -1,0 +1,116 @@
+//! What the readers of all CLIs have in common: JSON lines, what a tool is about, and how
+//! an end without a result is told.
+
+use consort_core::Timestamp;
+use consort_core::dispatch::Usage;
+use consort_core::dispatch::WorkerEvent;
+use consort_core::dispatch::WorkerExit;
+use consort_core::text;
+use serde_json::Value;
+
+use crate::failure;
+
+/// How much is kept of what a tool is about or why it failed.
+const LINE: usize = 200;
+
+/// Where a tool's input says most, the best first.
+const TELLING: &[&str] = &[
+    "command",
+    "cmd",
+    "file_path",
+    "filePath",
+    "path",
+    "pattern",
+    "query",
+    "url",
+    "description",
+    "prompt",
+    "name",
+];
+
+/// A line of standard output as JSON, if it is an object.
+pub(crate) fn object(line: &str) -> Option<Value> {
+    let line = line.trim();
+    if !line.starts_with('{') {
+        return None;
+    }
+    serde_json::from_str(line).ok()
+}
+
+/// A text within JSON.
+pub(crate) fn text_at(value: &Value, pointer: &str) -> Option<String> {
+    value.pointer(pointer)?.as_str().map(str::to_owned)
+}
+
+/// What a tool with that input is about: the command, the path or whatever says most.
+pub(crate) fn about(input: &Value) -> String {
+    let Value::Object(fields) = input else {
+        return text::one_line(input.as_str().unwrap_or_default(), LINE);
+    };
+    let told = TELLING.iter().find_map(|name| fields.get(*name)?.as_str());
+    match told {
+        Some(told) => text::one_line(told, LINE),
+        None if fields.is_empty() => String::new(),
+        None => text::one_line(&input.to_string(), LINE),
+    }
+}
+
+/// A tool that has begun.
+pub(crate) fn begins(id: &str, tool: &str, about: String) -> WorkerEvent {
+    WorkerEvent::ToolBegins { id: id.to_owned(), tool: text::one_line(tool, LINE), about }
+}
+
+/// A tool that has ended; what it says matters where it failed.
+pub(crate) fn ends(id: &str, is_ok: bool, said: &str) -> WorkerEvent {
+    let why = (!is_ok && !said.trim().is_empty()).then(|| text::one_line(said, LINE));
+    WorkerEvent::ToolEnds { id: id.to_owned(), is_ok, why }
+}
+
+/// The text of a message's content: a string, or parts of which some are text.
+pub(crate) fn content(value: &Value) -> String {
+    if let Some(text) = value.as_str() {
+        return text.to_owned();
+    }
+    let parts = value.as_array().into_iter().flatten();
+    let texts: Vec<&str> = parts.filter_map(|part| part["text"].as_str()).collect();
+    texts.join("\n")
+}
+
+/// What a process says whose output told no end: a failure unless a signal ended it, which
+/// the exit itself says.
+pub(crate) fn cut_short(exit: &WorkerExit, now: Timestamp) -> Vec<WorkerEvent> {
+    let said = exit.stderr.trim();
+    match exit.code {
+        None => Vec::new(),
+        Some(0) => {
+            let message = if said.is_empty() { "it ended without a result" } else { said };
+            vec![WorkerEvent::Failed(failure::other(message))]
+        }
+        Some(code) => {
+            let mut failure = failure::read(None, said, now);
+            if said.is_empty() {
+                failure.message = format!("it ended with exit code {code}");
+            }
+            vec![WorkerEvent::Failed(failure)]
+        }
+    }
+}
+
+/// Two counts as one: what neither knows stays unknown.
+pub(crate) fn add(sum: &mut Usage, more: &Usage) {
+    fn plus<T: std::ops::Add<Output = T> + Copy>(sum: &mut Option<T>, more: Option<T>) {
+        *sum = match (*sum, more) {
+            (Some(sum), Some(more)) => Some(sum + more),
+            (sum, more) => sum.or(more),
+        };
+    }
+    plus(&mut sum.input, more.input);
+    plus(&mut sum.output, more.output);
+    plus(&mut sum.cache_read, more.cache_read);
+    plus(&mut sum.cache_write, more.cache_write);
+    plus(&mut sum.turns, more.turns);
+    sum.cost = match (sum.cost, more.cost) {
+        (Some(sum), Some(more)) => Some(consort_core::dispatch::Cost(sum.0.saturating_add(more.0))),
+        (sum, more) => sum.or(more),
+    };
+}
