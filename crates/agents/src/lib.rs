@@ -367,6 +367,8 @@ const LEFT_BEHIND: &[&str] = &[
     "AGENT",
     "CONSORT_SESSION",
     "CONSORT_NAME",
+    "CONSORT_RUN",
+    "CONSORT_SAFETY",
 ];
 
 /// Whether a variable belongs to the session that set it: what is opened from there is

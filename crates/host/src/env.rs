@@ -10,6 +10,11 @@ pub const NAME: &str = "CONSORT_NAME";
 /// up the process tree: plugins and tests.
 pub const SESSION: &str = "CONSORT_SESSION";
 
+/// The run that a process belongs to.
+pub const RUN: &str = "CONSORT_RUN";
+/// How much that run may do by itself.
+pub const SAFETY: &str = "CONSORT_SAFETY";
+
 /// The program that Claude Code runs its commands through.
 pub const CLAUDE_SHELL_PREFIX: &str = "CLAUDE_CODE_SHELL_PREFIX";
 

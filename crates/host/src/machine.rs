@@ -67,6 +67,12 @@ impl Machine {
         self.boot().map(|boot| process_tree::tree(root, boot)).unwrap_or_default()
     }
 
+    /// Every process there is.
+    pub(crate) fn all(&self) -> Vec<Process> {
+        let all = self.boot().map(process_tree::all).unwrap_or_default();
+        all.into_iter().map(|one| one.process).collect()
+    }
+
     fn boot(&self) -> std::io::Result<&str> {
         if let Some(boot) = self.boot.get() {
             return Ok(boot);

@@ -16,6 +16,8 @@ pub(crate) fn tree(root: u32, boot: &str) -> Vec<TreeProcess> {
     tree
 }
 
+pub(crate) use platform::all;
+
 #[cfg(target_os = "linux")]
 mod platform {
     use std::fs;
@@ -28,7 +30,7 @@ mod platform {
     /// Linux there is.
     const TICK: u64 = 10;
 
-    pub(super) fn all(boot: &str) -> Vec<TreeProcess> {
+    pub(crate) fn all(boot: &str) -> Vec<TreeProcess> {
         let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
         let pids = entries.filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok());
         pids.filter_map(|pid| one(pid, boot)).collect()
@@ -68,7 +70,7 @@ mod platform {
     use super::TreeProcess;
     use crate::run_program::run;
 
-    pub(super) fn all(_boot: &str) -> Vec<TreeProcess> {
+    pub(crate) fn all(_boot: &str) -> Vec<TreeProcess> {
         let mut ps = Command::new("ps");
         ps.args(["-axo", "pid=,ppid=,stat=,time=,lstart=,comm="]).env("LC_ALL", "C").env("TZ", "UTC");
         let listed = run(&mut ps, Duration::from_secs(2)).unwrap_or_default();

@@ -13,6 +13,13 @@ pub fn ask_version(program: &Path, timeout: Duration) -> Option<String> {
     run(Command::new(program).arg("--version"), timeout)
 }
 
+/// What a program says about its options, on either stream, however it ends.
+pub fn ask_help(program: &Path, arguments: &[&str], timeout: Duration) -> Option<String> {
+    let ran = run_with_input(Command::new(program).args(arguments), timeout, b"").ok()?;
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    Some(text(&ran.stdout) + "\n" + &text(&ran.stderr))
+}
+
 /// Whether a program succeeds in time; it is ended otherwise.
 pub fn succeeds(program: &Path, arguments: &[String], timeout: Duration) -> bool {
     run(Command::new(program).args(arguments), timeout).is_some()

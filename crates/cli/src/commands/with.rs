@@ -11,6 +11,7 @@ use std::process::Command;
 
 use clap::builder::PossibleValuesParser;
 use consort_agents::AgentCli;
+use consort_agents::Environment;
 use consort_agents::Level;
 use consort_agents::RunSetup;
 use consort_agents::SingleRun;
@@ -47,7 +48,7 @@ pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
     let Some(cli) = consort_agents::find(&args.agent) else { return Ok(()) };
     let arguments: Vec<String> =
         args.arguments.iter().map(|word| word.to_string_lossy().into_owned()).collect();
-    let (program, run) = prepared(world, cli, &world.place().worktree, &arguments)?;
+    let (program, run) = prepared(world, cli, &world.place().worktree, &arguments, &env::get)?;
     let theirs = args.arguments.iter().enumerate().filter(|(at, _)| !run.replaced.contains(at));
     let theirs = theirs.map(|(_, word)| word);
     let error = Command::new(&program).args(&run.arguments).args(theirs).envs(run.variables).exec();
@@ -61,9 +62,10 @@ pub(crate) fn connected(
     cli: &dyn AgentCli,
     dir: &Path,
     arguments: &[String],
+    environment: Environment<'_>,
 ) -> Result<ConnectedRun, CommandError> {
     let worktree = Machine::new(&world.paths.data).place(dir).worktree;
-    let (program, run) = prepared(world, cli, &worktree, arguments)?;
+    let (program, run) = prepared(world, cli, &worktree, arguments, environment)?;
     let theirs = arguments.iter().enumerate().filter(|(at, _)| !run.replaced.contains(at));
     let arguments = run.arguments.into_iter().chain(theirs.map(|(_, word)| word.clone())).collect();
     let variables = run.variables.into_iter().map(|(name, value)| (name.to_owned(), value)).collect();
@@ -76,6 +78,7 @@ fn prepared(
     cli: &dyn AgentCli,
     worktree: &Path,
     arguments: &[String],
+    environment: Environment<'_>,
 ) -> Result<(PathBuf, RunSetup), CommandError> {
     let Some(program) = connect::find_program(cli.program()) else {
         return Err(CommandError::user(
@@ -101,7 +104,7 @@ fn prepared(
         mcp: !levels.into_iter().any(is_mcp_alive),
         shield: consort_host::shield::is_available().is_ok() && !connect::is_shielded(cli, levels[0]),
         arguments,
-        environment: &env::get,
+        environment,
         read: &|path: &Path| fs::read_to_string(path).ok(),
         list: &|path: &Path| {
             fs::read_dir(path).into_iter().flatten().flatten().map(|entry| entry.path()).collect()

@@ -256,7 +256,7 @@ fn open_one(
         (None, Some(branch)) => worktree::make(&opened.place, branch, name)?,
         (None, None) => world.cwd.clone(),
     };
-    let run = with::connected(world, *cli, &cwd, arguments)?;
+    let run = with::connected(world, *cli, &cwd, arguments, &env::get)?;
     let mut launch = Launch::new(run.program, run.arguments);
     launch.environment.extend(run.variables);
     launch.environment.insert("CONSORT_NAME".into(), name.to_string());

@@ -1,0 +1,143 @@
+//! The directory of a run: what it is to do, what its worker has told, and its result.
+
+use std::fs;
+use std::fs::File;
+use std::fs::OpenOptions;
+use std::io;
+use std::io::Write as _;
+use std::os::unix::fs::OpenOptionsExt as _;
+use std::path::Path;
+use std::path::PathBuf;
+
+use consort_core::Timestamp;
+use consort_core::dispatch::WorkerEvent;
+use consort_core::journal::ChangeId;
+use consort_files::OurDir;
+use consort_host::Paths;
+use serde::Deserialize;
+use serde::Serialize;
+
+/// What a supervisor needs and the ledger does not keep.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Work {
+    pub(crate) system: Option<String>,
+    pub(crate) reasoning: Option<String>,
+    pub(crate) max_turns: Option<u32>,
+    pub(crate) token_budget: Option<u64>,
+    /// The session to go on with.
+    pub(crate) resume: Option<String>,
+    /// How often it is tried again after the provider has failed.
+    pub(crate) retries: u32,
+    /// The person's variables that it gets besides the usual ones.
+    pub(crate) variables: Vec<String>,
+    /// Whether it goes on by itself after a limit.
+    pub(crate) goes_on: bool,
+}
+
+/// A line of what has happened in a run.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Line {
+    pub(crate) at: Timestamp,
+    #[serde(flatten)]
+    pub(crate) what: Told,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Told {
+    /// By its worker.
+    Event(WorkerEvent),
+    /// By its supervisor, every few seconds.
+    Heartbeat { turns: u32, tool: Option<String>, tokens: Option<u64> },
+    /// By its supervisor.
+    Note(String),
+}
+
+/// The directory of one run.
+#[derive(Clone, Debug)]
+pub(crate) struct RunDir {
+    pub(crate) path: PathBuf,
+}
+
+impl RunDir {
+    pub(crate) fn of(paths: &Paths, run: ChangeId) -> Self {
+        Self { path: paths.data.join("runs").join(run.to_string()) }
+    }
+
+    /// Makes it, with what its supervisor is to read. What is half made is of no run.
+    pub(crate) fn make(&self, prompt: &str, work: &Work) -> io::Result<()> {
+        OurDir::create(&self.path)?;
+        private(&self.prompt())?.write_all(prompt.as_bytes())?;
+        private(&self.path.join("work.json"))?.write_all(&serde_json::to_vec(work)?)
+    }
+
+    pub(crate) fn work(&self) -> io::Result<Work> {
+        Ok(serde_json::from_slice(&fs::read(self.path.join("work.json"))?)?)
+    }
+
+    pub(crate) fn prompt(&self) -> PathBuf {
+        self.path.join("prompt")
+    }
+
+    pub(crate) fn result(&self) -> PathBuf {
+        self.path.join("result")
+    }
+
+    pub(crate) fn events(&self) -> PathBuf {
+        self.path.join("events")
+    }
+
+    pub(crate) fn complaints(&self) -> PathBuf {
+        self.path.join("stderr")
+    }
+
+    /// What asks its supervisor to stop; with `now` in it, at once.
+    pub(crate) fn stop(&self) -> PathBuf {
+        self.path.join("stop")
+    }
+
+    /// Asks its supervisor to stop.
+    pub(crate) fn ask_to_stop(&self, now: bool) -> io::Result<()> {
+        private(&self.stop())?.write_all(if now { b"now" } else { b"" })
+    }
+
+    /// Whether it is asked to stop, and at once.
+    pub(crate) fn asked_to_stop(&self) -> Option<bool> {
+        fs::read(self.stop()).ok().map(|text| text == b"now")
+    }
+
+    /// Its result, or as much as there is.
+    pub(crate) fn read_result(&self) -> String {
+        fs::read_to_string(self.result()).unwrap_or_default()
+    }
+
+    /// What has happened in it so far.
+    pub(crate) fn lines(&self) -> Vec<Line> {
+        let text = fs::read_to_string(self.events()).unwrap_or_default();
+        text.lines().filter_map(|line| serde_json::from_str(line).ok()).collect()
+    }
+}
+
+/// Writes what happens, a line each.
+pub(crate) struct EventLog {
+    file: File,
+}
+
+impl EventLog {
+    pub(crate) fn open(dir: &RunDir) -> io::Result<Self> {
+        let mut open = OpenOptions::new();
+        Ok(Self { file: open.append(true).create(true).mode(0o600).open(dir.events())? })
+    }
+
+    /// A full disk costs lines, not the run.
+    pub(crate) fn tell(&mut self, at: Timestamp, what: Told) {
+        let Ok(mut line) = serde_json::to_vec(&Line { at, what }) else { return };
+        line.push(b'\n');
+        let _ = self.file.write_all(&line);
+    }
+}
+
+/// A new or emptied file of ours alone.
+pub(crate) fn private(path: &Path) -> io::Result<File> {
+    OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(path)
+}

@@ -1,0 +1,31 @@
+//! Runs whose supervisor is gone: they are noted as interrupted, and what their workers have
+//! left behind is ended.
+
+use std::time::Duration;
+
+use consort_core::App;
+use consort_core::dispatch::RunRecord;
+use consort_host::Machine;
+use consort_host::Paths;
+
+use crate::error::CommandError;
+use crate::output;
+
+/// How long what is left behind has to end when it is asked.
+const PATIENCE: Duration = Duration::from_secs(1);
+
+/// Looks for such runs.
+pub(crate) fn reap(paths: &Paths, app: &mut App) -> Result<Vec<RunRecord>, CommandError> {
+    let interrupted = app.interrupt_dead_runs()?;
+    let machine = Machine::new(&paths.data);
+    for run in &interrupted {
+        let (_, left) = consort_host::end_orphans(&machine, &run.id.to_string(), PATIENCE);
+        for process in left {
+            output::note(format_args!(
+                "Warning: process {} ({}) of run {} cannot be ended",
+                process.pid, process.program, run.number
+            ));
+        }
+    }
+    Ok(interrupted)
+}

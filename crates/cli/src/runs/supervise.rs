@@ -1,0 +1,158 @@
+//! The life of a run's supervisor: takes the run over, does the work, waits where a limit
+//! says so, and ends the run. One small process for each; nothing else depends on it.
+
+use std::fs;
+use std::time::Duration;
+use std::time::Instant;
+
+use consort_core::Timestamp;
+use consort_core::dispatch::DispatchError;
+use consort_core::dispatch::Failure;
+use consort_core::dispatch::FailureKind;
+use consort_core::dispatch::RunEnd;
+use consort_core::dispatch::RunState;
+use consort_core::journal::ChangeId;
+use consort_host::Machine;
+
+use super::RunDir;
+use super::directory::EventLog;
+use super::work::Attempt;
+use super::work::Job;
+use crate::error::CommandError;
+use crate::error::CommandResult;
+use crate::world::World;
+
+/// How often is looked whether a parked run is to stop.
+const TICK: Duration = Duration::from_millis(200);
+
+/// What a CLI is told that goes on after a limit.
+const GO_ON: &str = "Go on with your task where you left off.";
+
+/// How long a limit lasts whose end is not told.
+const UNKNOWN_LIMIT: i64 = 30 * Timestamp::SECOND;
+
+/// How often a limit is waited for.
+const MOST_LIMITS: u32 = 20;
+
+/// How long is tried to record the end of a run.
+const RECORDING: Duration = Duration::from_secs(600);
+
+/// Supervises a run to its end.
+pub(crate) fn run(world: &World, id: &str) -> CommandResult {
+    let id = ChangeId::parse(id).ok_or_else(|| DispatchError::NoSuchRun { name: id.to_owned() })?;
+    // The terminal and the signals of whoever asked for it are none of its business.
+    let _ = rustix::process::setsid();
+    let run = world.app().start_run(id)?;
+    let dir = RunDir::of(&world.paths, id);
+    let ended = match job(world, run, &dir) {
+        Ok(mut job) => live(&mut job),
+        Err(error) => failed(&error),
+    };
+    record(world, id, &dir, ended)
+}
+
+fn job<'a>(
+    world: &'a World,
+    run: consort_core::dispatch::RunRecord,
+    dir: &RunDir,
+) -> Result<Job<'a>, CommandError> {
+    let cannot = |error| CommandError::file("cannot use", &dir.path, error);
+    let cli = consort_agents::find(&run.spec.cli).ok_or_else(|| {
+        CommandError::user(format!("there is no agent CLI `{}`", run.spec.cli), "`consort doctor` lists them")
+    })?;
+    Ok(Job {
+        world,
+        work: dir.work().map_err(cannot)?,
+        cli,
+        machine: Machine::new(&world.paths.data),
+        log: EventLog::open(dir).map_err(cannot)?,
+        deadline: run.spec.timeout_s.map(|seconds| Instant::now() + Duration::from_secs(seconds)),
+        cwd: run.spec.cwd.clone(),
+        dir: dir.clone(),
+        run,
+    })
+}
+
+/// Works until there is nothing more to do.
+fn live(job: &mut Job<'_>) -> Attempt {
+    let first = match fs::read_to_string(job.dir.prompt()) {
+        Ok(prompt) => prompt,
+        Err(error) => return failed(&CommandError::file("cannot read", &job.dir.prompt(), error)),
+    };
+    let (mut prompt, mut resume) = (first.clone(), job.work.resume.clone());
+    let (mut limits, mut retries) = (0, job.work.retries);
+    loop {
+        let attempt = match job.attempt(&prompt, resume.as_deref()) {
+            Ok(attempt) => attempt,
+            Err(error) => return failed(&error),
+        };
+        let Some(failure) = attempt.end.failure.clone().filter(|_| attempt.end.state == RunState::Error)
+        else {
+            return attempt;
+        };
+        match failure.kind {
+            FailureKind::Limit if job.work.goes_on && limits < MOST_LIMITS => limits += 1,
+            FailureKind::Provider if retries > 0 => retries -= 1,
+            _ => return attempt,
+        }
+        let until = failure.until.unwrap_or_else(|| job.now().plus(UNKNOWN_LIMIT));
+        if let Some(state) = park(job, until, &failure.message) {
+            return Attempt { end: RunEnd { state, ..attempt.end }, ..attempt };
+        }
+        // What it knows already is not told again.
+        if attempt.end.session.is_some() {
+            (prompt, resume) = (GO_ON.to_owned(), attempt.end.session);
+        } else {
+            prompt = first.clone();
+        }
+        if let Err(error) = job.world.app().start_run(job.run.id) {
+            return failed(&error.into());
+        }
+    }
+}
+
+/// Waits until then; the state in which it ends instead, if it does.
+fn park(job: &mut Job<'_>, until: Timestamp, why: &str) -> Option<RunState> {
+    if let Err(error) = job.world.app().park_run(job.run.id, until, why) {
+        job.note(error.to_string());
+    }
+    while job.now() < until {
+        if job.dir.asked_to_stop().is_some() {
+            return Some(RunState::Cancelled);
+        }
+        if job.deadline.is_some_and(|deadline| Instant::now() >= deadline) {
+            return Some(RunState::Timeout);
+        }
+        std::thread::sleep(TICK);
+    }
+    None
+}
+
+/// An end without a worker.
+fn failed(error: &CommandError) -> Attempt {
+    let message = error.in_a_line();
+    let failure = Some(Failure { kind: FailureKind::Other, message, until: None });
+    Attempt { end: RunEnd { failure, ..RunEnd::bare(RunState::Error) }, result: String::new() }
+}
+
+/// Keeps the result and records the end. A store that is busy or a disk that is full is tried
+/// again: until then the run goes on for everyone.
+fn record(world: &World, id: ChangeId, dir: &RunDir, ended: Attempt) -> CommandResult {
+    let Attempt { mut end, result } = ended;
+    let deadline = Instant::now() + RECORDING;
+    let (mut is_kept, mut wait) = (false, TICK);
+    loop {
+        is_kept = is_kept || fs::write(dir.result(), &result).is_ok();
+        end.result_hash = Some(consort_host::hash(result.as_bytes()));
+        let recorded = match is_kept {
+            true => world.app().end_run(id, end.clone(), &result).map(drop),
+            false => Err(DispatchError::NoSuchRun { name: id.to_string() }),
+        };
+        match recorded {
+            Ok(()) | Err(DispatchError::HasEnded { .. }) => return Ok(()),
+            Err(error) if Instant::now() >= deadline => return Err(error.into()),
+            Err(_) => std::thread::sleep(wait),
+        }
+        wait = (wait * 2).min(Duration::from_secs(10));
+    }
+}

@@ -1,0 +1,247 @@
+//! Processes of runs: starts a worker that dies with its supervisor, hears what it prints,
+//! and ends it together with all that it has started.
+//!
+//! The supervisor inherits whatever its worker leaves behind (it is a *subreaper*), so that
+//! nothing of the tree gets out of its sight while it lives. If the supervisor itself is
+//! killed, the kernel ends the worker; what that had started is found by [`RUN`] in its
+//! environment, by whoever looks next.
+
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io;
+use std::io::BufRead as _;
+use std::io::BufReader;
+use std::io::Read as _;
+use std::os::unix::process::CommandExt as _;
+use std::path::PathBuf;
+use std::process::Command;
+use std::process::Stdio;
+use std::sync::mpsc::Sender;
+use std::time::Duration;
+use std::time::Instant;
+
+use consort_core::dispatch::WorkerExit;
+use consort_core::host::Process;
+use consort_core::host::Processes as _;
+use rustix::process::Pid;
+use rustix::process::Signal;
+use rustix::process::WaitOptions;
+use rustix::process::WaitStatus;
+
+use crate::Machine;
+use crate::env::RUN;
+use crate::process;
+
+/// What is to be run.
+#[derive(Debug)]
+pub struct WorkerCommand {
+    pub program: PathBuf,
+    pub arguments: Vec<String>,
+    /// All of its environment.
+    pub environment: BTreeMap<String, String>,
+    pub cwd: PathBuf,
+    /// What it reads on its standard input: a file, or nothing.
+    pub stdin: Option<PathBuf>,
+}
+
+/// What comes of a worker.
+#[derive(Debug)]
+pub enum Heard {
+    /// A line of its standard output.
+    Line(String),
+    /// A part of its standard error.
+    Complaint(String),
+    /// Both are closed.
+    Silence,
+}
+
+/// A worker that was started.
+#[derive(Debug)]
+pub struct Worker {
+    pid: Pid,
+    exit: Option<WorkerExit>,
+}
+
+/// The longest line that is read; a longer one is cut there.
+const LONGEST_LINE: u64 = 16 << 20;
+
+/// How often is looked whether what was ended is gone.
+const BEAT: Duration = Duration::from_millis(20);
+
+/// How long the kernel has to end what is forced to.
+const FORCED: Duration = Duration::from_secs(3);
+
+impl Worker {
+    /// Starts it, in a process group of its own; what it prints is sent to `heard`. To be
+    /// called by the main thread: the worker is ended with the thread that started it.
+    pub fn start(command: &WorkerCommand, heard: Sender<Heard>) -> io::Result<Self> {
+        adopt_orphans();
+        let stdin = match &command.stdin {
+            Some(file) => Stdio::from(File::open(file)?),
+            None => Stdio::null(),
+        };
+        let mut process = Command::new(&command.program);
+        process.args(&command.arguments).env_clear().envs(&command.environment).current_dir(&command.cwd);
+        process.stdin(stdin).stdout(Stdio::piped()).stderr(Stdio::piped()).process_group(0);
+        die_with_parent(&mut process);
+        let mut child = process.spawn()?;
+        let pid = Pid::from_child(&child);
+        let (stdout, stderr) = (child.stdout.take(), child.stderr.take());
+        let complaints = heard.clone();
+        let reader = std::thread::spawn(move || {
+            stderr.map(|stderr| send_complaints(stderr, &complaints));
+        });
+        std::thread::spawn(move || {
+            stdout.map(|stdout| send_lines(stdout, &heard));
+            let _ = reader.join();
+            let _ = heard.send(Heard::Silence);
+        });
+        Ok(Self { pid, exit: None })
+    }
+
+    pub fn pid(&self) -> u32 {
+        self.pid.as_raw_nonzero().get() as u32
+    }
+
+    /// How it has ended, if it has. Orphans of it that have ended are laid to rest too.
+    pub fn exit(&mut self) -> Option<&WorkerExit> {
+        while let Ok(Some((pid, status))) = rustix::process::wait(WaitOptions::NOHANG) {
+            if pid == self.pid {
+                self.exit = Some(exit_of(status));
+            }
+        }
+        self.exit.as_ref()
+    }
+
+    /// Ends it and all below this process: asks, and forces what is still there after
+    /// `patience`. Returns what lives on, whatever was done.
+    pub fn end(&mut self, machine: &Machine, patience: Duration) -> Vec<Process> {
+        if self.exit().is_none() {
+            let _ = rustix::process::kill_process_group(self.pid, Signal::TERM);
+        }
+        let mut asked: Vec<Process> = Vec::new();
+        let is_gone = self.wait_for_all(machine, patience, |process| {
+            if !asked.iter().any(|one| one.is(process)) {
+                signal(machine, process, Signal::TERM);
+                asked.push(process.clone());
+            }
+        });
+        if !is_gone {
+            self.wait_for_all(machine, FORCED, |process| signal(machine, process, Signal::KILL));
+        }
+        self.left(machine)
+    }
+
+    /// What is below this process.
+    fn left(&mut self, machine: &Machine) -> Vec<Process> {
+        self.exit();
+        machine.tree(std::process::id()).into_iter().skip(1).map(|one| one.process).collect()
+    }
+
+    /// Does something to each until none is left, or for so long; whether none is.
+    fn wait_for_all(
+        &mut self,
+        machine: &Machine,
+        longest: Duration,
+        mut act: impl FnMut(&Process),
+    ) -> bool {
+        let end = Instant::now() + longest;
+        loop {
+            let left = self.left(machine);
+            if left.is_empty() {
+                return true;
+            }
+            left.iter().for_each(&mut act);
+            if Instant::now() >= end {
+                return false;
+            }
+            std::thread::sleep(BEAT);
+        }
+    }
+}
+
+/// Ends the processes that a run has left behind whose supervisor is gone: those that have
+/// its id in their environment, and were there before. How many there were, and which live on.
+pub fn end_orphans(machine: &Machine, run: &str, patience: Duration) -> (usize, Vec<Process>) {
+    let find = || -> Vec<Process> {
+        let is_its = |process: &Process| {
+            let environment = process::read_proc(process.pid, "environ").unwrap_or_default();
+            process.pid != std::process::id()
+                && process::variable_in(&environment, RUN).is_some_and(|value| value == run)
+        };
+        machine.all().into_iter().filter(is_its).collect()
+    };
+    let (found, start) = (find(), Instant::now());
+    let mut left = found.clone();
+    while !left.is_empty() && start.elapsed() < patience + FORCED {
+        let how = if start.elapsed() < patience { Signal::TERM } else { Signal::KILL };
+        left.iter().for_each(|process| signal(machine, process, how));
+        std::thread::sleep(BEAT * 5);
+        left = find();
+    }
+    (found.len(), left)
+}
+
+/// An id that was given to another since is not ours to end.
+fn signal(machine: &Machine, process: &Process, how: Signal) {
+    if let Some(pid) = Pid::from_raw(process.pid as i32).filter(|_| machine.is_alive(process)) {
+        let _ = rustix::process::kill_process(pid, how);
+    }
+}
+
+fn exit_of(status: WaitStatus) -> WorkerExit {
+    WorkerExit { code: status.exit_status(), signal: status.terminating_signal(), stderr: String::new() }
+}
+
+fn send_lines(stdout: impl io::Read, heard: &Sender<Heard>) {
+    let mut stdout = BufReader::new(stdout);
+    loop {
+        let mut line = Vec::new();
+        match stdout.by_ref().take(LONGEST_LINE).read_until(b'\n', &mut line) {
+            Ok(0) | Err(_) => return,
+            Ok(_) => {
+                let line = String::from_utf8_lossy(&line).trim_end().to_owned();
+                if heard.send(Heard::Line(line)).is_err() {
+                    return;
+                }
+            }
+        }
+    }
+}
+
+fn send_complaints(mut stderr: impl io::Read, heard: &Sender<Heard>) {
+    let mut part = [0; 4_096];
+    while let Ok(count @ 1..) = stderr.read(&mut part) {
+        if heard.send(Heard::Complaint(String::from_utf8_lossy(&part[..count]).into_owned())).is_err() {
+            return;
+        }
+    }
+}
+
+#[cfg(target_os = "linux")]
+fn adopt_orphans() {
+    let _ = rustix::process::set_child_subreaper(Some(rustix::process::getpid()));
+}
+
+#[cfg(not(target_os = "linux"))]
+fn adopt_orphans() {}
+
+/// Has the kernel end it when the thread that starts it ends.
+#[cfg(target_os = "linux")]
+#[expect(unsafe_code, reason = "between fork and exec only system calls are made")]
+fn die_with_parent(command: &mut Command) {
+    let parent = rustix::process::getpid();
+    let set = move || {
+        rustix::process::set_parent_process_death_signal(Some(Signal::KILL))?;
+        // It may have died before that.
+        match rustix::process::getppid() {
+            Some(now) if now == parent => Ok(()),
+            _ => Err(io::ErrorKind::BrokenPipe.into()),
+        }
+    };
+    // SAFETY: the closure makes two system calls, and allocates nothing.
+    unsafe { command.pre_exec(set) };
+}
+
+#[cfg(not(target_os = "linux"))]
+fn die_with_parent(_command: &mut Command) {}
