@@ -96,6 +96,11 @@ enum Command {
     /// See, show and close the terminals of agents
     #[command(subcommand)]
     Pane(commands::pane::Command),
+    /// Put an agent to work without a terminal
+    Run(commands::run::Args),
+    /// List, show, stop and repeat runs
+    #[command(subcommand)]
+    Runs(commands::runs::Command),
     /// Register, rename and remove agents, and hand over their work
     #[command(subcommand)]
     Agent(commands::agent::Command),
@@ -257,6 +262,8 @@ fn run_command(world: &World, command: Command) -> Result<ExitCode, CommandError
         Command::Policy(command) => done(commands::policy::run(world, &command)),
         Command::Open(args) => commands::open::run(world, &args),
         Command::Pane(command) => done(commands::pane::run(world, &command)),
+        Command::Run(args) => commands::run::run(world, &args),
+        Command::Runs(command) => commands::runs::run(world, &command),
         Command::Radar(args) => done(commands::radar::run(world, &args)),
         Command::Agent(command) => done(commands::agent::run(world, &command)),
         Command::Know(command) => commands::know::run(world, &command),

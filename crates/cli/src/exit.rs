@@ -39,7 +39,9 @@ impl From<u8> for ExitCode {
 pub(crate) const FOUND_SOMETHING: u8 = 1;
 pub(crate) const USAGE: u8 = 2;
 pub(crate) const PIPE: u8 = 3;
+pub(crate) const REFUSED: u8 = 4;
 pub(crate) const TIMED_OUT: u8 = 7;
+pub(crate) const RUN_FAILED: u8 = 8;
 
 pub(crate) fn code(kind: Kind) -> u8 {
     match kind {

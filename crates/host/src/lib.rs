@@ -47,6 +47,7 @@ pub use person::at_terminal;
 pub use process::MAX_ANCESTORS;
 pub use process::command_line;
 pub use process::started_as;
+pub use run_program::ask_gate;
 pub use run_program::ask_help;
 pub use run_program::ask_version;
 pub use run_program::succeeds;

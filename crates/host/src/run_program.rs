@@ -20,6 +20,15 @@ pub fn ask_help(program: &Path, arguments: &[&str], timeout: Duration) -> Option
     Some(text(&ran.stdout) + "\n" + &text(&ran.stderr))
 }
 
+/// Asks a command of the person's, by their shell, in that directory: whether it allows what
+/// it reads, and what it says.
+pub fn ask_gate(command: &str, cwd: &Path, input: &[u8], timeout: Duration) -> (bool, String) {
+    match run_with_input(Command::new("sh").args(["-c", command]).current_dir(cwd), timeout, input) {
+        Ok(ran) => (ran.is_success, String::from_utf8_lossy(&ran.stdout).into_owned()),
+        Err(error) => (false, format!("it did not answer: {error}")),
+    }
+}
+
 /// Whether a program succeeds in time; it is ended otherwise.
 pub fn succeeds(program: &Path, arguments: &[String], timeout: Duration) -> bool {
     run(Command::new(program).args(arguments), timeout).is_some()

@@ -139,12 +139,7 @@ impl Worker {
     }
 
     /// Does something to each until none is left, or for so long; whether none is.
-    fn wait_for_all(
-        &mut self,
-        machine: &Machine,
-        longest: Duration,
-        mut act: impl FnMut(&Process),
-    ) -> bool {
+    fn wait_for_all(&mut self, machine: &Machine, longest: Duration, mut act: impl FnMut(&Process)) -> bool {
         let end = Instant::now() + longest;
         loop {
             let left = self.left(machine);

@@ -4,3 +4,4 @@ pub(crate) mod agents;
 pub(crate) mod holds;
 pub(crate) mod known;
 pub(crate) mod messages;
+pub(crate) mod runs;

@@ -5,6 +5,7 @@ pub(crate) mod environment;
 pub(crate) mod flags;
 pub(crate) mod follow;
 pub(crate) mod orphans;
+pub(crate) mod role;
 pub(crate) mod start;
 pub(crate) mod supervise;
 mod work;

@@ -27,6 +27,8 @@ pub enum ValueKind {
     Rules,
     /// `22:00-07:00`, or nothing.
     Hours,
+    /// `2.5`: an amount of money.
+    Dollars,
 }
 
 /// Every setting there is.
@@ -216,6 +218,72 @@ pub const KEYS: &[Key] = &[
         kind: ValueKind::Flag,
         for_hooks: false,
         about: "type a word into the pane of an agent whose usage limit has ended, so that it goes on",
+    },
+    Key {
+        name: "dispatch.cli",
+        kind: ValueKind::Words,
+        for_hooks: false,
+        about: "which agent CLI does the work of a run for which none is named; empty: the first that is installed",
+    },
+    Key {
+        name: "dispatch.safety",
+        kind: ValueKind::Choice(&["suggest", "auto-edit", "full-auto"]),
+        for_hooks: false,
+        about: "how much a run may do by itself for which nothing else is said",
+    },
+    Key {
+        name: "dispatch.agents",
+        kind: ValueKind::Choice(&["suggest", "auto-edit", "full-auto"]),
+        for_hooks: false,
+        about: "how much a run may do that an agent asks for which has to ask you itself",
+    },
+    Key {
+        name: "dispatch.depth",
+        kind: ValueKind::Number { least: 0, most: 8 },
+        for_hooks: false,
+        about: "how many runs may be above one another",
+    },
+    Key {
+        name: "dispatch.timeout_minutes",
+        kind: ValueKind::Number { least: 0, most: 10_080 },
+        for_hooks: false,
+        about: "how long a run may take; 0: as long as it takes",
+    },
+    Key {
+        name: "dispatch.environment",
+        kind: ValueKind::Words,
+        for_hooks: false,
+        about: "which of your variables a run gets besides the usual ones and those of its CLI: `CARGO_* GOPATH`",
+    },
+    Key {
+        name: "dispatch.continue_after_limit",
+        kind: ValueKind::Flag,
+        for_hooks: false,
+        about: "a run that has met a usage limit waits until it ends, and goes on",
+    },
+    Key {
+        name: "dispatch.gate",
+        kind: ValueKind::Words,
+        for_hooks: false,
+        about: "a command that is asked before each run: it reads it as JSON, and allows it by exit code 0, or says why not",
+    },
+    Key {
+        name: "budget.run",
+        kind: ValueKind::Dollars,
+        for_hooks: false,
+        about: "what a run may cost, in dollars; 0: as much as it takes",
+    },
+    Key {
+        name: "budget.day",
+        kind: ValueKind::Dollars,
+        for_hooks: false,
+        about: "what the runs of a project may cost in a day (UTC), in dollars; 0: as much as they take",
+    },
+    Key {
+        name: "budget.project",
+        kind: ValueKind::Dollars,
+        for_hooks: false,
+        about: "what the runs of a project may cost in all, in dollars; 0: as much as they take",
     },
     Key {
         name: "journal.retention_days",

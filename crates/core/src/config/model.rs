@@ -250,6 +250,7 @@ impl Explain for ConfigError {
                 ValueKind::Choice(choices) => format!("use one of: {}", choices.join(", ")),
                 ValueKind::Words => "use words".into(),
                 ValueKind::Hours => "use `22:00-07:00`".into(),
+                ValueKind::Dollars => "use an amount in dollars: `2.5`".into(),
                 ValueKind::Rules => "use `Bash(git push*); Edit(.env)`".into(),
                 ValueKind::Domains => "use `domain: topic topic; domain: topic`".into(),
             },

@@ -13,6 +13,7 @@ use super::Setting;
 use super::ShieldMode;
 use super::ValueKind;
 use crate::convergence::Domains;
+use crate::dispatch::Safety;
 use crate::notices::quiet_hours;
 use crate::policy::Effect;
 use crate::policy::read_rules;
@@ -38,7 +39,7 @@ pub fn resolve(mut layers: Vec<Layer>, acceptances: &[Acceptance]) -> Config {
                 let is_looser = is_compared
                     && (now
                         .is_some_and(|now| strictness(key.name, &value) < strictness(key.name, &now.value))
-                        || key.name.starts_with("notify.") && now.is_some_and(|now| now.value != value));
+                        || is_the_persons_own(key.name) && now.is_some_and(|now| now.value != value));
                 let is_accepted = acceptances.iter().any(|one| one.is_of(&layer.source, key.name, &value));
                 match is_looser && !is_accepted {
                     true => Err(ConfigError::Loosens { key, value, from: layer.source.clone() }),
@@ -57,9 +58,14 @@ pub fn resolve(mut layers: Vec<Layer>, acceptances: &[Acceptance]) -> Config {
     Config { settings, accepted, warnings }
 }
 
-/// Whether a key decides what others are kept from, or what is kept of prompts.
+/// Whether no repository says what it is unless the person has accepted that.
+fn is_the_persons_own(key: &str) -> bool {
+    ["notify.", "dispatch.", "budget."].iter().any(|room| key.starts_with(room))
+}
+
+/// Whether a key decides what others are kept from, what is kept of prompts, or what runs may do.
 pub fn is_protected(key: &str) -> bool {
-    ["claims.", "privacy.", "policy."].iter().any(|room| key.starts_with(room))
+    ["claims.", "privacy.", "policy.", "dispatch.", "budget."].iter().any(|room| key.starts_with(room))
 }
 
 impl Config {
@@ -95,6 +101,16 @@ fn strictness(key: &str, value: &str) -> i64 {
         ("messages.type_into_panes" | "monitor.nudge" | "monitor.continue_after_limit", value) => {
             i64::from(flag(value) == Some(false))
         }
+        ("dispatch.safety" | "dispatch.agents", value) => {
+            Safety::named(value).map_or(0, |safety| -(safety as i64))
+        }
+        ("dispatch.depth", number) => -number.parse().unwrap_or(0),
+        ("dispatch.gate", command) => i64::from(!command.is_empty()),
+        // Less is stricter, and 0 is no limit at all.
+        ("budget.run" | "budget.day" | "budget.project", dollars) => match dollars.parse::<f64>() {
+            Ok(dollars) if dollars > 0.0 => -((dollars * 1e6) as i64),
+            _ => i64::MIN,
+        },
         _ => 0,
     }
 }
@@ -136,6 +152,12 @@ impl Key {
             ValueKind::Words => Ok(value.trim().to_owned()),
             ValueKind::Hours if value.trim().is_empty() => Ok(String::new()),
             ValueKind::Hours => quiet_hours(value).map(|_| value.trim().to_owned()).ok_or_else(bad),
+            ValueKind::Dollars => value
+                .parse::<f64>()
+                .ok()
+                .filter(|dollars| (0.0..=1e6).contains(dollars))
+                .map(|dollars| dollars.to_string())
+                .ok_or_else(bad),
             ValueKind::Rules => {
                 read_rules(Effect::Deny, value).map(|_| value.trim().to_owned()).map_err(|_| bad())
             }
@@ -367,7 +389,11 @@ mod tests {
                 ValueKind::Choice(choices) => choices[choices.len() - 1],
                 ValueKind::Number { .. } => "7",
                 // Read where they are needed, beside the settings.
-                ValueKind::Words | ValueKind::Domains | ValueKind::Rules | ValueKind::Hours => continue,
+                ValueKind::Words
+                | ValueKind::Domains
+                | ValueKind::Rules
+                | ValueKind::Hours
+                | ValueKind::Dollars => continue,
             };
             settings.set(key.name, other);
             assert!(unlike(settings), "{} is published but hooks do not read it", key.name);

@@ -21,6 +21,8 @@ pub enum DispatchError {
     HasEnded { number: Number, state: RunState },
     #[error("run {number} has not ended")]
     HasNotEnded { number: Number },
+    #[error("run {number} is not yours")]
+    NotYours { number: Number },
     #[error("run {number} cannot be resumed: its session is not known")]
     NoSession { number: Number },
     #[error(transparent)]
@@ -56,6 +58,7 @@ impl Explain for DispatchError {
             Self::NoSuchRun { .. } => "`consort runs list` shows which there are".into(),
             Self::HasEnded { number, .. } => format!("`consort runs show {number}` says how it ended"),
             Self::HasNotEnded { number } => format!("`consort runs stop {number}` ends it"),
+            Self::NotYours { .. } => "ask its starter or your user to stop it".into(),
             Self::NoSession { number } => {
                 format!("`consort runs retry {number}` does it again from the start")
             }

@@ -27,6 +27,7 @@ use consort_core::presence::CallerFacts;
 use consort_core::text;
 use consort_host::Machine;
 use consort_host::Tmux;
+use consort_host::env;
 use serde_json::Value;
 
 use self::follow::Follow;

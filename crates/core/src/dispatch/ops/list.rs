@@ -49,6 +49,12 @@ impl App {
         found.ok_or_else(|| DispatchError::NoSuchRun { name: name.to_owned() })
     }
 
+    /// The run of that id.
+    pub fn run_by_id(&mut self, id: ChangeId) -> Result<RunRecord, DispatchError> {
+        let found = self.engine.read()?.run_of(id)?;
+        found.ok_or_else(|| DispatchError::NoSuchRun { name: id.to_string() })
+    }
+
     /// What a project has spent in the last so many days, today included.
     pub fn spending(&mut self, project: &ProjectId, days: i64) -> Result<Vec<Spending>, DispatchError> {
         let today = self.host.now().0.div_euclid(Timestamp::DAY);

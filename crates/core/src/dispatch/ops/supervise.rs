@@ -19,6 +19,8 @@ use crate::messages;
 use crate::messages::MessageType;
 use crate::messages::Priority;
 use crate::presence::Agent;
+use crate::presence::Caller;
+use crate::presence::CallerFacts;
 
 impl App {
     /// Takes a run over: from now on it belongs to the calling process.
@@ -33,6 +35,16 @@ impl App {
     pub fn park_run(&mut self, id: ChangeId, until: Timestamp, why: &str) -> Result<(), DispatchError> {
         let parked = |number| DispatchChange::Parked { run: id, number, until, why: why.to_owned() };
         self.change_run(id, &parked, None).map(drop)
+    }
+
+    /// Whether the caller may end a run: the person may end any, an agent its own.
+    pub fn may_stop_run(&mut self, caller: &CallerFacts, run: &RunRecord) -> Result<(), DispatchError> {
+        match self.caller(caller)? {
+            Caller::Person => Ok(()),
+            Caller::Agent(agent) if run.by == Actor::Agent(agent.session.clone()) => Ok(()),
+            Caller::Agent(_) => Err(DispatchError::NotYours { number: run.number }),
+            Caller::Anonymous(why) => Err(why.into()),
+        }
     }
 
     /// Ends a run, once. The agent that asked for it hears how, with the beginning of the result.

@@ -1,0 +1,212 @@
+//! The command `consort run`: puts an agent to work, and shows what comes of it.
+
+use std::path::Path;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::builder::PossibleValuesParser;
+use consort_core::dispatch::Cost;
+use consort_core::dispatch::REASONING;
+use consort_core::dispatch::RunRecord;
+use consort_core::dispatch::RunState;
+use consort_core::dispatch::Safety;
+
+use super::init::kinds;
+use crate::error::CommandError;
+use crate::exit;
+use crate::exit::ExitCode;
+use crate::output;
+use crate::person;
+use crate::render::runs as render;
+use crate::runs::RunDir;
+use crate::runs::follow;
+use crate::runs::follow::Interrupts;
+use crate::runs::start;
+use crate::runs::start::Wanted;
+use crate::time;
+use crate::world::Opened;
+use crate::world::World;
+
+#[derive(clap::Args)]
+pub(crate) struct Args {
+    /// What is to be done; `-` reads it from standard input
+    #[arg(required_unless_present_any = ["file", "task"])]
+    text: Option<String>,
+    /// Read the task from a file
+    #[arg(long, value_name = "FILE", conflicts_with = "text")]
+    file: Option<PathBuf>,
+    #[command(flatten)]
+    how: HowArgs,
+    /// Take a task of the spec and complete it: its id, or `next`
+    #[arg(long, value_name = "TASK")]
+    task: Option<String>,
+    /// Where it works
+    #[arg(long, value_name = "DIR", conflicts_with = "worktree")]
+    cwd: Option<PathBuf>,
+    /// What its agent is called
+    #[arg(long)]
+    name: Option<String>,
+    /// Have a reviewer read what it did
+    #[arg(long)]
+    review: bool,
+    /// Wait for its end, and print its result (the default)
+    #[arg(long, conflicts_with = "detach")]
+    wait: bool,
+    /// Leave it running, and print its number
+    #[arg(long)]
+    detach: bool,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// How a run, or each of several, is done.
+#[derive(clap::Args, Clone)]
+pub(crate) struct HowArgs {
+    /// In which role: `consort roles list`
+    #[arg(long)]
+    pub(crate) role: Option<String>,
+    /// Which agent CLI does it
+    #[arg(long, value_parser = PossibleValuesParser::new(kinds()))]
+    cli: Option<String>,
+    /// Which model, as that CLI calls it
+    #[arg(long)]
+    model: Option<String>,
+    /// How much it may do by itself
+    #[arg(long, value_parser = PossibleValuesParser::new(Safety::ALL.map(Safety::as_str)))]
+    safety: Option<String>,
+    /// How much the model thinks
+    #[arg(long, value_parser = PossibleValuesParser::new(REASONING.iter().copied()))]
+    reasoning: Option<String>,
+    /// In a git worktree of its own, which is merged back
+    #[arg(long)]
+    worktree: bool,
+    /// How long it may take: `10m`, `1h`
+    #[arg(long, value_name = "TIME", value_parser = time::parse_duration)]
+    timeout: Option<Duration>,
+    /// What it may cost, in dollars
+    #[arg(long, value_name = "DOLLARS", value_parser = dollars)]
+    budget: Option<Cost>,
+}
+
+fn dollars(text: &str) -> Result<Cost, String> {
+    let amount =
+        text.trim_start_matches('$').parse::<f64>().ok().filter(|amount| *amount > 0.0 && *amount <= 1e6);
+    amount.map(Cost::from_dollars).ok_or_else(|| "expected an amount in dollars: 2.5".into())
+}
+
+impl HowArgs {
+    /// With a task to do.
+    pub(crate) fn wanted(&self, task: String) -> Wanted {
+        Wanted {
+            task,
+            cli: self.cli.clone(),
+            model: self.model.clone(),
+            safety: self.safety.as_deref().and_then(Safety::named),
+            reasoning: self.reasoning.clone(),
+            has_worktree: self.worktree,
+            timeout_s: self.timeout.map(|timeout| timeout.as_secs().max(1)),
+            budget: self.budget,
+            ..Wanted::default()
+        }
+    }
+}
+
+pub(crate) fn run(world: &World, args: &Args) -> Result<ExitCode, CommandError> {
+    let mut opened = world.open()?;
+    let caller = person::acting(&mut opened.app)?;
+    let task = task(args)?;
+    let role = crate::runs::role::named(world, &opened, args.how.role.as_deref())?;
+    let wanted = Wanted {
+        cwd: args.cwd.clone(),
+        name: args.name.clone(),
+        spec_task: args.task.clone(),
+        is_reviewed: args.review,
+        ..args.how.wanted(task)
+    };
+    // Before it begins: Ctrl-C between the two would leave it to itself.
+    let interrupts = (!args.detach).then(Interrupts::listen);
+    let run = start::start(world, &mut opened, &caller, &role, &wanted)?;
+    match interrupts {
+        None => detached(world, &mut opened, &run, args.json),
+        Some(interrupts) => waited_for(world, &mut opened, &run, &interrupts, args.json),
+    }
+}
+
+pub(super) fn detached(
+    world: &World,
+    opened: &mut Opened,
+    run: &RunRecord,
+    json: bool,
+) -> Result<ExitCode, CommandError> {
+    if json {
+        let item = render::item(&opened.app, run);
+        world.out.one(&mut opened.app, "run", &item)?;
+    } else {
+        let (number, name) = (run.number, &run.spec.name);
+        world.out.line(format!("Run {number}: {name} ({}, {})", run.spec.role, run.spec.cli))?;
+        output::note(format_args!(
+            "`consort runs logs -f {number}` follows it, `consort runs stop {number}` ends it"
+        ));
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Shows what happens to standard error, and the result to standard output.
+pub(super) fn waited_for(
+    world: &World,
+    opened: &mut Opened,
+    run: &RunRecord,
+    interrupts: &Interrupts,
+    json: bool,
+) -> Result<ExitCode, CommandError> {
+    if !json {
+        let (number, name) = (run.number, &run.spec.name);
+        output::note(format_args!("Run {number}: {name} ({}, {})", run.spec.role, run.spec.cli));
+    }
+    let mut show = |line: &crate::runs::directory::Line| {
+        if let Some(told) = render::told(&line.what).filter(|_| !json) {
+            output::note(told);
+        }
+    };
+    let ended = follow::to_the_end(world, &mut opened.app, run, Some(interrupts), &mut show)?;
+    let result = RunDir::of(&world.paths, run.id).read_result();
+    if json {
+        let mut item = render::item(&opened.app, &ended);
+        item["result"] = result.into();
+        world.out.one(&mut opened.app, "run", &item)?;
+    } else {
+        if !result.trim().is_empty() {
+            world.out.line(result.trim_end())?;
+        }
+        output::note(render::summary(&ended));
+    }
+    Ok(ExitCode::from(exit_code(ended.state)))
+}
+
+/// What `run` ends with.
+pub(crate) fn exit_code(state: RunState) -> u8 {
+    match state {
+        RunState::Done => 0,
+        RunState::Timeout => exit::TIMED_OUT,
+        RunState::BudgetExceeded => exit::REFUSED,
+        _ => exit::RUN_FAILED,
+    }
+}
+
+fn task(args: &Args) -> Result<String, CommandError> {
+    let stdin = || {
+        std::io::read_to_string(std::io::stdin())
+            .map_err(|error| CommandError::file("cannot read", Path::new("-"), error))
+    };
+    let text = match (&args.text, &args.file) {
+        (Some(text), _) if text == "-" => stdin()?,
+        (Some(text), _) => text.clone(),
+        (None, Some(file)) if file == Path::new("-") => stdin()?,
+        (None, Some(file)) => {
+            std::fs::read_to_string(file).map_err(|error| CommandError::file("cannot read", file, error))?
+        }
+        (None, None) => String::new(),
+    };
+    Ok(text.trim_end().to_owned())
+}

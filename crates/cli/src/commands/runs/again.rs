@@ -1,0 +1,112 @@
+//! The commands `consort runs resume` and `consort runs retry`.
+
+use consort_core::dispatch::DispatchError;
+use consort_core::dispatch::RunRecord;
+
+use crate::commands::run;
+use crate::error::CommandError;
+use crate::exit::ExitCode;
+use crate::person;
+use crate::runs::RunDir;
+use crate::runs::directory::Told;
+use crate::runs::follow::Interrupts;
+use crate::runs::orphans;
+use crate::runs::start;
+use crate::runs::start::Wanted;
+use crate::world::World;
+
+/// What a run is told that goes on without another task.
+const GO_ON: &str = "You were interrupted. Go on with your task where you left off.";
+
+#[derive(clap::Args)]
+pub(crate) struct ResumeArgs {
+    /// Its number
+    run: String,
+    /// What it is to do now; without it, what it was doing
+    text: Option<String>,
+    #[command(flatten)]
+    how: HowToWait,
+}
+
+#[derive(clap::Args)]
+pub(crate) struct RetryArgs {
+    /// Its number
+    run: String,
+    #[command(flatten)]
+    how: HowToWait,
+}
+
+#[derive(clap::Args)]
+struct HowToWait {
+    /// Leave it running, and print its number
+    #[arg(long)]
+    detach: bool,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+pub(crate) fn resume(world: &World, args: &ResumeArgs) -> Result<ExitCode, CommandError> {
+    let text = args.text.clone().unwrap_or_else(|| GO_ON.to_owned());
+    again(world, &args.run, &args.how, |dir, run| {
+        let session = session(dir, run).ok_or(DispatchError::NoSession { number: run.number })?;
+        Ok(Wanted { task: text, resume: Some(session), ..Wanted::default() })
+    })
+}
+
+pub(crate) fn retry(world: &World, args: &RetryArgs) -> Result<ExitCode, CommandError> {
+    again(world, &args.run, &args.how, |dir, _| {
+        let file = dir.prompt();
+        let task = std::fs::read_to_string(&file)
+            .map_err(|error| CommandError::file("cannot read what it was to do:", &file, error))?;
+        Ok(Wanted { task, ..Wanted::default() })
+    })
+}
+
+/// The session of a run: what it told at its end, or, if nobody saw that, before.
+fn session(dir: &RunDir, run: &RunRecord) -> Option<String> {
+    let told = run.end.as_ref().and_then(|end| end.session.clone());
+    told.or_else(|| {
+        dir.lines().into_iter().rev().find_map(|line| match line.what {
+            Told::Event(consort_core::dispatch::WorkerEvent::Session(session)) => Some(session),
+            _ => None,
+        })
+    })
+}
+
+fn again(
+    world: &World,
+    name: &str,
+    how: &HowToWait,
+    what: impl FnOnce(&RunDir, &RunRecord) -> Result<Wanted, CommandError>,
+) -> Result<ExitCode, CommandError> {
+    let mut opened = world.open()?;
+    let caller = person::acting(&mut opened.app)?;
+    orphans::reap(&world.paths, &mut opened.app)?;
+    let before = opened.app.run(&opened.project.id.clone(), name)?;
+    if !before.state.has_ended() {
+        return Err(DispatchError::HasNotEnded { number: before.number }.into());
+    }
+    let role = crate::runs::role::named(world, &opened, Some(&before.spec.role))?;
+    let wanted = what(&RunDir::of(&world.paths, before.id), &before)?;
+    let spec = &before.spec;
+    let wanted = Wanted {
+        cli: Some(spec.cli.clone()),
+        model: spec.model.clone(),
+        safety: Some(spec.safety),
+        cwd: Some(spec.cwd.clone()),
+        has_worktree: spec.has_worktree,
+        timeout_s: spec.timeout_s,
+        budget: spec.cap,
+        follows: Some(before.id),
+        spec_task: spec.task.clone(),
+        is_reviewed: spec.is_reviewed,
+        ..wanted
+    };
+    let interrupts = (!how.detach).then(Interrupts::listen);
+    let run = start::start(world, &mut opened, &caller, &role, &wanted)?;
+    match interrupts {
+        None => run::detached(world, &mut opened, &run, how.json),
+        Some(interrupts) => run::waited_for(world, &mut opened, &run, &interrupts, how.json),
+    }
+}

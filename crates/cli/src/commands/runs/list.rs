@@ -1,0 +1,44 @@
+//! The command `consort runs list`.
+
+use consort_core::dispatch::RunRecord;
+use serde_json::Value;
+
+use crate::error::CommandResult;
+use crate::render::runs as render;
+use crate::runs::orphans;
+use crate::world::World;
+
+#[derive(clap::Args)]
+pub(crate) struct Args {
+    /// Only those that have not ended
+    #[arg(long)]
+    open: bool,
+    /// How many
+    #[arg(short = 'n', long, value_name = "N", default_value_t = 20)]
+    most: usize,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
+    let mut opened = world.open()?;
+    orphans::reap(&world.paths, &mut opened.app)?;
+    let project = opened.project.id.clone();
+    let runs: Vec<RunRecord> = match args.open {
+        true => {
+            let of_project = |run: &RunRecord| run.project.as_ref() == Some(&project);
+            opened.app.open_runs()?.into_iter().filter(of_project).take(args.most).collect()
+        }
+        false => opened.app.runs(&project, args.most, &|_| true)?,
+    };
+    if args.json {
+        let items: Vec<Value> = runs.iter().map(|run| render::item(&opened.app, run)).collect();
+        return world.out.items(&mut opened.app, &items);
+    }
+    if runs.is_empty() {
+        return world.out.line("No runs. consort run 'explain how the tests are started'");
+    }
+    let now = opened.app.host().now();
+    runs.iter().try_for_each(|run| world.out.line(render::line(run, now)))
+}

@@ -1,0 +1,76 @@
+//! The command `consort runs show`.
+
+use consort_core::dispatch::Progress;
+use consort_core::secrets::redacted;
+
+use crate::error::CommandResult;
+use crate::render::runs as render;
+use crate::runs::RunDir;
+use crate::runs::directory::Told;
+use crate::runs::orphans;
+use crate::time;
+use crate::world::World;
+
+#[derive(clap::Args)]
+pub(crate) struct Args {
+    /// Its number
+    run: String,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+pub(crate) fn run(world: &World, args: &Args) -> CommandResult {
+    let mut opened = world.open()?;
+    orphans::reap(&world.paths, &mut opened.app)?;
+    let run = opened.app.run(&opened.project.id, &args.run)?;
+    let dir = RunDir::of(&world.paths, run.id);
+    let result = dir.read_result();
+    if args.json {
+        let mut item = render::item(&opened.app, &run);
+        item["result"] = result.into();
+        return world.out.one(&mut opened.app, "run", &item);
+    }
+    let spec = &run.spec;
+    world
+        .out
+        .heading(&format!("Run {}", run.number), &format!("  {} {}", run.state.mark(), run.state.words()))?;
+    world.out.line(format!("Task     {}", redacted(&spec.title)))?;
+    world.out.line(format!(
+        "Agent    {} ({}, {}, {})",
+        spec.name,
+        spec.role,
+        spec.cli,
+        spec.safety.as_str()
+    ))?;
+    world.out.line(format!("Where    {}", spec.cwd.display()))?;
+    world.out.line(format!("Asked    {} by {}", time::local(run.at), run.by))?;
+    match &run.end {
+        Some(_) => world.out.line(format!("Ended    {}", render::summary(&run)))?,
+        None => {
+            let mut progress = Progress::default();
+            for line in dir.lines() {
+                if let Told::Event(event) = &line.what {
+                    progress.hear(event);
+                }
+            }
+            let doing = progress.running.last().map_or("-", |(_, about)| about.as_str());
+            let tokens = progress.usage().tokens().map_or_else(|| "unknown".into(), |all| all.to_string());
+            world.out.line(format!("Doing    {}", redacted(doing)))?;
+            world.out.line(format!(
+                "So far   {} turns, {} tools, {tokens} tokens",
+                progress.turns, progress.tools
+            ))?;
+        }
+    }
+    if let Some(session) = run.end.as_ref().and_then(|end| end.session.as_ref()) {
+        world
+            .out
+            .line(format!("Session  {session} (`consort runs resume {} '<task>'` goes on)", run.number))?;
+    }
+    if !result.trim().is_empty() {
+        world.out.line("")?;
+        world.out.line(result.trim_end())?;
+    }
+    Ok(())
+}

@@ -1,0 +1,118 @@
+//! Follows a run: what happens in it as it happens, until it has ended.
+
+use std::fs::File;
+use std::io::BufRead as _;
+use std::io::BufReader;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+use std::time::Instant;
+
+use consort_core::App;
+use consort_core::dispatch::RunRecord;
+use consort_core::host::Processes as _;
+use consort_host::Machine;
+
+use super::RunDir;
+use super::directory::Line;
+use super::orphans;
+use crate::error::CommandError;
+use crate::output;
+use crate::world::World;
+
+/// How often is looked.
+const TICK: Duration = Duration::from_millis(50);
+
+/// How often the store is asked.
+const STORE: Duration = Duration::from_millis(200);
+
+/// How soon a second Ctrl-C has to come to force the end.
+const SECOND: Duration = Duration::from_secs(3);
+
+/// Notices Ctrl-C instead of being ended by it.
+pub(crate) struct Interrupts(Arc<AtomicBool>);
+
+impl Interrupts {
+    pub(crate) fn listen() -> Self {
+        let flag = Arc::new(AtomicBool::new(false));
+        for signal in [signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM] {
+            let _ = signal_hook::flag::register(signal, Arc::clone(&flag));
+        }
+        Self(flag)
+    }
+
+    /// Whether there was one since this was asked last.
+    pub(crate) fn take(&self) -> bool {
+        self.0.swap(false, Ordering::Relaxed)
+    }
+}
+
+/// Reads what happens in a run, from its beginning.
+pub(crate) struct Reader {
+    dir: RunDir,
+    file: Option<BufReader<File>>,
+    /// A line that is not whole yet.
+    part: String,
+}
+
+impl Reader {
+    pub(crate) fn new(dir: RunDir) -> Self {
+        Self { dir, file: None, part: String::new() }
+    }
+
+    /// What was added since.
+    pub(crate) fn more(&mut self) -> Vec<Line> {
+        if self.file.is_none() {
+            self.file = File::open(self.dir.events()).ok().map(BufReader::new);
+        }
+        let Some(file) = &mut self.file else { return Vec::new() };
+        let mut lines = Vec::new();
+        while let Ok(1..) = file.read_line(&mut self.part) {
+            if !self.part.ends_with('\n') {
+                break;
+            }
+            lines.extend(serde_json::from_str::<Line>(&self.part).ok());
+            self.part.clear();
+        }
+        lines
+    }
+}
+
+/// Shows what happens until the run has ended. With `interrupts`, Ctrl-C stops it, and a
+/// second one within three seconds at once.
+pub(crate) fn to_the_end(
+    world: &World,
+    app: &mut App,
+    run: &RunRecord,
+    interrupts: Option<&Interrupts>,
+    show: &mut dyn FnMut(&Line),
+) -> Result<RunRecord, CommandError> {
+    let dir = RunDir::of(&world.paths, run.id);
+    let machine = Machine::new(&world.paths.data);
+    let (mut reader, mut asked, mut stopped) = (Reader::new(dir.clone()), Instant::now(), None::<Instant>);
+    loop {
+        reader.more().iter().for_each(&mut *show);
+        if interrupts.is_some_and(Interrupts::take) {
+            let again = stopped.is_some_and(|first| first.elapsed() < SECOND);
+            let told = if again { "Ending it at once." } else { "Stopping. Ctrl-C again ends it at once." };
+            output::note(told);
+            stopped = Some(Instant::now());
+            dir.ask_to_stop(again).map_err(|error| CommandError::file("cannot write", &dir.path, error))?;
+        }
+        if asked.elapsed() >= STORE {
+            asked = Instant::now();
+            app.close_if_replaced();
+            let now = app.run_by_id(run.id)?;
+            if now.state.has_ended() {
+                reader.more().iter().for_each(&mut *show);
+                return Ok(now);
+            }
+            let is_here = machine.is_here(&now.owner.machine);
+            if is_here && !machine.is_alive(&now.owner.process) {
+                orphans::reap(&world.paths, app)?;
+            }
+        }
+        std::thread::sleep(TICK);
+    }
+}
