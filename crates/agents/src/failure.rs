@@ -110,15 +110,16 @@ fn of_status(status: u16) -> Option<FailureKind> {
     }
 }
 
-/// The status that a message tells: a number right after a word that says so.
+/// The status that a message tells: a number at its start or right after a word that says
+/// so.
 fn status_in(message: &str) -> Option<u16> {
     let is_part = |c: char| c.is_ascii_alphanumeric() || c == '_';
     let words: Vec<&str> = message.split(|c| !is_part(c)).filter(|word| !word.is_empty()).collect();
-    let is_status = |word: &str| ["status", "error", "code", "statuscode", "http"].contains(&word);
-    words.windows(2).find_map(|two| {
-        let number = two[1].parse().ok().filter(|number| (400..600).contains(number));
-        number.filter(|_| is_status(two[0]))
-    })
+    let is_status =
+        |word: &str| ["status", "error", "code", "statuscode", "http", "rejected"].contains(&word);
+    let number = |word: &str| word.parse().ok().filter(|number| (400..600).contains(number));
+    let first = message.trim_start().split([' ', ':']).next().and_then(number);
+    first.or_else(|| words.windows(2).find_map(|two| number(two[1]).filter(|_| is_status(two[0]))))
 }
 
 /// When a limit ends, as far as a message tells: at a time or after a while.
@@ -147,7 +148,7 @@ fn epoch(number: f64) -> Option<Timestamp> {
 }
 
 /// A time within a text: `limit reached|1794931200`, `resets at 2026-11-17T15:00:00Z`.
-fn at_time(message: &str) -> Option<Timestamp> {
+pub(crate) fn at_time(message: &str) -> Option<Timestamp> {
     let is_part = |c: char| c.is_ascii_alphanumeric() || "-:.+".contains(c);
     let words = message.split(|c| !is_part(c));
     words.filter(|word| word.len() >= 10).find_map(|word| {
@@ -261,6 +262,9 @@ mod tests {
         assert_eq!(kind("error: unexpected argument '--full-auto' found"), FailureKind::Argument);
         assert_eq!(kind("error: unknown option '--quiet'"), FailureKind::Argument);
         assert_eq!(kind("prompt is too long: 500 words over"), FailureKind::Other);
+        assert_eq!(kind("429: {\"message\":\"the model is away\"}"), FailureKind::Limit);
+        assert_eq!(kind("503 the model is away"), FailureKind::Provider);
+        assert_eq!(kind("4000 tokens are not enough"), FailureKind::Other);
         assert_eq!(read(Some(503), "?", NOW).kind, FailureKind::Provider);
         assert_eq!(read(Some(400), "bad thing", NOW).kind, FailureKind::Other);
     }

@@ -43,7 +43,7 @@ pub struct Headless<'a> {
 pub struct HeadlessCommand {
     pub arguments: Vec<String>,
     pub variables: Vec<(String, String)>,
-    /// To be written first, for nobody else to read.
+    /// To be written first, for nobody else to read, with the directories they are in.
     pub files: Vec<(PathBuf, String)>,
     /// What it reads on its standard input, which then ends. Arguments can be read by
     /// everyone on the machine and have a limit: the prompt is in here.
@@ -51,6 +51,8 @@ pub struct HeadlessCommand {
     /// What was asked for and this CLI cannot be told: `model`, `reasoning`, `max turns`,
     /// `budget`.
     pub ignored: Vec<&'static str>,
+    /// The id of its session, where it could be chosen: it may tell it only at the end.
+    pub session: Option<String>,
 }
 
 impl HeadlessCommand {
@@ -87,7 +89,13 @@ pub trait OutputReader: Send {
     /// What a line of standard output tells.
     fn line(&mut self, line: &str, now: Timestamp) -> Vec<WorkerEvent>;
 
-    /// What is left to tell when its process has ended; `read` gives the text of a file.
+    /// What a line of standard error tells: that it tries again, that a tool was refused.
+    fn error_line(&mut self, _line: &str, _now: Timestamp) -> Vec<WorkerEvent> {
+        Vec::new()
+    }
+
+    /// What is left to tell when its process has ended; `read` gives the text of a file, or
+    /// the end of it if it is large.
     fn end(
         &mut self,
         exit: &WorkerExit,

@@ -2,7 +2,6 @@
 //! an end without a result is told.
 
 use consort_core::Timestamp;
-use consort_core::dispatch::Usage;
 use consort_core::dispatch::WorkerEvent;
 use consort_core::dispatch::WorkerExit;
 use consort_core::text;
@@ -96,21 +95,12 @@ pub(crate) fn cut_short(exit: &WorkerExit, now: Timestamp) -> Vec<WorkerEvent> {
     }
 }
 
-/// Two counts as one: what neither knows stays unknown.
-pub(crate) fn add(sum: &mut Usage, more: &Usage) {
-    fn plus<T: std::ops::Add<Output = T> + Copy>(sum: &mut Option<T>, more: Option<T>) {
-        *sum = match (*sum, more) {
-            (Some(sum), Some(more)) => Some(sum + more),
-            (sum, more) => sum.or(more),
-        };
-    }
-    plus(&mut sum.input, more.input);
-    plus(&mut sum.output, more.output);
-    plus(&mut sum.cache_read, more.cache_read);
-    plus(&mut sum.cache_write, more.cache_write);
-    plus(&mut sum.turns, more.turns);
-    sum.cost = match (sum.cost, more.cost) {
-        (Some(sum), Some(more)) => Some(consort_core::dispatch::Cost(sum.0.saturating_add(more.0))),
-        (sum, more) => sum.or(more),
-    };
+/// A number within JSON as a count of attempts or turns.
+pub(crate) fn small(value: &Value) -> Option<u32> {
+    value.as_u64().and_then(|number| number.try_into().ok())
+}
+
+/// The status of a provider's answer within JSON.
+pub(crate) fn status(value: &Value) -> Option<u16> {
+    value.as_u64().and_then(|number| number.try_into().ok())
 }

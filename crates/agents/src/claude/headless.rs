@@ -94,6 +94,7 @@ pub(super) struct Reader {
     message: Option<String>,
     /// When the limit ends that was met last.
     limit: Option<Timestamp>,
+    used: Usage,
     has_ended: bool,
 }
 
@@ -102,7 +103,7 @@ impl OutputReader for Reader {
         let Some(event) = worker_output::object(line) else { return Vec::new() };
         let mut told = Vec::new();
         match event["type"].as_str() {
-            Some("system") => self.system(&event, &mut told),
+            Some("system") => self.system(&event, now, &mut told),
             Some("assistant") => self.assistant(&event, &mut told),
             Some("user") => results(&event, &mut told),
             Some("rate_limit_event") => {
@@ -126,7 +127,7 @@ impl OutputReader for Reader {
 }
 
 impl Reader {
-    fn system(&mut self, event: &Value, told: &mut Vec<WorkerEvent>) {
+    fn system(&mut self, event: &Value, now: Timestamp, told: &mut Vec<WorkerEvent>) {
         match event["subtype"].as_str() {
             Some("init") => {
                 let session = text_at(event, "/session_id");
@@ -140,8 +141,9 @@ impl Reader {
                 let status = event["error_status"].as_u64();
                 let error = event["error"].as_str().unwrap_or("unknown");
                 let why = status.map_or_else(|| error.to_owned(), |status| format!("{error} ({status})"));
-                let attempt = event["attempt"].as_u64().unwrap_or(1);
-                told.push(WorkerEvent::Retries { attempt: u32::try_from(attempt).unwrap_or(u32::MAX), why });
+                let attempt = worker_output::small(&event["attempt"]).unwrap_or(1);
+                let until = event["retry_delay_ms"].as_i64().map(|delay| now.plus(delay));
+                told.push(WorkerEvent::Retries { attempt, why, until });
             }
             _ => {}
         }
@@ -194,7 +196,8 @@ impl Reader {
 
     fn result(&mut self, event: &Value, now: Timestamp, told: &mut Vec<WorkerEvent>) {
         self.has_ended = true;
-        told.push(WorkerEvent::UsedInAll(usage(event)));
+        self.used = self.used.with(&usage(event));
+        told.push(WorkerEvent::UsedInAll(self.used));
         match self.failure(event, now) {
             Some(failure) => told.push(WorkerEvent::Failed(failure)),
             None => told.extend(text_at(event, "/result").map(WorkerEvent::Result)),
@@ -215,7 +218,7 @@ impl Reader {
                 is_blocked.then(|| failure::other(&message))
             }
             _ => {
-                let status = event["api_error_status"].as_u64().and_then(|status| status.try_into().ok());
+                let status = worker_output::status(&event["api_error_status"]);
                 let mut failure = failure::read(status, &message, now);
                 if failure.kind == FailureKind::Limit {
                     failure.until = failure.until.or(self.limit.filter(|until| *until > now));
@@ -237,22 +240,21 @@ fn results(event: &Value, told: &mut Vec<WorkerEvent>) {
     }
 }
 
-/// What all of it has used. Its own sum leaves subagents out.
+/// What was used up to a result. Its own sum leaves subagents out, and what it counts for
+/// each model is for the whole session, which may be older than this process.
 fn usage(result: &Value) -> Usage {
-    let mut all = Usage::default();
-    for model in result["modelUsage"].as_object().into_iter().flat_map(|models| models.values()) {
-        worker_output::add(
-            &mut all,
-            &Usage {
-                input: model["inputTokens"].as_u64(),
-                output: model["outputTokens"].as_u64(),
-                cache_read: model["cacheReadInputTokens"].as_u64(),
-                cache_write: model["cacheCreationInputTokens"].as_u64(),
-                ..Usage::default()
-            },
-        );
+    let since = result["model_usage_since_last_result"].as_object();
+    let models = since.or_else(|| result["modelUsage"].as_object());
+    let mut all = Usage { turns: worker_output::small(&result["num_turns"]), ..Usage::default() };
+    for model in models.into_iter().flat_map(|models| models.values()) {
+        all = all.with(&Usage {
+            input: model["inputTokens"].as_u64(),
+            output: model["outputTokens"].as_u64(),
+            cache_read: model["cacheReadInputTokens"].as_u64(),
+            cache_write: model["cacheCreationInputTokens"].as_u64(),
+            cost: model["costUSD"].as_f64().map(Cost::from_dollars),
+            turns: None,
+        });
     }
-    all.cost = result["total_cost_usd"].as_f64().map(Cost::from_dollars);
-    all.turns = result["num_turns"].as_u64().and_then(|turns| turns.try_into().ok());
     all
 }

@@ -160,7 +160,8 @@ impl AgentCli for Claude {
         Box::new(headless::Reader::default())
     }
 
-    /// With the clouds that it can be told to use instead of its maker's.
+    /// With what says which cloud it is to use instead of its maker's. The keys of a whole
+    /// cloud a person has to name.
     fn key_variables(&self) -> &'static [&'static str] {
         &[
             "ANTHROPIC_*",
@@ -173,10 +174,10 @@ impl AgentCli for Claude {
             "MCP_TIMEOUT",
             "MCP_TOOL_TIMEOUT",
             "IS_SANDBOX",
-            "AWS_*",
+            "AWS_BEARER_TOKEN_BEDROCK",
+            "AWS_PROFILE",
+            "AWS_REGION",
             "CLOUD_ML_REGION",
-            "GOOGLE_APPLICATION_CREDENTIALS",
-            "GOOGLE_CLOUD_PROJECT",
             "VERTEX_REGION_*",
         ]
     }

@@ -1,16 +1,20 @@
 //! Codex without a terminal. Seen with 0.166.0.
 //!
-//! It tells no cost and no model. A tool that a hook refused leaves nothing in its output.
+//! It tells no cost, and its model in its log alone. A tool that was refused leaves nothing
+//! in its output.
 
 use std::path::Path;
 
 use consort_core::Timestamp;
+use consort_core::dispatch::FailureKind;
 use consort_core::dispatch::Safety;
-use consort_core::dispatch::Usage;
 use consort_core::dispatch::WorkerEvent;
 use consort_core::dispatch::WorkerExit;
+use consort_core::text;
 use serde_json::Value;
 
+use super::run_log;
+use super::run_log::RunLog;
 use crate::Headless;
 use crate::HeadlessCommand;
 use crate::OutputReader;
@@ -53,57 +57,111 @@ pub(super) fn command(work: &Headless<'_>) -> HeadlessCommand {
     command
 }
 
+/// What stands before why a tool was refused, on standard error and nowhere else.
+const REFUSED: &str = "codex_core::tools::router: error=";
+
 #[derive(Default)]
 pub(super) struct Reader {
-    has_ended: bool,
-    /// What was told last of what is tried again.
+    session: Option<String>,
+    /// What was told last of what went wrong.
     error: Option<String>,
+    /// How the turn has failed, if it has.
+    failure: Option<String>,
+    refused: u32,
+    is_answering: bool,
+    has_ended: bool,
 }
 
 impl OutputReader for Reader {
-    fn line(&mut self, line: &str, now: Timestamp) -> Vec<WorkerEvent> {
+    fn line(&mut self, line: &str, _now: Timestamp) -> Vec<WorkerEvent> {
         let Some(event) = worker_output::object(line) else { return Vec::new() };
         let mut told = Vec::new();
         let item = &event["item"];
         match event["type"].as_str() {
-            Some("thread.started") => told.extend(text_at(&event, "/thread_id").map(WorkerEvent::Session)),
-            Some("turn.started") => told.push(WorkerEvent::Turn),
-            Some("item.started") => told.extend(begins(item)),
-            Some("item.completed") => completed(item, &mut told),
+            Some("thread.started") => {
+                self.session = text_at(&event, "/thread_id");
+                told.extend(self.session.clone().map(WorkerEvent::Session));
+            }
+            Some("item.started") => {
+                self.answers(item, &mut told);
+                told.extend(begins(item));
+            }
+            Some("item.completed") => {
+                if item["type"] == "agent_message" {
+                    self.answers(item, &mut told);
+                }
+                // What comes after a tool is another answer.
+                self.is_answering &= tool(item).is_none();
+                completed(item, &mut told);
+            }
             Some("error") => self.error(&event, &mut told),
             Some("turn.completed") => {
                 self.has_ended = true;
-                told.push(WorkerEvent::UsedInAll(usage(&event["usage"])));
+                told.push(WorkerEvent::UsedInAll(run_log::usage(&event["usage"])));
             }
             Some("turn.failed") => {
                 self.has_ended = true;
-                let message = text_at(&event, "/error/message").or(self.error.take()).unwrap_or_default();
-                told.push(WorkerEvent::Failed(failure::read(None, &message, now)));
+                let message = text_at(&event, "/error/message").or(self.error.take());
+                self.failure = Some(message.unwrap_or_default());
             }
             _ => {}
         }
         told
     }
 
+    fn error_line(&mut self, line: &str, _now: Timestamp) -> Vec<WorkerEvent> {
+        let Some((_, why)) = line.split_once(REFUSED) else { return Vec::new() };
+        self.refused += 1;
+        let id = format!("refused-{}", self.refused);
+        vec![worker_output::begins(&id, "tool", String::new()), worker_output::ends(&id, false, why)]
+    }
+
     fn end(
         &mut self,
         exit: &WorkerExit,
         now: Timestamp,
-        _config_dir: &Path,
+        config_dir: &Path,
         _read: &dyn Fn(&Path) -> Option<String>,
     ) -> Vec<WorkerEvent> {
-        if self.has_ended { Vec::new() } else { worker_output::cut_short(exit, now) }
+        let log = self.session.as_deref().and_then(|session| RunLog::find(config_dir, session));
+        let log = log.unwrap_or_default();
+        let mut told = Vec::new();
+        told.extend(log.model.map(WorkerEvent::Model));
+        told.extend(log.usage.map(WorkerEvent::UsedInAll));
+        match self.failure.take() {
+            Some(message) => {
+                let mut failure = failure::read(None, &message, now);
+                if failure.kind == FailureKind::Limit {
+                    failure.until = failure.until.or_else(|| run_log::wall_time(&message, log.ahead, now));
+                }
+                told.push(WorkerEvent::Failed(failure));
+            }
+            None if self.has_ended => {}
+            None => told.extend(worker_output::cut_short(exit, now)),
+        }
+        told
     }
 }
 
 impl Reader {
+    /// The model has answered once more, as far as can be seen: its answers are not told
+    /// apart.
+    fn answers(&mut self, item: &Value, told: &mut Vec<WorkerEvent>) {
+        let is_answer = item["type"] == "agent_message" || tool(item).is_some();
+        if is_answer && !self.is_answering {
+            self.is_answering = true;
+            told.push(WorkerEvent::Turn);
+        }
+    }
+
     /// What it tries again it tells as an error too: `Reconnecting... 2/5 (why)`.
     fn error(&mut self, event: &Value, told: &mut Vec<WorkerEvent>) {
         let Some(message) = text_at(event, "/message") else { return };
-        let attempt =
-            message.strip_prefix("Reconnecting... ").and_then(|rest| rest.split('/').next()?.parse().ok());
-        match attempt {
-            Some(attempt) => told.push(WorkerEvent::Retries { attempt, why: message }),
+        let rest = message.strip_prefix("Reconnecting... ");
+        match rest.and_then(|rest| rest.split('/').next()?.parse().ok()) {
+            Some(attempt) => {
+                told.push(WorkerEvent::Retries { attempt, why: text::one_line(&message, 300), until: None });
+            }
             None => self.error = Some(message),
         }
     }
@@ -162,19 +220,5 @@ fn completed(item: &Value, told: &mut Vec<WorkerEvent>) {
             told.push(worker_output::ends(id, is_ok, &said));
         }
         _ => {}
-    }
-}
-
-/// Its count of what it read includes what was kept from before.
-fn usage(usage: &Value) -> Usage {
-    let count = |name: &str| usage[name].as_u64();
-    let (read, written) = (count("cached_input_tokens"), count("cache_write_input_tokens"));
-    let kept = read.unwrap_or(0).saturating_add(written.unwrap_or(0));
-    Usage {
-        input: count("input_tokens").map(|input| input.saturating_sub(kept)),
-        output: count("output_tokens"),
-        cache_read: read,
-        cache_write: written,
-        ..Usage::default()
     }
 }

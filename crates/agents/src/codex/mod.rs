@@ -4,6 +4,7 @@
 //! person to review them, and runs none that were not reviewed.
 
 mod headless;
+mod run_log;
 
 use std::path::Path;
 use std::path::PathBuf;
@@ -206,7 +207,7 @@ impl AgentCli for Codex {
     }
 
     fn key_variables(&self) -> &'static [&'static str] {
-        &["OPENAI_*", "CODEX_*", "AZURE_OPENAI_API_KEY", "RUST_LOG"]
+        &["OPENAI_*", "CODEX_*", "AZURE_OPENAI_API_KEY"]
     }
 
     fn help_arguments(&self) -> &'static [&'static str] {

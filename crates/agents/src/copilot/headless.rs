@@ -10,6 +10,8 @@ use consort_core::dispatch::Usage;
 use consort_core::dispatch::WorkerEvent;
 use consort_core::dispatch::WorkerExit;
 use consort_core::path_part::PathPart;
+use consort_core::text;
+use serde_json::Value;
 
 use crate::Headless;
 use crate::HeadlessCommand;
@@ -41,13 +43,21 @@ pub(super) fn command(work: &Headless<'_>) -> HeadlessCommand {
         command.argue([format!("--reasoning-effort={effort}")]);
     }
     if let Some(system) = work.system {
-        command.write(work, "instructions/AGENTS.md", system);
-        let dir = work.dir.join("instructions").to_string_lossy().into_owned();
+        let text = format!("---\napplyTo: \"**\"\n---\n{system}\n");
+        command.write(work, "role/.github/instructions/role.instructions.md", text);
+        let dir = work.dir.join("role").to_string_lossy().into_owned();
         let theirs = (work.environment)(INSTRUCTIONS).filter(|dirs| !dirs.is_empty());
         command.set(INSTRUCTIONS, theirs.map_or(dir.clone(), |theirs| format!("{theirs},{dir}")));
     }
-    if let Some(session) = work.resume {
-        command.argue([format!("--resume={session}")]);
+    match work.resume {
+        Some(session) => command.argue([format!("--resume={session}")]),
+        // It tells its own at the end only, and never if it is ended before.
+        None if (work.knows)("--session-id") => {
+            let session = new_session(work.dir);
+            command.argue([format!("--session-id={session}")]);
+            command.session = Some(session);
+        }
+        None => {}
     }
     command.ignore("max turns", work.max_turns.is_some());
     command.ignore("budget", work.budget.is_some());
@@ -55,11 +65,21 @@ pub(super) fn command(work: &Headless<'_>) -> HeadlessCommand {
     command
 }
 
+/// An id for the session of the run that has this directory to itself.
+fn new_session(dir: &Path) -> String {
+    let path = dir.as_os_str().as_encoded_bytes();
+    let (high, low) = (text::checksum(path), text::checksum(&[path, b"#"].concat()));
+    let (a, b, c) = (high >> 32, high >> 16 & 0xffff, high & 0xfff);
+    let (d, e) = (low >> 48 & 0x3fff | 0x8000, low & 0xffff_ffff_ffff);
+    format!("{a:08x}-{b:04x}-4{c:03x}-{d:04x}-{e:012x}")
+}
+
 #[derive(Default)]
 pub(super) struct Reader {
     session: Option<String>,
     model: Option<String>,
     error: Option<(Option<u16>, String)>,
+    attempts: u32,
     has_ended: bool,
 }
 
@@ -73,7 +93,7 @@ impl OutputReader for Reader {
             Some("session.start") => self.tell_session(text_at(data, "/sessionId"), &mut told),
             Some("assistant.turn_start") => told.push(WorkerEvent::Turn),
             Some("assistant.message") => {
-                self.error = None;
+                (self.error, self.attempts) = (None, 0);
                 self.tell_model(text_at(data, "/model"), &mut told);
                 told.extend(text_at(data, "/content").filter(|said| !said.is_empty()).map(WorkerEvent::Said));
             }
@@ -88,12 +108,12 @@ impl OutputReader for Reader {
                 told.push(worker_output::ends(id, is_ok, &said.unwrap_or_default()));
             }
             Some("assistant.turn_retry") => {
+                self.attempts += 1;
                 let why = text_at(data, "/reason").unwrap_or_default();
-                let attempt = data["attempt"].as_u64().and_then(|attempt| attempt.try_into().ok());
-                told.push(WorkerEvent::Retries { attempt: attempt.unwrap_or(1), why });
+                told.push(WorkerEvent::Retries { attempt: self.attempts, why, until: None });
             }
             Some("session.error") => {
-                let status = data["statusCode"].as_u64().and_then(|status| status.try_into().ok());
+                let status = worker_output::status(&data["statusCode"]);
                 self.error = Some((status, text_at(data, "/message").unwrap_or_default()));
             }
             Some("result") => {
@@ -143,25 +163,40 @@ impl Reader {
     }
 }
 
-/// What the log of a session says was used, by its last end.
+/// What the log of a session says was used since it was resumed: it counts all of it at
+/// each of its ends.
 fn usage(log: &str) -> Option<Usage> {
-    let is_end = |line: &&str| line.contains(r#""session.shutdown""#);
-    let end = worker_output::object(log.lines().rev().find(is_end)?)?;
+    let is_end = |line: &&str| line.contains(r#""type":"session.shutdown""#);
+    let mut ends = log.lines().rev().filter(is_end).filter_map(worker_output::object).map(|end| in_all(&end));
+    let (now, before) = (ends.next()?, ends.next().unwrap_or_default());
+    let less = |now: Option<u64>, before: Option<u64>| now.map(|now| now.saturating_sub(before.unwrap_or(0)));
+    Some(Usage {
+        input: less(now.input, before.input),
+        output: less(now.output, before.output),
+        cache_read: less(now.cache_read, before.cache_read),
+        cache_write: less(now.cache_write, before.cache_write),
+        turns: now.turns.map(|turns| turns.saturating_sub(before.turns.unwrap_or(0))),
+        cost: None,
+    })
+}
+
+/// The sum of what each model was used for.
+fn in_all(end: &Value) -> Usage {
+    let metrics = end["data"]["modelMetrics"].as_object();
+    let metrics = metrics.or_else(|| end["data"]["accountingSnapshot"]["modelMetrics"].as_object());
     let mut all = Usage::default();
-    for model in end["data"]["modelMetrics"].as_object()?.values() {
+    for model in metrics.into_iter().flat_map(|models| models.values()) {
         let count = |name: &str| model["usage"][name].as_u64();
-        let kept = count("cacheReadTokens").unwrap_or(0) + count("cacheWriteTokens").unwrap_or(0);
-        worker_output::add(
-            &mut all,
-            &Usage {
-                input: count("inputTokens").map(|input| input.saturating_sub(kept)),
-                output: count("outputTokens"),
-                cache_read: count("cacheReadTokens"),
-                cache_write: count("cacheWriteTokens"),
-                turns: model["requests"]["count"].as_u64().and_then(|count| count.try_into().ok()),
-                cost: None,
-            },
-        );
+        let (read, written) = (count("cacheReadTokens"), count("cacheWriteTokens"));
+        let kept = read.unwrap_or(0).saturating_add(written.unwrap_or(0));
+        all = all.with(&Usage {
+            input: count("inputTokens").map(|input| input.saturating_sub(kept)),
+            output: count("outputTokens"),
+            cache_read: read,
+            cache_write: written,
+            turns: worker_output::small(&model["requests"]["count"]),
+            cost: None,
+        });
     }
-    Some(all)
+    all
 }

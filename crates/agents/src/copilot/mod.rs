@@ -142,7 +142,7 @@ impl AgentCli for Copilot {
     }
 
     fn key_variables(&self) -> &'static [&'static str] {
-        &["COPILOT_*", "GITHUB_TOKEN", "GH_TOKEN", "GH_HOST", "GITHUB_*"]
+        &["COPILOT_*", "GITHUB_TOKEN", "GH_TOKEN", "GH_HOST"]
     }
 
     fn screen(&self) -> &'static str {

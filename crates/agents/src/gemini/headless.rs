@@ -10,6 +10,7 @@ use consort_core::dispatch::Safety;
 use consort_core::dispatch::Usage;
 use consort_core::dispatch::WorkerEvent;
 use consort_core::dispatch::WorkerExit;
+use consort_core::text;
 use serde_json::Value;
 
 use crate::Headless;
@@ -22,6 +23,11 @@ use crate::worker_output::text_at;
 /// Its exit code when the cap of turns was reached.
 const TURN_LIMIT: i32 = 53;
 
+/// Rules for a run that reads: whatever the person allows elsewhere, nothing is changed.
+const READING: &str = "[[rule]]\ntoolName = [\"run_shell_command\", \"write_file\", \"replace\"]\n\
+                       decision = \"deny\"\npriority = 999\n\n\
+                       [[rule]]\nmcpName = \"consort\"\ntoolName = \"*\"\ndecision = \"allow\"\npriority = 900\n";
+
 /// Rules for a run that edits and runs commands without asking.
 const WORKING: &str = "[[rule]]\ntoolName = [\"run_shell_command\", \"web_fetch\", \"google_web_search\"]\n\
                        decision = \"allow\"\npriority = 900\n\n\
@@ -30,15 +36,16 @@ const WORKING: &str = "[[rule]]\ntoolName = [\"run_shell_command\", \"web_fetch\
 pub(super) fn command(work: &Headless<'_>) -> HeadlessCommand {
     let mut command = HeadlessCommand::default();
     command.argue(["--output-format", "stream-json"]);
-    match work.safety {
-        // Without anybody to ask, it has no tools then that change anything.
-        Safety::Suggest => command.argue(["--approval-mode", "default"]),
-        Safety::AutoEdit => {
-            command.argue(["--approval-mode", "auto_edit"]);
-            let file = command.write(work, "policy.toml", WORKING);
-            command.argue(["--policy".to_owned(), file]);
-        }
-        Safety::FullAuto => command.argue(["--approval-mode", "yolo"]),
+    // Without anybody to ask, what it would ask about is refused.
+    let (mode, policy) = match work.safety {
+        Safety::Suggest => ("default", Some(READING)),
+        Safety::AutoEdit => ("auto_edit", Some(WORKING)),
+        Safety::FullAuto => ("yolo", None),
+    };
+    command.argue(["--approval-mode", mode]);
+    if let Some(policy) = policy.filter(|_| (work.knows)("--policy")) {
+        let file = command.write(work, "policy.toml", policy);
+        command.argue(["--policy".to_owned(), file]);
     }
     // A directory that nobody has looked at in its terminal is refused otherwise.
     if (work.knows)("--skip-trust") {
@@ -66,6 +73,8 @@ pub(super) fn command(work: &Headless<'_>) -> HeadlessCommand {
 pub(super) struct Reader {
     /// What it says comes in pieces, of which none is the last.
     saying: String,
+    /// Which attempt has failed, and why.
+    trying: Option<(u32, String)>,
     is_in_turn: bool,
     has_ended: bool,
 }
@@ -105,6 +114,21 @@ impl OutputReader for Reader {
             _ => {}
         }
         told
+    }
+
+    /// `Attempt 1 failed: … Retrying after 40631ms...`, in one line or in two.
+    fn error_line(&mut self, line: &str, now: Timestamp) -> Vec<WorkerEvent> {
+        if let Some(rest) = line.strip_prefix("Attempt ") {
+            let (attempt, why) = rest.split_once(" failed").unwrap_or((rest, ""));
+            let why = why.split("Retrying after").next().unwrap_or(why);
+            let why = why.trim_matches(|c: char| c == ':' || c == '.' || c.is_whitespace()).to_owned();
+            self.trying = attempt.parse().ok().map(|attempt| (attempt, why));
+        }
+        let Some((_, after)) = line.split_once("Retrying after ") else { return Vec::new() };
+        let Some((attempt, why)) = self.trying.take() else { return Vec::new() };
+        let delay = after.split("ms").next().and_then(|delay| delay.parse::<f64>().ok());
+        let until = delay.map(|delay| now.plus(delay as i64));
+        vec![WorkerEvent::Retries { attempt, why: text::one_line(&why, 300), until }]
     }
 
     fn end(

@@ -177,7 +177,17 @@ impl AgentCli for Gemini {
     }
 
     fn key_variables(&self) -> &'static [&'static str] {
-        &["GEMINI_*", "GOOGLE_*"]
+        &[
+            "GEMINI_*",
+            "GOOGLE_API_KEY",
+            "GOOGLE_CLOUD_LOCATION",
+            "GOOGLE_CLOUD_PROJECT",
+            "GOOGLE_CLOUD_PROJECT_ID",
+            "GOOGLE_GEMINI_BASE_URL",
+            "GOOGLE_GENAI_USE_GCA",
+            "GOOGLE_GENAI_USE_VERTEXAI",
+            "GOOGLE_VERTEX_BASE_URL",
+        ]
     }
 
     fn screen(&self) -> &'static str {

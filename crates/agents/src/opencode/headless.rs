@@ -6,10 +6,12 @@ use std::path::Path;
 
 use consort_core::Timestamp;
 use consort_core::dispatch::Cost;
+use consort_core::dispatch::Failure;
 use consort_core::dispatch::Safety;
 use consort_core::dispatch::Usage;
 use consort_core::dispatch::WorkerEvent;
 use consort_core::dispatch::WorkerExit;
+use consort_core::text;
 use serde_json::Value;
 use serde_json::json;
 
@@ -27,6 +29,10 @@ const READER: &str = "consort-reader";
 pub(super) fn command(work: &Headless<'_>) -> HeadlessCommand {
     let mut command = HeadlessCommand::default();
     command.argue(["run", "--format", "json"]);
+    // That it tries again it tells nowhere else.
+    if (work.knows)("--print-logs") && (work.knows)("--log-level") {
+        command.argue(["--print-logs", "--log-level", "ERROR"]);
+    }
     let mut config = (work.environment)(CONTENT).and_then(|text| worker_output::object(&text));
     if let Some(system) = work.system {
         let file = command.write(work, "role.md", system);
@@ -89,8 +95,9 @@ pub(super) struct Reader {
     /// The message that is being told, and its text so far.
     message: String,
     saying: String,
-    failure: Option<consort_core::dispatch::Failure>,
+    failure: Option<Failure>,
     has_spoken: bool,
+    attempts: u32,
 }
 
 impl OutputReader for Reader {
@@ -111,6 +118,7 @@ impl OutputReader for Reader {
             Some("text") => self.say(part),
             Some("tool_use") => tool(part, &mut told),
             Some("step_finish") => {
+                self.attempts = 0;
                 self.finish_text(&mut told);
                 self.has_spoken |= part["reason"] != "tool-calls";
                 told.push(WorkerEvent::Used(usage(part)));
@@ -118,7 +126,7 @@ impl OutputReader for Reader {
             Some("error") => {
                 let error = &event["error"];
                 let message = text_at(error, "/data/message").or_else(|| text_at(error, "/name"));
-                let status = error["data"]["statusCode"].as_u64().and_then(|status| status.try_into().ok());
+                let status = worker_output::status(&error["data"]["statusCode"]);
                 let mut failure = failure::read(status, &message.unwrap_or_default(), now);
                 let headers = &error["data"]["responseHeaders"];
                 let after = headers["retry-after"].as_str().and_then(|after| after.parse::<i64>().ok());
@@ -128,6 +136,17 @@ impl OutputReader for Reader {
             _ => {}
         }
         told
+    }
+
+    /// `… level=ERROR … message="stream error" … error.error="AI_APICallError: why"`.
+    fn error_line(&mut self, line: &str, _now: Timestamp) -> Vec<WorkerEvent> {
+        if !line.contains("level=ERROR") || !line.contains("message=\"stream error\"") {
+            return Vec::new();
+        }
+        self.attempts += 1;
+        let why = line.split_once("error.error=").map_or(line, |(_, why)| why.trim_matches('"'));
+        let why = text::one_line(why, 300);
+        vec![WorkerEvent::Retries { attempt: self.attempts, why, until: None }]
     }
 
     fn end(

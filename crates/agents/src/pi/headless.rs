@@ -58,7 +58,7 @@ pub(super) struct Reader {
 }
 
 impl OutputReader for Reader {
-    fn line(&mut self, line: &str, _now: Timestamp) -> Vec<WorkerEvent> {
+    fn line(&mut self, line: &str, now: Timestamp) -> Vec<WorkerEvent> {
         if CHATTER.iter().any(|start| line.starts_with(start)) {
             return Vec::new();
         }
@@ -80,9 +80,10 @@ impl OutputReader for Reader {
                 told.push(worker_output::ends(id, event["isError"] != true, &said));
             }
             Some("auto_retry_start") => {
-                let attempt = event["attempt"].as_u64().and_then(|attempt| attempt.try_into().ok());
+                let attempt = worker_output::small(&event["attempt"]).unwrap_or(1);
                 let why = text_at(&event, "/errorMessage").unwrap_or_default();
-                told.push(WorkerEvent::Retries { attempt: attempt.unwrap_or(1), why });
+                let until = event["delayMs"].as_i64().map(|delay| now.plus(delay));
+                told.push(WorkerEvent::Retries { attempt, why, until });
             }
             _ => {}
         }

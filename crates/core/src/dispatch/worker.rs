@@ -71,6 +71,8 @@ pub enum WorkerEvent {
     Retries {
         attempt: u32,
         why: String,
+        /// When, if it tells.
+        until: Option<Timestamp>,
     },
     /// The final text, where the CLI says which it is.
     Result(String),
