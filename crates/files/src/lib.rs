@@ -5,13 +5,14 @@
 //! directory we keep our state in may be one that the user shares with us. So
 //! this crate is the only place that
 //!
-//! - reads and replaces files in a repository ([`Tree`]): **no link is followed
+//! - reads, replaces and copies files in a repository ([`Tree`]): **no link is followed
 //!   at any level**, only regular files are opened, and a size limit holds;
 //! - reads other small files ([`read`]) and replaces files of the user's own
 //!   ([`replace`]), atomically and with their mode kept;
 //! - removes directories recursively ([`OurDir`]), and only **below a directory
 //!   that carries our marker**.
 
+mod copy;
 mod our_dir;
 mod read;
 mod replace;

@@ -84,7 +84,7 @@ impl Tree {
 
     /// The directory that contains `path`, opened component by component, and
     /// the last component.
-    fn parent<'p>(&self, path: &'p Path, missing: Missing) -> io::Result<(OwnedFd, &'p OsStr)> {
+    pub(crate) fn parent<'p>(&self, path: &'p Path, missing: Missing) -> io::Result<(OwnedFd, &'p OsStr)> {
         let outside = || io::Error::new(io::ErrorKind::InvalidInput, "the path leads outside of its root");
         let mut names = Vec::new();
         for component in path.components() {
@@ -113,7 +113,7 @@ impl Tree {
 
 /// What to do about directories on the way that do not exist.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Missing {
+pub(crate) enum Missing {
     Make,
     Refuse,
 }

@@ -15,6 +15,7 @@ mod person;
 mod process;
 mod process_tree;
 mod run_program;
+pub mod run_worktree;
 pub mod shield;
 #[cfg(target_os = "linux")]
 mod sock_diag;

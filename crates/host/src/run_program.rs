@@ -76,6 +76,8 @@ pub(crate) struct Ran {
     pub(crate) stdout: Vec<u8>,
     pub(crate) stderr: Vec<u8>,
     pub(crate) is_success: bool,
+    /// None if a signal ended it.
+    pub(crate) code: Option<i32>,
 }
 
 /// Runs a program with `input`; an error if it cannot be started or does not end in time.
@@ -94,7 +96,12 @@ pub(crate) fn run_with_input(command: &mut Command, timeout: Duration, input: &[
     match receiver.recv_timeout(timeout) {
         Ok(output) => {
             let output = output?;
-            Ok(Ran { stdout: output.stdout, stderr: output.stderr, is_success: output.status.success() })
+            Ok(Ran {
+                stdout: output.stdout,
+                stderr: output.stderr,
+                is_success: output.status.success(),
+                code: output.status.code(),
+            })
         }
         Err(_) => {
             let pid = rustix::process::Pid::from_raw(pid as i32);

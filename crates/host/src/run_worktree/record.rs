@@ -1,0 +1,130 @@
+//! What is known of merges of a run's worktree, kept where git keeps what belongs to it.
+//!
+//! A merge is written down before the first file of the person's changes, and again when
+//! all of it is done.
+
+use std::fs;
+use std::fs::File;
+use std::io::Write as _;
+use std::path::PathBuf;
+
+use super::RunTree;
+use super::error::WorktreeError;
+
+/// How far a merge has come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum State {
+    /// Some of it may be done.
+    Begun,
+    Done,
+    /// It is done, and its worktree is being removed.
+    Removing,
+}
+
+const STATES: [(State, &str); 3] =
+    [(State::Begun, "begun"), (State::Done, "done"), (State::Removing, "removing")];
+
+/// One merge: everything as ids of git's, before it and after it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Record {
+    pub(super) state: State,
+    /// The run's commit and its files as of the merge before this, or as it began.
+    pub(super) since: [String; 2],
+    /// The person's commit.
+    pub(super) head: [String; 2],
+    /// The person's files.
+    pub(super) files: [String; 2],
+    /// What the person has staged.
+    pub(super) staged: [String; 2],
+    /// The run's commit and its files, which this merges.
+    pub(super) worker_head: String,
+    pub(super) worker_files: String,
+    /// How many commits were brought as commits, how many as changes, and how many files
+    /// changed.
+    pub(super) commits: usize,
+    pub(super) as_changes: usize,
+    pub(super) changed: usize,
+}
+
+impl Record {
+    /// The last one, if there is one.
+    pub(super) fn read(tree: &RunTree) -> Result<Option<Self>, WorktreeError> {
+        let path = file(tree);
+        let text = match fs::read_to_string(&path) {
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
+            text => text.map_err(WorktreeError::file(&path))?,
+        };
+        let damaged = || std::io::Error::new(std::io::ErrorKind::InvalidData, "it is damaged");
+        match Self::parse(&text) {
+            Some(record) => Ok(Some(record)),
+            None => Err(WorktreeError::File { path, source: damaged() }),
+        }
+    }
+
+    fn parse(text: &str) -> Option<Self> {
+        let mut words = text.split_whitespace().map(str::to_owned);
+        let state = words.next()?;
+        let mut two = || Some([words.next()?, words.next()?]);
+        let (since, head, files, staged) = (two()?, two()?, two()?, two()?);
+        let [worker_head, worker_files] = two()?;
+        let mut number = || words.next()?.parse().ok();
+        Some(Self {
+            state: STATES.into_iter().find(|(_, name)| *name == state)?.0,
+            since,
+            head,
+            files,
+            staged,
+            worker_head,
+            worker_files,
+            commits: number()?,
+            as_changes: number()?,
+            changed: number()?,
+        })
+    }
+
+    /// Writes it, in one step.
+    pub(super) fn write(&self, tree: &RunTree) -> Result<(), WorktreeError> {
+        #[cfg(test)]
+        super::tests::fault::step()?;
+        let state = STATES.into_iter().find(|(state, _)| *state == self.state).map_or("", |(_, name)| name);
+        let ids = [&self.since, &self.head, &self.files, &self.staged].into_iter().flatten();
+        let ids = ids.chain([&self.worker_head, &self.worker_files]);
+        let mut text = state.to_owned();
+        for id in ids {
+            text.push('\n');
+            text.push_str(id);
+        }
+        text.push_str(&format!("\n{} {} {}\n", self.commits, self.as_changes, self.changed));
+        let path = file(tree);
+        let new = path.with_extension("new");
+        let write = || {
+            let mut file = File::create(&new)?;
+            file.write_all(text.as_bytes())?;
+            file.sync_all()?;
+            fs::rename(&new, &path)
+        };
+        write().map_err(WorktreeError::file(&path))
+    }
+
+    /// The same as if it had not been planned.
+    pub(super) fn undone(self) -> Self {
+        let [worker_head, worker_files] = self.since.clone();
+        let stays = |[before, _]: [String; 2]| [before.clone(), before];
+        Self {
+            state: State::Done,
+            head: stays(self.head),
+            files: stays(self.files),
+            staged: stays(self.staged),
+            worker_head,
+            worker_files,
+            commits: 0,
+            as_changes: 0,
+            changed: 0,
+            since: self.since,
+        }
+    }
+}
+
+fn file(tree: &RunTree) -> PathBuf {
+    tree.git_dir.join("consort-merge")
+}
