@@ -5,11 +5,18 @@
 //! runs it is an agent like any other. **A run ends exactly once, in a state that says
 //! what was seen: what is not known is told as unknown.**
 
+pub mod backoff;
+pub mod batch;
+pub mod budget;
+#[cfg(test)]
+mod budget_tests;
+pub mod chain;
 mod error;
 mod gates;
 mod model;
 mod ops;
 mod progress;
+pub mod receipt;
 mod role;
 mod role_layers;
 mod safety;
@@ -42,6 +49,7 @@ pub use role::RoleValue;
 pub use role::RoleValueKind;
 pub use role::Tier;
 pub use role::check_role_name;
+pub use role::is_argument;
 pub use role::role_key;
 pub use role_layers::ResolvedRole;
 pub use role_layers::RoleEntry;

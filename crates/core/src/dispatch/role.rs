@@ -260,7 +260,7 @@ pub fn check_role_name(name: &str) -> Result<(), RoleError> {
 impl RoleKey {
     /// Checks a value that is of the right kind already.
     pub fn check(&'static self, value: &RoleValue) -> Result<(), RoleError> {
-        let is_word = |word: &String| !word.is_empty() && is_argument(word);
+        let is_word = |word: &String| is_argument(word);
         let is_fit = match (self.kind, value) {
             (RoleValueKind::Text, RoleValue::Text(_)) | (RoleValueKind::Flag, RoleValue::Flag(_)) => true,
             (RoleValueKind::Model, RoleValue::Text(text)) => is_word(text) && variables(text).is_some(),
@@ -316,9 +316,11 @@ impl RoleKey {
 /// More than anybody means, in millionths.
 const MOST_DOLLARS: i64 = 1_000_000 * 1_000_000;
 
-/// Whether a word can be an argument that nothing takes for an option.
-pub(super) fn is_argument(word: &str) -> bool {
-    word.len() <= 200
+/// Whether a text is one word that can be an argument, and that nothing takes for an
+/// option.
+pub fn is_argument(word: &str) -> bool {
+    !word.is_empty()
+        && word.len() <= 200
         && !word.starts_with('-')
         && !word
             .chars()

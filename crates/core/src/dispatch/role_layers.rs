@@ -15,7 +15,7 @@ use super::RoleError;
 use super::RoleKey;
 use super::RoleValue;
 use super::Safety;
-use super::role::is_argument;
+use super::is_argument;
 use super::role::variables;
 use crate::text;
 
@@ -279,7 +279,7 @@ fn expanded(model: &str, variable: &dyn Fn(&str) -> Option<String>) -> Result<St
         rest = after.split_once('}').map_or("", |(_, rest)| rest);
     }
     text.push_str(rest);
-    match !text.is_empty() && is_argument(&text) {
+    match is_argument(&text) {
         true => Ok(text),
         false => Err(RoleNote::NotAModel),
     }

@@ -1,0 +1,195 @@
+//! When a provider is asked again after it has failed.
+
+use super::FailureKind;
+use crate::Timestamp;
+
+/// How many failures in a row it takes.
+const PATIENCE: u32 = 3;
+
+/// The wait that every failure in the row after the first doubles, in milliseconds.
+const FIRST_WAIT: i64 = 2 * Timestamp::SECOND;
+
+/// No wait is longer, before what is added by chance.
+const LONGEST_WAIT: i64 = Timestamp::MINUTE;
+
+/// How long a limit lasts that does not say when it ends.
+const LIMIT_WAIT: i64 = 30 * Timestamp::SECOND;
+
+/// The longest limits are those of a week: a time far beyond was misread.
+const LONGEST_LIMIT: i64 = 8 * Timestamp::DAY;
+
+/// A run of one CLI that has ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct EndedRun {
+    pub began: Timestamp,
+    pub ended: Timestamp,
+    /// None if it succeeded.
+    pub failure: Option<FailureKind>,
+    /// When the limit ends that it met, if that was said.
+    pub until: Option<Timestamp>,
+}
+
+/// Before when no run of a CLI starts, by its last runs that have ended, in any order; none
+/// if one may start at any time. `chance` spreads those who wait by up to a quarter: it is
+/// the same as long as the runs are the same, so that the time does not move.
+///
+/// - A limit lasts until the time that it names, or for half a minute. Only a run that
+///   began after it has shown that it is over.
+/// - From the third failure of the provider in a row on, the wait doubles with each. A run
+///   that succeeded later, or that failed for reasons of its own, ends the row.
+pub fn not_before(runs: &[EndedRun], chance: u64) -> Option<Timestamp> {
+    limit_ends(runs).into_iter().chain(backed_off(runs, chance)).max()
+}
+
+/// When the k-th (from 0) of the runs starts that wait for the same time, so that they do
+/// not all come at once.
+pub fn staggered(at: Timestamp, k: usize, stagger: i64) -> Timestamp {
+    let k = i64::try_from(k).unwrap_or(i64::MAX);
+    at.plus(stagger.max(0).saturating_mul(k))
+}
+
+/// What a failure tells of the provider.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Tells {
+    Works,
+    Fails,
+    Nothing,
+}
+
+fn tells(failure: Option<FailureKind>) -> Tells {
+    match failure {
+        // It has answered until then.
+        None | Some(FailureKind::Turns | FailureKind::Budget) => Tells::Works,
+        Some(FailureKind::Limit | FailureKind::Provider) => Tells::Fails,
+        Some(FailureKind::NotLoggedIn | FailureKind::Argument | FailureKind::Other) => Tells::Nothing,
+    }
+}
+
+fn limit_ends(runs: &[EndedRun]) -> Option<Timestamp> {
+    let is_over = |limit: &EndedRun| {
+        runs.iter().any(|run| tells(run.failure) == Tells::Works && run.began >= limit.ended)
+    };
+    let limits = runs.iter().filter(|run| run.failure == Some(FailureKind::Limit) && !is_over(run));
+    let ends = limits.map(|run| match run.until {
+        Some(until) => until.min(run.ended.plus(LONGEST_LIMIT)),
+        None => run.ended.plus(LIMIT_WAIT),
+    });
+    ends.max()
+}
+
+fn backed_off(runs: &[EndedRun], chance: u64) -> Option<Timestamp> {
+    let worked = runs.iter().filter(|run| tells(run.failure) == Tells::Works).map(|run| run.ended).max();
+    let failures = runs.iter().filter(|run| tells(run.failure) == Tells::Fails);
+    let row = failures.map(|run| run.ended).filter(|at| worked.is_none_or(|worked| *at > worked));
+    let (count, last) = row.fold((0u32, None), |(count, last), at| (count + 1, last.max(Some(at))));
+    let doubled = count.checked_sub(PATIENCE)?;
+    let wait = FIRST_WAIT.saturating_mul(1 << (PATIENCE - 1 + doubled).min(16)).min(LONGEST_WAIT);
+    let more = i64::try_from(chance % 1_001).unwrap_or(0) * wait / 4_000;
+    Some(last?.plus(wait + more))
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn run(began: i64, ended: i64, failure: Option<FailureKind>) -> EndedRun {
+        EndedRun { began: Timestamp(began), ended: Timestamp(ended), failure, until: None }
+    }
+
+    fn failures(count: i64) -> Vec<EndedRun> {
+        (1..=count).map(|at| run(at - 1, at, Some(FailureKind::Provider))).collect()
+    }
+
+    #[test]
+    fn the_wait_doubles_from_the_third_failure_on() {
+        let waits: Vec<Option<i64>> =
+            (0..9).map(|count| not_before(&failures(count), 0).map(|at| at.0 - count)).collect();
+        let seconds = |seconds: i64| Some(seconds * 1_000);
+        assert_eq!(
+            waits,
+            [None, None, None, seconds(8), seconds(16), seconds(32), seconds(60), seconds(60), seconds(60)]
+        );
+        let most = not_before(&failures(3), 1_000).unwrap();
+        assert_eq!(most.0 - 3, 10_000, "a quarter more at most");
+    }
+
+    #[test]
+    fn what_worked_ends_the_row() {
+        let mut runs = failures(5);
+        runs.push(run(5, 6, None));
+        assert_eq!(not_before(&runs, 0), None);
+        runs.extend((7..=8).map(|at| run(at - 1, at, Some(FailureKind::Provider))));
+        assert_eq!(not_before(&runs, 0), None, "only two since");
+        let mut runs = failures(5);
+        runs.push(run(5, 6, Some(FailureKind::Turns)));
+        assert_eq!(not_before(&runs, 0), None, "it has answered");
+        let mut runs = failures(3);
+        runs.push(run(3, 4, Some(FailureKind::Argument)));
+        assert!(not_before(&runs, 0).is_some(), "that says nothing of the provider");
+    }
+
+    #[test]
+    fn a_limit_lasts_until_it_says() {
+        let limit = |until: Option<i64>| EndedRun {
+            until: until.map(Timestamp),
+            ..run(0, 1_000, Some(FailureKind::Limit))
+        };
+        assert_eq!(not_before(&[limit(Some(90_000))], 7), Some(Timestamp(90_000)));
+        assert_eq!(not_before(&[limit(None)], 7), Some(Timestamp(31_000)));
+        let far = not_before(&[limit(Some(i64::MAX))], 7).unwrap();
+        assert_eq!(far, Timestamp(1_000 + LONGEST_LIMIT));
+        // Who was at work before shows nothing; who began after it does.
+        assert_eq!(not_before(&[limit(None), run(500, 2_000, None)], 7), Some(Timestamp(31_000)));
+        assert_eq!(not_before(&[limit(None), run(1_000, 2_000, None)], 7), None);
+    }
+
+    proptest! {
+        /// More chance waits longer, within a quarter; the order of the runs plays no part;
+        /// no wait but a limit's is longer than it may be.
+        #[test]
+        fn waits_are_bounded(
+            runs in proptest::collection::vec((0i64..5_000, 0i64..5_000, 0usize..8, proptest::option::of(0i64..90_000)), 0..30),
+            chance in any::<u64>(),
+        ) {
+            const KINDS: [Option<FailureKind>; 8] = [
+                None,
+                Some(FailureKind::NotLoggedIn),
+                Some(FailureKind::Limit),
+                Some(FailureKind::Provider),
+                Some(FailureKind::Turns),
+                Some(FailureKind::Budget),
+                Some(FailureKind::Argument),
+                Some(FailureKind::Other),
+            ];
+            let mut runs: Vec<EndedRun> = runs
+                .into_iter()
+                .map(|(began, lasted, kind, until)| EndedRun {
+                    until: until.map(Timestamp),
+                    ..run(began, began + lasted, KINDS[kind])
+                })
+                .collect();
+            let at = not_before(&runs, chance);
+            let least = not_before(&runs, 0);
+            prop_assert_eq!(at.is_some(), least.is_some());
+            prop_assert!(at >= least);
+            let last = runs.iter().map(|run| run.ended).max().unwrap_or_default();
+            let limit = runs.iter().filter_map(|run| run.until).max().unwrap_or_default();
+            let longest = LONGEST_WAIT + LONGEST_WAIT / 4;
+            prop_assert!(at.is_none_or(|at| at <= last.plus(longest).max(limit)));
+            runs.reverse();
+            prop_assert_eq!(not_before(&runs, chance), at);
+            let fails = runs.iter().filter(|run| tells(run.failure) == Tells::Fails).count();
+            let limits = runs.iter().filter(|run| run.failure == Some(FailureKind::Limit)).count();
+            prop_assert!(at.is_none() || fails >= 3 || limits > 0);
+        }
+
+        #[test]
+        fn parked_runs_come_one_by_one(at in 0i64..1_000_000, stagger in 0i64..10_000, many in 1usize..50) {
+            let starts: Vec<i64> = (0..many).map(|k| staggered(Timestamp(at), k, stagger).0).collect();
+            prop_assert_eq!(starts[0], at);
+            prop_assert!(starts.windows(2).all(|pair| pair[1] - pair[0] == stagger));
+        }
+    }
+}

@@ -1,0 +1,290 @@
+//! What runs may cost: what is reserved before a run, corrected after it, and refused.
+//!
+//! A run reserves what it is expected to cost before it starts, so that runs which start
+//! side by side cannot all spend the same money. While it runs it may use what it has
+//! reserved; then it asks for more, and is stopped where nothing is left. When it has ended,
+//! however it ended, what it has really cost takes the place of what it had reserved.
+//! **What is spent and what is reserved never exceed a cap together**, as far as runs are
+//! stopped in time.
+//!
+//! A run whose cost nobody can estimate reserves [`PROVISIONAL`], or less where less is
+//! left: it is admitted while anything is left, and stopped where nothing is. A run that
+//! ended at a cost that is not known counts as unknown: it is shown as such, and takes
+//! nothing from the caps, which are about known money.
+
+use serde::Deserialize;
+use serde::Serialize;
+use thiserror::Error;
+
+use super::Cost;
+use super::Refusal;
+use super::Usage;
+
+/// What a run reserves for a start if nobody can say what it will cost, and by how much it
+/// asks for more at least.
+pub const PROVISIONAL: Cost = Cost(500_000);
+
+/// How much may be spent; without a cap, anything.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Caps {
+    pub run: Option<Cost>,
+    pub day: Option<Cost>,
+    pub project: Option<Cost>,
+}
+
+/// Which cap is meant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Cap {
+    Run,
+    Day,
+    Project,
+}
+
+/// Costs of several runs. Those that are not known are counted: they are not nothing.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Sum {
+    pub known: Cost,
+    pub unknown_runs: u32,
+}
+
+impl Sum {
+    /// Adds a run that has ended, however it ended.
+    pub fn add(&mut self, cost: Option<Cost>) {
+        match cost {
+            Some(cost) => self.known = plus(self.known, cost),
+            None => self.unknown_runs = self.unknown_runs.saturating_add(1),
+        }
+    }
+}
+
+impl FromIterator<Option<Cost>> for Sum {
+    fn from_iter<I: IntoIterator<Item = Option<Cost>>>(costs: I) -> Self {
+        let mut sum = Self::default();
+        costs.into_iter().for_each(|cost| sum.add(cost));
+        sum
+    }
+}
+
+/// `$1.25`, `$1.25 and 2 runs of unknown cost`, `unknown`.
+impl std::fmt::Display for Sum {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let unknown = crate::text::count(self.unknown_runs as usize, "run");
+        match (self.known, self.unknown_runs) {
+            (known, 0) => f.write_str(&in_dollars(known)),
+            (Cost(0), _) => write!(f, "unknown ({unknown})"),
+            (known, _) => write!(f, "{} and {unknown} of unknown cost", in_dollars(known)),
+        }
+    }
+}
+
+/// An amount for people: cents, and below one cent as much as it takes.
+pub fn in_dollars(cost: Cost) -> String {
+    match cost.0.unsigned_abs() {
+        0 | 10_000.. => format!("${:.2}", cost.dollars()),
+        _ => format!("${:.4}", cost.dollars()),
+    }
+}
+
+/// What was spent within a day or a project, and what unfinished runs have reserved there.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Account {
+    pub spent: Sum,
+    pub reserved: Cost,
+}
+
+impl Account {
+    /// What is left of a cap.
+    fn left(&self, cap: Cost) -> Cost {
+        minus(cap, plus(self.spent.known, self.reserved))
+    }
+
+    /// A run has started, or has got more.
+    pub fn reserve(&mut self, amount: Cost) {
+        self.reserved = plus(self.reserved, amount);
+    }
+
+    /// A run has ended, however it ended: what it has cost takes the place of what it had
+    /// reserved.
+    pub fn settle(&mut self, reserved: Cost, cost: Option<Cost>) {
+        self.reserved = minus(self.reserved, reserved);
+        self.spent.add(cost);
+    }
+}
+
+/// The accounts that a run is charged to.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Accounts {
+    pub day: Account,
+    pub project: Account,
+}
+
+/// What a run is expected to cost.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Estimate {
+    Known(Cost),
+    Unknown,
+}
+
+/// Money that is set aside for a run: it asks for more before it uses more.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct Reservation {
+    pub amount: Cost,
+}
+
+/// Why a run is not started, or is stopped.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error, Serialize)]
+#[error("{}", in_words(self))]
+pub struct OverCap {
+    pub cap: Cap,
+    pub limit: Cost,
+    /// What is left of it; none if it was exceeded.
+    pub left: Cost,
+    /// What was wanted, if anybody could say.
+    pub wanted: Option<Cost>,
+}
+
+fn in_words(over: &OverCap) -> String {
+    let scope = match over.cap {
+        Cap::Run => "this run",
+        Cap::Day => "today",
+        Cap::Project => "this project",
+    };
+    let limit = in_dollars(over.limit);
+    match over.wanted {
+        Some(wanted) if over.left > Cost(0) => format!(
+            "of the {limit} for {scope} {} are left, and about {} are needed",
+            in_dollars(over.left),
+            in_dollars(wanted)
+        ),
+        _ => format!("the {limit} for {scope} are used up"),
+    }
+}
+
+impl OverCap {
+    /// What helps.
+    pub fn hint(&self) -> &'static str {
+        match self.cap {
+            Cap::Run => "start it with more: `--budget <dollars>`",
+            Cap::Day => {
+                "`consort runs cost` shows what was spent; what running ones do not use comes back, and tomorrow \
+                 there is more (`budget.day`)"
+            }
+            Cap::Project => "`consort runs cost` shows what was spent; your user can raise `budget.project`",
+        }
+    }
+}
+
+impl From<OverCap> for Refusal {
+    fn from(over: OverCap) -> Self {
+        Self { gate: "budget", why: over.to_string(), hint: over.hint().to_owned() }
+    }
+}
+
+/// Whether a run may start, and what is set aside for it: what it is expected to cost, and
+/// never more than it may cost.
+pub fn admit(caps: &Caps, accounts: &Accounts, estimate: Estimate) -> Result<Reservation, OverCap> {
+    let (wanted, is_guess) = match estimate {
+        Estimate::Known(cost) => (Cost(cost.0.max(0)), false),
+        Estimate::Unknown => (PROVISIONAL, true),
+    };
+    let most = caps.run.map_or(wanted, |run| wanted.min(run));
+    let mut amount = most;
+    for (cap, limit, left) in left_of(caps, accounts) {
+        let is_too_much = left <= Cost(0) || (!is_guess && left < most);
+        if is_too_much {
+            let left = left.max(Cost(0));
+            return Err(OverCap { cap, limit, left, wanted: (!is_guess).then_some(most) });
+        }
+        amount = amount.min(left);
+    }
+    match caps.run {
+        Some(limit) if limit <= Cost(0) => Err(OverCap { cap: Cap::Run, limit, left: Cost(0), wanted: None }),
+        _ => Ok(Reservation { amount }),
+    }
+}
+
+/// More for a run that has used `used` and is about to use more than it has reserved; it is
+/// stopped where nothing is left. The accounts have its reservation in them.
+pub fn extend(
+    caps: &Caps,
+    accounts: &Accounts,
+    reservation: Reservation,
+    used: Cost,
+) -> Result<Reservation, OverCap> {
+    if let Some(limit) = over(caps.run, used) {
+        return Err(OverCap { cap: Cap::Run, limit, left: Cost(0), wanted: None });
+    }
+    // As much again, so that a long run asks seldom.
+    let step = Cost(reservation.amount.0.max(PROVISIONAL.0));
+    let wanted = plus(reservation.amount.max(used), step);
+    let mut amount = caps.run.map_or(wanted, |run| wanted.min(run));
+    for (cap, limit, left) in left_of(caps, accounts) {
+        let most = plus(reservation.amount, left.max(Cost(0)));
+        if used >= most {
+            return Err(OverCap { cap, limit, left: Cost(0), wanted: None });
+        }
+        amount = amount.min(most);
+    }
+    Ok(Reservation { amount: amount.max(reservation.amount) })
+}
+
+/// The cap, if that much has reached it.
+pub fn over(cap: Option<Cost>, used: Cost) -> Option<Cost> {
+    cap.filter(|cap| used >= *cap)
+}
+
+/// The shared caps that there are, and what is left of each.
+fn left_of(caps: &Caps, accounts: &Accounts) -> impl Iterator<Item = (Cap, Cost, Cost)> {
+    let shared = [(Cap::Day, caps.day, accounts.day), (Cap::Project, caps.project, accounts.project)];
+    shared.into_iter().filter_map(|(cap, limit, account)| Some((cap, limit?, account.left(limit?))))
+}
+
+/// What a million tokens cost.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Price {
+    pub input: Cost,
+    pub output: Cost,
+    pub cache_read: Cost,
+    pub cache_write: Cost,
+}
+
+impl Price {
+    /// What these tokens cost; unknown if the CLI has not told both what was read and what
+    /// was written.
+    pub fn of(&self, usage: &Usage) -> Option<Cost> {
+        let part = |tokens: u64, price: Cost| i128::from(tokens) * i128::from(price.0);
+        let sum = part(usage.input?, self.input)
+            + part(usage.output?, self.output)
+            + part(usage.cache_read.unwrap_or(0), self.cache_read)
+            + part(usage.cache_write.unwrap_or(0), self.cache_write);
+        // Rounded up: a reservation is rather too much.
+        Some(Cost(i64::try_from((sum + 999_999) / 1_000_000).unwrap_or(i64::MAX)))
+    }
+}
+
+/// What the next run will cost, by what earlier runs of its role and CLI have used: the
+/// median of known costs, else of what their tokens cost.
+pub fn estimate(past: &[Usage], price: Option<&Price>) -> Estimate {
+    let known = past.iter().filter_map(|usage| usage.cost);
+    let by_price = || past.iter().filter_map(|usage| price?.of(usage));
+    match median(known.collect()).or_else(|| median(by_price().collect())) {
+        Some(cost) => Estimate::Known(cost),
+        None => Estimate::Unknown,
+    }
+}
+
+/// The upper of the two in the middle.
+fn median(mut costs: Vec<Cost>) -> Option<Cost> {
+    costs.sort_unstable();
+    costs.get(costs.len() / 2).copied()
+}
+
+fn plus(a: Cost, b: Cost) -> Cost {
+    Cost(a.0.saturating_add(b.0))
+}
+
+fn minus(a: Cost, b: Cost) -> Cost {
+    Cost(a.0.saturating_sub(b.0))
+}

@@ -1,0 +1,225 @@
+//! A chain of runs, each of which gets what the one before has said, and what a step has
+//! to leave behind.
+
+use serde::Serialize;
+
+use crate::monitor::Pattern;
+use crate::text;
+
+/// How much of a result or of the original task is put into a step's task.
+pub const LONGEST_INPUT: usize = 8_000;
+
+/// A chain has so many steps at most.
+pub const MOST_STEPS: usize = 50;
+
+/// How long a check takes at most, unless its step says otherwise.
+pub const CHECK_TIMEOUT_S: u64 = 10;
+
+/// Runs, one after the other. It stops at the first that fails.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Chain {
+    /// What all of it is about: `$ORIGINAL`, and the first step's `$INPUT`.
+    pub original: String,
+    pub steps: Vec<Step>,
+}
+
+/// One run of a chain.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Step {
+    pub task: String,
+    pub role: Option<String>,
+    pub cli: Option<String>,
+    pub model: Option<String>,
+    pub contract: Option<Contract>,
+}
+
+/// What a step has to leave behind, besides not failing.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Contract {
+    /// Files that are there afterwards, relative to where it worked.
+    pub files: Vec<String>,
+    /// What a line of its result contains; `*` stands for anything, `^` for the line's
+    /// beginning.
+    pub patterns: Vec<String>,
+    /// A command that succeeds.
+    pub check: Option<String>,
+    pub check_timeout_s: u64,
+}
+
+/// What was found after a step.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ContractFacts<'a> {
+    pub result: &'a str,
+    /// Those of the contract's files that are there.
+    pub present: Vec<String>,
+    /// How the check ended, if there is one.
+    pub check: Option<CheckExit>,
+}
+
+/// How a check command ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum CheckExit {
+    Code(i32),
+    Signal(i32),
+    TimedOut,
+    /// It could not be started.
+    NotStarted,
+}
+
+/// What a step has not kept of its contract.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Broken {
+    NoFile(String),
+    NoMatch(String),
+    Check(CheckExit),
+}
+
+impl std::fmt::Display for Broken {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::NoFile(file) => write!(f, "{} is not there", text::foreign(file, 200)),
+            Self::NoMatch(pattern) => {
+                write!(f, "no line of the result matches {}", text::quoted(pattern, 100))
+            }
+            Self::Check(CheckExit::Code(code)) => write!(f, "its check exited with {code}"),
+            Self::Check(CheckExit::Signal(signal)) => write!(f, "its check was ended by signal {signal}"),
+            Self::Check(CheckExit::TimedOut) => f.write_str("its check took too long"),
+            Self::Check(CheckExit::NotStarted) => f.write_str("its check could not be started"),
+        }
+    }
+}
+
+/// What a step has not kept of its contract; nothing if it has kept all of it. A check
+/// that was not run has not succeeded.
+pub fn check_contract(contract: &Contract, facts: &ContractFacts<'_>) -> Vec<Broken> {
+    let missing = contract.files.iter().filter(|file| !facts.present.contains(file));
+    let mut broken: Vec<Broken> = missing.cloned().map(Broken::NoFile).collect();
+    let is_seen = |pattern: &&String| {
+        let pattern = Pattern::from(pattern.as_str());
+        facts.result.lines().any(|line| pattern.find(line).is_some())
+    };
+    let unseen = contract.patterns.iter().filter(|pattern| !is_seen(pattern));
+    broken.extend(unseen.cloned().map(Broken::NoMatch));
+    if contract.check.is_some() && facts.check != Some(CheckExit::Code(0)) {
+        broken.push(Broken::Check(facts.check.unwrap_or(CheckExit::NotStarted)));
+    }
+    broken
+}
+
+/// A step's task with `$INPUT` and `$ORIGINAL` in place. **One pass, and literally**: what
+/// is put in is not looked at again, whatever it says. A longer word that begins like one
+/// of them (`$INPUTS`) is left alone.
+pub fn substituted(task: &str, input: &str, original: &str) -> String {
+    let (mut done, mut rest) = (String::with_capacity(task.len()), task);
+    while let Some(at) = rest.find('$') {
+        let (before, from) = rest.split_at(at);
+        done.push_str(before);
+        let named = [("$INPUT", input), ("$ORIGINAL", original)].into_iter().find_map(|(name, value)| {
+            let after = from.strip_prefix(name)?;
+            let goes_on = after.starts_with(|c: char| c.is_ascii_alphanumeric() || c == '_');
+            (!goes_on).then_some((value, after))
+        });
+        match named {
+            Some((value, after)) => {
+                push_capped(&mut done, value);
+                rest = after;
+            }
+            None => {
+                done.push('$');
+                rest = &from[1..];
+            }
+        }
+    }
+    done + rest
+}
+
+/// At most [`LONGEST_INPUT`] characters of a text, and a mark where more was left out.
+fn push_capped(done: &mut String, value: &str) {
+    match value.char_indices().nth(LONGEST_INPUT) {
+        None => done.push_str(value),
+        Some((end, _)) => {
+            let left_out = value[end..].chars().count();
+            done.push_str(&value[..end]);
+            done.push_str(&format!("\n[… {} left out]", text::count(left_out, "more character")));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn what_is_put_in_is_not_looked_at_again() {
+        for (task, expected) in [
+            ("Review: $INPUT", "Review: $ORIGINAL $& $' $$ $INPUT"),
+            ("$ORIGINAL, then $INPUT.", "the $INPUT task, then $ORIGINAL $& $' $$ $INPUT."),
+            ("$INPUTS $INPUT_1 $input ${INPUT} $", "$INPUTS $INPUT_1 $input ${INPUT} $"),
+            (
+                "$$INPUT|$INPUT$ORIGINAL",
+                "$$ORIGINAL $& $' $$ $INPUT|$ORIGINAL $& $' $$ $INPUTthe $INPUT task",
+            ),
+        ] {
+            assert_eq!(substituted(task, "$ORIGINAL $& $' $$ $INPUT", "the $INPUT task"), expected);
+        }
+    }
+
+    #[test]
+    fn a_long_result_is_cut_and_says_so() {
+        let long = "ä".repeat(LONGEST_INPUT + 3);
+        let done = substituted("<$INPUT>", &long, "");
+        assert_eq!(done, format!("<{}\n[… 3 more characters left out]>", "ä".repeat(LONGEST_INPUT)));
+        let fits = "ä".repeat(LONGEST_INPUT);
+        assert_eq!(substituted("$INPUT", &fits, ""), fits);
+    }
+
+    #[test]
+    fn a_contract_is_kept_or_it_is_said_how_not() {
+        let text = |text: &str| text.to_owned();
+        let contract = Contract {
+            files: vec![text("a.md"), text("b.md")],
+            patterns: vec![text("^VERDICT: *ok"), text("none")],
+            check: Some(text("make test")),
+            check_timeout_s: CHECK_TIMEOUT_S,
+        };
+        let result = "Looked at it.\nVERDICT: all ok\nnone";
+        let kept = ContractFacts {
+            result,
+            present: vec![text("b.md"), text("a.md")],
+            check: Some(CheckExit::Code(0)),
+        };
+        assert_eq!(check_contract(&contract, &kept), []);
+        let broken =
+            check_contract(&contract, &ContractFacts { result: "a VERDICT: ok", ..Default::default() });
+        assert_eq!(
+            broken,
+            [
+                Broken::NoFile(text("a.md")),
+                Broken::NoFile(text("b.md")),
+                Broken::NoMatch(text("^VERDICT: *ok")),
+                Broken::NoMatch(text("none")),
+                Broken::Check(CheckExit::NotStarted),
+            ]
+        );
+        for exit in [CheckExit::Code(1), CheckExit::Signal(9), CheckExit::TimedOut] {
+            let facts = ContractFacts { check: Some(exit), ..kept.clone() };
+            assert_eq!(check_contract(&contract, &facts), [Broken::Check(exit)]);
+        }
+    }
+
+    proptest! {
+        /// Where a task names nothing it stays as it is; where it does, all of the text is
+        /// there to the character, and its length is bounded.
+        #[test]
+        fn substitution_is_literal(before in "[a-z $]{0,9}", input in "\\PC{0,40}", after in "( [a-z$]{0,9})?") {
+            let done = substituted(&format!("{before}$INPUT{after}"), &input, "o");
+            prop_assert_eq!(done, format!("{before}{input}{after}"));
+            let task = before.replace("$INPUT", "").replace("$ORIGINAL", "");
+            prop_assert_eq!(substituted(&task, &input, "o"), task);
+        }
+    }
+}
