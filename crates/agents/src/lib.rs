@@ -32,6 +32,7 @@ mod plugin_dialect;
 mod plugin_file;
 mod providers;
 mod reply;
+pub mod run_files;
 pub mod screen;
 mod session_log;
 mod shell_prefix;

@@ -125,6 +125,9 @@ enum Command {
     /// Read and change settings
     #[command(subcommand)]
     Config(commands::config::Command),
+    /// List, show, change and check the roles that runs are started with
+    #[command(subcommand)]
+    Roles(commands::roles::Command),
     /// Let a script of yours run commands as you
     #[command(subcommand)]
     Token(commands::token::Command),
@@ -274,6 +277,7 @@ fn run_command(world: &World, command: Command) -> Result<ExitCode, CommandError
         Command::With(args) => done(commands::with::run(world, &args)),
         Command::Uninit(args) => done(commands::uninit::run(world, &args)),
         Command::Doctor(args) => commands::doctor::run(world, &args),
+        Command::Roles(command) => commands::roles::run(world, &command),
         Command::Token(command) => done(commands::token::run(world, &command)),
         Command::Config(command) => done(commands::config::run(world, &command)),
         Command::Journal(command) => commands::journal::run(world, &command),
@@ -371,6 +375,7 @@ mod tests {
             "init",
             "uninit",
             "config set",
+            "roles set",
             "serve",
             "journal rebuild",
             "token new",

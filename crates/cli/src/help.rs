@@ -28,7 +28,7 @@ Groups:
   agent                 join, leave, rename, handoff, suggest
   know                  search, show, add, query, …
 Set-up:
-  init, uninit, doctor, config, token, completions, with <cli> (one run)
+  init, uninit, doctor, config, roles, token, completions, with <cli> (once)
 Plumbing:
   journal, serve, mcp, shield
 
@@ -190,6 +190,11 @@ const EXAMPLES: &[(&str, [&str; 2])] = &[
             "consort reserve topic:auth --advisory --ttl 2h",
         ],
     ),
+    ("roles", ["consort roles list", "consort roles show reviewer"]),
+    ("roles list", ["consort roles list", "consort roles list --json"]),
+    ("roles set", ["consort roles set reviewer model opus", "consort roles set mine cli pi --new"]),
+    ("roles show", ["consort roles show reviewer", "consort roles show dev --json"]),
+    ("roles validate", ["consort roles validate", "consort roles validate .consort/roles.toml"]),
     ("send", ["consort send Raven -t question 'Do you call login()?'", "consort send all - < notes.md"]),
     ("serve", ["consort serve", "consort serve --port 8080"]),
     ("shield", ["consort shield -- make test", "consort shield -- ./configure --prefix=/tmp/out"]),

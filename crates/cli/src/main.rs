@@ -27,6 +27,7 @@ mod output;
 mod panes;
 mod person;
 mod render;
+mod roles;
 mod runs;
 mod served_calls;
 mod served_panes;

@@ -57,6 +57,7 @@ mod races;
 mod renamed;
 mod renewal;
 mod restore;
+mod roles;
 mod roster;
 mod sandbox;
 mod saved_by_person;

@@ -34,6 +34,9 @@ const STORE: Way = Not("it goes over the whole store, for repairing it");
 /// It works on terminals of this machine.
 const PANES: Way = Not("terminals of this machine, for who is at it or opened them");
 
+/// It is about files that are the person's and the project's.
+const ROLES: Way = Not("a run names a role; what it is stands in files");
+
 /// Every command, with its tool and its route.
 const DOORS: &[(&str, Way, Way)] = &[
     ("agent handoff", By("handoff", "agent"), By("GET", "agent/handoff/Raven")),
@@ -114,6 +117,10 @@ const DOORS: &[(&str, Way, Way)] = &[
     ("release", By("release", "what"), By("POST", "release")),
     ("reply", By("send", "reply"), By("POST", "reply/1")),
     ("reserve", By("reserve", "what"), By("POST", "reserve")),
+    ("roles list", ROLES, ROLES),
+    ("roles set", SET_UP, SET_UP),
+    ("roles show", ROLES, ROLES),
+    ("roles validate", ROLES, ROLES),
     ("send", By("send", "to"), By("POST", "send")),
     ("serve", SET_UP, SET_UP),
     ("shield", SET_UP, SET_UP),

@@ -83,6 +83,11 @@ impl Paths {
     pub fn user_config(&self) -> PathBuf {
         self.config.join("config.toml")
     }
+
+    /// The user's own roles.
+    pub fn user_roles(&self) -> PathBuf {
+        self.config.join("roles.toml")
+    }
 }
 
 /// Where waiting processes have their pipes, in a data directory.

@@ -22,6 +22,7 @@ pub(crate) mod radar;
 pub(crate) mod release;
 pub(crate) mod reply;
 pub(crate) mod reserve;
+pub(crate) mod roles;
 pub(crate) mod run;
 pub(crate) mod runs;
 pub(crate) mod send;
