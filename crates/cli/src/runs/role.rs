@@ -2,12 +2,20 @@
 
 use consort_core::dispatch::DEFAULT_ROLE;
 use consort_core::dispatch::Role;
+use consort_core::dispatch::find_role;
 
 use crate::error::CommandError;
+use crate::output;
+use crate::roles;
 use crate::world::Opened;
 use crate::world::World;
 
-/// The role of that name, or the default one.
-pub(crate) fn named(_world: &World, _opened: &Opened, name: Option<&str>) -> Result<Role, CommandError> {
-    Ok(Role { name: name.unwrap_or(DEFAULT_ROLE).to_owned(), ..Role::default() })
+/// The role of that name, or the default one, as the files here define it; what of them
+/// does not count is said.
+pub(crate) fn named(world: &World, opened: &Opened, name: Option<&str>) -> Result<Role, CommandError> {
+    let default = roles::default_safety(&opened.config);
+    let all = roles::load(&world.paths, &opened.place.worktree, default)?;
+    let role = find_role(&all, name.unwrap_or(DEFAULT_ROLE))?;
+    roles::notes(std::slice::from_ref(role)).for_each(output::note);
+    Ok(role.usable()?.clone())
 }
