@@ -172,6 +172,11 @@ pub trait Files {
         None
     }
 
+    /// What tells some bytes from any others, in hexadecimal.
+    fn digest(&self, bytes: &[u8]) -> String {
+        format!("{:016x}", crate::text::checksum(bytes))
+    }
+
     /// A file that is no link, if it is not longer than that.
     fn content(&self, _path: &Path, _longest: u64) -> Option<FileContent> {
         None

@@ -197,6 +197,10 @@ impl Repositories for Machine {
 }
 
 impl Files for Machine {
+    fn digest(&self, bytes: &[u8]) -> String {
+        files::hash(bytes)
+    }
+
     fn content_hash(&self, path: &Path) -> Option<String> {
         files::content_hash(path)
     }

@@ -55,7 +55,7 @@ pub(crate) const PROJECTIONS: &[Projection] = &[
     Projection { name: "asks", rows: "facts WHERE kind = 'ask'", subject: "key", key: "key" },
     Projection {
         name: "runs",
-        rows: "facts WHERE kind IN ('run', 'run number', 'open run', 'spent')",
+        rows: "facts WHERE kind IN ('run', 'run number', 'open run', 'spent', 'last receipt')",
         subject: "key",
         key: "kind || ' ' || key",
     },

@@ -6,6 +6,7 @@
 use consort_core::Timestamp;
 use consort_core::dispatch::DispatchChange;
 use consort_core::dispatch::DispatchStore;
+use consort_core::dispatch::ReceiptHead;
 use consort_core::dispatch::RunEnd;
 use consort_core::dispatch::RunRecord;
 use consort_core::dispatch::RunState;
@@ -28,6 +29,7 @@ const RUN: &str = "run";
 const NUMBER: &str = "run number";
 const OPEN: &str = "open run";
 const SPENT: &str = "spent";
+const RECEIPT: &str = "last receipt";
 
 pub(crate) fn apply(
     connection: &Connection,
@@ -63,6 +65,9 @@ pub(crate) fn apply(
             record.started_at = record.started_at.or(Some(origin.at));
             record.parked_until = None;
         }),
+        DispatchChange::Reserved { run, amount, .. } => {
+            change_run(connection, *run, |record| record.spec.reserved = *amount)
+        }
         DispatchChange::Parked { run, until, .. } => change_run(connection, *run, |record| {
             record.state = RunState::Pending;
             record.parked_until = Some(*until);
@@ -75,6 +80,9 @@ pub(crate) fn apply(
             record.parked_until = None;
             record.end = Some((**end).clone());
             remove(connection, OPEN, &run.to_string())?;
+            if let Some((receipt, project)) = end.receipt.as_ref().zip(record.project.as_ref()) {
+                put(connection, RECEIPT, project.as_str(), &json(&receipt.head())?)?;
+            }
             put(connection, RUN, &run.to_string(), &json(&record)?)
         }
         DispatchChange::Refused { .. } => Ok(()),
@@ -204,6 +212,10 @@ impl DispatchStore for SqliteTx<'_> {
             Some(id) => one(tx, &id),
             None => Ok(None),
         })
+    }
+
+    fn receipt_head(&self, project: &ProjectId) -> Result<Option<ReceiptHead>, StoreError> {
+        self.ask(|tx| text(tx, RECEIPT, project.as_str())?.map(|head| parse(&head, 0)).transpose())
     }
 
     fn spending(&self, project: &ProjectId, since: i64) -> Result<Vec<Spending>, StoreError> {

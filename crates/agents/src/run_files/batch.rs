@@ -1,9 +1,9 @@
 //! Reads files of batches.
 
+use consort_core::dispatch::Batch;
+use consort_core::dispatch::BatchTask;
 use consort_core::dispatch::Cost;
-use consort_core::dispatch::batch::Batch;
-use consort_core::dispatch::batch::BatchTask;
-use consort_core::dispatch::batch::MOST_TASKS;
+use consort_core::dispatch::MOST_TASKS;
 use consort_core::text;
 
 use super::FileForm;

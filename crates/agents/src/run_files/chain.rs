@@ -3,11 +3,11 @@
 use std::path::Component;
 use std::path::Path;
 
-use consort_core::dispatch::chain::CHECK_TIMEOUT_S;
-use consort_core::dispatch::chain::Chain;
-use consort_core::dispatch::chain::Contract;
-use consort_core::dispatch::chain::MOST_STEPS;
-use consort_core::dispatch::chain::Step;
+use consort_core::dispatch::CHECK_TIMEOUT_S;
+use consort_core::dispatch::Chain;
+use consort_core::dispatch::Contract;
+use consort_core::dispatch::MOST_STEPS;
+use consort_core::dispatch::Step;
 use consort_core::text;
 
 use super::FileForm;

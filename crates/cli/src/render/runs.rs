@@ -101,7 +101,7 @@ pub(crate) fn told(told: &Told) -> Option<String> {
                 Some(format!("    failed: {}", line(why.as_deref().unwrap_or("it does not say why"))))
             }
             WorkerEvent::Said(said) => Some(format!("  {}", line(said))),
-            WorkerEvent::Retries { attempt, why } => {
+            WorkerEvent::Retries { attempt, why, .. } => {
                 Some(format!("  tries again ({attempt}): {}", line(why)))
             }
             WorkerEvent::Failed(failure) => Some(format!("  failed: {}", line(&failure.message))),

@@ -10,6 +10,7 @@ use std::path::Path;
 use std::path::PathBuf;
 
 use consort_core::Timestamp;
+use consort_core::dispatch::Caps;
 use consort_core::dispatch::WorkerEvent;
 use consort_core::journal::ChangeId;
 use consort_files::OurDir;
@@ -24,6 +25,11 @@ pub(crate) struct Work {
     pub(crate) reasoning: Option<String>,
     pub(crate) max_turns: Option<u32>,
     pub(crate) token_budget: Option<u64>,
+    pub(crate) caps: Caps,
+    /// What a worktree of its own gets that is not in git.
+    pub(crate) copy: Vec<String>,
+    /// The command that makes such a worktree ready.
+    pub(crate) set_up: Option<String>,
     /// The session to go on with.
     pub(crate) resume: Option<String>,
     /// How often it is tried again after the provider has failed.

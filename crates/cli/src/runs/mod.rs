@@ -9,6 +9,7 @@ pub(crate) mod role;
 pub(crate) mod start;
 pub(crate) mod supervise;
 mod work;
+mod worktree;
 
 pub(crate) use directory::RunDir;
 pub(crate) use directory::Work;

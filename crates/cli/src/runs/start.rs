@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use consort_agents::AgentCli;
 use consort_core::config::Config;
+use consort_core::dispatch::Caps;
 use consort_core::dispatch::Cost;
 use consort_core::dispatch::DispatchLimits;
 use consort_core::dispatch::Failure;
@@ -68,6 +69,7 @@ pub(crate) fn start(
     let cli = cli(&opened.config, role, wanted)?;
     let promised: Vec<String> =
         opened.app.open_runs()?.into_iter().map(|run| run.spec.name.to_string()).collect();
+    let limits = limits(&opened.config, role, wanted);
     let wish = wanted.name.clone().map_or(NameWish::Any, NameWish::Insist);
     let request = RunRequest {
         caller: caller.clone(),
@@ -81,24 +83,26 @@ pub(crate) fn start(
         cwd: cwd(world, wanted)?,
         has_worktree: wanted.has_worktree || role.isolation == Isolation::Worktree,
         timeout_s: wanted.timeout_s.or(role.timeout_s).or_else(|| timeout(&opened.config)),
-        cap: wanted.budget.or(role.budget_usd).or_else(|| dollars(&opened.config, "budget.run")),
         prompt_hash: consort_host::hash(wanted.task.as_bytes()),
         batch: wanted.batch.clone(),
         follows: wanted.follows,
         spec_task: wanted.spec_task.clone(),
         is_reviewed: wanted.is_reviewed,
-        limits: limits(&opened.config),
+        limits: limits.clone(),
     };
     ask_gate(&opened.config, &request)?;
     let run = opened.app.ask_run(&request)?;
     let work = Work {
+        caps: limits.caps,
         system: role.system_prompt.clone(),
         reasoning: wanted.reasoning.clone().or_else(|| role.reasoning.clone()),
         max_turns: role.max_turns,
         token_budget: role.token_budget,
         resume: wanted.resume.clone(),
         retries: role.retry,
-        variables: opened.config.get("dispatch.environment").split([' ', ',']).map(str::to_owned).collect(),
+        variables: words(&opened.config, "dispatch.environment"),
+        copy: words(&opened.config, "dispatch.copy"),
+        set_up: Some(opened.config.get("dispatch.set_up").to_owned()).filter(|command| !command.is_empty()),
         goes_on: opened.config.get("dispatch.continue_after_limit") == "true",
     };
     if let Err(error) = hand_over(world, &run, &wanted.task, &work) {
@@ -165,13 +169,23 @@ fn timeout(config: &Config) -> Option<u64> {
     (minutes > 0).then_some(minutes * 60)
 }
 
+fn words(config: &Config, key: &str) -> Vec<String> {
+    config.get(key).split([' ', ',']).filter(|word| !word.is_empty()).map(str::to_owned).collect()
+}
+
 /// An amount of the settings; none if it is 0.
 pub(crate) fn dollars(config: &Config, key: &str) -> Option<Cost> {
     config.get(key).parse().ok().filter(|dollars| *dollars > 0.0).map(Cost::from_dollars)
 }
 
-fn limits(config: &Config) -> DispatchLimits {
+fn limits(config: &Config, role: &Role, wanted: &Wanted) -> DispatchLimits {
+    let caps = Caps {
+        run: wanted.budget.or(role.budget_usd).or_else(|| dollars(config, "budget.run")),
+        day: dollars(config, "budget.day"),
+        project: dollars(config, "budget.project"),
+    };
     DispatchLimits {
+        caps,
         depth: config.get("dispatch.depth").parse().unwrap_or(0),
         agents: Safety::named(config.get("dispatch.agents")).unwrap_or(Safety::Suggest),
     }
@@ -186,7 +200,7 @@ fn ask_gate(config: &Config, request: &RunRequest) -> Result<(), CommandError> {
     let asked = json!({
         "task": request.task, "role": request.role, "cli": request.cli, "model": request.model,
         "safety": request.safety.as_str(), "cwd": request.cwd, "worktree": request.has_worktree,
-        "budget_usd": request.cap.map(Cost::dollars),
+        "budget_usd": request.limits.caps.run.map(Cost::dollars),
     });
     let (is_allowed, said) =
         consort_host::ask_gate(command, &request.cwd, asked.to_string().as_bytes(), GATE);

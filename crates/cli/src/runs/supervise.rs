@@ -18,6 +18,7 @@ use super::RunDir;
 use super::directory::EventLog;
 use super::work::Attempt;
 use super::work::Job;
+use super::worktree::Tree;
 use crate::error::CommandError;
 use crate::error::CommandResult;
 use crate::world::World;
@@ -45,7 +46,7 @@ pub(crate) fn run(world: &World, id: &str) -> CommandResult {
     let run = world.app().start_run(id)?;
     let dir = RunDir::of(&world.paths, id);
     let ended = match job(world, run, &dir) {
-        Ok(mut job) => live(&mut job),
+        Ok(mut job) => work(&mut job),
         Err(error) => failed(&error),
     };
     record(world, id, &dir, ended)
@@ -67,10 +68,28 @@ fn job<'a>(
         machine: Machine::new(&world.paths.data),
         log: EventLog::open(dir).map_err(cannot)?,
         deadline: run.spec.timeout_s.map(|seconds| Instant::now() + Duration::from_secs(seconds)),
+        reserved: run.spec.reserved,
         cwd: run.spec.cwd.clone(),
         dir: dir.clone(),
         run,
     })
+}
+
+/// Works where it is to work, and brings back what was done elsewhere.
+fn work(job: &mut Job<'_>) -> Attempt {
+    if !job.run.spec.has_worktree {
+        return live(job);
+    }
+    let tree = match Tree::make(&job.machine, &job.dir, &job.run, &job.work) {
+        Ok(tree) => tree,
+        Err(error) => return failed(&error),
+    };
+    tree.notes.iter().for_each(|note| job.note(note));
+    job.cwd = tree.cwd.clone();
+    let mut ended = live(job);
+    ended.end.diff_hash = tree.diff().map(|diff| consort_host::hash(diff.as_bytes()));
+    ended.end.merge = Some(tree.finish(ended.end.state));
+    ended
 }
 
 /// Works until there is nothing more to do.
@@ -113,9 +132,13 @@ fn live(job: &mut Job<'_>) -> Attempt {
 
 /// Waits until then; the state in which it ends instead, if it does.
 fn park(job: &mut Job<'_>, until: Timestamp, why: &str) -> Option<RunState> {
-    if let Err(error) = job.world.app().park_run(job.run.id, until, why) {
-        job.note(error.to_string());
-    }
+    let until = match job.world.app().park_run(job.run.id, until, why) {
+        Ok(until) => until,
+        Err(error) => {
+            job.note(error.to_string());
+            until
+        }
+    };
     while job.now() < until {
         if job.dir.asked_to_stop().is_some() {
             return Some(RunState::Cancelled);

@@ -14,6 +14,7 @@ use consort_agents::Headless;
 use consort_agents::flags::refused;
 use consort_core::Timestamp;
 use consort_core::dispatch::Cost;
+use consort_core::dispatch::DispatchError;
 use consort_core::dispatch::FailureKind;
 use consort_core::dispatch::Progress;
 use consort_core::dispatch::RunEnd;
@@ -63,6 +64,8 @@ pub(super) struct Job<'a> {
     pub(super) machine: Machine,
     pub(super) log: EventLog,
     pub(super) deadline: Option<Instant>,
+    /// What it may use before it asks for more.
+    pub(super) reserved: Cost,
     /// Where it works.
     pub(super) cwd: std::path::PathBuf,
 }
@@ -231,18 +234,31 @@ impl Job<'_> {
     }
 
     /// Why it is to be ended, if it is.
-    fn cut(&self, hearing: &Hearing) -> Option<RunState> {
+    fn cut(&mut self, hearing: &Hearing) -> Option<RunState> {
         if self.dir.asked_to_stop().is_some() {
             return Some(RunState::Cancelled);
         }
         if self.deadline.is_some_and(|deadline| Instant::now() >= deadline) {
             return Some(RunState::Timeout);
         }
-        let spent = self.cost(&hearing.progress);
-        let is_over = self.run.spec.cap.zip(spent).is_some_and(|(cap, spent)| spent >= cap);
         let tokens = hearing.progress.usage().tokens();
-        let is_over = is_over || self.work.token_budget.zip(tokens).is_some_and(|(most, used)| used >= most);
-        is_over.then_some(RunState::BudgetExceeded)
+        if self.work.token_budget.zip(tokens).is_some_and(|(most, used)| used >= most) {
+            self.note("it has used all of its tokens");
+            return Some(RunState::BudgetExceeded);
+        }
+        let spent = self.cost(&hearing.progress).filter(|spent| *spent >= self.reserved)?;
+        match self.world.app().extend_run(self.run.id, &self.work.caps, spent) {
+            Ok(reserved) => {
+                self.reserved = reserved;
+                None
+            }
+            Err(DispatchError::Refused(refusal)) => {
+                self.note(refusal.why);
+                Some(RunState::BudgetExceeded)
+            }
+            // A store that is busy for a moment stops nobody.
+            Err(_) => None,
+        }
     }
 
     /// What it has cost, if its CLI or the list of prices tells.

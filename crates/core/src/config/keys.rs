@@ -256,6 +256,18 @@ pub const KEYS: &[Key] = &[
         about: "which of your variables a run gets besides the usual ones and those of its CLI: `CARGO_* GOPATH`",
     },
     Key {
+        name: "dispatch.copy",
+        kind: ValueKind::Words,
+        for_hooks: false,
+        about: "files that git ignores and a run in a worktree of its own needs: `.env target`",
+    },
+    Key {
+        name: "dispatch.set_up",
+        kind: ValueKind::Words,
+        for_hooks: false,
+        about: "a command that makes such a worktree ready: `npm ci`",
+    },
+    Key {
         name: "dispatch.continue_after_limit",
         kind: ValueKind::Flag,
         for_hooks: false,

@@ -22,7 +22,7 @@ use super::Usage;
 
 /// What a run reserves for a start if nobody can say what it will cost, and by how much it
 /// asks for more at least.
-pub const PROVISIONAL: Cost = Cost(500_000);
+pub(super) const PROVISIONAL: Cost = Cost(500_000);
 
 /// How much may be spent; without a cap, anything.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -231,7 +231,7 @@ pub fn extend(
 }
 
 /// The cap, if that much has reached it.
-pub fn over(cap: Option<Cost>, used: Cost) -> Option<Cost> {
+pub(super) fn over(cap: Option<Cost>, used: Cost) -> Option<Cost> {
     cap.filter(|cap| used >= *cap)
 }
 

@@ -7,7 +7,7 @@ use crate::monitor::Pattern;
 use crate::text;
 
 /// How much of a result or of the original task is put into a step's task.
-pub const LONGEST_INPUT: usize = 8_000;
+pub(super) const LONGEST_INPUT: usize = 8_000;
 
 /// A chain has so many steps at most.
 pub const MOST_STEPS: usize = 50;

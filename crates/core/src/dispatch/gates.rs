@@ -1,10 +1,18 @@
 //! What a run must pass before it is begun: pure rules, in a fixed order. The first that
 //! refuses says why and what helps.
 
+use super::Accounts;
+use super::Caps;
+use super::EndedRun;
 use super::Refusal;
+use super::Reservation;
 use super::RunRecord;
 use super::RunState;
 use super::Safety;
+use super::Usage;
+use super::admit;
+use super::estimate;
+use super::not_before;
 use crate::Timestamp;
 
 /// Who asks for a run.
@@ -24,6 +32,7 @@ pub struct DispatchLimits {
     pub depth: u32,
     /// How much a run may do that an agent asks for which asks its user first.
     pub agents: Safety,
+    pub caps: Caps,
 }
 
 /// What the gates look at.
@@ -35,12 +44,17 @@ pub struct GateFacts<'a> {
     pub parent: Option<&'a RunRecord>,
     /// The latest runs of the project, the newest first.
     pub latest: &'a [RunRecord],
+    /// What is spent and reserved already.
+    pub accounts: Accounts,
+    /// What cannot be foreseen.
+    pub chance: u64,
 }
 
 /// What is asked for, as far as gates care.
 pub struct Wish<'a> {
     pub task: &'a str,
     pub role: &'a str,
+    pub cli: &'a str,
     pub safety: Safety,
 }
 
@@ -50,12 +64,15 @@ const MOST_FAILURES: usize = 5;
 /// For so long.
 const REST: i64 = 10 * Timestamp::MINUTE;
 
-/// Lets a run through, or says which gate does not.
-pub(super) fn check(facts: &GateFacts<'_>, wish: &Wish<'_>) -> Result<(), Refusal> {
+/// Lets a run through with what is set aside for it, or says which gate does not.
+pub(super) fn check(facts: &GateFacts<'_>, wish: &Wish<'_>) -> Result<Reservation, Refusal> {
     depth(facts)?;
     task(wish)?;
     safety(facts, wish)?;
-    loops(facts, wish)
+    loops(facts, wish)?;
+    let reservation = budget(facts, wish)?;
+    provider(facts, wish)?;
+    Ok(reservation)
 }
 
 /// How deep a run would be that this one's agent asks for.
@@ -126,5 +143,42 @@ fn loops(facts: &GateFacts<'_>, wish: &Wish<'_>) -> Result<(), Refusal> {
             failed[0].number,
             left / Timestamp::MINUTE + 1
         ),
+    })
+}
+
+/// What it is expected to cost must be left.
+fn budget(facts: &GateFacts<'_>, wish: &Wish<'_>) -> Result<Reservation, Refusal> {
+    let is_alike = |run: &&RunRecord| run.spec.role == wish.role && run.spec.cli == wish.cli;
+    let past: Vec<Usage> = facts
+        .latest
+        .iter()
+        .filter(is_alike)
+        .filter_map(|run| run.end.as_ref())
+        .map(|end| end.usage)
+        .collect();
+    Ok(admit(&facts.limits.caps, &facts.accounts, estimate(&past, None))?)
+}
+
+/// A provider that has failed is left alone for a while.
+fn provider(facts: &GateFacts<'_>, wish: &Wish<'_>) -> Result<(), Refusal> {
+    let ended = facts.latest.iter().filter(|run| run.spec.cli == wish.cli).filter_map(|run| {
+        let (end, ended) = (run.end.as_ref()?, run.ended_at?);
+        let failure = end.failure.as_ref();
+        Some(EndedRun {
+            began: run.started_at.unwrap_or(ended),
+            ended,
+            failure: failure.map(|failure| failure.kind),
+            until: failure.and_then(|failure| failure.until),
+        })
+    });
+    let Some(until) = not_before(&ended.collect::<Vec<_>>(), facts.chance).filter(|until| *until > facts.now)
+    else {
+        return Ok(());
+    };
+    let seconds = until.since(facts.now) / Timestamp::SECOND + 1;
+    Err(Refusal {
+        gate: "provider",
+        why: format!("{} has failed or met a limit: not before {} (in {seconds} s)", wish.cli, until.utc()),
+        hint: "wait, or use another `--cli`".into(),
     })
 }

@@ -7,6 +7,7 @@ use serde::Serialize;
 
 use super::Cost;
 use super::Failure;
+use super::Receipt;
 use super::Safety;
 use super::Usage;
 use crate::Timestamp;
@@ -36,9 +37,9 @@ pub struct RunSpec {
     pub has_worktree: bool,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub timeout_s: Option<u64>,
-    /// What is reserved for it, if that can be told.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub estimate: Option<Cost>,
+    /// What is set aside for it.
+    #[serde(default)]
+    pub reserved: Cost,
     /// What it may cost at most.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cap: Option<Cost>,
@@ -190,9 +191,9 @@ pub struct RunEnd {
     pub result_hash: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub diff_hash: Option<String>,
-    /// Of this receipt and all before it in the project.
+    /// What ties it to all that ended before it in the project.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub receipt: Option<String>,
+    pub receipt: Option<Box<Receipt>>,
 }
 
 impl RunEnd {
@@ -229,6 +230,12 @@ pub enum DispatchChange {
         number: Number,
         owner: MachineProcess,
     },
+    /// More money is set aside for it.
+    Reserved {
+        run: ChangeId,
+        number: Number,
+        amount: Cost,
+    },
     /// It waits for a limit to end.
     Parked {
         run: ChangeId,
@@ -259,7 +266,10 @@ impl DispatchChange {
     pub fn run(&self) -> Option<ChangeId> {
         match self {
             Self::Asked { .. } | Self::Refused { .. } | Self::Hidden { .. } => None,
-            Self::Started { run, .. } | Self::Parked { run, .. } | Self::Ended { run, .. } => Some(*run),
+            Self::Started { run, .. }
+            | Self::Reserved { run, .. }
+            | Self::Parked { run, .. }
+            | Self::Ended { run, .. } => Some(*run),
         }
     }
 

@@ -1,5 +1,6 @@
 //! The port of the dispatch room: what an engine must store of runs.
 
+use super::ReceiptHead;
 use super::RunRecord;
 use super::Spending;
 use crate::engine::StoreError;
@@ -23,6 +24,9 @@ pub trait DispatchStore {
     fn run_of(&self, id: ChangeId) -> Result<Option<RunRecord>, StoreError>;
 
     fn run_numbered(&self, project: &ProjectId, number: Number) -> Result<Option<RunRecord>, StoreError>;
+
+    /// The last receipt of a project.
+    fn receipt_head(&self, project: &ProjectId) -> Result<Option<ReceiptHead>, StoreError>;
 
     /// What a project has spent since that day.
     fn spending(&self, project: &ProjectId, since: i64) -> Result<Vec<Spending>, StoreError>;

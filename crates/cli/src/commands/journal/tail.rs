@@ -331,6 +331,9 @@ fn dispatch(change: &DispatchChange, number: Option<Number>) -> String {
             format!("run {number}: {} ({}, {}) is to do: {}", spec.name, spec.role, spec.cli, spec.title)
         }
         DispatchChange::Started { number, .. } => format!("run {number} was started"),
+        DispatchChange::Reserved { number, amount, .. } => {
+            format!("${:.2} are set aside for run {number}", amount.dollars())
+        }
         DispatchChange::Parked { number, until, why, .. } => {
             format!("run {number} waits until {}: {why}", time::local(*until))
         }

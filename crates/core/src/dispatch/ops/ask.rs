@@ -3,8 +3,10 @@
 use std::path::PathBuf;
 
 use crate::App;
+use crate::Timestamp;
+use crate::dispatch::Account;
+use crate::dispatch::Accounts;
 use crate::dispatch::AskedBy;
-use crate::dispatch::Cost;
 use crate::dispatch::DispatchChange;
 use crate::dispatch::DispatchError;
 use crate::dispatch::DispatchLimits;
@@ -41,7 +43,6 @@ pub struct RunRequest {
     pub cwd: PathBuf,
     pub has_worktree: bool,
     pub timeout_s: Option<u64>,
-    pub cap: Option<Cost>,
     pub prompt_hash: String,
     pub batch: Option<String>,
     pub follows: Option<ChangeId>,
@@ -73,15 +74,26 @@ impl App {
         };
         let parent = parent(&*tx, &request.caller, self.host.name())?;
         let latest = tx.runs(&request.project, None, LATEST)?;
-        let facts =
-            GateFacts { now, asked_by, limits: &request.limits, parent: parent.as_ref(), latest: &latest };
-        let wish = Wish { task: &request.task, role: &request.role, safety: request.safety };
+        let facts = GateFacts {
+            now,
+            asked_by,
+            limits: &request.limits,
+            parent: parent.as_ref(),
+            latest: &latest,
+            accounts: accounts(&*tx, &request.project, now)?,
+            chance: u64::from(self.host.random()[0]),
+        };
+        let wish =
+            Wish { task: &request.task, role: &request.role, cli: &request.cli, safety: request.safety };
         let title = text::one_line(request.task.trim().lines().next().unwrap_or_default(), TITLE);
-        if let Err(refusal) = gates::check(&facts, &wish) {
-            let changes = vec![refused(&refusal, title)];
-            Self::conclude(&*self.host, tx, now, Some(request.project.clone()), by, changes)?;
-            return Err(refusal.into());
-        }
+        let reserved = match gates::check(&facts, &wish) {
+            Ok(reservation) => reservation.amount,
+            Err(refusal) => {
+                let changes = vec![refused(&refusal, title)];
+                Self::conclude(&*self.host, tx, now, Some(request.project.clone()), by, changes)?;
+                return Err(refusal.into());
+            }
+        };
         let spec = RunSpec {
             title,
             role: request.role.clone(),
@@ -92,8 +104,8 @@ impl App {
             cwd: request.cwd.clone(),
             has_worktree: request.has_worktree,
             timeout_s: request.timeout_s,
-            estimate: None,
-            cap: request.cap,
+            reserved,
+            cap: request.limits.caps.run,
             prompt_hash: request.prompt_hash.clone(),
             depth: gates::depth_below(parent.as_ref()),
             parent: parent.map(|parent| parent.id),
@@ -123,6 +135,27 @@ impl App {
 /// This process, by which others see whether it lives.
 pub(super) fn own_process(host: &dyn crate::host::Host) -> MachineProcess {
     host.own_machine_process().unwrap_or_default()
+}
+
+/// What a project has spent and set aside, today and in all.
+pub(super) fn accounts(tx: &dyn Tx, project: &ProjectId, now: Timestamp) -> Result<Accounts, DispatchError> {
+    let today = now.0.div_euclid(Timestamp::DAY);
+    let mut accounts = Accounts::default();
+    for spending in tx.spending(project, 0)? {
+        let add = |account: &mut Account| {
+            account.spent.known.0 += spending.cost.0;
+            account.spent.unknown_runs += u32::try_from(spending.unknown).unwrap_or(u32::MAX);
+        };
+        add(&mut accounts.project);
+        if spending.day == today {
+            add(&mut accounts.day);
+        }
+    }
+    for run in tx.open_runs()?.iter().filter(|run| run.project.as_ref() == Some(project)) {
+        accounts.day.reserve(run.spec.reserved);
+        accounts.project.reserve(run.spec.reserved);
+    }
+    Ok(accounts)
 }
 
 fn refused(refusal: &Refusal, title: String) -> Change {

@@ -1,16 +1,26 @@
 //! Dispatch verbs of a run's supervisor: it begins, parks and ends the run.
 
+use super::ask::accounts;
 use super::ask::own_process;
 use crate::App;
 use crate::Timestamp;
+use crate::dispatch::Accounts;
+use crate::dispatch::Caps;
+use crate::dispatch::Cost;
 use crate::dispatch::DispatchChange;
 use crate::dispatch::DispatchError;
+use crate::dispatch::Receipt;
+use crate::dispatch::Refusal;
+use crate::dispatch::Reservation;
 use crate::dispatch::RunEnd;
 use crate::dispatch::RunRecord;
 use crate::dispatch::RunState;
+use crate::dispatch::extend;
+use crate::dispatch::staggered;
 use crate::dispatch::wording;
 use crate::engine::StoreError;
 use crate::engine::Tx;
+use crate::host::Host;
 use crate::journal::Actor;
 use crate::journal::Change;
 use crate::journal::ChangeId;
@@ -22,6 +32,9 @@ use crate::presence::Agent;
 use crate::presence::Caller;
 use crate::presence::CallerFacts;
 
+/// How long after another one a parked run goes on, in milliseconds.
+const STAGGER: i64 = 5 * Timestamp::SECOND;
+
 impl App {
     /// Takes a run over: from now on it belongs to the calling process.
     pub fn start_run(&mut self, id: ChangeId) -> Result<RunRecord, DispatchError> {
@@ -31,10 +44,40 @@ impl App {
         Ok(RunRecord { owner, state: RunState::Running, ..record })
     }
 
-    /// Notes that a run waits until then.
-    pub fn park_run(&mut self, id: ChangeId, until: Timestamp, why: &str) -> Result<(), DispatchError> {
+    /// Notes that a run waits until then, or a little longer if others of its CLI do too; until
+    /// when it does.
+    pub fn park_run(
+        &mut self,
+        id: ChangeId,
+        until: Timestamp,
+        why: &str,
+    ) -> Result<Timestamp, DispatchError> {
+        let open = self.engine.read()?.open_runs()?;
+        let own = open.iter().find(|run| run.id == id).map(|run| run.spec.cli.as_str());
+        let is_before = |run: &&RunRecord| {
+            run.id != id && Some(run.spec.cli.as_str()) == own && run.parked_until >= Some(until)
+        };
+        let until = staggered(until, open.iter().filter(is_before).count(), STAGGER);
         let parked = |number| DispatchChange::Parked { run: id, number, until, why: why.to_owned() };
-        self.change_run(id, &parked, None).map(drop)
+        self.change_run(id, &parked, None)?;
+        Ok(until)
+    }
+
+    /// Sets more money aside for a run that has used so much; how much there is for it now.
+    pub fn extend_run(&mut self, id: ChangeId, caps: &Caps, used: Cost) -> Result<Cost, DispatchError> {
+        let now = self.host.now();
+        let tx = self.engine.write()?;
+        let record = tx.run_of(id)?.ok_or_else(|| DispatchError::NoSuchRun { name: id.to_string() })?;
+        let accounts = match &record.project {
+            Some(project) => accounts(&*tx, project, now)?,
+            None => Accounts::default(),
+        };
+        let had = Reservation { amount: record.spec.reserved };
+        let amount = extend(caps, &accounts, had, used).map_err(Refusal::from)?.amount;
+        let number = record.number;
+        let changes = vec![Change::Dispatch(DispatchChange::Reserved { run: id, number, amount })];
+        Self::conclude(&*self.host, tx, now, record.project, Actor::Consort, changes)?;
+        Ok(amount)
     }
 
     /// Whether the caller may end a run: the person may end any, an agent its own.
@@ -71,7 +114,7 @@ impl App {
             let Some(run) = now else { continue };
             let change = DispatchChange::Ended { run: run.id, number: run.number, end: Box::new(end) };
             let at = self.host.now();
-            let changes = changes(&*tx, &run, change, Some(""))?;
+            let changes = changes(&*self.host, &*tx, &run, change, Some(""))?;
             Self::conclude(&*self.host, tx, at, run.project.clone(), Actor::Consort, changes)?;
             ended.push(run);
         }
@@ -90,7 +133,7 @@ impl App {
         if record.state.has_ended() {
             return Err(DispatchError::HasEnded { number: record.number, state: record.state });
         }
-        let changes = changes(&*tx, &record, change(record.number), result)?;
+        let changes = changes(&*self.host, &*tx, &record, change(record.number), result)?;
         Self::conclude(&*self.host, tx, now, record.project.clone(), Actor::Consort, changes)?;
         Ok(record)
     }
@@ -98,11 +141,17 @@ impl App {
 
 /// The change, and what its starter is told of it.
 fn changes(
+    host: &dyn Host,
     tx: &dyn Tx,
     run: &RunRecord,
-    change: DispatchChange,
+    mut change: DispatchChange,
     result: Option<&str>,
 ) -> Result<Vec<Change>, StoreError> {
+    if let (DispatchChange::Ended { end, .. }, Some(project)) = (&mut change, &run.project) {
+        let last = tx.receipt_head(project)?;
+        let receipt = Receipt::of(run, end, host.now());
+        end.receipt = Some(Box::new(receipt.sealed(last.as_ref(), &|bytes| host.digest(bytes))));
+    }
     let told = match &change {
         DispatchChange::Ended { end, .. } => Some(wording::ended(run, end, result.unwrap_or_default())),
         _ => None,
