@@ -51,6 +51,7 @@ pub use process::started_as;
 pub use run_program::ask_gate;
 pub use run_program::ask_help;
 pub use run_program::ask_version;
+pub use run_program::run_check;
 pub use run_program::succeeds;
 pub use tmux::Tmux;
 pub use window::focus_window;

@@ -2,11 +2,16 @@
 
 use std::io::Read as _;
 use std::io::Write as _;
+use std::os::unix::process::CommandExt as _;
+use std::os::unix::process::ExitStatusExt as _;
 use std::path::Path;
 use std::process::Command;
 use std::process::Stdio;
 use std::sync::mpsc;
 use std::time::Duration;
+use std::time::Instant;
+
+use consort_core::dispatch::CheckExit;
 
 /// What a program says when asked for its version.
 pub fn ask_version(program: &Path, timeout: Duration) -> Option<String> {
@@ -18,6 +23,34 @@ pub fn ask_help(program: &Path, arguments: &[&str], timeout: Duration) -> Option
     let ran = run_with_input(Command::new(program).args(arguments), timeout, b"").ok()?;
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
     Some(text(&ran.stdout) + "\n" + &text(&ran.stderr))
+}
+
+/// How a check ends: a command for the shell, in that directory.
+pub fn run_check(command: &str, cwd: &Path, timeout: Duration) -> CheckExit {
+    let mut check = Command::new("sh");
+    check.args(["-c", command]).current_dir(cwd);
+    check.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).process_group(0);
+    let Ok(mut child) = check.spawn() else { return CheckExit::NotStarted };
+    let end = Instant::now() + timeout;
+    loop {
+        match child.try_wait() {
+            Ok(Some(status)) => {
+                let code = status.code().map(CheckExit::Code);
+                return code
+                    .or_else(|| status.signal().map(CheckExit::Signal))
+                    .unwrap_or(CheckExit::NotStarted);
+            }
+            Ok(None) if Instant::now() < end => std::thread::sleep(Duration::from_millis(10)),
+            _ => break,
+        }
+    }
+    // Not waited for yet, so the id is still its own.
+    let _ = rustix::process::kill_process_group(
+        rustix::process::Pid::from_child(&child),
+        rustix::process::Signal::KILL,
+    );
+    let _ = child.wait();
+    CheckExit::TimedOut
 }
 
 /// Asks a command of the person's, by their shell, in that directory: whether it allows what

@@ -129,7 +129,7 @@ pub(crate) fn run(world: &World, args: &Args) -> Result<ExitCode, CommandError> 
     let run = start::start(world, &mut opened, &caller, &role, &wanted)?;
     match interrupts {
         None => detached(world, &mut opened, &run, args.json),
-        Some(interrupts) => waited_for(world, &mut opened, &run, &interrupts, args.json),
+        Some(interrupts) => waited_for(world, &mut opened, &run, Some(&interrupts), args.json),
     }
 }
 
@@ -157,7 +157,7 @@ pub(super) fn waited_for(
     world: &World,
     opened: &mut Opened,
     run: &RunRecord,
-    interrupts: &Interrupts,
+    interrupts: Option<&Interrupts>,
     json: bool,
 ) -> Result<ExitCode, CommandError> {
     if !json {
@@ -169,7 +169,7 @@ pub(super) fn waited_for(
             output::note(told);
         }
     };
-    let ended = follow::to_the_end(world, &mut opened.app, run, Some(interrupts), &mut show)?;
+    let ended = follow::to_the_end(world, &mut opened.app, run, interrupts, &mut show)?;
     let result = RunDir::of(&world.paths, run.id).read_result();
     if json {
         let mut item = render::item(&opened.app, &ended);

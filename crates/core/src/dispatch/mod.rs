@@ -40,6 +40,7 @@ pub use batch::batch_step;
 pub use budget::Account;
 pub use budget::Accounts;
 pub use budget::Caps;
+pub use budget::Estimate;
 pub use budget::Price;
 pub use budget::Reservation;
 pub use budget::Sum;

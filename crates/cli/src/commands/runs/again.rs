@@ -1,4 +1,4 @@
-//! The commands `consort runs resume` and `consort runs retry`.
+//! The commands `consort runs attach`, `consort runs resume` and `consort runs retry`.
 
 use consort_core::dispatch::DispatchError;
 use consort_core::dispatch::RunRecord;
@@ -37,6 +37,15 @@ pub(crate) struct RetryArgs {
 }
 
 #[derive(clap::Args)]
+pub(crate) struct AttachArgs {
+    /// Its number
+    run: String,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(clap::Args)]
 struct HowToWait {
     /// Leave it running, and print its number
     #[arg(long)]
@@ -44,6 +53,13 @@ struct HowToWait {
     /// Print JSON
     #[arg(long)]
     json: bool,
+}
+
+/// Ctrl-C leaves the run running, as it was before.
+pub(crate) fn attach(world: &World, args: &AttachArgs) -> Result<ExitCode, CommandError> {
+    let mut opened = world.open()?;
+    let run = opened.app.run(&opened.project.id.clone(), &args.run)?;
+    run::waited_for(world, &mut opened, &run, None, args.json)
 }
 
 pub(crate) fn resume(world: &World, args: &ResumeArgs) -> Result<ExitCode, CommandError> {
@@ -107,6 +123,6 @@ fn again(
     let run = start::start(world, &mut opened, &caller, &role, &wanted)?;
     match interrupts {
         None => run::detached(world, &mut opened, &run, how.json),
-        Some(interrupts) => run::waited_for(world, &mut opened, &run, &interrupts, how.json),
+        Some(interrupts) => run::waited_for(world, &mut opened, &run, Some(&interrupts), how.json),
     }
 }

@@ -1,9 +1,13 @@
 //! The command `consort runs`: the agents that were put to work, and what came of it.
 
 mod again;
+mod audit;
+mod batch;
+mod chain;
 mod cost;
 mod list;
 mod logs;
+mod reset;
 mod show;
 mod stop;
 
@@ -27,6 +31,16 @@ pub(crate) enum Command {
     Resume(again::ResumeArgs),
     /// Do a run once more from the start
     Retry(again::RetryArgs),
+    /// Run several tasks side by side
+    Batch(batch::Args),
+    /// Run steps one after the other, each with what the one before has said
+    Chain(chain::Args),
+    /// Follow a run that was left running, and print its result
+    Attach(again::AttachArgs),
+    /// Check that the receipts of all runs are as they were
+    Audit(audit::Args),
+    /// Begin the list anew
+    Reset(reset::Args),
     /// Say what runs have cost
     Cost(cost::Args),
     /// Supervise a run: what a run starts for itself
@@ -46,6 +60,11 @@ pub(crate) fn run(world: &World, command: &Command) -> Result<ExitCode, CommandE
         Command::Stop(args) => stop::run(world, args),
         Command::Resume(args) => again::resume(world, args),
         Command::Retry(args) => again::retry(world, args),
+        Command::Batch(args) => batch::run(world, args),
+        Command::Chain(args) => chain::run(world, args),
+        Command::Attach(args) => again::attach(world, args),
+        Command::Audit(args) => audit::run(world, args),
+        Command::Reset(args) => done(reset::run(world, args)),
         Command::Cost(args) => done(cost::run(world, args)),
         Command::Supervise { id } => done(supervise::run(world, id)),
     }

@@ -1,12 +1,26 @@
 //! Dispatch verbs that read: runs, and what they cost.
 
+use std::rc::Rc;
+
 use crate::App;
 use crate::Timestamp;
+use crate::dispatch::Cost;
+use crate::dispatch::DispatchChange;
 use crate::dispatch::DispatchError;
+use crate::dispatch::Estimate;
+use crate::dispatch::Finding;
+use crate::dispatch::Receipt;
 use crate::dispatch::RunRecord;
 use crate::dispatch::Spending;
+use crate::dispatch::Usage;
+use crate::dispatch::audit;
+use crate::dispatch::estimate;
+use crate::journal::Actor;
+use crate::journal::Change;
 use crate::journal::ChangeId;
 use crate::journal::Number;
+use crate::presence;
+use crate::presence::CallerFacts;
 use crate::project::ProjectId;
 
 /// How many rows are read at a time.
@@ -53,6 +67,41 @@ impl App {
     pub fn run_by_id(&mut self, id: ChangeId) -> Result<RunRecord, DispatchError> {
         let found = self.engine.read()?.run_of(id)?;
         found.ok_or_else(|| DispatchError::NoSuchRun { name: id.to_string() })
+    }
+
+    /// What a run of that role would cost, by the latest of them.
+    pub fn estimate_run(&mut self, project: &ProjectId, role: &str) -> Result<Option<Cost>, DispatchError> {
+        let latest = self.engine.read()?.runs(project, None, STEP)?;
+        let alike = latest.iter().filter(|run| run.spec.role == role).filter_map(|run| run.end.as_ref());
+        let used: Vec<Usage> = alike.map(|end| end.usage).collect();
+        Ok(match estimate(&used, None) {
+            Estimate::Known(cost) => Some(cost),
+            Estimate::Unknown => None,
+        })
+    }
+
+    /// How many receipts a project has, and what is wrong with them.
+    pub fn audit_runs(&mut self, project: &ProjectId) -> Result<(usize, Vec<Finding>), DispatchError> {
+        let host = Rc::clone(&self.host);
+        let tx = self.engine.read()?;
+        let ended = tx.runs(project, None, usize::MAX)?.into_iter().filter_map(|run| run.end);
+        let receipts: Vec<Receipt> = ended.filter_map(|end| end.receipt).map(|receipt| *receipt).collect();
+        let head = tx.receipt_head(project)?;
+        let found = audit(&receipts, 1, head.as_ref(), &|bytes| host.digest(bytes));
+        Ok((receipts.len(), found))
+    }
+
+    /// Does not list the runs any more that have ended. Their receipts and costs stay.
+    pub fn hide_runs(&mut self, caller: &CallerFacts, project: &ProjectId) -> Result<(), DispatchError> {
+        let now = self.host.now();
+        let files = self.engine.side_files();
+        let tx = self.engine.write()?;
+        let who = presence::who_calls(&*self.host, &*files, &*tx, caller)?;
+        presence::require_confirmed(&who, caller)?;
+        let change = DispatchChange::Hidden { project: project.clone(), before: now };
+        let changes = vec![Change::Dispatch(change)];
+        Self::conclude(&*self.host, tx, now, Some(project.clone()), Actor::Person, changes)?;
+        Ok(())
     }
 
     /// What a project has spent in the last so many days, today included.
